@@ -1,0 +1,101 @@
+# The two commands for everyone:
+#   make lab    install into .venv and open the course in JupyterLab    (PORT=8888  HOST=localhost  BROWSER=no)
+#   make test   install into .venv and run every test                   (ARGS="-k scalar" is handed to pytest)
+# Each works alone on a machine with Python 3.11 or newer, venv and make. The second time they start at once.
+# And for people who change minigrad:
+#   make lint         ruff, mypy, and tsc where node is
+#   make store        run the notebooks and store their outputs         (NOTEBOOKS="notebooks/01_three_ways.ipynb")
+#   make bench        time minigrad beside its peers                     (PEERS="torch==2.13.0 micrograd"  ARGS="T1 --write")
+#   make grade-soak   grade 200 made-up students, kill the grader ten times and compare every byte
+#   make constraints  choose the exact versions in constraints.txt anew
+#   make test-lowest  the tests on the lowest versions that pyproject.toml promises
+#   make clean        remove what these commands made
+
+PORT    ?= 8888
+HOST    ?= localhost
+PYTHON  ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
+             $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+BIN     := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+PY      := $(BIN)/python
+START   := $(notdir $(firstword $(sort $(wildcard notebooks/*.ipynb))))
+AS_ROOT := $(if $(filter 0,$(shell id -u 2>/dev/null)),--allow-root)
+INSTALL := $(PY) -m pip install --disable-pip-version-check --constraint constraints.txt
+LOCK    := $(PY) -m uv pip compile pyproject.toml --quiet --all-extras --no-annotate --custom-compile-command "make constraints"
+
+PEERS   ?= torch==2.13.0 micrograd
+
+.NOTPARALLEL:
+.PHONY: lab test lint store bench constraints test-lowest clean grade-soak
+
+lab: .venv/lab .venv/warm
+	@echo "minigrad: starting JupyterLab on $(START). Stop it with Ctrl-C."
+	JUPYTER_CONFIG_PATH="$(CURDIR)/.jupyter" $(PY) -m jupyterlab $(AS_ROOT) --ServerApp.root_dir=notebooks \
+	    --LabApp.default_url=/lab/tree/$(START) --ip=$(HOST) --port=$(PORT) --log-level=WARN $(if $(filter no,$(BROWSER)),--no-browser)
+
+test: .venv/test .venv/warm
+	$(PY) -m pytest -n 2 --dist loadfile $(ARGS)
+
+lint: .venv/test
+	$(PY) -m ruff check .
+	$(PY) -m mypy
+	@if command -v npx >/dev/null; then npx --yes -p typescript@5 tsc -p widgets/front; \
+	 else echo "minigrad: no node here, so the front end was not type-checked"; fi
+
+store: .venv/test .venv/warm
+	$(PY) -m tests.notebooks.store $(NOTEBOOKS)
+
+bench: build/peers/made
+	build/peers/$(notdir $(BIN))/python -m tests.benchmarks $(ARGS)
+
+constraints: .venv/test
+	$(INSTALL) --quiet uv
+	$(LOCK) --universal --fork-strategy fewest --python-version 3.11 --upgrade --output-file constraints.txt
+
+test-lowest: .venv/test
+	$(INSTALL) --quiet uv
+	mkdir -p build
+	$(LOCK) --resolution lowest-direct --output-file build/lowest.txt
+	$(PY) -m uv venv --quiet --clear --seed --python $(PY) build/lowest
+	$(PY) -m uv pip install --quiet --python build/lowest --requirement build/lowest.txt --editable .
+	build/lowest/$(notdir $(BIN))/python -m pytest -n 2 --dist loadfile $(ARGS)
+
+grade-soak: .venv/test
+	$(PY) -m tests.course.classroom
+
+clean:
+	rm -rf .venv build dist *.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache tests/browser/screenshots
+	find minigrad widgets tests -name __pycache__ -prune -exec rm -rf {} +
+
+# ---- what the commands stand on: a file in .venv says that a step is done, until what it was made from changes
+
+.venv/made:
+	@test -n "$(PYTHON)" || { echo "minigrad needs Python 3.11 or newer, and none of python3, python3.13, python3.12, python3.11, python is." \
+	    "Install one (https://www.python.org/downloads), or say which: make PYTHON=/path/to/python3"; exit 1; }
+	@echo "minigrad: making a virtual environment in .venv with $(PYTHON)"
+	@$(PYTHON) -m venv .venv || { echo "minigrad: $(PYTHON) cannot make virtual environments." \
+	    "On Debian and Ubuntu: sudo apt install python3-venv"; exit 1; }
+	@touch $@
+
+.venv/lab: .venv/made pyproject.toml constraints.txt
+	@echo "minigrad: installing minigrad and JupyterLab into .venv (one to three minutes, only this once)"
+	$(INSTALL) --editable .
+	@touch $@
+
+.venv/test: .venv/made pyproject.toml constraints.txt
+	@echo "minigrad: installing minigrad, JupyterLab and the test tools into .venv (one to three minutes, only this once)"
+	$(INSTALL) --editable ".[dev,instructors]"
+	@touch $@ .venv/lab
+
+.venv/warm: .venv/made pyproject.toml constraints.txt $(wildcard minigrad/kernels/*.py)
+	@echo "minigrad: preparing what is slow the first time"
+	@$(PY) -m widgets.warm
+	@touch $@
+
+# The peers live apart: nothing that minigrad is compared with is ever needed to run it.
+build/peers/made: .venv/made pyproject.toml constraints.txt
+	@echo "minigrad: installing the engines to compare with into build/peers"
+	@mkdir -p build
+	@$(PYTHON) -m venv build/peers
+	build/peers/$(notdir $(BIN))/python -m pip install --disable-pip-version-check --constraint constraints.txt --editable .
+	build/peers/$(notdir $(BIN))/python -m pip install --disable-pip-version-check $(PEERS) || echo "minigrad: a peer could not be installed; its rows will be left out"
+	@touch $@

@@ -1,0 +1,22 @@
+"""What every test shares, the notebooks' kernels included: whose code runs, and in which settings.
+
+What lives here: the environment that the tests (and the kernels and servers that they start) run in. What does not: fixtures; those lie in
+the folder of tests that uses them. It is at the root because pytest also collects notebooks/.
+"""
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parent
+HOME = Path(tempfile.mkdtemp(prefix="minigrad-tests-"))
+
+# Kernels start in other folders: they import this checkout, even where the project is not installed.
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+# Neither the IPython profile nor the course's progress of whoever runs the tests may change what a notebook shows, or be changed by it.
+os.environ["IPYTHONDIR"] = str(HOME / "ipython")
+os.environ["MINIGRAD_PROGRESS"] = str(HOME / "progress.json")
+
+
+def pytest_unconfigure():
+    shutil.rmtree(HOME, ignore_errors=True)
