@@ -1,0 +1,15 @@
+"""Pure functions of ndarrays, the only place where speed decides how code looks.
+
+What lives here: for each kernel its numpy twin and, in a file that alone imports numba, the compiled version where it was measured to win;
+and `warm`, which compiles them all once after an installation. What does not: recording, Tensors and Values. Importing this package imports
+no kernel, so that numba is loaded only when one is wanted.
+"""
+from importlib import import_module
+
+WITH_KERNELS = ("minigrad.tape", "minigrad.kernels.optimizers")
+
+
+def warm() -> None:
+    """Compile all kernels into numba's cache: every module that has some says how, in its own `warm`."""
+    for module in WITH_KERNELS:
+        import_module(module).warm()

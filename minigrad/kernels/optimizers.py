@@ -1,0 +1,130 @@
+"""One optimiser step for one parameter, in place, on ndarrays.
+
+What lives here: the arithmetic of SGD, Adam, RMSprop and Adagrad in PyTorch's order of operations, so that the results agree to the last
+digits; and `ready`, which loads the compiled twins of SGD and Adam (optimizers_numba.py) once a program trains in earnest. What does not:
+groups, state and options (optim/).
+
+`p` is the parameter, `g` its gradient (never written to); the other arrays are the optimiser's state.
+"""
+import threading
+from importlib.util import find_spec
+
+import numpy as np
+
+_compiled = None  # kernels/optimizers_numba.py, once it is loaded and compiled
+_loading: threading.Thread | None = None
+_calls = 0
+PATIENCE = 500  # parameters updated before numba is loaded: short programs never wait for it
+_EMPTY = {dtype: np.empty(0, dtype) for dtype in (np.dtype("float32"), np.dtype("float64"))}
+
+
+def warm() -> bool:
+    """Load the compiled kernels now (seconds after an installation, else a fraction of one). False if numba is not installed."""
+    global _compiled
+    if _compiled is None and find_spec("numba"):
+        from . import optimizers_numba as loaded
+
+        for dtype, none in _EMPTY.items():
+            a = np.ones(1, dtype)
+            loaded.sgd(a, a.copy(), none, np.ones(5, dtype), False)
+            loaded.adam(a, a.copy(), a.copy(), a.copy(), none, np.ones(10, dtype))
+        _compiled = loaded
+    return _compiled is not None
+
+
+def _fast(p, *others):
+    """The compiled kernels, if they are ready and every array is as they want it. Starts loading them beside a long training."""
+    global _loading, _calls
+    if _compiled is None:
+        _calls += 1
+        if _calls > PATIENCE and _loading is None and find_spec("numba"):
+            _loading = threading.Thread(target=warm, name="minigrad optimiser kernels", daemon=True)
+            _loading.start()
+        return None
+    if p.dtype in _EMPTY and all([a is None or (a.flags.c_contiguous and a.dtype is p.dtype) for a in (p, *others)]):
+        return _compiled
+    return None
+
+
+def _flat(a, p):
+    return _EMPTY[p.dtype] if a is None else a.reshape(-1)
+
+
+def direction(p, g, weight_decay, maximize):
+    """The gradient as the rules see it: turned round to maximise, and with weight decay added."""
+    if maximize:
+        g = -g
+    if weight_decay:
+        g = g + weight_decay * p
+    return g
+
+
+def _lerp(a, b, weight):
+    """a moves towards b; the form with the smaller rounding error, as PyTorch chooses."""
+    if weight < 0.5:
+        a += weight * (b - a)
+    else:
+        a[...] = b - (b - a) * (1 - weight)
+
+
+def sgd(p, g, buffer, lr, momentum, dampening, weight_decay, nesterov, maximize):
+    """`buffer` is None without momentum."""
+    fast = _fast(p, g, buffer)
+    if fast is not None:
+        numbers = np.array([lr, momentum, 1 - dampening, weight_decay, -1 if maximize else 1], p.dtype)
+        fast.sgd(p.reshape(-1), g.reshape(-1), _flat(buffer, p), numbers, bool(nesterov))
+        return
+    g = direction(p, g, weight_decay, maximize)
+    if buffer is not None:
+        buffer *= momentum
+        buffer += (1 - dampening) * g
+        g = g + momentum * buffer if nesterov else buffer
+    p -= lr * g
+
+
+def adam(p, g, exp_avg, exp_avg_sq, max_exp_avg_sq, step, lr, beta1, beta2, eps, weight_decay, decoupled, maximize):
+    """`max_exp_avg_sq` is None without amsgrad; `step` counts from 1; `decoupled` weight decay is AdamW's."""
+    root, size = (1 - beta2**step) ** 0.5, lr / (1 - beta1**step)
+    fast = _fast(p, g, exp_avg, exp_avg_sq, max_exp_avg_sq)
+    if fast is not None:
+        flat = p.reshape(-1), g.reshape(-1), exp_avg.reshape(-1), exp_avg_sq.reshape(-1), _flat(max_exp_avg_sq, p)
+        decay, shrink = (0, 1 - lr * weight_decay) if decoupled else (weight_decay, 1)
+        sign = -1 if maximize else 1
+        fast.adam(*flat, np.array([beta2, 1 - beta1, 1 - (1 - beta1), 1 - beta2, root, size, eps, decay, shrink, sign], p.dtype))
+        return
+    if weight_decay and decoupled:
+        p *= 1 - lr * weight_decay
+    g = direction(p, g, 0 if decoupled else weight_decay, maximize)
+    _lerp(exp_avg, g, 1 - beta1)
+    exp_avg_sq *= beta2
+    exp_avg_sq += (1 - beta2) * g * g
+    if max_exp_avg_sq is not None:
+        exp_avg_sq = np.maximum(max_exp_avg_sq, exp_avg_sq, out=max_exp_avg_sq)
+    denominator = np.sqrt(exp_avg_sq)
+    denominator /= root
+    denominator += eps
+    p -= size * exp_avg / denominator
+
+
+def rmsprop(p, g, square_avg, grad_avg, buffer, lr, alpha, eps, momentum):
+    """`grad_avg` is None unless centered, `buffer` None without momentum."""
+    square_avg *= alpha
+    square_avg += (1 - alpha) * g * g
+    if grad_avg is not None:
+        _lerp(grad_avg, g, 1 - alpha)
+        average = np.sqrt(square_avg - grad_avg * grad_avg)
+    else:
+        average = np.sqrt(square_avg)
+    average += eps
+    if buffer is not None:
+        buffer *= momentum
+        buffer += g / average
+        p -= lr * buffer
+    else:
+        p -= lr * g / average
+
+
+def adagrad(p, g, total, step, lr, lr_decay, eps):
+    """`total` is the sum of squared gradients; `step` counts from 1."""
+    total += g * g
+    p -= (lr / (1 + (step - 1) * lr_decay)) * g / (np.sqrt(total) + eps)

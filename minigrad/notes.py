@@ -1,0 +1,106 @@
+"""What a node does not need for its gradient, and a reader wants to know: the line that made it, its constants, its parameters.
+
+What lives here: the switch `record_lines`, which has every row leave a note on each node it makes, and how to read the note. What does
+not: rows (op.py), what is made of the notes (trace_tensor.py). While the switch is off the rows run code without any mention of notes;
+switching it on gives each row a second text, in which the comment `# note` has become a call.
+"""
+
+from pathlib import Path
+from sys import _getframe
+from typing import NamedTuple
+from weakref import ref
+
+from . import op as op_module
+from .op import TABLE
+
+KEPT = 5000  # notes are left on this many nodes, and again after each cell: a long training loop runs without them
+SMALL = 512  # bytes: constants up to this size stay known even if the learner lets go of the tensor
+_FOLDER = Path(__file__).parent
+_own: set[str] = set()  # lines in these files are not the learner's
+_left = 0
+_on = False
+
+
+class Note(NamedTuple):
+    code: object  # the learner's code object and the place in it, or None
+    offset: int
+    inputs: tuple | None  # per input: None if the graph leads to it, else (weak reference, array if it is small); None: no constants
+    versions: tuple  # of the inputs, when the operation ran
+    params: tuple
+
+
+def read(node) -> Note | None:
+    """The note on a node, if notes were on when it was made."""
+    made = getattr(node, "made", None)
+    return None if made is None else Note(*made)
+
+
+def record_lines(on: bool = True, kept: int = KEPT) -> None:
+    """Leave notes on the next `kept` nodes, or stop doing so. Off by default; the notebook extension calls it before every cell."""
+    global _left, _on
+    _left = kept if on else 0
+    if on and not _own:
+        _own.update(str(path) for path in _FOLDER.rglob("*.py"))
+        _own.update(f"<minigrad row '{op.name}'>" for op in TABLE.values())
+        op_module.written.append(_fit)
+    if on != _on:
+        _on = on
+        for op in TABLE.values():
+            if hasattr(op, "source"):
+                _fit(op)
+
+
+def recording() -> bool:
+    """Are notes being left now?"""
+    return _on
+
+
+def _fit(op) -> None:
+    """Give a row the text with notes or the one without."""
+    plain = vars(op).setdefault("plain_text", (op.call, op.record))
+    if not _on:
+        op.call, op.record = plain
+        return
+    if "noting_text" not in vars(op):
+        filename = f"<minigrad row '{op.name}'>"
+        _own.add(filename)
+        scope = {**plain[0].__globals__, "leave_note": _note, "constants": _constants}
+        exec(compile(_with_note(op), filename, "exec"), scope)  # noqa: S102
+        op.noting_text = scope["call"], scope["record"]
+    op.call, op.record = op.noting_text
+
+
+def _with_note(op) -> str:
+    """The row's text with the call. An inference tensor has no version to be noted."""
+    if op.many:
+        known, versions = f"constants({op.args[0]})", f"[t.version[0] for t in {op.args[0]}]"
+    else:
+        known = f"None if {' and '.join(f'{a}.requires' for a in op.args)} else constants(({''.join(a + ', ' for a in op.args)}))"
+        versions = f"({''.join(f'{a}.version[0], ' for a in op.args)})"
+    # In the text of a row with one output, `out` is the result, not numpy's parameter of that name.
+    params = "".join("None, " if p == "out" and op.single else p + ", " for p in op.params)
+    call = f"leave_note({known}, {versions}, ({params}))"
+    lines = []
+    for line in op.source.splitlines():
+        indent, found, _ = line.partition("# note")
+        lines += [f"{indent}try: node.made = {call}", f"{indent}except RuntimeError: node.made = None"] if found else [line]
+    return "\n".join(lines) + "\n"
+
+
+def _note(constants, versions, params):
+    global _left
+    _left -= 1
+    if _left < 0:
+        record_lines(False)
+        return None
+    frame = _getframe(3)  # beyond this, the row's call and the method (or Op.__call__)
+    while frame is not None:
+        code = frame.f_code
+        if code.co_filename not in _own:
+            return code, frame.f_lasti, constants, versions, params
+        frame = frame.f_back
+    return None, 0, constants, versions, params
+
+
+def _constants(inputs):
+    return tuple([None if x.requires else (ref(x), x.array if x.array.nbytes <= SMALL and x.array.base is None else None) for x in inputs])
