@@ -1,0 +1,605 @@
+"""How a probe's inputs become a call of the learner's code.
+
+What lives here: functions `driver(entry, *inputs)` that build what the answer needs, call it and return plain data, and the small
+`Node` that backward exercises are given. What does not: expected results, solutions, hints. This file travels with a submission into
+the grading worker, so nothing in it may give an answer away.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .plain import plain
+
+
+def _torch() -> Any:
+    """The Tensor engine, loaded when a driver needs it."""
+    import minigrad
+
+    return minigrad
+
+
+class Mutated:
+    """A driver's way to report that the answer changed its inputs."""
+
+    def __init__(self, out: Any):
+        self.out = out
+
+
+def value(entry: Any) -> Any:
+    """The answer is a value: hand it over as it is."""
+    return entry
+
+
+def call(entry: Any, *args: Any) -> Any:
+    """The answer is a function: call it."""
+    return entry(*args)
+
+
+def letters(entry: Any) -> Any:
+    """An order given as "ABC", "a, b, c" or ["A", "B", "C"]."""
+    text = "".join(entry) if isinstance(entry, (list, tuple)) else entry
+    return "".join(ch for ch in text.upper() if ch.isalnum()) if isinstance(text, str) else text
+
+
+def answer(entry: Any) -> Any:
+    """The answer is a value or a dict of values; texts count whatever their case and the blanks around them."""
+    data = plain(entry)
+    if isinstance(data, dict) and "!" not in data:
+        return {k: _tidy(v) for k, v in data.items()}
+    return _tidy(data)
+
+
+def _tidy(x: Any) -> Any:
+    return x.strip().lower() if isinstance(x, str) else x
+
+
+# ---- chapter 01 -----------------------------------------------------------------------------------------------------------------
+
+FUNCTIONS = {
+    "x²": lambda x: x * x,
+    "x³": lambda x: x * x * x,
+    "sin": math.sin,
+    "exp": math.exp,
+    "1/x": lambda x: 1.0 / x,
+    "(3x + 2)²": lambda x: (3.0 * x + 2.0) ** 2,
+}
+
+
+def slope(entry: Any, name: str, x: float) -> Any:
+    return entry(FUNCTIONS[name], x)
+
+
+def slope_with_h(entry: Any, name: str, x: float, h: float) -> Any:
+    return entry(FUNCTIONS[name], x, h)
+
+
+def slopes_over_h(entry: Any, name: str, x: float, hs: list[float]) -> Any:
+    """The estimates for several steps h."""
+    return [entry(FUNCTIONS[name], x, h) for h in hs]
+
+
+def calls_per_slope(entry: Any, x: float) -> Any:
+    """Which points the estimate looks at, as offsets from x, in order."""
+    seen = []
+
+    def spy(t):
+        seen.append(t)
+        return t * t * t
+
+    entry(spy, x, 0.25)
+    return sorted(float(t) - x for t in seen)
+
+
+# ---- chapter 05 -----------------------------------------------------------------------------------------------------------------
+
+
+class Node:
+    """A recorded value as exercise 05.b receives it: data, grad, _prev, _op and _backward(), and a count of how often that was called."""
+
+    def __init__(self, data: float, _prev: tuple = (), _op: str = "", _locals: tuple = (), name: str = ""):
+        self.data, self.grad, self._prev, self._op, self.name = data, 0.0, _prev, _op, name
+        self._edges, self.calls = _locals, 0
+
+    def _backward(self) -> None:
+        self.calls += 1
+        for parent, local in zip(self._prev, self._edges, strict=True):
+            parent.grad += local * self.grad
+
+    def __repr__(self) -> str:
+        return f"Node({self.name or self._op}, data={self.data}, grad={self.grad})"
+
+
+def add(a: Node, b: Node, name: str = "") -> Node:
+    return Node(a.data + b.data, (a, b), "+", (1.0, 1.0), name)
+
+
+def mul(a: Node, b: Node, name: str = "") -> Node:
+    return Node(a.data * b.data, (a, b), "*", (b.data, a.data), name)
+
+
+def _chain(x: float) -> list[Node]:
+    n = Node(x, name="x")
+    p = mul(Node(3.0, name="3"), n, "p")
+    u = add(p, Node(2.0, name="2"), "u")
+    return [mul(u, u, "y"), u, p, n]
+
+
+def _diamond(a_data: float, b_data: float) -> list[Node]:
+    a, b = Node(a_data, name="a"), Node(b_data, name="b")
+    c, d = add(a, b, "c"), mul(a, b, "d")
+    e, f = add(c, d, "e"), mul(c, d, "f")
+    return [add(e, f, "y"), f, e, d, c, b, a]
+
+
+def _twice(data: float) -> list[Node]:
+    a = Node(data, name="a")
+    return [add(a, a, "y"), a]
+
+
+def _leaf(x: float) -> list[Node]:
+    return [Node(x, name="x")]
+
+
+def _long_and_short(data: float) -> list[Node]:
+    x = Node(data, name="x")
+    p = mul(x, x, "p")
+    q = mul(p, x, "q")
+    r = add(q, x, "r")
+    return [add(p, r, "y"), r, q, p, x]
+
+
+def _ladder(data: float, rungs: int) -> list[Node]:
+    x = top = Node(data, name="x")
+    for i in range(rungs):
+        top = add(top, top, f"s{i + 1}")
+    return [top, x]
+
+
+GRAPHS: dict[str, Any] = {
+    "chain": _chain,
+    "diamond": _diamond,
+    "a + a": _twice,
+    "leaf": _leaf,
+    "long and short": _long_and_short,
+    "ladder": _ladder,
+}
+
+
+def backward_on(entry: Any, graph: str, *inputs: Any) -> Any:
+    """Run the learner's backward on a fresh graph. Returns the gradients by name, the root's first."""
+    nodes = GRAPHS[graph](*inputs)
+    entry(nodes[0])
+    return {n.name: n.grad for n in nodes}
+
+
+def backward_calls(entry: Any, graph: str, *inputs: Any) -> Any:
+    """How often each node's _backward was called."""
+    nodes = GRAPHS[graph](*inputs)
+    entry(nodes[0])
+    return {n.name: n.calls for n in nodes}
+
+
+def backward_leaves_alone(entry: Any, x: float) -> Any:
+    """A gradient that was there before, in a graph that the root does not depend on."""
+    nodes, other = _chain(x), mul(Node(2.0), Node(3.0), "other")
+    other.grad = 7.0
+    entry(nodes[0])
+    return {"other": other.grad, "other's parent": other._prev[0].grad}
+
+
+def backward_long_chain(entry: Any, length: int) -> Any:
+    """A chain of `length` additions of 1 under one product: x, then the sum, then y = sum * x."""
+    x = Node(2.0, name="x")
+    one, top = Node(1.0, name="1"), x
+    for _ in range(length):
+        top = add(top, one)
+    root = mul(top, x, "y")
+    entry(root)
+    return {"y": root.grad, "sum": top.grad, "x": x.grad, "1": one.grad}
+
+
+def _apply(cls: Any, expression: str, inputs: dict[str, float]) -> tuple[Any, dict[str, Any]]:
+    leaves = {name: cls(number) for name, number in inputs.items()}
+    return eval(expression, {"__builtins__": {}, "relu": lambda v: v.relu()}, dict(leaves)), leaves
+
+
+def _order(root: Any) -> list[Any]:
+    """Every node of a learner's graph, users before what they use."""
+    seen, order, stack = set(), [], [(root, False)]
+    while stack:
+        node, done = stack.pop()
+        if done:
+            order.append(node)
+        elif id(node) not in seen:
+            seen.add(id(node))
+            stack.append((node, True))
+            stack.extend((p, False) for p in node._prev)
+    return order[::-1]
+
+
+def value_forward(cls: Any, expression: str, inputs: dict[str, float]) -> Any:
+    """The number that an expression over the learner's class gives."""
+    out, _ = _apply(cls, expression, inputs)
+    return out.data
+
+
+def value_grads(cls: Any, expression: str, inputs: dict[str, float]) -> Any:
+    """Run an expression over the learner's class, then their local rules in a correct order. Returns the leaves' gradients."""
+    out, leaves = _apply(cls, expression, inputs)
+    order = _order(out)
+    out.grad = 1.0
+    for node in order:
+        node._backward()
+    return {name: leaf.grad for name, leaf in leaves.items()}
+
+
+def value_records(cls: Any, expression: str, inputs: dict[str, float]) -> Any:
+    """What a result remembers: which leaves it was made from, and that it names its operation."""
+    out, leaves = _apply(cls, expression, inputs)
+    parents = {name: any(p is leaf for p in out._prev) for name, leaf in leaves.items()}
+    return {**parents, "_op is a text": isinstance(out._op, str) and bool(out._op), "grad starts at": out.grad}
+
+
+def network_grads(entry: Any, inputs: dict[str, float], of: str) -> Any:
+    """Build the learner's network from the engine's own Values and differentiate one of its results."""
+    from ..scalar import Value
+
+    leaves = {name: Value(number) for name, number in inputs.items()}
+    out = entry(**leaves)
+    if not isinstance(out, (tuple, list)) or len(out) != 3:
+        return out
+    h, y, loss = out
+    root = {"h": h, "loss": loss}[of]
+    root.backward()
+    result = {"h": h.data, "out": y.data, "loss": loss.data}
+    return {**result, **{name: leaves[name].grad for name in ("w1", "w2", "b1", "w3", "b2")}}
+
+
+def same(x: Any, y: Any) -> bool:
+    """Whether two answers are the same plain data."""
+    return repr(plain(x)) == repr(plain(y))
+
+
+# ---- chapter 02 -----------------------------------------------------------------------------------------------------------------
+
+
+def walk_names(entry: Any, graph: str) -> Any:
+    """Run the learner's walk on a small Tensor graph."""
+    torch = _torch()
+
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    if graph == "sin dot":
+        y = torch.tensor([3.0, 4.0], requires_grad=True)
+        out = torch.sin(torch.dot(x, y))
+    elif graph == "polynomial":
+        out = 3 * x**2 + 1
+    else:
+        e = torch.exp(x)
+        out = e * 2.0 + e
+    return entry(out)
+
+
+def order_names(entry: Any, graph: str) -> Any:
+    """Run the learner's order on a small graph of Nodes, some with a cycle."""
+    a, b = Node(1.0, name="a"), Node(2.0, name="b")
+    c, d = add(a, b, "c"), mul(a, b, "d")
+    root = mul(c, d, "y")
+    if graph == "chain":
+        x = Node(1.0, name="x")
+        root = Node(4.0, (Node(3.0, (Node(2.0, (x,), "*", (1.0,), "p"),), "+", (1.0,), "u"),), "*", (1.0,), "y")
+    elif graph == "self":
+        root._prev = (root, c)
+    elif graph == "ring":
+        a._prev = (root,)
+    elif graph == "below":
+        a._prev = (c,)
+    return [node.name for node in entry(root)]
+
+
+# ---- chapters 06 and 07 ---------------------------------------------------------------------------------------------------------
+
+FORWARD = {"exp": math.exp, "log": math.log, "sigmoid": lambda x: 1 / (1 + math.exp(-x)), "tanh": math.tanh}
+
+
+def rule_on_points(entry: Any, op: str, g: float, points: list[float]) -> Any:
+    """A backward rule of one operation, on several inputs."""
+    return [entry(op, g, x, FORWARD[op](x)) for x in points]
+
+
+def train_value(entry: Any, start: float, data: list, steps: int, lr: float, leftover: float = 0.0) -> Any:
+    """Run a training loop on a Value and look at the Value itself afterwards."""
+    from ..scalar import Value
+
+    w = Value(start)
+    w.grad = leftover
+    returned = entry(w, [tuple(pair) for pair in data], steps, lr)
+    return {"w.data": w.data, "returned": returned}
+
+
+def accumulate_value(entry: Any, start: float, batches: list) -> Any:
+    """Run a gradient accumulation on a Value and look at its grad afterwards."""
+    from ..scalar import Value
+
+    w = Value(start)
+    entry(w, [[tuple(pair) for pair in batch] for batch in batches])
+    return w.grad
+
+
+# ---- chapter 09 and others with arrays ------------------------------------------------------------------------------------------
+
+
+def call_arrays(entry: Any, *args: Any) -> Any:
+    """Call with every list as a numpy array, and notice when one of them is changed."""
+    import numpy as np
+
+    given = [np.array(a, dtype=float) if isinstance(a, (list, tuple)) else a for a in args]
+    before = [a.copy() if isinstance(a, np.ndarray) else a for a in given]
+    out = plain(entry(*given))
+    changed = any(isinstance(a, np.ndarray) and not np.array_equal(a, b, equal_nan=True) for a, b in zip(given, before, strict=True))
+    return Mutated(out) if changed else out
+
+
+def ramp(n: int) -> float:
+    """Numbers that are all different, for gradients in a probe."""
+    return float((7 * n) % 31 - 11)
+
+
+def unbroadcast_ramp(entry: Any, big: tuple, small: tuple) -> Any:
+    """Hand a gradient of shape `big` to the learner's unbroadcast. A result of another shape is shown as its shape."""
+    import numpy as np
+
+    g = np.array([ramp(n) for n in range(int(np.prod(big)))]).reshape(big)
+    out = entry(g, tuple(small))
+    return out
+
+
+# ---- chapters 10 and 11 ---------------------------------------------------------------------------------------------------------
+
+
+def encoder_decoder(entry: Any, encoder: float, decoder: float) -> Any:
+    """Run backward on the learner's loss and look at both weights."""
+    torch = _torch()
+
+    f64 = {"dtype": torch.float64}
+    e, d = (torch.tensor(w, requires_grad=True, **f64) for w in (encoder, decoder))
+    loss = entry(e, d, torch.tensor([0.5, -1.0, 2.0], **f64), torch.tensor([1.0, 0.0, -0.5], **f64))
+    loss.backward()
+    return {
+        "loss": loss.item(),
+        **{f"{name}.grad": None if w.grad is None else w.grad.item() for name, w in (("encoder", e), ("decoder", d))},
+    }
+
+
+def _hvp_setup(n: int, seed: int) -> tuple[Any, Any, Any, Any]:
+    """f(x) = sum(x⁴)/12 + (a·x)²/2: its gradient is x³/3 + (a·x) a, its Hessian diag(x²) + a aᵀ."""
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    a, x, v = rng.normal(size=(3, n))
+    return (lambda t: t**3 / 3 + (a @ t) * a), x, v, a
+
+
+def hvp_result(entry: Any, n: int, seed: int) -> Any:
+    grad, x, v, _ = _hvp_setup(n, seed)
+    return entry(grad, x, v)
+
+
+def hvp_calls(entry: Any, n: int, seed: int) -> Any:
+    """How often the learner's product asks for a gradient."""
+    grad, x, v, _ = _hvp_setup(n, seed)
+    calls = []
+
+    def counted(t):
+        calls.append(1)
+        return grad(t)
+
+    entry(counted, x, v)
+    return {"calls": len(calls)}
+
+
+# ---- chapter 12 -----------------------------------------------------------------------------------------------------------------
+
+
+def dual(cls: Any, expression: str, x: float) -> Any:
+    """Value and derivative of an expression over the learner's dual numbers."""
+    out = eval(expression, {"__builtins__": {}, "sin": lambda d: d.sin()}, {"x": cls(x, 1.0)})
+    return [out.value, out.derivative]
+
+
+# ---- chapters 13, 16 and 17 -----------------------------------------------------------------------------------------------------
+
+
+class Context:
+    """The ctx that forward and backward share."""
+
+    saved_tensors: tuple = ()
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        self.saved_tensors = tensors
+
+
+def function(cls: Any, inputs: list[float], g: float) -> Any:
+    """forward, then backward, of a class in the manner of autograd.Function."""
+    ctx = Context()
+    out = cls.forward(ctx, *inputs)
+    grads = cls.backward(ctx, g)
+    return {"out": out, "gradients": list(grads) if isinstance(grads, (tuple, list)) else [grads]}
+
+
+def saved_count(cls: Any, inputs: list[float]) -> Any:
+    """How many tensors forward saves."""
+    ctx = Context()
+    cls.forward(ctx, *inputs)
+    return len(ctx.saved_tensors)
+
+
+class _Activation(float):
+    """A float that counts how many of its kind are alive."""
+
+    alive = peak = 0
+
+    def __new__(cls, x: float) -> _Activation:
+        cls.alive += 1
+        cls.peak = max(cls.peak, cls.alive)
+        return float.__new__(cls, x)
+
+    def __del__(self) -> None:
+        type(self).alive -= 1
+
+
+class _Layer:
+    forwards = 0
+
+    def __init__(self, w: float):
+        self.w = w
+
+    def forward(self, x: float) -> float:
+        _Layer.forwards += 1
+        return _Activation(math.tanh(self.w * x))
+
+    def backward(self, x: float, g: float) -> float:
+        y = math.tanh(self.w * x)
+        return float(g) * self.w * (1 - y * y)
+
+
+def checkpoint_result(entry: Any, n: int, x: float, g: float) -> Any:
+    return entry([_Layer(0.5 + 0.1 * (i % 7)) for i in range(n)], x, g)
+
+
+def checkpoint_alive(entry: Any, n: int, x: float, g: float) -> Any:
+    """How many activations are alive at most, and how often a layer runs forward."""
+    _Layer.forwards = _Activation.alive = _Activation.peak = 0
+    checkpoint_result(entry, n, x, g)
+    return {"alive": _Activation.peak, "forwards": _Layer.forwards}
+
+
+def half_precision(entry: Any, grad: float, scale: float) -> Any:
+    """A backward pass in float16: two factors, the small one last."""
+    import numpy as np
+
+    return entry(lambda seed: np.float16(np.float32(np.float16(seed)) * np.float32(grad)), scale)
+
+
+def clip(entry: Any, grads: list[float], max_norm: float) -> Any:
+    grads = list(grads)
+    return {"returned": entry(grads, max_norm), "grads": grads}
+
+
+def train_leaf(entry: Any, start: float, steps: int) -> Any:
+    from ..scalar import Value
+
+    return entry(Value(start), steps).data
+
+
+def train_nodes(entry: Any, start: float, steps: int) -> Any:
+    """How many Values hang behind the result, itself included."""
+    from ..scalar import Value
+
+    return {"nodes": len(_order(entry(Value(start), steps)))}
+
+
+# ---- chapters 15 and 18 ---------------------------------------------------------------------------------------------------------
+
+
+def _leaf64(numbers: Any) -> Any:
+    torch = _torch()
+
+    return torch.tensor(numbers, dtype=torch.float64, requires_grad=True)
+
+
+def tensor_loss(entry: Any, numbers: list[float]) -> Any:
+    """Run backward on the learner's loss of a tensor."""
+    x = _leaf64(numbers)
+    loss = entry(x)
+    loss.backward()
+    return {"loss": loss.item(), "x.grad": None if x.grad is None else x.grad.tolist()}
+
+
+def tensor_step(entry: Any, numbers: list[float], g: list[float], lr: float) -> Any:
+    """One update of a parameter, and what became of it."""
+    w = _leaf64(numbers)
+    w.grad = _leaf64(g).detach()
+    entry(w, lr)
+    return {"w": w.tolist(), "requires_grad": w.requires_grad, "is a leaf": w.is_leaf, "grad": None if w.grad is None else w.grad.tolist()}
+
+
+def tensor_fit(entry: Any, x: list[float], y: list[float], steps: int, lr: float) -> Any:
+    return entry(_leaf64(x).detach(), _leaf64(y).detach(), steps, lr)
+
+
+def gradcheck_case(entry: Any, case: str) -> Any:
+    """A function, a derivative (right or not) and a point."""
+    f, df, x = {
+        "sin": (math.sin, math.cos, 0.7),
+        "large": (lambda t: 1e6 * t * t, lambda t: 2e6 * t, 3.3),
+        "zero": (lambda t: t * t, lambda t: 2 * t, 0.0),
+        "sign": (math.cos, math.sin, 0.7),
+        "thousandth": (math.sin, lambda t: 1.001 * math.cos(t), 0.7),
+        "small": (math.exp, lambda t: -5.0, 1.0),
+        "nan": (math.sin, lambda t: math.nan, 0.7),
+    }[case]
+    return entry(f, df, x)
+
+
+def hooked(entry: Any, numbers: list[float], k: float) -> Any:
+    """The gradient of sum(k * x) with the learner's hook on x."""
+    x = _leaf64(numbers)
+    x.register_hook(entry)
+    (x * k).sum().backward()
+    return x.grad.tolist()
+
+
+def hook_leaves_input(entry: Any, numbers: list[float]) -> Any:
+    g = _leaf64(numbers).detach()
+    entry(g)
+    return g.tolist()
+
+
+# ---- chapter 19 -----------------------------------------------------------------------------------------------------------------
+
+
+def op_in_random_graphs(entry: Any, count: int, seed: int) -> Any:
+    """Put the learner's operation into random graphs of Values. Returns, per graph, the largest error against central differences."""
+    import random
+
+    from ..scalar import Value
+
+    def grow(rng, leaves, wrap):
+        pool = list(leaves)
+        for _ in range(6):
+            a, b, c = (rng.choice(pool) for _ in range(3))
+            kind = rng.randrange(4)
+            pool.append([lambda: a * b * 0.5, lambda: a - b, lambda: a.tanh(), lambda: wrap([a, b, c])][kind]())  # noqa: B023
+        return wrap(pool[-3:])
+
+    def recorded(values):
+        out, locals_ = entry([v.data for v in values])
+        return _linear(Value, values, float(out), [float(d) for d in locals_])
+
+    errors = []
+    for n in range(count):
+        rng = random.Random(seed * 1000 + n)
+        numbers = [rng.uniform(-1.5, 1.5) for _ in range(3)]
+        state, leaves = rng.getstate(), [Value(x) for x in numbers]
+        grow(rng, leaves, recorded).backward()
+        worst, h = 0.0, 1e-5
+        for i, leaf in enumerate(leaves):
+            ends = []
+            for sign in (1, -1):
+                rng.setstate(state)
+                moved = [Value(x + sign * h * (i == j)) for j, x in enumerate(numbers)]
+                ends.append(grow(rng, moved, recorded).data)
+            numeric = (ends[0] - ends[1]) / (2 * h)
+            worst = max(worst, abs(leaf.grad - numeric) / max(1.0, abs(numeric)))
+        errors.append(worst)
+    return errors
+
+
+def _linear(value: Any, parents: list, out: float, locals_: list[float]) -> Any:
+    """A Value with data `out` and the given local derivatives: out + sum of local × (parent − its number)."""
+    result = value(out)
+    for parent, local in zip(parents, locals_, strict=True):
+        result = result + (parent - parent.data) * local
+    return result

@@ -1,0 +1,226 @@
+"""What an exercise is: plain data that the notebook's check, the grader, the documentation and the tests all read.
+
+What lives here: the dataclasses and the loading of an answer from source. What does not: running an answer (guard.py), judging what
+came out (judge.py), or any particular exercise (exercises/chNN.py).
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from . import drivers
+
+KINDS = {"P": "predict", "F": "fill in", "Z": "puzzle", "D": "debug", "E": "explain or choose", "V": "answer in the widget"}
+STARS = {1: "easy", 2: "medium", 3: "hard"}
+
+
+class _FromSolution:
+    def __repr__(self) -> str:
+        return "FROM_SOLUTION"
+
+
+FROM_SOLUTION = _FromSolution()
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One question put to an answer: inputs, how they become a call, and how the outcome is judged.
+
+    `driver(entry, *args)` runs next to the learner's code and returns plain data; everything else here stays with the judge.
+    """
+
+    name: str
+    args: tuple = ()
+    want: Any = FROM_SOLUTION  # plain data; or a function of args; or what the reference solution gives
+    driver: Callable[..., Any] = drivers.call
+    weight: float = 1.0
+    rtol: float = 1e-9  # inside the tolerance counts as right ("≈"); equal to 1e-12 is "✓"
+    atol: float = 1e-12
+    raises: tuple[str, ...] = ()  # instead of a value: one of these exception names
+    accept: Callable[..., str | None] | None = None  # instead of `want`: property(got, *args) -> None, or what is wrong with it
+    draw: Callable[[random.Random], tuple] | None = None  # fresh inputs for grading
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """One wrong answer that learners really give, and the hint that it gets.
+
+    `answer` is a value (for a variable) or source that replaces the stub. It is recognised when the learner's outcomes are the
+    ones this answer gives, on the probes named in `on` (all of them if empty), or by `when(seen)`.
+    """
+
+    name: str
+    answer: Any
+    hint: str
+    on: tuple[str, ...] = ()
+    when: Callable[[Seen], bool] | None = None
+    rtol: float = 1e-6
+    credit: float | None = None  # part of the points for this mistake; None: what its probes earn
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a `when` rule may look at: the outcome of every probe, as plain data."""
+
+    outcomes: Mapping[str, dict]
+
+    def value(self, probe: str) -> Any:
+        return self.outcomes.get(probe, {}).get("got")
+
+    def error(self, probe: str) -> str:
+        return (self.outcomes.get(probe, {}).get("error") or {}).get("type", "")
+
+    @property
+    def late(self) -> bool:
+        return any(o.get("late") for o in self.outcomes.values())
+
+
+@dataclass(frozen=True)
+class Hints:
+    """Three tiers, each asked for separately: a nudge, the rule, and a worked twin with other numbers."""
+
+    nudge: str
+    rule: str
+    twin: str
+
+    def __iter__(self):
+        return iter((("Nudge", self.nudge), ("Rule", self.rule), ("Worked twin", self.twin)))
+
+
+@dataclass(frozen=True)
+class Fresh:
+    """A question of the same kind with other numbers, offered after the solution was shown."""
+
+    question: str
+    answer: Any
+    rtol: float = 1e-3
+    wrong: tuple[tuple[Any, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one run of an answer may use. `recursion` counts the frames above the check's own."""
+
+    seconds: float = 2.0
+    recursion: int = 900
+    printed: int = 2000  # characters kept
+    busy: bool = False  # count processor time, not time on the wall: a grader's machine has much to do
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise. `stub` is the exact source of the notebook's cell; `solution` is the source that replaces it."""
+
+    id: str
+    title: str
+    kind: Literal["P", "F", "Z", "D", "E", "V"]
+    points: int
+    minutes: int
+    difficulty: Literal[1, 2, 3]
+    question: str
+    entry: str  # the name that the cell defines and that `check` receives
+    stub: str
+    solution: str
+    probes: tuple[Probe, ...]
+    bank: tuple[Wrong, ...]
+    hints: Hints
+    reveal: str  # a few sentences beside the solution
+    fresh: Callable[[random.Random], Fresh]
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def chapter(self) -> str:
+        return self.id[:2]
+
+    @property
+    def is_value(self) -> bool:
+        """True when the answer is a value in a variable rather than a function or a class."""
+        return not (f"def {self.entry}(" in self.solution or f"class {self.entry}" in self.solution)
+
+    def load(self, source: str) -> Any:
+        """Run `source`, which stands in for the stub cell, and return what it binds to the entry's name."""
+        code = compile(source, f"<{self.id}>", "exec")
+        namespace: dict[str, Any] = {"__name__": f"exercise_{self.id.replace('.', '')}"}
+        exec(code, namespace)
+        return namespace[self.entry]
+
+    def source_of(self, wrong: Wrong) -> str:
+        """The cell source of a wrong answer: values are written as an assignment."""
+        return f"{self.entry} = {wrong.answer!r}\n" if self.is_value else wrong.answer
+
+
+def ask(
+    id: str,
+    title: str,
+    kind: Literal["P", "E", "V", "F"],
+    *,
+    minutes: int,
+    level: Literal[1, 2, 3],
+    text: str,
+    answer: Any,
+    wrong: tuple[tuple, ...],
+    hints: tuple[str, str, str],
+    reveal: str,
+    fresh: Callable[[random.Random], Fresh],
+    points: int = 1,
+    rtol: float = 1e-6,
+    comment: str | None = None,
+) -> Exercise:
+    """An exercise whose answer is a number, a text or a list in one variable, or a dict of them to be filled in.
+
+    `wrong` holds (name, value, hint) or (name, value, hint, credit). For a dict the value names only the entries that make the mistake.
+    The stub is a comment (`comment`, else the question) and the variable, with None for everything that is asked.
+    """
+    entry = "answer_" + id.replace(".", "")
+    text_lines = (comment or f"{text} Replace None by your answer{'s' if isinstance(answer, dict) else ''}.").split("\n")
+    remark = "\n".join(f"# {part}" for line in text_lines for part in (textwrap.wrap(line, 110, drop_whitespace=False) or [""]))
+    blank = dict.fromkeys(answer) if isinstance(answer, dict) else None
+
+    def quoted(value: Any) -> str:
+        return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+
+    def cell(value: Any) -> str:
+        body = (
+            "{\n" + "".join(f"    {quoted(k)}: {quoted(v)},\n" for k, v in value.items()) + "}"
+            if isinstance(value, dict)
+            else quoted(value)
+        )
+        return f"{remark}\n{entry} = {body}\n"
+
+    def mistake(name: str, value: Any, hint: str, credit: float | None = None) -> Wrong:
+        if not isinstance(answer, dict):
+            return Wrong(name, value, hint, rtol=max(rtol, 1e-4), credit=credit)
+        whole = {**answer, **value}
+        return Wrong(
+            name, whole, hint, when=lambda seen: all(_equal(seen.value("answer").get(k), v, rtol) for k, v in value.items()), credit=credit
+        )
+
+    return Exercise(
+        id,
+        title,
+        kind,
+        points,
+        minutes,
+        level,
+        text,
+        entry,
+        stub=cell(blank),
+        solution=cell(answer),
+        probes=(Probe("answer", want=answer, driver=drivers.answer, rtol=rtol),),
+        bank=tuple(mistake(*w) for w in wrong),
+        hints=Hints(*hints),
+        reveal=reveal,
+        fresh=fresh,
+    )
+
+
+def _equal(got: Any, value: Any, rtol: float) -> bool:
+    """Whether plain data is the value of a known mistake."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return type(got) in (int, float) and abs(got - value) <= max(rtol, 1e-4) * abs(value)
+    return type(got) is type(value) and got == value

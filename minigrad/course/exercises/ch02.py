@@ -1,0 +1,327 @@
+"""Chapter 02, the graph is executed into existence: its exercises."""
+
+from __future__ import annotations
+
+from .. import drivers
+from ..exercise import Exercise, Fresh, Hints, Probe, Wrong, ask
+
+EX_A = ask(
+    "02.a",
+    "Which branch was recorded?",
+    "P",
+    minutes=3,
+    level=1,
+    text="f(x) returns x² when x > 0, and -3x + 1 otherwise. What is the gradient at x = 2, and at x = -1?",
+    answer={"at x = 2": 4, "at x = -1": -3},
+    wrong=(
+        ("the other branch", {"at x = -1": -2}, "At x = -1 the test x > 0 fails: the branch that ran, and was recorded, is -3x + 1.", 0.5),
+        ("the value", {"at x = -1": 4}, "That is the value there. The gradient says how fast it changes.", 0.5),
+        ("a sum of branches", {"at x = 2": 1}, "Only one branch ran. The other one is not in the graph at all.", 0.5),
+    ),
+    hints=(
+        "Which of the two lines does Python execute for each x?",
+        "The graph holds the operations that ran, for this input. The gradient is that of the executed branch alone.",
+        "f(x) returns x³ when x < 0 and 5x otherwise: at x = 7 the line 5x ran, so the gradient is 5; at x = -2 it is 3 · (-2)² = 12.",
+    ),
+    reveal="At 2 the program squared: 2x = 4. At -1 it went the other way: the slope of -3x + 1 is -3.",
+    fresh=lambda r: (
+        lambda k, x: Fresh(
+            f"f(x) returns {k}x when x > 10, and x² otherwise. What is the gradient at x = {x}?", 2 * x, wrong=((k, "x > 10 fails here."),)
+        )
+    )(r.randint(30, 50), r.randint(2, 9)),
+)
+
+STUB_B = '''\
+def walk(y):
+    """The names of all nodes of y's graph, as a list of texts, the root's first.
+
+    node = y.grad_fn; node.name() is "MulBackward0" or the like; node.next_functions is a tuple of pairs (node, number).
+    A node can be None: nothing is recorded there. List it under no name.
+    """
+    ...
+'''
+
+SOLUTION_B = """\
+def walk(y):
+    names, todo, seen = [], [y.grad_fn], set()
+    while todo:
+        node = todo.pop(0)
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        names.append(node.name())
+        todo.extend(parent for parent, _ in node.next_functions)
+    return names
+"""
+
+
+def _root_first_and_complete(*wanted):
+    def judge(got, *args):
+        if not (isinstance(got, list) and all(isinstance(n, str) for n in got)):
+            return "a list of texts is needed"
+        names = [n.rpartition("::")[2].removesuffix("Backward0") for n in got]
+        if sorted(names) != sorted(wanted):
+            return (
+                f"{len(got)} names; {'some are missing or twice' if set(names) <= set(wanted) else 'one of them is no node of this graph'}"
+            )
+        return None if names[0] == wanted[0] else "the root must come first"
+
+    return judge
+
+
+EX_B = Exercise(
+    "02.b",
+    "Walk the graph",
+    "F",
+    3,
+    10,
+    2,
+    "Write walk(y): the names of all nodes of y's graph, the root's first.",
+    "walk",
+    STUB_B,
+    SOLUTION_B,
+    probes=(
+        Probe(
+            "z = sin(x · y)",
+            ("sin dot",),
+            driver=drivers.walk_names,
+            accept=_root_first_and_complete("Sin", "Dot", "AccumulateGrad", "AccumulateGrad"),
+        ),
+        Probe(
+            "c = 3x² + 1",
+            ("polynomial",),
+            driver=drivers.walk_names,
+            accept=_root_first_and_complete("Add", "Mul", "Pow", "AccumulateGrad"),
+        ),
+        Probe(
+            "a value used twice",
+            ("shared",),
+            driver=drivers.walk_names,
+            accept=_root_first_and_complete("Add", "Mul", "Exp", "AccumulateGrad"),
+        ),
+    ),
+    bank=(
+        Wrong(
+            "leaves left out",
+            SOLUTION_B.replace(
+                "        names.append(node.name())\n",
+                '        if "Accumulate" not in node.name():\n            names.append(node.name())\n',
+            ),
+            "Leaves have no grad_fn, but they do have a node: the AccumulateGrad that receives their gradient. It belongs on the list.",
+            on=("z = sin(x · y)",),
+            credit=0.5,
+        ),
+        Wrong(
+            "only the first parent",
+            SOLUTION_B.replace("parent for parent, _ in node.next_functions", "parent for parent, _ in node.next_functions[:1]"),
+            "A node has one parent for each input: follow all pairs of next_functions, not only the first.",
+            on=("z = sin(x · y)",),
+            credit=0.4,
+        ),
+        Wrong(
+            "nodes twice",
+            SOLUTION_B.replace("node is None or node in seen", "node is None"),
+            "A node that feeds two others is met twice. Remember which nodes you have listed.",
+            on=("a value used twice", "z = sin(x · y)"),
+            credit=0.6,
+        ),
+        Wrong(
+            "does not expect None",
+            SOLUTION_B.replace("node is None or node in seen", "node in seen"),
+            "Where a plain number went in, next_functions holds None: there is nothing to visit. Skip it.",
+            when=lambda seen: seen.error("c = 3x² + 1") == "AttributeError",
+            credit=0.5,
+        ),
+        Wrong(
+            "only the root",
+            "def walk(y):\n    return [y.grad_fn.name()]\n",
+            "That is the root. Its next_functions lead to the rest of the graph.",
+            on=("z = sin(x · y)",),
+            credit=0.2,
+        ),
+        Wrong(
+            "root last",
+            SOLUTION_B.replace("return names", "return names[::-1]"),
+            "The backward direction starts at the root: its name comes first.",
+            on=("z = sin(x · y)",),
+            credit=0.6,
+        ),
+    ),
+    hints=Hints(
+        "Start a to-do list with y.grad_fn. What must be added to it each time you take a node off?",
+        "Take a node off the list; skip None and what you have seen; note its name; put the first halves of its next_functions "
+        "on the list.",
+        "All folders below a folder: todo = [top]; while todo: f = todo.pop(0); found.append(f); todo.extend(f.iterdir()).",
+    ),
+    reveal="A queue and a set. The AccumulateGrad nodes at the ends are where .grad of the leaves gets filled.",
+    fresh=lambda r: (
+        lambda n: Fresh(
+            f"w = x * x * ... * x with {n} factors, from one leaf x. How many nodes has the graph, the leaf's own included?",
+            n,
+            wrong=((n - 1, "The leaf has an AccumulateGrad node."), (n + 1, "n factors need one product fewer than n.")),
+        )
+    )(r.randint(5, 9)),
+)
+
+EX_C = ask(
+    "02.c",
+    "Before backward",
+    "P",
+    minutes=2,
+    level=1,
+    text="x requires a gradient and y = x ** 2 was computed; backward has not run. What does x.grad hold?",
+    comment="x requires a gradient, y = x ** 2 was computed, backward has not run. What does x.grad hold?\n"
+    '  "a"  0.0        "b"  None        "c"  2 * x        "d"  reading it raises an error\nReplace None by the letter, in quotes.',
+    answer="b",
+    wrong=(
+        ("zero", "a", "None = never computed; 0 = computed, and it is zero. The two must not be confused."),
+        ("already there", "c", "The forward pass only records. Gradients are computed when backward runs."),
+        ("an error", "d", "Reading is allowed; there is just nothing there yet."),
+    ),
+    hints=(
+        "What would you want to see if a parameter was forgotten and never got a gradient?",
+        "Nothing is computed before backward runs, and a gradient that was never computed is not a number.",
+        "A leaf that the loss does not depend on: after backward its gradient was never computed either, so it looks the same.",
+    ),
+    reveal="None: the gradient was never computed. After a backward in which x has no influence on y it would still be None.",
+    fresh=lambda r: Fresh(
+        'After y.backward(), z is a leaf that y does not use. Does z.grad hold "0" or "None"? Answer with the text.',
+        "None",
+        wrong=(("0", "Nothing was computed for z."),),
+    ),
+)
+
+STUB_D = '''\
+class GraphCycleError(Exception):
+    """A value was made from itself, by however long a way."""
+
+
+def order(root):
+    """All values that root was made from, each after its ._prev.
+
+    A graph with a cycle has no such order: raise GraphCycleError.
+    """
+    done, seen = [], set()
+
+    def visit(v):
+        if v in seen:
+            return              # somewhere here is the bug: done, or still on the way?
+        seen.add(v)
+        for parent in v._prev:
+            visit(parent)
+        done.append(v)
+
+    visit(root)
+    return done
+'''
+
+SOLUTION_D = '''\
+class GraphCycleError(Exception):
+    """A value was made from itself, by however long a way."""
+
+
+def order(root):
+    done, seen, on_the_way = [], set(), set()
+
+    def visit(v):
+        if v in on_the_way:
+            raise GraphCycleError("a value was made from itself")
+        if v in seen:
+            return
+        seen.add(v)
+        on_the_way.add(v)
+        for parent in v._prev:
+            visit(parent)
+        on_the_way.remove(v)
+        done.append(v)
+
+    visit(root)
+    return done
+'''
+
+EX_D = Exercise(
+    "02.d",
+    "A value made from itself",
+    "D",
+    2,
+    8,
+    2,
+    "order(root) silently accepts a cycle. Make it raise GraphCycleError, without refusing honest graphs.",
+    "order",
+    STUB_D,
+    SOLUTION_D,
+    probes=(
+        Probe("a chain", ("chain",), ["x", "p", "u", "y"], drivers.order_names),
+        Probe(
+            "a value used twice is no cycle",
+            ("diamond",),
+            driver=drivers.order_names,
+            accept=lambda got, *_: (
+                None if got and sorted(got) == sorted("abcdy") and got[-1] == "y" else "every value once, each after what it was made from"
+            ),
+        ),
+        Probe("a value that is its own parent", ("self",), driver=drivers.order_names, raises=("GraphCycleError",)),
+        Probe("a cycle of three", ("ring",), driver=drivers.order_names, raises=("GraphCycleError",)),
+        Probe("a cycle below the root", ("below",), driver=drivers.order_names, raises=("GraphCycleError",)),
+    ),
+    bank=(
+        Wrong(
+            "every second visit is a cycle",
+            STUB_D.replace("            return              #", '            raise GraphCycleError("cycle")  #'),
+            "A value that is used twice is met twice, and that is no cycle. A cycle is meeting a value whose own visit has not ended.",
+            on=("a value used twice is no cycle",),
+            credit=0.4,
+        ),
+        Wrong(
+            "only direct cycles",
+            STUB_D.replace(
+                "            visit(parent)",
+                '            if parent is v:\n                raise GraphCycleError("cycle")\n            visit(parent)',
+            ),
+            "That finds a value among its own parents. A cycle can also be longer: remember every value that you are still inside of.",
+            on=("a value that is its own parent", "a cycle of three"),
+            credit=0.4,
+        ),
+        Wrong(
+            "only cycles through the root",
+            STUB_D.replace(
+                "            visit(parent)",
+                '            if parent is root:\n                raise GraphCycleError("cycle")\n            visit(parent)',
+            ),
+            "A cycle need not pass through the root: remember every value that you are still inside of.",
+            on=("a cycle of three", "a cycle below the root"),
+            credit=0.6,
+        ),
+        Wrong(
+            "no memory at all",
+            STUB_D.replace("        seen.add(v)\n", ""),
+            "Without a memory the walk goes round and round until Python's stack is full. Notice the cycle and say so.",
+            when=lambda seen: seen.error("a cycle of three") == "RecursionError",
+            credit=0.2,
+        ),
+        Wrong(
+            "another error",
+            SOLUTION_D.replace("raise GraphCycleError(", "raise ValueError("),
+            "The cycle is found. Raise GraphCycleError, so that callers can tell it from other mistakes.",
+            when=lambda seen: seen.error("a cycle of three") not in ("", "GraphCycleError", "RecursionError"),
+            credit=0.8,
+        ),
+    ),
+    hints=Hints(
+        "When you meet a value again: has its visit ended, or are you still inside it?",
+        "Keep two sets: values that were met, and values whose visit has begun and not ended. Meeting one of the second kind "
+        "closes a cycle.",
+        "Files that include each other: a.h includes b.h includes a.h. Keep the files that are open at the moment; opening one "
+        "of them again is the cycle.",
+    ),
+    reveal='seen answers "was here before", on_the_way answers "am I still inside it". Only the second means a cycle.',
+    fresh=lambda r: (
+        lambda n: Fresh(
+            f"A ring of {n} values, each made from the next. How many orders put every value after its parents?",
+            0,
+            wrong=((n, "Start anywhere: the first value needs one that comes later."),),
+        )
+    )(r.randint(3, 9)),
+)
+
+EXERCISES = (EX_A, EX_B, EX_C, EX_D)

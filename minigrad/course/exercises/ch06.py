@@ -1,0 +1,270 @@
+"""Chapter 06, a rule book: its exercises."""
+
+from __future__ import annotations
+
+import math
+
+from .. import drivers
+from ..exercise import Exercise, Fresh, Hints, Probe, Wrong, ask
+
+STUB_A = '''\
+def rule(op, g, x, out):
+    """The gradient that reaches x when g arrives at out, for op "exp", "log", "sigmoid" or "tanh" (plain numbers)."""
+    if op == "exp":
+        return ...
+    if op == "log":
+        return ...
+    if op == "sigmoid":
+        return ...
+    if op == "tanh":
+        return ...
+'''
+
+SOLUTION_A = '''\
+def rule(op, g, x, out):
+    """The gradient that reaches x when g arrives at out, for op "exp", "log", "sigmoid" or "tanh" (plain numbers)."""
+    if op == "exp":
+        return g * out
+    if op == "log":
+        return g / x
+    if op == "sigmoid":
+        return g * out * (1 - out)
+    if op == "tanh":
+        return g * (1 - out * out)
+'''
+
+POINTS = [0.1 + 0.15 * i for i in range(20)]
+
+SLOPES = {
+    "exp": math.exp,
+    "log": lambda x: 1 / x,
+    "sigmoid": lambda x: 0.25 / math.cosh(x / 2) ** 2,
+    "tanh": lambda x: 1 / math.cosh(x) ** 2,
+}
+
+
+def _want(op, g, points):
+    return [g * SLOPES[op](x) for x in points]
+
+
+def _draw(op):
+    return lambda r: (op, round(r.uniform(0.5, 2), 2), [round(r.uniform(0.1, 3), 3) for _ in range(20)])
+
+
+def _a(old, new):
+    assert old in SOLUTION_A
+    return SOLUTION_A.replace(old, new)
+
+
+EX_A = Exercise(
+    "06.a",
+    "Four rules",
+    "F",
+    3,
+    8,
+    2,
+    "Write the backward rules of exp, log, sigmoid and tanh. Each is checked on 20 points.",
+    "rule",
+    STUB_A,
+    SOLUTION_A,
+    probes=tuple(
+        Probe(
+            f"{op} on 20 points",
+            (op, 0.7, POINTS),
+            _want,
+            drivers.rule_on_points,
+            rtol=1e-9,
+            draw=_draw(op),
+        )
+        for op in SLOPES
+    ),
+    bank=(
+        Wrong(
+            "sigmoid of the input",
+            _a("g * out * (1 - out)", "g * x * (1 - x)"),
+            "s(1 - s) is about s, the value that sigmoid gave: reuse the OUTPUT, not the input.",
+            on=("sigmoid on 20 points",),
+        ),
+        Wrong(
+            "tanh of the input",
+            _a("g * (1 - out * out)", "g * (1 - x * x)"),
+            "1 - t² is about t, the value that tanh gave: reuse the OUTPUT, not the input.",
+            on=("tanh on 20 points",),
+        ),
+        Wrong(
+            "exp of the input",
+            _a("g * out\n", "g * x\n"),
+            "exp is its own derivative: what you need has already been computed, and it is not x.",
+            on=("exp on 20 points",),
+        ),
+        Wrong(
+            "power rule for exp",
+            _a("g * out\n", "g * x * out\n"),
+            "exp is not a power of x: no factor comes down.",
+            on=("exp on 20 points",),
+        ),
+        Wrong(
+            "log with the output",
+            _a("g / x", "g / out"),
+            "The derivative of log is one over the number that went in, not over the logarithm.",
+            on=("log on 20 points",),
+        ),
+        Wrong(
+            "log upside down",
+            _a("g / x", "x / g"),
+            "g and x are exchanged: what arrives is multiplied by the local derivative 1/x.",
+            on=("log on 20 points",),
+        ),
+        Wrong(
+            "sigmoid without a factor",
+            _a("g * out * (1 - out)", "g * (1 - out)"),
+            "One factor is missing: the sigmoid's slope vanishes at both ends, near 0 and near 1.",
+            on=("sigmoid on 20 points",),
+        ),
+        Wrong(
+            "tanh's output not squared",
+            _a("g * (1 - out * out)", "g * (1 - out)"),
+            "tanh's slope is the same at x and -x: the output must appear squared.",
+            on=("tanh on 20 points",),
+        ),
+        Wrong(
+            "g ignored",
+            SOLUTION_A.replace("g * ", "").replace("g / x", "1 / x"),
+            "These are local derivatives. Multiply each by g, the gradient that arrives.",
+            on=("exp on 20 points", "sigmoid on 20 points"),
+        ),
+    ),
+    hints=Hints(
+        "For three of the four, the derivative can be written with the output alone. For which one can it not?",
+        "Local derivative × g. If s = sigmoid(x), then ds/dx is a product of s and what is missing to 1.",
+        "sqrt: out = √x has derivative 1 / (2√x), so its rule is g / (2 * out), without x.",
+    ),
+    reveal="exp, sigmoid and tanh need only their output; log needs its input.",
+    fresh=lambda r: (
+        lambda s: Fresh(
+            f"A sigmoid gave {s} and the gradient 2 arrives. What does its input get?",
+            2 * s * (1 - s),
+            wrong=((s * (1 - s), "Multiply by what arrives."),),
+        )
+    )(r.choice([0.1, 0.2, 0.3, 0.4, 0.6])),
+)
+
+EX_B = ask(
+    "06.b",
+    "What must be saved?",
+    "E",
+    minutes=5,
+    level=2,
+    points=2,
+    text='What does each backward rule need to keep? Answer "input", "output", "inputs" (both factors) or "nothing", the least '
+    "that is enough.",
+    answer={"exp": "output", "log": "input", "tanh": "output", "a + b": "nothing", "a * b": "inputs", "sigmoid": "output"},
+    wrong=(
+        (
+            "exp keeps its input",
+            {"exp": "input"},
+            "exp: from the input it would have to be computed again. The output is enough, and it is there.",
+            0.7,
+        ),
+        ("exp keeps both", {"exp": "inputs"}, "exp: it has one input, and the output is enough.", 0.7),
+        ("log keeps its output", {"log": "output"}, "log: its rule divides by the number that went in.", 0.7),
+        ("sums keep inputs", {"a + b": "inputs"}, "a + b: its local derivatives are 1 whatever a and b are.", 0.7),
+        (
+            "products keep the output",
+            {"a * b": "output"},
+            "a * b: each side's gradient needs the other factor; the product alone does not tell them.",
+            0.7,
+        ),
+        ("products keep nothing", {"a * b": "nothing"}, "a * b: each side's gradient needs the other factor.", 0.7),
+        ("tanh keeps its input", {"tanh": "input"}, "tanh: 1 - t² needs only t.", 0.7),
+        ("sigmoid keeps its input", {"sigmoid": "input"}, "sigmoid: s(1 - s) needs only s.", 0.7),
+    ),
+    hints=(
+        "Write each rule down. Which letters occur in it besides g?",
+        "A rule that can be written with what came out need not keep what went in. Keeping less is memory saved.",
+        "sqrt keeps its result (g / (2 · out)); a - b keeps nothing; a / b keeps both.",
+    ),
+    reveal="exp, tanh and sigmoid keep the output, log the input, a product both factors, a sum nothing.",
+    fresh=lambda r: Fresh(
+        'What is the least that relu must keep so that its rule works: "nothing", or "sign" (where the input was positive)?',
+        "sign",
+        wrong=(("nothing", "Where was the input below zero?"),),
+    ),
+)
+
+STUB_C = '''\
+def log_backward(g, x):
+    """Backward rule of log: the gradient that reaches x when g arrives. Lists of numbers of the same length."""
+    return [xi / gi for gi, xi in zip(g, x)]      # wrong: find out why
+'''
+
+SOLUTION_C = '''\
+def log_backward(g, x):
+    """Backward rule of log: the gradient that reaches x when g arrives. Lists of numbers of the same length."""
+    return [gi / xi for gi, xi in zip(g, x)]
+'''
+
+EX_C = Exercise(
+    "06.c",
+    "A rule with a bug",
+    "D",
+    1,
+    4,
+    1,
+    "This rule passes a test with g = x, and fails all others. Repair it.",
+    "log_backward",
+    STUB_C,
+    SOLUTION_C,
+    probes=(
+        Probe("g = 1", ([1.0, 1.0, 1.0], [0.5, 2.0, 4.0]), lambda g, x: [b / a for a, b in zip(x, g, strict=True)]),
+        Probe("g = x", ([3.0, 5.0], [3.0, 5.0]), [1.0, 1.0]),
+        Probe(
+            "any g",
+            ([2.0, -1.0, 0.5], [4.0, 0.5, 2.0]),
+            lambda g, x: [b / a for a, b in zip(x, g, strict=True)],
+            draw=lambda r: ([round(r.uniform(-2, 2), 2) for _ in range(3)], [round(r.uniform(0.2, 4), 2) for _ in range(3)]),
+        ),
+        Probe("no gradient arrives", ([0.0, 0.0], [2.0, 3.0]), [0.0, 0.0]),
+    ),
+    bank=(
+        Wrong(
+            "multiplies",
+            SOLUTION_C.replace("gi / xi", "gi * xi"),
+            "The derivative of log(x) falls as x grows: dividing, not multiplying.",
+            on=("any g",),
+            credit=0.3,
+        ),
+        Wrong(
+            "one over the product",
+            SOLUTION_C.replace("gi / xi", "1 / (gi * xi)"),
+            "g is what arrives: it is always multiplied in, never divided by.",
+            when=lambda seen: seen.error("no gradient arrives") == "ZeroDivisionError" and seen.value("any g") is not None,
+            credit=0.3,
+        ),
+        Wrong(
+            "ignores g",
+            SOLUTION_C.replace("gi / xi", "1 / xi"),
+            "That is the local derivative. Multiply it by g, the gradient that arrives.",
+            on=("any g", "g = 1"),
+            credit=0.5,
+        ),
+        Wrong(
+            "changes its input",
+            "def log_backward(g, x):\n    for i in range(len(g)):\n        g[i] = -g[i] / x[i]\n    return g\n",
+            "The sign is reversed, and the caller's list g was overwritten: return a new list.",
+            on=("any g",),
+            credit=0.2,
+        ),
+    ),
+    hints=Hints(
+        "Try x = 2 with g = 1 and compare with a central difference of log at 2.",
+        "Gradient = local derivative × g. A rule is linear in g: when g is 0, nothing arrives at x.",
+        "The rule of sqrt divides: g / (2 · out). Doubling g doubles the result.",
+    ),
+    reveal="g / x. The buggy version agreed with it only where g and x were equal: a test must use a g of its own.",
+    fresh=lambda r: (
+        lambda g, x: Fresh(f"g = {g} arrives at log(x), x = {x}. What reaches x?", g / x, wrong=((x / g, "Exchanged."), (g * x, "Divide.")))
+    )(r.randint(3, 9), r.choice([4, 5, 8, 10])),
+)
+
+EXERCISES = (EX_A, EX_B, EX_C)

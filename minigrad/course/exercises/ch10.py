@@ -1,0 +1,261 @@
+"""Chapter 10, controlling the graph: its exercises."""
+
+from __future__ import annotations
+
+from .. import drivers
+from ..exercise import Exercise, Fresh, Hints, Probe, Wrong, ask
+
+EX_A = ask(
+    "10.a",
+    "Two losses from one graph",
+    "P",
+    minutes=4,
+    level=2,
+    text="x = 2, y = x², first = 3y, second = y. first.backward(retain_graph=True), then second.backward(). What is x.grad after each?",
+    answer={"after the first": 12, "after the second": 16},
+    wrong=(
+        ("replaced", {"after the second": 4}, "It accumulates: the second pass adds its share to what the first one left.", 0.5),
+        (
+            "an error",
+            {"after the second": "error"},
+            "There would be an error if you forgot retain_graph on the first backward. Here it is there.",
+            0.5,
+        ),
+        ("y's factor only", {"after the first": 3}, "That is the gradient of y. One more step back, through x².", 0.4),
+        ("counted twice", {"after the second": 28}, "The second loss has its own share, without the factor 3.", 0.5),
+    ),
+    hints=(
+        "What does each loss, alone, put into x.grad?",
+        "retain_graph keeps the saved values for another pass; .grad adds up over passes.",
+        "t = 5, u = 2t, a = u, b = 10u: a leaves 2 in t.grad, then b adds 20: 22.",
+    ),
+    reveal="3 · 2x = 12, then 2x = 4 more.",
+    fresh=lambda r: (
+        lambda k, x: Fresh(
+            f"x = {x}, y = x²; ({k}y).backward(retain_graph=True); y.backward(). What is x.grad?",
+            (k + 1) * 2 * x,
+            wrong=((2 * x, "It accumulates."),),
+        )
+    )(r.randint(4, 9), r.randint(3, 6)),
+)
+
+EX_B = ask(
+    "10.b",
+    "autograd.grad",
+    "P",
+    minutes=3,
+    level=1,
+    text='x = 4, y = x². What does autograd.grad(y, x)[0] give, and what is x.grad afterwards ("None" or a number)?',
+    answer={"autograd.grad(y, x)[0]": 8, "x.grad": "none"},
+    wrong=(
+        ("also in x.grad", {"x.grad": 8}, "autograd.grad hands the gradient over and leaves every .grad alone.", 0.5),
+        ("zero", {"x.grad": 0}, "Nothing was ever accumulated there: that is not the same as zero.", 0.7),
+        ("the value", {"autograd.grad(y, x)[0]": 16}, "That is y, the value itself.", 0.5),
+    ),
+    hints=(
+        "Which of the two calls has a result, backward or autograd.grad?",
+        "backward fills .grad of the leaves and returns nothing; autograd.grad returns gradients and fills nothing.",
+        "For t = 10 and u = 3t: autograd.grad(u, t)[0] is 3, and t.grad is what it was before.",
+    ),
+    reveal="2x = 8 is returned; x.grad stays None.",
+    fresh=lambda r: (
+        lambda x: Fresh(f"x = {x}, y = x³. What does autograd.grad(y, x)[0] give?", 3 * x * x, wrong=((x**3, "That is y, the value."),))
+    )(r.randint(2, 6)),
+)
+
+STUB_C = '''\
+import minigrad as torch
+
+
+def loss_of(encoder, decoder, x, target):
+    """The squared error of decoder(encoder(x)). After backward the encoder has no gradient: find out why."""
+    code = (x * encoder).tanh()
+    seen = code.detach()
+    out = seen * decoder
+    return ((out - target) ** 2).sum()
+'''
+
+SOLUTION_C = '''\
+import minigrad as torch
+
+
+def loss_of(encoder, decoder, x, target):
+    """The squared error of decoder(encoder(x))."""
+    code = (x * encoder).tanh()
+    out = code * decoder
+    return ((out - target) ** 2).sum()
+'''
+
+X, TARGET = [0.5, -1.0, 2.0], [1.0, 0.0, -0.5]
+
+
+def _loss_of(encoder, decoder):
+    import math
+
+    loss = de = dd = 0.0
+    for x, t in zip(X, TARGET, strict=True):
+        c = math.tanh(x * encoder)
+        miss = c * decoder - t
+        loss += miss**2
+        dd += 2 * miss * c
+        de += 2 * miss * decoder * (1 - c * c) * x
+    return {"loss": loss, "encoder.grad": de, "decoder.grad": dd}
+
+
+def _c(old, new):
+    assert old in SOLUTION_C
+    return SOLUTION_C.replace(old, new)
+
+
+EX_C = Exercise(
+    "10.c",
+    "The encoder does not learn",
+    "D",
+    2,
+    6,
+    2,
+    "After loss.backward() the decoder has a gradient and the encoder has none. Find the line and repair it.",
+    "loss_of",
+    STUB_C,
+    SOLUTION_C,
+    probes=(
+        Probe(
+            "loss and both gradients",
+            (0.8, 1.5),
+            _loss_of,
+            drivers.encoder_decoder,
+            2,
+            rtol=1e-9,
+            draw=lambda r: (round(r.uniform(0.3, 1.5), 2), round(r.uniform(0.5, 2), 2)),
+        ),
+        Probe("other weights", (-0.4, 0.7), _loss_of, drivers.encoder_decoder, rtol=1e-9),
+    ),
+    bank=(
+        Wrong(
+            "makes the loss require a gradient",
+            STUB_C.replace(
+                "    return ((out - target) ** 2).sum()",
+                "    loss = ((out - target) ** 2).sum().detach()\n    loss.requires_grad = True\n    return loss",
+            ),
+            "loss.requires_grad = True makes the loss a leaf: the error falls silent, and nothing is learned. Silence is not a cure.",
+            when=lambda seen: _both_missing(seen),
+            credit=0.0,
+        ),
+        Wrong(
+            "detach on both",
+            STUB_C.replace("out = seen * decoder", "out = seen * decoder.detach()").replace(".sum()", ".sum().requires_grad_(True)"),
+            "loss.requires_grad = True makes the loss a leaf: the error falls silent, and nothing is learned. Silence is not a cure.",
+            when=lambda seen: _both_missing(seen),
+            credit=0.0,
+        ),
+        Wrong(
+            "makes the code a leaf",
+            STUB_C.replace("code.detach()", "code.detach().requires_grad_(True)"),
+            "A detached tensor that requires a gradient is a new leaf: the gradient stops there, and the encoder still gets none.",
+            when=lambda seen: _missing(seen, "encoder.grad") and not _missing(seen, "decoder.grad"),
+            credit=0.2,
+        ),
+        Wrong(
+            "detach moved to the decoder",
+            _c("code * decoder", "code * decoder.detach()"),
+            "Now the encoder learns and the decoder does not. Neither may be cut off here.",
+            when=lambda seen: _missing(seen, "decoder.grad") and not _missing(seen, "encoder.grad"),
+            credit=0.4,
+        ),
+        Wrong(
+            "no tanh any more",
+            _c(".tanh()", ""),
+            "The gradient flows again, but through another function: leave the tanh in place.",
+            on=("loss and both gradients",),
+            credit=0.4,
+        ),
+    ),
+    hints=Hints(
+        "Follow the graph from the loss to the encoder. Where does grad_fn end?",
+        "detach gives the same numbers without a history: no gradient passes it. Use the tensor itself where it must.",
+        "log = [loss.detach()] is right: a record needs no graph. features = body(x).detach() in front of a head trains the head alone.",
+    ),
+    reveal="The line with detach. It is right for targets and logs, wrong between two parts that learn together.",
+    fresh=lambda r: (
+        lambda a: Fresh(f"a = {a}; y = a · a.detach(). What is a.grad after y.backward()?", a, wrong=((2 * a, "One factor is cut off."),))
+    )(r.randint(3, 9)),
+)
+
+
+def _missing(seen, key):
+    got = seen.value("loss and both gradients")
+    return isinstance(got, dict) and got.get(key) is None
+
+
+def _both_missing(seen):
+    return _missing(seen, "encoder.grad") and _missing(seen, "decoder.grad")
+
+
+EX_D = ask(
+    "10.d",
+    "Which tool?",
+    "E",
+    minutes=6,
+    level=2,
+    points=2,
+    text="Match each situation with the tool.",
+    comment="Which tool fits? Each may be used more than once. Replace each None by a letter, in quotes.\n"
+    '  "a" no_grad     "b" inference_mode     "c" detach     "d" requires_grad_(False)     "e" create_graph=True     "f" item()',
+    answer={
+        "serving a model, results never enter a graph": "b",
+        "a target network's output inside a loss": "c",
+        "generator's images while the discriminator trains": "c",
+        "gradient penalty of a WGAN": "e",
+        "printing the loss": "f",
+        "updating parameters by hand": "a",
+        "validation loss, then back to training": "a",
+        "a frozen layer inside a model that trains": "d",
+    },
+    wrong=(
+        (
+            "penalty without create_graph",
+            {"gradient penalty of a WGAN": "a"},
+            "WGAN: the penalty is itself differentiated, so the first gradient needs a graph of its own.",
+            0.8,
+        ),
+        (
+            "no_grad around a frozen layer",
+            {"a frozen layer inside a model that trains": "a"},
+            "Frozen layer: no_grad would also cut off the layers below it. Only the layer's own parameters should rest.",
+            0.8,
+        ),
+        (
+            "no_grad for a target",
+            {"a target network's output inside a loss": "d"},
+            "Target network: what must not carry a gradient is its output, here, in this loss.",
+            0.8,
+        ),
+        (
+            "inference for updates",
+            {"updating parameters by hand": "b"},
+            "Update by hand: the parameters must be usable in a graph afterwards.",
+            0.8,
+        ),
+        ("detach for printing", {"printing the loss": "c"}, "Printing: a plain number is wanted, not a tensor.", 0.8),
+        (
+            "freeze the generator",
+            {"generator's images while the discriminator trains": "d"},
+            "Generator: it trains in the next step. Only these images must carry no gradient.",
+            0.8,
+        ),
+    ),
+    hints=(
+        "Ask each time: is the graph unwanted for a stretch of code, for one tensor, for some parameters, or is more graph wanted?",
+        "A stretch of code: no_grad (or inference_mode, if nothing ever returns). One tensor: detach. Parameters: "
+        "requires_grad_(False). A number: item().",
+        "Style transfer: the picture's pixels learn and the network's weights rest: freeze the weights, do not switch recording off.",
+    ),
+    reveal="Serving b; target and generator c; penalty e; printing f; update and validation a; freezing d.",
+    fresh=lambda r: Fresh(
+        "An exponential moving average of the weights is updated after each step. Which letter fits best?",
+        "a",
+        wrong=(("c", "A whole stretch of code needs no graph."),),
+    ),
+)
+
+EXERCISES = (EX_A, EX_B, EX_C, EX_D)

@@ -1,0 +1,393 @@
+"""Chapter 14, softmax and layer norm: its exercises. numpy is imported only when an answer is run."""
+
+from __future__ import annotations
+
+import math
+
+from .. import drivers
+from ..exercise import Exercise, Fresh, Hints, Probe, Wrong, ask
+
+STUB_A = '''\
+import numpy as np
+
+
+def softmax_backward(g, z):
+    """s = softmax(z). Given g, the gradient at s: the gradient at z. Numpy arrays of the same length."""
+    ...
+'''
+
+SOLUTION_A = '''\
+import numpy as np
+
+
+def softmax_backward(g, z):
+    """s = softmax(z). Given g, the gradient at s: the gradient at z. Numpy arrays of the same length."""
+    e = np.exp(z - z.max())
+    s = e / e.sum()
+    return s * (g - (s * g).sum())
+'''
+
+
+def _softmax(z):
+    top = max(z)
+    e = [math.exp(v - top) for v in z]
+    return [v / math.fsum(e) for v in e]
+
+
+def _softmax_backward(g, z):
+    """By the whole Jacobian, diag(s) - s sᵀ."""
+    s = _softmax(z)
+    return [math.fsum(((s[i] if i == j else 0.0) - s[i] * s[j]) * g[i] for i in range(len(s))) for j in range(len(s))]
+
+
+def _a(old, new):
+    assert old in SOLUTION_A
+    return SOLUTION_A.replace(old, new)
+
+
+TRUE = "s * (g - (s * g).sum())"
+MAIN = "four numbers"
+
+EX_A = Exercise(
+    "14.a",
+    "Backward of softmax",
+    "F",
+    3,
+    10,
+    3,
+    "Write softmax's backward rule without building its Jacobian, and let it survive z = 1000.",
+    "softmax_backward",
+    STUB_A,
+    SOLUTION_A,
+    probes=(
+        Probe(
+            MAIN,
+            ([1.0, -2.0, 0.5, 3.0], [0.1, 1.2, -0.4, 0.7]),
+            _softmax_backward,
+            drivers.call_arrays,
+            2,
+            rtol=1e-9,
+            atol=1e-14,
+            draw=lambda r: ([round(r.uniform(-2, 2), 2) for _ in range(4)], [round(r.uniform(-2, 2), 2) for _ in range(4)]),
+        ),
+        Probe("two numbers", ([1.0, 0.0], [2.0, 0.0]), _softmax_backward, drivers.call_arrays, rtol=1e-9, atol=1e-14),
+        Probe("large z", ([1.0, 2.0, 5.0], [1000.0, 1001.0, 999.0]), _softmax_backward, drivers.call_arrays, rtol=1e-9, atol=1e-14),
+        Probe("the same g everywhere", ([3.0, 3.0, 3.0], [0.2, 0.5, -1.0]), [0.0, 0.0, 0.0], drivers.call_arrays, atol=1e-12),
+    ),
+    bank=(
+        Wrong(
+            "diagonal only",
+            _a(TRUE, "s * (1 - s) * g"),
+            "Those are the diagonal terms. Off the diagonal the Jacobian has −s_i s_j: every s depends on every z.",
+            on=(MAIN,),
+            credit=0.4,
+        ),
+        Wrong("nothing subtracted", _a(TRUE, "s * g"), "Subtract s·⟨s, g⟩: raising one z lowers all other s.", on=(MAIN,), credit=0.4),
+        Wrong(
+            "overflow",
+            _a("np.exp(z - z.max())", "np.exp(z)"),
+            "exp(1000) is infinite, and inf/inf is nan. Subtract the largest z first: softmax does not change.",
+            on=(MAIN, "large z"),
+            credit=0.7,
+        ),
+        Wrong(
+            "sum of g only",
+            _a("(s * g).sum()", "g.sum()"),
+            "What is subtracted is the average of g weighted by s, not the plain sum.",
+            on=(MAIN,),
+            credit=0.4,
+        ),
+        Wrong(
+            "mean of g",
+            _a("(s * g).sum()", "g.mean()"),
+            "What is subtracted is the average of g weighted by s, not the plain mean.",
+            on=(MAIN,),
+            credit=0.4,
+        ),
+        Wrong("forward", _a(TRUE, "s"), "That is softmax itself. Its backward rule is wanted.", on=(MAIN,), credit=0.1),
+        Wrong(
+            "changes z",
+            _a("    e = np.exp(z - z.max())", "    z -= z.max() + 0.0\n    e = np.exp(z)").replace(TRUE, "-" + TRUE),
+            "The sign is reversed: raising z raises its own s. (And z -= ... changes the caller's array.)",
+            on=(MAIN,),
+            credit=0.3,
+        ),
+    ),
+    hints=Hints(
+        "If all z grow by the same amount, s does not change. What must the gradient at z add up to?",
+        "J = diag(s) − s sᵀ is symmetric. Multiply it by g without building it: one dot product, one elementwise product.",
+        "Normalising, s = z / sum(z): the rule is (g − ⟨s, g⟩) / sum(z), again with a weighted average of g taken off.",
+    ),
+    reveal="s ⊙ (g − ⟨s, g⟩): O(n) instead of n².",
+    fresh=lambda r: (
+        lambda p: Fresh(
+            f"Two classes, s = [{p}, {1 - p:g}], g = [1, 0]. What is the first entry of the gradient at z?",
+            p * (1 - p),
+            wrong=((p, "Subtract s·⟨s, g⟩."),),
+        )
+    )(r.choice([0.2, 0.3, 0.6, 0.8])),
+)
+
+STUB_B = '''\
+def row_sums(z, h=1e-5):
+    """The sum of each row of softmax's Jacobian at the list z, by central differences: what do you expect?
+
+    Row i holds the derivatives of s[i] with respect to every z[j]. Return one sum per row.
+    """
+    from math import exp
+
+    def softmax(z):
+        e = [exp(v) for v in z]
+        return [v / sum(e) for v in e]
+
+    ...  # a row's sum is itself a derivative: along which direction?
+'''
+
+SOLUTION_B = """\
+def row_sums(z, h=1e-5):
+    from math import exp
+
+    def softmax(z):
+        e = [exp(v) for v in z]
+        return [v / sum(e) for v in e]
+
+    up, down = softmax([v + h for v in z]), softmax([v - h for v in z])
+    return [(u - d) / (2 * h) for u, d in zip(up, down)]
+"""
+
+
+def _b(old, new):
+    assert old in SOLUTION_B
+    return SOLUTION_B.replace(old, new)
+
+
+EX_B = Exercise(
+    "14.b",
+    "Why the rows add up to nothing",
+    "Z",
+    1,
+    6,
+    2,
+    "Show with numbers that every row of softmax's Jacobian adds up to the same thing, whatever z is.",
+    "row_sums",
+    STUB_B,
+    SOLUTION_B,
+    probes=(
+        Probe("three numbers", ([0.1, 1.0, -0.5],), [0.0] * 3, atol=1e-8, draw=lambda r: ([round(r.uniform(-2, 2), 2) for _ in range(3)],)),
+        Probe("five numbers", ([1.0, 2.0, 3.0, 4.0, 5.0],), [0.0] * 5, atol=1e-8),
+        Probe("two equal numbers", ([3.0, 3.0],), [0.0] * 2, atol=1e-8),
+    ),
+    bank=(
+        Wrong(
+            "one z moves",
+            "def row_sums(z, h=1e-5):\n    from math import exp\n\n    def softmax(z):\n        e = [exp(v) for v in z]\n        "
+            "return [v / sum(e) for v in e]\n\n    up, down = softmax([z[0] + h, *z[1:]]), softmax([z[0] - h, *z[1:]])\n    "
+            "return [(u - d) / (2 * h) for u, d in zip(up, down)]\n",
+            "That is one column: only z[0] moved. For the sum over all j, every z[j] moves by the same amount.",
+            on=("three numbers",),
+            credit=0.4,
+        ),
+        Wrong(
+            "not normalised",
+            _b("v / sum(e) for v in e", "v for v in e"),
+            "softmax divides by the sum: without it the rows do not cancel.",
+            on=("three numbers",),
+            credit=0.4,
+        ),
+        Wrong(
+            "one total",
+            _b("[(u - d) / (2 * h) for u, d in zip(up, down)]", "sum((u - d) / (2 * h) for u, d in zip(up, down))"),
+            "One sum for each row is wanted, not the sum of everything.",
+            on=("three numbers",),
+            credit=0.5,
+        ),
+        Wrong(
+            "the values",
+            _b("(u - d) / (2 * h)", "(u + d) / 2"),
+            "That is softmax itself. How does it change when all z grow together?",
+            on=("three numbers",),
+            credit=0.2,
+        ),
+    ),
+    hints=Hints(
+        "What happens to softmax when the same number is added to every z?",
+        "Sum over j of ∂s_i/∂z_j is the derivative of s_i along (1, 1, ..., 1): move all z together.",
+        "For the mean of z, moving all entries together by h moves the mean by h: its row adds up to 1.",
+    ),
+    reveal="Softmax ignores a common shift, so its derivative along (1, ..., 1) is 0: that is each row's sum.",
+    fresh=lambda r: (
+        lambda a, b: Fresh(
+            f"A row of a 3×3 softmax Jacobian begins {a}, {b}. What is its third entry?",
+            -(a + b),
+            wrong=((1 - a - b, "Rows of J add up to 0, not to 1."),),
+        )
+    )(r.choice([0.21, 0.16, 0.24]), r.choice([-0.06, -0.1, -0.14])),
+)
+
+STUB_C = '''\
+import numpy as np
+
+
+def layer_norm_backward(g, x, gamma, eps=1e-5):
+    """y = gamma * (x - mean) / std. Given g at y, the gradient at x. All are numpy arrays of the same length."""
+    std = np.sqrt(x.var() + eps)
+    x_hat = (x - x.mean()) / std
+    return gamma / std * (g - g.mean() - x_hat * (g * x_hat).mean())      # wrong when gamma's entries differ
+'''
+
+SOLUTION_C = '''\
+import numpy as np
+
+
+def layer_norm_backward(g, x, gamma, eps=1e-5):
+    """y = gamma * (x - mean) / std. Given g at y, the gradient at x. All are numpy arrays of the same length."""
+    std = np.sqrt(x.var() + eps)
+    x_hat = (x - x.mean()) / std
+    g_hat = gamma * g
+    return (g_hat - g_hat.mean() - x_hat * (g_hat * x_hat).mean()) / std
+'''
+
+
+def _layer_norm(g, x, gamma, eps=1e-5):
+    """By the whole Jacobian of x_hat: (δ_ij − 1/n − x̂_i x̂_j / n) / std."""
+    n = len(x)
+    mean = math.fsum(x) / n
+    std = math.sqrt(math.fsum((v - mean) ** 2 for v in x) / n + eps)
+    hat = [(v - mean) / std for v in x]
+    return [math.fsum(g[i] * gamma[i] * ((i == j) - 1 / n - hat[i] * hat[j] / n) / std for i in range(n)) for j in range(n)]
+
+
+def _c(old, new):
+    assert old in SOLUTION_C
+    return SOLUTION_C.replace(old, new)
+
+
+FOUR = ([1.0, -1.0, 2.0, 0.5], [0.3, 2.0, -1.0, 0.7], [0.5, 2.0, 1.0, -3.0])
+
+EX_C = Exercise(
+    "14.c",
+    "Layer norm from a sketch",
+    "D",
+    2,
+    10,
+    3,
+    "This formula is printed in a text. It is right only when gamma is one number: repair it.",
+    "layer_norm_backward",
+    STUB_C,
+    SOLUTION_C,
+    probes=(
+        Probe(
+            "gamma of four different numbers",
+            FOUR,
+            _layer_norm,
+            drivers.call_arrays,
+            2,
+            rtol=1e-9,
+            atol=1e-12,
+            draw=lambda r: tuple([round(r.uniform(-2, 2), 2) for _ in range(4)] for _ in range(3)),
+        ),
+        Probe("gamma the same everywhere", (FOUR[0], FOUR[1], [2.0] * 4), _layer_norm, drivers.call_arrays, rtol=1e-9, atol=1e-12),
+        Probe(
+            "six numbers",
+            ([1.0, 0.0, -2.0, 3.0, 1.0, 1.0], [5.0, 4.0, 4.5, 3.0, 6.0, 5.5], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
+            _layer_norm,
+            drivers.call_arrays,
+            rtol=1e-9,
+            atol=1e-12,
+        ),
+    ),
+    bank=(
+        Wrong(
+            "gamma left outside one mean",
+            _c("(g_hat * x_hat).mean()", "(g * x_hat).mean()"),
+            "gamma belongs inside both means: ĝ = gamma · g is what arrives at x̂.",
+            on=("gamma of four different numbers",),
+            credit=0.6,
+        ),
+        Wrong(
+            "gamma outside the other mean",
+            _c("g_hat.mean() -", "g.mean() -"),
+            "gamma belongs inside both means: ĝ = gamma · g is what arrives at x̂.",
+            on=("gamma of four different numbers",),
+            credit=0.6,
+        ),
+        Wrong(
+            "gamma's mean",
+            STUB_C.replace("return gamma / std", "return gamma.mean() / std"),
+            "An average gamma loses which entry had which: gamma goes into ĝ = gamma · g, entry by entry.",
+            on=("gamma of four different numbers",),
+            credit=0.3,
+        ),
+        Wrong(
+            "mean as a constant",
+            _c(" - g_hat.mean()", ""),
+            "The mean depends on every x: its share was dropped.",
+            on=("gamma of four different numbers",),
+            credit=0.4,
+        ),
+        Wrong(
+            "std as a constant",
+            _c(" - x_hat * (g_hat * x_hat).mean()", ""),
+            "The standard deviation depends on every x: its share was dropped.",
+            on=("gamma of four different numbers",),
+            credit=0.4,
+        ),
+        Wrong(
+            "sum for mean",
+            _c("(g_hat * x_hat).mean()", "(g_hat * x_hat).sum()"),
+            "A sum stands where a mean belongs: it is n times too large.",
+            on=("gamma of four different numbers",),
+            credit=0.5,
+        ),
+        Wrong(
+            "gamma lost",
+            _c("gamma * g", "g"),
+            "gamma is gone: y is gamma times x̂, so what arrives at x̂ is gamma · g.",
+            on=("gamma of four different numbers",),
+            credit=0.4,
+        ),
+    ),
+    hints=Hints(
+        "Split it: y = gamma · x̂ first. What arrives at x̂?",
+        "Everything after that sees only what arrives at x̂. A factor that differs from entry to entry cannot be pulled out of a mean.",
+        "mean(a·b) with a = [1, 3], b = [1, 1]: 2. With b = [1, 5] it is 8, and mean(a) times anything from outside does not repair it.",
+    ),
+    reveal="ĝ = gamma · g first, then the formula with ĝ in both means and 1/std outside.",
+    fresh=lambda r: (
+        lambda a, b: Fresh(f"g = [1, 1], gamma = [{a}, {b}]. What is the mean of ĝ?", (a + b) / 2, wrong=((1, "That is the mean of g."),))
+    )(r.randint(2, 5), r.randint(6, 9)),
+)
+
+EX_D = ask(
+    "14.d",
+    "Who depends on whom?",
+    "P",
+    minutes=3,
+    level=1,
+    text="How many of the entries are not zero, in general, in the 5×5 Jacobian of each?",
+    answer={"softmax": 25, "layer norm": 25, "tanh, entry by entry": 5, "x[::-1], reversed": 5},
+    wrong=(
+        ("softmax diagonal", {"softmax": 5}, "softmax divides by a sum over all entries: each output depends on each input.", 0.6),
+        ("layer norm diagonal", {"layer norm": 5}, "Mean and standard deviation depend on every x_j, and y_i depends on both.", 0.6),
+        ("tanh dense", {"tanh, entry by entry": 25}, "tanh: output i sees input i alone.", 0.6),
+        (
+            "reversal has none",
+            {"x[::-1], reversed": 0},
+            "Reversed: each output is one of the inputs, with derivative 1, only not at the same place.",
+            0.6,
+        ),
+    ),
+    hints=(
+        "Move one input. Which outputs move?",
+        "Entry (i, j) is zero when output i does not see input j.",
+        "cumsum of 4 numbers: output i sees inputs 0 to i, so 10 entries are not zero.",
+    ),
+    reveal="Softmax and layer norm are dense (25); tanh and reversal have one entry per row (5).",
+    fresh=lambda r: (
+        lambda n: Fresh(
+            f"softmax of {n} numbers: how many entries of the Jacobian are not zero?", n * n, wrong=((n, "Each output sees each input."),)
+        )
+    )(r.randint(6, 12)),
+)
+
+EXERCISES = (EX_A, EX_B, EX_C, EX_D)

@@ -1,0 +1,321 @@
+"""Chapter 16, memory and checkpointing: its exercises."""
+
+from __future__ import annotations
+
+import math
+
+from .. import drivers
+from ..exercise import Exercise, Fresh, Hints, Probe, Wrong, ask
+
+EX_A = ask(
+    "16.a",
+    "Peak memory",
+    "P",
+    minutes=5,
+    level=2,
+    text="A chain of L = 100 layers; each saves one activation. How many are alive at the peak, without checkpoints and with one "
+    "checkpoint every 10 layers?",
+    comment="A chain of L = 100 layers; each saves one activation. How many are alive at the peak of backward?\n"
+    "With checkpoints, 10 segments of 10 layers keep their inputs, and one segment at a time is recomputed.",
+    answer={"without checkpoints": 100, "with 10 checkpoints": 20},
+    wrong=(
+        ("half", {"with 10 checkpoints": 50}, "Count the segments' inputs AND the one segment that is recomputed.", 0.5),
+        (
+            "segments only",
+            {"with 10 checkpoints": 10},
+            "The inputs of the segments are alive, and so is the segment that is being recomputed.",
+            0.6,
+        ),
+        ("product", {"with 10 checkpoints": 100}, "Only one segment is recomputed at a time; it is dropped before the next.", 0.5),
+        (
+            "freed as it goes",
+            {"without checkpoints": 1},
+            "The forward pass must keep every activation until backward comes to its layer.",
+            0.5,
+        ),
+    ),
+    hints=(
+        "What is alive when the recomputation of one segment has just ended?",
+        "With k segments of L/k layers: k inputs and L/k recomputed activations. The best k is about √L.",
+        "L = 36 in 4 segments of 9: 4 inputs and 9 recomputed activations are 13.",
+    ),
+    reveal="100 without; 10 inputs and 10 recomputed ones with checkpoints: about 2√L.",
+    fresh=lambda r: (
+        lambda k: Fresh(
+            f"L = {k * k} layers in {k} segments. How many activations are alive at the peak?",
+            2 * k,
+            wrong=((k, "The recomputed segment as well."),),
+        )
+    )(r.randint(5, 9)),
+)
+
+STUB_B = '''\
+def checkpointed_chain(layers, x, g):
+    """Forward and backward through a chain without keeping every activation.
+
+    Each layer has layer.forward(x) and layer.backward(x, g), which needs the layer's INPUT x. Keep at most about
+    2√n activations in lists (n = len(layers), a square number). Returns (output, gradient at x).
+    """
+    inputs = []                       # this keeps all n of them
+    for layer in layers:
+        inputs.append(x)
+        x = layer.forward(x)
+    out = x
+    for layer in reversed(layers):
+        g = layer.backward(inputs.pop(), g)
+    return out, g
+'''
+
+SOLUTION_B = """\
+def checkpointed_chain(layers, x, g):
+    size = round(len(layers) ** 0.5)
+    starts = []
+    for i, layer in enumerate(layers):
+        if i % size == 0:
+            starts.append(x)
+        x = layer.forward(x)
+    out = x
+    for first in reversed(range(0, len(layers), size)):
+        segment, x, inputs = layers[first:first + size], starts.pop(), []
+        for layer in segment:
+            inputs.append(x)
+            x = layer.forward(x)
+        for layer in reversed(segment):
+            g = layer.backward(inputs.pop(), g)
+    return out, g
+"""
+
+
+def _chain(n, x, g):
+    total = g
+    for i in range(n):
+        w = 0.5 + 0.1 * (i % 7)
+        y = math.tanh(w * x)
+        total *= w * (1 - y * y)
+        x = y
+    return [x, total]
+
+
+def _alive(got, n, x, g):
+    if not isinstance(got, dict) or not isinstance(got.get("alive"), int):
+        return "the count failed"
+    return None if got["alive"] <= 2 * math.isqrt(n) + 3 else "too many activations are alive at once"
+
+
+def _work(got, n, x, g):
+    if not isinstance(got, dict) or not isinstance(got.get("forwards"), int):
+        return "the count failed"
+    if got["forwards"] > 2 * n:
+        return "layers are recomputed more often than once"
+    return None
+
+
+STUBBORN = """\
+def checkpointed_chain(layers, x, g):
+    start = x
+    for layer in layers:
+        x = layer.forward(x)
+    out = x
+    for i in reversed(range(len(layers))):
+        x = start
+        for layer in layers[:i]:
+            x = layer.forward(x)
+        g = layers[i].backward(x, g)
+    return out, g
+"""
+
+EX_B = Exercise(
+    "16.b",
+    "Write checkpointing",
+    "F",
+    4,
+    15,
+    3,
+    "The chain works and keeps every activation. Make it keep about 2√n, computing each layer at most twice.",
+    "checkpointed_chain",
+    STUB_B,
+    SOLUTION_B,
+    probes=(
+        Probe(
+            "16 layers",
+            (16, 0.7, 1.0),
+            _chain,
+            drivers.checkpoint_result,
+            rtol=1e-12,
+            draw=lambda r: (16, round(r.uniform(0.3, 1), 2), round(r.uniform(1, 3), 2)),
+        ),
+        Probe("100 layers", (100, -0.4, 2.0), _chain, drivers.checkpoint_result, rtol=1e-12),
+        Probe("alive at once", (100, 0.7, 1.0), driver=drivers.checkpoint_alive, accept=_alive, weight=2),
+        Probe("work", (100, 0.7, 1.0), driver=drivers.checkpoint_alive, accept=_work),
+    ),
+    bank=(
+        Wrong(
+            "keeps everything",
+            STUB_B.replace("    out = x\n", "    out = x + 0\n"),
+            "Every activation is still kept. Keep the inputs of segments, and recompute inside a segment when backward comes to it.",
+            when=lambda seen: (seen.value("alive at once") or {}).get("alive", 0) >= 100,
+            credit=0.3,
+        ),
+        Wrong(
+            "recomputes from the start",
+            STUBBORN,
+            "Almost nothing is kept, and each layer is recomputed again and again, n²/2 times. Keep the inputs of √n segments.",
+            when=lambda seen: (seen.value("work") or {}).get("forwards", 0) > 300,
+            credit=0.5,
+        ),
+        Wrong(
+            "inputs of the wrong segment",
+            SOLUTION_B.replace("starts.pop()", "starts.pop(0)"),
+            "A segment is recomputed from another segment's input: take the one that was kept last.",
+            on=("16 layers",),
+            credit=0.4,
+        ),
+        Wrong(
+            "backward at the output",
+            SOLUTION_B.replace(
+                "            inputs.append(x)\n            x = layer.forward(x)",
+                "            x = layer.forward(x)\n            inputs.append(x)",
+            ),
+            "layer.backward needs the layer's input; you kept its output.",
+            on=("16 layers",),
+            credit=0.4,
+        ),
+    ),
+    hints=Hints(
+        "If you keep only the input of a segment, how do you get the inputs of its layers back?",
+        "Forward: keep x at the start of each segment of √n layers. Backward, last segment first: run it again from its start, "
+        "keeping its inputs, then go back through it.",
+        "Reading a book backwards with a bookmark every 10 pages: go to the last mark, read its 10 pages into memory, walk them "
+        "back, then the mark before.",
+    ),
+    reveal="√n starts and √n recomputed inputs; each layer runs forward twice.",
+    fresh=lambda r: (
+        lambda k: Fresh(
+            f"{k * k} layers, {k} segments. How often is layer.forward called in all?",
+            2 * k * k,
+            wrong=((k * k, "The recomputation counts as well."),),
+        )
+    )(r.randint(5, 9)),
+)
+
+EX_C = ask(
+    "16.c",
+    "Find the slip",
+    "P",
+    minutes=4,
+    level=2,
+    text="GPT-3 has 175 billion parameters. How many GB do they take at 2 bytes each, and how many GB of activations are left if "
+    "checkpointing keeps a fifth of 200 GB?",
+    answer={"parameters, GB": 350, "activations left, GB": 40},
+    wrong=(
+        ("the printed slip", {"parameters, GB": 15}, "A text prints 15 GB. Multiply yourself: 175e9 parameters, 2 bytes each.", 0.5),
+        ("four bytes", {"parameters, GB": 700}, "That is at 4 bytes each (float32); asked is fp16.", 0.6),
+        ("one byte", {"parameters, GB": 175}, "Each parameter takes two bytes.", 0.6),
+        ("saved instead of left", {"activations left, GB": 160}, "That is what is saved. What is left?", 0.6),
+    ),
+    hints=("GB means 10⁹ bytes.", "Memory = count × bytes each. A fifth of the activations stays.", "7 billion parameters in fp16: 14 GB."),
+    reveal="350 GB, far more than the activations' 200; 40 GB stay, for about a third more computing.",
+    fresh=lambda r: (lambda n: Fresh(f"{n} billion parameters in float32: how many GB?", 4 * n, wrong=((2 * n, "float32 has 4 bytes."),)))(
+        r.choice([7, 13, 70])
+    ),
+)
+
+STUB_D = '''\
+import numpy as np
+
+
+def scaled_gradient(backward, scale):
+    """backward(seed) computes in float16 and returns the gradient for that seed, which is lost when it is too small.
+
+    Return the gradient for seed 1 as a Python float, computed with the seed `scale` so that nothing is lost.
+    """
+    return float(backward(np.float16(1.0)))      # loses gradients near 1e-8
+'''
+
+SOLUTION_D = """\
+import numpy as np
+
+
+def scaled_gradient(backward, scale):
+    return float(backward(np.float16(scale))) / scale
+"""
+
+EX_D = Exercise(
+    "16.d",
+    "Loss scaling",
+    "F",
+    2,
+    6,
+    2,
+    "A gradient of 1e-8 is 0 in float16. Scale the seed, and undo it where there is room.",
+    "scaled_gradient",
+    STUB_D,
+    SOLUTION_D,
+    probes=(
+        Probe(
+            "a tiny gradient",
+            (1e-8, 32768.0),
+            lambda grad, scale: grad,
+            drivers.half_precision,
+            2,
+            rtol=2e-3,
+            draw=lambda r: (round(r.uniform(1, 5), 1) * 1e-8, 32768.0),
+        ),
+        Probe("an ordinary gradient", (0.5, 1024.0), lambda grad, scale: grad, drivers.half_precision, rtol=2e-3),
+        Probe("a small scale", (2e-3, 8.0), lambda grad, scale: grad, drivers.half_precision, rtol=2e-3),
+    ),
+    bank=(
+        Wrong(
+            "not undone",
+            SOLUTION_D.replace(" / scale", ""),
+            "The gradient is still multiplied by scale: undo it before anybody uses it.",
+            on=("an ordinary gradient", "a small scale"),
+            credit=0.5,
+        ),
+        Wrong(
+            "undone in float16",
+            SOLUTION_D.replace("float(backward(np.float16(scale))) / scale", "float(backward(np.float16(scale)) / np.float16(scale))"),
+            "The true, tiny number was once held in float16, and lost there: scale the seed before backward, and divide only "
+            "after leaving float16.",
+            on=("a tiny gradient", "an ordinary gradient"),
+            credit=0.4,
+        ),
+        Wrong(
+            "scaled afterwards",
+            SOLUTION_D.replace("float(backward(np.float16(scale))) / scale", "float(backward(np.float16(1.0))) * scale / scale"),
+            "The true, tiny number was once held in float16, and lost there: scale the seed before backward, and divide only "
+            "after leaving float16.",
+            on=("a tiny gradient", "an ordinary gradient"),
+            credit=0.4,
+        ),
+        Wrong(
+            "multiplied instead",
+            SOLUTION_D.replace("/ scale", "* scale"),
+            "The seed was multiplied; undoing means dividing.",
+            on=("an ordinary gradient",),
+            credit=0.5,
+        ),
+        Wrong(
+            "fixed scale",
+            SOLUTION_D.replace("np.float16(scale)", "np.float16(8.0)").replace("/ scale", "/ 8.0"),
+            "Use the scale that is given: 8 is too little for a gradient this small.",
+            on=("a tiny gradient", "a small scale"),
+            credit=0.5,
+        ),
+    ),
+    hints=Hints(
+        "Backward is linear in its seed. What does a seed of 1000 do to the gradient?",
+        "Seed × scale gives gradient × scale: keep it away from zero in float16, and divide in a wider type.",
+        "To weigh a feather on a kitchen scale, weigh a thousand and divide.",
+    ),
+    reveal="backward(scale), to float, divided by scale.",
+    fresh=lambda r: (
+        lambda k: Fresh(
+            f"The seed was {2**k}; the float16 gradient reads 0.5. What is the gradient for seed 1?",
+            0.5 / 2**k,
+            wrong=((0.5, "Undo the scale."),),
+        )
+    )(r.randint(3, 9)),
+)
+
+EXERCISES = (EX_A, EX_B, EX_C, EX_D)

@@ -1,0 +1,439 @@
+"""Chapter 17, the training loop: its exercises."""
+
+from __future__ import annotations
+
+import math
+
+from .. import drivers
+from ..exercise import Exercise, Fresh, Hints, Probe, Wrong
+
+EX_A = Exercise(
+    "17.a",
+    "Six lines in order",
+    "V",
+    1,
+    4,
+    1,
+    "Put the six steps of one training iteration into order.",
+    "answer_17a",
+    """\
+# One iteration of a training loop, shuffled. Write the letters in the right order; start with emptying the gradients.
+#   A  loss.backward()                    D  print(loss.item())
+#   B  optimizer.zero_grad()              E  loss = loss_fn(prediction, target)
+#   C  prediction = model(x)              F  optimizer.step()
+answer_17a = ""
+""",
+    """\
+answer_17a = "BCEAFD"
+""",
+    probes=(Probe("the order", want="BCEAFD", driver=drivers.letters),),
+    bank=(
+        Wrong("step before backward", "BCEFAD", "step reads .grad: backward must have filled it first."),
+        Wrong(
+            "zero_grad before step",
+            "CEABFD",
+            "You empty the bucket before drinking: zero_grad between backward and step leaves step nothing to use.",
+        ),
+        Wrong("loss before the prediction", "BECAFD", "The loss compares the prediction with the target: the prediction must be there."),
+        Wrong("backward before the loss", "BCAEFD", "backward starts at the loss: the loss must be there."),
+        Wrong("printed first", "DBCEAF", "There is no loss to print yet."),
+        Wrong(
+            "letters missing",
+            "BCEAF",
+            "Each of the six letters must appear exactly once.",
+            when=lambda seen: isinstance(seen.value("the order"), str) and sorted(seen.value("the order")) != list("ABCDEF"),
+        ),
+    ),
+    hints=Hints(
+        "What does each line need, and which line makes it?",
+        "Empty, forward, loss, backward, update; then look.",
+        "Baking: clean the bowl, mix, taste, decide, correct, write it down.",
+    ),
+    reveal="zero_grad, model, loss, backward, step, print.",
+    fresh=lambda r: Fresh(
+        "Which step changes the parameters: backward or step?", "step", wrong=(("backward", "backward only fills .grad."),)
+    ),
+)
+
+STUB_B = '''\
+def adam(w, grads, lr=0.1, b1=0.9, b2=0.999, eps=1e-8):
+    """Plain Adam on one number w: one step for every gradient in the list. Returns w after each step, as a list."""
+    m = v = 0.0
+    path = []
+    for t, g in enumerate(grads, start=1):
+        m = b1 * m + (1 - b1) * g
+        v = b2 * v + (1 - b2) * g * g
+        ...  # correct the bias of m and v, and update w
+        path.append(w)
+    return path
+'''
+
+SOLUTION_B = '''\
+def adam(w, grads, lr=0.1, b1=0.9, b2=0.999, eps=1e-8):
+    """Plain Adam on one number w: one step for every gradient in the list. Returns w after each step, as a list."""
+    m = v = 0.0
+    path = []
+    for t, g in enumerate(grads, start=1):
+        m = b1 * m + (1 - b1) * g
+        v = b2 * v + (1 - b2) * g * g
+        w = w - lr * (m / (1 - b1**t)) / ((v / (1 - b2**t)) ** 0.5 + eps)
+        path.append(w)
+    return path
+'''
+
+
+def _adam(w, grads, lr=0.1, b1=0.9, b2=0.999, eps=1e-8):
+    """Without running sums: each mean is written out as a weighted average of all gradients so far."""
+    path = []
+    for t in range(1, len(grads) + 1):
+        w1 = [b1 ** (t - i) for i in range(1, t + 1)]
+        w2 = [b2 ** (t - i) for i in range(1, t + 1)]
+        m = math.fsum(a * g for a, g in zip(w1, grads[:t], strict=True)) / math.fsum(w1)
+        v = math.fsum(a * g * g for a, g in zip(w2, grads[:t], strict=True)) / math.fsum(w2)
+        w -= lr * m / (math.sqrt(v) + eps)
+        path.append(w)
+    return path
+
+
+GRADS = [0.5, -1.0, 2.0, 0.1, 0.3]
+
+
+def _b(old, new):
+    assert old in SOLUTION_B
+    return SOLUTION_B.replace(old, new)
+
+
+EX_B = Exercise(
+    "17.b",
+    "Adam, with its correction",
+    "F",
+    3,
+    10,
+    2,
+    "Complete Adam. Five steps are compared to ten digits.",
+    "adam",
+    STUB_B,
+    SOLUTION_B,
+    probes=(
+        Probe(
+            "five steps",
+            (1.0, GRADS),
+            _adam,
+            rtol=1e-10,
+            weight=2,
+            draw=lambda r: (round(r.uniform(-1, 1), 2), [round(r.uniform(0.2, 2), 2) for _ in range(5)]),
+        ),
+        Probe("first step", (0.0, [0.004]), _adam, rtol=1e-10),
+        Probe("other settings", (2.0, [1.0, 1.0, -3.0], 0.01, 0.8, 0.9), _adam, rtol=1e-10),
+        Probe("no gradient", (3.0, [0.0, 0.0]), [3.0, 3.0]),
+    ),
+    bank=(
+        Wrong(
+            "no correction",
+            _b("(m / (1 - b1**t)) / ((v / (1 - b2**t)) ** 0.5 + eps)", "m / (v**0.5 + eps)"),
+            "Both means start at 0 and need 1 - β^t: without it your first step is 3.16× too big (0.1/√0.001).",
+            on=("five steps", "first step"),
+            credit=0.5,
+        ),
+        Wrong(
+            "only m corrected",
+            _b("(v / (1 - b2**t))", "v"),
+            "v starts at 0 as well: correct it by its own 1 - β^t.",
+            on=("five steps", "first step"),
+            credit=0.6,
+        ),
+        Wrong(
+            "only v corrected",
+            _b("(m / (1 - b1**t))", "m"),
+            "m starts at 0 as well: correct it by its own 1 - β^t.",
+            on=("five steps", "first step"),
+            credit=0.6,
+        ),
+        Wrong(
+            "correction without t",
+            _b("b1**t", "b1").replace("b2**t", "b2"),
+            "The correction fades with time: it is 1 - β to the power t.",
+            on=("five steps",),
+            credit=0.6,
+        ),
+        Wrong(
+            "corrections kept",
+            _b(
+                "        w = w - lr * (m / (1 - b1**t)) / ((v / (1 - b2**t)) ** 0.5 + eps)",
+                "        m = m / (1 - b1**t)\n        v = v / (1 - b2**t)\n        w = w - lr * m / (v**0.5 + eps)",
+            ),
+            "The corrected means were written back into m and v, so the next step corrects them again: use names of their own.",
+            on=("five steps",),
+            credit=0.6,
+        ),
+        Wrong(
+            "no square root",
+            _b(" ** 0.5", ""),
+            "Divide by the root of the mean square, so that the units cancel.",
+            on=("five steps",),
+            credit=0.5,
+        ),
+        Wrong(
+            "eps alone",
+            _b(") ** 0.5 + eps)", ") + eps) ** 0.5"),
+            "eps stands outside the root, added last.",
+            when=lambda seen: _near(seen) or seen.value("no gradient") == [3.0, 3.0] and _off_by_little(seen),
+            credit=0.8,
+        ),
+        Wrong("uphill", _b("w - lr", "w + lr"), "The gradient points uphill: go the other way.", on=("five steps",), credit=0.5),
+    ),
+    hints=Hints(
+        "With m = 0 at the start, how large is m after the first gradient?",
+        "m̂ = m / (1 - β1^t), v̂ = v / (1 - β2^t), w -= lr · m̂ / (√v̂ + eps).",
+        "A mean that starts at 0 with β = 0.5 reads 0.5·g after one step; dividing by 1 - 0.5 makes it g.",
+    ),
+    reveal="Divide each mean by 1 - β^t before use; the first step is then lr, whatever the size of g.",
+    fresh=lambda r: (
+        lambda lr: Fresh(
+            f"Adam with lr = {lr}, first gradient 1000. By about how much does w move?",
+            lr,
+            rtol=1e-3,
+            wrong=((1000 * lr, "m̂/√v̂ is 1 in the first step."),),
+        )
+    )(r.choice([0.01, 0.02, 0.05])),
+)
+
+
+def _off_by_little(seen):
+    got = seen.value("first step")
+    return isinstance(got, list) and bool(got) and isinstance(got[0], float) and 0.09 < -got[0] < 0.0999999999
+
+
+def _near(seen):
+    got, want = seen.value("first step"), _adam(0.0, [0.004])
+    return isinstance(got, list) and len(got) == 1 and isinstance(got[0], float) and 1e-9 < abs(got[0] - want[0]) < 0.01
+
+
+STUB_C = '''\
+def clip_grad_norm(grads, max_norm):
+    """Scale the list grads in place, so that its Euclidean norm is at most max_norm. Returns the norm of before."""
+    ...
+'''
+
+SOLUTION_C = """\
+def clip_grad_norm(grads, max_norm):
+    norm = sum(g * g for g in grads) ** 0.5
+    if norm > max_norm:
+        for i in range(len(grads)):
+            grads[i] *= max_norm / norm
+    return norm
+"""
+
+
+def _clip(grads, max_norm):
+    norm = math.hypot(*grads)
+    return {"returned": norm, "grads": [g * min(1.0, max_norm / norm) if norm else g for g in grads]}
+
+
+def _c(old, new):
+    assert old in SOLUTION_C
+    return SOLUTION_C.replace(old, new)
+
+
+EX_C = Exercise(
+    "17.c",
+    "Clip by norm",
+    "F",
+    2,
+    6,
+    1,
+    "Gradients that explode are scaled down together. Return the norm before clipping.",
+    "clip_grad_norm",
+    STUB_C,
+    SOLUTION_C,
+    probes=(
+        Probe(
+            "too long",
+            ([3.0, 4.0], 1.0),
+            _clip,
+            drivers.clip,
+            rtol=1e-9,
+            draw=lambda r: ([float(r.randint(3, 9)), -float(r.randint(3, 9))], 1.5),
+        ),
+        Probe("short enough", ([0.3, -0.4], 1.0), _clip, drivers.clip, rtol=1e-9),
+        Probe("three numbers", ([-2.0, 3.0, -6.0], 3.5), _clip, drivers.clip, rtol=1e-9),
+        Probe("all zero", ([0.0, 0.0], 1.0), _clip, drivers.clip, rtol=1e-9),
+    ),
+    bank=(
+        Wrong(
+            "each by value",
+            "def clip_grad_norm(grads, max_norm):\n    norm = sum(g * g for g in grads) ** 0.5\n    for i, g in "
+            "enumerate(grads):\n        grads[i] = max(-max_norm, min(max_norm, g))\n    return norm\n",
+            "That clips each number by itself and turns the direction. Scale all by one factor.",
+            on=("too long",),
+            credit=0.4,
+        ),
+        Wrong(
+            "always scaled",
+            _c("if norm > max_norm", "if norm"),
+            "A gradient that is short enough must stay as it is: do not stretch it.",
+            on=("short enough", "too long"),
+            credit=0.5,
+        ),
+        Wrong(
+            "returns the new norm",
+            _c("    return norm", "    return min(norm, max_norm)"),
+            "Return the norm from before clipping: it is what one watches for explosions.",
+            on=("too long",),
+            credit=0.7,
+        ),
+        Wrong(
+            "a new list",
+            _c(
+                "        for i in range(len(grads)):\n            grads[i] *= max_norm / norm\n",
+                "        grads = [g * max_norm / norm for g in grads]\n",
+            ),
+            "A new list was made and dropped: change the caller's list, entry by entry.",
+            on=("too long",),
+            credit=0.5,
+        ),
+        Wrong(
+            "sum of sizes",
+            _c("sum(g * g for g in grads) ** 0.5", "sum(abs(g) for g in grads)"),
+            "That is the sum of sizes. The Euclidean norm is the root of the sum of squares.",
+            on=("too long",),
+            credit=0.4,
+        ),
+        Wrong(
+            "divides by zero",
+            _c(
+                "    if norm > max_norm:\n        for i in range(len(grads)):\n            grads[i] *= max_norm / norm",
+                "    scale = min(1.0, max_norm / norm)\n    for i in range(len(grads)):\n        grads[i] *= scale",
+            ),
+            "When all gradients are zero the norm is 0: do not divide by it.",
+            when=lambda seen: seen.error("all zero") == "ZeroDivisionError",
+            credit=0.8,
+        ),
+        Wrong("no root", _c(" ** 0.5", ""), "The root is missing: that is the norm squared.", on=("too long",), credit=0.5),
+    ),
+    hints=Hints(
+        "How long is the whole list, seen as one arrow?",
+        "One factor for all: max_norm / norm, and only when norm is larger than max_norm.",
+        "[6, 8] has norm 10; clipped to 5 it is [3, 4], and 10 is returned.",
+    ),
+    reveal="One common factor keeps the direction.",
+    fresh=lambda r: (
+        lambda k: Fresh(
+            f"grads = [{3 * k}, {4 * k}], max_norm = 1. What does clipping return?",
+            5 * k,
+            wrong=((1, "The norm before clipping."), (7 * k, "Euclidean: root of the sum of squares.")),
+        )
+    )(r.randint(2, 9)),
+)
+
+STUB_D = '''\
+from minigrad import Value
+
+
+def train(w, steps):
+    """Minimise (w - 3)² by gradient descent. Every step is slower than the one before."""
+    for _ in range(steps):
+        loss = (w - 3) ** 2
+        loss.backward()
+        new = w - 0.1 * w.grad       # a hidden chain: find out why
+        w = new
+    return w
+'''
+
+SOLUTION_D = '''\
+from minigrad import Value
+
+
+def train(w, steps):
+    """Minimise (w - 3)² by gradient descent, with a graph that stays small."""
+    for _ in range(steps):
+        w.grad = 0.0
+        loss = (w - 3) ** 2
+        loss.backward()
+        w.data -= 0.1 * w.grad
+    return w
+'''
+
+
+def _leaf(got, *_):
+    if not isinstance(got, dict) or not isinstance(got.get("nodes"), int):
+        return "a Value must come back"
+    return None if got["nodes"] == 1 else "the result drags a whole graph behind it"
+
+
+EX_D = Exercise(
+    "17.d",
+    "The graph that grows",
+    "D",
+    2,
+    8,
+    2,
+    "Every step of this loop makes the graph longer. Repair the update.",
+    "train",
+    STUB_D,
+    SOLUTION_D,
+    probes=(
+        Probe("value after 1 step", (0.0, 1), lambda w, n: 3 + (w - 3) * 0.8**n, drivers.train_leaf, rtol=1e-9),
+        Probe(
+            "value after 20 steps",
+            (0.0, 20),
+            lambda w, n: 3 + (w - 3) * 0.8**n,
+            drivers.train_leaf,
+            rtol=1e-9,
+            draw=lambda r: (round(r.uniform(-2, 2), 2), 20),
+        ),
+        Probe("nodes behind the result", (0.0, 20), driver=drivers.train_nodes, accept=_leaf, weight=2),
+    ),
+    bank=(
+        Wrong(
+            "still recorded",
+            STUB_D.replace("        loss =", "        w.grad = 0.0\n        loss ="),
+            "The new w is computed from the old one, so it remembers all earlier steps. Change w.data, or start a new leaf.",
+            when=lambda seen: (seen.value("nodes behind the result") or {}).get("nodes", 0) > 20,
+            credit=0.3,
+        ),
+        Wrong(
+            "never cleared",
+            SOLUTION_D.replace("        w.grad = 0.0\n", ""),
+            "The graph stays small now, and the gradients pile up: clear w.grad in every step.",
+            on=("value after 20 steps", "value after 1 step"),
+            credit=0.5,
+        ),
+        Wrong(
+            "uphill",
+            SOLUTION_D.replace("-= 0.1", "+= 0.1"),
+            "The gradient points uphill: go the other way.",
+            on=("value after 1 step",),
+            credit=0.4,
+        ),
+        Wrong(
+            "updates nothing",
+            SOLUTION_D.replace("w.data -= 0.1 * w.grad", "w.data - 0.1 * w.grad"),
+            "The new number is computed and dropped: assign it to w.data.",
+            on=("value after 1 step", "value after 20 steps"),
+            credit=0.4,
+        ),
+        Wrong(
+            "returns a number",
+            SOLUTION_D.replace("return w", "return w.data"),
+            "A Value is to come back, as before: only its graph must stay small.",
+            when=lambda seen: seen.error("value after 1 step") == "AttributeError",
+            credit=0.7,
+        ),
+    ),
+    hints=Hints(
+        "Of what is the new w made, as far as the engine can see?",
+        "An update is not part of the model: change the number inside the leaf (w.data), as torch.no_grad() allows for tensors.",
+        "Keeping a running average: avg.data = 0.9 * avg.data + 0.1 * x.data, not avg = 0.9 * avg + 0.1 * x.",
+    ),
+    reveal="w.data -= lr * w.grad keeps w a leaf. w = w - lr * w.grad makes each step a node of the next one's graph.",
+    fresh=lambda r: (
+        lambda n: Fresh(
+            f"After w = w - 0.1 * w.data has run {n} times, how many subtractions hang behind w?",
+            n,
+            wrong=((1, "Each one keeps the one before."),),
+        )
+    )(r.randint(5, 30)),
+)
+
+EXERCISES = (EX_A, EX_B, EX_C, EX_D)

@@ -1,0 +1,172 @@
+"""Chapter 19, where it goes next: the capstone, an operation of the learner's own inside random graphs."""
+
+from __future__ import annotations
+
+import math
+
+from .. import drivers
+from ..exercise import Exercise, Fresh, Hints, Probe, Wrong, ask
+
+EX_A = ask(
+    "19.a",
+    "In which year?",
+    "E",
+    minutes=3,
+    level=1,
+    text="When did each of these appear?",
+    comment="In which year? 1986, 2010 or 2017. Replace each None by a number.",
+    answer={"Rumelhart, Hinton and Williams on backpropagation": 1986, "Theano": 2010, "PyTorch": 2017},
+    wrong=(
+        ("PyTorch as old as Theano", {"PyTorch": 2010}, "PyTorch: first came the framework that compiled a graph ahead of time.", 0.6),
+        ("Theano first", {"Theano": 1986}, "Theano: the mathematics was there two decades before such frameworks.", 0.6),
+        (
+            "the paper late",
+            {"Rumelhart, Hinton and Williams on backpropagation": 2010},
+            "The paper: it came long before any framework.",
+            0.6,
+        ),
+    ),
+    hints=(
+        "Order them first: an idea, a compiler of graphs, a graph recorded while running.",
+        "The paper made the method popular, then a static-graph framework automated it, then define-by-run spread.",
+        "Torch7, a library for Lua, lies between the last two.",
+    ),
+    reveal="1986, 2010, 2017.",
+    fresh=lambda r: Fresh(
+        "Which of the three compiled the graph before running it? Answer with its name.",
+        "Theano",
+        wrong=(("PyTorch", "It records while running."),),
+    ),
+)
+
+STUB_B = '''\
+from math import exp, log
+
+
+def logsumexp(xs):
+    """log(exp(x1) + ... + exp(xn)) for a list of numbers, without overflow: (value, list of the derivatives)."""
+    ...
+'''
+
+SOLUTION_B = """\
+from math import exp, log
+
+
+def logsumexp(xs):
+    top = max(xs)
+    es = [exp(x - top) for x in xs]
+    total = sum(es)
+    return top + log(total), [e / total for e in es]
+"""
+
+
+def _lse(xs):
+    top = max(xs)
+    value = top + math.log(math.fsum(math.exp(x - top) for x in xs))
+    return [value, [math.exp(x - value) for x in xs]]
+
+
+def _b(old, new):
+    assert old in SOLUTION_B
+    return SOLUTION_B.replace(old, new)
+
+
+def _oks(got, *args):
+    return (
+        None if isinstance(got, list) and got and max(got) < 1e-6 else "in some of the graphs the gradient differs from central differences"
+    )
+
+
+EX_B = Exercise(
+    "19.b",
+    "Capstone: logsumexp",
+    "F",
+    5,
+    20,
+    3,
+    "Add one operation with its rule. It is put into 200 random graphs and compared with central differences.",
+    "logsumexp",
+    STUB_B,
+    SOLUTION_B,
+    probes=(
+        Probe("three numbers", ([0.1, 1.0, -2.0],), _lse, rtol=1e-9, draw=lambda r: ([round(r.uniform(-2, 2), 2) for _ in range(3)],)),
+        Probe("one number", ([5.0],), _lse, rtol=1e-9),
+        Probe("large numbers", ([1000.0, 999.0, 1001.0],), _lse, rtol=1e-9),
+        Probe("very small numbers", ([-1000.0, -1000.0],), _lse, rtol=1e-9),
+        Probe(
+            "200 random graphs",
+            (200, 19),
+            driver=drivers.op_in_random_graphs,
+            accept=_oks,
+            weight=3,
+            draw=lambda r: (200, r.randint(1, 10_000)),
+        ),
+    ),
+    bank=(
+        Wrong(
+            "overflows",
+            "from math import exp, log\n\n\ndef logsumexp(xs):\n    es = [exp(x) for x in xs]\n    return log(sum(es)), [e / sum(es) "
+            "for e in es]\n",
+            "exp(1000) is too large for a float. Subtract the largest x first and add it again at the end.",
+            when=lambda seen: seen.error("large numbers") == "OverflowError",
+            credit=0.6,
+        ),
+        Wrong(
+            "largest not added again",
+            _b("top + log(total)", "log(total)"),
+            "The largest x was subtracted and never added again.",
+            on=("three numbers",),
+            credit=0.5,
+        ),
+        Wrong(
+            "derivatives not normalised",
+            _b("e / total", "e"),
+            "The derivative of log(u) is 1/u: each exponential is divided by their sum.",
+            on=("three numbers",),
+            credit=0.5,
+        ),
+        Wrong(
+            "all ones",
+            _b("[e / total for e in es]", "[1.0 for e in es]"),
+            "The derivatives differ: the largest x counts most. They add up to 1.",
+            on=("three numbers",),
+            credit=0.4,
+        ),
+        Wrong(
+            "only the largest",
+            _b("[e / total for e in es]", "[1.0 if x == top else 0.0 for x in xs]"),
+            "That is the derivative of max. logsumexp is its smooth sister: each x gets a share.",
+            on=("three numbers",),
+            credit=0.4,
+        ),
+        Wrong(
+            "mean instead of sum",
+            _b("total = sum(es)", "total = sum(es) / len(es)"),
+            "That is the logarithm of a mean. The exponentials are summed.",
+            on=("three numbers",),
+            credit=0.4,
+        ),
+        Wrong(
+            "only the value",
+            _b("return top + log(total), [e / total for e in es]", "return top + log(total)"),
+            "Both are asked: the value and the list of derivatives.",
+            on=("three numbers",),
+            credit=0.3,
+        ),
+    ),
+    hints=Hints(
+        "What does adding the same number to every x do to the result?",
+        "logsumexp(x) = m + log Σ exp(x − m) for any m; its gradient is softmax(x).",
+        "log Σ 10^x to base 10 with x = (300, 299): 300 + log10(1 + 0.1), and the shares are 1/1.1 and 0.1/1.1.",
+    ),
+    reveal="With m = max(x) nothing overflows; the derivatives are softmax(x), which adds up to 1.",
+    fresh=lambda r: (
+        lambda x: Fresh(
+            f"logsumexp([{x}, {x}]): what is the value?",
+            x + math.log(2),
+            wrong=((2 * x, "That is a sum of logarithms."), (x, "Two of them add log 2.")),
+        )
+    )(r.randint(3, 9)),
+)
+
+EXERCISES = (EX_A, EX_B)

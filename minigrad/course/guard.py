@@ -1,0 +1,180 @@
+"""Running a learner's code so that nothing it does can spoil the kernel: limits on time and depth, captured prints, every exception caught.
+
+What lives here: `run`, which turns one call into an outcome of plain data. What does not: judging the outcome (judge.py).
+
+The time limit uses an interval timer on the main thread of systems that have one. Elsewhere (Windows, other threads) a second thread
+raises the exception. Neither can stop a single long call inside C code, such as 10 ** 10 ** 10, and the second way waits for
+time.sleep to end: for those there is the kernel's own interrupt, and the grader's process limits.
+"""
+
+from __future__ import annotations
+
+import copy
+import ctypes
+import io
+import linecache
+import os
+import signal
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, redirect_stderr, redirect_stdout
+from types import FrameType
+from typing import Any, cast
+
+from .drivers import Mutated
+from .exercise import Limits
+from .plain import plain, safe_name
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class TimeUp(BaseException):
+    """Not an Exception, so that `except Exception` in an answer does not swallow it."""
+
+
+class _Trimmed(io.TextIOBase):
+    """A text stream that keeps the first characters and counts the rest, so that an endless print costs no memory."""
+
+    def __init__(self, keep: int):
+        self.keep, self.total = keep, 0
+        self.kept: list[str] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        if self.total < self.keep:
+            self.kept.append(text[: self.keep - self.total])
+        self.total += len(text)
+        return len(text)
+
+    def text(self) -> str:
+        return "".join(self.kept) + (" ..." if self.total > self.keep else "")
+
+
+def deadline(seconds: float, busy: bool = False) -> AbstractContextManager[None]:
+    """Raise TimeUp in the body when it has run for `seconds`; with `busy`, for so many seconds of processor time."""
+    timer = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    return _alarm(seconds, busy) if timer else _watchdog(seconds)
+
+
+@contextmanager
+def _alarm(seconds: float, busy: bool) -> Iterator[None]:
+    """By the interval timer. The handler, timer and trace function of before come back afterwards."""
+    here, old_trace, armed = sys._getframe(), sys.gettrace(), True
+
+    def again(frame, event, arg):  # raises at the next instruction, so that a bare `except:` in a loop cannot hold on
+        frame.f_trace_opcodes = True  # `while True: pass` on one line has no line events
+        if armed:
+            raise TimeUp
+        return again
+
+    def ring(signum, frame):
+        if not armed:
+            return
+        f = frame
+        while f is not None and f is not here:
+            f.f_trace, f.f_trace_opcodes = again, True
+            f = f.f_back
+        sys.settrace(again)
+        raise TimeUp
+
+    bell, clock = (signal.SIGPROF, signal.ITIMER_PROF) if busy else (signal.SIGALRM, signal.ITIMER_REAL)
+    old_handler = signal.signal(bell, ring)
+    started, old_timer = time.monotonic(), signal.setitimer(clock, seconds, 0.05)
+    try:
+        yield
+    finally:
+        armed = False
+        sys.settrace(old_trace)
+        signal.setitimer(clock, 0)
+        signal.signal(bell, old_handler if old_handler is not None else signal.SIG_DFL)
+        if old_timer[0]:
+            signal.setitimer(clock, max(old_timer[0] - (time.monotonic() - started), 1e-3), old_timer[1])
+
+
+@contextmanager
+def _watchdog(seconds: float) -> Iterator[None]:
+    """By a second thread that raises TimeUp in this one, again and again until it is out."""
+    raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
+    me, done, lock = ctypes.c_ulong(threading.get_ident()), threading.Event(), threading.Lock()
+
+    def watch():
+        pause = seconds
+        while not done.wait(pause):
+            with lock:
+                if not done.is_set():
+                    raise_in(me, ctypes.py_object(TimeUp))
+            pause = 0.003
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    finally:
+        while True:
+            try:
+                with lock:
+                    done.set()
+                for _ in range(9):  # the last one may still be on its way: it arrives here, at a jump back
+                    pass
+                break
+            except TimeUp:
+                continue
+
+
+def _depth() -> int:
+    depth, frame = 0, cast("FrameType | None", sys._getframe())
+    while frame is not None:
+        depth, frame = depth + 1, frame.f_back
+    return depth
+
+
+def run(driver: Callable[..., Any], entry: Any, args: tuple, limits: Limits) -> dict[str, Any]:
+    """Call `driver(entry, *copies of args)` under limits and return the outcome:
+
+    got (plain data), error (None or type, mro, message, where), late, printed, mutated, raised_limit.
+    KeyboardInterrupt passes through: it is the learner's own wish.
+    """
+    outcome: dict[str, Any] = {"got": None, "error": None, "late": False, "printed": "", "mutated": False, "raised_limit": False}
+    given = copy.deepcopy(args)
+    stream = _Trimmed(limits.printed)
+    old_limit, new_limit = sys.getrecursionlimit(), _depth() + limits.recursion
+    try:
+        with redirect_stdout(stream), redirect_stderr(stream), warnings.catch_warnings(), deadline(limits.seconds, limits.busy):
+            warnings.simplefilter("ignore")
+            sys.setrecursionlimit(new_limit)
+            try:
+                raw = driver(entry, *given)
+                if isinstance(raw, Mutated):
+                    raw, outcome["mutated"] = raw.out, True
+                outcome["got"] = plain(raw)
+                outcome["mutated"] |= repr(plain(given)) != repr(plain(args))
+            finally:
+                outcome["raised_limit"] = sys.getrecursionlimit() != new_limit
+                sys.setrecursionlimit(old_limit)
+    except KeyboardInterrupt:
+        raise
+    except TimeUp:
+        outcome["late"] = True
+    except BaseException as error:  # whatever it is, the kernel must go on
+        outcome["error"] = _explain(error)
+    outcome["printed"] = stream.text()
+    return outcome
+
+
+def _explain(error: BaseException) -> dict[str, Any]:
+    try:
+        message = " ".join(str(error).split())[:200]
+    except BaseException:  # an exception whose own text fails
+        message = ""
+    where, tb = None, error.__traceback__
+    while tb is not None:
+        code = tb.tb_frame.f_code
+        if code.co_filename != "<string>" and not os.path.abspath(code.co_filename).startswith(HERE):  # <string>: a driver's expression
+            line = linecache.getline(code.co_filename, tb.tb_lineno).strip()
+            where = {"line": tb.tb_lineno, "text": line[:80], "function": code.co_name}
+        tb = tb.tb_next
+    return {"type": safe_name(type(error)), "mro": [safe_name(c) for c in type(error).__mro__], "message": message, "where": where}

@@ -1,0 +1,236 @@
+"""nbgrader: `python -m minigrad.course.nbgrader OUT` makes its course folder from the notebooks and the exercises' definitions.
+
+What lives here: the source tree (solutions between nbgrader's markers, a grade cell for each exercise), the configuration beside it, the
+preprocessor that takes the place of nbgrader's kernel, and what a grade cell calls where nbgrader runs without that configuration. What
+does not: judging. Both ways hand the answer to the worker; a grade is always a builtin float between 0 and the exercise's points.
+
+With the configuration, no student's code runs in nbgrader's process or in a kernel, so patched asserts, patched builtins and a kernel that
+ends itself change nothing. Without it the grade cell runs in the student's kernel: the judge is still another process, but a student who
+replaces the function that the cell calls can show any number.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import secrets
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from .exercise import Exercise
+from .exercises import exercises
+from .result import Line, Result
+from .submissions import Notebook, find_answer, read_notebook
+from .worker import Grade, draw_inputs, grade_answer
+
+REMARK = "# Change the lines above, or write your answer here."
+CONFIG = """\
+# nbgrader's settings for this course, made by `python -m minigrad.course.nbgrader`.
+import os
+
+from minigrad.course.nbgrader import preprocessors
+
+c = get_config()  # noqa: F821
+c.CourseDirectory.course_id = "minigrad"
+c.CourseDirectory.root = os.path.dirname(os.path.abspath(__file__))
+c.ClearSolutions.code_stub = {"python": "%s"}
+# Answers run in minigrad's limited processes, not in a kernel beside the grades.
+c.Autograde.autograde_preprocessors = preprocessors(c.CourseDirectory.root)
+"""
+
+
+# ---- the source tree --------------------------------------------------------------------------------------------------------------------
+
+
+def write_course(out: Path, notebooks: Sequence[Path]) -> list[str]:
+    """Write OUT/source/NAME/NAME.ipynb for each notebook that has exercises, the configuration and a key. Returns their names."""
+    import nbformat
+
+    made = []
+    for path in notebooks:
+        nb = nbformat.read(path, as_version=4)
+        if _add_grade_cells(nb):
+            folder = out / "source" / path.stem
+            folder.mkdir(parents=True, exist_ok=True)
+            nbformat.write(nb, folder / path.name)
+            made.append(path.stem)
+    if made:
+        (out / "nbgrader_config.py").write_text(CONFIG % REMARK)
+        if not (out / "key").exists():
+            handle = os.open(out / "key", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            os.write(handle, secrets.token_hex(32).encode())
+            os.close(handle)
+    return made
+
+
+def _add_grade_cells(nb: Any) -> int:
+    """Turn a learner's notebook into nbgrader's source version, in place. Returns how many exercises it has."""
+    from nbformat.v4 import new_code_cell
+
+    cells, pending, count = [], None, 0
+    for cell in nb.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+        id = cell.metadata.get("minigrad", {}).get("exercise")
+        if pending is not None and not (cell.cell_type == "code" and f'check("{pending.id}"' in cell.source):
+            cells.append(_grade_cell(pending, new_code_cell))
+            pending = None
+        if id and cell.cell_type == "code":
+            pending, count = exercises[id], count + 1
+            cell.source = solution_cell(pending)
+            cell.metadata["nbgrader"] = _metadata(f"answer-{id.replace('.', '-')}", grade=False, solution=True, locked=False)
+            cells.append(cell)
+            continue
+        cells.append(cell)
+        if pending is not None:
+            cells.append(_grade_cell(pending, new_code_cell))
+            pending = None
+    if pending is not None:
+        cells.append(_grade_cell(pending, new_code_cell))
+    nb.cells = cells
+    nb.nbformat, nb.nbformat_minor = 4, 5
+    return count
+
+
+def solution_cell(ex: Exercise) -> str:
+    """The stub as students get it, and below it the solution between nbgrader's markers."""
+    return f"# exercise {ex.id}\n{ex.stub}### BEGIN SOLUTION\n{ex.solution}### END SOLUTION"
+
+
+def _grade_cell(ex: Exercise, new_code_cell: Any) -> Any:
+    name = ex.id.replace(".", "_")
+    source = (
+        f"# Exercise {ex.id}, {ex.points} point{'s' * (ex.points != 1)}: graded after you hand it in. Please leave this cell as it is.\n"
+        f"from minigrad.course.nbgrader import points as points_of_{name}\n\n"
+        f'points_of_{name}("{ex.id}")'
+    )
+    metadata = {"nbgrader": _metadata(f"grade-{ex.id.replace('.', '-')}", grade=True, solution=False, locked=True, points=ex.points)}
+    return new_code_cell(source, metadata=metadata, id=f"grade-{ex.id.replace('.', '-')}")
+
+
+def _metadata(grade_id: str, **flags: Any) -> dict[str, Any]:
+    return {"schema_version": 3, "grade_id": grade_id, "task": False, "cell_type": "code", **flags}
+
+
+# ---- grading, in nbgrader's process ----------------------------------------------------------------------------------------------------
+
+
+def preprocessors(root: str) -> list[type]:
+    """nbgrader's own list for autograding, with `GradeApart` in the place where it runs a kernel."""
+    from nbconvert.preprocessors import ClearMetadataPreprocessor
+    from nbgrader.preprocessors import (
+        AssignLatePenalties,
+        CheckCellMetadata,
+        IgnorePattern,
+        LimitOutput,
+        NbGraderPreprocessor,
+        SaveAutoGrades,
+    )
+
+    class GradeApart(NbGraderPreprocessor):
+        """Fills the outputs of grade cells: a line for every probe, the hint, and the points. Everything else stays as it was handed in."""
+
+        def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+            import nbformat
+            from nbformat.v4 import new_output
+
+            from .grade import Setting, _nursery
+
+            student = resources["nbgrader"]["student"]
+            key = bytes.fromhex((Path(root) / "key").read_text().strip())
+            setting = Setting(key, "1", (), (root,))
+            read = read_notebook(nbformat.writes(nb).encode("utf-8", "replace"), resources["nbgrader"]["notebook"])
+            for cell in nb.cells:
+                ex = _graded_by(cell)
+                if ex is None:
+                    continue
+                grade = _grade(ex, read, _nursery(setting), setting, student)
+                value = new_output("execute_result", {"text/plain": repr(_clipped(grade.points, ex.points))}, execution_count=1)
+                cell.outputs = [new_output("stream", name="stdout", text=_say(ex, grade) + "\n"), value]
+                cell.execution_count = 1
+            return nb, resources
+
+    return [GradeApart, IgnorePattern, ClearMetadataPreprocessor, LimitOutput, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata]
+
+
+def _graded_by(cell: Any) -> Exercise | None:
+    metadata = cell.metadata.get("nbgrader", {})
+    if cell.cell_type != "code" or not metadata.get("grade"):
+        return None
+    chapter, _, letter = metadata.get("grade_id", "").removeprefix("grade-").partition("-")
+    return exercises[f"{chapter}.{letter}"] if f"{chapter}.{letter}" in set(exercises) else None
+
+
+def _grade(ex: Exercise, nb: Notebook, nursery: Any, setting: Any, student: str) -> Grade:
+    answer = find_answer(ex, [nb])
+    if answer is None:
+        return Grade(ex.id, 0.0, 0.0, ex.points, "not found")
+    return grade_answer(ex, answer.source, nursery, draw_inputs(ex, setting.key, student, setting.round), helpers=answer.helpers)
+
+
+def _clipped(points: Any, most: int) -> float:
+    return min(max(float(points), 0.0), float(most))
+
+
+def _say(ex: Exercise, grade: Grade) -> str:
+    if grade.ran in ("untried", "not found"):
+        return f"○ {ex.id} {ex.title}: {'not tried' if grade.ran == 'untried' else 'no answer was found'}"
+    lines = tuple(Line(*line) for line in grade.lines)
+    state = "passed" if grade.score == 1 else "failed"
+    notes = () if grade.ran == "ok" else (grade.ran,)
+    return repr(Result(ex.id, ex.title, state, grade.score, ex.points, lines, grade.hint, grade.mistake, notes=notes))
+
+
+# ---- grading, from a grade cell in a kernel -------------------------------------------------------------------------------------------
+
+
+def points(id: str) -> float | str:
+    """What a grade cell shows: the points of the answer that this kernel ran, judged in another process. Only while nbgrader is grading."""
+    if os.environ.get("NBGRADER_EXECUTION") is None:
+        return "graded after you hand it in"
+    ran = [str(source) for source in vars(sys.modules["__main__"]).get("In", [])]  # what the kernel was given so far
+    job = json.dumps({"id": id, "cells": ran})
+    judge = [sys.executable, "-s", "-P", "-c", f"import sys; sys.path[:0] = {[p for p in sys.path if p]!r}; "
+             "from minigrad.course.nbgrader import _judge_stdin; _judge_stdin()"]  # fmt: skip
+    done = subprocess.run(judge, input=job.encode("utf-8", "replace"), capture_output=True, timeout=120)
+    return _clipped(json.loads(done.stdout)["points"], exercises[id].points) if done.returncode == 0 else 0.0
+
+
+def _judge_stdin() -> None:
+    from .grade import Setting, _close, _nursery
+
+    job = json.loads(sys.stdin.buffer.read())
+    raw = {"cells": [{"cell_type": "code", "source": source} for source in job["cells"]]}
+    setting = Setting(b"a key that every student may know", "1", ())
+    grade = _grade(exercises[job["id"]], read_notebook(json.dumps(raw).encode()), _nursery(setting), setting, "")
+    _close()
+    print(json.dumps(asdict(grade)))
+
+
+# ---- the command ------------------------------------------------------------------------------------------------------------------------
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m minigrad.course.nbgrader", description="Make nbgrader's course folder.")
+    parser.add_argument("out", type=Path, help="the folder to write: source/, nbgrader_config.py, key")
+    parser.add_argument("--notebooks", type=Path, default=Path("notebooks"), help="the learner's notebooks (default: notebooks)")
+    options = parser.parse_args(arguments)
+    found = sorted(options.notebooks.glob("*.ipynb")) if options.notebooks.is_dir() else [options.notebooks]
+    found = [p for p in found if p.is_file()]
+    if not found:
+        raise SystemExit(f"There are no notebooks in {options.notebooks}: say where they are with --notebooks.")
+    made = write_course(options.out, found)
+    if not made:
+        raise SystemExit("None of these notebooks has an exercise (a cell with the metadata {'minigrad': {'exercise': ...}}).")
+    print(f"{len(made)} assignments in {options.out / 'source'}. Next, in {options.out}: nbgrader generate_assignment {made[0]} --create")
+
+
+if __name__ == "__main__":
+    from minigrad.course.nbgrader import main as _main
+
+    _main()

@@ -1,0 +1,281 @@
+"""What the operating system refuses a submission: other files, the network, new processes, signals to others.
+
+What lives here: limits of a process, and on Linux Landlock (files), seccomp (system calls), a network namespace, and another user where
+the grader runs as root; each is asked for, and `measured` finds out by trying which of them hold. What does not: running anything. This
+file travels into the kit. An audit hook stands behind all of it; on systems without the rest it stands alone, and code that reaches
+past Python can get around it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import struct
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+LINUX = sys.platform.startswith("linux")
+NEWUSER, NEWNET, NEWIPC = 0x10000000, 0x40000000, 0x08000000
+
+# ---- files: Landlock ------------------------------------------------------------------------------------------------------------------
+
+READ, WRITE_TOO, LIST = (1 << 0) | (1 << 2) | (1 << 3), (1 << 13) - 1, 1 << 3
+SYSTEM = ("/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/share", "/etc/ld.so.cache", "/etc/localtime", "/etc/fonts", "/dev/urandom",
+          "/dev/zero")  # fmt: skip
+
+
+def _libc() -> Any:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def file_rules(readable: Iterable[str], writable: str, hidden: Iterable[str]) -> int | None:
+    """A Landlock ruleset: Python, the system's libraries and `readable` may be read, `writable` may be written, `hidden` never.
+
+    Returns its file descriptor, or None where the kernel has no Landlock. It binds nobody until `enter` applies it.
+    """
+    if not LINUX:
+        return None
+    libc = _libc()
+    abi = libc.syscall(444, None, ctypes.c_size_t(0), 1)
+    if abi < 1:
+        return None
+    handled = WRITE_TOO | (1 << 13 if abi >= 2 else 0) | (1 << 14 if abi >= 3 else 0) | (1 << 15 if abi >= 5 else 0)
+    asked = struct.pack("=QQQ", handled, 3 if abi >= 4 else 0, 3 if abi >= 6 else 0)  # files; TCP; signals and abstract sockets
+    asked = asked[: 8 if abi < 4 else 16 if abi < 6 else 24]
+    rules = libc.syscall(444, asked, ctypes.c_size_t(len(asked)), 0)
+    if rules < 0:
+        return None
+    hide = [os.path.realpath(p) for p in hidden]
+    wanted = {os.path.realpath(p) for p in (sys.prefix, sys.base_prefix, sys.exec_prefix, *SYSTEM, *readable, *sys.path) if p}
+    granted = {part: right for path in sorted(wanted) for part, right in _without(path, hide)}
+    granted |= {os.path.realpath(writable): WRITE_TOO | (1 << 14 if abi >= 3 else 0), "/dev/null": (1 << 1) | (1 << 2)}
+    for path, right in granted.items():
+        try:
+            fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        except OSError:
+            continue
+        if not os.path.isdir(path):
+            right &= (1 << 0) | (1 << 1) | (1 << 2) | (1 << 14)
+        libc.syscall(445, rules, 1, struct.pack("=Qi", right & handled, fd), 0)
+        os.close(fd)
+    return rules
+
+
+def _without(path: str, hidden: list[str]) -> list[tuple[str, int]]:
+    """`path` as what may be read of it when the folders `hidden` may not: it, or its parts."""
+    if any(path == h or path.startswith(h + os.sep) for h in hidden):
+        return []
+    if not any(h.startswith(path.rstrip(os.sep) + os.sep) for h in hidden):
+        return [(path, READ)]
+    try:
+        inside = [e.path for e in os.scandir(path) if not e.is_symlink()]
+    except OSError:
+        return []
+    return [(path, LIST), *(part for name in sorted(inside) for part in _without(name, hidden))]  # names may be listed: import does
+
+
+# ---- system calls: seccomp ------------------------------------------------------------------------------------------------------------
+
+# socket; fork, vfork, execve, execveat; kill, tkill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo, pidfd_send_signal; ptrace,
+# process_vm_readv, process_vm_writev; mount, umount2, pivot_root, chroot, unshare, setns; bpf, perf_event_open, userfaultfd,
+# io_uring_setup; keyctl, add_key, request_key; init_module, finit_module, kexec_load; open_by_handle_at; shmget, msgget, semget;
+# setpriority
+REFUSED_CALLS = {
+    "x86_64": (0xC000003E, (41, 57, 58, 59, 322, 62, 200, 234, 129, 297, 424, 101, 310, 311, 165, 166, 155, 161, 272, 308, 321, 298, 323,
+                            425, 250, 248, 249, 175, 313, 246, 304, 29, 68, 64, 141), 56, 302),  # then: clone, prlimit64
+    "aarch64": (0xC00000B7, (198, 221, 281, 129, 130, 131, 138, 240, 424, 117, 270, 271, 40, 39, 41, 51, 97, 268, 280, 241, 282, 425,
+                             219, 217, 218, 105, 273, 104, 265, 194, 186, 190, 140), 220, 261),
+}  # fmt: skip
+
+
+def _filter() -> bytes | None:
+    """The seccomp program: what is refused answers EPERM, a clone without CLONE_THREAD too, clone3 answers ENOSYS so that threads work."""
+    known = REFUSED_CALLS.get(platform.machine())
+    if known is None or sys.maxsize < 1 << 32:
+        return None
+    arch, refused, clone, prlimit = known
+    load, equal, at_least, has_bit, answer = 0x20, 0x15, 0x35, 0x45, 0x06
+    allow, eperm, enosys, kill = 0x7FFF0000, 0x00050001, 0x00050026, 0x80000000
+    lines: list[tuple[int, int, int, int]] = [(load, 0, 0, 4), (equal, 1, 0, arch), (answer, 0, 0, kill), (load, 0, 0, 0)]
+    lines += [(at_least, 0, 1, 0x40000000), (answer, 0, 0, eperm)]  # the x32 numbers of x86_64
+    for number in refused:
+        lines += [(equal, 0, 1, number), (answer, 0, 0, eperm)]
+    lines += [(equal, 0, 1, 435), (answer, 0, 0, enosys)]
+    lines += [(equal, 0, 4, clone), (load, 0, 0, 16), (has_bit, 1, 0, 0x10000), (answer, 0, 0, eperm), (answer, 0, 0, allow)]
+    lines += [(equal, 0, 4, prlimit), (load, 0, 0, 16), (equal, 1, 0, 0), (answer, 0, 0, eperm), (answer, 0, 0, allow)]  # of itself only
+    lines += [(answer, 0, 0, allow)]
+    return b"".join(struct.pack("=HBBI", *line) for line in lines)
+
+
+class _Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("lines", ctypes.c_char_p)]
+
+
+# ---- before any submission, once ------------------------------------------------------------------------------------------------------
+
+
+def no_network_here() -> bool:
+    """Move this process, and what it starts, into a network without any interface. False where the system does not let us."""
+    if not LINUX:
+        return False
+    spaces = NEWNET | NEWIPC | (0 if os.geteuid() == 0 else NEWUSER)
+    return bool(_libc().unshare(spaces) == 0)
+
+
+def nobody(rules: int | None) -> tuple[int, int, bool] | None:
+    """User, group and whether the right to read must be kept, for submissions when the grader runs as root; None when it does not.
+
+    Where Python lies in root's own folder, nobody cannot read it. Then the process keeps one right of root's, to read any file, and
+    Landlock says which; without Landlock it stays root, and the report says so.
+    """
+    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+        return None
+    import pwd
+
+    try:
+        entry = pwd.getpwnam("nobody")
+    except KeyError:
+        return None
+    folders = [path for path in {os.path.dirname(os.__file__), *sys.path} if os.path.isdir(path)]  # an editable install adds a mere name
+    for keep in (False, True) if rules is not None else (False,):
+        pid = os.fork()
+        if pid == 0:
+            try:
+                _become((entry.pw_uid, entry.pw_gid, keep))
+                for path in folders:
+                    os.listdir(path)
+                os._exit(0)
+            except BaseException:
+                os._exit(1)
+        if os.waitpid(pid, 0)[1] == 0:
+            return entry.pw_uid, entry.pw_gid, keep
+    return None
+
+
+def _become(who: tuple[int, int, bool]) -> None:
+    uid, gid, keep = who
+    if keep:
+        _libc().prctl(8, 1, 0, 0, 0)  # keep capabilities over the change of user, then put down all but one
+    os.setgroups([])
+    os.setresgid(gid, gid, gid)
+    os.setresuid(uid, uid, uid)
+    if keep:
+        only = 1 << 2  # CAP_DAC_READ_SEARCH
+        if _libc().capset(struct.pack("=Ii", 0x20080522, 0), struct.pack("=6I", only, only, 0, 0, 0, 0)) != 0:
+            raise OSError("capset")
+
+
+# ---- in the process of a submission -----------------------------------------------------------------------------------------------------
+
+
+def enter(box: Mapping[str, Any], rules: int | None, who: tuple[int, int, bool] | None, own_users: bool) -> dict[str, bool]:
+    """Give up everything that can be given up, for ever. Returns what the kernel accepted."""
+    have = {"files": False, "calls": False, "nobody": False}
+    if who is not None:
+        _become(who)
+        have["nobody"] = True
+    program = _filter() if LINUX else None
+    limit(box, processes=program is None or who is not None or own_users)
+    if not LINUX:
+        return have
+    libc = _libc()
+    libc.prctl(4, 0, 0, 0, 0)  # no core, and nobody of the same user may look into this process
+    if libc.prctl(38, 1, 0, 0, 0) != 0:  # no new privileges: both of the following ask for it
+        return have
+    if rules is not None:
+        have["files"] = libc.syscall(446, rules, 0) == 0
+        os.close(rules)
+    if program is not None:
+        have["calls"] = libc.prctl(22, 2, ctypes.byref(_Program(len(program) // 8, program)), 0, 0) == 0
+    return have
+
+
+def limit(box: Mapping[str, Any], processes: bool = True) -> None:
+    """Processor time, memory, size of a file, open files, processes; no core file."""
+    try:
+        import resource
+    except ImportError:  # Windows: wall time only
+        return
+    wanted = {"CPU": box["cpu"], "AS": box["memory"], "FSIZE": box["file_size"], "NOFILE": 64, "CORE": 0}
+    if processes:  # counted per user: with seccomp and the instructor's own user it would refuse threads because of their browser
+        wanted["NPROC"] = 64
+    for name, value in wanted.items():
+        try:
+            kind = getattr(resource, f"RLIMIT_{name}")
+            hard = resource.getrlimit(kind)[1]
+            value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            resource.setrlimit(kind, (value, value))
+        except (AttributeError, ValueError, OSError):
+            pass  # this system has no such limit: the others hold
+
+
+REFUSED = ("socket.connect", "socket.bind", "socket.getaddrinfo", "socket.sendto", "subprocess.Popen", "os.system", "os.exec",
+           "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "os.kill", "os.killpg", "pty.spawn", "signal.pthread_kill")  # fmt: skip
+PAST_PYTHON = ("ctypes", "_ctypes", "cffi", "_cffi_backend")
+
+
+def watch(hidden: tuple[str, ...]) -> None:
+    """The audit hook: the same refusals once more, inside Python, with a sentence. It also takes ctypes away."""
+    realpath, fsdecode = os.path.realpath, os.fsdecode
+
+    def hook(event: str, args: tuple) -> None:
+        if event in REFUSED:
+            raise PermissionError(f"{event} is not allowed here")
+        if event == "import" and args[0].partition(".")[0] in PAST_PYTHON:
+            raise ImportError(f"{args[0]} is not available here")
+        if event.startswith("ctypes."):
+            raise PermissionError("ctypes is not available here")
+        if event in ("open", "os.listdir", "os.scandir") and args and isinstance(args[0], (str, bytes)):
+            if (realpath(fsdecode(args[0])) + os.sep).startswith(hidden):
+                raise PermissionError("this folder is not for submissions")
+
+    for name in [n for n in sys.modules if n.partition(".")[0] in PAST_PYTHON]:
+        sys.modules[name] = None  # type: ignore[assignment]
+    for module in list(sys.modules.values()):
+        if getattr(module, "ctypes", None) is not None and module is not sys.modules.get("numpy"):
+            vars(module).pop("ctypes", None)
+    sys.addaudithook(hook)
+
+
+# ---- what holds ----------------------------------------------------------------------------------------------------------------------
+
+
+def measured(hidden_file: str, memory: int) -> dict[str, bool]:
+    """Try, after `enter` and before `watch`, what a submission must not do. True where the system refused it."""
+    import socket
+
+    def refused(act: Callable[[], Any]) -> bool:
+        try:
+            act()
+        except (OSError, MemoryError):
+            return True
+        return False
+
+    def connect() -> None:
+        with socket.socket() as s:
+            s.settimeout(0.2)
+            s.connect(("192.0.2.1", 9))  # an address for documentation: nobody is there
+
+    def network() -> bool:
+        try:
+            connect()
+        except OSError as error:
+            return isinstance(error, PermissionError) or error.errno == 101  # refused, or a network without any way out
+        return False
+
+    def fork() -> None:
+        pid = os.fork()
+        if pid == 0:
+            os._exit(0)
+        os.waitpid(pid, 0)
+
+    return {
+        "files": refused(lambda: open(hidden_file, "rb").close()),
+        "network": network(),
+        "processes": refused(fork),
+        "signals": refused(lambda: os.kill(os.getppid(), 0)),
+        "memory": refused(lambda: bytearray(memory + (1 << 20))),
+        "root": not hasattr(os, "getuid") or os.getuid() != 0,
+    }

@@ -1,0 +1,459 @@
+"""Running one exercise of one submission in a process of its own, and judging what comes back.
+
+What lives here: `grade_answer` (the judge's side: draws the inputs, has them run, judges plain data), `Nursery` (a process that has
+imported the engine and forks a fresh, limited child for every exercise), the child's side, and the kit: a copy of the engine and of the
+drivers without any solution, which is all that a child can import. What does not: reading notebooks, spreadsheets, many students.
+
+A child gets a source text, driver names and inputs; it returns outcomes as JSON through a pipe of its own, and what it prints is thrown
+away. The judge never imports, executes or unpickles what a student wrote. A forged result is only a wrong answer: expected values are
+not in the child. What the operating system really refuses is measured (sandbox.py) and said in the report.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import hmac
+import json
+import linecache
+import os
+import random
+import select
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+TRAVELS = ("plain.py", "guard.py", "drivers.py", "exercise.py", "worker.py", "sandbox.py")  # no solution, no expected value, no hint
+MAX_RESULT = 4_000_000  # bytes read from a child
+END = b"\n\x00"  # a child's last word: a process that it left behind may hold the pipe open
+MUTE = """\
+class _Mute:
+    def __call__(self, *args, **names):
+        return None
+
+    def __getattr__(self, name):
+        if name[:2] == "__":
+            raise AttributeError(name)
+        return self
+
+
+check = _Mute()  # a cell may call check(...) beside its answer; here it says nothing
+"""
+
+
+@dataclass(frozen=True)
+class Box:
+    """What one process may use."""
+
+    wall: float = 20.0
+    cpu: int = 15
+    memory: int = 2 << 30
+    file_size: int = 1 << 20
+
+
+@dataclass(frozen=True)
+class Grade:
+    """The grade of one exercise. `ran` says how the process ended: "ok", "untried", or a sentence."""
+
+    id: str
+    score: float  # between 0 and 1
+    points: float
+    max_points: int
+    ran: str
+    hint: str = ""
+    mistake: str = ""
+    lines: tuple[tuple[str, str, str], ...] = ()  # (probe, level, sentence)
+
+
+# ---- the judge's side -------------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def kit() -> Iterator[Path]:
+    """A folder from which a child imports: the engine and the drivers, and nothing that gives an answer away."""
+    package = Path(__file__).resolve().parent.parent
+    with tempfile.TemporaryDirectory(prefix="minigrad-kit-") as folder:
+        to = Path(folder) / "minigrad"
+        shutil.copytree(package, to, ignore=lambda d, names: [n for n in names if n in ("course", "__pycache__")])
+        (to / "course").mkdir()
+        (to / "course" / "__init__.py").write_text(MUTE)
+        for name in TRAVELS:
+            shutil.copy(package / "course" / name, to / "course" / name)
+        os.chmod(folder, 0o755)  # its reader may be another user
+        yield Path(folder)
+
+
+def draw_inputs(ex: Any, key: bytes, student: str, round: str) -> dict[str, tuple]:
+    """The inputs of one student in one round: the same for the same key, others for everybody else."""
+    seed = hmac.new(key, "\0".join((student, round, ex.id)).encode(), hashlib.sha256).digest()
+    rng = random.Random(int.from_bytes(seed, "big"))
+    return {probe.name: probe.draw(rng) for probe in ex.probes if probe.draw}
+
+
+def grade_answer(ex: Any, source: str, where: Path | Nursery, inputs: Mapping[str, tuple] | None = None, box: Box | None = None,
+                 helpers: Sequence[str] = ()) -> Grade:  # fmt: skip
+    """Grade the source that stands in for an exercise's stub, with the probes' own inputs or drawn ones, in a fresh process.
+
+    `helpers` are statements of other cells that run before it, one by one; one that fails is left out.
+
+    `where` is a nursery, or a kit's folder for a nursery that lives for this one answer.
+    """
+    from .judge import judge
+
+    if is_stub(source, ex.stub):
+        return Grade(ex.id, 0.0, 0.0, ex.points, "untried")
+    box = box or Box(wall=max(20.0, 2 * ex.limits.seconds))
+    if isinstance(where, Nursery):
+        outcomes, ran = run_apart(ex, source, where, inputs or {}, box, helpers)
+    else:
+        with Nursery(where) as nursery:
+            outcomes, ran = run_apart(ex, source, nursery, inputs or {}, box, helpers)
+    verdict = judge(ex, outcomes, inputs)
+    lines = tuple((line.probe, line.level, line.say) for line in verdict.lines)
+    score = min(max(float(verdict.score), 0.0), 1.0) if outcomes else 0.0
+    return Grade(ex.id, score, round(score * ex.points, 4), ex.points, ran, verdict.hint if outcomes else "", verdict.mistake, lines)
+
+
+def run_apart(
+    ex: Any, source: str, nursery: Nursery, inputs: Mapping[str, tuple], box: Box, helpers: Sequence[str] = ()
+) -> tuple[dict[str, dict], str]:
+    """The outcomes of a submission's probes, and "ok" or how the process ended."""
+    job = {
+        "source": source.encode("utf-8", "replace").decode(),
+        "helpers": [h.encode("utf-8", "replace").decode() for h in helpers],
+        "entry": ex.entry,
+        "probes": [{"name": p.name, "driver": p.driver.__name__, "args": inputs.get(p.name, p.args)} for p in ex.probes],
+        "limits": asdict(ex.limits) | {"busy": True},
+        "box": asdict(box),
+    }
+    raw, end = nursery.run(job, box.wall)
+    outcomes = _parse(raw, ex)
+    if end == "late":
+        return outcomes, f"stopped after {box.wall:g} s"
+    if len(outcomes) == len(ex.probes) or any(o["late"] for o in outcomes.values()):
+        return outcomes, "ok"
+    return outcomes, f"the process ended early ({end})" if end else "the process ended without a result"
+
+
+class Nursery:
+    """A process that has imported the engine, and nothing of any student, and forks a fresh limited child for every job.
+
+    `command` starts it elsewhere, in a container say: a list in which "{kit}" stands for the kit's folder. `hidden` are folders that no
+    child may read. What the system was found to refuse is in `isolation`.
+    """
+
+    def __init__(self, folder: Path, hidden: Sequence[str | Path] = (), command: Sequence[str] = ()):
+        self.folder = folder
+        self.hidden = [str(Path(__file__).resolve().parent), *map(str, hidden)]
+        self.command = [part.replace("{kit}", str(folder)) for part in command]
+        self.isolation: dict[str, bool] = {}
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Nursery:
+        self._start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop()
+
+    def run(self, job: Mapping[str, Any], wall: float) -> tuple[bytes, str]:
+        """What the child wrote, and "" or how it ended: "late", or a phrase."""
+        if self._process is None:
+            self._start()
+        assert self._process is not None and self._process.stdin is not None
+        try:
+            _send(self._process.stdin.fileno(), json.dumps(job).encode())
+            answer = _receive(self._process.stdout, time.monotonic() + wall + 10)  # type: ignore[arg-type]
+            end, _, raw = answer.partition(b"\n")
+            return raw, end.decode("ascii", "replace")
+        except (OSError, ValueError, EOFError):
+            self._stop()  # the next job starts a new one
+            return b"", "the process around it ended too"
+
+    def _start(self) -> None:
+        # -s and -P: no folder of the user's and not the working folder on the path. The environment is empty, and with one hash seed a set
+        # of texts has the same order in every run.
+        begin = "import sys; sys.path.insert(0, sys.argv[1]); from minigrad.course.worker import nursery; nursery(sys.argv[2:])"
+        env = {"PATH": "/nonexistent", "LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "MPLBACKEND": "Agg", "MINIGRAD_PROGRESS": "off"}
+        env |= {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL", "NUMBA", "VECLIB_MAXIMUM")}
+        env |= {k: v for k, v in os.environ.items() if k in ("SYSTEMROOT", "LD_LIBRARY_PATH")}
+        command = self.command or [sys.executable, "-s", "-P", "-B", "-c", begin, str(self.folder), *self.hidden]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+            env=dict(os.environ) if self.command else env, cwd=self.folder,
+        )  # fmt: skip
+        try:
+            self.isolation = json.loads(_receive(self._process.stdout, time.monotonic() + 120))  # type: ignore[arg-type]
+        except (EOFError, ValueError) as error:
+            self._stop()
+            raise RuntimeError(f"The process that runs submissions did not start: {' '.join(command[:3])} ...") from error
+
+    def _stop(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        for pipe in (process.stdin, process.stdout):
+            try:
+                pipe.close()  # type: ignore[union-attr]
+            except OSError:
+                pass
+        try:
+            process.wait(5)  # the end of its input is the end of it; its child dies with the job
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _send(fd: int, data: bytes) -> None:
+    view = memoryview(struct.pack("!I", len(data)) + data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def _receive(pipe: Any, until: float) -> bytes:
+    """One message: four bytes of length, then so many bytes. EOFError when it does not come whole or in time."""
+    fd = pipe.fileno() if hasattr(pipe, "fileno") else pipe
+    data, need = bytearray(), 4
+    while len(data) < need:
+        left = until - time.monotonic()
+        part = os.read(fd, min(need - len(data), 1 << 16)) if left > 0 and select.select([fd], [], [], left)[0] else b""
+        if not part:
+            raise EOFError
+        data += part
+        if len(data) == 4 == need:
+            need = 4 + struct.unpack("!I", data)[0]
+            if need > MAX_RESULT + 1000:
+                raise EOFError
+    return bytes(data[4:])
+
+
+def _parse(raw: bytes, ex: Any) -> dict[str, dict]:
+    """Outcomes from the child's lines, one JSON object each. Whatever is not of the right form is left out."""
+    outcomes: dict[str, dict] = {}
+    names = [p.name for p in ex.probes]
+    for line in raw.rstrip(b"\x00").split(b"\n"):
+        try:
+            data = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(data, dict) and data.get("probe") in names and data["probe"] not in outcomes:
+            outcomes[data["probe"]] = _clean(data)
+    return outcomes
+
+
+def _clean(data: Mapping[str, Any]) -> dict[str, Any]:
+    from .plain import plain
+
+    error = data.get("error")
+    if isinstance(error, dict):
+        where = error.get("where")
+        if not (isinstance(where, dict) and isinstance(where.get("line"), int)):
+            where = None
+        error = {
+            "type": str(error.get("type", ""))[:60] or "Error",
+            "mro": [str(m)[:60] for m in error.get("mro", []) if isinstance(m, str)] if isinstance(error.get("mro"), list) else [],
+            "message": str(error.get("message", ""))[:200],
+            "where": where and {"line": where["line"], "text": str(where.get("text", ""))[:80], "function": ""},
+        }
+    else:
+        error = None
+    flags = {k: data.get(k) is True for k in ("late", "mutated", "raised_limit")}
+    return {"got": plain(data.get("got")), "error": error, "printed": str(data.get("printed", ""))[:2000], **flags}
+
+
+def is_stub(source: str, stub: str) -> bool:
+    """The same program, comments and layout apart. Reading a syntax tree executes nothing."""
+    try:
+        return ast.dump(ast.parse(source)) == ast.dump(ast.parse(stub))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+
+
+# ---- the nursery's side -------------------------------------------------------------------------------------------------------------
+
+
+def nursery(hidden: list[str]) -> None:
+    """Import what answers need, give up what can be given up at once, then fork a child for every job that arrives on stdin."""
+    from . import sandbox
+
+    offline = sandbox.no_network_here()
+    _preload()
+    folder = tempfile.mkdtemp(prefix="minigrad-runs-")
+    os.chmod(folder, 0o711)
+    secret = os.path.join(folder, "hidden")
+    with open(secret, "w") as file:
+        file.write("a file that no submission may read")
+    runs = os.path.join(folder, "runs")
+    os.mkdir(runs, 0o711)
+    kit_folder = str(Path(__file__).resolve().parents[2])
+    rules = sandbox.file_rules([kit_folder], runs, hidden)
+    who = sandbox.nobody(rules)
+    setting = {"rules": rules, "who": who, "own_users": offline, "hidden": hidden}
+    try:
+        raw, _ = _fork({"measure": secret, "box": asdict(Box()) | {"memory": 1 << 30}}, setting, runs, 20)
+        found = json.loads(raw.split(b"\n")[0] or b"{}")
+        _send(1, json.dumps(found).encode())
+        while True:
+            try:
+                job = json.loads(_receive(0, time.monotonic() + 10**7))
+            except EOFError:
+                return
+            raw, end = _fork(job, setting, runs, job["box"]["wall"])
+            _send(1, end.encode() + b"\n" + raw)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _preload() -> None:
+    """Import the engine here, so that no child has to."""
+    import gc
+    import importlib
+
+    for name in ("numpy", "minigrad.api", "minigrad.nn", "minigrad.optim", "minigrad.func", "minigrad.autograd", "minigrad.course.drivers",
+                 "minigrad.course.guard", "dataclasses", "collections", "functools", "itertools", "heapq", "random"):  # fmt: skip
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            pass  # it is imported where it is used, and the message appears there
+    gc.collect()
+    gc.freeze()
+
+
+def _fork(job: Mapping[str, Any], setting: Mapping[str, Any], runs: str, wall: float) -> tuple[bytes, str]:
+    """Run one job in a child; what it wrote, and "" or how it ended. When this returns, nothing of it is left."""
+    empty = tempfile.mkdtemp(dir=runs)
+    if setting["who"]:
+        os.chown(empty, *setting["who"][:2])
+    get, put = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setsid()
+            os.close(get)
+            _child(job, setting, put, empty)
+        finally:
+            os._exit(1)
+    os.close(put)
+    raw, late = _read(get, time.monotonic() + wall)
+    os.close(get)
+    for kill in (os.killpg, os.kill):  # whatever it left running
+        try:
+            kill(pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            pass
+    status = os.waitpid(pid, 0)[1]
+    if setting["who"]:
+        os.chown(empty, 0, 0)
+    shutil.rmtree(empty, ignore_errors=True)
+    if late:
+        return raw, "late"
+    code = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+    return raw, "" if code in (0, -signal.SIGKILL) else f"code {code}"
+
+
+def _read(fd: int, until: float) -> tuple[bytes, bool]:
+    parts: list[bytes] = []
+    size = 0
+    while (left := until - time.monotonic()) > 0 and size < MAX_RESULT:
+        if not select.select([fd], [], [], left)[0]:
+            break
+        part = os.read(fd, 65536)
+        if not part:
+            return b"".join(parts), False
+        parts.append(part)
+        size += len(part)
+        if part.endswith(END):
+            return b"".join(parts), False
+    return b"".join(parts)[:MAX_RESULT], True
+
+
+# ---- the child's side -------------------------------------------------------------------------------------------------------------
+
+
+def _child(job: Mapping[str, Any], setting: Mapping[str, Any], put: int, empty: str) -> None:
+    """Run a job under limits and write one line of JSON for every probe to the pipe `put`. Does not return."""
+    from . import drivers, sandbox
+    from .exercise import Limits
+    from .guard import run
+
+    null = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(null, fd)
+    os.set_inheritable(put, False)
+    os.chdir(empty)
+    os.environ.update(HOME=empty, TMPDIR=empty)
+    tempfile.tempdir = None
+    rules = setting["rules"]
+    top = 256 if rules is None else rules
+    for fd in range(3, max(top, put) + 64):
+        if fd not in (put, rules):
+            try:
+                os.close(fd)
+            except OSError:
+                pass
+    sandbox.enter(job["box"], rules, setting["who"], setting["own_users"])
+    if "measure" in job:
+        os.write(put, json.dumps(sandbox.measured(job["measure"], job["box"]["memory"])).encode() + END)
+        os._exit(0)
+    sandbox.watch(tuple(os.path.realpath(f) + os.sep for f in setting["hidden"]))
+    _same_chance()
+    limits, write, dump = Limits(**job["limits"]), os.write, json.dumps
+
+    def say(data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[write(put, view) :]
+
+    loaded = run(_load, (job["source"], job["entry"], job["helpers"]), (), limits)
+    if _entry and not loaded["late"]:
+        loaded["error"] = None  # as in a notebook: what was defined before the error is there
+    for probe in job["probes"]:
+        outcome = loaded
+        if not (loaded["error"] or loaded["late"]):
+            outcome = run(getattr(drivers, probe["driver"]), _entry[0], tuple(probe["args"]), limits)
+        say(dump({"probe": probe["name"], **outcome}).encode() + b"\n")
+        if outcome["late"]:
+            break
+    say(END)
+    os._exit(0)  # not the student's atexit handlers and threads
+
+
+def _same_chance() -> None:
+    """One seed for every generator that an answer may use: the same answer gets the same grade in every run."""
+    random.seed(0)
+    if (numpy := sys.modules.get("numpy")) is not None:
+        numpy.random.seed(0)
+    engine = sys.modules.get("minigrad")
+    if hasattr(engine, "manual_seed"):
+        engine.manual_seed(0)  # type: ignore[union-attr]
+
+
+_entry: list[Any] = []
+
+
+def _load(job: tuple[str, str, list[str]]) -> None:
+    source, entry, helpers = job
+    namespace: dict[str, Any] = {"__name__": "submission"}
+    for number, helper in enumerate(helpers):
+        try:
+            exec(compile(helper, f"<helper {number}>", "exec"), namespace)
+        except Exception:  # what it would have defined is missed where it is used, and named there
+            pass
+    namespace.pop(entry, None)
+    linecache.cache["<submission>"] = (len(source), None, [line + "\n" for line in source.split("\n")], "<submission>")
+    try:
+        exec(compile(source, "<submission>", "exec"), namespace)
+    finally:
+        if entry in namespace:
+            _entry[:] = [namespace[entry]]
+    if not _entry:
+        raise NameError(f"the answer defines no {entry}")
