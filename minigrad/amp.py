@@ -1,0 +1,276 @@
+"""torch.amp: mixed precision. `autocast` runs products in half precision, `GradScaler` keeps small gradients from becoming 0.
+
+What lives here: which operation runs in which precision, and the scale. What does not: the dtypes themselves (dtypes.py). There is only a
+CPU, and numpy computes float16 slowly: this is for seeing what mixed precision does to numbers, not for speed.
+
+float16 holds nothing smaller than 6e-8 (and nothing larger than 65504): a gradient of 1e-8 is 0 in it. Multiplying the loss by 65536
+multiplies every gradient by 65536 on its way, and the division happens in float32.
+"""
+
+import warnings
+
+import numpy as np
+
+from . import dtypes
+from .modes import Mode, no_grad, state
+from .op import TABLE
+from .ops.shape import cast
+from .tensor import Tensor
+from .variable import Variable, wrap
+
+# PyTorch's lists for the CPU, as far as minigrad has the operations.
+LOW = {
+    "mm", "bmm", "matmul", "mv", "dot", "addmm", "addmv", "baddbmm", "addbmm", "AddmmBackward0", "convolution", "convolution_bias",
+    "conv_transpose",
+}  # fmt: skip
+FLOAT32 = {
+    "prod", "ProdBackward1", "mse_loss", "smooth_l1_loss", "huber_loss", "nll_loss", "NllLoss2DBackward0", "binary_cross_entropy",
+    "binary_cross_entropy_with_logits", "trace", "linalg_inv_ex", "linalg_solve_ex", "linalg_det", "linalg_slogdet", "linalg_cholesky_ex",
+}  # fmt: skip
+WIDEST = {"cat", "stack", "index_copy"}
+
+
+def _precision(op):
+    """ "low", "float32", "widest" or None, remembered on the row."""
+    found = op.__dict__.get("precision", 0)
+    if found == 0:
+        key = next((k for k, row in TABLE.items() if row is op), op.name)
+        found = "low" if key in LOW else "float32" if key in FLOAT32 else "widest" if key in WIDEST else None
+        op.precision = found
+    return found
+
+
+class autocast(Mode):
+    """Context manager and decorator: inside, matrix products and convolutions compute in `dtype`, losses in float32.
+
+    device_type  "cpu"; "cuda" does not exist here, which is warned about, and then nothing is cast
+    dtype        torch.float16; torch.bfloat16, PyTorch's default on a CPU, does not exist in numpy: float16 is taken instead
+
+    >>> import minigrad as torch
+    >>> with torch.autocast("cpu", dtype=torch.float16):
+    ...     y = torch.ones(2, 2) @ torch.ones(2, 2)
+    >>> y.dtype
+    torch.float16
+    """
+
+    is_autocast = True
+
+    def __init__(self, device_type="cpu", dtype=None, enabled=True, cache_enabled=None):
+        if not isinstance(device_type, str):
+            raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+        if device_type == "cuda" and enabled:
+            warnings.warn("User provided device_type of 'cuda', but CUDA is not available. Disabling", UserWarning, stacklevel=2)
+            enabled = False
+        if dtype is not None and dtype not in (dtypes.float16, dtypes.bfloat16, dtypes.float32):
+            warnings.warn(
+                "In CPU autocast, but the target dtype is not supported. Disabling autocast.\nCPU Autocast only supports dtype of "
+                "torch.bfloat16, "
+                "torch.float16 currently.",
+                UserWarning,
+                stacklevel=2,
+            )
+            enabled = False
+        if dtype is dtypes.bfloat16 and enabled:
+            warnings.warn("minigrad has no bfloat16 (numpy has none); autocast uses float16.", UserWarning, stacklevel=2)
+        self.device, self.fast_dtype = device_type, dtypes.float16 if dtype in (None, dtypes.bfloat16) else dtype
+        self._enabled = enabled
+
+    def __enter__(self):
+        self.before = state.handlers
+        others = tuple([h for h in state.handlers if not getattr(h, "is_autocast", False)])
+        state.handlers = (*others, self) if self._enabled else others
+        return self
+
+    def __exit__(self, *exc):
+        state.handlers = self.before
+
+    def clone(self):
+        return autocast(self.device, self.fast_dtype, self._enabled)
+
+    def __call__(self, *args):
+        """As a handler (op, inputs, params): run the operation in its precision. As a decorator: (function)."""
+        if len(args) == 1:
+            return super().__call__(args[0])
+        op, inputs, params = args
+        kind = _precision(op)
+        if kind is None:
+            return op(*inputs, *params)
+        flat = inputs[0] if op.many else inputs
+        floats = [x.array.dtype for x in flat if isinstance(x, Variable) and x.array.dtype.kind == "f"]
+        if not floats or (kind != "widest" and np.dtype("float64") in floats):
+            return op(*inputs, *params)
+        target = (
+            self.fast_dtype.numpy if kind == "low" else np.dtype("float32") if kind == "float32" else max(floats, key=lambda d: d.itemsize)
+        )
+        flat = [
+            cast(x, target) if isinstance(x, Variable) and x.array.dtype.kind == "f" and x.array.dtype is not target else x for x in flat
+        ]
+        return op(flat, *params) if op.many else op(*flat, *params)
+
+
+def is_autocast_available(device_type):
+    return device_type == "cpu"
+
+
+def is_autocast_enabled(device_type="cpu"):
+    """Is a cast to lower precision on?"""
+    return any(getattr(h, "is_autocast", False) for h in state.handlers)
+
+
+def get_autocast_dtype(device_type="cpu"):
+    return next((h.fast_dtype for h in reversed(state.handlers) if getattr(h, "is_autocast", False)), dtypes.float16)
+
+
+class GradScaler:
+    """Multiplies the loss, divides the gradients, and skips steps whose gradients overflowed.
+
+    init_scale       the factor to start with
+    growth_factor    it is multiplied by this after growth_interval steps without inf or nan
+    backoff_factor   and by this after a step with one
+
+    >>> import minigrad as torch
+    >>> scaler = torch.amp.GradScaler("cpu", init_scale=1024.)
+    >>> scaler.scale(torch.tensor(2.))
+    tensor(2048.)
+    """
+
+    def __init__(self, device="cuda", init_scale=2.0**16, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True):
+        if device == "cuda" and enabled:
+            warnings.warn("torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.", UserWarning, stacklevel=2)
+            enabled = False
+        if enabled and growth_factor <= 1.0:
+            raise AssertionError("The growth factor must be > 1.0.")
+        if enabled and backoff_factor >= 1.0:
+            raise AssertionError("The backoff factor must be < 1.0.")
+        self._device, self._enabled = device, enabled
+        self._init_scale, self._growth_factor, self._backoff_factor, self._growth_interval = (
+            init_scale,
+            growth_factor,
+            backoff_factor,
+            growth_interval,
+        )
+        self._scale, self._growth_tracker = None, 0
+        self._stages = {}  # id of optimizer: ("unscaled" or "stepped", was there an inf or nan?)
+
+    def scale(self, outputs):
+        """`outputs` (a tensor, or nested lists and tuples of them) times the scale."""
+        if not self._enabled:
+            return outputs
+        if self._scale is None:
+            self._scale = float(np.float32(self._init_scale))
+        if isinstance(outputs, Tensor):
+            return outputs * wrap(np.array(self._scale, np.float32))
+        if isinstance(outputs, (list, tuple)):
+            return type(outputs)([self.scale(o) for o in outputs])
+        raise ValueError("outputs must be a Tensor or an iterable of Tensors")
+
+    def _check_started(self, name):
+        if self._scale is None:
+            raise AssertionError(
+                f"Attempted {name} but _scale is None.  This may indicate your script did not use scaler.scale(loss or outputs) earlier "
+                "in the iteration."
+            )
+
+    def unscale_(self, optimizer):
+        """Divide the gradients of the optimizer's parameters by the scale: call it before clipping. `step` does it otherwise."""
+        if not self._enabled:
+            return
+        self._check_started("unscale_")
+        stage = self._stages.get(id(optimizer), ("ready", False))[0]
+        if stage == "unscaled":
+            raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
+        if stage == "stepped":
+            raise RuntimeError("unscale_() is being called after step().")
+        self._unscale(optimizer, False)
+
+    def _unscale(self, optimizer, allow_half):
+        found = False
+        with no_grad():
+            for group in optimizer.param_groups:
+                for p in group["params"]:
+                    g = p.grad
+                    if g is None:
+                        continue
+                    if not allow_half and g.array.dtype == np.float16:
+                        raise ValueError("Attempting to unscale FP16 gradients.")
+                    g.mul_(1.0 / self._scale)
+                    found = found or not np.isfinite(g.array).all()
+        self._stages[id(optimizer)] = ("unscaled", found)
+
+    def step(self, optimizer, *args, **kwargs):
+        """optimizer.step(), unless a gradient is inf or nan; then nothing happens and None is returned."""
+        if not self._enabled:
+            return optimizer.step(*args, **kwargs)
+        if "closure" in kwargs:
+            raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
+        self._check_started("step")
+        if self._stages.get(id(optimizer), ("ready", False))[0] == "stepped":
+            raise RuntimeError("step() has already been called since the last update().")
+        if id(optimizer) not in self._stages:
+            self._unscale(optimizer, False)
+        found = self._stages[id(optimizer)][1]
+        self._stages[id(optimizer)] = ("stepped", found)
+        return None if found else optimizer.step(*args, **kwargs)
+
+    def update(self, new_scale=None):
+        """Adapt the scale to what happened since the last call, or set it. Call it once per iteration, after the steps."""
+        if not self._enabled:
+            return
+        self._check_started("update")
+        if new_scale is not None:
+            self._scale = float(new_scale)
+        else:
+            if not self._stages:
+                raise AssertionError("No inf checks were recorded prior to update.")
+            if any(found for _, found in self._stages.values()):
+                self._scale, self._growth_tracker = self._scale * self._backoff_factor, 0
+            else:
+                self._growth_tracker += 1
+                if self._growth_tracker == self._growth_interval:
+                    grown = float(np.float32(self._scale * self._growth_factor))
+                    self._scale, self._growth_tracker = grown if np.isfinite(grown) else self._scale, 0
+        self._stages = {}
+
+    def get_scale(self):
+        return (self._init_scale if self._scale is None else self._scale) if self._enabled else 1.0
+
+    def get_growth_factor(self):
+        return self._growth_factor
+
+    def set_growth_factor(self, new_factor):
+        self._growth_factor = new_factor
+
+    def get_backoff_factor(self):
+        return self._backoff_factor
+
+    def set_backoff_factor(self, new_factor):
+        self._backoff_factor = new_factor
+
+    def get_growth_interval(self):
+        return self._growth_interval
+
+    def set_growth_interval(self, new_interval):
+        self._growth_interval = new_interval
+
+    def is_enabled(self):
+        return self._enabled
+
+    def state_dict(self):
+        if not self._enabled:
+            return {}
+        return {
+            "scale": self.get_scale(), "growth_factor": self._growth_factor, "backoff_factor": self._backoff_factor,
+            "growth_interval": self._growth_interval, "_growth_tracker": self._growth_tracker,
+        }  # fmt: skip
+
+    def load_state_dict(self, state_dict):
+        if not self._enabled:
+            return
+        if not state_dict:
+            raise RuntimeError("The source state dict is empty, possibly because it was saved from a disabled instance of GradScaler.")
+        self._init_scale = self._scale = state_dict["scale"]
+        self._growth_factor, self._backoff_factor = state_dict["growth_factor"], state_dict["backoff_factor"]
+        self._growth_interval, self._growth_tracker = state_dict["growth_interval"], state_dict["_growth_tracker"]
+
+
+__all__ = ["GradScaler", "autocast", "get_autocast_dtype", "is_autocast_available", "is_autocast_enabled"]

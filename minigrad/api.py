@@ -1,0 +1,173 @@
+"""The public surface: what `import minigrad as torch` offers.
+
+What lives here: names only. Each family of names has its section, sorted as the files they come from.
+"""
+# ruff: noqa: F401, I001, A004
+from types import FunctionType
+
+from . import autograd, dtypes, errors, linalg  # noqa: F401
+from .arguments import forgiving
+from math import e, inf, nan, pi
+
+from .create import (
+    FloatTensor, Generator, LongTensor, arange, as_tensor, asarray, bernoulli, default_generator, empty, empty_like, eye, from_numpy, full, full_like, get_rng_state, initial_seed,
+    linspace, logspace, manual_seed, multinomial, normal, ones, ones_like, rand, rand_like, randint, randint_like, randn, randn_like, randperm,
+    scalar_tensor, set_rng_state, tensor, tril_indices, triu_indices, zeros, zeros_like,
+)  # fmt: skip
+from .devices import backends, cuda, device
+from .dtypes import (
+    bfloat16, bool, can_cast, double, dtype, finfo, float, float16, float32, float64, get_default_dtype, half, iinfo, int, int8, int16, int32, int64,
+    long, promote_types, result_type, set_default_dtype, short, uint8,
+)  # fmt: skip
+from .amp import autocast, get_autocast_dtype, is_autocast_enabled
+from .func import vmap
+from .modes import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
+
+# ops/elementwise.py
+from .ops.elementwise import (
+    abs, abs as absolute, acos, acos as arccos, acosh, acosh as arccosh, add_times as add, addcdiv, addcmul, allclose, asin, asin as arcsin, asinh, asinh as arcsinh,
+    atan, atan as arctan, atan2, atan2 as arctan2, atanh, atanh as arctanh, bitwise_and, bitwise_not, bitwise_or, bitwise_xor, ceil, choose as where, clamp, clamp as clip, clamp_max, clamp_min,
+    cos, cosh, divide as div, divide, divide as true_divide, eq, equal, erf, exp, exp2, expm1, float_power, floor, floor_divide, fmax, fmin, fmod, ge, gt, isclose, isfinite, isinf,
+    isnan, le, lerp, log, log10, log1p, log2, logical_and, logical_not, logical_or, logical_xor, logit, lt, maximum, minimum, mul, mul as multiply, nan_to_num, ne,
+    ne as not_equal, neg, neg as negative, positive, pow, reciprocal, relu, remainder, round, rsqrt, rsub_times as rsub, sigmoid, sgn, sign, signbit, sin, sinh, sqrt, sub_times as sub, sub_times as subtract, tan, tanh,
+    trunc, trunc as fix,
+)  # fmt: skip
+
+# ops/index.py
+from .ops.index import (
+    gather, index_add, index_copy, index_fill, index_select, masked_fill, masked_scatter, masked_select, scatter, scatter_add, take, take_along_dim,
+)  # fmt: skip
+
+# ops/linalg.py, ops/einsum.py
+from .ops.einsum import einsum, inner, kron, tensordot
+from .ops.linalg import (
+    addbmm, addmm, addmv, baddbmm, bmm, cdist, cross, det, dot, inv as inverse, logdet, matmul, matrix_power, mm, mv, outer, outer as ger, slogdet, trace, vdot,
+)  # fmt: skip
+
+# ops/neural.py
+from .ops.neural import log_softmax, softmax
+
+# ops/order.py
+from .ops.order import argsort, argwhere, bincount, kthvalue, nonzero, searchsorted, sort, topk, unique
+
+# ops/reduce.py
+from .ops.reduce import (
+    all, amax, amin, aminmax, any, argmax, argmin, count_nonzero, logsumexp, max, mean, median, min, nansum, norm, prod, std, std_mean, sum, var, var_mean,
+)  # fmt: skip
+
+# ops/scan.py
+from .ops.scan import cummax, cummin, cumprod, cumsum
+
+# ops/shape.py
+from .ops.shape import (
+    as_strided_ as as_strided, atleast_1d, atleast_2d, block_diag, broadcast_shapes, broadcast_tensors, cartesian_prod, cat, cat as concat, chunk, clone, combinations, diag, diag_embed, diagonal, flatten, flip, fliplr,
+    flipud, hstack, meshgrid, movedim, movedim as moveaxis, narrow, ravel, repeat_interleave, reshape, roll, rot90, split, stack, swapaxes,
+    swapaxes as swapdims, tile, tril, triu, unbind, unflatten, vander, vstack,
+)  # fmt: skip
+from .tensor import Tensor, squeeze
+from .tensor_str import get_printoptions, set_printoptions
+from .variable import Size
+
+
+# Functions that are methods with the tensor first
+def square(input):
+    return input.square()
+
+
+def transpose(input, dim0, dim1):
+    """Two dimensions exchanged (a view)."""
+    return input.transpose(dim0, dim1)
+
+
+def t(input):
+    return input.t()
+
+
+def permute(input, dims):
+    """The dimensions in another order (a view)."""
+    return input.permute(dims)
+
+
+def unsqueeze(input, dim):
+    """A dimension of size 1 put in (a view)."""
+    return input.unsqueeze(dim)
+
+
+def select(input, dim, index):
+    """The slice at one position along `dim` (a view)."""
+    return input.select(dim, index)
+
+
+def index_put(input, indices, values, accumulate=False):
+    """A copy of `input` with `values` written (or added) at the positions that a tuple of tensors names."""
+    return input.index_put(indices, values, accumulate)
+
+
+def broadcast_to(input, size):
+    """`input` repeated to a shape, without copying (a view)."""
+    return input.expand(*size)
+
+
+def is_floating_point(input):
+    return input.is_floating_point()
+
+
+def is_tensor(obj):
+    return isinstance(obj, Tensor)
+
+
+def numel(input):
+    return input.numel()
+
+
+def save(obj, f, *args, **kwargs):
+    """Write tensors and plain data to a file, in a format that cannot run code when it is loaded (serialization.py)."""
+    from .serialization import save
+
+    save(obj, f)
+
+
+def load(f, map_location=None, *args, weights_only=True, **kwargs):
+    """What `save` wrote (serialization.py)."""
+    from .serialization import load
+
+    return load(f, map_location, weights_only=weights_only)
+
+
+def relu_(input):
+    """Negative numbers of `input` become 0, in place."""
+    return input.relu_()
+
+
+def seed():
+    """Start the default generator from a seed that cannot be foreseen, and return it."""
+    from .random import seed as start
+
+    return start()
+
+
+__all__ = [name for name in dict(globals()) if not name.startswith("_") and name not in ("difflib", "dtypes", "errors", "forgiving", "FunctionType")]
+
+for _name in __all__:  # numpy's names for arguments (axis, keepdims), and a sentence for arguments that do not exist
+    if type(globals()[_name]) is FunctionType:
+        globals()[_name] = forgiving(globals()[_name], _name)
+
+
+def unknown_name(name: str) -> AttributeError:
+    """One sentence for a name that does not exist, with the nearest that does."""
+    return AttributeError(
+        errors.explain(f"module 'torch' has no attribute '{name}'", f"minigrad does not support '{name}'.", instead=errors.nearest(name, __all__))
+    )
+
+
+def _start_notes():
+    """Lines are remembered from the first Tensor on, if they already are for Values (the notebook extension)."""
+    from . import scalar
+
+    if scalar.recording():
+        from . import notes
+
+        notes.record_lines(True)
+
+
+_start_notes()

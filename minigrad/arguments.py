@@ -1,0 +1,71 @@
+"""What happens to an argument that a function does not know: PyTorch's second names for it, or one sentence.
+
+What lives here: `forgiving`, a decorator, and `recover`, which it and the rows (op.py) use. A call that is right pays nothing: Python's own
+TypeError is what starts the second look.
+"""
+
+import functools
+import inspect
+import re
+
+from . import errors
+
+ALIASES = {
+    "axis": "dim",
+    "keepdims": "keepdim",
+    "x": "input",
+    "a": "input",
+    "x1": "input",
+    "x2": "other",
+}  # numpy's names, as PyTorch has them
+_UNKNOWN = re.compile(r"got an unexpected keyword argument '(\w+)'")
+
+
+def forgiving(function, name=None):
+    """Decorator: `function` (publicly called `name`) takes numpy's names for its arguments too (axis, keepdims).
+
+    If a name is neither, the error says what the function takes.
+    """
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            own, public = function.__name__, name or function.__name__
+            if own != public and str(error).startswith(own + "()"):
+                error = TypeError(str(error).replace(own, public, 1))
+            return recover(error, function, public, inspect.signature(function).parameters, args, kwargs)
+
+    return call
+
+
+def recover(error, function, name, parameters, args, kwargs):
+    """Call again if `error` was about an argument that has another name here; otherwise raise it, explained."""
+    found = _UNKNOWN.search(str(error))
+    if not found or found[1] not in kwargs:
+        raise error
+    unknown = found[1]
+    known = ALIASES.get(unknown)
+    if known in parameters and known not in kwargs:
+        return forgiving(function)(*args, **{known if k == unknown else k: v for k, v in kwargs.items()})
+    if unknown == "size" and not args:  # zeros(size=(2, 3))
+        return forgiving(function)(kwargs["size"], **{k: v for k, v in kwargs.items() if k != "size"})
+    if unknown == "out":
+        raise TypeError(
+            errors.explain(
+                f"{name}() got an unexpected keyword argument 'out'",
+                why="Every operation of minigrad makes a new tensor.",
+                instead=f"y.copy_(torch.{name}(...)) writes into a tensor that you have.",
+            )
+        ) from None
+    import difflib
+
+    takes = [p for p in parameters if p != "self"]
+    near = difflib.get_close_matches(unknown, takes, 1, 0.5)
+    raise TypeError(
+        errors.explain(
+            f"{name}() got an unexpected keyword argument '{unknown}'",
+            f"minigrad's {name}() takes {', '.join(takes)}{f'; the nearest is {near[0]!r}' if near else ''}.",
+        )
+    ) from None

@@ -1,0 +1,145 @@
+"""Anomaly mode: each node remembers the line that made it, and the backward pass stops at the first NaN.
+
+What does not live here: the check itself (engine.py).
+"""
+import traceback
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+
+from ..modes import Mode, handling, state
+
+WARNING = "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging."
+
+
+def _remember(op, inputs, params):
+    """Handler: note the forward lines on the node."""
+    out = op(*inputs, *params)
+    first = out[0] if isinstance(out, tuple) and out else out
+    edge = getattr(first, "edge", None)
+    if edge is not None:
+        edge[0].metadata.setdefault("traceback_", _lines())
+    return out
+
+
+def _lines():
+    """The stack without minigrad's own frames."""
+    frames = traceback.extract_stack()
+    package = __file__.rsplit("autograd", 1)[0]
+    return traceback.format_list([f for f in frames if not f.filename.startswith((package, "<minigrad"))])
+
+
+class set_detect_anomaly(Mode):
+    """Switch anomaly mode on or off; as a context manager it is undone at the end. check_inf: stop at inf, too (not in PyTorch)."""
+
+    def __init__(self, mode: bool, check_nan: bool = True, check_inf: bool = False):
+        self.mode, self.check_nan, self.check_inf = mode, check_nan, check_inf
+        self.before = state.anomaly, state.handlers
+        state.anomaly = ("inf too" if check_inf else True if check_nan else "no check") if mode else False
+        handlers = tuple([h for h in state.handlers if h is not _remember])
+        state.handlers = (*handlers, _remember) if mode else handlers
+
+    def __enter__(self):
+        return None
+
+    def __exit__(self, *exc):
+        state.anomaly, state.handlers = self.before
+
+    def clone(self):
+        return set_detect_anomaly(self.mode, self.check_nan, self.check_inf)
+
+
+class detect_anomaly(Mode):
+    """Context manager: forward passes inside remember their lines, backward passes inside stop at NaN (unless check_nan=False).
+
+    As in PyTorch, inf passes; check_inf=True (minigrad's own) stops at inf, too. `first_nan` finds where a forward pass went wrong.
+
+    >>> import minigrad as torch
+    >>> x = torch.tensor([0.], requires_grad=True)
+    >>> with torch.autograd.detect_anomaly():  # doctest: +IGNORE_EXCEPTION_DETAIL
+    ...     (x.sqrt() * 0).sum().backward()
+    Traceback (most recent call last):
+    RuntimeError: Function 'SqrtBackward0' returned nan values in its 0th output.
+    """
+
+    def __init__(self, check_nan: bool = True, check_inf: bool = False):
+        self.check_nan, self.check_inf = check_nan, check_inf
+        warnings.warn(WARNING, UserWarning, stacklevel=2)
+
+    def __enter__(self):
+        self.inner = set_detect_anomaly(True, self.check_nan, self.check_inf)
+
+    def __exit__(self, *exc):
+        self.inner.__exit__(*exc)
+
+    def clone(self):
+        return detect_anomaly(self.check_nan, self.check_inf)
+
+
+class Origin(NamedTuple):
+    """Where the first NaN (or inf) of a forward pass arose."""
+
+    op: str  # the operation
+    bad: str  # "nan" or "inf"
+    index: tuple  # the first such element of its result
+    inputs: tuple  # the operands' elements there, where that can be said; otherwise their shapes
+    filename: str
+    line: int
+    code: str
+
+    def __str__(self):
+        return f"{self.op} made the first {self.bad}, at {self.index} from {self.inputs}, in {self.filename}:{self.line}: {self.code}"
+
+
+class _Watch:
+    """Handler: note the first operation whose result is not finite although its operands are."""
+
+    def __init__(self, check_inf):
+        self.check_inf, self.origin = check_inf, None
+
+    def bad(self, x):
+        array = getattr(x, "array", x)
+        if getattr(array, "dtype", None) is None or array.dtype.kind != "f":
+            return None
+        return "nan" if np.isnan(array).any() else "inf" if self.check_inf and np.isinf(array).any() else None
+
+    def __call__(self, op, inputs, params):
+        out = op(*inputs, *params)
+        if self.origin is None:
+            operands = inputs[0] if op.many else inputs
+            for t in out if isinstance(out, tuple) else (out,):
+                bad = self.bad(t)
+                if bad and not any(self.bad(x) == bad for x in operands):
+                    self.origin = self.place(op, bad, t, operands)
+                    break
+        return out
+
+    def place(self, op, bad, out, operands):
+        wrong = np.isnan(out.array) if bad == "nan" else np.isinf(out.array)
+        index = tuple([int(i) for i in np.unravel_index(int(wrong.argmax()), wrong.shape)])
+        arrays = [np.asarray(getattr(x, "array", x)) for x in operands]
+        try:
+            values = tuple([np.broadcast_to(a, wrong.shape)[index].item() for a in arrays])
+        except ValueError:
+            values = tuple([a.shape for a in arrays])
+        package = __file__.rsplit("autograd", 1)[0]
+        frames = [f for f in traceback.extract_stack() if not f.filename.startswith((package, "<minigrad"))]
+        frame = frames[-1] if frames else traceback.FrameSummary("?", 0, "?", line="")
+        return Origin(op.name, bad, index, values, frame.filename, frame.lineno, frame.line or "")
+
+
+def first_nan(function, *args, check_inf=False, **kwargs):
+    """Run function(*args, **kwargs) and say where its first NaN arose: an Origin, or None if there was none. minigrad's own.
+
+    check_inf  an inf counts, too; it is often what becomes NaN later
+
+    >>> import minigrad as torch
+    >>> origin = torch.autograd.first_nan(lambda x: torch.log(x - 1).sum(), torch.tensor([2., 0.5]))
+    >>> origin.op, origin.bad, origin.index, origin.inputs
+    ('log', 'nan', (1,), (-0.5,))
+    """
+    watch = _Watch(check_inf)
+    with handling(watch):
+        function(*args, **kwargs)
+    return watch.origin

@@ -1,0 +1,84 @@
+"""torch.autograd.forward_ad: dual numbers. What does not live here: how tangents are pushed (forward.py)."""
+
+from collections import namedtuple
+
+from .. import errors
+from ..forward import Level
+from ..modes import state
+from ..ops.shape import alias
+
+UnpackedDualTensor = namedtuple("UnpackedDualTensor", ("primal", "tangent"))
+_open: list[Level] = []
+
+
+def enter_dual_level():
+    """Start forward mode; prefer `with dual_level():`. Returns the level's number. Raises RuntimeError if one is open already."""
+    if _open:
+        raise errors.new(RuntimeError, "Nested forward mode AD is not supported at the moment")
+    level = Level()
+    _open.append(level)
+    state.handlers = (*state.handlers, level)
+    return 0
+
+
+def exit_dual_level(*, level=None):
+    """End forward mode: all tangents are forgotten."""
+    if not _open:
+        raise errors.new(RuntimeError, "Trying to exit a forward AD level that was not the last one that was created: no level is open.")
+    closed = _open.pop()
+    closed.close()
+    state.handlers = tuple([h for h in state.handlers if h is not closed])
+
+
+class dual_level:
+    """Context manager: inside, `make_dual` gives a tensor a tangent, every operation pushes it on, `unpack_dual` reads it.
+
+    >>> import minigrad as torch
+    >>> import minigrad.autograd.forward_ad as fwAD
+    >>> with fwAD.dual_level():
+    ...     x = fwAD.make_dual(torch.tensor([1., 2.]), torch.tensor([1., 0.]))
+    ...     fwAD.unpack_dual(x * x).tangent
+    tensor([2., 0.])
+    """
+
+    def __enter__(self):
+        return enter_dual_level()
+
+    def __exit__(self, *exc):
+        exit_dual_level()
+
+
+def make_dual(tensor, tangent, *, level=None):
+    """A view of `tensor` that carries `tangent` (same shape and dtype). Raises RuntimeError outside of a dual level."""
+    if not _open:
+        raise errors.new(
+            RuntimeError, "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
+        )
+    if tensor.array.dtype.kind != "f":
+        raise errors.new(ValueError, f"Expected primal to be floating point or complex, but got: {tensor.dtype}")
+    if tangent.array.dtype.kind != "f":
+        raise errors.new(ValueError, f"Expected tangent to be floating point or complex, but got: {tangent.dtype}")
+    if tensor.array.shape != tangent.array.shape:
+        raise errors.new(
+            RuntimeError,
+            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. Tensor "
+            "is of "
+            f"size {list(tensor.shape)} while the given forward gradient is of size {list(tangent.shape)}.",
+        )
+    dual = alias(tensor)
+    _open[-1].attach(dual, tangent)
+    return dual
+
+
+def unpack_dual(tensor, *, level=None):
+    """A named tuple (primal, tangent); the tangent is None if the tensor carries none."""
+    if not _open:
+        return UnpackedDualTensor(tensor, None)
+    tangent = _open[-1].tangent(tensor)
+    if tangent is None:
+        return UnpackedDualTensor(tensor, None)
+    handlers, state.handlers = state.handlers, tuple([h for h in state.handlers if h is not _open[-1]])
+    try:
+        return UnpackedDualTensor(alias(tensor), tangent)
+    finally:
+        state.handlers = handlers

@@ -1,0 +1,572 @@
+"""torch.autograd.Function: an operation with a backward pass of your own.
+
+What lives here: `Function`, its `ctx` and what `apply` does with them. What does not: the rows of the derivatives table (op.py), which are
+how minigrad's own operations are written.
+
+`ctx` is the node of the graph itself, as in PyTorch: what you keep on it, you find again as `y.grad_fn`. Tensors belong into
+`save_for_backward`: it checks versions, keeps no reference cycle for a saved output, and gives the memory back after the backward pass.
+"""
+
+import functools
+import inspect
+from collections import namedtuple
+
+import numpy as np
+
+from .. import errors, inplace, modes
+from ..forward import Level
+from ..modes import state
+from ..node import FREED, LIVE, Node, next_number, short_name
+from ..ops.shape import copy_slices
+from ..variable import Variable, alias, edge_of, refresh, wrap
+from .anomaly import _lines
+from .graph import saved_tensors_hooks
+
+VmapInfo = namedtuple("VmapInfo", ("batch_size", "randomness"))
+
+
+class FunctionCtx:
+    """What `forward` and `setup_context` may do with `ctx`."""
+
+    def save_for_backward(self, *tensors):
+        """Keep tensors (inputs, outputs, others; None is allowed) for `backward`, where they are `ctx.saved_tensors`. Call it once."""
+        for t in tensors:
+            if t is not None and not isinstance(t, Variable):
+                raise TypeError(
+                    errors.explain(
+                        f"save_for_backward can only save variables, but argument {[t is u for u in tensors].index(True)} is of type "
+                        f"{type(t).__name__}",
+                        instead="keep numbers, shapes and flags as attributes: ctx.min_val = min_val.",
+                        chapter="chapter 13, Your own function",
+                    )
+                )
+        self.to_save = tensors
+
+    def save_for_forward(self, *tensors):
+        """Keep tensors for `jvp`, where they are `ctx.saved_tensors`."""
+        self.saved_for_forward = tensors
+
+    def mark_dirty(self, *args):
+        """Say which inputs `forward` wrote to; they must be returned as outputs."""
+        self.dirty = args
+
+    def mark_non_differentiable(self, *args):
+        """Say which outputs have no gradient (indices, masks)."""
+        self.non_differentiable = args
+
+    def set_materialize_grads(self, value):
+        """False: `backward` gets None, not zeros, for outputs that no gradient arrived at."""
+        self.materialize_grads = value
+
+
+class BackwardCFunction(FunctionCtx, Node):
+    """The node of a custom Function: one subclass for each, `<Name>Backward`. It has attributes, so `ctx.anything = ...` works."""
+
+    saves = ("saved",)  # the engine gives the saved tensors back after use
+    runs_without_gradient = True
+    materialize_grads = True
+    dirty = non_differentiable = to_save = saved_for_forward = ()
+    needs_input_grad: tuple = ()
+
+    # What is saved ------------------------------------------------------------------------------------------------------
+
+    def keep(self, outputs):
+        """After forward: take over what save_for_backward was given. An output is kept as an array and its number: no cycle."""
+        hooks = next((h for h in reversed(state.handlers) if isinstance(h, saved_tensors_hooks)), None)
+        self.saved = []
+        for t in self.to_save:
+            number = next((i for i, out in enumerate(outputs) if out is t), None) if t is not None else None
+            if t is None:
+                self.saved.append(None)
+            elif hooks is not None:
+                with modes.no_grad(), modes.handling_none():
+                    packed = hooks.pack_hook(t)
+                self.saved.append((hooks, packed, edge_of(t) if number is None else number))
+            elif number is not None:
+                shell = alias(t)
+                shell.edge, shell.requires, shell.origin = None, False, None
+                self.saved.append((shell, t.version[0], number))
+            else:
+                self.saved.append((t, t.version[0], None))
+        self.to_save = ()
+
+    @property
+    def saved_tensors(self):
+        """The tensors of save_for_backward, in order. Raises RuntimeError if one was written to since, or if they were given back."""
+        if self.status == FREED:
+            raise errors.freed()
+        if self.to_save:  # still in forward
+            return tuple(self.to_save)
+        return tuple([None if entry is None else self._opened(entry, i) for i, entry in enumerate(self.saved)])
+
+    saved_variables = saved_tensors
+
+    def _opened(self, entry, position):
+        if isinstance(entry[0], saved_tensors_hooks):
+            hooks, packed, place = entry
+            out = hooks.unpack_one(packed, place if isinstance(place, tuple) else None)
+            return self._attached(out, place) if isinstance(place, int) else out
+        t, version, number = entry
+        if t.version[0] != version:
+            origin = f"{number} of {short_name(self)}" if number is not None else ""
+            if number is None:
+                edge = edge_of(t)
+                origin = f"{edge[1]} of {short_name(edge[0])}" if edge is not None and edge[0].edges else ""
+            raise errors.modified(self.name(), f"saved_tensors[{position}]", t.array, t.version[0], version, origin)
+        return t if number is None else self._attached(alias(t), number)
+
+    def _attached(self, t, number):
+        if t.array.dtype.kind == "f" and number not in self.constant_outputs:
+            t.edge, t.requires = (self, number), self.recorded
+        return t
+
+    def release(self):
+        self.status = FREED
+        self.saved = []
+
+    def saved_rows(self):
+        """(name, tensor or array) for each saved tensor: what graph.saved_bytes counts."""
+        return [
+            (f"saved_tensors[{i}]", e[1] if isinstance(e[0], saved_tensors_hooks) else e[0])
+            for i, e in enumerate(self.saved)
+            if e is not None
+        ]
+
+    # Running ------------------------------------------------------------------------------------------------------------
+
+    def run(self, g, edges):
+        gs = g if type(self.shape) is list else [g]
+        with modes.no_grad():
+            sent = self._backward(gs and [None if a is None else wrap(np.asarray(a)) for a in gs], edges)
+        return [None if t is None else t.array for t in sent]
+
+    def run_graph(self, g, edges):
+        return self._backward(g if type(self.shape) is list else [g], edges)
+
+    def _backward(self, gs, edges):
+        several = type(self.shape) is list
+        shapes, kinds = (self.shape, self.dtype) if several else ([self.shape], [self.dtype])
+        if gs is None:
+            gs = [None] * len(shapes)
+        if self.materialize_grads:
+            gs = [wrap(np.zeros(n, kind)) if g is None and kind is not None else g for g, n, kind in zip(gs, shapes, kinds, strict=True)]
+        function = self._forward_cls
+        rule = function.vjp if function.backward is Function.backward and function.vjp is not Function.vjp else function.backward
+        sent = rule(self, *gs)
+        sent = tuple(sent) if isinstance(sent, (tuple, list)) else (sent,)
+        expected = len(self.is_tensor)
+        if len(sent) > expected and all(s is None for s in sent[expected:]):
+            sent = sent[:expected]
+        if len(sent) != expected:
+            raise RuntimeError(
+                errors.explain(
+                    f"function {self.name()} returned an incorrect number of gradients (expected {expected}, got {len(sent)})",
+                    f"{function.__name__}.forward takes {expected} input{'s' * (expected != 1)} (besides ctx); its backward returned "
+                    f"{len(sent)} value{'s' * (len(sent) != 1)}.",
+                    "backward returns one gradient for each input of forward, in order.",
+                    "return None in the places of inputs that need no gradient (numbers, flags, shapes).",
+                    "chapter 13, Your own function",
+                )
+            )
+        out = []
+        for position, (value, tensor) in enumerate(zip(sent, self.is_tensor, strict=True)):
+            if tensor:
+                out.append(self._checked(value, len(out), edges))
+            elif value is not None:
+                raise RuntimeError(
+                    errors.explain(
+                        f"function {self.name()} returned a gradient different than None at position {position + 1}, but the "
+                        "corresponding forward input was "
+                        "not a Variable",
+                        instead="return None in that place: only tensors have gradients.",
+                        chapter="chapter 13, Your own function",
+                    )
+                )
+        return out
+
+    def _checked(self, value, index, edges):
+        edge = edges[index]
+        if value is None or edge is None:
+            return None
+        if not isinstance(value, Variable):
+            raise RuntimeError(f"expected Variable or None (got {type(value).__name__})")
+        node, number = edge
+        shape = node.shape[number] if type(node.shape) is list else node.shape
+        extra = value.array.ndim - len(shape)
+        if extra < 0 or any(n != value.array.shape[extra + i] and n != 1 for i, n in enumerate(shape)):
+            raise RuntimeError(
+                errors.explain(
+                    f"Function {self.name()} returned an invalid gradient at index {index} - got {list(value.array.shape)} but expected "
+                    "shape compatible "
+                    f"with {list(shape)}",
+                    why="A gradient has the shape of the tensor it belongs to.",
+                    instead="look at what backward returns in that place: a sum or a transpose is missing.",
+                    chapter="chapter 13, Your own function",
+                )
+            )
+        return value
+
+    def __repr__(self):
+        return f"<torch.autograd.function.{type(self).__name__} object at {id(self):#x}>"
+
+
+class FunctionMeta(type):
+    """Gives every Function the class of its nodes."""
+
+    def __init__(cls, name, bases, attrs):
+        cls._backward_cls = type(name + "Backward", (BackwardCFunction,), {"_forward_cls": cls, "__module__": "torch.autograd.function"})
+        super().__init__(name, bases, attrs)
+
+
+class Function(metaclass=FunctionMeta):
+    """Base of operations with a backward pass of their own. Write `forward` and `backward` as static methods and call `apply`.
+
+    >>> import minigrad as torch
+    >>> class Square(torch.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x * x
+    ...     @staticmethod
+    ...     def backward(ctx, grad_output):
+    ...         x, = ctx.saved_tensors
+    ...         return grad_output * 2 * x
+    >>> x = torch.tensor(3.0, requires_grad=True)
+    >>> Square.apply(x).backward()
+    >>> x.grad
+    tensor(6.)
+    """
+
+    generate_vmap_rule = False
+
+    @staticmethod
+    def forward(*args, **kwargs):
+        """forward(ctx, *inputs), or forward(*inputs) beside a `setup_context`. Runs without recording."""
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        """Keep on ctx what backward needs, apart from `forward`."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx, *grad_outputs):
+        """One gradient for each input of forward, from one for each output."""
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD."
+        )
+
+    vjp = backward
+
+    @staticmethod
+    def jvp(ctx, *grad_inputs):
+        """Forward mode: the tangents of the outputs, from those of the inputs (None for inputs without)."""
+        raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with forward mode AD.")
+
+    @staticmethod
+    def vmap(info, in_dims, *args):
+        """vmap: returns (outputs, out_dims), from physical inputs whose batch dimension is at in_dims (None: not batched)."""
+        raise NotImplementedError(
+            "To use autograd.Function with vmap, you must either override the vmap static method or set generate_vmap_rule=True."
+        )
+
+    def __call__(self, *args, **kwargs):
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with static "
+            "forward "
+            "method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+        )
+
+    @classmethod
+    def apply(cls, *args, **kwargs):
+        """Run `forward`, and record a node whose rule is `backward` if a tensor among the arguments requires gradients."""
+        separate = cls.setup_context is not Function.setup_context
+        if separate or kwargs:
+            args = _positional(cls, args, kwargs, separate)
+        if state.transforms:
+            level = _transformed(cls, args, separate)
+            if level is not None:
+                return _batched(cls, args, level)
+        if state.profiler is not None:
+            from .profiler import record_function
+
+            with record_function(cls.__name__):
+                return _apply(cls, args, separate)
+        return _apply(cls, args, separate)
+
+
+def _positional(cls, args, kwargs, separate):
+    """All arguments of forward in order, defaults filled in."""
+    signature = inspect.signature(cls.forward)
+    bound = signature.bind(*(args if separate else (None, *args)), **kwargs)
+    bound.apply_defaults()
+    return bound.args if separate else bound.args[1:]
+
+
+def _transformed(cls, args, separate):
+    """Under torch.func: raise where PyTorch does; return the vmap level if it must run `vmap` itself."""
+    if not separate:
+        raise RuntimeError(
+            errors.explain(
+                "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override the "
+                "setup_context "
+                "staticmethod. For more details, please see https://pytorch.org/docs/main/notes/extending.func.html",
+                instead=f"write {cls.__name__} with forward(*inputs) and setup_context(ctx, inputs, output).",
+            )
+        )
+    levels = [a.level for a in args if isinstance(a, Variable) and a.batched]
+    if not levels:
+        return None
+    more = " For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
+    if cls.vmap is not Function.vmap:
+        if cls.generate_vmap_rule:
+            raise RuntimeError(
+                f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overriden vmap staticmethod. "
+                "Please set "
+                "generate_vmap_rule=False or delete the overriden vmap staticmethod to avoid ambiguity." + more
+            )
+    elif not cls.generate_vmap_rule:
+        raise RuntimeError(
+            f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement the vmap "
+            "staticmethod or set "
+            "generate_vmap_rule=True." + more
+        )
+    return max(levels, key=lambda level: level.number)
+
+
+def _batched(cls, args, level):
+    """Under vmap: compute all samples at once, outside of the level; and record one sample inside, if somebody there differentiates."""
+    inside = [a.value if level.holds(a) else a for a in args]
+    in_dims = tuple([0 if level.holds(a) else None for a in args])
+    with level.below():
+        if cls.vmap is not Function.vmap:
+            values, out_dims = cls.vmap(VmapInfo(level.size, level.randomness), in_dims, *inside)
+            several = isinstance(values, tuple)
+            out_dims = out_dims if isinstance(out_dims, tuple) else (out_dims,) * (len(values) if several else 1)
+            values = [
+                level.full(v) if d is None else v.movedim(d, 0) if d else v
+                for v, d in zip(values if several else (values,), out_dims, strict=True)
+            ]  # fmt: skip
+        else:
+            values = _apply(_Vmapped, (cls, level, in_dims, *inside), False)
+            several = isinstance(values, tuple)
+            values = list(values) if several else [values]
+    if state.grad and any(isinstance(a, Variable) and a.requires_grad for a in args):
+        outs = _apply(cls, args, True)
+        outs = list(outs) if several else [outs]
+        for out, value in zip(outs, values, strict=True):
+            out.value = value
+    else:
+        outs = [level.wrap(v, 0) for v in values]
+    return tuple(outs) if several else outs[0]
+
+
+def _apply(cls, args, separate):
+    tensors = [a for a in args if isinstance(a, Variable)]
+    node = object.__new__(cls._backward_cls)
+    node.number, node.status, node.hooks, node.info = next_number(), LIVE, None, None
+    node.is_tensor = [isinstance(a, Variable) for a in args]
+    node.needs_input_grad = tuple([isinstance(a, Variable) and a.requires_grad for a in args])
+    node.constant_outputs, node.saved = (), []
+    node.recorded = state.grad and any(node.needs_input_grad)
+    node.edges = tuple([edge_of(t) for t in tensors]) if node.recorded else ()
+    levels = [h for h in state.handlers if isinstance(h, Level)]
+    tangents = {level: [level.tangent(a) if isinstance(a, Variable) else None for a in args] for level in levels}
+    outer = state.handlers
+    state.handlers = tuple([h for h in outer if not isinstance(h, Level)])  # jvp, not forward, says what happens to tangents
+    try:
+        with modes.no_grad():
+            if separate:
+                output = cls.forward(*args)
+                cls.setup_context(node, args, output)
+            else:
+                output = cls.forward(node, *args)
+    finally:
+        state.handlers = outer
+    several = isinstance(output, tuple)
+    raw = output if several else (output,)
+    for t in node.dirty:
+        if not any(t is out for out in raw):
+            raise RuntimeError(
+                "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified "
+                "inplace must all "
+                "be outputs of the Function."
+            )
+    outs = [_as_output(out, tensors, node) if isinstance(out, Variable) else out for out in raw]
+    shapes = [out.array.shape if isinstance(out, Variable) else () for out in outs]
+    kinds = [out.array.dtype if isinstance(out, Variable) else None for out in outs]
+    node.shape, node.dtype = (shapes, kinds) if several else (shapes[0], kinds[0])
+    node.constant_outputs = {
+        i
+        for i, (out, kind) in enumerate(zip(raw, kinds, strict=True))
+        if kind is None or kind.kind != "f" or any(out is m for m in node.non_differentiable)
+    }
+    if node.recorded:
+        for number, out in enumerate(outs):
+            if number not in node.constant_outputs:
+                _set_history(out, node, number, any(out is d for d in node.dirty))
+            elif isinstance(out, Variable):
+                out.edge, out.requires = None, False
+        node.keep(outs)
+        if state.anomaly:
+            node.metadata.setdefault("traceback_", _lines())
+    elif any(any(t is not None for t in ts) for ts in tangents.values()):
+        node.keep(outs)
+    for level, ts in tangents.items():
+        if any(t is not None for t in ts):
+            _push(cls, node, level, ts, outs)
+    return tuple(outs) if several else outs[0]
+
+
+def _as_output(out, inputs, node):
+    """What `apply` returns for an output of forward: a new tensor where forward handed an input on."""
+    if any(out is d for d in node.dirty):
+        return out
+    if any(out is i for i in inputs):
+        with modes.no_grad(), modes.handling_none():
+            shell = alias(out)
+        shell.edge, shell.requires = None, False
+        return shell
+    return out
+
+
+def _set_history(out, node, number, dirty):
+    if dirty:
+        _check_dirty(out)
+        if out.origin is not None:  # a view: its base gets the history
+            value = wrap(out.array)
+            value.edge, value.requires = (node, number), True
+            base = out.origin.base
+            new = copy_slices.record(base.array, alias(base), value, out.origin.replay)
+            base.edge, base.requires = new.edge, True
+            refresh(out)
+            return
+    out.origin = None
+    out.edge, out.requires = (node, number), True
+
+
+def _push(cls, node, level, tangents, outs):
+    """Forward mode: the tangents that `jvp` gives to the outputs."""
+    outer = state.handlers
+    state.handlers = outer[: outer.index(level)]
+    saved, node.saved = node.saved, [(t, t.version[0], None) for t in node.saved_for_forward] or node.saved
+    try:
+        found = cls.jvp(node, *tangents)
+    finally:
+        state.handlers, node.saved = outer, saved
+    found = found if isinstance(found, tuple) else (found,)
+    if len(found) != len(outs):
+        raise RuntimeError(
+            f"The number of values returned by {cls.__name__}.jvp ({len(found)}) does not match the number of outputs ({len(outs)})"
+        )
+    for out, t in zip(outs, found, strict=True):
+        if t is not None and isinstance(out, Variable) and out.array.dtype.kind == "f":
+            level.attach(out, t)
+
+
+def _check_dirty(x):
+    """Raise PyTorch's error if forward wrote to a leaf."""
+    try:
+        inplace.check(x)
+    except RuntimeError as error:
+        raise RuntimeError(str(error).replace("that requires grad is being used in", "that requires grad has been used in", 1)) from None
+
+
+class _Saved(FunctionCtx):
+    """The ctx of one sample, behind the node of all samples."""
+
+    materialize_grads = True
+    dirty = non_differentiable = to_save = saved_for_forward = ()
+
+    @property
+    def saved_tensors(self):
+        return self.to_save
+
+
+class _Vmapped(Function):
+    """A custom Function on all samples of a vmap level: forward and backward run inside the level."""
+
+    @staticmethod
+    def forward(ctx, cls, level, in_dims, *values):
+        inputs = [v if d is None else level.wrap(v, 0) for v, d in zip(values, in_dims, strict=True)]
+        ctx.inner, ctx.level, ctx.in_dims = _Saved(), level, in_dims
+        ctx.inner.needs_input_grad = ctx.needs_input_grad[3:]
+        with level:
+            output = cls.forward(*inputs)
+            cls.setup_context(ctx.inner, tuple(inputs), output)
+        saved, ctx.inner.to_save = ctx.inner.to_save, ()
+        ctx.cls, ctx.batched = cls, [t is not None and level.holds(t) for t in saved]
+        several = isinstance(output, tuple)
+        outs = output if several else (output,)
+        values = [level.unwrap(o, 0) for o in outs]
+        ctx.save_for_backward(
+            *[
+                next((v for o, v in zip(outs, values, strict=True) if o is t), t.value) if b else t
+                for t, b in zip(saved, ctx.batched, strict=True)
+            ]
+        )
+        ctx.mark_non_differentiable(*[v for o, v in zip(outs, values, strict=True) if any(o is m for m in ctx.inner.non_differentiable)])
+        return tuple(values) if several else values[0]
+
+    @staticmethod
+    def backward(ctx, *grads):
+        level, inner = ctx.level, _Saved()
+        inner.__dict__.update(ctx.inner.__dict__)
+        inner.to_save = tuple([level.wrap(t, 0) if b else t for t, b in zip(ctx.saved_tensors, ctx.batched, strict=True)])
+        with level:
+            sent = ctx.cls.backward(inner, *[None if g is None else level.wrap(g, 0) for g in grads])
+        sent = sent if isinstance(sent, tuple) else (sent,)
+        found = [None if g is None else level.unwrap(g, 0) for g in sent]
+        return None, None, None, *[g if d is not None or g is None else g.sum(0) for g, d in zip(found, ctx.in_dims, strict=True)]
+
+
+class _Error(Node):
+    """The node behind gradients that must not be differentiated again."""
+
+    __slots__ = ("message",)
+
+    def __init__(self, message, tensors):
+        self.message, self.number, self.status, self.hooks, self.info = message, next_number(), LIVE, None, None
+        self.edges = tuple([edge_of(t) for t in tensors])
+        self.shape = [t.array.shape for t in tensors]
+        self.dtype = [t.array.dtype for t in tensors]
+
+    def name(self):
+        return "torch::autograd::Error"
+
+    def run(self, g, edges):
+        raise RuntimeError(self.message)
+
+    run_graph = run
+
+
+def once_differentiable(fn):
+    """Decorates `backward`: it runs without recording, and differentiating its results raises RuntimeError."""
+
+    @functools.wraps(fn)
+    def wrapper(ctx, *args):
+        with modes.no_grad():
+            outputs = fn(ctx, *args)
+        if not state.grad or not any(isinstance(a, Variable) and a.requires_grad for a in args):
+            return outputs
+        several = isinstance(outputs, tuple)
+        outputs = outputs if several else (outputs,)
+        shells = [None if t is None else alias(t) for t in outputs]
+        error = _Error(
+            "trying to differentiate twice a function that was marked with @once_differentiable",
+            [a for a in args if isinstance(a, Variable)],
+        )
+        kept = [t for t in shells if t is not None]
+        error.shape, error.dtype = [t.array.shape for t in kept], [t.array.dtype for t in kept]
+        for number, t in enumerate(kept):
+            t.edge, t.requires = (error, number), True
+        return tuple(shells) if several else shells[0]
+
+    return wrapper
+
+
+class InplaceFunction(Function):
+    """PyTorch's name for Functions with an `inplace` flag."""
+
+    def __init__(self, inplace=False):
+        self.inplace = inplace

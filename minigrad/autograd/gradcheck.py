@@ -1,0 +1,368 @@
+"""gradcheck and gradgradcheck: is a derivative right? Held against differences (f(x + eps) - f(x - eps)) / (2 eps).
+
+What lives here: the check and its messages, which say which input, which output, which entry, what came out and what should have. What
+does not: tests of minigrad's own rows (tests/engine/test_rows.py).
+"""
+
+import itertools
+import warnings
+
+import numpy as np
+
+from .. import errors
+from ..modes import no_grad
+from ..variable import Variable, wrap
+
+FAILED_NONDET = (
+    "\n\nThe two backward passes ran on the same numbers: something in backward is random, or it changes what forward saved. Pass "
+    "nondet_tol if a "
+    "small difference is meant."
+)
+
+
+class GradcheckError(RuntimeError):
+    """Raised by gradcheck and gradgradcheck."""
+
+
+def _as_tuple(x):
+    return tuple(x) if isinstance(x, (list, tuple)) else (x,)
+
+
+def _checked(x):
+    return isinstance(x, Variable) and x.requires_grad
+
+
+def gradcheck(
+    func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True, nondet_tol=0.0, check_undefined_grad=True,
+    check_grad_dtypes=False,
+    check_batched_grad=False, check_batched_forward_grad=False, check_forward_ad=False, check_backward_ad=True, fast_mode=False,
+    masked=None,
+):  # fmt: skip
+    """True if the gradients of `func` (tensors in, tensor or tuple of tensors out) are right at `inputs`; else raises GradcheckError.
+
+    inputs                float64 tensors; those with requires_grad=True are checked. float32 is not precise enough, and warned about.
+    eps, atol, rtol       size of the difference, and how far both may be apart (|a - n| <= atol + rtol * |n|)
+    raise_exception       False: return False instead of raising
+    nondet_tol            how far two backward passes on the same numbers may be apart
+    check_undefined_grad  backward must cope with outputs that no gradient arrives at
+    check_forward_ad      check forward mode, too
+    check_batched_grad    run backward under vmap, too: it must give the same
+    fast_mode             check one random direction per output instead of every entry
+
+    >>> import minigrad as torch
+    >>> x = torch.randn(3, dtype=torch.float64, requires_grad=True)
+    >>> torch.autograd.gradcheck(torch.sin, x)
+    True
+    """
+    if not (check_forward_ad or check_backward_ad):
+        raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
+    if check_batched_grad and not check_backward_ad:
+        raise AssertionError("Setting check_batched_grad=True requires check_backward_ad to be True")
+    if check_batched_forward_grad and not check_forward_ad:
+        raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
+    try:
+        return _gradcheck(func, inputs, eps, atol, rtol, nondet_tol, check_undefined_grad, check_grad_dtypes, check_batched_grad,
+        check_forward_ad,
+                          check_backward_ad, fast_mode)  # fmt: skip
+    except GradcheckError:
+        if raise_exception:
+            raise
+        return False
+
+
+def _gradcheck(func, inputs, eps, atol, rtol, nondet_tol, check_undefined_grad, check_grad_dtypes, check_batched_grad, check_forward_ad,
+               check_backward_ad, fast_mode):  # fmt: skip
+    inputs = _as_tuple(inputs)
+    _check_inputs(inputs)
+    outputs = _differentiable(func(*inputs))
+    diff = [i for i, x in enumerate(inputs) if _checked(x)]
+    if not outputs:
+        for row in _numerical(func, inputs, diff, eps, False):
+            if any((block != 0).any() for block in row):
+                raise GradcheckError(
+                    errors.explain(
+                        "Numerical gradient for function expected to be zero",
+                        "The function's result changes with its input, but does not require gradients.",
+                        instead="look for detach(), no_grad, item() or numpy() in the function.",
+                    )
+                )
+        return True
+    numerical = _numerical(func, inputs, diff, eps, True)
+    if check_forward_ad:
+        _compare(_forward(func, inputs, diff), numerical, diff, atol, rtol, fast_mode, forward=True)
+    if not check_backward_ad:
+        return True
+    analytical = _analytical(outputs, inputs, diff, check_grad_dtypes)
+    _compare(analytical, numerical, diff, atol, rtol, fast_mode)
+    again = _analytical(outputs, inputs, diff, check_grad_dtypes)
+    for a, b in zip(itertools.chain(*analytical), itertools.chain(*again), strict=True):
+        if a.size and np.abs(a - b).max() > nondet_tol:
+            raise GradcheckError(
+                "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives different "
+                "values, although "
+                f"analytical gradient matches numerical gradient.The tolerance for nondeterminism was {nondet_tol}." + FAILED_NONDET
+            )
+    if check_batched_grad:
+        _check_batched(outputs, inputs, diff, analytical)
+    _check_zero(func, inputs, diff)
+    if check_undefined_grad:
+        _check_undefined(func, inputs, diff)
+    return True
+
+
+def _check_inputs(inputs):
+    if not any(_checked(x) for x in inputs):
+        raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True.")
+    for i, x in enumerate(inputs):
+        if not _checked(x):
+            continue
+        if x.array.dtype != np.float64:
+            warnings.warn(
+                f"Input #{i} requires gradient and is not a double precision floating point or complex. This check will likely fail if "
+                "all the inputs "
+                "are not of double precision floating point or complex. ",
+                UserWarning,
+                stacklevel=4,
+            )
+        if any(s == 0 and n > 1 for s, n in zip(x.array.strides, x.array.shape, strict=True)):
+            raise RuntimeError(
+                f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping to be able to "
+                "compute the numerical "
+                "gradients correctly. You should call .contiguous on the input before passing it to gradcheck."
+            )
+
+
+def _differentiable(result):
+    return [o for o in _as_tuple(result) if _checked(o)]
+
+
+def _numerical(func, inputs, diff, eps, only_differentiable):
+    """numerical[i][j]: the Jacobian of output j by checked input i, (input numbers, output numbers), by central differences."""
+    places = [j for j, o in enumerate(_as_tuple(func(*inputs))) if isinstance(o, Variable) and (_checked(o) or not only_differentiable)]
+
+    def run(position, x):
+        with no_grad():
+            changed = [wrap(x) if i == position else v.detach() if isinstance(v, Variable) else v for i, v in enumerate(inputs)]
+            outs = _as_tuple(func(*changed))
+        return [np.array(outs[j].array, np.float64).reshape(-1) for j in places]
+
+    rows = []
+    for i in diff:
+        base = inputs[i].array
+        columns = []
+        for k in range(base.size):
+            sides = []
+            for sign in (1, -1):
+                moved = np.array(base)
+                moved.reshape(-1)[k] += sign * eps
+                sides.append(run(i, moved))
+            columns.append([(up - down) / (2 * eps) for up, down in zip(*sides, strict=True)])
+        sizes = [o.size for o in run(i, np.array(base))]
+        rows.append([np.array([c[j] for c in columns]).reshape(base.size, n) for j, n in enumerate(sizes)])
+    return rows
+
+
+def _analytical(outputs, inputs, diff, check_dtypes):
+    """analytical[i][j] by one backward pass per output number."""
+    from . import grad
+
+    xs = [inputs[i] for i in diff]
+    rows = [[np.zeros((x.numel(), o.numel())) for o in outputs] for x in xs]
+    for j, out in enumerate(outputs):
+        for k in range(out.numel()):
+            unit = np.zeros(out.array.shape, out.array.dtype)
+            unit.reshape(-1)[k] = 1
+            for i, g in enumerate(grad(out, xs, wrap(unit), retain_graph=True, allow_unused=True)):
+                if g is None:
+                    continue
+                if check_dtypes and g.dtype != xs[i].dtype:
+                    raise GradcheckError("Gradient has dtype mismatch")
+                rows[i][j][:, k] = g.array.reshape(-1)
+    return rows
+
+
+def _forward(func, inputs, diff):
+    """The same by forward mode, one pass per input number."""
+    from . import forward_ad
+
+    rows = []
+    for i in diff:
+        x = inputs[i]
+        columns = []
+        for k in range(x.numel()):
+            tangent = np.zeros(x.array.shape, x.array.dtype)
+            tangent.reshape(-1)[k] = 1
+            with forward_ad.dual_level():
+                given = [v.detach().requires_grad_() if _checked(v) else v for v in inputs]
+                given[i] = forward_ad.make_dual(given[i], wrap(tangent))
+                outs = _differentiable(func(*given))
+                pushed = [forward_ad.unpack_dual(o).tangent for o in outs]
+                columns.append(
+                    [
+                        np.zeros(o.numel()) if t is None else np.array(t.array, np.float64).reshape(-1)
+                        for o, t in zip(outs, pushed, strict=True)
+                    ]
+                )
+        rows.append([np.array(c).reshape(x.numel(), -1) for c in zip(*columns, strict=True)])
+    return rows
+
+
+def _compare(analytical, numerical, diff, atol, rtol, fast, forward=False):
+    for i, (row_a, row_n) in enumerate(zip(analytical, numerical, strict=True)):
+        for j, (a, n) in enumerate(zip(row_a, row_n, strict=True)):
+            if fast:
+                rng = np.random.RandomState(0)
+                u, v = (w / (np.linalg.norm(w) or 1) for w in (rng.uniform(size=a.shape[0]), rng.uniform(size=a.shape[1])))
+                agrees = np.isclose(u @ a @ v, u @ n @ v, rtol, atol, equal_nan=True)
+            else:
+                agrees = np.isclose(a, n, rtol, atol, equal_nan=True).all()
+            if not agrees:
+                raise GradcheckError(_mismatch(a, n, j, diff[i], atol, rtol, forward))
+
+
+def _mismatch(a, n, output, position, atol, rtol, forward):
+    """PyTorch's sentence with both Jacobians, then the entry that is worst."""
+    off = ~np.isclose(a, n, rtol, atol, equal_nan=True)
+    worst = np.unravel_index(int(np.nan_to_num(np.abs(a - n), nan=np.inf).argmax()), a.shape)
+    mine, true = a[worst], n[worst]
+    hint = ""
+    if true and np.isfinite(mine) and np.allclose(a, -n, rtol, atol):
+        hint = "The whole gradient has the wrong sign."
+    elif not a.any():
+        hint = "The gradient is zero everywhere: a factor of grad_output is missing, or the graph is cut."
+    elif a.shape[0] == a.shape[1] and np.allclose(a, n.T, rtol, atol):
+        hint = "It is the transpose of what it should be."
+    elif true and np.isfinite(mine / true) and np.allclose(a, n * (mine / true), rtol, atol):
+        hint = f"The whole gradient is {mine / true:.4g} times what it should be."
+    return errors.explain(
+        f"Jacobian {'computed with forward mode ' if forward else ''}mismatch for output {output} with respect to input {position},\n"
+        f"numerical:{wrap(n)!r}\nanalytical:{wrap(a)!r}\n",
+        f"{int(off.sum())} of {a.size} entries differ. The worst: input {position}, entry {int(worst[0])}, against output {output}, "
+        f"entry {int(worst[1])}: "
+        f"your rule gives {mine:.6g}, differences give {true:.6g}.",
+        hint,
+        "differentiate forward by hand for that one entry and compare with what backward returns.",
+        "chapter 18, Instruments",
+    )
+
+
+def _check_batched(outputs, inputs, diff, analytical):
+    from . import grad
+
+    xs = [inputs[i] for i in diff]
+    for j, out in enumerate(outputs):
+        n = out.numel()
+        units = wrap(np.eye(n, dtype=out.array.dtype).reshape(n, *out.array.shape))
+        for i, g in enumerate(grad(out, xs, units, retain_graph=True, allow_unused=True, is_grads_batched=True)):
+            block = np.zeros((n, xs[i].numel())) if g is None else g.array.reshape(n, -1)
+            if not np.allclose(block.T, analytical[i][j]):
+                raise GradcheckError(
+                    f"For output {j} and input {diff[i]}: backward under vmap gives other numbers than one pass for each gradient."
+                )
+
+
+def _check_zero(func, inputs, diff):
+    """A zero gradient in must give zero out: backward multiplies by grad_output."""
+    from ..create import zeros_like
+    from . import grad
+
+    outputs = _differentiable(func(*inputs))
+    xs = [inputs[i] for i in diff]
+    for g, x in zip(grad(outputs, xs, [zeros_like(o) for o in outputs], allow_unused=True), xs, strict=True):
+        if g is None:
+            continue
+        if g.array.any():
+            raise GradcheckError("backward not multiplied by grad_output")
+        if g.dtype != x.dtype:
+            raise GradcheckError("grad is incorrect type")
+        if g.shape != x.shape:
+            raise GradcheckError("grad is incorrect size")
+
+
+def _undefined(tensors):
+    """Aliases of `tensors` through which no gradient arrives."""
+    from .function import Function
+
+    class UndefinedGrad(Function):
+        @staticmethod
+        def forward(ctx, *ts):
+            return tuple([t.clone() for t in ts])
+
+        @staticmethod
+        def backward(ctx, *gs):
+            return (None,) * len(gs)
+
+    return UndefinedGrad.apply(*tensors)
+
+
+def _check_undefined(func, inputs, diff):
+    """Backward must cope with None for each output, and for all."""
+    from ..create import zeros_like
+    from . import grad
+
+    count = len(_differentiable(func(*inputs)))
+    for hidden in [range(count), *([[j] for j in range(count)] if count > 1 else [])]:
+        outs = _differentiable(func(*inputs))
+        shown = [_undefined([o])[0] if j in hidden else o for j, o in enumerate(outs)]
+        xs = [inputs[i] for i in diff]
+        try:
+            found = grad(shown, xs, [zeros_like(o) for o in shown], allow_unused=True)
+        except RuntimeError as error:
+            raise GradcheckError(
+                'Expected backward function to handle undefined output grads. Please look at "Notes about undefined output gradients" in '
+                '"tools/autograd/derivatives.yaml"'
+            ) from error
+        if any(g is not None and g.array.any() for g in found):
+            raise GradcheckError(
+                'Expected all input grads to be undefined or zero when all output grads are undefined or zero. Please look at "Notes '
+                "about undefined "
+                'output gradients" in "tools/autograd/derivatives.yaml"'
+            )
+
+
+def gradgradcheck(
+    func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=1e-3, gen_non_contig_grad_outputs=False, raise_exception=True,
+    nondet_tol=0.0,
+    check_undefined_grad=True, check_grad_dtypes=False, check_batched_grad=False, check_fwd_over_rev=False, check_rev_over_rev=True,
+    fast_mode=False,
+    masked=False,
+):  # fmt: skip
+    """True if the second derivatives are right: gradcheck of the function (inputs, grad_outputs) -> gradients. Arguments as in "
+    "gradcheck."""
+    from ..random import fork_rng, manual_seed
+    from . import grad
+
+    if not (check_fwd_over_rev or check_rev_over_rev):
+        raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
+    inputs = _as_tuple(inputs)
+    if grad_outputs is None:
+        from ..create import randn
+
+        with fork_rng():
+            manual_seed(0)
+            grad_outputs = tuple([randn(o.shape, dtype=o.dtype, requires_grad=True) for o in _differentiable(func(*inputs))])
+    else:
+        grad_outputs = _as_tuple(grad_outputs)
+    count = len(grad_outputs)
+
+    def gradients(*args):
+        xs = tuple(
+            [x if _checked(x) or not _checked(old) else x.detach().requires_grad_() for x, old in zip(args[:-count], inputs, strict=True)]
+        )
+        from ..modes import enable_grad
+
+        with enable_grad():
+            outs = _differentiable(func(*xs))
+            return tuple(
+                [
+                    g
+                    for g in grad(outs, [x for x in xs if _checked(x)], args[-count:], create_graph=True, allow_unused=True)
+                    if g is not None
+                ]
+            )
+
+    return gradcheck(
+        gradients, inputs + grad_outputs, eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception, nondet_tol=nondet_tol,
+        check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes, check_batched_grad=check_batched_grad,
+        check_forward_ad=check_fwd_over_rev, check_backward_ad=check_rev_over_rev, fast_mode=fast_mode,
+    )  # fmt: skip

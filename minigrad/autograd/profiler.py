@@ -1,0 +1,309 @@
+"""torch.autograd.profiler: how long each operation takes, forward and backward.
+
+What lives here: events, the profilers that collect them, and the tables. `minigrad.profiler` is the same under PyTorch's newer names.
+
+A row of the table is an operation (`aten::mm`), a node of the backward pass (`MmBackward0`), a custom Function, or a block named with
+`record_function`. CPU total includes what ran inside; self does not. What a node computes on plain arrays is its own time: no operations
+are called there.
+"""
+
+import json
+import threading
+import time
+
+import numpy as np
+
+from ..modes import Mode, state
+from ..variable import Variable
+
+
+class FunctionEvent:
+    """One call: name, when it began and ended (microseconds), what ran inside."""
+
+    def __init__(self, name, start, shapes=(), thread=0):
+        self.name = self.key = name
+        self.start, self.end, self.input_shapes, self.thread = start, start, list(shapes), thread
+        self.cpu_children, self.cpu_parent, self.bytes = [], None, 0
+        self.count = 1
+
+    @property
+    def cpu_time_total(self):
+        return self.end - self.start
+
+    cpu_time = cpu_time_total
+
+    @property
+    def self_cpu_time_total(self):
+        return self.cpu_time_total - sum(child.cpu_time_total for child in self.cpu_children)
+
+    def __repr__(self):
+        return f"<FunctionEvent name={self.name} cpu_time={_time(self.cpu_time_total)} self_cpu_time={_time(self.self_cpu_time_total)}>"
+
+
+class FunctionEventAvg:
+    """All calls of one name."""
+
+    def __init__(self, key, shapes=()):
+        self.key, self.input_shapes = key, list(shapes)
+        self.count, self.cpu_time_total, self.self_cpu_time_total = 0, 0.0, 0.0
+        self.cpu_memory_usage = self.self_cpu_memory_usage = 0
+
+    def add(self, event):
+        self.count += 1
+        # A block inside one of the same name is in that one's time already.
+        parent = event.cpu_parent
+        while parent is not None and parent.name != event.name:
+            parent = parent.cpu_parent
+        self.cpu_time_total += 0 if parent is not None else event.cpu_time_total
+        self.self_cpu_time_total += event.self_cpu_time_total
+        self.self_cpu_memory_usage += event.bytes
+        self.cpu_memory_usage += 0 if parent is not None else _bytes_of(event)
+        return self
+
+    @property
+    def cpu_time(self):
+        return self.cpu_time_total / self.count if self.count else 0.0
+
+    def __repr__(self):
+        return (
+            f"<FunctionEventAvg key={self.key} self_cpu_time={_time(self.self_cpu_time_total)} cpu_time={_time(self.cpu_time)} "
+            f"input_shapes={self.input_shapes or ''} cpu_memory_usage={self.cpu_memory_usage}>"
+        )
+
+
+def _bytes_of(event):
+    return event.bytes + sum(map(_bytes_of, event.cpu_children))
+
+
+def _time(us):
+    return f"{us / 1e6:.3f}s" if us >= 1e6 else f"{us / 1e3:.3f}ms" if us >= 1e3 else f"{us:.3f}us"
+
+
+def _memory(n):
+    for unit, size in (("GB", 2**30), ("MB", 2**20), ("KB", 2**10)):
+        if abs(n) >= size:
+            return f"{n / size:.2f} {unit}"
+    return f"{n} B"
+
+
+class EventList(list):
+    """A list of events, or of their averages, that prints as a table."""
+
+    def __init__(self, events=(), total=0.0, shapes=False, memory=False):
+        super().__init__(events)
+        self.total, self.shapes, self.memory = total, shapes, memory
+
+    @property
+    def self_cpu_time_total(self):
+        return sum(e.self_cpu_time_total for e in self)
+
+    def total_average(self):
+        total = FunctionEventAvg("Total")
+        for e in self:
+            total.count += e.count
+            total.self_cpu_time_total += e.self_cpu_time_total
+            total.cpu_time_total = total.self_cpu_time_total
+        return total
+
+    def table(
+        self, sort_by=None, row_limit=100, max_src_column_width=75, max_name_column_width=55, max_shapes_column_width=80, header=None,
+        top_level_events_only=False, time_unit=None,
+    ):  # fmt: skip
+        """The events as text. sort_by: "cpu_time_total", "self_cpu_time_total", "cpu_time", "count", "cpu_memory_usage", ... (largest "
+        "first)."""
+        events = list(self)
+        if sort_by is not None:
+            for e in events[:1]:
+                getattr(e, sort_by)  # an unknown name raises AttributeError
+            events.sort(key=lambda e: getattr(e, sort_by), reverse=True)
+        if top_level_events_only:
+            events = [e for e in events if getattr(e, "cpu_parent", None) is None]
+        shown = events[: None if row_limit < 0 else row_limit]
+        total = self.self_cpu_time_total or 1e-9
+        columns = ["Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg"]
+        columns += ["CPU Mem", "Self CPU Mem"] if self.memory else []
+        columns += ["# of Calls"] + (["Input Shapes"] if self.shapes else [])
+        rows = []
+        for e in shown:
+            name = e.key if len(e.key) <= max_name_column_width else e.key[: max_name_column_width - 3] + "..."
+            row = [name, f"{100 * e.self_cpu_time_total / total:.2f}%", _time(e.self_cpu_time_total),
+            f"{100 * e.cpu_time_total / total:.2f}%",
+                   _time(e.cpu_time_total), _time(e.cpu_time_total / e.count)]  # fmt: skip
+            row += [_memory(getattr(e, "cpu_memory_usage", 0)), _memory(getattr(e, "self_cpu_memory_usage", 0))] if self.memory else []
+            rows.append(row + [str(e.count)] + ([str(e.input_shapes)[:max_shapes_column_width]] if self.shapes else []))
+        widths = [
+            max(12, *[len(r[i]) for r in [columns, *rows]]) if i else max(len("Name"), *[len(r[0]) for r in [columns, *rows]])
+            for i in range(len(columns))
+        ]
+        rule = "  ".join("-" * w for w in widths) + "  "
+        lines = [rule] if header is None else [header, rule]
+        lines += ["  ".join(c.rjust(w) for c, w in zip(columns, widths, strict=True)) + "  ", rule]
+        lines += ["  ".join(c.rjust(w) for c, w in zip(r, widths, strict=True)) + "  " for r in rows]
+        return "\n".join([*lines, rule, f"Self CPU time total: {_time(self.self_cpu_time_total)}", ""])
+
+    def __str__(self):
+        return self.table()
+
+    def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False):
+        """One row per name (and input shapes)."""
+        found: dict = {}
+        for e in self:
+            key = (e.name, str(e.input_shapes) if group_by_input_shape else "")
+            found.setdefault(key, FunctionEventAvg(e.name, e.input_shapes if group_by_input_shape else ())).add(e)
+        return EventList(found.values(), self.total, group_by_input_shape, self.memory)
+
+    def export_chrome_trace(self, path):
+        """The events as JSON for chrome://tracing or ui.perfetto.dev."""
+        with open(path, "w") as file:
+            json.dump(
+                [
+                    {"name": e.name, "ph": "X", "ts": e.start, "dur": e.cpu_time_total, "tid": e.thread, "pid": "CPU functions", "args": {}}
+                    for e in self
+                ],
+                file,
+            )
+
+
+class _Recorder:
+    """The handler that times operations, and what the backward pass and custom Functions call."""
+
+    def __init__(self, shapes, memory):
+        self.shapes, self.memory = shapes, memory
+        self.events, self.open, self.thread = [], [], threading.get_ident()
+
+    def begin(self, name, shapes=()):
+        event = FunctionEvent(name, time.perf_counter_ns() / 1e3, shapes, self.thread)
+        event.cpu_parent = self.open[-1] if self.open else None
+        if event.cpu_parent is not None:
+            event.cpu_parent.cpu_children.append(event)
+        self.events.append(event)
+        self.open.append(event)
+        return event
+
+    def finish(self, event):
+        event.end = time.perf_counter_ns() / 1e3
+        while self.open and self.open.pop() is not event:
+            pass
+
+    def __call__(self, op, inputs, params):
+        flat = inputs[0] if op.many else inputs
+        shapes = [list(x.array.shape) if isinstance(x, Variable) else [] for x in flat] if self.shapes else ()
+        event = self.begin("aten::" + op.name.removeprefix("_"), shapes)
+        try:
+            out = op(*inputs, *params)
+        finally:
+            self.finish(event)
+        if self.memory:
+            for t in out if isinstance(out, tuple) else (out,):
+                array = getattr(t, "array", None)
+                if isinstance(array, np.ndarray) and array.base is None:
+                    event.bytes += array.nbytes
+        return out
+
+    def backward(self, steps):
+        """Run a backward pass, one event for each node. What lies between two nodes, such as sums and the order, belongs to the second."""
+        event = self.begin("autograd::engine")
+        try:
+            while True:
+                found = next(steps, None)
+                self.finish(event)
+                if found is None:
+                    self.forget(event)
+                    return
+                event.name = event.key = found[0].name()
+                event = self.begin("autograd::engine")
+        except BaseException:
+            self.finish(event)
+            raise
+
+    def forget(self, event):
+        """The end of the loop is nobody's node."""
+        self.events.remove(event)
+        if event.cpu_parent is not None:
+            event.cpu_parent.cpu_children.remove(event)
+
+
+class profile:
+    """Context manager: times every operation and every node of the backward pass inside.
+
+    record_shapes   remember the shapes of the inputs; key_averages(group_by_input_shape=True) tells them apart
+    profile_memory  count the bytes of the results
+
+    >>> import minigrad as torch
+    >>> x = torch.randn(10, 10, requires_grad=True)
+    >>> with torch.autograd.profiler.profile() as prof:
+    ...     (x @ x).sum().backward()
+    >>> sorted(e.key for e in prof.key_averages())
+    ['MmBackward0', 'SumBackward0', 'aten::mm', 'aten::sum', 'torch::autograd::AccumulateGrad']
+    """
+
+    def __init__(
+        self, enabled=True, *, use_cuda=False, use_device=None, record_shapes=False, with_flops=False, profile_memory=False,
+        with_stack=False,
+        with_modules=False, use_kineto=False, use_cpu=True, **more,
+    ):  # fmt: skip
+        self.enabled, self.record_shapes, self.profile_memory = enabled, record_shapes, profile_memory
+        self.function_events = None
+
+    def __enter__(self):
+        if self.enabled:
+            if state.profiler is not None:
+                raise RuntimeError("Can't disable Kineto profiler when it's not running")
+            self.recorder = _Recorder(self.record_shapes, self.profile_memory)
+            self.before = state.handlers
+            state.handlers, state.profiler = (*state.handlers, self.recorder), self.recorder
+        return self
+
+    def __exit__(self, *exc):
+        if self.enabled:
+            state.handlers, state.profiler = self.before, None
+            self.function_events = EventList(self.recorder.events, shapes=self.record_shapes, memory=self.profile_memory)
+
+    def _events(self):
+        if self.function_events is None:
+            raise AssertionError("Profiler didn't finish running")
+        return self.function_events
+
+    def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False):
+        return self._events().key_averages(group_by_input_shape)
+
+    def table(self, *args, **kwargs):
+        return self._events().table(*args, **kwargs)
+
+    def total_average(self):
+        return self._events().total_average()
+
+    def export_chrome_trace(self, path):
+        self._events().export_chrome_trace(path)
+
+    @property
+    def self_cpu_time_total(self):
+        return self._events().self_cpu_time_total
+
+    def __str__(self):
+        return "<unfinished torch.autograd.profile>" if self.function_events is None else str(self.function_events)
+
+    __repr__ = __str__
+
+
+class record_function(Mode):
+    """Context manager and decorator: a block with a name of its own in the table."""
+
+    def __init__(self, name, args=None):
+        self.name, self.args = name, args
+
+    def __enter__(self):
+        self.recorder = state.profiler
+        if self.recorder is not None:
+            self.event = self.recorder.begin(self.name)
+        return self
+
+    def __exit__(self, *exc):
+        if self.recorder is not None:
+            self.recorder.finish(self.event)
+
+    def clone(self):
+        return record_function(self.name, self.args)
+
+
+__all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "profile", "record_function"]

@@ -1,0 +1,420 @@
+"""Making tensors: from data, filled, counted, random.
+
+What lives here: the factories under PyTorch's names. What does not: the random generator (random.py).
+"""
+
+import functools
+import math
+
+import numpy as np
+
+from . import dtypes, errors
+from .modes import no_grad, state
+from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, set_rng_state  # noqa: F401
+from .tensor import Tensor
+from .variable import Variable
+
+
+def _finish(array, requires_grad):
+    t = Tensor._wrap(array)
+    if not requires_grad:
+        return t
+    if array.dtype.kind != "f":
+        raise RuntimeError(
+            errors.explain(
+                "Only Tensors of floating point and complex dtype can require gradients",
+                f"The tensor holds {t.dtype}.",
+                "A derivative asks what a small change does; whole numbers have no small changes.",
+                "write the numbers with decimal points (torch.tensor([1., 2.])) or pass dtype=torch.float32.",
+                "chapter 09, Tensors",
+            )
+        )
+    return t.requires_grad_()
+
+
+def _dtype(dtype, default=None, factory="tensor"):
+    return (dtypes.get_default_dtype() if default is None else default).numpy if dtype is None else dtypes.as_dtype(dtype, factory).numpy
+
+
+def _shape(size, factory="empty"):
+    if not size:
+        raise TypeError(
+            errors.explain(f'{factory}() missing 1 required positional arguments: "size"', instead=f"{factory}(()) makes a single number.")
+        )
+    size = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+    for n in size:
+        if not isinstance(n, (int, np.integer, Variable)):
+            raise errors.new(TypeError, f"{factory}(): argument 'size' (position 1) must be tuple of ints, not {type(n).__name__}")
+    shape = tuple([int(n) for n in size])
+    for n in shape:
+        if n < 0:
+            sentence = f"Trying to create tensor with negative dimension {n}: {list(shape)}"
+            raise errors.new(RuntimeError, "zeros: Dimension size must be non-negative." if factory == "zeros" else sentence)
+    return shape
+
+
+def _plain(data):
+    """Nested lists with Tensors in them as nested lists of numbers."""
+    if isinstance(data, Variable):
+        return data.tolist()
+    if isinstance(data, (list, tuple)):
+        return [_plain(d) for d in data]
+    return data
+
+
+def _from_data(data, dtype):
+    """An ndarray (a copy) of the dtype that PyTorch infers. Raises ValueError for ragged lists."""
+    if isinstance(data, (np.ndarray, np.generic)):
+        kind = dtypes.from_numpy_dtype(data.dtype)
+        return np.array(data, dtype=_dtype(dtype, kind))
+    data = _plain(data)
+    _check_nesting(data)
+    _check_numbers(data)
+    array = np.array(data)
+    if array.dtype.kind == "O":
+        raise ValueError(
+            errors.explain("Overflow when unpacking long long", why="Whole numbers have 64 bits.", instead="write it as a float.")
+        )
+    default = {"f": dtypes.get_default_dtype(), "i": dtypes.int64, "u": dtypes.int64, "b": dtypes.bool_}.get(array.dtype.kind)
+    if default is None:
+        raise TypeError("minigrad has no complex numbers; torch.tensor() takes bool, int and float.")
+    if not array.size and isinstance(data, list):
+        default = dtypes.get_default_dtype()
+    if any(isinstance(d, (np.ndarray, np.generic)) for d in (data if isinstance(data, list) else ())) and len(data):
+        default = dtypes.from_numpy_dtype(array.dtype)
+    return array.astype(_dtype(dtype, default))
+
+
+def _check_numbers(data):
+    """Raise PyTorch's error if something in the nested lists is no number."""
+    if isinstance(data, (list, tuple, range)):
+        for d in data:
+            _check_numbers(d)
+    elif isinstance(data, (str, bytes)):
+        raise errors.new(TypeError, f"new(): invalid data type '{type(data).__name__}'")
+    elif not isinstance(data, (bool, int, float, complex, np.generic, np.ndarray)) and not hasattr(data, "__array__"):
+        raise RuntimeError(
+            errors.explain(
+                f"Could not infer dtype of {type(data).__name__}",
+                why="A tensor holds numbers: bool, int or float.",
+                instead="pass a number or nested lists of numbers.",
+            )
+        )
+
+
+def _check_nesting(data, depth=0):
+    if not isinstance(data, (list, tuple)) or not data:
+        return
+    if not isinstance(data[0], (list, tuple, np.ndarray)):
+        for d in data[1:]:
+            if isinstance(d, (list, tuple)):
+                raise TypeError(
+                    errors.explain(
+                        "'list' object cannot be interpreted as an integer",
+                        why="A tensor is rectangular: a number cannot stand beside a list.",
+                    )
+                )
+        return
+    for d in data:
+        if not hasattr(d, "__len__"):
+            raise errors.new(TypeError, f"expected sequence of length {len(data[0])} at dim {depth + 1} (got {type(d).__name__})")
+        if len(d) != len(data[0]):
+            raise ValueError(
+                errors.explain(
+                    f"expected sequence of length {len(data[0])} at dim {depth + 1} (got {len(d)})",
+                    why="A tensor is rectangular: all rows have the same length.",
+                    instead="fill the shorter rows up, or keep a list of tensors.",
+                )
+            )
+        _check_nesting(d, depth + 1)
+
+
+def tensor(data, *, dtype=None, device=None, requires_grad=False):
+    """A new tensor with the numbers of `data`: a number, nested lists, an ndarray. Always a copy, always a leaf.
+
+    >>> import minigrad as torch
+    >>> torch.tensor([[1, 2], [3, 4.5]])
+    tensor([[1.0000, 2.0000],
+            [3.0000, 4.5000]])
+    """
+    if isinstance(data, Variable):
+        import warnings
+
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=2,
+        )
+        data = data.array
+    return _finish(_from_data(data, dtype), requires_grad)
+
+
+def as_tensor(data, dtype=None, device=None):
+    """`data` as a tensor, without a copy where it is one already or an ndarray of that dtype."""
+    if isinstance(data, Variable):
+        return data if dtype is None else data.to(dtype)
+    if isinstance(data, np.ndarray):
+        kind = dtypes.from_numpy_dtype(data.dtype)
+        return Tensor._wrap(np.asarray(data, _dtype(dtype, kind)))
+    return tensor(data, dtype=dtype)
+
+
+def from_numpy(ndarray):
+    """A tensor that shares the storage of the ndarray."""
+    if not isinstance(ndarray, np.ndarray):
+        raise errors.new(TypeError, f"expected np.ndarray (got {type(ndarray).__name__})")
+    dtypes.from_numpy_dtype(ndarray.dtype)
+    return Tensor._wrap(ndarray)
+
+
+def zeros(*size, dtype=None, device=None, requires_grad=False):
+    return _finish(np.zeros(_shape(size, "zeros"), _dtype(dtype, None, "zeros")), requires_grad)
+
+
+def ones(*size, dtype=None, device=None, requires_grad=False):
+    return _finish(np.ones(_shape(size, "ones"), _dtype(dtype, None, "ones")), requires_grad)
+
+
+def empty(*size, dtype=None, device=None, requires_grad=False):
+    """A tensor whose numbers are not set (they may be anything)."""
+    return _finish(np.empty(_shape(size, "empty"), _dtype(dtype, None, "empty")), requires_grad)
+
+
+def full(size, fill_value, *, dtype=None, device=None, requires_grad=False):
+    if isinstance(fill_value, Variable):
+        fill_value = fill_value.item()
+    return _finish(np.full(_shape((size,)), fill_value, _dtype(dtype, dtypes.scalar_dtype(fill_value))), requires_grad)
+
+
+def _like(function):
+    """Decorates the factories that take a tensor as their model: inside vmap the result is one of each sample, too."""
+
+    @functools.wraps(function)
+    def wrapped(input, *args, **kwargs):
+        return input.like(wrapped, *args, **kwargs) if getattr(input, "batched", False) else function(input, *args, **kwargs)
+
+    return wrapped
+
+
+@_like
+def zeros_like(input, *, dtype=None, device=None, requires_grad=False):
+    return _finish(np.zeros_like(input.array, _dtype(dtype, input.dtype), order="K"), requires_grad)
+
+
+@_like
+def ones_like(input, *, dtype=None, device=None, requires_grad=False):
+    return _finish(np.ones_like(input.array, _dtype(dtype, input.dtype), order="K"), requires_grad)
+
+
+@_like
+def empty_like(input, *, dtype=None, device=None, requires_grad=False):
+    return _finish(np.empty_like(input.array, _dtype(dtype, input.dtype), order="K"), requires_grad)
+
+
+@_like
+def full_like(input, fill_value, *, dtype=None, device=None, requires_grad=False):
+    fill_value = fill_value.item() if isinstance(fill_value, Variable) else fill_value
+    return _finish(np.full_like(input.array, fill_value, _dtype(dtype, input.dtype), order="K"), requires_grad)
+
+
+def eye(n, m=None, *, dtype=None, device=None, requires_grad=False):
+    """The unit matrix with n rows (and m columns)."""
+    if n < 0:
+        raise errors.new(RuntimeError, f"n must be greater or equal to 0, got {n}")
+    return _finish(np.eye(n, m, dtype=_dtype(dtype)), requires_grad)
+
+
+def arange(start, end=None, step=1, *, dtype=None, device=None, requires_grad=False):
+    """start, start + step, ... below `end`; with one argument 0, 1, ... below it.
+
+    >>> import minigrad as torch
+    >>> torch.arange(3), torch.arange(1, 2, 0.25)
+    (tensor([0, 1, 2]), tensor([1.0000, 1.2500, 1.5000, 1.7500]))
+    """
+    if end is None:
+        start, end = 0, start
+    start, end, step = (v.item() if isinstance(v, Variable) else v for v in (start, end, step))
+    if step == 0:
+        raise errors.new(RuntimeError, "step must be nonzero")
+    if (end - start) * step < 0:
+        raise errors.new(RuntimeError, "upper bound and lower bound inconsistent with step sign")
+    whole = all(isinstance(v, (int, np.integer)) for v in (start, end, step))
+    n = math.ceil((end - start) / step)
+    array = start + np.arange(n) * step
+    return _finish(array.astype(_dtype(dtype, dtypes.int64 if whole else None)), requires_grad)
+
+
+def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False):
+    """`steps` numbers from start to end, both included, at equal distances."""
+    if steps < 0:
+        raise errors.new(RuntimeError, "number of steps must be non-negative")
+    start, end = (v.item() if isinstance(v, Variable) else v for v in (start, end))
+    return _finish(np.linspace(start, end, steps).astype(_dtype(dtype)), requires_grad)
+
+
+def logspace(start, end, steps, base=10.0, *, dtype=None, device=None, requires_grad=False):
+    """base ** start to base ** end: the exponents are at equal distances."""
+    return _finish(np.asarray(base ** linspace(start, end, steps, dtype=dtypes.float64).array).astype(_dtype(dtype)), requires_grad)
+
+
+def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+    """As as_tensor; with copy=True always a copy."""
+    t = as_tensor(obj, dtype)
+    return _finish(np.array(t.array) if copy else t.array, requires_grad)
+
+
+def scalar_tensor(s, *, dtype=None, device=None, requires_grad=False):
+    """One number as a 0-d tensor of the default dtype."""
+    return _finish(np.asarray(s, _dtype(dtype)), requires_grad)
+
+
+def tril_indices(row, col, offset=0, *, dtype=None, device=None):
+    """The positions of the lower triangle of a matrix: a row of rows and a row of columns."""
+    return Tensor._wrap(np.array(np.tril_indices(row, offset, col), _dtype(dtype, dtypes.int64)))
+
+
+def triu_indices(row, col, offset=0, *, dtype=None, device=None):
+    """The positions of the upper triangle of a matrix: a row of rows and a row of columns."""
+    return Tensor._wrap(np.array(np.triu_indices(row, offset, col), _dtype(dtype, dtypes.int64)))
+
+
+def FloatTensor(*args):
+    """An old name for a float32 tensor: FloatTensor([1, 2]), or sizes. Better: tensor(..., dtype=torch.float32)."""
+    return Tensor(*args).to(dtypes.float32)
+
+
+def LongTensor(*args):
+    """An old name for an int64 tensor: LongTensor([1, 2]), or sizes. Better: tensor(..., dtype=torch.int64)."""
+    return empty(*args, dtype=dtypes.int64) if all(isinstance(a, int) for a in args) else tensor(args[0], dtype=dtypes.int64)
+
+
+# Random numbers ------------------------------------------------------------------------------------------------------------
+
+
+def _random(function):
+    """Decorates the factories of random numbers: inside vmap its `randomness` says what they do."""
+
+    @functools.wraps(function)
+    def wrapped(*args, **kwargs):
+        level = state.vmap
+        return function(*args, **kwargs) if level is None else level.random(wrapped, args, kwargs)
+
+    return wrapped
+
+
+def _drawn(size, draw, *args, factory="rand"):
+    shape = _shape(size, factory)
+    n = 1
+    for m in shape:
+        n *= m
+    return np.asarray(draw(*(n if a is _N else a for a in args))).reshape(shape)
+
+
+_N = object()  # where the number of elements goes
+
+
+@_random
+def rand(*size, generator=None, dtype=None, device=None, requires_grad=False):
+    """Numbers uniform in [0, 1)."""
+    return _finish(_drawn(size, (generator or default_generator).uniform, _N, _dtype(dtype)), requires_grad)
+
+
+@_random
+def randn(*size, generator=None, dtype=None, device=None, requires_grad=False):
+    """Numbers from the normal distribution with mean 0 and variance 1."""
+    return _finish(_drawn(size, (generator or default_generator).normal, _N, _dtype(dtype)), requires_grad)
+
+
+@_random
+def randint(low, high=None, size=None, *, generator=None, dtype=None, device=None, requires_grad=False):
+    """Whole numbers from low (default 0) to high - 1, all equally likely. randint(high, size) or randint(low, high, size)."""
+    if size is None:
+        low, high, size = 0, low, high
+    if low >= high:
+        raise errors.new(RuntimeError, f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    drawn = _drawn((size,), (generator or default_generator).integers, low, high, _N)
+    return _finish(drawn.astype(_dtype(dtype, dtypes.int64)), requires_grad)
+
+
+@_random
+def randperm(n, *, generator=None, dtype=None, device=None, requires_grad=False):
+    """0 to n - 1 in random order."""
+    _shape((n,))
+    return _finish((generator or default_generator).permutation(n).astype(_dtype(dtype, dtypes.int64)), requires_grad)
+
+
+def rand_like(input, *, generator=None, dtype=None, requires_grad=False):
+    return rand(input.array.shape, generator=generator, dtype=dtype or input.dtype, requires_grad=requires_grad)
+
+
+def randn_like(input, *, generator=None, dtype=None, requires_grad=False):
+    return randn(input.array.shape, generator=generator, dtype=dtype or input.dtype, requires_grad=requires_grad)
+
+
+@_random
+def bernoulli(input, p=None, *, generator=None):
+    """1 with the probability that `input` holds at the place (or with the probability `p`), else 0."""
+    array = input.array
+    if p is not None:
+        drawn = (generator or default_generator).uniform(array.size, np.dtype("float64")).reshape(array.shape) < p
+    else:
+        if not ((array >= 0) & (array <= 1)).all():
+            raise errors.new(
+                RuntimeError,
+                "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please "
+                "report an "
+                "enhancement request to PyTorch.)",
+            )
+        drawn = (generator or default_generator).uniform(array.size, array.dtype).reshape(array.shape) < array
+    return Tensor._wrap(np.asarray(drawn).astype(array.dtype))
+
+
+def randint_like(input, low, high=None, *, generator=None, dtype=None, requires_grad=False):
+    """Whole numbers below `low` (or from low to high - 1), with the shape and dtype of `input`."""
+    low, high = (0, low) if high is None else (low, high)
+    return randint(low, high, input.array.shape, generator=generator, dtype=dtype or input.dtype, requires_grad=requires_grad)
+
+
+def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, requires_grad=False):
+    """Normal numbers with a mean and a standard deviation: two numbers and a size, or tensors (one for each element)."""
+    if not isinstance(std, Variable) and std < 0:
+        raise errors.new(RuntimeError, f"normal expects std >= 0.0, but found std {std:g}")
+    if size is None:
+        shape = np.broadcast_shapes(*[x.array.shape for x in (mean, std) if isinstance(x, Variable)])
+        dtype = dtype or next(x.dtype for x in (mean, std) if isinstance(x, Variable))
+    else:
+        shape = _shape((size,), "normal")
+    with no_grad():
+        return _finish((randn(shape, generator=generator, dtype=dtype) * std + mean).array, requires_grad)
+
+
+@_random
+def exponential(size, lambd=1, *, generator=None, dtype=None):
+    """Numbers from the exponential distribution with the mean 1 / lambd."""
+    drawn = _drawn((size,), (generator or default_generator).uniform, _N, np.dtype("float64"))
+    return Tensor._wrap(np.asarray(-np.log1p(-drawn) / lambd).astype(_dtype(dtype)))
+
+
+def multinomial(input, num_samples, replacement=False, *, generator=None):
+    """Positions drawn with the probabilities (or weights) of a vector, or of each row of a matrix: int64, num_samples of them."""
+    weights = input.array
+    if not replacement and num_samples > weights.shape[-1]:
+        raise RuntimeError(
+            errors.explain(
+                "cannot sample n_sample > prob_dist.size(-1) samples without replacement",
+                f"You asked for {num_samples} of {weights.shape[-1]}.",
+                instead="ask for fewer, or pass replacement=True.",
+            )
+        )
+    if not (np.isfinite(weights) & (weights >= 0)).all():
+        raise errors.new(RuntimeError, "probability tensor contains either `inf`, `nan` or element < 0")
+    if not (weights.sum(-1) > 0).all():
+        raise errors.new(RuntimeError, "invalid multinomial distribution (sum of probabilities <= 0)")
+    if not replacement or num_samples == 1:  # the first arrivals of a race: each waits for a time with the mean 1 / weight
+        race = weights / exponential(weights.shape, dtype=input.dtype, generator=generator).array
+        return Tensor._wrap(np.argsort(-race, -1, kind="stable")[..., :num_samples])
+    sums = np.cumsum(weights, -1, dtype=np.float64) / weights.sum(-1, keepdims=True, dtype=np.float64)
+    drawn = _drawn(((*weights.shape[:-1], num_samples),), (generator or default_generator).uniform, _N, np.dtype("float64"))
+    rows = zip(sums.reshape(-1, sums.shape[-1]), drawn.reshape(-1, num_samples), strict=True)
+    return Tensor._wrap(np.array([np.searchsorted(row, u) for row, u in rows]).reshape(drawn.shape))

@@ -1,0 +1,53 @@
+"""The one device there is, and the answers to those who ask for another."""
+
+from . import errors
+
+
+class device:
+    """torch.device("cpu"). Raises AssertionError for "cuda" and RuntimeError for what is no device: minigrad computes on the CPU."""
+
+    __slots__ = ("index", "type")
+
+    def __init__(self, name, index=None):
+        if isinstance(name, device):
+            name = name.type
+        kind, _, number = str(name).partition(":")
+        if kind != "cpu":
+            instead = "use torch.device('cpu'), or leave the device out: minigrad computes on the CPU only."
+            if kind == "cuda":
+                raise AssertionError(errors.explain("Torch not compiled with CUDA enabled", instead=instead))
+            raise RuntimeError(errors.explain(f"Invalid device string: '{name}'", instead=instead))
+        self.type, self.index = kind, int(number) if number else index
+
+    def __repr__(self):
+        return f"device(type='{self.type}')"
+
+    def __str__(self):
+        return self.type
+
+    def __eq__(self, other):
+        return isinstance(other, device) and other.type == self.type
+
+    def __hash__(self):
+        return hash(self.type)
+
+
+CPU = device("cpu")
+
+
+class cuda:
+    """torch.cuda, for `device = "cuda" if torch.cuda.is_available() else "cpu"`."""
+
+    @staticmethod
+    def is_available() -> bool:
+        return False
+
+    @staticmethod
+    def device_count() -> int:
+        return 0
+
+
+class backends:
+    """torch.backends, for the same question about Apple's processors."""
+
+    mps = cuda

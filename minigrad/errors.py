@@ -1,0 +1,175 @@
+"""What minigrad says when something goes wrong.
+
+What lives here: the form of every error message, and the messages that several files need. The first paragraph is PyTorch's own
+sentence, character for character; then, after a blank line, what you did, why it cannot work, what to write instead, and the chapter.
+"""
+
+
+def explain(sentence: str, did: str = "", why: str = "", instead: str = "", chapter: str = "") -> str:
+    """PyTorch's sentence, then the explanation; empty parts are left out.
+
+    >>> print(explain("a leaf ...", why="The graph would lose its start.", instead="Write y = x + 1."))
+    a leaf ...
+    <BLANKLINE>
+    The graph would lose its start.
+    Instead: Write y = x + 1.
+    """
+    lines = [did, why, "Instead: " + instead if instead else "", "Read: " + chapter if chapter else ""]
+    lines = [line for line in lines if line]
+    return sentence + ("\n\n" + "\n".join(lines) if lines else "")
+
+
+def new(kind: type, sentence: str) -> Exception:
+    """An exception with PyTorch's sentence, and the explanation that belongs to it (explanations.py)."""
+    from .explanations import look_up
+
+    found = look_up(sentence)
+    return kind(explain(sentence, why=found[0], instead=found[1], chapter=found[2]) if found else sentence)
+
+
+def nearest(name: str, known, prefix: str = "") -> str:
+    """What exists and is spelled most like `name`, as a hint."""
+    import difflib
+
+    known = list(known)
+    inside = [k for k in known if len(k) > 2 and name.startswith(k + "_")]  # unique_consecutive: unique
+    if inside:
+        return f"the nearest name that exists is '{prefix}{max(inside, key=len)}'."
+    near = difflib.get_close_matches(name, [k for k in known if not k.startswith("_") and len(k) > 2], 1, 0.6)
+    return (
+        f"the nearest name that exists is '{prefix}{near[0]}'." if near else f"dir({prefix.rstrip('.') or 'minigrad'}) lists what exists."
+    )
+
+
+def unknown_in(module: str, names):
+    """A `__getattr__` for a module of the public surface: one sentence for what it does not have, with the nearest that it has."""
+
+    def lookup(name: str):
+        short = module.replace("minigrad", "torch", 1)
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise AttributeError(
+            explain(
+                f"module '{short}' has no attribute '{name}'",
+                f"minigrad does not support '{short}.{name}'.",
+                instead=nearest(name, names(), short + "."),
+            )
+        )
+
+    return lookup
+
+
+TYPE_NAMES = {
+    "float32": "FloatTensor", "float64": "DoubleTensor", "float16": "HalfTensor", "uint8": "ByteTensor", "int8": "CharTensor",
+    "int16": "ShortTensor", "int32": "IntTensor", "int64": "LongTensor", "bool": "BoolTensor",
+}  # fmt: skip
+SCALAR_NAMES = {
+    "float32": "float", "float64": "double", "float16": "c10::Half", "uint8": "unsigned char", "int8": "signed char",
+    "int16": "short", "int32": "int", "int64": "long int", "bool": "bool",
+}  # fmt: skip
+
+
+def described(array) -> str:
+    """PyTorch's short name of a tensor in messages: `torch.FloatTensor [3, 4]`."""
+    return f"torch.{TYPE_NAMES.get(array.dtype.name, 'Tensor')} [{', '.join(map(str, array.shape))}]"
+
+
+def modified(name: str, slot: str, array, version: int, expected: int, origin: str) -> RuntimeError:
+    """A tensor that the node called `name` saved was written to before the backward pass could use it."""
+    which = f", which is output {origin}," if origin else ""
+    return RuntimeError(
+        explain(
+            "one of the variables needed for gradient computation has been modified by an inplace operation: "
+            f"[{described(array)}]{which} is at version {version}; expected version {expected} instead. Hint: enable anomaly detection to "
+            "find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False).",
+            f"{name} saved a tensor of shape {tuple(array.shape)} (as '{slot}') in the forward pass, when its version was "
+            f"{expected}; "
+            f"since then it was written to {version - expected} time(s).",
+            "Its backward rule needs the old numbers, which are gone.",
+            "write the changed values to a new tensor (y = y + 1, not y += 1), or clone() before changing.",
+            "chapter 15, Bug clinic",
+        )
+    )
+
+
+def freed() -> RuntimeError:
+    return RuntimeError(
+        explain(
+            "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). "
+            "Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if "
+            "you need to backward through the graph a second time or if you need to access saved tensors after calling backward.",
+            "A backward pass has already gone through this part of the graph.",
+            "It gave back the memory of the values that the rules need.",
+            "call the first backward with retain_graph=True, or run the forward pass again; in a training loop, detach() what you carry "
+            "over.",
+            "chapter 10, Controlling the graph",
+        )
+    )
+
+
+def broadcast(arrays, fallback: Exception) -> Exception:
+    """The error for shapes that do not fit together; `fallback` if that was not the reason."""
+    shapes = [a.shape for a in arrays]
+    result: list[int] = []  # the sizes so far, from the right
+    for shape in shapes:
+        for i in range(1, len(shape) + 1):
+            if i > len(result):
+                result.append(shape[-i])
+            else:
+                a, b = result[i - 1], shape[-i]
+                if a != b and a != 1 and b != 1:
+                    ndim = max(map(len, shapes))
+                    return RuntimeError(
+                        explain(
+                            f"The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {ndim - i}",
+                            f"You combined tensors of shapes {' and '.join(str(tuple(s)) for s in shapes)}.",
+                            "Shapes are compared from the right; two sizes fit if they are equal or one of them is 1.",
+                            "add or move a dimension with unsqueeze, reshape or transpose so that the sizes line up.",
+                            "chapter 09, Tensors",
+                        )
+                    )
+                result[i - 1] = b if a == 1 else a
+    return fallback
+
+
+def broadcast_to(source, target, sentence=None) -> RuntimeError:
+    """A tensor of shape `source` was written where only shapes that broadcast to `target` fit; `sentence` for x[key] = value."""
+    extra = len(source) - len(target)
+    if extra > 0:
+        sentence = f"output with shape {list(target)} doesn't match the broadcast shape {list(source)}"
+    else:
+        dim = max(i for i, n in enumerate(source) if n not in (1, target[i - extra]))
+        a, b = target[dim - extra], source[dim]
+        if sentence is not None:
+            sentence = (
+                f"The expanded size of the tensor ({a}) must match the existing size ({b}) at non-singleton dimension {dim - extra}.  "
+                f"Target sizes: {list(target)}.  Tensor sizes: {list(source)}"
+            )
+        else:
+            sentence = f"The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {dim - extra}"
+    return RuntimeError(
+        explain(
+            sentence,
+            f"You wrote numbers of shape {tuple(source)} into a place of shape {tuple(target)}.",
+            "What is written may be broadcast, the place keeps its shape.",
+            "reshape what you write.",
+            "chapter 09, Tensors",
+        )
+    )
+
+
+def no_bools(name: str, both: bool) -> Exception:
+    """An operation that has no meaning for True and False."""
+    invert = "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
+    if name == "neg":
+        return new(RuntimeError, f"Negation, the `-` operator, on a bool tensor is not supported. {invert}")
+    if name == "relu":
+        return RuntimeError(explain("Boolean inputs not supported for relu", instead="convert the mask first: mask.float()."))
+    if name in ("sub", "rsub"):
+        if both:
+            return new(
+                RuntimeError,
+                "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.",
+            )
+        return new(RuntimeError, f"Subtraction, the `-` operator, with a bool tensor is not supported. {invert}")
+    return RuntimeError(explain(f"\"{name}\" not implemented for 'Bool'", instead="convert the tensor first, for example with .float()."))

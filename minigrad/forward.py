@@ -1,0 +1,179 @@
+"""Forward mode: tangents pushed through operations by the same rows.
+
+What lives here: `push`, the tangent of one operation's result, and `Level`, the handler that pushes through everything computed while it is
+active. What does not: PyTorch's names for it (autograd/forward_ad.py, func.py).
+
+A rule of an ELEMENTWISE row multiplies by the local derivative, whichever way the factor comes: given the tangent it yields the result's
+tangent. A LINEAR or MULTILINEAR operation is its own derivative. For the rest there is `jvp=`, or reverse over reverse: the rule is linear
+in g, so the derivative of <rule(g), tangent> by g is the tangent of the result.
+"""
+import itertools
+
+import numpy as np
+
+from . import modes
+from .op import DISCRETE, ELEMENTWISE, LINEAR, MULTILINEAR
+from .variable import Variable, alias, extra_of
+
+
+def push(op, inputs, params, outs, tangents):
+    """The tangents of the outputs as a list (None: no dependence), from those of the inputs (None: constant)."""
+    if op.kind == DISCRETE:
+        return [None] * len(outs)
+    if op.many:
+        inputs, tangents = inputs[0], tangents[0]
+    if op.kind == LINEAR:
+        return _push_linear(op, inputs, params, tangents)
+    values = _values(op, inputs, params, outs)
+    if op.jvp is not None:
+        given = tangents if _first_name(op.jvp) == "ts" else tangents[0]
+        return _padded([op.jvp(given, *[values[name] for name in op.saves_of(op.jvp)])], outs)
+    if op.kind == MULTILINEAR:
+        parts = [op(*inputs[:i], t, *inputs[i + 1 :], *params) for i, t in enumerate(tangents) if t is not None]
+        return [_sum(parts)]
+    if op.kind == ELEMENTWISE:
+        parts = []
+        for name, t in zip(op.inputs, tangents, strict=True):
+            if t is not None and op.rules[name] is not None:
+                part = op.rules[name](t, *[values[n] for n in op.saves_of(op.rules[name])])
+                shape = outs[0].array.shape
+                parts.append(part.expand(shape) if part.array.shape != shape else part)
+        tangent = _sum(parts)
+        return [tangent.to(outs[0].dtype) if tangent is not None else None]
+    return _push_by_reverse(op, inputs, values, outs, tangents)
+
+
+def _push_linear(op, inputs, params, tangents):
+    from .create import zeros_like
+
+    filled = []
+    for i, (x, t) in enumerate(zip(inputs, tangents, strict=True)):
+        constant = not op.many and op.rules[op.inputs[i]] is None  # an index, not a linear input
+        filled.append(t if t is not None else x if constant else zeros_like(x))
+    result = op(filled, *params) if op.many else op(*filled, *params)
+    return list(result) if isinstance(result, tuple) else [result]
+
+
+def _push_by_reverse(op, inputs, values, outs, tangents):
+    from .autograd import grad
+    from .create import zeros_like
+    from .engine import fit_tensor
+
+    with modes.enable_grad():
+        gs = [zeros_like(o, requires_grad=True) if o.array.dtype.kind == "f" else None for o in outs]
+        sent, ts = [], []
+        for i, name in enumerate(op.inputs):
+            t = tangents if op.many else tangents[i]
+            rule = op.rules[name]
+            if rule is None or t is None:
+                continue
+            g = gs if _first_name(rule) == "gs" else gs[0]
+            result = rule(g, *[values[n] for n in op.saves_of(rule)])
+            triples = zip(inputs, result, t, strict=True) if op.many else [(inputs[i], result, t)]
+            for x, r, tangent in triples:
+                if tangent is not None and r is not None and r.requires:
+                    sent.append(fit_tensor(r, x.array.shape, x.array.dtype, None))
+                    ts.append(tangent)
+    roots = [g for g in gs if g is not None]
+    found = grad(sent, roots, ts, create_graph=modes.state.grad, allow_unused=True) if sent else [None] * len(roots)
+    found = iter(found)
+    return [None if g is None else next(found) for g in gs]
+
+
+def _values(op, inputs, params, outs):
+    """Everything a rule may ask for, by name."""
+    values = dict(zip(op.params, params, strict=False))
+    if op.many:
+        values[op.inputs[0]] = inputs
+        values[f"{op.inputs[0]}_shape"] = [x.array.shape for x in inputs]
+    else:
+        for name, x in zip(op.inputs, inputs, strict=True):
+            values[name] = x
+            values[f"{name}_shape"] = x.array.shape if isinstance(x, Variable) else np.shape(x)
+    if op.outputs is not ...:
+        values.update(zip(op.outputs, outs, strict=True))
+    return values
+
+
+def _first_name(rule):
+    import inspect
+
+    return next(iter(inspect.signature(rule).parameters))
+
+
+def _sum(parts):
+    total = None
+    for part in parts:
+        total = part if total is None else total + part
+    return total
+
+
+def _padded(tangents, outs):
+    return tangents + [None] * (len(outs) - len(tangents))
+
+
+def set_tangent(x, level, tangent):
+    extra = extra_of(x)
+    extra.tangents = {**(extra.tangents or {}), level: (tangent, x.version[0])}  # a new dict: aliases keep theirs
+
+
+class Level:
+    """A handler that pushes tangents. Levels may nest: the inner one's tangents are computed with operations that the outer one hears."""
+
+    needs_tensors = True  # a backward pass inside must run on Tensors, so that tangents flow through it
+    _numbers = itertools.count()
+
+    def __init__(self):
+        self.number = next(self._numbers)
+        self.nodes = {}  # (node, output number): tangent of a result that the node saved as an array
+
+    def __call__(self, op, inputs, params):
+        out = op(*inputs, *params)
+        flat = inputs[0] if op.many else inputs
+        tangents = [self.tangent(x) for x in flat]
+        if all([t is None for t in tangents]):
+            return out
+        tangents = [tangents] if op.many else tangents
+        outs = out if isinstance(out, tuple) else (out,)
+        # The rules get aliases: a tangent's graph must not hold the tensor that will hold the tangent.
+        for t, tangent in zip(outs, push(op, inputs, params, tuple([alias(t) for t in outs]), tangents), strict=True):
+            if tangent is not None:
+                self.attach(t, tangent)
+        return out
+
+    def tangent(self, x):
+        """The tangent of `x` at this level, or None. That of a view, once the storage was written to, is the view of its base's tangent."""
+        if not isinstance(x, Variable):
+            return None
+        if x.extra is not None and x.extra.tangents is not None and self.number in x.extra.tangents:
+            tangent, version = x.extra.tangents[self.number]
+            if x.origin is None or version == x.version[0]:
+                return tangent
+        if x.origin is None:
+            return None
+        tangent = self.tangent(x.origin.base)
+        if tangent is None:
+            return None
+        tangent = x.origin.replay(tangent)
+        set_tangent(x, self.number, tangent)
+        return tangent
+
+    def attach(self, x, tangent):
+        set_tangent(x, self.number, tangent)
+        if x.edge is not None and x.edge[0].saves:
+            self.nodes[x.edge] = tangent
+            restorers = x.edge[0].metadata.setdefault("tangents", [])
+            if self.restore not in restorers:
+                restorers.append(self.restore)
+
+    def restore(self, x):
+        """Give a saved output, made anew from its array, its tangent back."""
+        if x.edge in self.nodes:
+            set_tangent(x, self.number, self.nodes[x.edge])
+
+    def close(self):
+        """Break the ties between nodes and this level."""
+        for node, _ in self.nodes:
+            if node.info is not None:
+                node.info.pop("tangents", None)
+        self.nodes.clear()

@@ -1,0 +1,715 @@
+"""torch.func: functions in, functions out. grad, vjp, jvp, Jacobians, vmap.
+
+What lives here: the transforms and their arguments. What does not: how a batch runs (batching.py), how tangents move (forward.py) and the
+backward pass (engine.py).
+
+A reverse transform gives the function new leaves (or new names for tensors that something outside differentiates), runs it, and runs a
+backward pass to exactly these. What it returns then no longer depends on its own leaves: they are closed, and a result whose graph leads
+only to closed leaves is a plain tensor again. Transforms nest in any order.
+"""
+
+import functools
+import itertools
+
+import numpy as np
+
+from . import autograd, modes
+from .create import zeros_like
+from .forward import Level
+from .modes import state
+from .node import AccumulateGrad
+from .ops import shape
+from .pytree import broadcast_to, flatten, map_tree, unflatten
+from .random import get_rng_state, set_rng_state
+from .tensor import Tensor
+from .variable import alias, leaf_edge, wrap
+
+__all__ = [
+    "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "stack_module_state", "vjp", "vmap",
+]  # fmt: skip
+
+
+# Reverse mode: leaves that belong to one transform -----------------------------------------------------------------------------
+
+
+class _Transform:
+    """While a transform runs: recording is on inside, and what it was outside is known."""
+
+    def __enter__(self):
+        self.outer = state.grad
+        self.before = state.grad, state.transforms
+        state.grad, state.transforms = True, state.transforms + 1
+        return self
+
+    def __exit__(self, *exc):
+        state.grad, state.transforms = self.before
+
+
+def _leaf(x, outer):
+    """`x` as the transform differentiates it: a new leaf, or a new name where something outside differentiates `x`, too."""
+    if not isinstance(x, Tensor):
+        raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
+    if x.array.dtype.kind != "f":
+        raise RuntimeError("only Tensors of floating point dtype can require gradients")
+    if not outer:
+        x = x.detach()
+    if x.requires_grad:
+        return shape.alias(x)
+    new = alias(x)
+    new.origin = new.edge = None
+    new.requires = True
+    return new
+
+
+def _own(leaves):
+    return [leaf_edge(x)[0] for x in leaves if x.edge is None]
+
+
+def _ends(node, seen, found):
+    """The ends of the graph below `node`, apart from closed ones."""
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if type(node) is AccumulateGrad:
+            if not (node.info and node.info.get("closed")):
+                found.add(node)
+        else:
+            stack += [edge[0] for edge in node.edges if edge is not None]
+
+
+def _open_ends(x):
+    """The leaves, not closed, that `x` depends on."""
+    found, seen = set(), set()
+    if x.requires_grad:
+        _ends((x.edge or leaf_edge(x))[0], seen, found)
+    return found
+
+
+def _close(own):
+    for node in own:
+        node.metadata["closed"] = True
+
+
+def _released(x, outer=True):
+    """`x` without the part of its graph that leads to closed leaves only; without any graph unless recording was on outside."""
+    if not isinstance(x, Tensor):
+        return x
+    if not outer:
+        return x.detach()
+    value = x
+    if x.batched:
+        inner = _released(x.value)
+        if inner is not x.value:
+            value = alias(x)
+            value.value = inner
+    if x.requires_grad and not _open_ends(x):
+        value = alias(value)
+        value.edge = value.origin = None
+        value.requires = False
+    if value.extra is not None and value.extra.tangents:
+        value.extra.tangents = {level: (_released(t), version) for level, (t, version) in value.extra.tangents.items()}
+    return value
+
+
+def _pull(outputs, leaves, cotangents, own, keep=False):
+    """The gradients at `leaves`; recorded if anything outside could ask for their derivative."""
+    own = set(own)
+    record = (
+        bool(state.handlers) or any([_open_ends(o) - own for o in outputs]) or any([c is not None and c.requires_grad for c in cotangents])
+    )
+    used = [(o, c) for o, c in zip(outputs, cotangents, strict=True) if o.requires_grad]
+    if not used:
+        return [zeros_like(x) for x in leaves]
+    found = autograd.grad(
+        [o for o, _ in used], leaves, [c for _, c in used], retain_graph=keep or record, create_graph=record, allow_unused=True
+    )
+    return [zeros_like(x) if g is None else g for x, g in zip(leaves, found, strict=True)]
+
+
+def _argnums(argnums, args):
+    """The positions as a tuple, counted from the front."""
+    n = len(args)
+    if not isinstance(argnums, (int, tuple)):
+        raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
+    nums = (argnums,) if isinstance(argnums, int) else argnums
+    if not nums:
+        raise RuntimeError("argnums must be non-empty")
+    for a in nums:
+        if not isinstance(a, int):
+            raise RuntimeError(f"argnum must be int, got: {type(a)}")
+        if not -n <= a < n:
+            raise RuntimeError(f"Got argnum={a}, but only {n} positional inputs")
+    nums = tuple([a % n for a in nums])
+    if len(set(nums)) != len(nums):
+        raise RuntimeError(f"argnums elements must be unique, got {argnums}")
+    return nums
+
+
+def _chosen(args, argnums):
+    nums = _argnums(argnums, args)
+    return args[nums[0]] if isinstance(argnums, int) else tuple([args[i] for i in nums])
+
+
+def _with(args, argnums, new):
+    """`args` with those at argnums replaced."""
+    nums = _argnums(argnums, args)
+    new = (new,) if isinstance(argnums, int) else new
+    args = list(args)
+    for i, value in zip(nums, new, strict=True):
+        args[i] = value
+    return args
+
+
+def grad_and_value(func, argnums=0, has_aux=False):
+    """A function that returns (gradient, value) of `func`, which returns one number; with has_aux (gradient, (value, aux)).
+
+    >>> import minigrad as torch
+    >>> torch.func.grad_and_value(lambda x: (x ** 3).sum())(torch.tensor([1., 2.]))
+    (tensor([ 3., 12.]), tensor(9.))
+    """
+
+    @functools.wraps(func)
+    def wrapper(*args, **kwargs):
+        with _Transform() as t:
+            flat, spec = flatten(_chosen(args, argnums))
+            leaves = [_leaf(x, t.outer) for x in flat]
+            own = _own(leaves)
+            output = func(*_with(args, argnums, unflatten(leaves, spec)), **kwargs)
+            aux = None
+            if has_aux:
+                if not (isinstance(output, tuple) and len(output) == 2):
+                    raise RuntimeError("grad_and_value(f)(*args): output of function f should be a tuple: (output, aux) if has_aux is True")
+                output, aux = output
+            if not isinstance(output, Tensor):
+                raise RuntimeError(f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(output)}")
+            if output.dim() != 0:
+                raise RuntimeError(
+                    "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
+                    f"{output.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
+                )
+            found = _pull([output], leaves, [None], own)
+            _close(own)
+            gradient = unflatten([_released(g, t.outer) for g in found], spec)
+            output = _released(output, t.outer)
+            aux = map_tree(lambda a: _released(a, t.outer), aux) if has_aux else None
+        return (gradient, (output, aux)) if has_aux else (gradient, output)
+
+    return wrapper
+
+
+def grad(func, argnums=0, has_aux=False):
+    """A function that returns the gradient of `func`, which returns one number, by the argument(s) at `argnums`.
+
+    argnums  an int, or a tuple of ints (then a tuple of gradients); an argument may be a dict or list of tensors
+    has_aux  `func` returns (value, aux), and so the result is (gradient, aux)
+
+    >>> import minigrad as torch
+    >>> from minigrad.func import grad
+    >>> grad(lambda x: (x ** 3).sum())(torch.tensor([1., 2., 3.]))
+    tensor([ 3., 12., 27.])
+    >>> grad(grad(torch.sin))(torch.tensor(0.5)) == -torch.sin(torch.tensor(0.5))
+    tensor(True)
+    """
+    inner = grad_and_value(func, argnums, has_aux)
+
+    @functools.wraps(func)
+    def wrapper(*args, **kwargs):
+        gradient, value = inner(*args, **kwargs)
+        return (gradient, value[1]) if has_aux else gradient
+
+    return wrapper
+
+
+def vjp(func, *primals, has_aux=False):
+    """(func(*primals), vjp_fn): vjp_fn takes one cotangent for each output and returns a tuple with one gradient for each primal.
+
+    >>> import minigrad as torch
+    >>> out, vjp_fn = torch.func.vjp(lambda x: x ** 2, torch.tensor([1., 2.]))
+    >>> vjp_fn(torch.tensor([1., 10.]))
+    (tensor([ 2., 40.]),)
+    """
+    output, pull, aux = _vjp(func, primals, has_aux)
+    return (output, pull, aux) if has_aux else (output, pull)
+
+
+def _vjp(func, primals, has_aux=False):
+    with _Transform() as t:
+        flat, spec = flatten(tuple(primals))
+        leaves = [_leaf(x, t.outer) for x in flat]
+        own = _own(leaves)
+        output = func(*unflatten(leaves, spec))
+        aux = None
+        if has_aux:
+            if not (isinstance(output, tuple) and len(output) == 2):
+                raise RuntimeError("vjp(f, *primals): output of function f should be a tuple: (output, aux) if has_aux is True")
+            output, aux = output
+        outs, out_spec = flatten(output)
+        if not outs:
+            raise RuntimeError(f"vjp(f, *primals): Expected f to be a function that has non-empty output (got output = {output})")
+        for o in outs:
+            if not isinstance(o, Tensor):
+                raise RuntimeError(f"vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type {type(o)}")
+        _close(own)
+        result = unflatten([_released(o, t.outer) for o in outs], out_spec)
+        aux = map_tree(lambda a: _released(a, t.outer), aux) if has_aux else None
+
+    def pull(cotangents, retain_graph=True, create_graph=None):
+        given, given_spec = flatten(cotangents)
+        if given_spec != out_spec:
+            raise RuntimeError(
+                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. cotangents: "
+                f"{given_spec}, "
+                f"primal output: {out_spec}"
+            )
+        with _Transform() as inner:
+            gradients = [_released(g, inner.outer) for g in _pull(outs, leaves, given, own, keep=True)]
+        return unflatten(gradients, spec)
+
+    return result, pull, aux
+
+
+# Forward mode --------------------------------------------------------------------------------------------------------------
+
+
+def jvp(func, primals, tangents, *, strict=False, has_aux=False):
+    """(func(*primals), the derivative along `tangents`), in one forward pass.
+
+    >>> import minigrad as torch
+    >>> torch.func.jvp(torch.sin, (torch.tensor(0.),), (torch.tensor(2.),))
+    (tensor(0.), tensor(2.))
+    """
+    if not isinstance(primals, tuple):
+        raise RuntimeError("jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
+    flat, spec = flatten(primals)
+    given, given_spec = flatten(tangents)
+    if spec != given_spec:
+        raise RuntimeError(
+            "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure. For example, if primals is a "
+            "tuple of 3 "
+            f"tensors, tangents also must be. Got primals with structure {spec} and tangents with structure {given_spec}"
+        )
+    _check_tensors(flat, "primals")
+    _check_tensors(given, "tangents")
+    for x, t in zip(flat, given, strict=True):
+        if x.shape != t.shape:
+            raise RuntimeError(
+                "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. "
+                "Tensor is of "
+                f"size {list(x.shape)} while the given forward gradient is of size {list(t.shape)}."
+            )
+    level = Level()
+    transforms = state.transforms
+    with modes.handling(level):
+        state.transforms += 1
+        try:
+            duals = [shape.alias(x) for x in flat]
+            for x, t in zip(duals, given, strict=True):
+                level.attach(x, t)
+            output = func(*unflatten(duals, spec))
+        finally:
+            state.transforms = transforms
+    aux = None
+    if has_aux:
+        if not (isinstance(output, tuple) and len(output) == 2):
+            raise RuntimeError("jvp(f, primals, tangents): output of function f should be a tuple: (output, aux) if has_aux is True")
+        output, aux = output
+    outs, out_spec = flatten(output)
+    for o in outs:
+        if not isinstance(o, Tensor):
+            raise RuntimeError(f"jvp(f, primals, tangents): expected f(*args) to return only tensors, got unsupported type {type(o)}")
+    pushed = [level.tangent(o) for o in outs]
+    if strict and None in pushed:
+        raise RuntimeError(
+            "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed with strict=True."
+        )
+    level.close()
+    plain = unflatten([alias(o) for o in outs], out_spec)
+    pushed = unflatten([zeros_like(o) if t is None else t for o, t in zip(outs, pushed, strict=True)], out_spec)
+    return (plain, pushed, aux) if has_aux else (plain, pushed)
+
+
+def _check_tensors(values, argument):
+    if not values:
+        raise RuntimeError(f"jvp(f, primals, tangents): Expected {argument} to contain at least one Tensor.")
+    for x in values:
+        if not isinstance(x, Tensor):
+            raise RuntimeError(f"jvp(f, primals, tangents): Expected {argument} to only contain Tensors, got {type(x)}")
+
+
+def linearize(func, *primals):
+    """(func(*primals), jvp_fn): jvp_fn(*tangents) is the derivative along tangents at these primals, without running `func` again.
+
+    The recorded graph is pulled back once with a cotangent u; the result is linear in u, and its transpose is the jvp.
+    """
+    flat, spec = flatten(tuple(primals))
+    with _Transform() as t:
+        leaves = [_leaf(x, t.outer) for x in flat]
+        own = _own(leaves)
+        outs, out_spec = flatten(func(*unflatten(leaves, spec)))
+        us = [zeros_like(o, requires_grad=True) for o in outs]
+        used = [(o, u) for o, u in zip(outs, us, strict=True) if o.requires_grad]
+        pulled = [None] * len(leaves)
+        if used:
+            pulled = autograd.grad([o for o, _ in used], leaves, [u for _, u in used], create_graph=True, allow_unused=True)
+        _close(own)
+        output = unflatten([_released(o, t.outer) for o in outs], out_spec)
+    own_us = _own(us)
+    _close(own_us)
+
+    def jvp_fn(*tangents):
+        given, given_spec = flatten(tangents)
+        if given_spec != spec:
+            raise RuntimeError(f"Expected the tangents {given_spec} to have the same argspec as the primals {spec}")
+        for i, (x, v) in enumerate(zip(flat, given, strict=True)):
+            if x.shape != v.shape:
+                raise RuntimeError(
+                    f"tangent:{i} with shape {v.shape} in flattened pytree doesn't match the shape {x.shape} of the corresponding primal."
+                )
+            if x.dtype != v.dtype:
+                raise RuntimeError(
+                    f"tangent:{i} with dtype {v.dtype} in flattened pytree doesn't match the dtype {x.dtype} of the corresponding primal."
+                )
+        pairs = [(g, v) for g, v in zip(pulled, given, strict=True) if g is not None and g.requires_grad]
+        with _Transform() as inner:
+            found = _pull([g for g, _ in pairs], us, [v for _, v in pairs], own_us, keep=True)
+            return unflatten([_released(v, inner.outer) for v in found], out_spec)
+
+    return output, jvp_fn
+
+
+# Jacobians -----------------------------------------------------------------------------------------------------------------
+
+
+def _basis(tensors):
+    """The unit vectors of all tensors together, one row each: for each tensor (rows, *shape)."""
+    sizes = [x.numel() for x in tensors]
+    total, start, out = sum(sizes), 0, []
+    for x, n in zip(tensors, sizes, strict=True):
+        rows = np.zeros((total, n), x.array.dtype)
+        rows[np.arange(start, start + n), np.arange(n)] = 1
+        out.append(wrap(rows.reshape(total, *x.array.shape)))
+        start += n
+    return out
+
+
+def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_copy=False):
+    """A function that returns the Jacobian of `func` by reverse mode: shape (*output shape, *input shape), one pullback per output number.
+
+    >>> import minigrad as torch
+    >>> from minigrad.func import jacrev
+    >>> jacrev(lambda x: torch.stack([x[0] ** 2 + x[1], x[0] * x[1]]))(torch.tensor([2., 3.]))
+    tensor([[4., 1.],
+            [3., 2.]])
+    """
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
+
+    @functools.wraps(func)
+    def wrapper(*args, **kwargs):
+        def f(*chosen):
+            return func(*_with(args, argnums, chosen[0] if isinstance(argnums, int) else chosen), **kwargs)
+
+        chosen = _chosen(args, argnums)
+        primals = (chosen,) if isinstance(argnums, int) else chosen
+        output, pull, aux = _vjp(f, primals, has_aux)
+        outs, out_spec = flatten(output)
+        ins, in_spec = flatten(primals)
+        rows = vmap(lambda *basis: tuple(flatten(pull(unflatten(basis, out_spec)))[0]), chunk_size=chunk_size)(*_basis(outs))
+        starts = np.cumsum([0, *[o.numel() for o in outs]])
+        jacobian = []
+        for o, start, stop in zip(outs, starts, starts[1:], strict=False):
+            blocks = [r[int(start) : int(stop)].reshape(*o.shape, *x.shape) for r, x in zip(rows, ins, strict=True)]
+            tree = unflatten(blocks, in_spec)
+            jacobian.append(tree[0] if isinstance(argnums, int) else tree)
+        jacobian = unflatten(jacobian, out_spec)
+        return (jacobian, aux) if has_aux else jacobian
+
+    return wrapper
+
+
+def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
+    """As jacrev, by forward mode: one pass per input number."""
+
+    @functools.wraps(func)
+    def wrapper(*args, **kwargs):
+        def f(*chosen):
+            return func(*_with(args, argnums, chosen[0] if isinstance(argnums, int) else chosen), **kwargs)
+
+        chosen = _chosen(args, argnums)
+        primals = (chosen,) if isinstance(argnums, int) else chosen
+        ins, in_spec = flatten(primals)
+        kept = []
+
+        def push(*basis):
+            out = jvp(f, primals, unflatten(basis, in_spec), has_aux=has_aux)
+            flat, spec = flatten(out[1])
+            kept[:] = [spec, flatten(out[0])[0], out[2] if has_aux else None]
+            return tuple(flat)
+
+        columns = vmap(push, randomness=randomness)(*_basis(ins))
+        out_spec, outs, aux = kept
+        starts = np.cumsum([0, *[x.numel() for x in ins]])
+        jacobian = []
+        for column in columns:
+            blocks = []
+            for x, start, stop in zip(ins, starts, starts[1:], strict=False):
+                block = column[int(start) : int(stop)]
+                blocks.append(block.movedim(0, -1).reshape(*column.shape[1:], *x.shape))
+            tree = unflatten(blocks, in_spec)
+            jacobian.append(tree[0] if isinstance(argnums, int) else tree)
+        jacobian = unflatten(jacobian, out_spec)
+        return (jacobian, aux) if has_aux else jacobian
+
+    return wrapper
+
+
+def hessian(func, argnums=0):
+    """A function that returns the second derivatives of `func`: forward over reverse."""
+    return jacfwd(jacrev(func, argnums), argnums)
+
+
+# vmap ----------------------------------------------------------------------------------------------------------------------
+
+
+def _name(func):
+    if hasattr(func, "__name__"):
+        return func.__name__
+    return f"functools.partial({_name(func.func)}, ...)" if isinstance(func, functools.partial) else repr(func)
+
+
+def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
+    """A function that runs `func`, written for one sample, on a whole batch at once.
+
+    in_dims     which dimension of each argument counts the samples: an int for all, a tuple (nested like the arguments); None: not batched
+    out_dims    where the results have the samples
+    randomness  random numbers inside: "error" (not allowed), "same" or "different" for each sample
+    chunk_size  run so many samples at once (default: all)
+
+    >>> import minigrad as torch
+    >>> torch.vmap(torch.dot)(torch.ones(3, 2), torch.arange(6.).reshape(3, 2))
+    tensor([1., 5., 9.])
+    """
+    if randomness not in ("error", "different", "same"):
+        raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
+    if not (chunk_size is None or chunk_size > 0):
+        raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
+
+    @functools.wraps(func)
+    def wrapped(*args, **kwargs):
+        call = f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>)"
+        size, dims, flat, spec = _batched_inputs(func, call, in_dims, args)
+        if chunk_size is None or size <= chunk_size:
+            return _run(func, size, dims, flat, spec, out_dims, randomness, kwargs)
+        pieces = []
+        for start in range(0, size, chunk_size):
+            n = min(chunk_size, size - start)
+            part = [x if d is None else x.narrow(d, start, n) for x, d in zip(flat, dims, strict=True)]
+            pieces.append(flatten(_run(func, n, dims, part, spec, out_dims, randomness, kwargs)))
+        out_spec = pieces[0][1]
+        joined = [
+            shape.cat(column, d)
+            for column, d in zip(zip(*[p[0] for p in pieces], strict=True), broadcast_to(out_dims, out_spec), strict=True)
+        ]
+        return unflatten(joined, out_spec)
+
+    return wrapped
+
+
+def _batched_inputs(func, call, in_dims, args):
+    """The batch size, the batch dimension of each tensor, the tensors and their structure. Raises PyTorch's errors."""
+    if not isinstance(in_dims, (int, tuple)):
+        raise ValueError(
+            f"{call}: expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, got: {type(in_dims)}."
+        )
+    if not args:
+        raise ValueError(
+            f"vmap({_name(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function "
+            "with no inputs. "
+            "The latter is unsupported."
+        )
+    flat, spec = flatten(args)
+    dims = broadcast_to(in_dims, spec)
+    if dims is None:
+        raise ValueError(
+            f"{call}: in_dims is not compatible with the structure of `inputs`. in_dims has structure {flatten(in_dims)[1]} but inputs "
+            f"has structure {spec}."
+        )
+    for i, (x, d) in enumerate(zip(flat, dims, strict=True)):
+        if d is None:
+            continue
+        if not isinstance(d, int):
+            raise ValueError(f"{call}: Got in_dim={d} for an input but in_dim must be either an integer dimension or None.")
+        if not isinstance(x, Tensor):
+            raise ValueError(
+                f"{call}: Got in_dim={d} for an input but the input is of type {type(x)}. We cannot vmap over non-Tensor arguments, "
+                "please use None as the "
+                "respective in_dim"
+            )
+        if not -x.dim() <= d < x.dim():
+            raise ValueError(
+                f"{call}: Got in_dim={d} for some input, but that input is a Tensor of dimensionality {x.dim()} so expected in_dim to "
+                "satisfy "
+                f"-{x.dim()} <= in_dim < {x.dim()}."
+            )
+        dims[i] = d % x.dim()
+    sizes = [x.shape[d] for x, d in zip(flat, dims, strict=True) if d is not None]
+    if not sizes:
+        raise ValueError("vmap: Expected at least one Tensor to vmap over")
+    if any(n != sizes[0] for n in sizes):
+        raise ValueError(
+            f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped dimension"
+        )
+    return sizes[0], dims, flat, spec
+
+
+def _run(func, size, dims, flat, spec, out_dims, randomness, kwargs):
+    from .batching import BatchLevel, NumbersNeeded
+
+    level = BatchLevel(size, randomness)
+    random_state = None if randomness == "error" else get_rng_state()
+    given = [x if d is None else level.wrap(x, d) for x, d in zip(flat, dims, strict=True)]
+    try:
+        with level:
+            output = func(*unflatten(given, spec), **kwargs)
+        outs, out_spec, where = _outputs(func, output, out_dims)
+        return unflatten([_unwrapped(func, level, o, d) for o, d in zip(outs, where, strict=True)], out_spec)
+    except NumbersNeeded:
+        if random_state is not None:
+            set_rng_state(random_state)
+    return _sample_by_sample(func, level, dims, flat, spec, out_dims, random_state, kwargs)
+
+
+def _outputs(func, output, out_dims):
+    outs, spec = flatten(output)
+    where = (
+        [out_dims[0]] if isinstance(output, Tensor) and isinstance(out_dims, tuple) and len(out_dims) == 1 else broadcast_to(out_dims, spec)
+    )
+    if where is None:
+        raise ValueError(
+            f"vmap({_name(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of `outputs`. "
+            "out_dims has structure "
+            f"{flatten(out_dims)[1]} but outputs has structure {spec}."
+        )
+    for o, d in zip(outs, where, strict=True):
+        if d is not None and not isinstance(d, int):
+            raise ValueError(
+                f"vmap({_name(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of ints "
+                "representing where in the "
+                "outputs the vmapped dimension should appear."
+            )
+        if d is not None and not isinstance(o, Tensor):
+            raise ValueError(
+                f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got type {type(o)}. Did you mean to set out_dims= "
+                "to None for output?"
+            )
+    return outs, spec, where
+
+
+def _unwrapped(func, level, out, dim):
+    if dim is None:
+        if isinstance(out, Tensor) and level.holds(out):
+            raise ValueError(f"vmap({_name(func)}, ...): `{_name(func)}` can not return a BatchedTensor when out_dim is None")
+        return out
+    return level.unwrap(out, dim)
+
+
+def _sample_by_sample(func, level, dims, flat, spec, out_dims, random_state, kwargs):
+    """The function reads the numbers themselves: run it once for each sample, and stack what it returns."""
+    level.looping = True
+    results = []
+    for i in range(level.size):
+        if level.randomness == "same":
+            set_rng_state(random_state)
+        before = state.vmap, state.transforms
+        state.vmap, state.transforms = level, state.transforms + 1
+        try:
+            output = func(*unflatten([x if d is None else x.select(d, i) for x, d in zip(flat, dims, strict=True)], spec), **kwargs)
+        finally:
+            state.vmap, state.transforms = before
+        results.append(_outputs(func, output, out_dims))
+    columns = zip(*[r[0] for r in results], strict=True)
+    return unflatten(
+        [column[0] if d is None else shape.stack(column, d) for column, d in zip(columns, results[0][2], strict=True)], results[0][1]
+    )
+
+
+# Modules -------------------------------------------------------------------------------------------------------------------
+
+
+def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False):
+    """Call `module` with other tensors in the places of its parameters and buffers.
+
+    parameter_and_buffer_dicts  {name: tensor} as in module.named_parameters(), or a sequence of such dicts
+    tie_weights                 a tensor that the module has under several names is replaced under all of them
+    strict                      raise RuntimeError for names that are missing or unknown
+    """
+    given = parameter_and_buffer_dicts
+    if isinstance(given, (list, tuple)):
+        keys = list(itertools.chain.from_iterable(given))
+        repeated = [key for key in dict.fromkeys(keys) if keys.count(key) > 1]
+        if repeated:
+            raise ValueError(f"{repeated} appeared in multiple dictionaries; behavior of functional call is ambiguous")
+        given = {k: v for d in given for k, v in d.items()}
+    elif not isinstance(given, dict):
+        raise ValueError(f"Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got {type(given)}")
+    places = _places(module)
+    unknown = [key for key in given if key not in places]
+    missing = [key for key in places if key not in given]
+    if strict and (unknown or missing):
+        parts = [f"Unexpected key(s): {', '.join(unknown)}."] * bool(unknown) + [f"Missing key(s): {', '.join(missing)}."] * bool(missing)
+        raise RuntimeError("Error(s) in reparametrizing:\n\t" + "\n\t".join(parts))
+    if unknown:
+        raise AttributeError(f"{type(module).__name__} has no parameter or buffer named '{unknown[0]}'")
+    replace = dict(given)
+    if tie_weights:
+        new = {id(places[key][0][places[key][1]]): (key, value) for key, value in given.items()}
+        for key, (table, name) in places.items():
+            tied = new.get(id(table[name]))
+            if tied is not None and key not in replace:
+                replace[key] = tied[1]
+    old = {key: places[key][0][places[key][1]] for key in replace}
+    try:
+        for key, value in replace.items():
+            places[key][0][places[key][1]] = value
+        return module(*(args if isinstance(args, tuple) else () if args is None else (args,)), **(kwargs or {}))
+    finally:
+        for key, value in old.items():
+            places[key][0][places[key][1]] = value
+
+
+def _places(module):
+    """{full name: (the dict that holds it, its name there)} of all parameters and buffers, under all their names."""
+    found = {}
+    for prefix, part in module.named_modules(remove_duplicate=False):
+        for table in (part._parameters, part._buffers):
+            for name, value in table.items():
+                if value is not None:
+                    found[f"{prefix}.{name}" if prefix else name] = (table, name)
+    return found
+
+
+def stack_module_state(models):
+    """({name: parameters stacked}, {name: buffers stacked}) of several modules of one class, for vmap over functional_call."""
+    models = list(models)
+    if not models:
+        raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
+    if not (all(m.training for m in models) or not any(m.training for m in models)):
+        raise RuntimeError("stack_module_state: Expected all models to have the same training/eval mode.")
+    if not all(type(m) is type(models[0]) for m in models):
+        raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
+
+    def stacked(dicts, leaves):
+        out = {}
+        for name in dicts[0]:
+            tensors = [d[name] for d in dicts]
+            new = shape.stack([t.detach() for t in tensors])
+            requires = {t.requires_grad for t in tensors}
+            if len(requires) > 1:
+                raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
+            out[name] = new.requires_grad_(requires.pop()) if leaves else new
+        return out
+
+    return stacked([dict(m.named_parameters()) for m in models], True), stacked([dict(m.named_buffers()) for m in models], False)

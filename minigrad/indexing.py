@@ -1,0 +1,254 @@
+"""`x[key]` and `x[key] = value`: takes a key apart as PyTorch does.
+
+What lives here: the reading of keys. Integers, slices, None and ... become views, one operation each, left to right; tensors, lists and
+masks then pick elements, all at once (a copy). What does not: the rows that do the work (ops/shape.py, ops/index.py).
+"""
+
+import numpy as np
+
+from . import errors, inplace
+from .ops.index import Positions, index_, index_put
+from .ops.shape import alias, cast, fill_tensor, select, slice_, unsqueeze, wrap_dim
+from .variable import Variable
+
+
+def _tuple(key):
+    if type(key) is tuple:
+        return key
+    if isinstance(key, list) and any(isinstance(k, (slice, Variable, list, tuple, type(None), type(...))) for k in key):
+        return tuple(key)  # as PyTorch: a list of sequences is one index per dimension
+    return (key,)
+
+
+def _dims_used(k):
+    if isinstance(k, (Variable, np.ndarray)):
+        a = k.array if isinstance(k, Variable) else k
+        return a.ndim if a.dtype == bool else 1
+    return 0 if k is None or k is ... or isinstance(k, (bool, np.bool_)) else 1
+
+
+def _as_indices(k):
+    """The ndarray behind a tensor, list, mask or bool used as an index."""
+    a = k.array if isinstance(k, Variable) else np.asarray(k)
+    if isinstance(k, (list, tuple)) and not a.size:
+        a = a.astype(np.int64)
+    if a.dtype.kind not in "iub":
+        raise IndexError(
+            errors.explain(
+                "tensors used as indices must be long, int, byte or bool tensors",
+                f"The index has dtype {a.dtype}.",
+                instead="convert it with .long(), or compare it (x > 0) to make a mask.",
+            )
+        )
+    return a
+
+
+def _take_apart(x, key):
+    """The view that the basic parts of the key give, and the positions for the rest: None, or a tuple for index_."""
+    key = _tuple(key)
+    used = sum(map(_dims_used, key))
+    if used > x.array.ndim:
+        raise IndexError(
+            errors.explain(
+                f"too many indices for tensor of dimension {x.array.ndim}",
+                f"The key names {used} dimensions, the tensor has shape {tuple(x.array.shape)}.",
+                instead="use fewer indices.",
+            )
+        )
+    dim = position = 0  # of the view so far, and of the tensor that was indexed
+    positions = {}
+    sources = []
+    for k in key:
+        if isinstance(k, (Variable, np.ndarray)) and k.ndim == 0 and np.asarray(getattr(k, "array", k)).dtype == bool:
+            k = bool(k)
+        if isinstance(k, (bool, np.bool_)):
+            x = unsqueeze(x, dim)
+            positions[dim] = np.zeros(int(k), np.int64)
+            dim += 1
+        elif isinstance(k, (int, np.integer)):
+            x = _select(x, dim, int(k), position)
+            position += 1
+        elif isinstance(k, slice):
+            x = _slice(x, dim, k)
+            dim, position = dim + 1, position + 1
+        elif k is None:
+            x = unsqueeze(x, dim)
+            dim += 1
+        elif k is ...:
+            after = x.array.ndim - sum(map(_dims_used, _after_ellipsis(key)))
+            dim, position = after, position + after - dim
+        elif isinstance(k, (Variable, np.ndarray, list, tuple)):
+            a = _as_indices(k)
+            if a.ndim == 0 and a.dtype.kind in "iu":
+                x = _select(x, dim, int(a), position)
+                position += 1
+            elif a.dtype == bool:
+                _check_mask(a, x.array.shape, dim)
+                for offset, index in enumerate(a.nonzero() if a.ndim else (np.zeros(int(a), np.int64),)):
+                    positions[dim + offset] = index
+                dim, position = dim + a.ndim, position + a.ndim
+            else:
+                positions[dim] = a
+                dim, position = dim + 1, position + 1
+                if isinstance(k, Variable):
+                    sources.append((k, k.version[0]))
+        elif isinstance(k, str):
+            raise TypeError(
+                errors.explain(
+                    "new(): invalid data type 'str'",
+                    why="A tensor's dimensions are counted, not named.",
+                    instead="use an integer or a slice.",
+                )
+            )
+        else:
+            raise errors.new(
+                IndexError,
+                "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
+                f"(got {type(k).__name__})",
+            )
+    if not positions:
+        return x, None
+    for d, a in positions.items():
+        size = x.array.shape[d]
+        if a.size and (a.max() >= size or a.min() < -size):
+            bad = a[(a >= size) | (a < -size)].flat[0]
+            raise errors.new(IndexError, f"index {bad} is out of bounds for dimension {d} with size {size}")
+    if len(positions) > 1:
+        try:
+            np.broadcast_shapes(*[a.shape for a in positions.values()])
+        except ValueError:
+            shapes = ", ".join(str(list(a.shape)) for a in positions.values())
+            raise IndexError(
+                errors.explain(
+                    f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}",
+                    why="Indices side by side name one element each: (row, column) pairs.",
+                    instead="give them the same length; rows[:, None] and columns together name a block.",
+                )
+            ) from None
+    found = Positions([positions.get(d, slice(None)) for d in range(max(positions) + 1)])
+    found.sources = tuple(sources)
+    return x, found
+
+
+def _after_ellipsis(key):
+    return key[next(i for i, k in enumerate(key) if k is ...) + 1 :]
+
+
+def _select(x, dim, i, position=0):
+    shape = x.array.shape
+    if not shape:
+        raise errors.new(
+            IndexError,
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a "
+            "number",
+        )
+    size = shape[dim]
+    if not -size <= i < size:
+        raise IndexError(
+            errors.explain(
+                f"index {i} is out of bounds for dimension {position} with size {size}", instead=f"use an index from {-size} to {size - 1}."
+            )
+        )
+    return select(x, dim, i % size)
+
+
+def _slice(x, dim, k):
+    if k.start is None and k.stop is None and k.step is None:
+        return x
+    bounds = [None if v is None else v.item() if isinstance(v, Variable) else v for v in (k.start, k.stop, k.step)]
+    if bounds[2] is not None and bounds[2] <= 0:
+        raise ValueError(
+            errors.explain(
+                "step must be greater than zero" if bounds[2] else "slice step cannot be zero",
+                instead="flip(x, dims) reverses a tensor; PyTorch has no negative steps.",
+            )
+        )
+    start, stop, step = slice(*bounds).indices(x.array.shape[dim])
+    return slice_(x, dim, start, max(stop, start), step)
+
+
+def _check_mask(a, shape, dim):
+    for offset, n in enumerate(a.shape):
+        if n != shape[dim + offset]:
+            raise IndexError(
+                errors.explain(
+                    f"The shape of the mask {list(a.shape)} at index {offset} does not match the shape of the indexed tensor {list(shape)} "
+                    f"at index {dim + offset}",
+                    why="A mask says yes or no for each element.",
+                    instead="make the mask from the tensor that you index.",
+                )
+            )
+
+
+def getitem(x, key):
+    """x[key]: a view for integers, slices, None and ...; a copy where tensors, lists or masks pick."""
+    if type(key) is int:
+        return _select(x, 0, key)
+    view, positions = _take_apart(x, key)
+    if positions is not None:
+        return index_(view, positions)
+    if view is not x:
+        return view
+    return _whole(x) if type(key) is slice else alias(x)
+
+
+def _whole(x):
+    return slice_(x, 0, 0, x.array.shape[0], 1)
+
+
+def setitem(x, key, value):
+    """x[key] = value; `value` is a number or a tensor, broadcast to the place and cast to x's dtype."""
+    from .tensor import as_tensor_like
+
+    value = as_tensor_like(value, x)
+    view, positions = _take_apart(x, key)
+    if positions is not None and value.array.size == 1 and isinstance(key, Variable) and key.array.dtype.kind == "b":
+        value = value.to(x.dtype)  # one number for all that the mask chooses: it fills
+    if positions is None:
+        extra = value.array.ndim - view.array.ndim
+        if extra > 0 and value.array.shape[:extra] == (1,) * extra:
+            value = value.reshape(value.shape[extra:])
+        if not value.array.ndim and not view.batched and not value.batched:
+            inplace.write(view, fill_tensor, value if value.array.dtype is x.array.dtype else cast(value, x.array.dtype))
+        else:
+            inplace.copy_(view, value, "assignment")
+    else:
+        index_put_(view, positions, value)
+
+
+def index_put_(x, positions, value, accumulate=False):
+    """Write `value` at the positions (a tuple of ndarrays and slices), or add it there. Returns x."""
+    place = np.empty(x.array.shape, np.bool_)[positions].shape
+    try:
+        np.broadcast_to(value.array, place)
+    except ValueError:
+        raise errors.new(
+            RuntimeError,
+            f"shape mismatch: value tensor of shape {list(value.array.shape)} cannot be broadcast to indexing result of shape "
+            f"{list(place)}",
+        ) from None
+    if value.array.dtype is not x.array.dtype:
+        ours, theirs = (errors.TYPE_NAMES[t.array.dtype.name].removesuffix("Tensor") for t in (x, value))
+        raise RuntimeError(
+            errors.explain(
+                f"Index put requires the source and destination dtypes match, got {ours} for the destination and {theirs} for the source.",
+                instead="convert what you write: values.to(x.dtype).",
+            )
+        )
+    return inplace.write(x, index_put, value, positions, accumulate)
+
+
+def positions_of(indices):
+    """The tensors of index_put as positions; None means every place of that dimension."""
+    found = Positions([slice(None) if i is None else i.array for i in indices])
+    found.sources = tuple([(i, i.version[0]) for i in indices if i is not None])
+    return found
+
+
+def select_(x, dim, index):
+    """Tensor.select: the slice at one position along `dim` (a view)."""
+    dim = wrap_dim(dim, x.ndim)
+    index = int(index)
+    if not -x.array.shape[dim] <= index < x.array.shape[dim]:
+        raise errors.new(IndexError, f"select(): index {index} out of range for tensor of size {list(x.array.shape)} at dimension {dim}")
+    return _select(x, dim, index, dim)

@@ -1,0 +1,165 @@
+"""Writing into a tensor that others may share: in-place operations, with and without views.
+
+What lives here: what a write does to numbers, version and history, and the errors that forbid it. What does not: the trailing-underscore
+methods (tensor.py), which all call `write`.
+
+A write runs the ordinary row on the old value, copies the result over the storage, bumps the version and gives the tensor the result's
+place in the graph. Through a view, the base gets a `copy_slices` node and the view's own place is made again from it when asked for.
+"""
+
+import sys
+
+import numpy as np
+
+from . import dtypes, errors
+from .modes import state
+from .node import ALONE
+from .ops.shape import cast, copy, copy_slices
+from .variable import INFERENCE, alias, extra_of, refresh, refusal
+
+
+def write(x, op, *args):
+    """`x.op_(*args)`: replace the numbers of `x` by op(x, *args). Returns x."""
+    check(x)
+    if not state.grad:
+        return overwrite(x, op(x, *args))
+    old = alias(x)
+    if old.batched:  # inside vmap there are numbers below that somebody may save
+        old.unshare()
+    out = op(old, *[alias(x) if a is x else a for a in args])
+    if sys.getrefcount(old) > ALONE:  # a node saved the old numbers: let it keep a copy
+        if not old.batched:
+            old.array = old.array.copy()
+        old.version, old.origin = [old.version[0]], None
+    return overwrite(x, out)
+
+
+def check(x, source=None):
+    """Raise PyTorch's error if recording makes a write into `x` meaningless."""
+    if x.origin is not None:
+        refresh(x)
+    involved = x.requires or (x.origin is not None and x.origin.base.requires) or (source is not None and source.requires)
+    if not state.grad or not involved:
+        if x.version is INFERENCE and not state.inference:
+            raise errors.new(
+                RuntimeError,
+                "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor "
+                "before doing "
+                "inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.",
+            )
+        return
+    view = x.origin
+    if view is not None:
+        if view.refused:
+            raise errors.new(RuntimeError, refusal(x))
+        if view.base.requires and view.base.edge is None:
+            raise RuntimeError(
+                errors.explain(
+                    "a view of a leaf Variable that requires grad is being used in an in-place operation.",
+                    "You wrote into a view (a slice, a reshape, ...) of a leaf that requires gradients.",
+                    "The leaf is where the graph starts: the write would become part of its history, and it has none.",
+                    "wrap updates of parameters in torch.no_grad(), or write into a clone: y = x.clone(); y[0] = 1.",
+                    "chapter 15, Bug clinic",
+                )
+            )
+    elif x.requires and x.edge is None:
+        raise RuntimeError(
+            errors.explain(
+                "a leaf Variable that requires grad is being used in an in-place operation.",
+                f"You wrote into a leaf of shape {tuple(x.array.shape)} that requires gradients.",
+                "Its gradient belongs to the value it had when the graph was recorded; a recorded write would leave it no place in the "
+                "graph.",
+                "wrap updates of parameters in torch.no_grad(), or make a new tensor: y = x * 2.",
+                "chapter 15, Bug clinic",
+            )
+        )
+
+
+def overwrite(x, out):
+    """Put the numbers of `out` into the storage of `x`, and its history behind `x`."""
+    if out.array.shape != x.array.shape:
+        raise RuntimeError(
+            errors.explain(
+                f"output with shape {list(x.array.shape)} doesn't match the broadcast shape {list(out.array.shape)}",
+                why="An in-place operation keeps the shape of its tensor; only the other operand may be broadcast.",
+                instead="use the operation that makes a new tensor.",
+            )
+        )
+    if 0 in x.array.strides and x.array.size and any([s == 0 and n > 1 for s, n in zip(x.array.strides, x.array.shape, strict=True)]):
+        raise errors.new(
+            RuntimeError,
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+            "Please clone() the tensor before performing the operation.",
+        )
+    if out.array.dtype is not x.array.dtype:
+        if not dtypes.can_cast(out.dtype, x.dtype):
+            names = {"float32": "Float", "float64": "Double", "float16": "Half", "int64": "Long", "int32": "Int", "bool": "Bool"}
+            raise errors.new(
+                RuntimeError,
+                f"result type {names.get(out.dtype.name, out.dtype.name)} can't be cast to the desired output type "
+                f"{names.get(x.dtype.name, x.dtype.name.capitalize())}",
+            )
+        out.array = out.array.astype(x.array.dtype)
+        if out.edge is not None:
+            out.edge[0].dtype = x.array.dtype  # gradients arrive in the dtype that the result now has
+    if x.batched or out.batched:
+        from .batching import store
+
+        store(x, out)
+    else:
+        np.copyto(x.array, out.array)
+    if x.version is INFERENCE:
+        return x
+    x.version[0] += 1
+    if (out.extra is not None and out.extra.tangents) or (x.extra is not None and x.extra.tangents):
+        _write_tangents(x, out.extra.tangents if out.extra is not None else None)
+    if not out.requires:
+        return x
+    node = out.edge[0]
+    if getattr(node, "out_counter", None) is out.version:  # the row saved its output: that is now the storage of x
+        node.out, node.out_counter, node.out_version = x.shell() if x.batched else x.array, x.version, x.version[0]
+    if x.origin is None:
+        retains = x.edge is not None and x.retains_grad
+        if retains:  # .grad will be that of the new value
+            del x.edge[0].hooks.retain[x.edge[1]]
+        x.edge, x.requires = out.edge, True
+        if retains:
+            x.retain_grad()
+        if x.extra is not None:
+            x.extra.hooks = None
+        return x
+    base = x.origin.base
+    new = copy_slices.record(base.array, alias(base), out, x.origin.replay)
+    base.edge, base.requires = new.edge, True
+    refresh(x)
+    return x
+
+
+def _write_tangents(x, tangents):
+    """Forward mode: a written tensor has the tangents of what was written, and so has that part of its base."""
+    from .create import zeros_like
+    from .forward import set_tangent
+
+    new = {level: t if t.array.dtype is x.array.dtype else cast(t, x.array.dtype) for level, (t, _) in (tangents or {}).items()}
+    extra_of(x).tangents = None
+    for level, t in new.items():
+        set_tangent(x, level, t)
+    if x.origin is None:
+        return
+    base = x.origin.base
+    old = {level: t for level, (t, _) in (extra_of(base).tangents or {}).items()}
+    for level in {**old, **new}:
+        before = old[level] if level in old else zeros_like(base)
+        set_tangent(base, level, copy_slices(before, new[level] if level in new else zeros_like(x), x.origin.replay))
+
+
+def copy_(x, source, sentence=None):
+    """Replace the numbers of `x` by those of `source`, broadcast and cast to x's dtype. Returns x."""
+    check(x, source)
+    try:
+        np.broadcast_to(source.array, x.array.shape)
+    except ValueError:
+        raise errors.broadcast_to(source.array.shape, x.array.shape, sentence) from None
+    if source.array.dtype is not x.array.dtype:
+        source = cast(source, x.array.dtype)
+    return overwrite(x, copy(alias(x) if state.grad else x, source))

@@ -1,0 +1,52 @@
+"""torch.linalg: names only, and norms of matrices.
+
+What does not live here: the rows (ops/linalg.py, ops/reduce.py).
+"""
+
+import math
+
+from . import errors
+from .ops.linalg import cholesky, cross, det, inv, matmul, matrix_power, slogdet, solve
+from .ops.reduce import amax, amin, vector_norm
+from .ops.shape import dims_of
+
+__all__ = [
+    "LinAlgError", "cholesky", "cross", "det", "inv", "matmul", "matrix_norm", "matrix_power", "norm", "slogdet", "solve", "vecdot",
+    "vector_norm",
+]  # fmt: skip
+
+
+class LinAlgError(RuntimeError):
+    """A matrix that does not allow what was asked: singular, or not positive definite."""
+
+
+LinAlgError.__module__, LinAlgError.__name__ = "torch._C", "_LinAlgError"
+
+
+def vecdot(x, y, *, dim=-1):
+    """The dot products along one dimension."""
+    return (x * y).sum(dim)
+
+
+def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
+    """A vector norm, or for two dimensions and an `ord` a matrix norm; without `ord` the 2-norm of all elements."""
+    if ord is not None and (isinstance(ord, str) or (A.ndim == 2 and dim is None) or (isinstance(dim, (tuple, list)) and len(dim) == 2)):
+        return matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
+    return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
+
+
+def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
+    """ "fro": root of the sum of squares; 1 and inf: the largest sum of absolute values of a column, of a row (-1, -inf: the smallest)."""
+    if dtype is not None:
+        A = A.to(dtype)
+    row, column = dims_of(dim, A.ndim)
+    if ord == "fro":
+        return vector_norm(A, 2, (row, column), keepdim)
+    if ord not in (1, -1, math.inf, -math.inf):
+        raise RuntimeError(errors.explain(f"linalg.matrix_norm: Order {ord} not supported.", instead="use 'fro', 1, -1, inf or -inf."))
+    inner, outer = (row, column) if ord in (1, -1) else (column, row)
+    sums = vector_norm(A, 1, inner, keepdim)
+    return (amax if ord > 0 else amin)(sums, outer if keepdim or outer < inner else outer - 1, keepdim)
+
+
+__getattr__ = errors.unknown_in("minigrad.linalg", lambda: __all__)

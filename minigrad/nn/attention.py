@@ -1,0 +1,158 @@
+"""MultiheadAttention: several attentions side by side, each on its own part of the features."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..create import empty
+from ..ops.linalg import matmul
+from ..ops.shape import cat
+from ..tensor import Tensor
+from . import functional as F
+from . import init
+from .linear import Linear
+from .module import Module
+from .parameter import Parameter
+
+
+class NonDynamicallyQuantizableLinear(Linear):
+    """Linear under the name that PyTorch prints for the output projection."""
+
+
+class MultiheadAttention(Module):
+    """query (L, N, embed_dim), key (S, N, kdim), value (S, N, vdim); with batch_first (N, L, embed_dim), ...; or all without N.
+    Returns the output, of the query's shape, and with need_weights the attention weights (N, L, S), averaged over the heads
+    (average_attn_weights=False: (N, num_heads, L, S)).
+
+    kdim, vdim     features of key and value (default: embed_dim; then in_proj_weight (3 * embed_dim, embed_dim) holds all three matrices)
+    add_bias_kv    a learnt key and value at the end of the sequence; add_zero_attn: one of zeros
+    In forward, True in a mask means: *not* looked at. key_padding_mask (N, S), attn_mask (L, S) or (N * num_heads, L, S); numbers are added
+    to the scores. is_causal is a hint: it needs attn_mask.
+
+    Vaswani et al. 2017, https://arxiv.org/abs/1706.03762
+    """
+
+    def __init__(
+        self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True, add_bias_kv: bool = False,
+        add_zero_attn: bool = False,
+        kdim: int | None = None, vdim: int | None = None, batch_first: bool = False, device: Any = None, dtype: Any = None,
+    ):  # fmt: skip
+        super().__init__()
+        if embed_dim <= 0 or num_heads <= 0:
+            raise ValueError(f"embed_dim and num_heads must be greater than 0, got embed_dim={embed_dim} and num_heads={num_heads} instead")
+        self.embed_dim, self.kdim, self.vdim = embed_dim, kdim or embed_dim, vdim or embed_dim
+        self._qkv_same_embed_dim = self.kdim == embed_dim == self.vdim
+        self.num_heads, self.dropout, self.batch_first, self.head_dim = num_heads, dropout, batch_first, embed_dim // num_heads
+        if self.head_dim * num_heads != embed_dim:
+            raise AssertionError("embed_dim must be divisible by num_heads")
+        together = self._qkv_same_embed_dim
+        shapes = {
+            "in_proj_weight": (3 * embed_dim, embed_dim) if together else None,
+            "q_proj_weight": None if together else (embed_dim, embed_dim),
+            "k_proj_weight": None if together else (embed_dim, self.kdim),
+            "v_proj_weight": None if together else (embed_dim, self.vdim),
+            "in_proj_bias": (3 * embed_dim,) if bias else None,
+        }
+        for name, shape in shapes.items():
+            self.register_parameter(name, None if shape is None else Parameter(empty(*shape, dtype=dtype)))
+        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, dtype=dtype)
+        self.bias_k = Parameter(empty(1, 1, embed_dim, dtype=dtype)) if add_bias_kv else None
+        self.bias_v = Parameter(empty(1, 1, embed_dim, dtype=dtype)) if add_bias_kv else None
+        self.add_zero_attn = add_zero_attn
+        self._reset_parameters()
+
+    def _reset_parameters(self) -> None:
+        for name in ("in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight"):
+            if getattr(self, name) is not None:
+                init.xavier_uniform_(getattr(self, name))
+        if self.in_proj_bias is not None:
+            init.constant_(self.in_proj_bias, 0.0)
+            init.constant_(self.out_proj.bias, 0.0)
+        for extra in (self.bias_k, self.bias_v):
+            if extra is not None:
+                init.xavier_normal_(extra)
+
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Tensor | None = None, need_weights: bool = True,
+        attn_mask: Tensor | None = None, average_attn_weights: bool = True, is_causal: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
+        if query.ndim not in (2, 3):
+            raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {query.ndim}-D query tensor")
+        if is_causal and attn_mask is None:
+            raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
+        same = query is key is value  # self-attention: one matrix product for all three
+        batched = query.ndim == 3
+        if not batched:
+            query, key, value = (x.unsqueeze(1) for x in (query, key, value))
+            key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+        elif self.batch_first:
+            query, key, value = (x.transpose(0, 1) for x in (query, key, value))
+        if query.shape[-1] != self.embed_dim:
+            raise AssertionError(f"was expecting embedding dimension of {self.embed_dim}, but got {query.shape[-1]}")
+        if key.shape[0] != value.shape[0] or key.shape[1] != value.shape[1]:
+            raise AssertionError(f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}")
+        length, n, _ = query.shape
+        q, k, v = self._project(query, key, value, same)
+        if self.bias_k is not None and self.bias_v is not None:
+            k, v = cat([k, self.bias_k.repeat(1, n, 1)]), cat([v, self.bias_v.repeat(1, n, 1)])
+        q, k, v = (x.reshape(x.shape[0], n * self.num_heads, self.head_dim).transpose(0, 1) for x in (q, k, v))
+        if self.add_zero_attn:
+            empty_row = Tensor._wrap(np.zeros((n * self.num_heads, 1, self.head_dim), k.array.dtype))
+            k, v = cat([k, empty_row], 1), cat([v, empty_row], 1)
+        mask = self._mask(attn_mask, key_padding_mask, n, length, k.shape[1], q)
+
+        scores = matmul(q * math.sqrt(1.0 / self.head_dim), k.transpose(-2, -1))
+        weights = F.softmax(scores if mask is None else scores + mask, dim=-1)
+        if self.dropout and self.training:
+            weights = F.dropout(weights, self.dropout)
+        out = matmul(weights, v).transpose(0, 1).reshape(length * n, self.embed_dim)
+        out = self.out_proj(out).view(length, n, self.embed_dim)
+        if not need_weights:
+            weights = None  # type: ignore[assignment]
+        else:
+            weights = weights.view(n, self.num_heads, length, k.shape[1])
+            weights = weights.mean(1) if average_attn_weights else weights
+        if not batched:
+            return out.squeeze(1), None if weights is None else weights.squeeze(0)
+        return (out.transpose(0, 1) if self.batch_first else out), weights
+
+    def _project(self, query: Tensor, key: Tensor, value: Tensor, same: bool) -> tuple[Tensor, Tensor, Tensor]:
+        b = [None] * 3 if self.in_proj_bias is None else list(self.in_proj_bias.chunk(3))
+        if self._qkv_same_embed_dim:
+            if same:
+                return F.linear(query, self.in_proj_weight, self.in_proj_bias).chunk(3, -1)
+            w = list(self.in_proj_weight.chunk(3))
+        else:
+            w = [self.q_proj_weight, self.k_proj_weight, self.v_proj_weight]
+        return F.linear(query, w[0], b[0]), F.linear(key, w[1], b[1]), F.linear(value, w[2], b[2])
+
+    def _mask(self, attn_mask, key_padding_mask, n: int, length: int, keys: int, like: Tensor) -> Tensor | None:
+        """Both masks as numbers to add, (L, S) or (N * heads, L, S). Keys that were added at the end are never masked."""
+        parts = []
+        if attn_mask is not None:
+            source = keys - self.add_zero_attn - (self.bias_k is not None)
+            allowed = [(length, source)] if attn_mask.ndim == 2 else [(n * self.num_heads, length, source)]
+            if attn_mask.ndim not in (2, 3):
+                raise RuntimeError(f"attn_mask's dimension {attn_mask.ndim} is not supported")
+            if tuple(attn_mask.shape) != allowed[0]:
+                raise RuntimeError(f"The shape of the {attn_mask.ndim}D attn_mask is {tuple(attn_mask.shape)}, but should be {allowed[0]}.")
+            parts.append(_as_numbers(attn_mask, like))
+        if key_padding_mask is not None:
+            if tuple(key_padding_mask.shape) != (n, keys - self.add_zero_attn - (self.bias_k is not None)):
+                raise AssertionError(f"expecting key_padding_mask shape of {(n, keys)}, but got {key_padding_mask.shape}")
+            numbers = _as_numbers(key_padding_mask, like)
+            parts.append(numbers.view(n, 1, 1, -1).expand(-1, self.num_heads, -1, -1).reshape(n * self.num_heads, 1, -1))
+        if not parts:
+            return None
+        mask = parts[0] if len(parts) == 1 else parts[0] + parts[1]
+        more = keys - mask.shape[-1]
+        return F.pad(mask, (0, more)) if more else mask
+
+
+def _as_numbers(mask: Tensor, like: Tensor) -> Tensor:
+    if mask.array.dtype.kind == "b":
+        return Tensor._wrap(np.where(mask.array, -np.inf, 0).astype(like.array.dtype))
+    if mask.array.dtype.kind != "f":
+        raise AssertionError("only bool and floating types of attn_mask are supported")
+    return mask

@@ -1,0 +1,76 @@
+"""torch.nn.functional: layers, activations and losses as functions. One file per family; derivatives are rows in ops/."""
+
+from .activation import (
+    celu,
+    elu,
+    gelu,
+    glu,
+    gumbel_softmax,
+    hardshrink,
+    hardsigmoid,
+    hardswish,
+    hardtanh,
+    leaky_relu,
+    log_softmax,
+    logsigmoid,
+    mish,
+    prelu,
+    relu,
+    relu6,
+    relu_,
+    rrelu,
+    selu,
+    sigmoid,
+    silu,
+    softmax,
+    softmin,
+    softplus,
+    softshrink,
+    softsign,
+    tanh,
+    tanhshrink,
+    threshold,
+)  # fmt: skip
+from .attention import scaled_dot_product_attention
+from .conv import conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, fold, pad, unfold
+from .distance import cosine_similarity, normalize, pairwise_distance
+from .dropout import alpha_dropout, dropout, dropout1d, dropout2d
+from .image import interpolate, pixel_shuffle, pixel_unshuffle
+from .linear import bilinear, embedding, linear, one_hot
+from .loss import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    cosine_embedding_loss,
+    cross_entropy,
+    gaussian_nll_loss,
+    hinge_embedding_loss,
+    huber_loss,
+    kl_div,
+    l1_loss,
+    margin_ranking_loss,
+    mse_loss,
+    nll_loss,
+    poisson_nll_loss,
+    smooth_l1_loss,
+    soft_margin_loss,
+    triplet_margin_loss,
+)  # fmt: skip
+from .norm import batch_norm, group_norm, instance_norm, layer_norm, local_response_norm, rms_norm
+from .pooling import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_max_pool1d,
+    adaptive_max_pool2d,
+    avg_pool1d,
+    avg_pool2d,
+    lp_pool2d,
+    max_pool1d,
+    max_pool2d,
+    max_unpool2d,
+)  # fmt: skip
+
+__all__ = [name for name in dir() if not name.startswith("_")]
+
+from ... import errors as _errors  # noqa: E402
+
+__getattr__ = _errors.unknown_in("minigrad.nn.functional", lambda: list(globals()))

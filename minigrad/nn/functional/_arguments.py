@@ -1,0 +1,67 @@
+"""Checks and conversions that several functions share."""
+
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes
+from ...ops.reduce import mean, sum
+from ...tensor import Tensor
+
+DTYPE_NAMES = {
+    "int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool", "float64": "Double",
+    "float32": "Float", "float16": "Half",
+}  # fmt: skip
+
+
+def kind_of(x: Tensor) -> str:
+    """The dtype under the name that PyTorch's messages use: Long, Float, ..."""
+    return DTYPE_NAMES[x.array.dtype.name]
+
+
+def check_floating(x: Tensor, kernel: str) -> None:
+    """Raise NotImplementedError, as PyTorch's kernels do, unless `x` holds floating-point numbers."""
+    if x.array.dtype.kind != "f":
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{kind_of(x)}'\n\nConvert the tensor first: x.float().")
+
+
+def check_mean(x: Tensor) -> None:
+    """Raise the error of `mean()` for integers, where PyTorch's composition ends in one."""
+    if x.array.dtype.kind != "f":
+        mean(x)
+
+
+def check_reduction(reduction: str) -> None:
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+
+
+def reduce(values: Tensor, reduction: str) -> Tensor:
+    """All values, their mean or their sum."""
+    check_reduction(reduction)
+    return values if reduction == "none" else mean(values) if reduction == "mean" else sum(values)
+
+
+def promoted(*tensors: Tensor) -> list[Tensor]:
+    """The tensors in their common dtype."""
+    common = dtypes.result_type(*tensors)
+    return [t if t.array.dtype is common.numpy else t.to(common) for t in tensors]
+
+
+def several(value: Any, n: int, name: str) -> tuple[int, ...]:
+    """One number per dimension, from one for all or a sequence of n. Raises RuntimeError for another count."""
+    if isinstance(value, (int, np.integer)):
+        return (int(value),) * n
+    given = tuple([int(v) for v in value])
+    if len(given) == 1:
+        return given * n
+    if len(given) != n:
+        raise RuntimeError(
+            f"expected {name} to be a single integer value or a list of {n} values to match the convolution dimensions, but got "
+            f"{name}={list(given)}"
+        )
+    return given
+
+
+def constant(array: np.ndarray) -> Tensor:
+    return Tensor._wrap(array)

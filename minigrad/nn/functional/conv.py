@@ -1,0 +1,217 @@
+"""Convolutions, and the padding and unfolding that go with them. The derivatives are in ops/convolution.py."""
+
+from typing import Any
+
+import numpy as np
+
+from ... import errors
+from ...ops import convolution as rows
+from ...ops.resample import ROWS
+from ...ops.shape import slice_, unsqueeze
+from ...tensor import Tensor
+from ._arguments import several
+
+
+def conv1d(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+) -> Tensor:
+    """input (N, C, L) or (C, L), weight (O, C / groups, k); result (N, O, L') or (O, L')."""
+    return _convolve(1, input, weight, bias, stride, padding, dilation, groups)
+
+
+def conv2d(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+) -> Tensor:
+    """A window slides over the image; each result is the sum of products of the window and a kernel, plus bias.
+
+    input    (N, C, H, W) or (C, H, W); weight (O, C / groups, kH, kW); bias (O,)
+    stride   how far the window moves; padding: zeros around the image, or "same" or "valid"; dilation: the distance of a window's cells
+    groups   split the channels into groups that do not see each other
+    Result (N, O, H', W') with H' = (H + 2 * padding - dilation * (kH - 1) - 1) // stride + 1.
+    Raises RuntimeError for sizes that do not fit.
+    """
+    return _convolve(2, input, weight, bias, stride, padding, dilation, groups)
+
+
+def conv3d(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+) -> Tensor:
+    """As conv2d, with three spatial dimensions."""
+    return _convolve(3, input, weight, bias, stride, padding, dilation, groups)
+
+
+def _batched(n: int, name: str, input: Tensor) -> tuple[Tensor, bool]:
+    if input.ndim == n + 2:
+        return input, True
+    if input.ndim == n + 1:
+        return unsqueeze(input, 0), False
+    raise RuntimeError(f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {name}, but got input of size: {list(input.shape)}")
+
+
+def _check(input: Tensor, weight: Tensor, bias: Tensor | None, groups: int, channels: int, out_channels: int) -> None:
+    if input.array.dtype is not weight.array.dtype:
+        a, b = (errors.SCALAR_NAMES[x.array.dtype.name].capitalize() for x in (input, weight))
+        raise RuntimeError(
+            errors.explain(
+                f"expected scalar type {a} but found {b}", instead="convert the input (x.float()) or the layer (layer.double())."
+            )
+        )
+    if input.shape[1] != channels:
+        raise RuntimeError(
+            errors.explain(
+                f"Given groups={groups}, weight of size {list(weight.shape)}, expected input{list(input.shape)} to have {channels} "
+                f"channels, but got {input.shape[1]} channels instead",
+                "Channels are dimension 1 of a batch of images (N, C, H, W).",
+                instead=f"a layer with in_channels={input.shape[1]}, or permute the image's dimensions if channels come last.",
+            )
+        )
+    if bias is not None and tuple(bias.shape) != (out_channels,):
+        raise RuntimeError(
+            f"Given weight of size {list(weight.shape)}, expected bias to be 1-dimensional with {out_channels} elements, but got bias of "
+            f"size {list(bias.shape)} instead"
+        )
+
+
+def _convolve(n, input, weight, bias, stride, padding, dilation, groups):
+    input, batched = _batched(n, f"conv{n}d", input)
+    stride, dilation = several(stride, n, "stride"), several(dilation, n, "dilation")
+    kernel = weight.shape[2:]
+    _check(input, weight, bias, groups, weight.shape[1] * groups, weight.shape[0])
+    if isinstance(padding, str):
+        if padding == "valid":
+            padding = (0,) * n
+        elif padding == "same":
+            if any(s != 1 for s in stride):
+                raise RuntimeError("padding='same' is not supported for strided convolutions")
+            total = [d * (k - 1) for d, k in zip(dilation, kernel, strict=True)]
+            padding = tuple([t // 2 for t in total])
+            extra = [t % 2 for t in total]  # what does not split evenly goes to the end
+            if any(extra):
+                input = pad(input, [m for e in reversed(extra) for m in (0, e)])
+        else:
+            raise RuntimeError(f"Invalid padding string: '{padding}'")
+    padding = several(padding, n, "padding")
+    size = [m + 2 * p for m, p in zip(input.shape[2:], padding, strict=True)]
+    reach = [d * (k - 1) + 1 for d, k in zip(dilation, kernel, strict=True)]
+    if any(r > m for r, m in zip(reach, size, strict=True)):
+        raise RuntimeError(
+            f"Calculated padded input size per channel: ({' x '.join(map(str, size))}). Kernel size: ({' x '.join(map(str, kernel))}). "
+            "Kernel size can't be greater than actual input size"
+        )
+    if bias is None:
+        out = rows.convolution(input, weight, stride, padding, dilation, groups)
+    else:
+        out = rows.convolution_bias(input, weight, bias, stride, padding, dilation, groups)
+    return out if batched else out.squeeze(0)
+
+
+def conv_transpose1d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1) -> Tensor:
+    """input (N, C, L), weight (C, O / groups, k); result (N, O, L')."""
+    return _transpose(1, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+def conv_transpose2d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1) -> Tensor:
+    """The transpose of conv2d: each input cell adds a multiple of the kernel to the result. It makes images larger.
+
+    input (N, C, H, W), weight (C, O / groups, kH, kW); H' = (H - 1) * stride - 2 * padding + dilation * (kH - 1) + output_padding + 1.
+    """
+    return _transpose(2, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+def _transpose(n, input, weight, bias, stride, padding, output_padding, groups, dilation):
+    input, batched = _batched(n, f"conv_transpose{n}d", input)
+    options = (stride, padding, output_padding, dilation)
+    stride, padding, more, dilation = (
+        several(v, n, name) for v, name in zip(options, ("stride", "padding", "output_padding", "dilation"), strict=True)
+    )
+    _check(input, weight, bias, groups, weight.shape[0], weight.shape[1] * groups)
+    for m, s, d in zip(more, stride, dilation, strict=True):
+        if m >= max(s, d):
+            raise RuntimeError(
+                "output padding must be smaller than either stride or dilation, but got output_padding: "
+                f"{list(more)} stride: {list(stride)} dilation: {list(dilation)}"
+            )
+    kernel = weight.shape[2:]
+    size = tuple([
+        (m - 1) * s - 2 * p + d * (k - 1) + o + 1
+        for m, s, p, d, k, o in zip(input.shape[2:], stride, padding, dilation, kernel, more, strict=True)
+    ])  # fmt: skip
+    out = rows.conv_transpose(input, weight, size, stride, padding, dilation, groups)
+    if bias is not None:
+        out = out + bias.reshape((-1,) + (1,) * n)
+    return out if batched else out.squeeze(0)
+
+
+def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
+    """Every window as a column: (N, C, H, W) -> (N, C * kH * kW, windows)."""
+    input, batched = _batched(2, "unfold", input)
+    kernel, dilation, padding, stride = (several(v, 2, "size") for v in (kernel_size, dilation, padding, stride))
+    out = rows.im2col(input, kernel, stride, padding, dilation)
+    return out if batched else out.squeeze(0)
+
+
+def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
+    """The transpose of unfold: columns are added up where their windows overlap. (N, C * kH * kW, windows) -> (N, C, H, W)."""
+    batched = input.ndim == 3
+    if not batched:
+        input = unsqueeze(input, 0)
+    size, kernel, dilation, padding, stride = (several(v, 2, "size") for v in (output_size, kernel_size, dilation, padding, stride))
+    channels = input.shape[1] // (kernel[0] * kernel[1])
+    out = rows.col2im(input, channels, size, kernel, stride, padding, dilation)
+    return out if batched else out.squeeze(0)
+
+
+def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = None) -> Tensor:
+    """More cells around a tensor; `pad` counts pairs (before, after) from the last dimension on; negative numbers cut off.
+
+    mode "constant" (with `value`), "reflect" (without repeating the edge), "replicate" (the edge) or "circular".
+    """
+    pad = [int(p) for p in pad]
+    if len(pad) % 2:
+        raise RuntimeError("Padding length must be divisible by 2")
+    if len(pad) > 2 * input.ndim:
+        raise RuntimeError(
+            f"Padding length should be less than or equal to two times the input dimension but got padding "
+            f"length {len(pad)} and input of dimension {input.ndim}"
+        )
+    pairs = [(pad[2 * i], pad[2 * i + 1]) for i in range(len(pad) // 2)]
+    if mode == "constant":
+        return _pad_constant(input, pairs, 0 if value is None else value)
+    if mode not in ("reflect", "replicate", "circular"):
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    places: list[np.ndarray] = []
+    for i, (before, after) in enumerate(pairs):
+        dim = input.ndim - 1 - i
+        n = input.shape[dim]
+        if mode == "reflect" and max(before, after) >= n:
+            raise RuntimeError(
+                f"Argument #4: Padding size should be less than the corresponding input dimension, but got: padding ({before}, {after}) at "
+                f"dimension {dim} of input {list(input.shape)}"
+            )
+        if mode == "circular" and max(before, after) > n:
+            raise RuntimeError("Padding value causes wrapping around more than once.")
+        along = np.arange(-before, n + after)
+        if mode == "reflect":
+            along = np.abs(along)
+            along = np.where(along >= n, 2 * (n - 1) - along, along)
+        else:
+            along = np.clip(along, 0, n - 1) if mode == "replicate" else along % n
+        places.insert(0, along)
+    return ROWS[mode, min(len(places), 2)](input, tuple(places))
+
+
+def _pad_constant(input: Tensor, pairs: list[tuple[int, int]], value: float) -> Tensor:
+    for i, (before, after) in enumerate(pairs):  # negative padding first: a slice
+        if before < 0 or after < 0:
+            dim = input.ndim - 1 - i
+            input = slice_(input, dim, max(0, -before), input.shape[dim] - max(0, -after), 1)
+    pairs = [(max(0, a), max(0, b)) for a, b in pairs]
+    shape, key = list(input.shape), [slice(None)] * input.ndim
+    for i, (before, after) in enumerate(pairs):
+        dim = input.ndim - 1 - i
+        key[dim] = slice(before, before + shape[dim])
+        shape[dim] += before + after
+    return rows.constant_pad(input, tuple(shape), tuple(key), value)
+
+
+__all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "fold", "pad", "unfold"]

@@ -1,0 +1,35 @@
+"""Lengths, distances and angles between vectors."""
+
+import numpy as np
+
+from ...tensor import Tensor
+from ._arguments import promoted
+
+
+def _length(x: Tensor, p: float, dim: int, keepdim: bool) -> Tensor:
+    if p == 2:
+        return x.norm(2, dim, keepdim)
+    return x.norm(p, dim, keepdim)
+
+
+def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
+    """Each vector along `dim` divided by its length (at least eps)."""
+    length = _length(input, p, dim, True).clamp(min=eps)
+    return input / length.expand(*input.shape)
+
+
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    """The cosine of the angle between vectors along `dim`; lengths below eps count as eps."""
+    x1, x2 = promoted(x1, x2)
+    shape = np.broadcast_shapes(x1.shape, x2.shape)
+    x1, x2 = x1.expand(*shape), x2.expand(*shape)
+    one, two = (x / _length(x, 2, dim, True).clamp(min=eps) for x in (x1, x2))
+    return (one * two).sum(dim)
+
+
+def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
+    """The p-norm of x1 - x2 + eps along the last dimension."""
+    return _length(x1 - x2 + eps, p, -1, keepdim)
+
+
+__all__ = ["cosine_similarity", "normalize", "pairwise_distance"]

@@ -1,0 +1,63 @@
+"""Dropout: numbers set to zero at random, the others enlarged so that the mean stays."""
+
+import numpy as np
+
+from ...create import bernoulli
+from ...tensor import Tensor
+from ._arguments import constant
+
+
+def _check(p: float) -> None:
+    if not 0.0 <= p <= 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+
+
+def _dropped(input: Tensor, p: float, training: bool, inplace: bool, shape: tuple[int, ...]) -> Tensor:
+    if p == 0 or not training or not input.numel():
+        return input
+    noise = bernoulli(constant(np.empty(shape, input.array.dtype)), 1 - p)
+    if p < 1:
+        noise = noise / (1 - p)
+    return input.mul_(noise) if inplace else input * noise
+
+
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """In training each number becomes 0 with probability p, and otherwise x / (1 - p). In evaluation nothing happens.
+
+    Srivastava et al. 2014, https://jmlr.org/papers/v15/srivastava14a.html
+    """
+    _check(p)
+    return _dropped(input, p, training, inplace, input.array.shape)
+
+
+def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """As dropout, but whole channels at once: (N, C, L) or (C, L)."""
+    return _channels(input, p, training, inplace, 1)
+
+
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """As dropout, but whole channels at once: (N, C, H, W)."""
+    return _channels(input, p, training, inplace, 2)
+
+
+def _channels(input: Tensor, p: float, training: bool, inplace: bool, n: int) -> Tensor:
+    _check(p)
+    kept = input.ndim - n if input.ndim in (n + 1, n + 2) else 2
+    return _dropped(input, p, training, inplace, tuple([m if i < kept else 1 for i, m in enumerate(input.shape)]))
+
+
+def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+    """Dropout for selu: dropped numbers become selu's lower limit, then mean and variance are restored."""
+    _check(p)
+    if p == 0 or not training:
+        return input
+    noise = bernoulli(constant(np.empty(input.array.shape, input.array.dtype)), 1 - p)
+    if p == 1:
+        return input * noise
+    low = 1.7580993408473766
+    a = 1 / ((low * low * p + 1) * (1 - p)) ** 0.5
+    out = input * (noise * a) + ((noise - 1) * (low * a) + low * a * p)
+    return input.copy_(out) if inplace else out
+
+
+__all__ = ["alpha_dropout", "dropout", "dropout1d", "dropout2d"]

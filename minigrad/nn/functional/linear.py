@@ -1,0 +1,133 @@
+"""Linear maps and look-ups in tables."""
+
+import numpy as np
+
+from ... import errors
+from ...ops import linalg, lookup
+from ...ops.shape import reshape, t, unsqueeze
+from ...tensor import Tensor
+from ._arguments import constant, kind_of
+
+
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """input @ weight.T + bias.
+
+    input (*, in_features), weight (out_features, in_features), bias (out_features,); result (*, out_features).
+    Raises RuntimeError if the sizes or dtypes do not fit.
+    """
+    x, w = input.array, weight.array
+    if x.ndim == 2 == w.ndim and bias is not None and x.shape[1] == w.shape[1] and x.dtype is w.dtype is bias.array.dtype:
+        return lookup.addmm_(bias, input, t(weight))
+    if w.ndim == 1:
+        return linalg.matmul(input, weight) if bias is None else linalg.matmul(input, weight) + bias
+    if x.ndim == 0:
+        raise RuntimeError("both arguments to linear need to be at least 1D, but they are 0D and 2D")
+    if x.dtype is not w.dtype or (bias is not None and bias.array.dtype is not x.dtype) or x.shape[-1] != w.shape[1]:
+        _refuse(input, weight, bias)
+    if bias is None:
+        if x.ndim == 1:
+            return linalg.mm(unsqueeze(input, 0), t(weight)).squeeze(0)
+        return linalg.matmul(input, t(weight))
+    rows = reshape(input, (-1, w.shape[1])) if x.size else reshape(input, (int(np.prod(x.shape[:-1])), w.shape[1]))
+    return lookup.addmm_(bias, rows, t(weight)).view(*x.shape[:-1], w.shape[0])
+
+
+def _refuse(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
+    """Raise the error for what does not fit."""
+    x, w = input.array, weight.array
+    if x.dtype is not w.dtype or (bias is not None and bias.array.dtype is not x.dtype):
+        if bias is None:
+            a, b = errors.SCALAR_NAMES[x.dtype.name], errors.SCALAR_NAMES[w.dtype.name]
+            sentence = f"expected m1 and m2 to have the same dtype, but got: {a} != {b}"
+        else:
+            sentence = f"mat1 and mat2 must have the same dtype, but got {kind_of(input)} and {kind_of(weight)}"
+        raise RuntimeError(
+            errors.explain(
+                sentence,
+                f"The input holds {input.dtype}, the weight {weight.dtype}.",
+                instead="convert the input (x.float()) or the layer (layer.double()).",
+            )
+        )
+    rows = x.size // x.shape[-1] if x.shape[-1] else 0
+    raise RuntimeError(
+        errors.explain(
+            f"mat1 and mat2 shapes cannot be multiplied ({rows}x{x.shape[-1]} and {w.shape[1]}x{w.shape[0]})",
+            f"The layer takes {w.shape[1]} features, the last dimension of the input of shape {tuple(x.shape)} has {x.shape[-1]}.",
+            instead=f"a layer with in_features={x.shape[-1]}, or an input whose last dimension is {w.shape[1]} (flatten it first?).",
+        )
+    )
+
+
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """y_k = input1 @ weight_k @ input2 + bias_k. weight (out, in1, in2)."""
+    if input1.shape[:-1] != input2.shape[:-1]:
+        raise RuntimeError(f"bilinear(): input batch dimensions do not match: got {list(input1.shape)} and {list(input2.shape)}")
+    for number, (x, size) in enumerate(zip((input1, input2), weight.shape[1:], strict=True), 1):
+        if x.shape[-1] != size:
+            raise RuntimeError(f"bilinear(): input{number} size does not match weight size: got {x.shape[-1]} but expected {size}")
+    out, in1, in2 = weight.shape
+    one, two = input1.reshape(-1, in1), input2.reshape(-1, in2)
+    rows = one @ weight.permute(1, 0, 2).reshape(in1, out * in2)  # (n, out * in2)
+    products = rows.reshape(-1, out, in2) @ two.unsqueeze(-1)
+    result = products.view(*input1.shape[:-1], out)
+    return result if bias is None else result + bias
+
+
+def embedding(
+    input: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None, norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False, sparse: bool = False,
+) -> Tensor:  # fmt: skip
+    """Row input[i] of `weight` for each index. input (*) whole numbers, weight (count, features); result (*, features).
+
+    padding_idx         this row gets no gradient
+    max_norm            rows that are looked up are first shortened, in place, to this norm
+    scale_grad_by_freq  divide a row's gradient by how often it was looked up
+    Raises IndexError for an index outside the table.
+    """
+    if input.array.dtype.name not in ("int64", "int32"):
+        raise RuntimeError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+            f"{input.type()} instead (while checking arguments for embedding)"
+        )
+    count = weight.shape[0]
+    if padding_idx is not None:
+        if not -count <= padding_idx < count:
+            raise AssertionError("Padding_idx must be within num_embeddings")
+        padding_idx %= count
+    indices = input.array
+    if indices.size and not (0 <= indices.min() and indices.max() < count):
+        raise IndexError(
+            errors.explain(
+                "index out of range in self",
+                f"The table has {count} rows, numbered 0 to {count - 1}; the input holds numbers from {indices.min()} to {indices.max()}.",
+                instead=f"num_embeddings={indices.max() + 1} or more, or check how the tokens are numbered.",
+            )
+        )
+    if max_norm is not None:
+        rows = np.unique(indices)
+        norms = np.linalg.norm(weight.array[rows], norm_type, axis=1)
+        long = norms > max_norm
+        weight.array[rows[long]] *= (max_norm / (norms[long] + 1e-7))[:, None]
+        weight.version[0] += 1
+    return lookup.embedding_(weight, input, padding_idx, scale_grad_by_freq)
+
+
+def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
+    """A 1 at each class number among zeros: (*) becomes (*, num_classes); -1 counts up to the largest number."""
+    classes = input.array
+    if classes.dtype != np.int64:
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    if not classes.size and num_classes <= 0:
+        raise RuntimeError("Can not infer total number of classes from empty tensor.")
+    if classes.size and classes.min() < 0:
+        raise RuntimeError("Class values must be non-negative.")
+    if num_classes == -1:
+        num_classes = int(classes.max()) + 1
+    if num_classes < 1:
+        raise RuntimeError("num_classes should be positive")
+    if classes.size and classes.max() >= num_classes:
+        raise RuntimeError("Class values must be smaller than num_classes.")
+    return constant((classes[..., None] == np.arange(num_classes)).astype(np.int64))
+
+
+__all__ = ["bilinear", "embedding", "linear", "one_hot"]

@@ -1,0 +1,349 @@
+"""Losses: how far a prediction is from its target, as one number (or with reduction="none" one per element or sample).
+
+What does not live here: the rows with their derivatives (ops/losses.py) and the modules (nn/loss.py).
+"""
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ... import errors
+from ...ops import losses, neural
+from ...ops.shape import expand
+from ...tensor import Tensor
+from ._arguments import check_floating, check_mean, check_reduction, constant, kind_of, promoted, reduce
+from .activation import logsigmoid
+from .distance import cosine_similarity, pairwise_distance
+
+
+def _pair(input: Tensor, target: Tensor) -> list[Tensor]:
+    """Prediction and target in one dtype and one shape. Warns if they have to be broadcast: that is nearly always a mistake."""
+    if input.shape != target.shape:
+        warnings.warn(
+            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will likely lead to "
+            "incorrect results due to broadcasting. Please ensure they have the same size.",
+            stacklevel=3,
+        )
+        try:
+            shape = np.broadcast_shapes(input.shape, target.shape)
+        except ValueError as e:
+            raise errors.broadcast([input.array, target.array], e) from None
+        input, target = (x if x.shape == shape else expand(x, shape) for x in (input, target))
+    return promoted(input, target)
+
+
+def _weighted(values: Tensor, weight: Tensor | None, reduction: str) -> Tensor:
+    """Values times weights, reduced; the mean is over the sum of the weights."""
+    if weight is None:
+        return reduce(values, reduction)
+    if weight.shape != values.shape:
+        raise ValueError("Weights and input must have the same size.")
+    values = values * weight
+    return values.sum() / weight.sum() if reduction == "mean" else reduce(values, reduction)
+
+
+def mse_loss(
+    input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean", weight: Tensor | None = None
+) -> Tensor:
+    """The squared differences."""
+    check_reduction(reduction)
+    input, target = _pair(input, target)
+    check_floating(input, "mse_cpu")
+    if weight is not None:
+        return _weighted(losses.mse_loss_(input, target, "none"), weight, reduction)
+    return losses.mse_loss_(input, target, reduction)
+
+
+def l1_loss(input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
+    """The absolute differences."""
+    check_reduction(reduction)
+    input, target = _pair(input, target)
+    return _weighted((input - target).abs(), weight, reduction)
+
+
+def smooth_l1_loss(input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean", beta: float = 1.0) -> Tensor:
+    """Squared differences where they are below beta, absolute ones beyond, joined smoothly."""
+    check_reduction(reduction)
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    input, target = _pair(input, target)
+    if beta == 0:
+        return l1_loss(input, target, reduction=reduction)
+    return losses.smooth_l1_loss_(input, target, reduction, beta)
+
+
+def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None) -> Tensor:
+    """As smooth_l1_loss times delta: half the squared difference up to delta, a straight line beyond."""
+    check_reduction(reduction)
+    if delta <= 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    input, target = _pair(input, target)
+    if weight is not None:
+        return _weighted(losses.huber_loss_(input, target, "none", delta), weight, reduction)
+    return losses.huber_loss_(input, target, reduction, delta)
+
+
+def binary_cross_entropy(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, size_average=None, reduce=None, reduction: str = "mean"
+) -> Tensor:
+    """-(t log p + (1 - t) log(1 - p)) for probabilities p. Logarithms are at least -100. Better: binary_cross_entropy_with_logits."""
+    check_reduction(reduction)
+    if target.shape != input.shape:
+        raise ValueError(
+            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is deprecated. "
+            "Please ensure they have the same size."
+        )
+    if input.array.dtype is not target.array.dtype:
+        raise RuntimeError(f"Found dtype {kind_of(target)} but expected {kind_of(input)}")
+    check_floating(input, "binary_cross_entropy")
+    if not ((input.array >= 0) & (input.array <= 1)).all():
+        raise RuntimeError(
+            errors.explain(
+                "all elements of input should be between 0 and 1",
+                why="The loss takes the logarithm of probabilities.",
+                instead="put a sigmoid before it, or use binary_cross_entropy_with_logits, which takes any numbers.",
+            )
+        )
+    return _apply(losses.bce_, input, target, weight, reduction)
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, size_average=None, reduce=None, reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """binary_cross_entropy of sigmoid(input), computed without overflow. `pos_weight` counts the positive targets more."""
+    check_reduction(reduction)
+    if target.shape != input.shape:
+        raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
+    input, target = promoted(input, target)
+    check_floating(input, "binary_cross_entropy_with_logits")
+    return _apply(losses.bce_logits_, input, target, weight, reduction, None if pos_weight is None else pos_weight.array)
+
+
+def _apply(row: Any, input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, *options: Any) -> Tensor:
+    if weight is None:
+        return row(input, target, reduction, *options)
+    return reduce(row(input, target, "none", *options) * weight, reduction)
+
+
+def _check_classes(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int) -> None:
+    """Raise PyTorch's errors about targets that are not class numbers of `input`."""
+    if target.array.dtype.name not in ("int64", "uint8"):
+        raise RuntimeError(
+            errors.explain(
+                f"expected target dtype to be Long or Byte, but got {kind_of(target)}",
+                why="The target of each sample is the number of its class.",
+                instead="target.long().",
+            )
+        )
+    if input.ndim <= 2 and target.ndim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if input.ndim > 1 and target.ndim and input.shape[0] != target.shape[0]:
+        raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({target.shape[0]}).")
+    if input.ndim > 2 and (target.ndim != input.ndim - 1 or input.shape[2:] != target.shape[1:]):
+        wanted = (input.shape[0], *input.shape[2:])
+        raise RuntimeError(f"Expected target size {list(wanted)}, got {list(target.shape)}")
+    classes = input.shape[1] if input.ndim > 1 else input.shape[0]
+    if weight is not None and tuple(weight.shape) != (classes,):
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of shape: "
+            f"{list(weight.shape)}"
+        )
+    wrong = (target.array != ignore_index) & ((target.array < 0) | (target.array >= classes))
+    if wrong.any():
+        raise IndexError(
+            errors.explain(
+                f"Target {int(target.array[wrong].ravel()[0])} is out of bounds.",
+                f"The input has {classes} classes, numbered 0 to {classes - 1}.",
+                instead="check the number of outputs of the last layer, and whether classes are counted from 0.",
+            )
+        )
+
+
+def nll_loss(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, size_average=None, ignore_index: int = -100, reduce=None,
+    reduction: str = "mean",
+) -> Tensor:  # fmt: skip
+    """Minus the log-probability of the right class.
+
+    input   log-probabilities (N, C), (C,) or (N, C, d1, ...)
+    target  class numbers (N,), () or (N, d1, ...)
+    weight  (C,): how much each class counts; the mean is over the weights
+    Samples of class ignore_index do not count.
+    """
+    check_reduction(reduction)
+    _check_classes(input, target, weight, ignore_index)
+    check_floating(input, "nll_loss_out_frame")
+    row = losses.nll_ if input.ndim <= 2 else losses.nll_2d
+    return row(input, target, None if weight is None else weight.array, reduction, ignore_index)
+
+
+def cross_entropy(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, size_average=None, ignore_index: int = -100, reduce=None,
+    reduction: str = "mean", label_smoothing: float = 0.0,
+) -> Tensor:  # fmt: skip
+    """nll_loss of log_softmax(input): the loss of classification.
+
+    target           class numbers, or probabilities of input's shape
+    label_smoothing  mix the target with equal probabilities for all classes
+
+    >>> import minigrad as torch
+    >>> torch.nn.functional.cross_entropy(torch.zeros(1, 4), torch.tensor([2]))  # log(4)
+    tensor(1.3863)
+    """
+    check_reduction(reduction)
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
+    axis = 1 if input.ndim > 1 else 0
+    if target.shape == input.shape and target.is_floating_point():
+        if ignore_index >= 0:
+            raise RuntimeError("ignore_index is not supported for floating point target")
+        return _soft_cross_entropy(neural.log_softmax(input, axis), target, weight, reduction, label_smoothing, axis)
+    _check_classes(input, target, weight, ignore_index)
+    check_floating(input, "log_softmax_lastdim_kernel_impl")
+    log_p = neural.log_softmax(input, axis)
+    loss = nll_loss(log_p, target, weight, ignore_index=ignore_index, reduction=reduction)
+    if label_smoothing == 0:
+        return loss
+    # The smoothed part: minus the mean log-probability over the classes, weighted as the classes are.
+    classes = input.shape[axis]
+    kept = target.array != ignore_index
+    smooth = -(log_p if weight is None else log_p * weight.reshape(_along(axis, input.ndim))).sum(axis)
+    smooth = smooth.masked_fill(constant(~kept), 0.0) if not kept.all() else smooth
+    if reduction == "mean":
+        factors = kept.sum() if weight is None else np.where(kept, weight.array[np.where(kept, target.array, 0)], 0).sum()
+        smooth = smooth.sum() / factors.item()
+    elif reduction == "sum":
+        smooth = smooth.sum()
+    return loss * (1 - label_smoothing) + smooth * (label_smoothing / classes)
+
+
+def _along(axis: int, ndim: int) -> tuple[int, ...]:
+    return tuple([-1 if i == axis else 1 for i in range(ndim)])
+
+
+def _soft_cross_entropy(log_p: Tensor, target: Tensor, weight: Tensor | None, reduction: str, smoothing: float, axis: int) -> Tensor:
+    if smoothing:
+        target = target * (1 - smoothing) + smoothing / log_p.shape[axis]
+    products = log_p * target
+    if weight is not None:
+        products = products * weight.reshape(_along(axis, log_p.ndim))
+    if reduction == "none":
+        return -products.sum(axis)
+    total = -products.sum()
+    return losses.over(total, log_p.numel() // log_p.shape[axis]) if reduction == "mean" else total
+
+
+def kl_div(input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean", log_target: bool = False) -> Tensor:
+    """The Kullback-Leibler divergence of target probabilities from input log-probabilities: target * (log(target) - input).
+
+    reduction="batchmean" divides the sum by the number of samples, which is the mathematical definition.
+    """
+    if reduction == "mean":
+        warnings.warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides only by the batch "
+            "size, and aligns with the KL div math definition.'mean' will be changed to behave the same as 'batchmean' in the next major "
+            "release.",
+            stacklevel=2,
+        )
+    if not (input.is_floating_point() and target.is_floating_point()):
+        raise RuntimeError("kl_div: Integral inputs not supported.")
+    if log_target:
+        values = target.exp() * (target - input)
+    else:
+        values = losses.xlogy(target, target) - target * input
+    if reduction == "batchmean":
+        return values.sum() / input.shape[0] if input.ndim else values.sum()
+    return _reduce(values, reduction)
+
+
+def poisson_nll_loss(
+    input: Tensor, target: Tensor, log_input: bool = True, full: bool = False, size_average=None, eps: float = 1e-8, reduce=None,
+    reduction: str = "mean",
+) -> Tensor:  # fmt: skip
+    """-log of the Poisson probability of the counts `target`: exp(x) - t * x (or x - t * log(x)); `full` adds Stirling's term."""
+    loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
+    if full:
+        stirling = target * target.log() - target + (target * (2 * math.pi)).log() * 0.5
+        loss = loss + stirling.masked_fill(target <= 1, 0)
+    return _reduce(loss, reduction)
+
+
+def gaussian_nll_loss(input: Tensor, target: Tensor, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> Tensor:
+    """-log of the normal density of `target` with mean `input` and variance `var` (at least eps; the clamp has no gradient)."""
+    if not input.is_floating_point():
+        raise RuntimeError("result type Float can't be cast to the desired output type long int")
+    if not isinstance(var, Tensor):
+        var = constant(np.full(input.shape, var, input.array.dtype))
+    if var.shape != input.shape:
+        if tuple(input.shape[:-1]) == tuple(var.shape):
+            var = var.unsqueeze(-1)
+        elif not (tuple(input.shape[:-1]) == tuple(var.shape[:-1]) and var.shape[-1] == 1):
+            raise ValueError("var is of incorrect size")
+    if (var.array < 0).any():
+        raise ValueError("var has negative entry/entries")
+    check_reduction(reduction)
+    low = constant(np.maximum(eps - var.array, 0))  # added, not clamped: the gradient passes unchanged
+    var = var + low
+    loss = (var.log() + (input - target) ** 2 / var) * 0.5
+    if full:
+        loss = loss + 0.5 * math.log(2 * math.pi)
+    return _reduce(loss, reduction)
+
+
+def hinge_embedding_loss(
+    input: Tensor, target: Tensor, margin: float = 1.0, size_average=None, reduce=None, reduction: str = "mean"
+) -> Tensor:
+    """x where the target is 1, max(0, margin - x) where it is -1."""
+    check_mean(input)
+    far = (margin - input).clamp(min=0)
+    zero = constant(np.zeros((), input.array.dtype))
+    return _reduce(zero.where(target == 1, far) + zero.where(target == -1, input), reduction)
+
+
+def soft_margin_loss(input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean") -> Tensor:
+    """log(1 + exp(-target * x)) for targets 1 and -1."""
+    return _reduce(-logsigmoid(input * target), reduction)
+
+
+def margin_ranking_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, size_average=None, reduce=None, reduction: str = "mean"
+) -> Tensor:
+    """max(0, -target * (x1 - x2) + margin)."""
+    if not input1.ndim == input2.ndim == target.ndim:
+        raise RuntimeError(
+            f"margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: {input1.size()}, input2: "
+            f"{input2.size()}, target: {target.size()} "
+        )
+    return _reduce((-target * (input1 - input2) + margin).clamp(min=0), reduction)
+
+
+def cosine_embedding_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, size_average=None, reduce=None, reduction: str = "mean"
+) -> Tensor:
+    """1 - cos for pairs with target 1, max(0, cos - margin) for those with -1."""
+    cos = cosine_similarity(input1, input2, dim=-1)
+    zero = constant(np.zeros((), cos.array.dtype))
+    return _reduce((1 - cos).where(target == 1, zero) + (cos - margin).clamp(min=0).where(target == -1, zero), reduction)
+
+
+def triplet_margin_loss(
+    anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2, eps: float = 1e-6, swap: bool = False,
+    size_average=None, reduce=None, reduction: str = "mean",
+) -> Tensor:  # fmt: skip
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin)."""
+    near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
+    if swap:
+        far = far.minimum(pairwise_distance(positive, negative, p, eps))
+    return _reduce((near - far + margin).clamp(min=0), reduction)
+
+
+_reduce = reduce  # the functions above have a parameter of that name
+
+__all__ = [
+    "binary_cross_entropy", "binary_cross_entropy_with_logits", "cosine_embedding_loss", "cross_entropy", "gaussian_nll_loss",
+    "hinge_embedding_loss", "huber_loss", "kl_div", "l1_loss", "margin_ranking_loss", "mse_loss", "nll_loss", "poisson_nll_loss",
+    "smooth_l1_loss", "soft_margin_loss", "triplet_margin_loss",
+]  # fmt: skip

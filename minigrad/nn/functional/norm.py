@@ -1,0 +1,158 @@
+"""Normalisation: mean 0 and variance 1 over a batch, a layer, a group. The derivatives are in ops/normalization.py."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes
+from ...ops import normalization as rows
+from ...tensor import Tensor
+from ._arguments import check_floating, constant
+
+
+def _affine(x: Tensor, weight: Tensor | None, bias: Tensor | None, shape: tuple[int, ...]) -> tuple[Tensor, Tensor]:
+    dtype = x.array.dtype
+    return (
+        constant(np.ones(shape, dtype)) if weight is None else weight,
+        constant(np.zeros(shape, dtype)) if bias is None else bias,
+    )
+
+
+def layer_norm(
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+) -> Tensor:
+    """(x - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over the last dimensions, those of normalized_shape."""
+    shape = tuple(normalized_shape)
+    if not shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = []"
+        )
+    for name, p in (("weight", weight), ("bias", bias)):
+        if p is not None and tuple(p.shape) != shape:
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape {list(p.shape)} and "
+                f"normalized_shape = {list(shape)}"
+            )
+    _check_last(input, shape)
+    check_floating(input, "LayerNormKernelImpl")
+    weight, bias = _affine(input, weight, bias, shape)
+    axes = tuple(range(input.ndim - len(shape), input.ndim))
+    return rows.layer_norm_(input, weight, bias, input.array.shape, axes, shape, eps)[0]
+
+
+def _check_last(input: Tensor, shape: tuple[int, ...]) -> None:
+    if tuple(input.shape[input.ndim - len(shape) :]) != shape or input.ndim < len(shape):
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input with shape [*, {', '.join(map(str, shape))}], but got input of "
+            f"size{list(input.shape)}"
+        )
+
+
+def rms_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None) -> Tensor:
+    """x / sqrt(mean(x * x) + eps) * weight over the last dimensions. eps: by default the dtype's.
+
+    Zhang and Sennrich 2019, https://arxiv.org/abs/1910.07467
+    """
+    shape = tuple(normalized_shape)
+    _check_last(input, shape)
+    if eps is None:
+        eps = dtypes.finfo(input.dtype).eps
+    dims = tuple(range(input.ndim - len(shape), input.ndim))
+    out = input * (input.pow(2).mean(dims, keepdim=True) + eps).rsqrt()
+    return out if weight is None else out * weight
+
+
+def batch_norm(
+    input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None, bias: Tensor | None = None,
+    training: bool = False, momentum: float = 0.1, eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
+    """(x - mean) / sqrt(variance + eps) * weight + bias for each channel (dimension 1).
+
+    training: mean and variance over all other dimensions of this batch; running_mean and running_var, if given, move towards them by
+    `momentum`. Otherwise running_mean and running_var are used. Raises ValueError for a batch with one value per channel.
+
+    Ioffe and Szegedy 2015, https://arxiv.org/abs/1502.03167
+    """
+    if training and input.ndim >= 2 and input.numel() // max(1, input.shape[1]) == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.size()}")
+    channels = input.shape[1]
+    if not training:
+        for name, p in (("running_mean", running_mean), ("running_var", running_var)):
+            if p is None:
+                raise RuntimeError(f"{name} must be defined in evaluation mode")
+    for name, p in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias)):
+        if p is not None and p.numel() != channels:
+            raise RuntimeError(f"{name} should contain {channels} elements not {p.numel()}")
+    check_floating(input, "batch_norm")
+    weight, bias = _affine(input, weight, bias, (channels,))
+    affine = (channels,) + (1,) * (input.ndim - 2)
+    if not training:
+        mean, variance = (s.detach().to(input.dtype).reshape(affine) for s in (running_mean, running_var) if s is not None)
+        return rows.batch_norm_eval(input, weight, bias, mean, variance, affine, eps)
+    axes = (0, *range(2, input.ndim))
+    out, mean, rstd = rows.batch_norm_(input, weight, bias, input.array.shape, axes, affine, eps)
+    if running_mean is not None:
+        _move(running_mean, mean.array.reshape(-1), momentum)
+    if running_var is not None:
+        n = input.numel() // channels
+        variance = 1 / np.square(rstd.array.reshape(-1)) - eps
+        _move(running_var, variance * (n / (n - 1)), momentum)  # unbiased, as PyTorch keeps it
+    return out
+
+
+def _move(running: Tensor, value: np.ndarray, momentum: float) -> None:
+    running.array[...] = (1 - momentum) * running.array + momentum * value
+    running.version[0] += 1
+
+
+def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:
+    """Normalises each sample over groups of channels; weight and bias are per channel. Wu and He 2018, https://arxiv.org/abs/1803.08494"""
+    if input.ndim < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
+    n, channels = input.shape[:2]
+    if channels % num_groups:
+        raise RuntimeError(
+            f"Expected number of channels in input to be divisible by num_groups, but got input of shape {list(input.shape)} and "
+            f"num_groups={num_groups}"
+        )
+    weight, bias = _affine(input, weight, bias, (channels,))
+    affine = (channels,) + (1,) * (input.ndim - 2)
+    return rows.group_norm_(input, weight, bias, (n, num_groups, input.numel() // max(1, n * num_groups)), (2,), affine, eps)[0]
+
+
+def instance_norm(
+    input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None, weight: Tensor | None = None,
+    bias: Tensor | None = None, use_input_stats: bool = True, momentum: float = 0.1, eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
+    """Normalises each channel of each sample: batch_norm with every sample's channels as channels of one."""
+    n, channels = input.shape[:2]
+    if use_input_stats and input.numel() // max(1, n * channels) <= 1:
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.size()}")
+
+    def repeated(p: Any) -> Any:
+        return None if p is None else p.repeat(n)
+
+    statistics = [repeated(running_mean), repeated(running_var)]
+    folded = input.reshape(1, n * channels, *input.shape[2:])
+    out = batch_norm(folded, statistics[0], statistics[1], repeated(weight), repeated(bias), use_input_stats, momentum, eps)
+    for running, many in zip((running_mean, running_var), statistics, strict=True):
+        if running is not None and use_input_stats:
+            running.array[...] = many.array.reshape(n, channels).mean(0)
+    return out.view(*input.shape)
+
+
+def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
+    """x / (k + alpha * mean of squares over `size` neighbouring channels) ** beta."""
+    from .conv import pad
+    from .pooling import avg_pool2d
+
+    if input.ndim < 3:
+        raise ValueError(f"Expected 3D or higher dimensionality                          input (got {input.ndim} dimensions)")
+    n, c = input.shape[:2]
+    squares = pad((input * input).reshape(n, 1, c, -1), (0, 0, size // 2, (size - 1) // 2))
+    means = avg_pool2d(squares, (size, 1), stride=1).reshape(*input.shape)
+    return input / (means * alpha + k) ** beta
+
+
+__all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "rms_norm"]

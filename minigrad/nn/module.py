@@ -1,0 +1,466 @@
+"""Module: a function with parameters.
+
+What lives here: registration by attribute assignment, the walks over parameters, buffers and sub-modules, train and eval, conversion,
+registering hooks, repr. What does not: calling with hooks (module_hooks.py), state dictionaries (module_state.py), any particular layer.
+"""
+
+import functools
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from ..dtypes import dtype as Dtype
+from ..node import RemovableHandle
+from ..tensor import Tensor
+from . import module_hooks, module_state
+from .parameter import Buffer, Parameter, typename
+
+
+class Module:
+    """Base class of everything that has parameters. Subclasses call `super().__init__()`, assign parameters and sub-modules to
+    attributes, and define `forward`; calling the module runs the hooks and `forward`.
+
+    >>> import minigrad as torch
+    >>> from minigrad import nn
+    >>> class Line(nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.slope = nn.Parameter(torch.tensor(2.0))
+    ...     def forward(self, x):
+    ...         return self.slope * x
+    >>> line = Line()
+    >>> line(torch.tensor(3.0))
+    tensor(6., grad_fn=<MulBackward0>)
+    >>> [name for name, _ in line.named_parameters()]
+    ['slope']
+    """
+
+    _version = 1
+    training: bool
+    _is_full_backward_hook: bool | None  # None: no backward hooks yet
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        if kwargs:
+            raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'")
+        if args:
+            raise TypeError(f"{type(self).__name__}.__init__() takes 1 positional argument but {len(args) + 1} were given")
+        self.__dict__.update(  # not by assignment: __setattr__ looks these up
+            training=True,
+            _parameters={},
+            _buffers={},
+            _non_persistent_buffers_set=set(),
+            _modules={},
+            _forward_pre_hooks=OrderedDict(),
+            _forward_pre_hooks_with_kwargs=set(),
+            _forward_hooks=OrderedDict(),
+            _forward_hooks_with_kwargs=set(),
+            _forward_hooks_always_called=set(),
+            _backward_pre_hooks=OrderedDict(),
+            _backward_hooks=OrderedDict(),
+            _is_full_backward_hook=None,
+        )
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._forward_pre_hooks or self._forward_hooks or self._backward_hooks or self._backward_pre_hooks:
+            return module_hooks.call(self, args, kwargs)
+        return self.forward(*args, **kwargs)
+
+    # Registration ------------------------------------------------------------------------------------------------------
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        own = self.__dict__
+        if isinstance(value, Parameter):
+            if "_parameters" not in own:
+                raise AttributeError("cannot assign parameters before Module.__init__() call")
+            self._forget(name, own, self._buffers, self._modules)
+            self.register_parameter(name, value)
+        elif isinstance(value, Module):
+            if "_modules" not in own:
+                raise AttributeError("cannot assign module before Module.__init__() call")
+            if name in self._parameters:
+                raise TypeError(f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)")
+            self._forget(name, own, self._buffers)
+            self._modules[name] = value
+        elif name in own.get("_parameters", ()):
+            if value is not None:
+                raise TypeError(f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)")
+            self._parameters[name] = None
+        elif name in own.get("_modules", ()):
+            if value is not None:
+                raise TypeError(f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module or None expected)")
+            self._modules[name] = None
+        elif isinstance(value, Buffer) or name in own.get("_buffers", ()):
+            if value is not None and not isinstance(value, Tensor):
+                raise TypeError(f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)")
+            kept = value.persistent if isinstance(value, Buffer) else name not in self._non_persistent_buffers_set
+            self.register_buffer(name, value, kept)
+        else:
+            object.__setattr__(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        own = self.__dict__
+        for kind in ("_parameters", "_buffers", "_modules"):
+            if name in own.get(kind, ()):
+                return own[kind][name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __delattr__(self, name: str) -> None:
+        for kind in (self._parameters, self._buffers, self._modules):
+            if name in kind:
+                del kind[name]
+                self._non_persistent_buffers_set.discard(name)
+                return
+        object.__delattr__(self, name)
+
+    def __dir__(self) -> list[str]:
+        names = {*dir(type(self)), *self.__dict__, *self._parameters, *self._modules, *self._buffers}
+        return sorted(name for name in names if not name[0].isdigit())  # Sequential's "0", "1", ... are no attributes to type
+
+    def _forget(self, name: str, *places: dict) -> None:
+        for place in places:
+            place.pop(name, None)
+        self._non_persistent_buffers_set.discard(name)
+
+    def _check_name(self, what: str, name: Any, place: dict) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"{what} name should be a string. Got {typename(name)}")
+        if "." in name:
+            raise KeyError(f'{what} name can\'t contain "."' + (f", got: {name}" if what == "module" else ""))
+        if name == "":
+            raise KeyError(f'{what} name can\'t be empty string ""')
+        if hasattr(self, name) and name not in place:
+            raise KeyError(f"attribute '{name}' already exists")
+
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        """Add a parameter; None reserves the name (a layer made with bias=False)."""
+        if "_parameters" not in self.__dict__:
+            raise AttributeError("cannot assign parameter before Module.__init__() call")
+        self._check_name("parameter", name, self._parameters)
+        if param is not None and not isinstance(param, Parameter):
+            raise TypeError(f"cannot assign '{typename(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)")
+        if param is not None and param.grad_fn is not None:
+            raise ValueError(
+                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To express '{name}' as "
+                "a function of another Tensor, compute the value in the forward() method."
+            )
+        self._parameters[name] = param
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Add a tensor that is not trained (a running mean); only persistent ones appear in `state_dict()`."""
+        if "_buffers" not in self.__dict__:
+            raise AttributeError("cannot assign buffer before Module.__init__() call")
+        self._check_name("buffer", name, self._buffers)
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)")
+        self._buffers[name] = tensor
+        (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
+
+    def add_module(self, name: str, module: "Module | None") -> None:
+        """Add a sub-module under a name that need not be an identifier."""
+        if module is not None and not isinstance(module, Module):
+            raise TypeError(f"{typename(module)} is not a Module subclass")
+        self._check_name("module", name, self._modules)
+        self._modules[name] = module
+
+    register_module = add_module
+
+    # Looking up by dotted name -------------------------------------------------------------------------------------------
+
+    def get_submodule(self, target: str) -> "Module":
+        """The sub-module called `target`, such as "encoder.layers.0"; "" is the module itself."""
+        module = self
+        for name in target.split(".") if target else ():
+            if not hasattr(module, name):
+                raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
+            module = getattr(module, name)
+            if not isinstance(module, Module):
+                raise AttributeError(f"`{name}` is not an nn.Module")
+        return module
+
+    def set_submodule(self, target: str, module: "Module", strict: bool = False) -> None:
+        """Replace the sub-module called `target`; with `strict` it must exist."""
+        if target == "":
+            raise ValueError("Cannot set the submodule without a target name!")
+        if not isinstance(module, Module):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        parent_name, _, name = target.rpartition(".")
+        parent = self.get_submodule(parent_name)
+        if strict and not hasattr(parent, name):
+            raise AttributeError(f"{parent._get_name()} has no attribute `{name}`")
+        if hasattr(parent, name) and not isinstance(getattr(parent, name), Module):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(parent, name, module)
+
+    def get_parameter(self, target: str) -> Parameter:
+        return self._get_member(target, "_parameters", "an nn.Parameter")
+
+    def get_buffer(self, target: str) -> Tensor:
+        return self._get_member(target, "_buffers", "a buffer")
+
+    def _get_member(self, target: str, kind: str, what: str) -> Any:
+        parent_name, _, name = target.rpartition(".")
+        parent = self.get_submodule(parent_name)
+        if not hasattr(parent, name):
+            raise AttributeError(f"{parent._get_name()} has no attribute `{name}`")
+        if parent.__dict__[kind].get(name) is None:
+            raise AttributeError(f"`{name}` is not {what}")
+        return parent.__dict__[kind][name]
+
+    # Walking -------------------------------------------------------------------------------------------------------------
+
+    def named_modules(
+        self, memo: set["Module"] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, "Module"]]:
+        """Every module of the tree, itself first, depth first; a module that is used twice comes once."""
+        if memo is None:
+            memo = set()
+        if self in memo:
+            return
+        if remove_duplicate:
+            memo.add(self)
+        yield prefix, self
+        for name, child in self._modules.items():
+            if child is not None:
+                yield from child.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
+
+    def modules(self, remove_duplicate: bool = True) -> Iterator["Module"]:
+        for _, module in self.named_modules(remove_duplicate=remove_duplicate):
+            yield module
+
+    def named_children(self) -> Iterator[tuple[str, "Module"]]:
+        """The direct sub-modules."""
+        seen = set()
+        for name, child in self._modules.items():
+            if child is not None and child not in seen:
+                seen.add(child)
+                yield name, child
+
+    def children(self) -> Iterator["Module"]:
+        for _, child in self.named_children():
+            yield child
+
+    def _named_members(
+        self, members: Callable, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Any]]:
+        seen = set()
+        modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
+        for path, module in modules:
+            for name, member in members(module):
+                if member is None or member in seen:
+                    continue
+                if remove_duplicate:
+                    seen.add(member)
+                yield (f"{path}.{name}" if path else name), member
+
+    def named_parameters(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[tuple[str, Parameter]]:
+        """Every parameter with its dotted name; a shared one comes once."""
+        yield from self._named_members(lambda module: module._parameters.items(), prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+        """Every parameter: what an optimizer takes."""
+        for _, parameter in self.named_parameters(recurse=recurse):
+            yield parameter
+
+    def named_buffers(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[tuple[str, Tensor]]:
+        yield from self._named_members(lambda module: module._buffers.items(), prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        for _, buffer in self.named_buffers(recurse=recurse):
+            yield buffer
+
+    # Changing everything at once -----------------------------------------------------------------------------------------
+
+    def apply(self, fn: Callable[["Module"], None]):
+        """Call `fn` on every sub-module, then on the module itself: the usual way to initialise weights."""
+        for child in self.children():
+            child.apply(fn)
+        fn(self)
+        return self
+
+    def train(self, mode: bool = True):
+        """Training behaviour (dropout, batch statistics) on or off, in the whole tree."""
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        self.training = mode
+        for child in self.children():
+            child.train(mode)
+        return self
+
+    def eval(self):
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad: bool = True):
+        """Freeze (False) or thaw every parameter."""
+        for p in self.parameters():
+            p.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients, or with set_to_none=False fill them with zeros. Only parameters: see Tensor.grad for the others."""
+        for p in self.parameters():
+            reset_grad(p, set_to_none)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True):
+        if recurse:
+            for child in self.children():
+                child._apply(fn)
+        for parameter in self._parameters.values():
+            if parameter is not None:
+                parameter.data = fn(parameter.data)
+                if parameter._grad is not None:
+                    grad = parameter._grad.detach()
+                    parameter._grad = None  # the old gradient may no longer fit
+                    parameter.grad = fn(grad)
+        for name, buffer in self._buffers.items():
+            if buffer is not None:
+                self._buffers[name] = fn(buffer)
+        return self
+
+    def to(self, *args: Any, **kwargs: Any):
+        """Convert the floating-point parameters and buffers in place: `to(dtype)`, `to(device)`, `to(tensor)`."""
+        wanted = kwargs.get("dtype") or next((a for a in args if isinstance(a, Dtype)), None)
+        if wanted is not None and not wanted.is_floating_point:
+            raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={wanted}")
+        if wanted is None:
+            wanted = next((a.dtype for a in args if isinstance(a, Tensor)), None)
+        Tensor([]).to(*args, **kwargs)  # Tensor.to knows which arguments and devices are wrong
+        return self if wanted is None else self._convert(wanted)
+
+    def _convert(self, dtype: Dtype):
+        return self._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
+
+    def float(self):
+        return self._convert(_dtypes().float32)
+
+    def double(self):
+        return self._convert(_dtypes().float64)
+
+    def half(self):
+        return self._convert(_dtypes().float16)
+
+    def type(self, dst_type: Dtype):
+        return self._apply(lambda t: t.to(dst_type))
+
+    def cpu(self):
+        return self
+
+    # Hooks -----------------------------------------------------------------------------------------------------------------
+
+    def register_forward_pre_hook(self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False) -> RemovableHandle:
+        """`hook(module, args)` runs before forward; what it returns replaces the arguments. `with_kwargs`: `hook(module, args, kwargs)`
+        returns None or both."""
+        return self._add_hook(self._forward_pre_hooks, hook, prepend, with_kwargs and self._forward_pre_hooks_with_kwargs)
+
+    def register_forward_hook(
+        self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
+    ) -> RemovableHandle:
+        """`hook(module, args, output)` runs after forward; what it returns replaces the output. `always_call`: also when forward raised."""
+        handle = self._add_hook(self._forward_hooks, hook, prepend, with_kwargs and self._forward_hooks_with_kwargs)
+        if always_call:
+            self._forward_hooks_always_called.add(handle.id)
+        return handle
+
+    def register_full_backward_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """`hook(module, grad_input, grad_output)` runs once the gradients of the inputs are known; what it returns replaces them."""
+        self._one_kind_of_backward_hook(full=True)
+        return self._add_hook(self._backward_hooks, hook, prepend)
+
+    def register_full_backward_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """`hook(module, grad_output)` runs before the module's backward; what it returns replaces grad_output."""
+        return self._add_hook(self._backward_pre_hooks, hook, prepend)
+
+    def register_backward_hook(self, hook: Callable) -> RemovableHandle:
+        """The old form: sees only the gradients of the last operation in forward. Use register_full_backward_hook."""
+        self._one_kind_of_backward_hook(full=False)
+        return self._add_hook(self._backward_hooks, hook, False)
+
+    def _one_kind_of_backward_hook(self, full: bool) -> None:
+        if self._is_full_backward_hook is (not full):
+            raise RuntimeError(
+                "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only one of them."
+            )
+        self._is_full_backward_hook = full
+
+    def _add_hook(self, hooks: OrderedDict, hook: Callable, prepend: bool, with_kwargs: Any = False) -> RemovableHandle:
+        key = next(_hook_numbers)
+        hooks[key] = hook
+        if prepend:
+            hooks.move_to_end(key, last=False)
+        if with_kwargs is not False:
+            with_kwargs.add(key)
+        return RemovableHandle(hooks, key)
+
+    # State -----------------------------------------------------------------------------------------------------------------
+
+    def state_dict(self, *, destination: dict | None = None, prefix: str = "", keep_vars: bool = False) -> dict[str, Any]:
+        """Parameters and persistent buffers by dotted name. The tensors share the module's storage: `clone` what must not change."""
+        return module_state.state_dict(self, destination, prefix, keep_vars)
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> module_state.IncompatibleKeys:
+        """Copy the numbers of `state_dict` into the parameters and buffers. `strict`: the keys must be exactly the module's.
+        `assign`: take the given tensors themselves. Raises RuntimeError listing all keys and shapes that do not fit."""
+        return module_state.load_state_dict(self, state_dict, strict, assign)
+
+    def _save_to_state_dict(self, destination: dict, prefix: str, keep_vars: bool) -> None:
+        module_state.save(self, destination, prefix, keep_vars)
+
+    def _load_from_state_dict(
+        self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+    ) -> None:  # PyTorch's name and arguments: layers override it
+        module_state.load(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+
+    def get_extra_state(self) -> Any:
+        """Override together with `set_extra_state` to put more than tensors into the state dictionary."""
+        raise RuntimeError("get_extra_state() was called, but this module does not define it.")
+
+    def set_extra_state(self, state: Any) -> None:
+        raise RuntimeError("set_extra_state() was called, but this module does not define it.")
+
+    # Text ------------------------------------------------------------------------------------------------------------------
+
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def extra_repr(self) -> str:
+        """What stands between the brackets of the repr, before the sub-modules. Override it."""
+        return ""
+
+    def __repr__(self) -> str:
+        extra = self.extra_repr()
+        own = extra.split("\n") if extra else []
+        children = [f"({name}): " + indent(repr(child)) for name, child in self._modules.items()]
+        if not children and len(own) <= 1:
+            return f"{self._get_name()}({extra})"
+        return f"{self._get_name()}(\n  " + "\n  ".join(own + children) + "\n)"
+
+
+def indent(text: str) -> str:
+    """All lines but the first, two spaces to the right."""
+    return text.replace("\n", "\n  ")
+
+
+def reset_grad(p: Tensor, set_to_none: bool) -> None:
+    """`p.grad` to None, or to zeros in place."""
+    if p._grad is None:
+        return
+    if set_to_none:
+        p._grad = None
+        return
+    if p._grad.grad_fn is not None:
+        p._grad.detach_()
+    else:
+        p._grad.requires_grad_(False)
+    p._grad.zero_()
+
+
+@functools.cache
+def _dtypes():
+    from .. import dtypes  # late, because Module has methods called float and type
+
+    return dtypes
+
+
+_hook_numbers = iter(range(1 << 62))

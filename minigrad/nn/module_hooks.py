@@ -1,0 +1,182 @@
+"""Calling a module that has hooks.
+
+What lives here: `call`, the slow way of `Module.__call__`, and `BackwardHook`, which brackets a module between two identity nodes so that
+its full backward hooks see the gradients of its inputs and outputs. What does not: registering hooks (module.py).
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .. import modes
+from ..op import LINEAR, Op
+from ..tensor import Tensor
+
+# The brackets. They copy, so that an in-place operation inside the module cannot reach past them.
+backward_hook_function = Op(
+    "backward_hook_function",
+    lambda tensors: tuple([np.array(t) for t in tensors]),
+    LINEAR,
+    node="BackwardHookFunctionBackward",
+    many=True,
+    outputs=...,
+    tensors=lambda gs: gs,
+)
+
+
+def call(module: Any, args: tuple, kwargs: dict) -> Any:
+    """Forward pre-hooks, forward, forward hooks, with the backward hooks set up around them."""
+    done: set[int] = set()
+    result = None
+    try:
+        for key, hook in [*module._forward_pre_hooks.items()]:
+            if key in module._forward_pre_hooks_with_kwargs:
+                changed = hook(module, args, kwargs)
+                if changed is not None:
+                    if not (isinstance(changed, tuple) and len(changed) == 2):
+                        raise RuntimeError(f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {changed}.")
+                    args, kwargs = changed
+            else:
+                changed = hook(module, args)
+                if changed is not None:
+                    args = changed if isinstance(changed, tuple) else (changed,)
+
+        full = [*module._backward_hooks.values()] if module._is_full_backward_hook else []
+        partial = [*module._backward_hooks.values()] if module._is_full_backward_hook is False else []
+        bracket = None
+        if full or module._backward_pre_hooks:
+            bracket = BackwardHook(module, full, [*module._backward_pre_hooks.values()])
+            args = bracket.around_inputs(args)
+
+        result = module.forward(*args, **kwargs)
+
+        for key, hook in [*module._forward_hooks.items()]:
+            done.add(key)
+            result = _forward_hook(module, key, hook, args, kwargs, result)
+        if bracket is not None:
+            if not isinstance(result, (Tensor, tuple)):
+                warnings.warn(
+                    f"For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but received {type(result)}",
+                    stacklevel=3,
+                )
+            result = bracket.around_outputs(result)
+        if partial:
+            node = _first_tensor(result).grad_fn
+            if node is not None:
+                for hook in partial:
+                    node.register_hook(lambda gi, go, hook=hook: hook(module, gi, go))
+        return result
+    except Exception:
+        for key in module._forward_hooks_always_called - done:
+            try:
+                changed = _forward_hook(module, key, module._forward_hooks[key], args, kwargs, result)
+                result = changed if changed is not None else result
+            except Exception as e:
+                warnings.warn(
+                    "module forward hook with ``always_call=True`` raised an exception that was silenced as another error was raised in "
+                    f"forward: {e}",
+                    stacklevel=2,
+                )
+        raise
+
+
+def _forward_hook(module, key, hook, args, kwargs, result):
+    changed = hook(module, args, kwargs, result) if key in module._forward_hooks_with_kwargs else hook(module, args, result)
+    return result if changed is None else changed
+
+
+def _first_tensor(x):
+    while not isinstance(x, Tensor):
+        x = next(v for v in x.values() if isinstance(v, Tensor)) if isinstance(x, dict) else x[0]
+    return x
+
+
+class BackwardHook:
+    """The brackets of one call. The outer one keeps what arrives until the inner one knows the gradients of the inputs."""
+
+    def __init__(self, module, hooks, pre_hooks):
+        self.module, self.hooks, self.pre_hooks = module, hooks, pre_hooks
+        self.grad_outputs = None
+        self.inputs = None  # positions of the arguments that take part; None: none does
+        self.n_inputs = 0
+
+    def around_inputs(self, args: tuple) -> tuple:
+        args, self.inputs, node = _bracket(args)
+        self.n_inputs = len(args)
+        if node is not None:
+            node.register_hook(self._inputs_known)
+        return args
+
+    def around_outputs(self, result):
+        outputs = result if isinstance(result, tuple) else (result,)
+        outputs, self.outputs, node = _bracket(outputs)
+        self.n_outputs = len(outputs)
+        if node is not None:
+            node.register_prehook(self._outputs_known)
+        return outputs if isinstance(result, tuple) else outputs[0]
+
+    def _outputs_known(self, grads):
+        self.grad_outputs = _spread(self.outputs, grads, self.n_outputs)
+        for hook in self.pre_hooks:
+            changed = hook(self.module, self.grad_outputs)
+            if changed is not None:
+                if not isinstance(changed, tuple):
+                    changed = (changed,)
+                if len(changed) != self.n_outputs:
+                    raise RuntimeError(
+                        f"Backward pre hook returned an invalid number of grad_output, got {len(changed)}, but expected {self.n_outputs}"
+                    )
+                self.grad_outputs = changed
+        grads = self.grad_outputs
+        if self.inputs is None and self.hooks:
+            warnings.warn(
+                "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs require "
+                "gradients. See https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html"
+                "#torch.nn.Module.register_full_backward_hook for more details.",
+                stacklevel=5,
+            )
+            for hook in self.hooks:
+                changed = hook(self.module, (None,) * self.n_inputs, grads)
+                if changed is not None and not (isinstance(changed, tuple) and all(g is None for g in changed)):
+                    raise RuntimeError(
+                        "Backward hook for Modules where no input requires gradient should always return None or None for all gradients."
+                    )
+            self.grad_outputs = None
+        return tuple([grads[i] for i in self.outputs])
+
+    def _inputs_known(self, grad_inputs, _):
+        if self.grad_outputs is None:
+            return None  # the gradient reached the inputs another way than through the outputs, as in double backward
+        grads = _spread(self.inputs, grad_inputs, self.n_inputs)
+        for hook in self.hooks:
+            changed = hook(self.module, grads, self.grad_outputs)
+            if changed is not None:
+                if not isinstance(changed, tuple):
+                    changed = (changed,)
+                if len(changed) != len(grads):
+                    raise RuntimeError(
+                        f"Backward hook returned an invalid number of grad_input, got {len(changed)}, but expected {len(grads)}"
+                    )
+                grads = changed
+        self.grad_outputs = None
+        return tuple([grads[i] for i in self.inputs])
+
+
+def _bracket(values: tuple):
+    """The values with an identity node behind those that require gradients; their positions; the node. None for these if none does."""
+    positions = [i for i, x in enumerate(values) if isinstance(x, Tensor) and x.requires_grad] if modes.state.grad else []
+    if not positions:
+        return values, None, None
+    bracketed = backward_hook_function([values[i] for i in positions])
+    changed = list(values)
+    for i, x in zip(positions, bracketed, strict=True):
+        changed[i] = x
+    return tuple(changed), positions, bracketed[0].grad_fn
+
+
+def _spread(positions, grads, n):
+    spread = [None] * n
+    for i, g in zip(positions, grads, strict=True):
+        spread[i] = g
+    return tuple(spread)

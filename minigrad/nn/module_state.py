@@ -1,0 +1,141 @@
+"""A module's numbers as a flat dictionary, and back.
+
+What lives here: `state_dict` and `load_state_dict` with PyTorch's key names and errors. What does not: files (serialization.py).
+"""
+
+from collections import OrderedDict, namedtuple
+from collections.abc import Mapping
+from typing import Any
+
+from ..modes import no_grad
+from ..tensor import Tensor
+from .parameter import Parameter
+
+EXTRA = "_extra_state"
+
+
+class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):  # noqa: PYI024
+    """What `load_state_dict` returns: the keys that did not match."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        if not self.missing_keys and not self.unexpected_keys:
+            return "<All keys matched successfully>"
+        return super().__repr__()
+
+    __str__ = __repr__
+
+
+def state_dict(module: Any, destination: dict | None, prefix: str, keep_vars: bool) -> dict:
+    if destination is None:
+        destination = OrderedDict()
+        destination._metadata = OrderedDict()  # type: ignore[attr-defined]
+    if hasattr(destination, "_metadata"):
+        destination._metadata[prefix[:-1]] = {"version": module._version}
+    module._save_to_state_dict(destination, prefix, keep_vars)
+    for name, child in module._modules.items():
+        if child is not None:
+            child.state_dict(destination=destination, prefix=prefix + name + ".", keep_vars=keep_vars)
+    return destination
+
+
+def own_state(module: Any) -> dict[str, Tensor]:
+    """The module's own parameters and persistent buffers by name."""
+    own = {**module._parameters, **{k: b for k, b in module._buffers.items() if k not in module._non_persistent_buffers_set}}
+    return {name: tensor for name, tensor in own.items() if tensor is not None}
+
+
+def save(module: Any, destination: dict, prefix: str, keep_vars: bool) -> None:
+    for name, tensor in own_state(module).items():
+        destination[prefix + name] = tensor if keep_vars else tensor.detach()
+    if _overrides(module, "get_extra_state"):
+        destination[prefix + EXTRA] = module.get_extra_state()
+
+
+def _overrides(module: Any, method: str) -> bool:
+    from .module import Module
+
+    return getattr(type(module), method) is not getattr(Module, method)
+
+
+def load_state_dict(module: Any, given: Mapping[str, Any], strict: bool, assign: bool) -> IncompatibleKeys:
+    if not isinstance(given, Mapping):
+        raise TypeError(f"Expected state_dict to be dict-like, got {type(given)}.")
+    missing: list[str] = []
+    unexpected: list[str] = []
+    errors: list[str] = []
+
+    def load(part: Any, prefix: str) -> None:
+        metadata = {"assign_to_params_buffers": True} if assign else {}
+        here = {k: v for k, v in given.items() if k.startswith(prefix)}
+        part._load_from_state_dict(here, prefix, metadata, True, missing, unexpected, errors)
+        for name, child in part._modules.items():
+            if child is not None:
+                load(child, prefix + name + ".")
+
+    load(module, "")
+    if strict:
+        for keys, what in ((unexpected, "Unexpected"), (missing, "Missing")):
+            if keys:
+                quoted = ", ".join(f'"{k}"' for k in keys)
+                errors.insert(0, f"{what} key(s) in state_dict: {quoted}. ")
+    if errors:
+        raise RuntimeError(f"Error(s) in loading state_dict for {type(module).__name__}:\n\t" + "\n\t".join(errors))
+    return IncompatibleKeys(missing, unexpected)
+
+
+def load(module, given, prefix, metadata, strict, missing, unexpected, errors) -> None:
+    """Copy what belongs to this module itself; note what is missing, unexpected or does not fit."""
+    own = own_state(module)
+    for name, tensor in own.items():
+        key = prefix + name
+        if key not in given:
+            if strict:
+                missing.append(key)
+            continue
+        new = given[key]
+        if not isinstance(new, Tensor):
+            errors.append(
+                f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint but '
+                f"received {type(new)}"
+            )
+            continue
+        if tensor.ndim == 0 and tuple(new.shape) == (1,):
+            new = new[0]
+        if new.shape != tensor.shape:
+            errors.append(
+                f"size mismatch for {key}: copying a param with shape {new.shape} from checkpoint, "
+                f"the shape in current model is {tensor.shape}."
+            )
+            continue
+        try:
+            with no_grad():
+                if metadata.get("assign_to_params_buffers"):
+                    if isinstance(tensor, Parameter):
+                        if not isinstance(new, Parameter):
+                            new = Parameter(new, requires_grad=tensor.requires_grad)
+                        else:
+                            new.requires_grad_(tensor.requires_grad)
+                    setattr(module, name, new)
+                else:
+                    tensor.copy_(new)
+        except Exception as e:
+            errors.append(
+                f'While copying the parameter named "{key}", whose dimensions in the model are {tensor.size()} and whose dimensions in the '
+                f"checkpoint are {new.size()}, an exception occurred : {e.args}."
+            )
+    extra = prefix + EXTRA
+    if _overrides(module, "set_extra_state"):
+        if extra in given:
+            module.set_extra_state(given[extra])
+        elif strict:
+            missing.append(extra)
+    elif strict and extra in given:
+        unexpected.append(extra)
+    if strict:
+        for key in given:
+            if key.startswith(prefix) and key != extra:
+                head, *rest = key[len(prefix) :].split(".", 1)
+                if head not in (module._modules if rest else own):
+                    unexpected.append(key)

@@ -1,0 +1,158 @@
+"""The nodes of the graph: what `grad_fn` is.
+
+What lives here: Node (one recorded operation), AccumulateGrad (the end of the graph at a leaf), their hooks and saved values. What does
+not: how a row becomes a node class (op.py) and the loop that runs nodes (engine.py).
+"""
+import itertools
+import sys
+
+from . import errors
+
+next_number = itertools.count().__next__  # creation order; the backward loop goes from high to low
+
+def _alone() -> int:
+    x = object()
+    return sys.getrefcount(x)
+
+
+ALONE = _alone()  # the reference count of what only one local variable holds
+LIVE, FREED, PACKED = 0, 1, 2  # of a node's saved values: as recorded; given back; packed by saved_tensors_hooks
+
+
+class Node:
+    """One recorded operation. Subclasses are made from the rows of the derivatives table (`MulBackward0`, ...).
+
+    `run(g, edges)` takes the gradient of the output as an ndarray and returns one gradient per edge (None where `edges` has None: nobody
+    asks for it); `run_graph(g, edges)` is the same with Tensors, recorded in its turn. For a node with several outputs `shape` and `dtype`
+    are lists, and so is `g` (None where nothing arrived). Edges point to older nodes only.
+    """
+
+    __slots__ = ("__weakref__", "dtype", "edges", "hooks", "info", "made", "number", "shape", "status")  # made: only with notes.py
+    op = None  # the row
+    saves: tuple = ()  # names of the slots that hold tensors
+    runs_without_gradient = False  # True: run with zeros although nothing arrived (custom Functions)
+
+    def run(self, g, edges):
+        raise NotImplementedError
+
+    def run_graph(self, g, edges):
+        raise NotImplementedError
+
+    def release(self) -> None:
+        """Give back what was saved: the graph is used up."""
+        self.status = FREED
+        for slot in self.saves:
+            setattr(self, slot, None)
+
+    def __call__(self, *grads):
+        """Run this one node: the gradients of its outputs in, those of its inputs out (Tensors)."""
+        several = type(self.shape) is list
+        sent = tuple(self.run_graph(list(grads) if several else grads[0], self.edges))
+        return sent[0] if len(sent) == 1 else sent
+
+    def name(self) -> str:
+        name = type(self).__name__
+        return "torch::autograd::" + name if name in ("AccumulateGrad", "CopySlices") else name
+
+    @property
+    def next_functions(self):
+        """The nodes that gradients go to, each with the number of the output it was; (None, 0) for constants."""
+        return tuple([(None, 0) if edge is None else edge for edge in self.edges])
+
+    @property
+    def metadata(self) -> dict:
+        if self.info is None:
+            self.info = {}
+        return self.info
+
+    def _sequence_nr(self) -> int:
+        return self.number
+
+    def register_hook(self, hook):
+        """`hook(grad_inputs, grad_outputs)` runs after the node; what it returns replaces grad_inputs."""
+        return hooks_of(self).add("post", hook)
+
+    def register_prehook(self, hook):
+        """`hook(grad_outputs)` runs before the node; what it returns replaces grad_outputs."""
+        return hooks_of(self).add("pre", hook)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} object at {id(self):#x}>"
+
+
+class Hooks:
+    """The hooks of one node. Order: tensor hooks (each for one output), retain_grad, node pre-hooks, the node, node post-hooks."""
+
+    __slots__ = ("__weakref__", "post", "pre", "retain", "tensor")
+
+    def __init__(self):
+        self.tensor = {}  # output number: {key: hook}
+        self.pre = {}
+        self.post = {}
+        self.retain = {}  # output number: weak reference to the tensor whose .grad is kept
+
+    def add(self, kind: str, hook):
+        return add_hook(getattr(self, kind), hook)
+
+
+def hooks_of(node: Node) -> Hooks:
+    if node.hooks is None:
+        node.hooks = Hooks()
+    return node.hooks
+
+
+class RemovableHandle:
+    """What registering a hook returns: `remove()` takes the hook off again; also a context manager."""
+
+    def __init__(self, hooks: dict, key: int):
+        self.hooks, self.id = hooks, key
+
+    def remove(self) -> None:
+        self.hooks.pop(self.id, None)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.remove()
+
+
+_hook_number = itertools.count()
+
+
+def add_hook(hooks: dict, hook) -> RemovableHandle:
+    key = next(_hook_number)
+    hooks[key] = hook
+    return RemovableHandle(hooks, key)
+
+
+class AccumulateGrad(Node):
+    """The end of the graph at a leaf: adds what arrives to the leaf's `.grad`. It holds the leaf; the leaf holds it weakly."""
+
+    __slots__ = ("variable",)
+
+    def __init__(self, variable):
+        self.variable = variable
+        self.number = next_number()
+        self.edges = ()
+        self.hooks = self.info = None
+        self.status = LIVE
+        self.fit_to_leaf()
+
+    def fit_to_leaf(self) -> None:
+        self.shape, self.dtype = self.variable.array.shape, self.variable.array.dtype
+
+
+def short_name(node: Node) -> str:
+    """The operation that made the node: Exp for ExpBackward0."""
+    return node.name().split("Backward")[0]
+
+
+def check_saved(node: Node, slot: str, tensor, version: int) -> None:
+    """Raise if the saved input was written to since."""
+    if tensor.version[0] != version:
+        from .variable import edge_of
+
+        edge = edge_of(tensor)
+        origin = f"{edge[1]} of {short_name(edge[0])}" if edge is not None and edge[0].edges else ""
+        raise errors.modified(node.name(), slot, tensor.array, tensor.version[0], version, origin)

@@ -1,0 +1,492 @@
+"""Reads a row of the derivatives table: runs it, records it, differentiates it.
+
+What lives here: `Op`, one operation, and how its row becomes straight-line Python. What does not: the rows (ops/) and the backward loop.
+
+A row gives a name, a function on ndarrays, a kind, and for each tensor input a rule:
+
+    mul = Op("mul", np.multiply, ELEMENTWISE, x=lambda g, y: g * y, y=lambda g, x: g * x)
+
+A rule's first parameter is the gradient of the output; *the names of the others are what the node saves*:
+
+    an input's name       that tensor                    x_shape     only that input's shape
+    an output's name      that output (`out`)            other names a parameter of the operation (dim, keepdim, ...)
+
+The inputs are the rules, in order; an input without derivative has the rule None. Every other parameter of the function on ndarrays is a
+parameter of the operation. A rule is written once, with operators and other Ops: called on ndarrays an Op computes, called on Tensors it
+records, so the same rule serves the fast backward pass and `create_graph=True`. Rules need not undo broadcasting: the engine does.
+
+On first use a row is written out as Python source (as dataclasses do), because a loop over names and rules would cost more than small
+arithmetic. `print(mul.source)` shows it.
+"""
+
+import builtins
+import inspect
+import linecache
+import warnings
+
+import numpy as np
+from numpy import asarray, ndarray
+
+from . import dtypes, errors, modes
+from .arguments import recover
+from .node import FREED, LIVE, PACKED, Node, check_saved, next_number, short_name
+from .variable import INFERENCE, Replay, Variable, View, edge_of, leaf_edge, refresh, wrap
+
+# As in PyTorch log(0) is -inf without a word: silence numpy's warnings about arithmetic inside this package only.
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
+
+ELEMENTWISE = "elementwise"  # each output element depends on one element of each (broadcast) input; dtypes are promoted
+DISCRETE = "discrete"  # elementwise and without derivative: comparisons, isnan; dtypes are promoted
+LINEAR = "linear"  # linear in all inputs together: sum, reshape, cat
+MULTILINEAR = "multilinear"  # linear in each input: matmul
+GENERAL = "general"  # everything else
+KINDS = (ELEMENTWISE, DISCRETE, LINEAR, MULTILINEAR, GENERAL)
+
+TABLE: dict[str, "Op"] = {}  # every row by its name
+written: list = []  # each of these functions is called with every row that has just been written out (notes.py)
+
+
+class Op:
+    """One operation. Call it on Tensors (records), or on ndarrays (computes).
+
+    name      PyTorch's; `node` is the name of its grad_fn if it is not NameBackward0
+    forward   on ndarrays (and parameters)
+    rules     input=rule, see the top of this file
+    args      the names that callers may use for the inputs; PyTorch's `input`, `other` unless said
+    view      True: forward returns a numpy view, and the result is a view in PyTorch's sense
+    floats    True: integer inputs become the default float dtype first (sin, div)
+    many      True: the one input is a sequence of tensors (cat); its rule returns as many gradients; `x_shape` is a tuple of shapes
+    outputs   their names; with more than one, forward returns a tuple and a rule's `g` is the gradient of the first. A rule whose first
+              parameter is `gs` gets the list of all gradients (None where nothing arrived). `outputs=...`: as many as forward returns,
+              rules get `gs`.
+    jvp       forward mode, where the kind does not give it: jvp(t, <saves>), `t` the tangent of the one input, or `ts` the list of tangents
+              (None for constants); returns the tangent of the (first) output
+    bools     False: True and False are refused, as in PyTorch, where numpy would compute
+    saved_as  PyTorch's names for `_saved_*` where they differ: {"x": "self"} is understood
+    """
+
+    def __init__(self, name, forward, kind, *, node=None, args=None, view=False, floats=False, many=False, outputs=("out",), jvp=None,
+                 bools=True, saved_as=None, doc=None, **rules):  # fmt: skip
+        self.name = self.__name__ = name
+        self.forward, self.kind, self.rules = forward, kind, rules
+        self.view, self.floats, self.many, self.outputs, self.jvp, self.bools = view, floats, many, outputs, jvp, bools
+        self.inputs = tuple(rules)
+        self.node_name = node or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
+        self.saved_as = {
+            "self": "x",
+            "other": "y",
+            "result": "out",
+            "self_sym_sizes": "x_shape",
+            **{v: k for k, v in (saved_as or {}).items()},
+        }
+        self.params = _parameters(self)
+        self.args = tuple(args.split()) if args else {1: ("input",), 2: ("input", "other")}.get(len(self.inputs), self.inputs)
+        if many and not args:
+            self.args = ("tensors",)
+        self.promoted = tuple(i for i in self.inputs if kind == DISCRETE or (kind == ELEMENTWISE and rules[i] is not None))
+        self.single = outputs == ("out",)
+        _check(self)
+        self.__doc__ = doc or forward.__doc__
+        self.call = self._first_call
+        TABLE[self.node_name if name in TABLE else name] = self
+
+    def __call__(self, *args, **kwargs):
+        try:
+            return self.call(*args, **kwargs)
+        except TypeError as error:
+            return recover(_in_torch_s_words(error, self), self.call, self.name, (*self.args, *self.params), args, kwargs)
+
+    def __repr__(self):
+        return f"<minigrad.{self.name}>"
+
+    def __reduce__(self):
+        return (_find, (next(key for key, op in TABLE.items() if op is self),))
+
+    def _first_call(self, *args, **kwargs):
+        _write_out(self)
+        return self.call(*args, **kwargs)
+
+    def record(self, r, *args):
+        """Wrap the result `r` of the inputs and parameters `args`, and record the operation if an input requires gradients."""
+        _write_out(self)  # which puts the real method in the place of this one
+        return self.record(r, *args)
+
+    def saves_of(self, rule):
+        """The names that a rule asks to be saved, in order."""
+        return tuple(inspect.signature(rule).parameters)[1:] if rule else ()
+
+    def saved(self, node, name):
+        """The value behind `node._saved_<name>`. Raises if it has been given back."""
+        if name in node.saves and node.status:
+            node = open_saved(node)
+        return output_of(node, name) if name in node.saves and name not in self.inputs else getattr(node, name)
+
+
+def _in_torch_s_words(error, op):
+    """Python's error about the arguments of a call, as PyTorch puts it: missing 1 required positional arguments: "input"."""
+    text = str(error).replace("call()", f"{op.name}()", 1)
+    if "missing" in text and text.startswith(op.name + "()"):
+        text = text.replace("argument: ", "arguments: ").replace("'", '"').replace('" and "', '", "')
+    return error if text == str(error) else TypeError(text)
+
+
+def _find(key):
+    return TABLE[key]
+
+
+def _parameters(op):
+    """The parameters of the operation: those of its function on ndarrays after the inputs, as {name: default or Parameter.empty}."""
+    if isinstance(op.forward, np.ufunc):
+        return {}
+    try:
+        parameters = list(inspect.signature(op.forward).parameters.values())
+    except ValueError:  # written in C without a signature
+        return {}
+    return {p.name: p.default for p in parameters[len(op.inputs) :] if p.kind == p.POSITIONAL_OR_KEYWORD}
+
+
+def _check(op):
+    """Reject a row that cannot work when it is read, naming it."""
+    outputs = () if op.outputs is ... else op.outputs
+    known = {*op.inputs, *(f"{i}_shape" for i in op.inputs), *outputs, *op.params}
+    if op.kind not in KINDS:
+        raise errors.new(TypeError, f"row '{op.name}': kind {op.kind!r} is not one of {', '.join(KINDS)}")
+    for name in {name for rule in op.rules.values() for name in op.saves_of(rule)}:
+        if name in Node.__slots__:  # what is saved under it would be overwritten
+            raise errors.new(
+                TypeError, f"row '{op.name}': '{name}' is a field of every node ({', '.join(Node.__slots__)}); choose another name"
+            )
+    for where, rule in [*op.rules.items(), ("jvp", op.jvp)]:
+        for name in op.saves_of(rule):
+            if name not in known:
+                raise errors.new(
+                    TypeError,
+                    f"row '{op.name}': the rule for '{where}' asks for '{name}', which is none of its inputs ({', '.join(op.inputs)}), "
+                    f"their shapes ({', '.join(i + '_shape' for i in op.inputs)}), its outputs ({', '.join(outputs)}) "
+                    f"and its parameters ({', '.join(op.params) or 'none'})",
+                )
+
+
+# Writing a row out ---------------------------------------------------------------------------------------------------
+
+
+def _write_out(op):
+    """Make op.call, op.record and the node class from the row."""
+    from .tensor import Tensor
+
+    saves = {i: op.saves_of(rule) for i, rule in op.rules.items() if rule is not None}
+    asked = [name for names in saves.values() for name in names]
+    kept_inputs = [i for i in op.inputs if i in asked]
+    kept_outputs = [] if op.outputs is ... else [o for o in op.outputs if o in asked]
+    kept_shapes = [i for i in op.inputs if f"{i}_shape" in asked]
+    kept_params = [p for p in op.params if p in asked]
+    slots = [*kept_inputs, *(f"{n}_version" for n in kept_inputs), *kept_outputs, *(f"{n}_version" for n in kept_outputs)]
+    slots += [f"{n}_counter" for n in kept_outputs] + [f"{i}_shape" for i in kept_shapes] + kept_params
+    # `_saved_x` and PyTorch's name for it are properties, not __getattr__, which would make every other attribute of a node slow.
+    shown = {s: s for s in slots if not s.endswith(("_version", "_counter"))}
+    shown.update({theirs: ours for theirs, ours in op.saved_as.items() if ours in shown})
+    saved = {f"_saved_{theirs}": property(lambda node, ours=ours: op.saved(node, ours)) for theirs, ours in shown.items()}
+    members = {"__slots__": tuple(slots), "op": op, "saves": (*kept_inputs, *kept_outputs), "__module__": "torch.autograd", **saved}
+    op.node_class = type(op.node_name, (Node,), members)
+    scope = {
+        "__name__": __name__, "op": op, "new": object.__new__, "Tensor": Tensor, "ndarray": ndarray, "asarray": asarray,
+        "state": modes.state, "forward": op.forward, "NodeClass": op.node_class, "next_number": next_number, "LIVE": LIVE,
+        "general": general, "refresh": refresh, "edge_of": edge_of, "leaf_edge": leaf_edge, "view_of": view_of,
+        "record_several": record_several,
+        "open_saved": open_saved, "check_saved": check_saved, "output_of": output_of, "check_output": check_output,
+        "failed": failed, "_defaults": op.params,
+    }  # fmt: skip
+    scope.update({f"rule_{i}": rule for i, rule in op.rules.items()})
+    record = _record_source(op, saves, kept_inputs, kept_outputs, kept_shapes, kept_params)
+    parts = [_call_source(op).replace("#record", record.split("\n", 1)[1]), record]
+    parts += [_run_source(op, saves, kept_inputs, kept_outputs, graph) for graph in (False, True)]
+    given_back = [f"    node.{name} = None" for name in (*kept_inputs, *kept_outputs)]
+    parts += ["def release(node):", *given_back, f"    node.status = {FREED}", ""]
+    op.source = "\n".join(parts)
+    filename = f"<minigrad row '{op.name}'>"
+    linecache.cache[filename] = (len(op.source), None, op.source.splitlines(True), filename)  # tracebacks show these lines
+    exec(compile(op.source, filename, "exec"), scope)  # noqa: S102
+    op.call, op.record = scope["call"], scope["record"]
+    op.node_class.run, op.node_class.run_graph, op.node_class.release = scope["run"], scope["run_graph"], scope["release"]
+    for function in written:
+        function(op)
+
+
+def _call_source(op):
+    """`call`: the way of an operation whose inputs are Tensors of one dtype; everything else goes to `general`."""
+    params = [n if d is inspect.Parameter.empty else f"{n}=_defaults['{n}']" for n, d in op.params.items()]
+    given = ", ".join([*op.args, *op.params])
+    lines = [f"def call({', '.join([*op.args, *params])}):"]
+    detour = f"return general(op, ({', '.join(op.args)},), ({''.join(p + ', ' for p in op.params)}))"
+    if op.many:
+        lines += ["    try:", f"        arrays = [t.array for t in {op.args[0]}]", "    except AttributeError:", f"        {detour}"]
+        lines += ["    if state.handlers:", f"        {detour}", f"    r = forward({', '.join(['arrays', *op.params])})", "#record"]
+        return "\n".join(lines)
+    lines += [f"    if {' and '.join(f'type({a}) is ndarray' for a in op.args)}:", f"        return forward({given})"]
+    arrays = dict(zip(op.inputs, (f"{a}_array" for a in op.args), strict=True))
+    lines += ["    try:", *(f"        {arrays[i]} = {a}.array" for i, a in zip(op.inputs, op.args, strict=True))]
+    lines += ["    except AttributeError:", f"        {detour}"]
+    test = ["state.handlers"]
+    test += [f"{arrays[i]}.dtype is not {arrays[op.promoted[0]]}.dtype" for i in op.promoted[1:]]
+    lines += [f"    if {' or '.join(test)}:", f"        {detour}"]
+    lines += ["    try:", f"        r = forward({', '.join([*arrays.values(), *op.params])})"]
+    lines += ["    except ValueError as error:", f"        raise failed(op, ({', '.join(arrays.values())},), error) from None"]
+    lines += ["    except TypeError:", f"        {detour}"]
+    if op.kind == ELEMENTWISE:
+        lines += [f"    if r.dtype is not {arrays[op.promoted[0]]}.dtype:", f"        {detour}"]
+    # Then comes the body of `record`, written in: one Python call less.
+    return "\n".join([*lines, "#record"])
+
+
+def _record_source(op, saves, kept_inputs, kept_outputs, kept_shapes, kept_params):
+    """`record`: wrap the result and, if an input requires gradients, make the node."""
+    args = dict(zip(op.inputs, op.args, strict=True))
+    head = f"def record(r, {', '.join([*op.args, *op.params])}):"
+    body = []
+    differentiable = list(saves)
+    if not op.many:
+        for i in op.inputs:
+            body += [f"if {args[i]}.origin is not None:", f"    refresh({args[i]})"]
+    some = " or ".join(f"{args[i]}.requires" for i in differentiable) or "False"
+    if op.many:
+        some = f"any([t.requires for t in {op.args[0]}])"
+    if op.single:
+        body += ["if type(r) is not ndarray:", "    r = asarray(r)"]
+        body += ["out = new(Tensor)", "out.array = r", "out._grad = out.extra = out.origin = None", "out.version = counter = [0]"]
+        if op.view:
+            body += [f"view_of(out, {op.args[0]}, op, ({''.join(p + ', ' for p in op.params)}), None)", "counter = out.version"]
+    if op.kind == DISCRETE or not differentiable:
+        body += ["out.requires = False", "out.edge = None", "return out"] if op.single else ["return record_several(op, r, None, None)"]
+        return "\n".join([head, *("    " + line for line in body), ""])
+    body += [f"if state.grad and ({some}):"]
+    inner = ["node = new(NodeClass)", "node.number = next_number()", "node.status = LIVE", "node.hooks = node.info = None"]
+    if op.many:
+        inner += [f"node.edges = tuple([edge_of(t) for t in {op.args[0]}])"]
+    else:
+        edges = [f"{args[i]}.edge or (leaf_edge({args[i]}) if {args[i]}.requires else None)" if i in saves else "None" for i in op.inputs]
+        inner += [f"node.edges = ({', '.join(edges)},)"]
+    for i in kept_inputs:
+        a = args[i]
+        users = [args[j] for j, names in saves.items() if i in names]
+        keep = [f"node.{i} = {a}", f"node.{i}_version = {a}.version[0]"]
+        if op.many:
+            keep[1] = f"node.{i}_version = [t.version[0] for t in {a}]"
+        if len(users) < len(differentiable):  # not every rule needs it: only if one that does will run
+            keep = [f"if {' or '.join(f'{u}.requires' for u in users)}:", *("    " + k for k in keep), "else:", f"    node.{i} = None"]
+        inner += keep
+    inner += [f"node.{i}_shape = " + (f"[t.array.shape for t in {args[i]}]" if op.many else f"{args[i]}.array.shape") for i in kept_shapes]
+    inner += [f"node.{p} = {p}" for p in kept_params]
+    inner += ["# note"]  # notes.py puts a call here while it is on
+    if op.single:
+        inner += ["node.shape = r.shape", "node.dtype = r.dtype"]
+        if kept_outputs:
+            inner += ["node.out = r", "node.out_counter = counter", "node.out_version = counter[0]"]
+        body += ["    " + line for line in [*inner, "out.edge = (node, 0)", "out.requires = True"]]
+        body += ["else:", "    out.edge = None", f"    out.requires = {'out.origin.base.requires' if op.view else 'False'}", "return out"]
+    else:
+        source = f"({op.args[0]}, ({''.join(p + ', ' for p in op.params)}))" if op.view else "None"
+        body += ["    " + line for line in [*inner, f"return record_several(op, r, node, {source})"]]
+        body += [f"return record_several(op, r, None, {source})"]
+    return "\n".join([head, *("    " + line for line in body), ""])
+
+
+def _run_source(op, saves, kept_inputs, kept_outputs, graph):
+    """`run` (ndarrays) or `run_graph` (Tensors): the rules, on what was saved, for the edges that exist."""
+    lines = [f"def {'run_graph' if graph else 'run'}(node, g, edges):"]
+    if kept_inputs or kept_outputs:
+        lines += ["    if node.status:", "        node = open_saved(node)"]
+    for i in kept_inputs:
+        if op.many:
+            lines += [f"    {i} = [check_saved(node, '{i}', t, v) or t for t, v in zip(node.{i}, node.{i}_version)]"]
+            lines += [] if graph else [f"    {i} = [t.array for t in {i}]"]
+            continue
+        lines += [f"    {i} = node.{i}", f"    if {i} is not None:"]
+        lines += [f"        if {i}.version[0] != node.{i}_version:", f"            check_saved(node, '{i}', {i}, node.{i}_version)"]
+        lines += [] if graph else [f"        {i} = {i}.array"]
+    for o in kept_outputs:
+        lines += [f"    if node.{o}_counter[0] != node.{o}_version:", f"        check_output(node, '{o}')"]
+        lines += [f"    {o} = output_of(node, '{o}')" if graph else f"    {o} = node.{o}"]
+    for name in dict.fromkeys(name for names in saves.values() for name in names):
+        if name not in kept_inputs and name not in kept_outputs:
+            lines += [f"    {name} = node.{name}"]
+    call = {i: f"rule_{i}({', '.join([_gradient(op, i), *names])})" for i, names in saves.items()}
+    if op.many:
+        lines += [f"    return {call[op.inputs[0]]}"]
+    elif len(saves) == 1 and len(op.inputs) == 1:
+        lines += [f"    return ({call[op.inputs[0]]},)"]
+    else:
+        names = [f"edge_{i}" for i in op.inputs]
+        lines += [f"    {', '.join(names)}, = edges"]
+        sent = [f"None if edge_{i} is None else {call[i]}" if i in call else "None" for i in op.inputs]
+        lines += [f"    return ({', '.join(sent)},)"]
+    return "\n".join([*lines, ""])
+
+
+def _gradient(op, i):
+    """What a rule's first parameter gets: the one gradient, or for several outputs the first or the list."""
+    first = next(iter(inspect.signature(op.rules[i]).parameters))
+    return "g" if op.single or first == "gs" else "g[0]"
+
+
+# What the written-out code calls ----------------------------------------------------------------------------------------
+
+
+def general(op, inputs, params):
+    """The way of everything that is not plain: handlers, ndarrays, Python numbers, mixed dtypes, sequences."""
+    flat = inputs[0] if op.many else inputs
+    if not any([isinstance(x, Variable) for x in flat]) and any([isinstance(x, (ndarray, np.generic)) for x in flat]):
+        return op.forward(*inputs, *params)  # a rule in the fast backward pass, or forward() of another row
+    handlers = modes.state.handlers
+    if handlers:
+        modes.state.handlers = handlers[:-1]
+        try:
+            return handlers[-1](op, inputs, params)
+        finally:
+            modes.state.handlers = handlers
+    tensors, arrays = prepare(op, flat)
+    try:
+        r = op.forward(arrays, *params) if op.many else op.forward(*arrays, *params)
+    except (ValueError, TypeError) as error:
+        raise failed(op, arrays, error) from None
+    return op.record(r, tensors, *params) if op.many else op.record(r, *tensors, *params)
+
+
+def prepare(op, inputs):
+    """Tensors for the record and arrays, promoted to their common dtype, for the computation."""
+    from .tensor import constant
+
+    if not any([isinstance(x, Variable) for x in inputs]):
+        raise wrong_type(op, 0, inputs[0] if inputs else None)
+    if op.promoted or op.floats:
+        names = op.inputs
+        chosen = [x for x, name in zip(inputs, names, strict=True) if name in op.promoted] if op.promoted else inputs
+        for position, x in enumerate(inputs):
+            if not isinstance(x, (Variable, ndarray, np.generic, builtins.bool, int, float)):
+                raise wrong_type(op, position, x)
+        if not op.bools:
+            bools = [(x.array.dtype.kind == "b") if isinstance(x, Variable) else isinstance(x, builtins.bool) for x in inputs]
+            if any(bools):
+                raise errors.no_bools(op.name, all(bools))
+        common = dtypes.result_type(*chosen)
+        if op.floats and not common.is_floating_point:
+            common = dtypes.get_default_dtype()
+        tensors, arrays = [], []
+        for x, name in zip(inputs, names, strict=True):
+            kind = common if name in op.promoted or not op.promoted else None
+            t = x if isinstance(x, Variable) else constant(x, kind)
+            a = t.array
+            tensors.append(t)
+            arrays.append(a.astype(kind.numpy) if kind is not None and a.dtype is not kind.numpy else a)
+        return tensors, arrays
+    tensors = []
+    for position, x in enumerate(inputs):
+        if isinstance(x, Variable):
+            tensors.append(x)
+        elif isinstance(x, (ndarray, np.generic)):  # a constant in a rule under create_graph
+            tensors.append(wrap(asarray(x)))
+        else:
+            raise wrong_type(op, position, x)
+    return tensors, [t.array for t in tensors]
+
+
+def wrong_type(op, position, x):
+    name = op.args[min(position, len(op.args) - 1)]
+    return errors.new(TypeError, f"{op.name}(): argument '{name}' (position {position + 1}) must be Tensor, not {type(x).__name__}")
+
+
+def failed(op, arrays, error):
+    """The error to raise for numpy's `error`: about broadcasting or about bools, if that was it."""
+    if isinstance(error, TypeError):
+        bools = [a.dtype.kind == "b" for a in arrays]
+        if any(bools):
+            return errors.no_bools(op.name, all(bools))
+        if "ufunc" in str(error):
+            kind = errors.TYPE_NAMES.get(arrays[0].dtype.name, "").removesuffix("Tensor")
+            return NotImplementedError(
+                errors.explain(
+                    f"\"{op.name}_cpu\" not implemented for '{kind}'", instead="compare first, (x > 0) & (x < 1), or convert with .long()."
+                )
+            )
+        return error
+    if op.kind in (ELEMENTWISE, DISCRETE):
+        return errors.broadcast(arrays, error)
+    return error
+
+
+def view_of(out, x, op, params, number):
+    """Make `out` a view of `x`: it shares the storage and the version, and knows how to be made again from the base."""
+    out.version = x.version
+    step = (op, params, number)
+    if number is not None:
+        refused = (
+            "{which} is a view and is being modified inplace. This view is the output of a function that returns "
+            "multiple views. Such functions do not allow the output views to be modified inplace. You should replace the inplace operation "
+            "by an out-of-place one."
+        )
+    elif not modes.state.grad:
+        refused = (
+            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case is "
+            "ambiguous and "
+            "error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside the "
+            "no_grad block "
+            "(if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
+        )
+    else:
+        refused = ""
+    version = 0 if x.version is INFERENCE else x.version[0]
+    if x.origin is None:
+        out.origin = View(x, Replay((step,)), version, refused)
+    else:
+        out.origin = View(x.origin.base, Replay((*x.origin.replay, step)), version, refused or x.origin.refused)
+
+
+def record_several(op, arrays, node, source):
+    """The outputs of an operation with several, as a tuple; integer outputs have no gradient."""
+    arrays = [asarray(a) for a in arrays]
+    outs = []
+    for number, a in enumerate(arrays):
+        out = wrap(a)
+        if source is not None:
+            view_of(out, source[0], op, source[1], number)
+        if node is not None and a.dtype.kind == "f":
+            out.edge, out.requires = (node, number), True
+        elif source is not None:  # a view made in no_grad is to PyTorch a leaf like its base
+            out.requires = out.origin.base.requires
+        outs.append(out)
+    if node is not None:
+        node.shape, node.dtype = [a.shape for a in arrays], [a.dtype for a in arrays]
+        for name in node.saves:
+            if op.outputs is not ... and name in op.outputs:
+                number = op.outputs.index(name)
+                setattr(node, name, arrays[number])
+                setattr(node, name + "_counter", outs[number].version)
+                setattr(node, name + "_version", outs[number].version[0])
+    return tuple(outs)
+
+
+def output_of(node, name):
+    """A saved output as a Tensor, attached to its own node. The node keeps only the array, or the two would hold each other for ever."""
+    value = getattr(node, name)
+    out = wrap(value) if type(value) is ndarray else value.shell()  # inside vmap
+    out.version = getattr(node, name + "_counter")
+    number = node.op.outputs.index(name)
+    if out.array.dtype.kind == "f":
+        out.edge, out.requires = ((node.info or {}).get("original", node), number), True
+    if node.info is not None and "tangents" in node.info:
+        for restore in node.info["tangents"]:  # forward mode is on: the saved output has a tangent
+            restore(out)
+    return out
+
+
+def check_output(node, name):
+    raise errors.modified(
+        node.name(), name, getattr(node, name), getattr(node, name + "_counter")[0], getattr(node, name + "_version"),
+        f"{node.op.outputs.index(name)} of {short_name(node)}",
+    )  # fmt: skip
+
+
+def open_saved(node):
+    """The node with its saved tensors at hand: raises if they were given back, unpacks them if hooks packed them."""
+    if node.status == PACKED:
+        return node.info["unpack"](node)
+    raise errors.freed()

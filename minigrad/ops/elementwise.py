@@ -1,0 +1,443 @@
+"""Rows: each output element depends on one element of each input. Arithmetic, functions of one number, comparisons.
+
+What does not live here: how rows work (op.py). Sorted simple to hard; in rules `g` is the gradient of the output, `out` the output.
+"""
+
+import builtins
+import math
+import operator
+
+import numpy as np
+
+from .. import dtypes, errors
+from ..kernels import special
+from ..op import DISCRETE, ELEMENTWISE, Op
+
+LN2, LN10, TWO_OVER_SQRT_PI, NAN = math.log(2), math.log(10), 2 / math.sqrt(math.pi), math.nan
+INF = math.inf
+
+# fmt: off
+# name              forward           kind                        rules
+add         = Op("add",     operator.add,     ELEMENTWISE,              x=lambda g: g,                 y=lambda g: g)
+sub         = Op("sub",     operator.sub,     ELEMENTWISE, bools=False, x=lambda g: g,                 y=lambda g: -g)
+rsub        = Op("rsub",    lambda x, y: y - x, ELEMENTWISE, bools=False, x=lambda g: -g,              y=lambda g: g,  node="RsubBackward1")
+rsub_tensor = Op("rsub",    rsub.forward,     ELEMENTWISE, bools=False, x=lambda g: -g,                y=lambda g: g,  node="RsubBackward0")
+mul         = Op("mul",     operator.mul,     ELEMENTWISE,              x=lambda g, y: g * y,          y=lambda g, x: g * x)
+div         = Op("div",     np.true_divide,   ELEMENTWISE, floats=True, x=lambda g, y: g / y,          y=lambda g, x, y: -g * ((x / y) / y))
+neg         = Op("neg",     operator.neg,     ELEMENTWISE,              x=lambda g: -g)
+reciprocal  = Op("reciprocal", lambda x: 1 / x, ELEMENTWISE, floats=True, x=lambda g, out: -g * out * out)
+square      = Op("square",  np.square,        ELEMENTWISE,              x=lambda g, x: g * (2 * x),    node="PowBackward0")
+
+exp         = Op("exp",     np.exp,           ELEMENTWISE, floats=True, x=lambda g, out: g * out)
+log         = Op("log",     np.log,           ELEMENTWISE, floats=True, x=lambda g, x: g / x)
+sqrt        = Op("sqrt",    np.sqrt,          ELEMENTWISE, floats=True, x=lambda g, out: g / (2 * out))
+sin         = Op("sin",     np.sin,           ELEMENTWISE, floats=True, x=lambda g, x: g * cos(x))
+cos         = Op("cos",     np.cos,           ELEMENTWISE, floats=True, x=lambda g, x: -g * sin(x))
+tanh        = Op("tanh",    np.tanh,          ELEMENTWISE, floats=True, x=lambda g, out: tanh_slope(g, out))
+sigmoid     = Op("sigmoid", lambda x: 1 / (1 + np.exp(-x)), ELEMENTWISE, floats=True, x=lambda g, out: sigmoid_slope(g, out))
+
+exp2        = Op("exp2",    np.exp2,          ELEMENTWISE, floats=True, x=lambda g, out: g * out * LN2)
+expm1       = Op("expm1",   np.expm1,         ELEMENTWISE, floats=True, x=lambda g, out: g * (out + 1))
+log1p       = Op("log1p",   np.log1p,         ELEMENTWISE, floats=True, x=lambda g, x: g / (x + 1), node="Log1PBackward0")
+log2        = Op("log2",    np.log2,          ELEMENTWISE, floats=True, x=lambda g, x: g / (x * LN2))
+log10       = Op("log10",   np.log10,         ELEMENTWISE, floats=True, x=lambda g, x: g / (x * LN10))
+rsqrt       = Op("rsqrt",   lambda x: 1 / np.sqrt(x), ELEMENTWISE, floats=True, x=lambda g, out: -0.5 * g * out * out * out)
+tan         = Op("tan",     np.tan,           ELEMENTWISE, floats=True, x=lambda g, out: g * (1 + out * out))
+asin        = Op("asin",    np.arcsin,        ELEMENTWISE, floats=True, x=lambda g, x: g * rsqrt(1 - x * x))
+acos        = Op("acos",    np.arccos,        ELEMENTWISE, floats=True, x=lambda g, x: -g * rsqrt(1 - x * x))
+atan        = Op("atan",    np.arctan,        ELEMENTWISE, floats=True, x=lambda g, x: g / (x * x + 1))
+sinh        = Op("sinh",    np.sinh,          ELEMENTWISE, floats=True, x=lambda g, x: g * cosh(x))
+cosh        = Op("cosh",    np.cosh,          ELEMENTWISE, floats=True, x=lambda g, x: g * sinh(x))
+asinh       = Op("asinh",   np.arcsinh,       ELEMENTWISE, floats=True, x=lambda g, x: g * rsqrt(x * x + 1))
+acosh       = Op("acosh",   np.arccosh,       ELEMENTWISE, floats=True, x=lambda g, x: g * rsqrt(x * x - 1))
+atanh       = Op("atanh",   np.arctanh,       ELEMENTWISE, floats=True, x=lambda g, x: g / (1 - x * x))
+erf         = Op("erf",     lambda x: special.erf(x if x.dtype.kind == "f" else x.astype(dtypes.get_default_dtype().numpy)),      ELEMENTWISE, floats=True, x=lambda g, x: g * TWO_OVER_SQRT_PI * exp(-(x * x)))
+logit_      = Op("logit",   lambda x: np.log(x / (1 - x)), ELEMENTWISE, floats=True, x=lambda g, x: where((x < 0) | (x > 1), NAN, where((x == 0) | (x == 1), g * INF, g / (x * (1 - x)))))
+logit_eps   = Op("logit",   lambda x, eps: _logit_eps(x, eps), ELEMENTWISE, floats=True, x=lambda g, x, eps: where((x < eps) | (x > 1 - eps), 0, g / (x * (1 - x))))
+atan2       = Op("atan2",   np.arctan2,       ELEMENTWISE, floats=True, x=lambda g, x, y: g * y * over_square(x, y), y=lambda g, x, y: -g * x * over_square(x, y))
+
+# Steps: the derivative is 0 wherever there is one.
+floor       = Op("floor",   np.floor,         ELEMENTWISE,              x=lambda g: g * 0)
+ceil        = Op("ceil",    np.ceil,          ELEMENTWISE,              x=lambda g: g * 0)
+trunc       = Op("trunc",   np.trunc,         ELEMENTWISE,              x=lambda g: g * 0)
+round_      = Op("round",   lambda x: np.rint(x) if x.dtype.kind == "f" else x.copy(), ELEMENTWISE,              x=lambda g: g * 0)
+round_to    = Op("round",   lambda x, decimals: np.round(x, decimals), ELEMENTWISE, x=lambda g: g * 0, node="RoundBackward1")
+div_floor   = Op("div",     lambda x, y: np.floor_divide(x, _divisor(x, y)),  ELEMENTWISE,              x=lambda g: g * 0,             y=lambda g: g * 0, node="DivBackward2")
+div_trunc   = Op("div",     lambda x, y: _div_trunc(x, y), ELEMENTWISE, x=lambda g: g * 0,             y=lambda g: g * 0, node="DivBackward2")
+remainder_  = Op("remainder", lambda x, y: _remainder(x, y), ELEMENTWISE,              x=lambda g: g,                 y=lambda g, x, y: -g * div_floor(x, y), node="RemainderBackward1")
+remainder_number = Op("remainder", lambda x, number: _remainder(x, x.dtype.type(number)), ELEMENTWISE, x=lambda g: g)
+fmod_number = Op("fmod",    lambda x, number: np.fmod(x, x.dtype.type(number)), ELEMENTWISE, x=lambda g: g)
+floor_div_  = Op("floor_divide", lambda x, y: np.floor_divide(x, _divisor(x, y)), ELEMENTWISE,          x=lambda g: missing("floor_divide"), y=lambda g: missing("floor_divide"), node="NotImplemented")
+fmod_       = Op("fmod",    lambda x, y: np.fmod(x, _divisor(x, y)),          ELEMENTWISE,              x=lambda g: g,                 y=lambda g, x, y: -g * div_trunc(x, y), node="FmodBackward1")
+
+# Three inputs at once.
+lerp_number = Op("lerp",    lambda x, y, weight: _lerp(x, y, x.dtype.type(weight)), ELEMENTWISE, x=lambda g, weight: g * (1 - weight), y=lambda g, weight: g * weight,
+                                                                        args="input end")
+lerp_tensor = Op("lerp",    lambda x, y, w: _lerp(x, y, w), ELEMENTWISE, x=lambda g, w: g * (1 - w),  y=lambda g, w: g * w, w=lambda g, x, y: g * (y - x),
+                                                                        args="input end weight", node="LerpBackward1")
+addcmul_    = Op("addcmul", lambda x, a, b, value: x + x.dtype.type(value) * a * b, ELEMENTWISE, x=lambda g: g, a=lambda g, b, value: g * (b * value), b=lambda g, a, value: g * (a * value),
+                                                                        args="input tensor1 tensor2")
+addcdiv_    = Op("addcdiv", lambda x, a, b, value: x + value * (a / b), ELEMENTWISE, x=lambda g: g, a=lambda g, b, value: g * (value / b),
+                 b=lambda g, a, b, value: -g * (value * a / (b * b)), args="input tensor1 tensor2")
+
+# The backward of an operation that saves its output, as a row of its own: fewer nodes under create_graph, and PyTorch's names.
+tanh_slope    = Op("tanh_backward",    lambda x, y: x * (1 - y * y), ELEMENTWISE, node="TanhBackwardBackward0",
+                   x=lambda g, y: tanh_slope(g, y),    y=lambda g, x, y: g * x * y * -2)
+sigmoid_slope = Op("sigmoid_backward", lambda x, y: x * (1 - y) * y, ELEMENTWISE, node="SigmoidBackwardBackward0",
+                   x=lambda g, y: sigmoid_slope(g, y), y=lambda g, x, y: g * x * (1 - 2 * y))
+
+# Kinks: at the corner PyTorch's subgradient.
+abs         = Op("abs",     np.abs,           ELEMENTWISE,              x=lambda g, x: g * sign(x))
+sign        = Op("sign",    lambda x: _sign(x),  ELEMENTWISE,              x=lambda g: g * 0)
+relu        = Op("relu",    lambda x: np.maximum(0, x), ELEMENTWISE, bools=False, x=lambda g, out: relu_slope(g, out))
+sgn         = Op("sgn",     sign.forward,     ELEMENTWISE,              x=lambda g: g * 0)
+relu_slope  = Op("threshold_backward", lambda x, y: x * (y != 0), ELEMENTWISE, x=lambda g, y: relu_slope(g, y), y=lambda g: g * 0, node="ThresholdBackwardBackward0")
+maximum     = Op("maximum", np.maximum,       ELEMENTWISE,              x=lambda g, x, y: share(g, x < y, x == y), y=lambda g, x, y: share(g, y < x, x == y))
+minimum     = Op("minimum", np.minimum,       ELEMENTWISE,              x=lambda g, x, y: share(g, x > y, x == y), y=lambda g, x, y: share(g, y > x, x == y))
+fmax        = Op("fmax",    np.fmax,          ELEMENTWISE,              x=lambda g, x, y: where((x >= y) | isnan(y), g, 0), y=lambda g, x, y: where((x >= y) | isnan(y), 0, g))
+fmin        = Op("fmin",    np.fmin,          ELEMENTWISE,              x=lambda g, x, y: where((x <= y) | isnan(y), g, 0), y=lambda g, x, y: where((x <= y) | isnan(y), 0, g))
+where       = Op("where",   np.where,         ELEMENTWISE,              condition=None, x=lambda g, condition: where(condition, g, 0),
+                                                                        y=lambda g, condition: where(condition, 0, g), args="condition input other")
+
+eq          = Op("eq", operator.eq, DISCRETE, x=None, y=None)
+ne          = Op("ne", operator.ne, DISCRETE, x=None, y=None)
+lt          = Op("lt", operator.lt, DISCRETE, x=None, y=None)
+le          = Op("le", operator.le, DISCRETE, x=None, y=None)
+gt          = Op("gt", operator.gt, DISCRETE, x=None, y=None)
+ge          = Op("ge", operator.ge, DISCRETE, x=None, y=None)
+logical_not = Op("logical_not", np.logical_not, DISCRETE, x=None)
+logical_and = Op("logical_and", np.logical_and, DISCRETE, x=None, y=None)
+logical_or  = Op("logical_or",  np.logical_or,  DISCRETE, x=None, y=None)
+bitwise_not = Op("bitwise_not", lambda x: _invert(x), DISCRETE, x=None)
+bitwise_and = Op("bitwise_and", np.bitwise_and, DISCRETE, x=None, y=None)
+bitwise_or  = Op("bitwise_or",  np.bitwise_or,  DISCRETE, x=None, y=None)
+bitwise_xor = Op("bitwise_xor", np.bitwise_xor, DISCRETE, x=None, y=None)
+logical_xor = Op("logical_xor", np.logical_xor, DISCRETE, x=None, y=None)
+isnan       = Op("isnan",    np.isnan,    DISCRETE, x=None)
+isinf       = Op("isinf",    np.isinf,    DISCRETE, x=None)
+isfinite    = Op("isfinite", np.isfinite, DISCRETE, x=None)
+# fmt: on
+
+
+def _invert(x):
+    if x.dtype.kind == "f":
+        raise TypeError(
+            errors.explain(
+                "~ (operator.invert) is only implemented on integer and Boolean-type tensors", instead="compare first: ~(x > 0)."
+            )
+        )
+    return np.invert(x)
+
+
+def missing(name):
+    """The rule of an operation for which PyTorch has none either."""
+    raise errors.new(RuntimeError, f"derivative for aten::{name} is not implemented")
+
+
+def _logit_eps(x, eps):
+    x = np.clip(x, eps, 1 - eps)
+    return np.log(x / (1 - x))
+
+
+def over_square(x, y):
+    """1 / (x*x + y*y), and 0 at the origin: PyTorch's choice for atan2."""
+    square = x * x + y * y
+    return where(square == 0, 0, 1 / square)
+
+
+def _div_trunc(x, y):
+    q = np.true_divide(x, _divisor(x, y))
+    return np.trunc(q).astype(np.result_type(x, y), copy=False)
+
+
+def _lerp(x, y, weight):
+    return np.where(np.abs(weight) < 0.5, x + weight * (y - x), y - (y - x) * (1 - weight))
+
+
+def share(g, less, tie):
+    """All of `g`, but half where both are equal and none where the other side wins: PyTorch's choice for max and min."""
+    return where(tie, g * 0.5, where(less, 0, g))
+
+
+def _sign(x):
+    return (
+        x.copy()
+        if x.dtype.kind == "b"
+        else np.where(np.isnan(x), 0, np.sign(x)).astype(x.dtype, copy=False)
+        if x.dtype.kind == "f"
+        else np.sign(x)
+    )
+
+
+def _divisor(x, y):
+    """`y`, unless whole numbers would be divided by 0, which has no result at all."""
+    if x.dtype.kind != "f" and y.dtype.kind != "f" and not np.all(y):
+        raise errors.new(RuntimeError, "ZeroDivisionError")
+    return y
+
+
+def _remainder(x, y):
+    """The remainder with the sign of y; 0 keeps the sign of x."""
+    m = np.fmod(x, _divisor(x, y))
+    return np.where((m != 0) & ((m < 0) != (y < 0)), m + y, m)
+
+
+# Powers. PyTorch distinguishes a number as exponent, whose derivative needs no logarithm.
+
+
+def _power(x, exponent):
+    """PyTorch computes roots as roots: (-inf) ** 0.5 is nan."""
+    if exponent == 0.5:
+        return np.sqrt(x)
+    return 1 / np.sqrt(x) if exponent == -0.5 else x**exponent
+
+
+def _power_tensor(x, y):
+    if x.dtype.kind == "f" or y.dtype.kind == "f" or (y >= 0).all():
+        return np.power(x, y)
+    ones = np.where(np.abs(x) == 1, np.power(x, np.abs(y)), 0)  # whole numbers: 1 / x ** |y| rounded towards 0
+    return np.where(y >= 0, np.power(x, np.maximum(y, 0)), ones)
+
+
+def _power_rule(g, x, exponent):
+    return g * 0 if exponent == 0 else g * (exponent * pow_number(x, exponent - 1))
+
+
+def _power_base_rule(g, x, out, base):
+    if base == 0:
+        return g * where(x >= 0, 0, out * -INF)
+    return g * (out * (math.log(base) if base > 0 else NAN))
+
+
+# fmt: off
+pow_number  = Op("pow", _power, ELEMENTWISE, x=_power_rule)
+pow_tensor  = Op("pow", lambda x, y: _power_tensor(x, y), ELEMENTWISE, node="PowBackward1", saved_as={"y": "exponent"},
+                 x=lambda g, x, y: g * where(y == 0, 0, y * x ** (y - 1)), y=lambda g, x, y, out: g * where((x == 0) & (y >= 0), 0, out * log(x)))
+pow_base    = Op("pow", lambda x, base: np.power(x.dtype.type(base), x), ELEMENTWISE, floats=True, node="PowBackward2", x=_power_base_rule)
+# fmt: on
+
+
+def pow(input, exponent):
+    """`input` to the power `exponent`; either may be a number.
+
+    >>> import minigrad as torch
+    >>> torch.pow(torch.tensor([1., 2., 3.]), 2)
+    tensor([1., 4., 9.])
+    """
+    if isinstance(exponent, (bool, int, float, np.generic)):
+        exponent = exponent.item() if isinstance(exponent, np.generic) else exponent
+        if isinstance(exponent, float) and input.array.dtype.kind != "f":
+            input = input.to(dtypes.get_default_dtype())
+        elif input.array.dtype.kind == "b":
+            if isinstance(exponent, bool):
+                return pow(input.to(dtypes.int64), int(exponent)).to(dtypes.bool_)
+            input = input.to(dtypes.int64)
+        try:
+            return pow_number(input, exponent)
+        except ValueError as error:  # integers to negative powers
+            raise errors.new(RuntimeError, str(error)) from None
+    if isinstance(input, (bool, int, float, np.generic)):
+        if exponent.array.dtype.kind != "f":
+            exponent = exponent.to(dtypes.get_default_dtype() if isinstance(input, float) else dtypes.int64)
+            return pow_tensor(input, exponent)
+        return pow_base(exponent, input)
+    return pow_tensor(input, exponent)
+
+
+def float_power(input, exponent):
+    """The power in float64."""
+    return pow(input.to(dtypes.float64), exponent if isinstance(exponent, (int, float)) else exponent.to(dtypes.float64))
+
+
+# Clamping: clamp() picks the row.
+# fmt: off
+clamp_numbers = Op("clamp", lambda x, min, max: np.clip(x, min, max), ELEMENTWISE, node="ClampBackward1", x=lambda g, x, min, max: where(inside(x, min, max), g, 0))
+clamp_min_number = Op("clamp_min", lambda x, min: np.maximum(x, x.dtype.type(min)), ELEMENTWISE, x=lambda g, x, min: where(x >= min, g, 0))
+clamp_max_number = Op("clamp_max", lambda x, max: np.minimum(x, x.dtype.type(max)), ELEMENTWISE, x=lambda g, x, max: where(x <= max, g, 0))
+clamp_both  = Op("clamp", lambda x, a, b: np.minimum(np.maximum(x, a), b), ELEMENTWISE, args="input min max", x=lambda g, x, a, b: where((x >= a) & (x <= b), g, 0),
+                 a=lambda g, x, a, b: where((a < b) & (x < a), g, 0), b=lambda g, x, a, b: where((x > b) | (b < a), g, 0))
+clamp_low   = Op("clamp", np.maximum, ELEMENTWISE, args="input min", x=lambda g, x, a: where(x >= a, g, 0), a=lambda g, x, a: where(x < a, g, 0), node="ClampBackward0")
+clamp_high  = Op("clamp", np.minimum, ELEMENTWISE, args="input max", x=lambda g, x, b: where(x <= b, g, 0), b=lambda g, x, b: where(x > b, g, 0), node="ClampBackward0")
+nan_to_num_ = Op("nan_to_num", lambda x, nan, posinf, neginf: np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf), ELEMENTWISE, x=lambda g, x: where(isfinite(x), g, 0))
+signbit     = Op("signbit", np.signbit, DISCRETE, x=None)
+# fmt: on
+
+
+def inside(x, min, max):
+    """Where x lies within the bounds (None: no bound); the bounds belong to it."""
+    if min is None or max is None:
+        return x <= max if min is None else x >= min
+    return (x >= min) & (x <= max)
+
+
+def clamp(input, min=None, max=None):
+    """`input` limited to [min, max], numbers or tensors; one of them may be missing.
+
+    >>> import minigrad as torch
+    >>> torch.clamp(torch.tensor([-2., 0.5, 3.]), min=-1, max=1)
+    tensor([-1.0000,  0.5000,  1.0000])
+    """
+    if min is None and max is None:
+        raise errors.new(RuntimeError, "torch.clamp: At least one of 'min' or 'max' must not be None")
+    if isinstance(min, (int, float, type(None))) and isinstance(max, (int, float, type(None))):
+        if input.array.dtype.kind != "f" and (isinstance(min, float) or isinstance(max, float)):
+            input = input.to(dtypes.get_default_dtype())
+        return clamp_numbers(input, min, max)
+    if min is None:
+        return clamp_high(input, max)
+    return clamp_low(input, min) if max is None else clamp_both(input, min, max)
+
+
+def clamp_min(input, min):
+    """`input`, or `min` where that is larger."""
+    if isinstance(min, float) and input.array.dtype.kind != "f":
+        input = input.to(dtypes.get_default_dtype())
+    return clamp_min_number(input, min) if isinstance(min, (int, float)) else clamp_low(input, min)
+
+
+def clamp_max(input, max):
+    """`input`, or `max` where that is smaller."""
+    if isinstance(max, float) and input.array.dtype.kind != "f":
+        input = input.to(dtypes.get_default_dtype())
+    return clamp_max_number(input, max) if isinstance(max, (int, float)) else clamp_high(input, max)
+
+
+def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
+    """nan and the infinities replaced by numbers (default: 0 and the largest and smallest of the dtype)."""
+    return nan_to_num_(input, nan, posinf, neginf)
+
+
+def remainder(input, other):
+    """The remainder of a division rounded down: it has the sign of `other`."""
+    return remainder_number(input, other) if _number_for(input, other) else remainder_(input, other)
+
+
+def fmod(input, other):
+    """The remainder of a division rounded towards 0: it has the sign of `input`."""
+    return fmod_number(input, other) if _number_for(input, other) else fmod_(input, other)
+
+
+def _number_for(input, other):
+    return isinstance(other, (bool, int, float)) and hasattr(input, "array") and input.array.dtype.kind == "f"
+
+
+def times(alpha, input, other):
+    """alpha * other, as add and its kin scale their second operand: whole numbers stay whole."""
+    if alpha == 1:
+        return other
+    common = dtypes.result_type(input, other)
+    if isinstance(alpha, float) and not common.is_floating_point:
+        raise errors.new(RuntimeError, "For integral input tensors, argument alpha must not be a floating point number.")
+    return other & (input == input) if common is dtypes.bool_ and alpha else other * alpha
+
+
+def add_times(input, other, *, alpha=1):
+    """input + alpha * other"""
+    return add(input, times(alpha, input, other))
+
+
+def sub_times(input, other, *, alpha=1):
+    """input - alpha * other"""
+    bools = [hasattr(x, "array") and x.array.dtype.kind == "b" for x in (input, other)]
+    if builtins.any(bools):
+        raise errors.no_bools("sub", builtins.all(bools))
+    return sub(input, times(alpha, input, other))
+
+
+def rsub_times(input, other, *, alpha=1):
+    """other - alpha * input"""
+    return (rsub_tensor if hasattr(other, "array") else rsub)(times(alpha, other, input), other)
+
+
+def choose(condition, input=None, other=None):
+    """Elements of `input` where `condition` is True, of `other` elsewhere; with the condition alone the positions where it is True."""
+    if input is None and other is None:
+        from .order import nonzero
+
+        return nonzero(condition, as_tuple=True)
+    if hasattr(condition, "array") and condition.array.dtype.kind != "b":
+        kind = errors.TYPE_NAMES[condition.array.dtype.name].removesuffix("Tensor")
+        raise RuntimeError(
+            errors.explain(
+                f"where expected condition to be a boolean tensor, but got a tensor with dtype {kind}",
+                instead="compare: torch.where(x > 0, a, b); condition.bool() is True where a number is not 0.",
+            )
+        )
+    return where(condition, input, other)
+
+
+def logit(input, eps=None):
+    """log(x / (1 - x)); with `eps` the input is limited to [eps, 1 - eps] first."""
+    return logit_(input) if eps is None else logit_eps(input, eps)
+
+
+def round(input, *, decimals=0):
+    """The nearest whole number, halves to the even one; `decimals` places after the point (before it, if negative)."""
+    return round_(input) if decimals == 0 else round_to(input, decimals)
+
+
+def floor_divide(input, other):
+    """The quotient rounded down. It has no derivative: with gradients recorded, the backward pass raises."""
+    return floor_div_(input, other)
+
+
+def lerp(input, end, weight):
+    """The point between `input` (weight 0) and `end` (weight 1); `weight` is a number or a tensor."""
+    if input.array.dtype is not end.array.dtype:
+        ours, theirs = (errors.SCALAR_NAMES[x.array.dtype.name] for x in (input, end))
+        raise RuntimeError(errors.explain(f"expected dtype {ours} for `end` but got dtype {theirs}", instead="end.to(input.dtype)."))
+    return lerp_number(input, end, weight) if isinstance(weight, (int, float)) else lerp_tensor(input, end, weight)
+
+
+def addcmul(input, tensor1, tensor2, *, value=1):
+    """input + value * tensor1 * tensor2"""
+    return addcmul_(input, tensor1, tensor2, value)
+
+
+def addcdiv(input, tensor1, tensor2, *, value=1):
+    """input + value * tensor1 / tensor2"""
+    if dtypes.result_type(input, tensor1, tensor2).is_floating_point is False:
+        raise RuntimeError(
+            errors.explain(
+                "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true division of tensor1 and tensor2.",
+                instead="convert the tensors with .float(), or write input + value * (tensor1 // tensor2).",
+            )
+        )
+    return addcdiv_(input, tensor1, tensor2, value)
+
+
+def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Element by element: is |input - other| <= atol + rtol * |other|?"""
+    if input.array.dtype is not other.array.dtype:
+        names = [errors.TYPE_NAMES[x.array.dtype.name].removesuffix("Tensor") for x in (input, other)]
+        raise RuntimeError(errors.explain(" did not match ".join(names), instead="convert one of them: other.to(input.dtype)."))
+    if input.array.dtype.kind == "b":
+        return input == other
+    close = (input == other) | (isfinite(other) & (abs(input - other) <= atol + abs(rtol * other)))
+    return close | (isnan(input) & isnan(other)) if equal_nan else close
+
+
+def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Is every element of `input` close to that of `other`? A Python bool; see `isclose`."""
+    return builtins.bool(isclose(input, other, rtol, atol, equal_nan).array.all())
+
+
+def divide(input, other, *, rounding_mode=None):
+    """The quotient; with rounding_mode "floor" rounded down, with "trunc" towards zero."""
+    if rounding_mode is None:
+        return div(input, other)
+    if rounding_mode not in ("floor", "trunc"):
+        raise errors.new(RuntimeError, f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
+    return (div_floor if rounding_mode == "floor" else div_trunc)(input, other)
+
+
+def equal(input, other):
+    """Same shape and same numbers? A Python bool."""
+    return input.array.shape == other.array.shape and builtins.bool((input.array == other.array).all())
+
+
+def positive(input):
+    """`input` itself. Raises RuntimeError for bools, as PyTorch."""
+    if input.array.dtype.kind == "b":
+        raise errors.new(RuntimeError, "The `+` operator, on a bool tensor is not supported.")
+    return input

@@ -1,0 +1,371 @@
+"""Rows: picking elements by position and putting them back.
+
+What does not live here: `x[...]` itself, which takes a key apart (indexing.py), and plain slices (shape.py).
+"""
+
+import numpy as np
+
+from .. import errors
+from ..op import GENERAL, LINEAR, Op
+from .elementwise import where
+from .shape import wrap_dim
+
+
+class Positions(tuple):
+    """The ndarrays and slices that an index consists of. `sources`: the tensors that some share their numbers with, and their versions."""
+
+    sources: tuple = ()
+
+
+def unchanged(indices):
+    """`indices`, if no tensor that they come from was written to since; a rule that needs old positions asks here."""
+    for tensor, version in getattr(indices, "sources", ()):
+        if tensor.version[0] != version:
+            raise errors.modified("IndexBackward0", "indices", tensor.array, tensor.version[0], version, "")
+    return indices
+
+
+def _index_add(g, indices, shape):
+    """Zeros of `shape` with `g` added at `indices`; the same place may be named more than once."""
+    out = np.zeros(shape, g.dtype)
+    if len(indices) == 1 and isinstance(indices[0], np.ndarray) and indices[0].dtype == bool:
+        out[indices] = g  # a mask names no place twice
+    else:
+        np.add.at(out, indices, g)
+    return out
+
+
+def _index_put(x, values, indices, accumulate):
+    out = np.array(x)
+    if accumulate:
+        np.add.at(out, indices, values)
+    else:
+        out[indices] = values
+    return out
+
+
+def _put_along(x, index, dim, shape):
+    out = np.zeros(shape, x.dtype)
+    np.put_along_axis(out, index, x, dim)
+    return out
+
+
+def _scatter_add(x, index, source, dim):
+    out = np.array(x)
+    if x.ndim == 0:
+        return out + source.sum()
+    np.add.at(out, _places(index, dim), source[tuple([slice(n) for n in index.shape])])
+    return out
+
+
+# fmt: off
+# name       forward                                                      kind    rules
+index_     = Op("index",     lambda x, indices: x[indices],               LINEAR, x=lambda g, x_shape, indices: index_backward(g, unchanged(indices), x_shape))
+index_backward = Op("index_backward", _index_add,                         LINEAR, x=lambda g, indices: index_(g, indices))
+index_put  = Op("index_put", _index_put,                                  LINEAR, args="input values",
+                x=lambda g, indices, accumulate: g if accumulate else index_put(g, np.zeros((), "float32"), unchanged(indices), False),
+                values=lambda g, indices: index_(g, unchanged(indices)))
+take_along_dim_ = Op("gather", lambda x, index, dim: np.take_along_axis(x, index, dim), LINEAR, args="input index",
+                x=lambda g, x_shape, index, dim: put_along_dim(g, index, dim, x_shape), index=None)
+put_along_dim = Op("scatter", _put_along,                                 LINEAR, args="input index",  # one place per element: no repetitions
+                x=lambda g, index, dim: take_along_dim_(g, index, dim), index=None)
+scatter_add_ = Op("scatter_add", _scatter_add,                            LINEAR, args="input index src",  # a place may be named more than once
+                x=lambda g: g, index=None, source=lambda g, index, dim: gather_(g, index, dim))
+scatter_   = Op("scatter", lambda x, index, source, dim: _scatter(x, index, source, dim), LINEAR, args="input index src", node="ScatterBackward0",
+                x=lambda g, index, dim: scatter_value(g, index, dim, 0), index=None, source=lambda g, index, dim: gather_(g, index, dim))
+scatter_value = Op("scatter", lambda x, index, dim, value: _scatter(x, index, value, dim), GENERAL, args="input index", node="ScatterBackward1",
+                x=lambda g, index, dim: scatter_value(g, index, dim, 0), index=None)
+gather_    = Op("gather", lambda x, index, dim: _gather(x, index, dim),   LINEAR, args="input index",  # index may be smaller than x
+                x=lambda g, x_shape, index, dim: scatter_add_(zeros(x_shape, g), index, g, dim), index=None)
+index_select_ = Op("index_select", lambda x, index, dim: np.take(x, index.reshape(-1), dim), LINEAR, args="input index",
+                x=lambda g, x_shape, index, dim: index_add_(zeros(x_shape, g), g, index, dim), index=None)
+index_add_ = Op("index_add", lambda x, source, index, dim: _index_add_along(x, source, index, dim), LINEAR, args="input source index",
+                x=lambda g: g, source=lambda g, index, dim: index_select_(g, index, dim), index=None)
+index_copy_ = Op("index_copy", lambda x, source, index, dim: _index_copy(x, source, index, dim), LINEAR, args="input source index",
+                x=lambda g, index, dim: index_fill_(g, index, dim, 0), source=lambda g, index, dim: index_select_(g, index, dim), index=None)
+index_fill_ = Op("index_fill", lambda x, index, dim, value: _index_copy(x, value, index, dim), GENERAL, args="input index",
+                x=lambda g, index, dim: index_fill_(g, index, dim, 0), index=None)
+take_      = Op("take", lambda x, index: x.ravel()[index],                LINEAR, args="input index", x=lambda g, x_shape, index: take_back(g, index, x_shape), index=None)
+take_back  = Op("take_backward", lambda x, index, shape: _index_add(x, (index,), int(np.prod(shape))).reshape(shape), LINEAR, args="input index", x=lambda g, index: take_(g, index), index=None)
+
+# Masks
+masked_fill_number = Op("masked_fill", lambda x, mask, value: np.where(mask, x.dtype.type(value), x), GENERAL, args="input mask",
+                x=lambda g, mask: where(mask, 0, g), mask=None)
+masked_fill_tensor = Op("masked_fill", lambda x, mask, value: np.where(mask, value.astype(x.dtype), x), LINEAR, args="input mask value", node="MaskedFillBackward1",
+                x=lambda g, mask: where(mask, 0, g), mask=None, value=lambda g, mask: where(mask, g, 0))
+masked_select_ = Op("masked_select", lambda x, mask: np.broadcast_to(x, np.broadcast_shapes(x.shape, mask.shape))[np.broadcast_to(mask, np.broadcast_shapes(x.shape, mask.shape))],
+                LINEAR, args="input mask", x=lambda g, x_shape, mask: masked_back(g, mask, np.broadcast_shapes(x_shape, mask.shape)), mask=None)
+masked_back = Op("masked_select_backward", lambda x, mask, shape: _masked_back(x, mask, shape), LINEAR, args="input mask",
+                x=lambda g, mask: masked_select_(g, mask), mask=None)
+masked_scatter_ = Op("masked_scatter", lambda x, mask, source: _masked_scatter(x, mask, source), LINEAR, args="input mask source",
+                x=lambda g, mask: where(mask, 0, g), mask=None, source=lambda g, mask, source_shape: _first(masked_select_(g, mask), source_shape))
+# fmt: on
+
+
+def zeros(shape, g):
+    """Zeros of a shape, of the dtype of g: what an operation that adds or writes starts from."""
+    return np.zeros(shape, getattr(g, "array", g).dtype)
+
+
+def _places(index, dim):
+    """The positions that gather and scatter name: index along `dim`, each its own along the others."""
+    places = list(np.ix_(*[np.arange(n) for n in index.shape]))
+    places[dim] = index
+    return tuple(places)
+
+
+def _gather(x, index, dim):
+    if x.ndim == 0 or index.ndim == 0:
+        return np.array(np.broadcast_to(x.ravel()[0] if x.ndim == 0 else x[index], index.shape))
+    return x[_places(index, dim)]
+
+
+def _scatter(x, index, source, dim):
+    out = np.array(x)
+    if x.ndim == 0:
+        out[...] = source
+        return out
+    out[_places(index, dim)] = source[tuple([slice(n) for n in index.shape])] if isinstance(source, np.ndarray) else source
+    return out
+
+
+def _along(index, dim):
+    return (slice(None),) * dim + (index.reshape(-1),)
+
+
+def _index_add_along(x, source, index, dim):
+    out = np.array(x)
+    np.add.at(out, _along(index, dim), source)
+    return out
+
+
+def _index_copy(x, source, index, dim):
+    out = np.array(x)
+    out[_along(index, dim)] = source
+    return out
+
+
+def _masked_back(x, mask, shape):
+    out = np.zeros(shape, x.dtype)
+    out[np.broadcast_to(mask, shape)] = x
+    return out
+
+
+def _masked_scatter(x, mask, source):
+    shape = np.broadcast_shapes(x.shape, mask.shape)
+    mask = np.broadcast_to(mask, shape)
+    out = np.array(np.broadcast_to(x, shape))
+    out[mask] = source.ravel()[: np.count_nonzero(mask)]
+    return out
+
+
+def _first(g, shape):
+    """`g` as the first elements of zeros of a shape."""
+    return take_back(g, np.arange(g.shape[0]), shape)
+
+
+# Functions that check their arguments ----------------------------------------------------------------------------------------
+
+
+def _check_index(index, name):
+    if index.array.dtype.kind != "i":
+        raise errors.new(RuntimeError, f"{name}(): Expected dtype int32/int64 for index")
+
+
+def _check_bounds(index, size, dim, name):
+    a = index.array
+    if a.size and (a.min() < 0 or a.max() >= size):
+        bad = a[(a < 0) | (a >= size)].flat[0]
+        raise errors.new(RuntimeError, f"index {bad} is out of bounds for dimension {dim} with size {size}")
+
+
+def _size(input, dim):
+    return input.array.shape[dim] if input.ndim else 1
+
+
+def gather(input, dim, index, *, sparse_grad=False):
+    """Along `dim` the element that `index` names, everywhere else the element of the same place. The result has index's shape.
+
+    >>> import minigrad as torch
+    >>> torch.gather(torch.tensor([[1., 2.], [3., 4.]]), 1, torch.tensor([[1], [0]]))
+    tensor([[2.],
+            [3.]])
+    """
+    dim = wrap_dim(dim, input.ndim)
+    if index.array.dtype.kind != "i":
+        raise errors.new(RuntimeError, "gather(): Expected dtype int32/int64 for index")
+    if input.ndim != index.ndim:
+        raise errors.new(RuntimeError, "Index tensor must have the same number of dimensions as input tensor")
+    for d in range(input.ndim):
+        if d != dim and index.array.shape[d] > input.array.shape[d]:
+            raise errors.new(
+                RuntimeError,
+                f"Size does not match at dimension {d} expected index {list(index.array.shape)} to be no larger than self "
+                f"{list(input.array.shape)} apart from dimension {dim}",
+            )
+    _check_bounds(index, _size(input, dim), dim, "gather")
+    return gather_(input, index, dim)
+
+
+def take_along_dim(input, indices, dim=None):
+    """As gather, but `indices` is broadcast against the input; without `dim` positions in the flattened tensor."""
+    if dim is None:
+        return gather(input.reshape(-1), 0, indices.reshape(-1))
+    dim = wrap_dim(dim, input.ndim)
+    if input.ndim != indices.ndim:
+        raise RuntimeError(
+            errors.explain(
+                f"torch.take_along_dim(): input and indices should have the same number of dimensions, but got {input.ndim} dimensions for input, "
+                f"and {indices.ndim} dimensions for indices",
+                instead="reshape the indices; a dimension of size 1 is broadcast.",
+            )
+        )
+    a, b = input.array.shape, indices.array.shape
+    wide = [max(n, m) for n, m in zip(a, b, strict=True)]
+    return gather(input.expand(*wide[:dim], a[dim], *wide[dim + 1 :]), dim, indices.expand(*wide[:dim], b[dim], *wide[dim + 1 :]))
+
+
+def scatter(input, dim, index, src=None, *, value=None, reduce=None):
+    """A copy of `input` with elements of `src` (or a number) written at the places that gather would read."""
+    source = value if src is None else src
+    dim = wrap_dim(dim, input.ndim)
+    _check_scatter(input, dim, index, source, "scatter")
+    if reduce == "add":
+        from ..create import full_like
+
+        return scatter_add_(input, index, source if hasattr(source, "array") else full_like(index, source, dtype=input.dtype), dim)
+    if reduce == "multiply":
+        return input * scatter_(input * 0 + 1, index, source, dim)
+    return scatter_(input, index, source, dim) if hasattr(source, "array") else scatter_value(input, index, dim, source)
+
+
+def _check_scatter(input, dim, index, source, name):
+    if index.array.dtype.kind != "i":
+        raise errors.new(RuntimeError, f"{name}(): Expected dtype int32/int64 for index")
+    if hasattr(source, "array"):
+        if source.array.dtype is not input.array.dtype:
+            raise errors.new(RuntimeError, f"{name}(): Expected self.dtype to be equal to src.dtype")
+        for d in range(index.ndim):
+            if index.array.shape[d] > source.array.shape[d]:
+                raise errors.new(
+                    RuntimeError,
+                    f"Expected index {list(index.array.shape)} to be no larger than self {list(input.array.shape)} apart from dimension {dim} and to "
+                    f"be no larger size than src {list(source.array.shape)}",
+                )
+    _check_bounds(index, _size(input, dim), dim, name)
+
+
+def scatter_add(input, dim, index, src):
+    """A copy of `input` with the elements of `src` added at the places that gather would read; a place may come more than once."""
+    dim = wrap_dim(dim, input.ndim)
+    _check_scatter(input, dim, index, src, "scatter")
+    return scatter_add_(input, index, src, dim)
+
+
+def index_select(input, dim, index):
+    """The slices along `dim` that a vector of positions names, in its order (a copy)."""
+    dim = wrap_dim(dim, input.ndim)
+    if index.array.dtype.kind != "i":
+        raise errors.new(RuntimeError, "index_select(): Expected dtype int32 or int64 for index")
+    if index.ndim > 1:
+        raise errors.new(IndexError, "index_select(): Index is supposed to be a vector")
+    if index.array.size and (index.array.min() < 0 or index.array.max() >= _size(input, dim)):
+        raise errors.new(IndexError, "index out of range in self")
+    return index_select_(input, index, dim)
+
+
+def index_add(input, dim, index, source, *, alpha=1):
+    """A copy of `input` with slices of `source` added at the positions along `dim`."""
+    dim = wrap_dim(dim, input.ndim)
+    if input.array.dtype is not source.array.dtype:
+        ours, theirs = (errors.TYPE_NAMES[t.array.dtype.name].removesuffix("Tensor") for t in (input, source))
+        raise RuntimeError(
+            errors.explain(
+                f"index_add_(): self ({ours}) and source ({theirs}) must have the same scalar type", instead="source.to(input.dtype)."
+            )
+        )
+    _as_many(index, source, dim, "index_add_")
+    return index_add_(input, source if alpha == 1 else source * alpha, index, dim)
+
+
+def index_copy(input, dim, index, source):
+    """A copy of `input` with slices of `source` written at the positions along `dim`."""
+    dim = wrap_dim(dim, input.ndim)
+    if input.array.dtype is not source.array.dtype:
+        ours, theirs = (errors.TYPE_NAMES[t.array.dtype.name].removesuffix("Tensor") for t in (input, source))
+        raise RuntimeError(
+            errors.explain(
+                f"index_copy_(): self and source expected to have the same dtype, but got (self) {ours} and (source) {theirs}",
+                instead="source.to(input.dtype).",
+            )
+        )
+    _as_many(index, source, dim, "index_copy_")
+    return index_copy_(input, source, index, dim)
+
+
+def _as_many(index, source, dim, name):
+    """One position for each slice."""
+    n = source.array.shape[dim] if source.ndim else 1
+    if index.numel() != n:
+        raise RuntimeError(
+            errors.explain(
+                f"{name}(): Number of indices ({index.numel()}) should be equal to source.size(dim): ({n}), for dim: {dim}",
+                why="Each position says where one slice of `source` goes.",
+                instead="pass as many positions as `source` has slices.",
+            )
+        )
+
+
+def index_fill(input, dim, index, value):
+    """A copy of `input` with a number written at the positions along `dim`."""
+    return index_fill_(input, index, wrap_dim(dim, input.ndim), value.item() if hasattr(value, "array") else value)
+
+
+def take(input, index):
+    """The elements at positions in the flattened tensor."""
+    a, n = index.array, input.numel()
+    if a.size and (a.min() < -n or a.max() >= n):
+        bad = a[(a < -n) | (a >= n)].flat[0]
+        raise errors.new(IndexError, f"out of range: tried to access index {bad} on a tensor of {n} elements.")
+    return take_(input, index)
+
+
+def masked_fill(input, mask, value):
+    """A copy of `input` with a number (or 0-d tensor) where `mask` is True."""
+    if mask.array.dtype != bool:
+        raise errors.new(
+            RuntimeError, f"masked_fill_ only supports boolean masks, but got mask with dtype {errors.SCALAR_NAMES[mask.array.dtype.name]}"
+        )
+    try:
+        np.broadcast_shapes(input.array.shape, mask.array.shape)
+    except ValueError as error:
+        raise errors.broadcast([mask.array, input.array], error) from None
+    if not hasattr(value, "array"):
+        try:
+            return masked_fill_number(input, mask, value)
+        except OverflowError:
+            kind = f"{input.array.dtype.name}_t"
+            raise RuntimeError(
+                errors.explain(
+                    f"value cannot be converted to type {kind} without overflow",
+                    why="Whole numbers have no inf and no nan.",
+                    instead="x.float() first.",
+                )
+            ) from None
+    if value.ndim:
+        raise errors.new(
+            RuntimeError, f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
+        )
+    return masked_fill_tensor(input, mask, value)
+
+
+def masked_select(input, mask):
+    """The elements where `mask` is True, as a vector."""
+    if mask.array.dtype != bool:
+        raise errors.new(RuntimeError, "masked_select: expected BoolTensor for mask")
+    return masked_select_(input, mask)
+
+
+def masked_scatter(input, mask, source):
+    """A copy of `input` with the elements of `source`, in order, where `mask` is True."""
+    return masked_scatter_(input, mask, source)

@@ -1,0 +1,401 @@
+"""Rows: matrix products.
+
+What does not live here: sums of elementwise products that need no row of their own (outer). matmul() chooses the row by rank, as PyTorch does.
+"""
+
+import numpy as np
+
+from .. import errors
+from ..op import GENERAL, LINEAR, MULTILINEAR, Op, wrong_type
+from .elementwise import mul, where
+from .reduce import _norm, _norm_rule, sum_dim
+from .shape import diagonal_back, expand, reshape, squeeze_row, t, transpose, tril_, triu_, unsqueeze, wrap_dim
+
+
+def mT(x):
+    """The last two dimensions exchanged."""
+    return transpose(x, -2, -1)
+
+
+# fmt: off
+# name    forward             kind         rules
+dot_  = Op("dot",    np.dot,    MULTILINEAR, x=lambda g, y: g * y,              y=lambda g, x: g * x,           args="input tensor")
+mv_   = Op("mv",     np.matmul, MULTILINEAR, x=lambda g, y: outer(g, y),        y=lambda g, x: mv_(t(x), g),    args="input vec")
+mm_   = Op("mm",     np.matmul, MULTILINEAR, x=lambda g, y: mm_(g, t(y)),       y=lambda g, x: mm_(t(x), g),    args="input mat2")
+bmm_  = Op("bmm",    np.matmul, MULTILINEAR, x=lambda g, y: bmm_(g, mT(y)),     y=lambda g, x: bmm_(mT(x), g),  args="input mat2")
+bmm_n = Op("matmul", np.matmul, MULTILINEAR, x=lambda g, y: bmm_n(g, mT(y)),    y=lambda g, x: bmm_n(mT(x), g), node="UnsafeViewBackward0")
+vdot_ = Op("vdot",   np.dot,    MULTILINEAR, x=lambda g, y: g * y,              y=lambda g, x: g * x)
+cross_ = Op("linalg_cross", lambda x, y, dim: np.cross(x, y, axis=dim), MULTILINEAR, x=lambda g, y, dim: cross_(y, g, dim), y=lambda g, x, dim: cross_(g, x, dim))
+trace_ = Op("trace", lambda x: np.trace(x), LINEAR,                 x=lambda g, x_shape: diagonal_back(expand(g, (min(x_shape),)), x_shape, 0, 0, 1))
+
+# A product added to something: PyTorch runs these as one operation.
+addmm_   = Op("addmm",   lambda x, a, b, beta, alpha: _times(beta, x) + _times(alpha, a @ b), GENERAL, args="input mat1 mat2",
+              x=lambda g, beta: _times(beta, g), a=lambda g, b, alpha: _times(alpha, mm_(g, t(b))), b=lambda g, a, alpha: _times(alpha, mm_(t(a), g)))
+addmv_   = Op("addmv",   lambda x, a, b, beta, alpha: _times(beta, x) + _times(alpha, a @ b), GENERAL, args="input mat vec",
+              x=lambda g, beta: _times(beta, g), a=lambda g, b, alpha: _times(alpha, outer(g, b)), b=lambda g, a, alpha: _times(alpha, mv_(t(a), g)))
+baddbmm_ = Op("baddbmm", lambda x, a, b, beta, alpha: _times(beta, x) + _times(alpha, a @ b), GENERAL, args="input batch1 batch2",
+              x=lambda g, beta: _times(beta, g), a=lambda g, b, alpha: _times(alpha, bmm_(g, mT(b))), b=lambda g, a, alpha: _times(alpha, bmm_(mT(a), g)))
+addbmm_  = Op("addbmm",  lambda x, a, b, beta, alpha: _times(beta, x) + _times(alpha, (a @ b).sum(0)), GENERAL, args="input batch1 batch2",
+              x=lambda g, beta: _times(beta, g), a=lambda g, b, alpha: _times(alpha, bmm_n(g, mT(b))), b=lambda g, a, alpha: _times(alpha, bmm_n(mT(a), g)))
+
+# Square matrices, also in batches. Derivations: Giles, Collected matrix derivative results for forward and reverse mode (2008).
+inv_     = Op("linalg_inv_ex", np.linalg.inv, GENERAL, args="A",      x=lambda g, out: -(mT(out) @ g @ mT(out)))
+solve_   = Op("linalg_solve_ex", lambda A, B: _solve(A, B), GENERAL, args="A B",
+              A=lambda g, A, out: -_outer(solve_(mT(A), g), out),     B=lambda g, A: solve_(mT(A), g))
+det_     = Op("linalg_det", lambda A: np.linalg.det(A), GENERAL, args="A", A=lambda g, A: _wide(g) * cofactors(A))
+cofactors = Op("cofactors", lambda A: _cofactors(A), GENERAL, args="A", A=lambda g, A: _cofactor_rule(g, A))  # d det / d A, also of singular matrices
+slogdet_ = Op("linalg_slogdet", lambda A: tuple(np.linalg.slogdet(A)), GENERAL, outputs=("sign", "logabsdet"), args="A",
+              A=lambda gs, A: _wide(gs[1]) * mT(inv_(A)) if gs[1] is not None else A * 0)
+cholesky_ = Op("linalg_cholesky_ex", np.linalg.cholesky, GENERAL, x=lambda g, out: _cholesky_rule(g, out))
+cdist_   = Op("cdist", lambda x, y, p: _norm(x[..., :, None, :] - y[..., None, :, :], p, (-1,), False), GENERAL, args="x1 x2",  # distances of all pairs
+              x=lambda g, x, y, out, p: sum_dim(_pull(g, x, y, out, p), (g.ndim - 1,)),     y=lambda g, x, y, out, p: -sum_dim(_pull(g, x, y, out, p), (g.ndim - 2,)))
+# fmt: on
+
+
+def _pull(g, x, y, distance, p):
+    """The gradient of each distance by the difference of its two points."""
+    last = (g.ndim,)
+    return _norm_rule(unsqueeze(g, g.ndim), unsqueeze(x, x.ndim - 1) - unsqueeze(y, y.ndim - 2), unsqueeze(distance, g.ndim), p, last)
+
+
+def _times(number, x):
+    return x if number == 1 else x * number
+
+
+def _wide(g):
+    """One number for each matrix, ready to be multiplied with the matrices."""
+    return reshape(g, (*g.shape, 1, 1))
+
+
+def _solve(A, B):
+    return np.linalg.solve(A, B[..., None])[..., 0] if B.ndim == A.ndim - 1 else np.linalg.solve(A, B)
+
+
+def _outer(x, y):
+    """x times y transposed, for two batches of vectors or of matrices."""
+    return outer(x, y) if x.ndim == 1 else x @ mT(y)
+
+
+def _cofactors(A):
+    """With A = U S V: det(U) det(V) times U, the products of all singular values but one, and V. No division, so A may be singular."""
+    u, s, v = np.linalg.svd(A)
+    n = s.shape[-1]
+    others = np.stack([np.delete(s, i, -1).prod(-1) for i in range(n)], -1)
+    return (np.linalg.det(u) * np.linalg.det(v))[..., None, None] * ((u * others[..., None, :]) @ v)
+
+
+def _cofactor_rule(g, A):
+    """C = det(A) W with W the transposed inverse: dC = det(A) (<W, dA> W - W dA' W)."""
+    w = mT(inv_(A))
+    return _wide(det_(A)) * (_wide(sum_dim(g * w, (A.ndim - 2, A.ndim - 1))) * w - w @ mT(g) @ w)
+
+
+def _cholesky_rule(g, L):
+    half = tril_(mT(L) @ g, 0)
+    half = half - 0.5 * tril_(triu_(half, 0), 0)
+    s = mT(solve_(mT(L), mT(solve_(mT(L), half))))
+    return 0.5 * (s + mT(s))
+
+
+def outer(input, vec2):
+    """The matrix of all products of two vectors."""
+    if not hasattr(input, "array") and not hasattr(vec2, "array"):
+        return np.multiply.outer(input, vec2)
+    for name, x in (("self", input), ("vec2", vec2)):
+        if x.ndim != 1:
+            raise RuntimeError(
+                errors.explain(
+                    f"outer: Expected 1-D argument {name}, but got {x.ndim}-D", instead="x[:, None] * y multiplies other shapes."
+                )
+            )
+    return mul(unsqueeze(input, 1), vec2)
+
+
+def _same_dtype(a, b):
+    if a.array.dtype is not b.array.dtype:
+        first, second = (errors.SCALAR_NAMES[x.array.dtype.name] for x in (a, b))
+        raise RuntimeError(
+            errors.explain(
+                f"expected m1 and m2 to have the same dtype, but got: {first} != {second}",
+                why="Matrix products do not promote dtypes.",
+                instead="convert one of them, for example b.to(a.dtype).",
+            )
+        )
+
+
+def matmul(input, other):
+    """The product by rank: vectors give a dot product, matrices the matrix product, more dimensions a batch of products (broadcast).
+
+    >>> import minigrad as torch
+    >>> torch.matmul(torch.ones(2, 3), torch.ones(3))
+    tensor([3., 3.])
+    """
+    try:
+        a, b = input.array, other.array
+    except AttributeError:
+        position = 0 if not hasattr(input, "array") else 1
+        raise wrong_type(bmm_n, position, (input, other)[position]) from None
+    if not a.ndim or not b.ndim:
+        raise RuntimeError(
+            errors.explain(
+                f"both arguments to matmul need to be at least 1D, but they are {a.ndim}D and {b.ndim}D",
+                instead="a number times a tensor is x * 2.",
+            )
+        )
+    if a.dtype is not b.dtype:
+        _same_dtype(input, other)
+    if a.ndim == 2 and b.ndim == 2:
+        return mm_(input, other) if a.shape[1] == b.shape[0] else mm(input, other)
+    if a.ndim == 1 and b.ndim == 1:
+        return dot(input, other)
+    if a.ndim == 2 and b.ndim == 1:
+        return mv(input, other)
+    if a.ndim == 1:
+        return squeeze_row(matmul(unsqueeze(input, 0), other), b.ndim - 2)
+    if b.ndim == 1:
+        return matmul(input, unsqueeze(other, 1)).squeeze(-1)
+    if a.shape[-1] != b.shape[-2]:
+        raise _mismatch("mat1 and mat2 shapes cannot be multiplied", input, other)
+    try:
+        return bmm_n(input, other)
+    except ValueError as error:
+        raise errors.broadcast([a[..., 0, 0], b[..., 0, 0]], error) from None  # the batches do not fit together
+
+
+def _mismatch(sentence, a, b):
+    (n, k), (m, p) = a.shape[-2:], b.shape[-2:]
+    return RuntimeError(
+        errors.explain(
+            f"{sentence} ({n}x{k} and {m}x{p})",
+            f"You multiplied {tuple(a.shape)} by {tuple(b.shape)}.",
+            f"The columns of the first ({k}) must be as many as the rows of the second ({m}).",
+            "transpose one of them (x.T), or check which dimension holds the features.",
+            "chapter 09, Tensors",
+        )
+    )
+
+
+def mm(input, mat2):
+    """The product of two matrices, (n, k) and (k, m)."""
+    if input.ndim != 2 or mat2.ndim != 2:
+        which, x = ("self", input) if input.ndim != 2 else ("mat2", mat2)
+        raise errors.new(RuntimeError, f"{which} must be a matrix")
+    _same_dtype(input, mat2)
+    if input.shape[1] != mat2.shape[0]:
+        raise _mismatch("mat1 and mat2 shapes cannot be multiplied", input, mat2)
+    return mm_(input, mat2)
+
+
+def mv(input, vec):
+    """The product of a matrix (n, k) and a vector (k,)."""
+    if input.array.shape[1] != vec.array.shape[0]:
+        raise errors.new(
+            RuntimeError, f"size mismatch, got input ({input.shape[0]}), mat ({input.shape[0]}x{input.shape[1]}), vec ({vec.shape[0]})"
+        )
+    return mv_(input, vec)
+
+
+def dot(input, tensor):
+    """The sum of products of two vectors of one length."""
+    if input.ndim != 1 or tensor.ndim != 1:
+        raise errors.new(RuntimeError, f"1D tensors expected, but got {input.ndim}D and {tensor.ndim}D tensors")
+    if input.shape != tensor.shape:
+        raise errors.new(
+            RuntimeError,
+            f"inconsistent tensor size, expected tensor [{input.shape[0]}] and src [{tensor.shape[0]}] to have the same number of elements, "
+            f"but got {input.shape[0]} and {tensor.shape[0]} elements respectively",
+        )
+    return dot_(input, tensor)
+
+
+def bmm(input, mat2):
+    """The products of two batches of matrices, (b, n, k) and (b, k, m)."""
+    if input.ndim != 3 or mat2.ndim != 3:
+        raise errors.new(RuntimeError, f"batch{1 if input.ndim != 3 else 2} must be a 3D tensor")
+    if input.shape[0] != mat2.shape[0] or input.shape[2] != mat2.shape[1]:
+        b, _, k = input.shape
+        raise errors.new(
+            RuntimeError,
+            f"Expected size for first two dimensions of batch2 tensor to be: [{b}, {k}] but got: [{mat2.shape[0]}, {mat2.shape[1]}].",
+        )
+    return bmm_(input, mat2)
+
+
+def vdot(input, other):
+    """As dot, for two vectors."""
+    return vdot_(input, other)
+
+
+def cross(input, other, dim=-1):
+    """The cross product of vectors of three numbers along `dim`."""
+    dim = wrap_dim(dim, input.ndim)
+    if input.shape[dim] != 3 or other.shape[dim] != 3:
+        raise errors.new(
+            RuntimeError, f"linalg.cross: inputs dimension {dim} must have length 3. Got {input.shape[dim]} and {other.shape[dim]}"
+        )
+    return cross_(input, other, dim)
+
+
+def trace(input):
+    """The sum of the diagonal of a matrix."""
+    if input.ndim != 2:
+        raise errors.new(RuntimeError, f"trace: expected a matrix, but got tensor with dim {input.ndim}")
+    return trace_(input)
+
+
+def _check_addmm(input, mat1, mat2):
+    if mat1.ndim != 2 or mat2.ndim != 2:
+        which, x = ("mat1", mat1) if mat1.ndim != 2 else ("mat2", mat2)
+        raise errors.new(RuntimeError, f"{which} must be a matrix, got {x.ndim}-D tensor")
+    if mat1.shape[1] != mat2.shape[0]:
+        raise _mismatch("mat1 and mat2 shapes cannot be multiplied", mat1, mat2)
+    _same_dtype(mat1, mat2)
+
+
+def addmm(input, mat1, mat2, *, beta=1, alpha=1):
+    """beta * input + alpha * (mat1 @ mat2), for matrices (n, k) and (k, m); `input` is broadcast to (n, m)."""
+    _check_addmm(input, mat1, mat2)
+    return addmm_(input, mat1, mat2, *_factors(input, beta, alpha))
+
+
+def addmv(input, mat, vec, *, beta=1, alpha=1):
+    """beta * input + alpha * (mat @ vec)"""
+    return addmv_(input, mat, vec, *_factors(input, beta, alpha))
+
+
+def addbmm(input, batch1, batch2, *, beta=1, alpha=1):
+    """beta * input + alpha * the sum of the products of two batches of matrices."""
+    return addbmm_(input, batch1, batch2, *_factors(input, beta, alpha))
+
+
+def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
+    """beta * input + alpha * the products of two batches of matrices."""
+    return baddbmm_(input, batch1, batch2, *_factors(input, beta, alpha))
+
+
+def _factors(x, beta, alpha):
+    """Tensors of whole numbers have whole factors."""
+    return (beta, alpha) if x.array.dtype.kind == "f" else (int(beta), int(alpha))
+
+
+def _square(A, name):
+    if A.array.dtype.kind != "f":
+        raise errors.new(
+            RuntimeError,
+            f"{name}: Expected a floating point or complex tensor as input. Got {errors.TYPE_NAMES[A.array.dtype.name].removesuffix('Tensor')}",
+        )
+    if A.ndim < 2:
+        raise errors.new(RuntimeError, f"{name}: The input tensor A must have at least 2 dimensions.")
+    if A.shape[-1] != A.shape[-2]:
+        raise errors.new(
+            RuntimeError, f"{name}: A must be batches of square matrices, but they are {A.shape[-2]} by {A.shape[-1]} matrices"
+        )
+
+
+def _or_explain(run, sentence, why, instead):
+    """`run()`; where numpy finds the matrix unfit, PyTorch's error."""
+    try:
+        return run()
+    except np.linalg.LinAlgError:
+        from ..linalg import LinAlgError
+
+        raise LinAlgError(errors.explain(sentence() if callable(sentence) else sentence, why=why, instead=instead)) from None
+
+
+_SINGULAR = (
+    "A singular matrix maps different vectors to the same one, so there is no way back.",
+    "add a small multiple of the unit matrix, or check det(A) first.",
+)
+
+
+def _zero_pivot(A):
+    """Which diagonal element elimination with pivots finds to be 0 first, counted from 1."""
+    a = np.array(A.reshape(-1, *A.shape[-2:])[np.argmin(np.abs(np.linalg.det(A)).ravel())], np.float64)
+    for i in range(len(a)):
+        best = i + np.abs(a[i:, i]).argmax()
+        if a[best, i] == 0:
+            return i + 1
+        a[[i, best]] = a[[best, i]]
+        a[i + 1 :] -= np.multiply.outer(a[i + 1 :, i] / a[i, i], a[i])
+    return len(a)
+
+
+def inv(A):
+    """The inverse of a square matrix, or of each in a batch. Raises LinAlgError if there is none."""
+    _square(A, "linalg.inv")
+    return _or_explain(
+        lambda: inv_(A),
+        lambda: (
+            f"linalg.inv: The diagonal element {_zero_pivot(A.array)} is zero, the inversion could not be completed because the input matrix is singular."
+        ),
+        *_SINGULAR,
+    )
+
+
+def solve(A, B, *, left=True):
+    """The X with A X = B (or X A = B with left=False); better and faster than inv(A) @ B."""
+    _square(A, "torch.linalg.solve")
+    if not left:
+        return mT(solve(mT(A), mT(B)))
+    return _or_explain(lambda: solve_(A, B), "torch.linalg.solve: The solver failed because the input matrix is singular.", *_SINGULAR)
+
+
+def det(A):
+    """The determinant of a square matrix, or of each in a batch."""
+    _square(A, "linalg.det")
+    return det_(A)
+
+
+def slogdet(A):
+    """A named tuple (sign, logabsdet): the determinant without overflow."""
+    from .reduce import named
+
+    _square(A, "linalg.slogdet")
+    return named("linalg_slogdet", "sign", "logabsdet")(*slogdet_(A))
+
+
+def logdet(input):
+    """The logarithm of the determinant; nan where it is negative."""
+    sign, logabsdet = slogdet(input)
+    return where(sign == -1, float("nan"), logabsdet)
+
+
+def cholesky(A, *, upper=False):
+    """The lower triangular L with L @ L.mT = A, for symmetric A with positive eigenvalues."""
+    _square(A, "linalg.cholesky")
+    L = _or_explain(
+        lambda: cholesky_(A),
+        "linalg.cholesky: The factorization could not be completed because the input is not positive-definite.",
+        "A product L @ L.mT has only positive eigenvalues.",
+        "add a small multiple of the unit matrix.",
+    )
+    return mT(L) if upper else L
+
+
+def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
+    """The distance (p-norm) of every row of x1 (n, d) to every row of x2 (m, d): shape (n, m)."""
+    if x1.shape[-1] != x2.shape[-1]:
+        raise errors.new(RuntimeError, f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}")
+    for name, x in (("X1", x1), ("X2", x2)):
+        if x.array.dtype.kind != "f":
+            raise errors.new(
+                RuntimeError, f"cdist only supports floating-point dtypes, {name} got: {errors.SCALAR_NAMES[x.array.dtype.name]}"
+            )
+    return cdist_(x1, x2, p)
+
+
+def matrix_power(A, n):
+    """A @ A @ ... @ A, n times; a negative n inverts first."""
+    if n < 0:
+        return matrix_power(inv(A), -n)
+    if n == 0:
+        from ..create import eye
+
+        return eye(A.shape[-1], dtype=A.dtype).expand(*A.shape)
+    if n == 1:
+        return A.clone()
+    half = A @ A if n < 4 else matrix_power(A, n // 2)
+    if n < 4:
+        return half if n == 2 else half @ A
+    half = half @ half
+    return half @ A if n % 2 else half

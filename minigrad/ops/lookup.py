@@ -1,0 +1,65 @@
+"""Rows: what layers without structure do: matrix product plus bias, and the rows of a table by number (embedding).
+
+What does not live here: indexing with brackets (index.py).
+"""
+import numpy as np
+
+from ..op import GENERAL, LINEAR, Op
+from .linalg import mm_
+from .shape import t
+
+
+def add_rows(g, indices, count):
+    """Zeros (count, features) with each row of g added at its index; the same index may come often."""
+    indices, rows = indices.reshape(-1), g.reshape(-1, g.shape[-1])
+    out = np.zeros((count, g.shape[-1]), g.dtype)
+    if len(indices) < 64:
+        np.add.at(out, indices, rows)
+        return out
+    order = np.argsort(indices, kind="stable")  # equal indices side by side: one sum per index, three times as fast as add.at
+    in_order = indices[order]
+    starts = np.flatnonzero(np.r_[True, in_order[1:] != in_order[:-1]])
+    out[in_order[starts]] = np.add.reduceat(rows[order], starts)
+    return out
+
+
+def _backward(g, indices, count, padding_idx, by_frequency):
+    if by_frequency:  # a row that was looked up n times gets the mean, not the sum
+        g = g / np.bincount(indices.ravel(), minlength=count)[indices][..., None].astype(g.dtype)
+    out = add_rows(g, indices, count)
+    if padding_idx is not None:
+        out[padding_idx] = 0
+    return out
+
+
+def _backward_rule(g, indices, padding_idx, by_frequency, count):
+    out = embedding_(g, indices, None, False)
+    if padding_idx is not None:
+        out = out * (indices != padding_idx)[..., None]
+    if by_frequency:
+        array = getattr(indices, "array", indices)
+        out = out / np.bincount(array.ravel(), minlength=count)[array][..., None].astype("float32")
+    return out
+
+
+# fmt: off
+embedding_ = Op("embedding", lambda weight, indices, padding_idx, by_frequency: weight[indices], LINEAR, args="weight indices",
+                weight=lambda g, weight_shape, indices, padding_idx, by_frequency:
+                embedding_backward(g, indices, weight_shape[0], padding_idx, by_frequency), indices=None)
+embedding_backward = Op("embedding_dense_backward", _backward, LINEAR, args="grad_output indices", g_out=_backward_rule, indices=None)
+# fmt: on
+
+
+def _addmm_jvp(ts, x, y):
+    tb, tx, ty = ts
+    parts = [] if tx is None else [mm_(tx, y)]
+    parts += [] if ty is None else [mm_(x, ty)]
+    out = parts[0] + parts[1] if len(parts) == 2 else parts[0] if parts else mm_(x, y) * 0
+    return out if tb is None else out + tb
+
+
+# fmt: off
+addmm_ = Op("addmm", lambda b, x, y: x @ y + b, GENERAL, args="input mat1 mat2", saved_as={"x": "mat1", "y": "mat2"}, jvp=_addmm_jvp,
+            b=lambda g: g, x=lambda g, y: mm_(g, t(y)),
+            y=lambda g, x: t(mm_(t(g), x)))  # not x.T g: so it is contiguous for the weight whose transpose y is
+# fmt: on

@@ -1,0 +1,166 @@
+"""Rows: losses that compare a prediction `x` with a target `y` of its shape, and the negative log likelihood of classes.
+
+What does not live here: the losses that are compositions, and PyTorch's arguments (nn/functional.py). `reduction` is "none", "mean" or "sum".
+"""
+# ruff: noqa: E501  (a row is one line)
+import inspect
+import math
+
+import numpy as np
+
+from ..op import ELEMENTWISE, GENERAL, LINEAR, Op
+from .activations import logsigmoid_
+from .elementwise import abs, log, sigmoid, sign, where
+
+
+def reduced(values, reduction):
+    """All values, their mean or their sum."""
+    if reduction == "none":
+        return values
+    total = values.sum()
+    return total / values.dtype.type(values.size) if reduction == "mean" else total
+
+
+def each(g, x, reduction):
+    """The gradient of each value (broadcasts against `x`), from that of `reduced`."""
+    return g / math.prod(x.shape) if reduction == "mean" else g
+
+
+def _signature(function, names):
+    """`function`, which takes *args, as if its parameters had these names: a row is read by the names of its functions' parameters."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    function.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])
+    return function
+
+
+def pairwise(name, value, slope, *, params="", target_slope=None, node=None):
+    """The row of a loss: `value(x, y, *params)` per element, reduced. `slope` is its derivative by x; that by y is minus that unless given."""
+    by_x, by_y = slope, target_slope or (lambda x, y, *more: -slope(x, y, *more))
+    names = ["x", "y", "reduction", *params.split()]
+
+    def forward(x, y, reduction, *more):
+        return reduced(value(x, y, *more), reduction)
+
+    def x_rule(g, x, y, reduction, *more):
+        return each(g, x, reduction) * by_x(x, y, *more)
+
+    def y_rule(g, x, y, reduction, *more):
+        return each(g, x, reduction) * by_y(x, y, *more)
+
+    def jvp(ts, x, y, reduction, *more):
+        parts = [t * d(x, y, *more) for t, d in zip(ts, (by_x, by_y), strict=True) if t is not None]
+        total = parts[0] if len(parts) == 1 else parts[0] + parts[1]
+        return total if reduction == "none" else getattr(total, reduction)()
+
+    return Op(
+        name, _signature(forward, names), GENERAL, node=node, x=_signature(x_rule, ["g", *names]), y=_signature(y_rule, ["g", *names]),
+        jvp=_signature(jvp, ["ts", *names]), args="input target", saved_as={"y": "target"},
+    )  # fmt: skip
+
+
+def beside(x, array):
+    """`array` as an operand for `x`: a Tensor where x is one (when the backward pass is recorded)."""
+    return array if isinstance(x, np.ndarray) else type(x)._wrap(array)
+
+
+def _smooth_l1(x, y, beta):
+    d = np.abs(x - y)
+    return np.where(d < beta, 0.5 * d * d / beta, d - 0.5 * beta)
+
+
+def _huber(x, y, delta):
+    d = np.abs(x - y)
+    return np.where(d <= delta, 0.5 * d * d, delta * (d - 0.5 * delta))
+
+
+def _huber_slope(x, y, delta):
+    d = x - y
+    return where(abs(d) <= delta, d, sign(d) * delta)
+
+
+_SMALLEST = float(np.float32(1e-12))  # PyTorch takes this constant in float32 for every dtype
+
+
+def _bce(x, y):
+    return -(y * np.maximum(np.log(x), -100) + (1 - y) * np.maximum(np.log1p(-x), -100))
+
+
+def _bce_slope(x, y):
+    variance = x * (1 - x)
+    return (x - y) / where(variance > _SMALLEST, variance, _SMALLEST)
+
+
+def _bce_logits(x, y, pos_weight):
+    tail = np.log1p(np.exp(-np.abs(x))) + np.maximum(-x, 0)
+    return (1 - y) * x + (tail if pos_weight is None else ((pos_weight - 1) * y + 1) * tail)
+
+
+def _bce_logits_slope(x, y, pos_weight):
+    if pos_weight is None:
+        return sigmoid(x) - y
+    t = y * beside(x, pos_weight)
+    return (t + 1 - y) * sigmoid(x) - t
+
+
+def _bce_logits_target_slope(x, y, pos_weight):
+    return -x if pos_weight is None else logsigmoid_(-x) - beside(x, pos_weight) * logsigmoid_(x)
+
+
+mse_loss_ = pairwise("mse_loss", lambda x, y: np.square(x - y), lambda x, y: (x - y) * 2)
+smooth_l1_loss_ = pairwise("smooth_l1_loss", _smooth_l1, lambda x, y, beta: where(abs(x - y) < beta, (x - y) / beta, sign(x - y)), params="beta", node="SmoothL1LossBackward0")
+huber_loss_ = pairwise("huber_loss", _huber, _huber_slope, params="delta")
+bce_ = pairwise("binary_cross_entropy", _bce, _bce_slope, target_slope=lambda x, y: log(1 - x) - log(x))
+bce_logits_ = pairwise("binary_cross_entropy_with_logits", _bce_logits, _bce_logits_slope, params="pos_weight", target_slope=_bce_logits_target_slope)  # fmt: skip
+
+
+# fmt: off
+xlogy = Op("xlogy", lambda x, y: np.where((x == 0) & ~np.isnan(y), 0, x * np.log(y)), ELEMENTWISE, floats=True,
+           x=lambda g, x, y: where((x == 0) & (y <= 0), 0, g * log(y)), y=lambda g, x, y: g * x / y)
+over  = Op("div", lambda x, count: x / x.dtype.type(count), LINEAR, node="DivBackward1", x=lambda g, count: g / count)  # by a count, not a tensor
+# fmt: on
+
+
+# Classes. `x` is (N, C, ...) or (C,), `y` the class numbers (N, ...) or (); `weight` (C,) an ndarray or None.
+
+
+def _factors(y, weight, ignore_index, dtype):
+    """What each sample counts: its class's weight, 0 if its class is to be ignored."""
+    kept = y != ignore_index
+    return kept.astype(dtype) if weight is None else np.where(kept, weight[np.where(kept, y, 0)], 0).astype(dtype)
+
+
+def _at(y, ignore_index, axis):
+    """`y` as an index into x along `axis`, ignored classes replaced by 0."""
+    return np.expand_dims(np.where(y == ignore_index, 0, y), axis)
+
+
+def _nll(x, y, weight, reduction, ignore_index):
+    axis = 1 if x.ndim > 1 else 0
+    picked = np.take_along_axis(x, _at(y, ignore_index, axis), axis).squeeze(axis)
+    factors = _factors(y, weight, ignore_index, x.dtype)
+    values = np.where(factors == 0, 0, -picked * factors) if ignore_index is not None else -picked * factors
+    if reduction == "none":
+        return values.astype(x.dtype, copy=False)
+    total = values.sum()
+    return total / factors.sum() if reduction == "mean" else total
+
+
+def _nll_backward(g, y, shape, weight, reduction, ignore_index):
+    axis = 1 if len(shape) > 1 else 0
+    factors = _factors(y, weight, ignore_index, g.dtype)
+    values = -g * factors
+    if reduction == "mean":
+        values = values / factors.sum()
+    out = np.zeros(shape, g.dtype)
+    np.put_along_axis(out, _at(y, ignore_index, axis), np.expand_dims(values, axis), axis)
+    return out
+
+
+# fmt: off
+nll_ = Op("nll_loss", _nll, LINEAR, args="input target", saved_as={"y": "target"},
+          x=lambda g, y, x_shape, weight, reduction, ignore_index: nll_backward(g, y, x_shape, weight, reduction, ignore_index), y=None)
+nll_2d = Op("nll_loss", _nll, LINEAR, args="input target", saved_as={"y": "target"}, node="NllLoss2DBackward0",
+          x=lambda g, y, x_shape, weight, reduction, ignore_index: nll_backward(g, y, x_shape, weight, reduction, ignore_index), y=None)
+nll_backward = Op("nll_loss_backward", _nll_backward, LINEAR, args="grad_output target",
+          x=lambda g, y, weight, reduction, ignore_index: nll_(g, y, weight, reduction, ignore_index), y=None)
+# fmt: on

@@ -1,0 +1,140 @@
+"""Rows: order along a dimension. Sorting, the k largest, where the non-zeros are.
+
+What does not live here: maxima and medians (reduce.py). A sort picks each element once, so its gradient puts each one back.
+"""
+
+import numpy as np
+
+from .. import errors
+from ..op import GENERAL, Op
+from .index import put_along_dim
+from .reduce import named
+from .shape import wrap_dim
+
+
+def _sorted_places(x, dim, descending):
+    """Where the elements come from, equal ones in their old order; nan is larger than everything."""
+    if x.ndim == 0:
+        return np.zeros((), np.int64)
+    if not descending:
+        return np.argsort(x, dim, kind="stable")
+    n = x.shape[dim]
+    return n - 1 - np.flip(np.argsort(np.flip(x, dim), dim, kind="stable"), dim)
+
+
+def _sort(x, dim, descending):
+    places = _sorted_places(x, dim, descending)
+    return (x.copy() if x.ndim == 0 else np.take_along_axis(x, places, dim)), places
+
+
+def _topk(x, k, dim, largest):
+    values, places = _sort(x, dim, largest)
+    if x.ndim == 0:
+        return values, places
+    first = (slice(None),) * dim + (slice(k),)
+    return values[first], places[first]
+
+
+def _kth(x, k, dim, keepdim):
+    places = _sorted_places(x, dim, False)
+    if x.ndim == 0:
+        return x.copy(), places
+    place = np.take(places, [k - 1], dim)
+    values = np.take_along_axis(x, place, dim)
+    return (values, place) if keepdim else (values.squeeze(dim), place.squeeze(dim))
+
+
+def _put_back(g, indices, x_shape, dim):
+    return put_along_dim(g, indices, dim, x_shape) if x_shape else g
+
+
+def _kth_rule(g, indices, x_shape, dim, keepdim):
+    from .reduce import _put
+
+    return _put(g, indices, x_shape, dim, keepdim) if x_shape else g
+
+
+# fmt: off
+sort_        = Op("sort", _sort,       GENERAL, outputs=("values", "indices"), x=lambda g, x_shape, indices, dim: _put_back(g, indices, x_shape, dim))
+sort_stable_ = Op("sort", _sort,       GENERAL, outputs=("values", "indices"), x=lambda g, x_shape, indices, dim: _put_back(g, indices, x_shape, dim), node="SortBackward1")
+topk_        = Op("topk", _topk,       GENERAL, outputs=("values", "indices"), x=lambda g, x_shape, indices, dim: _put_back(g, indices, x_shape, dim))
+kthvalue_    = Op("kthvalue", _kth,    GENERAL, outputs=("values", "indices"), x=lambda g, x_shape, indices, dim, keepdim: _kth_rule(g, indices, x_shape, dim, keepdim))
+argsort_     = Op("argsort", _sorted_places, GENERAL, x=None)
+nonzero_     = Op("nonzero", lambda x: np.array(np.nonzero(np.atleast_1d(x)))[: x.ndim].T, GENERAL, x=None)
+bincount_    = Op("bincount", lambda x, minlength: np.bincount(x, minlength=minlength), GENERAL, x=None)
+# fmt: on
+
+
+def sort(input, dim=-1, descending=False, *, stable=None):
+    """The elements in order along `dim`, and where they were: a named tuple (values, indices). Equal ones keep their order; nan is largest.
+
+    >>> import minigrad as torch
+    >>> torch.sort(torch.tensor([3., 1., 2.])).values
+    tensor([1., 2., 3.])
+    """
+    row = sort_ if stable is None else sort_stable_
+    return named("sort", "values", "indices")(*row(input, wrap_dim(dim, input.ndim), descending))
+
+
+def argsort(input, dim=-1, descending=False, *, stable=False):
+    """Where the elements of the sorted tensor are."""
+    return argsort_(input, wrap_dim(dim, input.ndim), descending)
+
+
+def topk(input, k, dim=-1, largest=True, sorted=True):
+    """The k largest (or smallest) elements along `dim`, in order, and where they were: a named tuple (values, indices)."""
+    dim = wrap_dim(dim, input.ndim)
+    if input.array.dtype.kind == "b":
+        raise errors.new(RuntimeError, "topk does not support bool dtypes on CPU")
+    if not 0 <= k <= (input.array.shape[dim] if input.ndim else 1):
+        raise errors.new(RuntimeError, "selected index k out of range")
+    return named("topk", "values", "indices")(*topk_(input, k, dim, largest))
+
+
+def kthvalue(input, k, dim=-1, keepdim=False):
+    """The k-th smallest element along `dim` (k counts from 1), and where it was: a named tuple (values, indices)."""
+    dim = wrap_dim(dim, input.ndim)
+    if not 1 <= k <= (input.array.shape[dim] if input.ndim else 1):
+        raise errors.new(RuntimeError, f"kthvalue(): selected number k out of range for dimension {dim}")
+    return named("kthvalue", "values", "indices")(*kthvalue_(input, k, dim, keepdim))
+
+
+def nonzero(input, *, as_tuple=False):
+    """The positions of the elements that are not 0: one row for each; with as_tuple one vector for each dimension."""
+    rows = nonzero_(input)
+    return rows.unbind(1) if as_tuple else rows
+
+
+def argwhere(input):
+    return nonzero_(input)
+
+
+def bincount(input, weights=None, minlength=0):
+    """How often each number from 0 on occurs in a vector of whole numbers."""
+    if weights is not None:
+        from ..tensor import Tensor
+
+        return Tensor._wrap(np.bincount(input.array, weights.array, minlength).astype(weights.array.dtype))
+    return bincount_(input, minlength)
+
+
+def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
+    """The different elements, in order; on request also where each element went, and how many there are of each."""
+    from ..tensor import Tensor
+
+    values, inverse, counts = np.unique(input.array, return_inverse=True, return_counts=True, axis=dim)
+    out = [values]
+    if return_inverse:
+        out.append(inverse.reshape(input.array.shape if dim is None else (-1,)))
+    if return_counts:
+        out.append(counts)
+    tensors = tuple([Tensor._wrap(a) for a in out])
+    return tensors if len(tensors) > 1 else tensors[0]
+
+
+def searchsorted(sorted_sequence, values, *, right=False):
+    """Where each value would have to go into the sorted vector."""
+    from ..tensor import Tensor
+
+    array = values.array if hasattr(values, "array") else np.asarray(values)
+    return Tensor._wrap(np.asarray(np.searchsorted(sorted_sequence.array, array, "right" if right else "left")))

@@ -1,0 +1,117 @@
+"""Rows: many neighbouring cells become one.
+
+What lives here: maximum and mean over windows. What does not: PyTorch's arguments, and 1-d pooling, which is 2-d pooling of one row
+(nn/functional.py). Shapes: x (N, C, *size), result (N, C, *out); numbers of several dimensions are tuples.
+"""
+# ruff: noqa: E501  (a row is one line)
+import itertools
+
+import numpy as np
+
+from ..op import GENERAL, LINEAR, Op
+from .convolution import out_size, padded
+
+
+def _flat_positions(offsets, sizes):
+    """Positions given per dimension (broadcastable arrays) as positions in the flattened image."""
+    flat = offsets[0]
+    for position, n in zip(offsets[1:], sizes[1:], strict=True):
+        flat = flat * n + position
+    return flat
+
+
+def _max_pool(x, kernel, stride, padding, dilation, ceil_mode):
+    """The largest value of each window, and where it lies in the flattened image. Padding is -inf and never chosen."""
+    size = x.shape[2:]
+    lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+    out = ceil_size(size, kernel, stride, padding, dilation) if ceil_mode else out_size(size, kernel, stride, padding, dilation)
+    x = padded(x, padding, lowest)
+    short = [max(0, (o - 1) * s + d * (k - 1) + 1 - n) for o, s, d, k, n in zip(out, stride, dilation, kernel, x.shape[2:], strict=True)]
+    if any(short):
+        x = np.pad(x, [(0, 0), (0, 0), *[(0, n) for n in short]], constant_values=lowest)
+    # Cell by cell of the window, for all windows at once: no copy of the windows is made.
+    values, winner = None, np.zeros((*x.shape[:2], *out), np.uint8 if np.prod(kernel) < 256 else np.intp)
+    for number, cell in enumerate(itertools.product(*map(range, kernel))):
+        spans = [slice(i * d, i * d + (o - 1) * s + 1, s) for i, d, o, s in zip(cell, dilation, out, stride, strict=True)]
+        here = x[(..., *spans)]
+        if values is None:
+            values = here.copy()
+            continue
+        better = here > values
+        if x.dtype.kind == "f":
+            better |= here != here  # nan wins
+        np.copyto(values, here, where=better)
+        np.copyto(winner, number, where=better)
+    starts = np.ogrid[tuple([slice(n) for n in out])]
+    inside = np.unravel_index(winner, kernel)
+    places = [o * s + i * d - p for o, s, i, d, p in zip(starts, stride, inside, dilation, padding, strict=True)]
+    return values, _flat_positions(places, size)
+
+
+def ceil_size(size, kernel, stride, padding, dilation):
+    """The spatial size of the result when incomplete windows count: one that starts within the image or its left padding."""
+    out = []
+    for n, k, s, p, d in zip(size, kernel, stride, padding, dilation, strict=True):
+        o = -((-(n + 2 * p - d * (k - 1) - 1)) // s) + 1
+        out.append(o - 1 if (o - 1) * s >= n + p else o)
+    return tuple(out)
+
+
+def _adaptive_bounds(n, out):
+    """Where the windows begin and end that share n cells among `out` results as evenly as they can."""
+    return [(i * n // out, -(-(i + 1) * n // out)) for i in range(out)]
+
+
+def _adaptive_max_pool(x, out):
+    size = x.shape[2:]
+    values = np.empty((*x.shape[:2], *out), x.dtype)
+    index = np.empty(values.shape, np.int64)
+    bounds = [_adaptive_bounds(n, o) for n, o in zip(size, out, strict=True)]
+    for cell in itertools.product(*map(range, out)):
+        spans = [b[i] for b, i in zip(bounds, cell, strict=True)]
+        window = x[(..., *[slice(*span) for span in spans])]
+        flat = window.reshape(*x.shape[:2], -1)
+        winner = flat.argmax(2)
+        inside = np.unravel_index(winner, window.shape[2:])
+        values[(..., *cell)] = np.take_along_axis(flat, winner[..., None], 2)[..., 0]
+        index[(..., *cell)] = _flat_positions([i + span[0] for i, span in zip(inside, spans, strict=True)], size)
+    return values, index
+
+
+def _put(g, index, size):
+    """Zeros of the image with g added at the flat positions; a position may be the winner of several windows."""
+    n, c = g.shape[:2]
+    cells = int(np.prod(size))
+    rows = np.arange(n * c)[:, None] * cells
+    flat = np.bincount((rows + index.reshape(n * c, -1)).ravel(), g.ravel(), n * c * cells)
+    return flat.astype(g.dtype, copy=False).reshape(n, c, *size)
+
+
+def _take(x, index):
+    return np.take_along_axis(x.reshape(*x.shape[:2], -1), index.reshape(*x.shape[:2], -1), 2).reshape(index.shape)
+
+
+def averages(n, bounds, dtype, divisors=None):
+    """The matrix (out, n) whose rows average the cells between each pair of bounds."""
+    matrix = np.zeros((len(bounds), n), dtype)
+    for i, (a, b) in enumerate(bounds):
+        matrix[i, max(a, 0) : min(b, n)] = 1 / (b - a if divisors is None else divisors[i])
+    return matrix
+
+
+def _average(x, rows, columns):
+    """Means over rectangles are separable: one small matrix for the rows, one for the columns."""
+    return np.matmul(np.matmul(rows, x), columns.T)
+
+
+# fmt: off
+_winner = lambda g, x_shape, indices: max_unpool(g, indices, x_shape[2:])  # noqa: E731
+max_pool          = Op("max_pool2d_with_indices", _max_pool, GENERAL, outputs=("out", "indices"), node="MaxPool2DWithIndicesBackward0", x=_winner,
+                       jvp=lambda t, indices: max_take(t, indices))
+adaptive_max_pool = Op("adaptive_max_pool2d", _adaptive_max_pool, GENERAL, outputs=("out", "indices"), node="AdaptiveMaxPool2DBackward0", x=_winner,
+                       jvp=lambda t, indices: max_take(t, indices))
+max_unpool        = Op("max_unpool2d", _put, LINEAR, args="input indices", node="MaxUnpool2DBackward0", x=lambda g, indices: max_take(g, indices), indices=None)
+max_take          = Op("max_pool_take", _take, LINEAR, args="input indices", x=lambda g, x_shape, indices: max_unpool(g, indices, x_shape[2:]), indices=None)
+avg_pool          = Op("avg_pool2d", _average, LINEAR, node="AvgPool2DBackward0", x=lambda g, rows, columns: avg_pool(g, rows.T, columns.T))
+adaptive_avg_pool = Op("adaptive_avg_pool2d", _average, LINEAR, node="AdaptiveAvgPool2DBackward0", x=lambda g, rows, columns: avg_pool(g, rows.T, columns.T))
+# fmt: on

@@ -1,0 +1,115 @@
+"""Rows: running sums, products and extrema along a dimension.
+
+What does not live here: what leaves one number per row (reduce.py). `recurrence` is what makes the gradients of products right where
+numbers are zero, where dividing the product by a factor is not possible.
+"""
+import numpy as np
+
+from .. import dtypes
+from ..op import GENERAL, LINEAR, Op
+from .index import scatter_add_, zeros
+from .reduce import named
+from .shape import cat_, flip_, slice_, wrap_dim
+
+
+def backwards(op, x, dim, *more):
+    """`op` along `dim` from the end to the start."""
+    return flip_(op(flip_(x, (dim,)), *[flip_(m, (dim,)) for m in more], dim), (dim,))
+
+
+def before(x, dim, first):
+    """`x` moved on by one place along `dim`: each place holds its predecessor, the first place holds `first`."""
+    shape = tuple([1 if i == dim else n for i, n in enumerate(x.shape)])
+    head = np.full(shape, first, getattr(x, "array", x).dtype)
+    return cat_([head, slice_(x, dim, 0, x.shape[dim] - 1, 1)], dim)
+
+
+def after(x, dim, last):
+    """Each place holds its successor, the last place holds `last`."""
+    return flip_(before(flip_(x, (dim,)), dim, last), (dim,))
+
+
+def _recurrence(b, a, dim):
+    """s[i] = b[i] + a[i] * s[i - 1]"""
+    b, a = np.moveaxis(b, dim, 0), np.moveaxis(a, dim, 0)
+    out = np.empty(np.broadcast_shapes(a.shape, b.shape), np.result_type(a, b))
+    last = 0
+    for i in range(len(b)):
+        last = out[i] = b[i] + (a[i] * last if i else 0)
+    return np.moveaxis(out, 0, dim)
+
+
+def _cumsum(x, dim):
+    return x if x.ndim == 0 else np.add.accumulate(x, dim)
+
+
+def _cumprod(x, dim):
+    return x if x.ndim == 0 else np.multiply.accumulate(x, dim)
+
+
+def _cumprod_rule(g, x, dim):
+    """x[i] is a factor of out[i], out[i + 1], ...: the product before it times what the later ones make of g."""
+    if x.ndim == 0:
+        return g
+    earlier = before(cumprod_(x, dim), dim, 1)
+    later = backwards(lambda b, a, d: recurrence(b, a, d), g, dim, after(x, dim, 0))
+    return earlier * later
+
+
+def _cumextreme(ufunc):
+    def forward(x, dim):
+        if x.ndim == 0:
+            return x, np.zeros((), np.int64)
+        values = ufunc.accumulate(x, dim)
+        places = np.arange(x.shape[dim]).reshape([-1 if i == dim else 1 for i in range(x.ndim)])
+        own = (x == values) | np.isnan(x)  # the newest of equals
+        return values, np.maximum.accumulate(np.where(own, places, 0), dim)
+
+    return forward
+
+
+# fmt: off
+# name        forward                                       kind               rules
+cumsum_     = Op("cumsum",  _cumsum,                        LINEAR,            x=lambda g, dim: backwards(cumsum_, g, dim) if g.ndim else g)
+recurrence  = Op("recurrence", _recurrence,                 GENERAL, args="b a",
+                 b=lambda g, a, dim: backwards(lambda s, c, d: recurrence(s, c, d), g, dim, after(a, dim, 0)),
+                 a=lambda g, a, out, dim: backwards(lambda s, c, d: recurrence(s, c, d), g, dim, after(a, dim, 0)) * before(out, dim, 0))
+cumprod_    = Op("cumprod", _cumprod,                       GENERAL,           x=_cumprod_rule)
+cummax_     = Op("cummax",  _cumextreme(np.maximum),        GENERAL, outputs=("values", "indices"), x=lambda g, x_shape, indices, dim: _gather_back(g, indices, x_shape, dim))
+cummin_     = Op("cummin",  _cumextreme(np.minimum),        GENERAL, outputs=("values", "indices"), x=lambda g, x_shape, indices, dim: _gather_back(g, indices, x_shape, dim))
+# fmt: on
+
+
+def _gather_back(g, indices, x_shape, dim):
+    return scatter_add_(zeros(x_shape, g), indices, g, dim) if x_shape else g
+
+
+def _accumulating(input, dtype):
+    if dtype is not None:
+        return input.to(dtype)
+    return input if input.array.dtype.kind == "f" else input.to(dtypes.int64)
+
+
+def cumsum(input, dim, *, dtype=None):
+    """The sums of the elements so far along `dim`.
+
+    >>> import minigrad as torch
+    >>> torch.cumsum(torch.tensor([1., 2., 3.]), 0)
+    tensor([1., 3., 6.])
+    """
+    return cumsum_(_accumulating(input, dtype), wrap_dim(dim, input.ndim))
+
+
+def cumprod(input, dim, *, dtype=None):
+    """The products of the elements so far along `dim`."""
+    return cumprod_(_accumulating(input, dtype), wrap_dim(dim, input.ndim))
+
+
+def cummax(input, dim):
+    """The largest element so far along `dim`, and where it was: a named tuple (values, indices)."""
+    return named("cummax", "values", "indices")(*cummax_(input, wrap_dim(dim, input.ndim)))
+
+
+def cummin(input, dim):
+    """The smallest element so far along `dim`, and where it was: a named tuple (values, indices)."""
+    return named("cummin", "values", "indices")(*cummin_(input, wrap_dim(dim, input.ndim)))

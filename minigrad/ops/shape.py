@@ -1,0 +1,686 @@
+"""Rows: the same numbers in another arrangement. Views (they share their input's storage), copies and joins.
+
+What does not live here: picking elements (index.py). A view row's forward must return a numpy view, never a copy.
+"""
+
+import builtins
+import functools
+import math
+
+import numpy as np
+from numpy import asarray, ndarray
+
+from .. import dtypes, errors
+from ..op import GENERAL, LINEAR, Op
+
+
+def wrap_dim(dim, ndim, name="dim"):
+    """`dim` counted from the front. Raises PyTorch's IndexError if there is no such dimension."""
+    size = ndim or 1
+    if not -size <= dim < size:
+        raise IndexError(
+            errors.explain(
+                f"Dimension out of range (expected to be in range of [{-size}, {size - 1}], but got {dim})",
+                f"The tensor has {ndim} dimension{'s' * (ndim != 1)}.",
+                instead=f"use a dimension from 0 to {size - 1}, or -1 for the last.",
+            )
+        )
+    return dim % size
+
+
+def _array(x):
+    return x if type(x) is ndarray else asarray(x)
+
+
+def _expand(x, shape):
+    """np.broadcast_to at a tenth of its price, for contiguous numbers and the rest alike."""
+    x = _array(x)
+    extra = len(shape) - x.ndim
+    strides = [0] * extra + [0 if n == 1 != m else s for n, m, s in zip(x.shape, shape[extra:], x.strides, strict=True)]
+    if x.flags.c_contiguous:
+        return ndarray(shape, x.dtype, x, 0, strides)
+    return np.lib.stride_tricks.as_strided(x, shape, strides)
+
+
+def _slice(x, dim, start, stop, step):
+    return x[(slice(None),) * dim + (slice(start, stop, step),)]
+
+
+# fmt: off
+# name        forward                                                  kind              rule
+alias       = Op("alias",       lambda x: x.view(),                               LINEAR, view=True, x=lambda g: g)
+view        = Op("view",        lambda x, shape: _view(x, shape),                 LINEAR, view=True, x=lambda g, x_shape: reshape(g, x_shape))
+reshape_alias = Op("_reshape_alias", lambda x, shape: _view(x, shape),            LINEAR, view=True, x=lambda g, x_shape: reshape(g, x_shape), node="ReshapeAliasBackward0")
+unsafe_view = Op("_unsafe_view", lambda x, shape: x.reshape(shape),               LINEAR, node="UnsafeViewBackward0", x=lambda g, x_shape: reshape(g, x_shape))
+transpose   = Op("transpose",   lambda x, dim0, dim1: x.swapaxes(dim0, dim1),     LINEAR, view=True, x=lambda g, dim0, dim1: transpose(g, dim0, dim1))
+t           = Op("t",           lambda x: x.T,                                    LINEAR, view=True, x=lambda g: t(g))
+permute     = Op("permute",     lambda x, dims: x.transpose(dims),                LINEAR, view=True, x=lambda g, dims: permute(g, tuple(np.argsort(dims))))
+expand      = Op("expand",      _expand,                                          LINEAR, view=True, x=lambda g: g)  # the engine sums
+unsqueeze   = Op("unsqueeze",   lambda x, dim: np.expand_dims(x, dim),            LINEAR, view=True, x=lambda g, dim: squeeze_dims(g, (dim,)))
+squeeze     = Op("squeeze",     lambda x: x.squeeze(),                            LINEAR, view=True, x=lambda g, x_shape: reshape(g, x_shape))
+squeeze_dim = Op("squeeze",     lambda x, dim: x.squeeze(dim),                    LINEAR, view=True, x=lambda g, x_shape: reshape(g, x_shape), node="SqueezeBackward1")
+squeeze_dims = Op("squeeze",    lambda x, dim: x.squeeze(dim),                    LINEAR, view=True, x=lambda g, x_shape: reshape(g, x_shape), node="SqueezeBackward2")
+squeeze_row = Op("squeeze",     lambda x, dim: x.squeeze(dim),                    LINEAR, view=True, x=lambda g, x_shape: reshape(g, x_shape), node="SqueezeBackward4")
+select      = Op("select",      lambda x, dim, index: x[(slice(None),) * dim + (index, ...)], LINEAR, view=True,
+                 x=lambda g, x_shape, dim, index: embed(g, x_shape, (slice(None),) * dim + (index,)))
+slice_      = Op("slice",       _slice,                                           LINEAR, view=True,
+                 x=lambda g, x_shape, dim, start, stop, step: embed(g, x_shape, (slice(None),) * dim + (slice(start, stop, step),)))
+unbind_     = Op("unbind",      lambda x, dim: _unbind(x, dim),                  LINEAR, view=True, outputs=..., x=lambda gs, x_shape, dim: _unbind_rule(gs, x_shape, dim))
+
+flip_       = Op("flip",        lambda x, dims: np.flip(x, dims).copy(),          LINEAR, x=lambda g, dims: flip_(g, dims))
+diagonal_   = Op("diagonal",    lambda x, offset, dim1, dim2: _diagonal(x, offset, dim1, dim2), LINEAR, view=True,
+                 x=lambda g, x_shape, offset, dim1, dim2: diagonal_back(g, x_shape, offset, dim1, dim2))
+unfold_     = Op("unfold",      lambda x, dim, size, step: _unfold(x, dim, size, step), LINEAR, view=True,
+                 x=lambda g, x_shape, dim, size, step: unfold_back(g, x_shape, dim, size, step))
+split_      = Op("split",       lambda x, sizes, dim: tuple(np.split(x, np.cumsum(sizes[:-1]), dim)), LINEAR, view=True, outputs=...,
+                 x=lambda gs, x_shape, sizes, dim: _split_rule(gs, x_shape, sizes, dim))
+split_sizes = Op("split_with_sizes", split_.forward,                              LINEAR, view=True, outputs=...,
+                 x=lambda gs, x_shape, sizes, dim: _split_rule(gs, x_shape, sizes, dim))
+
+diagonal_back = Op("diagonal_backward", lambda x, shape, offset, dim1, dim2: _diagonal_back(x, shape, offset, dim1, dim2), LINEAR, node="DiagonalBackwardBackward0",
+                 x=lambda g, offset, dim1, dim2: diagonal_(g, offset, dim1, dim2))
+unfold_back = Op("unfold_backward", lambda x, shape, dim, size, step: _unfold_back(x, shape, dim, size, step), LINEAR, node="UnfoldBackwardBackward0",
+                 x=lambda g, dim, size, step: unfold_(g, dim, size, step))
+diag_embed_ = Op("diag_embed",  lambda x, offset, dim1, dim2: _diag_embed(x, offset, dim1, dim2), LINEAR, x=lambda g, offset, dim1, dim2: diagonal_(g, offset, dim1, dim2))
+diagonal_copy = Op("diagonal_copy", lambda x, offset, dim1, dim2: np.array(np.diagonal(x, offset, dim1, dim2)), LINEAR, node="DiagonalBackward0_copy",
+                 x=lambda g, x_shape, offset, dim1, dim2: diagonal_back(g, x_shape, offset, dim1, dim2))
+tril_       = Op("tril",        lambda x, diagonal: np.tril(x, diagonal),         LINEAR, x=lambda g, diagonal: tril_(g, diagonal))
+triu_       = Op("triu",        lambda x, diagonal: np.triu(x, diagonal),         LINEAR, x=lambda g, diagonal: triu_(g, diagonal))
+roll_       = Op("roll",        lambda x, shifts, dims: np.roll(x, shifts, dims), LINEAR, x=lambda g, shifts, dims: roll_(g, -shifts if dims is None else tuple([-n for n in shifts]), dims))
+rot90_      = Op("rot90",       lambda x, k, dims: np.ascontiguousarray(np.rot90(x, k, dims)), LINEAR, x=lambda g, k, dims: rot90_(g, -k, dims))
+repeat_     = Op("repeat",      lambda x, repeats: np.tile(x, repeats),           LINEAR, x=lambda g, x_shape, repeats: _repeat_rule(g, x_shape, repeats))
+clone       = Op("clone",       lambda x, order="K": np.array(x, order=order),    LINEAR, x=lambda g: g)
+copied      = Op("copy",        lambda x: np.array(x),                            LINEAR, x=lambda g: g, node="CopyBackwards")
+cast        = Op("to",          lambda x, dtype: x.astype(dtype),                 LINEAR, x=lambda g: g, node="ToCopyBackward0")  # the engine casts back
+embed       = Op("embed",       lambda x, shape, key: _embed(x, shape, key),      LINEAR, x=lambda g, key: g[key])  # zeros with x at [key]
+cat_        = Op("cat",         lambda xs, dim: np.concatenate(xs, dim),          LINEAR, many=True, x=lambda g, x_shape, dim: _cat_rule(g, x_shape, dim))
+stack_      = Op("stack",       lambda xs, dim: np.stack(xs, dim),                LINEAR, many=True, x=lambda g, x_shape, dim: [select(g, dim, i) for i in range(len(x_shape))])
+copy_slices = Op("copy_slices", lambda base, value, replay: _copy_slices(base, value, replay), LINEAR, node="CopySlices", args="base value",
+                 base=lambda g, replay: copy_slices(g, np.zeros((), "float32"), replay), value=lambda g, replay: replay(g))
+as_strided  = Op("as_strided",  lambda x, replay: replay(x),                      LINEAR, view=True, x=lambda g, x_shape, replay: _place(g, x_shape, replay))  # a view after a write
+strided     = Op("strided",     lambda x, size, stride, offset: _strided(x, size, stride, offset), LINEAR, view=True, node="AsStridedBackward0",
+                 x=lambda g, x_shape, size, stride, offset: _strided_rule(g, x_shape, size, stride, offset))
+copy        = Op("copy",        lambda x, source: np.broadcast_to(source, x.shape), LINEAR, node="CopyBackwards", args="input source", x=lambda g: g * 0, source=lambda g: g)
+zero        = Op("zero",        lambda x: np.zeros(x.shape, x.dtype),              LINEAR, x=lambda g: g * 0)
+fill        = Op("fill",        lambda x, value: np.full(x.shape, value, x.dtype), GENERAL, x=lambda g: g * 0, jvp=lambda t: t * 0, node="FillBackward2")
+fill_tensor = Op("fill",        lambda x, value: np.broadcast_to(value, x.shape), LINEAR, x=lambda g: g * 0, value=lambda g: g, args="input value", node="FillBackward3")
+# fmt: on
+
+
+def _diagonal_back(x, shape, offset, dim1, dim2):
+    out = np.zeros(shape, x.dtype)
+    np.einsum("...ii->...i", _square(out, offset, dim1, dim2))[...] = x
+    return out
+
+
+def _square(x, offset, dim1, dim2):
+    """The square part of x whose main diagonal is the diagonal asked for, its two dimensions last."""
+    x = np.moveaxis(x, (dim1, dim2), (-2, -1))
+    x = x[..., builtins.max(-offset, 0) :, builtins.max(offset, 0) :]
+    n = builtins.min(x.shape[-2:])
+    return x[..., :n, :n]
+
+
+def _diag_embed(x, offset, dim1, dim2):
+    n = x.shape[-1] + builtins.abs(offset)
+    shape = list(x.shape[:-1])
+    for d in sorted((dim1, dim2)):
+        shape.insert(d, n)
+    return _diagonal_back(x, tuple(shape), offset, dim1, dim2)
+
+
+def _unfold(x, dim, size, step):
+    windows = np.lib.stride_tricks.sliding_window_view(x, size, dim, writeable=True)
+    return windows[(slice(None),) * dim + (slice(None, None, step),)]
+
+
+def _unfold_back(x, shape, dim, size, step):
+    out = np.zeros(shape, x.dtype)
+    windows = np.moveaxis(_unfold(out, dim, size, step), dim, 0)
+    for window, g in zip(windows, np.moveaxis(x, dim, 0), strict=True):  # windows may overlap, so one after the other
+        window += g
+    return out
+
+
+def _split_rule(gs, x_shape, sizes, dim):
+    some = next(g for g in gs if g is not None)
+    dtype = getattr(some, "array", some).dtype
+    parts = [np.zeros(x_shape[:dim] + (n,) + x_shape[dim + 1 :], dtype) if g is None else g for g, n in zip(gs, sizes, strict=True)]
+    return cat_(parts, dim)
+
+
+def _repeat_rule(g, x_shape, repeats):
+    """Each dimension becomes (times, size); the sum over the times is the gradient."""
+    from .reduce import sum_dim
+
+    x_shape = (1,) * (len(repeats) - len(x_shape)) + tuple(x_shape)
+    pairs = tuple([n for pair in zip(repeats, x_shape, strict=True) for n in pair])
+    return sum_dim(reshape(g, pairs), tuple(range(0, len(pairs), 2)))  # the engine drops leading ones
+
+
+def _view(x, shape):
+    out = x.reshape(shape)
+    if x.size and not np.may_share_memory(out, x):
+        raise errors.new(ValueError, "no strides over the same storage give this shape")
+    return out
+
+
+def _embed(x, shape, key):
+    out = np.zeros(shape, x.dtype)
+    out[key] = x
+    return out
+
+
+def _copy_slices(base, value, replay):
+    """`base` with `value` written where the view is: the history of a base after a write through one of its views."""
+    out = np.array(base, order="K")
+    replay(out)[...] = value
+    return out
+
+
+def _place(g, x_shape, replay):
+    """Zeros of `x_shape` with `g` added where the view is; an expanded or unfolded view has several elements in one place."""
+    if any([op.name in ("expand", "unfold") for op, _, _ in replay]):
+        from .index import index_backward
+
+        places = replay(np.arange(math.prod(x_shape)).reshape(x_shape)).reshape(-1)
+        return reshape(index_backward(reshape(g, (-1,)), (places,), (math.prod(x_shape),)), x_shape)
+    return copy_slices(np.zeros(x_shape, getattr(g, "array", g).dtype), g, replay)
+
+
+def _strided(x, size, stride, offset):
+    return np.lib.stride_tricks.as_strided(x.reshape(-1)[offset:], size, [n * x.itemsize for n in stride])
+
+
+def _strided_rule(g, x_shape, size, stride, offset):
+    """Each element goes back to its place; several may share one."""
+    from .index import index_backward
+
+    n = math.prod(x_shape)
+    places = _strided(np.arange(n), size, stride, offset).reshape(-1)
+    return reshape(index_backward(reshape(g, (-1,)), (places,), (n,)), x_shape)
+
+
+def as_strided_(input, size, stride, storage_offset=None):
+    """The view with these sizes and strides (in elements) over the storage of a contiguous `input`; elements may come more than once."""
+    size, stride, offset = tuple(size), tuple(stride), storage_offset or 0
+    if not input.array.flags.c_contiguous:
+        raise RuntimeError("minigrad's as_strided() needs a contiguous tensor. Write x.contiguous().as_strided(...).")
+    needed = offset + 1 + builtins.sum([(n - 1) * s for n, s in zip(size, stride, strict=True)]) if math.prod(size) else 0
+    if needed > input.numel():
+        itemsize = input.array.itemsize
+        raise RuntimeError(
+            errors.explain(
+                f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {itemsize} requiring a storage size of "
+                f"{needed * itemsize} are out of bounds for storage of size {input.numel() * itemsize}",
+                instead="choose sizes and strides that stay within the tensor.",
+            )
+        )
+    return strided(input, size, stride, offset)
+
+
+def cartesian_prod(*tensors):
+    """All combinations of one number of each vector, as rows."""
+    if len(tensors) == 1:
+        return tensors[0]
+    return stack([reshape(x, (-1,)) for x in meshgrid(*tensors)], 1)
+
+
+def combinations(input, r=2, with_replacement=False):
+    """All combinations of r elements of a vector, as rows, in order."""
+    import itertools
+
+    from ..variable import wrap
+
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    places = np.array(list(choose(range(input.numel()), r)), np.int64).reshape(-1, r)
+    return input[wrap(places)]
+
+
+def block_diag(*tensors):
+    """The matrices along the diagonal of a larger one, zeros elsewhere."""
+    blocks = [atleast_2d(x) for x in tensors]
+    width, at, rows = builtins.sum([b.shape[1] for b in blocks]), 0, []
+    for b in blocks:
+        rows.append(embed(b, (b.shape[0], width), (slice(None), slice(at, at + b.shape[1]))))
+        at += b.shape[1]
+    return cat(rows, 0)
+
+
+def vander(x, N=None, increasing=False):
+    """The powers of each number of a vector as a row: from N - 1 (default: as many as numbers) down to 0, or up from 0."""
+    n = x.numel() if N is None else N
+    powers = range(n) if increasing else range(n - 1, -1, -1)
+    return stack([x**k for k in powers], 1)
+
+
+def _cat_rule(g, shapes, dim):
+    parts, start = [], 0
+    for shape in shapes:
+        size = shape[dim] if len(shape) > 0 else 1
+        parts.append(slice_(g, dim, start, start + size, 1))
+        start += size
+    return parts
+
+
+def _unbind(x, dim):
+    moved = np.moveaxis(x, dim, 0)
+    return tuple([moved[i, ...] for i in range(len(moved))])  # with `...` an element is a 0-d view, not a number
+
+
+def _diagonal(x, offset, dim1, dim2):
+    view = np.diagonal(x, offset, dim1, dim2)
+    view.flags.writeable = x.flags.writeable  # numpy hands it out read-only; PyTorch's may be written to
+    return view
+
+
+def _unbind_rule(gs, x_shape, dim):
+    rest = x_shape[:dim] + x_shape[dim + 1 :]
+    some = next(g for g in gs if g is not None)
+    zero = np.zeros(rest, getattr(some, "array", some).dtype)
+    return stack_([zero if g is None else g for g in gs], dim)
+
+
+# Functions that check their arguments and choose a row ---------------------------------------------------------------------
+
+
+def _resolve(x_shape, shape):
+    """`shape` with its one -1 filled in. Raises PyTorch's error if the numbers do not fit."""
+    shape = tuple([int(n) for n in shape])
+    total = 1
+    for n in x_shape:
+        total *= n
+    known, free = 1, None
+    for i, n in enumerate(shape):
+        if n == -1 and free is None:
+            free = i
+        elif n == -1:
+            raise errors.new(RuntimeError, "only one dimension can be inferred")
+        elif n < 0:
+            raise errors.new(RuntimeError, f"invalid shape dimension {n} at index {i} of shape {list(shape)}")
+        else:
+            known *= n
+    if free is not None and not total and not known:
+        raise errors.new(
+            RuntimeError,
+            f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension size -1 can be any value and is ambiguous",
+        )
+    if free is not None and known and total % known == 0:
+        return shape[:free] + (total // known,) + shape[free + 1 :]
+    if free is None and known == total:
+        return shape
+    raise RuntimeError(
+        errors.explain(
+            f"shape '{list(shape)}' is invalid for input of size {total}",
+            f"The tensor of shape {tuple(x_shape)} holds {total} numbers, the new shape {shape} would hold {known}{' times something' * (free is not None)}.",
+            "A reshape keeps every number.",
+            "make the product of the sizes equal; one size may be -1, it is then computed.",
+            "chapter 09, Tensors",
+        )
+    )
+
+
+def reshape(input, shape):
+    """The numbers of `input` in another shape: a view where the strides allow it, otherwise a copy."""
+    if not hasattr(input, "array"):
+        return asarray(input).reshape(shape)
+    shape = _resolve(input.array.shape, shape)
+    try:
+        return (view if input.array.flags.c_contiguous else reshape_alias)(input, shape)
+    except ValueError:
+        return unsafe_view(clone(input, "C"), shape)
+
+
+def view_as_shape(input, shape):
+    """Tensor.view: as reshape, but never a copy. Raises RuntimeError where the strides do not allow it."""
+    shape = _resolve(input.array.shape, shape)
+    try:
+        return view(input, shape)
+    except ValueError:
+        raise RuntimeError(
+            errors.explain(
+                "view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous "
+                "subspaces). Use .reshape(...) instead.",
+                f"The tensor of shape {tuple(input.array.shape)} has strides {input.stride()}; no strides over the same storage give {shape}.",
+                "A view never copies.",
+                "reshape(...), which copies where it must, or contiguous().view(...).",
+                "chapter 15, Bug clinic",
+            )
+        ) from None
+
+
+def cat(tensors, dim=0):
+    """The tensors joined along an existing dimension; all other sizes must agree.
+
+    >>> import minigrad as torch
+    >>> torch.cat([torch.ones(2), torch.zeros(1)])
+    tensor([1., 1., 0.])
+    """
+    tensors = _listed(tensors, "cat")
+    if not tensors:
+        raise ValueError(
+            errors.explain(
+                "torch.cat(): expected a non-empty list of Tensors", instead="join at least one tensor; torch.empty(0) joins anything."
+            )
+        )
+    first = tensors[0]
+    dim = wrap_dim(dim, first.ndim)
+    for position, x in enumerate(tensors):
+        if x.ndim == 0:
+            raise errors.new(RuntimeError, f"zero-dimensional tensor (at position {position}) cannot be concatenated")
+        if x.ndim != first.ndim and x.shape != (0,):
+            raise errors.new(RuntimeError, f"Tensors must have same number of dimensions: got {first.ndim} and {x.ndim}")
+        for d, (n, m) in enumerate(zip(first.shape, x.shape, strict=False)):
+            if d != dim and n != m and x.shape != (0,):
+                raise errors.new(
+                    RuntimeError,
+                    f"Sizes of tensors must match except in dimension {dim}. Expected size {n} but got size {m} for tensor number {position} in the list.",
+                )
+    common = result_type(*tensors)
+    tensors = [x for x in tensors if x.shape != (0,)] or tensors  # PyTorch lets an empty vector join anything
+    return cat_([x.to(common) for x in tensors], dim)
+
+
+def _listed(tensors, name):
+    """The tensors to join as a list. Raises TypeError if they are not a list or tuple of tensors."""
+    if hasattr(tensors, "array") or not isinstance(tensors, (list, tuple)):
+        raise TypeError(
+            errors.explain(
+                f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {type(tensors).__name__}",
+                instead=f"put the tensors into a list: {name}([x, y]).",
+            )
+        )
+    for position, x in enumerate(tensors):
+        if not hasattr(x, "array"):
+            raise errors.new(TypeError, f"expected Tensor as element {position} in argument 0, but got {type(x).__name__}")
+    return list(tensors)
+
+
+def result_type(*tensors):
+    return functools.reduce(dtypes.promote_types, [x.dtype for x in tensors])
+
+
+def stack(tensors, dim=0):
+    """The tensors, all of one shape, joined along a new dimension."""
+    tensors = _listed(tensors, "stack")
+    if not tensors:
+        raise errors.new(RuntimeError, "stack expects a non-empty TensorList")
+    first = tensors[0]
+    for position, x in enumerate(tensors):
+        if x.shape != first.shape:
+            raise errors.new(
+                RuntimeError,
+                f"stack expects each tensor to be equal size, but got {list(first.shape)} at entry 0 and {list(x.shape)} at entry {position}",
+            )
+    return stack_(tensors, wrap_dim(dim, first.ndim + 1))
+
+
+def unbind(input, dim=0):
+    """The slices of `input` along `dim`, as a tuple of views."""
+    if input.ndim == 0:
+        raise errors.new(RuntimeError, "Dimension specified as 0 but tensor has no dimensions")
+    return unbind_(input, wrap_dim(dim, input.ndim))
+
+
+def dims_of(dim, ndim):
+    """A dim argument (None, an int or several) as a tuple counted from the front. Raises on repetition."""
+    if dim is None:
+        return tuple(range(ndim))
+    if isinstance(dim, (int, np.integer)):
+        return (wrap_dim(int(dim), ndim),)
+    dims = tuple([wrap_dim(int(d), ndim) for d in dim])
+    if len(builtins.set(dims)) != len(dims):
+        repeated = next(d for d in dims if dims.count(d) > 1)
+        raise errors.new(RuntimeError, f"dim {repeated} appears multiple times in the list of dims")
+    return dims
+
+
+def flatten(input, start_dim=0, end_dim=-1):
+    """The dimensions from start_dim to end_dim as one."""
+    if input.ndim == 0:
+        return reshape(input, (1,))
+    start, end = wrap_dim(start_dim, input.ndim), wrap_dim(end_dim, input.ndim)
+    if start > end:
+        raise errors.new(RuntimeError, "flatten() has invalid args: start_dim cannot come after end_dim")
+    if start == end:
+        return input
+    sizes = input.array.shape
+    return reshape(input, (*sizes[:start], int(np.prod(sizes[start : end + 1])), *sizes[end + 1 :]))
+
+
+def ravel(input):
+    """All elements in one dimension."""
+    return reshape(input, (-1,))
+
+
+def unflatten(input, dim, sizes):
+    """One dimension as several; one of the sizes may be -1."""
+    dim = wrap_dim(dim, input.ndim)
+    shape = input.array.shape
+    try:
+        parts = _resolve((shape[dim],), sizes)
+    except RuntimeError:
+        raise errors.new(
+            RuntimeError,
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({shape[dim]}) in the input tensor",
+        ) from None
+    return view_as_shape(input, (*shape[:dim], *parts, *shape[dim + 1 :]))
+
+
+def movedim(input, source, destination):
+    """The dimensions `source` at the places `destination`, the others in order (a view)."""
+    source, destination = dims_of(source, input.ndim), dims_of(destination, input.ndim)
+    if len(source) != len(destination):
+        raise errors.new(
+            RuntimeError,
+            f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same number of dims as "
+            f"destination ({list(destination)} dims)",
+        )
+    order = [d for d in range(input.ndim) if d not in source]
+    for place, d in sorted(zip(destination, source, strict=True)):
+        order.insert(place, d)
+    return permute(input, tuple(order))
+
+
+def swapaxes(input, axis0, axis1):
+    """Two dimensions exchanged (a view)."""
+    return transpose(input, wrap_dim(axis0, input.ndim), wrap_dim(axis1, input.ndim))
+
+
+def split(tensor, split_size_or_sections, dim=0):
+    """The tensor in pieces of one size (the last may be smaller), or of the given sizes: a tuple of views."""
+    dim = wrap_dim(dim, tensor.ndim)
+    total = tensor.array.shape[dim]
+    if isinstance(split_size_or_sections, (int, np.integer)):
+        size = int(split_size_or_sections)
+        if size < 0:
+            raise errors.new(RuntimeError, f"split expects split_size be non-negative, but got split_size={size}")
+        if size == 0:
+            raise errors.new(RuntimeError, f"split_size can only be 0 if dimension size is 0, but got dimension size of {total}")
+        sizes = [builtins.min(size, total - start) for start in range(0, total, size)] or [0]
+        return split_(tensor, sizes, dim)
+    sizes = list(split_size_or_sections)
+    if builtins.sum(sizes) != total:
+        raise errors.new(
+            RuntimeError,
+            f"split_with_sizes expects split_sizes to sum exactly to {total} (input tensor's size at dimension {dim}), but got split_sizes={sizes}",
+        )
+    return split_sizes(tensor, sizes, dim)
+
+
+def chunk(input, chunks, dim=0):
+    """The tensor in (at most) `chunks` pieces of equal size, the last may be smaller: a tuple of views."""
+    if chunks <= 0:
+        raise errors.new(RuntimeError, f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    dim = wrap_dim(dim, input.ndim)
+    return split(input, builtins.max(-(-input.array.shape[dim] // chunks), 1), dim)
+
+
+def repeat(input, sizes):
+    """Copies of `input` side by side, sizes[d] times along each dimension; more sizes than dimensions add dimensions in front."""
+    if len(sizes) < input.ndim:
+        raise errors.new(RuntimeError, "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
+    return repeat_(input, tuple(sizes))
+
+
+def tile(input, dims):
+    """As repeat, but missing sizes in front count as 1."""
+    return repeat(input, (1,) * (input.ndim - len(dims)) + tuple(dims))
+
+
+def repeat_interleave(input, repeats, dim=None):
+    """Each element `repeats` times in a row, along `dim` (default: of the flattened tensor); `repeats` may be a tensor, one number each."""
+    if dim is None:
+        input, dim = reshape(input, (-1,)), 0
+    dim = wrap_dim(dim, input.ndim)
+    if isinstance(repeats, int):
+        shape = input.array.shape
+        wide = expand(unsqueeze(input, dim + 1), (*shape[: dim + 1], repeats, *shape[dim + 1 :]))
+        return view(clone(wide, "C"), (*shape[:dim], shape[dim] * repeats, *shape[dim + 1 :]))
+    from ..variable import wrap
+    from .index import index_select_
+
+    return index_select_(input, wrap(np.repeat(np.arange(input.array.shape[dim]), repeats.array)), dim)
+
+
+def flip(input, *dims):
+    """The order of the elements reversed along `dims` (a copy: numpy's negative strides do not exist in PyTorch)."""
+    dims = dims[0] if len(dims) == 1 else dims
+    return flip_(input, dims_of(dims, input.ndim))
+
+
+def fliplr(input):
+    return flip(input, 1)
+
+
+def flipud(input):
+    return flip(input, 0)
+
+
+def roll(input, shifts, dims=None):
+    """The elements moved on by `shifts` places along `dims`, what falls off at the end comes in at the front."""
+    shifts = (shifts,) if isinstance(shifts, int) else tuple(shifts)
+    if dims is None:
+        return roll_(input, shifts[0], None)
+    return roll_(input, shifts, dims_of(dims, input.ndim))
+
+
+def rot90(input, k=1, dims=(0, 1)):
+    """Turned by k times 90 degrees in the plane of two dimensions."""
+    return rot90_(input, k, dims_of(dims, input.ndim))
+
+
+def _matrix(input, name):
+    if input.ndim < 2:
+        raise errors.new(RuntimeError, f"{name}: input tensor must have at least 2 dimensions")
+
+
+def tril(input, diagonal=0):
+    """The lower triangle of the last two dimensions, zeros above `diagonal`."""
+    _matrix(input, "tril")
+    return tril_(input, diagonal)
+
+
+def triu(input, diagonal=0):
+    """The upper triangle of the last two dimensions, zeros below `diagonal`."""
+    _matrix(input, "triu")
+    return triu_(input, diagonal)
+
+
+def diagonal(input, offset=0, dim1=0, dim2=1):
+    """The diagonal of two dimensions, as the last dimension (a view)."""
+    return diagonal_(input, offset, wrap_dim(dim1, input.ndim), wrap_dim(dim2, input.ndim))
+
+
+def diag(input, diagonal=0):
+    """A vector: the matrix with it on the diagonal. A matrix: its diagonal (a copy)."""
+    if input.ndim == 1:
+        return diag_embed(input, diagonal)
+    if input.ndim != 2:
+        raise errors.new(RuntimeError, f"diag(): Supports 1D or 2D tensors. Got {input.ndim}D")
+    return diagonal_copy(input, diagonal, 0, 1)
+
+
+def diag_embed(input, offset=0, dim1=-2, dim2=-1):
+    """The last dimension as the diagonal of two new ones."""
+    n = input.ndim + 1
+    return diag_embed_(input, offset, wrap_dim(dim1, n), wrap_dim(dim2, n))
+
+
+def narrow(input, dim, start, length):
+    """`length` elements from `start` on along `dim` (a view)."""
+    dim = wrap_dim(dim, input.ndim)
+    n = input.array.shape[dim]
+    if not -n <= start <= n:
+        raise errors.new(IndexError, f"start out of range (expected to be in range of [{-n}, {n}], but got {start})")
+    start %= n or 1
+    if start + length > n:
+        raise errors.new(RuntimeError, f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
+    return slice_(input, dim, start, start + length, 1)
+
+
+def unfold(input, dimension, size, step):
+    """All windows of `size` elements along a dimension, `step` apart; the window is a new last dimension (a view)."""
+    dim = wrap_dim(dimension, input.ndim)
+    n = input.array.shape[dim] if input.ndim else 1
+    if size > n:
+        raise errors.new(RuntimeError, f"maximum size for tensor at dimension {dim} is {n} but size is {size}")
+    return unfold_(input, dim, size, step)
+
+
+def broadcast_shapes(*shapes):
+    """The shape that tensors of these shapes are broadcast to."""
+    from ..variable import Size
+
+    return Size(np.broadcast_shapes(*[(s,) if isinstance(s, int) else tuple(s) for s in shapes]))
+
+
+def broadcast_tensors(*tensors):
+    """The tensors, each expanded (a view) to the shape of all."""
+    shape = np.broadcast_shapes(*[x.array.shape for x in tensors])
+    return tuple([x.expand(*shape) for x in tensors])
+
+
+def meshgrid(*tensors, indexing="ij"):
+    """One grid for each vector: its numbers along its own dimension, the same along all others."""
+    if len(tensors) == 1 and not hasattr(tensors[0], "array"):
+        tensors = tuple(tensors[0])
+    if indexing not in ("ij", "xy"):
+        raise errors.new(RuntimeError, f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    for x in tensors:
+        if x.ndim > 1:
+            text = str(x.detach()).removeprefix("tensor(").split("]")[0].lstrip("[")
+            raise RuntimeError(
+                errors.explain(
+                    f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got:  {text.replace(',', '')}",
+                    f"One of the tensors has shape {tuple(x.shape)}.",
+                    instead="pass one vector for each dimension of the grid.",
+                )
+            )
+    places = list(range(len(tensors)))  # the dimension of the grid along which each vector runs
+    if indexing == "xy" and len(tensors) > 1:
+        places[:2] = 1, 0
+    shape = tuple([tensors[places.index(i)].numel() for i in range(len(tensors))])
+    return tuple(
+        [reshape(x, tuple([-1 if i == d else 1 for i in range(len(shape))])).expand(*shape) for d, x in zip(places, tensors, strict=True)]
+    )
+
+
+def hstack(tensors):
+    """Joined side by side: along dim 1, vectors along dim 0."""
+    tensors = [reshape(x, (1,)) if x.ndim == 0 else x for x in tensors]
+    return cat(tensors, 0 if tensors[0].ndim == 1 else 1)
+
+
+def vstack(tensors):
+    """Joined on top of each other: vectors are rows."""
+    return cat([atleast_2d(x) for x in tensors], 0)
+
+
+def atleast_1d(input):
+    return reshape(input, (1,)) if input.ndim == 0 else input
+
+
+def atleast_2d(input):
+    """With at least two dimensions: a vector becomes a row."""
+    return reshape(input, (1, 1)) if input.ndim == 0 else unsqueeze(input, 0) if input.ndim == 1 else input

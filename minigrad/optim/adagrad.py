@@ -1,0 +1,45 @@
+"""Adagrad: steps scaled by the sum of all squared gradients so far."""
+
+from typing import Any
+
+import numpy as np
+
+from ..kernels import optimizers as kernels
+from ..tensor import Tensor
+from .optimizer import Optimizer, check_at_least_zero, count_step, new_counter
+
+
+class Adagrad(Optimizer):
+    """p = p - lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps), where s is the sum of g*g. Raises ValueError for negative options.
+
+    Duchi, Hazan and Singer, Adaptive subgradient methods, 2011, https://jmlr.org/papers/v12/duchi11a.html
+    """
+
+    def __init__(
+        self, params, lr: float = 1e-2, lr_decay: float = 0, weight_decay: float = 0, initial_accumulator_value: float = 0,
+        eps: float = 1e-10, foreach: bool | None = None, *, maximize: bool = False, differentiable: bool = False,
+        fused: bool | None = None,
+    ):  # fmt: skip
+        check_at_least_zero(
+            learning__rate=lr, lr_decay__value=lr_decay, weight_decay__value=weight_decay,
+            initial_accumulator_value__value=initial_accumulator_value, epsilon__value=eps,
+        )  # fmt: skip
+        defaults = {
+            "lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay,
+            "initial_accumulator_value": initial_accumulator_value, "foreach": foreach, "maximize": maximize,
+            "differentiable": differentiable, "fused": fused,
+        }  # fmt: skip
+        super().__init__(params, defaults)
+        for group in self.param_groups:  # PyTorch makes this state at once, so that it can be shared between processes
+            for p in group["params"]:
+                self._start(p, self.state[p], group)
+
+    def _start(self, p: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        state["step"] = new_counter()
+        state["sum"] = Tensor._wrap(np.full_like(p.array, group["initial_accumulator_value"]))
+
+    def update(self, p: Tensor, g: np.ndarray, state: dict[str, Any], group: dict[str, Any]) -> None:
+        if not state:
+            self._start(p, state, group)
+        g = kernels.direction(p.array, g, group["weight_decay"], group["maximize"])
+        kernels.adagrad(p.array, g, state["sum"].array, count_step(state), float(group["lr"]), group["lr_decay"], group["eps"])

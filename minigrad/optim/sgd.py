@@ -1,0 +1,51 @@
+"""SGD: stochastic gradient descent, with momentum."""
+
+from typing import Any
+
+import numpy as np
+
+from ..kernels import optimizers as kernels
+from ..tensor import Tensor
+from .optimizer import Optimizer, check_at_least_zero
+
+
+class SGD(Optimizer):
+    """p = p - lr * g; with momentum p = p - lr * b, where b = momentum * b + (1 - dampening) * g starts as the first g.
+
+    nesterov      step along g + momentum * b
+    weight_decay  add weight_decay * p to g
+    maximize      climb instead
+    Raises ValueError for negative options, and for nesterov without momentum or with dampening.
+
+    >>> import minigrad as torch
+    >>> w = torch.tensor(1.0, requires_grad=True)
+    >>> optimizer = torch.optim.SGD([w], lr=0.1)
+    >>> (3 * w).backward()
+    >>> optimizer.step()
+    >>> w
+    tensor(0.7000, requires_grad=True)
+    """
+
+    def __init__(
+        self, params, lr: float = 1e-3, momentum: float = 0, dampening: float = 0, weight_decay: float = 0, nesterov: bool = False, *,
+        maximize: bool = False, foreach: bool | None = None, differentiable: bool = False, fused: bool | None = None,
+    ):  # fmt: skip
+        check_at_least_zero(learning__rate=lr, momentum__value=momentum, weight_decay__value=weight_decay)
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        defaults = {
+            "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov,
+            "maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused,
+        }  # fmt: skip
+        super().__init__(params, defaults)
+
+    def update(self, p: Tensor, g: np.ndarray, state: dict[str, Any], group: dict[str, Any]) -> None:
+        lr, momentum, nesterov = float(group["lr"]), group["momentum"], group["nesterov"]
+        decay, maximize = group["weight_decay"], group["maximize"]
+        buffer = state.get("momentum_buffer") if momentum else None
+        if momentum and buffer is None:  # the first step: the buffer starts as the gradient itself
+            g = kernels.direction(p.array, g, decay, maximize)
+            state["momentum_buffer"] = Tensor._wrap(np.array(g))
+            kernels.sgd(p.array, g + momentum * g if nesterov else g, None, lr, 0, 0, 0, False, False)
+        else:
+            kernels.sgd(p.array, g, None if buffer is None else buffer.array, lr, momentum, group["dampening"], decay, nesterov, maximize)

@@ -1,0 +1,82 @@
+"""Tensors in nested tuples, lists and dicts, flat and back again.
+
+What lives here: `flatten`, `unflatten`, `broadcast_to`. What does not: what is done with the leaves.
+"""
+
+from collections import OrderedDict
+from typing import NamedTuple
+
+
+class Spec(NamedTuple):
+    """The structure: `kind` is the container's type (None: a leaf), `context` a dict's keys or a named tuple's class."""
+
+    kind: object
+    context: object
+    children: tuple
+
+    def __str__(self):
+        return "*" if self.kind is None else f"TreeSpec({self.kind.__name__}, {self.context}, [{', '.join(map(str, self.children))}])"
+
+    __repr__ = __str__
+
+
+LEAF = Spec(None, None, ())
+
+
+def flatten(tree):
+    """The leaves in order, and the structure to put others in their places."""
+    leaves = []
+    return leaves, _flatten(tree, leaves)
+
+
+def _flatten(tree, leaves):
+    kind = type(tree)
+    if kind in (tuple, list):
+        return Spec(kind, None, tuple([_flatten(t, leaves) for t in tree]))
+    if kind in (dict, OrderedDict):
+        return Spec(kind, list(tree), tuple([_flatten(t, leaves) for t in tree.values()]))
+    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        return Spec(tuple, kind, tuple([_flatten(t, leaves) for t in tree]))
+    leaves.append(tree)
+    return LEAF
+
+
+def unflatten(leaves, spec):
+    """A tree of the given structure with these leaves."""
+    return _unflatten(iter(leaves), spec)
+
+
+def _unflatten(leaves, spec):
+    if spec.kind is None:
+        return next(leaves)
+    children = [_unflatten(leaves, child) for child in spec.children]
+    if spec.kind in (dict, OrderedDict):
+        return spec.kind(zip(spec.context, children, strict=True))
+    return spec.context(*children) if spec.context is not None else spec.kind(children)
+
+
+def map_tree(function, tree):
+    """The same structure with function(leaf) for each leaf."""
+    leaves, spec = flatten(tree)
+    return unflatten([function(leaf) for leaf in leaves], spec)
+
+
+def broadcast_to(tree, spec):
+    """One leaf of `tree` for each leaf of `spec`: a leaf of `tree` may stand for a whole subtree. None if the structures do not fit."""
+    if spec.kind is None or not isinstance(tree, (tuple, list, dict)):
+        return [tree] * _count(spec) if not isinstance(tree, (tuple, list, dict)) else None
+    children = list(tree.values()) if isinstance(tree, dict) else list(tree)
+    fits = type(tree) is spec.kind or (isinstance(tree, tuple) and spec.kind is tuple)
+    if not fits or len(children) != len(spec.children) or (isinstance(tree, dict) and list(tree) != spec.context):
+        return None
+    found = []
+    for child, sub in zip(children, spec.children, strict=True):
+        leaves = broadcast_to(child, sub)
+        if leaves is None:
+            return None
+        found += leaves
+    return found
+
+
+def _count(spec):
+    return 1 if spec.kind is None else sum(map(_count, spec.children))

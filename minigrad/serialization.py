@@ -1,0 +1,159 @@
+"""torch.save and torch.load in a format that cannot run code.
+
+What lives here: a zip file with one JSON document that describes the structure, and one .npy array per tensor. Nothing in it names a class
+or a function to call, so loading a stranger's file gives data or an error, never behaviour. What does not: whole modules (save their
+state_dict) and PyTorch's own .pt files, which are pickles.
+
+    structure.json    {"minigrad": 1, "data": ...} where each value is {"kind": ..., ...}; plain JSON values stand for themselves
+    arrays/0.npy ...  numpy's format, read with allow_pickle=False
+"""
+
+import io
+import json
+import math
+import zipfile
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import dtypes, errors
+from .nn.parameter import Parameter
+from .tensor import Tensor
+from .variable import Size
+
+VERSION = 1
+_STAMP = (1980, 1, 1, 0, 0, 0)  # the same data gives the same bytes
+
+
+def save(obj: Any, f: Any, *args: Any, **kwargs: Any) -> None:
+    """Write tensors, parameters, numbers, strings, None and lists, tuples and dicts of them to a path or a binary file.
+
+    Tensors that share all of their storage share it again after loading. Raises TypeError for anything else, saying where it is.
+
+    >>> import io, minigrad as torch
+    >>> file = io.BytesIO()
+    >>> torch.save({"w": torch.ones(2), "epoch": 3}, file)
+    >>> _ = file.seek(0)
+    >>> torch.load(file)
+    {'w': tensor([1., 1.]), 'epoch': 3}
+    """
+    arrays: list[np.ndarray] = []
+    structure = {"minigrad": VERSION, "data": _encode(obj, arrays, {}, "obj")}
+    with zipfile.ZipFile(f, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(zipfile.ZipInfo("structure.json", _STAMP), json.dumps(structure, allow_nan=False))
+        for i, array in enumerate(arrays):
+            data = io.BytesIO()
+            np.save(data, array, allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"arrays/{i}.npy", _STAMP), data.getvalue())
+
+
+def _encode(x: Any, arrays: list[np.ndarray], places: dict[int, int], where: str) -> Any:
+    if x is None or type(x) in (bool, int, str):
+        return x
+    if type(x) is float:
+        return x if math.isfinite(x) else {"kind": "float", "value": repr(x)}
+    if isinstance(x, (Tensor, np.ndarray)):
+        array = x.array if isinstance(x, Tensor) else x
+        if array.dtype.kind not in "fiub":
+            raise TypeError(f"save(): {where} is an array of {array.dtype}; only numbers and bools can be saved.")
+        if id(array) not in places:
+            places[id(array)] = len(arrays)
+            arrays.append(array)  # the list keeps it alive, so its id stays its own
+        kind = "Parameter" if isinstance(x, Parameter) else "Tensor" if isinstance(x, Tensor) else "ndarray"
+        found = {"kind": kind, "array": places[id(array)]}
+        if isinstance(x, Tensor):
+            found["requires_grad"] = x.requires_grad and x.is_leaf
+        return found
+    if isinstance(x, np.generic):
+        return _encode(x.item(), arrays, places, where)
+    if isinstance(x, Size):
+        return {"kind": "Size", "items": list(x)}
+    if isinstance(x, dtypes.dtype):
+        return {"kind": "dtype", "name": x.name}
+    if type(x) in (list, tuple):
+        items = [_encode(v, arrays, places, f"{where}[{i}]") for i, v in enumerate(x)]
+        return items if type(x) is list else {"kind": "tuple", "items": items}
+    if isinstance(x, dict):
+        items = []
+        for key, value in x.items():
+            if not isinstance(key, (str, int, float, bool, tuple, type(None))):
+                raise TypeError(f"save(): {where} has a key of type {type(key).__name__}; keys are strings, numbers or tuples of them.")
+            items.append([_encode(key, arrays, places, f"a key of {where}"), _encode(value, arrays, places, f"{where}[{key!r}]")])
+        return {"kind": "OrderedDict" if isinstance(x, OrderedDict) else "dict", "items": items}
+    from .nn.module import Module
+
+    hint = "x.state_dict()" if isinstance(x, Module) or hasattr(x, "state_dict") else "tensors, numbers, strings, lists and dicts"
+    raise TypeError(
+        errors.explain(
+            f"save(): {where} is a {type(x).__name__}, which cannot be saved.",
+            why="A file that could bring back any object could also run any code when it is loaded.",
+            instead=f"save {hint}; build the object again in code and fill it with load_state_dict().",
+        )
+    )
+
+
+def load(f: Any, map_location: Any = None, *args: Any, weights_only: bool = True, **kwargs: Any) -> Any:
+    """What `save` wrote to a path or a binary file. `map_location` and `weights_only` are accepted; the format is always safe.
+
+    Raises ValueError for files of another format, among them PyTorch's .pt files.
+    """
+    if isinstance(f, (str, Path)) and not Path(f).exists():
+        raise FileNotFoundError(f"[Errno 2] No such file or directory: '{f}'")
+    try:
+        archive = zipfile.ZipFile(f)
+    except zipfile.BadZipFile:
+        raise ValueError(_not_ours(f)) from None
+    with archive:
+        if "structure.json" not in archive.namelist():
+            raise ValueError(_not_ours(f))
+        structure = json.loads(archive.read("structure.json"))
+        if not isinstance(structure, dict) or structure.get("minigrad") != VERSION:
+            raise ValueError(f"{f} was written by another version of minigrad ({structure.get('minigrad')!r}; this one reads {VERSION}).")
+        arrays: dict[int, np.ndarray] = {}
+
+        def array(i: int) -> np.ndarray:
+            if i not in arrays:
+                arrays[i] = np.load(io.BytesIO(archive.read(f"arrays/{int(i)}.npy")), allow_pickle=False)
+                if arrays[i].dtype.kind not in "fiub":
+                    raise ValueError(f"{f} is damaged: array {i} holds {arrays[i].dtype}.")
+            return arrays[i]
+
+        return _decode(structure["data"], array)
+
+
+def _not_ours(f: Any) -> str:
+    return errors.explain(
+        f"{f} was not written by minigrad's save().",
+        why="PyTorch's .pt files are pickles: loading one can run code, so minigrad does not read them.",
+        instead='in PyTorch, numpy.savez("file.npz", **{k: v.numpy() for k, v in model.state_dict().items()}), and here '
+        'model.load_state_dict({k: torch.from_numpy(v) for k, v in numpy.load("file.npz").items()}).',
+    )
+
+
+def _decode(x: Any, array: Any) -> Any:
+    if isinstance(x, list):
+        return [_decode(v, array) for v in x]
+    if not isinstance(x, dict):
+        return x
+    match x["kind"]:
+        case "Tensor":
+            out = Tensor._wrap(array(x["array"]))
+            return out.requires_grad_() if x["requires_grad"] else out
+        case "Parameter":
+            return Parameter(Tensor._wrap(array(x["array"])), x["requires_grad"])
+        case "ndarray":
+            return array(x["array"])
+        case "float":
+            return float(x["value"])
+        case "tuple":
+            return tuple([_decode(v, array) for v in x["items"]])
+        case "Size":
+            return Size(x["items"])
+        case "dtype":
+            return next(d for d in dtypes.ALL if d.name == x["name"])
+        case "dict" | "OrderedDict":
+            pairs = [(_decode(k, array), _decode(v, array)) for k, v in x["items"]]
+            return OrderedDict(pairs) if x["kind"] == "OrderedDict" else dict(pairs)
+    raise ValueError(f"The file is damaged: there is no kind {x['kind']!r}.")

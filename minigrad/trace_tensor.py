@@ -1,0 +1,579 @@
+"""The trace of a Tensor: what `trace` (trace.py) does where the root is a minigrad Tensor.
+
+What lives here: how a recorded graph (recording.py) becomes plain data: labels, formulas, sentences, steps. What does not: the contract
+(trace.py), where numbers come from (recording.py), what rows look like (rules_tensor.py).
+"""
+
+from __future__ import annotations
+
+import math
+import types
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from . import engine, notes
+from .dtypes import from_numpy_dtype
+from .node import FREED
+from .op import ELEMENTWISE
+from .recording import (
+    TRACED,
+    Graph,
+    Item,
+    Layers,
+    Pass,
+    Program,
+    as_json,
+    equal,
+    kind_of,
+    local_of,
+    numbers,
+    parameters,
+    row_of,
+    run_pass,
+    saved_by,
+    values_of,
+)
+from .rules import ATOM, SUM, Text, latex, number_text
+from .rules_tensor import expression, flow, friendly
+from .trace import Edge, Node, Saved, Step, Trace, _and, _d, _source, twin_label
+from .variable import Variable, edge_of
+
+NOT_KEPT = "not kept"
+
+
+def trace_tensor(
+    root: Variable,
+    names: Mapping[str, object] | None = None,
+    title: str | None = None,
+    cell_name: Mapping[str, str] | Callable[[str], str | None] | None = None,
+    second: bool = False,
+) -> Trace:
+    """Everything that was computed on the way to a Tensor. See `minigrad.trace.trace`."""
+    return Recording(root, names, second).trace(title, cell_name)
+
+
+class Recording:
+    """A graph with its numbers: what a trace is written from, and what sliders run again. Let go of it soon: it holds tensors."""
+
+    def __init__(self, root: Variable, names: Mapping[str, object] | None = None, second: bool = False, traced: int = TRACED):
+        self.notices: list[str] = []
+        self.layers = Layers(root) if second and root.requires else None
+        roots = [root, *(self.layers.gradients if self.layers else ())]
+        self.graph = graph = Graph(roots, names, traced)
+        self.values = values_of(graph)
+        self.edges: list[tuple[int, int, int]] = []  # (parent, target, slot), by edge id
+        self.edge_at: dict[tuple[int, int], int] = {}
+        for target, item in enumerate(graph.items):
+            for slot, parent in enumerate(item.parents):
+                self.edge_at[target, slot] = len(self.edges)
+                self.edges.append((parent, target, slot))
+        self.program: Program | None = None
+        self.ran: Pass | None = None
+        self.tensors: list | None = None
+        if root.requires:
+            self._run(root)
+        if self.layers and self.layers.gradients:
+            self.notices.append(
+                "The cards with a dashed outline and a line at the bottom are the graph of the gradient itself, which create_graph=True "
+                "records. Choose an edge of the first graph to see which of them its rule makes."
+            )
+        if graph.cut:
+            self.notices.append(f"This graph has {graph.cut:,} nodes. Only the newest {len(graph.order):,} operations were traced.")
+
+    def _run(self, root: Variable) -> None:
+        graph = self.graph
+        if any(node.status == FREED and node.saves for node in graph.order):
+            self.program = program = Program(graph, self.values)
+            if not program.reason:
+                try:
+                    self.tensors = program.run({})
+                except Exception as error:  # an input has changed so that the operations do not fit together any more
+                    program.reason = f"it cannot be run again ({type(error).__name__}: {error})"
+            if program.reason:
+                self.notices.append(
+                    "This graph was used up: a backward pass has already gone through it and gave back what its nodes had saved, and "
+                    f"{program.reason}. "
+                    "So there is no backward half to show. Show the graph before backward(), or call backward(retain_graph=True)."
+                )
+                return
+            self.tensors = program.run({})
+            self.ran = run_pass(graph, self.edge_at, self.tensors)
+            self.values = [v if v is not None else getattr(t, "array", None) for v, t in zip(self.values, self.tensors, strict=True)]
+            say = "This graph was used up: backward() has gone through it and gave back what its nodes had saved. "
+            if equal(self.tensors[graph.root].array, root.array):
+                say += "The backward half below comes from running the recorded operations once more, on the same numbers."
+            else:
+                self.values = [getattr(t, "array", None) for t in self.tensors]
+                say += (
+                    "Its inputs have changed since, so all numbers below come from running the recorded operations once more, on the "
+                    "inputs as they are now."
+                )
+            self.notices.append(say)
+            return
+        self.ran = run_pass(graph, self.edge_at)
+
+    # Words
+
+    def sweeper(self) -> Sweeper | None:
+        """What computes the tables of sliders (after `trace`); None if no leaf is a single number or the operations cannot be run again."""
+        program = self.program or Program(self.graph, self.values)
+        leaves = [i for i, item in enumerate(self.graph.items) if item.kind == "leaf" and item.node is not None and size_of(item) == 1]
+        if not leaves or program.reason or self.ran is None or self.layers or any(e[0] == "error" for e in self.ran.events):
+            return None
+        return Sweeper(self, program, leaves)
+
+    def _labels(self) -> tuple[list[Text], list[bool], list[str]]:
+        items = self.graph.items
+        taken, used, texts, named, exprs = {i.name for i in items if i.name}, set(), [], [], []
+        made_up = 0
+        gradient_of = {}
+        if self.layers:
+            for leaf, g in zip(self.layers.leaves, self.layers.gradients, strict=True):
+                gradient_of[edge_of(g)] = leaf
+        for item in items:
+            text, expr = None, ""
+            if item.kind == "operation":
+                expr = self._expression(item, texts).text
+            if item.name:
+                text = Text(twin_label(item.name, used, taken))
+            elif item.kind == "leaf" and item.path:
+                text = Text(twin_label(item.path, used, taken))
+            elif item.kind == "constant":
+                value = item.array
+                negative = value is not None and value.dtype.kind in "fiu" and float(value.ravel()[0]) < 0
+                text = Text(_number(value), SUM if negative else ATOM)
+            elif (item.node, item.number) in gradient_of:
+                leaf = gradient_of[item.node, item.number]
+                by = next((x.name for x in items if x.live is leaf and x.name), "?")
+                text = Text(twin_label(f"d{items[self.graph.root].name}/d{by}", used, taken))
+            elif item.kind == "operation":
+                text = self._expression(item, texts)
+                text = text if len(text.text) <= 10 else None
+            if text is None or (item.kind != "constant" and text.text in used | (set() if item.name else taken)):
+                made_up += 1
+                while f"v{made_up}" in taken | used:
+                    made_up += 1
+                text = Text(f"v{made_up}")
+            if item.kind != "constant":
+                used.add(text.text)
+            texts.append(text)
+            named.append(bool(item.name))
+            exprs.append(expr)
+        return texts, named, exprs
+
+    def _expression(self, item: Item, texts: list[Text]) -> Text:
+        of = [texts[p] for p in item.parents]
+        if item.op is None:
+            return Text(f"{kind_of(item).removesuffix('Backward')}({', '.join(t.text for t in of)})")
+        parent = self.graph.items[item.parents[0]] if item.parents else None
+        if parent is not None and parent.node is item.node and parent.number < 0:
+            outputs = item.op.outputs
+            return Text(f"{of[0]:4}[{item.number}]" if outputs is ... else f"{of[0]:4}.{outputs[item.number]}")
+        return expression(item.op, parameters(item.node), of)
+
+    def trace(self, title=None, cell_name=None) -> Trace:
+        """The recording as plain data."""
+        graph, items = self.graph, self.graph.items
+        texts, named, exprs = self._labels()
+        sources = [_line(item, cell_name) for item in items]
+        if self.layers:
+            sources = [
+                None if item.node is not None and item.node.number >= self.layers.start else s
+                for item, s in zip(items, sources, strict=True)
+            ]
+        self.arrays = arrays = Arrays()
+        made_by: dict[int, list[int]] = {}
+        edges = [self._edge(e, texts) for e in range(len(self.edges))]
+        if self.layers:
+            for i, item in enumerate(items):
+                found = [self.edge_at[graph.of_node[n], slot] for n, slot in self.layers.made_by.get(item.node, ()) if n in graph.of_node]
+                made_by[i] = found
+                for e in found:
+                    edges[e].setdefault("makes", []).append(i)
+        nodes: list[Node] = []
+        scopes = self._scopes()
+        for i, item in enumerate(items):
+            value = self.values[i]
+            grad = self.ran.grads[i] if self.ran else None
+            rules, tex = self._rules(i, texts, exprs, edges)
+            node = Node(
+                id=i, kind=item.kind, op=kind_of(item), label=texts[i].text, named=named[i],
+                expr=exprs[i] or (texts[i].text if item.kind == "constant" else ""),
+                value=_value(value), grad=None if grad is None else floatas_json(grad.ravel()[0]) if grad.size == 1 else None,
+                requires_grad=self._requires(item), rule=rules, rule_latex=tex,
+                saved=[Saved(**x) for x in saved_by(item.node)] if item.number >= 0 and item.kind == "operation" else [],
+                source=sources[i], scope=scopes[i],
+            )  # fmt: skip
+            if item.shape is not None:
+                node["shape"], node["dtype"] = list(item.shape), from_numpy_dtype(item.dtype).name
+            node["array"], node["grad_array"] = arrays.add(value, ("value", i)), arrays.add(grad, ("grad", i))
+            if item.op is not None:
+                node["function"] = friendly(item.op)
+            if item.folded:
+                node["folded"] = True
+                node["expr"] = "… computed earlier"
+            if item.why:
+                node["stops"] = item.why
+            view = self._view_of(i)
+            if view is not None:
+                node["view"] = view  # type: ignore[typeddict-item]
+            if item.live is not None and type(item.live.version) is list and item.live.version[0]:
+                node["version"] = item.live.version[0]
+            if self.layers:
+                node["layer"] = int(item.node is not None and item.node.number >= self.layers.start and item.kind == "operation")
+                if made_by[i]:
+                    node["made_by"] = made_by[i]
+            nodes.append(node)
+        steps = self._forward(nodes) + self._backward(nodes, edges, arrays)
+        if title is None:
+            title = sources[graph.root]["text"] if sources[graph.root] else texts[graph.root].text
+        notices = [*self.notices, *self._stale(nodes)]
+        return Trace(version=1, engine="tensor", title=title, root=graph.root, nodes=nodes, edges=edges, steps=steps, arrays=arrays.table,
+                     notices=notices, unused=[text for text, _ in graph.unused()])  # fmt: skip
+
+    def _requires(self, item: Item) -> bool:
+        return item.node is not None
+
+    def _edge(self, e: int, texts: list[Text]) -> Edge:
+        parent, target, slot = self.edges[e]
+        source, item = self.graph.items[parent], self.graph.items[target]
+        carries = source.node is not None
+        inner = item.node is source.node and source.number < 0
+        node = self._node(target)
+        local, text = None, ""
+        if carries and item.op is not None and not inner:
+            text = self._flow(target, slot, texts)
+            if size_of(item) == 1 and size_of(source) == 1:
+                local, text = local_of(node, slot) if node is not None else None, _factor(text)
+        edge = Edge(
+            id=e,
+            source=parent,
+            target=target,
+            slot=slot,
+            local=None if local is None else as_json(local),
+            local_text=text,
+            carries_grad=carries,
+        )
+        wide, narrow = item.shape, source.shape
+        if source.kind != "constant" and item.op is not None and not inner and wide is not None and narrow is not None and narrow != wide:
+            if item.op.kind == ELEMENTWISE or item.op.name == "expand":
+                edge["broadcast"] = dict(shape=list(narrow), to=list(wide), axes=list(engine._summed_axes(wide, narrow, item.node)))  # type: ignore[typeddict-item]
+        if not carries:
+            edge["stops"] = source.why or f"{texts[parent].text} is a constant."
+        return edge
+
+    def _node(self, i: int):
+        """The node to ask about numbers: the learner's, or, of a used-up graph, its copy."""
+        if self.tensors is not None:
+            return None if isinstance(self.tensors[i], tuple) else (edge_of(self.tensors[i]) or (None,))[0]
+        return self.graph.items[i].node
+
+    def _flow(self, target: int, slot: int, texts: list[Text]) -> str:
+        item = self.graph.items[target]
+        op = item.op
+        if op.many:
+            return ""
+        rule = op.rules[op.inputs[slot]]
+        if rule is None:
+            return ""
+        labels = {name: texts[p] for name, p in zip(op.inputs, item.parents, strict=False)}
+        if op.outputs is not ...:
+            labels.update({name: texts[target] if target < len(texts) else Text("out") for name in op.outputs})
+        shapes = {name: self.graph.items[p].shape for name, p in zip(op.inputs, item.parents, strict=False)}
+        return flow(op, rule, labels, shapes, parameters(item.node))
+
+    def _rules(self, i: int, texts, exprs, edges) -> tuple[str, str]:
+        item, lines, tex = self.graph.items[i], {}, []
+        for slot, parent in enumerate(item.parents):
+            edge = edges[self.edge_at[i, slot]]
+            if not edge["carries_grad"] or not edge["local_text"]:
+                continue
+            to = texts[parent].text
+            if size_of(item) == 1 and size_of(self.graph.items[parent]) == 1:
+                top, bottom = _d(exprs[i] or texts[i].text), _d(to)
+                lines[f"{top}/{bottom} = {edge['local_text']}"] = (
+                    rf"\frac{{d\,{latex(top[1:])}}}{{d\,{latex(bottom[1:])}}} = {latex(edge['local_text'])}"
+                )
+            else:
+                lines[f"to {to}: {edge['local_text']}"] = rf"\bar{{{latex(to)}}} \mathrel{{+}}= {latex(edge['local_text'])}"
+        tex = list(lines.values())
+        return "; ".join(lines), r",\quad ".join(tex)
+
+    def _scopes(self) -> list[str]:
+        """The module whose parameters an operation uses."""
+        out: list[str] = []
+        for item in self.graph.items:
+            if item.kind == "leaf":
+                out.append(item.path.rpartition(".")[0] if type(item.live).__name__ == "Parameter" and "." in item.path else "")
+                continue
+            inner = {
+                out[p]
+                for p in item.parents
+                if out[p] and (self.graph.items[p].kind == "leaf" or (self.graph.items[p].op and self.graph.items[p].op.view))
+            }
+            out.append(inner.pop() if len(inner) == 1 else "")
+        return out
+
+    def _view_of(self, i: int) -> dict | None:
+        item = self.graph.items[i]
+        if item.op is None or not item.op.view or item.kind != "operation" or not item.parents:
+            return None
+        base = item.parents[0]
+        while self.graph.items[base].kind == "operation" and self.graph.items[base].op is not None and self.graph.items[base].op.view:
+            base = self.graph.items[base].parents[0]
+        live = item.live if item.live is not None else self.graph.items[base].live
+        known = live is not None and type(live.version) is list
+        return {"base": base, **({"version": live.version[0]} if known else {})}
+
+    def _stale(self, nodes: list[Node]) -> list[str]:
+        out = []
+        for node in nodes:
+            for kept in node["saved"]:
+                if kept.get("stale"):
+                    out.append(
+                        f"What {node['op']} saved ({kept['name']}, shape {_shape(kept['shape'])}) was overwritten since: it was at version "
+                        f"{kept['version']}, "
+                        f"and is at version {kept['now']} now. The backward pass cannot go through {node['label']}."
+                    )
+        return out
+
+    # Events
+
+    def _forward(self, nodes: list[Node]) -> list[Step]:
+        steps = []
+        for node in nodes:
+            if node.get("layer"):
+                continue
+            shape = "" if _one(node) else f", shape {_shape(node.get('shape'))}"
+            if node["kind"] == "leaf":
+                what = "without gradient" if node.get("stops") else "nothing to compute"
+                say = f"**{node['label']} is {{value}}**{shape}: an input, {what}."
+                steps.append(Step(phase="forward", kind="input", node=node["id"], edge=None, say=say))
+            elif node["kind"] == "operation":
+                what = f": it is {node['expr']}." if node["expr"] != node["label"] else "."
+                if "view" in node:
+                    what += f" It is a view: it shares the numbers of {nodes[node['view']['base']]['label']}."
+                say = f"**{node['label']} becomes {{value}}**{shape}{what}"
+                steps.append(Step(phase="forward", kind="compute", node=node["id"], edge=None, say=say))
+        return steps
+
+    def _backward(self, nodes: list[Node], edges: list[Edge], arrays: Arrays) -> list[Step]:
+        if self.ran is None:
+            return []
+        steps: list[Step] = []
+        senders: list[list[int]] = [[] for _ in nodes]
+        for k, event in enumerate(self.ran.events):
+            if event[0] == "seed":
+                node = nodes[event[1]]
+                how = f"**The gradient of {node['label']} starts at 1:** how fast {node['label']} changes with itself."
+                if event[2].size != 1:
+                    how = (
+                        f"**The gradient of {node['label']} starts with ones of shape {_shape(node.get('shape'))}:** as if its entries "
+                        f"were summed. To do the same: {node['label']}.backward(torch.ones_like({node['label']}))."
+                    )
+                seed = arrays.add(event[2], ("event", k, 2))
+                steps.append(Step(phase="backward", kind="seed", node=event[1], edge=None, after=seed, say=how))
+            elif event[0] in ("send", "output"):
+                edge = edges[event[1]]
+                target, parent = edge["target"], edge["source"]
+                if event[0] == "output":
+                    sent = after = event[2]
+                    say = f"**{nodes[target]['label']} hands {{sends}} to {nodes[parent]['label']}:** the gradient of this output."
+                    at = arrays.add(sent, ("event", k, 2))
+                    step = Step(phase="backward", kind="send", node=target, edge=edge["id"], sends=at, after=at, say=say)
+                else:
+                    _, _, raw, sent, after = event
+                    where = _place(raw.shape, sent.shape)
+                    if where and "broadcast" not in edge:
+                        edge["broadcast"] = dict(shape=list(sent.shape), to=list(raw.shape), axes=where)  # type: ignore[typeddict-item]
+                    say = self._say(nodes, edge, senders, raw, sent, where)
+                    step = Step(
+                        phase="backward",
+                        kind="send",
+                        node=target,
+                        edge=edge["id"],
+                        sends=arrays.add(sent, ("event", k, 3)),
+                        after=arrays.add(after, ("event", k, 4)),
+                        say=say,
+                    )
+                    if where:
+                        step["raw"] = arrays.add(raw, ("event", k, 2))  # type: ignore[typeddict-item]
+                if target not in senders[parent]:
+                    senders[parent].append(target)
+                steps.append(step)
+            elif event[0] == "accumulate":
+                steps.append(self._accumulate(nodes[event[1]], event[1], arrays))
+            else:
+                sentence = str(event[2]).split("\n")[0].split(" Hint:")[0]
+                node = nodes[event[1]]
+                say = f"**The backward pass stops at {node['label']} ({node['op']}):** {type(event[2]).__name__}: {sentence}"
+                steps.append(Step(phase="backward", kind="error", node=event[1], edge=None, say=say))
+        return steps
+
+    def _accumulate(self, node: Node, i: int, arrays: Arrays) -> Step:
+        held = self.graph.items[i].live
+        label = node["label"]
+        shape = "" if _one(node) else f" of shape {_shape(node.get('shape'))}"
+        say = f"**AccumulateGrad: the gradient of {label}{shape} is complete, {{after}}.** "
+        if held is None or held._grad is None:
+            say += f"backward() puts it into {label}.grad, which is None now."
+        else:
+            say += f"backward() adds it to what {label}.grad already holds."
+        if i in (self.ran.changed if self.ran else ()):
+            say += " A hook of yours has changed it on the way."
+        return Step(phase="backward", kind="accumulate", node=i, edge=None, after=arrays.add(self.ran.grads[i], ("grad", i)), say=say)  # type: ignore[union-attr]
+
+    def _say(self, nodes: list[Node], edge: Edge, senders: list[list[int]], raw, sent, where: list[int]) -> str:
+        node, parent = nodes[edge["target"]], nodes[edge["source"]]
+        to = parent["label"]
+        if sent.size == 1 and raw.size == 1 and edge["local"] is not None:
+            who = (
+                "it started with"
+                if edge["target"] == self.graph.root
+                else f"that arrived from {_and([nodes[s]['label'] for s in senders[edge['target']]])}"
+            )
+            say = f"**{node['op']} sends {{sends}} to {to}:** the local derivative of {node['expr']} with respect to {to} is {{local}}, "
+            say += f"times the {{incoming}} {who}."
+        else:
+            say = f"**{node['op']} sends a gradient of shape {_shape(sent.shape)} to {to}, {{sends}}:**"
+            made = "what arrived" if edge["local_text"] == "g" else _in_words(edge["local_text"])
+            say += f" {made}" if made else f" what the rule of {node.get('function') or node['op']} makes of the gradient that arrived"
+            if where:
+                dims = f"dim {where[0]}" if len(where) == 1 else f"dims {_and([str(w) for w in where])}"
+                say += f", summed over {dims} because {to} was broadcast from {_shape(sent.shape)} to {_shape(raw.shape)}."
+            else:
+                say += "."
+        if edge["target"] in (self.ran.changed if self.ran else ()):
+            say += f" A hook of yours had changed the gradient of {node['label']} before."
+        if senders[edge["source"]]:
+            say += f" Added to what was already there, {to} now has {{after}}."
+        return say
+
+
+class Sweeper:
+    """Runs the recorded operations again, forward and backward, with another number in one leaf. The leaves' tensors stay as they are."""
+
+    def __init__(self, recording: Recording, program: Program, leaves: list[int]):
+        self.leaves, self.program = leaves, program
+        self.graph, self.edge_at, self.where = recording.graph, recording.edge_at, recording.arrays.where
+        self.edges = recording.edges
+        arrays = recording.arrays.held
+        self.seconds = 1e-4 + 8e-5 * len(arrays) + 3e-8 * sum(a.size for a in arrays)  # about what one point takes
+        self.graph.forget()
+        self.at: dict[int, float] = {}
+
+    def set(self, leaf: int, value: float) -> None:
+        """Let this leaf stand at `value` while others are swept."""
+        self.at[leaf] = value
+
+    def sweep(self, leaf: int, points: list[float]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """For each point a row: values and gradients of all nodes, local derivatives of all edges, and the arrays (see `row_of`)."""
+        rows = [self._row({**self.at, leaf: x}) for x in points]
+        return tuple(np.array([row[k] for row in rows], np.float64).reshape(len(rows), -1) for k in range(4))  # type: ignore[return-value]
+
+    def _row(self, changed: Mapping[int, float]) -> tuple[list, list, list, list]:
+        tensors = self.program.run(changed)
+        ran = run_pass(self.graph, self.edge_at, tensors)
+        values = [getattr(t, "array", None) for t in tensors]
+        found = {"value": values, "grad": ran.grads}
+        arrays = [ran.events[w[1]][w[2]] if w[0] == "event" else found[w[0]][w[1]] for w in self.where]
+        locals_ = []
+        for parent, target, slot in self.edges:
+            source, item = self.graph.items[parent], self.graph.items[target]
+            known = source.node is not None and size_of(source) == size_of(item) == 1 and not isinstance(tensors[target], tuple)
+            edge = edge_of(tensors[target]) if known else None
+            locals_.append(_or_nan(local_of(edge[0], slot)) if edge else math.nan)
+        return [_one_or_nan(v) for v in values], [_one_or_nan(g) for g in ran.grads], locals_, row_of([numbers(a) for a in arrays])
+
+
+def _or_nan(x: float | None) -> float:
+    return math.nan if x is None else x
+
+
+def _one_or_nan(array: np.ndarray | None) -> float:
+    return float(array.ravel()[0]) if array is not None and array.size == 1 else math.nan
+
+
+class Arrays:
+    """The arrays of a trace, each once."""
+
+    def __init__(self):
+        self.table: list = []
+        self.index: dict[int, int] = {}
+        self.held: list[np.ndarray] = []  # so that no id is given twice
+        self.where: list[tuple] = []  # what each is: ("value", item), ("grad", item), or ("event", number, place in the event)
+
+    def add(self, array: np.ndarray | None, where: tuple = ()) -> int | None:
+        if array is None:
+            return None
+        if id(array) not in self.index:
+            self.index[id(array)] = len(self.table)
+            self.held.append(array)
+            self.where.append(where)
+            self.table.append(numbers(array))
+        return self.index[id(array)]
+
+
+def _line(item: Item, cell_name):
+    note = notes.read(item.node) if item.kind == "operation" else None
+    return None if note is None or note.code is None else _source(types.SimpleNamespace(_code=note.code, _offset=note.offset), cell_name)
+
+
+def size_of(item: Item) -> int:
+    return -1 if item.shape is None else math.prod(item.shape)
+
+
+def _one(node: Node) -> bool:
+    return math.prod(node.get("shape", [1])) == 1
+
+
+def _shape(shape) -> str:
+    return "several" if shape is None else str(tuple(shape))
+
+
+def _place(wide: tuple, narrow: tuple) -> list[int]:
+    return [] if wide == narrow else list(engine._summed_axes(wide, narrow, None))
+
+
+def _number(array: np.ndarray | None) -> str:
+    if array is None:
+        return "?"
+    value = array.ravel()[0].item()
+    return str(value) if isinstance(value, bool) or array.dtype.kind == "c" else number_text(value)
+
+
+def floatas_json(x):
+    return as_json(float(x))
+
+
+def _value(array: np.ndarray | None):
+    if array is None:
+        return NOT_KEPT
+    if array.size == 1 and array.dtype.kind != "c":
+        return floatas_json(array.ravel()[0])
+    return f"{tuple(array.shape)} {from_numpy_dtype(array.dtype).name}"
+
+
+def _factor(text: str) -> str:
+    """The local derivative in a rule that multiplies: "g × y" is y, "−g" is −1."""
+    if text in ("g", "−g"):
+        return text.replace("g", "1")
+    for sign in ("", "−"):
+        if text.startswith(f"{sign}g × "):
+            rest = text[len(sign) + 4 :]
+            if not sign and rest.startswith("(") and rest.endswith(")") and rest.count("(") == 1:
+                rest = rest[1:-1]
+            return sign + rest
+        if text.startswith(f"{sign}g / "):
+            return f"{sign}1 / {text[len(sign) + 4 :]}"
+    return text
+
+
+def _in_words(text: str) -> str:
+    """A rule's text as part of a sentence: "incoming × x"."""
+    words = []
+    for word in text.split(" "):
+        bare = word.strip("()ᵀ²³−,")
+        words.append(word.replace("g", "incoming") if bare == "g" else word)
+    return " ".join(words)

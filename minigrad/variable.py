@@ -1,0 +1,183 @@
+"""What a tensor is made of.
+
+What lives here: the fields of a tensor, how its place in the graph is found, its version counter and its view relation. What does not: the
+methods that people call (tensor.py) and the graph's nodes (node.py).
+
+- `array`     the numbers: an ndarray, for a view a strided ndarray over its base's storage.
+- `requires`  does it take part in a graph?
+- `edge`      (node, output number): where its gradient goes. None for constants and for leaves (a leaf's edge is made on demand).
+- `version`   a list with one int, shared by a base, its views and its detached aliases: how often the storage was written to.
+- `origin`    None, or how it was made from its base.
+- `extra`     None, or the rarely used rest: hooks, tangents, the leaf's AccumulateGrad.
+"""
+
+import weakref
+
+from . import errors
+from .modes import enable_grad, handling_none, state
+from .node import AccumulateGrad, short_name
+
+
+class Size(tuple):
+    """A shape: a tuple that prints as PyTorch's and counts its elements."""
+
+    __slots__ = ()
+
+    def numel(self) -> int:
+        n = 1
+        for size in self:
+            n *= size
+        return n
+
+    def __repr__(self) -> str:
+        return f"torch.Size([{', '.join(map(str, self))}])"
+
+    def __getitem__(self, key):
+        item = tuple.__getitem__(self, key)
+        return Size(item) if isinstance(key, slice) else item
+
+    def __add__(self, other):
+        return Size(tuple.__add__(self, tuple(other)))
+
+    def __radd__(self, other):
+        return Size(tuple(other) + tuple(self))
+
+    def __mul__(self, n):
+        return Size(tuple.__mul__(self, n))
+
+    __rmul__ = __mul__
+
+
+class InferenceVersion:
+    """The version counter of a tensor made in inference mode: it counts nothing and refuses to be saved."""
+
+    def __getitem__(self, _):
+        raise errors.new(
+            RuntimeError,
+            "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked by "
+            "autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use `torch.no_grad()` "
+            "instead of `torch.inference_mode()`.",
+        )
+
+    def __setitem__(self, _, value):
+        pass
+
+
+INFERENCE = InferenceVersion()
+
+
+class Replay(tuple):
+    """View operations in order, as (op, params, number of the output or None). Called on a tensor or ndarray shaped like the base, it
+    gives the view."""
+
+    __slots__ = ()
+
+    def __call__(self, x):
+        for op, params, number in self:
+            x = op(x, *params)
+            if number is not None:  # the operation returns several views
+                x = x[number]
+        return x
+
+
+class View:
+    """How a view comes from its base."""
+
+    __slots__ = ("base", "refused", "replay", "version")
+
+    def __init__(self, base, replay, version, refused=""):
+        self.base = base  # never itself a view
+        self.replay = replay
+        self.version = version  # of the storage when the view's edge was last right
+        self.refused = refused  # PyTorch's sentence if this view must not be written to while recording
+
+
+class Extra:
+    __slots__ = ("accumulator", "hooks", "post_hooks", "tangents")
+
+    def __init__(self):
+        self.accumulator = None  # weak: the node holds the leaf, so the leaf must not hold the node
+        self.hooks = None  # dict: of a leaf, run before accumulation
+        self.post_hooks = None  # dict: of a leaf, run after accumulation
+        self.tangents = None  # forward mode: {level: (tangent, version of the tensor when it was set)}
+
+
+class Variable:
+    __slots__ = ("__weakref__", "_grad", "array", "edge", "extra", "origin", "requires", "version")
+    batched = False  # True: stands for many tensors at once, inside vmap (batching.py)
+
+
+TENSOR = Variable  # the class of new tensors; tensor.py sets it
+_new = object.__new__
+
+
+def wrap(array):
+    """A constant tensor around an ndarray (not a copy)."""
+    t = _new(TENSOR)
+    t.array = array
+    t._grad = t.edge = t.origin = t.extra = None
+    t.requires = False
+    t.version = INFERENCE if state.inference else [0]
+    return t
+
+
+def alias(x):
+    """Another tensor with the same storage, version, tangents and place in the graph: what `x` is now, before a write changes it."""
+    out = x.shell() if x.batched else wrap(x.array)
+    out.version, out.origin, out.edge, out.requires = x.version, x.origin, x.edge, x.requires
+    if x.extra is not None and x.extra.tangents:
+        extra_of(out).tangents = x.extra.tangents
+    if x.requires and x.edge is None:  # a leaf: its gradients must reach the leaf itself
+        out.edge = leaf_edge(x)
+    return out
+
+
+def extra_of(x: Variable) -> Extra:
+    if x.extra is None:
+        x.extra = Extra()
+    return x.extra
+
+
+def leaf_edge(x: Variable):
+    """The edge of a leaf that requires gradients: its one AccumulateGrad, made anew when nothing holds the old one any more."""
+    extra = x.extra or extra_of(x)
+    node = extra.accumulator and extra.accumulator()
+    if node is None:
+        node = AccumulateGrad(x)
+        extra.accumulator = weakref.ref(node)
+    return (node, 0)
+
+
+def edge_of(x: Variable):
+    """Where the gradient of `x` goes: (node, output number), or None for a constant."""
+    if x.origin is not None:
+        refresh(x)
+    if not x.requires:
+        return None
+    return x.edge if x.edge is not None else leaf_edge(x)
+
+
+def refusal(x: Variable) -> str:
+    """PyTorch's sentence why the view `x` must not be written to while recording; empty if it may be."""
+    op, _, number = x.origin.replay[-1]
+    output, name = (x.edge[1], short_name(x.edge[0])) if x.edge is not None else (number or 0, op.node_name.split("Backward")[0])
+    return x.origin.refused.replace("{which}", f"Output {output} of {name}")
+
+
+def refresh(x: Variable) -> None:
+    """Bring a view's place in the graph up to date: if its storage was written to, its history starts at its base's new history."""
+    view = x.origin
+    if view.version == x.version[0]:
+        return
+    view.version = x.version[0]
+    base = view.base
+    if view.refused and base.requires and state.grad:
+        others = "its base or another view of its base has been modified inplace"
+        raise RuntimeError(refusal(x).replace("is being modified inplace", others))
+    if not base.requires or base.edge is None:  # the base has no history: a plain constant, or a leaf written to under no_grad
+        return
+    from .ops.shape import as_strided
+
+    with enable_grad(), handling_none():
+        again = as_strided(base, view.replay)
+    x.edge, x.requires = again.edge, again.requires
