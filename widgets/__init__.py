@@ -1,0 +1,12 @@
+"""Everything a notebook shows: the graph view, its static twin, the %load_ext extension, the lessons.
+
+What lives here: code that turns the engine's plain data (`minigrad.trace`) into pictures and controls. What does not: any derivative
+or recording of a computation; that is the engine, which never imports this package.
+"""
+from __future__ import annotations
+
+# Bound here, after the submodule of the same name has loaded, so that `widgets.graph` is always the function that people call.
+from widgets.duel import Duel, duel
+from widgets.graph import GraphView, graph
+
+__all__ = ["Duel", "GraphView", "duel", "graph"]

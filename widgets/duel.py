@@ -1,0 +1,180 @@
+"""`duel(a, b)`: two computations side by side, stepped together, and the first place where they part, in words.
+
+What lives here: the comparison of two traces and the widget of two graph views. What does not: the views (graph.py), and the duel of a
+learner's own backward() with minigrad's (lessons/duel.py), which listens to what that function writes.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import ipywidgets
+import traitlets
+
+from minigrad.trace import Trace, array_text, fmt, to_text
+
+from .graph import GraphView
+
+
+class Difference(NamedTuple):
+    """The first place where two computations part: the node of each trace, the event at which it shows, and a sentence."""
+
+    left: int
+    right: int
+    step: int
+    say: str
+
+
+def first_difference(left: Trace, right: Trace, rtol: float = 1e-4) -> Difference | None:
+    """The first node of `left` that has no equal in `right`; None if the two agree, values and gradients, to a relative `rtol`.
+
+    Compared are structure (which node is computed from which), then values in the order of computing, then what each edge sends in
+    the order of the backward pass. Names of operations may differ: a rule of your own against the built-in one is what a duel is for.
+    """
+    ours, theirs = _nodes(left), _nodes(right)
+    for i, j in zip(ours, theirs, strict=False):
+        a, b = left["nodes"][i], right["nodes"][j]
+        at = _event(left, i)
+        parents = [[place.index(p) for p in _parents(t, n) if p in place] for t, n, place in ((left, i, ours), (right, j, theirs))]
+        kinds = [n["kind"] == "operation" for n in (a, b)]
+        if kinds[0] != kinds[1] or parents[0] != parents[1] or a.get("shape") != b.get("shape"):
+            return Difference(i, j, at, f"**They part at {a['label']}:** the first computes {_made(a)}, the second {_made(b)}.")
+        if not _close(_value(left, i), _value(right, j), rtol):
+            what = "starts with" if a["kind"] == "leaf" else "computes"
+            texts = _text(left, a.get("array"), a["value"]), _text(right, b.get("array"), b["value"])
+            say = f"**They part at {a['label']}:** the first {what} {texts[0]}, the second {texts[1]}"
+            return Difference(i, j, at, say + (f" ({_made(a)} against {_made(b)})." if kinds[0] else "."))
+    if len(ours) != len(theirs):
+        say = f"**The first has {len(ours)} nodes, the second {len(theirs)}.**"
+        return Difference(left["root"], right["root"], len(left["steps"]), say)
+    return _first_gradient(left, right, dict(zip(ours, theirs, strict=True)), rtol)
+
+
+def _first_gradient(left: Trace, right: Trace, twin: Mapping[int, int], rtol: float) -> Difference | None:
+    from minigrad.trace import replay_steps
+
+    def sent(trace: Trace) -> dict:
+        found: dict = {}
+        for row, step in zip(replay_steps(trace), trace["steps"], strict=True):
+            if step["edge"] is not None:
+                edge = trace["edges"][step["edge"]]
+                key = (edge["target"], edge["source"], sum(k[:2] == (edge["target"], edge["source"]) for k in found))
+                found[key] = (row["step"], step, row)
+        return found
+
+    ours, theirs = sent(left), sent(right)
+    for (target, source, turn), (at, step, row) in ours.items():
+        other = theirs.get((twin[target], twin[source], turn))
+        to, by = left["nodes"][source], left["nodes"][target]
+        if other is None:
+            say = f"**They part in the backward pass at {by['label']}:** only the first sends a gradient to {to['label']}."
+            return Difference(target, twin[target], at, say)
+        a, b = (_numbers(t, s.get("sends"), r["sends"]) for t, s, r in ((left, step, row), (right, other[1], other[2])))
+        if not _close(a, b, rtol):
+            texts = _text(left, step.get("sends"), row["sends"]), _text(right, other[1].get("sends"), other[2]["sends"])
+            rules = left["nodes"][target]["op"], right["nodes"][twin[target]]["op"]
+            say = (f"**They part in the backward pass at {by['label']}:** to {to['label']} the first sends {texts[0]} ({rules[0]}), "
+                   f"the second {texts[1]} ({rules[1]}). Up to there they agree.")  # fmt: skip
+            return Difference(target, twin[target], at, say)
+    for key in theirs:
+        back = {j: i for i, j in twin.items()}
+        if (back[key[0]], back[key[1]], key[2]) not in ours:
+            i = back[key[0]]
+            say = f"**They part in the backward pass at {left['nodes'][i]['label']}:** only the second sends a gradient on from there."
+            return Difference(i, key[0], len(left["steps"]), say)
+    return None
+
+
+def _nodes(trace: Trace) -> list[int]:
+    return [n["id"] for n in trace["nodes"] if n["kind"] != "constant"]
+
+
+def _parents(trace: Trace, node: int) -> list[int]:
+    return [e["source"] for e in trace["edges"] if e["target"] == node]
+
+
+def _event(trace: Trace, node: int) -> int:
+    return next((k for k, s in enumerate(trace["steps"], 1) if s["phase"] == "forward" and s["node"] == node), 0)
+
+
+def _made(node) -> str:
+    return node["expr"] or "an input"
+
+
+def _value(trace: Trace, node: int) -> list[float | None]:
+    return _numbers(trace, trace["nodes"][node].get("array"), trace["nodes"][node]["value"])
+
+
+def _numbers(trace: Trace, index: int | None, number: Any) -> list[float | None]:
+    """The numbers to compare: of an array its statistics and cells."""
+    if index is None:
+        return [] if number is None or number == "not kept" else [float(number)]
+    a = trace["arrays"][index]
+    return [a["low"], a["high"], a["mean"], a["std"], float(a["odd"]), *(None if c is None else float(c) for c in a["cells"])]
+
+
+def _close(a: list[float | None], b: list[float | None], rtol: float) -> bool:
+    if not a or not b:  # not kept: nothing to compare
+        return True
+    if len(a) != len(b):
+        return False
+    largest = max((abs(x) for x in a if x is not None and math.isfinite(x)), default=0.0)
+    for x, y in zip(a, b, strict=True):
+        if x is None or y is None or (x != x and y != y) or x == y:
+            continue
+        if not abs(x - y) <= rtol * max(abs(x), abs(y), 1e-3 * largest):
+            return False
+    return True
+
+
+def _text(trace: Trace, index: int | None, number: Any) -> str:
+    return array_text(trace["arrays"][index]) if index is not None else fmt(number) if number != "not kept" else "not kept"
+
+
+class Duel(ipywidgets.VBox):
+    """Two graph views whose steps are one, under a sentence that names the first difference. `difference` is None if there is none."""
+
+    def __init__(self, left: GraphView, right: GraphView):
+        self.left, self.right = left, right
+        self.difference = first_difference(left.trace, right.trace)  # type: ignore[arg-type]
+        say = self.difference.say if self.difference else "**They agree:** every value and every gradient, at every step."
+        self.sentence = say.replace("**", "")
+        bold = say.split("**")
+        words = ipywidgets.HTML(f"<p role='status' style='font-size:15px;margin:4px 2px 8px'>{_html(bold)}</p>")
+        traitlets.link((left, "step"), (right, "step"))
+        if self.difference:
+            left.step = self.difference.step
+        for view in (left, right):
+            view.layout.width, view.layout.min_width = "calc(50% - 8px)", "430px"
+        both = ipywidgets.HBox([left, right], layout=ipywidgets.Layout(flex_flow="row wrap", align_items="flex-start"))
+        super().__init__([words, both])
+
+    def __repr__(self) -> str:
+        return f"{self.sentence}\n\n{to_text(self.left.trace)}\n\n{to_text(self.right.trace)}"  # type: ignore[arg-type]
+
+    def _repr_mimebundle_(self, **kwargs):
+        bundle = super()._repr_mimebundle_(**kwargs)
+        data, *metadata = bundle if isinstance(bundle, tuple) else (bundle,)
+        return {**data, "text/plain": repr(self)}, *(metadata or [{}])
+
+
+def _html(pieces: list[str]) -> str:
+    from html import escape
+
+    return "".join(f"<b>{escape(p)}</b>" if k % 2 else escape(p) for k, p in enumerate(pieces))
+
+
+def duel(a, b, *, names: Mapping[str, object] | None = None) -> Duel:
+    """Show two computations side by side, stepped together, and name the first node in which they differ.
+
+    a, b: two results, each a Value, a Tensor or an object of your own class: the same program with your rule and with the built-in one,
+    or before and after a change. names: variable names for the nodes; by default the notebook's, or the caller's.
+    Raises TypeError for anything that has no graph.
+    """
+    if names is None:
+        caller = inspect.currentframe().f_back  # type: ignore[union-attr]
+        names = {**caller.f_globals, **caller.f_locals} if caller else {}
+    return Duel(GraphView(a, names), GraphView(b, names))

@@ -1,0 +1,90 @@
+"""After an error of the engine: its own sentence, the learner's lines, then a panel that explains.
+
+What lives here: getting in between IPython and the screen, and getting out of the way. What does not: what the errors mean (explain/).
+An exception that is not the engine's, or whose panel fails, is shown as IPython shows it; `%tb` shows the whole of it always.
+"""
+
+from __future__ import annotations
+
+import types
+
+BELOW = 12  # frames of the learner's own that are shown at most
+
+
+class Panels:
+    """The error panels of one IPython. `install` and `remove` may be called twice."""
+
+    def __init__(self, shell):
+        self.shell = shell
+        self._original = None
+
+    def install(self) -> None:
+        if "showtraceback" in vars(self.shell) and getattr(self.shell.showtraceback, "panels", None) is not None:
+            return
+        self._original = self.shell.showtraceback
+
+        def showtraceback(exc_tuple=None, filename=None, tb_offset=None, exception_only=False, running_compiled_code=False):
+            if not (running_compiled_code and not exception_only and self._shown(exc_tuple)):
+                self._original(exc_tuple, filename, tb_offset, exception_only, running_compiled_code)
+
+        showtraceback.panels = self  # type: ignore[attr-defined]
+        self.shell.showtraceback = showtraceback
+
+    def remove(self) -> None:
+        installed = vars(self.shell).get("showtraceback")
+        if getattr(installed, "panels", None) is self:
+            del self.shell.showtraceback
+        self._original = None
+
+    def _shown(self, exc_tuple) -> bool:
+        """Show the error in its short form and the panel; False if there is nothing to explain or anything goes wrong on the way."""
+        try:
+            etype, error, tb = self.shell._get_exc_info(exc_tuple)
+            from .explain import explain
+
+            if not worth_a_look(error) or (card := explain(error, tb, self.shell)) is None:
+                return False
+            bundle = {"text/plain": repr(card), "text/html": card._repr_html_()}  # all of it, before anything is on the screen
+            lines = short(self.shell, etype, error, tb)
+        except Exception:
+            return False
+        self.shell._showtraceback(etype, error, lines)
+        try:
+            if self.shell.display_pub.__class__.__name__ == "CapturingDisplayPublisher" or hasattr(self.shell, "kernel"):
+                self.shell.display_pub.publish(data=bundle, metadata={})
+            else:
+                print(bundle["text/plain"])
+        except Exception:  # the error itself is on the screen already
+            return True
+        return True
+
+
+_KINDS = (RuntimeError, TypeError, ValueError, AttributeError, IndexError, RecursionError, AssertionError)
+
+
+def worth_a_look(error: BaseException) -> bool:
+    return isinstance(error, _KINDS) and getattr(error, "_render_traceback_", None) is None
+
+
+def short(shell, etype, error, tb) -> list[str]:
+    """PyTorch's sentence first, then the learner's own lines."""
+    from .explain.moment import is_learners
+
+    sentence = str(error).split("\n\n")[0]
+    own = None
+    frames = []
+    while tb is not None:
+        if is_learners(tb.tb_frame.f_code.co_filename):
+            frames.append(tb)
+        tb = tb.tb_next
+    for t in reversed(frames[-BELOW:] if len(frames) > BELOW else frames):
+        own = types.TracebackType(own, t.tb_frame, t.tb_lasti, t.tb_lineno)
+    last = shell.InteractiveTB.structured_traceback(etype, Exception(sentence), own, tb_offset=0)
+    head = f"\033[91m{etype.__name__}\033[0m: {sentence}" if shell.colors.lower() != "nocolor" else f"{etype.__name__}: {sentence}"
+    return [head, *_lines_of(last)]
+
+
+def _lines_of(structured: list[str]) -> list[str]:
+    """The frames of a formatted traceback, without its first lines (a rule and a title) and its last (the sentence)."""
+    body = [part for part in structured[:-1] if part.strip()]
+    return body[2:] if len(body) > 2 and "Traceback" in body[1] else body

@@ -1,0 +1,111 @@
+"""Errors about writing into tensors: saved values that changed, leaves, views; and what a write cannot do."""
+from __future__ import annotations
+
+import ast
+import re
+
+from ..show import Chain, Link
+from . import history
+from .answers import Answer, Row, row
+from .moment import Moment
+
+ROWS: list[Row] = []
+
+
+@row(RuntimeError, r"has been modified by an inplace operation: \[(.*?) ?(\[[\d, ]*\])\](?:, which is output (\d+) of (\w+),)? is at version (\d+); expected version (\d+)")
+def saved_then_written(m: Moment, found) -> Answer:
+    now, then, sizes = int(found[5]), int(found[6]), found[2]
+    saver = (re.match(r"(\w+) saved", m.detail) or [None, "A node"])[1]
+    slot = (re.search(r"\(as '(\w+)'\)", m.detail) or [None, ""])[1]
+    shape = [int(s) for s in re.findall(r"\d+", sizes)]
+
+    def fits(x) -> bool:
+        from minigrad.trace import is_tensor
+
+        return is_tensor(x) and list(x.shape) == shape and x.version[0] == now
+
+    name = m.name_of(fits)
+    written = history.writes(m, name) if name else []
+    label = name or "the saved tensor"
+    links = [Link(label, f"version {then}: {saver} saved it" + (" (its own result)" if slot == "out" else ""))]
+    links += [Link(s.code, "wrote into it", "bad") for s in written[-3:]] or [Link("an in-place write", "changed it", "bad")]
+    links += [Link("backward", f"finds version {now}, needs version {then}", "off")]
+    times = "" if now - then == 1 else f" {now - then} times"
+    what = f"The gradient needs `{label}` with the numbers it had when {saver} saved it. It was written to{times} since, so they are gone."
+    line = f" for `{written[-1].code}`" if written else ""
+    fix = f"Write the changed values to a new tensor{line}: `y = y + 1` instead of `y += 1`, `torch.where` instead of `y[mask] = 0`."
+    if slot == "out":
+        fix += f" Or `clone()` the result of {saver.removesuffix('Backward0').lower()} before this one write."
+    return Answer("A number that the backward pass needs was overwritten", what, fix,
+                  ("`.clone()` everywhere", "only a tensor that a node saved has to survive; adding and scaling by constants save nothing, "
+                   "and each clone costs its memory. `.data` hides the write from the check, and the gradient is silently wrong"),
+                  [Chain(*links)], 15)  # fmt: skip
+
+
+NO_DATA = ("`w.data -= ...`", "it works without a word, also where a graph needs the old numbers: then the gradient is silently wrong")
+
+
+def _update(m: Moment) -> bool:
+    return ".grad" in m.line
+
+
+@row(RuntimeError, r"^a leaf Variable that requires grad (?:is being|has been) used in an in-place operation")
+def leaf_written(m: Moment, _) -> Answer:
+    name = _target(m) or "w"
+    if _update(m):
+        what = f"The update of `{name}` would be recorded as a part of the computation, and the leaf, where the graph starts, cannot have a history."
+        code = f"with torch.no_grad():\n    {m.line}"
+        say = "An update is not part of the model: run it where nothing is recorded."
+    else:
+        what = f"`{name}` is a leaf that requires gradients: its gradient belongs to the value it was made with. This line would change that value."
+        code, say = "", f"Make a new tensor, `h = {name} + ...`, or set the numbers before gradients are asked for."
+    return Answer("A leaf cannot be written to while recording", what, say, NO_DATA if _update(m) else
+                  ("`.clone()` after the write", "the write itself is what cannot be recorded"),
+                  [Chain(Link(name, "leaf, requires grad", "bad"), Link("the model"), Link("loss"))], 15, code)  # fmt: skip
+
+
+def _target(m: Moment) -> str:
+    for node in ast.walk(m.tree) if m.tree is not None else ():
+        if isinstance(node, ast.AugAssign):
+            return ast.unparse(node.target).split("[")[0]
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
+            return ast.unparse(node.targets[0].value)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
+            return ast.unparse(node.func.value)
+    return ""
+
+
+@row(RuntimeError, r"^a view of a leaf Variable that requires grad is being used in an in-place operation")
+def view_of_leaf_written(m: Moment, _) -> Answer:
+    name = _target(m) or "w"
+    return Answer("A piece of a leaf is the leaf",
+                  f"A slice of `{name}` shares its numbers, so writing into the slice writes into the leaf, which requires gradients.",
+                  f"To initialise: write inside `with torch.no_grad():`. As part of the model: `h = {name}.clone()`, then write into `h`.",
+                  NO_DATA, [Chain(Link(name, "leaf, requires grad"), Link(f"{name}[...]", "a view: the same numbers", "bad"))], 15)  # fmt: skip
+
+
+@row(RuntimeError, r"is a view and is being modified inplace\. This view is the output of a function that returns multiple views")
+def one_of_many_views(m: Moment, _) -> Answer:
+    return Answer("One of several views cannot be written to",
+                  "unbind, split and chunk return views of one tensor. A write into one would rebuild the history of all the others.",
+                  "Write a new tensor (`a = a + 1`), or index the whole tensor (`x[0] += 1` on a result).", chapter=15)  # fmt: skip
+
+
+@row(RuntimeError, r"more than one element of the written-to tensor refers to a single memory location")
+def expanded_written(m: Moment, _) -> Answer:
+    return Answer("These entries are one and the same number",
+                  "An expanded tensor repeats its numbers without storing them again, so writing to one entry would change all its twins.",
+                  "`x.clone()` gives every entry a place of its own; then write.",
+                  ("`contiguous()` on the small tensor before `expand`", "the repetition comes afterwards"), chapter=9)  # fmt: skip
+
+
+@row(RuntimeError, r"^result type (\w+) can't be cast to the desired output type (\w+)")
+def cast_written(m: Moment, found) -> Answer:
+    return Answer("These numbers do not fit in place", f"The result is {found[1]}, the tensor that is written to holds {found[2]}: the fractions would be lost.",
+                  "Make a new tensor (`x = x / 2`), or convert first (`x = x.float()`).", chapter=9)  # fmt: skip
+
+
+@row(RuntimeError, r"^output with shape (\[.*?\]) doesn't match the broadcast shape (\[.*?\])")
+def shape_written(m: Moment, found) -> Answer:
+    return Answer("A write cannot make a tensor bigger", f"The tensor has shape {found[1]}, the result has {found[2]}. In place there is no room for it.",
+                  "Make a new tensor: `x = x + y` instead of `x += y`.", chapter=9)  # fmt: skip

@@ -1,0 +1,257 @@
+"""What the learner's code did to a name before the line at fault: read from its source, nothing is run.
+
+What lives here: the statements of the cells so far (or of the function), the chain of assignments behind a name with the place where the
+graph was cut, and the writes into a tensor. What does not: sentences about errors.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from .moment import Moment
+
+CUTS = {
+    "detach": "`.detach()` gives the numbers without the graph",
+    "item": "`.item()` gives a plain Python number",
+    "tolist": "`.tolist()` gives plain Python numbers",
+    "numpy": "`.numpy()` leaves the graph: numpy records nothing",
+    "data": "`.data` gives the number or array without the graph",
+    "argmax": "`argmax` gives whole numbers, which have no derivative",
+    "argmin": "`argmin` gives whole numbers, which have no derivative",
+    "round": "`round` is flat almost everywhere",
+}
+PLAIN = {"float": "`float(...)` gives a plain Python number", "int": "`int(...)` gives a plain Python number"}
+MAKERS = ("tensor", "as_tensor", "zeros", "ones", "rand", "randn", "full", "arange", "linspace", "from_numpy", "empty", "eye")
+OFF = ("no_grad", "inference_mode")
+
+
+class Step(NamedTuple):
+    name: str
+    code: str
+    cut: str  # why the graph ends here; "" if it does not
+    line: int
+
+
+def statements(moment: Moment) -> list[ast.stmt]:
+    """The simple statements that may have run before the line at fault, in the order of the source."""
+    t = moment.here
+    code = t.tb_frame.f_code
+    lines = linecache.getlines(code.co_filename)
+    current = _parse("".join(lines))
+    if code.co_name != "<module>":
+        for node in ast.walk(current) if current is not None else ():
+            if (
+                isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+                and node.name == code.co_name
+                and node.lineno <= t.tb_lineno <= (node.end_lineno or 0)
+            ):
+                return list(_simple(node.body, False))
+        return []
+    earlier = list(moment.shell.user_ns.get("In", [])) if moment.shell is not None else []
+    if earlier and earlier[-1].strip() == "".join(lines).strip():  # the running cell is there already
+        earlier.pop()
+    trees = [tree for source in earlier if source and (tree := _parse(source)) is not None]
+    found = [s for tree in trees for s in _simple(tree.body, False)]
+    if current is not None:
+        found += [s for s in _simple(current.body, False) if s.lineno <= t.tb_lineno]
+    return found
+
+
+def _parse(source: str) -> ast.Module | None:
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _simple(body: list[ast.stmt], off: bool) -> Iterator[ast.stmt]:
+    """Statements without those that only contain others. `off` is noted on what stands in a no_grad block."""
+    for s in body:
+        inner_off = off
+        if isinstance(s, (ast.With, ast.AsyncWith)) and any(_called(item.context_expr) in OFF for item in s.items):
+            inner_off = True
+        if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            continue
+        nested = [getattr(s, part, []) for part in ("body", "orelse", "finalbody")]
+        if any(nested):
+            for part in nested:
+                yield from _simple(part, inner_off)
+        else:
+            s.off = inner_off  # type: ignore[attr-defined]
+            yield s
+
+
+def _called(node: ast.expr) -> str:
+    """ "detach" for x.detach() and for detach(x)."""
+    if isinstance(node, ast.Call):
+        f = node.func
+        return f.attr if isinstance(f, ast.Attribute) else f.id if isinstance(f, ast.Name) else ""
+    return ""
+
+
+def _targets(s: ast.stmt) -> list[str]:
+    found = s.targets if isinstance(s, ast.Assign) else [s.target] if isinstance(s, (ast.AugAssign, ast.AnnAssign)) else []
+    return [n.id for t in found for n in ast.walk(t) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+
+
+def cut_in(e: ast.AST | None, names: dict[str, Any]) -> str:
+    """Why the result of an expression has no graph, as far as its text tells; "" otherwise. `h / h.sum().item()` still has one, by h."""
+    if isinstance(e, ast.Call):
+        name, method = _called(e), isinstance(e.func, ast.Attribute) and not _is_module(e.func.value, names)
+        if (method and name in CUTS) or name in ("argmax", "argmin", "round"):
+            return CUTS[name]
+        if isinstance(e.func, ast.Name) and name in PLAIN and e.args:
+            return PLAIN[name]
+        if name in ("tensor", "as_tensor") and any(
+            isinstance(n, ast.Name) and not _is_module(n, names) for a in e.args for n in ast.walk(a)
+        ):
+            return f"`{name}(...)` makes a new tensor from the numbers; the graph stays behind"
+        return _all_cut([e.func.value, *e.args] if method else e.args, names)  # type: ignore[attr-defined]
+    if isinstance(e, ast.Attribute):
+        return CUTS["data"] if e.attr == "data" else cut_in(e.value, names)
+    if isinstance(e, ast.Compare):
+        return "a comparison gives True or False, which have no derivative"
+    if isinstance(e, (ast.UnaryOp, ast.Subscript, ast.Starred, ast.NamedExpr, ast.Await)):
+        return cut_in(e.operand if isinstance(e, ast.UnaryOp) else e.value, names)
+    parts = {ast.BinOp: ("left", "right"), ast.IfExp: ("body", "orelse"), ast.ListComp: ("elt",), ast.GeneratorExp: ("elt",)}.get(
+        type(e), ()
+    )
+    return _all_cut([getattr(e, part) for part in parts] or list(getattr(e, "elts", [])), names)
+
+
+def _all_cut(parts: list[ast.expr], names: dict[str, Any]) -> str:
+    reasons = [cut_in(part, names) for part in parts if not isinstance(part, ast.Constant)]
+    return reasons[0] if reasons and all(reasons) else ""
+
+
+def _is_module(node: ast.expr, names: dict[str, Any]) -> bool:
+    return isinstance(node, ast.Name) and type(names.get(node.id)).__name__ in ("module", "_Package")
+
+
+def chain(moment: Moment, start: ast.expr | None) -> list[Step]:
+    """The assignments behind an expression, oldest first, ending at it; with the place where the graph was cut, if the source shows it."""
+    if start is None:
+        return []
+    if not isinstance(start, ast.Name):
+        reason = cut_in(start, moment.names) or _inside_functions(start, moment) or _frozen(start, moment)
+        if reason:
+            return [Step(ast.unparse(start), ast.unparse(start), reason, start.lineno)]
+        chains = [chain(moment, n) for n in ast.walk(start) if isinstance(n, ast.Name)]
+        return next((found for found in chains if any(s.cut for s in found)), [])
+    return list(reversed(_behind(start.id, statements(moment), moment, set())))
+
+
+def _behind(name: str, before: list[ast.stmt], moment: Moment, seen: set[str]) -> list[Step]:
+    """Newest first. Of several inputs the one whose chain shows a cut."""
+    if name in seen or len(seen) > 12:
+        return []
+    seen.add(name)
+    for i in range(len(before) - 1, -1, -1):
+        s = before[i]
+        value = getattr(s, "value", None)
+        if name not in _targets(s) or value is None:
+            continue
+        code = ast.unparse(s)
+        reason = "recording was off: the line stands in a `no_grad` block" if getattr(s, "off", False) else cut_in(value, moment.names)
+        reason = reason or _inside_functions(value, moment) or _frozen(value, moment)
+        if not reason and _only_makes(value, moment.names):
+            reason = "made without `requires_grad=True`"
+        step = Step(name, code, reason, s.lineno)
+        if reason:
+            return [step]
+        inputs = [n.id for n in ast.walk(value) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
+        chains = [found for n in inputs if (found := _behind(n, before[:i], moment, seen))]
+        return [
+            step,
+            *next((c for c in chains if c[-1].cut and not c[-1].cut.startswith("made")), next((c for c in chains if c[-1].cut), [])),
+        ]
+    return []
+
+
+def _only_makes(value: ast.AST, names: dict[str, Any]) -> bool:
+    """torch.ones(2) * 2: new tensors and constants, and nothing that could require gradients."""
+    calls = [n for n in ast.walk(value) if isinstance(n, ast.Call)]
+    inputs = [n for n in ast.walk(value) if isinstance(n, ast.Name) and not _is_module(n, names) and not callable(names.get(n.id))]
+    asked = any(k.arg == "requires_grad" for c in calls for k in c.keywords) or any(
+        _called(c) in ("requires_grad_", "Parameter") for c in calls
+    )
+    return any(_called(c) in MAKERS for c in calls) and not asked and not any(_is_graph(names.get(n.id)) for n in inputs)
+
+
+def _is_graph(thing: object) -> bool:
+    return getattr(type(thing), "__module__", "").startswith("minigrad") and bool(getattr(thing, "requires_grad", True))
+
+
+def _inside_functions(value: ast.AST, moment: Moment) -> str:
+    """A cut inside a function of the learner's that the expression calls."""
+    import inspect
+    import textwrap
+    import types
+
+    for node in ast.walk(value):
+        function = moment.names.get(node.func.id) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
+        if not isinstance(function, types.FunctionType):
+            continue
+        try:
+            tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+        except (OSError, SyntaxError, TypeError):
+            continue
+        definition = tree.body[0]
+        if isinstance(definition, ast.FunctionDef):
+            for decorator in definition.decorator_list:
+                if (_called(decorator) or getattr(decorator, "attr", "")) in OFF:
+                    return f"`{function.__name__}` is decorated with no_grad: nothing in it is recorded"
+            for s in ast.walk(definition):
+                if isinstance(s, (ast.With,)) and any(_called(item.context_expr) in OFF for item in s.items):
+                    return f"`{function.__name__}` computes in a `no_grad` block"
+                if (
+                    isinstance(s, (ast.Assign, ast.Return, ast.AugAssign))
+                    and s.value is not None
+                    and (reason := cut_in(s.value, function.__globals__))
+                ):
+                    return f"in `{function.__name__}`: {reason}"
+    return ""
+
+
+def _frozen(value: ast.AST, moment: Moment) -> str:
+    """A model that is called here and whose parameters all require no gradient."""
+    for node in ast.walk(value):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            parameters = getattr(moment.names.get(node.func.id), "parameters", None)
+            if callable(parameters) and hasattr(moment.names[node.func.id], "_modules"):
+                found = list(parameters())
+                if found and not any(p.requires_grad for p in found):
+                    return f"all parameters of `{node.func.id}` are frozen (requires_grad is False)"
+    return ""
+
+
+def writes(moment: Moment, name: str) -> list[Step]:
+    """The statements so far that write into the tensor called `name`, oldest first."""
+    found = []
+    for s in statements(moment):
+        value = getattr(s, "value", None)
+        if isinstance(s, ast.AugAssign) and ast.unparse(s.target).split("[")[0] == name:
+            found.append(Step(name, ast.unparse(s), "", s.lineno))
+        elif isinstance(s, ast.Assign) and any(isinstance(t, ast.Subscript) and ast.unparse(t.value) == name for t in s.targets):
+            found.append(Step(name, ast.unparse(s), "", s.lineno))
+        elif (
+            isinstance(value, ast.Call)
+            and isinstance(value.func, ast.Attribute)
+            and value.func.attr.endswith("_")
+            and value.func.attr[:1] != "_"
+        ):
+            if ast.unparse(value.func.value).split("[")[0] == name and value.func.attr not in ("requires_grad_", "retain_grad_"):
+                found.append(Step(name, ast.unparse(s), "", s.lineno))
+    return found
+
+
+def reassigned(moment: Moment, name: str) -> Step | None:
+    """The last `name = ... name ...` : a leaf that became the result of an operation."""
+    for s in reversed(statements(moment)):
+        value = getattr(s, "value", None)
+        if isinstance(s, ast.Assign) and name in _targets(s) and any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(value)):
+            return Step(name, ast.unparse(s), "", s.lineno)
+    return None

@@ -1,0 +1,792 @@
+// The graph view in the browser: draws once from positions, afterwards changes only numbers and classes.
+// What lives here: DOM, events, time. What does not: any arithmetic on the trace (state.js) and any layout (the kernel's).
+// The model may be anywidget's, or the few lines that an exported page uses: get, set, save_changes, send, on, off.
+// @ts-check
+import { chain, doubles, eventOf, fit, fmt, forwardSteps, keyMove, lookUp, moment, move, moved, nearest, pieces, plainNumber, recorded, sentence, tail, trouble, width, withNumbers } from "./state.js";
+import { arrayAt, arrayText, between, captions, heat, mark, markWords, most, shapeText, single, tall } from "./tensor.js";
+
+/** @typedef {import("./state.js").Trace} Trace */
+/** @typedef {import("./state.js").Point} Point */
+/** @typedef {{id: number, x: number, y: number, w: number, h: number, name: string, expr: string, group?: string, members?: number[]}} Card */
+/** @typedef {{id: number, d: string, px: number, py: number, pw: number, text?: [string, string]}} Wire */
+
+const NS = "http://www.w3.org/2000/svg";
+const SHOWN_SLIDERS = 6;
+/** @type {Record<string, string>} */
+const ICONS = { start: "M1 1h2v10H1zM11 1v10L4 6z", end: "M9 1h2v10H9zM1 1v10l7-5z" };
+
+/** @param {string} tag @param {Record<string, any>} [attributes] @param {...(Node|string)} children @returns {any} */
+function h(tag, attributes = {}, ...children) {
+  return dress(document.createElement(tag), tag, attributes, children);
+}
+
+/** @param {string} tag @param {Record<string, any>} [attributes] @param {...(Node|string)} children @returns {any} */
+function s(tag, attributes = {}, ...children) {
+  return dress(document.createElementNS(NS, tag), tag, attributes, children);
+}
+
+/** @param {Element} e @param {string} tag @param {Record<string, any>} attributes @param {(Node|string)[]} children */
+function dress(e, tag, attributes, children) {
+  for (const [k, v] of Object.entries(attributes)) if (v !== false) e.setAttribute(k, String(v));
+  // JupyterLab takes arrow keys and Space from whatever has the focus, unless that very element says no.
+  if ("tabindex" in attributes || /^(button|input|select)$/.test(tag)) e.setAttribute("data-lm-suppress-shortcuts", "true");
+  e.append(...children);
+  return e;
+}
+
+/** @param {string} text "**bold** plain" */
+const rich = (text) => pieces(text).map((p) => (p.bold ? h("b", {}, p.text) : document.createTextNode(p.text)));
+
+/** Change text only where it differs: the browser then has nothing to lay out again. @param {Element} e @param {string} text */
+function put(e, text) {
+  if (e.textContent !== text) e.textContent = text;
+}
+
+/** Were these the values the last time? Remembers them: most of a picture stands still in a step. @param {any} o @param {...any} values */
+function same(o, ...values) {
+  const last = o.last;
+  if (last && values.every((v, i) => Object.is(v, last[i]))) return true;
+  o.last = values;
+  return false;
+}
+
+/** Is this colour dark? @param {string} colour "rgb(r, g, b)" */
+function isDark(colour) {
+  const [r, g, b] = (colour.match(/[\d.]+/g) ?? ["255", "255", "255"]).map(Number);
+  return 0.299 * r + 0.587 * g + 0.114 * b < 128;
+}
+
+/** A wire's path with one end drawn back by `by` pixels, so that the arrow head ends where the card begins.
+ * @param {string} d @param {boolean} atStart @param {number} by */
+function shortened(d, atStart, by) {
+  const n = (d.match(/-?[\d.]+/g) ?? []).map(Number);
+  if (atStart) n[0] += by;
+  else n[n.length - 2] -= by;
+  return `M${n[0]} ${n[1]}C${n.slice(2).join(" ")}`;
+}
+
+/** @param {{model: any, el: HTMLElement}} context */
+function render({ model, el }) {
+  const gone = new AbortController(); // one switch for every DOM listener
+  /** @param {EventTarget} target @param {string} type @param {(e: any) => void} run @param {object} [options] */
+  const on = (target, type, run, options = {}) => target.addEventListener(type, run, { signal: gone.signal, ...options });
+  /** @type {[string, () => void][]} */
+  const watching = [];
+  /** @param {string} name @param {() => void} run */
+  const watch = (name, run) => { model.on(name, run); watching.push([name, run]); };
+  const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+  // ---- the frame
+  const title = h("code", { class: "mg-title" }), phase = h("span", { class: "mg-phase" }), counts = h("span", { class: "mg-soft" });
+  const badge = h("span", { class: "mg-badge", hidden: "" }, "replay only");
+  const stage = h("div", { class: "mg-stage" }), zoomBar = h("div", { class: "mg-zoom" });
+  const panes = { ledger: h("div", { class: "mg-pane", role: "tabpanel", tabindex: -1 }), values: h("div", { class: "mg-pane", role: "tabpanel", tabindex: -1 }), node: h("div", { class: "mg-pane", role: "tabpanel", tabindex: -1 }) };
+  const tabs = h("div", { class: "mg-tabs", role: "tablist", "aria-label": "details" });
+  const source = h("div", { class: "mg-source", role: "group", "aria-label": "source lines" });
+  const say = h("div", { class: "mg-say", "aria-live": "polite", "aria-atomic": "true" });
+  const note = h("div", { class: "mg-note", role: "status", hidden: "" });
+  const bar = h("div", { class: "mg-bar", role: "group", "aria-label": "time" });
+  const inputs = h("div", { class: "mg-inputs", role: "group", "aria-label": "inputs" });
+  const root = h("div", { class: "mg-root", role: "group", tabindex: 0 },
+    h("div", { class: "mg-head" }, title, phase, h("span", { class: "mg-grow" }), badge, counts, zoomBar),
+    stage, say, note, bar, inputs,
+    h("div", { class: "mg-side" }, h("div", { class: "mg-details" }, tabs, panes.ledger, panes.values, panes.node), source));
+  el.append(root);
+
+  // ---- what is shown
+  /** @type {Trace} */ let trace;
+  /** @type {{w: number, h: number, cards: Card[], wires: Wire[]}} */ let picture;
+  /** @type {import("./state.js").Sweep[]} */ let sweeps = [];
+  /** @type {Point} */ let point;
+  /** @type {Map<number, any>} */ const cardOf = new Map();
+  /** @type {any[]} */ let cards = [];
+  /** @type {any[]} */ let wires = [];
+  /** @type {any} */ let svg;
+  let zoom = 1, fitted = true, selected = -1, tab = "ledger", chosen = false, timer = 0, shown = -1, alive = true, dragging = false, flight = 0;
+  let total = 0, forward = 0;
+
+  const step = () => Math.min(total, Math.max(0, model.get("step")));
+  /** @param {number} to */
+  function go(to) {
+    model.set("step", to);
+    save();
+  }
+  function save() {
+    if (alive) model.save_changes();
+  }
+
+  // ---- buttons and track
+  /** @param {string} name @param {string} text @param {string} label @param {() => void} run */
+  const button = (name, text, label, run) => {
+    const b = h("button", { class: `mg-button mg-${name}`, type: "button", title: label, "aria-label": label }, ...(ICONS[text] ? [s("svg", { viewBox: "0 0 12 12", width: 12, height: 12, "aria-hidden": "true" }, s("path", { d: ICONS[text] }))] : [text]));
+    on(b, "click", run);
+    return b;
+  };
+  const play = button("play", "play", "play (Space)", toggle);
+  const speed = h("select", { class: "mg-speed", "aria-label": "speed", title: "speed" }, ...["0.5", "1", "2", "4"].map((v) => h("option", { value: v }, `${v.replace("0.5", "½")}×`)));
+  speed.value = "1";
+  const track = h("div", { class: "mg-track", role: "slider", tabindex: 0, "aria-label": "event", "aria-valuemin": 0 });
+  const rail = h("div", { class: "mg-rail" }), knob = h("div", { class: "mg-knob" }), clock = h("span", { class: "mg-clock" });
+  track.append(rail, knob);
+  bar.append(
+    button("start", "start", "start (Home)", () => act("start")), button("back", "◂ back", "step back (←)", () => act("back")),
+    button("next", "step ▸", "step (→)", () => act("next")), play, button("end", "end", "end (End)", () => act("end")), speed, track, clock);
+
+  /** @param {string} what */
+  function act(what) {
+    stop();
+    go(move(step(), total, what));
+  }
+  function stop() {
+    clearInterval(timer);
+    timer = 0;
+    put(play, "play");
+    play.setAttribute("aria-label", "play (Space)");
+  }
+  function toggle() {
+    if (timer) return stop();
+    if (step() >= total) go(0);
+    put(play, "pause");
+    play.setAttribute("aria-label", "pause (Space)");
+    timer = window.setInterval(() => {
+      if (step() >= total) stop();
+      else go(step() + 1);
+    }, 1100 / Number(speed.value));
+  }
+  on(speed, "change", () => { if (timer) { stop(); toggle(); } });
+
+  /** Events stand evenly within each half; the halves are as long as they have events, but neither less than a quarter. */
+  const split = () => (total ? Math.min(0.75, Math.max(0.25, forward / total)) : 0.5);
+  /** @param {number} k */
+  const place = (k) => (k <= forward ? (forward ? (k / forward) * split() : 0) : split() + ((k - forward) / (total - forward)) * (1 - split()));
+  /** @param {PointerEvent} e */
+  function scrub(e) {
+    const box = track.getBoundingClientRect(), at = (e.clientX - box.left) / box.width;
+    let best = 0;
+    for (let k = 1; k <= total; k++) if (Math.abs(place(k) - at) < Math.abs(place(best) - at)) best = k;
+    if (best !== step()) go(best);
+  }
+  on(track, "pointerdown", (e) => { stop(); track.setPointerCapture(e.pointerId); track.focus(); scrub(e); });
+  on(track, "pointermove", (e) => { if (track.hasPointerCapture(e.pointerId)) scrub(e); });
+
+  // ---- keyboard
+  on(root, "keydown", (e) => {
+    if (e.ctrlKey || e.metaKey || e.altKey) return;
+    const target = /** @type {HTMLElement} */ (e.target), what = keyMove(e.key);
+    if (!what) return;
+    if (target.closest("input, select")) return;
+    if (target.closest("[role=tab]") && (what === "next" || what === "back")) {
+      const names = Object.keys(panes), to = names[(names.indexOf(tab) + (what === "next" ? 1 : names.length - 1)) % names.length];
+      show(to, true);
+      /** @type {any} */ (tabs.querySelector("[aria-selected=true]")).focus();
+    } else if (target.closest("button, summary") && (e.key === " " || e.key === "Enter")) return;
+    else if (what === "play") toggle();
+    else if (what === "inspect") {
+      const card = target.closest(".mg-card"), row = target.closest("tr[data-step]");
+      if (row) act2(Number(row.getAttribute("data-step")));
+      else inspect(card ? Number(card.getAttribute("data-node")) : currentNode());
+    } else if (what === "close") { selected = -1; chosen = false; update(); }
+    else act(what);
+    e.preventDefault();
+    e.stopPropagation();
+  });
+  /** @param {number} to */
+  function act2(to) {
+    stop();
+    go(to);
+  }
+  const currentNode = () => trace.steps[step() - 1]?.node ?? trace.root;
+
+  /** Select a node and go to its event. @param {number} node */
+  function inspect(node) {
+    if (node < 0) return model.send({ type: "unfold", group: node });
+    selected = node;
+    show("node", true);
+    const at = eventOf(trace, node, step() > forward ? "backward" : "forward");
+    if (at && at !== step()) act2(at);
+    else update();
+  }
+
+  // ---- tabs
+  for (const [name, label] of [["ledger", "Ledger"], ["values", "Values"], ["node", "Node"]]) {
+    const t = h("button", { class: "mg-tab", type: "button", role: "tab", "data-tab": name }, label);
+    on(t, "click", () => show(name, true));
+    tabs.append(t);
+  }
+  /** @param {string} name @param {boolean} byHand */
+  function show(name, byHand) {
+    if (byHand) chosen = true;
+    tab = name;
+    for (const t of tabs.children) {
+      const here = t.dataset.tab === name;
+      t.setAttribute("aria-selected", String(here));
+      t.tabIndex = here ? 0 : -1;
+    }
+    for (const [key, pane] of Object.entries(panes)) pane.hidden = key !== name;
+    if (byHand) update();
+  }
+
+  // ---- drawing the picture, once per trace
+  function draw() {
+    trace = model.get("trace");
+    picture = model.get("picture");
+    if (!trace?.nodes) return;
+    total = trace.steps.length;
+    forward = forwardSteps(trace);
+    shown = -1;
+    selected = Math.min(selected, trace.nodes.length - 1);
+    const result = trace.nodes[trace.root], named = trace.title === result.label && result.expr && result.expr !== result.label;
+    put(title, named ? `${result.label} = ${result.expr}` : trace.title);
+    const operations = trace.nodes.filter((n) => n.kind === "operation").length, leaves = trace.nodes.filter((n) => n.kind === "leaf").length;
+    put(counts, `${trace.nodes.length} nodes: ${leaves} ${leaves === 1 ? "input" : "inputs"}, ${operations} ${operations === 1 ? "operation" : "operations"}`);
+    root.setAttribute("aria-label", `computation graph of ${trace.title}`);
+    svg = s("svg", { viewBox: `0 0 ${picture.w} ${picture.h}`, class: "mg-svg", role: "group", "aria-label": "graph" });
+    const under = s("g"), over = s("g");
+    cardOf.clear();
+    wires = [];
+    for (const wire of picture.wires) {
+      const edge = trace.edges[wire.id], n = (wire.d.match(/-?[\d.]+/g) ?? []).map(Number);
+      const [x0, y0] = n, [x1, y1] = n.slice(-2);
+      const whole = s("path", { d: wire.d, class: "mg-ghost" });
+      const line = s("path", { d: shortened(wire.d, false, 7), class: "mg-line" }), back = s("path", { d: shortened(wire.d, true, 7), class: "mg-line mg-line-b" });
+      const tip = s("path", { d: `M${x1} ${y1}l-10-5v10z`, class: "mg-tip" }), tipBack = s("path", { d: `M${x0} ${y0}l10-5v10z`, class: "mg-tip mg-tip-b" });
+      const g = s("g", { class: "mg-wire", "data-edge": wire.id }, whole, line, back, tip, tipBack);
+      let text = null;
+      if (wire.pw) {
+        text = s("text", { x: wire.px, y: wire.py + 4 });
+        const inner = edge.broadcast ? [s("rect", { class: "mg-wide-mark", x: wire.px - wire.pw / 2 + 3, y: wire.py - 7, width: wire.pw - 6, height: 14, rx: 7 })] : [];
+        g.append(s("g", { class: "mg-pill" }, s("rect", { x: wire.px - wire.pw / 2, y: wire.py - 10, width: wire.pw, height: 20, rx: 10 }), ...inner, text, s("title")));
+      }
+      if (trace.nodes[edge.source].stops) g.append(s("g", { class: "mg-stop", transform: `translate(${x0 + 14},${y0})` }, s("title", {}, `No gradient goes this way. ${edge.stops ?? ""}`), s("circle", { r: 7 }), s("path", { d: "M-4 0h8" })));
+      if (edge.makes?.length) {
+        whole.append(s("title", {}, `The rule of this edge makes ${edge.makes.length} ${edge.makes.length === 1 ? "node" : "nodes"} of the gradient's own graph: click to see ${edge.makes.length === 1 ? "it" : "them"}.`));
+        on(g, "click", () => { const hit = edge.makes ?? []; for (const c of cards) c.g.classList.toggle("mg-hit", hit.includes(c.card.id)); });
+      }
+      under.append(g);
+      wires.push({ wire, edge, g, line, back, whole, text });
+    }
+    cards = picture.cards.map((card) => {
+      const node = trace.nodes[card.id], constant = node?.kind === "constant", maps = !card.group && tall(node);
+      const half = (card.w - 34) / 2;
+      const value = s("text", maps ? { x: 12 + half / 2, y: 112, class: "mg-range mg-value" } : { x: card.w - 12, y: constant ? 38 : 42, class: "mg-number mg-value" });
+      const grad = s("text", maps ? { x: 22 + 1.5 * half, y: 112, class: "mg-range mg-grad" } : { x: card.w - 12, y: 60, class: "mg-number mg-grad" });
+      const extra = card.group ? [] : [...(node.view ? [s("rect", { class: "mg-behind", x: 5, y: 5, width: card.w, height: card.h, rx: 9 })] : [])];
+      const g = s("g", { class: `mg-card mg-${card.group ? "group" : node.kind}${node?.layer ? " mg-layer" : ""}`, transform: `translate(${card.x},${card.y})`, tabindex: 0, role: "button", "data-node": card.id },
+        s("title"),
+        s("rect", { class: "mg-focus", x: -4, y: -4, width: card.w + 8, height: card.h + 8, rx: 12 }),
+        ...extra,
+        s("rect", { class: "mg-face", width: card.w, height: card.h, rx: 9 }),
+        s("text", { x: 12, y: 21, class: "mg-name" }, card.name), s("text", { x: card.w - 12, y: 21, class: "mg-expr" }, card.expr));
+      if (node?.layer) g.append(s("path", { class: "mg-stripe", d: `M9 ${card.h - 1.5}H${card.w - 9}` }));
+      let drawn = null;
+      if (maps) {
+        const [caption, special] = captions(trace, node, card.w);
+        g.append(s("text", { x: 12, y: 38, class: "mg-caption" }, caption), s("text", { x: card.w - 12, y: 38, class: `mg-caption mg-mark${special.startsWith("⚠") ? " mg-stale-mark" : ""}` }, special));
+        drawn = [s("g", { transform: "translate(12,46)" }), s("g", { transform: `translate(${22 + half},46)` })];
+        g.append(...drawn, value, grad);
+      } else if (!card.group) {
+        g.append(s("text", { x: 12, y: constant ? 38 : 42, class: "mg-caption" }, "value"), value);
+        if (!constant) g.append(s("text", { x: 12, y: 60, class: "mg-caption" }, "grad"), grad);
+      }
+      on(g, "click", () => { root.focus({ preventScroll: true }); inspect(card.id); });
+      over.append(g);
+      for (const id of card.members ?? [card.id]) cardOf.set(id, g);
+      return { card, node, g, value, grad, drawn, half, shown: [], room: Math.floor((card.w - 24 - 38) / 8.2) };
+    });
+    svg.append(under, over);
+    stage.replaceChildren(svg);
+    drawSource();
+    drawTables();
+    drawTrack();
+    if (fitted) fitStage();
+    else scale(zoom);
+  }
+
+  // ---- zoom, pan, follow
+  /** @param {number} to */
+  function scale(to) {
+    zoom = Math.min(3, Math.max(0.15, to));
+    svg.setAttribute("width", String(Math.round(picture.w * zoom)));
+    svg.setAttribute("height", String(Math.round(picture.h * zoom)));
+  }
+  const roomWide = () => (stage.clientWidth || 700) - 22; // without the padding
+  function fitStage() {
+    fitted = true;
+    scale(Math.min(1.25, Math.max(0.85, roomWide() / picture.w)));
+  }
+  for (const [text, label, run] of /** @type {[string, string, () => void][]} */ ([["−", "zoom out", () => { fitted = false; scale(zoom / 1.25); }], ["+", "zoom in", () => { fitted = false; scale(zoom * 1.25); }],
+    ["fit", "fit the whole graph", () => { fitted = false; scale(Math.min(1.2, roomWide() / picture.w, (Math.max(300, stage.clientHeight) - 22) / picture.h)); }]])) {
+    zoomBar.append(button("small", text, label, run));
+  }
+  on(stage, "wheel", (e) => {
+    if (!e.ctrlKey) return;
+    e.preventDefault();
+    fitted = false;
+    scale(zoom * Math.exp(-e.deltaY / 300));
+  }, { passive: false });
+  /** @type {{x: number, y: number, left: number, top: number}|null} */ let pan = null;
+  on(stage, "pointerdown", (e) => {
+    if (e.target.closest(".mg-card") || e.pointerType !== "mouse" || e.button) return;
+    pan = { x: e.clientX, y: e.clientY, left: stage.scrollLeft, top: stage.scrollTop };
+    stage.setPointerCapture(e.pointerId);
+  });
+  on(stage, "pointermove", (e) => { if (pan) stage.scrollTo(pan.left - e.clientX + pan.x, pan.top - e.clientY + pan.y); });
+  for (const end of ["pointerup", "pointercancel"]) on(stage, end, () => { pan = null; });
+  /** Bring the card of an event into the stage (never scrolls the notebook). @param {number} node */
+  function follow(node) {
+    const card = cards.find((c) => c.card.id === node || c.card.members?.includes(node))?.card;
+    if (!card) return;
+    const x = card.x * zoom, y = card.y * zoom, w = card.w * zoom, t = card.h * zoom, edge = 60;
+    const left = x - edge < stage.scrollLeft ? x - edge : x + w + edge > stage.scrollLeft + stage.clientWidth ? x + w + edge - stage.clientWidth : stage.scrollLeft;
+    const top = y - 20 < stage.scrollTop ? y - 20 : y + t + 20 > stage.scrollTop + stage.clientHeight ? y + t + 20 - stage.clientHeight : stage.scrollTop;
+    if (left !== stage.scrollLeft || top !== stage.scrollTop) stage.scrollTo({ left, top, behavior: calm.matches ? "auto" : "smooth" });
+  }
+
+  // ---- source lines
+  function drawSource() {
+    /** @type {Map<string, {source: import("./state.js").Source, nodes: number[]}>} */
+    const lines = new Map();
+    for (const node of trace.nodes) {
+      if (!node.source) continue;
+      const key = `${node.source.cell}:${String(node.source.line).padStart(6, "0")}`;
+      if (!lines.has(key)) lines.set(key, { source: node.source, nodes: [] });
+      lines.get(key)?.nodes.push(node.id);
+    }
+    const cell = [...lines.values()][0]?.source.cell;
+    const one = [...lines.values()].every((l) => l.source.cell === cell);
+    source.replaceChildren(...(lines.size && one ? [h("div", { class: "mg-cell" }, cell)] : []), ...[...lines.values()].map((l) => {
+      const line = h("div", { class: "mg-code", "data-nodes": l.nodes.join(" "), title: `${l.source.cell}, line ${l.source.line}` },
+        ...(one ? [] : [h("span", { class: "mg-cell" }, `${l.source.cell} `)]), h("code", {}, l.source.text));
+      on(line, "click", () => { for (const c of cards) c.g.classList.toggle("mg-hit", l.nodes.includes(c.card.id)); });
+      on(line, "mouseleave", () => { for (const c of cards) c.g.classList.remove("mg-hit"); });
+      return line;
+    }));
+    source.hidden = !lines.size;
+  }
+  /** @param {number} node */
+  function markSource(node) {
+    for (const line of source.querySelectorAll(".mg-code")) {
+      const here = node >= 0 && (line.getAttribute("data-nodes") ?? "").split(" ").includes(String(node));
+      line.classList.toggle("mg-now", here);
+      const from = trace.nodes[node]?.source, code = line.querySelector("code");
+      if (!code) continue;
+      const text = code.textContent ?? "";
+      if (here && from?.span && from.text === text) code.replaceChildren(text.slice(0, from.span[0]), h("mark", {}, text.slice(...from.span)), text.slice(from.span[1]));
+      else if (code.firstElementChild) code.textContent = text;
+      if (here && source.scrollHeight > source.clientHeight) source.scrollTop = line.offsetTop - source.clientHeight / 2;
+    }
+  }
+
+  // ---- the track
+  function drawTrack() {
+    const ticks = [];
+    if (total <= 60) for (let k = 1; k < total; k++) ticks.push(h("i", { style: `left:${(100 * place(k)).toFixed(2)}%` }));
+    rail.replaceChildren(h("span", { class: "mg-half", style: `left:0;width:${100 * split()}%` }), h("span", { class: "mg-half mg-half-b", style: `left:${100 * split()}%;right:0` }),
+      h("span", { class: "mg-done" }), h("span", { class: "mg-done mg-done-b" }), ...ticks);
+    track.setAttribute("aria-valuemax", String(total));
+  }
+
+  // ---- everything that a step or an input changes
+  function update() {
+    if (!trace?.nodes) return;
+    const k = step(), now = moment(trace, point, k), current = now.current, back = k > forward;
+    const active = current?.edge ?? -1;
+    root.dataset.step = String(k);
+    root.dataset.phase = back ? "backward" : "forward";
+    put(phase, k === 0 ? "not started" : back ? `◂ backward, step ${k - forward} of ${total - forward}` : `forward ▸ step ${k} of ${forward}`);
+    const carried = now.sent.map((x) => (x ? Math.abs(x.sends) : 0));
+    const mostBack = Math.max(0, ...carried.filter(Number.isFinite));
+    for (const w of wires) {
+      const e = w.edge, x = now.sent[e.id], ready = now.known[e.source] && now.known[e.target];
+      const acting = e.id === active || (current?.kind === "compute" && e.target === current.node);
+      const state = x ? "b" : ready ? "f" : "idle", wide = x ? width(x.sends, mostBack).toFixed(2) : "1.8";
+      if (same(w, state, acting, wide, ready, point.locals[e.id])) continue;
+      w.g.setAttribute("class", `mg-wire mg-is-${state}${acting ? " mg-now" : ""}${!e.carries_grad ? " mg-const" : ""}${e.makes?.length ? " mg-makes" : ""}`);
+      w.g.style.setProperty("--w", wide);
+      if (w.text) {
+        const local = point.locals[e.id], number = `× ${fit(local, Math.max(3, Math.floor((w.wire.pw - 18) / 6.9) - 2))}`;
+        put(w.text, !ready ? "" : w.wire.text ? w.wire.text[x ? 1 : 0] : number);
+        put(/** @type {Element} */ (w.text.nextSibling), w.wire.text && !Number.isFinite(local) ? `to ${trace.nodes[e.source].label}: ${e.local_text || "its rule"}${e.broadcast ? `, summed over ${e.broadcast.axes.length === 1 ? "dimension" : "dimensions"} ${e.broadcast.axes.join(", ")}, because ${shapeText(e.broadcast.shape)} was broadcast to ${shapeText(e.broadcast.to)}` : ""}`
+          : `∂${trace.nodes[e.target].label}/∂${trace.nodes[e.source].label} = ${plainNumber(e.local_text) ? "" : `${e.local_text} = `}${fmt(local)}`);
+      }
+    }
+    for (const c of cards) {
+      if (c.card.group) {
+        c.g.classList.toggle("mg-now", !!current && c.card.members.includes(current.node));
+        c.g.setAttribute("aria-label", `folded: ${c.card.group}, ${c.card.members.length} nodes`);
+        continue;
+      }
+      const id = c.card.id, known = !!now.known[id], acting = !!current && (current.node === id || (active >= 0 && trace.edges[active].source === id));
+      const arrays = trace.arrays && [arrayAt(trace, point, known ? c.node.array : null), arrayAt(trace, point, now.grads?.[id])];
+      if (same(c, known, point.values[id], now.got[id], now.sums[id], acting, acting && current?.node, selected === id, point, now.grads?.[id])) continue;
+      put(c.value, known ? (c.node.array === null ? "not kept" : fit(point.values[id], c.room)) : "·");
+      const complete = now.got[id] === now.need[id], some = now.got[id] > 0, g = now.sums[id];
+      put(c.grad, some ? `${g > 0 ? "▴" : g < 0 ? "▾" : ""} ${fit(g, c.room - (complete ? 2 : 4))}${complete ? "" : " +…"}`.trim() : now.need[id] || c.node.kind === "constant" ? "·" : "none");
+      if (c.drawn && arrays) {
+        arrays.forEach((a, k) => drawMap(c, k, a));
+        put(c.value, known ? (arrays[0] ? between(arrays[0], Math.floor(c.half / 6.7)) : "not kept") : "·");
+        put(c.grad, some && arrays[1] ? `${between(arrays[1], Math.floor(c.half / 6.7) - (complete ? 0 : 2))}${complete ? "" : " +…"}` : now.need[id] ? "·" : "none");
+      }
+      const cl = c.g.classList;
+      cl.toggle("mg-known", known);
+      cl.toggle("mg-has-grad", some);
+      cl.toggle("mg-part", some && !complete);
+      cl.toggle("mg-now", acting && current?.node === id);
+      cl.toggle("mg-gets", acting && current?.node !== id);
+      cl.toggle("mg-selected", selected === id);
+      cl.toggle("mg-odd", known && (arrays ? !!arrays[0]?.odd : !Number.isFinite(point.values[id])));
+      const shape = c.node.shape ? `, shape ${shapeText(c.node.shape)}` : "", special = trace.arrays ? ` ${markWords(trace, c.node)}`.trimEnd() : "";
+      const words = arrays ? `${c.node.label}${shape}${c.node.kind === "operation" ? ` = ${c.node.expr}, ${c.node.op}` : `, ${c.node.kind === "leaf" ? "input" : "constant"}`}: ${known ? `value ${arrays[0] ? arrayText(arrays[0]) : "not kept"}` : "not computed yet"}${some ? `, gradient ${arrayText(arrays[1])}${complete ? "" : ` so far (${now.got[id]} of ${now.need[id]})`}` : ""}.${special}` : `${c.node.label}${c.node.kind === "leaf" ? ", input" : c.node.kind === "constant" ? ", constant" : ` = ${c.node.expr}`}: ${known ? `value ${fmt(point.values[id])}` : "not computed yet"}${some ? `, gradient ${fmt(g)}${complete ? "" : ` so far (${now.got[id]} of ${now.need[id]})`}` : ""}`;
+      c.g.setAttribute("aria-label", words);
+      put(c.g.firstChild, words);
+    }
+    const makes = trace.arrays && active >= 0 ? trace.edges[active].makes : undefined;
+    if (trace.arrays) for (const c of cards) if (c.node?.layer) c.g.classList.toggle("mg-hit", !!makes?.includes(c.card.id));
+    const spoken = sentence(trace, point, now), odd = trouble(trace, point);
+    if (say.dataset.text !== spoken + odd) {
+      say.dataset.text = spoken + odd;
+      say.replaceChildren(h("div", {}, ...rich(spoken)), ...(odd ? [h("div", { class: "mg-odd-say" }, "⚠ ", ...rich(odd))] : []));
+    }
+    if (!chosen) show(back || k === forward ? "ledger" : "values", false);
+    if (tab === "ledger") drawLedger(now);
+    else if (tab === "values") drawValues(now);
+    else drawNode(now);
+    markSource(selected >= 0 && tab === "node" ? selected : current ? current.node : -1);
+    knob.style.left = `${100 * place(k)}%`;
+    const [done, doneBack] = rail.querySelectorAll(".mg-done");
+    done.style.width = `${100 * Math.min(place(k), split())}%`;
+    doneBack.style.left = `${100 * split()}%`;
+    doneBack.style.width = `${100 * Math.max(0, place(k) - split())}%`;
+    put(clock, `${k} / ${total}`);
+    track.setAttribute("aria-valuenow", String(k));
+    track.setAttribute("aria-valuetext", `${phase.textContent}: ${say.firstChild?.textContent ?? ""}`);
+    if (k !== shown) {
+      if (current) follow(active >= 0 ? trace.edges[active].source : current.node);
+      if (current && k === shown + 1 && !calm.matches && document.visibilityState === "visible") packets(now);
+      shown = k;
+    }
+    root.dataset.ready = "1";
+  }
+
+  // ---- heat maps
+  /** @param {any} c @param {number} k 0: value, 1: gradient @param {import("./tensor.js").Numbers|null} a */
+  function drawMap(c, k, a) {
+    if (c.shown[k] === a && a) return;
+    c.shown[k] = a;
+    c.drawn[k].replaceChildren(...(a ? mapOf(a, c.half, 50) : [s("rect", { class: "mg-empty", width: c.half, height: 50, rx: 4 })]));
+  }
+  /** @param {import("./tensor.js").Numbers} a @param {number} wide @param {number} high @param {number} [largest] */
+  function mapOf(a, wide, high, largest) {
+    const map = heat(a, wide, high, largest);
+    return [s("g", { class: "mg-heat", transform: `translate(${map.x.toFixed(1)},${map.y.toFixed(1)})` }, ...map.paths.map((p) => s("path", { class: `mg-heat-${p.kind}`, d: p.d, ...(p.opacity < 1 ? { "fill-opacity": p.opacity.toFixed(2) } : {}) })))];
+  }
+  /** A large heat map with its scale and statistics. @param {string} name @param {import("./tensor.js").Numbers} a */
+  function bigMap(name, a) {
+    const top = most(a), [down, across] = a.block, steps = [-8, -6, -4, -2, 0, 2, 4, 6, 8];
+    const wide = Math.min(250, Math.max(60, a.cols * 26)), high = Math.min(190, Math.max(24, a.rows * 26));
+    const legend = s("svg", { width: 190, height: 30, class: "mg-scale", role: "img", "aria-label": `colours from ${fmt(-top, 3)}, marked with a minus, over 0 to ${fmt(top, 3)}` },
+      ...steps.map((v, i) => s("path", { class: `mg-heat-${v < 0 ? "n" : v > 0 ? "p" : "0"}`, d: `M${5 + i * 20} 2h20v12h-20z`, "fill-opacity": v ? (0.08 + (0.92 * Math.abs(v)) / 8).toFixed(2) : "1" })),
+      ...steps.filter((v) => v < 0).map((_, i) => s("path", { class: "mg-heat-m", d: `M${11 + i * 20} 8h8` })),
+      s("text", { x: 5, y: 27 }, fmt(-top, 3)), s("text", { x: 95, y: 27, "text-anchor": "middle" }, "0"), s("text", { x: 185, y: 27, "text-anchor": "end" }, fmt(top, 3)));
+    const facts = `min ${arrayNumber(a.low)}   max ${arrayNumber(a.high)}\nmean ${arrayNumber(a.mean)}   std ${arrayNumber(a.std)}${a.odd ? `   not finite: ${a.odd}` : ""}`;
+    return h("div", { class: "mg-big" }, h("div", { class: "mg-soft" }, name), s("svg", { width: wide, height: high, role: "img", "aria-label": `${name}: ${arrayText(a)}` }, ...mapOf(a, wide, high, 26)), legend,
+      h("div", { class: "mg-facts" }, facts), ...(down * across > 1 ? [h("div", { class: "mg-soft" }, `each cell stands for ${down} × ${across} entries: the largest in magnitude`)] : []));
+  }
+  /** @param {number|null} v */
+  const arrayNumber = (v) => (v === null ? "none" : fmt(v, 4));
+
+  // ---- numbers that travel along the wires
+  /** @param {import("./state.js").Moment} now */
+  function packets(now) {
+    cancelAnimationFrame(flight);
+    svg.querySelectorAll(".mg-packet").forEach((/** @type {Element} */ p) => p.remove());
+    const current = /** @type {import("./state.js").Step} */ (now.current);
+    const flying = wires.filter((w) => (current.kind === "send" ? w.edge.id === current.edge : current.kind === "compute" && w.edge.target === current.node)).slice(0, 12);
+    if (!flying.length) return;
+    const back = current.kind === "send", length = 620 / (timer ? Math.max(1, Number(speed.value)) : 1);
+    const all = flying.map((w) => {
+      const sent = now.sent[w.edge.id], text = s("text", { y: 4 }), face = s("rect", { height: 20, y: -10, rx: 10 });
+      const g = s("g", { class: `mg-packet${back ? " mg-packet-b" : ""}`, "aria-hidden": "true" }, face, text);
+      svg.append(g);
+      return { w, g, text, face, long: w.whole.getTotalLength(), first: back ? /** @type {any} */ (sent).incoming : point.values[w.edge.source], then: back ? /** @type {any} */ (sent).sends : point.values[w.edge.source], shape: w.wire.text && shapeText((back && w.edge.broadcast ? w.edge.broadcast.to : trace.nodes[w.edge.source].shape) ?? []), last: w.wire.text && shapeText((back ? trace.nodes[w.edge.source].shape : w.edge.broadcast?.to ?? trace.nodes[w.edge.source].shape) ?? []) };
+    });
+    const begun = performance.now();
+    const frame = (/** @type {number} */ t) => {
+      const u = Math.min(1, (t - begun) / length), eased = u < 0.5 ? 2 * u * u : 1 - (2 - 2 * u) ** 2 / 2;
+      for (const p of all) {
+        const at = p.w.whole.getPointAtLength(p.long * (back ? 1 - eased : eased));
+        const label = p.shape ? (eased < 0.5 ? p.shape : p.last) : fit(eased < 0.5 ? p.first : p.then, 8), wide = 16 + 7.4 * label.length;
+        put(p.text, label);
+        p.face.setAttribute("width", wide);
+        p.face.setAttribute("x", -wide / 2);
+        p.g.setAttribute("transform", `translate(${at.x.toFixed(1)},${at.y.toFixed(1)})`);
+        p.g.style.opacity = String(Math.min(1, 6 * u, 6 * (1 - u)));
+      }
+      if (u < 1) flight = requestAnimationFrame(frame);
+      else for (const p of all) p.g.remove();
+    };
+    flight = requestAnimationFrame(frame);
+  }
+
+  // ---- the tables: everything that the picture shows, as text
+  /** @param {string[]} heads @param {any[]} rows @param {string} caption */
+  const table = (heads, rows, caption) => h("table", {}, h("caption", { class: "mg-hidden" }, caption), h("thead", {}, h("tr", {}, ...heads.map((x) => h("th", { scope: "col" }, x)))), h("tbody", {}, ...rows));
+  /** A row for an event; its cells are filled by `setRow`. @param {number} at @param {number} cells @param {string} words */
+  function tableRow(at, cells, words) {
+    const r = h("tr", { "data-step": at, tabindex: 0, title: `go to event ${at}` });
+    for (let i = 0; i < cells; i++) r.append(h("td"));
+    r.firstChild.append(h("span", { title: words }, tail(words, 36)));
+    r.onclick = () => act2(at);
+    return r;
+  }
+  /** @param {any} r @param {boolean} done @param {boolean} here */
+  function setRow(r, done, here) {
+    r.className = here ? "mg-now" : done ? "" : "mg-todo";
+    if (here) r.setAttribute("aria-current", "step");
+    else r.removeAttribute("aria-current");
+  }
+  /** @param {HTMLElement} pane */
+  function reveal(pane) {
+    const here = /** @type {HTMLElement|null} */ (pane.querySelector("tr.mg-now"));
+    if (here && pane.scrollHeight > pane.clientHeight) pane.scrollTop = here.offsetTop - pane.clientHeight / 2;
+  }
+  /** @type {any[]} */ let ledgerRows = [];
+  /** @type {any[]} */ let valueRows = [];
+  function drawTables() {
+    const forwardAt = new Map(trace.steps.flatMap((x, i) => (x.phase === "forward" ? [[x.node, i + 1]] : [])));
+    ledgerRows = trace.steps.flatMap((x, i) => {
+      if (x.edge === null) return [];
+      const e = trace.edges[x.edge], from = trace.nodes[e.target].label, to = trace.nodes[e.source].label;
+      const r = tableRow(i + 1, trace.arrays ? 4 : 5, `${from} → ${to}`), local = document.createTextNode("");
+      r.firstChild.firstChild.replaceChildren(h("span", {}, `${tail(from, 16)} → `), h("span", {}, tail(to, 16)));
+      if (trace.arrays && e.local === null) {
+        const sum = e.broadcast ? `, Σ over ${e.broadcast.axes.join(", ")}` : "";
+        r.children[1].append(h("span", { class: "mg-formula", title: e.local_text + sum }, `${tail(e.local_text || "its rule", 26)}${sum}`));
+        return [{ r, local: /** @type {Text|null} */ (null), edge: e.id, at: i + 1 }];
+      }
+      r.children[1].append(h("span", { title: e.local_text }, ...(plainNumber(e.local_text) || !e.local_text ? [] : [h("span", { class: "mg-formula" }, tail(e.local_text, 22)), " "]), h("span", {}, ...(plainNumber(e.local_text) || !e.local_text ? [] : ["= "]), local)));
+      return [{ r, local: /** @type {Text|null} */ (local), edge: e.id, at: i + 1 }];
+    });
+    valueRows = trace.nodes.map((n) => {
+      const at = forwardAt.get(n.id) ?? 0, r = tableRow(at, 4, n.label);
+      if (n.shape && trace.arrays) r.firstChild.append(h("span", { class: "mg-soft" }, ` ${shapeText(n.shape)}`));
+      put(r.children[1], n.stops ? `⊖ ${n.stops}` : n.kind === "operation" ? n.expr + (trace.arrays ? [mark(trace, n)].filter(Boolean).map((m) => ` · ${m}`).join("") : "") : n.kind === "leaf" ? "input" : "constant");
+      return { r, id: n.id, at };
+    });
+    panes.ledger.replaceChildren(table(trace.arrays ? ["edge", "rule", "sends", "sum there"] : ["edge", "local", "× incoming", "= sends", "sum there"], ledgerRows.map((x) => x.r), "Ledger of the backward pass: each edge multiplies its local derivative with the gradient that comes in, and adds the product to the sum at the receiver"));
+    panes.values.replaceChildren(table(["node", "computes", "value", "gradient"], valueRows.map((x) => x.r), "Values of all nodes in the order in which they are computed"));
+  }
+  /** @param {import("./state.js").Moment} now */
+  function drawLedger(now) {
+    const at = step();
+    for (const x of ledgerRows) {
+      const sent = now.sent[x.edge], local = point.locals[x.edge];
+      if (same(x, at === x.at, local, !!sent, sent?.incoming, sent?.sends, sent?.before, sent?.after, point)) continue;
+      const [, , incoming, sends, sum] = x.r.children;
+      if (trace.arrays) {
+        /** @param {number|undefined} i */
+        const text = (i) => (i === undefined || i < 0 ? "?" : arrayText(arrayAt(trace, point, i), 3));
+        if (x.local) x.local.data = fmt(local);
+        put(incoming, text(sent?.arrays?.sends));
+        put(sends, text(sent?.arrays?.after));
+        setRow(x.r, !!sent, at === x.at);
+        continue;
+      }
+      x.local.data = fmt(local);
+      put(incoming, sent ? fmt(sent.incoming) : "?");
+      put(sends, sent ? fmt(sent.sends) : "?");
+      put(sum, sent ? (sent.before !== 0 ? `${fmt(sent.before)} + ${fmt(sent.sends)} = ` : "") + fmt(sent.after) : "?");
+      setRow(x.r, !!sent, at === x.at);
+    }
+    reveal(panes.ledger);
+  }
+  /** @param {import("./state.js").Moment} now */
+  function drawValues(now) {
+    const at = step();
+    for (const x of valueRows) {
+      const known = !!now.known[x.id], got = now.got[x.id], here = at > 0 && at === x.at;
+      if (same(x, here, known, point.values[x.id], got, now.sums[x.id], now.grads?.[x.id], point)) continue;
+      const of = trace.arrays && trace.nodes[x.id];
+      put(x.r.children[2], known ? (of ? (of.array == null ? "not kept" : arrayText(arrayAt(trace, point, of.array), 4)) : fmt(point.values[x.id])) : "?");
+      put(x.r.children[3], got ? (of ? arrayText(arrayAt(trace, point, now.grads?.[x.id]), 4) : fmt(now.sums[x.id])) : "");
+      setRow(x.r, known, here);
+    }
+    reveal(panes.values);
+  }
+
+  // ---- one node
+  /** @param {import("./state.js").Moment} now */
+  function drawNode(now) {
+    const node = trace.nodes[selected >= 0 ? selected : currentNode()], y = trace.nodes[trace.root].label;
+    const names = trace.nodes.map((n) => ({ label: n.label, value: point.values[n.id] }));
+    const into = trace.edges.filter((e) => e.target === node.id), facts = h("dl", {});
+    /** @param {string} name @param {...(Node|string)} what */
+    const fact = (name, ...what) => facts.append(h("dt", {}, name), h("dd", {}, ...what));
+    const value = arrayAt(trace, point, now.known[node.id] ? node.array : null), gradient = arrayAt(trace, point, now.grads?.[node.id]);
+    if (trace.arrays) {
+      if (node.shape) fact("shape", `${shapeText(node.shape)}  ${node.dtype}`);
+      const maps = /** @type {[string, any][]} */ ([["value", value], ["gradient", gradient]]).filter(([, a]) => a && !single(a));
+      if (maps.length) fact("numbers", h("div", { class: "mg-maps" }, ...maps.map(([name, a]) => bigMap(name, a))));
+      if (node.op) fact("made by", `${node.op}${node.scope ? ` in ${node.scope}` : ""}`);
+      for (const word of [markWords(trace, node)]) if (word) fact(node.stops ? "stops" : "mind", word);
+      if (node.layer) fact("layer", `of the gradient's own graph${node.made_by?.length ? `: made when ${node.made_by.map((e) => `${trace.nodes[trace.edges[e].target].label} sent its gradient to ${trace.nodes[trace.edges[e].source].label}`).join(", and ")}` : ""}`);
+    }
+    if (!trace.arrays || !tall(node)) fact("value", now.known[node.id] && node.array !== null ? h("span", { class: "mg-value" }, fmt(point.values[node.id])) : "not computed yet");
+    const g = now.sums[node.id];
+    if (trace.arrays && tall(node)) {
+      if (!now.got[node.id]) fact("gradient", now.need[node.id] ? "has not arrived yet" : "no gradient flows here");
+      else if (now.got[node.id] < now.need[node.id]) fact("gradient", `so far: ${now.got[node.id]} of ${now.need[node.id]} have arrived`);
+    } else if (node.kind !== "constant") fact(`∂${y}/∂${node.label}`, now.got[node.id] ? h("span", { class: "mg-grad" }, `${fmt(g)}${now.got[node.id] < now.need[node.id] ? ` so far: ${now.got[node.id]} of ${now.need[node.id]} have arrived` : ""}`) : now.need[node.id] ? "has not arrived yet" : "no gradient flows here");
+    if (into.some((e) => e.carries_grad)) {
+      fact("local rule", ...into.filter((e) => e.carries_grad).map((e) => {
+        if (trace.arrays && e.local === null) return h("div", {}, `to ${trace.nodes[e.source].label}: ${e.local_text || "see the row in minigrad/ops"}${e.broadcast ? `, summed over ${e.broadcast.axes.join(", ")}` : ""}`);
+        const live = withNumbers(e.local_text, names), value = fmt(point.locals[e.id]);
+        return h("div", {}, `∂${node.label}/∂${trace.nodes[e.source].label} = ${[e.local_text, live, value].filter((t, i, all) => t && t !== all[i - 1] && t !== value || i === 2).join(" = ")}`);
+      }));
+    }
+    if (node.kind !== "constant" && now.need[node.id] && !(trace.arrays && trace.edges.some((e) => e.carries_grad && e.local === null))) {
+      const { total: count, paths } = chain(trace, node.id, 8);
+      const products = paths.map((p) => p.reduce((product, e) => product * point.locals[e], 1));
+      fact("chain rule", ...(paths.length === 1 && !paths[0].length ? [h("div", {}, `${node.label} is where the backward pass starts: ∂${y}/∂${y} = 1`)] : paths.map((p, i) => h("div", { class: "mg-path" },
+        `${i ? "+ " : ""}${p.map((e) => `∂${trace.nodes[trace.edges[e].target].label}/∂${trace.nodes[trace.edges[e].source].label}`).join(" · ")}`, h("br"), `= ${p.map((e) => fmt(point.locals[e])).join(" · ")} = `, h("b", {}, fmt(products[i]))))),
+      ...(paths.length > 1 && count <= paths.length ? [h("div", {}, `together `, h("b", {}, fmt(products.reduce((a, b) => a + b, 0))))] : []),
+      ...(count > paths.length ? [h("div", { class: "mg-soft" }, `and ${fmt(count - paths.length)} more paths; the backward pass adds them all with one product per edge`)] : []));
+    }
+    if (node.saved?.length) fact("keeps", ...node.saved.map((x) => h("div", {}, `${x.name} (${x.bytes} bytes)`, ...(x.shape && trace.arrays ? [` ${shapeText(x.shape)} version ${x.version}${x.stale ? `, now ${x.now}: ⚠ stale` : ""}`] : []))));
+    if (node.source) fact("made by", `${node.source.cell}, line ${node.source.line}`);
+    if (node.scope) fact("inside", node.scope);
+    panes.node.replaceChildren(h("div", {}, h("h4", {}, node.label, h("span", { class: "mg-soft" }, node.kind === "leaf" ? " input" : node.kind === "constant" ? " constant" : ` = ${node.expr}`)), facts));
+  }
+
+  // ---- inputs
+  /** @type {{node: number, range: any, out: any, row: any}[]} */ let sliders = [];
+  function readSweeps() {
+    sweeps = (model.get("sweeps") ?? []).map((/** @type {any} */ x) => ({ node: x.node, base: x.base, xs: doubles(x.xs), table: doubles(x.table) }));
+  }
+  /** @param {string} [filter] */
+  function drawInputs(filter = "") {
+    const leaves = /** @type {number[]} */ (model.get("leaves") ?? []);
+    const found = leaves.filter((id) => trace.nodes[id].label.includes(filter)).slice(0, SHOWN_SLIDERS);
+    const many = leaves.length > SHOWN_SLIDERS;
+    const search = inputs.querySelector(".mg-search") ?? h("input", { class: "mg-search", type: "search", placeholder: `find one of ${leaves.length} inputs`, "aria-label": "find an input by name" });
+    if (!search.dataset.wired) { search.dataset.wired = "1"; on(search, "input", () => { drawInputs(search.value); search.focus(); }); }
+    sliders = found.map((id) => {
+      const label = trace.nodes[id].label, range = h("input", { type: "range", min: 0, step: 1, "aria-label": label }), out = h("output", {}), limits = h("span", { class: "mg-soft mg-limits" });
+      const sweep = sweeps.find((x) => x.node === id);
+      if (sweep) {
+        range.max = String(sweep.xs.length - 1);
+        put(limits, `${fmt(sweep.xs[0], 4)} … ${fmt(sweep.xs[sweep.xs.length - 1], 4)}`);
+      } else { range.disabled = true; if (alive) model.send({ type: "want", node: id }); }
+      range.oninput = () => slide(id, Number(range.value));
+      range.onchange = () => { dragging = false; clearTimeout(pause); save(); };
+      return { node: id, range, out, row: h("label", { class: "mg-input" }, h("span", { class: "mg-input-name", title: label }, tail(label, 16)), range, out, limits) };
+    });
+    const reset = h("button", { class: "mg-button mg-small mg-reset", type: "button", title: "put every input back to the values at which the graph was recorded" }, "reset");
+    reset.onclick = () => { model.set("inputs", { ...model.get("recorded") }); save(); };
+    inputs.style.setProperty("--names", `${Math.min(16, Math.max(1, ...found.map((id) => trace.nodes[id].label.length))) + 1}ch`);
+    inputs.hidden = !leaves.length || !sweeps.length && !many;
+    const rows = h("div", { class: "mg-rows" }, ...sliders.map((x) => x.row));
+    inputs.replaceChildren(...(many ? [search, reset, rows] : [rows, reset]));
+    placeSliders();
+  }
+  let pause = 0;
+  /** @param {number} id @param {number} index */
+  function slide(id, index) {
+    const sweep = sweeps.find((x) => x.node === id);
+    if (!sweep) return;
+    dragging = true;
+    model.set("inputs", { ...model.get("inputs"), [id]: sweep.xs[index] });
+    clearTimeout(pause);
+    pause = window.setTimeout(save, 150); // the kernel hears of a rest, not of every frame
+  }
+  function placeSliders() {
+    const at = model.get("inputs") ?? {};
+    for (const x of sliders) {
+      const sweep = sweeps.find((w) => w.node === x.node), value = at[x.node];
+      if (!sweep || value === undefined) continue;
+      const index = nearest(sweep.xs, value);
+      if (Number(x.range.value) !== index) x.range.value = String(index);
+      x.range.style.setProperty("--at", `${(100 * index) / (sweep.xs.length - 1)}%`);
+      x.range.setAttribute("aria-valuetext", `${trace.nodes[x.node].label} = ${fmt(value)}`);
+      put(x.out, fmt(value));
+      const others = moved(sweep, at);
+      x.range.disabled = others.length > 0 && !alive;
+      x.row.classList.toggle("mg-stale", others.length > 0);
+    }
+    const stuck = !alive && sliders.find((x) => x.range.disabled), free = sliders.find((x) => !x.range.disabled);
+    const words = [model.get("notice") ?? ""], page = model.get("standalone") === true;
+    if (!alive && !page) words.push(`The kernel that computed this is gone. Everything shown can still be replayed${free ? `, and ${trace.nodes[free.node].label} can still be moved: its points were computed before` : ""}.${stuck ? ` The other inputs need a kernel, or ${free ? trace.nodes[free.node].label : "the moved input"} back at its old place.` : ""} Run the cell again to get everything back.`);
+    if (page && stuck && free) words.push(`This page has no kernel: put ${trace.nodes[free.node].label} back to move the other inputs.`);
+    const text = words.filter(Boolean).join(" ");
+    put(note, text);
+    note.hidden = !text;
+    badge.hidden = alive || page;
+  }
+  function onInputs() {
+    if (model.get("trace") !== trace) return; // a new trace is arriving, piece by piece
+    const at = model.get("inputs") ?? {};
+    point = lookUp(trace, sweeps, at) ?? (Object.entries(model.get("recorded") ?? {}).every(([k, v]) => at[k] === v) ? recorded(trace) : point);
+    placeSliders();
+    update();
+  }
+
+  // ---- life and death
+  /** From now on nobody listens on the other side. A dead model never comes back: a new run makes a new one. */
+  function lost() {
+    if (!alive) return;
+    alive = false;
+    root.classList.add("mg-gone");
+    placeSliders();
+  }
+  watch("comm_live_update", lost); // models are born alive, so the first change is the end: a kernel restart, as JupyterLab tells it
+  const session = model.widget_manager?.context?.sessionContext; // a kernel that died by itself is told only here
+  /** @param {unknown} _ @param {string} status */
+  const onStatus = (_, status) => { if (["restarting", "autorestarting", "terminating", "dead"].includes(status)) lost(); };
+  session?.statusChanged?.connect(onStatus);
+  const watcher = new MutationObserver(theme);
+  watcher.observe(document.body, { attributes: true });
+  watcher.observe(document.documentElement, { attributes: true });
+  function theme() {
+    root.dataset.mgTheme = isDark(getComputedStyle(root).backgroundColor) ? "dark" : "light";
+  }
+  const sheets = new MutationObserver(() => requestAnimationFrame(theme)); // JupyterLab swaps a style sheet when the theme changes
+  sheets.observe(document.head, { childList: true });
+  on(document.head, "load", () => theme(), { capture: true });
+  on(matchMedia("(prefers-color-scheme: dark)"), "change", theme);
+  let placed = false;
+  const sized = new ResizeObserver(() => { theme(); root.classList.toggle("mg-wide", root.clientWidth >= 1150); if (fitted && svg) fitStage(); if (!placed && root.clientWidth && svg) { placed = true; follow(currentNode()); } });
+  sized.observe(root);
+
+  function all() {
+    if (!model.get("trace")?.nodes) return;
+    trace = model.get("trace");
+    readSweeps();
+    point = lookUp(trace, sweeps, model.get("inputs") ?? {}) ?? recorded(trace);
+    draw();
+    show(tab, false);
+    drawInputs();
+    update();
+  }
+  watch("change:version", all);
+  watch("change:step", update);
+  watch("change:inputs", onInputs);
+  watch("change:sweeps", () => { if (model.get("trace") !== trace) return; readSweeps(); if (!dragging && sliders.some((x) => x.range.disabled && alive)) drawInputs(inputs.querySelector(".mg-search")?.value ?? ""); onInputs(); });
+  watch("change:notice", placeSliders);
+  all();
+  if (model.get("standalone")) lost();
+  theme();
+  return () => {
+    gone.abort();
+    stop();
+    clearTimeout(pause);
+    cancelAnimationFrame(flight);
+    watcher.disconnect();
+    sheets.disconnect();
+    sized.disconnect();
+    session?.statusChanged?.disconnect(onStatus);
+    for (const [name, run] of watching) model.off(name, run);
+    root.remove();
+  };
+}
+
+export default { render };

@@ -1,0 +1,85 @@
+"""What the extension brings into one IPython beyond %graph: the magics, their completion, the error panels, the switches.
+
+What lives here: putting all of it in and taking all of it out again, so that loading twice, unloading and reloading leave no trace. What
+does not: any of the parts. What is in is noted on the shell itself, not in this module: %autoreload may run this file again.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .error_panel import Panels
+
+NOTED = "_minigrad_extension"
+
+
+class Loaded:
+    """The parts that are in one IPython."""
+
+    def __init__(self, shell):
+        from .magics import MAGICS
+        from .rich import Minigrad
+
+        self.shell = shell
+        self.magics = [magics(shell) for magics in MAGICS]
+        for magics in self.magics:
+            shell.register_magics(magics)
+        self.offers = []
+        for pattern, offer in completions(shell).items():
+            shell.set_hook("complete_command", offer, re_key=pattern)
+            self.offers.append(re.compile(pattern))
+        self.switches = Minigrad(shell)
+        shell.configurables.append(self.switches)
+        self.panels = Panels(shell)
+        self.panels.install()
+        self.switches.observe(self._panels, names=["panels"])
+
+    def _panels(self, change) -> None:
+        if change["new"]:
+            self.panels.install()
+        else:
+            self.panels.remove()
+
+    def remove(self) -> None:
+        for magics in self.magics:
+            for kind, names in magics.magics.items():
+                for name in names:
+                    self.shell.magics_manager.magics[kind].pop(name, None)
+            self.shell.magics_manager.registry.pop(type(magics).__name__, None)
+        dispatcher = self.shell.strdispatchers.get("complete_command")
+        for pattern in self.offers:
+            if dispatcher is not None:
+                dispatcher.regexs.pop(pattern, None)
+        self.switches.remove()
+        self.shell.configurables[:] = [c for c in self.shell.configurables if c is not self.switches]
+        self.panels.remove()
+
+
+def completions(shell) -> dict:
+    """What the tab key offers after each magic: {pattern of the line: function}."""
+    from .magics.namespace import COLUMNS
+    from .magics.reading import offered
+    from .magics.rule import operations
+
+    return {
+        r"^\s*%?(step|memory)\s": lambda _shell, _event: offered(shell),
+        r"^\s*%?(reset_grads)\s": lambda _shell, _event: ["--zero", *offered(shell)],
+        r"^\s*%%(gradcheck)\s": lambda _shell, _event: offered(shell),
+        r"^\s*%%(explore)\s": lambda _shell, _event: ["--tensor"],
+        r"^\s*%?(grads)\s": lambda _shell, _event: ["--sort", *COLUMNS[:-1]],
+        r"^\s*%?(rule)\s": lambda _shell, _event: operations(),
+        r"^\s*%?(lesson)\s": lambda _shell, _event: [str(n) for n in range(20)],
+    }
+
+
+def load(shell) -> None:
+    """Bring everything in; what an earlier load brought is taken out first, so the newest code counts."""
+    unload(shell)
+    setattr(shell, NOTED, Loaded(shell))
+
+
+def unload(shell) -> None:
+    loaded = getattr(shell, NOTED, None)
+    if loaded is not None:
+        loaded.remove()
+        delattr(shell, NOTED)

@@ -1,0 +1,382 @@
+"""Where everything stands: cards, pills and wires of a traced graph, as plain numbers.
+
+What lives here: card sizes, the Graphviz layout (in process, through pygraphviz) and a pure-Python layout for machines without it.
+What does not: colours, text rendering, state. Sizes come from character counts, never from fonts, so that the same trace gives the
+same picture on every machine. Coordinates are pixels, y grows downwards, rounded to one digit.
+"""
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import re
+import sys
+from typing import NotRequired, TypedDict
+
+from minigrad.trace import Edge, Node, Trace
+
+from .heat import shape_text, tall
+
+CARD_HEIGHT = 70.0
+CONSTANT_HEIGHT = 48.0
+TENSOR_HEIGHT, TENSOR_MIN = 122.0, 184.0  # with two heat maps
+CARD_MIN, CARD_MAX = 136.0, 216.0
+CARD_PAD = 12.0
+NAME_CHAR, EXPR_CHAR = 8.7, 7.0  # pixels a character takes at the sizes of graph.css (DejaVu, the widest common fallback)
+PILL_HEIGHT, PILL_CHAR, PILL_MIN, PILL_USUAL = 20.0, 6.9, 40.0, 70.0
+MARGIN = 14.0
+COLUMN_GAP, ROW_GAP = 26.0, 20.0
+PILL_NODES_LIMIT = 250  # above this many cards, pills stop taking part in the layout: they cost Graphviz half its time
+
+
+class Card(TypedDict):
+    id: int  # node id; for a group card, -1 - its number
+    x: float
+    y: float
+    w: float
+    h: float
+    name: str  # the label, shortened to fit the card
+    expr: str  # what it computes, shortened to fit
+    group: NotRequired[str]  # a folded scope
+    members: NotRequired[list[int]]  # the nodes behind a group card
+
+
+class Wire(TypedDict):
+    id: int  # edge id
+    d: str  # SVG path from the parent's right side to the child's left side
+    px: float  # centre of the pill that carries the local derivative
+    py: float
+    pw: float
+    text: NotRequired[list[str]]  # of a tensor: what the pill says forward and backward, in place of the local derivative
+
+
+class Picture(TypedDict):
+    w: float
+    h: float
+    cards: list[Card]
+    wires: list[Wire]
+    prog: str  # "dot" or "plain"
+
+
+def shorten(text: str, room: int) -> str:
+    """Cut `text` to `room` characters, marking the cut. A path keeps its end, which tells it apart.
+
+    >>> shorten("a_very_long_name", 8), shorten("model.layers[0].w[1]", 8)
+    ('a_very_…', '…0].w[1]')
+    """
+    room = max(2, room)
+    if len(text) <= room:
+        return text
+    return "…" + text[1 - room :] if re.fullmatch(r"[\w.\[\]'\"]+", text) and re.search(r"[.\[]", text) else text[: room - 1] + "…"
+
+
+def card_text(name: str, expr: str) -> tuple[float, str, str]:
+    """Width of a card and the two texts of its top line, shortened so that they fit side by side."""
+    gap = 14.0 if expr else 0.0
+    want = 2 * CARD_PAD + NAME_CHAR * len(name) + gap + EXPR_CHAR * len(expr)
+    width = min(CARD_MAX, max(CARD_MIN, 4.0 * round(want / 4 + 0.5)))
+    room = width - 2 * CARD_PAD
+    if want > CARD_MAX:
+        name = shorten(name, int(room * (0.62 if expr else 1.0) / NAME_CHAR))
+        expr = shorten(expr, int((room - gap - NAME_CHAR * len(name)) / EXPR_CHAR))
+    return width, name, expr
+
+
+def pill_width(text: str) -> float:
+    """Room for "× 3" where the local derivative is a plain number or a short formula; for any other, room for the number it has."""
+    return round(PILL_USUAL if len(text) > 7 else max(PILL_MIN, 18 + PILL_CHAR * (len(text) + 2)), 1)
+
+
+_SIGNS = {"*": "×", "-": "−", "/": "÷", "**": "power", "neg": "−"}
+
+
+def computes(node: Node) -> str:
+    """The text at the right of a card: what it computes; only the operation's sign if its name says that already ("3x + 2")."""
+    if node["kind"] != "operation":
+        return "constant" if node["kind"] == "constant" else node["expr"] or "input"
+    return node["expr"] if node["named"] or re.fullmatch(r"v\d+", node["label"]) else _SIGNS.get(node["op"], node["op"])
+
+
+def pill_texts(trace: Trace, edge: Edge) -> list[str]:
+    """What flows along a tensor's edge: its shape; where it was broadcast, from which shape to which, and what the way back sums."""
+    source, target = trace["nodes"][edge["source"]], trace["nodes"][edge["target"]]
+    if "shape" not in source or (edge["local"] is not None or not tall(source)) and not tall(target):
+        return []
+    wide = edge.get("broadcast")
+    if wide is None:
+        return [shape_text(source["shape"])] * 2
+    dims = ", ".join(map(str, wide["axes"]))
+    return [f"{shape_text(wide['shape'])} ⇉ {shape_text(wide['to'])}", f"Σ over {'dim' if len(wide['axes']) == 1 else 'dims'} {dims}"]
+
+
+class _Box(TypedDict):
+    key: str
+    w: float
+    h: float
+
+
+def _boxes(trace: Trace, groups: dict[str, list[int]]) -> tuple[list[Card], dict[int, int]]:
+    """The cards without positions, and which card each node is on."""
+    home: dict[int, int] = {}
+    cards: list[Card] = []
+    for number, (scope, members) in enumerate(groups.items()):
+        width, name, expr = card_text(scope, f"{len(members)} nodes")
+        for member in members:
+            home[member] = len(cards)
+        cards.append(Card(id=-1 - number, x=0, y=0, w=width, h=CARD_HEIGHT, name=name, expr=expr, group=scope, members=members))
+    for node in trace["nodes"]:
+        if node["id"] in home:
+            continue
+        constant = node["kind"] == "constant"
+        width, name, expr = card_text(node["label"], computes(node))
+        height = TENSOR_HEIGHT if tall(node) else CONSTANT_HEIGHT if constant else CARD_HEIGHT
+        home[node["id"]] = len(cards)
+        cards.append(Card(id=node["id"], x=0, y=0, w=max(width, TENSOR_MIN) if tall(node) else width, h=height, name=name, expr=expr))
+    return cards, home
+
+
+def layout(trace: Trace, groups: dict[str, list[int]] | None = None, prog: str | None = None) -> Picture:
+    """Positions for every card and wire of `trace`.
+
+    groups: scope name -> ids of the nodes that one folded card stands for. prog: "dot" (Graphviz) or "plain" (pure Python);
+    by default Graphviz where pygraphviz can be imported.
+    """
+    cards, home = _boxes(trace, groups or {})
+    texts = [pill_texts(trace, edge) for edge in trace["edges"]]
+    links = []  # (edge id, source card, target card, pill width)
+    for edge in trace["edges"]:
+        source, target = home[edge["source"]], home[edge["target"]]
+        if source != target:
+            said = texts[edge["id"]]
+            room = max((18 + PILL_CHAR * len(t) for t in said), default=0.0) if said else pill_width(edge["local_text"])
+            links.append((edge["id"], source, target, round(room, 1) if edge["carries_grad"] else 0.0))
+    if prog is None:
+        prog = "dot" if _pygraphviz() else "plain"
+    place = _dot if prog == "dot" else _plain
+    size, corners, curves = place(cards, links)
+    for card, (x, y) in zip(cards, corners, strict=True):
+        card["x"], card["y"] = x, y
+    _spread_ends(cards, links, curves)
+    wires = []
+    for (_, source, target, _), (points, _) in zip(links, curves, strict=True):
+        points[0] = (cards[source]["x"] + cards[source]["w"], points[0][1])  # Graphviz ends a wire up to two pixels off
+        points[-1] = (cards[target]["x"], points[-1][1])
+        _soften(points)
+    for (number, _, _, width), (points, pill) in zip(links, curves, strict=True):
+        wire = Wire(id=number, d=_path(points), px=round(pill[0], 1), py=round(pill[1], 1), pw=width)
+        if texts[number]:
+            wire["text"] = texts[number]
+        wires.append(wire)
+    return Picture(w=round(size[0], 1), h=round(size[1], 1), cards=cards, wires=wires, prog=prog)
+
+
+Points = list[tuple[float, float]]  # start, then three control points per cubic piece
+
+
+def _path(points: Points) -> str:
+    head, *rest = [f"{x:.1f} {y:.1f}" for x, y in points]
+    return f"M{head}C" + " ".join(rest)
+
+
+def _spread_ends(cards: list[Card], links: list, curves: list[tuple[Points, tuple[float, float]]]) -> None:
+    """Move the ends of wires that share a side of a card apart, so that a + a shows two arrows."""
+    for side in (2, 1):  # 2: arriving at the target's left; 1: leaving the source's right
+        sharing: dict[int, list[int]] = {}
+        for number, link in enumerate(links):
+            sharing.setdefault(link[side], []).append(number)
+        for at, numbers in sharing.items():
+            if len(numbers) < 2:
+                continue
+            numbers.sort(key=lambda n: (curves[n][1][1], links[n][0]))  # by the height of the pill, then by edge id: no crossings
+            step = min(16.0, (cards[at]["h"] - 22) / (len(numbers) - 1))
+            for k, n in enumerate(numbers):
+                shift = round((k - (len(numbers) - 1) / 2) * step, 1)
+                points = curves[n][0]
+                for p in (-1, -2) if side == 2 else (0, 1):
+                    points[p] = (points[p][0], points[p][1] + shift)
+
+
+def _soften(points: Points) -> None:
+    """Short pieces become plain S curves: Graphviz draws them too steep. Long ones, which avoid something, stay."""
+    for k in range(0, len(points) - 1, 3):
+        (x0, y0), (x1, y1) = points[k], points[k + 3]
+        if 0 < x1 - x0 < 2.5 * COLUMN_GAP:
+            points[k + 1], points[k + 2] = ((x0 + x1) / 2, y0), ((x0 + x1) / 2, y1)
+
+
+def _middle(points: Points) -> tuple[float, float]:
+    """A point halfway along a chain of cubic pieces."""
+    pieces = (len(points) - 1) // 3
+    p = points[3 * (pieces // 2) : 3 * (pieces // 2) + 4] if pieces % 2 else None
+    if p is None:
+        return points[3 * (pieces // 2)]
+    return tuple((p[0][i] + 3 * p[1][i] + 3 * p[2][i] + p[3][i]) / 8 for i in (0, 1))  # type: ignore[return-value]
+
+
+# --- Graphviz, in process -------------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _quiet_stderr():
+    """Silence C-level stderr: the bundled Fontconfig prints one line per process, and a notebook would store it in a cell's output."""
+    sys.stderr.flush()
+    saved, null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 2)
+    try:
+        yield
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
+        os.close(null)
+
+
+@functools.cache
+def _pygraphviz():
+    """The module after one quiet warm-up drawing, or None where it is not installed."""
+    try:
+        import pygraphviz
+    except ImportError:
+        return None
+    with _quiet_stderr():
+        warm = pygraphviz.AGraph(directed=True)
+        warm.add_node("w")
+        warm.draw(format="plain", prog="dot")
+    return pygraphviz
+
+
+def _dot(cards: list[Card], links: list):
+    """Graphviz layout. Each pill is a small node of its own, so that Graphviz keeps it clear of cards and other wires."""
+    graph = _pygraphviz().AGraph(directed=True, strict=False, rankdir="LR", nodesep=ROW_GAP / 72, ranksep=COLUMN_GAP / 72)
+    graph.graph_attr.update(nslimit="1", nslimit1="1")  # on 365 cards 0.6 s instead of 1.0 s, and no taller
+    graph.node_attr.update(shape="box", fixedsize="true", label="")
+    graph.edge_attr.update(dir="none", tailport="e", headport="w")  # dir=none, or splines stop short to leave room for dot's own arrow
+    for number, card in enumerate(cards):
+        graph.add_node(f"n{number}", width=card["w"] / 72, height=card["h"] / 72)
+    pills = len(cards) <= PILL_NODES_LIMIT
+    for edge, source, target, width in links:
+        if width and pills:
+            graph.add_node(f"e{edge}", width=width / 72, height=PILL_HEIGHT / 72)
+            graph.add_edge(f"n{source}", f"e{edge}", weight=3)
+            graph.add_edge(f"e{edge}", f"n{target}", weight=3)
+        else:
+            graph.add_edge(f"n{source}", f"n{target}", key=f"e{edge}", minlen=2, comment=edge)
+    width = height = 0.0
+    at: dict[str, tuple[float, float]] = {}
+    splines: dict[tuple[str, str], list[Points]] = {}
+    for line in graph.draw(format="plain", prog="dot").decode().replace("\\\n", "").splitlines():
+        word = line.split()
+        if word[0] == "graph":
+            width, height = float(word[2]) * 72, float(word[3]) * 72
+        elif word[0] == "node":
+            at[word[1]] = (float(word[2]) * 72 + MARGIN, height - float(word[3]) * 72 + MARGIN)
+        elif word[0] == "edge":
+            numbers = [float(z) * 72 for z in word[4 : 4 + 2 * int(word[3])]]
+            points = [(numbers[i] + MARGIN, height - numbers[i + 1] + MARGIN) for i in range(0, len(numbers), 2)]
+            splines.setdefault((word[1], word[2]), []).append(points)
+    corners = []
+    for number, card in enumerate(cards):
+        x, y = at[f"n{number}"]
+        corners.append((round(x - card["w"] / 2, 1), round(y - card["h"] / 2, 1)))
+    curves = []
+    for edge, source, target, pill in links:
+        if pill and pills:
+            centre = at[f"e{edge}"]
+            first, second = splines[f"n{source}", f"e{edge}"][0], splines[f"e{edge}", f"n{target}"][0]
+            through = [((first[-1][0] * 2 + second[0][0]) / 3, centre[1]), ((first[-1][0] + second[0][0] * 2) / 3, centre[1])]
+            curves.append(([*first, *through, *second], centre))
+        else:
+            points = splines[f"n{source}", f"n{target}"].pop(0)
+            curves.append((points, _middle(points)))
+    return (width + 2 * MARGIN, height + 2 * MARGIN), corners, curves
+
+
+# --- pure Python ----------------------------------------------------------------------------------------------------------------
+
+
+def _plain(cards: list[Card], links: list):
+    """A layered layout: cards in even columns, pills and bends of long wires in odd and passed columns; heights relaxed by averaging."""
+    count = len(cards)
+    parents: list[list[int]] = [[] for _ in cards]
+    children: list[list[int]] = [[] for _ in cards]
+    for _, source, target, _ in links:
+        parents[target].append(source)
+        children[source].append(target)
+    column = [0] * count
+    waiting = [len(p) for p in parents]
+    ready = [n for n in range(count) if not waiting[n]]
+    while ready:
+        n = ready.pop()
+        for child in children[n]:
+            column[child] = max(column[child], column[n] + 2)
+            waiting[child] -= 1
+            if not waiting[child]:
+                ready.append(child)
+    for n in range(count):  # an input stands just before its first use, not at the far left
+        if not parents[n] and children[n]:
+            column[n] = min(column[c] for c in children[n]) - 2
+    # every wire becomes a row of slots, one in each column it passes
+    size = [(c["w"], c["h"]) for c in cards]
+    slots = list(column)
+    paths = []
+    for _, source, target, pill in links:
+        path = [source]
+        for c in range(column[source] + 1, column[target]):
+            path.append(len(slots))
+            slots.append(c)
+            size.append((pill or 8.0, PILL_HEIGHT) if c == column[source] + 1 else (8.0, 12.0))
+        paths.append([*path, target])
+    before: list[list[int]] = [[] for _ in slots]
+    after: list[list[int]] = [[] for _ in slots]
+    for path in paths:
+        for a, b in zip(path, path[1:], strict=False):
+            before[b].append(a)
+            after[a].append(b)
+    columns: list[list[int]] = [[] for _ in range(max(slots, default=0) + 1)]
+    for n, c in enumerate(slots):
+        columns[c].append(n)
+    y = [0.0] * len(slots)
+
+    def settle(members: list[int], wish: list[float]) -> None:
+        """Stack the members in order, each as near its wish as its neighbours allow."""
+        order = sorted(range(len(members)), key=lambda k: (wish[k], members[k]))
+        members[:] = [members[k] for k in order]
+        wish = [wish[k] for k in order]
+        top = -1e18
+        places = []
+        for n, w in zip(members, wish, strict=True):
+            top = max(top, w - size[n][1] / 2)
+            places.append(top + size[n][1] / 2)
+            top += size[n][1] + ROW_GAP
+        drift = sum(p - w for p, w in zip(places, wish, strict=True)) / max(1, len(members))
+        for n, p in zip(members, places, strict=True):
+            y[n] = p - drift
+
+    for members in columns:
+        settle(members, [float(i * 60) for i in range(len(members))])
+    for sweep in range(6):
+        near = before if sweep % 2 == 0 else after
+        for members in columns if sweep % 2 == 0 else columns[::-1]:
+            settle(members, [sum(y[m] for m in near[n]) / len(near[n]) if near[n] else y[n] for n in members])
+    top = min((y[n] - size[n][1] / 2 for n in range(len(slots))), default=0.0) - MARGIN
+    left, middle = MARGIN, []
+    for members in columns:
+        wide = max((size[n][0] for n in members), default=0.0)
+        middle.append((left, left + wide / 2, left + wide))
+        left += wide + COLUMN_GAP
+    height = max((y[n] + size[n][1] / 2 for n in range(len(slots))), default=0.0) - top + MARGIN
+    corners = [(round(middle[column[n]][1] - size[n][0] / 2, 1), round(y[n] - top - size[n][1] / 2, 1)) for n in range(count)]
+    curves = []
+    for path in paths:
+        points: Points = []
+        for a, b in zip(path, path[1:], strict=False):
+            xa, xb = middle[slots[a]][1] + size[a][0] / 2, middle[slots[b]][1] - size[b][0] / 2
+            ya, yb = y[a] - top, y[b] - top
+            if points:
+                last = points[-1]
+                points += [last, (xa, ya), (xa, ya)]
+            else:
+                points = [(xa, ya)]
+            points += [((xa + xb) / 2, ya), ((xa + xb) / 2, yb), (xb, yb)]
+        mark = path[1] if len(path) > 2 else path[0]
+        curves.append((points, (middle[slots[mark]][1], y[mark] - top)))
+    return (left - COLUMN_GAP + MARGIN, height), corners, curves

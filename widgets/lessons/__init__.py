@@ -1,0 +1,21 @@
+"""The lessons: one simulation in each file, one line to show it.
+
+from widgets.lessons import stepper; stepper()
+"""
+
+from .bucket import bucket, micro_batches, two_loops
+from .chain import chain
+from .grow import grow
+from .inspector import inspector
+from .ledger import ledger
+from .order_game import order_game
+from .own_engine import own_engine
+from .pick_v import jacobian_size, pick_u, pick_v
+from .recap import recap
+from .step_size import step_size
+from .stepper import stepper
+
+__all__ = [
+    "bucket", "chain", "grow", "inspector", "jacobian_size", "ledger", "micro_batches", "order_game", "own_engine", "pick_u", "pick_v",
+    "recap", "step_size", "stepper", "two_loops",
+]

@@ -1,0 +1,600 @@
+"""S5, the bucket: what backward adds to .grad, who empties it, and what a training loop does with it.
+
+What lives here: `bucket(f, x)`, one leaf's .grad under several backward passes; `micro_batches(data, w)`, one batch poured in small
+cups; `two_loops(train)`, a right training loop beside one that empties the bucket at a wrong time. The loops that it shows are the loops
+that it runs.
+What does not: derivatives (minigrad), the recap picture (recap_tensors.py).
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import ipywidgets
+
+import minigrad as torch
+from minigrad import Value
+from minigrad.create import tensor  # minigrad.tensor is also a module: type checkers take that one
+
+from .lesson import Lesson, Sentence, esc, label, number, say, svg, tag, verdict, wrap
+
+Pairs = Sequence[tuple[float, float]]
+
+SHOWN = 8  # passes that have room in the picture; what came before them is one block
+LONGEST = 60  # steps of a training loop
+
+
+# ---- the drawing of a bucket ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Pour:
+    """One backward pass: what .grad was, and what it became."""
+
+    before: float
+    after: float
+
+    @property
+    def share(self) -> float:
+        return self.after - self.before
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Round numbers from below `low` to above `high`, four to seven of them."""
+    span = max(high - low, 1e-12)
+    step = 10.0 ** math.floor(math.log10(span / 4))
+    step *= next(m for m in (1, 2, 5, 10) if span / (step * m) <= 5.0001)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return [k * step for k in range(first, last + 1)]
+
+
+def draw_bucket(
+    pours: Sequence[Pour], level: float | None, x: float, y: float, width: float, height: float, target: float | None = None, room: int = 4
+) -> str:
+    """A bucket that holds .grad: its water stands at `level`, each pour is a block from the level before to the level after.
+
+    level None: no bucket yet. target: a dashed line to compare with. room: how many pours have a column of their own at least.
+    """
+    early, late = pours[:-SHOWN], pours[-SHOWN:]
+    amounts = [0.0, level or 0.0, target or 0.0, *(p.before for p in late), *(p.after for p in late)]
+    low, high = min(amounts), max(amounts)
+    if low == high:
+        low, high = 0.0, 1.0
+    ticks = _ticks(low, high)
+    low, high = ticks[0], ticks[-1]
+    if level is None and not pours:
+        ticks = []
+
+    def at(amount: float) -> float:
+        return y + height - (amount - low) / (high - low) * height
+
+    out = ""
+    for t in ticks:
+        out += tag("line", "grid", x1=x, x2=x + width, y1=at(t), y2=at(t)) + label(x - 8, at(t) + 4, number(t), "t soft", "end")
+    if level is not None and level:
+        top, bottom = sorted((at(level), at(0.0)))
+        out += tag("rect", x=x, y=top, width=width, height=bottom - top, style="fill:var(--bwd-soft)")
+    column = width / max(room, len(late) + bool(early))
+    if early:
+        out += _block(x, column, at(0.0), at(late[0].before), number(late[0].before, 4), f"{len(early)} earlier")
+    for k, p in enumerate(late):
+        left = x + column * (k + bool(early))
+        sign = "+" if p.share >= 0 else ""
+        out += _block(left, column, at(p.before), at(p.after), sign + number(p.share, 4), f"pass {len(early) + k + 1}")
+    if target is not None:
+        out += tag("line", "central curve", x1=x - 6, x2=x + width + 6, y1=at(target), y2=at(target), stroke_dasharray="2 4")
+    dash = {"stroke_dasharray": "4 5"} if level is None else {}
+    rim, floor = y - 10, y + height + (6 if low == 0 else 0)
+    out += tag("path", "rule", d=f"M{x - 3:.1f} {rim:.1f}V{floor:.1f}H{x + width + 3:.1f}V{rim:.1f}", fill="none", stroke_width=2.5, **dash)
+    if low < 0:
+        out += tag("line", "rule", x1=x - 3, x2=x + width + 3, y1=at(0.0), y2=at(0.0))
+    return out
+
+
+def _block(left: float, column: float, start: float, end: float, amount: str, under: str) -> str:
+    top, size = min(start, end), max(abs(end - start), 2.0)
+    width = min(column - 5, 74)
+    x = left + (column - width) / 2
+    out = tag("rect", "pill", x=x, y=top, width=width, height=size, rx=3, stroke_width=1.5)
+    inside = size >= 20
+    y = (start + end) / 2 + 4.5 if inside else (top - 5 if end <= start else top + size + 15)
+    return out + tag("title", "", esc(under)) + label(x + width / 2, y, amount, "num t b bwd halo", "middle")
+
+
+# ---- one leaf, several passes --------------------------------------------------------------------------------------------------
+
+
+def three_x_squared(x):
+    return 3 * x**2
+
+
+class _Bucket:
+    """The learner's function, a leaf that it is run on, and what has happened to the leaf's .grad."""
+
+    def __init__(self, f: Callable, x: float):
+        self.f, self.start = f, float(x)
+        self.name = "3 * x**2" if f is three_x_squared else "f(x)"
+        self.reset()
+
+    def reset(self) -> None:
+        self.x = tensor(self.start, dtype=torch.float64, requires_grad=True)
+        self.pours: list[Pour] = []  # since the bucket was last emptied
+        self.log: list[tuple[str, float | None]] = []  # what ran, and what .grad was then
+
+    @property
+    def level(self) -> float | None:
+        return None if self.x.grad is None else self.x.grad.item()
+
+    def move(self, x: float) -> None:
+        with torch.no_grad():
+            self.x.fill_(x)
+
+    def backward(self) -> None:
+        y = self.f(self.x)
+        if not isinstance(y, torch.Tensor) or not y.requires_grad:
+            raise TypeError(f"the function must compute a tensor from x, but it returned {type(y).__name__}.")
+        before = self.level or 0.0
+        y.backward()
+        level = self.level
+        if level is None or not math.isfinite(level):
+            raise ValueError(f"at x = {number(self.x.item())} the function has no finite slope.")
+        self.pours.append(Pour(before, level))
+        self.log.append((f"y = {self.name}; y.backward()", level))
+
+    def zero(self) -> None:
+        if self.x.grad is None:
+            self.log.append(("x.grad.zero_()  # error", None))
+            return
+        self.x.grad.zero_()
+        self.pours = []
+        self.log.append(("x.grad.zero_()", 0.0))
+
+    def drop(self) -> None:
+        self.x.grad = None
+        self.pours = []
+        self.log.append(("x.grad = None", None))
+
+    def sentence(self) -> str:
+        if not self.log:
+            return "x.grad is None: no backward has run yet, so there is no bucket."
+        code, level = self.log[-1]
+        if code.endswith("error"):
+            return "✗ AttributeError: 'NoneType' object has no attribute 'zero_'. x.grad is None: there is nothing to set to zero."
+        if level is None:
+            return "x.grad is None: the bucket is gone. The next backward brings a new one."
+        if not self.pours:
+            return "x.grad is 0: the bucket is there, and empty."
+        p = self.pours[-1]
+        if len(self.pours) == 1:
+            return f"This pass computed dy/dx = {number(p.share)} at x = {number(self.x.item())}, and x.grad is {number(p.after)}."
+        held = f"the bucket held {number(p.before)}"
+        total = f"{number(p.before)} + {number(p.share)} = {number(p.after)}"
+        return f"This pass computed dy/dx = {number(p.share)}; {held}, so x.grad is now {total}."
+
+    def svg(self) -> str:
+        out = label(24, 34, "what ran", "t soft") + label(372, 34, "x.grad", "t soft", "end")
+        out += tag("line", "rule", x1=24, x2=372, y1=42, y2=42)
+        rows = self.log[-SHOWN:]
+        for k, (code, level) in enumerate(rows):
+            y = 64.0 + 25 * k
+            last = "b" if k == len(rows) - 1 else ""
+            shown = "None" if level is None else number(level)
+            out += label(24, y, code, f"num t {last}") + label(372, y, shown, f"num t {last} bwd", "end")
+        if not rows:
+            out += label(24, 64, "nothing yet", "t soft") + label(372, 64, "None", "num t", "end")
+        out += draw_bucket(self.pours, self.level, 470, 56, 240, 190)
+        shown = "None" if self.level is None else number(self.level)
+        out += label(590, 34, f"x.grad = {shown}", "num h bwd" if self.level else "num h", "middle")
+        if self.level is None:
+            out += label(590, 156, "no bucket yet", "t soft", "middle")
+        return svg(760, 272, out, self.sentence())
+
+    def text(self) -> str:
+        rows = [f"{'what ran':<32}x.grad"]
+        rows += [f"{code:<32}{'None' if level is None else number(level)}" for code, level in self.log] or [f"{'nothing yet':<32}None"]
+        return "\n".join([*rows, self.sentence()])
+
+
+def bucket(f: Callable = three_x_squared, x: float = 1.0, passes: int = 0) -> Lesson:
+    """Run backward several times on one leaf x, and watch what x.grad holds.
+
+    f: a function of one tensor, yours or the course's 3x². x: the number to start with. passes: how many backward passes have run already.
+    Returns a widget; where f cannot be differentiated at x, a widget with one sentence that says why.
+
+    >>> print(bucket(passes=2).text())
+    what ran                        x.grad
+    y = 3 * x**2; y.backward()      6
+    y = 3 * x**2; y.backward()      12
+    This pass computed dy/dx = 6; the bucket held 6, so x.grad is now 6 + 6 = 12.
+    """
+    if not callable(f):
+        return Sentence(f"bucket needs a function of one tensor, for example bucket(lambda x: x**2, x=3). It was given {type(f).__name__}.")
+    try:
+        state = _Bucket(f, x)
+        state.backward()  # does it run at all?
+        state.reset()
+        for _ in range(min(int(passes), 100)):
+            state.backward()
+    except Exception as error:  # the learner's function may raise anything: say it, show no traceback of ours
+        return Sentence(f"bucket cannot run this function at x = {x}: {_first_line(error)}")
+
+    slider = ipywidgets.FloatSlider(
+        value=state.start, min=min(-3.0, state.start - 2), max=max(3.0, state.start + 2), step=0.1, description="x", readout_format=".1f"
+    )
+    slider.layout.width, slider.layout.max_width, slider.style.description_width = "300px", "100%", "20px"
+    buttons = [
+        _button("y.backward()", "run y = f(x) and then y.backward()", "126px"),
+        _button("x.grad.zero_()", "fill the gradient with zeros", "126px"),
+        _button("x.grad = None", "take the gradient away", "126px"),
+        _button("start again", "forget everything", "110px"),
+    ]
+    picture, words = ipywidgets.HTML(), ipywidgets.HTML()
+
+    def draw(trouble: str = "") -> None:
+        picture.value = state.svg()
+        words.value = verdict(f"✗ {trouble}" if trouble else state.sentence())
+
+    def does(action: Callable[[], None]) -> Callable:
+        def run(_event=None) -> None:
+            try:
+                action()
+            except Exception as error:  # at another x the learner's function may have no slope
+                draw(f"This x does not work: {_first_line(error)}")
+            else:
+                draw()
+
+        return run
+
+    def again() -> None:
+        state.reset()
+        slider.value = state.start
+
+    for button, action in zip(buttons, (state.backward, state.zero, state.drop, again), strict=True):
+        button.on_click(does(action))
+    slider.observe(lambda change: state.move(change["new"]), names=["value"])
+    draw()
+    lesson = Lesson([picture, words, wrap(*buttons, slider)], picture=state.svg, text=state.text)
+    lesson.buttons, lesson.slider, lesson.state, lesson.words = buttons, slider, state, words
+    lesson.add_class("mg-bucket")
+    return lesson
+
+
+# ---- one batch in small cups ---------------------------------------------------------------------------------------------------
+
+EIGHT: Pairs = ((1.0, 1.0), (2.0, 2.0), (1.0, 0.0), (2.0, 3.0), (3.0, 4.0), (1.0, 1.0), (2.0, 1.0), (4.0, 6.0))
+
+
+def mean_loss(w, pairs):
+    return sum((w * x - y) ** 2 for x, y in pairs) / len(pairs)
+
+
+class _MicroBatches:
+    def __init__(self, data: Pairs, w: float):
+        self.data = [(float(x), float(y)) for x, y in data]
+        if not self.data:
+            raise ValueError("the batch is empty.")
+        self.w0 = float(w)
+        n = len(self.data)
+        self.choices = [k for k in range(1, n + 1) if n % k == 0 and k <= SHOWN]
+        whole = self._leaf()
+        mean_loss(whole, self.data).backward()
+        assert whole.grad is not None
+        self.whole = whole.grad.item()
+        self.choose(max(k for k in self.choices if k <= 4), True)
+
+    def _leaf(self):
+        return tensor(self.w0, dtype=torch.float64, requires_grad=True)
+
+    def choose(self, parts: int, divide: bool) -> None:
+        """Run backward once for each of `parts` equal micro-batches."""
+        self.parts, self.divide = parts, divide
+        w, size = self._leaf(), len(self.data) // parts
+        self.pours: list[Pour] = []
+        for k in range(parts):
+            loss = mean_loss(w, self.data[k * size : (k + 1) * size])
+            before = 0.0 if w.grad is None else w.grad.item()
+            (loss / parts if divide else loss).backward()
+            self.pours.append(Pour(before, w.grad.item()))
+        self.level = self.pours[-1].after
+
+    def sentence(self) -> str:
+        n, size = self.parts, len(self.data) // self.parts
+        how = f", each loss divided by {n}" if self.divide else ""
+        what = f"{n} micro-batch{'es' * (n > 1)} of {size}{how}: w.grad = {number(self.level)}"
+        whole = f"One batch of {len(self.data)} gives {number(self.whole)}."
+        if math.isclose(self.level, self.whole, rel_tol=1e-9, abs_tol=1e-12):
+            return f"✓ {what}. {whole} The same."
+        times = f" {number(self.level / self.whole)} times too much." if self.whole else ""
+        return f"✗ {what}. {whole}{times}"
+
+    def svg(self) -> str:
+        size = len(self.data) // self.parts
+        lines = ["w.grad = None", "for batch in batches:", "    loss = mean_loss(w, batch)"]
+        lines += ["    (loss / len(batches)).backward()" if self.divide else "    loss.backward()"]
+        out = label(24, 34, f"{self.parts} × {size} pairs", "h")
+        for k, line in enumerate(lines):
+            text = line.replace(" ", "\u00a0")
+            out += label(24, 66 + 23 * k, text, "num t b" if k == 3 else "num t")
+        out += tag("line", "central curve", x1=24, x2=54, y1=176, y2=176, stroke_dasharray="2 4")
+        out += label(62, 180, f"one batch of {len(self.data)} pairs: {number(self.whole)}", "t fwd")
+        out += tag("rect", "pill", x=24, y=196, width=30, height=14, rx=3) + label(62, 208, "what one backward adds", "t bwd")
+        out += draw_bucket(self.pours, self.level, 420, 56, 300, 190, target=self.whole, room=max(self.parts, 2))
+        out += label(570, 34, f"w.grad = {number(self.level)}", "num h bwd", "middle")
+        return svg(760, 272, out, self.sentence())
+
+    def text(self) -> str:
+        rows = [f"{'backward':<10}{'adds':>12}{'w.grad':>12}"]
+        rows += [f"{k:<10}{number(p.share):>12}{number(p.after):>12}" for k, p in enumerate(self.pours, 1)]
+        return "\n".join([self.sentence(), "", *rows])
+
+
+def micro_batches(data: Pairs = EIGHT, w: float = 2.0, parts: int | None = None, divide: bool = True) -> Lesson:
+    """Pour the gradient of one batch in several small cups, with and without dividing each loss by their number.
+
+    data: pairs (x, y) for the model y = w·x with the mean squared error. w: the parameter. parts: how many micro-batches (a divisor of the
+    number of pairs). divide: whether each loss is divided by that number. Returns a widget, or one sentence that says what is wrong.
+    """
+    try:
+        state = _MicroBatches(data, w)
+        if parts is not None and parts not in state.choices:
+            raise ValueError(f"{len(state.data)} pairs can be cut into {', '.join(map(str, state.choices))} equal parts, not into {parts}.")
+        state.choose(parts or state.parts, bool(divide))
+    except Exception as error:
+        return Sentence(f"micro_batches needs pairs of numbers, for example [(1, 2), (2, 3)], and a number w: {_first_line(error)}")
+    pick = ipywidgets.SelectionSlider(options=state.choices, value=state.parts, description="micro-batches")
+    pick.layout.width, pick.style.description_width = "320px", "100px"
+    tick = ipywidgets.Checkbox(value=state.divide, description="divide each loss by their number", indent=False)
+    tick.layout.width = "260px"
+    picture, words = ipywidgets.HTML(), ipywidgets.HTML()
+
+    def draw(_change=None) -> None:
+        state.choose(pick.value, tick.value)
+        picture.value, words.value = state.svg(), verdict(state.sentence())
+
+    for control in (pick, tick):
+        control.observe(draw, names=["value"])
+    draw()
+    lesson = Lesson([picture, words, wrap(pick, tick)], picture=state.svg, text=state.text)
+    lesson.pick, lesson.tick, lesson.state = pick, tick, state
+    lesson.add_class("mg-micro-batches")
+    return lesson
+
+
+# ---- two training loops --------------------------------------------------------------------------------------------------------
+
+PAIRS: Pairs = ((1.0, 2.0), (2.0, 4.5), (3.0, 5.5))
+
+
+def right(optimizer, loss_of):
+    optimizer.zero_grad()
+    loss = loss_of()
+    loss.backward()
+    optimizer.step()
+
+
+def never(optimizer, loss_of):
+    loss = loss_of()
+    loss.backward()
+    optimizer.step()
+
+
+def between(optimizer, loss_of):
+    loss = loss_of()
+    loss.backward()
+    optimizer.zero_grad(set_to_none=False)
+    optimizer.step()
+
+
+def after(optimizer, loss_of):
+    loss = loss_of()
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+
+
+LOOPS: dict[str, Callable] = {"no zero_grad": never, "zero_grad before step": between, "zero_grad after step": after}
+YOURS = "your train"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A training loop, step by step: the parameter before each step, its loss, and the gradient that the update read."""
+
+    w: list[float]
+    loss: list[float]
+    grad: list[float]
+
+
+def _loss(w, pairs: Pairs):
+    return sum((w * x - y) ** 2 for x, y in pairs)
+
+
+def _lines(f: Callable) -> list[str]:
+    return [line.strip().replace("loss_of()", "loss_of(batch)") for line in inspect.getsource(f).splitlines()[1:] if line.strip()]
+
+
+def run_loop(body: Callable, lr: float, steps: int, pairs: Pairs = PAIRS) -> Run:
+    """Run `body(optimizer, loss_of)` `steps` times on w = 0."""
+    w = tensor(0.0, dtype=torch.float64, requires_grad=True)
+    optimizer = torch.optim.SGD([w], lr=lr)
+    seen: list[float] = []  # the gradient at the moment when the optimizer reads it
+    optimizer.register_step_pre_hook(lambda *_: seen.append(0.0 if w.grad is None else w.grad.item()))
+    run = Run([], [], seen)
+    for _ in range(steps):
+        run.w.append(w.item())
+        with torch.no_grad():
+            run.loss.append(_loss(w, pairs).item())
+        body(optimizer, lambda: _loss(w, pairs))
+    run.w.append(w.item())
+    with torch.no_grad():
+        run.loss.append(_loss(w, pairs).item())
+    return run
+
+
+def run_train(train: Callable, lr: float, steps: int, pairs: Pairs = PAIRS) -> Run:
+    """Run the learner's `train(w, data, steps, lr)` for 0, 1, 2, ... steps, each time from w = 0."""
+    run = Run([], [], [])
+    for k in range(steps + 1):
+        w = Value(0.0)
+        if k:
+            train(w, [tuple(p) for p in pairs], k, lr)
+        run.w.append(float(w.data))
+        run.loss.append(float(_loss(run.w[-1], pairs)))
+        if k:
+            run.grad.append((run.w[-2] - run.w[-1]) / lr)
+    return run
+
+
+class _TwoLoops:
+    X0, X1, Y0, Y1 = 56, 430, 40, 262
+
+    def __init__(self, train: Callable | None, lr: float, steps: int):
+        self.train, self.lr, self.steps = train, float(lr), int(steps)
+        if not 1 <= self.steps <= LONGEST or not 0 < self.lr <= 1:
+            raise ValueError(f"steps must lie between 1 and {LONGEST}, lr between 0 and 1.")
+        self.choices = ([YOURS] if train else []) + list(LOOPS)
+        self.at = self.steps
+        self.choose(self.choices[0])
+
+    def choose(self, name: str) -> None:
+        self.name = name
+        self.good = run_loop(right, self.lr, self.steps)
+        if name == YOURS:
+            assert self.train is not None
+            self.other = run_train(self.train, self.lr, self.steps)
+        else:
+            self.other = run_loop(LOOPS[name], self.lr, self.steps)
+
+    @property
+    def agree(self) -> bool:
+        return all(math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12) for a, b in zip(self.good.w, self.other.w, strict=True))
+
+    def sentence(self) -> str:
+        g, o = self.good, self.other
+        if self.agree:
+            return f"✓ {self.name}: the same numbers in all {self.steps} steps. Both loops end at loss {number(g.loss[-1], 4)}."
+        if not all(map(math.isfinite, o.loss)):
+            return f"✗ {self.name}: the loss is no finite number any more."
+        if all(w == o.w[0] for w in o.w):
+            return f"✗ {self.name}: w stays at {number(o.w[0])}, because every update reads a gradient of 0."
+        k = min(self.at, self.steps)
+        if k == 0:
+            return f"{self.name}: both loops start with loss {number(g.loss[0], 4)}."
+        read = f"the update of step {k} reads {number(o.grad[k - 1], 4)}, the right one {number(g.grad[k - 1], 4)}"
+        return f"✗ {self.name}: {read}. Loss after it: {number(o.loss[k], 4)} against {number(g.loss[k], 4)}."
+
+    def _y(self, loss: float) -> float:
+        """The loss axis: powers of ten, from 0.1 to 1000; what is beyond is drawn at the edge."""
+        e = min(max(math.log10(loss), -1.0), 3.0) if math.isfinite(loss) and loss > 0 else (3.0 if loss != 0 else -1.0)
+        return self.Y1 - (e + 1) / 4 * (self.Y1 - self.Y0)
+
+    def _x(self, k: int) -> float:
+        return self.X0 + k / self.steps * (self.X1 - self.X0)
+
+    def _curve(self, run: Run, kind: str) -> str:
+        points = [(self._x(k), self._y(loss)) for k, loss in enumerate(run.loss)]
+        out = tag("polyline", f"curve {kind}", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in points))
+        x, y = points[self.at]
+        if kind == "central":
+            return out + tag("rect", "central dot", x=x - 5, y=y - 5, width=10, height=10)
+        return out + tag("circle", "forward dot", cx=x, cy=y, r=5.5)
+
+    def svg(self) -> str:
+        out = label(self.X0 - 44, self.Y0 - 16, "loss", "t")
+        for e in range(-1, 4):
+            y = self._y(10.0**e)
+            out += tag("line", "grid", x1=self.X0, x2=self.X1, y1=y, y2=y) + label(self.X0 - 7, y + 4, number(10.0**e), "t soft", "end")
+        for k in range(0, self.steps + 1, 5 if self.steps <= 30 else 10):
+            out += label(self._x(k), self.Y1 + 18, str(k), "t soft", "middle")
+        out += label((self.X0 + self.X1) / 2, self.Y1 + 36, "step", "t", "middle")
+        x = self._x(self.at)
+        out += tag("line", "now", x1=x, x2=x, y1=self.Y0, y2=self.Y1)
+        out += self._curve(self.good, "central") + self._curve(self.other, "forward")
+        out += self._code(462, 20, "right", _lines(right), self.good, "central", "fwd")
+        lines = ["train(w, data, steps, lr)"] if self.name == YOURS else _lines(LOOPS[self.name])
+        out += self._code(462, 160, self.name, lines, self.other, "forward", "bwd")
+        return svg(800, 306, out, self.sentence())
+
+    def _code(self, x: float, y: float, title: str, lines: list[str], run: Run, kind: str, colour: str) -> str:
+        out = tag("rect", "panel", x=x, y=y, width=324, height=132, rx=8)
+        out += tag("line", f"curve {kind}", x1=x + 12, x2=x + 40, y1=y + 16, y2=y + 16) + label(x + 48, y + 21, title, f"t b {colour}")
+        for k, line in enumerate(lines):
+            out += label(x + 14, y + 42 + 18 * k, line, "num t b" if "zero_grad" in line else "num t")
+        k = self.at
+        read = f"read {number(run.grad[k - 1], 4)}, " if k else ""
+        return out + label(x + 14, y + 120, f"step {k}: {read}loss {number(run.loss[k], 4)}", f"t {colour}")
+
+    def text(self) -> str:
+        rows = [self.sentence(), "", f"step  {'right: read':>12}{'loss':>10}   {'other: read':>12}{'loss':>10}"]
+        for k in sorted({0, 1, 2, 3, 4, 5, self.steps // 2, self.steps}):
+            if k <= self.steps:
+                row = f"{k:>4}  "
+                for run, gap in ((self.good, ""), (self.other, "   ")):
+                    read = number(run.grad[k - 1], 4) if k else "·"
+                    row += f"{gap}{read:>12}{number(run.loss[k], 4):>10}"
+                rows.append(row)
+        return "\n".join(rows)
+
+
+def two_loops(train: Callable | None = None, lr: float = 0.01, steps: int = 30) -> Lesson:
+    """A right training loop beside another one, step by step: loss, and the gradient that each update reads.
+
+    train: your own loop, train(w, data, steps, lr) on a `Value`, as in exercise 07.b; without it the menu has the course's loops only.
+    lr, steps: the learning rate and the number of steps to start with. Returns a widget, or one sentence that says what is wrong.
+    """
+    if train is not None and not callable(train):
+        return Sentence(f"two_loops needs your function train(w, data, steps, lr). It was given {type(train).__name__}.")
+    try:
+        state = _TwoLoops(train, lr, steps)
+    except Exception as error:  # the learner's loop may raise anything
+        return Sentence(f"two_loops cannot run this: {_first_line(error)}")
+    menu = ipywidgets.Dropdown(options=state.choices, value=state.name, description="the other loop", layout={"width": "300px"})
+    menu.style.description_width = "94px"
+    rate = ipywidgets.FloatSlider(
+        value=state.lr, min=0.002, max=0.08, step=0.002, description="lr", readout_format=".3f", continuous_update=False
+    )
+    rate.layout.width, rate.style.description_width = "270px", "20px"
+    at = ipywidgets.IntSlider(value=state.steps, min=0, max=state.steps, description="step", layout={"width": "300px"})
+    at.style.description_width = "36px"
+    picture, words = ipywidgets.HTML(), ipywidgets.HTML()
+
+    def draw() -> None:
+        picture.value, words.value = state.svg(), verdict(state.sentence())
+
+    def rerun(_change=None) -> None:
+        before = state.lr, state.name, state.good, state.other
+        state.lr = rate.value
+        try:
+            state.choose(menu.value)
+        except Exception as error:
+            state.lr, state.name, state.good, state.other = before
+            words.value = say(_first_line(error), "bad")
+            return
+        draw()
+
+    def move(change) -> None:
+        state.at = change["new"]
+        draw()
+
+    menu.observe(rerun, names=["value"])
+    rate.observe(rerun, names=["value"])
+    at.observe(move, names=["value"])
+    draw()
+    lesson = Lesson([picture, words, wrap(menu, rate, at)], picture=state.svg, text=state.text)
+    lesson.menu, lesson.rate, lesson.at, lesson.state = menu, rate, at, state
+    lesson.add_class("mg-two-loops")
+    return lesson
+
+
+# ---- small things --------------------------------------------------------------------------------------------------------------
+
+
+def _button(text: str, tip: str, width: str) -> ipywidgets.Button:
+    return ipywidgets.Button(description=text, tooltip=tip, layout={"width": width})
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]

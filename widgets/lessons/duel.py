@@ -1,0 +1,205 @@
+"""The duel: one program run by a learner's class beside minigrad's Value, as a picture, as a table and in words.
+
+What lives here: `Duel`, drawn as far as its first `at` events. What does not: running and judging (listen.py), where cards stand
+(widgets.layout), anything to click (own_engine.py, order_game.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from minigrad.trace import Edge, Node, Trace
+from widgets.layout import CARD_PAD, layout
+
+from .lesson import STYLE, esc, label, number, same, svg, tag
+from .listen import Recording, Write, listen
+
+TIMES = {"*": " × ", "+": " + ", "-": " − ", "/": " / "}
+SUPERSCRIPT = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+HEAD = ("node", "made by", "your value", "right", "your grad", "right", "")
+Wire = tuple[int, int]  # (node, parent): the gradient goes from the node to its parent
+
+
+def expression(r: Recording, i: int) -> str:
+    """What a node computes, with its parents' names; "" for an input."""
+    node = r.nodes[i]
+    names = [r.nodes[p].label for p in node.parents]
+    if not names:
+        return ""
+    if node.op.startswith("**") and len(names) == 1:
+        return names[0] + node.op[2:].translate(SUPERSCRIPT)
+    if len(names) == 1:
+        return f"{node.op}({names[0]})"
+    return TIMES.get(node.op, f" {node.op} ").join(names)
+
+
+def as_trace(r: Recording) -> Trace:
+    """The learner's graph in the form that the layout reads: positions need names and links, no rules and no steps."""
+    nodes: list[Node] = []
+    edges: list[Edge] = []
+    for n in r.nodes:
+        kind: Literal["leaf", "constant", "operation"] = "operation" if n.parents else "constant" if n.constant else "leaf"
+        node = Node(
+            id=n.id, kind=kind, op=n.op, label=n.label, named=True, expr=expression(r, n.id), value=0.0, grad=None,
+            requires_grad=not n.constant, rule="", rule_latex="", saved=[], source=None, scope="",
+        )  # fmt: skip
+        nodes.append(node)
+        for slot, p in enumerate(n.parents):
+            carries = not r.nodes[p].constant
+            edge = Edge(id=len(edges), source=p, target=n.id, slot=slot, local=None, local_text="+00 +00", carries_grad=carries)
+            edges.append(edge)
+    return Trace(version=1, engine="value", title="", root=len(nodes) - 1, nodes=nodes, edges=edges, steps=[])
+
+
+class Duel:
+    """A recording of both runs, and how to show it.
+
+    at: how many writes to a grad have happened. judged: whether right and wrong are marked.
+    """
+
+    def __init__(self, cls: type, backward: Callable | None, program: Callable, inputs: dict[str, float]):
+        self.r = listen(cls, program, inputs, backward)
+        self.at = len(self.r.writes)
+        self.judged = True
+        self.drawn = layout(as_trace(self.r)) if self.r.nodes else None
+
+    @property
+    def finished(self) -> bool:
+        return self.at >= len(self.r.writes)
+
+    @property
+    def fault(self) -> Write | None:
+        """The first wrong write, once it has happened."""
+        k = self.r.wrong_write
+        return self.r.writes[k] if self.judged and k is not None and self.at > k else None
+
+    def _state(self) -> tuple[dict[int, object], dict[Wire, list[str]]]:
+        """Every gradient, and what each wire has carried, after the first `at` writes."""
+        grads = {n.id: n.grad if self.finished else 0.0 for n in self.r.nodes}
+        sent: dict[Wire, list[str]] = {}
+        for w in self.r.writes[: self.at]:
+            grads[w.node] = w.after
+            if w.sender is not None and isinstance(w.after, (int, float)):
+                sent.setdefault((w.sender, w.node), []).append(carried(w))
+        return grads, sent
+
+    # --- the picture
+
+    def svg(self, words: str | None = None) -> str:
+        """The picture; `words` is what a screen reader says of it."""
+        if self.drawn is None:
+            return ""
+        return svg(self.drawn["w"], self.drawn["h"], self.body(), f"The graph with its values and gradients. {words or self.event()}")
+
+    def body(self) -> str:
+        """Wires, cards and pills, without the frame around them."""
+        assert self.drawn is not None
+        grads, sent = self._state()
+        now = self.r.writes[self.at - 1] if 0 < self.at < len(self.r.writes) else None
+        places: list[Wire] = [(n.id, p) for n in self.r.nodes for p in n.parents]  # by edge id
+        wires, pills = [], []
+        for wire in self.drawn["wires"]:
+            key = places[wire["id"]]
+            twins = [i for i, place in enumerate(places) if place == key]
+            turn = twins.index(wire["id"])
+            shares = sent.get(key, [])[turn :: len(twins)]  # of a + a, each wire shows its own
+            off = self.fault is not None and key == (self.fault.sender, self.fault.node)
+            kind = " off" if off else " at" if now and key == (now.sender, now.node) else ""
+            wires.append(tag("path", f"wire{' sent' if shares else ''}{kind}", d=wire["d"]))
+            local = self.r.locals.get(key)
+            if shares:
+                text = ("✗ " if off else "") + ("… " if len(shares) > 2 else "") + " ".join(shares[-2:])
+                pills.append(_pill(wire["px"], wire["py"], text, "off" if off else "", "bad b" if off else "bwd"))
+            elif local:  # not sent yet: what will be multiplied
+                pills.append(_pill(wire["px"], wire["py"], "×" + number(local[turn % len(local)], 4), "idle", "soft"))
+        cards = [self._card(card, grads, now) for card in self.drawn["cards"]]
+        return "".join(wires + cards + pills)
+
+    def _card(self, card, grads: dict[int, object], now: Write | None) -> str:
+        n = self.r.nodes[card["id"]]
+        blamed = self.judged and n.id == self.r.wrong_node and (self.fault is not None or (self.r.wrong_write is None and self.finished))
+        kind = " off" if blamed else " at" if now and now.node == n.id else ""
+        out = [
+            tag("rect", f"card{kind}{' constant' if n.constant else ''}", width=card["w"], height=card["h"], rx=9),
+            label(CARD_PAD, 22, card["name"], "d b"),
+            label(card["w"] - CARD_PAD, 21, card["expr"], "t soft", "end"),
+        ]
+        if n.value_ok:
+            out.append(label(CARD_PAD, 41, number(n.value), "num v fwd"))
+        else:
+            out.append(label(CARD_PAD, 41, f"✗ {number(n.value)}, not {number(n.right_value)}", "num v bad b"))
+        final = self.judged and self.finished and self.r.phase in ("backward", "done")
+        if n.constant:
+            pass
+        elif final and not n.grad_ok:
+            out.append(label(CARD_PAD, 59, f"✗ {number(grads[n.id])}, not {number(n.right_grad)}", "num v bad b"))
+        else:
+            mark = "✓ " if final and n.right_grad is not None else ""
+            out.append(label(CARD_PAD, 59, f"{mark}grad {number(grads[n.id])}", "num v bwd"))
+        return tag("g", "", "".join(out), transform=f"translate({card['x']:.1f},{card['y']:.1f})")
+
+    # --- the same as a table and in words
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """One row for each node, under HEAD; the last column says whether all of it is right."""
+        out: list[tuple[str, ...]] = []
+        for n in self.r.nodes:
+            ran = self.r.phase in ("backward", "done") and n.right_grad is not None
+            ok = n.value_ok and (n.grad_ok or not ran)
+            right = "–" if n.right_value is None else number(n.right_value)
+            grads = (number(n.grad), number(n.right_grad)) if ran else ("–", "–")
+            out.append((n.label, expression(self.r, n.id), number(n.value), right, *grads, "✓" if ok else "✗"))
+        return out
+
+    def table(self) -> str:
+        if not self.r.nodes:
+            return ""
+        head = "".join(f'<th scope="col">{h}</th>' for h in HEAD)
+        body = ""
+        for row in self.rows():
+            body += f"<tr{' class=off' if row[-1] == '✗' else ''}>" + "".join(f"<td>{esc(cell)}</td>" for cell in row) + "</tr>"
+        caption = "<caption>The duel: your class beside minigrad's Value</caption>"
+        return f'<div class="mgl">{STYLE}<table>{caption}<tr>{head}</tr>{body}</table></div>'
+
+    def event(self) -> str:
+        """The sentence for this moment: what was just written, or the verdict."""
+        r = self.r
+        if not r.nodes:
+            return r.verdict
+        if self.finished:
+            return ("✓ " if r.good else "✗ ") + r.verdict
+        if self.fault:
+            return "✗ " + r.verdict
+        if self.at == 0:
+            return f"Forward is done: {len(r.nodes)} values. Your backward pass made {len(r.writes)} changes; step through them."
+        w = r.writes[self.at - 1]
+        node = r.nodes[w.node].label
+        if w.sender is None:
+            return f"{node}.grad becomes {number(w.after)}."
+        return f"{r.nodes[w.sender].label} sends to {node}: {node}.grad goes from {number(w.before)} to {number(w.after)}."
+
+    def text(self) -> str:
+        if not self.r.nodes:
+            return self.event()
+        rows = [HEAD, *self.rows()]
+        widths = [max(len(row[k]) for row in rows) for k in range(len(HEAD))]
+        lines = [self.event(), ""]
+        for row in rows:
+            cells = [c.ljust(w) if k < 2 else c.rjust(w) for k, (c, w) in enumerate(zip(row, widths, strict=True))]
+            lines.append("  ".join(cells).rstrip())
+        return "\n".join(lines)
+
+
+def carried(w: Write) -> str:
+    """What one write did, as it stands on the wire: +7 was added, =1 replaced what was there."""
+    if not w.added and not same(w.before, 0.0):
+        return "=" + number(w.after, 4)
+    amount = w.after - w.before
+    return number(amount, 4) if amount < 0 else "+" + number(amount, 4)
+
+
+def _pill(x: float, y: float, text: str, shape: str, colour: str) -> str:
+    width = 14 + 7.2 * len(text)
+    box = tag("rect", f"pill {shape}".strip(), x=x - width / 2, y=y - 10, width=width, height=20, rx=10)
+    return box + label(x, y + 4, text, f"num t {colour}", "middle")

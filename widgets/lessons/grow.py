@@ -1,0 +1,525 @@
+"""S2, the growing graph: a program runs line by line, and after each line the graph is drawn as far as it exists.
+
+What lives here: `grow(program, x)`, for a few lines of text, to which the learner adds the next one, or for a function with its loops and
+branches. The program really runs, once, under Python's own line events; stepping replays what was noted. What does not: where cards
+stand (widgets.layout), derivatives, the graph of Tensors (inspector.py).
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import itertools
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from types import CodeType, FrameType
+from typing import Any, Literal
+
+import ipywidgets
+
+from minigrad import Value, scalar
+from minigrad.scalar import Constant
+from minigrad.trace import Edge, Node, Trace, walk
+from widgets.layout import CARD_PAD, layout
+
+from .duel import SUPERSCRIPT, TIMES
+from .lesson import STYLE, Lesson, Sentence, esc, label, number, say, svg, tag, wrap
+
+CANNED = "a = x * 2\nb = a + 5\nc = b ** 2"
+STEPS = 300  # lines that run; beyond this it is a program for a computer, not for a reader
+OPCODES = 50_000  # of Python's bytecode, in the program's own lines
+NODES = 60
+LENGTH = 2000  # characters of typed text
+FUNCTIONS = ("exp", "log", "sin", "cos", "tanh", "sigmoid", "relu", "sqrt")
+DIGITS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+_run = itertools.count(1)
+
+
+class _TooLong(Exception):
+    pass
+
+
+@dataclass
+class Born:
+    """One node of the graph: `obj` and the ids of its parents; `moment` is when it was first seen."""
+
+    id: int
+    obj: Value
+    parents: tuple[int, ...]
+    moment: int
+    name: str = ""  # the learner's; "" if it never had one
+    label: str = ""
+    expr: str = ""
+
+    @property
+    def kind(self) -> Literal["leaf", "constant", "operation"]:
+        return "constant" if isinstance(self.obj, Constant) else "operation" if self.parents else "leaf"
+
+
+@dataclass
+class Moment:
+    """The state after one line has run. line: its index, None at the start. held: the nodes that some variable still leads to."""
+
+    line: int | None
+    new: list[int] = field(default_factory=list)
+    held: set[int] = field(default_factory=set)
+
+
+class Growth:
+    """One run of a program, noted line by line, and its picture after `at` lines."""
+
+    def __init__(self, program: str | Callable, inputs: dict[str, float], base: dict[str, Any] | None = None):
+        self.program, self.base = program, base or {}
+        if isinstance(program, str):
+            self.lines, self.first = program.splitlines(), 1
+            self.inputs = {n: float(v) for n, v in inputs.items()}
+        else:
+            self.lines, self.first = _source(program)
+            names = list(inspect.signature(program).parameters)
+            if unknown := [n for n in inputs if n not in names]:
+                raise ValueError(f"the function has no input {unknown[0]}; it takes {', '.join(names) or 'none'}.")
+            self.inputs = {n: float(inputs.get(n, 1.0)) for n in names}
+        self.nodes: list[Born] = []
+        self.moments: list[Moment] = []
+        self._ids: dict[int, int] = {}
+        self.run()
+        self._name()
+        self.at = len(self.moments) - 1
+        self.drawn = layout(self._as_trace()) if self.nodes else None
+
+    # Running ------------------------------------------------------------------------------------------------------------------
+    def run(self) -> None:
+        leaves = {n: Value(v, label=n) for n, v in self.inputs.items()}
+        if isinstance(self.program, str):
+            if len(self.program) > LENGTH:
+                raise ValueError(f"this program has more than {LENGTH:,} characters.")
+            code = compile(self.program, f"<grow {next(_run)}>", "exec")
+            tools = {"Value": Value, **{name: getattr(scalar, name) for name in FUNCTIONS}}
+            space: dict[str, Any] = {**self.base, **tools}
+            before = dict(space)
+            space.update(leaves)
+            self._watched(code, lambda: exec(code, space), before)
+        else:
+            program = self.program
+            if not hasattr(program, "__code__"):
+                raise TypeError("this callable is not a Python function whose lines can be followed.")
+            self._watched(program.__code__, lambda: program(**leaves), {})
+
+    def _watched(self, code: CodeType, call: Callable[[], object], before: dict[str, Any]) -> None:
+        """Call, and note a moment after each line of `code`. What `before` names is the notebook's, not the program's."""
+        last: int | None = None
+        missing = object()
+        ran = 0
+
+        def note(frame: FrameType, result: object = None) -> None:
+            own = {n: v for n, v in frame.f_locals.items() if n != "__builtins__" and v is not before.get(n, missing)}
+            if isinstance(result, Value):
+                own.setdefault("result", result)
+            self._note(None if last is None else last - self.first, own)
+
+        def local(frame: FrameType, event: str, arg: object):
+            nonlocal last, ran
+            if event == "opcode":  # an empty loop has no line events
+                ran += 1
+                if ran > OPCODES:
+                    raise _TooLong("this line runs on and on. Show a shorter run.")
+            elif event == "line":
+                note(frame)
+                last = frame.f_lineno
+            elif event == "return":
+                note(frame, arg)
+            return local
+
+        def watch(frame: FrameType, event: str, _arg: object):
+            if frame.f_code is not code:
+                return None
+            frame.f_trace_opcodes = True
+            return local
+
+        outer = sys.gettrace()
+        sys.settrace(watch)
+        try:
+            call()
+        finally:
+            sys.settrace(outer)
+
+    def _note(self, line: int | None, variables: dict[str, Any]) -> None:
+        if len(self.moments) > STEPS:
+            raise _TooLong(f"more than {STEPS} lines have run and the program has not ended. Show a shorter run.")
+        moment = Moment(line)
+        names = [(text, thing) for text, thing in walk(variables) if isinstance(thing, Value)]
+        found = _behind([thing for _, thing in names])
+        for obj in sorted(found, key=lambda v: v._seq):  # parents were made first
+            if id(obj) not in self._ids:
+                if len(self.nodes) >= NODES:
+                    raise _TooLong(f"the graph has more than {NODES} nodes, too many to watch one by one. Show a shorter run.")
+                self._ids[id(obj)] = len(self.nodes)
+                parents = tuple(self._ids[id(p)] for p in obj._prev)
+                self.nodes.append(Born(len(self.nodes), obj, parents, len(self.moments)))
+                moment.new.append(len(self.nodes) - 1)
+        moment.held = {self._ids[id(obj)] for obj in found}
+        for text, thing in names:
+            born = self.nodes[self._ids[id(thing)]]
+            born.name = born.name or text
+        self.moments.append(moment)
+
+    def _name(self) -> None:
+        """Labels: the learner's name, numbered where it was used again; else the expression if it is short; else v1, v2, ..."""
+        uses: dict[str, int] = {}
+        unnamed = itertools.count(1)
+        for n in self.nodes:
+            n.expr = self._expression(n)
+            if n.kind == "constant":
+                n.label = number(n.obj.data)
+            elif n.name:
+                uses[n.name] = uses.get(n.name, 0) + 1
+                n.label = n.name + (str(uses[n.name]).translate(DIGITS) if uses[n.name] > 1 else "")
+            else:
+                n.label = n.expr if len(n.expr) <= 11 else f"v{next(unnamed)}"
+
+    def _expression(self, n: Born) -> str:
+        if not n.parents:
+            return ""
+        parts = [self.nodes[p].label for p in n.parents]
+        op = n.obj._op
+        if op.startswith("**") and len(parts) == 1:
+            return _closed(parts[0]) + op[2:].translate(SUPERSCRIPT)
+        if op == "neg":
+            return "−" + _closed(parts[0])
+        if len(parts) == 1:
+            return f"{op}({parts[0]})"
+        return TIMES.get(op, f" {op} ").join(p if op == "+" else _closed(p) for p in parts)
+
+    def _as_trace(self) -> Trace:
+        """The whole graph in the form that the layout reads."""
+        nodes: list[Node] = []
+        edges: list[Edge] = []
+        for n in self.nodes:
+            nodes.append(Node(
+                id=n.id, kind=n.kind, op=n.obj._op, label=n.label, named=True, expr="" if n.expr == n.label else n.expr, value=0.0,
+                grad=None, requires_grad=True, rule="", rule_latex="", saved=[], source=None, scope="",
+            ))  # fmt: skip
+            for slot, p in enumerate(n.parents):
+                edges.append(Edge(id=len(edges), source=p, target=n.id, slot=slot, local=None, local_text="", carries_grad=False))
+        return Trace(version=1, engine="value", title="", root=len(nodes) - 1, nodes=nodes, edges=edges, steps=[])
+
+    # The picture --------------------------------------------------------------------------------------------------------------
+    @property
+    def moment(self) -> Moment:
+        return self.moments[self.at]
+
+    @property
+    def finished(self) -> bool:
+        return self.at == len(self.moments) - 1
+
+    def svg(self) -> str:
+        body, width, height = self.body()
+        return svg(max(820, width), height, body, self.sentence())
+
+    def body(self) -> tuple[str, float, float]:
+        """The program and its graph, side by side where there is room, without the frame; width and height."""
+        code, width, height = self._code()
+        if self.drawn is None:
+            return DEFS + code, width, height
+        w, h = self.drawn["w"], self.drawn["h"]
+        if width + w <= 980:
+            graph = tag("g", "", self._graph(), transform=f"translate({width:.1f},{max(height - h, 0) / 2:.1f})")
+            return DEFS + code + graph, width + w, max(height, h)
+        return DEFS + code + tag("g", "", self._graph(), transform=f"translate(0,{height:.1f})"), w, height + h
+
+    def _code(self) -> tuple[str, float, float]:
+        """The program's lines: the one that has just run is marked, and those that never ran are pale in the end."""
+        ran = [m.line for m in self.moments[: self.at + 1]]
+        wide = max([len(line) for line in self.lines], default=0)
+        width, out = 88 + 8.2 * wide, ""
+        for i, line in enumerate(self.lines):
+            y, times = 34.0 + 24 * i, ran.count(i)
+            if i == self.moment.line:
+                out += tag("rect", "here", x=10, y=y - 16, width=width - 44, height=23, rx=5) + label(16, y, "▶", "t fwd")
+            never = self.finished and not times and line.strip() not in ("else:", "")
+            pale = " gone" if not times else ""
+            out += tag("text", f"num d{pale}", esc(line), x=34.0, y=y, style="white-space:pre")
+            if times > 1 or never:
+                note = f"×{times}" if times > 1 else "never ran"
+                out += label(width - 40 if never else width - 30, y, note, "t soft")
+        return out, width + (30 if self.finished and "never ran" in out else 0), 24 * len(self.lines) + 34.0
+
+    def _graph(self) -> str:
+        assert self.drawn is not None
+        ends = [(p, n.id) for n in self.nodes for p in n.parents]  # by edge id
+        out = ""
+        for wire in self.drawn["wires"]:
+            source, target = ends[wire["id"]]
+            if self.nodes[target].moment <= self.at:
+                fresh = " new" if target in self.moment.new else "" if target in self.moment.held else " gone"
+                out += tag("path", f"wire{fresh}", d=wire["d"], marker_end="url(#mgl-g)")
+        for card in self.drawn["cards"]:
+            n = self.nodes[card["id"]]
+            if n.moment > self.at:
+                continue
+            fresh = " new" if n.id in self.moment.new else ""
+            rect = tag("rect", f"card{fresh}{' constant' if n.kind == 'constant' else ''}", width=card["w"], height=card["h"], rx=9)
+            rect += label(CARD_PAD, 22, card["name"], "d b") + label(card["w"] - CARD_PAD, 21, _what(n, card["expr"]), "t soft", "end")
+            if n.kind != "constant":
+                rect += label(CARD_PAD, 46, number(n.obj.data, 5), "num v fwd b")
+            if n.id not in self.moment.held and n.kind != "constant":
+                rect += label(card["w"] - CARD_PAD, 46, "let go", "t", "end")
+            out += tag("g", "" if n.id in self.moment.held else "gone", rect, transform=f"translate({card['x']:.1f},{card['y']:.1f})")
+        return out
+
+    # The same in words --------------------------------------------------------------------------------------------------------
+    def sentence(self, at: int | None = None) -> str:
+        at = self.at if at is None else at
+        m = self.moments[at]
+        if m.line is None:
+            names = [n.label for n in self.nodes if n.moment == 0]
+            return f"Nothing has run yet. {_and(names)} {'is a leaf' if len(names) == 1 else 'are leaves'}: given, not computed."
+        line = self.lines[m.line].strip() if m.line < len(self.lines) else ""
+        out = f"{line.rstrip(':')}: "
+        made = [self.nodes[i] for i in m.new if self.nodes[i].kind != "constant"]
+        if made:
+            out += " ".join(self._birth(n) for n in made)
+        elif line.startswith(("if ", "elif ", "while ", "for ")):
+            out += "Python decided where to go on. The graph got no node."
+        else:
+            out += "no new node."
+        lost = [self.nodes[i].label for i in sorted(self.moments[at - 1].held - m.held) if self.nodes[i].kind != "constant"] if at else []
+        return out + (f" No variable leads to {_and(lost)} any more." if lost else "")
+
+    def _birth(self, n: Born) -> str:
+        if n.kind == "leaf":
+            return f"{n.label} is a new leaf, {number(n.obj.data, 5)}."
+        return f"{n.label} is {number(n.obj.data, 5)} and remembers {_and([self.nodes[p].label for p in n.parents])}."
+
+    def count(self) -> str:
+        there = [n for n in self.nodes if n.moment <= self.at]
+        kinds = {k: sum(n.kind == k for n in there) for k in ("leaf", "operation", "constant")}
+        edges = sum(len(n.parents) for n in there)
+        return (
+            f"So far {_plural(len(there), 'node')} ({kinds['leaf']} leaf{'' if kinds['leaf'] == 1 else 's'}, "
+            f"{_plural(kinds['operation'], 'operation')}, {_plural(kinds['constant'], 'constant')}) and {_plural(edges, 'edge')}."
+        ).replace("leafs", "leaves")
+
+    HEAD = ("node", "computed as", "value", "remembers", "made by")
+
+    def rows(self) -> list[tuple[str, ...]]:
+        out: list[tuple[str, ...]] = []
+        for n in self.nodes:
+            if n.moment <= self.at and n.kind != "constant":
+                line = self.moments[n.moment].line
+                made = "given" if line is None else self.lines[line].strip() if line < len(self.lines) else ""
+                out.append((n.label, n.expr or "–", number(n.obj.data), ", ".join(self.nodes[p].label for p in n.parents) or "–", made))
+        return out
+
+    def table(self) -> str:
+        head = "".join(f'<th scope="col">{h}</th>' for h in self.HEAD)
+        body = "".join("<tr>" + "".join(f"<td>{esc(c)}</td>" for c in row) + "</tr>" for row in self.rows())
+        return f'<div class="mgl">{STYLE}<table><caption>{esc(self.count())}</caption><tr>{head}</tr>{body}</table></div>'
+
+    def text(self) -> str:
+        """Every line that has run, in its order."""
+        return "\n".join([*(f"{k:>2}  {self.sentence(k)}" for k in range(self.at + 1)), self.count()])
+
+
+_LOOK = (
+    ".mgl .here{fill:var(--fwd-soft)}.mgl .card.new{stroke:var(--fwd);stroke-width:2.6}.mgl .wire.new{stroke-width:2.6}"
+    ".mgl .wire.gone{opacity:.35;stroke-dasharray:3 4}.mgl .gone .card{stroke-dasharray:3 4}"
+)
+_SIZE = 'refX="7" refY="4" markerWidth="11" markerHeight="11" markerUnits="userSpaceOnUse" orient="auto"'
+_TIP = f'<marker id="mgl-g" viewBox="0 0 8 8" {_SIZE}>'
+DEFS = f'<style>{_LOOK}</style><defs>{_TIP}<path class="tip-f" d="M0 0L8 4L0 8z"/></marker></defs>'
+
+
+def _behind(values: list[Value]) -> list[Value]:
+    """The values and everything that they were made from."""
+    seen: dict[int, Value] = {}
+    todo = list(values)
+    while todo:
+        obj = todo.pop()
+        if id(obj) not in seen:
+            seen[id(obj)] = obj
+            todo += obj._prev
+    return list(seen.values())
+
+
+def _source(f: Callable) -> tuple[list[str], int]:
+    """The lines of a function's body as people read them, and the number of the first; without its head and docstring."""
+    try:
+        lines, first = inspect.getsourcelines(f)
+        if f.__name__ == "<lambda>":
+            return [line.strip() for line in lines], first
+        body = ast.parse(textwrap.dedent("".join(lines))).body[0].body  # type: ignore[attr-defined]
+    except (OSError, TypeError, SyntaxError, AttributeError):
+        return [], getattr(getattr(f, "__code__", None), "co_firstlineno", 0)
+    start = body[1 if ast.get_docstring(ast.parse(textwrap.dedent("".join(lines))).body[0]) and len(body) > 1 else 0]  # type: ignore[arg-type]
+    text = textwrap.dedent("".join(lines[start.lineno - 1 :])).rstrip()
+    return text.splitlines(), first + start.lineno - 1
+
+
+def _closed(text: str) -> str:
+    return f"({text})" if " " in text and not text.endswith(")") else text
+
+
+def _what(n: Born, expr: str) -> str:
+    return expr if n.kind == "operation" else ("input" if n.moment == 0 else "leaf") if n.kind == "leaf" else ""
+
+
+def _and(names: Iterable[str]) -> str:
+    *most, last = list(names) or [""]
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def grow(program: str | Callable[..., Value] = CANNED, *, at: int | str = "end", **inputs: float) -> Lesson:
+    """Run a program line by line and watch the graph grow; add the next line yourself.
+
+    program: lines of Python as text, or your own function of Values, with its loops and branches. In text, x is 3 unless you give other
+    inputs, and your notebook's own functions can be called. at: where to begin: "start", "end", or a number of lines.
+    inputs: the leaves, for example x=2, w=-1.
+    Returns a widget; where the program cannot run, a widget with one sentence that says why.
+
+    >>> from widgets.lessons import grow
+    >>> print(grow(x=3).text().splitlines()[-1])
+    So far 6 nodes (1 leaf, 3 operations, 2 constants) and 5 edges.
+    """
+    if not isinstance(program, str) and not callable(program):
+        what = type(program).__name__
+        return Sentence(f"grow needs lines of Python such as 'a = x * 2', or a function of Values. It was given {what}.")
+    base: dict[str, Any] = {}
+    if isinstance(program, str):
+        inputs = inputs or {"x": 3.0}
+        frame = inspect.currentframe()
+        base = dict(frame.f_back.f_globals) if frame and frame.f_back else {}
+    try:
+        state = Growth(program, inputs, base)
+        state.at = {"start": 0, "end": state.at}[at] if isinstance(at, str) else min(max(int(at), 0), state.at)
+        if not state.nodes:
+            raise ValueError("no Value took part in it.")
+    except Exception as error:  # whatever the learner's code raises is shown as a sentence, not as a traceback of ours
+        return Sentence(f"grow cannot run this: {_said(error)}")
+    return _Live(state)
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, SyntaxError):
+        return f"Python cannot read line {error.lineno}: {error.msg}."
+    return str(error) if isinstance(error, (ValueError, _TooLong)) else f"{type(error).__name__}: {error}"
+
+
+class _Live(Lesson):
+    def __init__(self, state: Growth):
+        self.state, self.quiet = state, False
+        self.shown, self.words, self.sliders, self.table = ipywidgets.HTML(), ipywidgets.HTML(), wrap(), ipywidgets.HTML()
+        self.step = ipywidgets.IntSlider(min=0, max=0, description="line", layout={"width": "320px", "max_width": "100%"})
+        self.step.style.description_width = "34px"
+        self.play = ipywidgets.Play(min=0, max=0, interval=900, show_repeat=False)
+        self.back = ipywidgets.Button(description="◀ back", tooltip="one line back", layout={"width": "76px"})
+        self.ahead = ipywidgets.Button(description="run next line ▶", tooltip="run one more line", layout={"width": "130px"})
+        ipywidgets.jslink((self.play, "value"), (self.step, "value"))
+        folded = ipywidgets.Accordion(children=[self.table], titles=["The same graph as a table"], selected_index=None)
+        folded.layout.max_width = "820px"
+        controls = wrap(self.back, self.ahead, self.step, self.play)
+        children: list[ipywidgets.Widget] = [self.shown, self.words, controls, self.sliders, folded]
+        if isinstance(state.program, str):
+            self.line = ipywidgets.Text(placeholder="d = c - x", description="next line", continuous_update=False)
+            self.line.layout.width, self.line.layout.max_width, self.line.style.description_width = "340px", "100%", "64px"
+            self.add = ipywidgets.Button(description="add and run", layout={"width": "104px"})
+            self.undo = ipywidgets.Button(description="take the last line off", layout={"width": "160px"})
+            self.note = ipywidgets.HTML()
+            self.line.observe(self._added, names=["value"])
+            self.add.on_click(lambda _button: self._added())
+            self.undo.on_click(lambda _button: self._removed())
+            children.insert(3, wrap(self.line, self.add, self.undo, self.note))
+        for name, value in state.inputs.items():
+            reach = max(4.0, 2 * abs(value))
+            slider = ipywidgets.FloatSlider(value=value, min=-reach, max=reach, step=0.1, description=name, readout_format=".1f")
+            slider.layout.width, slider.layout.max_width, slider.style.description_width = "320px", "100%", "30px"
+            slider.observe(self._moved, names=["value"])
+            self.sliders.children += (slider,)
+        super().__init__(children, picture=self._picture, text=self._text)
+        self.step.observe(self._stepped, names=["value"])
+        self.back.on_click(lambda _button: self._go(-1))
+        self.ahead.on_click(lambda _button: self._go(+1))
+        self._take(state)
+        self.add_class("mg-grow")
+
+    def _picture(self) -> str:
+        """For a saved notebook: the present moment; the last one if nothing has run yet."""
+        before, self.state.at = self.state.at, self.state.at or len(self.state.moments) - 1
+        try:
+            return self.state.svg()
+        finally:
+            self.state.at = before
+
+    def _text(self) -> str:
+        before, self.state.at = self.state.at, self.state.at or len(self.state.moments) - 1
+        try:
+            return self.state.text()
+        finally:
+            self.state.at = before
+
+    def _take(self, state: Growth) -> None:
+        self.state, self.quiet = state, True
+        for control in (self.step, self.play):
+            control.max = len(state.moments) - 1
+            control.value = state.at
+        self.quiet = False
+        self._draw()
+
+    def _run(self, program: str | Callable, inputs: dict[str, float]) -> str:
+        """Run it anew; "" or why that failed, and then everything stays as it was."""
+        old = self.state
+        try:
+            new = Growth(program, inputs, old.base)
+        except Exception as error:
+            return _said(error)
+        if program == old.program and not old.finished:
+            new.at = min(old.at, new.at)
+        self._take(new)
+        return ""
+
+    def _added(self, _change=None) -> None:
+        line = self.line.value.strip().replace("−", "-").replace("·", "*")
+        if not line or self.quiet:
+            return
+        assert isinstance(self.state.program, str)
+        wrong = self._run(self.state.program.rstrip("\n") + "\n" + line, self.state.inputs)
+        self.note.value = say(wrong, "bad") if wrong else ""
+        if not wrong:
+            self.line.value = ""
+
+    def _removed(self) -> None:
+        assert isinstance(self.state.program, str)
+        lines = self.state.program.splitlines()
+        wrong = self._run("\n".join(lines[:-1]), self.state.inputs) if len(lines) > 1 else "The first line stays."
+        self.note.value = say(wrong, "bad") if wrong else ""
+
+    def _moved(self, change) -> None:
+        inputs = {**self.state.inputs, change["owner"].description: change["new"]}
+        wrong = self._run(self.state.program, inputs)
+        if wrong:
+            self.words.value = say(f"At {change['owner'].description} = {number(change['new'])}: {wrong}", "bad")
+
+    def _stepped(self, change) -> None:
+        if not self.quiet:
+            self.state.at = change["new"]
+            self._draw()
+
+    def _go(self, by: int) -> None:
+        self.step.value = min(max(self.step.value + by, 0), self.step.max)
+
+    def _draw(self) -> None:
+        picture = self.state.svg()
+        if (width := re.search(r'width="(\d+)"', picture)) and int(width[1]) > 1100:  # scroll, rather than shrink beyond reading
+            picture = f'<div style="overflow-x:auto">{picture.replace("max-width:100%", "max-width:none", 1)}</div>'
+        self.shown.value = picture
+        self.words.value = say(f"{self.state.sentence()} {self.state.count()}")
+        self.table.value = self.state.table()
+
+

@@ -1,0 +1,189 @@
+"""The graph inspector: a walk through the nodes behind a Tensor, one next_functions at a time, with the code that gets there.
+
+What lives here: `inspector(y)`. It uses nothing but what any learner can type: grad_fn, name(), next_functions, variable. What does not:
+where cards stand (widgets.layout), values and gradients (the graph view, %graph y).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import ipywidgets
+
+from minigrad.trace import Edge, Node, Trace, is_tensor
+from widgets.layout import CARD_PAD, layout
+
+from .lesson import STYLE, Lesson, Sentence, esc, label, say, svg, tag, wrap
+
+MOST = 60  # nodes that are drawn
+
+_LOOK = (
+    ".mgl .stop{fill:var(--panel);stroke:var(--line);stroke-width:1.25}.mgl .stop.at{stroke:var(--bwd);stroke-width:2.8}"
+    ".mgl .stop.end{fill:var(--bwd-soft)}.mgl .stop.none{stroke-dasharray:3 3}"
+    ".mgl .hop{fill:none;stroke:var(--bwd);stroke-dasharray:6 4;stroke-width:1.4}.mgl .hop.taken{stroke-width:3}"
+)
+_SIZE = 'refX="7" refY="4" markerWidth="12" markerHeight="12" markerUnits="userSpaceOnUse" orient="auto-start-reverse"'
+_TIP = f'<marker id="mgl-w" viewBox="0 0 8 8" {_SIZE}>{{}}</marker>'
+DEFS = f"<style>{_LOOK}</style>" + tag("defs", "", _TIP.format('<path class="tip-b" d="M0 0L8 4L0 8z"/>'))
+
+
+def short(node: Any) -> str:
+    """What the node is called, without the C++ namespace that PyTorch puts before AccumulateGrad."""
+    return node.name().rpartition("::")[2]
+
+
+class Walk:
+    """The graph behind `root`, and a place in it: `path` holds which of the next_functions were taken."""
+
+    def __init__(self, root: Any, name: str, names: Mapping[str, object]):
+        self.name = name
+        self.path: list[int] = []
+        self.nodes: list[Any] = [root.grad_fn]
+        todo = [root.grad_fn]
+        while todo:
+            for parent, _ in todo.pop(0).next_functions:
+                if parent is not None and not any(parent is n for n in self.nodes):
+                    self.nodes.append(parent)
+                    todo.append(parent)
+                    if len(self.nodes) > MOST:
+                        raise ValueError(f"this graph has more than {MOST} nodes: show the result of a smaller computation.")
+        self.leaves = {id(thing): n for n, thing in reversed(list(names.items())) if is_tensor(thing) and n[:1] != "_"}
+        self.drawn = layout(self._as_trace())
+
+    def index(self, node: object) -> int:
+        return next(i for i, n in enumerate(self.nodes) if n is node)
+
+    @property
+    def here(self) -> Any:
+        node = self.nodes[0]
+        for k in self.path:
+            node = node.next_functions[k][0]
+        return node
+
+    @property
+    def code(self) -> str:
+        return f"{self.name}.grad_fn" + "".join(f".next_functions[{k}][0]" for k in self.path)
+
+    def leaf(self, node: Any) -> str:
+        """The learner's name of the leaf behind an AccumulateGrad; "" for other nodes."""
+        return self.leaves.get(id(node.variable), "a leaf without a name") if hasattr(node, "variable") else ""
+
+    def _as_trace(self) -> Trace:
+        """Nodes and links in the form that the layout reads, parents first; each None is a card of its own."""
+        self.ends: list[tuple[int, int, int]] = []  # by edge: node, which of its next_functions, card that it leads to
+        cards = [short(n) for n in self.nodes]
+        for i, node in enumerate(self.nodes):
+            for k, (parent, _) in enumerate(node.next_functions):
+                if parent is None:
+                    cards.append("None")
+                self.ends.append((i, k, len(cards) - 1 if parent is None else self.index(parent)))
+        nodes = [
+            Node(
+                id=i, kind="constant" if text == "None" else "operation", op="", label=text + "  ", named=True, value=0.0, grad=None,
+                expr="", requires_grad=True, rule="", rule_latex="", saved=[], source=None, scope="",
+            )
+            for i, text in enumerate(cards)
+        ]  # fmt: skip
+        edges = [
+            Edge(id=j, source=to, target=i, slot=k, local=None, local_text="[0]", carries_grad=True)
+            for j, (i, k, to) in enumerate(self.ends)
+        ]
+        return Trace(version=1, engine="value", title="", root=0, nodes=nodes, edges=edges, steps=[])
+
+    # The picture --------------------------------------------------------------------------------------------------------------
+    def svg(self) -> str:
+        at, taken, node = self.index(self.here), set(), self.nodes[0]
+        for k in self.path:
+            taken.add((self.index(node), k))
+            node = node.next_functions[k][0]
+        out = DEFS
+        for wire in self.drawn["wires"]:
+            i, k, _ = self.ends[wire["id"]]
+            kind = "hop taken" if (i, k) in taken else "hop"
+            out += tag("path", kind, d=wire["d"], marker_start="url(#mgl-w)")
+            if i == at or (i, k) in taken:
+                out += tag("rect", "pill", x=wire["px"] - 16, y=wire["py"] - 10, width=32, height=20, rx=10)
+                out += label(wire["px"], wire["py"] + 4, f"[{k}]", "num t bwd", "middle")
+        for card in self.drawn["cards"]:
+            text = card["name"].strip()
+            leaf = "" if text == "None" else self.leaf(self.nodes[card["id"]])
+            kind = ("stop none" if text == "None" else "stop end" if leaf else "stop") + (" at" if card["id"] == at else "")
+            body = tag("rect", kind, width=card["w"], height=card["h"], rx=9) + label(CARD_PAD, 24, text, "d b")
+            if leaf:
+                body += label(CARD_PAD, 48, f"→ {leaf}.grad", "t bwd")
+            elif card["id"] == 0:
+                body += label(CARD_PAD, 48, f"{self.name}.grad_fn", "num t soft")
+            elif text == "None":
+                body += label(CARD_PAD, 41, "nothing to visit", "t soft")
+            out += tag("g", "", body, transform=f"translate({card['x']:.1f},{card['y']:.1f})")
+        return svg(max(self.drawn["w"], 480), self.drawn["h"], out, self.sentence())
+
+    # The same in words --------------------------------------------------------------------------------------------------------
+    def sentence(self) -> str:
+        node = self.here
+        ways = [short(p) if p is not None else "None" for p, _ in node.next_functions]
+        if leaf := self.leaf(node):
+            return f"{short(node)}: the end of a path. It adds what arrives to {leaf}.grad; .variable is the leaf itself."
+        return f"{short(node)}: gradients go from here to {' and '.join(ways)}."
+
+    def rows(self) -> list[tuple[str, str]]:
+        return [(short(n), ", ".join("None" if p is None else short(p) for p, _ in n.next_functions) or "–") for n in self.nodes]
+
+    def text(self) -> str:
+        wide = max(len(a) for a, _ in self.rows())
+        return "\n".join([f"{self.code}: {self.sentence()}", "", *(f"{a.ljust(wide)}  ->  {b}" for a, b in self.rows())])
+
+
+def inspector(y: object) -> Lesson:
+    """Walk from a Tensor's grad_fn along next_functions to the leaves; each button press shows the code that does the same.
+
+    y: a Tensor that was computed from something that requires gradients.
+    Returns a widget; where there is no graph, a widget with one sentence that says why.
+    """
+    frame = inspect.currentframe()
+    names = {**frame.f_back.f_globals, **frame.f_back.f_locals} if frame and frame.f_back else {}
+    if not is_tensor(y):
+        return Sentence(f"inspector walks the graph of a Tensor. It was given {type(y).__name__}; for a Value, use %graph.")
+    if y.grad_fn is None:  # type: ignore[attr-defined]
+        why = "is a leaf: nothing computed it" if y.requires_grad else "was computed from nothing that requires gradients"  # type: ignore[attr-defined]
+        return Sentence(f"This tensor {why}, so its grad_fn is None and there is nothing to walk. Show a result.")
+    name = next((n for n, thing in names.items() if thing is y and n[:1] != "_"), "y")
+    try:
+        walk = Walk(y, name, names)
+    except ValueError as error:
+        return Sentence(f"inspector cannot show this: {error}")
+    return _Live(walk)
+
+
+class _Live(Lesson):
+    def __init__(self, walk: Walk):
+        self.walk = walk
+        self.shown, self.typed, self.words, self.ways = ipywidgets.HTML(), ipywidgets.HTML(), ipywidgets.HTML(), wrap()
+        super().__init__([self.shown, self.ways, self.typed, self.words], picture=walk.svg, text=walk.text)
+        self._draw()
+        self.add_class("mg-inspector")
+
+    def go(self, way: int | None) -> None:
+        """Follow one of the next_functions; None: back to the root."""
+        self.walk.path = [] if way is None else [*self.walk.path, way]
+        self._draw()
+
+    def _draw(self) -> None:
+        old = self.ways.children
+        buttons = [ipywidgets.Button(description="◀ root", tooltip="back to the root", disabled=not self.walk.path)]
+        buttons[0].layout.width = "84px"
+        buttons[0].on_click(lambda _button: self.go(None))
+        for k, (parent, _) in enumerate(self.walk.here.next_functions):
+            text = f"next_functions[{k}] → {'None' if parent is None else short(parent)}"
+            button = ipywidgets.Button(description=text, disabled=parent is None, layout={"width": "auto"})
+            button.on_click(lambda _button, k=k: self.go(k))
+            buttons.append(button)
+        self.ways.children = tuple(buttons)
+        for button in old:
+            button.close()
+        self.shown.value = self.walk.svg()
+        code = f'<code class="mgl num">{esc(self.walk.code)}</code>'
+        self.typed.value = f'<div class="mgl" style="padding:4px 2px">{STYLE}The same as code: {code}</div>'
+        self.words.value = say(self.walk.sentence())

@@ -1,0 +1,666 @@
+"""S4, the ledger: a backward pass as a table that the learner fills in, one row for each gradient that is sent.
+
+What lives here: `Book`, the right numbers of every cell and what a wrong one would be the result of; `ledger(f, x=2)`, the table to fill
+in under a picture that fills with it. What does not: derivatives (minigrad.Value), the walk back and formulas (minigrad.trace), typed
+programs (stepper.py), where cards stand (widgets.layout).
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import math
+import operator
+import re
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from typing import Literal, NamedTuple
+
+import ipywidgets
+
+from minigrad import Value
+from minigrad.trace import Edge, Node, fmt, trace
+from minigrad.trace import ledger as sent_rows
+from widgets.layout import CARD_PAD, layout, shorten
+
+from .lesson import Lesson, Sentence, esc, label, number, say, svg, tag, verdict, wrap
+from .stepper import parse, run_function, run_text
+
+CANNED = "a = x*3; b = a + 1; c = b**2"
+LONGEST = 12  # rows: more is no exercise
+HEAD = ("node", "value", "arrives", "", "local derivative", "", "sends", "to")
+NEAR = 5e-3  # three digits are enough where a number has more than six
+
+_RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+_FUNCTIONS = {"exp": math.exp, "log": math.log, "sin": math.sin, "cos": math.cos, "tanh": math.tanh, "sqrt": math.sqrt}
+_BINARY = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: operator.pow}
+
+
+class Key(NamedTuple):
+    """One cell: what arrives at a node, or the local derivative or the amount sent along an edge."""
+
+    kind: Literal["arrives", "local", "sends"]
+    id: int  # of the node, or of the edge
+
+
+def close(got: float, right: float) -> bool:
+    """Whether `got` is `right`; where `right` has more than six digits, three of them are enough.
+
+    >>> close(1001, 1000), close(0.633, 0.6333192)
+    (False, True)
+    """
+    short = math.isclose(right, float(f"{right:.6g}"), rel_tol=1e-12)
+    return math.isclose(got, right, rel_tol=1e-9 if short else NEAR, abs_tol=1e-12)
+
+
+def read(text: str, values: dict[str, float]) -> float:
+    """A number that a learner typed, or a small formula in the names of the ledger. Raises ValueError with one plain sentence.
+
+    >>> read("2b", {"b": 7.0}), read("14", {}), read("-1/4", {})
+    (14.0, 14.0, -0.25)
+    """
+    said = text.strip()
+    plain = said
+    for sign, python in {"−": "-", "·": "*", "×": "*", "^": "**", "²": "**2", "³": "**3"}.items():
+        plain = plain.replace(sign, python)
+    plain = re.sub(r"(?<=\d),(?=\d)", ".", plain)
+    plain = re.sub(r"(?<![\w.])(\d+\.?\d*)(?![eE][-+]?\d)\s*(?=[^\W\d]|\()", r"\1*", plain)
+    try:
+        got = _value(ast.parse(plain, mode="eval").body, values)
+    except ZeroDivisionError:
+        raise ValueError(f"{said} divides by zero.") from None
+    except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) as error:
+        why = str(error) if str(error).startswith("The ledger") else "Write a number, or a formula such as 2*b."
+        raise ValueError(f"{said[:40]!r} is not a number. {why}") from None
+    if not math.isfinite(got):
+        raise ValueError(f"{said[:40]!r} is not a finite number.")
+    return got
+
+
+def _value(tree: ast.AST, values: dict[str, float]) -> float:
+    match tree:
+        case ast.Constant(value=int() | float() as x) if not isinstance(x, bool):
+            return float(x)
+        case ast.Name(id=name):
+            if name not in values:
+                raise ValueError(f"The ledger has no {name}.")
+            return values[name]
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd() as op, operand=x):
+            return -_value(x, values) if isinstance(op, ast.USub) else _value(x, values)
+        case ast.BinOp(left=x, op=op, right=y) if type(op) in _BINARY:
+            out = _BINARY[type(op)](_value(x, values), _value(y, values))
+            if isinstance(out, float):
+                return out
+        case ast.Call(func=ast.Name(id=name), args=[x], keywords=[]) if name in _FUNCTIONS:
+            return _FUNCTIONS[name](_value(x, values))
+    raise ValueError
+
+
+class Book:
+    """A program at its inputs, the rows of its backward pass, and what stands in each cell so far."""
+
+    def __init__(self, f: str | Callable, inputs: dict[str, float]):
+        names = parse(f)[1] if isinstance(f, str) else list(inspect.signature(f).parameters)
+        if unknown := [n for n in inputs if n not in names]:
+            raise ValueError(f"the program has no input {unknown[0]}; it takes {', '.join(names) or 'none'}.")
+        self.f, self.inputs = f, {n: float(inputs.get(n, 1.0)) for n in names}
+        root, named = run_text(f, self.inputs) if isinstance(f, str) else run_function(f, self.inputs)
+        if not math.isfinite(root.data):
+            raise ValueError("the program has no finite value there.")
+        named = {n: v for n, v in named.items() if n not in self.inputs or not v._prev}  # x = tanh(x): x is the input's name
+        if not any(v is root for v in named.values()):
+            named["y" if "y" not in {*named, *self.inputs} else "out"] = root
+        self.trace = trace(root, named)
+        self.nodes: list[Node] = self.trace["nodes"]
+        self.edges: list[Edge] = self.trace["edges"]
+        self.root = self.trace["root"]
+        self.rows = [row["edge"] for row in sent_rows(self.trace) if row["edge"] is not None]  # in the engine's order
+        if len(self.rows) > LONGEST:
+            raise ValueError(f"this program has {len(self.rows)} rows: take one with at most {LONGEST}.")
+        if any(not math.isfinite(self.local(e)) for e in self.rows):
+            raise ValueError("one of its steps has no derivative there.")
+        self.leaves = [n["id"] for n in self.nodes if n["kind"] == "leaf" and self.users(n["id"])]
+        if not self.leaves:
+            raise ValueError("none of its inputs has a part in the result.")
+        self.cells = [key for line in self.lines() for key in line if key is not None and key != Key("arrives", self.root)]
+        self.got: dict[Key, float] = {}  # what was typed, right or wrong
+        self.helped: set[Key] = set()  # the cells that were filled in for the learner
+
+    # The right numbers --------------------------------------------------------------------------------------------------------
+    def local(self, e: int) -> float:
+        slope = self.edges[e]["local"]
+        return math.nan if slope is None else float(slope)
+
+    def users(self, n: int) -> list[int]:
+        """The edges along which gradients come to node n."""
+        return [e for e in self.rows if self.edges[e]["source"] == n]
+
+    def wanted(self, key: Key) -> float:
+        if key.kind == "local":
+            return self.local(key.id)
+        if key.kind == "sends":
+            return self.local(key.id) * self.wanted(Key("arrives", self.edges[key.id]["target"]))
+        return 1.0 if key.id == self.root else sum(self.wanted(Key("sends", e)) for e in self.users(key.id))
+
+    def value(self, n: int) -> float:
+        return float(self.nodes[n]["value"])
+
+    def lines(self) -> Iterator[tuple[Key | None, Key | None, Key | None]]:
+        """The rows of the table: arrives (only where a node has its first row), local, sends; last one row for each input."""
+        seen = set()
+        for e in self.rows:
+            n = self.edges[e]["target"]
+            yield (None if n in seen else Key("arrives", n)), Key("local", e), Key("sends", e)
+            seen.add(n)
+        for n in self.leaves:
+            yield Key("arrives", n), None, None
+
+    # Filling in ---------------------------------------------------------------------------------------------------------------
+    def right(self, key: Key) -> bool:
+        return key == Key("arrives", self.root) or (key in self.got and close(self.got[key], self.wanted(key)))
+
+    @property
+    def open(self) -> list[Key]:
+        return [key for key in self.cells if not self.right(key)]
+
+    def step_back(self) -> str:
+        """Fill in what is missing in the first row that is not complete; returns what happened in it."""
+        for line in self.lines():
+            missing = [key for key in line if key is not None and not self.right(key)]
+            if missing:
+                for key in missing:
+                    self.got[key] = self.wanted(key)
+                    self.helped.add(key)
+                return self.confirm(line[2] or missing[-1])
+        return self.summary()
+
+    def answer(self, key: Key, got: float) -> str:
+        """Put a number into a cell; returns ✓ and why it is right, or ✗ and what it would be the result of."""
+        self.got[key] = got
+        self.helped.discard(key)
+        if not self.right(key):
+            return f"✗ {self.explain(key, got)}"
+        return f"✓ {self.confirm(key)}"
+
+    # Words --------------------------------------------------------------------------------------------------------------------
+    def name(self, n: int) -> str:
+        return self.nodes[n]["label"]
+
+    def ends(self, e: int) -> tuple[int, int]:
+        """The node that sends along this edge, and the one that receives."""
+        return self.edges[e]["target"], self.edges[e]["source"]
+
+    def slope_name(self, e: int) -> str:
+        n, p = self.ends(e)
+        return f"{_d(self.name(n))}/{_d(self.name(p))}"
+
+    def to(self, e: int) -> str:
+        """Where a row goes; of x·x, which of the two places it is."""
+        n, p = self.ends(e)
+        twins = [i for i in self.rows if self.ends(i) == (n, p)]
+        return self.name(p) + (f" ({twins.index(e) + 1} of {len(twins)})" if len(twins) > 1 else "")
+
+    def title(self, key: Key) -> str:
+        """What a cell is called, for its tooltip and for screen readers."""
+        if key.kind == "arrives":
+            return f"{self.name(key.id)}.grad: what arrives at {self.name(key.id)}"
+        if key.kind == "local":
+            return f"local derivative {self.slope_name(key.id)}, row to {self.to(key.id)}"
+        return f"what {self.name(self.ends(key.id)[0])} sends to {self.to(key.id)}"
+
+    def confirm(self, key: Key) -> str:
+        shown = number(self.wanted(key))
+        if key.kind == "local":
+            e = self.edges[key.id]
+            n, p = self.ends(key.id)
+            formula = f"{e['local_text']} = " if not re.fullmatch(r"[−\d.]+", e["local_text"] or "0") else ""
+            at = f" at {self.name(p)} = {number(self.value(p))}" if formula else ""
+            return f"{self.slope_name(key.id)} = {formula}{shown}{at}."
+        if key.kind == "sends":
+            n, p = self.ends(key.id)
+            arrived = _bracket(self.wanted(Key("arrives", n)))
+            return f"{self.name(n)} sends {arrived} × {_bracket(self.local(key.id))} = {shown} to {self.name(p)}."
+        shares = [_bracket(self.wanted(Key("sends", e))) for e in self.users(key.id)]
+        total = f"{' + '.join(shares)} = {shown}" if len(shares) > 1 else shown
+        last = "stays there" if key.id in self.leaves else "has arrived"
+        return f"{self.name(key.id)}.grad = {total}: all that was sent to {self.name(key.id)} {last}."
+
+    def rule(self, key: Key) -> str:
+        """What belongs into a cell, without a number."""
+        if key.kind == "local":
+            n, p = self.ends(key.id)
+            return f"Asked is how fast {self.nodes[n]['expr']} changes when only {self.name(p)} moves."
+        if key.kind == "sends":
+            return "Asked is what arrives in this row, times the local derivative of this row."
+        senders = list(dict.fromkeys(self.name(self.ends(e)[0]) for e in self.users(key.id)))
+        return f"Asked is what {_and(senders)} {'sends' if len(senders) == 1 else 'send, added up'}."
+
+    def explain(self, key: Key, got: float) -> str:
+        """Which number a wrong entry would be the result of, and what is asked."""
+        if follows := self._follows(key, got):
+            return follows
+        shown = fmt(got)
+        for value, words in self._usual(key):
+            if close(got, value) and not close(value, self.wanted(key)):
+                return f"{shown} {words}"
+        here = self._around(key)
+        for value, words in [*here, *self._everywhere()]:
+            if close(got, value):
+                return f"{shown} is {words}. {self.rule(key)}"
+        for (x, of_x), (y, of_y) in combinations(here, 2):
+            for sign, made in (("×", x * y), ("+", x + y)):
+                idle = 0 in (x, y) or (sign == "×" and 1 in (x, y))
+                if not idle and close(got, made):
+                    return f"{shown} would be {_bracket(x)} {sign} {_bracket(y)}: {of_x} {sign} {of_y}. {self.rule(key)}"
+        return f"{shown} is not made from the numbers of this row in one step. {self.rule(key)}"
+
+    def _follows(self, key: Key, got: float) -> str:
+        """A wrong number that is the right consequence of an earlier wrong one."""
+        if key.kind == "local":
+            return ""
+        if key.kind == "sends":
+            before = [Key("arrives", self.ends(key.id)[0]), Key("local", key.id)]
+        else:
+            before = [Key("sends", e) for e in self.users(key.id)]
+        mine = [1.0 if k == Key("arrives", self.root) else self.got.get(k) for k in before]
+        wrong = [k for k, x in zip(before, mine, strict=True) if x is not None and not self.right(k)]
+        known = [x for x in mine if x is not None]
+        if not wrong or len(known) < len(mine) or not close(got, math.prod(known) if key.kind == "sends" else sum(known)):
+            return ""
+        culprit = wrong[0]
+        what = {"arrives": "what arrives", "local": "the local derivative", "sends": "what is sent"}[culprit.kind]
+        return f"{fmt(got)} follows from your {fmt(self.got[culprit])} ({what}), which is not right yet. Mend that cell first."
+
+    def _usual(self, key: Key) -> Iterator[tuple[float, str]]:
+        """The mistakes that people make in this cell: the number that each gives, and the rest of a sentence about it."""
+        want = self.wanted(key)
+        if key.kind != "local":
+            yield 0.0, f"would mean that {self.name(self.root)} stands still when {self._receiver(key)} moves. {self.rule(key)}"
+        if key.kind == "arrives":
+            yield from self._usual_arrives(key.id)
+        else:
+            n, p = self.ends(key.id)
+            one, other, expr = self.name(n), self.name(p), self.nodes[n]["expr"]
+            arrives, local = self.wanted(Key("arrives", n)), self.local(key.id)
+            twins = [e for e in self.rows if self.ends(e)[0] == n and self.ends(e)[1] != p]
+            if key.kind == "local":
+                yield 0.0, f"would mean that {one} stands still when {other} moves."
+                for e in twins:
+                    q = self.to(e)
+                    here = f"This row goes to {other}: hold {q} still and move {other}."
+                    yield self.local(e), f"is the derivative with respect to {q}. {here}"
+                yield self.value(p), f"is the value of {other}. {self.rule(key)}"
+                yield self.value(n), f"is the value of {one}. {self.rule(key)}"
+                for edge in self.edges:
+                    if edge["target"] == n and self.nodes[edge["source"]]["kind"] == "constant":
+                        yield self.value(edge["source"]), f"is the constant in {expr}. {self.rule(key)}"
+                if power := self._exponent(n):
+                    yield power, f"is the exponent alone. {self.rule(key)}"
+                yield arrives * local, f"is multiplied already: it is what {one} sends. Here goes the local derivative alone."
+                yield arrives, f"is what arrives at {one}; it has its own column. {self.rule(key)}"
+            else:
+                yield arrives, f"is what arrived at {one}, not multiplied by {self.slope_name(key.id)} yet."
+                yield local, f"is the local derivative alone. Multiply it by what arrived at {one}."
+                for e in twins:
+                    yield self.wanted(Key("sends", e)), f"is what {one} sends to {self.to(e)}. This row goes to {other}."
+                yield arrives + local, "is the sum of the two. Along a path, multiply."
+        if want:
+            yield -want, "has the right size and the wrong sign."
+
+    def _receiver(self, key: Key) -> str:
+        return self.name(key.id if key.kind == "arrives" else self.ends(key.id)[1])
+
+    def _exponent(self, n: int) -> float | None:
+        """The number in b², where node n is such a power."""
+        found = re.search(r"[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+$", self.nodes[n]["expr"])
+        return float(found[0].translate(_RAISED)) if found and self.nodes[n]["op"].startswith("**") else None
+
+    def _usual_arrives(self, n: int) -> Iterator[tuple[float, str]]:
+        name, users = self.name(n), self.users(n)
+        sent = {e: self.wanted(Key("sends", e)) for e in users}
+        for size in range(1, len(users)):
+            for some in combinations(users, size):
+                came = _and([self.name(self.ends(e)[0]) for e in some])
+                rest = _and([self.name(self.ends(e)[0]) for e in users if e not in some])
+                more = f"{rest} {'sends' if size == len(users) - 1 else 'send'} to {name} as well: add"
+                if came == rest:  # x * x
+                    more = f"{name} stands in {len(users)} places of {came}, and each receives a share: add"
+                yield sum(sent[e] for e in some), f"is what {came} {'sends' if size == 1 else 'send'} to {name}. {more}."
+        if len(users) > 1:
+            yield math.prod(sent.values()), "is the product of the shares. Along a path one multiplies; where paths meet, one adds."
+        for e in users:
+            sender = self.ends(e)[0]
+            yield (
+                self.wanted(Key("arrives", sender)),
+                f"arrived at {self.name(sender)}; it leaves {self.name(sender)} multiplied by {self.slope_name(e)}.",
+            )
+            yield self.local(e), f"is the local derivative {self.slope_name(e)} alone. What arrives is what {self.name(sender)} sends."
+        for e in self.rows:
+            if self.ends(e)[0] == n:
+                yield self.wanted(Key("sends", e)), f"is what {name} sends on to {self.to(e)}: one step too far."
+        yield self.value(n), f"is the value of {name}. Asked is its gradient."
+
+    def _around(self, key: Key) -> list[tuple[float, str]]:
+        """The numbers of this row, with their names."""
+        if key.kind == "arrives":
+            edges = self.users(key.id)
+            out = [(self.wanted(Key("sends", e)), f"what {self.name(self.ends(e)[0])} sends") for e in edges]
+            out += [(self.value(key.id), f"the value of {self.name(key.id)}")]
+            out += [(self.value(self.ends(e)[0]), f"the value of {self.name(self.ends(e)[0])}") for e in edges]
+        else:
+            n, p = self.ends(key.id)
+            out = [(self.wanted(Key("arrives", n)), f"what arrives at {self.name(n)}")]
+            if key.kind == "sends":
+                out += [(self.local(key.id), f"the local derivative {self.slope_name(key.id)}")]
+            parents = dict.fromkeys([p, *(e["source"] for e in self.edges if e["target"] == n)])
+            kinds = {q: "the constant" if self.nodes[q]["kind"] == "constant" else f"the value of {self.name(q)}" for q in parents}
+            out += [(self.value(n), f"the value of {self.name(n)}"), *((self.value(q), kind) for q, kind in kinds.items())]
+            if power := self._exponent(n):
+                out.append((power, "the exponent"))
+        return out
+
+    def _everywhere(self) -> Iterator[tuple[float, str]]:
+        for n in self.nodes:
+            if n["kind"] != "constant":
+                yield self.value(n["id"]), f"the value of {n['label']}"
+        for e in self.rows:
+            yield self.wanted(Key("sends", e)), f"what {self.name(self.ends(e)[0])} sends to {self.to(e)}"
+            yield self.local(e), f"the local derivative {self.slope_name(e)}"
+
+    def summary(self) -> str:
+        """Where things stand, in one sentence."""
+        root = self.name(self.root)
+        at = ", ".join(f"{n} = {number(v)}" for n, v in self.inputs.items())
+        if self.open:
+            done = len(self.cells) - len(self.open)
+            begin = f"At {at}: {root} = {number(self.value(self.root))}, and {root} starts with the seed 1."
+            return f"{begin} {done} of {len(self.cells)} cells are filled in." if done else f"{begin} Fill in the {len(self.cells)} cells."
+        ends = ", ".join(f"d{root}/{_d(self.name(n))} = {number(self.wanted(Key('arrives', n)))}" for n in self.leaves)
+        own = len(self.cells) - len(self.helped)
+        by = "" if not own else " All of it is yours." if own == len(self.cells) else f" {own} of {len(self.cells)} cells are yours."
+        return f"The ledger is complete. At {at}: {ends}.{by}"
+
+    # The picture and the table --------------------------------------------------------------------------------------------------
+    def cell_text(self, key: Key | None) -> str:
+        if key is None:
+            return ""
+        return number(self.wanted(key), 5) if self.right(key) else "?"
+
+    def table_rows(self) -> list[tuple[str, ...]]:
+        """The ledger as text, under HEAD; ? where a cell is not right yet."""
+        out: list[tuple[str, ...]] = []
+        for arrives, local, sends in self.lines():
+            n = arrives.id if arrives else self.ends(local.id)[0]  # type: ignore[union-attr]  # one of the two is there
+            texts = (self.computes(n), number(self.value(n), 5)) if arrives else ("", "")
+            if local is None or sends is None:
+                out.append((*texts, self.cell_text(arrives), "", f"= {self.name(n)}.grad", "", "", ""))
+            else:
+                middle = f"{self.slope_name(local.id)} = {self.cell_text(local)}"
+                out.append((*texts, self.cell_text(arrives), "×", middle, "=", self.cell_text(sends), f"→ {self.to(local.id)}"))
+        return out
+
+    def computes(self, n: int) -> str:
+        name, expr = self.name(n), self.nodes[n]["expr"]
+        return name if not expr or expr == name else f"{name} = {expr}"
+
+    def drawing(self) -> tuple[str, float, float]:
+        """The graph, with every gradient that stands in the ledger: its drawing, width and height."""
+        drawn = layout(self.trace)
+        wires, pills = "", ""
+        for w in drawn["wires"]:
+            e = w["id"]
+            travels = e in self.rows
+            sent = travels and self.right(Key("sends", e))
+            wires += tag("path", "wire sent" if sent else "wire", d=w["d"])
+            if sent:
+                pills += _pill(w["px"], w["py"], number(self.wanted(Key("sends", e)), 4), "", "bwd b")
+            elif travels:
+                known = self.right(Key("local", e))
+                pills += _pill(w["px"], w["py"], f"×{number(self.local(e), 4) if known else '?'}", "idle", "soft")
+        cards = ""
+        for card in drawn["cards"]:
+            n = self.nodes[card["id"]]
+            inside = tag("rect", f"card{' constant' if n['kind'] == 'constant' else ''}", width=card["w"], height=card["h"], rx=9)
+            inside += label(CARD_PAD, 22, card["name"], "d b") + label(card["w"] - CARD_PAD, 21, card["expr"], "t soft", "end")
+            inside += label(CARD_PAD, 41, number(self.value(n["id"]), 5), "num v fwd")
+            if n["kind"] != "constant":
+                inside += label(CARD_PAD, 59, f"grad {self.cell_text(Key('arrives', n['id']))}", "num v bwd")
+            cards += tag("g", "", inside, transform=f"translate({card['x']:.1f},{card['y']:.1f})")
+        return wires + cards + pills, drawn["w"], drawn["h"]
+
+    WIDTHS = (176.0, 74.0, 84.0, 22.0, 176.0, 24.0, 84.0, 110.0)
+
+    def table_drawing(self, left: float, top: float) -> tuple[str, float]:
+        """The table for a picture, and its height."""
+        out, y = "", top + 20
+        edges = [left + sum(self.WIDTHS[:k]) for k in range(len(self.WIDTHS))]
+        for k, text in enumerate(HEAD):
+            out += label(edges[k] + 8, y, text, "t soft")
+        for row in self.table_rows():
+            y += 26
+            out += tag("line", "grid", x1=left, x2=left + sum(self.WIDTHS), y1=y - 18, y2=y - 18)
+            for k, text in enumerate(row):
+                colour = "d b" if k == 0 else "num v fwd" if k == 1 else "num v bwd b" if k in (2, 6) else "num v"
+                out += label(edges[k] + 8, y, shorten(text, 22), colour) if text else ""
+        return out, y - top + 12
+
+    def picture(self) -> str:
+        body, w, h = self.drawing()
+        width = max(w, sum(self.WIDTHS) + 28)
+        table, height = self.table_drawing(14, h + 8)
+        body = tag("g", "", body, transform=f"translate({(width - w) / 2:.1f},0)")
+        return svg(width, h + 8 + height, body + table, self.summary())
+
+    def text(self) -> str:
+        rows = [HEAD, *self.table_rows()]
+        widths = [max(len(row[k]) for row in rows) for k in range(len(HEAD))]
+        return "\n".join([self.summary(), "", *("  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)).rstrip() for r in rows)])
+
+
+def _d(name: str) -> str:
+    return f"d{name}" if name.isidentifier() else f"d({name})"
+
+
+def _bracket(x: float) -> str:
+    return f"({number(x)})" if x < 0 else number(x)
+
+
+def _and(names: list[str]) -> str:
+    names = list(dict.fromkeys(names))
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+
+
+def _pill(x: float, y: float, text: str, shape: str, colour: str) -> str:
+    width = 14 + 7.4 * len(text)
+    box = tag("rect", f"pill {shape}".strip(), x=x - width / 2, y=y - 10, width=width, height=20, rx=10)
+    return box + label(x, y + 4, text, f"num t {colour}", "middle")
+
+
+def ledger(f: str | Callable[..., Value] = CANNED, *, filled: int | Literal["all"] = 0, **inputs: float) -> Lesson:
+    """A backward pass to do by hand: fill in what arrives at each node, its local derivative, and what it sends.
+
+    f: a program as text, which can then be edited in the widget, or your own function of one or more Values.
+    filled: how many rows are filled in already, or "all". inputs: the numbers to start from; x = 2 in the course's own program, else 1.
+    Returns a widget; where there is nothing to fill in, a widget with one sentence that says why.
+
+    >>> from widgets.lessons import ledger
+    >>> print(ledger(filled="all").text().splitlines()[0])
+    The ledger is complete. At x = 2: dc/dx = 42.
+    """
+    if not isinstance(f, str) and not callable(f):
+        what = type(f).__name__
+        return Sentence(f"ledger needs a program such as 'a = 3*x; a**2', or a function of Values. It was given {what}.")
+    if filled != "all" and (isinstance(filled, bool) or not isinstance(filled, int) or filled < 0):
+        return Sentence(f"filled is a number of rows, or 'all'. It was given {filled!r}.")
+    try:
+        book = Book(f, {"x": 2.0, **inputs} if f == CANNED else inputs)
+    except Exception as error:  # whatever the learner's code raises is shown as a sentence, not as a traceback of ours
+        return Sentence(f"ledger cannot show this: {error}")
+    while book.open and (filled == "all" or filled > 0):
+        book.step_back()
+        filled = filled if filled == "all" else filled - 1
+    return _Live(book)
+
+
+_LOOK = """<style>
+.mg-ledger .mg-grid{padding:4px 8px 8px;width:max-content}
+.mg-ledger .mg-grid .widget-html,.mg-ledger .mg-grid .widget-html-content{margin:0;overflow:visible;line-height:28px;min-height:28px}
+.mg-ledger .mg-wide{overflow-x:auto;max-width:100%}
+.mg-ledger .at-node{font-weight:600}.mg-ledger .at-value{color:var(--fwd)}
+.mg-ledger .at-name{color:var(--soft);text-align:right;padding-right:4px}
+.mg-ledger .at-sign{text-align:center}.mg-ledger .at-head{color:var(--soft);white-space:nowrap}
+.mg-ledger .at-num{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
+.mg-ledger .mg-cell{position:relative;margin:0 0 2px}
+.mg-ledger .mg-cell input{height:28px;padding-right:22px;color:var(--ink);background:var(--bg);border:1px solid var(--soft);
+  border-radius:4px;font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
+.mg-ledger .mg-cell::after{position:absolute;right:8px;top:0;line-height:28px;font-weight:700;pointer-events:none}
+.mg-ledger .mg-right::after{content:"✓";color:var(--good)}.mg-ledger .mg-right input{border-color:var(--good)}
+.mg-ledger .mg-helped input{color:var(--bwd)}
+.mg-ledger .mg-wrong::after{content:"✗";color:var(--bad)}
+.mg-ledger .mg-wrong input{border:2px dashed var(--bad);background:var(--bad-soft)}
+@media (prefers-reduced-motion:no-preference){.mg-ledger .mg-odd{animation:mg-shake-1 .35s}.mg-ledger .mg-even{animation:mg-shake-2 .35s}}
+@keyframes mg-shake-1{20%,60%{transform:translateX(-5px)}40%,80%{transform:translateX(5px)}}
+@keyframes mg-shake-2{20%,60%{transform:translateX(-5px)}40%,80%{transform:translateX(5px)}}
+</style>"""
+
+
+class _Live(Lesson):
+    def __init__(self, book: Book):
+        self.book, self.shakes = book, 0
+        self.fields: dict[Key, ipywidgets.Text] = {}
+        self.shown, self.words, self.grid = ipywidgets.HTML(), ipywidgets.HTML(), ipywidgets.Box()
+        self.grid.add_class("mg-wide")
+        self.back = ipywidgets.Button(description="◀ step back", tooltip="fill in the next row", layout={"width": "120px"})
+        self.clear = ipywidgets.Button(description="empty the ledger", tooltip="forget all entries", layout={"width": "140px"})
+        self.back.on_click(lambda _button: self._step_back())
+        self.clear.on_click(lambda _button: self._new(Book(self.book.f, self.book.inputs)))
+        self.inputs = wrap()
+        children = [self.shown, self.grid, self.words, wrap(self.back, self.clear, self.inputs), ipywidgets.HTML(_LOOK)]
+        if isinstance(book.f, str):
+            self.program = ipywidgets.Text(value=book.f, description="program", continuous_update=False)
+            self.program.layout.width, self.program.layout.max_width, self.program.style.description_width = "420px", "100%", "64px"
+            self.note = ipywidgets.HTML(say("Type your own and press Enter.", "plain"))
+            self.program.observe(self._retype, names=["value"])
+            children.insert(0, wrap(self.program, self.note))
+        super().__init__(children, picture=lambda: self.book.picture(), text=lambda: self.book.text())
+        self.add_class("mg-ledger")
+        self._new(book)
+
+    def _new(self, book: Book) -> None:
+        """Show another program, or the same from the start."""
+        old = [w for box in self.grid.children for w in (*box.children, box)] + [*self.inputs.children]
+        if list(book.inputs) != [w.description for w in self.inputs.children] or book.f is not self.book.f:
+            self.inputs.children = tuple(self._input(n, v) for n, v in book.inputs.items())
+        self.book = book
+        self.fields = {}
+        self.grid.children = (self._table(),)
+        for w in old:
+            if w not in self.inputs.children:
+                w.close()
+        self._mark()
+        self.words.value = say(book.summary(), "" if book.open else "good")
+
+    def _input(self, name: str, at: float) -> ipywidgets.FloatText:
+        box = ipywidgets.FloatText(value=at, description=name, step=0.5, layout={"width": "130px"})
+        box.style.description_width = "34px"
+        box.observe(self._move, names=["value"])
+        return box
+
+    def _table(self) -> ipywidgets.GridBox:
+        head = (*HEAD[:4], "", *HEAD[4:])  # the local derivative takes two columns: its name and its field
+        cells: list[ipywidgets.Widget] = [_html(h, "at-head") for h in head]
+        for arrives, local, sends in self.book.lines():
+            n = arrives.id if arrives else self.book.ends(local.id)[0]  # type: ignore[union-attr]
+            first = arrives is not None
+            cells.append(_html(self.book.computes(n) if first else "", "at-node"))
+            cells.append(_html(number(self.book.value(n), 5) if first else "", "at-value at-num"))
+            cells.append(self._field(arrives) if arrives else _html("as above", "at-head"))
+            if local is None or sends is None:
+                cells += [_html("="), _html(f"{self.book.name(n)}.grad", "at-name"), *(_html("") for _ in range(4))]
+                continue
+            cells += [_html("×", "at-sign"), _html(f"{self.book.slope_name(local.id)} =", "at-name"), self._field(local)]
+            cells += [_html("=", "at-sign"), self._field(sends), _html(f"→ {self.book.to(local.id)}")]
+        columns = "minmax(90px,max-content) 66px 96px 22px max-content 96px 22px 96px max-content"
+        box = ipywidgets.GridBox(cells, layout={"grid_template_columns": columns, "grid_gap": "2px 6px"})
+        box.add_class("mgl")
+        box.add_class("mg-grid")
+        return box
+
+    def _field(self, key: Key) -> ipywidgets.Widget:
+        if key == Key("arrives", self.book.root):
+            return _html("1 (seed)", "at-num")
+        box = ipywidgets.Text(continuous_update=False, tooltip=self.book.title(key), layout={"width": "94px"})
+        box.add_class("mg-cell")
+        if self.book.right(key):
+            box.value = number(self.book.got[key])
+        box.observe(lambda change: self._type(key, change["new"]), names=["value"])
+        self.fields[key] = box
+        return box
+
+    def _type(self, key: Key, text: str) -> None:
+        book = self.book
+        if key in book.got and text == number(book.wanted(key)) and book.right(key):
+            return  # filled in by step back
+        if not text.strip():
+            book.got.pop(key, None)
+            book.helped.discard(key)
+            self._mark()
+            self.words.value = say(book.summary())
+            return
+        try:
+            said = book.answer(key, read(text, {n["label"]: book.value(n["id"]) for n in book.nodes if n["kind"] != "constant"}))
+        except ValueError as error:
+            book.got.pop(key, None)
+            book.helped.discard(key)
+            said = f"✗ {error}"
+        self._mark(key if said.startswith("✗") else None)
+        if not book.open:
+            said = f"✓ {book.summary()}"
+        self.words.value = verdict(said)
+
+    def _step_back(self) -> None:
+        before = set(self.book.open)
+        said = self.book.step_back()
+        for key in before - set(self.book.open):
+            self.fields[key].value = number(self.book.wanted(key))
+        self._mark()
+        self.words.value = say(said) if self.book.open else verdict(f"✓ {said if not before else f'{said} {self.book.summary()}'}")
+
+    def _mark(self, wrong: Key | None = None) -> None:
+        """Draw the picture again, and mark each cell: right, filled in for you, wrong; the one that was just wrong shakes."""
+        body, w, h = self.book.drawing()
+        self.shown.value = svg(w, h, body, f"The graph with the gradients found so far. {self.book.summary()}")
+        for key, box in self.fields.items():
+            box_wrong = bool(box.value.strip()) and not self.book.right(key)
+            wanted = {"mg-right": self.book.right(key), "mg-helped": key in self.book.helped, "mg-wrong": box_wrong}
+            if key == wrong:
+                self.shakes += 1
+            wanted["mg-odd"], wanted["mg-even"] = (key == wrong and self.shakes % 2 == k for k in (1, 0))
+            names = [n for n in box._dom_classes if n not in wanted] + [n for n, on in wanted.items() if on]
+            if tuple(names) != tuple(box._dom_classes):
+                box._dom_classes = tuple(names)
+        self.back.disabled = not self.book.open
+
+    def _retype(self, _change) -> None:
+        try:
+            kept = {n: v for n, v in self.book.inputs.items() if n in parse(self.program.value)[1]}
+            book = Book(self.program.value, kept)
+        except Exception as error:  # keep the ledger that works, say what is wrong with the new program
+            self.note.value = say(str(error), "bad")
+            return
+        self.note.value = ""
+        self._new(book)
+
+    def _move(self, change) -> None:
+        name = change["owner"].description
+        try:
+            book = Book(self.book.f, {**self.book.inputs, name: float(change["new"])})
+        except Exception as error:
+            self.words.value = say(f"At {name} = {number(change['new'])}: {error} The ledger is still that of {name} = "
+                                   f"{number(self.book.inputs[name])}.", "bad")  # fmt: skip
+            return
+        self._new(book)
+
+
+def _html(text: str, cls: str = "") -> ipywidgets.HTML:
+    return ipywidgets.HTML(f'<div class="{cls}">{esc(text)}</div>')

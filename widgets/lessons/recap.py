@@ -1,0 +1,122 @@
+"""The recap pictures: one figure for each finished chapter, its numbers computed by the engine when it is drawn.
+
+What lives here: `recap(chapter)` and one drawing function for each chapter. What does not: anything to operate.
+"""
+
+from __future__ import annotations
+
+import ipywidgets
+
+from minigrad import Value
+
+from .duel import Duel
+from .lesson import Lesson, Sentence, label, number, svg, tag
+from .listen import order_of
+from .programs import diamond, run_named, square_line
+from .recap_graphs import chain_rule, the_graph, the_ledger
+from .recap_tensors import accumulation, non_scalar
+
+_BOX = 'viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"'
+_TIP = f'<marker id="mgl-{{0}}" {_BOX}><path class="tip-{{0}}" d="M0 0L8 4L0 8z"/></marker>'
+ARROWS = tag("defs", "", _TIP.format("f") + _TIP.format("b"))
+
+
+def _box(x: float, y: float, width: float, *lines: tuple[str, str]) -> str:
+    """A box with centred lines of (text, colour)."""
+    out = tag("rect", "box", x=x, y=y, width=width, height=12 + 19 * len(lines), rx=7)
+    for k, (text, colour) in enumerate(lines):
+        out += label(x + width / 2, y + 20 + 19 * k, text, f"num v {colour}".strip(), "middle")
+    return out
+
+
+def _arrow(x0: float, x1: float, y: float, cls: str = "go") -> str:
+    return tag("path", cls, d=f"M{x0:g} {y:g}H{x1:g}")
+
+
+def _lane(top: float, title: str, cost: str, exact: str) -> str:
+    panel = tag("rect", "panel", x=14, y=top, width=792, height=94, rx=9)
+    return panel + label(30, top + 30, title, "h") + label(30, top + 52, cost, "t soft") + label(30, top + 71, exact, "t soft")
+
+
+def _three_ways() -> tuple[str, str]:
+    x, h = 1.0, 1e-5
+    y, named = run_named(square_line, {"x": Value(x)})
+    y.backward()
+    chain = [named[n] for n in ("x", "p", "u", "y")]
+    plus, minus = square_line(x + h), square_line(x - h)
+    nudged = (plus - minus) / (2 * h)
+    by_formula = number(6 * (3 * x + 2))
+
+    out = _lane(14, "by formula", "a new formula, longer with every loop", "exact")
+    out += _box(290, 44, 120, ("(3x + 2)²", "")) + _arrow(410, 466, 60) + _box(470, 44, 130, ("6 (3x + 2)", ""))
+    out += _arrow(600, 676, 60) + _box(680, 44, 100, (by_formula, "bwd b"))
+
+    out += _lane(118, "by nudging", "2 runs for each input", "never quite")
+    out += _box(290, 128, 250, (f"f(x+h) = {plus:.10f}", ""), (f"f(x−h) = {minus:.10f}", "")) + _arrow(540, 622, 154)
+    out += label(552, 146, "÷ 2h", "t soft") + _box(626, 138, 154, (f"{nudged:.11f}", "bwd b")) + label(290, 202, "h = 0.00001", "t soft")
+
+    out += _lane(222, "by recording", "1 run, 1 walk back, all inputs", "exact up to rounding")
+    for k, (name, node) in enumerate(zip("xpuy", chain, strict=True)):
+        left = 270 + 134 * k
+        out += _box(left, 236, 106, (f"{name} = {number(node.data)}", "fwd b"), (f"slope {number(node.grad)}", "bwd b"))
+        if k:
+            out += _arrow(left - 28, left - 2, 250) + _arrow(left, left - 26, 274, "back")
+            local = node._local[[p is chain[k - 1] for p in node._prev].index(True)]
+            out += label(left - 14, 304, f"× {number(local)}", "t bwd", "middle")
+    words = (
+        f"Three ways to the slope of (3x + 2)² at x = 1. By formula: 6(3x + 2) = {by_formula}. "
+        f"By nudging with h = 0.00001: {nudged:.11f}, and two runs for each input. "
+        f"By recording: forward {', '.join(number(n.data) for n in chain)}, back {', '.join(number(n.grad) for n in chain[::-1])}, "
+        "for all inputs at once."
+    )
+    return svg(820, 330, ARROWS + out, words), words
+
+
+def _engine() -> tuple[str, str]:
+    sent: list[int] = []
+
+    def backward(root: Value) -> None:
+        nodes = order_of(root)
+        index = {id(n): i for i, n in enumerate(nodes)}
+        root.grad = 1.0
+        for node in sorted(nodes, key=lambda n: n._seq, reverse=True):  # newest first, as the engine does it
+            if node._prev:
+                sent.append(index[id(node)])
+            node._backward()
+
+    duel = Duel(Value, backward, diamond, {"a": 2.0, "b": 3.0})
+    assert duel.drawn is not None
+    out = duel.body()
+    cards = {card["id"]: card for card in duel.drawn["cards"]}
+    for k, i in enumerate(sent, 1):
+        x, y = cards[i]["x"] + cards[i]["w"] - 15, cards[i]["y"] + cards[i]["h"] - 15
+        out += tag("circle", "badge", cx=x, cy=y, r=10.5) + label(x, y + 4.5, str(k), "num t b", "middle")
+    names = " ".join(duel.r.nodes[i].label for i in sent)
+    a, b = number(duel.r.named("a").grad), number(duel.r.named("b").grad)
+    width, top = max(duel.drawn["w"], 820), duel.drawn["h"] + 8
+    out = tag("g", "", out, transform=f"translate({(width - duel.drawn['w']) / 2:.1f},0)")
+    columns = (
+        ("1  Remember", "every result keeps its parents", "and the local slope to each"),
+        ("2  Order", f"send only when complete: {names}", "reverse topological order"),
+        ("3  Add", f"every share is added: {a} and {b}", "+= where paths meet"),
+    )
+    for k, (title, one, two) in enumerate(columns):
+        left = 14 + k * (width - 14) / 3
+        out += tag("rect", "panel", x=left, y=top, width=(width - 14) / 3 - 14, height=76, rx=9)
+        out += label(left + 14, top + 25, title, "h") + label(left + 14, top + 46, one) + label(left + 14, top + 64, two, "t soft")
+    words = (
+        f"The engine on the diamond a = 2, b = 3. Order of sending: {names}. Gradients: a {a}, b {b}. "
+        "Remember parents and local slopes; send only when complete; add every share."
+    )
+    return svg(width, top + 90, out, words), words
+
+
+CHAPTERS = {1: _three_ways, 2: the_graph, 3: chain_rule, 4: the_ledger, 5: _engine, 7: accumulation, 8: non_scalar}
+
+
+def recap(chapter: int) -> Lesson:
+    """The chapter in one picture. chapter: its number, for example recap(1)."""
+    if chapter not in CHAPTERS:
+        return Sentence(f"There is no recap picture for chapter {chapter!r}; there are pictures for {', '.join(map(str, CHAPTERS))}.")
+    picture, words = CHAPTERS[chapter]()
+    return Lesson([ipywidgets.HTML(picture)], picture=lambda: picture, text=lambda: words)

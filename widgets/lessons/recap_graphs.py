@@ -1,0 +1,108 @@
+"""The recap pictures of chapters 02, 03 and 04. Their numbers are computed by the engine when they are drawn.
+
+What lives here: one drawing function for each chapter, which recap.py lists. What does not: anything to operate.
+"""
+
+from __future__ import annotations
+
+import minigrad as torch
+
+from .chain import DEFS, Chain
+from .grow import Growth
+from .inspector import short
+from .ledger import Book, Key
+from .lesson import label, number, svg, tag
+
+PROGRAM = "if x > 0:\n    y = x ** 2\nelse:\n    y = -3 * x + 1"
+
+
+def the_graph() -> tuple[str, str]:
+    ran = Growth(PROGRAM, {"x": -1.0})
+    graph, _, height = ran.body()
+    root = ran.nodes[-1]
+    slopes = {n.label: n.obj for n in ran.nodes}
+    root.obj.backward()
+    x = torch.tensor(-1.0, requires_grad=True)  # type: ignore[operator]  # mypy takes the module of this name
+    node, walked = (-3 * x + 1).grad_fn, []
+    while node is not None:
+        walked.append(short(node))
+        node = next((parent for parent, _ in node.next_functions if parent is not None), None)
+
+    out = tag("rect", "panel", x=10, y=8, width=860, height=height + 30, rx=9) + label(26, 32, "Run: only what ran is recorded", "h")
+    out += tag("g", "", graph, transform="translate(16,32)")
+    top = height + 50
+    panels = (
+        ("Remember", "each result keeps its parents;", "newer points to older: never a cycle", ""),
+        ("Walk", "grad_fn, then next_functions:", " → ".join(n.removesuffix("Backward0") for n in walked), ""),
+        ("Gradients", "before backward: x.grad is None", "after it:", f"x.grad = {number(slopes['x'].grad)}"),
+    )
+    for k, (title, one, two, three) in enumerate(panels):
+        left = 10 + 290 * k
+        out += tag("rect", "panel", x=left, y=top, width=280, height=84, rx=9)
+        out += label(left + 16, top + 25, title, "h") + label(left + 16, top + 47, one) + label(left + 16, top + 67, two, "t soft")
+        out += label(left + 84, top + 67, three, "num t b bwd") if three else ""
+    words = (
+        f"The graph of the branch that ran: {ran.sentence()} The other branch is not in it. Each result keeps its parents, so newer "
+        f"points to older and there is no cycle. Walking back: {', '.join(walked)}. x.grad is None before backward, "
+        f"{number(slopes['x'].grad)} after it."
+    )
+    return svg(880, top + 94, out, words), words
+
+
+def chain_rule() -> tuple[str, str]:
+    along = Chain("u = x**2; v = exp(u); y = sin(v)", {"x": 0.5})
+    over = Chain("a = x**2; b = 3*x; y = a + b", {"x": 2.0})
+    shares = [p.product for p in over.paths]
+    out = DEFS + tag("rect", "panel", x=10, y=8, width=800, height=226, rx=9)
+    out += label(26, 32, "Multiply along a path", "h") + label(216, 32, "each step knows only its own slope, at its own input", "t soft")
+    out += along.lane(along.paths[0], 42, 0, 820)
+
+    out += tag("rect", "panel", x=10, y=246, width=394, height=126, rx=9)
+    out += label(26, 270, "Add over the paths", "h") + label(26, 292, "y = x² + 3x at x = 2", "t soft")
+    for k, path in enumerate(over.paths):
+        names = " → ".join(["x", *(f.target for f in path.factors)])
+        slopes = " × ".join(number(f.slope) for f in reversed(path.factors))
+        out += label(26, 316 + 20 * k, names, "num t") + label(150, 316 + 20 * k, f"{slopes} = {number(path.product)}", "num t bwd b")
+    out += label(270, 326, f"sum {number(over.slope)}", "num d bwd b")
+
+    back, on = (along.paths[0].running(way)[end] for way, end in (("from the end", 0), ("from the start", -1)))
+    assert abs(back - on) < 1e-15
+    out += tag("rect", "panel", x=416, y=246, width=394, height=126, rx=9)
+    out += label(432, 270, "Begin at either end", "h") + label(432, 292, f"the same product, {number(back)}", "t soft")
+    out += label(432, 316, "from the end: one pass for all inputs", "t bwd")
+    out += label(432, 336, "from the start: one pass for each input", "t fwd")
+    sums = " + ".join(number(share) for share in shares)
+    words = (
+        f"The chain rule. Along a path, multiply: sin(exp(x²)) at 0.5 has the slope {number(along.slope)}. Over several paths, add: "
+        f"x² + 3x at 2 has the slope {sums} = {number(over.slope)}. The product can begin at either end: from the end, one pass serves "
+        "all inputs; from the start, one pass serves one input."
+    )
+    return svg(820, 384, out, words), words
+
+
+def the_ledger() -> tuple[str, str]:
+    book = Book("p = w*x; q = p + x; y = q**2", {"w": 3.0, "x": 1.0})
+    while book.open:
+        book.step_back()
+    grad = {book.name(n): number(book.wanted(Key("arrives", n))) for n in book.leaves}
+    graph, wide, high = book.drawing()
+    width = max(wide, sum(book.WIDTHS) + 28)
+    table, height = book.table_drawing(14, high + 4)
+    out = tag("g", "", graph, transform=f"translate({(width - wide) / 2:.1f},0)") + table
+    top = high + height + 12
+    shares = [number(book.wanted(Key("sends", e))) + f" from {book.name(book.ends(e)[0])}" for e in book.users(book.leaves[-1])]
+    panels = (
+        ("Start", "the result's own gradient", "dy/dy = 1, the seed"),
+        ("Each row", "arrives × local derivative = sends", "local: at the values of this run"),
+        ("Each node", "adds up what its users send", f"x: {' + '.join(shares)} = {grad['x']}"),
+    )
+    for k, (title, one, two) in enumerate(panels):
+        left = 10 + k * (width - 10) / 3
+        out += tag("rect", "panel", x=left, y=top, width=(width - 10) / 3 - 10, height=84, rx=9)
+        out += label(left + 16, top + 25, title, "h") + label(left + 16, top + 47, one) + label(left + 16, top + 67, two, "t bwd")
+    words = (
+        f"The ledger of y = (w·x + x)² at w = 3, x = 1. It starts with the seed 1. Each row: what arrives, times the local derivative, "
+        f"is what is sent. Each node adds up what its users send: {' + '.join(shares)} = {grad['x']}. "
+        f"dy/dw = {grad['w']}, dy/dx = {grad['x']}."
+    )
+    return svg(width, top + 94, out, words), words

@@ -1,0 +1,74 @@
+"""%lesson: how far you are, and where to go next.
+
+What lives here: two tables from the local progress file. What does not: checks and hints (minigrad.course). Nothing leaves the machine.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from IPython.core.magic import Magics, line_magic, magics_class
+
+from ..chapters import CHAPTERS
+from ..show import Card, Facts, Line, Table
+from .reading import Sorry, in_a_sentence
+
+
+@magics_class
+class CourseMagics(Magics):
+    """%lesson."""
+
+    shell: Any
+
+    @line_magic
+    @in_a_sentence
+    def lesson(self, line: str):
+        """Your progress in the course, and where to go next.
+
+            %lesson            every chapter, and the next exercise
+            %lesson 5          the exercises of chapter 5
+
+        Progress is kept in a file on this machine; nothing leaves it.
+        """
+        from minigrad.course import exercises, progress
+
+        entries, complaint = progress.load()
+        asked = line.strip().lstrip("0") or ("0" if line.strip() else "")
+        if asked:
+            if not asked.isdigit() or int(asked) not in CHAPTERS:
+                raise Sorry(
+                    f"%lesson takes the number of a chapter, 0 to {max(CHAPTERS)}, not {line.strip()!r}. Without a number: all chapters."
+                )
+            return self._chapter(int(asked), exercises, entries)
+        rows, following, done = [], None, 0
+        with_exercises = exercises.chapters()
+        for n, chapter in CHAPTERS.items():
+            found = list(exercises.chapter(n).values()) if f"{n:02d}" in with_exercises else []
+            passed = [e for e in found if entries.get(e.id, {}).get("passed")]
+            open_ = [e for e in found if e not in passed]
+            done += len(passed)
+            following = following or (open_[0] if open_ else None)
+            state = (
+                "" if not found else "✓ done" if not open_ else "… started" if passed or any(e.id in entries for e in found) else "○ open"
+            )
+            rows.append([f"{n:02d}", chapter.title, f"{len(passed)} of {len(found)}" if found else "–", state])
+        if following is None:
+            title, facts = f"All {done} exercises passed. What you can create, you understand.", Facts()
+        else:
+            chapter = CHAPTERS[int(following.id[:2])]
+            title = f"Next: {following.id} {following.title}"
+            facts = Facts(
+                ("Question", following.question), ("About", f"{following.minutes} minutes"), ("Chapter", (str(chapter), chapter.notebook))
+            )
+        return Card(title, facts, Table(("", "chapter", "exercises", "state"), rows), Line(complaint, soft=True) if complaint else None)
+
+    def _chapter(self, n: int, exercises, entries) -> Card:
+        chapter = CHAPTERS[n]
+        found = list(exercises.chapter(n).values()) if f"{n:02d}" in exercises.chapters() else []
+        rows = []
+        for e in found:
+            entry = entries.get(e.id, {})
+            state = "✓ passed" if entry.get("passed") else "✗ not yet" if entry.get("tries") else "○ open"
+            rows.append([e.id, e.title, state, f"{e.minutes} min"])
+        table = Table(("exercise", "title", "state", "about"), rows) if rows else Line("This chapter has no exercises.")
+        return Card(f"Chapter {n:02d}: {chapter.title}", table, Facts(("Notebook", (chapter.notebook, chapter.notebook))))

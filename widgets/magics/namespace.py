@@ -1,0 +1,167 @@
+"""%grads and %reset_grads: all Values and Tensors of the notebook at a glance.
+
+What lives here: the table and the reset. What does not: how a single graph is shown. Only names are read: nothing is computed or kept.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from IPython.core.magic import Magics, line_magic, magics_class
+
+from minigrad.scalar import Value, backward_order
+from minigrad.trace import is_tensor
+
+from ..show import Card, Line, Table, number, plural
+from .reading import Sorry, evaluate, in_a_sentence, named
+
+COLUMNS = ("name", "value", "gradient", "leaf", "grad_fn", "version", "in the graph of")
+SHOWN = 200
+WALKED = 20_000  # nodes; of bigger graphs the column "in the graph of" says so
+
+
+def summary(array) -> tuple[str, float]:
+    """An array in a few words, and a number to sort by."""
+    if array.size == 1:
+        x = float(array.reshape(-1)[0])
+        return number(x), x
+    shape = "×".join(map(str, array.shape))
+    if not array.size:
+        return f"{shape}, empty", 0.0
+    if array.dtype.kind not in "fiub":
+        return shape, 0.0
+    flat = array.astype(float).reshape(-1)
+    largest = float(abs(flat).max())
+    if array.size <= 4 and array.ndim == 1:
+        return "[" + ", ".join(number(float(x)) for x in flat) + "]", largest
+    if not flat.any():
+        return f"{shape}, all 0", 0.0
+    return f"{shape}, mean {number(float(flat.mean()))}", largest
+
+
+def parents_of(thing) -> list[int]:
+    """The ids of everything with a name of its own that a result's graph holds."""
+    if isinstance(thing, Value):
+        order = backward_order(thing)[:WALKED]
+        return [id(node) for node in order] + [id(p) for node in order for p in node._prev]
+    start = thing.edge
+    if start is None:
+        return []
+    seen, todo = {start[0]}, [start[0]]
+    found = [start]
+    for node in todo:  # grows
+        for edge in node.edges:
+            if edge is not None:
+                found.append(edge)
+                if edge[0] not in seen and len(todo) < WALKED:
+                    seen.add(edge[0])
+                    todo.append(edge[0])
+    return [id(getattr(node, "variable", None)) for node in todo] + [hash((id(node), n)) for node, n in found]
+
+
+def key_of(thing) -> int:
+    return id(thing) if isinstance(thing, Value) or thing.edge is None else hash((id(thing.edge[0]), thing.edge[1]))
+
+
+def holders(things: list[tuple[str, Any]]) -> dict[str, list[str]]:
+    """name -> the other names in whose graph it stands, and which so keep it alive. Nearest results of results first."""
+    keys = {name: key_of(thing) for name, thing in things}
+    found: dict[str, list[str]] = {name: [] for name, _ in things}
+    for other, thing in things:
+        inside = set(parents_of(thing))
+        for name, _ in things:
+            if name != other and keys[name] in inside:
+                found[name].append(other)
+    return found
+
+
+def row_of(name: str, thing, held: list[str]) -> list:
+    if isinstance(thing, Value):
+        gradient: Any = (number(thing.grad), thing.grad)
+        return [
+            name,
+            (number(thing.data), thing.data),
+            gradient,
+            "no" if thing._op else "yes",
+            thing._op or "–",
+            ("–", -1.0),
+            ", ".join(held) or "–",
+        ]
+    gradient = ("None", float("-inf")) if thing._grad is None else summary(thing._grad.array)
+    if not thing.requires_grad:
+        gradient = ("None (constant)", float("-inf"))
+    made = "–" if thing.edge is None else type(thing.edge[0]).__name__
+    version = thing.version[0] if isinstance(thing.version, list) else -1
+    writes = (str(version) if version >= 0 else "–", float(version))
+    return [name, summary(thing.array), gradient, "yes" if thing.edge is None else "no", made, writes, ", ".join(held) or "–"]
+
+
+@magics_class
+class NamespaceMagics(Magics):
+    """%grads and %reset_grads."""
+
+    shell: Any
+
+    @line_magic
+    @in_a_sentence
+    def grads(self, line: str):
+        """A table of every named Value and Tensor: value, gradient, leaf, grad_fn, version, and in whose graph it stands.
+
+            %grads                     all of them; a click on a column's head sorts
+            %grads --sort gradient     sorted by a column: name, value, gradient, leaf, grad_fn, version
+
+        None is not 0: None says that no gradient was ever computed, 0 that one was computed and is zero. A tensor stays in memory as long
+        as a graph that it stands in.
+        """
+        asked = re.fullmatch(r"\s*(?:--sort[ =](\w+))?\s*", line)
+        if asked is None:
+            raise Sorry(f"%grads takes no names, but got {line.strip()!r}. Write %grads, or %grads --sort gradient.")
+        if asked[1] and asked[1] not in COLUMNS:
+            raise Sorry(f"There is no column {asked[1]!r}. The columns are {', '.join(COLUMNS[:-1])}.")
+        things = list(named(self.shell))
+        if not things:
+            return Card("No Values and no Tensors have a name yet", Line("Make one, for example `x = Value(2.0)`, then `%grads` again."))
+        held = holders(things[:SHOWN])
+        rows = [row_of(name, thing, held[name]) for name, thing in things[:SHOWN]]
+        if asked[1]:
+            at = COLUMNS.index(asked[1])
+            rows.sort(key=lambda r: r[at] if isinstance(r[at], str) else -r[at][1])
+        never = sum(r[2][0] == "None" and r[3] == "yes" for r in rows)
+        zero = sum(r[2][0] == "0" or r[2][0].endswith("all 0") for r in rows)
+        title = f"{plural(len(things), 'name')}: {never} leaves without a gradient (None), {zero} with a gradient of 0"
+        more = Line(f"Shown are the first {SHOWN} of {len(things)}.", soft=True) if len(things) > SHOWN else None
+        return Card(title, Table(COLUMNS, rows, sortable=True, wide=COLUMNS[-1]), more)
+
+    @line_magic
+    @in_a_sentence
+    def reset_grads(self, line: str):
+        """Take away all gradients, as zero_grad() does for one model.
+
+            %reset_grads               of every named Value (to 0) and Tensor (to None)
+            %reset_grads w b           only of these
+            %reset_grads --zero        Tensors to zeros as well
+
+        Graphs and values stay as they are.
+        """
+        words = line.split()
+        zero = "--zero" in words
+        names = [w for w in words if w != "--zero"]
+        things = [(n, evaluate(self.shell, n, "%reset_grads")) for n in names] if names else list(named(self.shell))
+        wrong = [n for n, thing in things if not (isinstance(thing, Value) or is_tensor(thing))]
+        if wrong:
+            raise Sorry(f"{wrong[0]} is neither a Value nor a Tensor, so it has no gradient to reset.")
+        values = [n for n, thing in things if isinstance(thing, Value) and thing.grad != 0.0]
+        tensors = [n for n, thing in things if is_tensor(thing) and thing._grad is not None]
+        for _, thing in things:
+            if isinstance(thing, Value):
+                thing.grad = 0.0
+            elif thing._grad is not None:
+                if zero:
+                    thing._grad = thing._grad.detach() * 0
+                else:
+                    thing._grad = None
+        said = [f"set to 0: {', '.join(values)}"] * bool(values) + [f"set to {'zeros' if zero else 'None'}: {', '.join(tensors)}"] * bool(
+            tensors
+        )
+        print("; ".join(said) + "." if said else "There was no gradient to reset.")

@@ -1,0 +1,131 @@
+"""What every magic needs: to read its line, to run its cell, and to say in a sentence what is wrong with either.
+
+What lives here: Sorry, `evaluate`, `Program` (a cell that runs once or many times), the names to offer. What does not: any magic.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from minigrad.scalar import Value
+from minigrad.trace import is_tensor, walk
+
+
+class Sorry(Exception):
+    """What the learner is told in place of a traceback."""
+
+
+def in_a_sentence(magic):
+    """Print a Sorry; let everything else through."""
+
+    @functools.wraps(magic)
+    def call(self, *args):
+        __tracebackhide__ = True
+        try:
+            return magic(self, *args)
+        except Sorry as sorry:
+            print(sorry)
+
+    return call
+
+
+def is_number_with_graph(thing: object) -> bool:
+    """A Value, a Tensor, or an object of a learner's own class with micrograd's names."""
+    if isinstance(thing, Value) or is_tensor(thing):
+        return True
+    return not isinstance(thing, type) and type(thing).__module__ == "__main__" and all(hasattr(thing, n) for n in ("data", "_prev", "_op"))
+
+
+def evaluate(shell, text: str, magic: str) -> Any:
+    """The object that an expression stands for. Raises Sorry."""
+    text = text.strip()
+    if not text:
+        raise Sorry(f"{magic} needs a result to look at, for example: {magic} loss. Type {magic}? for help.")
+    try:
+        code = compile(ast.parse(text, mode="eval"), f"<{magic}>", "eval")
+    except SyntaxError as error:
+        raise Sorry(
+            f"{magic} cannot read {text!r} as an expression: {error.msg}. Write the name of a result, for example: {magic} loss."
+        ) from None
+    try:
+        return eval(code, shell.user_global_ns, shell.user_ns)
+    except NameError as error:
+        raise Sorry(unknown_name(shell, error.name or "that name")) from None
+    except Exception as error:
+        first = str(error).split("\n\n")[0]
+        raise Sorry(f"{text!r} could not be computed: {type(error).__name__}: {first}") from None
+
+
+def unknown_name(shell, name: str) -> str:
+    near = [n for n in shell.user_ns if not n.startswith("_") and n.lower() == name.lower()]
+    advice = f"Did you mean {near[0]!r}?" if near else "Run the cell that defines it, then this one again."
+    return f"There is no variable {name!r} yet. {advice}"
+
+
+def named(shell) -> Iterator[tuple[str, Any]]:
+    """Every Value and Tensor that a name leads to, with the text that leads there; each object once, by its shortest name."""
+    seen: set[int] = set()
+    for text, thing in walk(shell.user_ns):
+        if (isinstance(thing, Value) or is_tensor(thing)) and id(thing) not in seen:
+            seen.add(id(thing))
+            yield text, thing
+
+
+def offered(shell, accept=is_number_with_graph) -> list[str]:
+    """Names to offer when the tab key is pressed: the newest first."""
+    return [name for name, thing in reversed(shell.user_ns.items()) if not name.startswith("_") and accept(thing)]
+
+
+class Program:
+    """A cell's code, compiled once. Running it gives the result: its last expression, or else what its last line assigned."""
+
+    def __init__(self, shell, cell: str, magic: str):
+        self.shell = shell
+        source = "\n" + shell.transform_cell(cell)  # the magic's own line is line 1
+        try:
+            tree = ast.parse(source)
+        except SyntaxError as error:
+            raise Sorry(f"Line {error.lineno} of this cell is not Python yet: {error.msg}.") from None
+        if not tree.body:
+            raise Sorry(f"The cell is empty. Write the computation below the line with {magic}.")
+        number = len(shell.user_ns.get("In", ())) - 1  # of the running cell; execution_count is already the next one's
+        self.filename = shell.compile.cache(source, number if number > 0 else shell.execution_count, raw_code=cell)
+        self.name = ""  # of the result, if the cell gives it one
+        last = tree.body[-1]
+        self.last = None
+        if isinstance(last, ast.Expr):
+            tree.body.pop()
+            self.last = compile(ast.Expression(last.value), self.filename, "eval")
+            self.name = last.value.id if isinstance(last.value, ast.Name) else ""
+        elif isinstance(last, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+            target = last.targets[-1] if isinstance(last, ast.Assign) else last.target
+            self.name = target.id if isinstance(target, ast.Name) else ""
+        self.body = compile(tree, self.filename, "exec")
+        self.reads = {n.id for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Name)}
+
+    def run(self, names: dict[str, Any]) -> Any:
+        """The result of the code with these names, which it changes. The learner's exceptions pass through."""
+        __tracebackhide__ = True
+        exec(self.body, names)
+        if self.last is not None:
+            return eval(self.last, names)
+        if self.name:
+            return names.get(self.name)
+        return newest_result(names, self.reads)
+
+
+def newest_result(names: Mapping[str, Any], among: set[str]) -> Any:
+    """The result of an operation that was computed last, of the names the cell mentions (a cell may end in an `if` or a loop)."""
+    found = [thing for name, thing in names.items() if name in among and is_number_with_graph(thing)]
+    return max(found, key=_age, default=None)
+
+
+def _age(thing) -> float:
+    if isinstance(thing, Value):
+        return thing._seq if thing._op else -1
+    if is_tensor(thing):
+        return thing.edge[0].number if thing.edge is not None else -1
+    return 0

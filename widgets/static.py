@@ -1,0 +1,266 @@
+"""The static twin: the graph view as one SVG that needs no program, for GitHub, nbviewer, printing and slides.
+
+What lives here: a deterministic drawing of a trace at one step, from the same positions as the live view, and the page that `save`
+writes. What does not: layout, widgets. No element has an id, every number is rounded, so equal traces give equal bytes.
+"""
+from __future__ import annotations
+
+import json
+import math
+import re
+from base64 import b64encode
+from html import escape
+from pathlib import Path
+
+from minigrad.trace import Node, Trace, fmt, replay_steps
+
+from . import heat
+from .layout import Card, Picture, Wire
+
+FRONT = Path(__file__).parent / "front"
+HEAD = 46  # room above the graph for the title
+FOOT = 34  # and below it for the sentence
+
+# Shown as an <img>, an SVG sees no theme of the page around it, only the system's: so it brings its own ground, in two versions.
+STYLE = """
+.g{fill:#fff;stroke:#d5dae0}.c{fill:#fff;stroke:#c3cad2;stroke-width:1.3}.leaf{stroke:#0b5cd0}
+.k{fill:none;stroke-dasharray:4 3}.now{stroke:#ad4300;stroke-width:2.6}
+text{fill:#1f2328;font:13.5px system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif}
+.t,.e,.p,.v,.d{font-family:ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace}
+.t{font-weight:600;font-size:15px}.n{font-weight:600}.e{font-size:11.5px;fill:#57606a;text-anchor:end}
+.l{font-size:11px;fill:#6a737d}.v,.d{font-weight:600;text-anchor:end}.v{fill:#0b5cd0}.d{fill:#ad4300}.q{fill:#57606a}
+.w{fill:none;stroke:#c3cad2;stroke-width:1.5}.f{stroke:#0b5cd0;stroke-width:1.8}
+.b{stroke:#ad4300;stroke-width:2.2;stroke-dasharray:6 3}.h{fill:#c3cad2}.hf{fill:#0b5cd0}.hb{fill:#ad4300}
+.h0{fill:#f1f3f5;stroke:#d5dae0;stroke-width:.7}.hp{fill:#00693b}.hn{fill:#7a1fa2}.hx{fill:#1f2328}.hm{stroke:#fff;stroke-width:1.4}
+.s{stroke:#ad4300;fill:#fff;stroke-width:1.6}.u{fill:none;stroke:#c3cad2}.x{font-size:11px;fill:#ad4300;font-weight:600}.m{text-anchor:middle}
+.r{fill:#fff;stroke:#c3cad2}.rb{stroke:#ad4300}.p{font-size:11.5px;text-anchor:middle;fill:#57606a}.pb{fill:#ad4300;font-weight:600}
+@media (prefers-color-scheme:dark){
+.g{fill:#14181d;stroke:#373e47}.c{fill:#1d232b;stroke:#4b545f}.leaf{stroke:#79b8ff}.k{fill:none}.now{stroke:#ffab66}text{fill:#e6edf3}
+.e,.p,.q{fill:#a9b3bf}.l{fill:#939eaa}.v{fill:#79b8ff}.d,.pb{fill:#ffab66}.w{stroke:#4b545f}.f{stroke:#79b8ff}.b{stroke:#ffab66}
+.h0{fill:#272e37;stroke:#373e47}.hp{fill:#5fd38d}.hn{fill:#d9a3f5}.hx{fill:#e6edf3}.hm{stroke:#14181d}.s,.x{stroke:#ffab66}.s{fill:#14181d}
+.x{fill:#ffab66;stroke:none}.u{stroke:#4b545f}.h{fill:#4b545f}.hf{fill:#79b8ff}.hb{fill:#ffab66}.r{fill:#14181d;stroke:#4b545f}.rb{stroke:#ffab66}}
+"""
+STYLE = STYLE.replace("\n", "")
+
+
+def number(x: float | str | None) -> float:
+    """A number of the trace as a float; nan where there is none."""
+    return math.nan if x is None else float(x)
+
+
+def short(x: float, room: int) -> str:
+    """`x` with as many of its six digits as fit into `room` characters; the twin of `fit` in front/state.js."""
+    text = fmt(x)
+    if len(text) <= room or not math.isfinite(x):
+        return text
+    for digits in range(6, 0, -1):
+        head, power = f"{x:.{digits - 1}e}".split("e")
+        with_power = f"{float(head):g}e{int(power)}".replace("-", "−")
+        for text in (fmt(float(f"{head}e{power}")) if 1e-4 <= abs(x) < 10**digits else with_power, with_power):
+            if len(text) <= room:
+                return text
+    return with_power
+
+
+class Moment:
+    """What is known after the first `step` events of a trace."""
+
+    def __init__(self, trace: Trace, step: int):
+        self.known = {n["id"] for n in trace["nodes"] if n["kind"] == "constant"}
+        self.sums: dict[int, float] = {}
+        self.sent: set[int] = set()
+        self.arrays: dict[int, int] = {}  # of a tensor: node -> the array that is its gradient so far
+        self.acting = -1
+        self.sentence = "nothing has run yet"
+        for row in replay_steps(trace)[:step]:
+            self.acting, self.sentence = row["node"], row["sentence"].replace("**", "")
+            if row["phase"] == "forward":
+                self.known.add(row["node"])
+            else:
+                to = row["node"] if row["to"] is None else row["to"]
+                self.sums[to] = number(row["after"])
+                if row["edge"] is not None:
+                    self.sent.add(row["edge"])
+                if (after := trace["steps"][row["step"] - 1].get("after")) is not None:
+                    self.arrays[to] = after
+        for n in trace["nodes"]:
+            if n.get("layer") and (set(n.get("made_by", ())) & self.sent or step == len(trace["steps"])):
+                self.known.add(n["id"])
+
+
+def svg(trace: Trace, picture: Picture, step: int | None = None, description: str = "") -> str:
+    """The graph after `step` events (by default all) as an SVG document."""
+    total = len(trace["steps"])
+    step = total if step is None else min(max(step, 0), total)
+    now = Moment(trace, step)
+    root = trace["nodes"][trace["root"]]
+    title = trace["title"]
+    if title == root["label"] and root["expr"] not in ("", title):  # no source line is known
+        title = f"{title} = {root['expr']}"
+    if step == total:
+        leaves = [n for n in trace["nodes"] if n["kind"] == "leaf" and n["grad"] is not None]
+        facts = [f"{root['label']} = {fmt(number(root['value']))}"]
+        facts += [f"∂{root['label']}/∂{n['label']} = {fmt(number(n['grad']))}" for n in leaves[:4]]
+        foot = " · ".join(facts) + (" …" if len(leaves) > 4 else "")
+    else:
+        foot = f"event {step} of {total}: {now.sentence}"
+    width = max(picture["w"], 36 + 8.2 * min(len(foot), 90), 36 + 9.1 * min(len(title), 80))
+    height = picture["h"] + HEAD + FOOT
+    size = f"{width:.0f}", f"{height:.0f}"
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{size[0]}" height="{size[1]}" viewBox="0 0 {size[0]} {size[1]}" role="img">',
+        f"<title>{escape('computation graph of ' + title)}</title><desc>{escape(description or foot)}</desc><style>{STYLE}</style>",
+        f'<rect class="g" x=".5" y=".5" width="{width - 1:.0f}" height="{height - 1:.0f}" rx="12"/>',
+        f'<text class="t" x="18" y="28">{escape(title)}</text>',
+        f'<g transform="translate({(width - picture["w"]) / 2:.1f},{HEAD})">',
+    ]
+    out += [_wire(trace, wire, now) for wire in picture["wires"]]
+    out += [_card(trace, card, now, step < total) for card in picture["cards"]]
+    out += ["</g>", f'<text class="q" x="18" y="{height - 15:.0f}">{escape(foot)}</text>', "</svg>"]
+    return "".join(out)
+
+
+def _wire(trace: Trace, wire: Wire, now: Moment) -> str:
+    edge = trace["edges"][wire["id"]]
+    back, ready = edge["id"] in now.sent, edge["source"] in now.known and edge["target"] in now.known
+    kind = "b" if back else "f" if ready else ""
+    n = [float(x) for x in re.findall(r"-?[\d.]+", wire["d"])]
+    (x, y) = n[:2] if back else n[-2:]
+    n[0 if back else -2] += 7 if back else -7  # the line ends where the arrow head begins
+    d = f"M{n[0]:.1f} {n[1]:.1f}C" + " ".join(f"{c:.1f}" for c in n[2:])
+    way = 10 if back else -10
+    out = f'<path class="w {kind}" d="{d}"/><path class="h {"h" + kind if kind else ""}" d="M{x:.1f} {y:.1f}l{way}-5v10z"/>'
+    if wire["pw"]:
+        said = wire.get("text")
+        text = "× " + short(number(edge["local"]), int((wire["pw"] - 18) / 6.9) - 2) if ready and not said else ""
+        if said:
+            text = said[back] if ready else ""
+        box = f'x="{wire["px"] - wire["pw"] / 2:.1f}" y="{wire["py"] - 10:.1f}" width="{wire["pw"]:.1f}" height="20" rx="10"'
+        out += f'<rect class="r {"rb" if back else ""}" {box}/>'
+        if "broadcast" in edge:  # a second outline: one tensor becomes many
+            out += f'<rect class="r {"rb" if back else ""}" x="{wire["px"] - wire["pw"] / 2 + 3:.1f}" y="{wire["py"] - 7:.1f}" '
+            out += f'width="{wire["pw"] - 6:.1f}" height="14" rx="7"/>'
+        out += f'<text class="p {"pb" if back else ""}" x="{wire["px"]:.1f}" y="{wire["py"] + 4:.1f}">{text}</text>'
+    if "stops" in trace["nodes"][edge["source"]]:
+        start = [float(x) for x in re.findall(r"-?[\d.]+", wire["d"])][:2]
+        out += f'<g transform="translate({start[0] + 14:.1f},{start[1]:.1f})"><title>{escape(edge.get("stops", ""))}</title>'
+        out += '<circle class="s" r="7"/><path class="s" d="M-4 0h8"/></g>'
+    return out
+
+
+def _card(trace: Trace, card: Card, now: Moment, partway: bool) -> str:
+    out = [f'<g transform="translate({card["x"]:.1f},{card["y"]:.1f})">']
+    right = f"{card['w'] - 12:.0f}"
+    node = None if card.get("group") else trace["nodes"][card["id"]]
+    kind = "" if node is None else {"leaf": "leaf", "constant": "k"}.get(node["kind"], "")
+    if card["id"] == now.acting and partway:
+        kind += " now"
+    out.append(f'<rect class="c {kind}" width="{card["w"]:.0f}" height="{card["h"]:.0f}" rx="9"/>')
+    out.append(f'<text class="n" x="12" y="21">{escape(card["name"])}</text>')
+    out.append(f'<text class="e" x="{right}" y="21">{escape(card["expr"])}</text>')
+    if node is not None and heat.tall(node):
+        out.append(_maps(trace, card, node, now))
+    elif node is not None:
+        room = int((card["w"] - 62) / 8.2)
+        y = 38 if node["kind"] == "constant" else 42
+        value = "·" if node["id"] not in now.known else node["value"] if node["value"] == "not kept" else short(number(node["value"]), room)
+        out.append(f'<text class="l" x="12" y="{y}">value</text><text class="v" x="{right}" y="{y}">{value}</text>')
+        if node["kind"] != "constant":
+            g = now.sums.get(node["id"])
+            sign = "" if g is None or not g else "▴ " if g > 0 else "▾ "
+            grad = "·" if g is None else sign + short(g, room - 2)
+            out.append(f'<text class="l" x="12" y="60">grad</text><text class="d" x="{right}" y="60">{grad}</text>')
+    out.append("</g>")
+    return "".join(out)
+
+
+def _maps(trace: Trace, card: Card, node: Node, now: Moment) -> str:
+    """The lower part of a tensor's card: shape, marks, the heat maps of value and gradient with their ranges."""
+    half, known = (card["w"] - 34) / 2, node["id"] in now.known
+    caption, mark = _captions(trace, node, card["w"])
+    out = [f'<text class="l" x="12" y="38">{escape(caption)}</text>']
+    if mark:
+        kind = "x" if mark.startswith("⚠") else "l"
+        out.append(f'<text class="{kind}" style="text-anchor:end" x="{card["w"] - 12:.0f}" y="38">{escape(mark)}</text>')
+    for index, x, kind in ((node.get("array") if known else None, 12.0, "v"), (now.arrays.get(node["id"]), 22 + half, "d")):
+        a = heat.array_of(trace, index)
+        middle = x + half / 2
+        if a is None:
+            missing = "·" if kind == "d" or not known else "not kept"
+            if kind == "d" and ("stops" in node or not node["requires_grad"]):
+                missing = "none"
+            out.append(f'<rect class="u" x="{x:.1f}" y="46" width="{half:.1f}" height="50" rx="3" stroke-dasharray="3 3"/>')
+            out.append(f'<text class="l m" x="{middle:.1f}" y="112">{missing}</text>')
+            continue
+        out.append(heat.svg(a, x, 46, half, 50))
+        style = 'style="text-anchor:middle;font-size:11px"'
+        out.append(f'<text class="{kind}" {style} x="{middle:.1f}" y="112">{escape(heat.between(a, int(half / 6.7)))}</text>')
+    return "".join(out)
+
+
+def badge(trace: Trace, node: Node) -> str:
+    """What is special about a tensor, in a few characters: a stale saved value, a view, a version."""
+    if any(kept.get("stale") for kept in node["saved"]):
+        return "⚠ stale"
+    if "view" in node:
+        version = node["view"].get("version")
+        return f"view of {trace['nodes'][node['view']['base']]['label'][:9]}" + (f" v{version}" if version else "")
+    return f"version {node['version']}" if node.get("version") and node["kind"] == "operation" else ""
+
+
+def _captions(trace: Trace, node: Node, width: float) -> tuple[str, str]:
+    """Shape, dtype and badge, as much as fits on a card of this width."""
+    room, special, shape = int((width - 34) / 5.9), badge(trace, node), heat.shape_text(node["shape"])
+    for left, right in ((f"{shape} {node['dtype']}", special), (shape, special), (shape, special.split(" of ")[0])):
+        if len(left) + len(right) <= room:
+            return left, right
+    return shape, special[:1]
+
+
+def page(title: str, state: dict, module: str, css: str) -> str:
+    """A page that holds the live view: the same module, with a model of a dozen lines instead of a kernel."""
+
+    def plain(value):
+        if isinstance(value, (bytes, memoryview)):
+            return {"$bytes": b64encode(bytes(value)).decode()}
+        if isinstance(value, dict):
+            return {str(k): plain(v) for k, v in value.items()}
+        return [plain(v) for v in value] if isinstance(value, (list, tuple)) else value
+
+    data = json.dumps(plain(state), ensure_ascii=False).replace("</", "<\\/")
+    shell = PAGE
+    module = module.replace("export default { render };", "const view = { render };").replace("</script", "<\\/script")
+    for key, text in {"TITLE": escape(title), "CSS": css, "MODULE": module, "STATE": data}.items():
+        shell = shell.replace(f"%{key}%", text)
+    return shell
+
+
+PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>%TITLE%</title>
+<style>
+body { margin: 24px auto; max-width: 1180px; padding: 0 16px; font-family: system-ui, sans-serif; }
+%CSS%
+</style>
+<main id="view"></main>
+<script type="application/json" id="state">%STATE%</script>
+<script type="module">
+%MODULE%
+// What the view needs of a kernel's model, without a kernel.
+const state = JSON.parse(document.getElementById("state").textContent, (key, value) =>
+  value && value.$bytes !== undefined ? Uint8Array.from(atob(value.$bytes), (c) => c.charCodeAt(0)).buffer : value);
+const listeners = {};
+const model = {
+  get: (name) => state[name],
+  set: (name, value) => { state[name] = value; for (const run of listeners[`change:${name}`] ?? []) run(); },
+  on: (name, run) => (listeners[name] ??= []).push(run),
+  off: (name, run) => { listeners[name] = (listeners[name] ?? []).filter((other) => other !== run); },
+  save_changes() {}, send() {},
+};
+view.render({ model, el: document.getElementById("view") });
+</script>
+</html>
+"""
