@@ -1,0 +1,4 @@
+"""`python -m tests.benchmarks`: see run.py."""
+from .run import main
+
+main()

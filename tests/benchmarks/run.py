@@ -1,0 +1,210 @@
+"""Times the workloads on minigrad and its peers and prints one table: `make bench`, or `python -m tests.benchmarks`.
+
+    python -m tests.benchmarks                 every workload; a peer that is not installed is said, its rows are left out
+    python -m tests.benchmarks T1 T6           only these
+    python -m tests.benchmarks --write         also put the table into README.md
+
+What is measured: CPU time, one thread, engines in turn in one process (S2: one process per engine, because its garbage collector would
+see the other's objects), several rounds; per round the ratio peer / minigrad; its median, and the middle half of the rounds. Only these
+ratios mean something: machines differ and are shared. Nothing of minigrad is switched off.
+"""
+import argparse
+import importlib.util
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import workloads
+
+README = Path(__file__).parents[2] / "README.md"
+BEGIN, END = "<!-- benchmarks: written by make bench -->", "<!-- end of benchmarks -->"
+
+
+def scalars(name: str) -> Any:
+    """The class of scalars of an engine."""
+    if name == "minigrad":
+        from minigrad import Value
+    elif name == "micrograd":
+        from micrograd.engine import Value
+    else:
+        import torch
+
+        def Value(x):  # noqa: N802
+            return torch.tensor(x, dtype=torch.float64, requires_grad=True)
+
+    return Value
+
+
+def tensors(name: str) -> Any:
+    if name == "minigrad":
+        import minigrad
+
+        return minigrad
+    import torch
+
+    torch.set_num_threads(1)
+    return torch
+
+
+@dataclass
+class Row:
+    key: str
+    what: str
+    peer: str
+    goal: float
+    make: Any
+    kind: Any = tensors
+    own_process: bool = False
+    mine: Any = None  # minigrad's own way, where it is another program
+
+
+W = workloads
+ROWS = [
+    Row("S1", "micrograd's README expression", "micrograd", 5, W.readme_expression, scalars),
+    Row("S1t", "the same", "torch", 15, W.readme_expression, scalars),
+    Row("S2", "moons step, MLP 2-16-16-1, 100 samples", "micrograd", 12, W.moons_step, scalars, own_process=True),
+    Row("S2r", "the same, replayed on the tape", "micrograd", 2000, W.moons_step, scalars, own_process=True, mine=W.moons_on_tape),
+    Row("S3", "chain of 100,000 scalar operations", "torch", 7, W.chain, scalars, own_process=True),
+    Row("T1", "20 elementwise operations on 4 floats", "torch", 3, W.small_elementwise),
+    Row("T2", "MLP 64-256-128-10, batch 32, Adam", "torch", 2, W.small_mlp),
+    Row("T2f", "the same, against the fused Adam", "torch", 1.4, W.small_mlp_fused),
+    Row("T3", "MLP 784-512-512-10, batch 256, Adam", "torch", 1.05, W.large_mlp),
+    Row("T4", "two transformer blocks, AdamW", "torch", 1, W.transformer),
+    Row("T5", "LeNet step, batch 32", "torch", 1, W.lenet),
+    Row("T6s", "softmax, (256, 1024)", "torch", 1.4, W.softmax),
+    Row("T6l", "layer_norm, (256, 1024)", "torch", 1.4, W.layer_norm),
+    Row("T6c", "cross_entropy, (256, 1024)", "torch", 2, W.cross_entropy),
+    Row("T6g", "gelu, (256, 1024)", "torch", 1.4, W.gelu),
+    Row("T7e", "embedding gradient, 8192×64 into 1000", "torch", 2, W.embedding),
+    Row("T7i", "index gradient, 100,000 into 10,000", "torch", 2.5, W.index_flat),
+    Row("T7s", "index gradient, 96 rows into 27×10", "torch", 3, W.index_small),
+    Row("T8", "Hessian-vector product, 3-layer tanh MLP", "torch", 1.3, W.hessian_vector_product),
+]
+
+
+def seconds_per_step(step: Any, budget: float) -> float:
+    """CPU seconds of one step, from as many as fit into the budget."""
+    count, spent = 0, 0.0
+    while spent < budget:
+        started = time.process_time()
+        step()
+        spent += time.process_time() - started
+        count += 1
+    return spent / count
+
+
+def interleaved(row: Row, rounds: int, budget: float) -> tuple[list[float], list[float]]:
+    engines = [row.make(row.kind(name)) for name in ("minigrad", row.peer)]
+    for step in engines:
+        for _ in range(3):
+            step()
+    mine, theirs = [], []
+    for number in range(rounds):
+        order = [(engines[0], mine), (engines[1], theirs)]
+        for step, times in order if number % 2 else order[::-1]:
+            times.append(seconds_per_step(step, budget))
+    return mine, theirs
+
+
+def in_processes(row: Row, rounds: int, budget: float) -> tuple[list[float], list[float]]:
+    mine, theirs = [], []
+    for number in range(rounds):
+        order = [("minigrad", mine), (row.peer, theirs)]
+        for name, times in order if number % 2 else order[::-1]:
+            command = [sys.executable, "-m", "tests.benchmarks", "--child", row.key, name, "--budget", str(budget)]
+            out = subprocess.run(command, capture_output=True, text=True, check=True)
+            times.append(json.loads(out.stdout.splitlines()[-1]))
+    return mine, theirs
+
+
+def child(key: str, name: str, budget: float) -> None:
+    row = next(r for r in ROWS if r.key == key)
+    make = row.mine if name == "minigrad" and row.mine else row.make
+    step = make(row.kind(name))
+    step()
+    print(json.dumps(seconds_per_step(step, budget)))
+
+
+def imports(rounds: int) -> str:
+    """What `import minigrad` costs beside numpy's import."""
+
+    def cost(code: str) -> float:
+        script = f"import time; t = time.process_time(); {code}; print(time.process_time() - t)"
+        return float(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout)
+
+    found = {code: statistics.median([cost(code) for _ in range(rounds)]) * 1e3
+             for code in ("import numpy", "import minigrad; minigrad.tensor", "import minigrad.scalar")}  # fmt: skip
+    numpy, tensor, scalar = found.values()
+    return f"import: numpy {numpy:.0f} ms; minigrad with tensors {tensor:.0f} ms (goal numpy + 30); minigrad.scalar {scalar:.0f} ms (goal 10)"
+
+
+def number(x: float) -> str:
+    return f"{x:,.0f}" if x >= 100 else f"{x:.1f}" if x >= 10 else f"{x:.2f}"
+
+
+def duration(seconds: float) -> str:
+    return f"{seconds * 1e3:.3g} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.3g} µs"
+
+
+def table(rows: list[tuple[Row, list[float], list[float]]]) -> str:
+    lines = ["| | workload | against | minigrad | times faster | middle half | goal |", "|---|---|---|--:|--:|:-:|--:|"]
+    for row, mine, theirs in rows:
+        ratios = sorted(b / a for a, b in zip(mine, theirs, strict=True))
+        low, high = ratios[len(ratios) // 4], ratios[-1 - len(ratios) // 4]
+        middle = statistics.median(ratios)
+        mark = "" if middle >= row.goal else " (not yet)"
+        lines.append(
+            f"| {row.key} | {row.what} | {row.peer} | {duration(statistics.median(mine))} | **{number(middle)}** "
+            f"| {number(low)} to {number(high)} | {number(row.goal)}{mark} |"
+        )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__.split("\n")[0])
+    parser.add_argument("keys", nargs="*", help="workloads to run, such as T1 S2 (default: all)")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--budget", type=float, default=0.15, help="CPU seconds per engine and round")
+    parser.add_argument("--write", action="store_true", help="put the table into README.md")
+    parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        if os.environ.get(name) != "1":  # read when the libraries load, so it must be set before this process starts
+            os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"))
+            os.execv(sys.executable, [sys.executable, "-m", "tests.benchmarks", *sys.argv[1:]])
+    if options.child:
+        return child(*options.child, options.budget)
+    from minigrad.kernels import warm
+
+    warm()
+    done = []
+    for row in ROWS:
+        if options.keys and not any(row.key.startswith(key) for key in options.keys):
+            continue
+        if importlib.util.find_spec(row.peer) is None:
+            print(f"{row.key}: {row.peer} is not installed, so this row is left out (make bench installs the peers)")
+            continue
+        if row.own_process:
+            mine, theirs = in_processes(row, min(options.rounds, 5), options.budget)
+        else:
+            mine, theirs = interleaved(row, options.rounds, options.budget)
+        done.append((row, mine, theirs))
+        print(table([(row, mine, theirs)]).splitlines()[-1], flush=True)
+    versions = ", ".join([f"{m} {importlib.import_module(m).__version__}" for m in ("numpy", "torch") if importlib.util.find_spec(m)])
+    text = f"{table(done)}\n\n{imports(5)}.\n\nPython {platform.python_version()}, {versions}; {platform.machine()}, one thread, CPU time."
+    print("\n" + text)
+    if options.write:
+        readme = README.read_text(encoding="utf-8")
+        before, rest = readme.split(BEGIN)
+        README.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What real PyTorch answers, stored: the cases, the answers, and the program that asks (`python -m tests.engine.reference.make`)."""

@@ -1,0 +1,101 @@
+"""How a row becomes an operation: what is read, what is saved, what is rejected."""
+import numpy as np
+import pytest
+
+import minigrad as torch
+from minigrad.op import ELEMENTWISE, GENERAL, LINEAR, TABLE, Op
+
+
+@pytest.fixture
+def table():
+    """Rows made in a test are taken out of the table again."""
+    before = dict(TABLE)
+    yield TABLE
+    for name in TABLE.keys() - before.keys():
+        del TABLE[name]
+
+
+def numbers(*values, **kwargs):
+    return torch.tensor(values, dtype=torch.float64, **kwargs)
+
+
+def test_adding_an_operation_is_one_row(table):
+    cube = Op("cube", lambda x: x**3, ELEMENTWISE, x=lambda g, x: g * 3 * x * x)
+    x = numbers(1.0, 2.0, requires_grad=True)
+    y = cube(x)
+    assert repr(y) == "tensor([1., 8.], dtype=torch.float64, grad_fn=<CubeBackward0>)"
+    (g,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+    assert g.tolist() == [3.0, 12.0]
+    assert torch.autograd.grad(g.sum(), x)[0].tolist() == [6.0, 12.0]
+    assert cube(np.array([2.0])).tolist() == [8.0]  # on ndarrays it computes
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(x, numbers(1.0, 10.0))
+        assert torch.autograd.forward_ad.unpack_dual(cube(dual)).tangent.tolist() == [3.0, 120.0]
+
+
+def test_unknown_names_are_rejected_naming_the_row():
+    with pytest.raises(TypeError, match=r"row 'bad': the rule for 'x' asks for 'z', which is none of its inputs \(x, y\)"):
+        Op("bad", np.multiply, ELEMENTWISE, x=lambda g, z: g * z, y=lambda g, x: g * x)
+    with pytest.raises(TypeError, match="row 'bad': kind 'wrong'"):
+        Op("bad", np.exp, "wrong", x=lambda g: g)
+
+
+def test_a_node_saves_what_its_rules_need_and_no_more():
+    x, c = numbers(1.0, requires_grad=True), numbers(2.0)
+    node = (x * c).grad_fn
+    assert node._saved_other is c and node._saved_self is None  # the rule for c will not run
+    assert node._saved_y is c
+    assert not hasattr((x + c).grad_fn, "_saved_self")
+    assert (x.sum(0)).grad_fn._saved_dim == (0,)
+
+
+def test_a_saved_output_is_attached_to_its_own_node():
+    x = numbers(1.0, requires_grad=True)
+    y = x.exp()
+    again = y.grad_fn._saved_result
+    assert again is not y and again.grad_fn is y.grad_fn and again.tolist() == y.tolist()
+
+
+def test_several_inputs_and_several_outputs(table):
+    both = Op("both", lambda x, y: (x + y, x * y), GENERAL, outputs=("total", "product"),
+              x=lambda gs, y: (0 if gs[0] is None else gs[0]) + (0 if gs[1] is None else gs[1] * y),
+              y=lambda gs, x: (0 if gs[0] is None else gs[0]) + (0 if gs[1] is None else gs[1] * x))  # fmt: skip
+    x, y = numbers(2.0, requires_grad=True), numbers(5.0, requires_grad=True)
+    total, product = both(x, y)
+    assert (total.output_nr, product.output_nr) == (0, 1)
+    (total + 10 * product).sum().backward()
+    assert (x.grad.tolist(), y.grad.tolist()) == ([51.0], [21.0])
+    with torch.autograd.forward_ad.dual_level():  # neither linear nor elementwise, no jvp=: reverse over reverse
+        dual = torch.autograd.forward_ad.make_dual(x, numbers(1.0))
+        tangents = [torch.autograd.forward_ad.unpack_dual(t).tangent.tolist() for t in both(dual, y)]
+        assert tangents == [[1.0], [5.0]]
+
+
+def test_many_inputs(table):
+    total = Op("total", lambda xs: sum(xs[1:], xs[0]), LINEAR, many=True, x=lambda g, x_shape: [g for _ in x_shape])
+    a, b = numbers(1.0, requires_grad=True), numbers(2.0, requires_grad=True)
+    total([a, b, a]).sum().backward()
+    assert (a.grad.tolist(), b.grad.tolist()) == ([2.0], [1.0])
+
+
+def test_numbers_zero_dim_tensors_and_dtypes():
+    x = torch.ones(2)
+    assert (x + 1.5).dtype is torch.float32
+    assert (torch.arange(2) + 1.5).dtype is torch.float32
+    assert (x.double() * x).dtype is torch.float64
+    assert (x * torch.tensor(2.0, dtype=torch.float64)).dtype is torch.float32
+    assert torch.arange(2).sin().dtype is torch.float32
+    assert (torch.tensor(1.0) * -0.0).item() == 0 and np.signbit((torch.tensor(1.0) * -0.0).item())  # 0.0 is not looked up for -0.0
+
+
+def test_gradients_come_back_in_the_tensor_s_dtype_and_shape():
+    x = torch.ones(3, requires_grad=True)
+    y = torch.ones(2, 1, dtype=torch.float64, requires_grad=True)
+    (x * y).sum().backward()
+    assert (x.grad.dtype, x.grad.tolist()) == (torch.float32, [2.0, 2.0, 2.0])
+    assert (y.grad.dtype, y.grad.tolist()) == (torch.float64, [[3.0], [3.0]])
+
+
+def test_the_source_can_be_read():
+    torch.ones(1) * torch.ones(1)
+    assert "node.y = other" in TABLE["mul"].source and "rule_x(g, y)" in TABLE["mul"].source

@@ -1,0 +1,1 @@
+"""What real PyTorch answers about modules, losses, optimisers and schedulers; `python -m tests.nn.reference.make` asks it."""

@@ -1,0 +1,83 @@
+"""The compiled optimiser steps against their numpy twins: equal to the last bit, for every combination of options."""
+import itertools
+
+import numpy as np
+import pytest
+
+from minigrad.kernels import optimizers as kernels
+
+pytest.importorskip("numba")
+
+
+@pytest.fixture(autouse=True)
+def unchanged(monkeypatch):
+    monkeypatch.setattr(kernels, "_compiled", None)
+    monkeypatch.setattr(kernels, "PATIENCE", float("inf"))
+
+
+def both(run, arrays):
+    """The arrays after twenty steps of the numpy twin and of the compiled kernel."""
+    found = []
+    for compiled in (False, True):
+        kernels._compiled = None
+        if compiled:
+            assert kernels.warm()
+        mine = [None if a is None else a.copy() for a in arrays]
+        rng = np.random.default_rng(1)
+        for step in range(1, 21):
+            g = rng.standard_normal(mine[0].shape).astype(mine[0].dtype)
+            before = g.copy()
+            run(mine[0], g, *mine[1:], step)
+            assert np.array_equal(g, before)
+        found.append(mine)
+    return found
+
+
+def start(dtype, count, *keep):
+    rng = np.random.default_rng(0)
+    p = rng.standard_normal(count).astype(dtype)
+    return [p, *[np.zeros_like(p) if k else None for k in keep]]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(37,), (3, 5), ()])
+def test_adam(dtype, shape):
+    for amsgrad, decay, decoupled, maximize, beta1 in itertools.product((0, 1), (0, 0.1), (0, 1), (0, 1), (0.9, 0.2)):
+        numbers = (0.05, beta1, 0.99, 1e-6, decay, decoupled, maximize)
+        a, b = both(lambda p, g, m, v, top, step, n=numbers: kernels.adam(p, g, m, v, top, step, *n), start(dtype, shape, 1, 1, amsgrad))
+        assert all(x is y is None or np.array_equal(x, y) for x, y in zip(a, b, strict=True)), numbers
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(37,), (3, 5), ()])
+def test_sgd(dtype, shape):
+    for momentum, dampening, decay, nesterov, maximize in itertools.product((0, 0.9), (0, 0.3), (0, 0.1), (0, 1), (0, 1)):
+        options = (0.05, momentum, dampening, decay, nesterov, maximize)
+        a, b = both(lambda p, g, buffer, step, o=options: kernels.sgd(p, g, buffer, *o), start(dtype, shape, momentum))
+        assert all(x is y is None or np.array_equal(x, y) for x, y in zip(a, b, strict=True)), options
+
+
+def test_what_the_kernels_do_not_take_goes_to_numpy():
+    assert kernels.warm()
+    strided = np.ones((4, 4), np.float32)[:, ::2]
+    half = np.ones(3, np.float16)
+    for p in (strided, half):
+        assert kernels._fast(p, p) is None
+        before = p.copy()
+        kernels.sgd(p, np.ones_like(p), None, 0.5, 0, 0, 0, False, False)
+        assert np.array_equal(p, before - 0.5)
+
+
+def test_short_programs_never_load_them():
+    import subprocess
+    import sys
+
+    code = """
+import sys, minigrad as torch
+w = torch.ones(3, requires_grad=True)
+o = torch.optim.Adam([w])
+for _ in range(100):
+    o.zero_grad(); (w * w).sum().backward(); o.step()
+assert "numba" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
