@@ -1,0 +1,76 @@
+"""Chapter 02 in a real JupyterLab: the graph grown by mouse and keyboard, the learner's next line, a branch switched, the walk."""
+
+import pytest
+from playwright.sync_api import expect
+
+NOTEBOOK = "02_the_graph.ipynb"
+
+
+@pytest.fixture
+def chapter(open_notebook):
+    nb = open_notebook(NOTEBOOK).run_all()
+    nb.errors[:] = [e for e in nb.errors if "does not require grad" not in e]  # the error that the chapter shows on purpose
+    return nb
+
+
+def grown(nb, k):
+    """The chapter's growing graphs: 0 the canned start, 1 the branch, 2 the loop."""
+    box = nb.page.locator(".mg-grow").nth(k)
+    box.scroll_into_view_if_needed()
+    return box
+
+
+def test_only_the_error_on_purpose(chapter):
+    assert [text for text in chapter.cell_errors() if "does not require grad" not in text] == []
+
+
+def test_grow_by_mouse_and_add_a_line(chapter):
+    box = grown(chapter, 0)
+    expect(box).to_contain_text("Nothing has run yet")
+    for said in ("a is 6", "b is 11", "c is 121"):
+        box.get_by_role("button", name="run next line").click()
+        expect(box.get_by_role("status").first).to_contain_text(said)
+    field = box.locator("input[type=text]").first
+    field.fill("d = c - x")
+    field.press("Enter")
+    expect(box.get_by_role("status").first).to_contain_text("d is 118 and remembers c and x")
+    field.fill("d = (")
+    field.press("Enter")
+    expect(box.get_by_role("alert").first).to_contain_text("cannot read")
+
+
+def test_step_by_keyboard(chapter):
+    box = grown(chapter, 0)
+    handle = box.locator(".noUi-handle").first
+    handle.focus()
+    chapter.page.keyboard.press("End")
+    expect(box.get_by_role("status").first).to_contain_text("c is 121")
+    chapter.page.keyboard.press("Home")
+    expect(box.get_by_role("status").first).to_contain_text("Nothing has run yet")
+
+
+def test_the_slider_switches_the_branch(chapter):
+    box = grown(chapter, 1)
+    expect(box.locator("svg").first).to_contain_text("x²")
+    box.locator(".noUi-handle").last.focus()
+    chapter.page.keyboard.press("Home")
+    expect(box.locator("svg").first).to_contain_text("−3 × x + 1")
+    expect(box.locator("svg").first).to_contain_text("13")  # -3 · (-4) + 1
+
+
+def test_walk_the_graph(chapter):
+    box = chapter.page.locator(".mg-inspector")
+    box.scroll_into_view_if_needed()
+    box.get_by_role("button", name="next_functions[0] → DotBackward0").click()
+    box.get_by_role("button", name="next_functions[1] → AccumulateGrad").click()
+    expect(box).to_contain_text("z.grad_fn.next_functions[0][0].next_functions[1][0]")
+    expect(box.get_by_role("status")).to_contain_text("y.grad")
+    box.get_by_role("button", name="root").click()
+    expect(box.get_by_role("status")).to_contain_text("DotBackward0")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_looks(chapter, theme):
+    chapter.theme(theme)
+    grown(chapter, 2)
+    chapter.shot(f"chapter-02-{theme}")

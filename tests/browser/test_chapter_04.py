@@ -1,0 +1,105 @@
+"""Chapter 04 in a real JupyterLab: the ledger filled in by keyboard, wrong cells explained, step back, the learner's own program."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+NOTEBOOK = "04_backward_by_hand.ipynb"
+
+
+@pytest.fixture
+def chapter(open_notebook):
+    nb = open_notebook(NOTEBOOK).run_all()
+    nb.errors[:] = [e for e in nb.errors if "does not require grad" not in e]  # the error that the chapter shows on purpose
+    return nb
+
+
+def lesson(nb, k):
+    """The chapter's ledgers: 0 the canned start, 1 two paths (filled in), 2 a line, 3 a function."""
+    box = nb.page.locator(".mg-ledger").nth(k)
+    box.scroll_into_view_if_needed()
+    return box
+
+
+def test_only_the_error_on_purpose(chapter):
+    assert len(chapter.cell_errors()) == 1 and "does not require grad" in chapter.cell_errors()[0]
+
+
+def test_the_ledger_by_keyboard_alone(chapter):
+    box, keyboard = lesson(chapter, 0), chapter.page.keyboard
+    first = box.get_by_title("local derivative dc/db, row to b")
+    first.focus()
+    keyboard.type("7")
+    keyboard.press("Enter")
+    expect(box.get_by_role("alert")).to_contain_text("7 is the value of b")
+    expect(box.locator(".mg-wrong")).to_have_count(1)
+    first.fill("")
+    for text in ("2b", "14", "14", "1", "14", "14", "3", "42", "42"):  # Tab goes through the cells in the order of the rows
+        keyboard.type(text)
+        keyboard.press("Tab")
+    expect(box.get_by_role("status").last).to_contain_text("The ledger is complete. At x = 2: dc/dx = 42. All of it is yours.")
+    expect(box.locator(".mg-right")).to_have_count(9)
+    expect(box.locator(".mg-wrong")).to_have_count(0)
+    expect(box.locator("svg").first).to_contain_text("grad 42")
+
+
+def test_step_back_and_another_input(chapter):
+    box = lesson(chapter, 0)
+    box.get_by_role("button", name="step back").click()
+    expect(box).to_contain_text("c sends 1 × 14 = 14 to b")
+    for _ in range(3):
+        box.get_by_role("button", name="step back").press("Enter")
+    expect(box).to_contain_text("The ledger is complete. At x = 2: dc/dx = 42.")
+    field = box.locator("input[type=number]")
+    field.fill("-1")
+    field.press("Enter")
+    expect(box).to_contain_text("At x = −1: c = 4, and c starts with the seed 1. Fill in the 9 cells.")
+    expect(box.get_by_role("button", name="step back")).to_be_enabled()
+
+
+def test_paths_are_added(chapter):
+    box = lesson(chapter, 1)
+    expect(box).to_contain_text("dc/dx = 11")
+    box.get_by_role("button", name="empty the ledger").click()
+    last = box.get_by_title(re.compile(r"^x\.grad"))
+    last.fill("30")
+    last.press("Enter")
+    expect(box.get_by_role("alert")).to_contain_text("30 is the product of the shares")
+
+
+def test_own_program_and_nonsense(chapter):
+    box = lesson(chapter, 2)
+    field = box.get_by_label("program")
+    field.fill("y = x*x")
+    field.press("Enter")
+    expect(box.locator(".mg-cell")).to_have_count(5)
+    field.fill("x*(")
+    field.press("Enter")
+    expect(box.get_by_role("alert").first).to_contain_text("cannot read")
+    expect(box.locator(".mg-cell")).to_have_count(5)
+    expect(lesson(chapter, 3)).to_contain_text("out = q − x")
+
+
+def test_reduced_motion_and_motion(chapter):
+    box = lesson(chapter, 0)
+    first = box.get_by_title("local derivative dc/db, row to b")
+    for motion, name in (("reduce", "none"), ("no-preference", "mg-shake")):
+        chapter.page.emulate_media(reduced_motion=motion)
+        first.fill("6" if name == "none" else "7")
+        first.press("Enter")
+        wrong = box.locator(".mg-wrong")
+        expect(wrong).to_have_count(1)
+        assert wrong.evaluate("e => getComputedStyle(e).animationName").startswith(name)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_looks(chapter, theme):
+    chapter.theme(theme)
+    box = lesson(chapter, 0)
+    box.get_by_role("button", name="step back").click()
+    second = box.get_by_title("what b sends to a")
+    second.fill("1")
+    second.press("Enter")
+    expect(box.get_by_role("alert")).to_contain_text("1 is the local derivative alone")
+    chapter.shot(f"chapter-04-{theme}")

@@ -1,0 +1,89 @@
+"""Chapter 05 in a real JupyterLab: the order game played, the duel stepped, and the learner's own class run in it."""
+
+import re
+
+import nbformat
+import pytest
+from playwright.sync_api import expect
+
+from minigrad.course import exercises
+
+from .lab import ROOT
+
+NOTEBOOK = "05_build_the_engine.ipynb"
+
+
+@pytest.fixture
+def chapter(open_notebook):
+    nb = open_notebook(NOTEBOOK).run_all()
+    nb.errors[:] = [e for e in nb.errors if "unsupported operand" not in e]  # the error that the chapter shows on purpose
+    return nb
+
+
+def press(box, name):
+    box.get_by_role("button", name=name, exact=True).click()
+
+
+def test_only_the_error_on_purpose(chapter):
+    assert len(chapter.cell_errors()) == 1 and "unsupported operand type(s) for *: 'int' and 'Tiny'" in chapter.cell_errors()[0]
+
+
+def test_the_game_by_mouse_and_keyboard(chapter):
+    box = chapter.page.locator(".mg-order-game")
+    for name in "yecfd":
+        press(box, name)
+    expect(box).to_contain_text("a.grad = 19 (right: 25)")
+    expect(box).to_contain_text("c sends too early")
+    press(box, "start again")
+    for name in "yfedc":
+        button = box.get_by_role("button", name=name, exact=True)
+        expect(button).to_be_enabled()
+        button.press("Enter")
+    expect(box).to_contain_text("a.grad = 25, b.grad = 19")
+    press(box, "plain recursion")
+    expect(box).to_contain_text("a.grad = 29 (right: 25), b.grad = 22 (right: 19)")
+
+
+def test_the_duel_is_stepped(chapter):
+    box = chapter.page.locator(".mg-own-engine").first
+    box.scroll_into_view_if_needed()
+    expect(box).to_contain_text("✗ c sends too early")
+    expect(box).to_contain_text("29, not 25")
+    handle = box.locator(".jupyter-widgets", has_text=re.compile("^step")).locator(".noUi-handle").first
+    handle.focus()
+    chapter.page.keyboard.press("Home")
+    expect(box).to_contain_text("Forward is done: 7 values")
+    press(box, "step ▶")
+    press(box, "step ▶")
+    expect(box).to_contain_text("y sends to e: e.grad goes from 0 to 1")
+    expect(box).not_to_contain_text("29, not 25")
+
+
+def test_the_untouched_class_gets_a_sentence(chapter):
+    box = chapter.page.locator(".mg-own-engine").nth(1)
+    expect(box.get_by_role("status").first).to_contain_text("gives None: its operator has no return yet")
+
+
+def test_the_learners_class_runs_in_the_widget(open_notebook):
+    """The reference solutions stand in for a learner's answer."""
+    stored = nbformat.read(ROOT / "notebooks" / NOTEBOOK, as_version=4)
+    line = next(cell.source for cell in stored.cells if cell.source.startswith("own_engine(Value"))
+    nb = open_notebook(["from widgets.lessons import own_engine", exercises["05.a"].solution, exercises["05.b"].solution, line]).run_all()
+    box = nb.page.locator(".mg-own-engine")
+    expect(box).to_contain_text("✓ All 7 values and all 7 gradients agree")
+    box.locator("select").select_option("y = (3x + 2)²")
+    expect(box).to_contain_text("✓ All 6 values")
+    expect(box).to_contain_text("grad 30")
+    handle = box.locator(".noUi-handle").first  # x: from 1 to 2 in steps of 0.1
+    handle.focus()
+    for _ in range(10):
+        nb.page.keyboard.press("ArrowRight")
+    expect(box).to_contain_text("grad 48")
+    assert nb.cell_errors() == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_looks(chapter, theme):
+    chapter.theme(theme)
+    chapter.page.locator(".mg-own-engine").first.scroll_into_view_if_needed()
+    chapter.shot(f"chapter-05-{theme}")

@@ -1,0 +1,355 @@
+"""The graph view in a real JupyterLab: what a learner does with the mouse and the keys, and what must never break.
+
+Every number is read out of the page and compared with a closed form computed here. The fixtures see to it that the browser's console
+has no error and that nothing is asked for outside the server.
+"""
+import math
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+SETUP = "%load_ext minigrad\nfrom minigrad import Value\nfrom widgets import graph"
+SQUARE = ["x = Value(1.0)\ny = (3*x + 2)**2", "%graph y"]
+
+
+def number(text: str) -> float:
+    """A number as the page writes it: a true minus sign, perhaps ▴ or ▾ before it."""
+    return float(re.sub(r"[▴▾\s]", "", text).replace("−", "-"))
+
+
+class View:
+    """The view at place `index` of a notebook, by what is written in it."""
+
+    def __init__(self, nb, index: int = 0):
+        self.nb, self.page = nb, nb.page
+        self.root = nb.page.locator(".mg-root").nth(index)
+        expect(self.root).to_have_attribute("data-ready", "1")
+        self.page.set_default_timeout(5_000)
+
+    def step(self) -> int:
+        return int(self.root.get_attribute("data-step"))
+
+    def card(self, label: str):
+        return self.root.locator(f'.mg-card[aria-label^="{label}"]').first
+
+    def value(self, label: str) -> float:
+        return number(self.card(label).locator(".mg-value").text_content())
+
+    def grad(self, label: str) -> str:
+        return self.card(label).locator(".mg-grad").text_content()
+
+    def press(self, name: str) -> None:
+        self.root.locator(f".mg-{name}").click()
+
+    def say(self) -> str:
+        return self.root.locator(".mg-say").inner_text()
+
+    def slider(self, label: str):
+        return self.root.get_by_role("slider", name=label, exact=True)
+
+    def slide(self, label: str, index: int) -> float:
+        """Drag a slider to one of its points, as the browser would report it; the value it shows."""
+        self.slider(label).evaluate("(e, v) => { e.value = v; e.dispatchEvent(new Event('input', {bubbles: true})); }", str(index))
+        return number(self.slider(label).locator("xpath=..").locator("output").inner_text())
+
+
+def kernel(nb, code: str) -> str:
+    """What `code` prints in the notebook's kernel."""
+    return nb.page.evaluate(
+        """async (code) => { const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
+           const run = kernel.requestExecute({code}); let out = '';
+           run.onIOPub = (m) => { if (m.content.text) out += m.content.text; }; await run.done; return out.trim(); }""", code)
+
+
+def test_step_to_the_end_and_back_by_mouse(open_notebook):
+    nb = open_notebook([SETUP, *SQUARE]).run_all()
+    view = View(nb)
+    assert view.step() == 4 and view.value("y") == 25 and view.grad("x") == "·"
+    for _ in range(4):
+        view.press("next")
+    assert view.step() == 8 and view.grad("x") == "▴ 30" and view.grad("y") == "▴ 1"
+    assert "30" in view.say() and view.root.locator(".mg-pane:visible tbody tr").last.inner_text().split()[-1] == "30"
+    nb.shot("graph-light", view.root)
+    for _ in range(8):
+        view.press("back")
+    assert view.step() == 0 and view.card("x").locator(".mg-value").text_content() == "·"
+    view.press("end")
+    assert view.step() == 8 and view.grad("x") == "▴ 30"
+    view.press("start")
+    assert view.step() == 0
+    track = view.root.locator(".mg-track").bounding_box()
+    for share, step in ((0.999, 8), (0.5, 4), (0.001, 0)):
+        nb.page.mouse.click(track["x"] + share * track["width"], track["y"] + track["height"] / 2)
+        assert view.step() == step
+    nb.page.mouse.down()
+    nb.page.mouse.move(track["x"] + track["width"] * 0.999, track["y"], steps=10)
+    nb.page.mouse.up()
+    assert view.step() == 8
+    assert kernel(nb, "print(x.grad, y.data)") == "0.0 25.0"  # looking changes nothing
+
+
+def test_by_keyboard(open_notebook):
+    nb = open_notebook([SETUP, *SQUARE]).run_all()
+    view, keys = View(nb), nb.page.keyboard
+    view.root.focus()
+    for key, step in (("Home", 0), ("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("End", 8), ("ArrowRight", 8), ("ArrowLeft", 7)):
+        keys.press(key)
+        assert view.step() == step, key
+    assert view.grad("3x + 2") == "▴ 10" and view.grad("x") == "·"
+    keys.press("End")
+    assert view.grad("x") == "▴ 30" and view.value("y") == 25
+    # Tab walks through the buttons and the cards; Enter inspects the card in focus
+    view.card("3x + 2").focus()
+    keys.press("Enter")
+    pane = view.root.locator(".mg-pane:visible")
+    expect(view.root.locator("[role=tab][aria-selected=true]")).to_have_text("Node")
+    assert "chain rule" in pane.inner_text() and "10" in pane.inner_text()
+    keys.press("Escape")
+    keys.press("Home")
+    keys.press("Space")  # plays
+    nb.page.wait_for_function("e => Number(e.dataset.step) >= 2", arg=view.root.element_handle())
+    keys.press("Space")
+    stopped = view.step()
+    nb.page.wait_for_timeout(1400)
+    assert view.step() == stopped
+    # the track is a slider of its own
+    view.root.get_by_role("slider", name="event").focus()
+    keys.press("End")
+    assert view.step() == 8
+    assert nb.page.locator(".jp-Notebook.jp-mod-editMode").count() == 0  # no key has leaked into the notebook
+    order = []
+    view.root.focus()
+    for _ in range(14):
+        keys.press("Tab")
+        order.append(nb.page.evaluate("() => document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent"))
+    assert any("step (→)" in o for o in order) and any(o.startswith("y = ") for o in order)
+
+
+def test_a_slider_shows_true_values_and_moves_the_learners_own(open_notebook):
+    nb = open_notebook([SETUP, *SQUARE]).run_all()
+    view, keys = View(nb), nb.page.keyboard
+    view.press("end")
+    for index in (0, 17, 60, 111, 120):
+        x = view.slide("x", index)
+        assert view.value("x") == x
+        assert view.value("y") == pytest.approx((3 * x + 2) ** 2, rel=2e-6, abs=1e-9)
+        assert number(view.grad("x")) == pytest.approx(6 * (3 * x + 2), rel=1e-4, abs=1e-4)
+    view.slider("x").focus()
+    for _ in range(20):
+        keys.press("ArrowLeft")
+    x = view.value("x")
+    assert x == 2.0 and view.value("y") == 64 and view.grad("x") == "▴ 48"
+    nb.page.wait_for_timeout(400)
+    assert kernel(nb, "print(x.data, y.data)") == "2.0 64.0"
+    view.root.locator(".mg-reset").click()
+    nb.page.wait_for_timeout(400)
+    assert view.value("y") == 25 and kernel(nb, "print(x.data, y.data)") == "1.0 25.0"
+    # and the other way: the learner changes x and shows the graph again
+    kernel(nb, "x.data = -1.0")
+    nb.cell(2).click()
+    nb.command("notebook:run-cell")
+    nb.wait_idle()
+    view = View(nb)
+    assert view.value("x") == -1 and view.value("y") == 1
+
+
+def test_dragging_asks_the_kernel_for_nothing(open_notebook):
+    nb = open_notebook([SETUP, *SQUARE]).run_all()
+    view = View(nb)
+    kernel(nb, "from widgets import GraphView\nseen = []\nold = GraphView._on_inputs\n"
+               "GraphView._on_inputs = lambda self, change: (seen.append(1), old(self, change))")
+    kernel(nb, "import time")
+    box = view.slider("x").bounding_box()
+    y = box["y"] + box["height"] / 2
+    nb.page.mouse.move(box["x"] + box["width"] * 0.66, y)
+    nb.page.mouse.down()
+    shown = set()
+    for i in range(30):
+        nb.page.mouse.move(box["x"] + box["width"] * (0.2 + i / 50), y)
+        shown.add(view.card("y").locator(".mg-value").text_content())
+    nb.page.mouse.up()
+    nb.page.wait_for_timeout(500)
+    assert len(shown) > 10  # the numbers followed the mouse
+    assert int(kernel(nb, "print(len(seen))")) <= 3
+
+
+def test_two_sliders_need_the_kernel_and_get_it(open_notebook):
+    nb = open_notebook([SETUP, "a, b = Value(2.0), Value(3.0)\nz = a * b + a.tanh()\ngraph(z, step='end')"]).run_all()
+    view = View(nb)
+    a = view.slide("a", 10)
+    nb.page.wait_for_timeout(600)
+    b = view.slide("b", 30)
+    assert view.value("z") == pytest.approx(a * b + math.tanh(a), rel=2e-6)
+    assert number(view.grad("a")) == pytest.approx(b + 1 - math.tanh(a) ** 2, rel=1e-4)
+    assert number(view.grad("b")) == pytest.approx(a, rel=1e-5)
+
+
+def test_where_log_is_undefined(open_notebook):
+    nb = open_notebook([SETUP, "x = Value(1.0)\nL = x.log() * 2\ngraph(L, step='end')"]).run_all()
+    view = View(nb)
+    x = view.slide("x", 0)
+    assert x < 0 and view.card("L").locator(".mg-value").text_content() == "nan"
+    assert "logarithm of a negative number" in view.say()
+    assert view.slide("x", 60) == 0 and "−inf" in view.card("L").locator(".mg-value").text_content()
+    nb.shot("graph-undefined", view.root)
+    assert view.slide("x", 100) == 2 and view.value("L") == pytest.approx(2 * math.log(2), rel=1e-5)
+    assert "⚠" not in view.say()
+
+
+def test_showing_again_corrects_a_view_that_is_still_open(open_notebook):
+    nb = open_notebook([SETUP, "x = Value(1.0)\ny = (3*x + 2)**2\nview = graph(y, step='end')\nview", "x.data = 2.0\nview"]).run_all()
+    for index in (0, 1):
+        view = View(nb, index)
+        expect(view.card("x").locator(".mg-value")).to_have_text("2")
+        assert view.value("y") == 64 and view.grad("x") == "▴ 48" and view.step() == 8
+        assert "computed again" in view.root.locator(".mg-note").inner_text()
+
+
+def test_two_views_stay_in_step(open_notebook):
+    nb = open_notebook([SETUP, "x = Value(1.0)\ny = (3*x + 2)**2\nview = graph(y)\nview", "view"]).run_all()
+    first, second = View(nb, 0), View(nb, 1)
+    first.press("end")
+    assert (first.step(), second.step()) == (8, 8)
+    second.slide("x", 100)
+    assert first.value("y") == second.value("y") == 64
+    kernel(nb, "view.step = 3")
+    expect(first.root).to_have_attribute("data-step", "3")
+    expect(second.root).to_have_attribute("data-step", "3")
+
+
+def test_the_kernel_restarts_under_an_open_view(open_notebook):
+    nb = open_notebook([SETUP, *SQUARE, "p, q = Value(1.0), Value(2.0)\ngraph(p * q)"]).run_all()
+    view, pair = View(nb, 0), View(nb, 1)
+    expect(view.root.locator(".mg-badge")).to_be_hidden()
+    nb.restart()
+    expect(view.root.locator(".mg-badge")).to_be_visible()
+    assert "kernel" in view.root.locator(".mg-note").inner_text()
+    view.press("end")
+    assert view.step() == 8 and view.grad("x") == "▴ 30"
+    view.press("start")
+    view.root.focus()
+    nb.page.keyboard.press("End")
+    x = view.slide("x", 100)
+    assert view.value("y") == (3 * x + 2) ** 2
+    pair.slide("p", 5)
+    expect(pair.slider("q")).to_be_disabled()  # its table needs a kernel, and the view says so
+    assert "put" in pair.root.locator(".mg-note").inner_text() or "back at its old place" in pair.root.locator(".mg-note").inner_text()
+    nb.shot("graph-replay-only", view.root)
+    nb.run_all()
+    expect(View(nb, 0).root.locator(".mg-badge")).to_be_hidden()
+    assert nb.page.locator(".mg-root").count() == 2
+
+
+def test_light_and_dark(open_notebook):
+    nb = open_notebook([SETUP, *SQUARE]).run_all()
+    view = View(nb)
+    view.press("end")
+    colours = {}
+    for theme in ("light", "dark"):
+        nb.theme(theme)
+        nb.page.wait_for_timeout(400)
+        assert view.root.get_attribute("data-mg-theme") == theme
+        colours[theme] = view.root.evaluate(CONTRAST)
+        nb.shot(f"graph-{theme}", view.root)
+    for theme, pairs in colours.items():
+        for what, ratio in pairs:
+            assert ratio >= 4.5, f"{theme}: {what} has a contrast of {ratio:.2f}"
+    nb.theme("light")
+
+
+# The contrast (WCAG) of every visible text of the view with the nearest painted ground behind it.
+CONTRAST = """root => {
+  const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+  const rgb = (colour) => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data]; };
+  const light = (c) => {
+    const [r, g, b] = c.slice(0, 3).map((v) => { v /= 255; return v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; });
+    return .2126 * r + .7152 * g + .0722 * b; };
+  const ratio = (a, b) => { const [x, y] = [light(a), light(b)].sort((p, q) => q - p); return (x + .05) / (y + .05); };
+  const ground = (e) => {
+    const box = e.closest('.mg-card')?.querySelector('.mg-face') ?? e.closest('.mg-pill')?.querySelector('rect');
+    if (box) { const fill = getComputedStyle(box).fill, f = rgb(fill); if (fill !== 'none' && f[3] > 250) return f; }
+    for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor); if (c[3] > 250) return c; }
+    return [255, 255, 255, 255]; };
+  const written = (e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) && e.getClientRects().length;
+  return [...root.querySelectorAll('*')].filter((e) => written(e) && !['title', 'OPTION'].includes(e.tagName)).map((e) => {
+    const style = getComputedStyle(e), ink = e.namespaceURI.includes('svg') ? style.fill : style.color;
+    return [`${e.tagName} ${e.getAttribute('class')} "${e.textContent}"`, ratio(rgb(ink), ground(e))]; });
+}"""
+
+
+def test_a_cell_run_again_and_again_leaves_one_view(open_notebook):
+    nb = open_notebook([SETUP, *SQUARE]).run_all()
+    devtools = nb.page.context.new_cdp_session(nb.page)
+    devtools.send("Performance.enable")
+
+    def run(times):
+        for _ in range(times):
+            nb.command("notebook:run-cell")
+        nb.wait_idle()
+        View(nb)
+        devtools.send("HeapProfiler.collectGarbage")
+        found = {m["name"]: m["value"] for m in devtools.send("Performance.getMetrics")["metrics"]}
+        return found["Nodes"], found["JSEventListeners"], found["JSHeapUsedSize"]
+
+    nb.cell(2).click()
+    before = run(10)
+    after = run(30)
+    assert nb.page.locator(".mg-root").count() == 1
+    # one view has more than 200 nodes and 60 listeners; JupyterLab's own growth is some 2 nodes, 5 listeners and 40 kB for each run
+    assert after[0] - before[0] < 300 and after[1] - before[1] < 400 and after[2] - before[2] < 3e6, (before, after)
+    count = ("from ipywidgets.widgets.widget import _instances as models; from widgets import GraphView; "
+             "print(sum(isinstance(m, GraphView) for m in models.values()))")
+    assert kernel(nb, count) == "1"
+
+
+def test_mistakes_get_a_sentence_and_lose_nothing(open_notebook):
+    loop = "h = x\nfor i in range(900): h = h*1.01 + 0.1\ngraph(h)"
+    nb = open_notebook([SETUP, *SQUARE, "%graph z", "%graph [x, y]", "%graph 3 +", "%graph 5", loop]).run_all()
+    assert nb.cell_errors() == []
+    text = nb.page.locator(".jp-OutputArea-output").all_inner_texts()
+    for says in ("There is no variable 'z'", "list of Values", "cannot read", "plain number"):
+        assert any(says in t for t in text), says
+    assert View(nb, 0).value("y") == 25
+    big = View(nb, 1)
+    assert "too many to draw at once" in big.root.locator(".mg-note").inner_text()
+    big.press("end")
+
+
+def test_names_are_text(open_notebook):
+    nb = open_notebook([SETUP, "x = Value(2.0, label='<img src=q onerror=alert(1)>')\ngraph(x * x)"]).run_all()
+    view = View(nb)
+    assert view.root.locator("img").count() == 0 and "<img" in view.root.inner_text()
+    view.root.locator(".mg-card").first.click()
+
+
+def test_accessible(open_notebook):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe()
+    nb = open_notebook([SETUP, *SQUARE]).run_all()
+    view = View(nb)
+    for step in ("end", "start"):
+        view.press(step)
+        found = axe.run(nb.page, context=".mg-root").response["violations"]
+        serious = [(v["id"], v["help"], [n["html"][:120] for n in v["nodes"]][:3]) for v in found if v["impact"] in ("serious", "critical")]
+        assert serious == []
+    assert view.root.locator("[aria-live]").inner_text() == view.say()
+    view.root.locator(".mg-card").nth(0).click()
+
+
+def test_the_exported_page_lives_alone(open_notebook, tmp_path):
+    from minigrad import Value
+    from widgets import graph
+
+    x = Value(1.0)
+    y = (3 * x + 2) ** 2
+    file = graph(y, names={"x": x, "y": y}).save(tmp_path / "square.html")
+    nb = open_notebook(["1"])
+    nb.page.goto(file.as_uri())
+    nb.outside.clear()  # the file itself
+    view = View(nb)
+    view.press("end")
+    assert view.value("y") == 25 and view.grad("x") == "▴ 30"
+    x = view.slide("x", 100)
+    assert view.value("y") == (3 * x + 2) ** 2
+    nb.shot("graph-exported")

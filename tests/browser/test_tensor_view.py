@@ -1,0 +1,166 @@
+"""The graph view of Tensors in a real JupyterLab: cards and edges, stepping, sliders, stale badges, stop signs, both themes."""
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+SETUP = "%load_ext minigrad\nimport minigrad as torch\ntorch.manual_seed(0);"
+LAYER = """x = torch.linspace(-1, 1, 12).reshape(4, 3)
+w = torch.tensor([[0.5, -1.], [1., 0.25], [-0.75, 2.]], requires_grad=True)
+b = torch.tensor([0.1, -0.2], requires_grad=True)
+h = torch.relu(x @ w + b)
+loss = (h ** 2).mean()"""
+
+
+class View:
+    def __init__(self, nb, at=-1):
+        self.nb = nb
+        self.root = nb.page.locator(".mg-root").nth(at) if at >= 0 else nb.page.locator(".mg-root").last
+        self.root.wait_for()
+        nb.page.wait_for_function("e => e.dataset.ready === '1'", arg=self.root.element_handle())
+
+    def card(self, name):
+        return self.root.locator(".mg-card").filter(has=self.nb.page.locator("text.mg-name", has_text=re.compile(f"^{re.escape(name)}$")))
+
+    def step(self):
+        return int(self.root.get_attribute("data-step"))
+
+    def press(self, key):
+        self.root.focus()
+        self.nb.page.keyboard.press(key)
+
+
+def test_a_layer_with_a_broadcast_bias(open_notebook):
+    nb = open_notebook([SETUP, LAYER, "%graph loss"]).run_all()
+    assert nb.cell_errors() == []
+    view = View(nb)
+    nb.shot("tensor-layer-forward", view.root)
+    assert view.card("w").locator(".mg-heat").count() == 1  # the value; no gradient yet
+    view.press("End")
+    assert view.card("w").locator(".mg-heat").count() == 2
+    assert view.card("x").get_by_text("none").count() == 1
+    stop = view.root.locator(".mg-stop title")
+    assert stop.count() == 1 and "x does not require gradients" in stop.text_content()
+    pills = view.root.locator(".mg-pill text").all_text_contents()
+    assert "Σ over dim 0" in pills and "(4, 2)" in pills
+    assert "backward() puts it into w.grad" in view.root.locator(".mg-say").inner_text()
+    view.card("w").focus()
+    nb.page.keyboard.press("Enter")
+    pane = view.root.locator(".mg-pane:visible")
+    assert "mean" in pane.inner_text() and "(3, 2)" in pane.inner_text() and pane.locator(".mg-scale").count() == 2
+    nb.shot("tensor-layer-end", view.root)
+    nb.theme("dark")
+    nb.shot("tensor-layer-dark", view.root)
+    nb.theme("light")
+    view.root.get_by_role("tab", name="Ledger").click()
+    row = view.root.locator("tr", has_text="→ b").first
+    expect(row).to_contain_text("Σ over 0")
+    nb.shot("tensor-layer-ledger", view.root)
+
+
+def test_sliders_of_numbers_move_heat_maps_and_leave_the_tensors_alone(open_notebook):
+    cells = [SETUP, "a = torch.tensor(2., requires_grad=True)\nx = torch.linspace(-1, 1, 6)\nl = ((a * x - 1) ** 2).mean()", "%graph l"]
+    nb = open_notebook([*cells, "print(a.item(), a.grad)"]).run_all()
+    view = View(nb)
+    view.press("End")
+    before = view.card("l").text_content()
+    slider = view.root.locator("input[type=range]").first
+    slider.focus()
+    for _ in range(5):
+        nb.page.keyboard.press("ArrowRight")
+    assert view.card("l").text_content() != before
+    value = float(view.root.locator(".mg-input output").inner_text())
+    x = [-1 + 0.4 * i for i in range(6)]
+    assert value > 2
+    loss = sum((value * v - 1) ** 2 for v in x) / 6
+    assert float(view.card("l").locator(".mg-value").text_content()) == pytest.approx(loss, rel=1e-5)
+    nb.shot("tensor-slider", view.root)
+    assert nb.cell(3).inner_text().strip().endswith("2.0 None")
+
+
+PICTURES = {
+    "dot": """x = torch.tensor([1., 2., 3.], requires_grad=True)
+y = torch.tensor([0.5, -1., 2.], requires_grad=True)
+z = torch.sin(x.dot(y))
+%graph z""",
+    "stale": """x = torch.linspace(-1, 1, 5).requires_grad_()
+y = torch.exp(x)
+v = y[1:3]
+y.add_(1)
+s = (y * 2).sum() + v.sum()
+%graph s --end""",
+    "detach": """x = torch.linspace(-1, 1, 6).requires_grad_()
+h = x.tanh()
+y = (h.detach() * x).sum()
+%graph y --end""",
+    "crossentropy": """logits = torch.randn(5, 3, requires_grad=True)
+p = torch.softmax(logits, 1)
+target = torch.tensor([0, 2, 1, 1, 0])
+loss = -torch.log(p[torch.arange(5), target]).mean()
+%graph loss --end""",
+    "batchnorm": """x = torch.randn(8, 4, requires_grad=True)
+gamma = torch.ones(4, requires_grad=True)
+beta = torch.zeros(4, requires_grad=True)
+mean = x.mean(0)
+var = ((x - mean) ** 2).mean(0)
+out = gamma * (x - mean) / (var + 1e-5).sqrt() + beta
+loss = (out ** 3).sum()
+%graph loss --end""",
+    "second": """x = torch.tensor(2., requires_grad=True)
+y = 3 * x**3 + x
+%graph y --second""",
+    "module": """model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+x = torch.randn(6, 3)
+loss = model(x).pow(2).mean()
+loss.backward()
+%graph loss --end""",
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_pictures(open_notebook, name):
+    nb = open_notebook([SETUP, PICTURES[name]]).run_all()
+    assert nb.cell_errors() == []
+    view = View(nb)
+    nb.shot(f"tensor-{name}", view.root)
+    nb.theme("dark")
+    nb.shot(f"tensor-{name}-dark", view.root)
+    nb.theme("light")
+    if name == "stale":
+        assert "⚠ stale" in view.card("exp(x)").text_content()
+        assert "The backward pass stops at" in view.root.locator(".mg-say").inner_text()
+        assert "view of" in view.root.text_content()
+    if name == "detach":
+        assert "was detached from h" in view.root.locator(".mg-stop title").text_content()
+    if name == "second":
+        view.press("End")
+        assert view.root.locator(".mg-layer").count() >= 3
+        view.root.locator(".mg-makes").first.dispatch_event("click")
+        assert view.root.locator(".mg-layer.mg-hit").count() >= 1
+        nb.shot("tensor-second-hit", view.root)
+
+
+DUEL = """class MyTanh(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x.tanh()
+        ctx.save_for_backward(y)
+        return y
+    @staticmethod
+    def backward(ctx, g):
+        (y,) = ctx.saved_tensors
+        return g * (1 - y)
+x = torch.tensor([0.5, -1.], requires_grad=True)
+from widgets import duel
+duel((torch.tanh(x * 2) * 3).sum(), (MyTanh.apply(x * 2) * 3).sum())"""
+
+
+def test_a_duel_has_one_step_and_names_the_difference(open_notebook):
+    nb = open_notebook([SETUP, DUEL]).run_all()
+    assert nb.cell_errors() == []
+    left, right = View(nb, 0), View(nb, 1)
+    assert left.step() == right.step() > 0
+    expect(nb.page.get_by_role("status").filter(has_text="They part in the backward pass at")).to_be_visible()
+    left.press("Home")
+    nb.page.wait_for_function("e => e.dataset.step === '0'", arg=right.root.element_handle())
+    nb.shot("tensor-duel")
