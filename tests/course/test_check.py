@@ -1,0 +1,481 @@
+"""The conversation with a learner: whatever an answer does, one sentence comes back and the kernel goes on."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import pytest
+
+from minigrad.course import check as shared_check
+from minigrad.course import exercises, progress
+from minigrad.course.checking import Check
+from minigrad.course.exercise import Limits
+from minigrad.course.guard import TimeUp, deadline, run
+from minigrad.course.judge import judge, run_probes
+from minigrad.course.plain import plain
+
+
+@pytest.fixture
+def check():
+    return Check()
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """01.b with a short time limit, so that endless answers do not make the tests slow."""
+    for id in ("01.a", "01.b", "05.b"):
+        monkeypatch.setitem(exercises[id].__dict__, "limits", Limits(seconds=0.15))
+
+
+def answer(source, entry="central_difference"):
+    namespace = {}
+    exec(compile(textwrap.dedent(source), "<cell>", "exec"), namespace)
+    return namespace[entry]
+
+
+def lines(result):
+    return "\n".join(f"{line.level} {line.probe}: {line.say}" for line in result.lines)
+
+
+# ---- endless and violent answers ----------------------------------------------------------------------------------------------------
+
+ENDLESS = {
+    "loop": "def central_difference(f, x, h=0):\n    while True: pass",
+    "loop that catches exceptions": "def central_difference(f, x, h=0):\n    while True:\n        try:\n            x += 1\n     "
+    "   except Exception:\n            pass",
+    "loop that catches everything": "def central_difference(f, x, h=0):\n    while True:\n        try:\n            x += 1\n     "
+    "   except:\n            pass",
+    "loop in a finally": "def central_difference(f, x, h=0):\n    try:\n        return 1\n    finally:\n        while True: pass",
+    "endless print": "def central_difference(f, x, h=0):\n    while True: print('again' * 1000)",
+    "endless generator": "def central_difference(f, x, h=0):\n    import itertools\n    return sum(1 for _ in itertools.count())",
+    "sleep": "def central_difference(f, x, h=0):\n    import time\n    time.sleep(60)",
+}
+
+
+@pytest.mark.parametrize("source", ENDLESS.values(), ids=ENDLESS)
+def test_an_endless_answer_is_stopped(check, quick, source):
+    before, start = signal.getsignal(signal.SIGALRM), time.perf_counter()
+    result = check("01.b", answer(source))
+    assert time.perf_counter() - start < 1.5
+    assert not result.passed and "stopped after 0.15 s" in lines(result) and "not run" in lines(result)
+    assert "never ends" in result.hint
+    assert signal.getsignal(signal.SIGALRM) is before and signal.getitimer(signal.ITIMER_REAL)[0] == 0
+    assert check("01.b", answer(exercises["01.b"].solution)).passed  # the kernel goes on
+
+
+@pytest.mark.parametrize("name", ["loop", "loop that catches everything"])
+def test_an_endless_answer_is_stopped_outside_the_main_thread(check, quick, name):
+    results = []
+    thread = threading.Thread(target=lambda: results.append(check("01.b", answer(ENDLESS[name]))))
+    thread.start()
+    thread.join(10)
+    assert results and "stopped after" in lines(results[0])
+
+
+def test_an_alarm_that_was_set_before_still_comes():
+    rang = []
+    old = signal.signal(signal.SIGALRM, lambda *_: rang.append(1))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with pytest.raises(TimeUp), deadline(0.05):
+            while True:
+                pass
+        assert not rang
+        time.sleep(0.4)
+        assert rang
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+
+
+def test_a_trace_function_that_was_set_before_comes_back():
+    def tracer(*args):
+        return None
+
+    old = sys.gettrace()
+    sys.settrace(tracer)
+    try:
+        run(lambda entry: entry(), answer("def f():\n    while True: pass", "f"), (), Limits(seconds=0.05))
+        assert sys.gettrace() is tracer
+    finally:
+        sys.settrace(old)
+
+
+CRASHES = {
+    "zero division": ("def central_difference(f, x, h=0):\n    return 1 / 0", "ZeroDivisionError in line 2"),
+    "exit": ("def central_difference(f, x, h=0):\n    raise SystemExit", "must not end the program"),
+    "quit": ("def central_difference(f, x, h=0):\n    import sys\n    sys.exit(3)", "must not end the program"),
+    "recursion": ("def central_difference(f, x, h=0):\n    return central_difference(f, x, h)", "called itself too deeply"),
+    "missing argument": ("def central_difference(f):\n    return 1", "TypeError"),
+    "unprintable": (
+        "class E(Exception):\n    def __str__(self): raise ValueError\ndef central_difference(f, x, h=0):\n    raise E",
+        ": E in line 4",
+    ),
+    "base exception": ("class E(BaseException): pass\ndef central_difference(f, x, h=0):\n    raise E('<b>hm</b>')", "hm"),
+    "not implemented": ("def central_difference(f, x, h=0):\n    raise NotImplementedError", "NotImplementedError"),
+    "deletes output": (
+        "def central_difference(f, x, h=0):\n    import sys\n    sys.stdout = None\n    print('gone')\n    return 1/0",
+        "ZeroDivision",
+    ),
+}
+
+
+@pytest.mark.parametrize("source, says", CRASHES.values(), ids=CRASHES)
+def test_a_crash_gets_a_sentence(check, source, says):
+    out = sys.stdout
+    result = check("01.b", answer(source))
+    assert not result.passed and result.hint and says in repr(result)
+    assert sys.stdout is out and "<b>" not in result._repr_html_()
+    assert check("01.b", answer(exercises["01.b"].solution)).passed
+
+
+def test_an_interrupt_is_the_learners_wish(check):
+    with pytest.raises(KeyboardInterrupt):
+        check("01.b", answer("def central_difference(f, x, h=0):\n    raise KeyboardInterrupt"))
+
+
+ODD = {
+    "a word": ("return 'six'", "one number is needed, this is the text 'six'"),
+    "a list": ("return [1, 2]", "one number is needed, this is a list of 2"),
+    "an array": ("import numpy\n    return numpy.ones((2, 3))", "an array of shape (2, 3)"),
+    "a complex number": ("return 1j", "a complex object"),
+    "truth": ("return True", "one number is needed, this is True"),
+    "nan": ("return float('nan')", "nan (not a number)"),
+    "infinity": ("return float('inf')", "infinite"),
+    "a huge whole number": ("return 10 ** 5000", "a whole number of about 5001 digits"),
+    "a function": ("return f", "call it"),
+    "a class": ("return int", "the class int"),
+    "a set": ("return {1.0}", "a set"),
+    "the dots": ("return ...", "not filled in yet"),
+    "an object": ("return object()", "an object object"),
+    "itself in a list": ("a = []; a.append(a)\n    return a", "a list of 1"),
+    "numpy objects": ("import numpy\n    return numpy.array([object()])", "dtype object"),
+}
+
+
+@pytest.mark.parametrize("body, says", ODD.values(), ids=ODD)
+def test_a_wrong_kind_of_answer_gets_a_sentence(check, body, says):
+    result = check("01.b", answer(f"def central_difference(f, x, h=0):\n    {body}"))
+    assert not result.passed and says in repr(result) and result.hint
+
+
+LYING = """
+class Liar(float):
+    def __eq__(self, other): return True
+    def __ne__(self, other): return False
+    def __lt__(self, other): return True
+    def __gt__(self, other): return False
+    def __sub__(self, other): return 0.0
+    __rsub__ = __sub__
+    def __abs__(self): return 0.0
+    def __float__(self): return 30.0
+    def __repr__(self): return '30'
+"""
+
+
+def test_operators_of_the_learners_objects_are_not_trusted(check):
+    liar = answer(LYING + "value = Liar(10)", "value")
+    assert not check("01.a", liar).passed
+    yes_man = answer("class Yes:\n    def __eq__(self, other): return True\n    def __hash__(self): return 0\nvalue = Yes()", "value")
+    assert not check("01.a", yes_man).passed
+    text = answer(
+        "class T(str):\n    def __eq__(self, o): return True\n    __hash__ = str.__hash__\n    def upper(self): return "
+        "self\nvalue = T('ABC')",
+        "value",
+    )
+    assert not check("01.d", text).passed
+    mapping = answer(
+        "class D(dict):\n    def __getitem__(self, k): return 101\n    def __contains__(self, k): return True\nvalue = D(a=1)", "value"
+    )
+    assert not check("01.c", mapping).passed
+
+
+FRIENDLY = {
+    "numpy float64": "import numpy\nvalue = numpy.float64(30)",
+    "numpy float32": "import numpy\nvalue = numpy.float32(30)",
+    "numpy int": "import numpy\nvalue = numpy.int64(30)",
+    "zero-dimensional array": "import numpy\nvalue = numpy.array(30.0)",
+    "fraction": "from fractions import Fraction\nvalue = Fraction(60, 2)",
+    "decimal": "from decimal import Decimal\nvalue = Decimal('30')",
+    "int": "value = 30",
+    "nearly": "value = 30.000001",
+}
+
+
+@pytest.mark.parametrize("source", FRIENDLY.values(), ids=FRIENDLY)
+def test_honest_numbers_of_other_kinds_count(check, source):
+    assert check("01.a", answer(source, "value")).passed
+
+
+def test_approximately_right_counts_and_is_marked(check):
+    assert "≈ dy/dx at x = 1: within the tolerance, largest difference 1e-6" in repr(check("01.a", 30.000001))
+
+
+def test_generators_count_as_lists():
+    assert plain(i * i for i in range(4)) == [0, 1, 4, 9] and plain(range(3)) == [0, 1, 2]
+
+
+def test_noise_is_captured_and_shown_trimmed(check, capfd):
+    noisy = exercises["01.b"].solution.replace(
+        "    return",
+        "    import warnings, sys\n    print('x is', x)\n    warnings.warn('hm')\n    print('bad', file=sys.stderr)\n    return",
+    )
+    result = check("01.b", answer(noisy))
+    assert result.passed and "It also printed: x is 3.0 bad" in repr(result)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_mutated_inputs_are_reported():
+    outcome = run(lambda f, x: f(x), answer("def f(x):\n    x.append(1)\n    return x", "f"), ([1, 2],), Limits())
+    assert outcome["mutated"] and outcome["got"] == [1, 2, 1]
+    assert not run(lambda f, x: f(x), answer("def f(x):\n    return x + [1]", "f"), ([1, 2],), Limits())["mutated"]
+
+
+def test_the_recursion_limit_is_left_as_it_was(check):
+    before = sys.getrecursionlimit()
+    result = check(
+        "05.d",
+        answer(
+            "import sys\n" + exercises["05.d"].solution.replace("    root.grad", "    sys.setrecursionlimit(10**6)\n    root.grad"),
+            "backward_deep",
+        ),
+    )
+    assert not result.passed and sys.getrecursionlimit() == before
+
+
+# ---- what is said -------------------------------------------------------------------------------------------------------------------
+
+
+def test_methods_count_as_functions(check):
+    class Engine:
+        pass
+
+    Engine.backward = answer(exercises["05.b"].solution, "backward")
+    assert check("05.b", Engine.backward).passed
+
+
+def test_a_stub_with_another_comment_is_still_a_stub(check):
+    stub = exercises["05.b"].stub.replace("# your code here", "# hmm")
+    assert repr(check("05.b", answer(stub, "backward"))).startswith("○")
+
+
+def test_a_function_that_was_called_too_early(check):
+    assert 'check("05.b", backward)' in check("05.b", None).hint
+    assert "without calling it" in check("01.b", 6.0).hint
+
+
+def test_no_answer_and_no_such_exercise(check):
+    assert 'write `check("01.b", central_difference)`' in repr(check("01.b"))
+    for bad, says in (
+        ("05.z", "Chapter 05 has 05.a, 05.b"),
+        ("99.a", "Chapters with exercises: 01"),
+        (5, 'such as "05.b"'),
+        ("", "Chapters with"),
+    ):
+        with pytest.raises(KeyError, match=says):
+            check(bad, 1)
+
+
+def test_text_is_the_same_every_time():
+    """nbval compares it: two runs in two processes, and twice in the same one."""
+    program = (
+        "from minigrad.course import check, exercises as e\nfor i, x in e.items():\n  for w in x.bank:\n    r = check(i, "
+        "x.load(x.source_of(w)))\n    print(r, r._repr_html_())"
+    )
+    env = {**os.environ, "MINIGRAD_PROGRESS": "off"}
+    runs = [
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env={**env, "PYTHONHASHSEED": seed})
+        for seed in "12"
+    ]
+    assert runs[0].stdout == runs[1].stdout and len(runs[0].stdout) > 1000
+    assert runs[0].stderr == runs[1].stderr == ""
+
+
+def test_result_can_be_asked(check):
+    wrong = exercises["05.b"].bank[0]
+    result = check("05.b", answer(wrong.answer, "backward"))
+    assert not result and result.mistake == wrong.name and result.score == wrong.credit and result.points == wrong.credit * 4
+    assert set(result.first_wrong) == {"probe", "node", "say"} and result.first_wrong["say"] == "too large"
+    bundle = result._repr_mimebundle_()
+    assert (
+        bundle["text/plain"] == repr(result)
+        and len(bundle["text/html"]) < 4000
+        and "color:" not in bundle["text/html"].replace("-color", "")
+    )
+
+
+def test_learners_names_are_escaped(check):
+    source = "X = type('<script>alert(1)</script>', (), {})\ndef central_difference(f, x, h=0):\n    return X()"
+    assert "<script>" not in check("01.b", answer(source))._repr_html_()
+
+
+def test_hints_come_in_tiers(check):
+    texts = [repr(check.hint("05.b")) for _ in range(4)]
+    assert [t.split(":")[0] for t in texts] == ["05.b, hint 1 of 3", "05.b, hint 2 of 3", "05.b, hint 3 of 3", "05.b"]
+    assert "last hint" in texts[3] and exercises["05.b"].hints.nudge in texts[0]
+
+
+def test_reveal_after_an_honest_try(check):
+    assert "try it once first" in repr(check.reveal("05.b"))
+    check("05.b", answer(exercises["05.b"].stub, "backward"))
+    assert "try it once first" in repr(check.reveal("05.b")), "the stub is not a try"
+    check("05.b", answer(exercises["05.b"].bank[0].answer, "backward"))
+    text = repr(check.reveal("05.b"))
+    assert "reversed(order)" in text and 'check("05.b+", your_answer)' in text
+    assert "reversed(order)" in repr(Check().reveal("05.b", even_so=True))
+    first, second = repr(check.fresh("05.b")), repr(check.fresh("05.b"))
+    assert first != second
+
+
+def test_a_prediction_is_noted_and_compared(check):
+    assert repr(check.predict("01.a")).startswith("○ 01.a: no prediction yet")
+    assert repr(check.compare("01.a", 30)).startswith("○")
+    noted = repr(check.predict("01.a", 10))
+    assert "you predict 10" in noted and "30" not in noted
+    said = repr(check.compare("01.a", 30.0))
+    assert said.startswith("✗") and exercises["01.a"].bank[0].hint in said
+    check.predict("01.a", 30)
+    assert repr(check.compare("01.a", 30.0)).startswith("✓")
+
+
+def test_about(check):
+    assert "about 15 min" in repr(check.about("05.b")) and "diamond" in repr(check.about("05.b"))
+    assert "check.hint" in repr(shared_check)
+
+
+# ---- progress -----------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    path = tmp_path / "data" / "progress.json"
+    monkeypatch.setenv("MINIGRAD_PROGRESS", str(path))
+    return path
+
+
+def test_progress_is_kept_and_shown(check, kept):
+    check("01.a", None)
+    assert not kept.exists(), "an untouched stub is not a try"
+    check("01.a", 10)
+    check("01.a", 30)
+    check("01.a", 25)
+    entry = json.loads(kept.read_text())["exercises"]["01.a"]
+    assert entry["passed"] is True and entry["tries"] == 3 and entry["best"] == 1.0
+    table = repr(Check().progress())
+    assert table.startswith("1 of ") and "✓ passed" in table and "<table>" in Check().progress()._repr_html_()
+    assert [p.name for p in kept.parent.iterdir()] == ["progress.json"], "no temporary files are left"
+
+
+def test_what_a_check_says_does_not_depend_on_stored_progress(check, kept):
+    first = repr(check("01.a", 10))
+    check("01.a", 30)
+    assert repr(Check()("01.a", 10)) == first
+
+
+@pytest.mark.parametrize("content", ["{", "[1, 2]", '{"exercises": 3}', "\x00\x01", '{"exercises": {"01.a": 5}}', "[" * 100_000])
+def test_a_damaged_file_is_set_aside(check, kept, content):
+    kept.parent.mkdir()
+    kept.write_text(content)
+    result = check("01.a", 30)
+    assert result.passed and json.loads(kept.read_text())["exercises"]["01.a"]["passed"]
+    if "01.a" not in content:
+        assert "progress file was damaged" in repr(result) and kept.with_name("progress.json.broken").read_text() == content
+
+
+def test_a_full_disk_is_survived(check, kept, monkeypatch):
+    check("01.a", 10)
+    before = kept.read_text()
+
+    def full(*args):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    result = check("01.a", 30)
+    assert result.passed and "Progress was not saved (No space left on device)" in repr(result)
+    assert kept.read_text() == before and [p.name for p in kept.parent.iterdir()] == ["progress.json"]
+
+
+def test_a_folder_in_the_place_of_the_file_is_survived(check, kept):
+    kept.mkdir(parents=True)
+    assert "rogress" in repr(check("01.a", 30)) and check("01.a", 30).passed
+    assert repr(check.progress())
+
+
+def test_progress_can_be_switched_off(check, monkeypatch, tmp_path):
+    monkeypatch.setenv("MINIGRAD_PROGRESS", "off")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    check("01.a", 30)
+    assert progress.location() is None and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("platform, variable", [("linux", "XDG_DATA_HOME"), ("win32", "APPDATA")])
+def test_progress_lies_where_the_system_keeps_such_things(monkeypatch, tmp_path, platform, variable):
+    monkeypatch.delenv("MINIGRAD_PROGRESS")
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setenv(variable, str(tmp_path))
+    assert progress.location() == tmp_path / "minigrad" / "progress.json"
+
+
+# ---- in a real kernel ---------------------------------------------------------------------------------------------------------------
+
+
+def test_in_a_real_kernel():
+    """A loop without end in a notebook: the check stops it, the next cell runs, and nothing is written to stderr."""
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    cells = [
+        "from minigrad.course import check",
+        "def central_difference(f, x, h=1e-5):\n    while True:\n        try:\n            print('x')\n        except:\n            pass",
+        'check("01.b", central_difference)',
+        "def central_difference(f, x, h=1e-5):\n    a = f(x + h)\n    return a / nothing",
+        'check("01.b", central_difference)',
+        exercises["01.b"].stub,
+        'check("01.b", central_difference)',
+    ]
+    nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
+    nbclient.NotebookClient(nb, timeout=30).execute()
+    texts = []
+    for i in (2, 4, 6):
+        (out,) = nb.cells[i].outputs
+        assert out.output_type == "execute_result" and set(out.data) == {"text/plain", "text/html"}
+        texts.append(out.data["text/plain"])
+    assert "stopped after 2 s" in texts[0] and "It also printed: x x" in texts[0]
+    assert "NameError in line 3, `return a / nothing`" in texts[1]
+    assert texts[2].startswith("○ 01.b not tried yet: ")
+
+
+def test_the_first_wrong_node_is_the_one_that_shows_the_mistake(check):
+    """A graph view may jump there: the probe is the one by which the mistake was recognised."""
+    wrong = next(w for w in exercises["05.b"].bank if w.name == "depth first from the root")
+    assert check("05.b", answer(wrong.answer, "backward")).first_wrong == {"probe": "diamond", "node": "b", "say": "too small"}
+
+
+def test_the_line_of_a_crash_is_the_learners(check):
+    """An expression that a probe evaluates has no line that a learner could look up."""
+    wrong = next(w for w in exercises["05.a"].bank if w.name == "no reflected product")
+    assert "✗ 3 * x: TypeError: unsupported operand" in repr(check("05.a", answer(wrong.answer, "Value")))
+
+
+def test_a_list_of_the_wrong_length_inside_a_dict(check):
+    source = (
+        "class Clamp:\n    @staticmethod\n    def forward(ctx, *a): return a[0]\n"
+        "    @staticmethod\n    def backward(ctx, g): return g, None"
+    )
+    assert "gradients: 3 items are needed, there are 2" in repr(check("13.c", answer(source, "Clamp")))
+
+
+def test_no_points_for_what_the_untouched_stub_passes_too():
+    """An answer that does nothing looks like a known mistake on the probes that show it; it did not do that mistake's work."""
+    ex = exercises["05.b"]
+    for source, most in (("def backward(root):\n    pass", 0.0), ("def backward(root):\n    root.grad = 1.0", 0.2)):
+        verdict = judge(ex, run_probes(ex, ex.load(source)))
+        assert verdict.hint and verdict.score <= most
+    for wrong in ex.bank:
+        if wrong.credit is not None:
+            assert judge(ex, run_probes(ex, ex.load(wrong.answer))).score == wrong.credit

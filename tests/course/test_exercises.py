@@ -1,0 +1,180 @@
+"""Every exercise proves itself: its solution passes, its stub is recognised, every wrong answer in its bank gets the promised hint.
+
+All tests here are made from the definitions, so that a new exercise is tested by being written.
+"""
+
+import random
+import re
+import time
+
+import pytest
+
+from minigrad.course import exercises
+from minigrad.course.checking import Check
+from minigrad.course.exercise import KINDS
+from minigrad.course.judge import compare, judge, run_probes, wanted
+from minigrad.course.plain import plain
+
+ALL = list(exercises.values())
+WRONG = [(ex, wrong) for ex in ALL for wrong in ex.bank]
+ids = lambda x: x.id if hasattr(x, "id") else x.name  # noqa: E731
+each_exercise = pytest.mark.parametrize("ex", ALL, ids=ids)
+each_wrong = pytest.mark.parametrize("ex, wrong", WRONG, ids=[f"{e.id}-{w.name}" for e, w in WRONG])
+
+
+def leaves(x):
+    if isinstance(x, dict):
+        x = list(x.values())
+    return [leaf for item in x for leaf in leaves(item)] if isinstance(x, list) else [x]
+
+
+def numbers_in(text):
+    text = re.sub(r"\d+ items? (is|are) needed, there are \d+", "", text)
+    text = re.sub(r"\bin line \d+(, `[^`]*`)?", "", text)
+    text = re.sub(r"\[\d+\]|\([\d, ]*,[\d, ]*\)", "", text)  # an index, a shape
+    return re.findall(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?(?![\w²³·])", text)
+
+
+def tells(text, value):
+    """Whether a number in `text` is `value`, to the digits it is written with."""
+    for token in numbers_in(text):
+        number, digits = float(token.replace(",", "")), len(re.sub(r"e.*|\D", "", token).strip("0"))
+        if number == value or (digits >= 3 and abs(number - value) <= 5e-4 * abs(value)):
+            return token
+    return ""
+
+
+@each_exercise
+def test_solution_passes(ex):
+    result = Check()(ex.id, ex.load(ex.solution))
+    assert result.passed and repr(result).startswith("✓"), result
+    assert result.score == 1.0 and not result.hint
+
+
+@each_exercise
+def test_stub_runs_and_is_recognised(ex):
+    result = Check()(ex.id, ex.load(ex.stub))
+    assert not result.passed and result.score == 0
+    assert repr(result).startswith(f"○ {ex.id} not tried yet: ") and "\n" not in repr(result)
+    assert ex.entry in repr(result)
+
+
+@each_wrong
+def test_wrong_answer_gets_the_promised_hint(ex, wrong):
+    start = time.process_time()  # the machine that runs the tests may be busy with others
+    result = Check()(ex.id, ex.load(ex.source_of(wrong)))
+    took = time.process_time() - start
+    assert not result.passed and repr(result).startswith("✗"), result
+    assert result.hint == wrong.hint, f"recognised as {result.mistake!r}"
+    assert wrong.credit is None or result.score == wrong.credit
+    assert 0 <= result.score < 1
+    allowed = 0.2 + (ex.limits.seconds if "stopped after" in repr(result) else 0)
+    for _ in range(3):  # the other core is busy with other tests: a slow answer counts when it stays slow
+        if took < allowed:
+            break
+        start = time.perf_counter()
+        Check()(ex.id, ex.load(ex.source_of(wrong)))
+        took = min(took, time.perf_counter() - start)
+    assert took < allowed, f"{took:.3f} s"
+
+
+@each_wrong
+def test_no_failure_tells_the_answer(ex, wrong):
+    result = Check()(ex.id, ex.load(ex.source_of(wrong)))
+    for probe, line in zip(ex.probes, result.lines, strict=True):
+        if probe.raises or probe.accept or line.say.startswith("stopped after"):  # a busy machine; the number is the time limit
+            continue
+        for want in leaves(wanted(ex, probe, probe.args)):
+            if isinstance(want, str):
+                assert len(want) < 3 or want not in line.say
+            elif type(want) in (int, float) and "Error" not in line.say and abs(want) > 1:
+                assert not tells(line.say, want), (line, want)
+
+
+@each_exercise
+def test_no_hint_tells_the_answer(ex):
+    texts = [ex.hints.nudge, ex.hints.rule, *(w.hint for w in ex.bank)] + ([ex.hints.twin] if ex.is_value else [])
+    for probe in ex.probes:
+        if probe.raises or probe.accept:
+            continue
+        for want in leaves(wanted(ex, probe, probe.args)):
+            if type(want) not in (int, float) or abs(want) <= 1 or (not ex.is_value and want == int(want) and abs(want) < 10):
+                continue  # 0 and 1 are in every rule, and small numbers in the formulas of code exercises
+            for text in texts:
+                assert not tells(text, want), (text, want)
+    if not ex.is_value:
+        body = [line.strip() for line in ex.solution.splitlines() if len(line.strip()) > 25 and line not in ex.stub]
+        assert not [line for line in body for text in texts if line in text]
+
+
+@each_exercise
+def test_definition_is_complete(ex):
+    assert re.fullmatch(r"\d\d\.[a-z]", ex.id) and ex.kind in KINDS and ex.difficulty in (1, 2, 3)
+    assert 1 <= ex.points <= 5 and 1 <= ex.minutes <= 20
+    assert ex.title and ex.question.endswith((".", "?", ":")) and ex.reveal
+    assert ex.stub.endswith("\n") and ex.solution.endswith("\n") and ex.stub != ex.solution
+    assert all(len(line) <= 120 for line in ex.stub.splitlines()), "a stub must fit a notebook cell"
+    assert len({p.name for p in ex.probes}) == len(ex.probes) and len({w.name for w in ex.bank}) == len(ex.bank)
+    assert len(ex.bank) >= 2, "at least two wrong answers that learners give"
+    for wrong in ex.bank:
+        assert set(wrong.on) <= {p.name for p in ex.probes}
+    for text in (*(t for _, t in ex.hints), ex.reveal, *(w.hint for w in ex.bank)):
+        assert 15 <= len(text) <= 420 and text[-1] in ".?!)", text
+
+
+@each_exercise
+def test_written_expectations_agree_with_the_solution(ex):
+    """`want` is written by hand or as a closed form: two independent ways to the same numbers."""
+    outcomes = run_probes(ex, ex.load(ex.solution))
+    for probe in ex.probes:
+        if not probe.raises and not probe.accept:
+            level, say, _ = compare(outcomes[probe.name]["got"], wanted(ex, probe, probe.args), probe.rtol, probe.atol)
+            assert level != "off", (probe.name, say)
+
+
+@each_exercise
+@pytest.mark.parametrize("seed", range(5))
+def test_drawn_inputs_are_solved_by_the_solution(ex, seed):
+    rng = random.Random(seed)
+    inputs = {p.name: p.draw(rng) for p in ex.probes if p.draw}
+    verdict = judge(ex, run_probes(ex, ex.load(ex.solution), inputs), inputs)
+    assert verdict.passed, verdict
+
+
+@each_exercise
+@pytest.mark.parametrize("seed", range(5))
+def test_fresh_variant(ex, seed):
+    fresh = ex.fresh(random.Random(seed))
+    answer = plain(fresh.answer)
+    assert fresh.question and compare(answer, answer, fresh.rtol, 1e-12)[0] == "exact"
+    for value, hint in fresh.wrong:
+        if compare(plain(value), answer, fresh.rtol, 1e-12)[0] == "off":
+            assert hint and (type(answer) not in (int, float) or abs(answer) <= 1 or not tells(hint, answer))
+
+
+def test_check_of_fresh_variants():
+    check = Check()
+    assert "fresh numbers" in repr(check.reveal("01.a", even_so=True))
+    fresh = check._current(exercises["01.a"])
+    assert repr(check("01.a+", None)).startswith("○ 01.a+ not tried yet: ")
+    assert check("01.a+", fresh.answer).passed
+    wrong, hint = fresh.wrong[0]
+    result = check("01.a+", wrong)
+    assert not result.passed and result.hint == hint and str(fresh.answer) not in repr(result)
+
+
+@pytest.mark.parametrize(
+    "name, grads",
+    [
+        ("plain recursion", (29, 22)),
+        ("depth first from the root", (4, 3)),
+        ("leaves before the root", (0, 0)),
+    ],
+)
+def test_fingerprints_of_the_diamond(name, grads):
+    """The numbers by which a teacher recognises these three mistakes."""
+    ex = exercises["05.b"]
+    wrong = next(w for w in ex.bank if w.name == name)
+    got = run_probes(ex, ex.load(ex.source_of(wrong)))["diamond"]["got"]
+    assert (got["a"], got["b"]) == grads
+    assert wanted(ex, ex.probes[1], ex.probes[1].args) == {"y": 1, "f": 1, "e": 1, "d": 6, "c": 7, "b": 19, "a": 25}

@@ -1,0 +1,176 @@
+"""Grading trusts nothing: what runs apart, what comes back, and what hostile submissions get."""
+
+import os
+import signal
+import sys
+import time
+
+import pytest
+
+from minigrad.course import exercises, worker
+from minigrad.course.worker import Box, Nursery, draw_inputs, grade_answer
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the worker's pipe needs a POSIX system")
+
+KEY = b"a key for tests"
+ONE_PER_CHAPTER = [
+    "01.b",
+    "02.b",
+    "03.a",
+    "04.a",
+    "05.b",
+    "06.a",
+    "07.b",
+    "08.b",
+    "09.b",
+    "10.c",
+    "11.d",
+    "12.b",
+    "13.c",
+    "14.a",
+    "15.d",
+    "16.b",
+    "17.b",
+    "18.d",
+    "19.b",
+]
+
+
+@pytest.fixture(scope="module")
+def folder():
+    with worker.kit() as folder:
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def nursery(folder):
+    with Nursery(folder) as nursery:
+        yield nursery
+
+
+@pytest.mark.parametrize("id", ONE_PER_CHAPTER)
+def test_a_solution_gets_full_marks_on_drawn_inputs(id, nursery):
+    ex = exercises[id]
+    inputs = draw_inputs(ex, KEY, "ada", "1")
+    grade = grade_answer(ex, ex.solution, nursery, inputs)
+    assert grade.ran == "ok" and grade.score == 1.0 and grade.points == ex.points, grade
+    assert type(grade.points) is float
+
+
+@pytest.mark.parametrize("id", ["01.b", "05.b", "14.a"])
+def test_known_mistakes_get_their_hint_and_credit_also_on_drawn_inputs(id, nursery):
+    ex = exercises[id]
+    wrong = ex.bank[0]
+    grade = grade_answer(ex, ex.source_of(wrong), nursery, draw_inputs(ex, KEY, "ben", "1"))
+    assert (grade.hint, grade.mistake, grade.score) == (wrong.hint, wrong.name, wrong.credit)
+
+
+def test_a_stub_is_untried_whatever_its_comments(nursery):
+    ex = exercises["05.b"]
+    assert grade_answer(ex, ex.stub, nursery).ran == "untried"
+    assert grade_answer(ex, ex.stub.replace("# your code", "# my code"), nursery).score == 0
+
+
+def test_inputs_depend_on_key_student_and_round():
+    ex = exercises["05.b"]
+    first = draw_inputs(ex, KEY, "ada", "1")
+    assert first == draw_inputs(ex, KEY, "ada", "1")
+    assert (
+        len({repr(draw_inputs(ex, *who)) for who in ((KEY, "ada", "1"), (KEY, "ben", "1"), (KEY, "ada", "2"), (b"other", "ada", "1"))}) > 1
+    )
+
+
+def test_hard_coded_numbers_fail_on_drawn_inputs(nursery):
+    known = "{0.5: (1.0, 1.2840254166877414, 0.28285838), 1.0: (2.0, 2.718281828459045, -0.911733914)}"
+    source = f"def local_derivatives(x):\n    return {known}.get(x, (0, 0, 0))"
+    assert grade_answer(exercises["03.a"], source, nursery, draw_inputs(exercises["03.a"], KEY, "eve", "1")).score == 0
+
+
+def test_the_operating_system_refuses_what_it_can(nursery):
+    """What is claimed was tried in a child, before the audit hook was there."""
+    assert nursery.isolation["memory"] and nursery.isolation["root"]
+    if sys.platform == "linux":
+        assert nursery.isolation["files"] and nursery.isolation["network"] and nursery.isolation["processes"]
+
+
+def test_a_killed_nursery_is_replaced_and_costs_one_exercise(folder):
+    ex = exercises["01.b"]
+    with Nursery(folder) as nursery:
+        os.kill(nursery._process.pid, signal.SIGKILL)
+        assert grade_answer(ex, ex.solution, nursery).score == 0
+        assert grade_answer(ex, ex.solution, nursery).score == 1
+
+
+def test_the_kit_holds_no_answer(folder):
+    names = {p.name for p in (folder / "minigrad" / "course").iterdir()}
+    assert names == {"__init__.py", *worker.TRAVELS}
+    text = "".join(p.read_text() for p in (folder / "minigrad" / "course").iterdir())
+    assert "reversed(order)" not in text and "answer_01a" not in text
+
+
+TAIL = "\ndef central_difference(f, x, h=1e-5):\n    return 0.0\n"
+
+HOSTILE = {
+    "_exit": "import os\nos._exit(0)",
+    "_exit in the answer": "import os\ndef central_difference(f, x, h=0):\n    os._exit(0)",
+    "endless": "while True: pass",
+    "endless, deaf": "import signal\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\nwhile True: pass",
+    "memory": "x = bytearray(8 << 30)" + TAIL,
+    "disk": "f = open('big', 'wb')\nfor _ in range(1000): f.write(bytes(1 << 20))" + TAIL,
+    "much output": "print('x' * 10_000_000)" + TAIL,
+    "fork": "import os\nwhile True: os.fork()",
+    "subprocess": "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'pass'])" + TAIL,
+    "network": "import socket\nsocket.create_connection(('127.0.0.1', 9), 1)" + TAIL,
+    "kills its parent": "import os, signal\nos.kill(os.getppid(), signal.SIGTERM)" + TAIL,
+    "forged full marks": "import os\nfor fd in range(3, 30):\n"
+    '    try: os.write(fd, b\'{"score": 1, "passed": true}\\n\')\n    except OSError: pass' + TAIL,
+    "forged outcomes": "import os, json\nfor fd in range(3, 30):\n"
+    "    try: os.write(fd, json.dumps({'probe': 'x² at 3', 'got': {'passed': 1}, 'error': 5, 'late': 'no'}).encode() + b'\\n')\n"
+    "    except OSError: pass" + TAIL,
+    "deep nesting": "x = []\nfor _ in range(100000): x = [x]\ndef central_difference(f, x_, h=0):\n    return x",
+    "yes to everything": "class Y:\n    def __eq__(self, o): return True\n    def __float__(self): return self\ndef "
+    "central_difference(f, x, h=0):\n    return Y()",
+    "patched builtins": "import builtins, math\nbuiltins.abs = lambda x: 0\nbuiltins.all = lambda x: True\nmath.isfinite = lambda x: True"
+    + TAIL,
+    "patched json": "import json\njson.dumps = lambda x: '{\"passed\": true}'" + TAIL,
+    "imports the definitions": "from minigrad.course.exercises import exercises\nexec(exercises['01.b'].solution)",
+    "past Python": "import ctypes\nctypes.CDLL(None).system(b'true')" + TAIL,
+    "past Python, insisting": "import sys\nsys.modules.pop('ctypes')\nimport ctypes" + TAIL,
+    "stack inspection": "import sys\nf = sys._getframe()\nwhile f.f_back: f = f.f_back\ncentral_difference = f.f_globals.get('solution')",
+    "huge number": "def central_difference(f, x, h=0):\n    return 10 ** 100000",
+    "recursion": "def central_difference(f, x, h=0):\n    return central_difference(f, x, h)",
+    "syntax error": "def central_difference(f, x, h=0)\n    return 1",
+    "thread that outlives": "import threading, time\nthreading.Thread(target=time.sleep, args=(60,)).start()" + TAIL,
+    "exit handler": "import atexit\natexit.register(lambda: time.sleep(60))" + TAIL,
+}
+
+
+@pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_submission_gets_nothing_and_harms_nothing(source, nursery):
+    ex, start = exercises["01.b"], time.monotonic()
+    grade = grade_answer(ex, source, nursery, draw_inputs(ex, KEY, "eve", "1"), Box(wall=8, cpu=6))
+    assert grade.score == 0 and grade.points == 0, grade
+    assert time.monotonic() - start < 12
+    assert not os.path.exists("big")
+
+
+def test_the_reference_files_cannot_be_read(nursery):
+    path = os.path.join(os.path.dirname(worker.__file__), "exercises", "ch01.py")
+    source = f"namespace = {{}}\ntext = open({path!r}).read()\n" + exercises["01.b"].solution
+    grade = grade_answer(exercises["01.b"], source, nursery)
+    assert grade.score == 0 and "PermissionError" in grade.lines[0][2]
+
+
+HONEST = {
+    "prints and warns": "import warnings\nprint('hello')\nwarnings.warn('careful')\n" + exercises["01.b"].solution,
+    "numpy scalars": "import numpy as np\ndef central_difference(f, x, h=1e-5):\n    return np.float64((f(x + h) - f(x - h)) / (2 * h))",
+    "a helper and a lambda": "half = lambda a: a / 2\ncentral_difference = lambda f, x, h=1e-5: half((f(x + h) - f(x - h)) / h)",
+    "a generator on the way": "def central_difference(f, x, h=1e-5):\n    up, down = (f(t) for t in (x + h, x - h))\n    return (up - "
+    "down) / (2 * h)",
+    "logs to a small file": "open('log.txt', 'w').write('ok')\n" + exercises["01.b"].solution,
+}
+
+
+@pytest.mark.parametrize("source", HONEST.values(), ids=HONEST)
+def test_an_honest_oddity_keeps_its_points(source, nursery):
+    assert grade_answer(exercises["01.b"], source, nursery).score == 1.0

@@ -1,0 +1,133 @@
+// The view's pure functions: state x event -> state, numbers -> text. Run by test_front.py with node's own test runner.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import * as S from "../../widgets/front/state.js";
+
+// Real traces and sweeps, written by test_front.py from the engine: the functions are held against minigrad, not against themselves.
+const cases = JSON.parse(readFileSync(process.env.MINIGRAD_CASES, "utf-8"));
+const close = (a, b) => Object.is(a, b) || (Number.isNaN(a) && Number.isNaN(b)) || Math.abs(a - b) <= 1e-12 * Math.max(1, Math.abs(b));
+
+test("fmt writes numbers as minigrad.trace.fmt does", () => {
+  for (const [x, text] of cases.numbers) assert.equal(S.fmt(S.num(x)), text, `fmt(${x})`);
+});
+
+test("fit writes as its Python twin does, keeps to its room and never lies about the size of a number", () => {
+  for (const [number, room, text] of cases.fits) {
+    const x = S.num(number), back = Number(text.replaceAll("−", "-"));
+    assert.equal(S.fit(x, room), text, `${x} in ${room}`);
+    if (!Number.isFinite(x)) continue;
+    assert.ok(text.length <= Math.max(room, 7), `${x} in ${room}: ${text}`);
+    assert.ok(Math.abs(back - x) <= (room < 8 ? 0.5 : 0.06) * Math.abs(x), `${x} in ${room}: ${text}`);
+  }
+});
+
+test("doubles reads a view at any offset", () => {
+  const bytes = new Uint8Array(8 * 3 + 5);
+  new DataView(bytes.buffer, 5).setFloat64(8, -2.5, true);
+  assert.deepEqual([...S.doubles(new DataView(bytes.buffer, 5, 24))], [0, -2.5, 0]);
+  assert.deepEqual([...S.doubles(new DataView(bytes.buffer, 0, 16))].length, 2);
+  assert.equal(S.doubles(null).length, 0);
+});
+
+for (const { name, trace, rows, grads } of cases.traces) {
+  test(`${name}: every event has the numbers, the sums and the sentence of the engine`, () => {
+    const point = S.recorded(trace);
+    for (const row of rows) {
+      const now = S.moment(trace, point, row.step);
+      assert.equal(S.sentence(trace, point, now), row.sentence);
+      if (row.kind === "send") {
+        const sent = now.sent[row.edge];
+        for (const key of ["incoming", "sends", "before", "after"]) assert.ok(close(sent[key], S.num(row[key])), `${key} of event ${row.step}`);
+      }
+    }
+    const end = S.moment(trace, point, trace.steps.length);
+    grads.forEach((g, i) => { if (g !== null) assert.ok(close(end.sums[i], S.num(g)), `gradient of ${trace.nodes[i].label}`); });
+  });
+
+  test(`${name}: stepping back is the exact inverse of stepping`, () => {
+    const point = S.recorded(trace);
+    let step = 0;
+    const there = [];
+    for (; step < trace.steps.length; step = S.move(step, trace.steps.length, "next")) there.push(S.moment(trace, point, step));
+    for (; step > 0; ) {
+      step = S.move(step, trace.steps.length, "back");
+      assert.deepEqual(S.moment(trace, point, step), there[step]);
+    }
+  });
+
+  test(`${name}: the paths of the chain rule add up to the gradient`, () => {
+    const point = S.recorded(trace);
+    trace.nodes.forEach((node, i) => {
+      if (node.grad === null || !Number.isFinite(S.num(node.grad)) || trace.edges.some((e) => e.shut)) return; // 0 · inf behind a gate
+      const { total, paths } = S.chain(trace, i, 1000);
+      assert.equal(total, paths.length);
+      const sum = paths.reduce((a, p) => a + p.reduce((m, e) => m * point.locals[e], 1), 0);
+      assert.ok(Math.abs(sum - S.num(node.grad)) < 1e-9 * Math.max(1, Math.abs(sum)), `${node.label}: ${sum}`);
+    });
+  });
+}
+
+test("moves stay within the track", () => {
+  assert.deepEqual(["start", "back", "next", "end", "?"].map((m) => S.move(3, 8, m)), [0, 2, 4, 8, 3]);
+  assert.equal(S.move(0, 8, "back"), 0);
+  assert.equal(S.move(8, 8, "next"), 8);
+});
+
+test("keys", () => {
+  assert.deepEqual(["ArrowRight", "ArrowLeft", "Home", "End", " ", "Enter", "Escape", "a"].map(S.keyMove), ["next", "back", "start", "end", "play", "inspect", "close", ""]);
+});
+
+test("a sweep is looked up only while the other inputs stand where it was computed", () => {
+  const { trace, sweeps, inputs } = cases.sweep;
+  const tables = sweeps.map((s) => ({ ...s, xs: Float64Array.from(s.xs), table: Float64Array.from(s.table, S.num) }));
+  const first = tables[0], key = String(first.node);
+  first.xs.forEach((x, p) => {
+    const point = S.lookUp(trace, tables, { ...inputs, [key]: x });
+    assert.equal(point.values[first.node], x);
+    assert.equal(point.values[trace.root], first.table[p * (2 * trace.nodes.length + trace.edges.length) + trace.root]);
+  });
+  const other = tables[1];
+  const both = { ...inputs, [key]: first.xs[0], [String(other.node)]: other.xs[0] };
+  assert.equal(S.lookUp(trace, tables, both), null);
+  assert.deepEqual(S.moved(first, both), [other.node]);
+  assert.equal(S.lookUp(trace, tables, { ...inputs, [key]: 0.123456 }), null);
+});
+
+test("nearest finds the nearest entry", () => {
+  const xs = Float64Array.of(-3, -1, 0, 0.5, 2);
+  for (const x of [-9, -3, -1.9, -0.4, 0.24, 0.26, 1.3, 7]) {
+    const best = [...xs].reduce((a, v, i) => (Math.abs(v - x) < Math.abs(xs[a] - x) ? i : a), 0);
+    assert.equal(S.nearest(xs, x), best, String(x));
+  }
+});
+
+test("labels in a formula become numbers, other letters do not", () => {
+  const names = [{ label: "u", value: 5 }, { label: "n", value: -0.5 }, { label: "w[0]", value: 2 }, { label: "3", value: 3 }];
+  assert.equal(S.withNumbers("2u", names), "2·5");
+  assert.equal(S.withNumbers("1 − tanh(n)²", names), "1 − tanh((−0.5))²");
+  assert.equal(S.withNumbers("w[0]", names), "2");
+  assert.equal(S.withNumbers("un", names), "un");
+});
+
+test("an undefined operation is named, with its cause", () => {
+  const { trace } = cases.undefined;
+  const words = S.trouble(trace, S.recorded(trace));
+  assert.match(words, /logarithm of a negative number/);
+  assert.match(words, /= −1/);
+  assert.equal(S.trouble(cases.traces[0].trace, S.recorded(cases.traces[0].trace)), "");
+});
+
+test("widths grow with the amount and stay in bounds", () => {
+  const widths = [0, 0.1, 1, 5, 10].map((x) => S.width(x, 10));
+  assert.deepEqual([...widths].sort((a, b) => a - b), widths);
+  assert.equal(S.width(-5, 10), S.width(5, 10));
+  for (const x of [NaN, Infinity]) assert.ok(S.width(x, 10) > 0);
+  assert.ok(Math.max(...widths) <= 4);
+});
+
+test("long names are cut where they say least", () => {
+  assert.equal(S.tail("short", 8), "short");
+  assert.equal(S.tail("a_very_long_name", 8), "a_very_…");
+  assert.equal(S.tail("model.layers[0].w[1]", 8), "…0].w[1]");
+});

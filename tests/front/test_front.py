@@ -1,0 +1,84 @@
+"""The front end without a browser: node runs every *.test.mjs in this folder, tsc checks the types, each where it is found.
+
+The tests under node are given real traces and sweeps of the engine, so that the browser's arithmetic is held against minigrad's.
+"""
+import json
+import os
+import random
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from minigrad import Value
+from minigrad.trace import fmt, replay_steps, trace
+from widgets import graph
+from widgets.static import short
+
+HERE = Path(__file__).parent
+FRONT = HERE.parents[1] / "widgets" / "front"
+NODE, TSC = shutil.which("node"), shutil.which("tsc")
+
+
+def plain(x):
+    """JSON has no nan and no infinity."""
+    return x if np.isfinite(x) else str(float(x))
+
+
+def programs():
+    x = Value(1.0)
+    yield "(3x + 2)²", (3 * x + 2) ** 2, {"x": x}
+    a, b = Value(2.0), Value(3.0)
+    c, d = a + b, a * b
+    yield "diamond", (c + d) + c * d, {"a": a, "b": b, "c": c, "d": d}
+    x, w, b = Value(0.5), Value(-3.0), Value(1.25)
+    yield "neuron", (x * w + b + x).tanh() + (x.exp() / (w - b)).sigmoid(), {"x": x, "w": w, "b": b}
+    x = Value(3.0)
+    yield "twice the same", x + x * x + x, {"x": x}
+    x = Value(-2.0)
+    yield "a shut gate", x.relu() * 1e308 * 1e10 + x.abs(), {"x": x}
+
+
+def cases() -> dict:
+    rng = random.Random(1)
+    numbers = [0.0, -0.0, 1.0, -1.0, 30.0, 1 / 3, -2 / 3, 1e-4, 9.99999e-5, 999999.5, 1e6, 123456.7, 1e15, 1e22, 5e-324, float("nan")]
+    numbers += [float("inf"), float("-inf")] + [rng.uniform(-1, 1) * 10 ** rng.randint(-12, 12) for _ in range(400)]
+    traces = []
+    for name, root, names in programs():
+        t = trace(root, names)
+        traces.append({"name": name, "trace": t, "rows": replay_steps(t), "grads": [n["grad"] for n in t["nodes"]]})
+    x, w = Value(1.0), Value(-0.5)
+    view = graph((x * w).tanh() + x, names={"x": x, "w": w})
+    sweeps = [{"node": s["node"], "base": s["base"], "xs": np.frombuffer(s["xs"]).tolist(),
+               "table": [plain(v) for v in np.frombuffer(s["table"])]} for s in view.sweeps]
+    p, q = Value(1.0), Value(2.0)
+    fits = [(plain(x), room, short(x, room)) for x in numbers for room in (5, 6, 7, 8, 9, 12)]
+    return {
+        "fits": fits, "numbers": [(plain(x), fmt(x)) for x in numbers], "traces": traces,
+        "undefined": {"trace": trace((p - q).log(), {"p": p, "q": q})},
+        "sweep": {"trace": view.trace, "sweeps": sweeps, "inputs": view.inputs},
+    }
+
+
+@pytest.fixture(scope="module")
+def cases_file(tmp_path_factory):
+    file = tmp_path_factory.mktemp("front") / "cases.json"
+    file.write_text(json.dumps(cases(), allow_nan=False), encoding="utf-8")
+    return file
+
+
+@pytest.mark.skipif(NODE is None, reason="node was not found; the front end is then tested in the browser only")
+@pytest.mark.parametrize("path", sorted(HERE.glob("*.test.mjs")), ids=lambda path: path.name)
+def test_front(path, cases_file):
+    env = {**os.environ, "MINIGRAD_CASES": str(cases_file)}
+    run = subprocess.run([NODE, "--test", path], env=env, capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "# pass 0" not in run.stdout
+
+
+@pytest.mark.skipif(TSC is None, reason="tsc (TypeScript) was not found; the front end's types are not checked here")
+def test_types():
+    run = subprocess.run([TSC, "-p", FRONT], capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stdout

@@ -1,0 +1,82 @@
+"""What a notebook must be in order to be committed: readable without a kernel, the same on every machine, usable by everyone.
+
+What lives here: `problems`, which lists in plain words what is wrong. What does not: repairing it (store.py).
+"""
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from nbformat import NotebookNode
+
+from .store import KERNEL, WIDGET
+
+ABSOLUTE = re.compile(r"(?<![\w.:/<~-])(?:~|/(?:home|root|tmp|Users|private|var|usr|opt|work|mnt|srv|builds)|[A-Z]:\\)[/\\][\w.-]+")
+
+
+def problems(nb: NotebookNode) -> list[str]:
+    """Everything that is wrong with `nb`, one line each; an empty list for a good notebook."""
+    return [*_of_the_file(nb), *_of_the_cells(nb)]
+
+
+def _of_the_file(nb: NotebookNode) -> Iterator[str]:
+    if nb.metadata.get("kernelspec") != KERNEL:
+        yield f"the kernelspec is {nb.metadata.get('kernelspec')}, not {KERNEL}"
+    if "widgets" in nb.metadata:
+        yield "it holds widget state (metadata.widgets)"
+    if "version" in nb.metadata.get("language_info", {}):
+        yield "it names the Python version that it was run with (metadata.language_info)"
+    ids = [cell.get("id", "") for cell in nb.cells]
+    if len({*ids}) < len(ids) or not all(ids):
+        yield "cell ids are missing or not unique"
+    if not any(cell.cell_type == "code" for cell in nb.cells):
+        yield "it has no code"
+
+
+def _of_the_cells(nb: NotebookNode) -> Iterator[str]:
+    count = 0
+    for number, cell in enumerate(nb.cells):
+        where = f"cell {number} ({cell.source.strip().splitlines()[0][:40] if cell.source.strip() else 'empty'})"
+        if not cell.source.strip():
+            yield f"{where}: it is empty"
+        if cell.cell_type == "markdown":
+            yield from (f"{where}: {problem}" for problem in _of_markdown(cell.source))
+        if cell.cell_type != "code":
+            continue
+        count += 1
+        if cell.execution_count != count:
+            yield f"{where}: its execution count is {cell.execution_count}, not {count}"
+        yield from (f"{where}: {problem}" for problem in _of_outputs(cell))
+
+
+def _of_markdown(source: str) -> Iterator[str]:
+    for image in re.findall(r"!\[\s*\]\([^)]*\)", source):
+        yield f"the picture {image} has no alternative text"
+    for image in re.findall(r"<img\b[^>]*>", source):
+        if not re.search(r"\balt\s*=\s*([\"'])\s*\S", image):
+            yield f"the picture {image} has no alternative text"
+
+
+def _of_outputs(cell: NotebookNode) -> Iterator[str]:
+    expected = "raises-exception" in cell.metadata.get("tags", [])
+    errors = [output for output in cell.outputs if output.output_type == "error"]
+    if expected and not errors:
+        yield "it is tagged raises-exception and stores no error"
+    if errors and not expected:
+        yield f"it stores an error: {errors[0].ename}: {errors[0].evalue}"
+    for output in cell.outputs:
+        if output.output_type == "stream" and output.name == "stderr":
+            yield f"it stores stderr: {output.text.strip()[:80]}"
+        data = output.get("data", {})
+        if WIDGET in data:
+            yield "it stores a widget view, which shows an error where there is no kernel"
+        if output.output_type in ("display_data", "execute_result") and not data.keys() - {WIDGET}:
+            yield "it shows a widget that has neither picture nor text without a kernel"
+        if "image/svg+xml" in data and not re.search(r"<title[^>]*>\s*[^\s<]", "".join(data["image/svg+xml"])):
+            yield "it stores an SVG picture without a <title>"
+        text = json.dumps(output, ensure_ascii=False) if output.output_type != "error" else "\n".join([output.evalue, *output.traceback])
+        for path in sorted({*ABSOLUTE.findall(re.sub(r"\x1b\[[0-9;]*m", "", text))}):
+            yield f"it stores a path of one machine: {path}"
+        for address in sorted({*re.findall(r"\bat 0x[0-9a-fA-F]{6,}", text)}):
+            yield f"it stores a memory address: {address}"

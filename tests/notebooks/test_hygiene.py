@@ -1,0 +1,88 @@
+"""Committed notebooks are fit to be committed, and `problems` sees each kind of unfitness."""
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from .hygiene import problems
+from .store import KERNEL, ROOT, WIDGET, all_notebooks, clean, execute, store, without_paths
+
+
+@pytest.mark.parametrize("path", all_notebooks(), ids=lambda path: path.stem)
+def test_notebook_is_fit(path):
+    assert problems(nbformat.read(path, as_version=4)) == []
+
+
+def test_there_are_notebooks():
+    assert all_notebooks()
+
+
+def svg(text):
+    return new_output("display_data", {"image/svg+xml": f"<svg><title>{text}</title></svg>", "text/plain": text})
+
+
+def good():
+    error = new_output("error", ename="ZeroDivisionError", evalue="division by zero", traceback=["Cell In[2], line 1"])
+    nb = new_notebook(cells=[
+        new_markdown_cell("Look: ![a graph of three nodes](three.svg)"),
+        new_code_cell("picture", execution_count=1, outputs=[svg("three nodes")]),
+        new_code_cell("1 / 0", execution_count=2, metadata={"tags": ["raises-exception"]}, outputs=[error]),
+    ])
+    nb.metadata.kernelspec = KERNEL
+    return nb
+
+
+def test_good_notebook_has_no_problem():
+    assert problems(good()) == []
+
+
+SPOIL = {
+    "kernelspec": lambda nb: nb.metadata.kernelspec.update(name="my-env"),
+    "metadata.widgets": lambda nb: nb.metadata.update(widgets={}),
+    "Python version": lambda nb: nb.metadata.update(language_info={"name": "python", "version": "3.11.7"}),
+    "ids": lambda nb: nb.cells[1].update(id=nb.cells[0].id),
+    "execution count is None": lambda nb: nb.cells[1].update(execution_count=None),
+    "execution count is 7": lambda nb: nb.cells[2].update(execution_count=7),
+    "empty": lambda nb: nb.cells[0].update(source="\n"),
+    "no alternative text": lambda nb: nb.cells[0].update(source="![](three.svg)"),
+    "<img src='a.png'> has no alternative": lambda nb: nb.cells[0].update(source="<img src='a.png'>"),
+    "error: ZeroDivisionError": lambda nb: nb.cells[2].metadata.update(tags=[]),
+    "stores no error": lambda nb: nb.cells[2].update(outputs=[]),
+    "stderr: careful": lambda nb: nb.cells[1].outputs.append(new_output("stream", name="stderr", text="careful")),
+    "widget view": lambda nb: nb.cells[1].outputs[0].data.update({WIDGET: {"model_id": "1"}}),
+    "neither picture nor text": lambda nb: nb.cells[1].update(outputs=[new_output("display_data", {})]),
+    "without a <title>": lambda nb: nb.cells[1].outputs[0].data.update({"image/svg+xml": "<svg><title></title></svg>"}),
+    "path of one machine: /home/ada": lambda nb: nb.cells[1].outputs.append(new_output("stream", text="in /home/ada/x.py")),
+    "path of one machine: ~/minigrad": lambda nb: nb.cells[2].outputs[0].update(traceback=["File \x1b[32m~/minigrad/scalar.py:3"]),
+    "memory address": lambda nb: nb.cells[1].outputs.append(new_output("stream", text="<object object at 0x7f516ae7ccc0>")),
+}
+
+
+@pytest.mark.parametrize("said", SPOIL)
+def test_each_problem_is_seen(said):
+    nb = good()
+    SPOIL[said](nb)
+    found = problems(nb)
+    assert len(found) == 1 and said in found[0]
+
+
+def test_paths_in_tracebacks_are_shortened():
+    assert without_paths(f"File {ROOT}/minigrad/scalar.py:12, in f") == "File minigrad/scalar.py:12, in f"
+    assert without_paths("File /usr/lib/python3.11/json/decoder.py:337, in f") == "File decoder.py:337, in f"
+    assert without_paths(r"File C:\Users\ada\lib\decoder.py:337, in f") == "File decoder.py:337, in f"
+    assert without_paths("x / y and 1/2.5") == "x / y and 1/2.5"
+
+
+def test_storing_twice_writes_the_same_bytes_that_pass(tmp_path):
+    path = tmp_path / "small.ipynb"
+    cells = ["print('a')\nprint('b')", "import json\njson.loads('{')", "import ipywidgets\nipywidgets.IntSlider(3)"]
+    nb = new_notebook(cells=[new_code_cell(source) for source in cells])
+    nb.cells[1].metadata.tags = ["raises-exception"]
+    nbformat.write(nb, path)
+    store(path)
+    first = path.read_bytes()
+    store(path)
+    assert path.read_bytes() == first
+    assert problems(nbformat.read(path, as_version=4)) == []
+    # and the raw run would not have been fit: cleaning is what made it so
+    assert problems(execute(nb, tmp_path)) != []
+    assert problems(clean(nb)) == []

@@ -1,0 +1,48 @@
+"""What the notes "The same in PyTorch" promise is what happens: their code runs, and prints what the comments beside each print say.
+
+With PyTorch installed it is PyTorch that runs them, else minigrad under its name: `import torch` is then `import minigrad as torch`.
+"""
+import contextlib
+import importlib.util
+import io
+import re
+import sys
+
+import nbformat
+import pytest
+
+import minigrad
+
+from .store import all_notebooks
+
+PROMISE = re.compile(r"^\s*print\(.*\)\s+#\s(.*)$", re.M)
+
+
+def notes():
+    """(chapter, code) of every block of Python in a note."""
+    for path in all_notebooks():
+        for cell in nbformat.read(path, as_version=4).cells:
+            if cell.cell_type == "markdown" and "The same in PyTorch" in cell.source:
+                for code in re.findall(r"```python\n(.*?)```", cell.source, re.S):
+                    yield pytest.param(code, id=path.stem)
+
+
+def printed(code):
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(code, "note", "exec"), {"__name__": "note"})
+    return out.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("code", list(notes()))
+def test_note(code, monkeypatch):
+    if importlib.util.find_spec("torch") is None:
+        monkeypatch.setitem(sys.modules, "torch", minigrad)
+    promised = PROMISE.findall(code)
+    assert promised, "a note shows what its code prints"
+    assert printed(code) == promised
+
+
+def test_a_wrong_promise_is_seen():
+    code = "print(1 + 1)    # 3\n"
+    assert PROMISE.findall(code) == ["3"] != printed(code)

@@ -1,0 +1,51 @@
+"""The commands and the lines of code that README.md promises do what it says."""
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from .browser.lab import stop
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_readme_code_prints_what_it_says():
+    (code,) = re.findall(r"```python\n(.*?)```", README, re.S)
+    said = re.search(r"print\(.*\)  # (.*)", code).group(1)
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert run.stdout.strip() == said, run.stderr
+
+
+def test_readme_names_only_targets_and_files_that_exist():
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.M))
+    assert {"lab", "test"} <= set(re.findall(r"\bmake ([\w-]+)", README)) <= targets
+    for link in re.findall(r"\]\((?!https?:)([^)#]+)", README):
+        assert (ROOT / link).exists(), link
+
+
+@pytest.mark.skipif(Path(sys.prefix) != ROOT / ".venv" or not shutil.which("make"), reason="only where `make test` made the environment")
+def test_make_lab_serves_the_course_without_installing_again(tmp_path):
+    env = dict(os.environ, **{f"JUPYTER_{kind}_DIR": str(tmp_path / kind) for kind in ("CONFIG", "DATA", "RUNTIME")})
+    log = tmp_path / "log"
+    started = time.monotonic()
+    with open(log, "wb") as out:
+        make = subprocess.Popen(["make", "lab", "BROWSER=no", "PORT=18888", "HOST=127.0.0.1"], cwd=ROOT, env=env, stdout=out,
+                                stderr=subprocess.STDOUT, start_new_session=True)
+    try:
+        while not (address := re.search(r"http://127\.0\.0\.1:\d+/lab/tree/(\S+\.ipynb)\?token=\w+", log.read_text())):
+            assert make.poll() is None and time.monotonic() < started + 60, log.read_text()
+            time.sleep(0.1)
+        assert urllib.request.urlopen(address[0], timeout=30).status == 200
+        assert address[1] == min(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
+        assert "minigrad: starting JupyterLab" in log.read_text() and "pip install" not in log.read_text()
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            stop(make)

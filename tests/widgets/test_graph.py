@@ -1,0 +1,284 @@
+"""The kernel's half of the view: names, sweeps, what a moved slider does, what is kept alive, what is refused."""
+import gc
+import json
+import math
+import sys
+import time
+import weakref
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from minigrad import Value
+from widgets import GraphView, graph
+from widgets.graph import front, near_root, not_a_graph, refresh, slider_points
+
+
+def table(view, leaf):
+    """One sweep as arrays: points, values, gradients, locals."""
+    sweep = next(s for s in view.sweeps if s["node"] == leaf)
+    nodes, edges = len(view.trace["nodes"]), len(view.trace["edges"])
+    rows = np.frombuffer(sweep["table"]).reshape(-1, 2 * nodes + edges)
+    return np.frombuffer(sweep["xs"]), rows[:, :nodes], rows[:, nodes : 2 * nodes], rows[:, 2 * nodes :]
+
+
+def neuron():
+    x, w, b = Value(0.5), Value(-1.5), Value(0.25)
+    n = x * w + b
+    y = n.tanh()
+    return x, w, b, n, y
+
+
+def test_names_come_from_the_caller():
+    x, w, b, n, y = neuron()
+    weights = [Value(1.0), Value(2.0)]
+    out = y * weights[0] + weights[1]
+    labels = {node["label"] for node in graph(out).trace["nodes"]}
+    assert {"x", "w", "b", "n", "y", "weights[0]", "weights[1]", "out"} <= labels
+
+
+def test_starts_after_the_forward_pass():
+    x = Value(1.0)
+    y = (3 * x + 2) ** 2
+    assert (graph(y).step, graph(y).total, graph(y, step="start").step, graph(y, step="end").step, graph(y, step=2).step) == (4, 8, 0, 8, 2)
+
+
+def test_sweeps_hold_the_true_function():
+    x, w, b, n, y = neuron()
+    view = graph(y)
+    ids = {node["label"]: node["id"] for node in view.trace["nodes"]}
+    xs, values, grads, _ = table(view, ids["x"])
+    np.testing.assert_allclose(values[:, ids["y"]], np.tanh(xs * -1.5 + 0.25), rtol=1e-13)
+    slope = 1 - np.tanh(xs * -1.5 + 0.25) ** 2
+    np.testing.assert_allclose(grads[:, ids["x"]], slope * -1.5, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(grads[:, ids["w"]], slope * xs, rtol=1e-12, atol=1e-15)
+    base = {str(ids["x"]): 0.5, str(ids["w"]): -1.5, str(ids["b"]): 0.25}
+    assert len(view.sweeps) == 3 and all(s["base"] == base for s in view.sweeps)
+
+
+def test_a_moved_slider_is_the_learners_value():
+    x, w, b, n, y = neuron()
+    view = graph(y)
+    ids = {node["label"]: node["id"] for node in view.trace["nodes"]}
+    before = {s["node"]: s for s in view.sweeps}
+    view.inputs = {**view.inputs, str(ids["x"]): 1.0}
+    assert x.data == 1.0 and n.data == -1.25 and y.data == math.tanh(-1.25)
+    y.backward()
+    assert w.grad == pytest.approx(1 - math.tanh(-1.25) ** 2)
+    after = {s["node"]: s for s in view.sweeps}
+    assert after[ids["x"]] is before[ids["x"]], "the moved input's own table still holds"
+    xs, values, _, _ = table(view, ids["w"])
+    np.testing.assert_allclose(values[:, ids["y"]], np.tanh(xs + 0.25), rtol=1e-13)
+
+
+def test_what_the_learner_changes_is_shown_when_shown_again():
+    x = Value(1.0)
+    y = (3 * x + 2) ** 2
+    view = graph(y)
+    x.data = 2.0
+    bundle, _ = view._repr_mimebundle_()
+    assert "64" in bundle["text/plain"] and "48" in bundle["text/plain"] and ">64<" in bundle["image/svg+xml"]
+    assert y.data == 64.0 and "computed again" in view.notice
+    assert graph(y).notice == ""
+
+
+def test_the_bundle():
+    x = Value(1.0)
+    view = graph(3 * x)
+    bundle, _ = view._repr_mimebundle_()
+    assert set(bundle) == {"application/vnd.jupyter.widget-view+json", "text/plain", "image/svg+xml"}
+    assert "0x" not in bundle["text/plain"] and repr(view) == bundle["text/plain"]
+
+
+def test_everything_sent_is_json():
+    x = Value(-1.0)
+    view = graph(x.log() + x.sqrt() + 1 / (x + 1))
+    state = view.get_state(["trace", "picture", "inputs", "recorded", "leaves", "step", "notice"])
+    json.dumps(state, allow_nan=False)
+
+
+def test_the_module_is_small_and_whole():
+    module, css = front()
+    assert len(module.encode()) < 60_000
+    assert module.count("export default") == 1 and "import " not in module.replace("import(", "").split("function render")[0]
+    assert "http" not in module.replace("http://www.w3.org/2000/svg", "") and "http" not in css
+
+
+def test_nothing_of_the_learners_is_kept_alive():
+    def made():  # a frame of its own: CPython keeps what was in a frame whose variables have been looked at
+        x, w, b, n, y = neuron()
+        return graph(y), [weakref.ref(v) for v in (x, w, b, n, y)]
+
+    view, refs = made()
+    gc.collect()
+    assert [r() for r in refs] == [None] * 5
+    leaf = view.leaves[0]
+    view.inputs = {**view.inputs, str(leaf): 2.0}  # no learner's value left: the tables are renewed all the same
+    _, values, _, _ = table(view, view.leaves[1])
+    assert np.isfinite(values).all() and (values[:, leaf] == 2.0).all()
+
+
+def test_a_hundred_runs_of_a_cell_leave_nothing_behind(monkeypatch):
+    import ipywidgets
+
+    x, w, b, n, y = neuron()
+
+    def once(at):
+        monkeypatch.setattr(sys.modules["widgets.graph"], "_cell", lambda: ("cell 7", f"run {at}"))
+        graph(y)._repr_mimebundle_()
+
+    once(0)
+    gc.collect()
+    kinds = (GraphView, Value)
+    before = [sum(isinstance(o, k) for o in gc.get_objects()) for k in kinds]
+    models = len(ipywidgets.widgets.widget._instances)
+    for at in range(1, 101):
+        once(at)
+    gc.collect()
+    after = [sum(isinstance(o, k) for o in gc.get_objects()) for k in kinds]
+    assert after == before and len(ipywidgets.widgets.widget._instances) == models
+
+
+def test_a_view_that_its_cell_no_longer_shows_can_be_shown_again(monkeypatch):
+    cell = ["cell 1", "run 1"]
+    monkeypatch.setattr(sys.modules["widgets.graph"], "_cell", lambda: tuple(cell))
+    x, w, b, n, y = neuron()
+    first = graph(y)
+    first._repr_mimebundle_()
+    cell[:] = "cell 2", "run 2"
+    first._repr_mimebundle_()
+    cell[:] = "cell 1", "run 3"
+    graph(y)._repr_mimebundle_()
+    assert first.comm is not None, "the other cell still shows it"
+    cell[:] = "cell 2", "run 4"
+    graph(n)._repr_mimebundle_()
+    assert first.comm is None and first.sweeps == []
+    cell[:] = "cell 3", "run 5"
+    bundle, _ = first._repr_mimebundle_()
+    assert first.comm is not None and len(first.sweeps) == 3 and first.code == front()[0]
+    assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == first.model_id
+
+
+def test_a_graph_too_large_is_cut_at_the_result_and_says_so():
+    x = Value(1.0)
+    h = x
+    for _ in range(1000):
+        h = h * 1.001 + 0.01
+    view = graph(h)
+    assert "4,001 nodes" in view.notice and "400" in view.notice
+    assert len(view.picture["cards"]) == len(view.trace["nodes"]) < 100
+    root = view.trace["nodes"][view.trace["root"]]
+    assert root["value"] == h.data and root["grad"] == 1.0
+    view.svg(), view._repr_mimebundle_()
+
+
+def test_the_part_near_the_result_is_exact():
+    from minigrad.trace import replay_steps, trace
+
+    a, b = Value(0.3), Value(-0.7)
+    h = a
+    for i in range(60):
+        h = (h * b + a).tanh() if i % 3 else h - b * h
+    whole = trace(h, {"a": a, "b": b})
+    part, _ = near_root(whole, 50)
+    rows = replay_steps(part)
+    grads = {part["nodes"][r["to"] if r["to"] is not None else r["node"]]["label"]: r["after"] for r in rows if r["phase"] == "backward"}
+    true = {n["label"]: n["grad"] for n in whole["nodes"]}
+    inner = [n["label"] for n in part["nodes"] if n["kind"] == "operation"]
+    assert len(inner) > 20
+    for label in inner:
+        assert grads[label] == pytest.approx(true[label], rel=1e-12)
+
+
+def test_a_graph_of_a_hundred_thousand_nodes_is_not_traced_whole():
+    x = Value(0.5)
+    h = x
+    for _ in range(50_000):
+        h = h * 0.9999 + x
+    begun = time.perf_counter()
+    view = graph(h)
+    assert time.perf_counter() - begun < 2.5
+    assert "150,001 nodes" in view.notice
+    labels = {n["label"]: n for n in view.trace["nodes"]}
+    assert labels["h"]["value"] == h.data and labels["h"]["grad"] == 1.0
+    assert sum(n["kind"] == "operation" for n in view.trace["nodes"]) > 30
+    assert h._prev and x._prev == (), "the learner's own graph is as it was"
+
+
+def test_a_class_of_the_learners_own():
+    class Mine:
+        def __init__(self, data, prev=(), op=""):
+            self.data, self.grad, self._prev, self._op = data, 0.0, prev, op
+
+        def __mul__(self, other):
+            return Mine(self.data * other.data, (self, other), "*")
+
+    p, q = Mine(2.0), Mine(3.0)
+    r = p * q
+    view = graph(r)
+    ids = {n["label"]: n["id"] for n in view.trace["nodes"]}
+    assert {"p", "q", "r"} <= set(ids) and len(view.sweeps) == 2
+    view.inputs = {**view.inputs, str(ids["p"]): 5.0}
+    assert p.data == 5.0
+
+
+def test_an_operation_that_the_engine_does_not_know_has_no_sliders():
+    class Mine:
+        def __init__(self, data, prev=(), op=""):
+            self.data, self._prev, self._op = data, prev, op
+
+    x = Mine(2.0)
+    view = graph(Mine(7.0, (x,), "mystery"))
+    assert view.sweeps == [] and "mystery" in view.svg()
+
+
+@pytest.mark.parametrize("thing, says", [
+    (3, "plain number"), (2.5, "x = Value(2.5)"), ([Value(1.0)], "sum(values)"), ({"a": Value(1.0)}, "sum(values)"), ([1, 2], "list"),
+    ("y", "str"), (None, "NoneType"), (math.sin, "function"), (Value, "class")])
+def test_what_has_no_graph(thing, says):
+    with pytest.raises(TypeError) as error:
+        graph(thing)
+    assert says in str(error.value) and len(str(error.value)) < 200
+
+
+def test_values_have_graphs():
+    assert not_a_graph(Value(1.0)) == ""
+
+
+@pytest.mark.parametrize("program", [
+    lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, lambda a, b: a / b, lambda a, b: a**b, lambda a, b: a**-2 + 3**b,
+    lambda a, b: -a, lambda a, b: abs(a - b), lambda a, b: a.exp() + b.log(), lambda a, b: a.sin() * b.cos(),
+    lambda a, b: a.tanh() + b.sigmoid() + a.relu() + b.sqrt(), lambda a, b: a.max(b) + a.min(b) + a**0.5, lambda a, b: 1 / a - 2 * b])
+def test_refresh_does_every_operation_again(program):
+    a, b = Value(0.7), Value(1.3)
+    y = program(a, b)
+    view = graph(y)
+    keys = {n["label"]: str(n["id"]) for n in view.trace["nodes"]}
+    new = {**view.inputs, keys["a"]: 2.25}
+    if "b" in keys and keys["b"] in new:
+        new[keys["b"]] = 0.4
+    view.inputs = new
+    fresh = program(Value(2.25), Value(0.4))
+    assert y.data == fresh.data
+
+
+def test_refresh_leaves_right_numbers_alone():
+    x, w, b, n, y = neuron()
+    assert not refresh([x, w, b, n, y])
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.floats(allow_nan=False, allow_infinity=False), st.integers(5, 300))
+def test_slider_points(value, room):
+    points = slider_points(value, value, room)
+    assert points == sorted(set(points)) and value in points
+    assert points[0] <= value <= points[-1] and points[0] < points[-1] and len(points) <= max(room, 51) + 1
+    assert 0.0 in points
+
+
+def test_sliders_stand_on_round_numbers():
+    assert slider_points(1.0, 1.0)[:3] == [-3.0, -2.95, -2.9]
+    assert slider_points(0.5, 0.5)[-2:] == [1.95, 2.0]
+    assert slider_points(0.0, 0.0)[-2:] == [0.98, 1.0]

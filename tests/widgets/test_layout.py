@@ -1,0 +1,103 @@
+"""Where everything stands: cards apart, wires from card to card, the same picture every time, with Graphviz and without."""
+import random
+import re
+import subprocess
+import sys
+
+import pytest
+
+from minigrad import Value
+from minigrad.trace import trace
+from widgets.layout import card_text, layout
+
+PROGS = ["dot", "plain"]
+
+
+def square():
+    x = Value(1.0)
+    return trace((3 * x + 2) ** 2, {"x": x})
+
+
+def tangle(n, seed):
+    rng = random.Random(seed)
+    values = [Value(rng.uniform(-1, 1)) for _ in range(4)]
+    for _ in range(n):
+        a, b = rng.choices(values[-9:], k=2)
+        values.append(rng.choice([lambda: a * b, lambda: a + b, lambda: (a - b).tanh(), lambda: a * 0.5])())  # noqa: B023
+    return trace(sum(values[4:], Value(0.0)), {"values": values})
+
+
+def ends(wire):
+    numbers = [float(x) for x in re.findall(r"-?[\d.]+", wire["d"])]
+    return numbers[:2], numbers[-2:]
+
+
+@pytest.mark.parametrize("prog", PROGS)
+@pytest.mark.parametrize("t", [square(), tangle(30, 1), tangle(60, 2), trace(Value(2.0))], ids=["square", "tangle", "bigger", "leaf"])
+def test_cards_stand_apart_and_wires_join_them(t, prog):
+    picture = layout(t, prog=prog)
+    cards = {c["id"]: c for c in picture["cards"]}
+    assert sorted(cards) == [n["id"] for n in t["nodes"]]
+    for a in cards.values():
+        assert a["x"] >= 0 and a["y"] >= 0 and a["x"] + a["w"] <= picture["w"] + 0.1 and a["y"] + a["h"] <= picture["h"] + 0.1
+        for b in cards.values():
+            if a["id"] < b["id"]:
+                apart = a["x"] + a["w"] <= b["x"] or b["x"] + b["w"] <= a["x"] or a["y"] + a["h"] <= b["y"] or b["y"] + b["h"] <= a["y"]
+                assert apart, (a, b)
+    assert [w["id"] for w in picture["wires"]] == [e["id"] for e in t["edges"]]
+    for wire, edge in zip(picture["wires"], t["edges"], strict=True):
+        (x0, y0), (x1, y1) = ends(wire)
+        source, target = cards[edge["source"]], cards[edge["target"]]
+        assert abs(x0 - (source["x"] + source["w"])) < 0.2 and source["y"] <= y0 <= source["y"] + source["h"]
+        assert abs(x1 - target["x"]) < 0.2 and target["y"] <= y1 <= target["y"] + target["h"]
+        assert (wire["pw"] > 0) == edge["carries_grad"]
+
+
+@pytest.mark.parametrize("prog", PROGS)
+def test_pills_keep_clear_of_cards_and_of_each_other(prog):
+    picture = layout(tangle(30, 3), prog=prog)
+    boxes = [(w["px"] - w["pw"] / 2, w["py"] - 10, w["px"] + w["pw"] / 2, w["py"] + 10) for w in picture["wires"] if w["pw"]]
+    boxes += [(c["x"], c["y"], c["x"] + c["w"], c["y"] + c["h"]) for c in picture["cards"]]
+    for i, a in enumerate(boxes):
+        for b in boxes[:i]:
+            assert a[2] <= b[0] + 0.2 or b[2] <= a[0] + 0.2 or a[3] <= b[1] + 0.2 or b[3] <= a[1] + 0.2, (a, b)
+
+
+@pytest.mark.parametrize("prog", PROGS)
+def test_both_arrows_of_a_plus_a(prog):
+    a = Value(2.0)
+    first, second = layout(trace(a + a, {"a": a}), prog=prog)["wires"]
+    assert first["d"] != second["d"] and (first["px"], first["py"]) != (second["px"], second["py"])
+
+
+@pytest.mark.parametrize("prog", PROGS)
+def test_the_same_in_every_process(prog):
+    code = ("import sys; sys.path.insert(0, '.'); from tests.widgets.test_layout import *; import json; "
+            f"print(json.dumps(layout(tangle(40, 4), prog={prog!r})))")
+    runs = {subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": seed}).stdout
+            for seed in ("1", "2")}
+    assert len(runs) == 1
+
+
+def test_nothing_is_written_to_stderr():
+    code = "from tests.widgets.test_layout import *; layout(square())"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stderr == "" and run.stdout == ""
+
+
+def test_texts_fit_their_card():
+    long = ("a_very_long_variable_name_indeed", "another_long_name × yet_another_one")
+    for name, expr in [("x", ""), long, ("v1", "tanh(" * 9), ("n" * 60, "")]:
+        width, shown, what = card_text(name, expr)
+        assert len(shown) * 8.7 + len(what) * 7.0 + (14 if what else 0) <= width - 24 + 1e-9
+        assert shown
+
+
+def test_groups_stand_for_their_members():
+    t = square()
+    members = [n["id"] for n in t["nodes"] if n["kind"] == "operation"][:2]
+    picture = layout(t, {"inner": members})
+    group = next(c for c in picture["cards"] if c["id"] == -1)
+    assert group["members"] == members and group["name"] == "inner"
+    inside = {e["id"] for e in t["edges"] if e["source"] in members and e["target"] in members}
+    assert inside and inside.isdisjoint(w["id"] for w in picture["wires"])

@@ -1,0 +1,78 @@
+"""The order game and the recap pictures: numbers against values worked out by hand."""
+
+import itertools
+
+import pytest
+
+from widgets.lessons import order_game, recap
+
+
+def play(game, order):
+    game.again.click()
+    for name in order:
+        game.send[name].click()
+    return {n.label: n.grad for n in game.duel.r.nodes}
+
+
+def expected(order):
+    """The diamond at a = 2, b = 3, by hand: local derivatives 1 1 | b a | 1 1 | d c."""
+    local = {"y": {"e": 1, "f": 1}, "e": {"c": 1, "d": 1}, "f": {"c": 6, "d": 5}, "d": {"a": 3, "b": 2}, "c": {"a": 1, "b": 1}}
+    grad = dict.fromkeys("abcdef", 0) | {"y": 1}
+    for node in order:
+        for parent, slope in local[node].items():
+            grad[parent] += slope * grad[node]
+    return grad
+
+
+def test_every_order_gives_what_it_gives_by_hand():
+    game = order_game()
+    for order in itertools.permutations("yfedc"):
+        got = play(game, order)
+        assert got == expected(order), order
+        right = (got["a"], got["b"]) == (25, 19)
+        assert game.sentence().startswith("✓" if right else "✗"), order
+        complete = all(order.index(n) < order.index(m) for n, m in ("ye", "yf", "ec", "ed", "fc", "fd"))
+        assert right == complete, order
+
+
+def test_plain_recursion_gives_29_and_22():
+    game = order_game()
+    game.naive.click()
+    assert "y e c d f c d" in game.text() and "a.grad = 29 (right: 25)" in game.text() and "b.grad = 22 (right: 19)" in game.text()
+    assert "29, not 25" in game.picture()
+
+
+def test_moves_can_be_taken_back():
+    game = order_game()
+    first = game.picture()
+    game.send["y"].click()
+    assert game.send["y"].disabled and "Sent so far: y" in game.text() and game.picture() != first
+    game.undo.click()
+    assert not game.send["y"].disabled and game.picture() == first
+    assert "✓" not in first and "✗" not in first  # nothing is judged before the end
+
+
+@pytest.mark.parametrize("f, inputs, said", [
+    (5, {}, "needs a function"),
+    (lambda x: x, {}, "cannot be played"),
+    (lambda x: x.nothing(), {}, "cannot be played"),
+    (lambda x: x * x, {"q": 1}, "no input q"),
+    (lambda x: sum([x] * 20), {}, "at most 14"),
+])  # fmt: skip
+def test_nonsense_gets_a_sentence(f, inputs, said):
+    assert said in order_game(f, **inputs).text()
+
+
+def test_own_program():
+    game = order_game(lambda x: x * x + x, x=3)
+    for button in list(game.send.values()):
+        button.click()
+    assert "x.grad = 7" in game.text()
+
+
+def test_recaps_are_computed_and_stable():
+    one, five = recap(1), recap(5)
+    assert "30.00000000" in one.picture() and "forward 1, 3, 5, 25, back 1, 10, 10, 30" in one.text()
+    assert "a 25, b 19" in five.text() and "y f e d c" in five.text()
+    assert one.picture() == recap(1).picture() and five.picture() == recap(5).picture()
+    assert "There is no recap picture for chapter 99" in recap(99).text()

@@ -1,0 +1,384 @@
+"""The magics in a real IPython: what they show, what they say to mistakes, what they leave alone."""
+import gc
+import re
+import sys
+import threading
+import weakref
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+from traitlets.config import Config
+
+from widgets import kernel
+from widgets.chapters import CHAPTERS
+from widgets.magics import MAGICS
+
+SETUP = """
+import minigrad as torch
+from minigrad import Value
+x, w = Value(2.0), Value(-1.0)
+y = (x * w).tanh()
+a = torch.tensor([[1., 2.], [3., 4.]], requires_grad=True)
+b = torch.zeros(2, requires_grad=True)
+loss = ((a * 2 + b) ** 2).mean()
+"""
+
+
+@pytest.fixture(scope="module")
+def ipython():
+    yield InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
+    InteractiveShell.clear_instance()
+
+
+@pytest.fixture
+def shell(ipython, monkeypatch, tmp_path):
+    monkeypatch.setenv("MINIGRAD_PROGRESS", str(tmp_path / "progress.json"))
+    ipython.reset()
+    ipython.colors = "nocolor"
+    ipython.run_line_magic("load_ext", "minigrad")
+    ipython.run_cell(SETUP)
+    yield ipython
+    ipython.run_line_magic("unload_ext", "minigrad")
+
+
+def run(shell, code):
+    with capture_output(display=False) as screen:
+        result = shell.run_cell(code, store_history=True)
+    assert result.success, screen.stdout
+    return result.result
+
+
+def said(shell, code):
+    """What a line that gets a sentence prints."""
+    with capture_output() as screen:
+        result = shell.run_cell(code)
+    assert result.success and result.result is None and screen.stderr == ""
+    return screen.stdout.strip()
+
+
+def rows(card):
+    return {line.split()[0]: line for line in repr(card).splitlines()[2:] if line.strip()}
+
+
+# ---- %grads, %reset_grads
+
+def test_grads_tells_none_from_zero_and_who_holds_whom(shell):
+    before = rows(run(shell, "%grads"))
+    assert " None " in before["a"] and re.search(r"x\s+2\s+0\s+yes", before["x"]) and before["a"].endswith("loss")
+    assert "MeanBackward0" in before["loss"] and before["x"].endswith("y")
+    run(shell, "loss.backward()\nb.grad *= 0\nwith torch.no_grad(): a.add_(0)")
+    after = rows(run(shell, "%grads"))
+    assert "[0, 0]" in after["b"] and "None" not in after["a"] and re.search(r"\b1\s+loss$", after["a"])
+
+
+def test_grads_sorts(shell):
+    names = [line.split()[0] for line in repr(run(shell, "%grads --sort value")).splitlines()[2:]]
+    values = {"x": 2, "w": -1, "y": -0.96, "a": 4, "b": 0, "loss": 30}
+    assert sorted(names, key=lambda n: -values[n]) == names
+    html = run(shell, "%grads")._repr_html_()
+    assert html.count("<button") == 7 and 'data-v="2.0"' in html and 'scope="row">x<' in html
+
+
+def test_html_is_the_same_on_every_run(shell):
+    for code in ("%grads", "%memory loss", "%memory y", "%rule softmax", "%lesson", "%%gradcheck a\n(a * a).sum()"):
+        first, second = run(shell, code)._repr_html_(), run(shell, code)._repr_html_()
+        assert first == second and "0x" not in first and re.search(r"\bid=", first) is None
+
+
+def test_names_are_escaped(shell):
+    run(shell, "d = {'<img src=x>': Value(1.0)}")
+    assert "<img" not in run(shell, "%grads")._repr_html_()
+
+
+def test_reset_grads(shell):
+    run(shell, "y.backward(); loss.backward()")
+    assert said(shell, "%reset_grads a").endswith("set to None: a.")
+    assert shell.user_ns["a"].grad is None and shell.user_ns["b"].grad is not None
+    assert said(shell, "%reset_grads --zero") == "set to 0: x, w, y; set to zeros: b."
+    assert shell.user_ns["x"].grad == 0.0 and shell.user_ns["b"].grad.tolist() == [0.0, 0.0]
+
+
+# ---- %rule
+
+@pytest.mark.parametrize("line, says", [
+    ("tanh 0.5", ["1 − tanh(x)²", "0.786448", "g × (1 − out²)"]), ("* 2 3", ["d out / d x  y        3", "d out / d y  x        2"]),
+    ("**3 2", ["3x²      12"]), ("relu -1", ["shut: nothing flows"]), ("softmax", ["SoftmaxBackward0", "out, dim"]),
+    ("matmul", ["g @ yᵀ", "xᵀ @ g"]), ("exp", ["out = exp(x); at x = 1 out is 2.71828"])])  # fmt: skip
+def test_rule(shell, line, says):
+    card = repr(run(shell, f"%rule {line}"))
+    for say in says:
+        assert say in card, card
+
+
+def test_rule_slides(shell):
+    card = run(shell, "%rule sin 0")
+    assert "0          1" in " ".join(repr(card).split("at x = 0 ")[-1].split()) or "cos(x)" in repr(card)
+    before = card.text.value
+    card.sliders[0].value = 1.5
+    assert "0.0707372" in repr(card) and card.text.value != before and "<circle" in card.text.value
+    data = card._repr_mimebundle_()
+    assert "text/html" in data and "text/plain" in data
+
+
+def test_every_rule_of_numbers_has_a_card(shell):
+    from minigrad.rules import RULES
+
+    for name in RULES:
+        card = run(shell, f"%rule {name}")
+        assert "<path" in card.text.value and "nan" not in re.sub(r"<title>.*?</title>", "", card.text.value), name
+
+
+# ---- %memory
+
+def test_memory_counts_each_storage_once(shell):
+    run(shell, "h = a.exp()\nz = (h * h).sum()")  # exp saves its result, mul the same numbers
+    text = repr(run(shell, "%memory z"))
+    assert "2×2 (already at ExpBackward0)" in text and "hold 16 B" in text
+    run(shell, "z.backward()")
+    assert "given back" in repr(run(shell, "%memory z"))
+    assert "4 Values hold" in repr(run(shell, "%memory y"))
+
+
+# ---- %step, %%graph
+
+def test_step_starts_at_the_seed(shell):
+    view = run(shell, "%step y")
+    event = view.trace["steps"][view.step - 1]
+    assert (event["phase"], event["kind"]) == ("backward", "seed")
+    assert shell.user_ns["x"].grad == 0.0
+
+
+def test_graph_of_a_cell(shell):
+    view = run(shell, "%%graph\nz = x * x\n\nq = z + 1")
+    node = {n["label"]: n for n in view.trace["nodes"]}["q"]
+    assert node["source"]["line"] == 4 and node["source"]["text"] == "q = z + 1" and node["source"]["cell"].startswith("In [")
+    assert shell.user_ns["q"].data == 5.0
+    view = run(shell, "%%graph\nif x.data > 1:\n    r = x * 3\nelse:\n    r = x")
+    assert view.trace["nodes"][view.trace["root"]]["label"] == "r"
+
+
+def test_an_error_in_a_cell_is_the_learners(shell):
+    for magic in ("%%graph", "%%gradcheck x", "%%profile", "%%explore v=1.0"):
+        with capture_output() as screen:
+            result = shell.run_cell(f"{magic}\nq = 1\n1/0")
+        assert isinstance(result.error_in_exec, ZeroDivisionError)
+        assert "----> 3 1/0" in screen.stdout and "reading.py" not in screen.stdout
+
+
+# ---- %%explore
+
+def test_explore_runs_the_cell_again_so_that_branches_change(shell):
+    view = run(shell, "%%explore v=1.0 n=(1, 4)\nh = v\nfor i in range(n):\n    h = h.tanh() if h > 0 else h * 2\nh")
+    v, n = (i.slider for i in view.inputs)
+    assert "tanh" in {node["op"] for node in view.view.trace["nodes"]} and n.value == 2
+    v.value = -1.0
+    assert "tanh" not in {node["op"] for node in view.view.trace["nodes"]}
+    operations = len(view.view.trace["nodes"])
+    n.value = 4
+    assert len(view.view.trace["nodes"]) > operations
+    assert "v" not in shell.user_ns and "h" not in shell.user_ns
+    assert "image/svg+xml" in view._repr_mimebundle_()
+
+
+def test_explore_says_errors_and_keeps_the_last_graph(shell):
+    view = run(shell, "%%explore v=(-1.0, 2.0, 0.5)\nif v < 0:\n    raise ValueError('<too small>')\nv * v")
+    good = view.view
+    view.inputs[0].slider.value = -1.0
+    assert view.view is good and "At v = -1: ValueError: <too small>" in view.sentence and "&lt;too" in view.says.value
+    view.inputs[0].slider.value = 1.0
+    assert view.sentence == "" and view.view is not good
+
+
+def test_explore_skips_moves_that_come_too_fast(shell):
+    import asyncio
+
+    view = run(shell, "%%explore v=(0.0, 10.0, 1.0) --tensor\n(v * v).exp().log()")
+
+    async def drag():
+        for k in range(10):
+            view.inputs[0].slider.value = float(k)
+        await asyncio.sleep(0.1)
+
+    runs = view.runs
+    asyncio.run(drag())
+    assert view.runs == runs + 1
+    root = view.view.trace["nodes"][view.view.trace["root"]]
+    assert float(root["value"]) == pytest.approx(81.0, rel=1e-4)
+
+
+# ---- %%gradcheck, %%profile, %lesson
+
+def test_gradcheck_right_and_wrong(shell):
+    assert "is right: 6 entries" in repr(run(shell, "%%gradcheck\n((a * 2 + b) ** 2).mean()"))
+    assert "is right: 2 entries" in repr(run(shell, "%%gradcheck x w\n(x * w).tanh() + x"))
+    wrong = repr(run(shell, "%%gradcheck a\n(a.detach() * a).sum()"))
+    assert "not what differences say" in wrong and "a, entry [" in wrong and "2 times too small" in wrong
+    assert shell.user_ns["a"].grad is None
+
+
+def test_profile(shell):
+    card = run(shell, "%%profile\nfor i in range(3):\n    l = (a @ a).sum()\n    l.backward()")
+    lines = rows(card)
+    assert lines["mm"].split()[1] == "3" and lines["MmBackward0"].split()[1] == "3" and "everything" in lines
+    assert shell.user_ns["i"] == 2
+
+
+def test_lesson(shell):
+    from minigrad.course import progress
+
+    assert "Next: 01.a" in repr(run(shell, "%lesson"))
+    progress.update("01.a", passed=True, tries=1)
+    text = repr(run(shell, "%lesson"))
+    assert "Next: 01.b" in text and "1 of 4" in text and "… started" in text
+    assert "✓ passed" in repr(run(shell, "%lesson 1"))
+
+
+def test_chapters_are_the_notebooks_that_exist():
+    from pathlib import Path
+
+    for path in (Path(__file__).parents[2] / "notebooks").glob("[0-9][0-9]_*.ipynb"):
+        assert CHAPTERS[int(path.name[:2])].notebook == path.name, "links in error panels lead to widgets/chapters.py's names"
+
+
+# ---- mistakes, help, completion
+
+@pytest.mark.parametrize("line, says", [
+    ("%grads q", "takes no names"),
+    ("%grads --sort size", "There is no column 'size'"),
+    ("%rule", "for example: %rule tanh"),
+    ("%rule tahn", "Near: tan, tanh"),
+    ("%rule tanh a", "takes numbers"),
+    ("%rule tanh 1 2", "one input"),
+    ("%memory", "for example: %memory loss"),
+    ("%memory 3", "a int"),
+    ("%step q", "There is no variable 'q' yet"),
+    ("%step X", "Did you mean 'x'?"),
+    ("%step 3 +", "cannot read '3 +'"),
+    ("%step [x]", "list of Values"),
+    ("%step 1/0", "ZeroDivisionError"),
+    ("%reset_grads shell_", "no variable"),
+    ("%reset_grads SETUP", "no variable"),
+    ("%reset_grads torch", "neither a Value nor a Tensor"),
+    ("%lesson 99", "0 to 19"),
+    ("%%graph y\nx", "takes nothing on its line"),
+    ("%%graph\n# later", "empty"),
+    ("%%graph\nq = 3", "plain number"),
+    ("%%graph\nx +", "Line 2 of this cell is not Python yet"),
+    ("%%explore\nx", "at least one slider"),
+    ("%%explore v=\nx", "cannot read"),
+    ("%%explore v='a'\nx", "needs a number"),
+    ("%%explore v=(3, 1)\nx", "the first number must be the smaller"),
+    ("%%explore v=(1, 3, 0)\nx", "larger than 0"),
+    ("%%explore v=1 v=2\nx", "stands twice"),
+    ("%%explore v=1.0\n3", "plain number"),
+    ("%%gradcheck q\nx", "no variable 'q'"),
+    ("%%gradcheck torch\nx", "moves Values and Tensors"),
+    ("%%gradcheck\n3", "reads no Value"),
+    ("%%gradcheck x\n3", "not a Value or Tensor"),
+    ("%%profile z\nx", "takes nothing"),
+])  # fmt: skip
+def test_mistakes_get_a_sentence(shell, line, says):
+    text = said(shell, line)
+    assert says in text and "Traceback" not in text and len(text.splitlines()) <= 2
+
+
+def test_help_and_completion(shell):
+    for cls in MAGICS:
+        for kind, names in cls.magics.items():
+            for name in names:
+                magic = shell.find_line_magic(name) if kind == "line" else shell.find_cell_magic(name)
+                assert magic.__doc__ and f"%{name}" in magic.__doc__ and len(magic.__doc__.splitlines()) >= 3, name
+    offers = (("%rule tan", "tanh"), ("%memory lo", "loss"), ("%step lo", "loss"), ("%grads --sort gra", "gradient"),
+              ("%reset_grads lo", "loss"),
+              ("%lesson 1", "12"), ("%%gradcheck lo", "loss"), ("%%explore --t", "--tensor"))  # fmt: skip
+    for line, offer in offers:
+        assert offer in shell.complete(None, line, len(line))[1], line
+
+
+# ---- being loaded and unloaded
+
+def test_loading_twice_and_unloading_leave_no_trace(shell):
+    def state():
+        lines, cells = shell.magics_manager.magics["line"], shell.magics_manager.magics["cell"]
+        hooks = shell.strdispatchers["complete_command"].regexs
+        switches = sum(type(c).__name__ == "Minigrad" for c in shell.configurables)
+        return sorted(lines), sorted(cells), len(hooks), switches, "showtraceback" in vars(shell)
+
+    loaded = state()
+    run(shell, "%load_ext minigrad")
+    run(shell, "%reload_ext minigrad")
+    kernel.load(shell)
+    assert state() == loaded
+    run(shell, "%unload_ext minigrad")
+    bare = state()
+    assert not {"step", "grads", "rule"} & set(bare[0]) and not {"explore", "graph"} & set(bare[1]) and not bare[4]
+    assert said_nothing_of_panels(shell)
+    run(shell, "%load_ext minigrad")
+    assert state() == loaded
+
+
+def said_nothing_of_panels(shell):
+    with capture_output(display=False) as screen:
+        shell.run_cell("torch.ones(3) + torch.ones(4)")
+    return "How to fix it" not in screen.stdout and "size of tensor a (3)" in screen.stdout
+
+
+def test_switches(shell):
+    plain = shell.display_formatter.format(shell.user_ns["loss"])[0]
+    assert plain.keys() == {"text/plain"} and "grad_fn=<MeanBackward0>" in plain["text/plain"]
+    run(shell, "%config Minigrad.rich = True")
+    for name, says in (("loss", "MeanBackward0"), ("x", "Value"), ("a", "<table>")):
+        data = shell.display_formatter.format(shell.user_ns[name])[0]
+        assert says in data["text/html"]
+    assert shell.display_formatter.format(shell.user_ns["loss"])[0]["text/plain"] == plain["text/plain"]
+    run(shell, "%config Minigrad.rich = False")
+    assert shell.display_formatter.format(shell.user_ns["a"])[0].keys() == {"text/plain"}
+    run(shell, "%config Minigrad.panels = False")
+    assert said_nothing_of_panels(shell)
+    run(shell, "%config Minigrad.panels = True")
+    assert not said_nothing_of_panels(shell)
+
+
+def test_autoreload_after_a_change_of_code(shell):
+    import importlib
+
+    run(shell, "%load_ext autoreload\n%autoreload 2")
+    for name in ("widgets.show", "widgets.magics.namespace", "widgets.error_panel", "widgets.kernel", "widgets.extension"):
+        importlib.reload(sys.modules[name])
+    run(shell, "%reload_ext minigrad")
+    assert "a " in repr(run(shell, "%grads")) and not said_nothing_of_panels(shell)
+    run(shell, "%autoreload 0")
+    assert len([c for c in shell.configurables if type(c).__name__ == "Minigrad"]) == 1
+
+
+def test_threads_and_async_cells(shell):
+    run(shell, "import asyncio\nz = x * 2\nawait asyncio.sleep(0)\nz.backward()")
+    errors = []
+
+    def work():
+        try:
+            shell.user_ns["torch"].ones(3) + shell.user_ns["torch"].ones(4)
+        except RuntimeError as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert len(errors) == 1 and shell.user_ns["x"].grad == 2.0
+
+
+def test_nothing_is_kept_alive(shell):
+    ref = weakref.ref(shell.user_ns["loss"])
+    run(shell, "None")
+    for line in ("%grads", "%memory loss"):
+        with capture_output():
+            shell.run_cell(line, silent=True)
+    run(shell, "None")
+    shell.user_ns.pop("loss")
+    shell.displayhook.flush()
+    for name in [n for n in shell.user_ns if n.startswith("_")]:
+        if name not in ("_ih", "_oh", "_dh", "_i", "_ii", "_iii"):
+            shell.user_ns.pop(name)
+    gc.collect()
+    assert ref() is None

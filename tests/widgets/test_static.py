@@ -1,0 +1,78 @@
+"""The static twin: the same bytes for the same graph, everything escaped, readable without a program."""
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from minigrad import Value
+from minigrad.trace import to_text
+from widgets import graph
+
+
+def view(**kw):
+    x = Value(1.0)
+    a = 3 * x
+    return graph((a + 2) ** 2, names={"x": x, "a": a}, **kw)
+
+
+def words(svg):
+    return [e.text for e in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
+
+
+def test_shows_every_number():
+    svg = view().svg()
+    text = words(svg)
+    assert "25" in text and "▴ 30" in text and "▴ 10" in text and "× 3" in text and "× 10" in text
+    assert any("= 25" in t and "∂x = 30" in t for t in text)
+
+
+def test_steps_show_what_was_known_then():
+    v = view()
+    start = words(v.svg(0))
+    assert "25" not in start and "▴ 30" not in start and "·" in start
+    forward = words(v.svg(4))
+    assert "25" in forward and "▴ 30" not in forward
+    assert "▴ 30" in words(v.svg(v.total)) and v.svg() == v.svg(v.total)
+    assert any("event 7 of 8" in t for t in words(v.svg(7)))
+
+
+def test_deterministic_and_without_ids():
+    first, second = view().svg(), view().svg()
+    assert first == second
+    assert " id=" not in first and "0x" not in first
+    drawing = re.sub(r"<desc>.*?</desc>|>[^<]*<", "", first, flags=re.S)
+    assert not re.search(r"\d\.\d{3,}", drawing), "a coordinate with more than two digits"
+
+
+def test_alternative_text():
+    v = view()
+    root = ET.fromstring(v.svg())
+    assert root.find("{http://www.w3.org/2000/svg}title").text.startswith("computation graph of")
+    assert root.find("{http://www.w3.org/2000/svg}desc").text == to_text(v.trace)
+
+
+def test_markup_in_a_name_is_text():
+    x = Value(1.0, label="<script>alert(1)</script>&")
+    svg = graph(x * 2).svg()
+    assert "<script>" not in svg
+    assert "<script>alert(1)</script>&" in ET.fromstring(svg).find("{http://www.w3.org/2000/svg}desc").text
+
+
+def test_both_grounds():
+    assert "prefers-color-scheme:dark" in view().svg()
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, float("inf"), float("nan")])
+def test_undefined_numbers_are_drawn(value):
+    x = Value(value)
+    ET.fromstring(graph(x.log() * 2, names={"x": x}).svg())
+
+
+def test_page(tmp_path):
+    file = view().save(tmp_path / "g.html", step=8)
+    page = file.read_text()
+    assert "http://" not in page.replace("http://www.w3.org/2000/svg", "") and "https://" not in page
+    assert '"step": 8' in page and "export default" not in page
+    with pytest.raises(ValueError, match=r"\.html or \.svg"):
+        view().save(tmp_path / "g.png")
+    assert view().save(tmp_path / "g.svg").read_text().startswith("<svg")
