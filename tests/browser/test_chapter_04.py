@@ -63,6 +63,7 @@ def test_paths_are_added(chapter):
     expect(box).to_contain_text("dc/dx = 11")
     box.get_by_role("button", name="empty the ledger").click()
     last = box.get_by_title(re.compile(r"^x\.grad"))
+    expect(last).to_have_value("")  # the kernel has emptied it
     last.fill("30")
     last.press("Enter")
     expect(box.get_by_role("alert")).to_contain_text("30 is the product of the shares")
@@ -98,6 +99,7 @@ def test_looks(chapter, theme):
     chapter.theme(theme)
     box = lesson(chapter, 0)
     box.get_by_role("button", name="step back").click()
+    expect(box).to_contain_text("c sends 1 × 14 = 14 to b")
     second = box.get_by_title("what b sends to a")
     second.fill("1")
     second.press("Enter")
