@@ -19,6 +19,8 @@ BIN     := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PY      := $(BIN)/python
 START   := $(notdir $(firstword $(sort $(wildcard notebooks/*.ipynb))))
 AS_ROOT := $(if $(filter 0,$(shell id -u 2>/dev/null)),--allow-root)
+# A wheel brings the kernel "Python 3 (minigrad)" along; an editable install does not.
+KERNEL  := $(PY) -W ignore -m jupyter_client.kernelspecapp install --sys-prefix --name minigrad widgets/kernelspec --log-level=WARN
 INSTALL := $(PY) -m pip install --disable-pip-version-check --constraint constraints.txt
 LOCK    := $(PY) -m uv pip compile pyproject.toml --quiet --all-extras --no-annotate --custom-compile-command "make constraints"
 
@@ -79,11 +81,13 @@ clean:
 .venv/lab: .venv/made pyproject.toml constraints.txt
 	@echo "minigrad: installing minigrad and JupyterLab into .venv (one to three minutes, only this once)"
 	$(INSTALL) --editable .
+	@$(KERNEL)
 	@touch $@
 
 .venv/test: .venv/made pyproject.toml constraints.txt
 	@echo "minigrad: installing minigrad, JupyterLab and the test tools into .venv (one to three minutes, only this once)"
 	$(INSTALL) --editable ".[dev,instructors]"
+	@$(KERNEL)
 	@touch $@ .venv/lab
 
 .venv/warm: .venv/made pyproject.toml constraints.txt $(wildcard minigrad/kernels/*.py)
