@@ -48,6 +48,7 @@ store: .venv/test .venv/warm
 
 bench: build/peers/made
 	build/peers/$(notdir $(BIN))/python -m tests.benchmarks $(ARGS)
+	build/peers/$(notdir $(BIN))/python -m tests.benchmarks.extension
 
 constraints: .venv/test
 	$(INSTALL) --quiet uv
