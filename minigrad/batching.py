@@ -115,7 +115,7 @@ class Batched(Tensor):
         out.version = self.version
         return out
 
-    @property
+    @property  # type: ignore[misc]  # read only: there is no one array to set
     def data(self):
         return _make(self.level, self.value.data)
 

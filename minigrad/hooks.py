@@ -70,7 +70,9 @@ def after(node, hooks, g, sent, graph, create_graph):
 def find_nan(node, sent):
     for position, g in enumerate(sent):
         array = getattr(g, "array", g)
-        bad = None if g is None else "nan" if np.isnan(array).any() else "inf" if state.anomaly == "inf too" and np.isinf(array).any() else None
+        if g is None:
+            continue
+        bad = "nan" if np.isnan(array).any() else "inf" if state.anomaly == "inf too" and np.isinf(array).any() else None
         if bad:
             show_forward(node)
             raise RuntimeError(

@@ -14,7 +14,7 @@ import threading
 class State(threading.local):
     grad = True  # is a graph recorded?
     inference = False
-    anomaly = False  # False, True (check NaN and remember the forward lines), "inf too" or "no check"
+    anomaly: bool | str = False  # False, True (check NaN and remember the forward lines), "inf too" or "no check"
     inputs_given = False  # is this a backward pass to given inputs (autograd.grad)?
     profiler = None  # who times nodes and custom Functions (profiler.py)
     handlers: tuple = ()

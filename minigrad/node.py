@@ -5,6 +5,7 @@ not: how a row becomes a node class (op.py) and the loop that runs nodes (engine
 """
 import itertools
 import sys
+from typing import Any
 
 from . import errors
 
@@ -28,8 +29,12 @@ class Node:
     """
 
     __slots__ = ("__weakref__", "dtype", "edges", "hooks", "info", "made", "number", "shape", "status")  # made: only with notes.py
-    op = None  # the row
+    op: Any = None  # the row
     saves: tuple = ()  # names of the slots that hold tensors
+    number: int  # creation order
+    edges: tuple  # (node, output number) for each input, or None
+    hooks: Any  # a Hooks, or None
+    info: dict | None  # what `metadata` gives
     runs_without_gradient = False  # True: run with zeros although nothing arrived (custom Functions)
 
     def run(self, g, edges):

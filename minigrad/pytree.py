@@ -17,7 +17,8 @@ class Spec(NamedTuple):
     def __str__(self):
         return "*" if self.kind is None else f"TreeSpec({self.kind.__name__}, {self.context}, [{', '.join(map(str, self.children))}])"
 
-    __repr__ = __str__
+    def __repr__(self):
+        return str(self)
 
 
 LEAF = Spec(None, None, ())

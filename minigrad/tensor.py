@@ -123,7 +123,8 @@ class Tensor(Variable):
     def itemsize(self) -> int:
         return self.array.itemsize
 
-    element_size = itemsize.fget
+    def element_size(self) -> int:
+        return self.array.itemsize
 
     @property
     def nbytes(self) -> int:

@@ -12,6 +12,7 @@ methods that people call (tensor.py) and the graph's nodes (node.py).
 """
 
 import weakref
+from typing import Any
 
 from . import errors
 from .modes import enable_grad, handling_none, state
@@ -105,6 +106,12 @@ class Extra:
 class Variable:
     __slots__ = ("__weakref__", "_grad", "array", "edge", "extra", "origin", "requires", "version")
     batched = False  # True: stands for many tensors at once, inside vmap (batching.py)
+    array: Any  # the numbers: a numpy array
+    requires: bool  # does a gradient reach it?
+    edge: Any  # (the node that made it, output number); None: a leaf or a constant
+    origin: Any  # the View that it is, or None
+    version: list[int]  # one counter for all views of a storage
+    extra: Any  # an Extra, or None
 
 
 TENSOR = Variable  # the class of new tensors; tensor.py sets it

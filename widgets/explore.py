@@ -57,9 +57,9 @@ class Input:
         if self.whole:
             return x
         if tensors:
-            import minigrad
+            from minigrad import api
 
-            return minigrad.tensor(float(x), requires_grad=True)
+            return api.tensor(float(x), requires_grad=True)
         made = Value(x, label=self.name)
         if hasattr(made, "_code"):
             del made._code  # no line of the learner's made it

@@ -62,6 +62,7 @@ def tensor_card(x) -> Card:
     rows = x.array.reshape(-1, x.array.shape[-1] if x.array.ndim else 1)
     columns = min(rows.shape[1], SIDE)
     head = ["", *map(str, range(columns)), *["…"] * (rows.shape[1] > SIDE)]
+    cells: list[list[str | tuple[str, float]]]
     cells = [[str(i) if x.array.ndim == 2 else "", *[(number(float(v)), float(v)) for v in row[:columns]], *["…"] * (rows.shape[1] > SIDE)]
              for i, row in enumerate(rows[:SIDE])]  # fmt: skip
     if rows.shape[0] > SIDE:

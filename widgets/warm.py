@@ -44,7 +44,7 @@ def main() -> None:
             outcome = f"{time.perf_counter() - started:.1f} s"
         except Exception as error:  # what follows is slower the first time, and works
             outcome = f"left out: {type(error).__name__}: {error}"
-        print(f"  {step.__doc__.split(': ')[0].rstrip('.')}: {outcome}", flush=True)
+        print(f"  {str(step.__doc__).split(': ')[0].rstrip('.')}: {outcome}", flush=True)
 
 
 if __name__ == "__main__":

@@ -82,7 +82,7 @@ class Origin(NamedTuple):
 
     op: str  # the operation
     bad: str  # "nan" or "inf"
-    index: tuple  # the first such element of its result
+    index: tuple  # type: ignore[assignment]  # hides tuple.index; the first such element of its result
     inputs: tuple  # the operands' elements there, where that can be said; otherwise their shapes
     filename: str
     line: int

@@ -60,6 +60,8 @@ class Parameter(Tensor):
 class Buffer(Tensor):
     """A tensor that a module keeps but does not train; `persistent=False` leaves it out of `state_dict()`."""
 
+    persistent: bool
+
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True):
         if data is None:
             from ..create import empty

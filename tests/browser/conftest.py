@@ -9,8 +9,8 @@
 When a test ends, its pages must have reported no console error and asked for nothing outside the server; a test that provokes an error
 on purpose empties `nb.errors`. A failed test leaves a screenshot. On CI a skipped browser test is a failure.
 
-A browser, a server and a kernel share the machine with the other tests, so each test here may be tried three times; pytest's last line counts
-the repetitions ("2 rerun"), and a test that needs them often has a race to mend: wait for what a click changed before the next one.
+A browser, a server and a kernel share the machine with the other tests, so each test here may be tried three times; pytest's last line
+counts the repetitions ("2 rerun"), and a test that needs them often has a race to mend: wait for what a click changed before the next one.
 """
 import os
 import re

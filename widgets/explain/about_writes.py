@@ -35,7 +35,7 @@ def saved_then_written(m: Moment, found) -> Answer:
     line = f" for `{written[-1].code}`" if written else ""
     fix = f"Write the changed values to a new tensor{line}: `y = y + 1` instead of `y += 1`, `torch.where` instead of `y[mask] = 0`."
     if slot == "out":
-        fix += f" Or `clone()` the result of {saver.removesuffix('Backward0').lower()} before this one write."
+        fix += f" Or `clone()` the result of {str(saver).removesuffix('Backward0').lower()} before this one write."
     return Answer("A number that the backward pass needs was overwritten", what, fix,
                   ("`.clone()` everywhere", "only a tensor that a node saved has to survive; adding and scaling by constants save nothing, "
                    "and each clone costs its memory. `.data` hides the write from the check, and the gradient is silently wrong"),

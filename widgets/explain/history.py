@@ -251,7 +251,8 @@ def writes(moment: Moment, name: str) -> list[Step]:
 def reassigned(moment: Moment, name: str) -> Step | None:
     """The last `name = ... name ...` : a leaf that became the result of an operation."""
     for s in reversed(statements(moment)):
-        value = getattr(s, "value", None)
-        if isinstance(s, ast.Assign) and name in _targets(s) and any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(value)):
+        if not isinstance(s, ast.Assign) or name not in _targets(s):
+            continue
+        if any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(s.value)):
             return Step(name, ast.unparse(s), "", s.lineno)
     return None

@@ -38,9 +38,9 @@ class Numbers:
             if isinstance(thing, Value):
                 out[name] = Value(self.flat[name][0], label=name)
             else:
-                import minigrad
+                from minigrad import api
 
-                out[name] = minigrad.tensor(self.flat[name], dtype=minigrad.float64).reshape(thing.array.shape).requires_grad_()
+                out[name] = api.tensor(self.flat[name], dtype=api.float64).reshape(thing.array.shape).requires_grad_()
         return out
 
 
@@ -100,7 +100,8 @@ class InstrumentMagics(Magics):
         if is_tensor(result) and not result.requires_grad:
             raise Sorry(f"The result does not depend on {', '.join(names)} by any graph: there is no gradient to check.")
         total(result).backward()
-        rows, worst = [], (0.0, "", 0.0, 0.0)
+        rows: list[list[Any]] = []
+        worst = (0.0, "", 0.0, 0.0)
         bad = set()
         for i, name in enumerate(names):
             grad = made[name].grad

@@ -54,7 +54,8 @@ def of_tensor(shell, root) -> Card:
     nodes = nodes_of(root)
     names = {id(storage(t.array)): text for text, t in named(shell) if is_tensor(t)}
     counted: dict[int, str] = {}
-    rows, total, alive = [], 0, 0
+    rows: list[list[Any]] = []
+    total = alive = 0
     for node in nodes:
         if type(node).__name__ == "AccumulateGrad":
             continue
@@ -92,6 +93,7 @@ def of_value(root: Value) -> Card:
         weight = sys.getsizeof(node) + sum(sys.getsizeof(x) for x in (node.data, node.grad) if isinstance(x, float))
         weight += sum(sys.getsizeof(x) for x in node._local if isinstance(x, float) and x != 1.0)
         kinds.setdefault(node._op or "leaf or constant", []).append(weight)
+    rows: list[list[str | tuple[str, float]]]
     rows = [[op, (str(len(w)), len(w)), (size(sum(w)), sum(w))] for op, w in sorted(kinds.items(), key=lambda item: -sum(item[1]))]
     total = sum(sum(w) for w in kinds.values())
     return Card(f"{plural(len(reached), 'Value')} hold {size(total)}", Table(("operation", "how many", "bytes"), rows, sortable=True),
