@@ -126,6 +126,10 @@ class Check:
             f"○ {ex.id}: noted, you predict {_show(outcome['got'])}", f'Now run the code, then check.compare("{ex.id}", what_it_gave).'
         )
 
+    def predicted(self, id: str) -> bool:
+        """Was a guess noted since the kernel started?"""
+        return _find(id).id in self._predictions
+
     def compare(self, id: str, measured: Any) -> Note:
         """Say how the noted prediction compares with what the code really gave."""
         ex = _find(id)

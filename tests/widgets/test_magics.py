@@ -234,6 +234,17 @@ def test_lesson(shell):
     assert "✓ passed" in repr(run(shell, "%lesson 1"))
 
 
+def test_a_cell_waits_for_the_prediction(shell, capsys):
+    run(shell, "from minigrad.course import check")
+    cell = "%%predict 01.a\nran = True\n30.0"
+    assert "no prediction yet" in repr(run(shell, cell)) and "ran" not in shell.user_ns
+    run(shell, "check.predict('01.a', 10)")
+    text = repr(run(shell, cell))
+    assert shell.user_ns["ran"] and "you predicted 10, the run gave 30" in text and "multiply by its derivative" in text
+    run(shell, "check.predict('01.a', 30)")
+    assert "They agree" in repr(run(shell, cell))
+
+
 def test_chapters_are_the_notebooks_that_exist():
     from pathlib import Path
 
@@ -277,6 +288,8 @@ def test_chapters_are_the_notebooks_that_exist():
     ("%%gradcheck\n3", "reads no Value"),
     ("%%gradcheck x\n3", "not a Value or Tensor"),
     ("%%profile z\nx", "takes nothing"),
+    ("%%predict\n1", "for example: %%predict 01.a"),
+    ("%%predict 77.z\n1", "not '77.z'"),
 ])  # fmt: skip
 def test_mistakes_get_a_sentence(shell, line, says):
     text = said(shell, line)
@@ -291,7 +304,7 @@ def test_help_and_completion(shell):
                 assert magic.__doc__ and f"%{name}" in magic.__doc__ and len(magic.__doc__.splitlines()) >= 3, name
     offers = (("%rule tan", "tanh"), ("%memory lo", "loss"), ("%step lo", "loss"), ("%grads --sort gra", "gradient"),
               ("%reset_grads lo", "loss"),
-              ("%lesson 1", "12"), ("%%gradcheck lo", "loss"), ("%%explore --t", "--tensor"))  # fmt: skip
+              ("%lesson 1", "12"), ("%%gradcheck lo", "loss"), ("%%explore --t", "--tensor"), ("%%predict 19", "19.a"))  # fmt: skip
     for line, offer in offers:
         assert offer in shell.complete(None, line, len(line))[1], line
 

@@ -1,4 +1,4 @@
-"""%lesson: how far you are, and where to go next.
+"""%lesson: how far you are, and where to go next. %%predict: first the guess, then the run.
 
 What lives here: two tables from the local progress file. What does not: checks and hints (minigrad.course). Nothing leaves the machine.
 """
@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from IPython.core.magic import Magics, line_magic, magics_class
+from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 
 from ..chapters import CHAPTERS
 from ..show import Card, Facts, Line, Table
-from .reading import Sorry, in_a_sentence
+from .reading import Program, Sorry, in_a_sentence
 
 
 @magics_class
 class CourseMagics(Magics):
-    """%lesson."""
+    """%lesson and %%predict."""
 
     shell: Any
 
@@ -61,6 +61,28 @@ class CourseMagics(Magics):
                 ("Question", following.question), ("About", f"{following.minutes} minutes"), ("Chapter", (str(chapter), chapter.notebook))
             )
         return Card(title, facts, Table(("", "chapter", "exercises", "state"), rows), Line(complaint, soft=True) if complaint else None)
+
+    @cell_magic
+    @in_a_sentence
+    def predict(self, line: str, cell: str):
+        """Run the cell only once a prediction of its result is noted, and say how the two compare.
+
+            check.predict("07.a", [6, 6, 6])        in a cell before: your guess
+
+            %%predict 07.a
+            results                                 the last line is what you predicted
+
+        A wrong prediction costs nothing and makes the answer stick; without one the cell waits.
+        """
+        from minigrad.course import check, exercises
+
+        id = line.strip()
+        if id not in exercises:
+            raise Sorry(f"%%predict needs the id of an exercise, for example: %%predict 01.a, not {id!r}." if id else
+                        "%%predict needs the id of an exercise, for example: %%predict 01.a.")  # fmt: skip
+        if not check.predicted(id):
+            return check.predict(id)
+        return check.compare(id, Program(self.shell, cell, "%%predict").run(self.shell.user_ns))
 
     def _chapter(self, n: int, exercises, entries) -> Card:
         chapter = CHAPTERS[n]
