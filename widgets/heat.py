@@ -53,18 +53,18 @@ def most(a: Numbers) -> float:
     return 0.0 if a["low"] is None or a["high"] is None else max(abs(a["low"]), abs(a["high"]))
 
 
-def size(rows: int, cols: int, width: float, height: float) -> tuple[float, float]:
-    """Width and height of a cell, such that all fit and none is larger than 15 pixels or stretched beyond three to one."""
-    w, h = min(15.0, width / max(1, cols)), min(15.0, height / max(1, rows))
+def size(rows: int, cols: int, width: float, height: float, largest: float = 15.0) -> tuple[float, float]:
+    """Width and height of a cell, such that all fit and none is larger than `largest` pixels or stretched beyond three to one."""
+    w, h = min(largest, width / max(1, cols)), min(largest, height / max(1, rows))
     return min(w, 3 * h), min(h, 3 * w)
 
 
-def svg(a: Numbers, x: float, y: float, width: float, height: float) -> str:
-    """The heat map, centred in the box at (x, y)."""
+def svg(a: Numbers, x: float, y: float, width: float, height: float, largest: float = 15.0) -> str:
+    """The heat map, centred in the box at (x, y). largest: pixels of a cell at most."""
     rows, cols = a["rows"], a["cols"]
     if not rows or not cols:
         return ""
-    w, h = size(rows, cols, width, height)
+    w, h = size(rows, cols, width, height, largest)
     top = most(a)
     by: dict[str, list[tuple[int, int]]] = {}
     for k, cell in enumerate(a["cells"]):
