@@ -174,7 +174,7 @@ def refusal(x: Variable) -> str:
 def refresh(x: Variable) -> None:
     """Bring a view's place in the graph up to date: if its storage was written to, its history starts at its base's new history."""
     view = x.origin
-    if view.version == x.version[0]:
+    if x.version is INFERENCE or view.version == x.version[0]:  # a tensor of inference mode has no history to follow
         return
     view.version = x.version[0]
     base = view.base

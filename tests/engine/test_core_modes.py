@@ -79,6 +79,15 @@ def test_inference_tensors():
     assert (x * 2.0).requires_grad  # numbers used inside stay usable outside
 
 
+def test_views_of_inference_tensors_are_read():
+    """A layer on a batch of sequences looks at its input through a view."""
+    layer = torch.nn.Linear(2, 3)
+    x = torch.ones(4, 5, 2)
+    with torch.inference_mode():
+        y = layer(torch.ones(4, 5, 2)).chunk(3, -1)[0].reshape(5, 4)
+    assert y.is_inference() and torch.equal(y, layer(x).chunk(3, -1)[0].reshape(5, 4))
+
+
 def test_anomaly_mode_names_the_node_and_shows_the_line():
     x = leaf(0.0)
     with warnings.catch_warnings(record=True) as caught:
