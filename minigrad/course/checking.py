@@ -14,6 +14,7 @@ import types
 from typing import Any
 
 from . import progress
+from .drivers import DRAWN
 from .drivers import value as value_driver
 from .exercise import KINDS, STARS, Exercise, Fresh
 from .exercises import exercises
@@ -33,6 +34,7 @@ class Check:
         self._hints: dict[str, int] = {}
         self._fresh: dict[str, int] = {}
         self._predictions: dict[str, Any] = {}
+        self.last: tuple[Exercise, Any, Result] | None = None  # the last answer that was judged: %where shows where it went wrong
 
     def __repr__(self) -> str:
         return 'check("05.b", backward) judges an answer; see also check.hint, check.reveal, check.predict, check.progress'
@@ -56,7 +58,9 @@ class Check:
         verdict = judge(ex, run_probes(ex, answer))
         complaint = progress.update(ex.id, tries=1, best=round(verdict.score, 4), passed=verdict.passed)
         footer = "" if verdict.passed else f'More: check.hint("{ex.id}")'
-        return Result(
+        if verdict.first_wrong and drawn(ex):
+            footer += ". Step to the first wrong node, after %load_ext minigrad: %where"
+        result = Result(
             ex.id,
             ex.title,
             "passed" if verdict.passed else "failed",
@@ -69,6 +73,8 @@ class Check:
             verdict.notes + ((complaint,) if complaint else ()),
             footer=footer,
         )
+        self.last = (ex, answer, result)
+        return result
 
     def about(self, id: str) -> Note:
         """The question, its kind, minutes and difficulty."""
@@ -182,6 +188,11 @@ class Check:
             return Result(id, ex.title, "passed", 1.0, lines=(Line("fresh numbers", level),), notes=(note,) if note else ())
         hint = next((h for value, h in fresh.wrong if compare(outcome["got"], plain(value), fresh.rtol, 1e-12)[0] != OFF), "")
         return Result(id, ex.title, "failed", lines=(Line("fresh numbers", OFF, say),), hint=hint, footer=f'More: check.hint("{ex.id}")')
+
+
+def drawn(ex: Exercise) -> bool:
+    """Is the answer an engine, or a part of one, that a graph view can run step by step?"""
+    return any(probe.driver in DRAWN for probe in ex.probes)
 
 
 def _find(id: str) -> Exercise:

@@ -235,6 +235,9 @@ def value_grads(cls: Any, expression: str, inputs: dict[str, float]) -> Any:
     return {name: leaf.grad for name, leaf in leaves.items()}
 
 
+DRAWN = (backward_on, value_grads)  # their answers can be run beside minigrad's own engine, node by node (widgets.lessons.own_engine)
+
+
 def value_records(cls: Any, expression: str, inputs: dict[str, float]) -> Any:
     """What a result remembers: which leaves it was made from, and that it names its operation."""
     out, leaves = _apply(cls, expression, inputs)

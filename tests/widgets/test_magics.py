@@ -245,6 +245,27 @@ def test_a_cell_waits_for_the_prediction(shell, capsys):
     assert "They agree" in repr(run(shell, cell))
 
 
+def test_where_goes_to_the_first_wrong_node(shell, capsys):
+    from minigrad.course import check, exercises
+
+    check.last = None
+    assert "Nothing was judged yet" in said(shell, "%where")
+    for id, name, says in (("05.b", "plain recursion", "c sends too early"), ("05.a", "overwrites everywhere", "a")):
+        ex = exercises[id]
+        wrong = next(w for w in ex.bank if name in (w.name, None) and check(id, ex.load(ex.source_of(w))).first_wrong)
+        result = check(id, ex.load(ex.source_of(wrong)))
+        assert "%where" in repr(result)
+        lesson = run(shell, "%where")
+        assert not lesson.duel.r.good and says in lesson.text()
+        if lesson.duel.r.wrong_write is not None:
+            assert lesson.duel.fault is not None and lesson.step.value == lesson.duel.r.wrong_write + 1
+        lesson.close()
+    check("04.a", {**exercises["04.a"].load(exercises["04.a"].solution), "x.grad": 14})
+    assert "04.a, answer: the first wrong place is x.grad, it is too small" in said(shell, "%where")
+    check("05.b", exercises["05.b"].load(exercises["05.b"].solution))
+    assert "05.b is passed" in said(shell, "%where")
+
+
 def test_chapters_are_the_notebooks_that_exist():
     from pathlib import Path
 
@@ -288,6 +309,7 @@ def test_chapters_are_the_notebooks_that_exist():
     ("%%gradcheck\n3", "reads no Value"),
     ("%%gradcheck x\n3", "not a Value or Tensor"),
     ("%%profile z\nx", "takes nothing"),
+    ("%where now", "takes nothing on its line"),
     ("%%predict\n1", "for example: %%predict 01.a"),
     ("%%predict 77.z\n1", "not '77.z'"),
 ])  # fmt: skip

@@ -15,6 +15,7 @@ from minigrad import Value
 
 from .duel import Duel
 from .lesson import Lesson, Sentence, verdict, wrap
+from .listen import listen
 from .programs import PROGRAMS
 
 
@@ -41,6 +42,37 @@ def own_engine(cls: type = Value, backward: Callable | None = None, f: Callable 
             return Sentence(f"Your program stops even with minigrad's Value: {type(error).__name__}: {error}")
         menu = {"your program": (f, numbers), **menu}
     return _OwnEngine(cls, backward, menu, "your program" if f is not None else "diamond")
+
+
+def first_fault(answer: Callable) -> Lesson | None:
+    """A learner's class, or backward function, on the first program that it gets wrong, at the step where it goes wrong."""
+    cls, backward = (answer, None) if inspect.isclass(answer) else (Value, answer)
+    if backward is None and not hasattr(cls, "backward"):
+        backward = in_order
+    for name, (program, numbers) in PROGRAMS.items():
+        heard = listen(cls, program, numbers, backward)
+        if not heard.good:
+            lesson = _OwnEngine(cls, backward, dict(PROGRAMS), name)
+            if heard.wrong_write is not None:
+                lesson.step.value = heard.wrong_write + 1
+            return lesson
+    return None
+
+
+def in_order(root) -> None:
+    """The backward pass of a class that has rules and no pass of its own yet: each rule once, users before what they used."""
+    order, seen = [], set()
+    stack = [(root, False)]
+    while stack:
+        node, ready = stack.pop()
+        if ready:
+            order.append(node)
+        elif id(node) not in seen:
+            seen.add(id(node))
+            stack += [(node, True), *((p, False) for p in node._prev)]
+    root.grad = 1.0
+    for node in reversed(order):
+        node._backward()
 
 
 class _OwnEngine(Lesson):

@@ -1,4 +1,4 @@
-"""%lesson: how far you are, and where to go next. %%predict: first the guess, then the run.
+"""%lesson: how far you are, and where to go next. %%predict: first the guess, then the run. %where: the wrong node.
 
 What lives here: two tables from the local progress file. What does not: checks and hints (minigrad.course). Nothing leaves the machine.
 """
@@ -16,7 +16,7 @@ from .reading import Program, Sorry, in_a_sentence
 
 @magics_class
 class CourseMagics(Magics):
-    """%lesson and %%predict."""
+    """%lesson, %%predict and %where."""
 
     shell: Any
 
@@ -83,6 +83,35 @@ class CourseMagics(Magics):
         if not check.predicted(id):
             return check.predict(id)
         return check.compare(id, Program(self.shell, cell, "%%predict").run(self.shell.user_ns))
+
+    @line_magic
+    @in_a_sentence
+    def where(self, line: str):
+        """Go to the first wrong node of the answer that was judged last.
+
+            check("05.b", backward)        ✗
+            %where                         your code beside minigrad's Value, at the step where they part
+
+        For answers that are an engine or a part of one. Of other answers it names the place in words.
+        """
+        from minigrad.course import check
+        from minigrad.course.checking import drawn
+
+        from ..lessons.own_engine import first_fault
+
+        if line.strip():
+            raise Sorry(f"%where takes nothing on its line, but found {line.strip()!r}. It goes by the last check.")
+        if check.last is None:
+            raise Sorry("Nothing was judged yet. Run a cell with check(...) first, then %where.")
+        exercise, answer, result = check.last
+        if result.passed:
+            raise Sorry(f"{exercise.id} is passed: there is no wrong node to go to.")
+        if drawn(exercise) and (found := first_fault(answer)):
+            return found
+        wrong = result.first_wrong
+        if wrong is None:
+            raise Sorry(f"The judge of {exercise.id} could not name one place that is wrong. check.hint({exercise.id!r}) helps further.")
+        raise Sorry(f"{exercise.id}, {wrong['probe']}: the first wrong place is {wrong['node']}, it is {wrong['say']}.")
 
     def _chapter(self, n: int, exercises, entries) -> Card:
         chapter = CHAPTERS[n]
