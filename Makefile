@@ -6,6 +6,7 @@
 #   make lint         ruff, mypy, and tsc where node is
 #   make store        run the notebooks and store their outputs         (NOTEBOOKS="notebooks/01_three_ways.ipynb")
 #   make bench        time minigrad beside its peers                     (PEERS="torch==2.13.0 micrograd"  ARGS="T1 --write")
+#   make api          the reference pages, from the docstrings, into build/api
 #   make grade-soak   grade 200 made-up students, kill the grader ten times and compare every byte
 #   make constraints  choose the exact versions in constraints.txt anew
 #   make test-lowest  the tests on the lowest versions that pyproject.toml promises
@@ -27,7 +28,7 @@ LOCK    := $(PY) -m uv pip compile pyproject.toml --quiet --all-extras --no-anno
 PEERS   ?= torch==2.13.0 micrograd
 
 .NOTPARALLEL:
-.PHONY: lab test lint store bench constraints test-lowest clean grade-soak
+.PHONY: lab test lint store api bench constraints test-lowest clean grade-soak
 
 lab: .venv/lab .venv/warm
 	@echo "minigrad: starting JupyterLab on $(START). Stop it with Ctrl-C."
@@ -45,6 +46,14 @@ lint: .venv/test
 
 store: .venv/test .venv/warm
 	$(PY) -m tests.notebooks.store $(NOTEBOOKS)
+
+# The public surface: what people call. Everything else is read in its file.
+API := minigrad.scalar minigrad.tape minigrad.api minigrad.tensor minigrad.autograd minigrad.func minigrad.linalg minigrad.nn minigrad.optim \
+    minigrad.amp minigrad.profiler minigrad.utils minigrad.datasets minigrad.viz minigrad.course.checking widgets widgets.lessons
+
+api: .venv/test
+	$(PY) -m pdoc --no-show-source --output-directory build/api $(API)
+	@echo "minigrad: open build/api/index.html"
 
 bench: build/peers/made
 	build/peers/$(notdir $(BIN))/python -m tests.benchmarks $(ARGS)

@@ -49,3 +49,16 @@ def test_make_lab_serves_the_course_without_installing_again(tmp_path):
     finally:
         with contextlib.suppress(ProcessLookupError):
             stop(make)
+
+
+def test_the_reference_pages_of_make_api(tmp_path):
+    made = (ROOT / "Makefile").read_text()
+    modules = re.search(r"^API := ((?:.*\\\n)*.*)$", made, re.M)[1].replace("\\\n", " ").split()
+    assert {"minigrad.scalar", "minigrad.api", "widgets"} <= set(modules)
+    for module in modules:
+        __import__(module)
+    run = subprocess.run([sys.executable, "-m", "pdoc", "--no-show-source", "--output-directory", tmp_path, "minigrad.scalar", "widgets"],
+                         cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert "def backward_order" in re.sub("<.*?>", "", (tmp_path / "minigrad/scalar.html").read_text("utf-8")).replace("\xa0", " ")
+    assert "GraphView" in (tmp_path / "widgets.html").read_text("utf-8")
