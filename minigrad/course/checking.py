@@ -9,6 +9,7 @@ What lives here: the conversation. What does not: running (guard.py), judging (j
 
 from __future__ import annotations
 
+import ast
 import random
 import types
 from typing import Any
@@ -222,7 +223,15 @@ def untouched(ex: Exercise, answer: Any) -> bool:
             return repr(plain(answer)) == repr(plain(stub))
         except Exception:
             return False
-    return _same_code(answer, stub)
+    return _same_code(answer, stub) or _same_code(answer, _by_statements(ex))
+
+
+def _by_statements(ex: Exercise) -> Any:
+    """The stub as a notebook compiles it, one statement at a time: Python 3.11 calls np.sqrt by other bytecode where it sees the import."""
+    namespace: dict[str, Any] = {}
+    for statement in ast.parse(ex.stub).body:
+        exec(compile(ast.Module([statement], []), f"<{ex.id}>", "exec"), namespace)
+    return namespace[ex.entry]
 
 
 def _same_code(a: Any, b: Any) -> bool:
