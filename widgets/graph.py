@@ -266,6 +266,9 @@ def _same(sweep: dict, inputs: Mapping[str, float]) -> bool:
     return others and inputs[str(sweep["node"])] in array("d", sweep["xs"])
 
 
+KERNELS_OWN = {"code", "code_key", "trace", "leaves", "recorded", "sweeps", "notice", "picture", "version"}  # no page may change them
+
+
 # --- the widget -----------------------------------------------------------------------------------------------------------------
 
 
@@ -401,9 +404,20 @@ class GraphView(anywidget.AnyWidget):
         self._seen = self._stand(self._ids)
         self.sweeps = [old if _same(old, self.inputs) else self._sweep(old["node"]) for old in self.sweeps]
 
-    def _on_message(self, _widget, content: dict, _buffers) -> None:
+    def set_state(self, sync_data: dict) -> None:
+        """What a page may change: the step and where the sliders stand, to what they can be. The rest is the kernel's, and is dropped."""
+        state = {key: value for key, value in sync_data.items() if key not in KERNELS_OWN}
+        step, inputs = state.pop("step", None), state.pop("inputs", None)
+        if type(step) is int:
+            state["step"] = min(max(step, 0), self.total)
+        if isinstance(inputs, dict) and inputs.keys() == self.inputs.keys():
+            if all(type(x) in (int, float) and math.isfinite(x) for x in inputs.values()):
+                state["inputs"] = inputs
+        super().set_state(state)
+
+    def _on_message(self, _widget, content: object, _buffers) -> None:
         """Rare requests: a slider that has no table yet; a folded group to open."""
-        if content.get("type") == "want" and content.get("node") in self.leaves:
+        if isinstance(content, dict) and content.get("type") == "want" and content.get("node") in self.leaves:
             if all(old["node"] != content["node"] for old in self.sweeps):
                 self.sweeps = [*self.sweeps[-FIRST_SWEEPS + 1 :], self._sweep(content["node"])]
 

@@ -99,8 +99,8 @@ def svg(trace: Trace, picture: Picture, step: int | None = None, description: st
         title = f"{title} = {root['expr']}"
     if step == total:
         leaves = [n for n in trace["nodes"] if n["kind"] == "leaf" and n["grad"] is not None]
-        facts = [f"{root['label']} = {fmt(number(root['value']))}"]
-        facts += [f"∂{root['label']}/∂{n['label']} = {fmt(number(n['grad']))}" for n in leaves[:4]]
+        facts = [_fact(root["label"], root["value"])]
+        facts += [_fact(f"∂{root['label']}/∂{n['label']}", n["grad"]) for n in leaves[:4]]
         foot = " · ".join(facts) + (" …" if len(leaves) > 4 else "")
     else:
         foot = f"event {step} of {total}: {now.sentence}"
@@ -118,6 +118,14 @@ def svg(trace: Trace, picture: Picture, step: int | None = None, description: st
     out += [_card(trace, card, now, step < total) for card in picture["cards"]]
     out += ["</g>", f'<text class="q" x="18" y="{height - 15:.0f}">{escape(foot)}</text>', "</svg>"]
     return "".join(out)
+
+
+def _fact(name: str, value: float | str | None) -> str:
+    """A number, or the shape and dtype that the trace gives for a tensor."""
+    try:
+        return f"{name} = {fmt(number(value))}"
+    except ValueError:
+        return f"{name}: {value}"
 
 
 def _wire(trace: Trace, wire: Wire, now: Moment) -> str:
