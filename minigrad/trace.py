@@ -79,7 +79,7 @@ class Broadcast(TypedDict):
 
 class Node(TypedDict):
     id: int  # index in `nodes`; a node's parents have smaller ids
-    kind: Literal["leaf", "constant", "operation"]  # constant: a plain number that the engine wrapped, no gradient is shown
+    kind: Literal["leaf", "constant", "operation", "fold"]  # constant: a plain number that the engine wrapped, no gradient is shown
     op: str  # "" for leaf and constant; else "+", "*", "**", "tanh", ... ; for tensors grad_fn's name
     label: str  # the learner's variable name; else a short made-up one. Unique, except that constants are called by their number
     named: bool  # True when the label is the learner's own
@@ -92,7 +92,12 @@ class Node(TypedDict):
     saved: list[Saved]
     source: Source | None
     scope: str  # module path such as "layers.0", "" outside modules
+    inside: NotRequired[list[str]]  # the module calls that it was made in, outermost first, each with a name of its own
     folded: NotRequired[bool]  # stands for what lies before it and is not shown
+    # only for kind "fold": one card for many nodes (see widgets/fold.py)
+    fold: NotRequired[int]  # which fold
+    members: NotRequired[int]  # how many nodes it stands for
+    outs: NotRequired[int]  # how many results leave it; if it is one, value and grad are that one's
     # only for tensors
     shape: NotRequired[list[int]]
     dtype: NotRequired[str]
@@ -114,6 +119,7 @@ class Edge(TypedDict):
     local: Number | None  # d target / d source through this slot, at the recorded values
     local_text: str  # the same, as a formula in the labels: "3", "2u", "cos(q)"
     carries_grad: bool  # False into a constant: no backward step uses it
+    amount: NotRequired[bool]  # at a fold: `local` is not a factor but all that is sent
     shut: NotRequired[bool]  # True where a gate (relu below 0, the smaller of max) lets nothing through: it sends 0 even if inf arrives
     # only for tensors
     broadcast: NotRequired[Broadcast]
@@ -684,6 +690,8 @@ def replay_steps(trace: Trace) -> list[Row]:
             before = sums[to]
             if edge.get("shut"):
                 sends = 0.0
+            elif edge.get("amount"):
+                sends = local
             elif local is not None and incoming is not None:
                 sends = local * incoming
             sums[to] = after = None if sends is None or before is None else before + sends
@@ -731,7 +739,7 @@ def _replay_tensor(trace: Trace) -> list[Row]:
         said = {key: array_text(arrays[a]) if a is not None else "not kept" if key == "value" else "?" for key, a in at.items()}
         said["local"] = fmt(_float(live["local"]))
         sentence = re.sub(r"\{(value|incoming|local|sends|before|after)\}", lambda m, said=said: said[m[1]], step["say"])
-        if edge is not None and before is None and arrays[step["sends"]]["shape"] == []:
+        if edge is not None and before is None and "sends" in step and arrays[step["sends"]]["shape"] == []:
             live["before"] = 0.0
         rows.append(Row(step=k, phase=step["phase"], kind=step["kind"], node=i, edge=step["edge"], to=to, sentence=sentence, **live))
     return rows
@@ -795,6 +803,10 @@ def to_text(trace: Trace) -> str:
         for row in sends:
             edge = edges[row["edge"]]  # type: ignore[index]
             local = fmt(row["local"]) if row["local"] is not None else "unknown"
+            if edge.get("amount"):
+                where = f"{nodes[row['node']]['label']} → {nodes[edge['source']]['label']}"
+                table.append([where, "folded", "", fmt(row["sends"]), fmt(row["after"])])
+                continue
             if edge["local_text"] and not re.fullmatch(r"−?[\d.]+", edge["local_text"]):
                 local = f"{edge['local_text']} = {local}"
             total = fmt(row["after"]) if row["before"] == 0 else f"{fmt(row['before'])} + {fmt(row['sends'])} = {fmt(row['after'])}"
@@ -830,9 +842,10 @@ def _tensor_text(trace: Trace) -> str:
                 rule = f"g × {fmt(_float(edge['local']))}"
             if "broadcast" in edge:
                 rule += f", summed over {_and([str(a) for a in edge['broadcast']['axes']])}"
-            sent = arrays[step["sends"]]
+            sent = arrays[step["sends"]] if "sends" in step else None
             where = f"{nodes[edge['target']]['label']} → {nodes[edge['source']]['label']}"
-            table.append([where, rule, array_text(sent), str(tuple(sent["shape"])), array_text(arrays[step["after"]])])
+            shown = (array_text(sent), str(tuple(sent["shape"]))) if sent else ("several", "")
+            table.append([where, rule, *shown, array_text(arrays[step["after"]])])
         lines += ["", *_columns(table)]
     notes = [n["stops"] for n in nodes if "stops" in n]
     notes += [row["sentence"].replace("**", "") for row in replay_steps(trace) if row["kind"] == "error"]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from . import engine, notes
+from . import calls, engine, notes
 from .dtypes import from_numpy_dtype
 from .node import FREED
 from .op import ELEMENTWISE
@@ -36,7 +36,7 @@ from .recording import (
 )
 from .rules import ATOM, SUM, Text, latex, number_text
 from .rules_tensor import expression, flow, friendly
-from .trace import Edge, Node, Saved, Step, Trace, _and, _d, _source, twin_label
+from .trace import Edge, Node, Saved, Step, Trace, _and, _d, _source, twin_label, walk
 from .variable import Variable, edge_of
 
 NOT_KEPT = "not kept"
@@ -58,6 +58,7 @@ class Recording:
 
     def __init__(self, root: Variable, names: Mapping[str, object] | None = None, second: bool = False, traced: int = TRACED):
         self.notices: list[str] = []
+        self.names = names
         self.layers = Layers(root) if second and root.requires else None
         roots = [root, *(self.layers.gradients if self.layers else ())]
         self.graph = graph = Graph(roots, names, traced)
@@ -172,8 +173,8 @@ class Recording:
             return Text(f"{of[0]:4}[{item.number}]" if outputs is ... else f"{of[0]:4}.{outputs[item.number]}")
         return expression(item.op, parameters(item.node), of)
 
-    def trace(self, title=None, cell_name=None) -> Trace:
-        """The recording as plain data."""
+    def trace(self, title=None, cell_name=None, later: bool = False) -> Trace:
+        """The recording as plain data. `later`: an array is summed up only when somebody looks at it, which is for views that fold."""
         graph, items = self.graph, self.graph.items
         texts, named, exprs = self._labels()
         sources = [_line(item, cell_name) for item in items]
@@ -182,7 +183,7 @@ class Recording:
                 None if item.node is not None and item.node.number >= self.layers.start else s
                 for item, s in zip(items, sources, strict=True)
             ]
-        self.arrays = arrays = Arrays()
+        self.arrays = arrays = Arrays(later)
         made_by: dict[int, list[int]] = {}
         edges = [self._edge(e, texts) for e in range(len(self.edges))]
         if self.layers:
@@ -192,7 +193,7 @@ class Recording:
                 for e in found:
                     edges[e].setdefault("makes", []).append(i)
         nodes: list[Node] = []
-        scopes = self._scopes()
+        scopes, inside = self._scopes()
         for i, item in enumerate(items):
             value = self.values[i]
             grad = self.ran.grads[i] if self.ran else None
@@ -210,6 +211,8 @@ class Recording:
             node["array"], node["grad_array"] = arrays.add(value, ("value", i)), arrays.add(grad, ("grad", i))
             if item.op is not None:
                 node["function"] = friendly(item.op)
+            if i in inside:
+                node["inside"] = inside[i]
             if item.folded:
                 node["folded"] = True
                 node["expr"] = "… computed earlier"
@@ -300,20 +303,39 @@ class Recording:
         tex = list(lines.values())
         return "; ".join(lines), r",\quad ".join(tex)
 
-    def _scopes(self) -> list[str]:
-        """The module whose parameters an operation uses."""
+    def _scopes(self) -> tuple[list[str], dict[int, list[str]]]:
+        """For each item the innermost module whose call made it (for a parameter, whose it is), and the names of all calls around it.
+
+        A layer that is called twice has two calls, the second called "layer (call 2)". Where no call is known, the module is the one
+        whose parameters an operation uses.
+        """
+        items, found = self.graph.items, {}
+        numbers = {i: item.node.number for i, item in enumerate(items) if item.kind == "operation" and item.node is not None}
+        around = calls.around(numbers.values())
+        if around:
+            paths = {id(thing): text for text, thing in walk(self.names) if hasattr(thing, "_parameters") and hasattr(thing, "_modules")}
+            called: dict[str, int] = {}
+            texts: dict[tuple[int, int], tuple[str, str]] = {}  # call -> (path, a name of its own)
+            for i, number in numbers.items():
+                for first, last, module in around.get(number, ()):
+                    if (first, last) not in texts:
+                        live = module()
+                        path = paths.get(id(live)) or type(live).__name__ if live is not None else "a module that is gone"
+                        called[path] = turn = called.get(path, 0) + 1
+                        texts[first, last] = path, path if turn == 1 else f"{path} (call {turn})"
+                if number in around:
+                    found[i] = [texts[first, last] for first, last, _ in around[number]]
         out: list[str] = []
-        for item in self.graph.items:
+        for i, item in enumerate(items):
             if item.kind == "leaf":
                 out.append(item.path.rpartition(".")[0] if type(item.live).__name__ == "Parameter" and "." in item.path else "")
                 continue
-            inner = {
-                out[p]
-                for p in item.parents
-                if out[p] and (self.graph.items[p].kind == "leaf" or (self.graph.items[p].op and self.graph.items[p].op.view))
-            }
+            if i in found:
+                out.append(found[i][-1][0])
+                continue
+            inner = {out[p] for p in item.parents if out[p] and (items[p].kind == "leaf" or (items[p].op and items[p].op.view))}
             out.append(inner.pop() if len(inner) == 1 else "")
-        return out
+        return out, {i: [name for _, name in texts_of] for i, texts_of in found.items()}
 
     def _view_of(self, i: int) -> dict | None:
         item = self.graph.items[i]
@@ -495,11 +517,24 @@ def _one_or_nan(array: np.ndarray | None) -> float:
     return float(array.ravel()[0]) if array is not None and array.size == 1 else math.nan
 
 
+class Later(list):
+    """A table whose arrays are summed up when they are looked at."""
+
+    def __getitem__(self, i):
+        thing = super().__getitem__(i)
+        if isinstance(thing, np.ndarray):
+            self[i] = thing = numbers(thing)
+        return thing
+
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
+
+
 class Arrays:
     """The arrays of a trace, each once."""
 
-    def __init__(self):
-        self.table: list = []
+    def __init__(self, later: bool = False):
+        self.table: list = Later() if later else []
         self.index: dict[int, int] = {}
         self.held: list[np.ndarray] = []  # so that no id is given twice
         self.where: list[tuple] = []  # what each is: ("value", item), ("grad", item), or ("event", number, place in the event)
@@ -511,7 +546,7 @@ class Arrays:
             self.index[id(array)] = len(self.table)
             self.held.append(array)
             self.where.append(where)
-            self.table.append(numbers(array))
+            self.table.append(array if type(self.table) is Later else numbers(array))
         return self.index[id(array)]
 
 

@@ -8,9 +8,11 @@ import functools
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+from weakref import ref
 
+from .. import calls
 from ..dtypes import dtype as Dtype
-from ..node import RemovableHandle
+from ..node import RemovableHandle, next_number
 from ..tensor import Tensor
 from . import module_hooks, module_state
 from .parameter import Buffer, Parameter, typename
@@ -66,7 +68,10 @@ class Module:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._forward_pre_hooks or self._forward_hooks or self._backward_hooks or self._backward_pre_hooks:
             return module_hooks.call(self, args, kwargs)
-        return self.forward(*args, **kwargs)
+        start = next_number()
+        out = self.forward(*args, **kwargs)
+        calls.LOG.append((start, next_number(), ref(self)))  # so that a graph can be folded by module
+        return out
 
     # Registration ------------------------------------------------------------------------------------------------------
 

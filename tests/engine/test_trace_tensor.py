@@ -184,13 +184,43 @@ def test_notes_end_and_are_free_when_off():
     assert "leave_note" not in mul.call.__globals__ and "leave_note" not in mul.call.__code__.co_names
 
 
+def test_each_call_of_a_module_has_a_name_of_its_own():
+    class Twice(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.cell = torch.nn.Linear(2, 2)
+
+        def forward(self, x):
+            return self.cell(self.cell(x).tanh())
+
+    model = Twice()
+    made = model(torch.ones(1, 2)).sum()
+    t = trace(made, {"model": model, "made": made})
+    assert [n.get("inside") for n in t["nodes"] if n["op"] in ("AddmmBackward0", "TanhBackward0", "SumBackward0")] == [
+        ["model", "model.cell"], ["model"], ["model", "model.cell (call 2)"], None]
+    del model
+    t = trace(made, {"made": made})  # the log holds no module alive
+    assert {n["inside"][0] for n in t["nodes"] if n.get("inside")} == {"a module that is gone"}
+
+
+def test_arrays_that_nobody_looks_at_are_not_summed_up():
+    from minigrad.trace_tensor import Recording
+
+    y = (torch.ones(3, requires_grad=True) * 2).sum()
+    t = Recording(y).trace(later=True)
+    assert all(type(a) is np.ndarray for a in list.__iter__(t["arrays"]))
+    assert t["arrays"][0]["shape"] == [3] and list(t["arrays"]) == Recording(y).trace()["arrays"]
+
+
 def test_modules_give_their_parameters_names_and_nodes_their_scope():
     model = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Tanh(), torch.nn.Linear(2, 1))
     x = torch.ones(4, 3)
     loss = model(x).mean()
     t = trace(loss, {"model": model, "x": x, "loss": loss})
     assert {n["label"] for n in t["nodes"] if n["kind"] == "leaf"} >= {"model[0].weight", "model[0].bias", "model[2].weight", "x"}
-    assert {n["scope"] for n in t["nodes"]} == {"", "model[0]", "model[2]"}
+    assert {n["scope"] for n in t["nodes"]} == {"", "model[0]", "model[1]", "model[2]"}
+    tanh = next(n for n in t["nodes"] if n["op"] == "TanhBackward0")
+    assert tanh["inside"] == ["model", "model[1]"]
     loss.backward()
     for name, p in model.named_parameters():
         where, _, kind = name.partition(".")
