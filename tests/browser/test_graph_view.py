@@ -25,7 +25,7 @@ class View:
         self.nb, self.page = nb, nb.page
         self.root = nb.page.locator(".mg-root").nth(index)
         expect(self.root).to_have_attribute("data-ready", "1")
-        self.page.set_default_timeout(5_000)
+        self.page.set_default_timeout(30_000)
 
     def step(self) -> int:
         return int(self.root.get_attribute("data-step"))

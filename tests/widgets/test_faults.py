@@ -14,8 +14,8 @@ import minigrad as torch
 from minigrad import Value
 from widgets import graph
 
-JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x),
-                    max_leaves=8)
+JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+                    lambda x: st.lists(x) | st.dictionaries(st.text(), x), max_leaves=8)
 TRAITS = ["code", "trace", "step", "leaves", "recorded", "inputs", "sweeps", "notice", "picture", "version", "tooltip", "nonsense"]
 
 
