@@ -5,17 +5,23 @@ from widgets.lessons import stepper; stepper()
 
 from .bucket import bucket, micro_batches, two_loops
 from .chain import chain
+from .dual import dual
 from .grow import grow
 from .inspector import inspector
+from .jacobian_heat import jacobian_heat
 from .ledger import ledger
 from .order_game import order_game
 from .own_engine import own_engine
+from .passes import passes
 from .pick_v import jacobian_size, pick_u, pick_v
+from .playground import playground
+from .progress import progress
+from .race import race
 from .recap import recap
 from .step_size import step_size
 from .stepper import stepper
 
 __all__ = [
-    "bucket", "chain", "grow", "inspector", "jacobian_size", "ledger", "micro_batches", "order_game", "own_engine", "pick_u", "pick_v",
-    "recap", "step_size", "stepper", "two_loops",
+    "bucket", "chain", "dual", "grow", "inspector", "jacobian_heat", "jacobian_size", "ledger", "micro_batches", "order_game", "own_engine",
+    "passes", "pick_u", "pick_v", "playground", "progress", "race", "recap", "step_size", "stepper", "two_loops",
 ]

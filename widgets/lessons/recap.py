@@ -14,7 +14,10 @@ from .lesson import Lesson, Sentence, label, number, svg, tag
 from .listen import order_of
 from .programs import diamond, run_named, square_line
 from .recap_graphs import chain_rule, the_graph, the_ledger
+from .recap_modes import two_modes
+from .recap_normalizing import softmax_and_layernorm
 from .recap_tensors import accumulation, non_scalar
+from .recap_training import training_loop
 
 _BOX = 'viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"'
 _TIP = f'<marker id="mgl-{{0}}" {_BOX}><path class="tip-{{0}}" d="M0 0L8 4L0 8z"/></marker>'
@@ -111,7 +114,10 @@ def _engine() -> tuple[str, str]:
     return svg(width, top + 90, out, words), words
 
 
-CHAPTERS = {1: _three_ways, 2: the_graph, 3: chain_rule, 4: the_ledger, 5: _engine, 7: accumulation, 8: non_scalar}
+CHAPTERS = {
+    1: _three_ways, 2: the_graph, 3: chain_rule, 4: the_ledger, 5: _engine, 7: accumulation, 8: non_scalar,
+    12: two_modes, 14: softmax_and_layernorm, 17: training_loop,
+}  # fmt: skip
 
 
 def recap(chapter: int) -> Lesson:

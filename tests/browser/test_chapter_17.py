@@ -1,0 +1,82 @@
+"""Chapter 17 in a real JupyterLab: training that pauses and leaves the kernel to others, the race without a kernel, both themes."""
+
+import re
+
+import nbformat
+import pytest
+from playwright.sync_api import expect
+
+from .lab import ROOT
+
+NOTEBOOK = "17_training_loop.ipynb"
+CELLS = ("%load_ext minigrad", "playground()", "def my_step", "race()", "recap(17)")
+
+
+@pytest.fixture
+def chapter(open_notebook):
+    """The chapter's lessons, as the notebook shows them, without its minute of training."""
+    stored = nbformat.read(ROOT / "notebooks" / NOTEBOOK, as_version=4)
+    sources = [cell.source for cell in stored.cells if cell.cell_type == "code" and cell.source.startswith(CELLS)]
+    assert len(sources) == len(CELLS)
+    nb = open_notebook([*sources, "6 * 7"])
+    nb.run_all()
+    assert nb.cell_errors() == []
+    return nb
+
+
+def lesson(nb, name, nth=0):
+    box = nb.page.locator(f".{name}").nth(nth)
+    box.scroll_into_view_if_needed()
+    return box
+
+
+def press(box, name):
+    box.get_by_role("button", name=name, exact=True).click()
+
+
+def test_the_playground_trains_pauses_and_lets_others_run(chapter):
+    box = lesson(chapter, "mg-playground")
+    press(box, "one step")
+    expect(box).to_contain_text("After 1 step:")
+    press(box, "start")
+    expect(box).to_contain_text(re.compile(r"After \d{2,} steps"))
+    chapter.page.locator(".jp-Cell").last.click()
+    chapter.command("notebook:run-cell")  # another cell answers while the network learns
+    expect(chapter.page.locator(".jp-Cell").last.locator(".jp-OutputArea-output")).to_contain_text("42")
+    press(box, "pause")
+    expect(box.get_by_role("button", name="start", exact=True)).to_be_visible()
+    expect(box.get_by_role("status")).to_contain_text("new ones right")
+    box.get_by_role("button", name="graph of one batch", exact=True).press("Enter")
+    expect(box.locator(".mg-root")).to_contain_text("p0_weight")
+    press(box, "hide the graph")
+    expect(box.locator(".mg-root")).to_have_count(0)
+    press(box, "reset")
+    expect(box.get_by_role("status")).to_contain_text("After 0 steps")
+    own = lesson(chapter, "mg-playground", 1)
+    expect(own).to_contain_text("After 100 steps")
+    press(own, "one step")
+    expect(own).to_contain_text("After 101 steps")
+    for theme in ("light", "dark"):
+        chapter.theme(theme)
+        chapter.shot(f"chapter-17-playground-{theme}", own)
+
+
+def test_the_race_needs_no_kernel(chapter):
+    box = lesson(chapter, "mg-race")
+    film = box.locator(".mg-film")
+    expect(film).to_contain_text("lr = 0.1, after 60 steps")
+    chapter.restart()  # nothing of Python is left behind the picture
+    film.focus()
+    chapter.page.keyboard.press("Home")
+    expect(film.get_by_role("status")).to_contain_text("after 0 steps: height SGD 11.4, momentum 0.9 11.4")  # 49/20 + 9
+    chapter.page.keyboard.press("ArrowRight")
+    expect(film.get_by_role("status")).to_contain_text("after 1 step: height")
+    film.locator("input").nth(1).focus()
+    chapter.page.keyboard.press("End")
+    expect(film.get_by_role("status")).to_contain_text("lr = 0.9, after 1 step")
+    press(film, "▶ play")
+    expect(film).to_have_attribute("data-at", "60")
+    expect(film.get_by_role("button", name="▶ play")).to_be_visible()
+    for theme in ("light", "dark"):
+        chapter.theme(theme)
+        chapter.shot(f"chapter-17-race-{theme}", box)

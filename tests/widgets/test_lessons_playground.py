@@ -1,0 +1,208 @@
+"""The playground: its steps against the same loop written out, its picture against the model's own answers, and pausing, errors, wishes."""
+
+import asyncio
+import importlib
+import re
+
+import numpy as np
+import pytest
+
+import minigrad as torch
+from minigrad import nn
+from minigrad.nn import functional as F
+from widgets.lessons import playground
+from widgets.lessons.contours import contour
+from widgets.lessons.playground import DATA, GRID, LIMIT, POINTS, default_model
+
+
+def linear(outputs=2):
+    torch.manual_seed(3)
+    return nn.Linear(2, outputs)
+
+
+def test_steps_are_those_of_the_loop_written_out():
+    lesson = playground(steps=0, batch=POINTS, lr=0.02)
+    twin = default_model(2)
+    x, y = DATA["moons"][0](0)
+    optimizer = torch.optim.Adam(twin.parameters(), lr=0.02)
+    for _ in range(7):
+        optimizer.zero_grad()
+        loss = F.cross_entropy(twin(x.double()), y)
+        loss.backward()
+        optimizer.step()
+    lesson.state.steps(7)
+    for mine, wanted in zip(lesson.state.model.parameters(), twin.parameters(), strict=True):
+        # the batch is shuffled: sums differ in the last digits
+        assert mine.detach().array == pytest.approx(wanted.detach().array, rel=1e-9, abs=1e-12)
+    assert lesson.state.losses[-1] == pytest.approx(loss.item(), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "data, optimizer, steps, lr", [("moons", "Adam", 250, 0.03), ("circles", "momentum", 300, 0.1), ("spirals", "Adam", 500, 0.03)]
+)
+def test_it_learns(data, optimizer, steps, lr):
+    state = playground(data=data, optimizer=optimizer, steps=steps, lr=lr).state
+    assert state.right > 0.9 * POINTS and state.new_right > 0.9 * POINTS
+    assert len(state.losses) == steps and state.losses[0] > 3 * state.losses[-1]
+
+
+def test_what_it_says_is_what_the_model_answers():
+    model = linear()
+    lesson = playground(model, torch.optim.SGD(model.parameters(), lr=0.5), steps=20)
+    state = lesson.state
+    with torch.no_grad():
+        right = (model(state.x).argmax(1) == state.y).sum().item()
+    assert f"{right} of {POINTS} points right" in lesson.text() and "your optimizer" in lesson.text()
+    # a linear model has a straight boundary: each point of the line has equal scores
+    line = contour((state.map[:, 1] - state.map[:, 0]).reshape(GRID, GRID).tolist(), 0.0, lambda c, r: (c, r))
+    ends = np.array([[float(n) for n in pair] for pair in re.findall(r"([\d.]+) ([\d.]+)", line)])
+    assert len(ends) > 10
+    low, high = np.array(state.low), np.array(state.high)
+    w, b = model.weight.detach().array, model.bias.detach().array
+    scores = (low + ends / (GRID - 1) * (high - low)) @ w.T + b
+    assert np.abs(scores[:, 0] - scores[:, 1]).max() < 0.05 * np.abs(w).max() * (high - low)[0]
+
+
+def test_batches_are_epochs():
+    state = playground(batch=32).state
+    seen = []
+    for _ in range(POINTS // 32):
+        x, y = state.next_batch()
+        assert x.shape == (32, 2) and y.shape == (32,)
+        seen += [tuple(p) for p in x.tolist()]
+    assert len(set(seen)) == len(seen)
+
+
+def test_reset_goes_back_to_the_first_step():
+    model = linear()
+    before = model.weight.tolist()
+    lesson = playground(model, torch.optim.Adam(model.parameters(), lr=0.1), steps=5)
+    first = list(lesson.state.losses)
+    assert model.weight.tolist() != before
+    lesson.buttons["reset"].click()
+    assert model.weight.tolist() == before and lesson.state.losses == []
+    for _ in range(5):
+        lesson.buttons["one step"].click()
+    assert lesson.state.losses == first  # the optimiser's averages and the shuffling are back, too
+    assert "After 5 steps" in lesson.words.value
+
+
+def test_own_step_is_run():
+    calls = []
+
+    def lazy(model, optimizer, x, y):  # forgets optimizer.step()
+        calls.append(len(x))
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        return loss
+
+    state = playground(step=lazy, steps=6, batch=8).state
+    still = default_model(2).state_dict()
+    assert calls == [8] * 6 and all(torch.equal(p, still[name]) for name, p in state.model.named_parameters())
+
+
+def test_the_learners_random_numbers_are_left_alone():
+    torch.manual_seed(7)
+    wanted = torch.rand(3).tolist()
+    torch.manual_seed(7)
+    playground(steps=3)
+    assert torch.rand(3).tolist() == wanted
+
+
+def test_training_leaves_room_for_others_and_pauses():
+    async def scene():
+        one, two = playground(), playground(data="circles")
+        one.pace.value = 1
+        one.toggle()
+        assert one.running and one.buttons["start"].description == "pause"
+        while len(one.state.losses) < 3:  # another task runs between the slices
+            await asyncio.sleep(0)
+        two.toggle()  # a second start pauses the first
+        assert two.running and not one.running and one.buttons["start"].description == "start"
+        count = len(one.state.losses)
+        while len(two.state.losses) < 2:
+            await asyncio.sleep(0)
+        two.toggle()
+        assert len(one.state.losses) == count < LIMIT and not two.running
+        assert 'aria-live="polite"' in two.words.value
+
+    asyncio.run(scene())
+
+
+def test_a_run_ends_by_itself(monkeypatch):
+    module = importlib.import_module("widgets.lessons.playground")
+    monkeypatch.setattr(module, "LIMIT", 12)
+    monkeypatch.setattr(module, "PAUSE", 0)
+
+    async def scene():
+        lesson = playground()
+        lesson.start()
+        await lesson.task
+        assert len(lesson.state.losses) == 12 and not lesson.running
+
+    asyncio.run(scene())
+    lesson = playground()
+    lesson.start()  # without an event loop: all of it now
+    assert len(lesson.state.losses) == 12
+
+
+def test_controls():
+    lesson = playground(steps=4)
+    lesson.lr.value = 0.1
+    assert {group["lr"] for group in lesson.state.optimizer.param_groups} == {0.1} and len(lesson.state.losses) == 4
+    lesson.batch.value = 1
+    assert len(lesson.state.next_batch()[0]) == 1
+    lesson.data.value = "spirals"
+    assert lesson.state.classes == 3 and lesson.state.losses == [] and "0 steps" in lesson.text()
+    lesson.kind.value = "momentum"
+    assert lesson.state.optimizer.param_groups[0]["momentum"] == 0.9 and lesson.state.optimizer.param_groups[0]["lr"] == 0.1
+
+
+def test_the_graph_of_one_batch():
+    lesson = playground(steps=2, batch=8)
+    following = lesson.state.one_batch()[0].item()
+    lesson.buttons["graph of one batch"].click()
+    (view,) = lesson.below.children
+    labels = {n["label"] for n in view.trace["nodes"]}
+    assert {"loss", "x", "y", "p0_weight", "p4_bias"} <= labels
+    (root,) = [n for n in view.trace["nodes"] if n["label"] == "loss"]
+    assert float(root["value"]) == pytest.approx(following)
+    lesson.buttons["one step"].click()
+    assert lesson.state.losses[-1] == pytest.approx(following)  # it was really the next batch
+    lesson.buttons["graph of one batch"].click()
+    assert lesson.below.children == ()
+
+
+def test_trouble_while_training_is_told():
+    lesson = playground(step=lambda model, optimizer, x, y: model(x).sum() * float("inf"))
+    lesson.buttons["one step"].click()
+    assert "no finite number" in lesson.words.value and 'role="alert"' in lesson.words.value
+    lesson.buttons["reset"].click()
+    assert "After 0 steps" in lesson.words.value
+    lesson = playground(step=lambda model, optimizer, x, y: "done")
+    lesson.buttons["one step"].click()
+    assert "must return the loss, but it returned str" in lesson.words.value
+
+
+class Empty(nn.Module):
+    def forward(self, x):
+        return x
+
+
+@pytest.mark.parametrize("nonsense, said", [
+    ({"model": nn.Linear}, "make one with Linear()"), ({"model": 3}, "It was given int"), ({"data": "stars"}, "moons, circles, spirals"),
+    ({"optimizer": "Adamant"}, "SGD, momentum, Adam"), ({"optimizer": 0.1}, "It was given float"),
+    ({"model": nn.Linear(3, 2)}, "cannot train"), ({"model": nn.Linear(2, 1)}, "one number for each kind of point"),
+    ({"model": nn.Linear(2, 2), "data": "spirals"}, "Linear(…, 3)"), ({"model": Empty()}, "no parameters"),
+    ({"lr": -1}, "lr must lie between"), ({"lr": "fast"}, "could not convert"), ({"step": 4}, "step must be"),
+    ({"steps": 10**6}, "steps between 0 and"), ({"optimizer": torch.optim.SGD(nn.Linear(2, 2).parameters(), lr=1)}, "the model, too"),
+])  # fmt: skip
+def test_nonsense_gets_a_sentence(nonsense, said):
+    lesson = playground(**nonsense)
+    assert said in lesson.text() and "image/svg+xml" not in lesson._repr_mimebundle_()
+
+
+def test_static_twin_is_the_same_twice():
+    one, two = (playground(data="spirals", steps=30)._repr_mimebundle_() for _ in range(2))
+    assert all(one[kind] == two[kind] for kind in ("image/svg+xml", "text/plain")) and "<title>" in one["image/svg+xml"]

@@ -1,0 +1,110 @@
+"""The race: paths against update rules written out by hand, the slip's first step against arithmetic, and the film that shows them."""
+
+import re
+
+import pytest
+
+import minigrad as torch
+from widgets.film import SLOT, Film, moment
+from widgets.lessons import race
+from widgets.lessons.race import RACERS, RATES, STEPS, SURFACES, UncorrectedAdam, run
+
+VALLEY = SURFACES["valley"]
+
+
+def slope(x, y):
+    """Of x²/20 + y²."""
+    return (x / 10, 2 * y)
+
+
+def by_hand(kind, lr, steps):
+    p, v, m, s = list(VALLEY.start), [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]
+    points = [tuple(p)]
+    for t in range(1, steps + 1):
+        for i, g in enumerate(slope(*p)):
+            if kind == "SGD":
+                p[i] -= lr * g
+            elif kind == "momentum 0.9":
+                v[i] = 0.9 * v[i] + g
+                p[i] -= lr * v[i]
+            else:
+                m[i], s[i] = 0.9 * m[i] + 0.1 * g, 0.999 * s[i] + 0.001 * g * g
+                fix = (1 - 0.9**t, 1 - 0.999**t) if kind == "Adam" else (1, 1)
+                p[i] -= lr * (m[i] / fix[0]) / ((s[i] / fix[1]) ** 0.5 + 1e-8)
+        points.append(tuple(p))
+    return points
+
+
+@pytest.mark.parametrize("kind", RACERS)
+@pytest.mark.parametrize("lr", [0.01, 0.3])
+def test_paths_against_the_rules_by_hand(kind, lr):
+    path = run(RACERS[kind], VALLEY, lr)
+    for got, wanted in zip(path.points, by_hand(kind, lr, STEPS), strict=True):
+        assert got == pytest.approx(wanted, rel=1e-9, abs=1e-12)
+    assert path.heights == pytest.approx([x * x / 20 + y * y for x, y in path.points], rel=1e-12)
+
+
+def test_the_slip_makes_the_first_step_too_long():
+    for start in (0.004, 1000.0):
+        w = torch.tensor(0.0, dtype=torch.float64, requires_grad=True)
+        (start * w).backward()
+        UncorrectedAdam([w], lr=0.1).step()
+        assert w.item() == pytest.approx(-0.1 * 0.1 / 0.001**0.5, rel=1e-3)
+
+
+def test_all_paths_are_sent_at_once():
+    lesson = race()
+    film = lesson.film
+    assert [take["label"] for take in film.takes] == [f"{lr:g}" for lr in RATES] and film.takes[film.take]["label"] == "0.1"
+    assert all(len(take["says"]) == STEPS + 1 for take in film.takes) and film.at == film.last == STEPS
+    for take, lr in zip(film.takes, RATES, strict=True):
+        trails = re.findall(r'data-points="([^"]*)"', take["body"])
+        assert len(trails) == len(RACERS)
+        assert [len(trail.split()) for trail in trails] == [len(p.points) for p in lesson.state.paths[lr].values()]
+    film.take, film.at = 0, 3
+    assert "lr = 0.003, after 3 steps" in film.sentence() and "after 3 steps" in lesson.text()
+
+
+def test_what_flies_away_is_gone():
+    lesson = race("banana", lr=0.9)
+    assert "SGD gone" in lesson.film.sentence() and re.search(r"^SGD .* gone$", lesson.text(), re.M)
+
+
+def test_own_surface_and_own_optimizer():
+    lesson = race(lambda x, y: (x - 1) ** 2 + 3 * y**2, torch.optim.RMSprop, box=(-3, 3, -2, 2), start=(-2, 1.5))
+    assert lesson.state.surface.formula == "f(x, y)" and len(lesson.state.paths[0.1]) == 5
+    assert lesson.state.paths[0.1]["yours"].points[0] == (-2, 1.5) and "yours" in lesson.text()
+
+
+def test_another_surface_from_the_menu():
+    lesson = race()
+    lesson.menu.value = "saddle"
+    assert "y⁴/16" in lesson.text() and lesson.film.ground.count("lowest") == 2  # it has two lowest places
+    assert lesson.state.paths[0.1]["Adam"].heights[-1] == pytest.approx(-0.25, abs=0.01)
+
+
+@pytest.mark.parametrize("nonsense, said", [
+    ({"surface": "moon"}, "valley, banana, saddle"), ({"optimizer": 3}, "It was given int"), ({"surface": lambda x, y: 3}, "returned int"),
+    ({"surface": lambda x, y: x + y, "box": (1, 0, 0, 1)}, "left < right"), ({"surface": lambda x, y: (x * y).log()}, "no finite height"),
+    ({"lr": -1}, "race cannot run this"), ({"optimizer": lambda p, lr: None}, "race cannot run this"),
+])  # fmt: skip
+def test_nonsense_gets_a_sentence(nonsense, said):
+    assert said in race(**nonsense).text()
+
+
+def test_static_twin_is_the_same_twice():
+    one, two = race()._repr_mimebundle_(), race()._repr_mimebundle_()
+    assert all(one[kind] == two[kind] for kind in ("image/svg+xml", "text/plain"))
+    assert "<title>" in one["image/svg+xml"] and not re.search("data-(points|move|text|on)", one["image/svg+xml"])
+
+
+def test_a_moment_of_a_film():
+    body = '<polyline data-points="0,0 1,1 2,2"/><g data-move="5,6 7,8"/><text data-text="a|b"></text><rect data-on="0-0 2-3"/>'
+    ground = f"<svg>{SLOT}</svg>"
+    assert moment(ground, body, 1) == (
+        '<svg><polyline points="0,0 1,1"/><g transform="translate(7,8)"/><text>b</text><rect visibility="hidden"/></svg>'
+    )
+    assert 'points="0,0 1,1 2,2"/><g transform="translate(7,8)"/><text>b</text><rect/>' in moment(ground, body, 2)
+    film = Film()
+    film.show(ground, [{"label": "x", "body": body, "says": ["one", "two", "three"]}], at=99)
+    assert film.at == 2 and film.sentence() == "three" and film.picture() == moment(ground, body, 2)

@@ -1,0 +1,72 @@
+"""A picture whose every moment is sent at once: the browser steps, plays and scrubs it without asking the kernel.
+
+What lives here: `Film` (a ground that stands still, takes over it, a sentence for each moment) and `moment`, the same in Python for the
+static twin. What does not: what a film shows. In a take's SVG, attributes say what changes: `data-points` (a trail, up to the moment),
+`data-move` (positions, separated by spaces), `data-text` (texts, separated by |), `data-on` (spans of moments such as "0-3 7-9").
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from hashlib import blake2b
+
+import anywidget
+import traitlets
+
+from . import static
+from .graph import LOADER
+
+SLOT = '<g class="film"></g>'  # where a take goes in the ground
+
+
+@cache
+def _front(name: str) -> str:
+    return (static.FRONT / name).read_text(encoding="utf-8")
+
+
+def moment(ground: str, take: str, k: int) -> str:
+    """The picture at moment k, as a plain SVG."""
+
+    def on(m: re.Match) -> str:
+        spans = [span.split("-") for span in m[1].split()]
+        return "" if any(int(a) <= k <= int(b) for a, b in spans) else ' visibility="hidden"'
+
+    take = re.sub(r' data-points="([^"]*)"', lambda m: f' points="{" ".join(m[1].split()[: k + 1])}"', take)
+    take = re.sub(r' data-move="([^"]*)"', lambda m: f' transform="translate({_at(m[1].split(), k)})"', take)
+    take = re.sub(r' data-text="([^"]*)">', lambda m: f">{_at(m[1].split('|'), k)}", take)
+    return ground.replace(SLOT, re.sub(r' data-on="([^"]*)"', on, take))
+
+
+def _at(items: list[str], k: int) -> str:
+    return items[min(k, len(items) - 1)]
+
+
+class Film(anywidget.AnyWidget):
+    """`takes`: dicts with `label` (what the second slider says), `body` (SVG) and `says` (a sentence for each moment)."""
+
+    _esm = LOADER
+    _css = traitlets.Unicode(_front("film.css")).tag(sync=True)
+    code = traitlets.Unicode(_front("film.js")).tag(sync=True)
+    code_key = traitlets.Unicode(blake2b(_front("film.js").encode(), digest_size=8).hexdigest()).tag(sync=True)
+    ground = traitlets.Unicode("").tag(sync=True)
+    takes = traitlets.List(traitlets.Dict()).tag(sync=True)
+    take = traitlets.Int(0).tag(sync=True)
+    at = traitlets.Int(0).tag(sync=True)
+    names = traitlets.List(traitlets.Unicode(), ["step", "take"]).tag(sync=True)  # what the two sliders are called
+
+    def show(self, ground: str, takes: list[dict], take: int = 0, at: int | None = None) -> None:
+        """Put in another film: all of it, then where it stands (by default at its end)."""
+        with self.hold_sync():
+            self.ground, self.takes, self.take = ground, takes, take
+            self.at = self.last if at is None else min(max(at, 0), self.last)
+
+    @property
+    def last(self) -> int:
+        return len(self.takes[self.take]["says"]) - 1
+
+    def picture(self) -> str:
+        return moment(self.ground, self.takes[self.take]["body"], self.at)
+
+    def sentence(self) -> str:
+        return self.takes[self.take]["says"][self.at]

@@ -1,0 +1,260 @@
+"""The race: optimisers go down the same surface from the same start, step by step, at every learning rate of a slider.
+
+What lives here: `race(surface)`, the surfaces, and Adam without its bias correction, a slip that runs and looks right. All paths at all
+learning rates are computed when the race is made and sent at once: stepping, playing and changing lr ask the kernel for nothing.
+What does not: the optimisers (minigrad.optim), the player (widgets/film.py), lines of equal height (contours.py).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import ipywidgets
+
+import minigrad as torch
+from minigrad.create import tensor
+from widgets.film import SLOT, Film
+
+from .contours import contour
+from .lesson import Lesson, Sentence, label, number, svg, tag, wrap
+
+STEPS = 60
+RATES = (0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 0.9)
+COLUMNS, ROWS = 57, 43
+X0, Y0, WIDTH, HEIGHT = 16.0, 16.0, 448.0, 336.0
+YOURS = "yours"
+
+
+@dataclass(frozen=True)
+class Surface:
+    """A function of two numbers, the part of the plane that is drawn (left, right, bottom, top), and where the race starts."""
+
+    f: Callable
+    box: tuple[float, float, float, float]
+    start: tuple[float, float]
+    formula: str
+
+
+SURFACES = {
+    "valley": Surface(lambda x, y: x**2 / 20 + y**2, (-8, 4, -4.5, 4.5), (-7.0, 3.0), "x²/20 + y²"),
+    "banana": Surface(lambda x, y: (1 - x) ** 2 / 4 + (y - x**2) ** 2, (-2.2, 2.2, -1.2, 3.2), (-1.6, 2.6), "(1 − x)²/4 + (y − x²)²"),
+    "saddle": Surface(lambda x, y: x**2 / 2 - y**2 / 4 + y**4 / 16, (-3, 3, -2.4, 2.4), (-2.5, 0.02), "x²/2 − y²/4 + y⁴/16"),
+}
+
+
+class UncorrectedAdam(torch.optim.Optimizer):
+    """Adam as it is often written down: the averages m and v start at 0, and nobody divides them by 1 − βᵗ."""
+
+    def __init__(self, params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8):
+        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps})
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        for group in self.param_groups:
+            b1, b2 = group["betas"]
+            for p in group["params"]:
+                state = self.state[p]
+                state["m"] = b1 * state.get("m", 0.0) + (1 - b1) * p.grad
+                state["v"] = b2 * state.get("v", 0.0) + (1 - b2) * p.grad**2
+                p -= group["lr"] * state["m"] / (state["v"].sqrt() + group["eps"])
+
+
+RACERS: dict[str, Callable] = {
+    "SGD": lambda p, lr: torch.optim.SGD(p, lr=lr),
+    "momentum 0.9": lambda p, lr: torch.optim.SGD(p, lr=lr, momentum=0.9),
+    "Adam": lambda p, lr: torch.optim.Adam(p, lr=lr),
+    "Adam, uncorrected": lambda p, lr: UncorrectedAdam(p, lr=lr),
+}
+LOOKS = {  # colour, dashes of the trail, shape
+    "SGD": ("fwd", "", "circle"), "momentum 0.9": ("good", "8 3", "square"), "Adam": ("bwd", "", "triangle"),
+    "Adam, uncorrected": ("bad", "3 4", "cross"), YOURS: ("ink", "10 3 2 3", "diamond"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Path:
+    """Where an optimiser was before the first step and after each, and how high."""
+
+    points: list[tuple[float, float]]
+    heights: list[float]
+
+
+def run(make: Callable, surface: Surface, lr: float, steps: int = STEPS) -> Path:
+    """Real steps on real tensors in float64, until the end or until a number is no longer finite."""
+    p = tensor(list(surface.start), dtype=torch.float64, requires_grad=True)
+    optimizer = make([p], lr)
+    points, heights = [], []
+    for k in range(steps + 1):
+        optimizer.zero_grad()
+        height = surface.f(p[0], p[1])
+        if not isinstance(height, torch.Tensor) or not height.requires_grad:
+            raise TypeError(f"the surface must compute a tensor from x and y, but it returned {type(height).__name__}.")
+        x, y = p.tolist()
+        if not all(map(math.isfinite, (x, y, height.item()))) or max(abs(x), abs(y)) > 1e12:
+            break
+        points.append((x, y))
+        heights.append(height.item())
+        if k < steps:
+            height.backward()
+            optimizer.step()
+    if not points:
+        raise ValueError("the surface has no finite height where the race starts.")
+    return Path(points, heights)
+
+
+class _Race:
+    def __init__(self, surface: Surface, own: Callable | None):
+        self.surface = surface
+        self.racers = dict(RACERS) if own is None else {**RACERS, YOURS: own}
+        self.paths = {lr: {name: run(make, surface, lr) for name, make in self.racers.items()} for lr in RATES}
+
+    def ground(self) -> str:
+        s = self.surface
+        left, right, bottom, top = s.box
+        xs = [left + (right - left) * c / (COLUMNS - 1) for c in range(COLUMNS)]
+        ys = [bottom + (top - bottom) * r / (ROWS - 1) for r in range(ROWS)]
+        with torch.no_grad():
+            flat = s.f(tensor([x for _ in ys for x in xs], dtype=torch.float64), tensor([y for y in ys for _ in xs], dtype=torch.float64))
+            values = flat.tolist()
+        table = [values[r * COLUMNS : (r + 1) * COLUMNS] for r in range(ROWS)]
+        finite = [v for v in values if math.isfinite(v)]
+        low, high = min(finite), max(finite)
+        table = [[v if math.isfinite(v) else high for v in row] for row in table]
+
+        def place(c: float, r: float) -> tuple[float, float]:
+            return X0 + c / (COLUMNS - 1) * WIDTH, Y0 + HEIGHT - r / (ROWS - 1) * HEIGHT
+
+        out = tag("rect", "panel", x=X0, y=Y0, width=WIDTH, height=HEIGHT, rx=4)
+        for k in range(1, 13):  # closer together near the bottom, where the race is decided
+            d = contour(table, low + (high - low) * (k / 13) ** 3, place)
+            out += tag("path", d=d, style=f"fill:none;stroke:var(--soft);stroke-width:1.1;stroke-opacity:{0.9 - 0.055 * k:.2f}")
+        for at, v in enumerate(values):
+            if v <= low + 1e-9 * (high - low):  # a surface may have two lowest places
+                x, y = place(at % COLUMNS, at // COLUMNS)
+                out += tag("path", "rule", d=f"M{x - 5:.1f} {y:.1f}h10M{x:.1f} {y - 5:.1f}v10", stroke_width=1.6)
+                out += label(x, y + 24, "lowest", "t soft halo", "middle")
+        x, y = self._at(s.start)
+        out += tag("circle", cx=x, cy=y, r=7.0, style="fill:none;stroke:var(--ink);stroke-width:1.4")
+        out += label(x, y - 12, "start", "t soft halo", "middle")
+        out += label(490, 36, f"height = {s.formula}", "num t b")
+        out += label(530, 78, "optimizer", "t soft")
+        out += label(750, 78, "height", "t soft", "end") + label(828, 78, "first step", "t soft", "end")
+        out += tag("line", "rule", x1=490, x2=828, y1=86, y2=86)
+        return svg(844, 368, out + SLOT, f"Optimizers on their way down the surface {s.formula}")
+
+    def _at(self, point: tuple[float, float]) -> tuple[float, float]:
+        """In the picture; what has left it stands at its edge."""
+        left, right, bottom, top = self.surface.box
+        x, y = (point[0] - left) / (right - left), (point[1] - bottom) / (top - bottom)
+        return X0 + min(max(x, 0), 1) * WIDTH, Y0 + (1 - min(max(y, 0), 1)) * HEIGHT
+
+    def take(self, lr: float) -> dict:
+        paths = self.paths[lr]
+        trails, heads, table = "", "", ""
+        for row, (name, path) in enumerate(paths.items()):
+            colour, dash, shape = LOOKS[name]
+            spots = [f"{x:.1f},{y:.1f}" for x, y in map(self._at, path.points)]
+            stroke = f"fill:none;stroke:var(--{colour});stroke-width:2.2;stroke-linejoin:round"
+            trails += tag("polyline", style=stroke, data_points=" ".join(spots), **({"stroke_dasharray": dash} if dash else {}))
+            heads += tag("g", "", _shape(shape, colour), data_move=" ".join(spots))
+            y = 112.0 + 34 * row
+            table += tag("line", style=stroke, x1=490, x2=520, y1=y - 4, y2=y - 4, **({"stroke_dasharray": dash} if dash else {}))
+            table += tag("g", "", _shape(shape, colour), transform=f"translate(505,{y - 4:g})")
+            table += label(530, y, name, "t b")
+            shown = [number(h, 3) for h in path.heights] + ["gone"] * (len(path.points) <= STEPS)
+            table += tag("text", "num t", "", x=750.0, y=y, text_anchor="end", data_text="|".join(shown))
+            first = math.dist(*path.points[:2]) if len(path.points) > 1 else math.inf
+            table += label(828, y, number(first, 3), "num t", "end")
+        facts = [
+            "first step: how far it goes at once.",
+            "Adam: about lr in each direction,",
+            "whatever the slope. Uncorrected: 3.16 times that.",
+        ]
+        for k, line in enumerate(facts):
+            table += label(490, 300 + 19 * k, line, "t soft")
+        table += label(490, 56, f"lr = {number(lr)}", "num t")
+        return {"label": number(lr), "body": trails + heads + table, "says": [self._says(lr, k) for k in range(STEPS + 1)]}
+
+    def _says(self, lr: float, k: int) -> str:
+        parts = []
+        for name, path in self.paths[lr].items():
+            parts.append(f"{name} {number(path.heights[k], 3)}" if k < len(path.heights) else f"{name} gone")
+        return f"lr = {number(lr)}, after {k} step{'s' * (k != 1)}: height {', '.join(parts)}."
+
+
+def _shape(kind: str, colour: str) -> str:
+    style = f"fill:var(--{colour});stroke:var(--bg);stroke-width:1.3"
+    if kind == "circle":
+        return tag("circle", r=5.5, style=style)
+    if kind == "square":
+        return tag("rect", x=-5, y=-5, width=10, height=10, style=style)
+    if kind == "cross":
+        return tag("path", d="M-5 -5L5 5M5 -5L-5 5", style=f"fill:none;stroke:var(--{colour});stroke-width:3")
+    return tag("path", d="M0 -6.5L6 4.5H-6z" if kind == "triangle" else "M0 -7L6 0L0 7L-6 0z", style=style)
+
+
+def race(
+    surface: str | Callable = "valley", optimizer: Callable | None = None, *, box: Any = (-4, 4, -3, 3), start: Any = (-3, 2),
+    lr: float = 0.1,
+) -> Lesson:  # fmt: skip
+    """Let SGD, momentum, Adam, and Adam without its correction run down a surface, at eight learning rates.
+
+    surface: "valley", "banana" or "saddle"; or your own function f(x, y) of two tensors, with box = (left, right, bottom, top) and a start.
+    optimizer: your own racer, a function (parameters, lr) → optimizer, for example an Optimizer class. lr: where the slider starts; the
+    nearest of its eight stops is taken. Returns a widget, or one sentence that says what is wrong.
+
+    >>> race().text().splitlines()[-2:]
+    ['Adam               first step 0.141  height 2.04', 'Adam, uncorrected  first step 0.447  height 0.273']
+    """
+    if not callable(surface) and surface not in SURFACES:
+        return Sentence(f"race has the surfaces {', '.join(SURFACES)}, not {surface!r}; or give it a function of x and y.")
+    if optimizer is not None and not callable(optimizer):
+        return Sentence(
+            f"race needs a function (parameters, lr) → optimizer, for example torch.optim.RMSprop. It was given {type(optimizer).__name__}."
+        )
+    try:
+        at = min(range(len(RATES)), key=lambda i: abs(math.log(RATES[i] / float(lr))))
+        own = None
+        if callable(surface):
+            left, right, bottom, top = map(float, box)
+            if not (left < right and bottom < top):
+                raise ValueError("box must be (left, right, bottom, top), with left < right and bottom < top.")
+            own = Surface(surface, (left, right, bottom, top), (float(start[0]), float(start[1])), "f(x, y)")
+        make = None if optimizer is None else lambda p, lr: optimizer(p, lr=lr)
+        first = _Race(own or SURFACES[str(surface)], make)
+        film = Film(names=["step", "lr"])
+        film.show(first.ground(), [first.take(lr) for lr in RATES], at, STEPS)
+    except Exception as error:  # the learner's function or optimizer may raise anything
+        return Sentence(f"race cannot run this: {(str(error) or type(error).__name__).splitlines()[0]}")
+    lesson = _Lesson(film, first, make)
+    if own is None:
+        menu = ipywidgets.Dropdown(options=list(SURFACES), value=surface, description="surface", layout={"width": "200px"})
+        menu.style.description_width = "56px"
+        menu.observe(lambda change: lesson.choose(change["new"]), names=["value"])
+        lesson.menu = menu
+        lesson.children = (film, wrap(menu))
+    return lesson
+
+
+class _Lesson(Lesson):
+    def __init__(self, film: Film, state: _Race, own: Callable | None):
+        self.film, self.state, self.own = film, state, own
+        super().__init__([film], picture=film.picture, text=self._text)
+        self.add_class("mg-race")
+
+    def choose(self, name: str) -> None:
+        """Another surface: all of its paths are sent at once."""
+        self.state = _Race(SURFACES[name], self.own)
+        self.film.show(self.state.ground(), [self.state.take(lr) for lr in RATES], self.film.take, self.film.at)
+
+    def _text(self) -> str:
+        lr, k = RATES[self.film.take], self.film.at
+        rows = [f"height = {self.state.surface.formula}, lr = {number(lr)}, after {k} steps"]
+        for name, path in self.state.paths[lr].items():
+            first = math.dist(*path.points[:2]) if len(path.points) > 1 else math.inf
+            height = number(path.heights[k], 3) if k < len(path.heights) else "gone"
+            rows.append(f"{name:<19}first step {number(first, 3)}  height {height}")
+        return "\n".join(rows)
