@@ -1,0 +1,338 @@
+"""Dual numbers: a program runs forward once, and each value carries its tangent, how fast it moves when the inputs move along u.
+
+What lives here: `dual(f, u, **inputs)`, one line of the program at a time, with a slider for each input and each entry of u.
+What does not: local slopes and gradients (minigrad.Value, minigrad.trace), typed programs (stepper.py), the whole Jacobian (pick_v.py).
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import ipywidgets
+
+from minigrad import Value
+from minigrad.trace import trace
+
+from .lesson import Lesson, Sentence, label, number, say, svg, tag, wrap
+from .stepper import parse, run_function, run_text
+
+CANNED = "p = a*b; s = p + a; y = s**2"
+START = {"a": 1.0, "b": 2.0}
+MOST = 12  # lines that have room in the picture
+INPUTS = 4
+ROW = 40.0
+
+
+@dataclass(frozen=True)
+class Line:
+    """One value of the program: how it is computed, and what its tangent is made of, (formula of the slope, slope, name, tangent) each."""
+
+    name: str
+    expr: str  # "" for an input
+    value: float
+    parts: list[tuple[str, float, str, float]]
+    tangent: float
+
+    def formula(self) -> str:
+        """dp = b · da + a · db"""
+        return " + ".join(f"{_factor(text)}{_d(source)}" for text, _, source, _ in self.parts) or "0"
+
+    def numbers(self) -> str:
+        """2 · 1 + 1 · 0"""
+        return " + ".join(f"{_bracket(slope)} · {_bracket(tangent)}" for _, slope, _, tangent in self.parts)
+
+
+def _factor(text: str) -> str:
+    """A local slope as a factor: in brackets if it is a sum, a product or negative."""
+    if text == "1":
+        return ""
+    depth, bare = 0, ""
+    for sign in text:
+        depth += (sign == "(") - (sign == ")")
+        bare += sign if not depth else ""
+    return f"({text}) · " if any(sign in bare for sign in " +−") else f"{text} · "
+
+
+def _d(name: str) -> str:
+    return f"d{name}" if name.isidentifier() or name[-1:] in "₀₁₂₃₄₅₆₇₈₉" else f"d({name})"
+
+
+def _bracket(x: float) -> str:
+    return f"({number(x, 4)})" if x < 0 else number(x, 4)
+
+
+class Dual:
+    """A program at its present inputs and direction: the lines in the order in which they run."""
+
+    def __init__(self, f: str | Callable, inputs: Mapping[str, float], u: Sequence[float] | Mapping[str, float] | None):
+        self.f = f
+        names = parse(f)[1] if isinstance(f, str) else list(inspect.signature(f).parameters)
+        if not 1 <= len(names) <= INPUTS:
+            raise ValueError(f"the program must take 1 to {INPUTS} inputs, and this one takes {len(names)}.")
+        if unknown := [n for n in inputs if n not in names]:
+            raise ValueError(f"the program has no input {unknown[0]}; it takes {', '.join(names)}.")
+        self.inputs = {n: float(inputs.get(n, START.get(n, 1.0))) for n in names}
+        self.u = self._direction(names, u)
+        self.run()
+
+    @staticmethod
+    def _direction(names: list[str], u) -> dict[str, float]:
+        if u is None:
+            return {n: float(k == 0) for k, n in enumerate(names)}
+        if isinstance(u, Mapping):
+            if unknown := [n for n in u if n not in names]:
+                raise ValueError(f"u names {unknown[0]}, and the program takes {', '.join(names)}.")
+            return {n: float(u.get(n, 0.0)) for n in names}
+        weights = [float(w) for w in (u if isinstance(u, Sequence) else [u])]
+        if len(weights) != len(names):
+            raise ValueError(f"u needs one number for each input: {len(names)}, not {len(weights)}.")
+        return dict(zip(names, weights, strict=True))
+
+    def run(self) -> None:
+        """One pass forward, values and tangents together. Raises where a number is not finite; then the old picture stays."""
+        root, named = run_text(self.f, self.inputs) if isinstance(self.f, str) else run_function(self.f, self.inputs)
+        named = {n: v for n, v in named.items() if isinstance(v, Value)}
+        if not any(v is root for v in named.values()):
+            named["y" if "y" not in {*named, *self.inputs} else "out"] = root
+        t = trace(root, named)
+        arriving: dict[int, list] = {}
+        for edge in t["edges"]:
+            if edge["carries_grad"]:
+                arriving.setdefault(edge["target"], []).append(edge)
+        tangents: dict[int, float] = {}
+        lines = []
+        for node in t["nodes"]:
+            if node["kind"] == "constant":
+                continue
+            parts = []
+            if node["kind"] == "leaf":
+                tangents[node["id"]] = self.u.get(node["label"], 0.0)
+            else:
+                for edge in arriving.get(node["id"], ()):
+                    slope = float(edge["local"] or 0.0)
+                    text = edge["local_text"] or number(slope, 4)
+                    parts.append((text, slope, t["nodes"][edge["source"]]["label"], tangents[edge["source"]]))
+                tangents[node["id"]] = math.fsum(slope * tangent for _, slope, _, tangent in parts)
+            expr = node["expr"] if node["kind"] == "operation" and node["expr"] != node["label"] else ""
+            lines.append(Line(node["label"], expr, float(node["value"]), parts, tangents[node["id"]]))
+        if len(lines) > MOST:
+            raise ValueError(f"this program has {len(lines)} values, and there is room for {MOST}: take a shorter one.")
+        if not all(math.isfinite(line.value) and math.isfinite(line.tangent) for line in lines):
+            raise ValueError("the program has no finite value and slope there.")
+        leaves = {n.label: n for n in _leaves(root)}
+        root.backward()
+        self.grad = {n: float(leaves[n].grad) if n in leaves else 0.0 for n in self.inputs}
+        self.lines, self.first = lines, sum(not line.parts and not line.expr for line in lines)
+        self.tangent = tangents[t["root"]]
+
+    @property
+    def last(self) -> int:
+        """The step at which everything is computed; at step 0 only the inputs are there."""
+        return len(self.lines) - self.first
+
+    def sentence(self, step: int) -> str:
+        seeds = ", ".join(f"d{n} = {number(w, 4)}" for n, w in self.u.items())
+        if step <= 0:
+            return f"The inputs carry the direction: {seeds}. Step forward."
+        line = self.lines[self.first + min(step, self.last) - 1]
+        sums = line.numbers()
+        worth = f" = {sums}" if sums and sums != number(line.tangent, 4) else ""
+        said = f"{line.name} = {number(line.value, 4)}, and {_d(line.name)} = {line.formula()}{worth} = {number(line.tangent, 4)}."
+        if step < self.last:
+            return said
+        return f"{said} {self._reverse()}"
+
+    def _reverse(self) -> str:
+        back = ", ".join(f"{number(g, 4)} for {n}" for n, g in self.grad.items())
+        sums = " + ".join(f"{_bracket(self.grad[n])} · {_bracket(self.u[n])}" for n in self.grad)
+        if len(self.grad) == 1:
+            return f"A walk back gives the slope {number(next(iter(self.grad.values())), 4)}; along u that is {sums}: the same."
+        return f"One walk back gives all slopes, {back}; along u they make {sums} = {number(self.tangent, 4)}: the same."
+
+    def svg(self, step: int | None = None) -> str:
+        step = self.last if step is None else step
+        done = self.first + step
+        out = label(24, 32, "the program", "h") + label(318, 32, "how the tangent is made", "h")
+        out += label(628, 32, "value", "h fwd", "middle") + label(746, 32, "tangent", "h fwd", "middle")
+        for k, line in enumerate(self.lines):
+            y = 48 + ROW * k
+            middle = y + 24
+            ran = k < done
+            if k == done - 1 and step:
+                style = "fill:var(--panel);stroke:var(--fwd);stroke-width:2"
+                out += tag("rect", x=12, y=y + 1, width=796, height=ROW - 2, rx=7, style=style)
+            text = f"{line.name} = {line.expr}" if line.expr else line.name
+            out += label(24, middle, _cut(text, 34), "num v" + (" b" if ran else " gone"))
+            if not ran:
+                out += label(628, middle, "·", "num v soft", "middle") + label(746, middle, "·", "num v soft", "middle")
+                continue
+            if not line.parts:
+                out += label(318, middle, "your choice" if not line.expr else "0", "t soft")
+            else:
+                formula, sums = f"{_d(line.name)} = {line.formula()}", line.numbers()
+                out += label(318, y + 17, _cut(formula, 36), "num t") + label(318, y + 33, _cut(f"= {sums}", 36), "num t soft")
+            out += tag("rect", "box", x=578, y=y + 5, width=100, height=30, rx=6) + label(690, middle, "+", "v", "middle")
+            out += label(628, middle, number(line.value, 5), "num v b fwd", "middle")
+            style = "fill:var(--fwd-soft);stroke:var(--fwd);stroke-dasharray:3 2"
+            out += tag("rect", x=702, y=y + 5, width=88, height=30, rx=6, style=style)
+            out += label(746, middle, f"{number(line.tangent, 5)} ε", "num v b fwd", "middle")
+        y = 48 + ROW * len(self.lines) + 12
+        out += tag("line", "rule", x1=24, x2=796, y1=y, y2=y)
+        if step >= self.last:
+            one = f"one pass forward: the slope along u, {number(self.tangent, 5)}"
+            back = ", ".join(f"{n}: {number(g, 5)}" for n, g in self.grad.items())
+            out += label(24, y + 26, one, "t b fwd") + label(430, y + 26, f"one walk back: every slope, {back}", "t b bwd")
+        else:
+            out += label(24, y + 26, f"{step} of {self.last} operations have run", "t soft")
+        return svg(820, y + 44, out, self.sentence(step))
+
+    def text(self, step: int | None = None) -> str:
+        step = self.last if step is None else step
+        rows = [("line", "value", "tangent", "made of")]
+        for line in self.lines[: self.first + step]:
+            made = "chosen" if not line.parts else f"{line.formula()} = {line.numbers()}"
+            name = f"{line.name} = {line.expr}" if line.expr else line.name
+            rows.append((name, number(line.value), number(line.tangent), made))
+        widths = [max(len(row[k]) for row in rows) for k in range(4)]
+        table = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+        return "\n".join([*table, self.sentence(step)])
+
+
+def _cut(text: str, room: int) -> str:
+    return text if len(text) <= room else text[: room - 1] + "…"
+
+
+def _leaves(root: Value):
+    seen, todo = {id(root)}, [root]
+    while todo:
+        node = todo.pop()
+        if not node._prev:
+            yield node
+        for parent in node._prev:
+            if id(parent) not in seen:
+                seen.add(id(parent))
+                todo.append(parent)
+
+
+def dual(f: str | Callable[..., Value] = CANNED, u: Sequence[float] | Mapping[str, float] | None = None, **inputs: float) -> Lesson:
+    """Run a program forward on dual numbers, one operation at a time: each value with its tangent, for the direction u that you choose.
+
+    f: a program as text, which can then be edited in the widget, or your own function of 1 to 4 Values; u: one number for each input, how
+    fast it moves (at first only the first input does); inputs: where to start, for example a=3; what is not given is 1 (2 for b).
+    Returns a widget; where there is nothing to show, a widget with one sentence that says why.
+
+    >>> print(dual(u=[0, 1]).text())
+    line       value  tangent  made of
+    a          1      0        chosen
+    b          2      1        chosen
+    p = a × b  2      1        b · da + a · db = 2 · 0 + 1 · 1
+    s = p + a  3      1        dp + da = 1 · 1 + 1 · 0
+    y = s²     9      6        2s · ds = 6 · 1
+    y = 9, and dy = 2s · ds = 6 · 1 = 6. One walk back gives all slopes, 18 for a, 6 for b; along u they make 18 · 0 + 6 · 1 = 6: the same.
+    """
+    if not isinstance(f, str) and not callable(f):
+        what = type(f).__name__
+        return Sentence(f"dual needs a program such as 'p = a*b; p + a', or a function of Values. It was given {what}.")
+    try:
+        state = Dual(f, inputs, u)
+    except Exception as error:  # whatever the learner's code raises is shown as a sentence, not as a traceback of ours
+        return Sentence(f"dual cannot show this: {(str(error) or type(error).__name__).splitlines()[0]}")
+    return _Live(state)
+
+
+class _Live(Lesson):
+    def __init__(self, state: Dual):
+        self.state, self.quiet = state, False
+        self.shown, self.words = ipywidgets.HTML(), ipywidgets.HTML()
+        self.seeds, self.sliders, self.presets = wrap(), wrap(), wrap()
+        self.step = ipywidgets.IntSlider(value=0, min=0, max=state.last, description="step", layout={"width": "260px"})
+        self.step.style.description_width = "40px"
+        self.back, self.on = (_button(text, tip) for text, tip in (("◀ back", "one operation back"), ("step ▶", "run the next operation")))
+        self.back.on_click(lambda _button: self._go(-1))
+        self.on.on_click(lambda _button: self._go(1))
+        self.step.observe(self._draw, names=["value"])
+        children = [self.shown, wrap(self.back, self.on, self.step), self.words, self.presets, self.seeds, self.sliders]
+        if isinstance(state.f, str):
+            self.program = ipywidgets.Text(value=state.f, description="program", continuous_update=False)
+            self.program.layout.width, self.program.layout.max_width, self.program.style.description_width = "420px", "100%", "64px"
+            self.note = ipywidgets.HTML(say("Type your own and press Enter.", "plain"))
+            self.program.observe(self._retype, names=["value"])
+            children.insert(0, wrap(self.program, self.note))
+        super().__init__(children, picture=lambda: self.state.svg(), text=lambda: self.state.text())
+        self._controls()
+        self._draw()
+        self.add_class("mg-dual")
+
+    def _controls(self) -> None:
+        for old in (*self.seeds.children, *self.sliders.children, *self.presets.children):
+            old.close()
+        names = list(self.state.inputs)
+        self.seeds.children = tuple(self._slider(f"d{n}", self.state.u[n], 2.0, 0.1, self._aim) for n in names)
+        self.sliders.children = tuple(self._slider(n, at, max(3.0, 2 * abs(at)), 0.05, self._move) for n, at in self.state.inputs.items())
+        buttons = []
+        for n in names if len(names) > 1 else ():
+            button = _button(f"only {n}", f"u is 1 for {n} and 0 for the others: the slope for {n}")
+            button.on_click(lambda _button, n=n: self.aim({m: float(m == n) for m in names}))
+            buttons.append(button)
+        self.presets.children = tuple(buttons)
+
+    def _slider(self, name: str, at: float, reach: float, step: float, then: Callable) -> ipywidgets.FloatSlider:
+        reach = max(reach, abs(at))
+        slider = ipywidgets.FloatSlider(value=at, min=-reach, max=reach, step=step, description=name, readout_format=".2f")
+        slider.layout.width, slider.layout.max_width, slider.style.description_width = "300px", "100%", "40px"
+        slider.observe(then, names=["value"])
+        return slider
+
+    def aim(self, u: Mapping[str, float]) -> None:
+        """Set the whole direction at once."""
+        self.quiet = True
+        for slider, n in zip(self.seeds.children, self.state.inputs, strict=True):
+            slider.value = u[n]
+        self.quiet = False
+        self._aim()
+
+    def _aim(self, _change=None) -> None:
+        if not self.quiet:
+            self.state.u = {n: slider.value for n, slider in zip(self.state.inputs, self.seeds.children, strict=True)}
+            self.state.run()
+            self._draw()
+
+    def _move(self, change) -> None:
+        name, before = change["owner"].description, dict(self.state.inputs)
+        self.state.inputs[name] = change["new"]
+        try:
+            self.state.run()
+        except Exception as error:
+            self.state.inputs = before
+            self.words.value = say(f"At {name} = {number(change['new'])}: {error} The picture still shows {number(before[name])}.", "bad")
+            return
+        self.step.max = self.state.last  # another branch may have another length
+        self._draw()
+
+    def _retype(self, _change) -> None:
+        try:
+            names = parse(self.program.value)[1]
+            u = {n: w for n, w in self.state.u.items() if n in names}
+            state = Dual(self.program.value, {n: v for n, v in self.state.inputs.items() if n in names}, u if any(u.values()) else None)
+        except Exception as error:  # keep the picture that works, say what is wrong with the new program
+            self.note.value = say(str(error), "bad")
+            return
+        self.note.value, self.state = "", state
+        self.step.value, self.step.max = 0, state.last
+        self._controls()
+        self._draw()
+
+    def _go(self, by: int) -> None:
+        self.step.value = min(max(self.step.value + by, 0), self.state.last)
+
+    def _draw(self, _change=None) -> None:
+        step = min(self.step.value, self.state.last)
+        self.shown.value, self.words.value = self.state.svg(step), say(self.state.sentence(step))
+        self.back.disabled, self.on.disabled = step == 0, step == self.state.last
+
+
+def _button(text: str, tip: str) -> ipywidgets.Button:
+    return ipywidgets.Button(description=text, tooltip=tip, layout={"width": "92px"})
