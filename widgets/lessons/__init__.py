@@ -7,9 +7,11 @@ from .bucket import bucket, micro_batches, two_loops
 from .chain import chain
 from .dual import dual
 from .grow import grow
+from .hook_tap import hook_tap
 from .inspector import inspector
 from .jacobian_heat import jacobian_heat
 from .ledger import ledger
+from .nan_tracer import nan_tracer
 from .order_game import order_game
 from .own_engine import own_engine
 from .passes import passes
@@ -22,6 +24,7 @@ from .step_size import step_size
 from .stepper import stepper
 
 __all__ = [
-    "bucket", "chain", "dual", "grow", "inspector", "jacobian_heat", "jacobian_size", "ledger", "micro_batches", "order_game", "own_engine",
-    "passes", "pick_u", "pick_v", "playground", "progress", "race", "recap", "step_size", "stepper", "two_loops",
+    "bucket", "chain", "dual", "grow", "hook_tap", "inspector", "jacobian_heat", "jacobian_size", "ledger", "micro_batches",
+    "nan_tracer", "order_game", "own_engine", "passes", "pick_u", "pick_v", "playground", "progress", "race", "recap", "step_size",
+    "stepper", "two_loops",
 ]

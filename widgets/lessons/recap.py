@@ -14,6 +14,7 @@ from .lesson import Lesson, Sentence, label, number, svg, tag
 from .listen import order_of
 from .programs import diamond, run_named, square_line
 from .recap_graphs import chain_rule, the_graph, the_ledger
+from .recap_instruments import instruments, where_next
 from .recap_modes import two_modes
 from .recap_normalizing import softmax_and_layernorm
 from .recap_tensors import accumulation, non_scalar
@@ -116,7 +117,7 @@ def _engine() -> tuple[str, str]:
 
 CHAPTERS = {
     1: _three_ways, 2: the_graph, 3: chain_rule, 4: the_ledger, 5: _engine, 7: accumulation, 8: non_scalar,
-    12: two_modes, 14: softmax_and_layernorm, 17: training_loop,
+    12: two_modes, 14: softmax_and_layernorm, 17: training_loop, 18: instruments, 19: where_next,
 }  # fmt: skip
 
 

@@ -1,0 +1,60 @@
+"""Chapter 18 in a real JupyterLab: an edge tapped by menu and keyboard, the nan traced and typed away, light and dark."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+NOTEBOOK = "18_instruments.ipynb"
+ON_PURPOSE = ("returned nan values", "Jacobian mismatch", "has changed the size of value")
+
+
+@pytest.fixture
+def chapter(open_notebook):
+    nb = open_notebook(NOTEBOOK).run_all()
+    nb.errors[:] = [e for e in nb.errors if not any(text in e for text in ON_PURPOSE)]
+    return nb
+
+
+def lesson(nb, name, nth=0):
+    box = nb.page.locator(f".{name}").nth(nth)
+    box.scroll_into_view_if_needed()
+    return box
+
+
+def test_tap_and_trace(chapter):
+    assert len(chapter.cell_errors()) == 3 and all(any(t in e for t in ON_PURPOSE) for e in chapter.cell_errors())
+
+    box = lesson(chapter, "mg-hook-tap")
+    expect(box).to_contain_text("1 flows here. The hook only looks; nothing changes.")
+    box.locator("select").first.select_option("u → x")
+    expect(box).to_contain_text("Edge u → x: 36 flows here")
+    box.locator("select").last.select_option("multiply by")
+    expect(box).to_contain_text("36 arrived, 18 went on: x.grad is 19 in place of 37")
+    amount = box.locator("input")
+    amount.focus()
+    amount.press("ArrowUp")
+    expect(box).to_contain_text("36 arrived, 36 went on: no leaf notices")
+    expect(box).to_contain_text("u.grad_fn.register_hook(lambda gi, go: (gi[0], gi[1] * 1))")
+    expect(lesson(chapter, "mg-hook-tap", 1)).to_contain_text("5 went on")
+
+    box = lesson(chapter, "mg-nan-tracer")
+    expect(box).to_contain_text("First nan: forward at b")
+    x = box.locator("input").nth(1)
+    x.fill("0.5")
+    x.press("Enter")
+    expect(box).to_contain_text("Every value and every gradient is finite.")
+    program = box.locator("input").first
+    program.fill("y = log(x) + blub(x)")
+    program.press("Enter")
+    expect(box.get_by_role("alert")).to_contain_text("blub(…) is not known here")
+    program.fill("p = exp(1000*x); q = p - p")
+    program.press("Enter")
+    expect(box.get_by_role("status").last).to_contain_text(re.compile("First infinity: forward at p, .*First nan: forward at q"))
+
+    for theme in ("light", "dark"):
+        chapter.theme(theme)
+        lesson(chapter, "mg-nan-tracer")
+        chapter.shot(f"chapter-18-tracer-{theme}")
+        lesson(chapter, "mg-hook-tap")
+        chapter.shot(f"chapter-18-{theme}")

@@ -1,0 +1,107 @@
+"""The nan tracer: the first bad operation forward and backward, against derivatives by hand; anomaly mode against the engine's own."""
+
+import math
+import warnings
+
+import pytest
+
+import minigrad as torch
+from widgets.lessons import nan_tracer, recap
+from widgets.lessons.nan_tracer import show
+
+CASES = [
+    # program, inputs, first inf, first nan, anomaly mode raises
+    ("a = log(x); b = a*x; c = b + 1; loss = c*2", {"x": 0}, ("forward", "a"), ("forward", "b"), "LogBackward0"),
+    ("p = exp(x); q = p - p; r = q + 1", {"x": 100}, ("forward", "p"), ("forward", "q"), "ExpBackward0"),
+    ("a = sqrt(x); y = a * 0", {"x": 0}, None, ("backward", "a → x"), "SqrtBackward0"),
+    ("d = x**2 - 1; z = 1 / d", {"x": 1}, ("forward", "·"), None, ""),
+    ("y = sqrt(x)", {"x": 0}, ("backward", "y → x"), None, ""),
+    ("y = log(x)", {"x": -1}, None, ("forward", "y"), ""),
+    ("y = sqrt(x) - sqrt(x)", {"x": 0}, ("backward", "sqrt → x"), ("backward", "at x"), ""),
+    ("y = 1000*x", {"x": 1e36}, ("forward", "y"), None, ""),
+    ("y = x*x", {"x": 3}, None, None, ""),
+]
+
+
+@pytest.mark.parametrize("program, inputs, inf, nan, node", CASES, ids=lambda x: x if isinstance(x, str) and "=" in x else "")
+def test_first_of_each_kind(program, inputs, inf, nan, node):
+    tracer = nan_tracer(program, **inputs).tracer
+    for bad, wanted in (("inf", inf), ("nan", nan)):
+        found = tracer.first(bad)
+        assert (found and (found[0], found[1].name)) == wanted, bad
+    assert tracer.fires == bool(node) and (node in tracer.message or not node)
+
+
+@pytest.mark.parametrize("program, inputs", [(case[0], case[1]) for case in CASES])
+def test_the_gradient_is_what_backward_gives(program, inputs):
+    """What the last edges send adds up to what an ordinary backward pass leaves in x.grad, nan and inf included."""
+    from widgets.lessons.tensor_program import run
+
+    tracer = nan_tracer(program, **inputs).tracer
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        root, named = run(program, inputs)
+        root.backward()
+    sent = [e.what.split(" = ")[1] for e in tracer.backward if e.name.endswith("→ x")]
+    total = sum(math.inf if s == "∞" else -math.inf if s == "−∞" else float(s.replace("−", "-")) for s in sent)
+    real = named["x"].grad.item()
+    assert math.isnan(real) == math.isnan(total) and (math.isnan(real) or real == pytest.approx(total))
+
+
+def test_reasons_are_said():
+    text = nan_tracer("a = log(x); b = a*x; c = b + 1; loss = c*2", x=0).text()
+    assert "log(0) = −∞   ✗ first inf" in text and "0 times infinity has no value" in text and "nan + 1 = nan   · nan" in text
+    assert "0 × ∞ = nan   ✗ first nan" in nan_tracer().text()
+    assert "Infinity minus infinity" in nan_tracer("p = exp(x); q = p - p", x=100).text()
+    assert "too large for float32" in nan_tracer("p = exp(x)", x=100).text()
+    assert "it looks for nan only" in nan_tracer("y = 1/x", x=0).text()
+    assert "no backward rule returned one" in nan_tracer("y = log(x)", x=-1).text()
+    assert "no backward rule returned nan; the sum did" in nan_tracer("y = sqrt(x) - sqrt(x)", x=0).text()
+
+
+def test_where_and_its_cure():
+    sick = nan_tracer(lambda x: torch.where(x > 0, torch.sqrt(x), x).sum(), x=[4.0, 0.0]).tracer
+    assert sick.first("nan")[1].name == "sqrt → x" and math.isnan(sick.grads["x"][1].item()) if sick.grads["x"] is not None else True
+    cured = nan_tracer(lambda x: torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, 1.0)), x).sum(), x=[4.0, 0.0]).tracer
+    assert not cured.first("nan") and not cured.first("inf") and "finite" in cured.sentences()[0]
+
+
+def test_typing_and_moving():
+    lesson = nan_tracer("a = log(x); y = a*x", x=0)
+    lesson.row.children[0].value = 0.5
+    assert "Every value and every gradient is finite" in lesson.words.value
+    lesson.program.value = "y = x / w"
+    assert [field.description for field in lesson.row.children] == ["x", "w"]
+    lesson.row.children[1].value = 0.0
+    assert "A division by 0" in lesson.words.value
+    shown = lesson.shown.value
+    lesson.program.value = "y = blub(x)"
+    assert 'role="alert"' in lesson.words.value and lesson.shown.value == shown
+
+
+@pytest.mark.parametrize("nonsense, said", [
+    ({"f": 3}, "needs a program"), ({"f": "y = x*x", "w": 1}, "no input w"), ({"f": "y = x; 3 +"}, "cannot"),
+    ({"f": lambda x: 5}, "not with int"), ({"f": lambda x: x * 2, "x": [1, 2]}, "reduce it to one"), ({"x": "a"}, "cannot run this"),
+    ({"f": lambda x: sum((x * k for k in range(40)), x)}, "room for 40"),
+])  # fmt: skip
+def test_nonsense_gets_a_sentence(nonsense, said):
+    lesson = nan_tracer(**nonsense)
+    assert said in lesson.text() and "image/svg+xml" not in lesson._repr_mimebundle_()
+
+
+def test_numbers_as_people_write_them():
+    assert [show(x) for x in (0.0, math.inf, -math.inf, math.nan, -2.5)] == ["0", "∞", "−∞", "nan", "−2.5"]
+
+
+def test_no_warning_escapes_and_the_twin_is_the_same_twice():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        one, two = nan_tracer()._repr_mimebundle_(), nan_tracer()._repr_mimebundle_()
+    assert all(one[kind] == two[kind] for kind in ("image/svg+xml", "text/plain")) and "<title>" in one["image/svg+xml"]
+
+
+def test_recap_reads_its_instruments():
+    text = recap(18).text()
+    for reading in ("x³ against differences: True", "mul of −inf and 0", "6 arrives, 3 goes on", "0.weight, 0.bias"):
+        assert reading in text
+    assert recap(18).picture() == recap(18).picture()

@@ -1,0 +1,296 @@
+"""The hook tap: a hook of the engine's own on one edge of the learner's graph, and what it does to every gradient behind it.
+
+What lives here: `hook_tap(f, at, do, amount)`. Each picture is a real backward pass with real hooks: one on every node to look, and one on
+the tapped edge that scales, clips or replaces. What does not: hooks (minigrad/hooks.py), where cards stand (widgets.layout).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import ipywidgets
+
+import minigrad as torch
+from minigrad.trace import Edge, Trace
+from minigrad.trace_tensor import Recording
+from widgets.layout import CARD_PAD, layout
+
+from .lesson import STYLE, Lesson, Sentence, esc, label, number, say, svg, tag, wrap
+from .stepper import ProgramError
+from .tensor_program import run
+
+CANNED = "u = w*x; q = u**2; y = q + x"
+MOST = 24  # operations that have room
+DOES = {"look": "only look", "scale": "multiply by", "clip": "clip to ±", "replace": "replace by"}
+_LOOK = (
+    ".mgl .tapped{fill:var(--bwd);stroke:var(--bwd)}.mgl .tapped+text{fill:var(--bg)}.mgl .before{fill:var(--bg);stroke:var(--bwd);"
+    "stroke-dasharray:3 2}.mgl .stop{fill:var(--panel);stroke:var(--line);stroke-width:1.25}"
+    ".mgl .stop.leaf{stroke:var(--fwd);stroke-width:2}"
+    ".mgl .hop{fill:none;stroke:var(--bwd);stroke-dasharray:6 4;stroke-width:1.6}.mgl .hop.at{stroke-width:4}"
+    ".mgl .hop.gone{stroke:var(--line)}"
+)
+_SIZE = 'refX="7" refY="4" markerWidth="11" markerHeight="11" markerUnits="userSpaceOnUse" orient="auto-start-reverse"'
+_TIP = f'<marker id="mgl-tap" viewBox="0 0 8 8" {_SIZE}><path class="tip-b" d="M0 0L8 4L0 8z"/></marker>'
+DEFS = f"<style>{_LOOK}</style>" + tag("defs", "", _TIP)
+
+
+def size(g: Any) -> float | None:
+    """What a picture says of a gradient: the number itself, or the norm where there are several."""
+    return None if g is None else g.item() if g.numel() == 1 else float(g.norm().item())
+
+
+def differ(a: float | None, b: float | None) -> bool:
+    if a is None or b is None:
+        return a is not b
+    return not (a == b or (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=1e-9))
+
+
+def _typed(name: str) -> str:
+    """How code gets at a tensor: by its name; a result without one is given one first."""
+    return name if name.isidentifier() else f"p = {name.replace('×', '*').replace('−', '-').replace('÷', '/')}; p"
+
+
+class Tap:
+    """A program, its graph, and one tapped edge. `edges` are those that carry gradients, newest first."""
+
+    def __init__(self, program: str | Callable, inputs: dict[str, Any], hook: Callable | None):
+        self.program, self.inputs, self.hook = program, inputs, hook
+        root, named = run(program, inputs, torch.float64)
+        recording = Recording(root, named)
+        self.trace: Trace = recording.trace()
+        items = recording.graph.items
+        if sum(item.kind == "operation" for item in items) > MOST:
+            raise ProgramError(f"this graph has more than {MOST} operations: tap a smaller one.")
+        self.links = recording.edges  # (parent, target, slot) by id
+        carries = [e for e, (parent, _, _) in enumerate(self.links) if items[parent].node is not None]
+        self.edges = sorted(carries, key=lambda e: (-self.links[e][1], self.links[e][2]))
+        self.leaves = [i for i, item in enumerate(items) if item.kind == "leaf" and item.node is not None]
+        self.at, self.do, self.amount = self.edges[0], "look", 0.5
+        room = [Edge(**{**edge, "local": None, "local_text": "room for a number"}) for edge in self.trace["edges"]]  # type: ignore[typeddict-item]
+        self.drawn = layout(Trace(**{**self.trace, "edges": room}))  # type: ignore[typeddict-item]
+        self.plain = self.passed(tapped=False)
+        self.now = self.plain
+
+    def name(self, e: int) -> str:
+        """An edge by its ends, in the direction in which the gradient goes."""
+        parent, target, slot = self.links[e]
+        nodes = self.trace["nodes"]
+        twice = [k for k, (p, t, _) in enumerate(self.links) if (p, t) == (parent, target)]
+        return f"{nodes[target]['label']} → {nodes[parent]['label']}" + (f" (slot {slot})" if len(twice) > 1 else "")
+
+    # One backward pass with hooks ------------------------------------------------------------------------------------------------
+    def act(self, g: Any) -> Any:
+        if self.do == "scale":
+            return g * self.amount
+        if self.do == "clip":
+            return g.clamp(-abs(self.amount), abs(self.amount))
+        if self.do == "replace":
+            return torch.full_like(g, self.amount)
+        if self.do == "yours" and self.hook is not None:
+            new = self.hook(g)
+            if new is not None and not isinstance(new, torch.Tensor):
+                raise ProgramError(f"a hook returns a Tensor or None, and yours returned {type(new).__name__}.")
+            if new is not None and tuple(new.shape) != tuple(g.shape):
+                raise ProgramError(f"a hook must keep the shape: {tuple(g.shape)} arrived, yours returned {tuple(new.shape)}.")
+            return g if new is None else new
+        return g
+
+    def passed(self, tapped: bool = True) -> dict[str, dict[int, float | None]]:
+        """Run forward and backward: what reached each edge and what left it, and what each card has got. All by hooks."""
+        root, named = run(self.program, self.inputs, torch.float64)
+        graph = Recording(root, named).graph
+        out: dict[str, dict[int, float | None]] = {"in": {}, "out": {}, "grad": {graph.root: 1.0}}
+        at = {(target, slot): e for e, (_, target, slot) in enumerate(self.links)}
+
+        def node_hook(target: int) -> Callable:
+            def hook(grad_inputs, grad_outputs):
+                out["grad"][target] = size(grad_outputs[0])
+                sent = list(grad_inputs)
+                for slot, g in enumerate(sent):
+                    if g is None or (e := at.get((target, slot))) is None:
+                        continue
+                    out["in"][e] = size(g)
+                    if tapped and e == self.at:
+                        sent[slot] = self.act(g)
+                    out["out"][e] = size(sent[slot])
+                return tuple(sent)
+
+            return hook
+
+        for i, item in enumerate(graph.items):
+            if item.kind == "operation" and item.node is not None:
+                item.node.register_hook(node_hook(i))
+        root.backward()
+        for i in self.leaves:
+            out["grad"][i] = size(graph.items[i].live.grad)
+        return out
+
+    def set(self, at: int | None = None, do: str | None = None, amount: float | None = None) -> None:
+        """Tap another edge, or do something else there. Raises ProgramError and keeps what was there."""
+        before = self.at, self.do, self.amount
+        self.at = self.at if at is None else at
+        self.do = self.do if do is None else do
+        self.amount = self.amount if amount is None else float(amount)
+        try:
+            if self.do == "replace" and not math.isfinite(self.amount):
+                raise ProgramError("give a finite number to replace the gradient by.")
+            self.now = self.passed()
+        except Exception:
+            self.at, self.do, self.amount = before
+            raise
+
+    # Words ------------------------------------------------------------------------------------------------------------------------
+    def code(self) -> str:
+        """The line that a learner would type for the same tap."""
+        parent, target, slot = self.links[self.at]
+        nodes = self.trace["nodes"]
+        g = {
+            "look": "print(g)",
+            "scale": f"g * {self.amount:g}",
+            "clip": f"g.clamp({-abs(self.amount):g}, {abs(self.amount):g})",
+            "replace": f"torch.full_like(g, {self.amount:g})",
+            "yours": f"{getattr(self.hook, '__name__', 'hook')}(g)",
+        }[self.do]
+        if sum(p == parent for p, _, _ in self.links) == 1:  # the only way to this tensor: a hook on the tensor is the same
+            return f"{_typed(nodes[parent]['label'])}.register_hook(lambda g: {g})"
+        slots = [s for _, t, s in self.links if t == target]
+        parts = [g.replace("g)", f"gi[{s}])").replace("g *", f"gi[{s}] *").replace("g.", f"gi[{s}].").replace("(g,", f"(gi[{s}],")
+                 if s == slot else f"gi[{s}]" for s in slots]  # fmt: skip
+        body = parts[slots.index(slot)] if self.do == "look" else f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+        return f"{_typed(nodes[target]['label'])}.grad_fn.register_hook(lambda gi, go: {body})"
+
+    def sentence(self) -> str:
+        came, went = self.now["in"].get(self.at), self.now["out"].get(self.at)
+        what = "norm " if self._several() else ""
+        if self.do == "look":
+            return f"Edge {self.name(self.at)}: {what}{number(came)} flows here. The hook only looks; nothing changes."
+        changed = []
+        for i in self.leaves:
+            old, new = self.plain["grad"].get(i), self.now["grad"].get(i)
+            if differ(old, new):
+                changed.append(f"{self.trace['nodes'][i]['label']}.grad is {number(new)} in place of {number(old)}")
+        effect = "; ".join(changed) if changed else "no leaf notices"
+        return f"Edge {self.name(self.at)}: {what}{number(came)} arrived, {number(went)} went on: {effect}. All values are as before."
+
+    def _several(self) -> bool:
+        return any(math.prod(node.get("shape", [])) > 1 for node in self.trace["nodes"] if node["kind"] != "constant")
+
+    def text(self) -> str:
+        rows = [("edge", "arrives", "goes on")]
+        for e in self.edges:
+            mark = " ◀ tapped" if e == self.at else ""
+            rows.append((self.name(e), number(self.now["in"].get(e)), number(self.now["out"].get(e)) + mark))
+        wide = [max(len(row[k]) for row in rows) for k in (0, 1)]
+        lines = [f"{a.ljust(wide[0])}  {b.rjust(wide[1])}  {c}" for a, b, c in rows]
+        return "\n".join([*lines, self.sentence(), f"As code: {self.code()}"])
+
+    # The picture ------------------------------------------------------------------------------------------------------------------
+    def svg(self) -> str:
+        out = DEFS
+        for wire in self.drawn["wires"]:
+            e = wire["id"]
+            kind = "hop" + (" at" if e == self.at else "") + ("" if e in self.now["out"] else " gone")
+            out += tag("path", kind, d=wire["d"], **({"marker_start": "url(#mgl-tap)"} if e in self.now["out"] else {}))
+        for wire in self.drawn["wires"]:
+            e = wire["id"]
+            if e not in self.now["out"]:
+                continue
+            went = number(self.now["out"][e], 5)
+            width = max(44.0, 18 + 7.2 * len(went))
+            if e == self.at:
+                came = "in " + number(self.now["in"][e], 5)
+                room = max(width, 18 + 7.2 * len(came))
+                out += tag("rect", "before", x=wire["px"] - room / 2, y=wire["py"] - 33, width=room, height=20, rx=10)
+                out += label(wire["px"], wire["py"] - 19, came, "num t bwd", "middle")
+            kind = "tapped" if e == self.at else "pill"
+            out += tag("rect", kind, x=wire["px"] - width / 2, y=wire["py"] - 10, width=width, height=20, rx=10)
+            out += label(wire["px"], wire["py"] + 4, went, "num t b", "middle")
+        for card in self.drawn["cards"]:
+            out += tag("g", "", self._card(card), transform=f"translate({card['x']:.1f},{card['y']:.1f})")
+        return svg(max(self.drawn["w"], 560), self.drawn["h"] + 6, out, self.sentence())
+
+    def _card(self, card: Any) -> str:
+        node = self.trace["nodes"][card["id"]]
+        kind = "stop leaf" if card["id"] in self.leaves else "stop"
+        right = card["w"] - CARD_PAD
+        body = tag("rect", kind, width=card["w"], height=card["h"], rx=9) + label(CARD_PAD, 21, card["name"], "d b")
+        body += label(right, 21, card["expr"], "num t soft", "end")
+        value = node["value"]
+        if value is not None and node["kind"] == "constant":
+            return body
+        shown = value.split(" ")[0] if isinstance(value, str) else number(value, 5)  # of several numbers: their shape
+        body += label(CARD_PAD, 42, "value", "t soft") + label(right, 42, shown, "num t b fwd", "end")
+        new, old = self.now["grad"].get(card["id"]), self.plain["grad"].get(card["id"])
+        if new is not None or old is not None:
+            was = f"was {number(old, 4)} → " if differ(new, old) else ""
+            body += label(CARD_PAD, 60, "grad" if not was else "", "t soft")
+            body += label(right, 60, was + number(new, 5), "num t b bwd", "end")
+        return body
+
+
+class _Live(Lesson):
+    def __init__(self, tap: Tap):
+        self.tap = tap
+        self.shown, self.typed, self.words = ipywidgets.HTML(), ipywidgets.HTML(), ipywidgets.HTML()
+        self.edge = ipywidgets.Dropdown(options=[(tap.name(e), e) for e in tap.edges], value=tap.at, description="tap edge")
+        does = [(text, do) for do, text in DOES.items()] + ([("your hook", "yours")] if tap.hook is not None else [])
+        self.do = ipywidgets.Dropdown(options=does, value=tap.do, description="and")
+        self.amount = ipywidgets.FloatText(value=tap.amount, step=0.5, description="amount")
+        for control, width in ((self.edge, "220px"), (self.do, "200px"), (self.amount, "150px")):
+            control.layout.width, control.style.description_width = width, "60px"
+            control.observe(self._change, names=["value"])
+        super().__init__(
+            [self.shown, wrap(self.edge, self.do, self.amount), self.typed, self.words], picture=lambda: self.tap.svg(),
+            text=lambda: self.tap.text(),
+        )  # fmt: skip
+        self.add_class("mg-hook-tap")
+        self._draw()
+
+    def _change(self, _change) -> None:
+        try:
+            self.tap.set(self.edge.value, self.do.value, self.amount.value)
+        except Exception as error:  # the learner's own hook may raise anything
+            self.words.value = say(f"✗ That tap does not work: {error}", "bad")
+            return
+        self._draw()
+
+    def _draw(self) -> None:
+        self.amount.disabled = self.tap.do in ("look", "yours")
+        self.shown.value = self.tap.svg()
+        code = f'<code class="mgl num">{esc(self.tap.code())}</code>'
+        self.typed.value = f'<div class="mgl" style="padding:4px 2px">{STYLE}The same as code: {code}</div>'
+        self.words.value = say(self.tap.sentence())
+
+
+def hook_tap(
+    f: str | Callable = CANNED, *, at: str | None = None, do: str = "look", amount: float = 0.5, hook: Callable | None = None, **inputs: Any
+) -> Lesson:
+    """Tap an edge of a computation's graph: see, scale, clip or replace the gradient that flows there, by a real hook.
+
+    f: a program as text, or your own function of Tensors that returns one number.
+    at: the edge to tap first, as the menu writes it, for example "y → q". do: "look", "scale", "clip", "replace".
+    hook: your own hook, a function of the gradient; the menu then offers it, and it is on from the start.
+    inputs: numbers or lists to start from, for example x=2; what is not given is 1.
+
+        hook_tap()
+        hook_tap("y = sin(x*w)", x=2, w=3, hook=half)
+    """
+    if not isinstance(f, str) and not callable(f):
+        return Sentence(f"hook_tap needs a program such as 'y = x*w', or a function of Tensors. It was given {type(f).__name__}.")
+    if hook is not None and not callable(hook):
+        return Sentence(f"hook_tap's hook is a function of the gradient. It was given {type(hook).__name__}.")
+    if f == CANNED and not inputs:
+        inputs = {"x": 2.0, "w": 3.0}
+    try:
+        tap = Tap(f, inputs, hook)
+        names = {tap.name(e): e for e in tap.edges}
+        if at is not None and at not in names:
+            raise ProgramError(f"there is no edge {at!r}. The edges are {', '.join(names)}.")
+        if do not in DOES:
+            raise ProgramError(f"do is one of {', '.join(DOES)}.")
+        tap.set(names[at] if at else None, do if hook is None else "yours", amount)
+    except Exception as error:  # whatever the learner's code raises is shown as a sentence, not as a traceback of ours
+        return Sentence(f"hook_tap cannot run this: {error}")
+    return _Live(tap)
