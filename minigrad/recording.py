@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -391,12 +391,11 @@ def parameters(node) -> tuple | None:
     return tuple(known)
 
 
-def saved_by(node) -> list[dict]:
-    """What a node keeps for its backward rule. Tensors only: shapes and numbers weigh nothing."""
+def kept_by(node) -> Iterator[tuple[str, np.ndarray, list[int], int]]:
+    """What a node keeps for its backward rule: (name, numbers, the version counter, its count then). Tensors only: shapes weigh nothing."""
     if node.op is None or node.status != LIVE:
-        return []
+        return
     theirs = {ours: name for name, ours in node.op.saved_as.items() if ours in node.saves}
-    out = []
     for name in node.saves:
         kept = getattr(node, name)
         version = getattr(node, name + "_version", None)
@@ -404,16 +403,20 @@ def saved_by(node) -> list[dict]:
             continue
         several = isinstance(kept, (list, tuple))
         for k, thing in enumerate(kept if several else (kept,)):
-            array = getattr(thing, "array", thing)
-            now = (thing.version if isinstance(thing, Variable) else getattr(node, name + "_counter"))[0]
-            then = version[k] if several else version
-            out.append(
-                dict(
-                    name="_saved_" + theirs.get(name, name) + (f"[{k}]" if several else ""), shape=list(array.shape),
-                    dtype=from_numpy_dtype(array.dtype).name, bytes=array.nbytes, version=then, stale=now != then, now=now,
-                )
-            )  # fmt: skip
-    return out
+            counter = thing.version if isinstance(thing, Variable) else getattr(node, name + "_counter")
+            shown = "_saved_" + theirs.get(name, name) + (f"[{k}]" if several else "")
+            yield shown, getattr(thing, "array", thing), counter, version[k] if several else version
+
+
+def saved_by(node) -> list[dict]:
+    """The same as plain data: what the trace says of a node."""
+    return [
+        dict(
+            name=name, shape=list(array.shape), dtype=from_numpy_dtype(array.dtype).name, bytes=array.nbytes, version=then,
+            stale=counter[0] != then, now=counter[0],
+        )
+        for name, array, counter, then in kept_by(node)
+    ]  # fmt: skip
 
 
 # --- the graph once more, from new inputs -------------------------------------------------------------------------------
@@ -460,6 +463,41 @@ class Program:
                 out = op(inputs, *params) if op.many else op(*inputs, *params)
                 made.append(out[number] if isinstance(out, tuple) and number >= 0 else out)
         return made
+
+
+def write_back(root: Variable, names: Mapping[str, object], program: Program, changed: Mapping[int, float]) -> bool:
+    """Let the learner's own graph stand at other inputs: the numbers of its living tensors, and what its nodes saved, are overwritten.
+
+    Versions stay: everything is changed together, so nothing that was saved is out of date. False, and nothing is written, if the graph
+    is not the one that the program was made from, or keeps something that cannot be computed again.
+    """
+    graph = Graph([root], names)
+    if len(graph.items) != len(program.steps) or any(x["stale"] for node in graph.order for x in saved_by(node)):
+        return False
+    made = program.run(changed)
+    todo: list[tuple[np.ndarray, np.ndarray]] = []
+    for item, t in zip(graph.items, made, strict=True):
+        if not isinstance(t, tuple) and item.live is not None:
+            todo.append((item.live.array, t.array))
+    for node in graph.order:
+        if node.op is None or node.status != LIVE:
+            continue
+        first = graph.of_node[node]
+        for name in node.saves:
+            kept = getattr(node, name)
+            if isinstance(kept, Variable) and name in node.op.inputs:
+                t = made[graph.items[first].parents[node.op.inputs.index(name)]]
+                todo.append((kept.array, t.array))
+            elif isinstance(kept, np.ndarray) and name in node.op.outputs and isinstance(made[first], Variable):
+                todo.append((kept, made[first].array))
+            elif isinstance(kept, (np.ndarray, list, Variable)):
+                return False
+    if any(old.shape != new.shape or old.dtype != new.dtype for old, new in todo):
+        return False
+    for old, new in todo:
+        if old.flags.writeable:  # else it shows the numbers of another, such as what expand() makes
+            np.copyto(old, new)
+    return True
 
 
 # --- one backward pass, listened to -------------------------------------------------------------------------------------

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import gzip
 import inspect
+import json
 import math
 import operator
 import re
@@ -30,11 +32,12 @@ from minigrad.tape import Tape
 from minigrad.trace import Trace, is_tensor, record, to_text, trace
 
 from . import static
-from .layout import Picture, layout
+from .fold import Folded, Folds, at_point, notice
+from .layout import Framed, Picture, layout
 
-LIMIT = 400  # more cards than this are not drawn at once: unreadable, and slow to lay out
-NEAR = 60  # of a graph beyond the limit that has no scopes to fold, this many nodes nearest the result are drawn
-TRACED = 3000  # of a graph with more operations than this, only the newest are traced
+LIMIT = 120  # a graph with more nodes than this opens folded
+MOST = 400  # more cards than this are never drawn at once: unreadable, and slow to lay out
+TRACED = 12_000  # of a graph with more operations than this, only the newest are traced
 FIRST_SWEEPS = 6  # sliders shown at once; others are computed when someone looks for them
 SWEEP_SECONDS = 0.3  # what computing the tables of a Tensor graph's first sliders may take
 SWEEP_BYTES = 3_000_000  # what all tables together may weigh; fewer points for bigger graphs
@@ -52,7 +55,14 @@ def front() -> tuple[str, str]:
 def _lean(text: str) -> str:
     """Without comments and indentation: the module travels with every view."""
     text = re.sub(r"^\s*/\*(?:(?!\*/).)*\*/[ \t]*\n", "", text, flags=re.S | re.M)
+    text = re.sub(r"/\*\* @(?:type|param) [^*]*\*/ ?", "", text)
     return re.sub(r"^[ \t]+|^\s*//.*\n|^\n", "", text, flags=re.M)
+
+
+@cache
+def packed() -> bytes:
+    """The module as it travels: a third of its length."""
+    return gzip.compress(front()[0].encode(), 9, mtime=0)
 
 
 # --- names ----------------------------------------------------------------------------------------------------------------------
@@ -77,11 +87,14 @@ LOADER = """
 const loaded = (globalThis.minigradViews ??= new Map());
 async function render(context) {
   const code = context.model.get("code"), key = context.model.get("code_key");
-  if (!loaded.has(key)) {
-    const address = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
-    loaded.set(key, import(address).finally(() => URL.revokeObjectURL(address)));
-  }
+  if (!loaded.has(key)) loaded.set(key, load(code));
   return (await loaded.get(key)).default.render(context);
+}
+async function load(code) {
+  const unpack = () => new Response(new Blob([code]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  const text = typeof code === "string" ? code : await unpack();
+  const address = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+  return import(address).finally(() => URL.revokeObjectURL(address));
 }
 export default { render };
 """
@@ -180,67 +193,6 @@ def newest(order: list[Value], names: Mapping[str, object]) -> tuple[Value, dict
     return copies[id(order[0])], {name: copies[id(thing)] for name, thing in names.items() if id(thing) in copies and name[:1] != "_"}
 
 
-def near_root(whole: Trace, limit: int, count: int = 0) -> tuple[Trace, str]:
-    """The part of a trace that is drawn: all of it, or, beyond `limit` nodes, the newest, which are nearest the result.
-
-    Every consumer of a node is newer than the node. So the newest nodes have all of their gradient among themselves, and the part is
-    exact; only the values that enter it from outside are shown as they stand. Returns the part, and a sentence that says so.
-    `count`: how many nodes the graph has, if `whole` is already less than that.
-    """
-    here = len(whole["nodes"])
-    count = max(count, here)
-    if count <= limit:
-        return whole, ""
-    inner = set(range(here - min(NEAR, limit), here))
-    edges = [e for e in whole["edges"] if e["target"] in inner]
-    kept = sorted(inner | {e["source"] for e in edges})
-    new = {old: i for i, old in enumerate(kept)}
-    new_edge = {e["id"]: i for i, e in enumerate(edges)}
-    nodes: list[dict[str, Any]] = []
-    for old in kept:
-        node: dict[str, Any] = {**whole["nodes"][old], "id": new[old]}
-        if old not in inner and node["kind"] == "operation":
-            node = {**node, "kind": "leaf", "expr": "… computed earlier", "folded": True}
-        nodes.append(node)
-    steps = []
-    for step in whole["steps"]:
-        if step["kind"] == "send":
-            if step["edge"] in new_edge:
-                steps.append({**step, "node": new[step["node"]], "edge": new_edge[step["edge"]]})
-        elif step["node"] in new:
-            steps.append({**step, "node": new[step["node"]]})
-    for node in nodes:  # what a tensor's node says about others
-        if "view" in node and node["view"]["base"] not in new:
-            node.pop("view")
-        elif "view" in node:
-            node["view"] = {**node["view"], "base": new[node["view"]["base"]]}
-        if "made_by" in node:
-            node["made_by"] = [new_edge[e] for e in node["made_by"] if e in new_edge]
-    kept_edges: list[Any] = [{**e, "id": i, "source": new[e["source"]], "target": new[e["target"]]} for i, e in enumerate(edges)]
-    part: dict[str, Any] = {**whole, "root": new[whole["root"]], "nodes": nodes, "steps": steps, "edges": kept_edges}
-    notice = (f"This graph has {count:,} nodes, too many to draw at once (the limit is {limit}). Shown are the {len(inner)} nearest the "
-              "result and what enters them; their numbers are exact. To see another part, show an intermediate result.")
-    for edge in kept_edges:
-        if "makes" in edge:
-            edge["makes"] = [new[n] for n in edge["makes"] if n in new]
-    _slim(part)
-    return part, notice  # type: ignore[return-value]
-
-
-_ARRAYS = (("nodes", ("array", "grad_array")), ("steps", ("sends", "raw", "after")))
-
-
-def _slim(part: dict) -> None:
-    """Keep only the arrays that the part still shows."""
-    if "arrays" not in part:
-        return
-    used = sorted({x[key] for group, keys in _ARRAYS for x in part[group] for key in keys if x.get(key) is not None})
-    at = {old: i for i, old in enumerate(used)}
-    part["arrays"] = [part["arrays"][old] for old in used]
-    for group, keys in _ARRAYS:
-        part[group] = [{**x, **{key: at[x[key]] for key in keys if x.get(key) is not None}} for x in part[group]]
-
-
 def slider_points(recorded: float, now: float, room: int = 121) -> list[float]:
     """The points of a slider: a round range around the recorded value in round steps, and always the recorded and the present value.
 
@@ -269,6 +221,11 @@ def _same(sweep: dict, inputs: Mapping[str, float]) -> bool:
 KERNELS_OWN = {"code", "code_key", "trace", "leaves", "recorded", "sweeps", "notice", "picture", "version"}  # no page may change them
 
 
+def _text(value, _widget) -> str:
+    """A large trait travels as one string: ipywidgets looks into every dict and list that it is given, for binary buffers."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
 # --- the widget -----------------------------------------------------------------------------------------------------------------
 
 
@@ -280,16 +237,17 @@ class GraphView(anywidget.AnyWidget):
     """
 
     _esm, _css = LOADER, front()[1]
-    code = traitlets.Unicode(front()[0]).tag(sync=True)
-    code_key = traitlets.Unicode(blake2b(front()[0].encode(), digest_size=8).hexdigest()).tag(sync=True)
-    trace = traitlets.Dict().tag(sync=True)
+    code = traitlets.Bytes(packed()).tag(sync=True)
+    code_key = traitlets.Unicode(blake2b(packed(), digest_size=8).hexdigest()).tag(sync=True)
+    trace = traitlets.Dict().tag(sync=True, to_json=_text)
     step = traitlets.Int(0).tag(sync=True)
     leaves = traitlets.List(traitlets.Int()).tag(sync=True)  # ids of the nodes that can have a slider
     recorded = traitlets.Dict().tag(sync=True)  # id -> value, as the trace was made
     inputs = traitlets.Dict().tag(sync=True)  # id -> value, where the sliders stand now
     sweeps = traitlets.List(traitlets.Dict()).tag(sync=True)  # [{node, base, xs, table}], see `_sweep`
     notice = traitlets.Unicode("").tag(sync=True)  # a sentence about the whole view
-    picture = traitlets.Dict().tag(sync=True)  # positions
+    picture = traitlets.Dict().tag(sync=True, to_json=_text)  # positions
+    can_fold = traitlets.Bool(False).tag(sync=True)
     version = traitlets.Int(0).tag(sync=True)  # grows when all of the above belong together again: the browser then draws anew
 
     def __init__(
@@ -298,7 +256,7 @@ class GraphView(anywidget.AnyWidget):
         explain = not_a_graph(root)
         if explain:
             raise TypeError(explain)
-        self._limit, self._second = limit, second
+        self._limit, self._second, self._own = limit, second, False
         self._root = _weak(root)
         self._cells: set[str] = set()
         self._labels: dict[str, Callable[[], Any]] = {}
@@ -321,57 +279,112 @@ class GraphView(anywidget.AnyWidget):
         held = {name: value for name, ref in self._labels.items() if (value := ref()) is not None}
         shell = _ipython()
         names = {**held, **(shell.user_ns if shell else {}), **(names or {})}
-        if is_tensor(root):
-            return self._read_tensor(root, names)
-        count, outdated = 0, False
-        if isinstance(root, Value) and len(order := backward_order(root)) > TRACED:
-            count = len({id(root)}.union(id(parent) for node in order for parent in node._prev))
-            root, names = newest(order, names)
-        objects = record(root).objects
-        if not count:
-            outdated = refresh(objects)
-        whole = trace(root, names, cell_name=_cell_name)
-        shown, notice = near_root(whole, self._limit, count)
-        if outdated:
-            result = whole["nodes"][whole["root"]]["label"]
-            notice = f"An input was changed after {result} was computed, so the recorded operations were computed again. {notice}".strip()
-        self._objects = [_weak(thing) for thing in objects]
-        self._labels = {n["label"]: ref for n, ref in zip(whole["nodes"], self._objects, strict=True) if n["named"]}
+        words: list[str] = []
         self._tape: Any = None
-        leaves = []
-        if shown is whole and not count:
-            with contextlib.suppress(ValueError):  # an operation that the tape does not know: no sliders, everything else works
-                self._tape = Tape(root)
-                leaves = [n["id"] for n in shown["nodes"] if n["kind"] == "leaf" and math.isfinite(static.number(n["value"]))]
-        at = {str(leaf): static.number(shown["nodes"][leaf]["value"]) for leaf in leaves}
-        self._ids, self._seen = leaves, self._stand(leaves)
-        with self.hold_trait_notifications():
-            self.trace, self.leaves, self.recorded, self.inputs, self.notice = dict(shown), leaves, at, at, notice
-        self.sweeps = [self._sweep(leaf) for leaf in leaves[:FIRST_SWEEPS]]
-        self.picture = dict(layout(shown))
-        self.version += 1
+        leaves: list[int] = []
+        if is_tensor(root):
+            from minigrad.trace_tensor import Recording
 
-    def _read_tensor(self, root, names: Mapping[str, object]) -> None:
-        """The same for a Tensor. Its sliders try other numbers on the recorded operations; the learner's tensors stay as they are."""
-        from minigrad.trace_tensor import Recording
-
-        recording = Recording(root, names, self._second)
-        whole = recording.trace(cell_name=_cell_name)
-        shown, notice = near_root(whole, self._limit, recording.graph.cut)
-        self._objects = [_weak(item.live) for item in recording.graph.items]
+            recording = Recording(root, names, self._second, TRACED)
+            whole = recording.trace(cell_name=_cell_name, later=len(recording.graph.items) > self._limit)
+            things = [item.live for item in recording.graph.items]
+            words += whole.get("notices", ())
+            if len(things) <= MOST:
+                self._tape = recording.sweeper()
+                leaves = self._tape.leaves if self._tape else []
+            if leaves and SWEEP_SECONDS / min(FIRST_SWEEPS, len(leaves)) < 11 * self._tape.seconds:  # too slow for even a coarse slider
+                leaves, self._tape = [], None
+        else:
+            count, outdated = 0, False
+            if isinstance(root, Value) and len(order := backward_order(root)) > TRACED:
+                count = len({id(root)}.union(id(parent) for node in order for parent in node._prev))
+                root, names = newest(order, names)
+                words.append(f"This graph has {count:,} nodes; only the newest {TRACED:,} operations were traced, and what enters them.")
+            things = record(root).objects
+            if not count:
+                outdated = refresh(things)
+            whole = trace(root, names, cell_name=_cell_name)
+            if outdated:
+                result = whole["nodes"][whole["root"]]["label"]
+                words.append(f"An input was changed after {result} was computed, so the recorded operations were computed again.")
+            if len(things) <= 4 * MOST:
+                with contextlib.suppress(ValueError):  # an operation that the tape does not know: no sliders, everything else works
+                    self._tape = Tape(root)
+                    leaves = [n["id"] for n in whole["nodes"] if n["kind"] == "leaf" and math.isfinite(static.number(n["value"]))]
+        self._objects = [_weak(thing) for thing in things]
         self._labels = {n["label"]: ref for n, ref in zip(whole["nodes"], self._objects, strict=True) if n["named"]}
-        self._tape = recording.sweeper() if shown is whole else None
-        leaves = self._tape.leaves if self._tape else []
-        if leaves and SWEEP_SECONDS / min(FIRST_SWEEPS, len(leaves)) < 11 * self._tape.seconds:  # too slow for even a coarse slider
-            leaves, self._tape = [], None
-        at = {str(leaf): static.number(shown["nodes"][leaf]["value"]) for leaf in leaves}
-        self._ids, self._seen = leaves, self._stand(leaves)
-        words = " ".join([*shown.get("notices", ()), notice]).strip()
-        with self.hold_trait_notifications():
-            self.trace, self.leaves, self.recorded, self.inputs, self.notice = dict(shown), leaves, at, at, words
-        self.sweeps = [self._sweep(leaf) for leaf in leaves[:FIRST_SWEEPS]]
-        self.picture = dict(layout(shown))
+        self._whole, self._ids, self._words = whole, leaves, words
+        self._start = {leaf: static.number(whole["nodes"][leaf]["value"]) for leaf in leaves}
+        self._at = dict(self._start)
+        self._seen = self._stand(leaves)
+        self._folds = Folds(whole)
+        self._open = self._folds.everything() if len(whole["nodes"]) <= self._limit else self._folds.opening()
+        self._present()
+
+    def _present(self) -> None:
+        """Send what is to be seen: the trace with its closed folds as single cards, laid out, and the tables of the sliders."""
+        plain = self._open >= self._folds.everything() and len(self._whole["nodes"]) <= self._limit
+        part = Folded(self._whole, self._folds, self._open)
+        if self._at != self._start and not any(part.new[i] in part.of or part.of[part.new[i]] == i for i in self._ids):
+            part = Folded(self._now(), self._folds, self._open)  # no slider is left that would say where the inputs stand
+        self._part = part
+        shown = self._whole if plain else part.trace
+        self._at_id = {part.new[i]: i for i in self._ids if part.of[part.new[i]] == i}  # shown leaf -> leaf of the whole trace
+        frames = [] if plain else self._frames()
+        with self._quiet(), self.hold_trait_notifications():
+            self.trace, self.leaves = dict(shown), [*self._at_id]
+            self.recorded = {str(k): self._start[i] for k, i in self._at_id.items()}
+            self.inputs = {str(k): self._at[i] for k, i in self._at_id.items()}
+            self.notice = " ".join([*self._words, "" if plain else notice(self._whole, shown)]).strip()
+            self.can_fold = bool(self._folds.root.folds)
+        self.sweeps = [self._sweep(leaf) for leaf in self.leaves[:FIRST_SWEEPS]]
+        self.picture = dict(layout(shown, frames))
         self.version += 1
+
+    def _frames(self) -> list[Framed]:
+        """The open folds, outer ones first, by the nodes that are shown of them."""
+        folds = self._folds.frames(self._open)
+        place = {fold.key: k for k, fold in enumerate(folds)}
+        return [Framed(f.key, f.name, sorted({self._part.new[m] for m in f.members}), place.get(f.parent, -1)) for f in folds]
+
+    @contextlib.contextmanager
+    def _quiet(self):
+        """Inside, inputs are set by the view itself: nobody has moved a slider."""
+        self._own = True
+        try:
+            yield
+        finally:
+            self._own = False
+
+    def fold(self, *what: str | int) -> None:
+        """Open or close folds: `fold("all")` closes all that can be, `fold("none")` opens as many as can be drawn, a number toggles one."""
+        keys = self._folds.everything()
+        open_ = set(self._open)
+        for one in what:
+            if one == "all":
+                open_ = self._folds.opening(8)
+            elif one == "none":
+                open_ = keys if self._folds.count(keys) <= MOST else self._folds.opening(MOST)
+            elif one in keys:
+                open_ = open_ - {one, *self._inner(cast(int, one))} if one in open_ else open_ | {cast(int, one)}
+        if (count := self._folds.count(open_)) > MOST:
+            self.notice = f"That would be {count:,} cards, and at most {MOST} are drawn at once. Close another fold first."
+            return
+        now, self._open = self.step / max(1, self.total), open_
+        forward = self.step == sum(event["phase"] == "forward" for event in self.trace["steps"])
+        self._present()
+        events = self.trace["steps"]
+        self.step = sum(event["phase"] == "forward" for event in events) if forward else round(now * len(events))
+
+    def _inner(self, key: int) -> set[int]:
+        return {f.key for f in self._folds.folds if key in self._folds.outside(f)}
+
+    def show(self, node: int) -> None:
+        """Open what is folded around a node of the whole graph."""
+        keys = self._folds.path(node)
+        if any(key not in self._open for key in keys):
+            self._open |= set(keys)
+            self._present()
 
     def _stand(self, leaves: list[int]) -> list[float | None]:
         """Where the learner's own inputs stand; None for one that is gone."""
@@ -386,40 +399,56 @@ class GraphView(anywidget.AnyWidget):
         if more:
             room = min(room, int(SWEEP_SECONDS / min(FIRST_SWEEPS, len(self.leaves)) / self._tape.seconds))
         points = slider_points(self.recorded[str(leaf)], self.inputs[str(leaf)], room)
-        rows = numpy.concatenate(self._tape.sweep(leaf, points), axis=1)
+        rows = self._part.columns(*self._tape.sweep(self._at_id[leaf], points))
         xs, table = (numpy.ascontiguousarray(x, "<f8").tobytes() for x in (points, rows))
         return {"node": leaf, "base": dict(self.inputs), "xs": xs, "table": table}
+
+    def _now(self) -> Trace:
+        """The whole trace with the numbers of where the sliders stand."""
+        if self._at == self._start:
+            return self._whole
+        leaf = self._ids[0]
+        return at_point(self._whole, *(rows[0] for rows in self._tape.sweep(leaf, [self._at[leaf]])))
+
+    def _shown_now(self) -> Trace:
+        """The trace that is shown, with the numbers that are shown."""
+        if self._at == self._start:
+            return cast(Trace, self.trace)
+        whole = self._now()
+        return whole if len(self.trace["nodes"]) == len(whole["nodes"]) else Folded(whole, self._folds, self._open).trace
 
     # Messages from the browser
 
     def _on_inputs(self, change) -> None:
-        """A slider came to rest: write it into the learner's Values, compute the recorded graph again, renew the other sliders' tables."""
-        for leaf in self._ids:
-            value = float(self.inputs[str(leaf)])
+        """A slider came to rest: write it into the learner's own inputs, compute the recorded graph again, renew the other tables."""
+        if self._own or not self._tape:
+            return
+        for shown, leaf in self._at_id.items():
+            self._at[leaf] = value = float(self.inputs[str(shown)])
             thing = self._objects[leaf]()
             if thing is not None and not is_tensor(thing):
                 thing.data = value
             self._tape.set(leaf, value)
-        refresh([thing for ref in self._objects if (thing := ref()) is not None])
+        things = [thing for ref in self._objects if (thing := ref()) is not None]
+        root = self._root()
+        if is_tensor(root):
+            from minigrad.recording import write_back
+
+            names = {name: thing for name, ref in self._labels.items() if (thing := ref()) is not None}
+            write_back(root, names, self._tape.program, self._at)
+        else:
+            refresh(things)
         self._seen = self._stand(self._ids)
         self.sweeps = [old if _same(old, self.inputs) else self._sweep(old["node"]) for old in self.sweeps]
 
-    def set_state(self, sync_data: dict) -> None:
-        """What a page may change: the step and where the sliders stand, to what they can be. The rest is the kernel's, and is dropped."""
-        state = {key: value for key, value in sync_data.items() if key not in KERNELS_OWN}
-        step, inputs = state.pop("step", None), state.pop("inputs", None)
-        if type(step) is int:
-            state["step"] = min(max(step, 0), self.total)
-        if isinstance(inputs, dict) and inputs.keys() == self.inputs.keys():
-            if all(type(x) in (int, float) and math.isfinite(x) for x in inputs.values()):
-                state["inputs"] = inputs
-        super().set_state(state)
-
-    def _on_message(self, _widget, content: object, _buffers) -> None:
-        """Rare requests: a slider that has no table yet; a folded group to open."""
-        if isinstance(content, dict) and content.get("type") == "want" and content.get("node") in self.leaves:
+    def _on_message(self, _widget, content: dict, _buffers) -> None:
+        """Rare requests: a slider that has no table yet; a fold to open or close; a file."""
+        kind = content.get("type")
+        if kind == "want" and content.get("node") in self.leaves:
             if all(old["node"] != content["node"] for old in self.sweeps):
                 self.sweeps = [*self.sweeps[-FIRST_SWEEPS + 1 :], self._sweep(content["node"])]
+        elif kind == "fold":
+            self.fold(content.get("what", ""))
 
     # Out
 
@@ -430,7 +459,7 @@ class GraphView(anywidget.AnyWidget):
         if root is not None and (away or self._seen != self._stand(self._ids)):
             self._read(root)
         if away:
-            self.code = front()[0]
+            self.code = packed()
             self.layout.open()
             self.open()
 
@@ -455,14 +484,15 @@ class GraphView(anywidget.AnyWidget):
 
     def close(self) -> None:
         """Take the view out of the browser and its tables out of memory. Showing it again brings it back."""
-        self.code, self.sweeps = "", []  # the browser keeps what a closed model had last: then it should be little
+        self.code, self.sweeps = b"", []  # the browser keeps what a closed model had last: then it should be little
         super().close()
         self.__dict__.pop("_repr_mimebundle_", None)  # ipywidgets hides it on a closed widget
         self.layout.close()
 
     def svg(self, step: int | None = None) -> str:
         """The picture after `step` events (by default all of them) as an SVG document."""
-        return static.svg(cast(Trace, self.trace), cast(Picture, self.picture), step, repr(self))
+        shown = self._shown_now()
+        return static.svg(shown, cast(Picture, self.picture), step, to_text(shown))
 
     def save(self, path: str | Path, step: int | None = None) -> Path:
         """Write the view to a file: `.svg` (the picture after `step` events) or `.html` (a page that still steps and slides, alone)."""
@@ -494,8 +524,8 @@ def graph(
 
     root: a Value or a Tensor, the result whose gradient is taken (or an object of your own class with data, _prev and _op). step: where
     the view starts: a number of events, "start" or "end"; by default after the forward pass. names: variable names for the nodes; by
-    default the notebook's, or the caller's. limit: how many nodes are drawn at once. second: of a Tensor, also the graph of its gradient
-    (what create_graph=True records). Raises TypeError for anything else.
+    default the notebook's, or the caller's. limit: a graph with more nodes than this opens folded. second: of a Tensor, also the graph
+    of its gradient (what create_graph=True records). Raises TypeError for anything else.
     """
     if names is None:
         caller = inspect.currentframe().f_back  # type: ignore[union-attr]

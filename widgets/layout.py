@@ -11,7 +11,8 @@ import functools
 import os
 import re
 import sys
-from typing import NotRequired, TypedDict
+from collections.abc import Sequence
+from typing import NamedTuple, NotRequired, TypedDict
 
 from minigrad.trace import Edge, Node, Trace
 
@@ -26,19 +27,18 @@ NAME_CHAR, EXPR_CHAR = 8.7, 7.0  # pixels a character takes at the sizes of grap
 PILL_HEIGHT, PILL_CHAR, PILL_MIN, PILL_USUAL = 20.0, 6.9, 40.0, 70.0
 MARGIN = 14.0
 COLUMN_GAP, ROW_GAP = 26.0, 20.0
+FRAME_SIDE, FRAME_TOP = 9.0, 25.0  # room between a frame and what is in it
 PILL_NODES_LIMIT = 250  # above this many cards, pills stop taking part in the layout: they cost Graphviz half its time
 
 
 class Card(TypedDict):
-    id: int  # node id; for a group card, -1 - its number
+    id: int  # node id
     x: float
     y: float
     w: float
     h: float
     name: str  # the label, shortened to fit the card
     expr: str  # what it computes, shortened to fit
-    group: NotRequired[str]  # a folded scope
-    members: NotRequired[list[int]]  # the nodes behind a group card
 
 
 class Wire(TypedDict):
@@ -50,12 +50,33 @@ class Wire(TypedDict):
     text: NotRequired[list[str]]  # of a tensor: what the pill says forward and backward, in place of the local derivative
 
 
+class Frame(TypedDict):
+    """The outline of an open fold."""
+
+    fold: int
+    name: str
+    x: float
+    y: float
+    w: float
+    h: float
+
+
 class Picture(TypedDict):
     w: float
     h: float
     cards: list[Card]
     wires: list[Wire]
     prog: str  # "dot" or "plain"
+    frames: NotRequired[list[Frame]]
+
+
+class Framed(NamedTuple):
+    """What a frame goes around: the nodes of an open fold, among them those of the frames inside it."""
+
+    fold: int
+    name: str
+    nodes: list[int]
+    parent: int  # place of the frame around it in the list of frames, or -1
 
 
 def shorten(text: str, room: int) -> str:
@@ -109,51 +130,35 @@ def pill_texts(trace: Trace, edge: Edge) -> list[str]:
     return [f"{shape_text(wide['shape'])} ⇉ {shape_text(wide['to'])}", f"Σ over {'dim' if len(wide['axes']) == 1 else 'dims'} {dims}"]
 
 
-class _Box(TypedDict):
-    key: str
-    w: float
-    h: float
-
-
-def _boxes(trace: Trace, groups: dict[str, list[int]]) -> tuple[list[Card], dict[int, int]]:
-    """The cards without positions, and which card each node is on."""
-    home: dict[int, int] = {}
+def _boxes(trace: Trace) -> list[Card]:
+    """The cards without positions, in the order of the nodes."""
     cards: list[Card] = []
-    for number, (scope, members) in enumerate(groups.items()):
-        width, name, expr = card_text(scope, f"{len(members)} nodes")
-        for member in members:
-            home[member] = len(cards)
-        cards.append(Card(id=-1 - number, x=0, y=0, w=width, h=CARD_HEIGHT, name=name, expr=expr, group=scope, members=members))
     for node in trace["nodes"]:
-        if node["id"] in home:
-            continue
         constant = node["kind"] == "constant"
         width, name, expr = card_text(node["label"], computes(node))
         height = TENSOR_HEIGHT if tall(node) else CONSTANT_HEIGHT if constant else CARD_HEIGHT
-        home[node["id"]] = len(cards)
         cards.append(Card(id=node["id"], x=0, y=0, w=max(width, TENSOR_MIN) if tall(node) else width, h=height, name=name, expr=expr))
-    return cards, home
+    return cards
 
 
-def layout(trace: Trace, groups: dict[str, list[int]] | None = None, prog: str | None = None) -> Picture:
+def layout(trace: Trace, frames: Sequence[Framed] = (), prog: str | None = None) -> Picture:
     """Positions for every card and wire of `trace`.
 
-    groups: scope name -> ids of the nodes that one folded card stands for. prog: "dot" (Graphviz) or "plain" (pure Python);
-    by default Graphviz where pygraphviz can be imported.
+    frames: outlines to be drawn around some cards, outer ones first. prog: "dot" (Graphviz) or "plain" (pure Python, which draws no
+    frames); by default Graphviz where pygraphviz can be imported.
     """
-    cards, home = _boxes(trace, groups or {})
+    cards = _boxes(trace)
     texts = [pill_texts(trace, edge) for edge in trace["edges"]]
     links = []  # (edge id, source card, target card, pill width)
     for edge in trace["edges"]:
-        source, target = home[edge["source"]], home[edge["target"]]
-        if source != target:
-            said = texts[edge["id"]]
-            room = max((18 + PILL_CHAR * len(t) for t in said), default=0.0) if said else pill_width(edge["local_text"])
-            links.append((edge["id"], source, target, round(room, 1) if edge["carries_grad"] else 0.0))
+        said = texts[edge["id"]]
+        room = max((18 + PILL_CHAR * len(t) for t in said), default=0.0) if said else pill_width(edge["local_text"])
+        kinds = {trace["nodes"][edge["source"]]["kind"], trace["nodes"][edge["target"]]["kind"]}
+        quiet = "fold" in kinds and (edge.get("amount") or edge["local"] is None)  # many edges in one: no single factor
+        links.append((edge["id"], edge["source"], edge["target"], round(room, 1) if edge["carries_grad"] and not quiet else 0.0))
     if prog is None:
         prog = "dot" if _pygraphviz() else "plain"
-    place = _dot if prog == "dot" else _plain
-    size, corners, curves = place(cards, links)
+    size, corners, curves = _dot(cards, links, frames) if prog == "dot" else _plain(cards, links)
     for card, (x, y) in zip(cards, corners, strict=True):
         card["x"], card["y"] = x, y
     _spread_ends(cards, links, curves)
@@ -167,7 +172,27 @@ def layout(trace: Trace, groups: dict[str, list[int]] | None = None, prog: str |
         if texts[number]:
             wire["text"] = texts[number]
         wires.append(wire)
-    return Picture(w=round(size[0], 1), h=round(size[1], 1), cards=cards, wires=wires, prog=prog)
+    picture = Picture(w=round(size[0], 1), h=round(size[1], 1), cards=cards, wires=wires, prog=prog)
+    if frames and prog == "dot":
+        picture["frames"] = _frames(cards, frames)
+    return picture
+
+
+def _frames(cards: list[Card], frames: Sequence[Framed]) -> list[Frame]:
+    """Outlines around cards, each a little wider than those inside it."""
+    inner = [0] * len(frames)
+    for k in reversed(range(len(frames))):
+        if (up := frames[k].parent) >= 0:
+            inner[up] = max(inner[up], inner[k] + 1)
+    out = []
+    for frame, deep in zip(frames, inner, strict=True):
+        inside = [cards[n] for n in frame.nodes]
+        side, top = FRAME_SIDE * (1 + deep), FRAME_TOP * (1 + deep)
+        x, y = min(c["x"] for c in inside) - side, min(c["y"] for c in inside) - top
+        w, h = max(c["x"] + c["w"] for c in inside) + side - x, max(c["y"] + c["h"] for c in inside) + side - y
+        name = shorten(frame.name, int((w - 40) / 7.4))
+        out.append(Frame(fold=frame.fold, name=name, x=round(x, 1), y=round(y, 1), w=round(w, 1), h=round(h, 1)))
+    return out
 
 
 Points = list[tuple[float, float]]  # start, then three control points per cubic piece
@@ -244,7 +269,7 @@ def _pygraphviz():
     return pygraphviz
 
 
-def _dot(cards: list[Card], links: list):
+def _dot(cards: list[Card], links: list, frames: Sequence[Framed] = ()):
     """Graphviz layout. Each pill is a small node of its own, so that Graphviz keeps it clear of cards and other wires."""
     graph = _pygraphviz().AGraph(directed=True, strict=False, rankdir="LR", nodesep=ROW_GAP / 72, ranksep=COLUMN_GAP / 72)
     graph.graph_attr.update(nslimit="1", nslimit1="1")  # on 365 cards 0.6 s instead of 1.0 s, and no taller
@@ -253,9 +278,18 @@ def _dot(cards: list[Card], links: list):
     for number, card in enumerate(cards):
         graph.add_node(f"n{number}", width=card["w"] / 72, height=card["h"] / 72)
     pills = len(cards) <= PILL_NODES_LIMIT
+    clusters: list = []
+    inside: list[set[int]] = []
+    for k, frame in enumerate(frames):
+        around = clusters[frame.parent] if frame.parent >= 0 else graph
+        clusters.append(around.add_subgraph([f"n{n}" for n in frame.nodes], name=f"cluster_{k}", margin=str(FRAME_TOP)))
+        inside.append(set(frame.nodes))
     for edge, source, target, width in links:
         if width and pills:
             graph.add_node(f"e{edge}", width=width / 72, height=PILL_HEIGHT / 72)
+            for cluster, nodes in zip(clusters, inside, strict=True):
+                if source in nodes and target in nodes:
+                    cluster.add_node(f"e{edge}")
             graph.add_edge(f"n{source}", f"e{edge}", weight=3)
             graph.add_edge(f"e{edge}", f"n{target}", weight=3)
         else:

@@ -114,6 +114,10 @@ def svg(trace: Trace, picture: Picture, step: int | None = None, description: st
         f'<text class="t" x="18" y="28">{escape(title)}</text>',
         f'<g transform="translate({(width - picture["w"]) / 2:.1f},{HEAD})">',
     ]
+    for frame in picture.get("frames", ()):
+        box = f'x="{frame["x"]:.1f}" y="{frame["y"]:.1f}" width="{frame["w"]:.1f}" height="{frame["h"]:.1f}" rx="12"'
+        x, y = frame["x"] + 12, frame["y"] + 17
+        out.append(f'<rect class="u" {box}/><text class="l" x="{x:.1f}" y="{y:.1f}">{escape(frame["name"])}</text>')
     out += [_wire(trace, wire, now) for wire in picture["wires"]]
     out += [_card(trace, card, now, step < total) for card in picture["cards"]]
     out += ["</g>", f'<text class="q" x="18" y="{height - 15:.0f}">{escape(foot)}</text>', "</svg>"]
@@ -159,16 +163,20 @@ def _wire(trace: Trace, wire: Wire, now: Moment) -> str:
 def _card(trace: Trace, card: Card, now: Moment, partway: bool) -> str:
     out = [f'<g transform="translate({card["x"]:.1f},{card["y"]:.1f})">']
     right = f"{card['w'] - 12:.0f}"
-    node = None if card.get("group") else trace["nodes"][card["id"]]
-    kind = "" if node is None else {"leaf": "leaf", "constant": "k"}.get(node["kind"], "")
+    node = trace["nodes"][card["id"]]
+    kind = {"leaf": "leaf", "constant": "k"}.get(node["kind"], "")
     if card["id"] == now.acting and partway:
         kind += " now"
+    if node["kind"] == "fold":  # the edges of the cards beneath
+        out += [f'<rect class="c" x="{d}" y="{d}" width="{card["w"]:.0f}" height="{card["h"]:.0f}" rx="9"/>' for d in (8, 4)]
     out.append(f'<rect class="c {kind}" width="{card["w"]:.0f}" height="{card["h"]:.0f}" rx="9"/>')
     out.append(f'<text class="n" x="12" y="21">{escape(card["name"])}</text>')
     out.append(f'<text class="e" x="{right}" y="21">{escape(card["expr"])}</text>')
-    if node is not None and heat.tall(node):
+    if heat.tall(node):
         out.append(_maps(trace, card, node, now))
-    elif node is not None:
+    elif node["kind"] == "fold" and (node["outs"] != 1 or node.get("array") is not None):
+        out.append(_results(trace, card, node, now))
+    else:
         room = int((card["w"] - 62) / 8.2)
         y = 38 if node["kind"] == "constant" else 42
         value = "·" if node["id"] not in now.known else node["value"] if node["value"] == "not kept" else short(number(node["value"]), room)
@@ -204,6 +212,18 @@ def _maps(trace: Trace, card: Card, node: Node, now: Moment) -> str:
         style = 'style="text-anchor:middle;font-size:11px"'
         out.append(f'<text class="{kind}" {style} x="{middle:.1f}" y="112">{escape(heat.between(a, int(half / 6.7)))}</text>')
     return "".join(out)
+
+
+def _results(trace: Trace, card: Card, node: Node, now: Moment) -> str:
+    """The lower part of a fold's card where it has no single number: the range of its result and of its gradient."""
+    right = f"{card['w'] - 12:.0f}"
+    if node["outs"] != 1:
+        return f'<text class="l" x="12" y="42">{node["outs"]} results leave it</text>'
+    room = int((card["w"] - 62) / 8.2)
+    found = (node["array"] if node["id"] in now.known else None), now.arrays.get(node["id"])
+    texts = ["·" if i is None else heat.between(trace["arrays"][i], room) for i in found]
+    return (f'<text class="l" x="12" y="42">value</text><text class="v" x="{right}" y="42">{escape(texts[0])}</text>'
+            f'<text class="l" x="12" y="60">grad</text><text class="d" x="{right}" y="60">{escape(texts[1])}</text>')  # fmt: skip
 
 
 def badge(trace: Trace, node: Node) -> str:

@@ -313,8 +313,44 @@ def test_mistakes_get_a_sentence_and_lose_nothing(open_notebook):
         assert any(says in t for t in text), says
     assert View(nb, 0).value("y") == 25
     big = View(nb, 1)
-    assert "too many to draw at once" in big.root.locator(".mg-note").inner_text()
+    assert "nodes on" in big.root.locator(".mg-note").inner_text() and big.root.locator(".mg-fold").count() > 3
     big.press("end")
+
+
+NET = """import minigrad as torch
+torch.manual_seed(0)
+net = torch.nn.Sequential(*[torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True, dropout=0.0) for _ in range(3)])
+x = torch.randn(2, 5, 8)
+loss = net(x).pow(2).mean()
+%graph loss --end"""
+
+
+def test_folds_open_and_close_by_mouse_and_keyboard(open_notebook):
+    nb = open_notebook([SETUP, NET]).run_all()
+    assert nb.cell_errors() == []
+    view, keys = View(nb), nb.page.keyboard
+    nb.shot("fold-opened", view.root)
+    view.root.get_by_role("button", name="close all folds").click()
+    card = view.root.locator('.mg-fold[aria-label^="net[0],"]')
+    expect(card).to_be_visible()
+    assert view.root.locator(".mg-card").count() < 10
+    nb.shot("fold-closed", view.root)
+    card = view.root.locator('.mg-fold[aria-label^="net[1],"]')
+    card.focus()
+    keys.press("Enter")
+    frame = view.root.locator('.mg-frame[aria-label="close the fold net[1]"]')
+    expect(frame).to_be_visible()
+    expect(frame).to_be_focused()  # the keyboard goes on where it was
+    nb.shot("fold-one-open", view.root)
+    nb.theme("dark")
+    nb.shot("fold-one-open-dark", view.root)
+    nb.theme("light")
+    keys.press("Enter")
+    expect(card).to_be_focused()
+    keys.press("Home")
+    expect(view.root).to_have_attribute("data-step", "0")
+    keys.press("ArrowRight")
+    expect(view.root).to_have_attribute("data-step", "1")
 
 
 def test_names_are_text(open_notebook):

@@ -8,7 +8,7 @@ import pytest
 
 from minigrad import Value
 from minigrad.trace import trace
-from widgets.layout import card_text, layout
+from widgets.layout import Framed, card_text, layout
 
 PROGS = ["dot", "plain"]
 
@@ -93,11 +93,17 @@ def test_texts_fit_their_card():
         assert shown
 
 
-def test_groups_stand_for_their_members():
-    t = square()
-    members = [n["id"] for n in t["nodes"] if n["kind"] == "operation"][:2]
-    picture = layout(t, {"inner": members})
-    group = next(c for c in picture["cards"] if c["id"] == -1)
-    assert group["members"] == members and group["name"] == "inner"
-    inside = {e["id"] for e in t["edges"] if e["source"] in members and e["target"] in members}
-    assert inside and inside.isdisjoint(w["id"] for w in picture["wires"])
+def test_frames_go_around_their_cards_and_around_no_others():
+    t = tangle(30, 4)
+    operations = [n["id"] for n in t["nodes"] if n["kind"] == "operation"]
+    frames = [Framed(7, "outer", operations[4:20], -1), Framed(8, "inner", operations[8:14], 0)]
+    picture = layout(t, frames)
+    cards = {c["id"]: c for c in picture["cards"]}
+    for frame, drawn in zip(frames, picture["frames"], strict=True):
+        assert (drawn["fold"], drawn["name"]) == (frame.fold, frame.name)
+        for n, c in cards.items():
+            inside = drawn["x"] < c["x"] and c["x"] + c["w"] < drawn["x"] + drawn["w"]
+            inside = inside and drawn["y"] < c["y"] and c["y"] + c["h"] < drawn["y"] + drawn["h"]
+            assert inside == (n in frame.nodes)
+    outer, inner = picture["frames"]
+    assert outer["x"] < inner["x"] and outer["y"] < inner["y"] and outer["x"] + outer["w"] > inner["x"] + inner["w"]

@@ -7,7 +7,8 @@ import { arrayAt, arrayText, between, captions, heat, mark, markWords, most, sha
 
 /** @typedef {import("./state.js").Trace} Trace */
 /** @typedef {import("./state.js").Point} Point */
-/** @typedef {{id: number, x: number, y: number, w: number, h: number, name: string, expr: string, group?: string, members?: number[]}} Card */
+/** @typedef {{id: number, x: number, y: number, w: number, h: number, name: string, expr: string}} Card */
+/** @typedef {{fold: number, name: string, x: number, y: number, w: number, h: number}} Frame */
 /** @typedef {{id: number, d: string, px: number, py: number, pw: number, text?: [string, string]}} Wire */
 
 const NS = "http://www.w3.org/2000/svg";
@@ -65,6 +66,9 @@ function shortened(d, atStart, by) {
   return `M${n[0]} ${n[1]}C${n.slice(2).join(" ")}`;
 }
 
+/** Large traits come as text from a kernel, as objects out of an exported page. @param {any} x */
+const parsed = (x) => (typeof x === "string" ? JSON.parse(x) : x);
+
 /** @param {{model: any, el: HTMLElement}} context */
 function render({ model, el }) {
   const gone = new AbortController(); // one switch for every DOM listener
@@ -95,14 +99,15 @@ function render({ model, el }) {
 
   // ---- what is shown
   /** @type {Trace} */ let trace;
-  /** @type {{w: number, h: number, cards: Card[], wires: Wire[]}} */ let picture;
+  /** @type {any} */ let rawTrace = null; // the trait that `trace` was read from
+  /** @type {{w: number, h: number, cards: Card[], wires: Wire[], frames?: Frame[]}} */ let picture;
   /** @type {import("./state.js").Sweep[]} */ let sweeps = [];
   /** @type {Point} */ let point;
   /** @type {Map<number, any>} */ const cardOf = new Map();
   /** @type {any[]} */ let cards = [];
   /** @type {any[]} */ let wires = [];
   /** @type {any} */ let svg;
-  let zoom = 1, fitted = true, selected = -1, tab = "ledger", chosen = false, timer = 0, shown = -1, alive = true, dragging = false, flight = 0;
+  let zoom = 1, fitted = true, selected = -1, tab = "ledger", chosen = false, timer = 0, shown = -1, alive = true, dragging = false, flight = 0, reopened = -1;
   let total = 0, forward = 0;
 
   const step = () => Math.min(total, Math.max(0, model.get("step")));
@@ -182,8 +187,9 @@ function render({ model, el }) {
     } else if (target.closest("button, summary") && (e.key === " " || e.key === "Enter")) return;
     else if (what === "play") toggle();
     else if (what === "inspect") {
-      const card = target.closest(".mg-card"), row = target.closest("tr[data-step]");
-      if (row) act2(Number(row.getAttribute("data-step")));
+      const frame = target.closest(".mg-frame"), card = target.closest(".mg-card"), row = target.closest("tr[data-step]");
+      if (frame) fold(Number(frame.getAttribute("data-fold")));
+      else if (row) act2(Number(row.getAttribute("data-step")));
       else inspect(card ? Number(card.getAttribute("data-node")) : currentNode());
     } else if (what === "close") { selected = -1; chosen = false; update(); }
     else act(what);
@@ -199,12 +205,22 @@ function render({ model, el }) {
 
   /** Select a node and go to its event. @param {number} node */
   function inspect(node) {
-    if (node < 0) return model.send({ type: "unfold", group: node });
+    const key = trace.nodes[node].fold;
+    if (key !== undefined && alive) return fold(key);
     selected = node;
     show("node", true);
     const at = eventOf(trace, node, step() > forward ? "backward" : "forward");
     if (at && at !== step()) act2(at);
     else update();
+  }
+
+  /** Open or close a fold; the kernel lays the picture out anew. @param {number|string} what */
+  function fold(what) {
+    if (!alive) return;
+    stop();
+    selected = -1;
+    reopened = typeof what === "number" ? what : -1;
+    model.send({ type: "fold", what });
   }
 
   // ---- tabs
@@ -228,8 +244,7 @@ function render({ model, el }) {
 
   // ---- drawing the picture, once per trace
   function draw() {
-    trace = model.get("trace");
-    picture = model.get("picture");
+    picture = parsed(model.get("picture"));
     if (!trace?.nodes) return;
     total = trace.steps.length;
     forward = forwardSteps(trace);
@@ -238,10 +253,17 @@ function render({ model, el }) {
     const result = trace.nodes[trace.root], named = trace.title === result.label && result.expr && result.expr !== result.label;
     put(title, named ? `${result.label} = ${result.expr}` : trace.title);
     const operations = trace.nodes.filter((n) => n.kind === "operation").length, leaves = trace.nodes.filter((n) => n.kind === "leaf").length;
-    put(counts, `${trace.nodes.length} nodes: ${leaves} ${leaves === 1 ? "input" : "inputs"}, ${operations} ${operations === 1 ? "operation" : "operations"}`);
+    const folds = trace.nodes.filter((n) => n.kind === "fold");
+    put(counts, folds.length ? `${trace.nodes.length + folds.reduce((k, n) => k + (n.members ?? 1) - 1, 0)} nodes on ${trace.nodes.length} cards` : `${trace.nodes.length} nodes: ${leaves} ${leaves === 1 ? "input" : "inputs"}, ${operations} ${operations === 1 ? "operation" : "operations"}`);
     root.setAttribute("aria-label", `computation graph of ${trace.title}`);
     svg = s("svg", { viewBox: `0 0 ${picture.w} ${picture.h}`, class: "mg-svg", role: "group", "aria-label": "graph" });
     const under = s("g"), over = s("g");
+    for (const f of picture.frames ?? []) {
+      const g = s("g", { class: "mg-frame", tabindex: 0, role: "button", "data-fold": f.fold, "aria-label": `close the fold ${f.name}` }, s("title", {}, `close ${f.name}`),
+        s("rect", { class: "mg-outline", x: f.x, y: f.y, width: f.w, height: f.h, rx: 12 }), s("rect", { class: "mg-lid", x: f.x, y: f.y, width: f.w, height: 23, rx: 11 }), s("path", { d: `M${f.x + 12} ${f.y + 10}h8l-4 6z` }), s("text", { x: f.x + 26, y: f.y + 16.5 }, f.name));
+      on(g, "click", () => fold(f.fold));
+      under.append(g);
+    }
     cardOf.clear();
     wires = [];
     for (const wire of picture.wires) {
@@ -266,12 +288,12 @@ function render({ model, el }) {
       wires.push({ wire, edge, g, line, back, whole, text });
     }
     cards = picture.cards.map((card) => {
-      const node = trace.nodes[card.id], constant = node?.kind === "constant", maps = !card.group && tall(node);
+      const node = trace.nodes[card.id], constant = node.kind === "constant", folded = node.kind === "fold", maps = tall(node);
       const half = (card.w - 34) / 2;
       const value = s("text", maps ? { x: 12 + half / 2, y: 112, class: "mg-range mg-value" } : { x: card.w - 12, y: constant ? 38 : 42, class: "mg-number mg-value" });
       const grad = s("text", maps ? { x: 22 + 1.5 * half, y: 112, class: "mg-range mg-grad" } : { x: card.w - 12, y: 60, class: "mg-number mg-grad" });
-      const extra = card.group ? [] : [...(node.view ? [s("rect", { class: "mg-behind", x: 5, y: 5, width: card.w, height: card.h, rx: 9 })] : [])];
-      const g = s("g", { class: `mg-card mg-${card.group ? "group" : node.kind}${node?.layer ? " mg-layer" : ""}`, transform: `translate(${card.x},${card.y})`, tabindex: 0, role: "button", "data-node": card.id },
+      const extra = folded ? [8, 4].map((d) => s("rect", { class: "mg-behind", x: d, y: d, width: card.w, height: card.h, rx: 9 })) : [...(node.view ? [s("rect", { class: "mg-behind", x: 5, y: 5, width: card.w, height: card.h, rx: 9 })] : [])];
+      const g = s("g", { class: `mg-card mg-${node.kind}${node.layer ? " mg-layer" : ""}`, transform: `translate(${card.x},${card.y})`, tabindex: 0, role: "button", "data-node": card.id },
         s("title"),
         s("rect", { class: "mg-focus", x: -4, y: -4, width: card.w + 8, height: card.h + 8, rx: 12 }),
         ...extra,
@@ -284,13 +306,14 @@ function render({ model, el }) {
         g.append(s("text", { x: 12, y: 38, class: "mg-caption" }, caption), s("text", { x: card.w - 12, y: 38, class: `mg-caption mg-mark${special.startsWith("⚠") ? " mg-stale-mark" : ""}` }, special));
         drawn = [s("g", { transform: "translate(12,46)" }), s("g", { transform: `translate(${22 + half},46)` })];
         g.append(...drawn, value, grad);
-      } else if (!card.group) {
+      } else if (folded && node.outs !== 1) g.append(s("text", { x: 12, y: 42, class: "mg-caption" }, `${node.outs} results leave it`));
+      else {
         g.append(s("text", { x: 12, y: constant ? 38 : 42, class: "mg-caption" }, "value"), value);
         if (!constant) g.append(s("text", { x: 12, y: 60, class: "mg-caption" }, "grad"), grad);
       }
       on(g, "click", () => { root.focus({ preventScroll: true }); inspect(card.id); });
       over.append(g);
-      for (const id of card.members ?? [card.id]) cardOf.set(id, g);
+      cardOf.set(card.id, g);
       return { card, node, g, value, grad, drawn, half, shown: [], room: Math.floor((card.w - 24 - 38) / 8.2) };
     });
     svg.append(under, over);
@@ -300,6 +323,12 @@ function render({ model, el }) {
     drawTrack();
     if (fitted) fitStage();
     else scale(zoom);
+    foldBar.hidden = !model.get("can_fold");
+    if (reopened >= 0) { // the keyboard goes on where it was: at the frame of what was opened, or at the card of what was closed
+      const card = trace.nodes.find((n) => n.fold === reopened), to = card ? cardOf.get(card.id) : svg.querySelector(`.mg-frame[data-fold="${reopened}"]`);
+      to?.focus({ preventScroll: true });
+      reopened = -1;
+    }
   }
 
   // ---- zoom, pan, follow
@@ -318,6 +347,8 @@ function render({ model, el }) {
     ["fit", "fit the whole graph", () => { fitted = false; scale(Math.min(1.2, roomWide() / picture.w, (Math.max(300, stage.clientHeight) - 22) / picture.h)); }]])) {
     zoomBar.append(button("small", text, label, run));
   }
+  const foldBar = h("span", { class: "mg-zoom", hidden: "" }, button("small", "fold", "close all folds", () => fold("all")), button("small", "open", "open all folds, as far as they can be drawn", () => fold("none")));
+  zoomBar.before(foldBar);
   on(stage, "wheel", (e) => {
     if (!e.ctrlKey) return;
     e.preventDefault();
@@ -326,7 +357,7 @@ function render({ model, el }) {
   }, { passive: false });
   /** @type {{x: number, y: number, left: number, top: number}|null} */ let pan = null;
   on(stage, "pointerdown", (e) => {
-    if (e.target.closest(".mg-card") || e.pointerType !== "mouse" || e.button) return;
+    if (e.target.closest(".mg-card, .mg-frame") || e.pointerType !== "mouse" || e.button) return;
     pan = { x: e.clientX, y: e.clientY, left: stage.scrollLeft, top: stage.scrollTop };
     stage.setPointerCapture(e.pointerId);
   });
@@ -334,7 +365,7 @@ function render({ model, el }) {
   for (const end of ["pointerup", "pointercancel"]) on(stage, end, () => { pan = null; });
   /** Bring the card of an event into the stage (never scrolls the notebook). @param {number} node */
   function follow(node) {
-    const card = cards.find((c) => c.card.id === node || c.card.members?.includes(node))?.card;
+    const card = cards.find((c) => c.card.id === node)?.card;
     if (!card) return;
     const x = card.x * zoom, y = card.y * zoom, w = card.w * zoom, t = card.h * zoom, edge = 60;
     const left = x - edge < stage.scrollLeft ? x - edge : x + w + edge > stage.scrollLeft + stage.clientWidth ? x + w + edge - stage.clientWidth : stage.scrollLeft;
@@ -411,17 +442,13 @@ function render({ model, el }) {
       }
     }
     for (const c of cards) {
-      if (c.card.group) {
-        c.g.classList.toggle("mg-now", !!current && c.card.members.includes(current.node));
-        c.g.setAttribute("aria-label", `folded: ${c.card.group}, ${c.card.members.length} nodes`);
-        continue;
-      }
       const id = c.card.id, known = !!now.known[id], acting = !!current && (current.node === id || (active >= 0 && trace.edges[active].source === id));
       const arrays = trace.arrays && [arrayAt(trace, point, known ? c.node.array : null), arrayAt(trace, point, now.grads?.[id])];
       if (same(c, known, point.values[id], now.got[id], now.sums[id], acting, acting && current?.node, selected === id, point, now.grads?.[id])) continue;
-      put(c.value, known ? (c.node.array === null ? "not kept" : fit(point.values[id], c.room)) : "·");
+      const one = c.node.kind !== "fold" || !trace.arrays;
+      put(c.value, known ? (c.node.array === null ? "not kept" : one ? fit(point.values[id], c.room) : arrays && arrays[0] ? between(arrays[0], c.room) : "") : "·");
       const complete = now.got[id] === now.need[id], some = now.got[id] > 0, g = now.sums[id];
-      put(c.grad, some ? `${g > 0 ? "▴" : g < 0 ? "▾" : ""} ${fit(g, c.room - (complete ? 2 : 4))}${complete ? "" : " +…"}`.trim() : now.need[id] || c.node.kind === "constant" ? "·" : "none");
+      put(c.grad, !one ? (some && arrays && arrays[1] ? between(arrays[1], c.room) : "·") : some ? `${g > 0 ? "▴" : g < 0 ? "▾" : ""} ${fit(g, c.room - (complete ? 2 : 4))}${complete ? "" : " +…"}`.trim() : now.need[id] || c.node.kind === "constant" ? "·" : "none");
       if (c.drawn && arrays) {
         arrays.forEach((a, k) => drawMap(c, k, a));
         put(c.value, known ? (arrays[0] ? between(arrays[0], Math.floor(c.half / 6.7)) : "not kept") : "·");
@@ -437,8 +464,9 @@ function render({ model, el }) {
       cl.toggle("mg-odd", known && (arrays ? !!arrays[0]?.odd : !Number.isFinite(point.values[id])));
       const shape = c.node.shape ? `, shape ${shapeText(c.node.shape)}` : "", special = trace.arrays ? ` ${markWords(trace, c.node)}`.trimEnd() : "";
       const words = arrays ? `${c.node.label}${shape}${c.node.kind === "operation" ? ` = ${c.node.expr}, ${c.node.op}` : `, ${c.node.kind === "leaf" ? "input" : "constant"}`}: ${known ? `value ${arrays[0] ? arrayText(arrays[0]) : "not kept"}` : "not computed yet"}${some ? `, gradient ${arrayText(arrays[1])}${complete ? "" : ` so far (${now.got[id]} of ${now.need[id]})`}` : ""}.${special}` : `${c.node.label}${c.node.kind === "leaf" ? ", input" : c.node.kind === "constant" ? ", constant" : ` = ${c.node.expr}`}: ${known ? `value ${fmt(point.values[id])}` : "not computed yet"}${some ? `, gradient ${fmt(g)}${complete ? "" : ` so far (${now.got[id]} of ${now.need[id]})`}` : ""}`;
-      c.g.setAttribute("aria-label", words);
-      put(c.g.firstChild, words);
+      const spoken = c.node.kind === "fold" ? `${c.node.label}, folded: ${c.node.expr}, ${c.node.members} nodes. Open it with Enter.` : words;
+      c.g.setAttribute("aria-label", spoken);
+      put(c.g.firstChild, spoken);
     }
     const makes = trace.arrays && active >= 0 ? trace.edges[active].makes : undefined;
     if (trace.arrays) for (const c of cards) if (c.node?.layer) c.g.classList.toggle("mg-hit", !!makes?.includes(c.card.id));
@@ -559,6 +587,10 @@ function render({ model, el }) {
       const e = trace.edges[x.edge], from = trace.nodes[e.target].label, to = trace.nodes[e.source].label;
       const r = tableRow(i + 1, trace.arrays ? 4 : 5, `${from} → ${to}`), local = document.createTextNode("");
       r.firstChild.firstChild.replaceChildren(h("span", {}, `${tail(from, 16)} → `), h("span", {}, tail(to, 16)));
+      if (e.amount) {
+        r.children[1].append(h("span", { class: "mg-formula" }, "folded"));
+        return [{ r, local: /** @type {Text|null} */ (null), edge: e.id, at: i + 1 }];
+      }
       if (trace.arrays && e.local === null) {
         const sum = e.broadcast ? `, Σ over ${e.broadcast.axes.join(", ")}` : "";
         r.children[1].append(h("span", { class: "mg-formula", title: e.local_text + sum }, `${tail(e.local_text || "its rule", 26)}${sum}`));
@@ -592,8 +624,8 @@ function render({ model, el }) {
         setRow(x.r, !!sent, at === x.at);
         continue;
       }
-      x.local.data = fmt(local);
-      put(incoming, sent ? fmt(sent.incoming) : "?");
+      if (x.local) x.local.data = fmt(local);
+      put(incoming, sent && x.local ? fmt(sent.incoming) : x.local ? "?" : "");
       put(sends, sent ? fmt(sent.sends) : "?");
       put(sum, sent ? (sent.before !== 0 ? `${fmt(sent.before)} + ${fmt(sent.sends)} = ` : "") + fmt(sent.after) : "?");
       setRow(x.r, !!sent, at === x.at);
@@ -723,7 +755,7 @@ function render({ model, el }) {
     badge.hidden = alive || page;
   }
   function onInputs() {
-    if (model.get("trace") !== trace) return; // a new trace is arriving, piece by piece
+    if (model.get("trace") !== rawTrace) return; // a new trace is arriving, piece by piece
     const at = model.get("inputs") ?? {};
     point = lookUp(trace, sweeps, at) ?? (Object.entries(model.get("recorded") ?? {}).every(([k, v]) => at[k] === v) ? recorded(trace) : point);
     placeSliders();
@@ -758,8 +790,9 @@ function render({ model, el }) {
   sized.observe(root);
 
   function all() {
-    if (!model.get("trace")?.nodes) return;
-    trace = model.get("trace");
+    const raw = model.get("trace");
+    if (!raw || raw === "{}") return;
+    if (raw !== rawTrace) trace = parsed(rawTrace = raw);
     readSweeps();
     point = lookUp(trace, sweeps, model.get("inputs") ?? {}) ?? recorded(trace);
     draw();
@@ -770,7 +803,7 @@ function render({ model, el }) {
   watch("change:version", all);
   watch("change:step", update);
   watch("change:inputs", onInputs);
-  watch("change:sweeps", () => { if (model.get("trace") !== trace) return; readSweeps(); if (!dragging && sliders.some((x) => x.range.disabled && alive)) drawInputs(inputs.querySelector(".mg-search")?.value ?? ""); onInputs(); });
+  watch("change:sweeps", () => { if (model.get("trace") !== rawTrace) return; readSweeps(); if (!dragging && sliders.some((x) => x.range.disabled && alive)) drawInputs(inputs.querySelector(".mg-search")?.value ?? ""); onInputs(); });
   watch("change:notice", placeSliders);
   all();
   if (model.get("standalone")) lost();

@@ -5,10 +5,10 @@
 import { arrayAt, arrayOffsets, arrayText, single } from "./tensor.js";
 
 /** @typedef {{id: number, kind: string, op: string, label: string, named: boolean, expr: string, value: number|string, grad: number|string|null,
- *   rule: string, rule_latex: string, saved: {name: string, bytes: number, shape?: number[], dtype?: string, version?: number, stale?: boolean, now?: number}[], source: Source|null, scope: string, folded?: number,
+ *   rule: string, rule_latex: string, saved: {name: string, bytes: number, shape?: number[], dtype?: string, version?: number, stale?: boolean, now?: number}[], source: Source|null, scope: string, folded?: number, fold?: number, members?: number, outs?: number,
  *   requires_grad?: boolean, shape?: number[], dtype?: string, function?: string, array?: number|null, grad_array?: number|null, view?: {base: number, version?: number}, version?: number, stops?: string, layer?: number, made_by?: number[]}} Node */
 /** @typedef {{cell: string, line: number, text: string, span?: [number, number]}} Source */
-/** @typedef {{id: number, source: number, target: number, slot: number, local: number|string|null, local_text: string, carries_grad: boolean, shut?: boolean, broadcast?: {shape: number[], to: number[], axes: number[]}, stops?: string, makes?: number[]}} Edge */
+/** @typedef {{id: number, source: number, target: number, slot: number, local: number|string|null, local_text: string, carries_grad: boolean, shut?: boolean, amount?: boolean, broadcast?: {shape: number[], to: number[], axes: number[]}, stops?: string, makes?: number[]}} Edge */
 /** @typedef {{phase: string, kind: string, node: number, edge: number|null, say: string, sends?: number, raw?: number, after?: number}} Step */
 /** @typedef {{title: string, root: number, nodes: Node[], edges: Edge[], steps: Step[], engine?: string, arrays?: import("./tensor.js").Numbers[], notices?: string[], unused?: string[]}} Trace */
 /** One point of the computation: a value and a gradient for every node, a local derivative for every edge.
@@ -122,7 +122,8 @@ export function moment(trace, point, step) {
     if (s.phase === "forward") known[s.node] = 1;
     else if (s.kind === "seed") { sums[s.node] += 1; got[s.node]++; }
     else if (s.edge !== null) {
-      const to = trace.edges[s.edge].source, incoming = sums[s.node], sends = trace.edges[s.edge].shut && point.locals[s.edge] === 0 ? 0 : point.locals[s.edge] * incoming;
+      const { source: to, shut, amount } = trace.edges[s.edge], incoming = sums[s.node], local = point.locals[s.edge];
+      const sends = shut && local === 0 ? 0 : amount ? local : local * incoming;
       sent[s.edge] = { incoming, sends, before: sums[to], after: sums[to] + sends };
       sums[to] += sends;
       got[to]++;

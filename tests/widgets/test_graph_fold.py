@@ -1,0 +1,217 @@
+"""Folds: by module and by repetition, what they show is exact, whatever is open; ten thousand nodes open folded."""
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import minigrad as torch
+from minigrad import Value, notes
+from minigrad.micro import MLP
+from minigrad.trace import replay_steps, to_text, trace
+from widgets import graph
+from widgets.fold import Folded, Folds, longest_run
+from widgets.layout import layout
+from widgets.static import svg
+
+
+@pytest.fixture
+def noted():
+    """Lines, constants and parameters are noted, as in a notebook."""
+    notes.record_lines(True, 20_000)
+    yield
+    notes.record_lines(False)
+
+
+def moons(samples):
+    model, rng = MLP(2, [8, 4, 1], rng=1), random.Random(1)
+    outs = [model([rng.random(), rng.random()]) for _ in range(samples)]
+    return sum(((out - i % 2) ** 2 for i, out in enumerate(outs)), Value(0.0)) * (1 / samples)
+
+
+def program(seed, count):
+    rng = random.Random(seed)
+    values = [Value(rng.uniform(-1, 1)) for _ in range(20)]
+    for k in range(count):
+        a, b = rng.choices(values[-15:], k=2)
+        values.append((a * b + values[k % 20]).tanh() if rng.random() < 0.6 else a - b)
+    return sum(values[20:], Value(0.0))
+
+
+def grads(t):
+    """The gradient of each shown node by its name, as the steps of the trace add it up."""
+    out = {}
+    for row in replay_steps(t):
+        if row["phase"] == "backward":
+            out[t["nodes"][row["node"] if row["to"] is None else row["to"]]["label"]] = row["after"]
+    return out
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000), st.integers(3, 90), st.data())
+def test_whatever_is_open_every_number_is_exact(seed, count, data):
+    whole = trace(program(seed, count))
+    folds = Folds(whole)
+    open_ = {f.key for f in folds.folds if data.draw(st.booleans())} | {folds.root.key}
+    part = Folded(whole, folds, open_)
+    t = part.trace
+    assert len(t["nodes"]) == folds.count(open_)
+    for e in t["edges"]:  # sources come before targets: no cycle, in any state of the folds
+        assert e["source"] < e["target"]
+    true = {n["label"]: n["grad"] for n in whole["nodes"] if n["kind"] != "constant"}
+    plain = {n["label"] for n in t["nodes"] if n["kind"] not in ("fold", "constant")}
+    for label, got in grads(t).items():
+        if label in plain:
+            assert got == pytest.approx(true[label], rel=1e-9, abs=1e-12)
+    for n in t["nodes"]:
+        if n["kind"] == "fold" and n["outs"] == 1:
+            assert (n["value"], n["grad"]) == (whole["nodes"][part.of[n["id"]]]["value"], whole["nodes"][part.of[n["id"]]]["grad"])
+    assert t["steps"][-1]["phase"] == "backward" and to_text(t)
+
+
+def test_everything_open_is_the_trace_itself():
+    whole = trace(program(3, 40))
+    folds = Folds(whole)
+    t = Folded(whole, folds, folds.everything()).trace
+    assert t["nodes"] == whole["nodes"] and t["edges"] == whole["edges"] and t["steps"] == whole["steps"]
+
+
+def test_repeated_structure_becomes_folds_of_equal_blocks():
+    whole = trace(moons(20))
+    folds = Folds(whole)
+    names = [f.name for f in folds.folds]
+    assert any(name.startswith("20 × ") for name in names)
+    blocks = next(f for f in folds.folds if f.name.startswith("20 × "))
+    sizes = {len(c.members) for part in blocks.folds for c in part.folds if part.name.startswith(("1–", "13–"))}
+    assert len(sizes) <= 2, "equal samples are equal blocks"
+    assert Folded(whole, folds, folds.opening()).trace["nodes"][-1]["kind"] != "constant"
+
+
+def model(depth, width=4):
+    torch.manual_seed(0)
+    layers = [layer for _ in range(depth) for layer in (torch.nn.Linear(width, width), torch.nn.Tanh())]
+    return torch.nn.Sequential(*layers)
+
+
+def test_modules_are_folds_with_their_names(noted):
+    net = torch.nn.Sequential(*[torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True, dropout=0.0) for _ in range(3)])
+    y = net(torch.randn(2, 5, 8)).pow(2).mean()
+    view = graph(y, names={"net": net, "y": y})
+    names = [f.name for f in view._folds.folds]
+    assert {"net", "net[0]", "net[1]", "net[2]", "net[0].self_attn"} <= set(names)
+    assert any(n["label"] == "net[1]" and n["kind"] == "fold" for n in view.trace["nodes"])
+    before = grads_of(view)
+    key = next(f.key for f in view._folds.folds if f.name == "net[1]")
+    view.fold(key)
+    assert {f["name"] for f in view.picture["frames"]} >= {"net", "net[1]"}
+    shared = before.keys() & grads_of(view).keys()
+    assert shared and all(before[k] == grads_of(view)[k] for k in shared)
+    y.backward()
+    for name, p in net.named_parameters():
+        label = "net[" + name.replace(".", "].", 1)
+        if label in grads_of(view):
+            assert grads_of(view)[label] == pytest.approx((float(p.grad.min()), float(p.grad.max())), rel=1e-4, abs=1e-7)
+    net.zero_grad()
+
+
+def grads_of(view):
+    t = view.trace
+    return {n["label"]: (t["arrays"][n["grad_array"]]["low"], t["arrays"][n["grad_array"]]["high"]) for n in t["nodes"]
+            if n.get("grad_array") is not None and n["kind"] == "leaf"}
+
+
+def test_numbers_at_another_point():
+    x, w = Value(0.5), Value(-1.5)
+    y = (x * w + x).tanh() * w
+    view = graph(y, names={"x": x, "w": w, "y": y})
+    moved = {n["label"]: str(n["id"]) for n in view.trace["nodes"]}
+    view.inputs = {**view.inputs, moved["x"]: 1.0}
+    fresh = trace(y, {"x": x, "w": w, "y": y})
+    t = view._shown_now()
+    assert [n["value"] for n in t["nodes"]] == [n["value"] for n in fresh["nodes"]]
+    assert [n["grad"] for n in t["nodes"]] == pytest.approx([n["grad"] for n in fresh["nodes"]], rel=1e-12)
+    assert view.svg() == svg(fresh | {"title": t["title"]}, view.picture, None, to_text(fresh | {"title": t["title"]}))
+
+
+def test_a_tensors_arrays_at_another_point(noted):
+    a = torch.tensor(2.0, requires_grad=True)
+    x = torch.linspace(-1, 1, 6)
+    y = ((a * x - 1) ** 2).mean()
+    view = graph(y, names={"a": a, "x": x, "y": y})
+    leaf = next(n["id"] for n in view.trace["nodes"] if n["label"] == "a")
+    view.inputs = {**view.inputs, str(leaf): 1.5}
+    t = view._shown_now()
+    node = {n["label"]: n for n in t["nodes"]}
+    assert node["y"]["value"] == pytest.approx(float(((1.5 * x - 1) ** 2).mean()), rel=1e-6)
+    inner = t["arrays"][node["a × x"]["array"]]["cells"]
+    assert inner == pytest.approx((1.5 * x).numpy().tolist(), rel=1e-5)
+
+
+def test_a_moved_slider_is_the_learners_tensor(noted):
+    a = torch.tensor(2.0, requires_grad=True)
+    b = torch.tensor([1.0, -1.0])
+    h = (a * b).exp()
+    y = h.sum()
+    view = graph(y, names={"a": a, "b": b, "h": h, "y": y})
+    leaf = next(n["id"] for n in view.trace["nodes"] if n["label"] == "a")
+    view.inputs = {**view.inputs, str(leaf): 0.5}
+    assert a.item() == 0.5 and h.detach().numpy() == pytest.approx(np.exp([0.5, -0.5]), rel=1e-6)
+    assert y.item() == pytest.approx(2 * np.cosh(0.5), rel=1e-6) and a._version == 0
+    y.backward(retain_graph=True)  # what was saved moved too
+    assert a.grad.item() == pytest.approx(2 * np.sinh(0.5), rel=1e-6)
+    with torch.no_grad():
+        a.fill_(3.0)
+    view._again()  # and the other way
+    assert view.recorded[str(leaf)] == 3.0
+
+
+def test_a_tensor_whose_saved_values_are_stale_is_left_alone(noted):
+    a = torch.tensor(2.0, requires_grad=True)
+    y = a.exp()
+    y.add_(1)
+    z = y * a
+    view = graph(z, names={"a": a})
+    for leaf in view.leaves:
+        view.inputs = {**view.inputs, str(leaf): 0.5}
+    assert a.item() in (2.0, 0.5) and y._version == 1
+
+
+@pytest.mark.parametrize("n", [200, 3000])
+def test_layout_of_folded_graphs_is_deterministic(n):
+    pictures = []
+    for _ in range(2):
+        x = Value(0.3)
+        h = x
+        for _ in range(n):
+            h = (h * 0.99 + x).tanh()
+        view = graph(h, names={"h": h, "x": x})
+        view.fold(next(k["fold"] for k in view.trace["nodes"] if k["kind"] == "fold"))
+        pictures.append((view.picture, view.svg()))
+    assert pictures[0] == pictures[1]
+    assert len(pictures[0][0]["cards"]) < 80
+
+
+def test_ten_thousand_tensors_open_folded(noted):
+    net = model(1700)
+    y = net(torch.randn(2, 4)).pow(2).mean()
+    view = graph(y, names={"net": net, "y": y})
+    assert int(view.notice.split(" nodes")[0].replace(",", "")) > 8000 and len(view.trace["nodes"]) < 60
+    assert len(view.trace["arrays"]) < 400, "only what is shown is summed up"
+    y.backward()
+    assert len(repr(view)) < 20_000
+
+
+def test_a_fold_that_would_show_too_much_is_refused():
+    xs = [Value(float(i)) for i in range(600)]
+    view = graph(sum((x * x for x in xs), Value(0.0)), names={"xs": xs})
+    before = view.version
+    view.fold("none", *[f.key for f in view._folds.folds if f.key not in view._folds.opening(400)])
+    assert len(view.trace["nodes"]) < 60 and view.version == before and "at most 400" in view.notice
+    assert layout(view.trace)["cards"]
+
+
+def test_longest_run():
+    assert longest_run(np.array([1, 1, 1, 1])) == (0, 1, 4)
+    assert longest_run(np.array([1, 2, 3, 4]))[2] == 1
+    assert longest_run(np.array([5, 1, 2, 1, 2, 1, 2])) == (1, 2, 3)

@@ -1,0 +1,468 @@
+"""Folds: one card for many nodes of a big graph, by module and by repeated structure, and the trace that such cards make.
+
+What lives here: `Folds`, the tree of what can be folded in a trace; `folded`, the trace with the closed folds as single nodes; `column`,
+which says how the numbers of the small trace follow from those of the whole one. What does not: where cards stand (layout.py), who opens
+a fold (graph.py), pixels. A fold is a run of operations without a gap in creation order, so folding never makes a cycle.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy
+
+from minigrad.trace import Number, Trace
+
+AT_ONCE = 12  # a fold with more children than this folds them in turn
+CARDS = 36  # how many cards a big graph opens with, about
+
+
+@dataclass
+class Fold:
+    key: int
+    name: str
+    members: list[int]  # all nodes in it, ascending
+    children: list[Fold | int] = field(default_factory=list)  # folds and operations, in creation order
+    parent: int = -1
+
+    @property
+    def folds(self) -> list[Fold]:
+        return [c for c in self.children if isinstance(c, Fold)]
+
+
+class Folds:
+    """Everything that can be folded in a trace. `root` is not a fold that anybody sees: it is always open."""
+
+    def __init__(self, trace: Trace):
+        self.nodes, self.result = trace["nodes"], trace["root"]
+        self.tokens = [(n["op"], (n["source"] or {}).get("line"), (n["source"] or {}).get("text"), tuple(n.get("shape", ())))
+                       for n in self.nodes]  # fmt: skip
+        operations = [n["id"] for n in self.nodes if n["kind"] == "operation" and not n.get("layer")]
+        self.parents: list[list[int]] = [[] for _ in self.nodes]
+        users: list[list[int]] = [[] for _ in self.nodes]
+        for e in trace["edges"]:
+            self.parents[e["target"]].append(e["source"])
+            users[e["source"]].append(e["target"])
+        self.users = users
+        self.folds: list[Fold] = []
+        self.root = self._fold("", self._children(operations, 0))
+        self._of_leaves()
+        self.by_key = {f.key: f for f in self.folds}
+        for fold in self.folds:
+            for child in fold.folds:
+                child.parent = fold.key
+        self.home: dict[int, int] = {}  # node -> the innermost fold it is in
+        for fold in sorted(self.folds, key=lambda f: (len(f.members), f.key)):  # inner folds are smaller, and made first
+            for member in fold.members:
+                self.home.setdefault(member, fold.key)
+
+    def _fold(self, name: str, children: list[Fold | int]) -> Fold:
+        members = sorted(m for c in children for m in (c.members if isinstance(c, Fold) else [c]))
+        fold = Fold(len(self.folds), name, members, children)
+        self.folds.append(fold)
+        return fold
+
+    # By module ----------------------------------------------------------------------------------------------------------------
+
+    def _children(self, operations: Sequence[int], depth: int) -> list[Fold | int]:
+        """The operations of one level: those made in a module's call become that call's fold, the others stay; both in order."""
+        out: list[Fold | int] = []
+        at = 0
+        while at < len(operations):
+            inside = self.nodes[operations[at]].get("inside", ())
+            end = at + 1
+            if len(inside) > depth:
+                while end < len(operations) and self.nodes[operations[end]].get("inside", ())[: depth + 1] == inside[: depth + 1]:
+                    end += 1
+                inner = self._children(operations[at:end], depth + 1)
+                if len(inner) == 1 and isinstance(inner[0], Fold):  # a module that only calls another one
+                    out.append(inner[0])
+                elif end - at == 1 and depth:
+                    out.append(operations[at])  # one operation in a module is its own card
+                else:
+                    out.append(self._fold(inside[depth], inner))
+            else:
+                out.append(operations[at])
+            at = end
+        return self._repeats(out)
+
+    # By repeated structure ----------------------------------------------------------------------------------------------------
+
+    def _token(self, child: Fold | int) -> Any:
+        if isinstance(child, int):
+            return self.tokens[child]
+        return tuple(self._token(c) for c in child.children)
+
+    def _repeats(self, children: list[Fold | int]) -> list[Fold | int]:
+        """Children by the dozen: the longest run of equal blocks becomes a fold of blocks; what repeats nothing is cut into equal parts."""
+        if len(children) <= AT_ONCE:
+            return children
+        kinds: dict[Any, int] = {}
+        row = numpy.array([kinds.setdefault(self._token(c), len(kinds)) for c in children])
+        start, period, times = longest_run(row)
+        if times < 2:
+            return children if len(children) <= 2 * AT_ONCE else self._parts(children)
+        blocks: list[Fold | int] = []
+        for k in range(times):
+            block = children[start + k * period : start + (k + 1) * period]
+            blocks.append(block[0] if period == 1 else self._fold(self._result(block), self._repeats(block)))
+        run = self._fold(self._run_name(blocks), self._parts(blocks, times=times) if times > AT_ONCE else blocks)
+        before, after = children[:start], children[start + times * period :]
+        return self._repeats([*before, run, *after]) if before or after else run.children
+
+    def _parts(self, children: list[Fold | int], first: int = 1, times: int = 0) -> list[Fold | int]:
+        """At most a dozen parts of equal length, each again in parts. `times`: the children are that many equal blocks."""
+        size = AT_ONCE ** max(1, math.ceil(math.log(len(children), AT_ONCE) - 1e-9) - 1)
+        out: list[Fold | int] = []
+        for k in range(0, len(children), size):
+            part = children[k : k + size]
+            name = f"{first + k:,}–{first + k + len(part) - 1:,} of {times:,}" if times else self._result(part)
+            inner = self._parts(part, first + k, times) if len(part) > AT_ONCE else part
+            out.append(part[0] if len(part) == 1 else self._fold(name, inner))
+        return out
+
+    def _result(self, block: Sequence[Fold | int]) -> str:
+        """A block is called after its last result, or after the modules it consists of."""
+        modules = [c.name for c in block if isinstance(c, Fold) and not c.name.startswith("…")]
+        if modules:
+            return modules[0] if len(modules) == 1 else f"{modules[0]} … {modules[-1]}"
+        last = block[-1]
+        return f"… {self.nodes[max(last.members) if isinstance(last, Fold) else last]['label']}"
+
+    def _run_name(self, blocks: Sequence[Fold | int]) -> str:
+        """What is repeated: a module, or its line if it is one line, or its operations if they are few."""
+        names = [self._result([b]) for b in (blocks[0], blocks[-1])]
+        if not names[0].startswith("…"):
+            return f"{names[0].split(' … ')[0]} … {names[-1].split(' … ')[-1]}"
+        last = blocks[-1]
+        members = [m for m in (last.members if isinstance(last, Fold) else [last]) if self.nodes[m]["kind"] == "operation"]
+        lines = {self.nodes[m]["source"]["text"] for m in members if self.nodes[m]["source"]}  # type: ignore[index]
+        does = " ".join(self.nodes[m].get("function") or self.nodes[m]["op"] for m in members)
+        return f"{len(blocks):,} × {does if len(members) <= 4 else lines.pop() if len(lines) == 1 else f'{len(members)} operations'}"
+
+    # Leaves and constants -----------------------------------------------------------------------------------------------------
+
+    def _of_leaves(self) -> None:
+        """A leaf goes into the innermost fold that holds everything that uses it."""
+        around: dict[int, list[int]] = {}
+        for fold in sorted(self.folds, key=lambda f: (-len(f.members), -f.key)):  # outer folds first
+            for member in fold.members:
+                around.setdefault(member, []).append(fold.key)
+        inside: dict[int, list[int]] = {}
+        for node in self.nodes:
+            if node["kind"] == "operation" or not self.users[node["id"]]:
+                continue
+            paths = [around.get(u, [self.root.key]) for u in self.users[node["id"]]]
+            common = [k for level in zip(*paths, strict=False) if len(set(level)) == 1 for k in level[:1]]
+            for key in common:
+                inside.setdefault(key, []).append(node["id"])
+        homes: dict[int, list[int]] = {}
+        for key, leaves in inside.items():
+            fold = self.folds[key]
+            fold.members = sorted([*fold.members, *leaves])
+            for leaf in leaves:
+                if self.nodes[leaf]["kind"] == "leaf" and not any(leaf in inside.get(c.key, ()) for c in fold.folds):
+                    homes.setdefault(key, []).append(leaf)
+        for key, leaves in homes.items():
+            if len(leaves) > AT_ONCE:
+                parts = self._leaf_parts(leaves)
+                self.folds[key].children = [*parts, *self.folds[key].children]
+
+    def _leaf_parts(self, leaves: list[int]) -> list[Fold | int]:
+        """Many inputs of one level in one fold."""
+        parts = self._parts([*leaves], times=len(leaves)) if len(leaves) > AT_ONCE else [*leaves]
+        return [self._fold(f"{len(leaves):,} inputs", parts)]
+
+    # Open and closed ----------------------------------------------------------------------------------------------------------
+
+    def opening(self, cards: int = CARDS) -> set[int]:
+        """Which folds are open at the start: those around the result, then from the outside in while there are about `cards` cards."""
+        open_ = {self.root.key, *self.path(self.result)}
+        todo = [f for key in open_ for f in self.by_key[key].folds if f.key not in open_]
+        while todo:
+            todo.sort(key=lambda f: len(f.children))
+            fold = todo.pop(0)
+            open_.add(fold.key)
+            if self.count(open_) > cards:
+                open_.discard(fold.key)
+                break
+            todo += fold.folds
+        return open_
+
+    def count(self, open_: set[int]) -> int:
+        """How many cards there are if just these folds are open."""
+        return len(self.nodes) - sum(len(f.members) - 1 for f in self.closed(open_))
+
+    def closed(self, open_: set[int]) -> list[Fold]:
+        """The folds that are cards: closed ones in open ones, in order."""
+        out: list[Fold] = []
+        todo: list[Fold] = [self.root]
+        while todo:
+            fold = todo.pop()
+            if fold.key in open_:
+                todo += reversed(fold.folds)
+            else:
+                out.append(fold)
+        return sorted(out, key=lambda f: f.members[-1])
+
+    def frames(self, open_: set[int]) -> list[Fold]:
+        """The open folds that have a frame: those with a name, outer ones first."""
+        shown = [f for f in self.folds if f.key in open_ and f is not self.root and all(k in open_ for k in self.outside(f))]
+        return sorted(shown, key=lambda f: (-len(f.members), -f.key))
+
+    def outside(self, fold: Fold) -> list[int]:
+        """The folds around a fold, innermost first, with the root."""
+        out, key = [], fold.parent
+        while key != -1:
+            out.append(key)
+            key = self.by_key[key].parent
+        return out
+
+    def everything(self) -> set[int]:
+        return {f.key for f in self.folds}
+
+    def path(self, node: int) -> list[int]:
+        """The folds around a node, innermost first, without the root."""
+        out, key = [], self.home.get(node, -1)
+        while key not in (-1, self.root.key):
+            out.append(key)
+            key = self.by_key[key].parent
+        return out
+
+
+def longest_run(row: numpy.ndarray) -> tuple[int, int, int]:
+    """Where equal blocks follow each other, covering most of the row: (start, length of a block, how many); how many is 1 if none do.
+
+    Of runs that cover equally much, the one with the shortest block; one that repeats a single kind thrice counts, a mere pair does not.
+
+    >>> longest_run(numpy.array([7, 1, 2, 3, 1, 2, 3, 1, 2, 3, 9]))
+    (1, 3, 3)
+    """
+    best, most = (0, 1, 1), 0
+    n = len(row)
+    for period in range(1, n // 2 + 1):
+        if most >= n - n % period and most:  # nothing longer can cover more
+            break
+        same = row[:-period] == row[period:]
+        if not same.any():
+            continue
+        edges = numpy.flatnonzero(numpy.diff(numpy.concatenate(([0], same.view(numpy.int8), [0]))))
+        starts, ends = edges[::2], edges[1::2]
+        times = (ends - starts) // period + 1
+        covered = numpy.where((times >= 3) | ((times == 2) & (period >= 3)), times * period, 0)
+        k = int(covered.argmax())
+        if covered[k] > most:
+            best, most = (int(starts[k]), period, int(times[k])), int(covered[k])
+    return best
+
+
+# --- the trace with closed folds -------------------------------------------------------------------------------------------------
+
+
+class Folded:
+    """The trace that is shown, and how its numbers follow from those of the whole one."""
+
+    def __init__(self, whole: Trace, folds: Folds, open_: Iterable[int]):
+        self.whole, nodes, edges = whole, whole["nodes"], whole["edges"]
+        closed = folds.closed(set(open_))
+        owner: dict[int, Fold] = {m: f for f in closed for m in f.members}
+        last = {f.key: max((m for m in f.members if nodes[m]["kind"] == "operation"), default=f.members[-1]) for f in closed}
+        kept = [n["id"] for n in nodes if n["id"] not in owner or last[owner[n["id"]].key] == n["id"]]
+        self.of: list[int] = kept  # shown node -> the whole trace's node whose numbers it has
+        new: dict[int, int] = {}
+        for i, old in enumerate(kept):
+            for member in owner[old].members if old in owner else (old,):
+                new[member] = i
+        self.new = new
+        crossing = [e for e in edges if new[e["source"]] != new[e["target"]]]
+        leaving: dict[int, set[int]] = {}
+        for e in crossing:
+            if e["source"] in owner:
+                leaving.setdefault(owner[e["source"]].key, set()).add(e["source"])
+        if whole["root"] in owner:
+            leaving.setdefault(owner[whole["root"]].key, set()).add(whole["root"])
+        shown: list[dict[str, Any]] = []
+        for i, old in enumerate(kept):
+            if old not in owner:
+                shown.append({**nodes[old], "id": i})
+                continue
+            fold, outs = owner[old], leaving.get(owner[old].key, set())
+            if len(outs) == 1:
+                (self.of[i],) = outs
+            out = nodes[self.of[i]]
+            count = sum(nodes[m]["kind"] == "operation" for m in fold.members)
+            said = f"{count or len(fold.members)} {'operations' if count > 1 else 'operation' if count else 'inputs'}"
+            needs = any(nodes[m]["requires_grad"] for m in fold.members)
+            node = dict(id=i, kind="fold", op="", label=fold.name, named=False, expr=said, value=out["value"], grad=out["grad"],
+                        requires_grad=needs, rule="", rule_latex="", saved=[], source=out["source"], scope=out["scope"], fold=fold.key,
+                        members=len(fold.members), outs=len(outs))  # fmt: skip
+            for key in ("array", "grad_array"):
+                if key in out:
+                    node[key] = out[key]  # type: ignore[literal-required]
+            shown.append(node)
+        labels: dict[str, int] = {}
+        for node in shown:  # two folds may have one name
+            if node["kind"] == "fold":
+                labels[node["label"]] = turn = labels.get(node["label"], 0) + 1
+                node["label"] += "" if turn == 1 else f" ({turn})"
+        merged: dict[tuple[int, int, int], list[int]] = {}
+        for e in crossing:
+            plain = e["source"] not in owner and e["target"] not in owner
+            merged.setdefault((new[e["source"]], new[e["target"]], e["slot"] if plain else -1), []).append(e["id"])
+        self.edges: list[list[int]] = list(merged.values())  # shown edge -> the whole trace's edges
+        new_edge = {old: i for i, group in enumerate(self.edges) for old in group}
+        kept_edges: list[dict[str, Any]] = []
+        for i, ((source, target, slot), group) in enumerate(merged.items()):
+            first = edges[group[0]]
+            edge: dict[str, Any] = {**first, "id": i, "source": source, "target": target}
+            edge["carries_grad"] = any(edges[e]["carries_grad"] for e in group)
+            if slot < 0:
+                edge["slot"] = 0
+                several = len({edges[e]["source"] for e in group}) > 1
+                if shown[target]["kind"] == "fold" or several:
+                    edge["amount"] = True
+                if len(group) > 1 or "amount" in edge:
+                    edge["local_text"] = ""
+                    for key in ("broadcast", "makes", "shut"):
+                        edge.pop(key, None)
+            kept_edges.append(edge)
+        whole_locals = numpy.array([[_f(e["local"]) for e in edges]])
+        whole_grads = numpy.array([[_f(n["grad"]) for n in nodes]])
+        self.shown_edges = kept_edges
+        for edge, local in zip(kept_edges, self.locals(whole_locals, whole_grads)[0], strict=True):
+            if edge.get("amount") or len(self.edges[edge["id"]]) > 1:
+                edge["local"] = _json(local) if whole["engine"] == "value" else None
+        self.arrays: list[int] = []  # shown array -> the whole trace's
+        part: dict[str, Any] = {**whole, "root": new[whole["root"]], "nodes": shown, "edges": kept_edges}
+        part["steps"] = self._steps(shown, kept_edges, owner, last, new_edge)
+        for node in shown:  # what a tensor's node says about others
+            if "view" in node:
+                node["view"] = {**node["view"], "base": new[node["view"]["base"]]}
+                if node["view"]["base"] == node["id"]:
+                    node.pop("view")
+            if "made_by" in node:
+                node["made_by"] = sorted({new_edge[e] for e in node["made_by"] if e in new_edge})
+        for edge in kept_edges:
+            if "makes" in edge:
+                edge["makes"] = sorted({new[n] for n in edge["makes"]})
+        if "arrays" in part:
+            self._slim(part)
+        self.trace = cast(Trace, part)
+
+    def _steps(self, shown, edges, owner, last, new_edge) -> list[dict[str, Any]]:
+        """Events of what is shown: a fold computes when its last operation does, and sends along an edge when the last of its parts has."""
+        whole, out = self.whole, []
+        steps = whole["steps"]
+        final = {new_edge[s["edge"]]: k for k, s in enumerate(steps) if s["edge"] is not None and s["edge"] in new_edge}
+        for k, step in enumerate(steps):
+            node = self.new[step["node"]]
+            fold = shown[node] if shown[node]["kind"] == "fold" else None
+            if step["edge"] is not None:
+                edge = new_edge.get(step["edge"])
+                if edge is None or final[edge] != k:
+                    continue
+                event = {**step, "node": node, "edge": edge}
+                to = shown[edges[edge]["source"]]
+                if fold is not None or to["kind"] == "fold":
+                    one = len(self.edges[edge]) == 1 and len(shown) > 0
+                    if not one:
+                        event.pop("sends", None)
+                        event.pop("raw", None)
+                    event["say"] = self._say(fold, shown[node], to, edges[edge], one)
+                out.append(event)
+            elif fold is not None:
+                if step["kind"] in ("compute", "input") and step["node"] == last[owner[step["node"]].key]:
+                    if not fold["expr"].endswith(("operations", "operation")):
+                        out.append({**step, "node": node, "say": f"**{fold['label']} have their values:** nothing to compute."})
+                        continue
+                    result = "its result becomes {value}" if fold["outs"] == 1 else f"{fold['outs']} results leave it"
+                    say = f"**{fold['label']} computes:** {fold['expr']}, folded into one card; {result}. Open it to see each."
+                    out.append({**step, "node": node, "say": say})
+                elif step["kind"] in ("seed", "error"):
+                    out.append({**step, "node": node})
+            else:
+                out.append({**step, "node": node})
+        return out
+
+    def _say(self, fold, sender, to, edge, one: bool) -> str:
+        if fold is None:
+            say = f"**{sender['label']} sends {{sends}} into {to['label']}:** a fold of {to['expr']}."
+            return say if one and not edge.get("amount") else f"**{sender['label']} sends its gradients into {to['label']}:** {to['expr']}."
+        what = "{sends}" if one or edge.get("amount") and self.whole["engine"] == "value" else "its gradients"
+        say = f"**{fold['label']} sends {what} to {to['label']}:** the backward pass has gone through {fold['expr']}, edge by edge."
+        return say + (" There the sum is {after}." if to["kind"] != "fold" else "")
+
+    def _slim(self, part: dict[str, Any]) -> None:
+        """Keep only the arrays that the part still shows."""
+        groups = ((part["nodes"], ("array", "grad_array")), (part["steps"], ("sends", "raw", "after")))
+        self.arrays = sorted({x[key] for xs, keys in groups for x in xs for key in keys if x.get(key) is not None})
+        at = {old: i for i, old in enumerate(self.arrays)}
+        part["arrays"] = [self.whole["arrays"][old] for old in self.arrays]
+        for xs, keys in groups:
+            for x in xs:
+                for key in keys:
+                    if x.get(key) is not None:
+                        x[key] = at[x[key]]
+
+    # Numbers at another point ---------------------------------------------------------------------------------------------------
+
+    def locals(self, locals_: numpy.ndarray, grads: numpy.ndarray) -> numpy.ndarray:
+        """Columns for the shown edges out of columns for the whole trace's: factors, or at folds the amounts that are sent."""
+        out = numpy.full((len(locals_), len(self.edges)), numpy.nan)
+        targets = numpy.array([e["target"] for e in self.whole["edges"]], int)
+        for i, (group, edge) in enumerate(zip(self.edges, self.shown_edges, strict=True)):
+            if edge.get("amount"):
+                carried = [e for e in group if self.whole["edges"][e]["carries_grad"]]
+                out[:, i] = (locals_[:, carried] * grads[:, targets[carried]]).sum(axis=1)
+            else:
+                out[:, i] = locals_[:, group].sum(axis=1)
+        return out
+
+    def columns(self, values, grads, locals_, arrays=None) -> numpy.ndarray:
+        """Rows as the browser wants them, out of rows of the whole trace: values, gradients, locals, arrays."""
+        parts = [values[:, self.of], grads[:, self.of], self.locals(locals_, grads)]
+        if arrays is not None and arrays.shape[1]:
+            widths = [5 + len(a["cells"]) for a in self.whole["arrays"]]
+            starts = numpy.concatenate(([0], numpy.cumsum(widths))).astype(int)
+            parts.append(arrays[:, [k for a in self.arrays for k in range(starts[a], starts[a + 1])]])
+        return numpy.concatenate(parts, axis=1)
+
+
+def _f(x: Number | None) -> float:
+    return math.nan if x is None else float(x)
+
+
+def _json(x: float) -> Number | None:
+    return None if x != x else float(x) if math.isfinite(x) else str(float(x))
+
+
+def _value(x: float) -> Number:
+    return "nan" if x != x else cast(Number, _json(x))
+
+
+def at_point(trace: Trace, values, grads, locals_, arrays=()) -> Trace:
+    """The same trace with other numbers: rows as a tape or a Sweeper gives them."""
+    nodes = [{**n, "value": _value(float(v)) if not isinstance(n["value"], str) or n["value"] in ("nan", "inf", "-inf") else n["value"],
+              "grad": None if n["grad"] is None else _value(float(g))}
+             for n, v, g in zip(trace["nodes"], values, grads, strict=True)]  # fmt: skip
+    edges = [{**e, "local": None if e["local"] is None else _value(float(x))} for e, x in zip(trace["edges"], locals_, strict=True)]
+    out: dict[str, Any] = {**trace, "nodes": nodes, "edges": edges}
+    if "arrays" in trace:
+        out["arrays"], at = [], 0
+        for a in trace["arrays"]:
+            low, high, mean, std, odd, *cells = (_json(float(x)) for x in arrays[at : at + 5 + len(a["cells"])])
+            at += 5 + len(a["cells"])
+            kept = [None if old is None else "nan" if x is None else x for old, x in zip(a["cells"], cells, strict=True)]
+            out["arrays"].append({**a, "low": low, "high": high, "mean": mean, "std": std, "odd": int(cast(float, odd)), "cells": kept})
+    return cast(Trace, out)
+
+
+def notice(whole: Trace, shown: Trace) -> str:
+    """A sentence about a view that is folded, "" if nothing is."""
+    folds = [n for n in shown["nodes"] if n["kind"] == "fold"]
+    if not folds:
+        return ""
+    return (f"{len(whole['nodes']):,} nodes on {len(shown['nodes'])} cards. A stacked card stands for many nodes: click it, or press Enter, "
+            "to open it; the same on the frame around its nodes closes it. Every number is exact.")  # fmt: skip
