@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from . import calls, engine, notes
+from .autograd.function import BackwardCFunction
 from .dtypes import from_numpy_dtype
 from .node import FREED
 from .op import ELEMENTWISE
@@ -203,7 +204,7 @@ class Recording:
                 expr=exprs[i] or (texts[i].text if item.kind == "constant" else ""),
                 value=_value(value), grad=None if grad is None else floatas_json(grad.ravel()[0]) if grad.size == 1 else None,
                 requires_grad=self._requires(item), rule=rules, rule_latex=tex,
-                saved=[Saved(**x) for x in saved_by(item.node)] if item.number >= 0 and item.kind == "operation" else [],
+                saved=_saved(item) if item.number >= 0 and item.kind == "operation" else [],
                 source=sources[i], scope=scopes[i],
             )  # fmt: skip
             if item.shape is not None:
@@ -249,6 +250,8 @@ class Recording:
             text = self._flow(target, slot, texts)
             if size_of(item) == 1 and size_of(source) == 1:
                 local, text = local_of(node, slot) if node is not None else None, _factor(text)
+        elif carries and not inner and _own_rule(item):
+            text = f"{_own_rule(item)}.backward(g)"
         edge = Edge(
             id=e,
             source=parent,
@@ -293,7 +296,10 @@ class Recording:
             if not edge["carries_grad"] or not edge["local_text"]:
                 continue
             to = texts[parent].text
-            if size_of(item) == 1 and size_of(self.graph.items[parent]) == 1:
+            if _own_rule(item):
+                name, _, g = edge["local_text"].partition("(")
+                lines[f"to {to}: {edge['local_text']}"] = rf"\bar{{{latex(to)}}} \mathrel{{+}}= \mathrm{{{name}}}({g}"
+            elif size_of(item) == 1 and size_of(self.graph.items[parent]) == 1:
                 top, bottom = _d(exprs[i] or texts[i].text), _d(to)
                 lines[f"{top}/{bottom} = {edge['local_text']}"] = (
                     rf"\frac{{d\,{latex(top[1:])}}}{{d\,{latex(bottom[1:])}}} = {latex(edge['local_text'])}"
@@ -449,17 +455,23 @@ class Recording:
     def _say(self, nodes: list[Node], edge: Edge, senders: list[list[int]], raw, sent, where: list[int]) -> str:
         node, parent = nodes[edge["target"]], nodes[edge["source"]]
         to = parent["label"]
-        if sent.size == 1 and raw.size == 1 and edge["local"] is not None:
-            who = (
-                "it started with"
-                if edge["target"] == self.graph.root
-                else f"that arrived from {_and([nodes[s]['label'] for s in senders[edge['target']]])}"
-            )
+        who = (
+            "it started with"
+            if edge["target"] == self.graph.root
+            else f"that arrived from {_and([nodes[s]['label'] for s in senders[edge['target']]])}"
+        )
+        own, one = _own_rule(self.graph.items[edge["target"]]), sent.size == 1 and raw.size == 1
+        if one and edge["local"] is not None:
             say = f"**{node['op']} sends {{sends}} to {to}:** the local derivative of {node['expr']} with respect to {to} is {{local}}, "
             say += f"times the {{incoming}} {who}."
+        elif one and own:
+            say = f"**{node['op']} sends {{sends}} to {to}:** what {own}.backward makes of the {{incoming}} {who}. "
+            say += f"It is a rule of its own, and nothing here compares it with the true derivative of {node['expr']}."
         else:
             say = f"**{node['op']} sends a gradient of shape {_shape(sent.shape)} to {to}, {{sends}}:**"
             made = "what arrived" if edge["local_text"] == "g" else _in_words(edge["local_text"])
+            if own:
+                made = f"what {own}.backward makes of the gradient that arrived"
             say += f" {made}" if made else f" what the rule of {node.get('function') or node['op']} makes of the gradient that arrived"
             if where:
                 dims = f"dim {where[0]}" if len(where) == 1 else f"dims {_and([str(w) for w in where])}"
@@ -507,6 +519,25 @@ class Sweeper:
             edge = edge_of(tensors[target]) if known else None
             locals_.append(_or_nan(local_of(edge[0], slot)) if edge else math.nan)
         return [_one_or_nan(v) for v in values], [_one_or_nan(g) for g in ran.grads], locals_, row_of([numbers(a) for a in arrays])
+
+
+def _own_rule(item: Item) -> str:
+    """The name of the autograd.Function that made an operation, "" for one of the table's rows."""
+    return item.node._forward_cls.__name__ if item.kind == "operation" and isinstance(item.node, BackwardCFunction) else ""
+
+
+def _saved(item: Item) -> list[Saved]:
+    """What the node keeps: the named values of a row, or what a Function gave to save_for_backward."""
+    if not _own_rule(item):
+        return [Saved(**kept) for kept in saved_by(item.node)]
+    out = []
+    for k, entry in enumerate(item.node.saved):
+        if entry is not None and isinstance(entry[0], Variable):  # not one that hooks have packed
+            t, then, _ = entry
+            size = dict(shape=list(t.array.shape), dtype=from_numpy_dtype(t.array.dtype).name, bytes=t.array.nbytes)
+            now = t.version[0]
+            out.append(Saved(name=f"saved_tensors[{k}]", version=then, stale=now != then, now=now, **size))
+    return out
 
 
 def _or_nan(x: float | None) -> float:

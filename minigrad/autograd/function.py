@@ -7,13 +7,14 @@ how minigrad's own operations are written.
 `save_for_backward`: it checks versions, keeps no reference cycle for a saved output, and gives the memory back after the backward pass.
 """
 
+import contextlib
 import functools
 import inspect
 from collections import namedtuple
 
 import numpy as np
 
-from .. import errors, inplace, modes
+from .. import errors, inplace, modes, notes
 from ..forward import Level
 from ..modes import state
 from ..node import FREED, LIVE, Node, next_number, short_name
@@ -22,6 +23,7 @@ from ..variable import Variable, alias, edge_of, refresh, wrap
 from .anomaly import _lines
 from .graph import saved_tensors_hooks
 
+_NAMES = ("dtype", "edges", "hooks", "info", "made", "number", "shape", "status")  # attributes of every node
 VmapInfo = namedtuple("VmapInfo", ("batch_size", "randomness"))
 
 
@@ -67,6 +69,7 @@ class BackwardCFunction(FunctionCtx, Node):
     materialize_grads = True
     dirty = non_differentiable = to_save = saved_for_forward = ()
     needs_input_grad: tuple = ()
+    theirs: dict = {}  # what forward keeps on ctx under a name that the node needs for itself, such as ctx.shape
 
     # What is saved ------------------------------------------------------------------------------------------------------
 
@@ -152,7 +155,11 @@ class BackwardCFunction(FunctionCtx, Node):
             gs = [wrap(np.zeros(n, kind)) if g is None and kind is not None else g for g, n, kind in zip(gs, shapes, kinds, strict=True)]
         function = self._forward_cls
         rule = function.vjp if function.backward is Function.backward and function.vjp is not Function.vjp else function.backward
-        sent = rule(self, *gs)
+        if self.theirs:
+            with self._as_forward_left_it():
+                sent = rule(self, *gs)
+        else:
+            sent = rule(self, *gs)
         sent = tuple(sent) if isinstance(sent, (tuple, list)) else (sent,)
         expected = len(self.is_tensor)
         if len(sent) > expected and all(s is None for s in sent[expected:]):
@@ -183,6 +190,17 @@ class BackwardCFunction(FunctionCtx, Node):
                     )
                 )
         return out
+
+    @contextlib.contextmanager
+    def _as_forward_left_it(self):
+        ours = {name: getattr(self, name) for name in self.theirs if hasattr(self, name)}
+        for name, value in self.theirs.items():
+            setattr(self, name, value)
+        try:
+            yield
+        finally:
+            for name, value in ours.items():
+                setattr(self, name, value)
 
     def _checked(self, value, index, edges):
         edge = edges[index]
@@ -370,6 +388,7 @@ def _apply(cls, args, separate):
     node.constant_outputs, node.saved = (), []
     node.recorded = state.grad and any(node.needs_input_grad)
     node.edges = tuple([edge_of(t) for t in tensors]) if node.recorded else ()
+    ours = {name: getattr(node, name) for name in _NAMES if hasattr(node, name)}
     levels = [h for h in state.handlers if isinstance(h, Level)]
     tangents = {level: [level.tangent(a) if isinstance(a, Variable) else None for a in args] for level in levels}
     outer = state.handlers
@@ -383,6 +402,11 @@ def _apply(cls, args, separate):
                 output = cls.forward(node, *args)
     finally:
         state.handlers = outer
+        theirs = {name: getattr(node, name) for name in _NAMES if getattr(node, name, None) is not ours.get(name)}
+        if theirs:
+            node.theirs = theirs
+            for name in theirs:
+                setattr(node, name, ours.get(name))
     several = isinstance(output, tuple)
     raw = output if several else (output,)
     for t in node.dirty:
@@ -402,6 +426,7 @@ def _apply(cls, args, separate):
         if kind is None or kind.kind != "f" or any(out is m for m in node.non_differentiable)
     }
     if node.recorded:
+        notes.leave(node, tensors)
         for number, out in enumerate(outs):
             if number not in node.constant_outputs:
                 _set_history(out, node, number, any(out is d for d in node.dirty))

@@ -360,3 +360,22 @@ def test_gradcheck_names_input_output_and_entry():
     assert not torch.autograd.gradcheck(_wrong(lambda g: -g), (x, y), raise_exception=False)
     with pytest.warns(UserWarning, match="Input #0 requires gradient and is not a double precision"):
         torch.autograd.gradcheck(torch.neg, torch.ones(1, requires_grad=True), eps=0.25, atol=1e-2)
+
+
+def test_ctx_takes_any_attribute_even_one_that_the_node_has():
+    class Mean(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.shape, ctx.number, ctx.made, ctx.info, ctx.status = x.shape, x.numel(), "here", {"a": 1}, "fine"
+            return x.mean()
+
+        @staticmethod
+        def backward(ctx, g):
+            assert (ctx.made, ctx.info, ctx.status) == ("here", {"a": 1}, "fine")
+            return g.expand(ctx.shape) / ctx.number
+
+    x = torch.tensor([1.0, 2.0, 4.0], requires_grad=True)
+    (2 * Mean.apply(x)).backward()
+    assert torch.allclose(x.grad, torch.full((3,), 2 / 3))
+    (g,) = torch.autograd.grad(Mean.apply(x * x), x, create_graph=True)
+    assert torch.allclose(g, 2 * x / 3)

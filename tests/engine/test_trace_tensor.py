@@ -441,3 +441,51 @@ def test_saved_tensors_hooks_hooks_and_custom_functions():
     assert [n["op"] for n in t["nodes"] if n["kind"] == "operation"] == ["MulBackward0", "TwiceBackward", "SumBackward0"]
     assert cells(t, node(t, "x")["grad_array"])[0].tolist() == [40.0, 80.0]
     assert any("A hook of yours had changed the gradient of h" in s["say"] for s in t["steps"])
+
+
+def test_a_custom_function_says_what_it_is():
+    class Round(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, scale, digits):
+            ctx.save_for_backward(scale)
+            return torch.round(x * scale, decimals=digits)
+
+        @staticmethod
+        def backward(ctx, g):
+            (scale,) = ctx.saved_tensors
+            return g * scale, None, None
+
+    notes.record_lines()
+    try:
+        x = torch.tensor(2.7, requires_grad=True)
+        scale = torch.tensor(2.0)
+        y = Round.apply(x, scale, 0)
+        z = 3 * y
+    finally:
+        notes.record_lines(False)
+    t = trace(z, {"x": x, "scale": scale, "y": y, "z": z})
+    made = node(t, "y")
+    assert made["expr"] == "Round(x, scale)" and made["source"]["text"].startswith("y = Round.apply") and made["value"] == 5.0
+    assert made["rule"] == "to x: Round.backward(g)" and "Round.backward" in made["rule_latex"]
+    assert [(kept["name"], kept["bytes"], kept["stale"]) for kept in made["saved"]] == [("saved_tensors[0]", 4, False)]
+    (said,) = [r["sentence"] for r in replay_steps(t) if "RoundBackward sends" in r["sentence"]]
+    assert "sends 6 to x" in said and "what Round.backward makes of the 3 that arrived from z" in said, said
+    assert "nothing here compares it with the true derivative of Round(x, scale)" in said
+    assert node(t, "x")["grad"] == 6.0
+    scale.add_(1)
+    assert node(trace(z, {"y": y}), "y")["saved"][0]["stale"]
+
+
+def test_a_custom_function_of_a_vector_in_words():
+    class Pass(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.sign()
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+    x = leaf(1.0, -2.0)
+    t = trace(Pass.apply(x).sum(), {"x": x})
+    assert any("what Pass.backward makes of the gradient that arrived" in step["say"] for step in t["steps"])
