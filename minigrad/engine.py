@@ -48,6 +48,8 @@ def steps(roots, *, keep_graph=False, create_graph=False, wanted=None, capture=N
                     sent = node.run_graph(g, edges) if graph else node.run(g, edges)
                 if node.saves and not keep_graph:
                     node.release()
+                    if node.info:  # what hooks packed goes, too: a checkpoint's inputs hang on it
+                        node.info.pop("packed", None), node.info.pop("unpack", None)
             for edge, out in zip(edges, sent):  # noqa: B905  strict=True costs as much as the loop
                 if out is None or edge is None:
                     continue
