@@ -14,8 +14,8 @@ from typing import Any, cast
 import ipywidgets
 
 import minigrad as torch
+from minigrad.autograd.graph import saved_bytes
 from minigrad.create import tensor
-from minigrad.recording import saved_by
 from minigrad.trace import Numbers
 from widgets import heat
 
@@ -86,7 +86,7 @@ class Heat:
     @staticmethod
     def _table(leaf, y) -> tuple[list[list[float]], int, int]:
         """Row by row, one pass back for each: the table, its bytes, and the bytes that the recorded nodes keep for their rules."""
-        saved = kept_bytes(y)
+        saved = saved_bytes(y)
         rows = []
         for i in range(len(y)):
             (line,) = torch.autograd.grad(y[i], leaf, retain_graph=True, allow_unused=True)
@@ -224,20 +224,6 @@ class Heat:
             a, b = points[-1][0], min(points[-1][1], y0 - 22)
             out += label(a + 12, b + 1, name, f"t b {colour}") + label(a + 12, b + 17, _law(self.costs, k), f"t {colour}")
         return out
-
-
-def kept_bytes(y) -> int:
-    """The bytes of all tensors that the nodes behind y have saved for their rules."""
-    seen: set[int] = set()
-    todo, total = [y.grad_fn], 0
-    while todo:
-        node = todo.pop()
-        if node is None or id(node) in seen:
-            continue
-        seen.add(id(node))
-        total += sum(kept["bytes"] for kept in saved_by(node))
-        todo += [parent for parent, _ in node.next_functions]
-    return total
 
 
 def _law(costs: Sequence[tuple[int, int, int]], k: int) -> str:
