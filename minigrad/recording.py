@@ -391,14 +391,14 @@ def parameters(node) -> tuple | None:
     return tuple(known)
 
 
-def kept_by(node) -> Iterator[tuple[str, np.ndarray, list[int], int]]:
+def kept_by(node) -> Iterator[tuple[str, Any, Any, Any]]:
     """What a node keeps for its backward rule: (name, numbers, the version counter, its count then). Tensors only: shapes weigh nothing."""
     if node.op is None or node.status != LIVE:
         return
     theirs = {ours: name for name, ours in node.op.saved_as.items() if ours in node.saves}
     for name in node.saves:
         kept = getattr(node, name)
-        version = getattr(node, name + "_version", None)
+        version: Any = getattr(node, name + "_version", None)
         if kept is None:
             continue
         several = isinstance(kept, (list, tuple))

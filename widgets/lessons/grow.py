@@ -7,12 +7,9 @@ stand (widgets.layout), derivatives, the graph of Tensors (inspector.py).
 
 from __future__ import annotations
 
-import ast
 import inspect
 import itertools
 import re
-import sys
-import textwrap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
@@ -27,19 +24,15 @@ from widgets.layout import CARD_PAD, layout
 
 from .duel import SUPERSCRIPT, TIMES
 from .lesson import STYLE, Lesson, Sentence, esc, label, number, say, svg, tag, wrap
+from .line_by_line import HERE, TooLong, follow, listing, source
 
 CANNED = "a = x * 2\nb = a + 5\nc = b ** 2"
 STEPS = 300  # lines that run; beyond this it is a program for a computer, not for a reader
-OPCODES = 50_000  # of Python's bytecode, in the program's own lines
 NODES = 60
 LENGTH = 2000  # characters of typed text
 FUNCTIONS = ("exp", "log", "sin", "cos", "tanh", "sigmoid", "relu", "sqrt")
 DIGITS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _run = itertools.count(1)
-
-
-class _TooLong(Exception):
-    pass
 
 
 @dataclass
@@ -77,7 +70,7 @@ class Growth:
             self.lines, self.first = program.splitlines(), 1
             self.inputs = {n: float(v) for n, v in inputs.items()}
         else:
-            self.lines, self.first = _source(program)
+            self.lines, self.first = source(program)
             names = list(inspect.signature(program).parameters)
             if unknown := [n for n in inputs if n not in names]:
                 raise ValueError(f"the function has no input {unknown[0]}; it takes {', '.join(names) or 'none'}.")
@@ -110,52 +103,26 @@ class Growth:
 
     def _watched(self, code: CodeType, call: Callable[[], object], before: dict[str, Any]) -> None:
         """Call, and note a moment after each line of `code`. What `before` names is the notebook's, not the program's."""
-        last: int | None = None
         missing = object()
-        ran = 0
 
-        def note(frame: FrameType, result: object = None) -> None:
+        def note(frame: FrameType, last: int | None, result: object) -> None:
             own = {n: v for n, v in frame.f_locals.items() if n != "__builtins__" and v is not before.get(n, missing)}
             if isinstance(result, Value):
                 own.setdefault("result", result)
             self._note(None if last is None else last - self.first, own)
 
-        def local(frame: FrameType, event: str, arg: object):
-            nonlocal last, ran
-            if event == "opcode":  # an empty loop has no line events
-                ran += 1
-                if ran > OPCODES:
-                    raise _TooLong("this line runs on and on. Show a shorter run.")
-            elif event == "line":
-                note(frame)
-                last = frame.f_lineno
-            elif event == "return":
-                note(frame, arg)
-            return local
-
-        def watch(frame: FrameType, event: str, _arg: object):
-            if frame.f_code is not code:
-                return None
-            frame.f_trace_opcodes = True
-            return local
-
-        outer = sys.gettrace()
-        sys.settrace(watch)
-        try:
-            call()
-        finally:
-            sys.settrace(outer)
+        follow(code, call, note)
 
     def _note(self, line: int | None, variables: dict[str, Any]) -> None:
         if len(self.moments) > STEPS:
-            raise _TooLong(f"more than {STEPS} lines have run and the program has not ended. Show a shorter run.")
+            raise TooLong(f"more than {STEPS} lines have run and the program has not ended. Show a shorter run.")
         moment = Moment(line)
         names = [(text, thing) for text, thing in walk(variables) if isinstance(thing, Value)]
         found = _behind([thing for _, thing in names])
         for obj in sorted(found, key=lambda v: v._seq):  # parents were made first
             if id(obj) not in self._ids:
                 if len(self.nodes) >= NODES:
-                    raise _TooLong(f"the graph has more than {NODES} nodes, too many to watch one by one. Show a shorter run.")
+                    raise TooLong(f"the graph has more than {NODES} nodes, too many to watch one by one. Show a shorter run.")
                 self._ids[id(obj)] = len(self.nodes)
                 parents = tuple(self._ids[id(p)] for p in obj._prev)
                 self.nodes.append(Born(len(self.nodes), obj, parents, len(self.moments)))
@@ -233,19 +200,7 @@ class Growth:
     def _code(self) -> tuple[str, float, float]:
         """The program's lines: the one that has just run is marked, and those that never ran are pale in the end."""
         ran = [m.line for m in self.moments[: self.at + 1]]
-        wide = max([len(line) for line in self.lines], default=0)
-        width, out = 88 + 8.2 * wide, ""
-        for i, line in enumerate(self.lines):
-            y, times = 34.0 + 24 * i, ran.count(i)
-            if i == self.moment.line:
-                out += tag("rect", "here", x=10, y=y - 16, width=width - 44, height=23, rx=5) + label(16, y, "▶", "t fwd")
-            never = self.finished and not times and line.strip() not in ("else:", "")
-            pale = " gone" if not times else ""
-            out += tag("text", f"num d{pale}", esc(line), x=34.0, y=y, style="white-space:pre")
-            if times > 1 or never:
-                note = f"×{times}" if times > 1 else "never ran"
-                out += label(width - 40 if never else width - 30, y, note, "t soft")
-        return out, width + (30 if self.finished and "never ran" in out else 0), 24 * len(self.lines) + 34.0
+        return listing(self.lines, ran, self.finished)
 
     def _graph(self) -> str:
         assert self.drawn is not None
@@ -325,7 +280,7 @@ class Growth:
 
 
 _LOOK = (
-    ".mgl .here{fill:var(--fwd-soft)}.mgl .card.new{stroke:var(--fwd);stroke-width:2.6}.mgl .wire.new{stroke-width:2.6}"
+    HERE + ".mgl .card.new{stroke:var(--fwd);stroke-width:2.6}.mgl .wire.new{stroke-width:2.6}"
     ".mgl .wire.gone{opacity:.35;stroke-dasharray:3 4}.mgl .gone .card{stroke-dasharray:3 4}"
 )
 _SIZE = 'refX="7" refY="4" markerWidth="11" markerHeight="11" markerUnits="userSpaceOnUse" orient="auto"'
@@ -343,20 +298,6 @@ def _behind(values: list[Value]) -> list[Value]:
             seen[id(obj)] = obj
             todo += obj._prev
     return list(seen.values())
-
-
-def _source(f: Callable) -> tuple[list[str], int]:
-    """The lines of a function's body as people read them, and the number of the first; without its head and docstring."""
-    try:
-        lines, first = inspect.getsourcelines(f)
-        if f.__name__ == "<lambda>":
-            return [line.strip() for line in lines], first
-        body = ast.parse(textwrap.dedent("".join(lines))).body[0].body  # type: ignore[attr-defined]
-    except (OSError, TypeError, SyntaxError, AttributeError):
-        return [], getattr(getattr(f, "__code__", None), "co_firstlineno", 0)
-    start = body[1 if ast.get_docstring(ast.parse(textwrap.dedent("".join(lines))).body[0]) and len(body) > 1 else 0]  # type: ignore[arg-type]
-    text = textwrap.dedent("".join(lines[start.lineno - 1 :])).rstrip()
-    return text.splitlines(), first + start.lineno - 1
 
 
 def _closed(text: str) -> str:
@@ -409,7 +350,7 @@ def grow(program: str | Callable[..., Value] = CANNED, *, at: int | str = "end",
 def _said(error: Exception) -> str:
     if isinstance(error, SyntaxError):
         return f"Python cannot read line {error.lineno}: {error.msg}."
-    return str(error) if isinstance(error, (ValueError, _TooLong)) else f"{type(error).__name__}: {error}"
+    return str(error) if isinstance(error, (ValueError, TooLong)) else f"{type(error).__name__}: {error}"
 
 
 class _Live(Lesson):
