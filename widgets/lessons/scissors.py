@@ -1,0 +1,491 @@
+"""Scissors: no_grad, detach, inference_mode and retain_graph, put at a chosen line of the learner's own program.
+
+What lives here: `scissors(program, **inputs)`. The program that is shown is the program that runs; what flows, what was freed and which
+error comes are read off the engine afterwards. What does not: the modes themselves (minigrad), stepping through a pass (ledger.py).
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import math
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import ipywidgets
+
+import minigrad as torch
+from minigrad.create import tensor
+
+from .lesson import Lesson, Sentence, esc, label, number, svg, tag, verdict
+
+CANNED = "a = 3*x\nb = a**2\nc = b + 5"
+FUNCTIONS = ("exp", "log", "relu", "sigmoid", "sin", "cos", "sqrt", "tanh")  # what a typed program may call by name
+TOOLS = {"nothing": "", "no_grad": "torch.no_grad()", "detach": ".detach()", "inference_mode": "torch.inference_mode()"}
+MOST = 8  # lines that have room
+CARD, TALL, GAP = 148.0, 112.0, 44.0
+
+_LOOK = (
+    "<style>.mgl .cut{fill:var(--bg);stroke:var(--soft);stroke-dasharray:3 3}.mgl .dead{fill:none;stroke:var(--soft);stroke-dasharray:2 4}"
+    ".mgl .data{fill:none;stroke:var(--fwd);stroke-width:1.6}.mgl .flow{fill:none;stroke:var(--bwd);stroke-width:2.4;stroke-dasharray:6 4}"
+    ".mgl .changed{fill:var(--fwd-soft)}</style>"
+)
+
+
+class Unfit(ValueError):
+    """The program cannot be shown; the message says why and what to do."""
+
+
+@dataclass
+class Step:
+    """One line of the program: what it stores, what it reads, and its source."""
+
+    target: str
+    reads: list[str]
+    code: str
+    node: ast.stmt
+
+
+@dataclass
+class Card:
+    """One value: what the line made, and what happened to it in the backward passes."""
+
+    name: str
+    expr: str
+    parents: list[int]
+    value: Any = None
+    ran: bool = False
+    grad_fn: Any = None
+    requires_grad: bool = False
+    leaf: bool = False
+    inference: bool = False
+    nodes: list[Any] = field(default_factory=list)  # the graph's nodes that this line recorded
+    saving: list[tuple[Any, str]] = field(default_factory=list)  # (node, attribute) of each tensor that they saved
+    arrived: Any = None  # the gradient of the last pass that reached it
+
+    @property
+    def freed(self) -> int:
+        return sum(_is_freed(node, name) for node, name in self.saving)
+
+
+def _is_freed(node: Any, name: str) -> bool:
+    try:
+        getattr(node, name)
+    except RuntimeError:
+        return True
+    return False
+
+
+def read_program(program: str | Callable) -> tuple[list[str], list[Step], str, dict[str, Any]]:
+    """The inputs, the lines, the name of the result, and the names that the program may use. Raises Unfit."""
+    space: dict[str, Any] = {"torch": torch}
+    if isinstance(program, str):
+        source = "\n".join(part.strip() for part in program.split(";")) if "\n" not in program else textwrap.dedent(program)
+        space |= {name: getattr(torch, name) for name in FUNCTIONS}
+        try:
+            body = ast.parse(source).body
+        except SyntaxError as error:
+            raise Unfit(f"this is not Python: {error.msg}, in {(error.text or source).strip()!r}.") from None
+        inputs = None
+    else:
+        try:
+            tree = ast.parse(textwrap.dedent(inspect.getsource(program))).body[0]
+        except (OSError, TypeError, SyntaxError, IndexError):
+            raise Unfit("its lines of source are not known. Define the function in a cell, with def.") from None
+        if not isinstance(tree, ast.FunctionDef):
+            raise Unfit("it needs a function made with def: a lambda has no lines to cut between.")
+        body, inputs = tree.body, list(inspect.signature(program).parameters)
+        around = inspect.getclosurevars(program)
+        space |= {**around.globals, **around.nonlocals}
+    if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+        body = body[1:]  # a docstring
+    known: list[str] = []
+    steps: list[Step] = []
+    result = ""
+    for place, line in enumerate(body):
+        if isinstance(line, (ast.Return, ast.Expr)):
+            if place < len(body) - 1 or line.value is None:
+                raise Unfit(f"the line {ast.unparse(line)!r} stores nothing. Give each result a name, and return the last.")
+            if isinstance(line.value, ast.Name):
+                result = line.value.id
+                continue
+            line = ast.copy_location(ast.Assign([ast.Name("result", ast.Store())], line.value, lineno=line.lineno), line)
+        if any(isinstance(part, ast.Return) for part in ast.walk(line)):
+            raise Unfit("a return in the middle leaves no line to cut at. Return once, at the end.")
+        names = [part for part in ast.walk(line) if isinstance(part, ast.Name)]
+        stored = list(dict.fromkeys(n.id for n in names if isinstance(n.ctx, ast.Store)))
+        loop = {n.id for part in ast.walk(line) if isinstance(part, (ast.For, ast.comprehension))
+                for n in ast.walk(part.target) if isinstance(n, ast.Name)}  # fmt: skip
+        stored = [name for name in stored if name not in loop]
+        if len(stored) != 1:
+            raise Unfit(f"the line {ast.unparse(line).splitlines()[0]!r} stores {len(stored)} names. Let each line store one.")
+        reads = [n.id for n in names if isinstance(n.ctx, ast.Load)]
+        if isinstance(line, ast.AugAssign):
+            reads.append(stored[0])
+        known += [n for n in reads if n not in known and n not in loop and n not in {s.target for s in steps}]
+        steps.append(Step(stored[0], list(dict.fromkeys(reads)), ast.unparse(line), line))
+        result = stored[0]
+    if inputs is None:
+        inputs = [n for n in known if n not in space and not hasattr(builtins, n)]
+    if not 1 <= len(steps) <= MOST:
+        raise Unfit(f"there is room for 1 to {MOST} lines, and it has {len(steps)}.")
+    if not 1 <= len(inputs) <= 4:
+        raise Unfit(f"it needs 1 to 4 inputs, and it has {len(inputs)}.")
+    if result not in {*inputs, *(s.target for s in steps)}:
+        raise Unfit(f"its result {result} is made in none of its lines.")
+    return inputs, steps, result, space
+
+
+class Cut:
+    """The program with one tool at one line, run, and its result sent backward `passes` times."""
+
+    def __init__(self, program: str | Callable, values: Mapping[str, Any]):
+        self.inputs, self.steps, self.result, self.space = read_program(program)
+        if unknown := [name for name in values if name not in self.inputs]:
+            raise Unfit(f"the program has no input {unknown[0]}; it takes {', '.join(self.inputs)}.")
+        self.values = {name: values.get(name, 2.0) for name in self.inputs}
+        self.tool, self.place, self.retain, self.passes = "nothing", min(1, len(self.steps) - 1), False, 0
+        self.run()
+
+    # Running -----------------------------------------------------------------------------------------------------------------------
+    def line(self, k: int) -> str:
+        """Line k as it runs, with the tool if it is there."""
+        step = self.steps[k]
+        if k != self.place or self.tool == "nothing":
+            return step.code
+        if self.tool == "detach":
+            if isinstance(step.node, ast.Assign):
+                value = ast.unparse(step.node.value)
+                bare = isinstance(step.node.value, (ast.Name, ast.Call, ast.Attribute, ast.Subscript))
+                return f"{step.target} = {value if bare else f'({value})'}.detach()"
+            return f"{step.code}\n{step.target} = {step.target}.detach()"
+        return f"with {TOOLS[self.tool]}:\n" + textwrap.indent(step.code, "    ")
+
+    def run(self) -> None:
+        """The whole program, forward and backward, on fresh leaves."""
+        space = dict(self.space)
+        self.cards: list[Card] = []
+        self.log: list[tuple[str, str, bool]] = []  # (what ran, what came of it, whether it worked)
+        self.leaves = {}
+        at: dict[str, int] = {}
+        seen: set[int] = set()
+        keep: list[Any] = []
+        for name, value in self.values.items():
+            leaf = tensor(value, dtype=torch.float64, requires_grad=True)
+            self.leaves[name] = space[name] = leaf
+            at[name] = len(self.cards)
+            self.cards.append(Card(name, "", [], leaf.detach(), True, requires_grad=True, leaf=True))
+        failed = False
+        for k, step in enumerate(self.steps):
+            card = Card(step.target, _right_side(step), [at[n] for n in step.reads if n in at])
+            at[step.target] = len(self.cards)
+            self.cards.append(card)
+            if failed:
+                continue
+            try:
+                exec(compile(self.line(k), "<scissors>", "exec"), space)
+            except Exception as error:
+                self.log.append((self.line(k).splitlines()[-1].strip(), _first_line(error), False))
+                failed = True
+                continue
+            self._note(card, space[step.target], seen, keep)
+        root = space.get(self.result)
+        for _ in range(0 if failed else self.passes):
+            call = f"{self.result}.backward({'retain_graph=True' if self.retain else ''})"
+            if not isinstance(root, torch.Tensor):
+                self.log.append((call, f"AttributeError: a {type(root).__name__} has no backward.", False))
+                continue
+            for card in self.cards:
+                card.arrived = None
+            try:
+                root.backward(retain_graph=self.retain)
+            except Exception as error:
+                self.log.append((call, _first_line(error), False))
+            else:
+                self.log.append((call, ", ".join(f"{n}.grad = {_show(leaf.grad)}" for n, leaf in self.leaves.items()), True))
+        for card, leaf in zip(self.cards, self.leaves.values(), strict=False):
+            card.arrived = leaf.grad
+        self.failed = failed
+        self._count()
+
+    def _note(self, card: Card, value: Any, seen: set[int], keep: list[Any]) -> None:
+        """What the line made, before anything runs backward."""
+        card.ran, card.value = True, value
+        if not isinstance(value, torch.Tensor):
+            return
+        card.value, card.grad_fn, card.requires_grad = value.detach(), value.grad_fn, value.requires_grad
+        card.inference, card.leaf = value.is_inference(), value.is_leaf and value.requires_grad
+        todo = [value.grad_fn]
+        while todo:
+            node = todo.pop()
+            if node is None or id(node) in seen or hasattr(node, "variable"):
+                continue
+            seen.add(id(node))
+            keep.append(node)  # an id is only a name as long as its object lives
+            card.nodes.append(node)
+            todo += [parent for parent, _ in node.next_functions]
+        for node in card.nodes:
+            kept: list[Any] = []
+            for name in dir(node):
+                thing = getattr(node, name) if name.startswith("_saved_") else None
+                if isinstance(thing, torch.Tensor) and not any(thing is other for other in kept):
+                    kept.append(thing)
+                    if sum(known is node for known, _ in card.saving) < len(getattr(node, "saves", ())) or not card.saving:
+                        card.saving.append((node, name))
+        if value.requires_grad:
+            value.register_hook(lambda g, card=card: setattr(card, "arrived", g.detach()))
+
+    def _count(self) -> None:
+        """The lines that a gradient can cross: the graph of the target leads to the source."""
+        self.links: list[tuple[int, int, bool]] = []
+        for i, card in enumerate(self.cards):
+            for j in card.parents:
+                self.links.append((j, i, card.ran and self._leads(card, self.cards[j])))
+
+    def _leads(self, card: Card, source: Card) -> bool:
+        for node in card.nodes:
+            for parent, _ in node.next_functions:
+                if parent is None:
+                    continue
+                if source.grad_fn is not None and parent is source.grad_fn:
+                    return True
+                if source.grad_fn is None and getattr(parent, "variable", None) is self.leaves.get(source.name, self):
+                    return True
+        return card.grad_fn is not None and card.grad_fn is source.grad_fn
+
+    # Words -------------------------------------------------------------------------------------------------------------------------
+    def reason(self, i: int) -> str:
+        """Why this value carries no gradient; "" if it does, or if nothing has run backward that could have reached it."""
+        card = self.cards[i]
+        if not card.ran:
+            return "not computed"
+        if card.inference:
+            return "in inference_mode"
+        if not card.requires_grad:
+            here = i - len(self.inputs) == self.place
+            if here and self.tool == "no_grad":
+                return "made under no_grad"
+            if here and self.tool == "detach":
+                return "detached here"
+            return "nothing behind it" if card.parents else "a constant"
+        if card.arrived is None and card.grad_fn and self.log and not self.log[-1][2]:
+            return "never reached"
+        if card.arrived is None and any(ok for _, _, ok in self.log):
+            return "no gradient came"
+        return ""
+
+    def state(self, i: int) -> str:
+        """What the nodes of this value have saved."""
+        card = self.cards[i]
+        if not card.nodes:
+            return ""
+        if not card.saving:
+            return "saved nothing"
+        return f"saved {len(card.saving)}: freed" if card.freed else f"saved {len(card.saving)}: kept"
+
+    def sentence(self) -> str:
+        name = self.steps[self.place].target
+        doing = {
+            "nothing": "Nothing is cut.", "no_grad": f"{name} is computed under no_grad: its line records nothing.",
+            "detach": f"{name} is detached: the same number without a history.",
+            "inference_mode": f"{name} is made in inference_mode: no history, and none later.",
+        }[self.tool]  # fmt: skip
+        if self.failed:
+            return f"✗ {doing} The program stops at {self.log[-1][0]}: {self.log[-1][1]}"
+        if not self.passes:
+            end = self.cards[max(i for i, c in enumerate(self.cards) if c.name == self.result)]
+            then = "a gradient can walk back from it" if end.requires_grad else "no gradient can start"
+            return f"{doing} {self.result}.requires_grad is {end.requires_grad}: {then}."
+        if not self.log[-1][2]:
+            return f"✗ {doing} Pass {len(self.log)} stops: {self.log[-1][1]}"
+        none = [n for n, leaf in self.leaves.items() if leaf.grad is None]
+        quiet = f" No error, and {' and '.join(none)} learn{'s' * (len(none) == 1)} nothing." if none else ""
+        more = " It is added to what the first pass left." if self.passes > 1 and len(none) < len(self.leaves) else ""
+        return f"{doing} After {self.passes} pass{'es' * (self.passes > 1)}: {self.log[-1][1]}.{quiet}{more}"
+
+    # The picture -------------------------------------------------------------------------------------------------------------------
+    def _places(self) -> list[tuple[float, float]]:
+        depth: list[int] = []
+        for card in self.cards:
+            depth.append(max((depth[j] + 1 for j in card.parents), default=0))
+        for j in range(len(self.inputs)):  # an input stands just before the line that needs it
+            depth[j] = min((depth[i] - 1 for i, card in enumerate(self.cards) if j in card.parents), default=0)
+        rows: dict[int, int] = {}
+        places: dict[int, tuple[float, float]] = {}
+        for i in sorted(range(len(depth)), key=lambda i: (i < len(self.inputs), i)):  # what is computed stands above the inputs
+            places[i] = 20 + depth[i] * (CARD + GAP), 34 + rows.get(depth[i], 0) * (TALL + 20)
+            rows[depth[i]] = rows.get(depth[i], 0) + 1
+        return [places[i] for i in range(len(depth))]
+
+    def svg(self) -> str:
+        places = self._places()
+        out = _LOOK
+        for j, i, flows in self.links:
+            out += self._link(places[j], places[i], flows, self.cards[i])
+        for i in range(len(self.cards)):
+            x, y = places[i]
+            out += tag("g", "", self._card(i), transform=f"translate({x:.1f},{y:.1f})")
+        top = max(y for _, y in places) + TALL + 30
+        body, height = self._code(top)
+        width = max(820.0, max(x for x, _ in places) + CARD + 20)
+        return svg(width, top + height, out + body, self.sentence())
+
+    def _link(self, a: tuple[float, float], b: tuple[float, float], flows: bool, target: Card) -> str:
+        far = b[0] - a[0] > CARD + GAP + 1 and a[1] == b[1]
+        if far:  # over the cards between
+            x0, x1, y = a[0] + CARD - 24, b[0] + 24, a[1]
+            d, middle = f"M{x0:.0f} {y:.0f}C{x0 + 30:.0f} {y - 34:.0f} {x1 - 30:.0f} {y - 34:.0f} {x1:.0f} {y:.0f}", ((x0 + x1) / 2, y - 25)
+        else:
+            x0, x1, y0, y1 = a[0] + CARD, b[0], a[1] + TALL / 2, b[1] + TALL / 2
+            mid = (x0 + x1) / 2
+            d, middle = f"M{x0:.0f} {y0:.0f}C{mid:.0f} {y0:.0f} {mid:.0f} {y1:.0f} {x1:.0f} {y1:.0f}", (mid, (y0 + y1) / 2)
+        if not target.ran:
+            return tag("path", "dead", d=d)
+        back = flows and target.arrived is not None
+        out = tag("path", "flow" if back else "data" if flows else "dead", d=d)
+        if back:
+            return out + label(middle[0], middle[1] + 5, "◂", "h bwd halo", "middle")
+        if flows:
+            return out + label(middle[0], middle[1] + 5, "▸", "h fwd halo", "middle")
+        return out + label(middle[0], middle[1] + 6, "✂", "h halo", "middle")
+
+    def _card(self, i: int) -> str:
+        card, why = self.cards[i], self.reason(i)
+        pale = " soft" if why else ""
+        room = int((CARD - 34 - 9 * len(card.name)) / 7.6)
+        out = tag("rect", "cut" if why else "card", width=CARD, height=TALL, rx=8)
+        out += label(12, 23, card.name, "d b" + pale) + label(CARD - 12, 23, _fit(card.expr, room), "num t soft", "end")
+        value = _show(card.value) if card.ran else "·"
+        grad = "None" if card.arrived is None else _show(card.arrived)
+        out += label(12, 45, "value", "t soft") + label(CARD - 12, 45, value, f"num v {'soft' if why else 'fwd'}", "end")
+        out += label(12, 65, "grad", "t soft") + label(CARD - 12, 65, grad, f"num v b {'soft' if card.arrived is None else 'bwd'}", "end")
+        if why and not card.grad_fn:
+            return out + label(12, 86, why, "t b") + label(12, 103, "a leaf" if card.leaf else "no grad_fn" if card.ran else "", "t soft")
+        out += label(12, 86, "a leaf" if card.leaf else card.grad_fn.name() if card.grad_fn else "", "t")
+        return out + label(12, 103, why or self.state(i), "t b" if why or "freed" in self.state(i) else "t soft")
+
+    def _code(self, top: float) -> tuple[str, float]:
+        rows: list[tuple[str, bool]] = []
+        for k in range(len(self.steps)):
+            rows += [(text, k == self.place and self.tool != "nothing") for text in self.line(k).splitlines()]
+        out, y = tag("line", "grid", x1=20, x2=800, y1=top - 12, y2=top - 12), top + 12
+        for text, changed in rows:
+            if changed:
+                out += tag("rect", "changed", x=14, y=y - 15, width=300, height=21, rx=4)
+            out += tag("text", "num t", esc(_fit(text, 40)), x=22.0, y=y, style="white-space:pre")
+            y += 21
+        at = top + 12
+        if not self.log:
+            out += label(340, at, "backward has not run", "t soft")
+        for call, said, ok in self.log:
+            out += label(340, at, f"{'✓' if ok else '✗'} {call}", f"num t b {'good' if ok else 'bad'}")
+            for line in textwrap.wrap(said, 66)[:3]:
+                at += 18
+                out += label(358, at, line, "t" + (" bwd" if ok else ""))
+            at += 26
+        return out, max(y, at) - top + 8
+
+    def text(self) -> str:
+        rows = [("", "value", "grad", "graph", "")]
+        for i, card in enumerate(self.cards):
+            node = card.grad_fn.name() if card.grad_fn else "a leaf" if card.leaf else "no grad_fn"
+            grad = "None" if card.arrived is None else _show(card.arrived)
+            rows.append((card.name, _show(card.value) if card.ran else "·", grad, node, self.reason(i) or self.state(i)))
+        wide = [max(len(row[k]) for row in rows) + 2 for k in range(5)]
+        table = ["".join(cell.ljust(w) for cell, w in zip(row, wide, strict=True)).rstrip() for row in rows]
+        code = [line for k in range(len(self.steps)) for line in self.line(k).splitlines()]
+        return "\n".join([*code, *(call for call, _, _ in self.log if call not in code), "", *table, self.sentence()])
+
+
+def _right_side(step: Step) -> str:
+    return ast.unparse(step.node.value) if isinstance(step.node, ast.Assign) else step.code.splitlines()[0]
+
+
+def _fit(text: str, room: int) -> str:
+    return text if len(text) <= room else text[: room - 1] + "…"
+
+
+def _show(value: Any) -> str:
+    """A number; else up to three entries; else the shape."""
+    if value is None:
+        return "None"
+    if not isinstance(value, torch.Tensor):
+        return _fit(number(value, 5) if isinstance(value, (int, float)) else type(value).__name__, 12)
+    if value.numel() == 1:
+        entry = value.item()
+        return number(entry, 5) if isinstance(entry, (int, float)) and math.isfinite(entry) else str(entry)
+    if value.dim() == 1 and value.numel() <= 3:
+        return "[" + ", ".join(number(entry, 2) for entry in value.tolist()) + "]"
+    return f"shape {tuple(value.shape)}"
+
+
+def _first_line(error: BaseException) -> str:
+    """The kind of error and the first sentence of its text."""
+    text = (str(error).splitlines() or [""])[0]
+    return f"{type(error).__name__}: {text.partition('. ')[0].rstrip('.')}."
+
+
+def scissors(
+    program: str | Callable | None = None, *, tool: str = "nothing", at: str | None = None, retain_graph: bool = False, passes: int = 0,
+    **inputs: Any,
+) -> Lesson:
+    """Put no_grad, detach or inference_mode at one line of a program, run it, and send its result backward up to twice.
+
+    program: a few lines of Python ("a = 3*x; b = a**2"), or a function of Tensors; inputs: a number or a list for each (2 if left out).
+    tool: "nothing", "no_grad", "detach" or "inference_mode"; at: the name that the line stores. retain_graph, passes (0 to 2): of backward.
+    Returns a widget, or one sentence that says what is wrong.
+
+    >>> print(scissors(tool="detach", at="b", passes=1).text().splitlines()[1])
+    b = (a ** 2).detach()
+    """
+    if program is not None and not isinstance(program, str) and not callable(program):
+        kind = type(program).__name__
+        return Sentence(f"scissors needs a function, or lines of Python such as 'a = 3*x; b = a**2'. It was given {kind}.")
+    try:
+        state = Cut(CANNED if program is None else program, inputs)
+        names = [step.target for step in state.steps]
+        if tool not in TOOLS:
+            raise Unfit(f"there is no tool {tool!r}; there are {', '.join(TOOLS)}.")
+        if at is not None and at not in names:
+            raise Unfit(f"no line stores {at}; the lines store {', '.join(names)}.")
+        if passes not in (0, 1, 2):
+            raise Unfit("passes may be 0, 1 or 2.")
+        state.tool, state.retain, state.passes = tool, bool(retain_graph), passes
+        state.place = names.index(at) if at is not None else state.place
+        state.run()
+    except Exception as error:  # the learner's code may raise anything: say it, show no traceback of ours
+        return Sentence(f"scissors cannot show this: {(str(error) or type(error).__name__).splitlines()[0]}")
+    return _Live(state)
+
+
+class _Live(Lesson):
+    def __init__(self, state: Cut):
+        self.state = state
+        self.shown, self.words = ipywidgets.HTML(), ipywidgets.HTML()
+        self.tool = self._choice("tool", list(TOOLS), state.tool)
+        self.place = self._choice("at", [(f"{step.target}", k) for k, step in enumerate(state.steps)], state.place)
+        self.retain = self._choice("backward", [("backward()", False), ("backward(retain_graph=True)", True)], state.retain, "220px")
+        self.passes = self._choice("how often", [("not yet", 0), ("once", 1), ("twice", 2)], state.passes)
+        rows = [self.shown, self.words, self.tool, self.place, self.retain, self.passes]
+        super().__init__(rows, picture=state.svg, text=state.text)
+        self._draw()
+        self.add_class("mg-scissors")
+
+    def _choice(self, name: str, options: list, value: object, width: str = "130px") -> ipywidgets.ToggleButtons:
+        buttons = ipywidgets.ToggleButtons(options=options, value=value, description=name)
+        buttons.style.button_width = width
+        buttons.observe(self._change, names=["value"])
+        return buttons
+
+    def _change(self, _change: object) -> None:
+        self.state.tool, self.state.place = self.tool.value, self.place.value
+        self.state.retain, self.state.passes = self.retain.value, self.passes.value
+        self.state.run()
+        self._draw()
+
+    def _draw(self) -> None:
+        self.shown.value = self.state.svg()
+        self.words.value = verdict(self.state.sentence())
