@@ -563,8 +563,11 @@ def hook_leaves_input(entry: Any, numbers: list[float]) -> Any:
 # ---- chapter 19 -----------------------------------------------------------------------------------------------------------------
 
 
-def op_in_random_graphs(entry: Any, count: int, seed: int) -> Any:
-    """Put the learner's operation into random graphs of Values. Returns, per graph, the largest error against central differences."""
+def op_in_random_graphs(entry: Any, count: int, seed: int, one: bool = False) -> Any:
+    """Put the learner's operation into random graphs of Values. Returns, per graph, the largest error against central differences.
+
+    The operation takes a list of numbers and returns (value, derivatives); with `one`, a number, and it gets the sum of the list.
+    """
     import random
 
     from ..scalar import Value
@@ -578,6 +581,10 @@ def op_in_random_graphs(entry: Any, count: int, seed: int) -> Any:
         return wrap(pool[-3:])
 
     def recorded(values):
+        if one:
+            total = sum(values[1:], values[0])
+            out, slope = entry(total.data)
+            return _linear(Value, [total], float(out), [float(slope)])
         out, locals_ = entry([v.data for v in values])
         return _linear(Value, values, float(out), [float(d) for d in locals_])
 

@@ -12,6 +12,7 @@ from .inspector import inspector
 from .jacobian_heat import jacobian_heat
 from .ledger import ledger
 from .nan_tracer import nan_tracer
+from .op_card import op_card
 from .order_game import order_game
 from .own_engine import own_engine
 from .passes import passes
@@ -25,6 +26,6 @@ from .stepper import stepper
 
 __all__ = [
     "bucket", "chain", "dual", "grow", "hook_tap", "inspector", "jacobian_heat", "jacobian_size", "ledger", "micro_batches",
-    "nan_tracer", "order_game", "own_engine", "passes", "pick_u", "pick_v", "playground", "progress", "race", "recap", "step_size",
-    "stepper", "two_loops",
+    "nan_tracer", "op_card", "order_game", "own_engine", "passes", "pick_u", "pick_v", "playground", "progress", "race", "recap",
+    "step_size", "stepper", "two_loops",
 ]

@@ -1,4 +1,7 @@
-"""Chapter 19, where it goes next: the capstone, an operation of the learner's own inside random graphs."""
+"""Chapter 19, where it goes next: the capstone, an operation of the learner's own inside random graphs.
+
+The learner chooses logsumexp (19.b) or gelu (19.c); one of the two is the capstone, both is a hobby.
+"""
 
 from __future__ import annotations
 
@@ -169,4 +172,131 @@ EX_B = Exercise(
     )(r.randint(3, 9)),
 )
 
-EXERCISES = (EX_A, EX_B)
+STUB_C = '''\
+from math import erf, exp, pi, sqrt
+
+
+def gelu(x):
+    """x times the probability that a standard normal number is below x: (value, derivative) for a number x."""
+    ...
+'''
+
+SOLUTION_C = """\
+from math import erf, exp, pi, sqrt
+
+
+def gelu(x):
+    below = 0.5 * (1 + erf(x / sqrt(2)))
+    density = exp(-x * x / 2) / sqrt(2 * pi)
+    return x * below, below + x * density
+"""
+
+
+def _gelu(x):
+    below = 0.5 * math.erfc(-x / math.sqrt(2))
+    return [x * below, below + x * math.exp(-x * x / 2) / math.sqrt(2 * math.pi)]
+
+
+def _c(old, new):
+    assert old in SOLUTION_C
+    return SOLUTION_C.replace(old, new)
+
+
+def _at(r):
+    return (round(r.uniform(0.3, 2.5), 2),)
+
+
+EX_C = Exercise(
+    "19.c",
+    "Capstone: gelu",
+    "F",
+    5,
+    20,
+    3,
+    "The other choice: the smooth gate of today's transformers. It, too, is put into 200 random graphs.",
+    "gelu",
+    STUB_C,
+    SOLUTION_C,
+    probes=(
+        Probe("above zero", (1.2,), _gelu, rtol=1e-9, draw=_at),
+        Probe("below zero", (-0.7,), _gelu, rtol=1e-9, draw=lambda r: (-_at(r)[0],)),
+        Probe("zero", (0.0,), _gelu, rtol=1e-9),
+        Probe("far out", (30.0,), _gelu, rtol=1e-9),
+        Probe(
+            "200 random graphs",
+            (200, 19, True),
+            driver=drivers.op_in_random_graphs,
+            accept=_oks,
+            weight=3,
+            draw=lambda r: (200, r.randint(1, 10_000), True),
+        ),
+    ),
+    bank=(
+        Wrong(
+            "product rule forgotten",
+            _c("below + x * density", "below"),
+            "gelu is a product of x and Φ(x), and both move with x: the product rule has two terms.",
+            on=("above zero", "zero"),
+            credit=0.5,
+        ),
+        Wrong(
+            "first term forgotten",
+            _c("below + x * density", "x * density"),
+            "The product rule has two terms, and the one in which x itself moves is missing.",
+            on=("above zero", "zero"),
+            credit=0.4,
+        ),
+        Wrong(
+            "tanh in place of erf",
+            SOLUTION_C.replace("from math import erf, exp, pi, sqrt", "from math import exp, pi, sqrt, tanh").replace(
+                "erf(x / sqrt(2))", "tanh(sqrt(2 / pi) * (x + 0.044715 * x**3))"
+            ),
+            "That is the tanh approximation of gelu, off in the fourth digit. Here Φ is meant exactly: with erf.",
+            on=("above zero",),
+            credit=0.6,
+        ),
+        Wrong(
+            "density not normalised",
+            _c(" / sqrt(2 * pi)", ""),
+            "The density of the normal distribution has a factor in front, so that its area is 1.",
+            on=("above zero",),
+            credit=0.5,
+        ),
+        Wrong(
+            "erf without its scale",
+            _c("erf(x / sqrt(2))", "erf(x)"),
+            "erf belongs to the density exp(−t²), the normal distribution to exp(−t²/2): the argument must be scaled.",
+            on=("above zero",),
+            credit=0.5,
+        ),
+        Wrong(
+            "relu",
+            "def gelu(x):\n    return max(x, 0.0), float(x > 0)\n",
+            "That is relu, gelu's sharp sister: its gate is 0 or 1, gelu's a probability between.",
+            on=("above zero",),
+            credit=0.2,
+        ),
+        Wrong(
+            "only the value",
+            _c("return x * below, below + x * density", "return x * below"),
+            "Both are asked: the value and the derivative.",
+            on=("above zero",),
+            credit=0.3,
+        ),
+    ),
+    hints=Hints(
+        "gelu is a product. Which rule belongs to a product, and what is the derivative of a probability Φ(x)?",
+        "Φ(x) = (1 + erf(x/√2))/2 and Φ′(x) = exp(−x²/2)/√(2π); the derivative of x·Φ(x) is Φ(x) + x·Φ′(x).",
+        "The same for x·sigmoid(x): with s = sigmoid(x), s′ = s(1 − s), the derivative is s + x·s(1 − s).",
+    ),
+    reveal="Product rule: Φ(x) + x·φ(x), with φ the density of the standard normal distribution.",
+    fresh=lambda r: (
+        lambda x: Fresh(
+            f"gelu(x) − gelu(−x) is simple. What is it at x = {x}?",
+            x,
+            wrong=((0, "gelu is not even."), (2 * x, "Φ(x) and Φ(−x) add up to one.")),
+        )
+    )(r.choice([0.5, 2.0, 3.0, 7.0])),
+)
+
+EXERCISES = (EX_A, EX_B, EX_C)

@@ -1,0 +1,37 @@
+"""Chapter 19 in a real JupyterLab: the card of an operation moved by keyboard until its bug shows, a capstone passed, light and dark."""
+
+from playwright.sync_api import expect
+
+NOTEBOOK = "19_where_next.ipynb"
+
+
+def lesson(nb, name, nth=0):
+    box = nb.page.locator(f".{name}").nth(nth)
+    box.scroll_into_view_if_needed()
+    return box
+
+
+def test_cards(open_notebook):
+    nb = open_notebook(NOTEBOOK).run_all()
+    assert nb.cell_errors() == []
+
+    box = lesson(nb, "mg-op-card")
+    expect(box).to_contain_text("200 of 200 random graphs")
+    expect(box.locator("mjx-container").first).to_be_visible()  # the formula is typeset
+    handle = box.locator(".noUi-handle")
+    handle.focus()
+    nb.page.keyboard.press("Home")
+    expect(box).to_contain_text("x = −3")
+
+    box = lesson(nb, "mg-op-card", 2)
+    expect(box).to_contain_text("Right here, but only")
+    box.locator(".noUi-handle").focus()
+    nb.page.keyboard.press("Home")
+    expect(box).to_contain_text("The derivative by x is not what differences say.")
+
+    for theme in ("light", "dark"):
+        nb.theme(theme)
+        lesson(nb, "mg-op-card", 2)
+        nb.shot(f"chapter-19-bug-{theme}")
+        lesson(nb, "mg-op-card")
+        nb.shot(f"chapter-19-{theme}")

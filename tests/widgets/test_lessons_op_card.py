@@ -1,0 +1,84 @@
+"""The card of a learner's operation: right ones pass, wrong ones are seen, and what it says is what plain arithmetic says."""
+
+import math
+
+import pytest
+
+from minigrad.course import exercises
+from minigrad.course.drivers import op_in_random_graphs
+from widgets.lessons import op_card, recap
+from widgets.lessons.op_card import GRAPHS, example
+
+
+def solution(id):
+    return exercises[id].load(exercises[id].solution)
+
+
+def wrong(id, name):
+    ex = exercises[id]
+    return ex.load(ex.source_of(next(w for w in ex.bank if w.name == name)))
+
+
+def test_the_example_is_softplus():
+    for x in (-30.0, -1.0, 0.0, 2.0, 30.0):
+        value, slope = example(x)
+        assert value == pytest.approx(math.log1p(math.exp(x)) if x < 20 else x) and slope == pytest.approx(1 / (1 + math.exp(-x)))
+    lesson = op_card()
+    assert lesson.operation.rows()[0][4] and lesson.operation.graphs == (GRAPHS, "") and lesson.text().startswith("softplus")
+    lesson.sliders[0].value = 0.0
+    assert lesson.operation.rows()[0][2] == 0.5
+
+
+@pytest.mark.parametrize("id, x", [("19.b", [1.0, 0.0, -1.0]), ("19.b", [2.0]), ("19.c", 0.5), ("19.c", -2.0)])
+def test_the_solutions_pass(id, x):
+    lesson = op_card(solution(id), x, latex="e^x", doc="For something.")
+    assert lesson.operation.sentence().startswith("✓") and all(row[4] for row in lesson.operation.rows())
+    assert "For something." in lesson.text() and len(lesson.sliders) == (len(x) if isinstance(x, list) else 1)
+
+
+@pytest.mark.parametrize("id, name, x", [
+    ("19.b", "all ones", [1.0, 0.0]), ("19.b", "derivatives not normalised", [1.0, 0.0]), ("19.b", "only the largest", [1.0, 0.0]),
+    ("19.c", "product rule forgotten", 1.0), ("19.c", "first term forgotten", 1.0), ("19.c", "density not normalised", 1.0),
+])  # fmt: skip
+def test_wrong_derivatives_are_seen(id, name, x):
+    operation = op_card(wrong(id, name), x).operation
+    assert not all(row[4] for row in operation.rows()) and "differences say" in operation.sentence()
+    assert operation.graphs[0] < GRAPHS and "✗" in operation.text()
+
+
+def test_right_here_and_wrong_elsewhere():
+    """The find-the-bug of chapter 19: |x| rounded, its sign lost."""
+    lesson = op_card(lambda x: (math.sqrt(x * x + 1), abs(x) / math.sqrt(x * x + 1)), name="smooth_abs")
+    assert lesson.operation.rows()[0][4] and "Right here, but only" in lesson.text()
+    lesson.sliders[0].value = -1.0
+    assert not lesson.operation.rows()[0][4] and "The derivative by x is not" in lesson.words.value
+
+
+def test_random_graphs_see_every_wrong_slope():
+    assert max(op_in_random_graphs(lambda x: (math.sin(x), math.cos(x)), 200, 3, True)) < 1e-6
+    assert sum(e > 1e-4 for e in op_in_random_graphs(lambda x: (math.sin(x), 1.01 * math.cos(x)), 200, 3, True)) > 150
+    assert max(op_in_random_graphs(lambda xs: (sum(xs), [1.0] * len(xs)), 200, 3)) < 1e-6
+
+
+@pytest.mark.parametrize("nonsense, said", [
+    ({"f": 3}, "needs your operation"), ({"f": lambda x: None}, "must return (value, derivative)"),
+    ({"f": lambda xs: (1.0, [1.0]), "x": [1.0, 2.0]}, "2 inputs and returned 1 derivatives"),
+    ({"f": lambda xs: (1.0, 2.0), "x": [1.0]}, "list of derivatives"), ({"x": []}, "room for 1 to 5"), ({"x": "a"}, "could not convert"),
+    ({"f": lambda x: 1 / 0}, "division by zero"),
+])  # fmt: skip
+def test_nonsense_gets_a_sentence(nonsense, said):
+    lesson = op_card(**nonsense)
+    assert said in lesson.text() and "image/svg+xml" not in lesson._repr_mimebundle_()
+
+
+def test_an_operation_that_stops_somewhere():
+    lesson = op_card(lambda x: (math.log(x), 1 / x) if x > -3.5 and x else (0.0, 0.0))
+    assert "cannot show this" in lesson.text()  # it stops on the curve
+    lesson = op_card(lambda xs: (xs[0] * xs[1], [xs[1], xs[0]]), [2.0, 3.0])
+    assert "stopped in a random graph" in lesson.operation.sentence() or lesson.operation.graphs[0] < GRAPHS
+
+
+def test_static_twin_is_the_same_twice():
+    one, two = op_card()._repr_mimebundle_(), op_card()._repr_mimebundle_()
+    assert all(one[kind] == two[kind] for kind in ("image/svg+xml", "text/plain")) and "<title>" in one["image/svg+xml"]
+    assert recap(19).picture() == recap(19).picture() and "1986" in recap(19).text()
