@@ -21,7 +21,7 @@ def gradient_count(m: Moment, found) -> Answer:
     rows = [[n, "its gradient, or None" if i < got else "missing"] for i, n in enumerate(inputs)]
     return Answer("backward answers for every input of forward", f"`{name}.forward` takes {expected} inputs besides ctx, and `backward` returned {got}.",
                   f"Return {expected} values, in the order of the inputs: None for a number, a flag, a shape.",
-                  ("zeros instead of None", "it runs, and says that a gradient was computed where there is none"),
+                  ("zeros instead of None", "for a tensor they say that it has no influence, and for anything else only None is accepted"),
                   [Table(["input of forward", "backward returns"], rows, bad={(i, 1) for i in range(got, expected)})],
                   13, "return " + ", ".join(["grad_" + inputs[0]] + ["None"] * (expected - 1)))  # fmt: skip
 
