@@ -102,6 +102,7 @@ function render({ model, el }) {
   step.addEventListener("input", () => go(Number(step.value)));
   pick.addEventListener("input", () => { chosen = Number(pick.value); go(k); });
   root.addEventListener("keydown", (event) => {
+    if (/^(Arrow|Home|End)/.test(event.key)) event.stopPropagation(); // the notebook would take the arrows from the sliders
     if (event.target !== root) return;
     const to = { ArrowRight: k + 1, ArrowLeft: k - 1, Home: 0, End: last() }[event.key];
     if (to !== undefined) go(to);

@@ -5,12 +5,16 @@ from widgets.lessons import stepper; stepper()
 
 from .bucket import bucket, micro_batches, two_loops
 from .chain import chain
+from .contents import contents
 from .dual import dual
 from .grow import grow
 from .hook_tap import hook_tap
+from .hvp_cost import hvp_cost
 from .inspector import inspector
 from .jacobian_heat import jacobian_heat
 from .ledger import ledger
+from .loss_scaling import loss_scaling
+from .memory import memory, memory_depth
 from .nan_tracer import nan_tracer
 from .op_card import op_card
 from .order_game import order_game
@@ -21,11 +25,17 @@ from .playground import playground
 from .progress import progress
 from .race import race
 from .recap import recap
+from .rules import rules
+from .scissors import scissors
+from .stacked import stacked
 from .step_size import step_size
 from .stepper import stepper
+from .surrogate import surrogate
+from .versions import versions
 
 __all__ = [
-    "bucket", "chain", "dual", "grow", "hook_tap", "inspector", "jacobian_heat", "jacobian_size", "ledger", "micro_batches",
-    "nan_tracer", "op_card", "order_game", "own_engine", "passes", "pick_u", "pick_v", "playground", "progress", "race", "recap",
-    "step_size", "stepper", "two_loops",
+    "bucket", "chain", "contents", "dual", "grow", "hook_tap", "hvp_cost", "inspector", "jacobian_heat", "jacobian_size", "ledger",
+    "loss_scaling", "memory", "memory_depth", "micro_batches", "nan_tracer", "op_card", "order_game", "own_engine", "passes", "pick_u",
+    "pick_v", "playground", "progress", "race", "recap", "rules", "scissors", "stacked", "step_size", "stepper", "surrogate",
+    "two_loops", "versions",
 ]

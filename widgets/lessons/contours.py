@@ -23,7 +23,7 @@ def contour(table: Sequence[Sequence[float]], level: float, place: Callable[[flo
             corners = (upper[c], upper[c + 1], lower[c + 1], lower[c])
             if all(v > level for v in corners) or not any(v > level for v in corners):
                 continue
-            spots = ((c, r), (c + 1, r), (c + 1, r + 1), (c, r + 1))
+            spots: tuple[Point, ...] = ((c, r), (c + 1, r), (c + 1, r + 1), (c, r + 1))
             crossings = []
             for i in range(4):
                 a, b = corners[i], corners[(i + 1) % 4]

@@ -13,12 +13,17 @@ from .duel import Duel
 from .lesson import Lesson, Sentence, label, number, svg, tag
 from .listen import order_of
 from .programs import diamond, run_named, square_line
+from .recap_clinic import bug_clinic
+from .recap_control import controlling
+from .recap_custom import own_function
 from .recap_graphs import chain_rule, the_graph, the_ledger
 from .recap_instruments import instruments, where_next
 from .recap_modes import two_modes
 from .recap_normalizing import softmax_and_layernorm
+from .recap_rules import rule_book
+from .recap_second import second_order
 from .recap_tensors import accumulation, non_scalar
-from .recap_training import training_loop
+from .recap_training import memory_and_checkpoints, training_loop
 
 _BOX = 'viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"'
 _TIP = f'<marker id="mgl-{{0}}" {_BOX}><path class="tip-{{0}}" d="M0 0L8 4L0 8z"/></marker>'
@@ -116,8 +121,9 @@ def _engine() -> tuple[str, str]:
 
 
 CHAPTERS = {
-    1: _three_ways, 2: the_graph, 3: chain_rule, 4: the_ledger, 5: _engine, 7: accumulation, 8: non_scalar,
-    12: two_modes, 14: softmax_and_layernorm, 17: training_loop, 18: instruments, 19: where_next,
+    1: _three_ways, 2: the_graph, 3: chain_rule, 4: the_ledger, 5: _engine, 6: rule_book, 7: accumulation, 8: non_scalar,
+    10: controlling, 11: second_order, 12: two_modes, 13: own_function, 14: softmax_and_layernorm, 15: bug_clinic,
+    16: memory_and_checkpoints, 17: training_loop, 18: instruments, 19: where_next,
 }  # fmt: skip
 
 

@@ -61,3 +61,45 @@ def training_loop() -> tuple[str, str]:
         f"{k}: {code}: w = {at}, w.grad = {grad}, graph {graph}; {does}." for k, (code, at, grad, graph, does) in enumerate(rows, 1)
     )
     return svg(822, 346, out, words), words
+
+
+def memory_and_checkpoints() -> tuple[str, str]:
+    """What is kept, what checkpoints make of it, and what float16 loses: each measured."""
+    import numpy as np
+
+    from .memory import canned, canned_input, measure
+
+    one, n, k = 4096, 36, 6
+    runs = {every: [m.total // one for m in measure(canned(n), canned_input(), every)] for every in (0, k)}
+    heads = (
+        (14, "Forward keeps, back frees", f"{n} layers, one activation each"),
+        (282, "Forget, and compute again", f"a checkpoint every {k} layers"),
+        (550, "Scale what is too small", "a gradient of 1e−8 in float16"),
+    )
+    out = ""
+    for x, title, line in heads:
+        out += tag("rect", "panel", x=x, y=14, width=256, height=250, rx=9)
+        out += label(x + 16, 40, title, "h") + label(x + 16, 60, line, "t soft")
+    for x, every, colour in ((14, 0, "fwd"), (282, k, "bwd")):
+        run = runs[every]
+        base, left, width = 216.0, x + 22, 212
+        points = " ".join(f"{left + width * j / (len(run) - 1):.1f},{base - 130 * total / n:.1f}" for j, total in enumerate(run))
+        style = f"fill:var(--{colour}-soft);stroke:var(--{colour});stroke-width:2"
+        out += tag("polygon", points=f"{left},{base} {points} {left + width},{base}", style=style)
+        out += tag("line", "rule", x1=left, x2=left + width, y1=base, y2=base)
+        more = f", {n} layers run again" if every else " activations"
+        out += label(left, 244, f"peak {max(run)}{more}", f"t b {colour}")
+    lost, scale = float(np.float16(1e-8)), 2.0**15
+    held = float(np.float16(1e-8 * scale))
+    rows = (("as it is", number(lost)), (f"times {scale:,.0f}", number(held, 3)), ("divided in float32", number(held / scale, 3)))
+    for j, (text, value) in enumerate(rows):
+        y = 106.0 + 46 * j
+        out += label(566, y, text, "t") + tag("rect", "pill", x=696, y=y - 20, width=92, height=30, rx=6)
+        out += label(742, y, value, "num v b bwd", "middle")
+    out += label(566, 244, "the loss is scaled, so is each gradient", "t soft")
+    words = (
+        f"{n} layers: without checkpoints {max(runs[0])} activations are alive at the peak; with one every {k} layers {max(runs[k])}, and "
+        f"{n} layers run again. In float16 a gradient of 1e−8 is {number(lost)}; times {scale:,.0f} it is {number(held, 3)}, and divided "
+        f"in float32 {number(held / scale, 3)}."
+    )
+    return svg(820, 278, out, words), words

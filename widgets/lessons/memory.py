@@ -1,0 +1,392 @@
+"""S9, memory: which activations are alive while a chain of layers runs forward and backward, with and without checkpoints.
+
+What lives here: `memory(model)`, every moment of one training step as a film, and `memory_depth()`, the peak for chains of 1 to 100 layers.
+Nothing is modelled: the step runs on the engine with minigrad.utils.checkpoint, and weak references to the arrays that its operations made
+say which of them still exist. What does not: checkpointing (minigrad.utils.checkpoint), the player (widgets/film.py).
+"""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import ipywidgets
+
+import minigrad as torch
+from minigrad import modes, nn
+from minigrad.utils.checkpoint import checkpoint
+from widgets.film import SLOT, Film
+
+from .lesson import Lesson, Sentence, label, number, svg, tag, wrap
+from .pick_v import in_bytes
+
+MOST = 100  # layers
+WIDTH, BATCH = 16, 64  # of the canned chain: an activation is 64 × 16 numbers of 4 bytes
+
+
+class Layer(nn.Module):
+    """tanh of a linear map: its rule needs its own output, so each layer keeps one activation."""
+
+    def __init__(self, width: int = WIDTH):
+        super().__init__()
+        self.linear = nn.Linear(width, width)
+
+    def forward(self, x):
+        return torch.tanh(self.linear(x))
+
+
+def canned(depth: int) -> list[nn.Module]:
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        return [Layer() for _ in range(depth)]
+
+
+def canned_input() -> Any:
+    with torch.random.fork_rng():
+        torch.manual_seed(1)
+        return torch.randn(BATCH, WIDTH)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """After one event: its kind ("forward", "recompute", "backward"), its layer, and the bytes alive of each layer's two runs."""
+
+    kind: str
+    layer: int
+    first: tuple[int, ...]
+    second: tuple[int, ...]
+
+    @property
+    def total(self) -> int:
+        return sum(self.first) + sum(self.second)
+
+
+def _storage(array: Any) -> Any:
+    """The array that owns the numbers."""
+    while getattr(array, "base", None) is not None and hasattr(array.base, "nbytes"):
+        array = array.base
+    return array
+
+
+@dataclass
+class _Made:
+    """A storage that an operation made: held weakly, so that looking keeps nothing alive."""
+
+    ref: weakref.ref
+    size: int
+    layer: int
+    again: bool
+
+
+class _Watch:
+    """A handler of operations: notes the storage of each result, once, for the layer that made it."""
+
+    def __init__(self, found: dict[int, _Made], layer: int, again: bool):
+        self.found, self.layer, self.again = found, layer, again
+
+    def __enter__(self) -> None:
+        self.before = modes.state.handlers
+        modes.state.handlers = (*self.before, self)
+
+    def __exit__(self, *exc) -> None:
+        modes.state.handlers = self.before
+
+    def __call__(self, op: Any, inputs: Sequence, params: Sequence) -> Any:
+        out = op(*inputs, *params)
+        for t in out if isinstance(out, tuple) else (out,):
+            if isinstance(t, torch.Tensor):
+                base = _storage(t.array)
+                before = self.found.get(id(base))
+                if before is None or before.ref() is not base:
+                    self.found[id(base)] = _Made(weakref.ref(base), base.nbytes, self.layer, self.again)
+        return out
+
+
+def measure(layers: Sequence[Callable], x: Any, every: int = 0) -> list[Moment]:
+    """One step forward and backward; every: layers in a checkpointed segment, 0 for no checkpoints.
+
+    Storages of parameters and of x do not count: they are there all the time. Gradients do not count either.
+    """
+    n = len(layers)
+    known = {id(_storage(x.array))}
+    for layer in layers:
+        if isinstance(layer, nn.Module):
+            known |= {id(_storage(p.array)) for p in [*layer.parameters(), *layer.buffers()]}
+    found: dict[int, _Made] = {}
+    calls = [0] * n
+    moments: list[Moment] = []
+
+    def note(kind: str, layer: int) -> None:
+        alive = [0] * n, [0] * n
+        for key, made in list(found.items()):
+            if made.ref() is None:
+                del found[key]
+            elif key not in known:
+                alive[made.again][made.layer] += made.size
+        moments.append(Moment(kind, layer, tuple(alive[0]), tuple(alive[1])))
+
+    def call(i: int, h: Any) -> Any:
+        again = calls[i] > 0
+        calls[i] += 1
+        try:
+            with _Watch(found, i, again):
+                h = layers[i](h)
+        finally:
+            note("recompute" if again else "forward", i)
+        if not isinstance(h, torch.Tensor):
+            raise TypeError(f"layer {i + 1} must return a tensor, but it returned {type(h).__name__}.")
+        if not again and h.requires_grad:
+            h.register_hook(lambda g, i=i: note("backward", i))
+        return h
+
+    def segment(first: int, last: int) -> Callable:
+        def run(h: Any) -> Any:
+            for i in range(first, last):
+                h = call(i, h)
+            return h
+
+        return run
+
+    h = x
+    for first in range(0, n, every or n):
+        part = segment(first, min(first + (every or n), n))
+        h = checkpoint(part, h, use_reentrant=False) if every else part(h)
+    if not h.requires_grad:
+        raise ValueError("no layer has a parameter that requires a gradient: there is nothing to walk back through.")
+    loss = h.sum()
+    del h, x
+    loss.backward()
+    del loss
+    note("end", 0)
+    return moments
+
+
+def choices(n: int) -> list[int]:
+    """Lengths of segments worth comparing: 0 is no checkpoints; always with the one nearest to √n."""
+    some = {1, 2, 5, 10, 20, 50, round(math.sqrt(n))}
+    return [0, *sorted(k for k in some if 1 <= k <= n)]
+
+
+class _Memory:
+    X0, X1, TOP, BASE = 64.0, 776.0, 214.0, 366.0
+
+    def __init__(self, layers: Sequence[Callable], x: Any):
+        self.layers, self.n = list(layers), len(layers)
+        if not 1 <= self.n <= MOST:
+            raise ValueError(f"there is room for 1 to {MOST} layers, not for {self.n}.")
+        self.every = choices(self.n)
+        self.runs = {k: measure(self.layers, x, k) for k in self.every}
+        for run in self.runs.values():
+            for layer in self.layers:
+                if isinstance(layer, nn.Module):
+                    layer.zero_grad()
+            assert run
+        self.most = max(m.total for run in self.runs.values() for m in run)
+        if not self.most:
+            raise ValueError("these layers make no new tensors.")
+
+    def peak(self, k: int) -> int:
+        return max(m.total for m in self.runs[k])
+
+    def name(self, k: int) -> str:
+        return "no checkpoints" if not k else f"every {k} layer{'s' * (k > 1)}"
+
+    def ground(self) -> str:
+        out = label(24, 32, f"{self.n} layer{'s' * (self.n > 1)}, one training step", "h")
+        size = (self.X1 - self.X0) / self.n
+        for i in range(self.n):
+            out += tag("rect", "grid", x=self.X0 + i * size, y=62, width=size - min(2.0, size * 0.2), height=46, fill="none")
+        out += label(self.X0, 178, "layer 1", "t soft") + label(self.X1, 178, f"layer {self.n}", "t soft", "end")
+        for part in (0.0, 0.5, 1.0):
+            y = self._y(part * self.most)
+            out += tag("line", "grid", x1=self.X0, x2=self.X1, y1=y, y2=y)
+            out += label(self.X0 - 6, y + 4, in_bytes(part * self.most).replace("0 bytes", "0"), "t soft", "end")
+        out += label(self.X0, self.TOP - 8, "bytes alive, moment by moment", "t")
+        return svg(800, 412, out + SLOT, f"Memory of a chain of {self.n} layers during one training step")
+
+    def _y(self, total: float) -> float:
+        return self.BASE - total / self.most * (self.BASE - self.TOP)
+
+    def take(self, k: int) -> dict:
+        run = self.runs[k]
+        size = (self.X1 - self.X0) / self.n
+        gap = min(2.0, size * 0.2)
+        biggest = max(max((*m.first, *m.second)) for m in run) or 1
+        out = ""
+        for i in range(self.n):
+            x = self.X0 + i * size
+            for which, colour, top in (("first", "fwd", 62.0), ("second", "bwd", 114.0)):
+                spans: dict[int, list[str]] = {}
+                at = 0
+                for amount, group in groupby(getattr(m, which)[i] for m in run):
+                    length = len(list(group))
+                    if amount:
+                        spans.setdefault(amount, []).append(f"{at}-{at + length - 1}")
+                    at += length
+                for amount, where in spans.items():
+                    high = max(46 * amount / biggest, 3.0)
+                    style = f"fill:var(--{colour})"
+                    if which == "second":
+                        style = f"fill:var(--{colour}-soft);stroke:var(--{colour});stroke-width:1.6"
+                    out += tag("rect", x=x, y=top + 46 - high, width=size - gap, height=high, style=style, data_on=" ".join(where))
+        out += label(24, 100, "kept", "t fwd") + label(24, 142, "again", "t bwd")
+        places = [self.X0 + (m.layer + 0.5) * size for m in run]
+        arrow = tag("path", d="M-5 -9h10l-5 8z", style="fill:var(--ink)")
+        out += tag("g", "", arrow, data_move=" ".join(f"{x:.1f},58" for x in places))
+        # the curve: all of it faintly, what has happened strongly
+        span = max(len(run) - 1, 1)
+        points = [f"{self.X0 + j / span * (self.X1 - self.X0):.1f},{self._y(m.total):.1f}" for j, m in enumerate(run)]
+        out += tag("polyline", points=" ".join(points), style="fill:none;stroke:var(--soft);stroke-width:1.2;stroke-dasharray:2 3")
+        out += tag("polyline", "curve central", data_points=" ".join(points))
+        out += tag("g", "", tag("circle", "central dot", r=5.5), data_move=" ".join(points))
+        turn = next((j for j, m in enumerate(run) if m.kind != "forward"), len(run))
+        x = self.X0 + (turn - 0.5) / span * (self.X1 - self.X0)
+        out += tag("line", "now", x1=x, x2=x, y1=self.TOP, y2=self.BASE)
+        out += label(x - 6, self.BASE + 18, "forward", "t fwd", "end") + label(x + 6, self.BASE + 18, "backward", "t bwd")
+        peak = self.peak(k)
+        out += tag("line", "forward curve", x1=self.X0, x2=self.X1, y1=self._y(peak), y2=self._y(peak))
+        out += label(self.X1, self._y(peak) - 5, f"peak {in_bytes(peak)}", "num t b bwd halo", "end")
+        facts = f"{self.name(k)} · {sum(m.kind == 'recompute' for m in run)} layers computed again"
+        out += label(self.X1, 32, facts, "t b", "end")
+        return {"label": self.name(k), "body": out, "says": [self._says(k, j) for j in range(len(run))]}
+
+    def _says(self, k: int, j: int) -> str:
+        m = self.runs[k][j]
+        does = {
+            "forward": f"forward: layer {m.layer + 1} has run",
+            "recompute": f"layer {m.layer + 1} is computed again",
+            "backward": f"backward: the gradient arrives at layer {m.layer + 1}",
+            "end": "the step is over",
+        }[m.kind]
+        held = sum(1 for amount in (*m.first, *m.second) if amount)
+        layers = "1 layer holds" if held == 1 else f"{held} layers hold"
+        return f"{self.name(k)}, {does}: {layers} {in_bytes(m.total)}; the peak is {in_bytes(self.peak(k))}."
+
+    def text(self) -> str:
+        rows = [f"{'checkpoints':<18}{'peak':>10}{'computed again':>18}"]
+        for k in self.every:
+            again = sum(m.kind == "recompute" for m in self.runs[k])
+            rows.append(f"{self.name(k):<18}{in_bytes(self.peak(k)):>10}{f'{again} layers':>18}")
+        return "\n".join(rows)
+
+
+def _layers_of(model: Any) -> list[Callable]:
+    if isinstance(model, nn.Module) and not isinstance(model, (nn.Sequential, nn.ModuleList)):
+        raise TypeError(f"its layers must stand in a row: an nn.Sequential, not {type(model).__name__}.")
+    layers = list(model)
+    for layer in layers:
+        if not callable(layer):
+            raise TypeError(f"{type(layer).__name__} is no layer: it cannot be called.")
+    return layers
+
+
+def memory(model: Any = None, x: Any = None, every: int | None = None, depth: int = 36) -> Lesson:
+    """See which activations are alive at each moment of a training step, with checkpoints every k layers and without.
+
+    model: your nn.Sequential (or a list of layers), with x, an input for it; without it a chain of `depth` equal layers, 1 to 100, that a
+    slider changes. every: layers in a segment, to start with (0: no checkpoints; by default the length nearest to √depth). Returns a
+    widget, or one sentence that says what is wrong.
+
+    >>> print(memory(depth=4).text())
+    checkpoints             peak    computed again
+    no checkpoints       16.4 kB          0 layers
+    every 1 layer        20.5 kB          4 layers
+    every 2 layers       16.4 kB          4 layers
+    """
+    try:
+        if model is not None and not isinstance(x, torch.Tensor):
+            raise TypeError("give it the model and an input: memory(model, x), x a tensor.")
+        layers = canned(int(depth)) if model is None else _layers_of(model)
+        return _Lesson(_Memory(layers, canned_input() if model is None else x), every, model is None)
+    except Exception as error:  # the learner's layers may raise anything
+        return Sentence(f"memory cannot measure this: {(str(error) or type(error).__name__).splitlines()[0]}")
+
+
+class _Lesson(Lesson):
+    def __init__(self, state: _Memory, every: int | None, canned_chain: bool):
+        self.state = state
+        self.film = Film(names=["moment", "checkpoints"])
+        wanted = round(math.sqrt(state.n)) if every is None else int(every)
+        if wanted not in state.every:
+            raise ValueError(f"for {state.n} layers every may be {', '.join(map(str, state.every))} (0: no checkpoints), not {wanted}.")
+        self._show(wanted)
+        rows: list[Any] = [self.film]
+        if canned_chain:
+            self.depth = ipywidgets.IntSlider(value=state.n, min=1, max=MOST, description="layers", continuous_update=False)
+            self.depth.layout.width, self.depth.style.description_width = "320px", "50px"
+            self.depth.observe(self._deeper, names=["value"])
+            rows.append(wrap(self.depth))
+        super().__init__(rows, picture=self.film.picture, text=lambda: self.state.text())
+        self.add_class("mg-memory")
+
+    def _show(self, every: int) -> None:
+        """At its fullest moment."""
+        takes = [self.state.take(k) for k in self.state.every]
+        run = self.state.runs[every]
+        top = max(range(len(run)), key=lambda j: run[j].total)
+        self.film.show(self.state.ground(), takes, self.state.every.index(every), top)
+
+    def _deeper(self, change: dict) -> None:
+        before = self.state.every[self.film.take]
+        self.state = _Memory(canned(change["new"]), canned_input())
+        self._show(0 if not before else round(math.sqrt(change["new"])))
+
+
+# ---- the peak against the depth ------------------------------------------------------------------------------------------------
+
+DEPTHS = (1, 4, 9, 16, 25, 36, 49, 64, 81, 100)
+
+
+def peaks() -> dict[str, list[int]]:
+    """Peaks in bytes at DEPTHS: without checkpoints, every 10 layers, and every √depth layers."""
+    x = canned_input()
+    out: dict[str, list[int]] = {"no checkpoints": [], "every 10 layers": [], "every √n layers": []}
+    for depth in DEPTHS:
+        for name, every in zip(out, (0, min(10, depth), round(math.sqrt(depth))), strict=True):
+            out[name].append(max(m.total for m in measure(canned(depth), x, every)))
+    return out
+
+
+def memory_depth() -> Lesson:
+    """The measured peak for chains of 1 to 100 layers: without checkpoints it grows like n, with a good length of segments like √n."""
+    found = peaks()
+    one = 4 * WIDTH * BATCH
+    x0, x1, top, base = 84.0, 560.0, 40.0, 262.0
+    most = max(max(values) for values in found.values())
+
+    def at(depth: float, amount: float) -> tuple[float, float]:
+        return x0 + depth / 100 * (x1 - x0), base - amount / most * (base - top)
+
+    out = label(24, 26, "peak of one step", "t")
+    for k in (0, 25, 50, 75, 100):
+        _, y = at(0, k * one)
+        out += tag("line", "grid", x1=x0, x2=x1, y1=y, y2=y) + label(x0 - 8, y + 4, in_bytes(k * one) if k else "0", "t soft", "end")
+        out += label(at(k, 0)[0], base + 20, str(k), "t soft", "middle")
+    out += label((x0 + x1) / 2, base + 40, "layers", "t", "middle")
+    looks = {"no checkpoints": ("fwd", ""), "every 10 layers": ("good", "8 3"), "every √n layers": ("bwd", "3 3")}
+    ends: list[float] = []
+    for name, values in found.items():
+        colour, dash = looks[name]
+        spots = [at(d, v) for d, v in zip(DEPTHS, values, strict=True)]
+        line = f"fill:none;stroke:var(--{colour});stroke-width:2.2"
+        dashes = {"stroke_dasharray": dash} if dash else {}
+        out += tag("polyline", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in spots), style=line, **dashes)
+        for x, y in spots:
+            out += tag("circle", cx=x, cy=y, r=3.6, style=f"fill:var(--{colour})")
+        y = spots[-1][1]
+        while any(abs(y - other) < 22 for other in ends):
+            y -= 22
+        ends.append(y)
+        out += label(x1 + 14, y + 4, f"{name}: {in_bytes(values[-1])} at 100", f"t b {colour}")
+    facts = []
+    for name, values in found.items():
+        facts.append(f"{name} " + ", ".join(f"{d}: {number(v / one, 3)}" for d, v in zip(DEPTHS, values, strict=True)))
+    words = "Activations alive at the peak, by number of layers. " + "; ".join(facts) + "."
+    picture = svg(820, 318, out, words)
+    lesson = Lesson([ipywidgets.HTML(picture)], picture=lambda: picture, text=lambda: words)
+    lesson.found = found
+    return lesson
