@@ -1,0 +1,212 @@
+"""Two graphs, one above the other: the one that a program records, and the one that create_graph=True records while the first is walked.
+
+What lives here: `stacked(program, **inputs)`; choosing an edge of the first graph shows the nodes of the second that its rule made.
+What does not: which nodes those are (minigrad.trace, layer 1), the same in the live graph view (%graph --second y).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import ipywidgets
+
+import minigrad as torch
+from minigrad.trace import Node, trace
+
+from .lesson import Lesson, Sentence, label, number, say, svg, tag, verdict
+from .tensor_program import inputs_of, run
+
+CANNED = "a = sin(x); y = a*x"
+W, H, GAP = 152.0, 62.0, 46.0
+MOST = 26  # cards that have room
+_LOOK = (
+    "<style>.mgl .made{fill:var(--bwd-soft);stroke:var(--bwd);stroke-width:3}.mgl .second{fill:var(--bg);stroke:var(--soft);"
+    "stroke-dasharray:8 3}.mgl .hang{fill:none;stroke:var(--soft);stroke-width:1.8;stroke-dasharray:2 3}"
+    ".mgl .chosen{fill:none;stroke:var(--bwd);stroke-width:4;stroke-dasharray:6 4}</style>"
+)
+
+
+class Stack:
+    """Both graphs of one program, the gradients, and what differentiating them once more gives."""
+
+    def __init__(self, program: str | Callable, inputs: dict[str, float]):
+        names = inputs_of(program)
+        root, named = run(program, {name: float(inputs.get(name, 2.0)) for name in names} | {
+            name: value for name, value in inputs.items() if name not in names}, dtype=torch.float64)  # fmt: skip
+        self.trace = trace(root, named, second=True)
+        self.nodes: list[Node] = self.trace["nodes"]
+        shown = [n for n in self.nodes if n["kind"] != "constant"]
+        if len(shown) > MOST:
+            raise ValueError(f"both graphs together have {len(shown)} nodes, and there is room for {MOST}: show a shorter program.")
+        self.first = [n["id"] for n in shown if not n.get("layer")]
+        self.second = [n["id"] for n in shown if n.get("layer")]
+        self.edges = [e for e in self.trace["edges"] if e["source"] in self.first and e["target"] in self.first and e["carries_grad"]]
+        self.name = self.nodes[self.trace["root"]]["label"]
+        self.chosen, self.create = 0, True
+        self.leaves = {name: named[name] for name in names if name in named}
+        self.slopes: dict[str, float | None] = {}
+        self.bends: dict[str, float | None] = {}
+        for name, leaf in self.leaves.items():
+            (g,) = torch.autograd.grad(root, leaf, create_graph=True, allow_unused=True)
+            self.slopes[name] = None if g is None else g.item()
+            h = None
+            if g is not None and g.requires_grad:
+                (h,) = torch.autograd.grad(g, leaf, retain_graph=True, allow_unused=True)
+            self.bends[name] = None if g is None else 0.0 if h is None else h.item()
+        self.error = self._without(root, next(iter(self.leaves.values())))
+
+    @staticmethod
+    def _without(root: torch.Tensor, leaf: torch.Tensor) -> str:
+        """What the engine says when a gradient that was not recorded is differentiated."""
+        (g,) = torch.autograd.grad(root, leaf, retain_graph=True, allow_unused=True)
+        try:
+            torch.autograd.grad(g, leaf)
+        except RuntimeError as error:
+            return f"RuntimeError: {str(error).splitlines()[0]}"
+        return ""
+
+    def ends(self, k: int) -> str:
+        edge = self.edges[k]
+        return f"{self.nodes[edge['source']]['label']} → {self.nodes[edge['target']]['label']}"
+
+    @property
+    def made(self) -> list[int]:
+        return [i for i in self.edges[self.chosen].get("makes", []) if i in self.second] if self.create else []
+
+    def results(self) -> list[str]:
+        y = self.name
+        return [f"d{y}/d{n} = {number(self.slopes[n], 5)},  d²{y}/d{n}² = {number(self.bends[n], 5)}" for n in self.leaves]
+
+    def sentence(self) -> str:
+        if not self.create:
+            return f"✗ Without create_graph=True the gradient is a plain number. To differentiate it once more gives: {self.error}."
+        local = self.edges[self.chosen].get("local_text") or number(self.edges[self.chosen]["local"])
+        made = [self.nodes[i]["expr"] or self.nodes[i]["label"] for i in self.made]
+        if not made:
+            return f"The edge {self.ends(self.chosen)} multiplies by {local}. That depends on no input, so its rule makes no node."
+        count = f"{len(made)} node{'s' * (len(made) > 1)}"
+        return f"The edge {self.ends(self.chosen)} multiplies by {local}. Its rule makes {count}: {', '.join(made)}."
+
+    # The picture -------------------------------------------------------------------------------------------------------------------
+    def _shelf(self, ids: list[int], top: float) -> tuple[dict[int, tuple[float, float]], float]:
+        depth: dict[int, int] = {}
+        rows: dict[int, int] = {}
+        places = {}
+        for i in ids:
+            before = [depth[e["source"]] + 1 for e in self.trace["edges"] if e["target"] == i and e["source"] in depth]
+            depth[i] = max(before, default=0)
+        for i in ids:
+            places[i] = 40 + depth[i] * (W + GAP), top + rows.get(depth[i], 0) * (H + 22)
+            rows[depth[i]] = rows.get(depth[i], 0) + 1
+        return places, top + max(rows.values(), default=1) * (H + 22)
+
+    def svg(self) -> str:
+        upper, below = self._shelf(self.first, 74.0)
+        lower, bottom = self._shelf(self.second, below + 62) if self.create else ({}, below + 110)
+        width = max(790.0, *(x + W + 40 for x, _ in [*upper.values(), *lower.values()]))
+        out = _LOOK + tag("rect", "panel", x=10, y=12, width=width - 20, height=below - 14, rx=10)
+        out += label(24, 34, "the first graph: the program", "h fwd")
+        out += tag("rect", "panel", x=10, y=below + 20, width=width - 20, height=bottom - below - 14, rx=10)
+        out += label(24, below + 44, "the second graph: the walk back, recorded" if self.create else "no second graph", "h bwd")
+        made = self.made
+        places = {**upper, **lower}
+        if self.create:
+            for e in self.trace["edges"]:
+                if e["source"] in upper and e["target"] in made:  # what the rule saved
+                    (x0, y0), (x1, y1) = upper[e["source"]], lower[e["target"]]
+                    a, b, drop = x0 + 16, y1 + H / 2, 70
+                    d = f"M{a:.0f} {y0 + H:.0f}C{a:.0f} {y0 + H + drop:.0f} {x1 - 26:.0f} {b - 40:.0f} {x1:.0f} {b:.0f}"
+                    out += tag("path", "hang", d=d)
+        marks = ""
+        for e in self.trace["edges"]:
+            if e["source"] in places and e["target"] in places and (e["source"] in upper) == (e["target"] in upper):
+                line, mark = self._wire(places[e["source"]], places[e["target"]], e["source"] in upper, e)
+                out, marks = out + line, marks + mark
+        for i, (x, y) in places.items():
+            out += tag("g", "", self._card(i, made), transform=f"translate({x:.1f},{y:.1f})")
+        out += marks
+        y = bottom + 26
+        if self.create:
+            for text in self.results():
+                out += label(24, y, text, "num v b")
+                y += 22
+        else:
+            slope = self.results()[0].split(",")[0]
+            out += label(24, below + 70, f"The gradient is a plain number, {slope}: it has no grad_fn.", "num t")
+            out += label(24, below + 90, "✗ " + self.error, "t b bad")
+        return svg(width, y - 4, out, self.sentence())
+
+    def _wire(self, a: tuple[float, float], b: tuple[float, float], first: bool, edge) -> tuple[str, str]:
+        if b[0] - a[0] > W + GAP + 1 and a[1] == b[1]:  # over the cards between
+            x0, x1, y = a[0] + W - 30, b[0] + 30, a[1]
+            d, middle = f"M{x0:.0f} {y:.0f}C{x0 + 30:.0f} {y - 34:.0f} {x1 - 30:.0f} {y - 34:.0f} {x1:.0f} {y:.0f}", ((x0 + x1) / 2, y - 25)
+        else:
+            x0, x1, y0, y1 = a[0] + W, b[0], a[1] + H / 2, b[1] + H / 2
+            half = (x0 + x1) / 2
+            d, middle = f"M{x0:.0f} {y0:.0f}C{half:.0f} {y0:.0f} {half:.0f} {y1:.0f} {x1:.0f} {y1:.0f}", (half, (y0 + y1) / 2)
+        if not first:
+            return tag("path", "wire", d=d), ""
+        at = next((k for k, e in enumerate(self.edges) if e["id"] == edge["id"]), None)
+        if at is None:
+            return "", ""
+        chosen = at == self.chosen
+        mark = tag("circle", "pill" if chosen else "pill idle", cx=middle[0], cy=middle[1], r=11.0)
+        return tag("path", "chosen" if chosen else "wire", d=d), mark + label(middle[0], middle[1] + 4.5, str(at + 1), "num t b", "middle")
+
+    def _card(self, i: int, made: list[int]) -> str:
+        node = self.nodes[i]
+        kind = "made" if i in made else "second" if i in self.second else "card"
+        name, what = node["label"], node["expr"] if node["expr"] != node["label"] else ""
+        room = int((W - 36 - 8.6 * len(name)) / 7.6)
+        out = tag("rect", kind, width=W, height=H, rx=8) + label(12, 24, name if len(name) < 15 else name[:14] + "…", "d b")
+        if what and room > 3:
+            out += label(W - 12, 24, what if len(what) <= room else what[: room - 1] + "…", "num t soft", "end")
+        out += label(12, 48, "made" if i in made else "leaf" if node["kind"] == "leaf" else "", "t b" if i in made else "t soft")
+        return out + label(W - 12, 48, number(node["value"], 5), "num v b fwd", "end")
+
+    def text(self) -> str:
+        rows = []
+        for k, edge in enumerate(self.edges):
+            made = [self.nodes[i]["expr"] or self.nodes[i]["label"] for i in edge.get("makes", []) if i in self.second]
+            rows.append(f"{k + 1}  {self.ends(k)}  × {edge.get('local_text')}  makes: {', '.join(made) or 'nothing'}")
+        return "\n".join([*rows, *self.results(), self.sentence()])
+
+
+def stacked(program: str | Callable | None = None, edge: int = 1, **inputs: float) -> Lesson:
+    """The graph of a program above the graph of its gradient; choose an edge of the first to see what its rule made in the second.
+
+    program: formulas such as "a = sin(x); y = a*x", or a function of Tensors that are single numbers; inputs: their values (2 if left out);
+    edge: the edge that is chosen at first, as numbered in the picture. Returns a widget, or one sentence that says what is wrong.
+
+    >>> print(stacked("y = x**3", x=2).text().splitlines()[1])
+    dy/dx = 12,  d²y/dx² = 12
+    """
+    if program is not None and not isinstance(program, str) and not callable(program):
+        kind = type(program).__name__
+        return Sentence(f"stacked needs a function, or formulas such as 'a = sin(x); y = a*x'. It was given {kind}.")
+    try:
+        state = Stack(CANNED if program is None else program, inputs)
+        if edge not in range(1, len(state.edges) + 1):
+            raise ValueError(f"there is no edge {edge!r}; the first graph has the edges 1 to {len(state.edges)}.")
+        state.chosen = edge - 1
+    except Exception as error:  # the learner's function may raise anything: say it, show no traceback of ours
+        return Sentence(f"stacked cannot show this: {(str(error) or type(error).__name__).splitlines()[0]}")
+    shown, words = ipywidgets.HTML(), ipywidgets.HTML()
+    options = [(f"{k + 1}: {state.ends(k)}", k) for k in range(len(state.edges))]
+    edges = ipywidgets.ToggleButtons(options=options, value=state.chosen, description="edge")
+    ways = [("create_graph=True", True), ("create_graph=False", False)]
+    create = ipywidgets.ToggleButtons(options=ways, value=True, description="walk with")
+    edges.style.button_width, create.style.button_width = "120px", "170px"
+
+    def draw(_change: object = None) -> None:
+        state.chosen, state.create = edges.value, create.value
+        shown.value = state.svg()
+        words.value = verdict(state.sentence()) if not state.create else say(state.sentence())
+
+    for choice in (edges, create):
+        choice.observe(draw, names=["value"])
+    draw()
+    lesson = Lesson([shown, words, edges, create], picture=state.svg, text=state.text)
+    lesson.state, lesson.edges, lesson.create, lesson.words = state, edges, create, words
+    lesson.add_class("mg-stacked")
+    return lesson
