@@ -1,0 +1,54 @@
+"""The recap picture of chapter 6: the rules sorted by what they keep, with numbers that the engine computes when it is drawn.
+
+What lives here: its drawing function, listed in recap.py. What does not: anything to operate.
+"""
+
+from __future__ import annotations
+
+import minigrad as torch
+from minigrad.create import tensor
+from minigrad.op import TABLE
+
+from .lesson import label, number, svg, tag
+
+COLUMNS = (
+    ("keeps nothing", "the slope is the same everywhere", ("add", "sub")),
+    ("keeps the output", "it is there already", ("exp", "sigmoid", "tanh", "sqrt")),
+    ("keeps the input", "the output does not tell", ("log", "sin")),
+    ("keeps both inputs", "each is the other's slope", ("mul", "matmul")),
+    ("keeps a shape", "to hand g back to every entry", ("sum", "mean")),
+)
+
+
+def kept(name: str) -> set[str]:
+    """Everything that the rules of a row keep."""
+    op = TABLE[name]
+    return {one for rule in op.rules.values() if rule is not None for one in op.saves_of(rule)}
+
+
+def rule_book() -> tuple[str, str]:
+    wanted = (set(), {"out"}, {"x"}, {"x", "y"}, {"x_shape"})
+    out, words = "", []
+    for k, ((title, why, names), want) in enumerate(zip(COLUMNS, wanted, strict=True)):
+        assert all(kept(name) == want for name in names)
+        left = 14 + 166 * k
+        out += tag("rect", "panel", x=left, y=14, width=156, height=196, rx=9) + label(left + 12, 40, title, "t b")
+        for n, line in enumerate((why[: why.rfind(" ", 0, 22)], why[why.rfind(" ", 0, 22) + 1 :]) if len(why) > 21 else (why,)):
+            out += label(left + 12, 62 + 17 * n, line, "t soft")
+        for n, name in enumerate(names):
+            out += label(left + 12, 112 + 24 * n, name, "num v b fwd")
+        words.append(f"{title}: {', '.join(names)}")
+    x = tensor(0.5, dtype=torch.float64, requires_grad=True)
+    y = torch.tanh(x)
+    y.backward(tensor(2.0, dtype=torch.float64))
+    parts = (
+        f"x = {number(x.item())}",
+        f"tanh keeps out = {number(y.item(), 4)}",
+        "g = 2 arrives",
+        f"x gets 2 × (1 − out²) = {number(x.grad.item(), 4)}",
+    )
+    out += tag("rect", "badge", x=14, y=226, width=820, height=44, rx=9)
+    for left, text in zip((32, 140, 370, 536), parts, strict=True):
+        out += label(left, 253, text, "num t b bwd" if text[0] in "g" or "gets" in text else "num t b")
+    said = f"Rules by what they keep. {'; '.join(words)}. At {', '.join(parts)}."
+    return svg(848, 284, out, said), said
