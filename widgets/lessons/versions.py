@@ -1,0 +1,471 @@
+"""Version counters: a program runs line by line, and after each line every tensor's counter stands beside what the graph has saved.
+
+What lives here: `versions(program, x)`, for lines of text or for a function of one tensor. The program really runs, under Python's own
+line events; if it does not call backward itself, `sum().backward()` of its newest result is its last line, and what that leaves in x.grad
+is held against central differences. What does not: the counters and the errors (minigrad.inplace,
+minigrad.node), the graph of cards (widgets.graph).
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import ipywidgets
+
+import minigrad as torch
+from minigrad.create import tensor
+from minigrad.node import FREED
+from minigrad.recording import kept_by
+from minigrad.trace import walk
+
+from .lesson import STYLE, Lesson, Sentence, esc, label, number, say, svg, tag, wrap
+from .line_by_line import HERE, TooLong, follow, listing, source
+
+PATIENTS = {
+    "exp, then add_": "y = x.exp()\ny.add_(1)",
+    "times 2, then add_": "y = x * 2\ny.add_(1)",
+    "a new tensor": "y = x.exp()\ny = y + 1",
+    "behind its back": "y = x.exp()\ny.data.add_(1)",
+    "through a view": "y = x.exp()\nz = y[0:1]\nz.mul_(3)",
+}
+MOST = 8  # tensors, and nodes, that have room in the picture
+STEPS = 60  # lines that run
+LENGTH = 1000  # characters of typed text
+_run = itertools.count(1)
+LOOK = (
+    f"<style>{HERE}.mgl .over{{fill:var(--bad-soft);stroke:var(--bad);stroke-width:2.6;stroke-dasharray:7 3}}"
+    ".mgl .wire.cut{stroke:var(--bad);stroke-width:2.4;stroke-dasharray:3 5}</style>"
+)
+
+
+@dataclass(frozen=True)
+class Counter:
+    """Everything that shares one version counter: the names of it, what it holds, the count."""
+
+    id: int
+    names: str
+    shown: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Kept:
+    """One saved value of a node: of whose counter, the count then and now."""
+
+    name: str
+    counter: int
+    then: int
+    now: int
+
+    @property
+    def stale(self) -> bool:
+        return self.then != self.now
+
+
+@dataclass
+class Moment:
+    """The state after one line. line: its index, None at the start."""
+
+    line: int | None
+    counters: list[Counter] = field(default_factory=list)
+    nodes: list[tuple[str, list[Kept], bool]] = field(default_factory=list)  # (name, what it keeps, whether it was given back)
+    error: str = ""
+
+
+class Run:
+    """One run of a program, noted line by line, and its picture after `at` lines."""
+
+    def __init__(self, program: str | Callable, x: Sequence[float], base: dict[str, Any] | None = None):
+        self.program, self.base, self.x = program, base or {}, [float(v) for v in x]
+        if not 1 <= len(self.x) <= 6:
+            raise ValueError(f"there is room for 1 to 6 numbers in x, not for {len(self.x)}.")
+        if isinstance(program, str):
+            if len(program) > LENGTH:
+                raise ValueError(f"this program has more than {LENGTH:,} characters.")
+            self.lines, self.first = program.splitlines(), 1
+        else:
+            self.lines, self.first = source(program)
+            if not hasattr(program, "__code__"):
+                raise TypeError("this callable is not a Python function whose lines can be followed.")
+        self.own_pass = any(".backward(" in line or "grad(" in line.replace("no_grad(", "") for line in self.lines)
+        self.moments: list[Moment] = []
+        self._keep: list[Any] = []  # so that no id is given twice
+        self._nodes: list[Any] = []
+        self._ids: dict[int, int] = {}
+        self._names: dict[int, str] = {}
+        self._versions: list[list[int]] = []
+        self._last: dict[str, Any] = {}
+        self.before: dict[str, Any] = {}
+        self.grad: list[float] | None = None
+        self.check: list[float] | None = None
+        self.leaf = tensor(self.x, dtype=torch.float64, requires_grad=True)
+        self._go()
+        if not any(m.nodes or m.error for m in self.moments):
+            raise ValueError("no operation on x was recorded. Compute something from x, a tensor.")
+        self.at = len(self.moments) - 1
+
+    # running ---------------------------------------------------------------------------------------------------------------------
+    def _call(self, x, noted: bool) -> Any:
+        """Run the program on x; the variables that it leaves, or of a function its result."""
+        program = self.program
+        if not isinstance(program, str):
+            out: list[Any] = []
+            if noted:
+                follow(program.__code__, lambda: out.append(program(x)), self._line)
+            else:
+                out.append(program(x))
+            return {"result": out[0]}
+        space: dict[str, Any] = {**self.base, "torch": torch, "x": x}
+        self.before = {k: v for k, v in space.items() if k != "x"}
+        code = compile(program, f"<versions {next(_run)}>", "exec")
+        if noted:
+            follow(code, lambda: exec(code, space), self._line)
+        else:
+            exec(code, space)
+        return {k: v for k, v in space.items() if k != "x" and v is not self.before.get(k, self)}
+
+    def _go(self) -> None:
+        try:
+            left = self._call(self.leaf, noted=True)
+        except RuntimeError as error:
+            self.moments[-1].error = str(error)
+            return
+        if self.own_pass:
+            self.grad = None if self.leaf.grad is None else self.leaf.grad.tolist()
+            return
+        name, root = self._root(left)
+        self.lines = [*self.lines, f"{name}.sum().backward()"]
+        try:
+            root.sum().backward()
+        except RuntimeError as error:
+            self._note(len(self.lines) - 1, {})
+            self.moments[-1].error = str(error)
+            return
+        self._note(len(self.lines) - 1, {})
+        self.grad = None if self.leaf.grad is None else self.leaf.grad.tolist()
+        self.check = self._differences()
+
+    @staticmethod
+    def _root(left: dict[str, Any]) -> tuple[str, Any]:
+        """The newest result that has a graph, and its name."""
+        found = [(n, t) for n, t in walk(left) if isinstance(t, torch.Tensor) and t.grad_fn is not None]
+        if not found:
+            raise ValueError("nothing that it computed from x has a graph, so backward has no place to start.")
+        return max(found, key=lambda pair: pair[1].grad_fn.number)
+
+    def _differences(self, h: float = 1e-6) -> list[float]:
+        """The slopes of the same program by central differences."""
+        out = []
+        for k in range(len(self.x)):
+            ends = []
+            for sign in (1, -1):
+                moved = [v + sign * h * (j == k) for j, v in enumerate(self.x)]
+                _, root = self._root(self._call(tensor(moved, dtype=torch.float64, requires_grad=True), noted=False))
+                ends.append(root.detach().sum().item())
+            out.append((ends[0] - ends[1]) / (2 * h))
+        return out
+
+    @property
+    def agree(self) -> bool | None:
+        """Whether x.grad is what central differences say; None where there is nothing to compare."""
+        if self.check is None:
+            return None
+        grad = self.grad or [0.0] * len(self.check)
+        return all(abs(a - b) <= 1e-5 * max(1.0, abs(b)) for a, b in zip(grad, self.check, strict=True))
+
+    def _line(self, frame, last: int | None, result: object) -> None:
+        own = {n: v for n, v in frame.f_locals.items() if n != "__builtins__" and v is not self.before.get(n, self)}
+        if isinstance(result, torch.Tensor) and all(result is not known for known in own.values()):
+            own.setdefault("result", result)
+        self._note(None if last is None else last - self.first, own)
+
+    def _note(self, line: int | None, variables: dict[str, Any]) -> None:
+        if len(self.moments) > STEPS:
+            raise TooLong(f"more than {STEPS} lines have run and the program has not ended. Show a shorter run.")
+        if self.moments and not variables:  # after the pass: the same tensors once more
+            variables = self._last
+        self._last = variables
+        moment = Moment(line)
+        tensors: dict[int, Any] = {}
+        names: dict[int, dict[str, None]] = {}
+        for name, thing in [("x", self.leaf), *walk(variables)]:
+            if isinstance(thing, torch.Tensor):
+                key = self._counter(thing.version)
+                self._keep.append(thing)
+                names.setdefault(key, {}).setdefault(name)
+                tensors[key] = thing if key not in tensors or thing.array.size >= tensors[key].array.size else tensors[key]
+                self._collect(thing.grad_fn)
+        for node in self._nodes:
+            kept = []
+            for name, array, counter, then in kept_by(node):
+                key = self._counter(counter)
+                if key not in tensors and (array.ndim or key in self._names):
+                    tensors[key] = torch.from_numpy(array.copy())
+                if key in tensors:
+                    kept.append(Kept(name.removeprefix("_saved_"), key, then, counter[0]))
+            moment.nodes.append((node.name().removeprefix("torch::autograd::"), kept, node.status == FREED))
+        for key in sorted(tensors):
+            if key in names:
+                self._names[key] = " and ".join(names[key])
+            shown = self._names.get(key, "no name") if key in names else f"old {self._names[key]}" if key in self._names else "no name"
+            moment.counters.append(Counter(key, shown, _numbers(tensors[key]), self._versions[key][0]))
+        if len(moment.counters) > MOST or len(moment.nodes) > MOST:
+            raise TooLong(f"there is room for {MOST} tensors and {MOST} nodes. Show a shorter run.")
+        self.moments.append(moment)
+
+    def _counter(self, version: list[int]) -> int:
+        """The number of a version counter, in the order in which they were seen."""
+        if id(version) not in self._ids:
+            self._ids[id(version)] = len(self._versions)
+            self._versions.append(version)
+        return self._ids[id(version)]
+
+    def _collect(self, node) -> None:
+        """The node and all behind it, oldest first; leaves' accumulators not."""
+        todo, seen = [node], {id(known) for known in self._nodes}
+        while todo:
+            here = todo.pop()
+            if here is None or id(here) in seen or here.name().endswith("AccumulateGrad"):
+                continue
+            seen.add(id(here))
+            self._nodes.append(here)
+            todo += [parent for parent, _ in here.next_functions]
+        self._nodes.sort(key=lambda known: known.number)
+
+    # words -----------------------------------------------------------------------------------------------------------------------
+    @property
+    def finished(self) -> bool:
+        return self.at == len(self.moments) - 1
+
+    def sentence(self, at: int | None = None) -> str:
+        at = self.at if at is None else at
+        m = self.moments[at]
+        if m.line is None:
+            return "Nothing has run yet. x is a leaf, at version 0."
+        line = self.lines[m.line].strip() if m.line < len(self.lines) else ""
+        if m.error:
+            text = m.error.splitlines()[0].split(" Hint:")[0]
+            return f"✗ {line.rstrip(':')}: RuntimeError: {text}"
+        old = self.moments[at - 1] if at else Moment(None)
+        before = {c.id: c for c in old.counters}
+        names = {c.id: c.names for c in m.counters}
+        out = [f"{c.names} is new, at version {c.count}." for c in m.counters if c.id not in before]
+        out += [
+            f"{c.names} {'were' if ' and ' in c.names else 'was'} written to: version {before[c.id].count} is now {c.count}."
+            for c in m.counters
+            if c.id in before and before[c.id].count != c.count
+        ]
+        grown = [c.names for c in m.counters if c.id in before and c.names.startswith(before[c.id].names + " and ")]
+        out += [f"{shared} share one storage and one counter." for shared in grown]
+        for name, kept, _ in m.nodes[len(old.nodes) :]:
+            listed = " and ".join(f"{names.get(k.counter, 'a value')} at version {k.then}" for k in kept)
+            out.append(f"{name} saves {listed or 'no tensor'}.")
+        was = {(i, k.name) for i, (_, kept, _) in enumerate(old.nodes) for k in kept if k.stale}
+        for i, (name, kept, _) in enumerate(m.nodes):
+            if any(k.stale and (i, k.name) not in was for k in kept):
+                out.append(f"✗ What {name} saved is overwritten.")
+        if at == len(self.moments) - 1 and not self.own_pass:
+            out.append(self._outcome())
+        elif at == len(self.moments) - 1 and self.grad is not None:
+            out.append(f"x.grad = {_list(self.grad)}.")
+        marks = [text for text in out if text[0] in "✓✗"]
+        rest = [text for text in out if text[0] not in "✓✗"]
+        return " ".join([f"{line.rstrip(':')}:", *rest, *marks] if out else [f"{line.rstrip(':')}: no counter moved."])
+
+    def _outcome(self) -> str:
+        grad = "None" if self.grad is None else _list(self.grad)
+        if self.agree:
+            return f"✓ backward goes through: x.grad = {grad}, and central differences agree."
+        return f"✗ backward goes through without an error, and x.grad = {grad} is wrong: central differences say {_list(self.check or [])}."
+
+    def text(self) -> str:
+        """Every line that has run, in its order."""
+        return "\n".join(f"{k:>2}  {self.sentence(k)}" for k in range(self.at + 1))
+
+    HEAD = ("tensor", "version now", "saved by", "as", "version then", "state")
+
+    def table(self) -> str:
+        m = self.moments[self.at]
+        names = {c.id: c for c in m.counters}
+        rows = []
+        for c in m.counters:
+            uses = [(name, k) for name, kept, _ in m.nodes for k in kept if k.counter == c.id]
+            for name, k in uses:
+                rows.append((c.names, str(c.count), name, k.name, str(k.then), "✗ overwritten" if k.stale else "✓ as saved"))
+            if not uses:
+                rows.append((names[c.id].names, str(c.count), "–", "–", "–", "nobody needs it"))
+        head = "".join(f'<th scope="col">{h}</th>' for h in self.HEAD)
+        body = "".join("<tr>" + "".join(f"<td>{esc(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+        return f'<div class="mgl">{STYLE}<table><tr>{head}</tr>{body}</table></div>'
+
+    # the picture -----------------------------------------------------------------------------------------------------------------
+    def svg(self, words: bool = True) -> str:
+        """words: whether the sentence stands below the picture."""
+        m = self.moments[self.at]
+        ran = [past.line for past in self.moments[: self.at + 1]]
+        code, width, height = listing(self.lines, ran, self.finished and not m.error, bool(m.error))
+        out, left = LOOK + code, max(width, 190.0) + 10
+        right = left + 330
+        spot: dict[int, tuple[float, float]] = {}
+        out += label(left, 26, "tensors", "h") + label(right, 26, "what the graph saved", "h")
+        for i, c in enumerate(m.counters):
+            y = 42.0 + 70 * i
+            spot[c.id] = (left + 214, y + 27)
+            out += tag("rect", "card", x=left, y=y, width=214, height=56, rx=9)
+            out += label(left + 12, y + 22, c.names[:17], "d b") + label(left + 12, y + 44, c.shown, "num t fwd")
+            out += tag("rect", "pill idle" if not c.count else "pill", x=left + 150, y=y + 6, width=56, height=22, rx=11)
+            out += label(left + 178, y + 21, f"v {c.count}", "num t b" + (" bwd" if c.count else ""), "middle")
+        y = 42.0
+        for name, kept, freed in m.nodes:
+            high = 32.0 + 34 * len(kept)
+            out += tag("rect", "card", x=right, y=y, width=290, height=high, rx=9) + label(right + 12, y + 21, name, "d b")
+            if not kept:
+                out += label(right + 280, y + 21, "used up" if freed else "saves no tensor", "t soft", "end")
+            for i, k in enumerate(kept):
+                top = y + 30 + 34 * i
+                out += tag("rect", "over" if k.stale else "pill idle", x=right + 8, y=top, width=274, height=27, rx=7)
+                mark, mood = (f"✗ is v {k.now}", "bad") if k.stale else (f"✓ is v {k.now}", "good")
+                out += label(right + 16, top + 18, f"{k.name}, saved at v {k.then}", "num t" + (" bad" if k.stale else ""))
+                out += label(right + 276, top + 18, mark, f"t b {mood}", "end")
+                if k.counter in spot:
+                    x0, y0 = spot[k.counter]
+                    wire = f"M{x0:.1f} {y0:.1f}C{x0 + 50:.1f} {y0:.1f} {right - 50:.1f} {top + 13:.1f} {right + 8:.1f} {top + 13:.1f}"
+                    out += tag("path", "wire cut" if k.stale else "wire", d=wire)
+            y += high + 10
+        bottom = max(height, 42 + 70 * len(m.counters), y) + 8
+        for i, line in enumerate(_folded(self.sentence(), int((right + 262) / 7.4)) if words else ()):
+            out += label(24, bottom + 18 + 20 * i, line, "t b" if i == 0 else "t")
+            high = bottom + 38 + 20 * i
+        return svg(right + 310, high if words else bottom, out, self.sentence())
+
+
+def _folded(text: str, wide: int) -> list[str]:
+    lines = [""]
+    for word in text.split():
+        if len(lines[-1]) + len(word) >= wide:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {word}".strip()
+    return lines
+
+
+def _list(values: Sequence[float]) -> str:
+    return "[" + ", ".join(number(v, 4) for v in values) + "]"
+
+
+def _numbers(thing) -> str:
+    flat = thing.detach().reshape(-1).tolist()
+    text = ", ".join(number(v, 3) if isinstance(v, float) else str(v) for v in flat[:4]) + (", …" if len(flat) > 4 else "")
+    return text if len(text) <= 27 else text[:26] + "…"
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, SyntaxError):
+        return f"Python cannot read line {error.lineno}: {error.msg}."
+    return str(error) if isinstance(error, (ValueError, TooLong)) else f"{type(error).__name__}: {error}"
+
+
+def versions(program: str | Callable | None = None, x: Sequence[float] = (0.0, 1.0, -2.0), *, at: int | str = "end") -> Lesson:
+    """Run a program line by line and watch the version counters of its tensors beside what the graph has saved.
+
+    program: lines of Python as text that compute something from x, or your own function of one tensor. In text your notebook's functions
+    can be called. x: 1 to 6 numbers, a leaf. at: where to begin: "start", "end", or a number of lines.
+    Returns a widget, or one sentence that says what is wrong.
+
+    >>> print(versions("y = x * 2\\ny.add_(1)", [1.0]).text().splitlines()[-1])
+     3  y.sum().backward(): ✓ backward goes through: x.grad = [2], and central differences agree.
+    """
+    if program is not None and not isinstance(program, str) and not callable(program):
+        what = type(program).__name__
+        return Sentence(f"versions needs lines of Python such as 'y = x.exp()', or a function of one tensor. It was given {what}.")
+    base: dict[str, Any] = {}
+    if isinstance(program, str):
+        frame = inspect.currentframe()
+        base = dict(frame.f_back.f_globals) if frame and frame.f_back else {}
+    try:
+        state = Run(next(iter(PATIENTS.values())) if program is None else program, x, base)
+        last = len(state.moments) - 1
+        state.at = {"start": 0, "end": last}[at] if isinstance(at, str) else min(max(int(at), 0), last)
+    except Exception as error:  # whatever the learner's code raises is shown as a sentence, not as a traceback of ours
+        return Sentence(f"versions cannot run this: {_said(error)}")
+    return _Live(state, program is None)
+
+
+class _Live(Lesson):
+    def __init__(self, state: Run, patients: bool):
+        self.state, self.quiet = state, False
+        self.shown, self.words, self.table = ipywidgets.HTML(), ipywidgets.HTML(), ipywidgets.HTML()
+        self.step = ipywidgets.IntSlider(min=0, max=0, description="line", layout={"width": "280px", "max_width": "100%"})
+        self.step.style.description_width = "34px"
+        self.back = ipywidgets.Button(description="◀ back", tooltip="one line back", layout={"width": "76px"})
+        self.ahead = ipywidgets.Button(description="run next line ▶", tooltip="run one more line", layout={"width": "130px"})
+        folded = ipywidgets.Accordion(children=[self.table], titles=["The same as a table"], selected_index=None)
+        folded.layout.max_width = "820px"
+        children: list[ipywidgets.Widget] = [self.shown, self.words, wrap(self.back, self.ahead, self.step)]
+        if isinstance(state.program, str):
+            self.editor = ipywidgets.Textarea(value=state.program, description="program", continuous_update=False, rows=3)
+            self.editor.layout.width, self.editor.layout.max_width, self.editor.style.description_width = "440px", "100%", "60px"
+            self.run = ipywidgets.Button(description="run it", layout={"width": "80px"})
+            self.run.on_click(lambda _button: self._edited())
+            self.note = ipywidgets.HTML()
+            children += [wrap(self.editor, self.run), self.note]
+        if patients:
+            self.which = ipywidgets.ToggleButtons(options=list(PATIENTS), style={"button_width": "auto"})
+            self.which.observe(self._chosen, names=["value"])
+            children.insert(0, self.which)
+        super().__init__([*children, folded], picture=self._picture, text=self._text)
+        self.step.observe(self._stepped, names=["value"])
+        self.back.on_click(lambda _button: self._go(-1))
+        self.ahead.on_click(lambda _button: self._go(+1))
+        self._take(state)
+        self.add_class("mg-versions")
+
+    def _at_end(self, what: Callable[[], str]) -> str:
+        """For a saved notebook: the present moment; the last one if nothing has run yet."""
+        before, self.state.at = self.state.at, self.state.at or len(self.state.moments) - 1
+        try:
+            return what()
+        finally:
+            self.state.at = before
+
+    def _picture(self) -> str:
+        return self._at_end(self.state.svg)
+
+    def _text(self) -> str:
+        return self._at_end(self.state.text)
+
+    def _take(self, state: Run) -> None:
+        self.state, self.quiet = state, True
+        self.step.max, self.step.value = len(state.moments) - 1, state.at
+        self.quiet = False
+        self._draw()
+
+    def _edited(self) -> None:
+        text = self.editor.value.replace("−", "-").replace("·", "*")
+        try:
+            self._take(Run(text, self.state.x, self.state.base))
+        except Exception as error:
+            self.note.value = say(f"{_said(error)} The picture shows what was there before.", "bad")
+            return
+        self.note.value = ""
+
+    def _chosen(self, change) -> None:
+        self.editor.value = PATIENTS[change["new"]]
+        self._edited()
+
+    def _stepped(self, change) -> None:
+        if not self.quiet:
+            self.state.at = change["new"]
+            self._draw()
+
+    def _go(self, by: int) -> None:
+        self.step.value = min(max(self.step.value + by, 0), self.step.max)
+
+    def _draw(self) -> None:
+        self.shown.value = self.state.svg(words=False)
+        sentence = self.state.sentence()
+        self.words.value = say(sentence, "bad" if "✗" in sentence else "good" if "✓" in sentence else "")
+        self.table.value = self.state.table()
