@@ -1,6 +1,7 @@
-"""The chapters of the course: number, title, notebook.
+"""The chapters of the course: number, title, notebook, minutes, and the chapters that each one builds on.
 
-What lives here: the one table that links to chapters are made from. What does not: what a chapter teaches (notebooks/), exercises.
+What lives here: the one table that links to chapters are made from, and who needs whom. What does not: what a chapter teaches (notebooks/),
+exercises.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ class Chapter(NamedTuple):
     number: int
     title: str
     notebook: str
+    minutes: int = 0
+    needs: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         return f"chapter {self.number:02d}, {self.title}"
@@ -28,4 +31,10 @@ _TITLES = {
     "14_softmax_and_layernorm": "Softmax and LayerNorm", "15_bug_clinic": "Bug clinic", "16_memory": "Memory and checkpointing",
     "17_training_loop": "The training loop", "18_instruments": "Instruments", "19_where_next": "Where it goes next",
 }  # fmt: skip
-CHAPTERS = {int(name[:2]): Chapter(int(name[:2]), title, f"{name}.ipynb") for name, title in _TITLES.items()}
+# chapter: minutes, and the chapters it says it needs in its first cell
+_PLAN = {
+    0: (10, ()), 1: (35, ()), 2: (40, (1,)), 3: (35, (2,)), 4: (35, (2, 3)), 5: (40, (1, 2, 3, 4)), 6: (35, (3, 4, 5)),
+    7: (35, (1, 2, 3, 4, 5)), 8: (30, (4, 7)), 9: (35, (8,)), 10: (35, (2, 7)), 11: (35, (8, 10)), 12: (35, (8,)), 13: (35, (4, 12)),
+    14: (35, (8, 13)), 15: (40, (7, 10)), 16: (35, (2, 4, 6)), 17: (40, (4, 7)), 18: (35, (4, 13)), 19: (40, (6, 13, 18)),
+}  # fmt: skip
+CHAPTERS = {int(name[:2]): Chapter(int(name[:2]), title, f"{name}.ipynb", *_PLAN[int(name[:2])]) for name, title in _TITLES.items()}

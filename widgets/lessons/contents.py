@@ -1,0 +1,155 @@
+"""The contents of the course: each chapter with its minutes, what it builds on, and how much of it has passed.
+
+What lives here: `contents()`, drawn from the local progress file. What does not: that file (minigrad.course.progress), the chapters' table
+(widgets.chapters), the links to the notebooks, which stand in Markdown so that they work everywhere.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import ipywidgets
+
+from minigrad.course import exercises, progress
+from widgets.chapters import CHAPTERS, Chapter
+
+from .lesson import Lesson, label, say, svg, tag, wrap
+
+PARTS = {
+    "See it": (1, 2, 3, 4, 5), "Use it": (6, 7, 8, 9, 10), "Bend it": (11, 12, 13, 14, 15), "Live with it": (16, 17, 18, 19),
+}  # fmt: skip
+WIDE, HIGH, LEFT = 152.0, 112.0, 18.0
+
+
+class State(NamedTuple):
+    """How far a chapter is."""
+
+    chapter: Chapter
+    passed: int
+    of: int
+    tried: bool
+
+    @property
+    def mark(self) -> str:
+        return "✓" if self.of and self.passed == self.of else "…" if self.tried else "○"
+
+    @property
+    def word(self) -> str:
+        return {"✓": "done", "…": "started", "○": "open"}[self.mark]
+
+
+def states() -> tuple[dict[int, State], str]:
+    """Every chapter from 1 on with its state, and a sentence when something was wrong with the progress file."""
+    entries, complaint = progress.load()
+    out = {}
+    for n, chapter in CHAPTERS.items():
+        if n == 0:
+            continue
+        ids = list(exercises.chapter(n)) if f"{n:02d}" in exercises.chapters() else []
+        passed = sum(bool(entries.get(id, {}).get("passed")) for id in ids)
+        out[n] = State(chapter, passed, len(ids), any(id in entries for id in ids))
+    return out, complaint
+
+
+def following(found: dict[int, State]) -> State | None:
+    """Where to go on: the first chapter that was begun, else the first whose needs are met; None if all is done."""
+    left = [s for s in found.values() if s.mark != "✓"]
+    ready = [s for s in left if all(found[k].mark == "✓" for k in s.chapter.needs)]
+    return next(iter([s for s in left if s.mark == "…"] or ready or left), None)
+
+
+def _needs(chapter: Chapter) -> str:
+    """The needed chapters in few characters: "needs 1–5", "needs 4, 7".
+
+    >>> _needs(CHAPTERS[7]), _needs(CHAPTERS[8]), _needs(CHAPTERS[1])
+    ('needs 1–5', 'needs 4, 7', 'needs nothing')
+    """
+    n = chapter.needs
+    if not n:
+        return "needs nothing"
+    if len(n) > 2 and list(n) == list(range(n[0], n[-1] + 1)):
+        return f"needs {n[0]}–{n[-1]}"
+    return "needs " + ", ".join(map(str, n))
+
+
+def _lines(title: str, room: int = 19) -> list[str]:
+    out = [""]
+    for word in title.split():
+        if out[-1] and len(out[-1]) + 1 + len(word) > room:
+            out.append(word)
+        else:
+            out[-1] = f"{out[-1]} {word}".strip()
+    return out[:3]
+
+
+class Contents:
+    def __init__(self) -> None:
+        self.read()
+
+    def read(self) -> None:
+        self.states, self.complaint = states()
+
+    def sentence(self) -> str:
+        done = sum(s.mark == "✓" for s in self.states.values())
+        passed, of = sum(s.passed for s in self.states.values()), sum(s.of for s in self.states.values())
+        go = following(self.states)
+        if go is None:
+            return f"All {of} exercises of all {done} chapters have passed."
+        far = f"{done} of {len(self.states)} chapters done, {passed} of {of} exercises passed." if passed else "Nothing has passed yet."
+        word = "Go on with" if go.mark == "…" else "Next:"
+        return f"{far} {word} chapter {go.chapter.number}, {go.chapter.title} ({go.chapter.minutes} minutes)." + (
+            f" {self.complaint}" if self.complaint else ""
+        )
+
+    def text(self) -> str:
+        rows = [("", "chapter", "minutes", "builds on", "passed", "state")]
+        for n, s in self.states.items():
+            needs = _needs(s.chapter).removeprefix("needs ").replace("nothing", "–")
+            rows.append((str(n), s.chapter.title, str(s.chapter.minutes), needs, f"{s.passed} of {s.of}", f"{s.mark} {s.word}"))
+        wide = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+        return "\n".join(["  ".join(cell.ljust(w) for cell, w in zip(row, wide, strict=True)).rstrip() for row in rows] + [self.sentence()])
+
+    def svg(self) -> str:
+        go = following(self.states)
+        out = ""
+        for row, (part, numbers) in enumerate(PARTS.items()):
+            top = 20 + row * (HIGH + 34)
+            out += label(LEFT, top + 10, part, "h")
+            for column, n in enumerate(numbers):
+                out += self._card(self.states[n], LEFT + column * (WIDE + 8), top + 20, go is not None and n == go.chapter.number)
+        return svg(LEFT * 2 + 5 * (WIDE + 8) - 8, 20 + len(PARTS) * (HIGH + 34), out, self.sentence())
+
+    def _card(self, s: State, x: float, y: float, here: bool) -> str:
+        style = {"style": "stroke:var(--bwd);stroke-width:2.6"} if here else {}
+        if s.mark == "✓":
+            style = {"style": "fill:var(--fwd-soft);stroke:var(--fwd)"}
+        out = tag("rect", "panel", x=x, y=y, width=WIDE, height=HIGH, rx=9, **style)
+        out += label(x + 10, y + 20, str(s.chapter.number), "num v b") + label(x + WIDE - 10, y + 20, f"{s.mark} {s.word}", "t b", "end")
+        for k, line in enumerate(_lines(s.chapter.title)):
+            out += label(x + 10, y + 38 + 15 * k, line, "t b")
+        for k in range(s.of):  # one box for each exercise
+            fill = "fill:var(--fwd);stroke:var(--fwd)" if k < s.passed else "fill:none;stroke:var(--soft)"
+            out += tag("rect", x=x + 10 + 14 * k, y=y + 80, width=10, height=7, rx=2, style=fill)
+        out += label(x + WIDE - 10, y + 88, f"{s.chapter.minutes} min", "t soft", "end")
+        return out + label(x + 10, y + 105, _needs(s.chapter), "t soft")
+
+
+def contents() -> Lesson:
+    """The course at a glance: each chapter, its minutes, what it builds on, and what of it has passed on this machine."""
+    book = Contents()
+    shown, words = ipywidgets.HTML(), ipywidgets.HTML()
+    again = ipywidgets.Button(description="look again", tooltip="read the progress on this machine once more", icon="refresh")
+
+    def draw() -> None:
+        shown.value, words.value = book.svg(), say(book.sentence())
+
+    def look(_button) -> None:
+        book.read()
+        draw()
+
+    again.on_click(look)
+    draw()
+    lesson = Lesson([shown, words, wrap(again)], picture=book.svg, text=book.text)
+    lesson.book, lesson.again, lesson.words = book, again, words
+    lesson.add_class("mg-contents")
+    return lesson
