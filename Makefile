@@ -8,6 +8,7 @@
 #   make bench        time minigrad beside its peers                     (PEERS="torch==2.13.0 micrograd"  ARGS="T1 --write")
 #   make api          the reference pages, from the docstrings, into build/api
 #   make grade-soak   grade 200 made-up students, kill the grader ten times and compare every byte
+#   make soak         an hour of random clicking in a real JupyterLab  (ARGS="--minutes 10")
 #   make constraints  choose the exact versions in constraints.txt anew
 #   make test-lowest  the tests on the lowest versions that pyproject.toml promises
 #   make clean        remove what these commands made
@@ -28,7 +29,7 @@ LOCK    := $(PY) -m uv pip compile pyproject.toml --quiet --all-extras --no-anno
 PEERS   ?= torch==2.13.0 micrograd
 
 .NOTPARALLEL:
-.PHONY: lab test lint store api bench constraints test-lowest clean grade-soak
+.PHONY: lab test lint store api bench constraints test-lowest clean grade-soak soak
 
 lab: .venv/lab .venv/warm
 	@echo "minigrad: starting JupyterLab on $(START). Stop it with Ctrl-C."
@@ -73,6 +74,9 @@ test-lowest: .venv/test
 
 grade-soak: .venv/test
 	$(PY) -m tests.course.classroom
+
+soak: .venv/test .venv/warm
+	$(PY) -m tests.browser.soak $(ARGS)
 
 clean:
 	rm -rf .venv build dist *.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache tests/browser/screenshots

@@ -14,6 +14,9 @@ from pathlib import Path
 
 import ipywidgets
 
+from .. import cells
+from ..graph import GraphView
+
 _SHEET = (Path(__file__).parents[1] / "front" / "lessons.css").read_text(encoding="utf-8")
 STYLE = "<style>" + re.sub(r"/\*.*?\*/|\n\s*", "", _SHEET, flags=re.S) + "</style>"
 
@@ -95,11 +98,25 @@ class Lesson(ipywidgets.VBox):
     def __init__(self, children, picture: Callable[[], str], text: Callable[[], str]):
         super().__init__(children=list(children))
         self.picture, self.text = picture, text
+        self.cells: set[str] = set()
 
     def __repr__(self) -> str:
         return self.text()
 
+    def close(self) -> None:
+        """Take the lesson and all its parts out of the browser and out of ipywidgets' books. Showing it again brings it back."""
+        for part in cells.parts(self):
+            if part is not self:
+                part.close()
+        super().close()
+        vars(self).pop("_repr_mimebundle_", None)  # ipywidgets hides it
+
     def _repr_mimebundle_(self, **kwargs):
+        if self.comm is None:  # put away since
+            for part in cells.parts(self):
+                part._again() if isinstance(part, GraphView) else part.open()
+                vars(part).pop("_repr_mimebundle_", None)
+        cells.shown(self)
         data = dict(super()._repr_mimebundle_(**kwargs) or {})
         data["text/plain"] = self.text()
         picture = self.picture()

@@ -1,0 +1,119 @@
+"""An hour of random clicking, memory flat: `python -m tests.browser.soak --minutes 60`, or `make soak`.
+
+What lives here: a JupyterLab with a Value view, a Tensor view and lessons; random clicks, keys, drags and cell runs in it; and what the
+page and the kernel hold meanwhile. What does not: tests. It prints a line each minute, and ends with 1 if the page reported an error, if a
+view no longer answers, or if elements or memory grow in the second half. JupyterLab's own are not counted: it keeps the toolbar of every
+cell that was ever active, and the drawing of every plain ipywidgets.HTML whose cell ran again (so only the views' cells are run again).
+"""
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import nbformat
+
+from . import lab
+from .test_graph_view import kernel
+
+CELLS = [
+    "%load_ext minigrad\nimport os, resource\nimport minigrad as torch\nfrom minigrad import Value\nfrom widgets.lessons import *",
+    "x, w = Value(1.0), Value(0.5)\ny = (3*x + 2)**2 * w.tanh()", "%graph y",
+    "a = torch.randn(3, 2, requires_grad=True)\nloss = (a @ a.T).relu().mean()", "%graph loss",
+    "stepper()", "chain()", "bucket()",
+]
+KEYS = ["ArrowRight", "ArrowLeft", "Home", "End", "Space", "Enter", "Tab", "Escape"]
+
+
+def kept(nb, devtools) -> tuple[int, int]:
+    """Elements in the page, and elements of minigrad's that are in no page any more and yet are kept alive."""
+    devtools.send("HeapProfiler.collectGarbage")
+    detached = devtools.send("DOM.getDetachedDomNodes")["detachedNodes"]
+    return nb.page.evaluate("() => document.querySelectorAll('*').length"), sum(ours(tree["treeNode"]) for tree in detached)
+
+
+def ours(node: dict) -> int:
+    """Elements with a class of minigrad's in this tree."""
+    attributes = node.get("attributes", [])
+    classes = dict(zip(attributes[::2], attributes[1::2], strict=True)).get("class", "")
+    return ("mg" in classes) + sum(ours(child) for child in node.get("children", []))
+
+
+def kernel_megabytes(nb) -> float:
+    return float(kernel(nb, "import gc; gc.collect(); print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"))
+
+
+def act(nb, rng: random.Random) -> None:
+    """One random action of a hand: on a button, a slider, the keyboard, or a whole cell again."""
+    kind = rng.random()
+    if kind < 0.05:
+        nb.cell(rng.choice([2, 4])).locator(".jp-InputPrompt").click()
+        nb.command("notebook:run-cell")
+        return
+    wanted = "input[type=range]" if kind < 0.25 else ".jp-OutputArea-output button:visible"
+    found = nb.page.locator(wanted)
+    count = found.count()
+    if not count:
+        return
+    target = found.nth(rng.randrange(count))
+    if kind < 0.25:
+        target.evaluate("(e, t) => { e.value = +e.min + t * (e.max - e.min); e.dispatchEvent(new Event('input', {bubbles: true}));"
+                        " e.dispatchEvent(new Event('change', {bubbles: true})); }", rng.random())
+    elif kind < 0.7:
+        name = (target.get_attribute("title") or target.inner_text() or "").lower()
+        if not any(word in name for word in ("save", "html", "svg", "png", "gif", "export", "dot")):  # no downloads
+            target.click(timeout=2000, force=True)
+    else:
+        target.focus()
+        for _ in range(rng.randrange(1, 6)):
+            if not nb.page.evaluate("() => !!document.activeElement.closest('.jp-OutputArea')"):
+                return  # the key would go to the notebook: Enter would write into its cells
+            nb.page.keyboard.press(rng.choice(KEYS))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    rng, samples = random.Random(options.seed), []
+    with tempfile.TemporaryDirectory() as folder:
+        root, home = Path(folder, "notebooks"), Path(folder, "home")
+        root.mkdir(), home.mkdir()
+        book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS])
+        book.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        nbformat.write(book, root / "soak.ipynb")
+        with lab.lab_server(root, home) as address, lab.chromium(lab.find_chromium() or sys.exit(lab.NO_CHROMIUM)) as context:
+            nb = lab.NotebookPage(context.new_page(), address, "soak.ipynb").open().run_all()
+            devtools = context.new_cdp_session(nb.page)
+            devtools.send("DOM.enable")
+            begun, actions, missed = time.monotonic(), 0, 0
+            while time.monotonic() < begun + 60 * options.minutes:
+                until = time.monotonic() + min(60, 6 * options.minutes)
+                while time.monotonic() < until:
+                    try:
+                        act(nb, rng)
+                    except Exception:  # the thing was redrawn between the look and the click
+                        missed += 1
+                    actions += 1
+                nb.page.keyboard.press("Escape")
+                nb.wait_idle()
+                samples.append((*kept(nb, devtools), kernel_megabytes(nb)))
+                inside, outside, peak = samples[-1]
+                print(f"{(time.monotonic() - begun) / 60:5.1f} min: {actions} actions ({missed} missed), {inside} elements in the page,"
+                      f" {outside} of minigrad's outside of it, the kernel's peak {peak:.0f} MB", flush=True)
+            nb.run_all()
+            alive = nb.page.locator(".mg-root[data-ready='1']").count()
+    half = samples[len(samples) // 2:]
+    grown = [last - first for first, last in zip(half[0], half[-1], strict=True)]
+    print(f"second half: {grown[0]:+d} elements in the page, {grown[1]:+d} outside of it, {grown[2]:+.1f} MB in the kernel; "
+          f"{len(nb.errors)} errors in the console, {alive} views answer")
+    print(*nb.errors[:5], sep="\n")
+    sys.exit(1 if nb.errors or alive < 2 or grown[0] > 500 or grown[1] > 500 or grown[2] > 30 else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""Which cell shows what: when a cell runs again its old output is gone, and what was shown only there is put away.
+
+What lives here: asking Jupyter for the running cell, and the book of what each cell shows. What does not: the views themselves. Without it
+every run of a cell would leave one more set of widgets in the kernel and in the browser.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Protocol
+
+import ipywidgets
+
+
+class View(Protocol):
+    cells: set[str]  # where it is shown
+
+    def close(self) -> None: ...
+
+
+_shown: dict[str, tuple[str, list[View]]] = {}  # cell -> the run that last showed views in it, and these views
+
+
+def ipython():
+    """The running IPython, or None; never imports it."""
+    module = sys.modules.get("IPython")
+    return module.get_ipython() if module else None
+
+
+def running() -> tuple[str, str] | None:
+    """The cell that is running and the run, as the front end names them; None outside a notebook."""
+    kernel = getattr(ipython(), "kernel", None)
+    parent = kernel.get_parent() if kernel is not None and hasattr(kernel, "get_parent") else {}
+    cell, run = (parent.get("metadata") or {}).get("cellId"), (parent.get("header") or {}).get("msg_id")
+    return (cell, run) if cell and run else None
+
+
+def shown(view: View) -> None:
+    """Note that the running cell shows this view. What an earlier run of the cell showed, and no other cell does, is put away."""
+    at = running()
+    if at is None:
+        return
+    cell, run = at
+    last, views = _shown.get(cell, ("", []))
+    if last != run:
+        _shown[cell] = (run, [view])
+        view.cells.add(cell)
+        for old in views:
+            if old is not view:
+                old.cells.discard(cell)
+                if not old.cells:
+                    old.close()
+    elif view not in views:
+        views.append(view)
+        view.cells.add(cell)
+
+
+def parts(widget: ipywidgets.Widget, seen: set[int] | None = None) -> Iterator[ipywidgets.Widget]:
+    """A widget and all widgets that it is made of (children, layouts, styles), the innermost first."""
+    seen = set() if seen is None else seen
+    if id(widget) in seen:
+        return
+    seen.add(id(widget))
+    for name in widget.keys:
+        value = getattr(widget, name)
+        for part in value if isinstance(value, (list, tuple)) else (value,):
+            if isinstance(part, ipywidgets.Widget):
+                yield from parts(part, seen)
+    yield widget
