@@ -27,6 +27,7 @@ from .race import race
 from .recap import recap
 from .rules import rules
 from .scissors import scissors
+from .shape_flow import shape_flow
 from .stacked import stacked
 from .step_size import step_size
 from .stepper import stepper
@@ -36,6 +37,6 @@ from .versions import versions
 __all__ = [
     "bucket", "chain", "contents", "dual", "grow", "hook_tap", "hvp_cost", "inspector", "jacobian_heat", "jacobian_size", "ledger",
     "loss_scaling", "memory", "memory_depth", "micro_batches", "nan_tracer", "op_card", "order_game", "own_engine", "passes", "pick_u",
-    "pick_v", "playground", "progress", "race", "recap", "rules", "scissors", "stacked", "step_size", "stepper", "surrogate",
-    "two_loops", "versions",
+    "pick_v", "playground", "progress", "race", "recap", "rules", "scissors", "shape_flow", "stacked", "step_size", "stepper",
+    "surrogate", "two_loops", "versions",
 ]

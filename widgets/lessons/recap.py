@@ -22,6 +22,7 @@ from .recap_modes import two_modes
 from .recap_normalizing import softmax_and_layernorm
 from .recap_rules import rule_book
 from .recap_second import second_order
+from .recap_shapes import tensors
 from .recap_tensors import accumulation, non_scalar
 from .recap_training import memory_and_checkpoints, training_loop
 
@@ -121,7 +122,7 @@ def _engine() -> tuple[str, str]:
 
 
 CHAPTERS = {
-    1: _three_ways, 2: the_graph, 3: chain_rule, 4: the_ledger, 5: _engine, 6: rule_book, 7: accumulation, 8: non_scalar,
+    1: _three_ways, 2: the_graph, 3: chain_rule, 4: the_ledger, 5: _engine, 6: rule_book, 7: accumulation, 8: non_scalar, 9: tensors,
     10: controlling, 11: second_order, 12: two_modes, 13: own_function, 14: softmax_and_layernorm, 15: bug_clinic,
     16: memory_and_checkpoints, 17: training_loop, 18: instruments, 19: where_next,
 }  # fmt: skip

@@ -214,29 +214,29 @@ class _Flow:
         if not event.back:
             x, y = left, 64.0
             for name, operand in event.operands:
-                body, w, h = _grid(x, y, f"{name} {operand.shape}", operand, "fwd")
+                body, w, h = draw_table(x, y, f"{name} {operand.shape}", operand, "fwd")
                 out, x, bottom = out + body, x + w + 40, max(bottom, y + h)
             out += label(x - 26, 96, "→", "h", "middle")
-            body, w, h = _grid(x, y, f"{event.name} {event.result.shape}", event.result, "fwd")
+            body, w, h = draw_table(x, y, f"{event.name} {event.result.shape}", event.result, "fwd")
             out += body
             right, bottom = x + w, max(bottom, y + h)
         else:
-            body, w, h = _grid(left, 64, f"g {event.result.shape}", event.result, "bwd")
+            body, w, h = draw_table(left, 64, f"g {event.result.shape}", event.result, "bwd")
             out, bottom, right = out + body, max(bottom, 64 + h), left + w
             x, y = left + w + 50, 64.0
             for share in event.shares:
-                body, w, h = _grid(x, y, f"to {share.to}: {share.rule} {share.raw.shape}", share.raw, "bwd")
+                body, w, h = draw_table(x, y, f"to {share.to}: {share.rule} {share.raw.shape}", share.raw, "bwd")
                 out, right = out + body, max(right, x + w)
                 if share.axes:
                     name = f"Σ over {', '.join(map(str, share.axes))} → {share.fits.shape}"
-                    body, more, tall = _grid(x + w + 40, y, name, share.fits, "bwd")
+                    body, more, tall = draw_table(x + w + 40, y, name, share.fits, "bwd")
                     out, h, right = out + body + label(x + w + 20, y + 34, "→", "h", "middle"), max(h, tall), max(right, x + w + 40 + more)
                 y += h + 20
             bottom = max(bottom, y)
         return svg(max(820.0, right + 24), bottom + 18, out, self.sentence())
 
 
-def _grid(x: float, y: float, name: str, made: Table, colour: str) -> tuple[str, float, float]:
+def draw_table(x: float, y: float, name: str, made: Table, colour: str) -> tuple[str, float, float]:
     """An array with its numbers, the larger the darker; its width and height."""
     out = label(x, y, name, f"num t b {colour}")
     rows = [row[:ROOM] for row in made.rows[:ROOM]]
