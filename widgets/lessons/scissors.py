@@ -429,7 +429,12 @@ def _first_line(error: BaseException) -> str:
 
 
 def scissors(
-    program: str | Callable | None = None, *, tool: str = "nothing", at: str | None = None, retain_graph: bool = False, passes: int = 0,
+    program: str | Callable | None = None,
+    *,
+    tool: str = "nothing",
+    at: str | None = None,
+    retain_graph: bool = False,
+    passes: int = 0,
     **inputs: Any,
 ) -> Lesson:
     """Put no_grad, detach or inference_mode at one line of a program, run it, and send its result backward up to twice.
