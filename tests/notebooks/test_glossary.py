@@ -1,0 +1,74 @@
+"""The glossary and the contents: every link leads somewhere, every chapter can be reached, every name of PyTorch exists."""
+
+import re
+from operator import attrgetter
+
+import nbformat
+import pytest
+
+import minigrad
+from widgets.chapters import CHAPTERS
+
+from .store import NOTEBOOKS, all_notebooks
+
+LINK = re.compile(r"\[[^\]\n]+\]\(([^)\s]+)\)")
+GLOSSARY = NOTEBOOKS / "glossary.ipynb"
+WRITTEN = {chapter.notebook for chapter in CHAPTERS.values() if (NOTEBOOKS / chapter.notebook).exists()}
+
+
+def prose(path):
+    return "\n\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown")
+
+
+def terms():
+    """Each term of the glossary with its text."""
+    return dict(re.findall(r"^### (.+)\n((?:(?!^##).*\n?)*)", prose(GLOSSARY), re.M))
+
+
+def anchor(term):
+    """What JupyterLab and GitHub make of a heading of a notebook."""
+    return term.replace(" ", "-")
+
+
+def test_terms_are_in_order_and_explained():
+    found = list(terms())
+    assert len(found) > 50 and found == sorted(found, key=str.lower)
+    for term, text in terms().items():
+        assert len(text.split()) > 5 and re.search(r"Chapters? \[\d+\]\(", text), term
+
+
+def test_words_lead_to_words():
+    anchors = {anchor(term) for term in terms()}
+    linked = {target[1:] for target in LINK.findall(prose(GLOSSARY)) if target.startswith("#")}
+    assert linked == anchors, "the list at the top names each term, and no link leads nowhere"
+
+
+def test_names_of_pytorch_exist():
+    lines = [line for text in terms().values() for line in re.findall(r"^PyTorch: (.*)$", text, re.M)]
+    names = {name for line in lines for name in re.findall(r"`([^`]+)`", line)}
+    assert len(names) > 40
+    for name in names:
+        attrgetter(name)(minigrad)
+
+
+@pytest.mark.parametrize("path", all_notebooks(), ids=lambda path: path.stem)
+def test_links_to_notebooks_lead_somewhere(path):
+    known = {chapter.notebook for chapter in CHAPTERS.values()} | {"glossary.ipynb"}
+    for target in LINK.findall(prose(path)):
+        notebook, _, place = target.partition("#")
+        if notebook.endswith(".ipynb"):
+            assert notebook in known, f"{path.name} links to {notebook}, which is no chapter"
+            if notebook == "glossary.ipynb" and place:
+                assert place in {anchor(term) for term in terms()}
+
+
+def test_the_contents_link_every_written_chapter_in_order():
+    text = prose(NOTEBOOKS / "00_start_here.ipynb")
+    rows = re.findall(r"^\| \[(\d+) · [^\]]+\]\(([^)]+)\) \| \S", text, re.M)
+    assert [notebook for _, notebook in rows] == sorted(WRITTEN - {"00_start_here.ipynb"})
+    assert all(CHAPTERS[int(number)].notebook == notebook for number, notebook in rows) and "](glossary.ipynb)" in text
+
+
+def test_each_chapter_of_the_glossary_teaches_something():
+    named = {int(n) for text in terms().values() for n in re.findall(r"\[(\d+)\]\(\d\d_", text)}
+    assert named == set(CHAPTERS) - {0}, "every chapter has at least one word in the glossary"
