@@ -85,6 +85,15 @@ def test_a_function_with_a_loop():
     assert "does not require grad" in cut.words.value and "((code - 1) ** 2).detach()" in cut.text()
 
 
+def test_a_name_that_is_stored_twice_and_written_in_place():
+    lesson = scissors("u = x * 2; u += 1; y = u ** 2", passes=1)
+    assert [card.value.item() for card in lesson.state.cards] == [2, 4, 5, 25]
+    assert lesson.state.leaves["x"].grad.item() == 2 * 5 * 2
+    assert [name for name, _ in lesson.place.options] == ["u, line 1", "u, line 2", "y"]
+    lesson.tool.value, lesson.place.value = "detach", 1
+    assert "u = u.detach()" in lesson.text() and lesson.state.leaves["x"].grad is None
+
+
 def test_inference_mode_fails_where_its_tensor_would_be_saved():
     lesson = scissors("a = 3*x; b = a*x; c = b + 1", tool="inference_mode", at="a", passes=1)
     assert "Inference tensors cannot be saved for backward" in lesson.words.value and lesson.state.failed

@@ -216,7 +216,8 @@ class Cut:
         card.ran, card.value = True, value
         if not isinstance(value, torch.Tensor):
             return
-        card.value, card.grad_fn, card.requires_grad = value.detach(), value.grad_fn, value.requires_grad
+        card.value = value.detach().clone()  # a later line may write into it
+        card.grad_fn, card.requires_grad = value.grad_fn, value.requires_grad
         card.inference, card.leaf = value.is_inference(), value.is_leaf and value.requires_grad
         todo = [value.grad_fn]
         while todo:
@@ -404,6 +405,12 @@ def _right_side(step: Step) -> str:
     return ast.unparse(step.node.value) if isinstance(step.node, ast.Assign) else step.code.splitlines()[0]
 
 
+def _unique(steps: list[Step]) -> list[str]:
+    """The names that the lines store; the second of a name with its line."""
+    names = [step.target for step in steps]
+    return [f"{name}, line {k + 1}" if names.count(name) > 1 else name for k, name in enumerate(names)]
+
+
 def _fit(text: str, room: int) -> str:
     return text if len(text) <= room else text[: room - 1] + "…"
 
@@ -471,7 +478,7 @@ class _Live(Lesson):
         self.state = state
         self.shown, self.words = ipywidgets.HTML(), ipywidgets.HTML()
         self.tool = self._choice("tool", list(TOOLS), state.tool)
-        self.place = self._choice("at", [(f"{step.target}", k) for k, step in enumerate(state.steps)], state.place)
+        self.place = self._choice("at", [(name, k) for k, name in enumerate(_unique(state.steps))], state.place)
         self.retain = self._choice("backward", [("backward()", False), ("backward(retain_graph=True)", True)], state.retain, "220px")
         self.passes = self._choice("how often", [("not yet", 0), ("once", 1), ("twice", 2)], state.passes)
         rows = [self.shown, self.words, self.tool, self.place, self.retain, self.passes]
