@@ -464,5 +464,5 @@ def notice(whole: Trace, shown: Trace) -> str:
     folds = [n for n in shown["nodes"] if n["kind"] == "fold"]
     if not folds:
         return ""
-    return (f"{len(whole['nodes']):,} nodes on {len(shown['nodes'])} cards. A stacked card stands for many nodes: click it, or press Enter, "
-            "to open it; the same on the frame around its nodes closes it. Every number is exact.")  # fmt: skip
+    return (f"{len(whole['nodes']):,} nodes on {len(shown['nodes'])} cards. A stacked card stands for many nodes: click it, or press Enter,"
+            " to open it; the same on the frame around its nodes closes it. Every number is exact.")  # fmt: skip

@@ -38,6 +38,7 @@ from .layout import Framed, Picture, layout
 LIMIT = 120  # a graph with more nodes than this opens folded
 MOST = 400  # more cards than this are never drawn at once: unreadable, and slow to lay out
 TRACED = 12_000  # of a graph with more operations than this, only the newest are traced
+KINDS = {"html": "text/html", "svg": "image/svg+xml", "png": "image/png", "gif": "image/gif", "apng": "image/apng", "dot": "text/plain"}
 FIRST_SWEEPS = 6  # sliders shown at once; others are computed when someone looks for them
 SWEEP_SECONDS = 0.3  # what computing the tables of a Tensor graph's first sliders may take
 SWEEP_BYTES = 3_000_000  # what all tables together may weigh; fewer points for bigger graphs
@@ -46,7 +47,7 @@ SWEEP_BYTES = 3_000_000  # what all tables together may weigh; fewer points for 
 @cache
 def front() -> tuple[str, str]:
     """The browser's module and style sheet. Two files are one module: the import goes, the second file's text comes."""
-    pure = "".join((static.FRONT / name).read_text(encoding="utf-8") for name in ("state.js", "tensor.js"))
+    pure = "".join((static.FRONT / name).read_text(encoding="utf-8") for name in ("state.js", "tensor.js", "math.js"))
     view = (static.FRONT / "graph.js").read_text(encoding="utf-8")
     code = re.sub(r'^import \{[^}]*\} from "\./\w+\.js";\n', "", re.sub(r"^export ", "", pure, flags=re.M) + view, flags=re.M)
     return _lean(code), _lean((static.FRONT / "graph.css").read_text(encoding="utf-8"))
@@ -247,12 +248,14 @@ class GraphView(anywidget.AnyWidget):
     sweeps = traitlets.List(traitlets.Dict()).tag(sync=True)  # [{node, base, xs, table}], see `_sweep`
     notice = traitlets.Unicode("").tag(sync=True)  # a sentence about the whole view
     picture = traitlets.Dict().tag(sync=True, to_json=_text)  # positions
+    quiz = traitlets.Bool(False).tag(sync=True)  # the ledger is to be filled in
     can_fold = traitlets.Bool(False).tag(sync=True)
     version = traitlets.Int(0).tag(sync=True)  # grows when all of the above belong together again: the browser then draws anew
 
     def __init__(
-        self, root, names: Mapping[str, object] | None = None, step: int | str | None = None, limit: int = LIMIT, second: bool = False
-    ):
+        self, root, names: Mapping[str, object] | None = None, step: int | str | None = None, limit: int = LIMIT, second: bool = False,
+        quiz: bool = False,
+    ):  # fmt: skip
         explain = not_a_graph(root)
         if explain:
             raise TypeError(explain)
@@ -260,7 +263,7 @@ class GraphView(anywidget.AnyWidget):
         self._root = _weak(root)
         self._cells: set[str] = set()
         self._labels: dict[str, Callable[[], Any]] = {}
-        super().__init__()
+        super().__init__(quiz=quiz)
         self._read(root, names)
         forward = sum(event["phase"] == "forward" for event in self.trace["steps"])
         self.step = {None: forward, "start": 0, "end": self.total}.get(step, step)  # type: ignore[arg-type, assignment]
@@ -449,6 +452,23 @@ class GraphView(anywidget.AnyWidget):
                 self.sweeps = [*self.sweeps[-FIRST_SWEEPS + 1 :], self._sweep(content["node"])]
         elif kind == "fold":
             self.fold(content.get("what", ""))
+        elif kind == "find":
+            self.send({"type": "found", **self.find(str(content.get("text", "")))})
+        elif kind == "open":
+            self.show(content.get("node", -1))
+        elif kind == "save" and (what := content.get("kind")) in KINDS:
+            name = re.sub(r"\W+", "_", self.trace["nodes"][self.trace["root"]]["label"]).strip("_") or "graph"
+            self.send({"type": "file", "name": f"{name}.{what}", "mime": KINDS[what]}, [self._file(what, dark=bool(content.get("dark")))])
+
+    def find(self, text: str) -> dict[str, Any]:
+        """Nodes whose name, operation, formula or module has `text` in it: `total` in the whole graph, `nodes` the cards they are on."""
+        text = text.lower()
+        hits = [n["id"] for n in self._whole["nodes"] if text and n["kind"] != "constant"
+                and any(text in str(n.get(key, "")).lower() for key in ("label", "op", "function", "expr", "scope"))]  # fmt: skip
+        first: dict[int, int] = {}
+        for i in hits:
+            first.setdefault(self._part.new[i], i)
+        return {"text": text, "total": len(hits), "nodes": [*first], "hits": [*first.values()]}
 
     # Out
 
@@ -494,18 +514,34 @@ class GraphView(anywidget.AnyWidget):
         shown = self._shown_now()
         return static.svg(shown, cast(Picture, self.picture), step, to_text(shown))
 
-    def save(self, path: str | Path, step: int | None = None) -> Path:
-        """Write the view to a file: `.svg` (the picture after `step` events) or `.html` (a page that still steps and slides, alone)."""
+    def save(self, path: str | Path, step: int | None = None, dark: bool = False) -> Path:
+        """Write the view to a file; its ending says what: `.svg` or `.png` (the picture after `step` events, by default as it stands),
+        `.gif` or `.apng` (the whole run), `.html` (a page that still steps and slides, alone), `.dot` (Graphviz source).
+        """
         path = Path(path)
-        if path.suffix == ".svg":
-            path.write_text(self.svg(self.step if step is None else step), encoding="utf-8")
-        elif path.suffix in (".html", ".htm"):
-            state = {name: getattr(self, name) for name in ("trace", "picture", "leaves", "inputs", "recorded", "sweeps", "step", "notice")}
-            state |= {"standalone": True} if step is None else {"standalone": True, "step": step}
-            path.write_text(static.page(self.trace["title"], state, *front()), encoding="utf-8")
-        else:
-            raise ValueError(f"save writes .html or .svg files, and the name {path.name!r} is neither. Try view.save('graph.html').")
+        kind = path.suffix.lower().lstrip(".").replace("htm", "html").replace("htmll", "html")
+        if kind not in KINDS:
+            raise ValueError(f"save writes {', '.join('.' + k for k in KINDS)} files, and the name {path.name!r} is none of them. "
+                             "Try view.save('graph.html').")  # fmt: skip
+        path.write_bytes(self._file(kind, step, dark))
         return path
+
+    def _file(self, kind: str, step: int | None = None, dark: bool = False) -> bytes:
+        """The content of a file of this kind."""
+        from . import export
+
+        at = self.step if step is None else step
+        if kind == "svg":
+            return self.svg(at).encode()
+        if kind == "png":
+            return export.png(self.svg(at), dark=dark)
+        if kind == "dot":
+            return export.dot(self._shown_now()).encode()
+        if kind == "html":
+            state = {name: getattr(self, name) for name in ("trace", "picture", "leaves", "inputs", "recorded", "sweeps", "step", "notice")}
+            state |= {"standalone": True, "quiz": self.quiz} | ({} if step is None else {"step": step})
+            return static.page(self.trace["title"], state, *front()).encode()
+        return export.animation(self._shown_now(), cast(Picture, self.picture), kind, dark)
 
     def __repr__(self) -> str:
         return to_text(cast(Trace, self.trace))
@@ -518,16 +554,17 @@ class GraphView(anywidget.AnyWidget):
 
 
 def graph(
-    root, *, step: int | str | None = None, names: Mapping[str, object] | None = None, limit: int = LIMIT, second: bool = False
-) -> GraphView:
+    root, *, step: int | str | None = None, names: Mapping[str, object] | None = None, limit: int = LIMIT, second: bool = False,
+    quiz: bool = False,
+) -> GraphView:  # fmt: skip
     """Show how `root` was computed: every number, every local derivative, step by step, with a slider for every input.
 
     root: a Value or a Tensor, the result whose gradient is taken (or an object of your own class with data, _prev and _op). step: where
     the view starts: a number of events, "start" or "end"; by default after the forward pass. names: variable names for the nodes; by
     default the notebook's, or the caller's. limit: a graph with more nodes than this opens folded. second: of a Tensor, also the graph
-    of its gradient (what create_graph=True records). Raises TypeError for anything else.
+    of its gradient (what create_graph=True records). quiz: the ledger is empty and yours to fill in. Raises TypeError for anything else.
     """
     if names is None:
         caller = inspect.currentframe().f_back  # type: ignore[union-attr]
         names = {**caller.f_globals, **caller.f_locals} if caller else {}
-    return GraphView(root, names, step, limit, second)
+    return GraphView(root, names, step, limit, second, quiz)

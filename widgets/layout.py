@@ -27,6 +27,7 @@ NAME_CHAR, EXPR_CHAR = 8.7, 7.0  # pixels a character takes at the sizes of grap
 PILL_HEIGHT, PILL_CHAR, PILL_MIN, PILL_USUAL = 20.0, 6.9, 40.0, 70.0
 MARGIN = 14.0
 COLUMN_GAP, ROW_GAP = 26.0, 20.0
+STACK = 8.0  # how far the cards beneath a folded one stick out
 FRAME_SIDE, FRAME_TOP = 9.0, 25.0  # room between a frame and what is in it
 PILL_NODES_LIMIT = 250  # above this many cards, pills stop taking part in the layout: they cost Graphviz half its time
 
@@ -121,6 +122,8 @@ def computes(node: Node) -> str:
 def pill_texts(trace: Trace, edge: Edge) -> list[str]:
     """What flows along a tensor's edge: its shape; where it was broadcast, from which shape to which, and what the way back sums."""
     source, target = trace["nodes"][edge["source"]], trace["nodes"][edge["target"]]
+    if edge["local"] is None and edge["local_text"].endswith(".backward(g)") and not tall(source) and not tall(target):
+        return [edge["local_text"].removesuffix("(g)")] * 2  # a custom Function's own rule: no factor is known
     if "shape" not in source or (edge["local"] is not None or not tall(source)) and not tall(target):
         return []
     wide = edge.get("broadcast")
@@ -137,7 +140,9 @@ def _boxes(trace: Trace) -> list[Card]:
         constant = node["kind"] == "constant"
         width, name, expr = card_text(node["label"], computes(node))
         height = TENSOR_HEIGHT if tall(node) else CONSTANT_HEIGHT if constant else CARD_HEIGHT
-        cards.append(Card(id=node["id"], x=0, y=0, w=max(width, TENSOR_MIN) if tall(node) else width, h=height, name=name, expr=expr))
+        more = STACK if node["kind"] == "fold" else 0.0
+        width = max(width, TENSOR_MIN) if tall(node) else width
+        cards.append(Card(id=node["id"], x=0, y=0, w=width + more, h=height + more, name=name, expr=expr))
     return cards
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from minigrad.trace import Node, Trace, fmt, replay_steps
 
 from . import heat
-from .layout import Card, Picture, Wire
+from .layout import STACK, Card, Picture, Wire
 
 FRONT = Path(__file__).parent / "front"
 HEAD = 46  # room above the graph for the title
@@ -88,8 +88,8 @@ class Moment:
                 self.known.add(n["id"])
 
 
-def svg(trace: Trace, picture: Picture, step: int | None = None, description: str = "") -> str:
-    """The graph after `step` events (by default all) as an SVG document."""
+def svg(trace: Trace, picture: Picture, step: int | None = None, description: str = "", least: int = 0) -> str:
+    """The graph after `step` events (by default all) as an SVG document, at least `least` pixels wide."""
     total = len(trace["steps"])
     step = total if step is None else min(max(step, 0), total)
     now = Moment(trace, step)
@@ -104,7 +104,7 @@ def svg(trace: Trace, picture: Picture, step: int | None = None, description: st
         foot = " · ".join(facts) + (" …" if len(leaves) > 4 else "")
     else:
         foot = f"event {step} of {total}: {now.sentence}"
-    width = max(picture["w"], 36 + 8.2 * min(len(foot), 90), 36 + 9.1 * min(len(title), 80))
+    width = max(least, picture["w"], 36 + 8.2 * min(len(foot), 90), 36 + 9.1 * min(len(title), 80))
     height = picture["h"] + HEAD + FOOT
     size = f"{width:.0f}", f"{height:.0f}"
     out = [
@@ -162,14 +162,15 @@ def _wire(trace: Trace, wire: Wire, now: Moment) -> str:
 
 def _card(trace: Trace, card: Card, now: Moment, partway: bool) -> str:
     out = [f'<g transform="translate({card["x"]:.1f},{card["y"]:.1f})">']
-    right = f"{card['w'] - 12:.0f}"
     node = trace["nodes"][card["id"]]
     kind = {"leaf": "leaf", "constant": "k"}.get(node["kind"], "")
     if card["id"] == now.acting and partway:
         kind += " now"
-    if node["kind"] == "fold":  # the edges of the cards beneath
-        out += [f'<rect class="c" x="{d}" y="{d}" width="{card["w"]:.0f}" height="{card["h"]:.0f}" rx="9"/>' for d in (8, 4)]
-    out.append(f'<rect class="c {kind}" width="{card["w"]:.0f}" height="{card["h"]:.0f}" rx="9"/>')
+    less = STACK if node["kind"] == "fold" else 0.0  # the edges of the cards beneath
+    box = f'width="{card["w"] - less:.0f}" height="{card["h"] - less:.0f}" rx="9"'
+    out += [f'<rect class="c" x="{d:.0f}" y="{d:.0f}" {box}/>' for d in (STACK, STACK / 2)] if less else []
+    out.append(f'<rect class="c {kind}" {box}/>')
+    right = f"{card['w'] - 12 - less:.0f}"
     out.append(f'<text class="n" x="12" y="21">{escape(card["name"])}</text>')
     out.append(f'<text class="e" x="{right}" y="21">{escape(card["expr"])}</text>')
     if heat.tall(node):
@@ -177,7 +178,7 @@ def _card(trace: Trace, card: Card, now: Moment, partway: bool) -> str:
     elif node["kind"] == "fold" and (node["outs"] != 1 or node.get("array") is not None):
         out.append(_results(trace, card, node, now))
     else:
-        room = int((card["w"] - 62) / 8.2)
+        room = int((card["w"] - 62 - less) / 8.2)
         y = 38 if node["kind"] == "constant" else 42
         value = "·" if node["id"] not in now.known else node["value"] if node["value"] == "not kept" else short(number(node["value"]), room)
         out.append(f'<text class="l" x="12" y="{y}">value</text><text class="v" x="{right}" y="{y}">{value}</text>')
@@ -216,7 +217,7 @@ def _maps(trace: Trace, card: Card, node: Node, now: Moment) -> str:
 
 def _results(trace: Trace, card: Card, node: Node, now: Moment) -> str:
     """The lower part of a fold's card where it has no single number: the range of its result and of its gradient."""
-    right = f"{card['w'] - 12:.0f}"
+    right = f"{card['w'] - 12 - STACK:.0f}"
     if node["outs"] != 1:
         return f'<text class="l" x="12" y="42">{node["outs"]} results leave it</text>'
     room = int((card["w"] - 62) / 8.2)

@@ -353,6 +353,66 @@ def test_folds_open_and_close_by_mouse_and_keyboard(open_notebook):
     expect(view.root).to_have_attribute("data-step", "1")
 
 
+NEURON = "x, w, b = Value(0.5), Value(-1.5), Value(0.25)\nn = x*w + b\ny = n.tanh()\ngraph(y)"
+
+
+def test_find_flow_rules_and_files(open_notebook):
+    nb = open_notebook([SETUP, NEURON]).run_all()
+    view, keys = View(nb), nb.page.keyboard
+    view.root.focus()
+    keys.press("/")
+    keys.type("tanh")
+    expect(view.root.locator(".mg-card.mg-hit")).to_have_count(1)
+    keys.press("Enter")
+    expect(view.root.locator("[role=tab][aria-selected=true]")).to_have_text("Node")
+    rule = view.root.locator(".mg-rule math")
+    expect(rule).to_have_count(1)
+    assert rule.locator("msup").count() >= 1 and "0.786448" in rule.text_content()
+    keys.press("Escape")
+    view.card("n = ").click()
+    expect(view.root.locator(".mg-rule math")).to_have_count(2)
+    view.root.get_by_role("button", name="what it is made of (4)").click()
+    expect(view.root.locator(".mg-card.mg-flow")).to_have_count(5)
+    nb.shot("graph-upstream", view.root)
+    view.root.focus()
+    keys.press("Escape")
+    expect(view.root.locator(".mg-card.mg-flow")).to_have_count(0)
+    view.slide("x", 100)
+    for kind, head in (("png", b"\x89PNG"), ("svg", b"<svg"), ("dot", b"digraph"), ("gif", b"GIF89a"), ("apng", b"\x89PNG"), ("html", b"<!doctype")):
+        with nb.page.expect_download() as got:
+            view.root.get_by_label("save as").select_option(kind)
+        assert got.value.suggested_filename == f"y.{kind}"
+        data = open(got.value.path(), "rb").read()
+        assert data.startswith(head) and len(data) > 300, kind
+
+
+def test_the_ledger_as_an_exercise(open_notebook):
+    nb = open_notebook([SETUP, "x = Value(3.0)\ny = x * x + 2 * x\ngraph(y, quiz=True)"]).run_all()
+    view, keys = View(nb), nb.page.keyboard
+    view.root.get_by_role("tab", name="Ledger").click()
+    rows, verdict = view.root.locator(".mg-pane:visible tbody tr"), view.root.locator(".mg-verdict")
+    first = rows.nth(0).locator(".mg-blank")
+    expect(first).to_have_count(4)
+    nb.shot("ledger-quiz", view.root)
+    first.nth(0).fill("2")
+    keys.press("Enter")
+    expect(verdict).to_contain_text("✗")
+    for k, number in enumerate(["1", "1", "1", "1"]):
+        first.nth(0 if k == 0 else 0).page.locator(".mg-pane:visible tbody tr").nth(0).locator(".mg-blank").nth(k).fill(number)
+        keys.press("Enter")
+        expect(verdict).to_contain_text("✓")
+    expect(view.root).to_have_attribute("data-step", str(view.step()))
+    expect(rows.nth(0).locator(".mg-blank")).to_have_count(0)
+    box = rows.nth(1).locator(".mg-blank")
+    box.nth(2).fill("abc")
+    keys.press("Enter")
+    expect(verdict).to_contain_text("is not a number")
+    nb.shot("ledger-quiz-half", view.root)
+    view.press("end")
+    expect(view.root.locator(".mg-blank")).to_have_count(0)
+    assert view.grad("x") == "▴ 8"
+
+
 def test_names_are_text(open_notebook):
     nb = open_notebook([SETUP, "x = Value(2.0, label='<img src=q onerror=alert(1)>')\ngraph(x * x)"]).run_all()
     view = View(nb)

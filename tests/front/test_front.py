@@ -41,6 +41,24 @@ def programs():
     yield "a shut gate", x.relu() * 1e308 * 1e10 + x.abs(), {"x": x}
 
 
+def rules() -> list[str]:
+    """What the rows of the derivatives table say about each input."""
+    import minigrad.nn  # noqa: F401
+    from minigrad.op import TABLE
+    from minigrad.rules import RULES, Text
+    from minigrad.rules_tensor import flow
+
+    found = []
+    for op in TABLE.values():
+        for name in () if op.many else op.inputs:
+            if (rule := op.rules[name]) is not None:
+                outputs = () if op.outputs is ... else op.outputs
+                labels = {k: Text(k) for k in (*op.inputs, *outputs)}
+                found.append(flow(op, rule, labels, {k: (2, 3) for k in op.inputs}, None))
+    local = [t.format(a=Text("a"), b=Text("b"), out=Text("y")) for rule in RULES.values() for t in rule.locals]
+    return [text for text in found if text] + local
+
+
 def cases() -> dict:
     rng = random.Random(1)
     numbers = [0.0, -0.0, 1.0, -1.0, 30.0, 1 / 3, -2 / 3, 1e-4, 9.99999e-5, 999999.5, 1e6, 123456.7, 1e15, 1e22, 5e-324, float("nan")]
@@ -56,6 +74,7 @@ def cases() -> dict:
     p, q = Value(1.0), Value(2.0)
     fits = [(plain(x), room, short(x, room)) for x in numbers for room in (5, 6, 7, 8, 9, 12)]
     return {
+        "rules": rules(),
         "fits": fits, "numbers": [(plain(x), fmt(x)) for x in numbers], "traces": traces,
         "undefined": {"trace": trace((p - q).log(), {"p": p, "q": q})},
         "sweep": {"trace": view.trace, "sweeps": sweeps, "inputs": view.inputs},

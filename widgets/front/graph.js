@@ -2,8 +2,9 @@
 // What lives here: DOM, events, time. What does not: any arithmetic on the trace (state.js) and any layout (the kernel's).
 // The model may be anywidget's, or the few lines that an exported page uses: get, set, save_changes, send, on, off.
 // @ts-check
-import { chain, doubles, eventOf, fit, fmt, forwardSteps, keyMove, lookUp, moment, move, moved, nearest, pieces, plainNumber, recorded, sentence, tail, trouble, width, withNumbers } from "./state.js";
-import { arrayAt, arrayText, between, captions, heat, mark, markWords, most, shapeText, single, tall } from "./tensor.js";
+import { answers, chain, doubles, eventOf, fit, fmt, forwardSteps, judge, keyMove, lookUp, moment, move, moved, nearest, pieces, plainNumber, recorded, sentence, tail, trouble, width, withNumbers } from "./state.js";
+import { equation, partial, typeset } from "./math.js";
+import { arrayAt, arrayText, between, captions, count, heat, mark, markWords, most, shapeText, single, tall } from "./tensor.js";
 
 /** @typedef {import("./state.js").Trace} Trace */
 /** @typedef {import("./state.js").Point} Point */
@@ -34,6 +35,9 @@ function dress(e, tag, attributes, children) {
   e.append(...children);
   return e;
 }
+
+/** A typeset formula as an element. @param {any} t @returns {any} */
+const maths = (t) => (typeof t === "string" ? t : dress(document.createElementNS("http://www.w3.org/1998/Math/MathML", t[0]), t[0], t[1], t.slice(2).map(maths)));
 
 /** @param {string} text "**bold** plain" */
 const rich = (text) => pieces(text).map((p) => (p.bold ? h("b", {}, p.text) : document.createTextNode(p.text)));
@@ -83,6 +87,10 @@ function render({ model, el }) {
   // ---- the frame
   const title = h("code", { class: "mg-title" }), phase = h("span", { class: "mg-phase" }), counts = h("span", { class: "mg-soft" });
   const badge = h("span", { class: "mg-badge", hidden: "" }, "replay only");
+  const search = h("input", { class: "mg-search mg-find", type: "search", placeholder: "find /", "aria-label": "find a node by name or operation", title: "find a node by name or operation (/); Enter goes to the next" });
+  const found = h("span", { class: "mg-soft", role: "status" });
+  const save_as = h("select", { class: "mg-speed mg-save", "aria-label": "save as", title: "save the picture, the run, or the page" }, h("option", { value: "" }, "save"),
+    ...[["png", "PNG of this step"], ["svg", "SVG of this step"], ["html", "HTML that still steps"], ["gif", "GIF of the run"], ["apng", "APNG of the run"], ["dot", "DOT source"]].map(([v, text]) => h("option", { value: v }, text)));
   const stage = h("div", { class: "mg-stage" }), zoomBar = h("div", { class: "mg-zoom" });
   const panes = { ledger: h("div", { class: "mg-pane", role: "tabpanel", tabindex: -1 }), values: h("div", { class: "mg-pane", role: "tabpanel", tabindex: -1 }), node: h("div", { class: "mg-pane", role: "tabpanel", tabindex: -1 }) };
   const tabs = h("div", { class: "mg-tabs", role: "tablist", "aria-label": "details" });
@@ -180,7 +188,9 @@ function render({ model, el }) {
     const target = /** @type {HTMLElement} */ (e.target), what = keyMove(e.key);
     if (!what) return;
     if (target.closest("input, select")) return;
-    if (target.closest("[role=tab]") && (what === "next" || what === "back")) {
+    if (what === "find") search.focus();
+    else if (what === "up" || what === "down") showFlow(what);
+    else     if (target.closest("[role=tab]") && (what === "next" || what === "back")) {
       const names = Object.keys(panes), to = names[(names.indexOf(tab) + (what === "next" ? 1 : names.length - 1)) % names.length];
       show(to, true);
       /** @type {any} */ (tabs.querySelector("[aria-selected=true]")).focus();
@@ -191,7 +201,7 @@ function render({ model, el }) {
       if (frame) fold(Number(frame.getAttribute("data-fold")));
       else if (row) act2(Number(row.getAttribute("data-step")));
       else inspect(card ? Number(card.getAttribute("data-node")) : currentNode());
-    } else if (what === "close") { selected = -1; chosen = false; update(); }
+    } else if (what === "close") { selected = -1; chosen = false; flowing = ""; mark_cards(null, ""); update(); }
     else act(what);
     e.preventDefault();
     e.stopPropagation();
@@ -212,6 +222,105 @@ function render({ model, el }) {
     const at = eventOf(trace, node, step() > forward ? "backward" : "forward");
     if (at && at !== step()) act2(at);
     else update();
+  }
+
+  // ---- find
+  /** @type {{nodes: number[], at: number, hits: number[]}} */ let finds = { nodes: [], at: -1, hits: [] };
+  /** @param {number[]} nodes @param {number} count @param {number[]} [hits] nodes of the whole graph, where it is folded */
+  function showFinds(nodes, count, hits = []) {
+    finds = { nodes, at: -1, hits };
+    put(found, search.value ? `${count} found` : "");
+    mark_cards(search.value ? new Set(nodes) : null, "mg-hit");
+  }
+  /** Mark these cards, and let the others step back. @param {Set<number>|null} some @param {string} kind */
+  function mark_cards(some, kind) {
+    root.classList.toggle("mg-some", !!some);
+    for (const c of cards) for (const k of ["mg-hit", "mg-flow"]) c.g.classList.toggle(k, k === kind && !!some?.has(c.card.id));
+    for (const w of wires) w.g.classList.toggle("mg-flow", kind === "mg-flow" && !!some?.has(w.edge.source) && !!some.has(w.edge.target));
+  }
+  function find() {
+    const text = search.value.trim().toLowerCase();
+    const here = trace.nodes.filter((n) => text && n.kind !== "constant" && [n.label, n.op, n.function, n.expr, n.scope].some((t) => t?.toLowerCase().includes(text))).map((n) => n.id);
+    showFinds(here, here.length);
+    if (text && alive && trace.nodes.some((n) => n.kind === "fold")) model.send({ type: "find", text });
+  }
+  on(search, "input", find);
+  on(search, "keydown", (/** @type {KeyboardEvent} */ e) => {
+    if (e.key === "Escape") { search.value = ""; find(); root.focus(); }
+    else if (e.key === "Enter" && finds.nodes.length) {
+      finds.at = (finds.at + (e.shiftKey ? finds.nodes.length - 1 : 1)) % finds.nodes.length;
+      const node = finds.nodes[finds.at];
+      put(found, `${finds.at + 1} of ${finds.nodes.length}`);
+      if (trace.nodes[node].kind === "fold" && alive) {
+        const inside = finds.hits[finds.at] ?? -1;
+        if (inside >= 0) model.send({ type: "open", node: inside });
+      } else { selected = node; show("node", true); update(); mark_cards(new Set(finds.nodes), "mg-hit"); }
+      follow(node);
+    } else return;
+    e.preventDefault();
+    e.stopPropagation();
+  });
+  /** What a node is made of, or what it flows into. @param {number} node @param {boolean} up @returns {Set<number>} */
+  function flow(node, up) {
+    const out = new Set([node]), todo = [node];
+    for (let n; (n = todo.pop()) !== undefined; ) for (const e of trace.edges) {
+      const next = up ? (e.target === n ? e.source : -1) : e.source === n ? e.target : -1;
+      if (next >= 0 && !out.has(next)) { out.add(next); todo.push(next); }
+    }
+    return out;
+  }
+  let flowing = "";
+  /** @param {string} way "up" or "down" */
+  function showFlow(way) {
+    flowing = flowing === way ? "" : way;
+    const node = selected >= 0 ? selected : currentNode();
+    mark_cards(flowing ? flow(node, way === "up") : null, "mg-flow");
+    for (const b of panes.node.querySelectorAll("[data-flow]")) b.setAttribute("aria-pressed", String(b.dataset.flow === flowing));
+  }
+
+  // ---- files
+  on(save_as, "change", () => {
+    const kind = save_as.value;
+    save_as.value = "";
+    if (kind === "svg" || kind === "png") picture_file(kind);
+    else if (kind && alive) { put(found, `making ${kind} …`); model.send({ type: "save", kind, dark: root.dataset.mgTheme === "dark" }); }
+    else if (kind) put(found, `${kind} needs a kernel`);
+  });
+  /** @param {Blob} blob @param {string} name */
+  function download(blob, name) {
+    const a = h("a", { href: URL.createObjectURL(blob), download: name });
+    a.click();
+    window.setTimeout(() => URL.revokeObjectURL(a.href), 10_000);
+    put(found, `saved ${name}`);
+  }
+  const fileName = () => trace.nodes[trace.root].label.replace(/[^\p{L}\p{N}_]+/gu, "_").replace(/^_+|_+$/g, "") || "graph";
+  /** The picture as it stands, with its styles written into it: no kernel is asked. @param {string} kind */
+  function picture_file(kind) {
+    const copy = /** @type {SVGElement} */ (svg.cloneNode(true)), kept = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity", "fill-opacity", "font-family", "font-size", "font-weight", "text-anchor", "display", "opacity"];
+    const [ours, theirs] = [svg, copy].map((e) => [...e.querySelectorAll("*")]);
+    ours.forEach((e, k) => { const style = getComputedStyle(e); theirs[k].setAttribute("style", kept.map((p) => `${p}:${style.getPropertyValue(p)}`).join(";")); });
+    theirs.filter((e) => e.getAttribute("style")?.includes("display:none")).forEach((e) => e.remove());
+    copy.setAttribute("xmlns", NS);
+    copy.setAttribute("width", String(picture.w));
+    copy.setAttribute("height", String(picture.h));
+    copy.prepend(s("rect", { width: picture.w, height: picture.h, fill: getComputedStyle(root).backgroundColor }));
+    const text = new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" });
+    if (kind === "svg") return download(text, `${fileName()}.svg`);
+    const image = new Image(), address = URL.createObjectURL(text);
+    image.onload = () => {
+      const canvas = document.createElement("canvas"), scale = Math.min(2, 8000 / Math.max(picture.w, picture.h));
+      canvas.width = picture.w * scale;
+      canvas.height = picture.h * scale;
+      canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+      canvas.toBlob((blob) => { if (blob) download(blob, `${fileName()}.png`); });
+      URL.revokeObjectURL(address);
+    };
+    image.src = address;
+  }
+  /** What the kernel sends without being a state: files and what it has found in folds. @param {any} content @param {any[]} buffers */
+  function onCustom(content, buffers) {
+    if (content.type === "file") download(new Blob([buffers[0]], { type: content.mime }), content.name);
+    else if (content.type === "found" && content.text === search.value.trim().toLowerCase()) showFinds(content.nodes, content.total, content.hits);
   }
 
   /** Open or close a fold; the kernel lays the picture out anew. @param {number|string} what */
@@ -273,11 +382,12 @@ function render({ model, el }) {
       const line = s("path", { d: shortened(wire.d, false, 7), class: "mg-line" }), back = s("path", { d: shortened(wire.d, true, 7), class: "mg-line mg-line-b" });
       const tip = s("path", { d: `M${x1} ${y1}l-10-5v10z`, class: "mg-tip" }), tipBack = s("path", { d: `M${x0} ${y0}l10-5v10z`, class: "mg-tip mg-tip-b" });
       const g = s("g", { class: "mg-wire", "data-edge": wire.id }, whole, line, back, tip, tipBack);
-      let text = null;
+      let text = null, /** @type {any} */ face = null;
       if (wire.pw) {
         text = s("text", { x: wire.px, y: wire.py + 4 });
         const inner = edge.broadcast ? [s("rect", { class: "mg-wide-mark", x: wire.px - wire.pw / 2 + 3, y: wire.py - 7, width: wire.pw - 6, height: 14, rx: 7 })] : [];
-        g.append(s("g", { class: "mg-pill" }, s("rect", { x: wire.px - wire.pw / 2, y: wire.py - 10, width: wire.pw, height: 20, rx: 10 }), ...inner, text, s("title")));
+        face = s("rect", { x: wire.px - wire.pw / 2, y: wire.py - 10, width: wire.pw, height: 20, rx: 10 });
+        g.append(s("g", { class: "mg-pill" }, face, ...inner, text, s("title")));
       }
       if (trace.nodes[edge.source].stops) g.append(s("g", { class: "mg-stop", transform: `translate(${x0 + 14},${y0})` }, s("title", {}, `No gradient goes this way. ${edge.stops ?? ""}`), s("circle", { r: 7 }), s("path", { d: "M-4 0h8" })));
       if (edge.makes?.length) {
@@ -285,20 +395,20 @@ function render({ model, el }) {
         on(g, "click", () => { const hit = edge.makes ?? []; for (const c of cards) c.g.classList.toggle("mg-hit", hit.includes(c.card.id)); });
       }
       under.append(g);
-      wires.push({ wire, edge, g, line, back, whole, text });
+      wires.push({ wire, edge, g, line, back, whole, text, face });
     }
     cards = picture.cards.map((card) => {
       const node = trace.nodes[card.id], constant = node.kind === "constant", folded = node.kind === "fold", maps = tall(node);
-      const half = (card.w - 34) / 2;
-      const value = s("text", maps ? { x: 12 + half / 2, y: 112, class: "mg-range mg-value" } : { x: card.w - 12, y: constant ? 38 : 42, class: "mg-number mg-value" });
-      const grad = s("text", maps ? { x: 22 + 1.5 * half, y: 112, class: "mg-range mg-grad" } : { x: card.w - 12, y: 60, class: "mg-number mg-grad" });
-      const extra = folded ? [8, 4].map((d) => s("rect", { class: "mg-behind", x: d, y: d, width: card.w, height: card.h, rx: 9 })) : [...(node.view ? [s("rect", { class: "mg-behind", x: 5, y: 5, width: card.w, height: card.h, rx: 9 })] : [])];
+      const half = (card.w - 34) / 2, less = folded ? 8 : 0, right = card.w - 12 - less;
+      const value = s("text", maps ? { x: 12 + half / 2, y: 112, class: "mg-range mg-value" } : { x: right, y: constant ? 38 : 42, class: "mg-number mg-value" });
+      const grad = s("text", maps ? { x: 22 + 1.5 * half, y: 112, class: "mg-range mg-grad" } : { x: right, y: 60, class: "mg-number mg-grad" });
+      const extra = folded ? [8, 4].map((d) => s("rect", { class: "mg-behind", x: d, y: d, width: card.w - 8, height: card.h - 8, rx: 9 })) : [...(node.view ? [s("rect", { class: "mg-behind", x: 5, y: 5, width: card.w, height: card.h, rx: 9 })] : [])];
       const g = s("g", { class: `mg-card mg-${node.kind}${node.layer ? " mg-layer" : ""}`, transform: `translate(${card.x},${card.y})`, tabindex: 0, role: "button", "data-node": card.id },
         s("title"),
         s("rect", { class: "mg-focus", x: -4, y: -4, width: card.w + 8, height: card.h + 8, rx: 12 }),
         ...extra,
-        s("rect", { class: "mg-face", width: card.w, height: card.h, rx: 9 }),
-        s("text", { x: 12, y: 21, class: "mg-name" }, card.name), s("text", { x: card.w - 12, y: 21, class: "mg-expr" }, card.expr));
+        s("rect", { class: "mg-face", width: card.w - less, height: card.h - less, rx: 9 }),
+        s("text", { x: 12, y: 21, class: "mg-name" }, card.name), s("text", { x: right, y: 21, class: "mg-expr" }, card.expr));
       if (node?.layer) g.append(s("path", { class: "mg-stripe", d: `M9 ${card.h - 1.5}H${card.w - 9}` }));
       let drawn = null;
       if (maps) {
@@ -314,7 +424,7 @@ function render({ model, el }) {
       on(g, "click", () => { root.focus({ preventScroll: true }); inspect(card.id); });
       over.append(g);
       cardOf.set(card.id, g);
-      return { card, node, g, value, grad, drawn, half, shown: [], room: Math.floor((card.w - 24 - 38) / 8.2) };
+      return { card, node, g, value, grad, drawn, half, shown: [], room: Math.floor((right - 50) / 8.2) };
     });
     svg.append(under, over);
     stage.replaceChildren(svg);
@@ -341,14 +451,15 @@ function render({ model, el }) {
   const roomWide = () => (stage.clientWidth || 700) - 22; // without the padding
   function fitStage() {
     fitted = true;
-    scale(Math.min(1.25, Math.max(0.85, roomWide() / picture.w)));
+    scale(Math.min(1.25, Math.max(0.78, roomWide() / picture.w)));
   }
   for (const [text, label, run] of /** @type {[string, string, () => void][]} */ ([["−", "zoom out", () => { fitted = false; scale(zoom / 1.25); }], ["+", "zoom in", () => { fitted = false; scale(zoom * 1.25); }],
     ["fit", "fit the whole graph", () => { fitted = false; scale(Math.min(1.2, roomWide() / picture.w, (Math.max(300, stage.clientHeight) - 22) / picture.h)); }]])) {
     zoomBar.append(button("small", text, label, run));
   }
   const foldBar = h("span", { class: "mg-zoom", hidden: "" }, button("small", "fold", "close all folds", () => fold("all")), button("small", "open", "open all folds, as far as they can be drawn", () => fold("none")));
-  zoomBar.before(foldBar);
+  zoomBar.before(found, search, foldBar);
+  zoomBar.after(save_as);
   on(stage, "wheel", (e) => {
     if (!e.ctrlKey) return;
     e.preventDefault();
@@ -431,11 +542,16 @@ function render({ model, el }) {
       const e = w.edge, x = now.sent[e.id], ready = now.known[e.source] && now.known[e.target];
       const acting = e.id === active || (current?.kind === "compute" && e.target === current.node);
       const state = x ? "b" : ready ? "f" : "idle", wide = x ? width(x.sends, mostBack).toFixed(2) : "1.8";
-      if (same(w, state, acting, wide, ready, point.locals[e.id])) continue;
+      if (same(w, state, acting, wide, ready, point.locals[e.id], covered)) continue;
       w.g.setAttribute("class", `mg-wire mg-is-${state}${acting ? " mg-now" : ""}${!e.carries_grad ? " mg-const" : ""}${e.makes?.length ? " mg-makes" : ""}`);
       w.g.style.setProperty("--w", wide);
       if (w.text) {
-        const local = point.locals[e.id], number = `× ${fit(local, Math.max(3, Math.floor((w.wire.pw - 18) / 6.9) - 2))}`;
+        const local = point.locals[e.id], number = covered && !x && !plainNumber(e.local_text) ? "× ?" : `× ${fit(local, Math.max(5, Math.floor((w.wire.pw - 18) / 6.9) - 2))}`;
+        if (!w.wire.text) { // a number may need more room than its formula
+          const wide = Math.max(w.wire.pw, 15 + 6.9 * number.length);
+          w.face.setAttribute("width", wide);
+          w.face.setAttribute("x", w.wire.px - wide / 2);
+        }
         put(w.text, !ready ? "" : w.wire.text ? w.wire.text[x ? 1 : 0] : number);
         put(/** @type {Element} */ (w.text.nextSibling), w.wire.text && !Number.isFinite(local) ? `to ${trace.nodes[e.source].label}: ${e.local_text || "its rule"}${e.broadcast ? `, summed over ${e.broadcast.axes.length === 1 ? "dimension" : "dimensions"} ${e.broadcast.axes.join(", ")}, because ${shapeText(e.broadcast.shape)} was broadcast to ${shapeText(e.broadcast.to)}` : ""}`
           : `∂${trace.nodes[e.target].label}/∂${trace.nodes[e.source].label} = ${plainNumber(e.local_text) ? "" : `${e.local_text} = `}${fmt(local)}`);
@@ -578,6 +694,36 @@ function render({ model, el }) {
     const here = /** @type {HTMLElement|null} */ (pane.querySelector("tr.mg-now"));
     if (here && pane.scrollHeight > pane.clientHeight) pane.scrollTop = here.offsetTop - pane.clientHeight / 2;
   }
+  // ---- the ledger as an exercise
+  let covered = model.get("quiz") === true;
+  const verdict = h("div", { class: "mg-verdict", role: "status" }), quizBar = h("div", { class: "mg-quiz" });
+  function drawQuiz() {
+    const b = h("button", { class: "mg-button mg-small", type: "button", "aria-pressed": String(covered) }, covered ? "show the ledger" : "fill it in yourself");
+    b.onclick = () => { covered = !covered; put(verdict, covered ? "Go down the rows. What arrives is known once the rows above are filled; Enter checks a number, “step” fills a row in." : ""); if (covered) go(Math.min(step(), forward)); drawQuiz(); drawTables(); update(); };
+    quizBar.replaceChildren(b, verdict);
+    quizBar.hidden = !trace.edges.some((e) => e.carries_grad && !e.amount && e.local !== null);
+  }
+  /** One number that the learner types. @param {any} x a row @param {number} column @param {string} words @returns {any} */
+  function blank(x, column, words) {
+    const input = h("input", { class: "mg-blank", size: 7, "aria-label": words, inputmode: "text", autocomplete: "off" });
+    input.onkeydown = (/** @type {KeyboardEvent} */ e) => { e.stopPropagation(); if (e.key === "Enter") { e.preventDefault(); input.dispatchEvent(new Event("change")); } };
+    input.onchange = () => {
+      if (!input.value.trim()) return;
+      const key = answers(trace, point, x.edge, x.at), { right, say: said } = judge(input.value, key, column);
+      input.classList.toggle("mg-right", right);
+      input.classList.toggle("mg-wrong", !right);
+      input.setAttribute("aria-invalid", String(!right));
+      put(verdict, `${right ? "✓" : "✗"} ${said}`);
+      if (!right) return;
+      const left = [...x.r.querySelectorAll(".mg-blank:not(.mg-right)")];
+      if (left.length) return left[0].focus();
+      if (step() < x.at) go(x.at);
+      const next = panes.ledger.querySelector("tr .mg-blank:not(.mg-right)");
+      if (next) next.focus();
+      else put(verdict, "✓ That is the whole backward pass: every gradient, row by row.");
+    };
+    return input;
+  }
   /** @type {any[]} */ let ledgerRows = [];
   /** @type {any[]} */ let valueRows = [];
   function drawTables() {
@@ -605,7 +751,15 @@ function render({ model, el }) {
       put(r.children[1], n.stops ? `⊖ ${n.stops}` : n.kind === "operation" ? n.expr + (trace.arrays ? [mark(trace, n)].filter(Boolean).map((m) => ` · ${m}`).join("") : "") : n.kind === "leaf" ? "input" : "constant");
       return { r, id: n.id, at };
     });
-    panes.ledger.replaceChildren(table(trace.arrays ? ["edge", "rule", "sends", "sum there"] : ["edge", "local", "× incoming", "= sends", "sum there"], ledgerRows.map((x) => x.r), "Ledger of the backward pass: each edge multiplies its local derivative with the gradient that comes in, and adds the product to the sum at the receiver"));
+    if (covered) for (const x of ledgerRows) if (x.local && x.at > step() && !trace.arrays) {
+      const words = `${trace.nodes[trace.edges[x.edge].target].label} to ${trace.nodes[trace.edges[x.edge].source].label}`;
+      x.blanks = ["local derivative", "what arrives", "what is sent", "sum there"].map((name, k) => blank(x, k, `${name}, ${words}`));
+      x.blanks.forEach((/** @type {any} */ b, /** @type {number} */ k) => x.r.children[k + 1].replaceChildren(b));
+      x.r.title = "";
+      x.r.onclick = null;
+    }
+    drawQuiz();
+    panes.ledger.replaceChildren(quizBar, table(trace.arrays ? ["edge", "rule", "sends", "sum there"] : ["edge", "local", "× incoming", "= sends", "sum there"], ledgerRows.map((x) => x.r), "Ledger of the backward pass: each edge multiplies its local derivative with the gradient that comes in, and adds the product to the sum at the receiver"));
     panes.values.replaceChildren(table(["node", "computes", "value", "gradient"], valueRows.map((x) => x.r), "Values of all nodes in the order in which they are computed"));
   }
   /** @param {import("./state.js").Moment} now */
@@ -614,6 +768,13 @@ function render({ model, el }) {
     for (const x of ledgerRows) {
       const sent = now.sent[x.edge], local = point.locals[x.edge];
       if (same(x, at === x.at, local, !!sent, sent?.incoming, sent?.sends, sent?.before, sent?.after, point)) continue;
+      if (x.blanks && !sent) { setRow(x.r, false, false); continue; }
+      if (x.blanks) { // what was typed, or what a step has filled in, becomes the row
+        x.blanks = null;
+        const e = trace.edges[x.edge], formula = plainNumber(e.local_text) || !e.local_text ? [] : [h("span", { class: "mg-formula" }, `${tail(e.local_text, 22)} = `)];
+        x.r.children[1].replaceChildren(...formula, x.local);
+        x.r.onclick = () => act2(x.at);
+      }
       const [, , incoming, sends, sum] = x.r.children;
       if (trace.arrays) {
         /** @param {number|undefined} i */
@@ -671,9 +832,14 @@ function render({ model, el }) {
     } else if (node.kind !== "constant") fact(`∂${y}/∂${node.label}`, now.got[node.id] ? h("span", { class: "mg-grad" }, `${fmt(g)}${now.got[node.id] < now.need[node.id] ? ` so far: ${now.got[node.id]} of ${now.need[node.id]} have arrived` : ""}`) : now.need[node.id] ? "has not arrived yet" : "no gradient flows here");
     if (into.some((e) => e.carries_grad)) {
       fact("local rule", ...into.filter((e) => e.carries_grad).map((e) => {
-        if (trace.arrays && e.local === null) return h("div", {}, `to ${trace.nodes[e.source].label}: ${e.local_text || "see the row in minigrad/ops"}${e.broadcast ? `, summed over ${e.broadcast.axes.join(", ")}` : ""}`);
+        const to = trace.nodes[e.source].label, wide = e.broadcast ? h("div", { class: "mg-soft" }, `then summed over ${e.broadcast.axes.length === 1 ? "dimension" : "dimensions"} ${e.broadcast.axes.join(", ")}: ${shapeText(e.broadcast.shape)} was broadcast to ${shapeText(e.broadcast.to)}`) : "";
+        if (e.amount) return h("div", {}, `to ${to}: ${fmt(point.locals[e.id])}`);
+        if (trace.arrays && e.local === null) {
+          const shapes = Object.fromEntries([...into.map((x) => trace.nodes[x.source]), node].filter((n) => n.shape && count(n) !== 1).map((n) => [n.label, shapeText(n.shape ?? [])]));
+          return h("div", { class: "mg-rule" }, h("span", { class: "mg-soft" }, `to ${to} `), e.local_text ? maths(typeset(e.local_text, { ...shapes, ...(tall(node) ? { g: shapeText(node.shape ?? []) } : {}) })) : "see the row in minigrad/ops", wide);
+        }
         const live = withNumbers(e.local_text, names), value = fmt(point.locals[e.id]);
-        return h("div", {}, `∂${node.label}/∂${trace.nodes[e.source].label} = ${[e.local_text, live, value].filter((t, i, all) => t && t !== all[i - 1] && t !== value || i === 2).join(" = ")}`);
+        return h("div", { class: "mg-rule" }, maths(equation([partial(node.label, to), ...[e.local_text, live, value].filter((t, i, all) => t && t !== all[i - 1] && t !== value || i === 2).map((t) => typeset(t))])));
       }));
     }
     if (node.kind !== "constant" && now.need[node.id] && !(trace.arrays && trace.edges.some((e) => e.carries_grad && e.local === null))) {
@@ -687,6 +853,13 @@ function render({ model, el }) {
     if (node.saved?.length) fact("keeps", ...node.saved.map((x) => h("div", {}, `${x.name} (${x.bytes} bytes)`, ...(x.shape && trace.arrays ? [` ${shapeText(x.shape)} version ${x.version}${x.stale ? `, now ${x.now}: ⚠ stale` : ""}`] : []))));
     if (node.source) fact("made by", `${node.source.cell}, line ${node.source.line}`);
     if (node.scope) fact("inside", node.scope);
+    const flows = h("div", { class: "mg-flows" }, ...[["up", "what it is made of", "upstream (u)"], ["down", "what it flows into", "downstream (d)"]].map(([way, label, title]) => {
+      const b = h("button", { class: "mg-button mg-small", type: "button", title, "data-flow": way, "aria-pressed": String(flowing === way) }, `${label} (${flow(node.id, way === "up").size - 1})`);
+      b.onclick = () => { selected = node.id; showFlow(way); };
+      return b;
+    }));
+    if (flowing) mark_cards(flow(node.id, flowing === "up"), "mg-flow");
+    facts.append(h("dt", {}, "flow"), h("dd", {}, flows));
     panes.node.replaceChildren(h("div", {}, h("h4", {}, node.label, h("span", { class: "mg-soft" }, node.kind === "leaf" ? " input" : node.kind === "constant" ? " constant" : ` = ${node.expr}`)), facts));
   }
 
@@ -800,6 +973,7 @@ function render({ model, el }) {
     drawInputs();
     update();
   }
+  model.on("msg:custom", onCustom);
   watch("change:version", all);
   watch("change:step", update);
   watch("change:inputs", onInputs);
@@ -817,6 +991,7 @@ function render({ model, el }) {
     sheets.disconnect();
     sized.disconnect();
     session?.statusChanged?.disconnect(onStatus);
+    model.off("msg:custom", onCustom);
     for (const [name, run] of watching) model.off(name, run);
     root.remove();
   };

@@ -301,4 +301,40 @@ export function move(step, total, move) {
 }
 
 /** What a key means, or "". @param {string} key */
-export const keyMove = (key) => ({ ArrowRight: "next", ArrowUp: "next", ArrowLeft: "back", ArrowDown: "back", Home: "start", End: "end", " ": "play", Enter: "inspect", Escape: "close" }[key] ?? "");
+export const keyMove = (key) => ({ ArrowRight: "next", ArrowUp: "next", ArrowLeft: "back", ArrowDown: "back", Home: "start", End: "end", " ": "play", Enter: "inspect", Escape: "close", "/": "find", u: "up", d: "down" }[key] ?? "");
+
+/** The right numbers of a row of the ledger: local derivative, what arrives, what is sent, and the sum at the receiver.
+ * @param {Trace} trace @param {Point} point @param {number} edge @param {number} at the row's event */
+export function answers(trace, point, edge, at) {
+  const sent = /** @type {Sent} */ (moment(trace, point, at).sent[edge]);
+  return { local: point.locals[edge], incoming: sent.incoming, sends: sent.sends, before: sent.before, after: sent.after, value: point.values[trace.edges[edge].source], grown: point.values[trace.edges[edge].target] };
+}
+
+/** A number as learners type it: 0.5, −2, 1/3, 2e-4; NaN if it is none. @param {string} text */
+export function typed(text) {
+  const plain = text.trim().replaceAll("−", "-").replace(/(\d),(\d)/g, "$1.$2"), [top, bottom, ...more] = plain.split("/");
+  const number = (/** @type {string} */ t) => (/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(t.trim()) ? Number(t) : NaN);
+  return more.length ? NaN : bottom === undefined ? number(top) : number(top) / number(bottom);
+}
+
+/** Is it the same number, to three digits where there are more than six? @param {number} got @param {number} want */
+export const agrees = (got, want) => Math.abs(got - want) <= 1e-12 + (Math.abs(want - Number(want.toPrecision(6))) <= 1e-12 * Math.abs(want) ? 1e-9 : 5e-3) * Math.abs(want);
+
+/** Whether a typed number is right for a column (0 local, 1 arrives, 2 sent, 3 sum), and a sentence that never gives the number away.
+ * @param {string} text @param {ReturnType<typeof answers>} key @param {number} column */
+export function judge(text, key, column) {
+  const got = typed(text), want = [key.local, key.incoming, key.sends, key.after][column], is = (/** @type {number} */ x) => agrees(got, x) && !agrees(x, want);
+  if (Number.isNaN(got)) return { right: false, say: `“${text.trim().slice(0, 20)}” is not a number: write 0.5, −2 or 1/3.` };
+  if (agrees(got, want)) return { right: true, say: ["That is the local derivative.", "That much has arrived.", "Local derivative times what arrives.", "Added to what was there."][column] };
+  if (is(-want)) return { right: false, say: "The size is right, the sign is not." };
+  if (column === 0 && is(key.value)) return { right: false, say: "That is the value of the input itself. Asked is how fast the result changes when only this input moves." };
+  if (column === 0 && is(key.grown)) return { right: false, say: "That is the value of the result. Asked is its slope in this input." };
+  if (column === 0 && is(key.sends)) return { right: false, say: "That is already multiplied by what arrives. Asked is the local derivative alone." };
+  if (column === 1 && is(key.local)) return { right: false, say: "That is the local derivative. Asked is the sum that has arrived at the sender, from the rows above." };
+  if (column === 2 && is(key.local)) return { right: false, say: "That is the local derivative alone: it still has to be multiplied by what arrives." };
+  if (column === 2 && is(key.incoming)) return { right: false, say: "That is what arrives: it still has to be multiplied by the local derivative." };
+  if (column === 2 && is(key.local + key.incoming)) return { right: false, say: "Those two are multiplied, not added." };
+  if (column === 3 && is(key.sends)) return { right: false, say: "Something was there already: gradients that arrive at one node are added." };
+  if (column === 3 && is(key.before * key.sends)) return { right: false, say: "Gradients that arrive at one node are added, not multiplied." };
+  return { right: false, say: ["Not yet. Asked is how fast the result changes when only this input moves.", "Not yet. Add up what the rows above have sent to this node; the first one starts with 1.", "Not yet. Asked is the local derivative times what arrives.", "Not yet. Asked is what was there before plus what is sent."][column] };
+}

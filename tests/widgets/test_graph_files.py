@@ -1,0 +1,75 @@
+"""What the view saves: every kind of file is what its name says, shows the step and the numbers that are shown, and needs no browser."""
+import io
+import re
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import minigrad as torch
+from minigrad import Value, notes
+from widgets import graph
+from widgets.export import Painter, _path
+
+
+def neuron():
+    x, w, b = Value(0.5), Value(-1.5), Value(0.25)
+    y = (x * w + b).tanh()
+    return graph(y, names={"x": x, "w": w, "b": b, "y": y}), y
+
+
+def test_a_run_has_a_frame_for_every_event(tmp_path):
+    view, _ = neuron()
+    for kind in ("gif", "apng"):
+        image = Image.open(view.save(tmp_path / f"run.{kind}"))
+        assert image.n_frames == view.total + 1
+        sizes, pictures = set(), set()
+        for k in range(image.n_frames):
+            image.seek(k)
+            sizes.add(image.size)
+            pictures.add(image.convert("RGB").tobytes())
+        assert len(sizes) == 1 and len(pictures) == view.total + 1, "one size, and each event changes the picture"
+
+
+def test_a_png_is_the_shown_step_in_the_wanted_colours(tmp_path):
+    view, _ = neuron()
+    light, dark = (np.asarray(Image.open(view.save(tmp_path / "a.png", dark=d)).convert("RGB")).mean() for d in (False, True))
+    assert light > 200 and dark < 90
+    files = [view.save(tmp_path / f"{k}.png", step=k).read_bytes() for k in (0, 3, view.total)]
+    assert len(set(files)) == 3
+    view.step = 3
+    assert view.save(tmp_path / "now.png").read_bytes() == files[1]
+
+
+def test_a_saved_picture_has_the_numbers_that_are_shown(tmp_path):
+    view, y = neuron()
+    leaf = next(n["id"] for n in view.trace["nodes"] if n["label"] == "x")
+    view.inputs = {**view.inputs, str(leaf): 1.0}
+    assert f">{y.data:.6f}".replace("-", "−") in view.save(tmp_path / "a.svg", step=view.total).read_text("utf-8")
+    assert f"value {y.data:.6f}".replace("-", "−") in view.save(tmp_path / "a.dot").read_text("utf-8")
+
+
+def test_dot_source_is_read_by_graphviz(tmp_path):
+    pygraphviz = pytest.importorskip("pygraphviz")
+    x = Value(2.0, label='a "quoted" \\ name')
+    source = graph(x * x + 1).save(tmp_path / "a.dot").read_text("utf-8")
+    again = pygraphviz.AGraph(string=source)
+    assert len(again.nodes()) == 4 and len(again.edges()) == 4
+
+
+def test_tensors_and_folds_are_painted():
+    notes.record_lines(True)
+    net = torch.nn.Sequential(*[torch.nn.Linear(4, 4) for _ in range(60)])
+    y = net(torch.randn(3, 4)).sum()
+    notes.record_lines(False)
+    view = graph(y, names={"net": net, "y": y})
+    picture = Painter(view.svg(), 1.0).image()
+    assert picture.size[0] > 300 and len(picture.getcolors(1 << 24)) > 20
+
+
+def test_every_path_of_the_static_twin_can_be_painted():
+    view, _ = neuron()
+    for d in re.findall(r' d="([^"]+)"', view.svg()):
+        points, codes = _path(d)
+        assert len(points) == len(codes) and codes[0] == 1
+    assert io.BytesIO(view._file("png")).getvalue()[:4] == b"\x89PNG"
