@@ -107,3 +107,21 @@ def test_frames_go_around_their_cards_and_around_no_others():
             assert inside == (n in frame.nodes)
     outer, inner = picture["frames"]
     assert outer["x"] < inner["x"] and outer["y"] < inner["y"] and outer["x"] + outer["w"] > inner["x"] + inner["w"]
+
+
+def test_a_custom_functions_rule_is_named_where_no_factor_is_known():
+    import minigrad as torch
+
+    class Halved(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * x
+
+        @staticmethod
+        def backward(ctx, g):
+            return g / 2
+
+    x = torch.tensor(1.5, requires_grad=True)
+    t = trace(3 * Halved.apply(x), {"x": x})
+    said = {edge["local_text"]: wire.get("text") for edge, wire in zip(t["edges"], layout(t)["wires"], strict=True)}
+    assert said["Halved.backward(g)"] == ["Halved.backward"] * 2 and not said["3"]
