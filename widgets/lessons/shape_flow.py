@@ -153,8 +153,13 @@ class _Flow:
         if not event.back:
             shapes = " and ".join(f"{name} {shape.shape}" for name, shape in event.operands)
             stretched = [name for name, one in event.operands if self._stretched(event, one)]
-            more = f" {' and '.join(stretched)} is stretched to {event.result.shape}." if stretched else ""
-            return f"Forward, {event.name} = {event.expr}: {shapes} make {event.result.shape}.{more}"
+            more = (
+                f" {' and '.join(stretched)} {'is' if len(stretched) == 1 else 'are'} stretched to {event.result.shape}."
+                if stretched
+                else ""
+            )
+            makes = "make" if len(event.operands) > 1 else "makes"
+            return f"Forward, {event.name} = {event.expr}: {shapes} {makes} {event.result.shape}.{more}"
         parts = []
         for share in event.shares:
             step = f"{share.to} gets {share.rule}, {share.raw.shape}"
