@@ -645,6 +645,12 @@ def _embedding(level, op, xs, params):
     return _one_by_one(level, op, xs, params) if level.holds(weight) else op(weight, indices.value, *params)
 
 
+@_rule(_row("softmax_backward_data"), _row("log_softmax_backward_data"))
+def _softmax_slope(level, op, xs, params):
+    dim = params[0] % max(xs[1].array.ndim, 1)
+    return op(*[level.full(x) for x in xs], dim + 1) if xs[1].array.ndim else _one_by_one(level, op, xs, params)
+
+
 @_rule(_row("native_layer_norm"))
 def _layer_norm(level, op, xs, params):
     x, weight, bias = xs

@@ -61,15 +61,18 @@ class Op:
               rules get `gs`.
     jvp       forward mode, where the kind does not give it: jvp(t, <saves>), `t` the tangent of the one input, or `ts` the list of tangents
               (None for constants); returns the tangent of the (first) output
+    together  one rule for all inputs at once, used where every one of them wants its gradient and the rules would do the same work again:
+              returns a tuple. It saves nothing that the rules do not
     bools     False: True and False are refused, as in PyTorch, where numpy would compute
     saved_as  PyTorch's names for `_saved_*` where they differ: {"x": "self"} is understood
     """
 
     def __init__(self, name, forward, kind, *, node=None, args=None, view=False, floats=False, many=False, outputs=("out",), jvp=None,
-                 bools=True, saved_as=None, doc=None, **rules):  # fmt: skip
+                 together=None, bools=True, saved_as=None, doc=None, **rules):  # fmt: skip
         self.name = self.__name__ = name
         self.forward, self.kind, self.rules = forward, kind, rules
         self.view, self.floats, self.many, self.outputs, self.jvp, self.bools = view, floats, many, outputs, jvp, bools
+        self.together = together
         self.inputs = tuple(rules)
         self.node_name = node or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
         self.saved_as = {
@@ -156,6 +159,9 @@ def _check(op):
             raise errors.new(
                 TypeError, f"row '{op.name}': '{name}' is a field of every node ({', '.join(Node.__slots__)}); choose another name"
             )
+    for name in op.saves_of(op.together):
+        if not any(name in op.saves_of(rule) for rule in op.rules.values()):
+            raise errors.new(TypeError, f"row '{op.name}': `together` asks for '{name}', which none of the rules saves")
     for where, rule in [*op.rules.items(), ("jvp", op.jvp)]:
         for name in op.saves_of(rule):
             if name not in known:
@@ -196,7 +202,7 @@ def _write_out(op):
         "open_saved": open_saved, "check_saved": check_saved, "output_of": output_of, "check_output": check_output,
         "failed": failed, "_defaults": op.params,
     }  # fmt: skip
-    scope.update({f"rule_{i}": rule for i, rule in op.rules.items()})
+    scope.update({f"rule_{i}": rule for i, rule in op.rules.items()}, together=op.together)
     record = _record_source(op, saves, kept_inputs, kept_outputs, kept_shapes, kept_params)
     parts = [_call_source(op).replace("#record", record.split("\n", 1)[1]), record]
     parts += [_run_source(op, saves, kept_inputs, kept_outputs, graph) for graph in (False, True)]
@@ -315,6 +321,9 @@ def _run_source(op, saves, kept_inputs, kept_outputs, graph):
     elif len(saves) == 1 and len(op.inputs) == 1:
         lines += [f"    return ({call[op.inputs[0]]},)"]
     else:
+        if op.together:
+            given = ", ".join([_gradient(op, op.inputs[0]), *op.saves_of(op.together)])
+            lines += ["    if None not in edges:", f"        return together({given})"]
         names = [f"edge_{i}" for i in op.inputs]
         lines += [f"    {', '.join(names)}, = edges"]
         sent = [f"None if edge_{i} is None else {call[i]}" if i in call else "None" for i in op.inputs]

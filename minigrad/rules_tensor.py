@@ -19,7 +19,7 @@ from .rules import ATOM, POWER, PRODUCT, Rule, Text, number_text, rule_for
 _SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "neg": "neg", "maximum": "max", "minimum": "min"}
 _PRODUCTS = {"mm", "mv", "bmm", "matmul", "bmm_n"}
 _TRANSPOSED = {"t", "mT"}
-_SHORT = {"linalg_inv_ex": "inv", "linalg_det": "det", "linalg_vector_norm": "norm", "special_ndtr": "normal_cdf",
+_SHORT = {"linalg_inv_ex": "inv", "linalg_det": "det", "linalg_vector_norm": "norm",
           "threshold_backward": "relu_slope",
           "nll_loss": "nll_loss", "to": "to", "index": "index", "_unsafe_view": "view", "linalg_solve_ex": "solve"}  # fmt: skip
 
@@ -160,6 +160,12 @@ _OPERATORS = {
 }
 _COMPARED = {ast.Gt: ">", ast.Lt: "<", ast.GtE: "≥", ast.LtE: "≤", ast.Eq: "=", ast.NotEq: "≠"}
 
+_BACKWARDS = {  # rows with a kernel: what it computes from the arriving gradient x and the saved y
+    "softmax_slope": "y * (x - sum(x * y, dim))",
+    "log_softmax_slope": "x - exp(y) * sum(x, dim)",
+    "gelu_slope": "x * (normal_cdf(y) + y * exp(y * y * -0.5) * _INV_SQRT_2PI)",
+}
+
 
 def _write(e: ast.expr, names: dict[str, Text], values: dict) -> Text:
     """A Python expression as a formula."""
@@ -227,6 +233,9 @@ def _write(e: ast.expr, names: dict[str, Text], values: dict) -> Text:
             return Text(f"{write(args[0]):2} × (1 − {write(args[1]):4}²)", PRODUCT)
         if name == "sigmoid_slope":
             return Text(f"{write(args[0]):2} × {write(args[1]):3} × (1 − {write(args[1]):2})", PRODUCT)
+        if name in _BACKWARDS and len(args) >= 2:
+            given = dict(zip(("x", "y", "dim"), [write(a) for a in args], strict=False))
+            return _write(ast.parse(_BACKWARDS[name], mode="eval").body, {**names, **given}, {})
         if name == "relu_slope":
             return Text(f"{write(args[0])} where {write(args[1])} > 0, else 0", 1)
         if any(isinstance(a, ast.Starred) for a in args):

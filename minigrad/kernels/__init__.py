@@ -6,7 +6,7 @@ no kernel, so that numba is loaded only when one is wanted.
 """
 from importlib import import_module
 
-WITH_KERNELS = ("minigrad.tape", "minigrad.kernels.optimizers")
+WITH_KERNELS = ("minigrad.tape", *[f"minigrad.kernels.{name}" for name in ("optimizers", "neural", "scatter", "windows")])
 
 
 def warm() -> None:

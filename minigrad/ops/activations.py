@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from ..kernels.special import erf
+from ..kernels import neural as kernels
 from ..op import ELEMENTWISE, GENERAL, Op
 from .elementwise import exp, sigmoid, tanh, where
 from .shape import cat, slice_
@@ -83,8 +83,9 @@ softplus_   = Op("softplus", _softplus,                                         
 logsigmoid_ = Op("log_sigmoid", _log_sigmoid,                                                    ELEMENTWISE, x=lambda g, x: g * sigmoid(-x))
 silu_       = Op("silu", lambda x: x * sigmoid(x),                                               ELEMENTWISE, x=lambda g, x: g * (sigmoid(x) * (x * (1 - sigmoid(x)) + 1)))
 mish_       = Op("mish", lambda x: x * np.tanh(_softplus(x, 1.0, 20.0)),                         ELEMENTWISE, x=_mish_rule)
-normal_cdf  = Op("special_ndtr", lambda x: (erf(x * math.sqrt(0.5)) + 1) * 0.5,                  ELEMENTWISE, x=lambda g, x: g * (exp(x * x * -0.5) * _INV_SQRT_2PI), floats=True)
-gelu_       = Op("gelu", lambda x: x * normal_cdf(x),                                            ELEMENTWISE, x=lambda g, x: g * (normal_cdf(x) + x * exp(x * x * -0.5) * _INV_SQRT_2PI))
+gelu_       = Op("gelu", kernels.gelu,                                                           ELEMENTWISE, x=lambda g, x: gelu_slope(g, x))
+gelu_slope  = Op("gelu_backward", kernels.gelu_slope,                                            ELEMENTWISE, node="GeluBackwardBackward0", args="grad_output input", saved_as={"x": "grad_output", "y": "self"},
+                 x=lambda g, y: gelu_slope(g, y), y=lambda g, x, y: g * x * exp(y * y * -0.5) * (2 - y * y) * _INV_SQRT_2PI)
 gelu_tanh   = Op("gelu", _gelu_tanh,                                                             ELEMENTWISE, x=_gelu_tanh_rule)
 glu_        = Op("glu", _glu,                                                                    GENERAL,     x=_glu_rule)
 # fmt: on

@@ -12,6 +12,7 @@ import math
 
 import numpy as np
 
+from ..kernels import windows as kernels
 from ..op import GENERAL, MULTILINEAR, Op
 from .reduce import sum_dim
 
@@ -44,6 +45,9 @@ def windows(x, kernel, stride, dilation):
 def unfold(x, kernel, stride, padding, dilation, groups):
     """The windows as columns, a matrix per sample and group: (N, groups, C / groups * cells, positions)."""
     n, c = x.shape[:2]
+    columns = kernels.unfold(x, kernel, stride, padding, dilation, out_size(x.shape[2:], kernel, stride, padding, dilation))
+    if columns is not None:
+        return columns.reshape(n, groups, c // groups * math.prod(kernel), -1)
     view = windows(padded(x, padding), kernel, stride, dilation)
     return view.reshape(n, groups, c // groups * math.prod(kernel), -1)
 
@@ -52,6 +56,8 @@ def fold(columns, channels, size, kernel, stride, padding, dilation):
     """The transpose of unfold: columns (N, ..., positions) added up where their cells lie in (N, channels, *size)."""
     out = out_size(size, kernel, stride, padding, dilation)
     columns = columns.reshape(columns.shape[0], channels, *kernel, *out)
+    if (x := kernels.fold(columns, size, kernel, stride, padding, dilation)) is not None:
+        return x
     x = np.zeros((columns.shape[0], channels, *[n + 2 * p for n, p in zip(size, padding, strict=True)]), columns.dtype)
     for cell in itertools.product(*map(range, kernel)):
         places = [slice(i * d, i * d + s * o, s) for i, d, s, o in zip(cell, dilation, stride, out, strict=True)]
@@ -78,6 +84,8 @@ def _weight(g, x, shape, stride, padding, dilation, groups):
     g = g.reshape(n, groups, shape[0] // groups, -1)
     if n == 1:
         return np.matmul(g[0], columns[0].swapaxes(1, 2)).reshape(shape)
+    if n * math.prod(shape) <= columns.size:  # a product for each sample, and their sum: nothing is copied
+        return np.add.reduce(np.matmul(g, columns.swapaxes(2, 3)), axis=0).reshape(shape)
     # One product over samples and positions together.
     g = g.transpose(1, 2, 0, 3).reshape(groups, shape[0] // groups, -1)
     columns = columns.transpose(1, 0, 3, 2).reshape(groups, -1, cells)

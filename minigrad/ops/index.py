@@ -6,6 +6,7 @@ What does not live here: `x[...]` itself, which takes a key apart (indexing.py),
 import numpy as np
 
 from .. import errors
+from ..kernels.scatter import add_at
 from ..op import GENERAL, LINEAR, Op
 from .elementwise import where
 from .shape import wrap_dim
@@ -25,13 +26,19 @@ def unchanged(indices):
     return indices
 
 
+def _pick(x, indices):
+    if len(indices) == 1 and type(indices[0]) is np.ndarray and indices[0].dtype.kind == "i":
+        return x.take(indices[0], 0)  # twice as fast
+    return x[indices]
+
+
 def _index_add(g, indices, shape):
     """Zeros of `shape` with `g` added at `indices`; the same place may be named more than once."""
     out = np.zeros(shape, g.dtype)
     if len(indices) == 1 and isinstance(indices[0], np.ndarray) and indices[0].dtype == bool:
         out[indices] = g  # a mask names no place twice
     else:
-        np.add.at(out, indices, g)
+        add_at(out, indices, g)
     return out
 
 
@@ -60,7 +67,7 @@ def _scatter_add(x, index, source, dim):
 
 # fmt: off
 # name       forward                                                      kind    rules
-index_     = Op("index",     lambda x, indices: x[indices],               LINEAR, x=lambda g, x_shape, indices: index_backward(g, unchanged(indices), x_shape))
+index_     = Op("index",     _pick,                                       LINEAR, x=lambda g, x_shape, indices: index_backward(g, unchanged(indices), x_shape))
 index_backward = Op("index_backward", _index_add,                         LINEAR, x=lambda g, indices: index_(g, indices))
 index_put  = Op("index_put", _index_put,                                  LINEAR, args="input values",
                 x=lambda g, indices, accumulate: g if accumulate else index_put(g, np.zeros((), "float32"), unchanged(indices), False),
@@ -135,7 +142,7 @@ def _along(index, dim):
 
 def _index_add_along(x, source, index, dim):
     out = np.array(x)
-    np.add.at(out, _along(index, dim), source)
+    add_at(out, _along(index, dim), source)
     return out
 
 

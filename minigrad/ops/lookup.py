@@ -4,29 +4,16 @@ What does not live here: indexing with brackets (index.py).
 """
 import numpy as np
 
+from ..kernels import scatter
 from ..op import GENERAL, LINEAR, Op
 from .linalg import mm_
 from .shape import t
 
 
-def add_rows(g, indices, count):
-    """Zeros (count, features) with each row of g added at its index; the same index may come often."""
-    indices, rows = indices.reshape(-1), g.reshape(-1, g.shape[-1])
-    out = np.zeros((count, g.shape[-1]), g.dtype)
-    if len(indices) < 64:
-        np.add.at(out, indices, rows)
-        return out
-    order = np.argsort(indices, kind="stable")  # equal indices side by side: one sum per index, three times as fast as add.at
-    in_order = indices[order]
-    starts = np.flatnonzero(np.r_[True, in_order[1:] != in_order[:-1]])
-    out[in_order[starts]] = np.add.reduceat(rows[order], starts)
-    return out
-
-
 def _backward(g, indices, count, padding_idx, by_frequency):
     if by_frequency:  # a row that was looked up n times gets the mean, not the sum
         g = g / np.bincount(indices.ravel(), minlength=count)[indices][..., None].astype(g.dtype)
-    out = add_rows(g, indices, count)
+    out = scatter.rows(indices, g, count)
     if padding_idx is not None:
         out[padding_idx] = 0
     return out
@@ -43,7 +30,7 @@ def _backward_rule(g, indices, padding_idx, by_frequency, count):
 
 
 # fmt: off
-embedding_ = Op("embedding", lambda weight, indices, padding_idx, by_frequency: weight[indices], LINEAR, args="weight indices",
+embedding_ = Op("embedding", lambda weight, indices, padding_idx, by_frequency: weight.take(indices, 0), LINEAR, args="weight indices",
                 weight=lambda g, weight_shape, indices, padding_idx, by_frequency:
                 embedding_backward(g, indices, weight_shape[0], padding_idx, by_frequency), indices=None)
 embedding_backward = Op("embedding_dense_backward", _backward, LINEAR, args="grad_output indices", g_out=_backward_rule, indices=None)

@@ -1,28 +1,13 @@
 """Rows: what networks add to mathematics.
 
-What does not live here: layers and losses (nn/). Large inputs may use a fused kernel (kernels/) behind the same row.
+What does not live here: layers and losses (nn/), and the arithmetic, which has a compiled twin (kernels/neural.py).
 """
-import numpy as np
-
 from .. import dtypes
+from ..kernels import neural as kernels
 from ..op import GENERAL, Op
 from .elementwise import exp
 from .reduce import sum_dim
 from .shape import wrap_dim
-
-
-def _softmax(x, dim):
-    if not x.size or not x.ndim:
-        return np.ones_like(x)
-    e = np.exp(x - np.maximum.reduce(x, axis=dim, keepdims=True))
-    return e / np.add.reduce(e, axis=dim, keepdims=True)
-
-
-def _log_softmax(x, dim):
-    if not x.size or not x.ndim:
-        return np.zeros_like(x)
-    x = x - np.maximum.reduce(x, axis=dim, keepdims=True)
-    return x - np.log(np.add.reduce(np.exp(x), axis=dim, keepdims=True))
 
 
 def _sum(g, dim):
@@ -30,11 +15,21 @@ def _sum(g, dim):
 
 
 # fmt: off
-# name          forward                     kind     rule and, for forward mode, jvp
-softmax_     = Op("softmax",     _softmax,     GENERAL, x=lambda g, out, dim: out * (g - _sum(g * out, dim)),
+# name          forward                             kind     rules and, for forward mode, jvp
+softmax_     = Op("softmax",     kernels.softmax,     GENERAL, x=lambda g, out, dim: softmax_slope(g, out, dim),
                   jvp=lambda t, out, dim: out * (t - _sum(t * out, dim)))
-log_softmax_ = Op("log_softmax", _log_softmax, GENERAL, x=lambda g, out, dim: g - exp(out) * _sum(g, dim),
+log_softmax_ = Op("log_softmax", kernels.log_softmax, GENERAL, x=lambda g, out, dim: log_softmax_slope(g, out, dim),
                   jvp=lambda t, out, dim: t - _sum(exp(out) * t, dim))
+
+# Their backward: `x` is the gradient that arrived, `y` the result.
+softmax_slope     = Op("softmax_backward_data",     kernels.softmax_slope,     GENERAL, args="grad_output output",
+                  saved_as={"x": "grad_output", "y": "output"},
+                  x=lambda g, y, dim: softmax_slope(g, y, dim),
+                  y=lambda g, x, y, dim: g * (x - _sum(x * y, dim)) - x * _sum(g * y, dim))
+log_softmax_slope = Op("log_softmax_backward_data", kernels.log_softmax_slope, GENERAL, args="grad_output output",
+                  saved_as={"x": "grad_output", "y": "output"},
+                  x=lambda g, y, dim: g - _sum(g * exp(y), dim),
+                  y=lambda g, x, y, dim: -g * exp(y) * _sum(x, dim))
 # fmt: on
 
 

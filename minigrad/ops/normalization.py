@@ -7,48 +7,25 @@ statistics (nn/functional.py).
 """
 # ruff: noqa: E501  (a row is one line)
 import numpy as np
-from numpy import ndarray
 
+from ..kernels import neural as kernels
 from ..op import GENERAL, Op
 from .elementwise import sqrt
 from .reduce import mean_dim, sum_dim
-from .shape import reshape
+from .shape import expand, reshape
 
 
-def _normalize(x, weight, bias, arranged, axes, affine, eps):
-    v = x.reshape(arranged)
-    n = 1
-    for axis in axes:
-        n *= v.shape[axis]
-    mean = np.add.reduce(v, axis=axes, keepdims=True) / v.dtype.type(n)
-    d = v - mean
-    rstd = 1 / np.sqrt(np.add.reduce(d * d, axis=axes, keepdims=True) / v.dtype.type(n) + v.dtype.type(eps))
-    d *= rstd
-    out = d.reshape(x.shape)
-    out *= weight.reshape(affine)
-    out += bias.reshape(affine)
-    return out, mean, rstd
-
-
-def _parts(g, x, mean, rstd, arranged, axes, eps):
-    """The normalised numbers and 1 / standard deviation. Recomputed from x when the backward pass is itself recorded."""
+def _parts(x, arranged, axes, eps):
+    """The normalised numbers and 1 / standard deviation."""
     v = reshape(x, arranged)
-    if type(g) is not ndarray:
-        mean = mean_dim(v, axes, True)
-        rstd = 1 / sqrt(mean_dim((v - mean) * (v - mean), axes, True) + eps)
-    return (v - mean) * rstd, rstd
+    d = v - mean_dim(v, axes, True)
+    rstd = 1 / sqrt(mean_dim(d * d, axes, True) + eps)
+    return d * rstd, rstd
 
 
-def _x_rule(g, x, weight, mean, rstd, arranged, axes, affine, eps):
-    """With ĝ = g * weight: (ĝ - mean(ĝ) - x̂ * mean(ĝ * x̂)) / σ, because every x moves the mean and the deviation, too."""
-    x_hat, rstd = _parts(g, x, mean, rstd, arranged, axes, eps)
-    g_hat = reshape(g * reshape(weight, affine), arranged)
-    return reshape((g_hat - mean_dim(g_hat, axes, True) - x_hat * mean_dim(g_hat * x_hat, axes, True)) * rstd, x.shape)
-
-
-def _weight_rule(g, x, weight_shape, mean, rstd, arranged, axes, affine, eps):
-    x_hat, _ = _parts(g, x, mean, rstd, arranged, axes, eps)
-    return _bias_rule(g * reshape(x_hat, x.shape), weight_shape, affine)
+def _projected(v, x_hat, axes):
+    """v without its mean and without what lies along x̂: how x̂ * σ moves when x moves along v."""
+    return v - mean_dim(v, axes, True) - x_hat * mean_dim(v * x_hat, axes, True)
 
 
 def _bias_rule(g, weight_shape, affine):
@@ -59,24 +36,66 @@ def _bias_rule(g, weight_shape, affine):
 
 def _jvp(ts, x, weight, arranged, axes, affine, eps):
     tx, tw, tb = ts
-    v = reshape(x, arranged)
-    mean = mean_dim(v, axes, True)
-    rstd = 1 / sqrt(mean_dim((v - mean) * (v - mean), axes, True) + eps)
-    x_hat = (v - mean) * rstd
+    x_hat, rstd = _parts(x, arranged, axes, eps)
     out = 0
     if tx is not None:
-        t = reshape(tx, arranged)
-        t = (t - mean_dim(t, axes, True) - x_hat * mean_dim(t * x_hat, axes, True)) * rstd
-        out = reshape(t, x.shape) * reshape(weight, affine)
+        out = reshape(_projected(reshape(tx, arranged), x_hat, axes) * rstd, x.shape) * reshape(weight, affine)
     if tw is not None:
         out = reshape(x_hat, x.shape) * reshape(tw, affine) + out
     return out if tb is None else reshape(tb, affine) + out
 
 
+# The backward is a row of its own: the gradients of x, weight and bias in one pass. With ĝ = y * weight that of x is r P ĝ, where P is
+# `_projected` and r = 1 / σ; and when x moves by δ, x̂ moves by r P δ and r by -r² mean(x̂ δ). From this its rules, for gs = (u, v, w).
+
+
+def _backward_by_y(gs, x, weight, arranged, axes, affine, eps):
+    u, v, w = gs
+    x_hat, rstd = _parts(x, arranged, axes, eps)
+    out = None
+    if u is not None:
+        out = reshape(_projected(reshape(u, arranged), x_hat, axes) * rstd, x.shape) * reshape(weight, affine)
+    if v is not None:
+        out = plus(out, reshape(x_hat, x.shape) * reshape(v, affine))
+    return out if w is None else plus(out, expand(reshape(w, affine), x.shape))
+
+
+def _backward_by_x(gs, y, x, weight, arranged, axes, affine, eps):
+    u, v, _ = gs
+    x_hat, rstd = _parts(x, arranged, axes, eps)
+    out = None
+    if u is not None:
+        u, g_hat = reshape(u, arranged), reshape(y * reshape(weight, affine), arranged)
+        back = _projected(g_hat, x_hat, axes)
+        total = x_hat * mean_dim(u * back, axes, True) + _projected(u, x_hat, axes) * mean_dim(g_hat * x_hat, axes, True)
+        out = reshape((total + back * mean_dim(u * x_hat, axes, True)) * (-rstd * rstd), x.shape)
+    if v is None:
+        return out
+    return plus(out, reshape(_projected(reshape(y * reshape(v, affine), arranged), x_hat, axes) * rstd, x.shape))
+
+
+def _backward_by_weight(gs, y, x, weight_shape, arranged, axes, affine, eps):
+    if gs[0] is None:
+        return None
+    x_hat, rstd = _parts(x, arranged, axes, eps)
+    return _bias_rule(y * reshape(_projected(reshape(gs[0], arranged), x_hat, axes) * rstd, x.shape), weight_shape, affine)
+
+
+def plus(a, b):
+    return b if a is None else a + b
+
+
 def _row(name, node):
+    backward = Op(
+        name + "_backward", kernels.normalize_backward, GENERAL, args="grad_out input weight", outputs=("out", "out_weight", "out_bias"),
+        saved_as={"x": "input", "y": "grad_out"}, y=_backward_by_y, x=_backward_by_x, weight=_backward_by_weight,
+    )  # fmt: skip
     return Op(
-        name, _normalize, GENERAL, node=node, args="input weight bias", outputs=("out", "mean", "rstd"), saved_as={"x": "input", "mean": "result1", "rstd": "result2"},
-        x=_x_rule, weight=_weight_rule, bias=lambda g, weight_shape, affine: _bias_rule(g, weight_shape, affine), jvp=_jvp,
+        name, kernels.normalize, GENERAL, node=node, args="input weight bias", outputs=("out", "mean", "rstd"), saved_as={"x": "input", "mean": "result1", "rstd": "result2"},
+        x=lambda g, x, weight, arranged, axes, affine, eps: backward(g, x, weight, arranged, axes, affine, eps)[0],
+        weight=lambda g, x, weight, arranged, axes, affine, eps: backward(g, x, weight, arranged, axes, affine, eps)[1],
+        bias=lambda g, weight_shape, affine: _bias_rule(g, weight_shape, affine),
+        together=lambda g, x, weight, arranged, axes, affine, eps: backward(g, x, weight, arranged, axes, affine, eps), jvp=_jvp,
     )  # fmt: skip
 
 

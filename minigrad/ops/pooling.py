@@ -8,6 +8,7 @@ import itertools
 
 import numpy as np
 
+from ..kernels import windows as kernels
 from ..op import GENERAL, LINEAR, Op
 from .convolution import out_size, padded
 
@@ -25,6 +26,8 @@ def _max_pool(x, kernel, stride, padding, dilation, ceil_mode):
     size = x.shape[2:]
     lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
     out = ceil_size(size, kernel, stride, padding, dilation) if ceil_mode else out_size(size, kernel, stride, padding, dilation)
+    if found := kernels.max_pool(x, kernel, stride, padding, dilation, out):
+        return found
     x = padded(x, padding, lowest)
     short = [max(0, (o - 1) * s + d * (k - 1) + 1 - n) for o, s, d, k, n in zip(out, stride, dilation, kernel, x.shape[2:], strict=True)]
     if any(short):
@@ -80,6 +83,8 @@ def _adaptive_max_pool(x, out):
 
 def _put(g, index, size):
     """Zeros of the image with g added at the flat positions; a position may be the winner of several windows."""
+    if (out := kernels.put(g, index, size)) is not None:
+        return out
     n, c = g.shape[:2]
     cells = int(np.prod(size))
     rows = np.arange(n * c)[:, None] * cells

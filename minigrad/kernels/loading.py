@@ -1,0 +1,43 @@
+"""When compiled kernels are loaded.
+
+What lives here: `Compiled`, one file of kernels that alone imports numba, loaded beside the program once enough work has come by to pay for
+it. What does not: kernels, and which inputs they take. Until a file is loaded the numpy twins answer, so nobody waits for numba or for a
+compiler; without numba, or where its cache cannot be written, they answer for ever.
+"""
+import threading
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+WORTH = 2_000_000  # numbers that pass through a family of kernels before it is loaded: some milliseconds of numpy
+A_CALL = 4_000  # a call counts as that many, however little it computes
+
+
+class Compiled:
+    """One file of kernels. Its functions have explicit signatures, so that importing it compiles them (or finds them in numba's cache)."""
+
+    def __init__(self, module: str):
+        self.name = module
+        self.kernels: Any = None  # the file, once it is loaded
+        self._work = 0
+        self._loading = False
+
+    def get(self, size: int) -> Any:
+        """The kernels if they are loaded, else None; `size` numbers are about to be computed without them."""
+        if self.kernels is None and not self._loading:
+            self._work += size + A_CALL
+            if self._work > WORTH:
+                self._loading = True
+                if find_spec("numba"):
+                    threading.Thread(target=self.load, name=f"load {self.name}", daemon=True).start()
+        return self.kernels
+
+    def load(self) -> bool:
+        """Load them now (seconds after an installation, else a fraction of one). False if that is not possible here."""
+        self._loading = True
+        if self.kernels is None and find_spec("numba"):
+            try:
+                self.kernels = import_module(self.name)
+            except RuntimeError:  # numba found no place for its cache
+                pass
+        return self.kernels is not None

@@ -1,0 +1,114 @@
+"""Windows of images: the compiled twins of kernels/windows.py.
+
+What lives here: copying windows into columns, adding columns back, the largest number of each window. What does not: the decision which of
+the two runs (kernels/windows.py). Importing this file imports numba and compiles. Images are (N, C, H, W).
+LeNet on 32 images: columns of the first layer 90 µs (numpy 800), their way back 130 (1,900), pooling 60 (1,500).
+"""
+from numba import njit
+
+JIT = {"cache": True, "error_model": "numpy"}
+SIX = "int64, int64, int64, int64, int64, int64, int64, int64"
+
+
+def jit(signature):
+    return njit([signature.replace("T", kind) for kind in ("float32", "float64")], **JIT)
+
+
+@njit(error_model="numpy")
+def inside(size, offset, stride, count):
+    """The range of positions o for which 0 <= o * stride + offset < size."""
+    low = 0 if offset >= 0 else (-offset + stride - 1) // stride
+    high = (size - offset + stride - 1) // stride if size > offset else 0
+    high = min(count, high)
+    return min(low, high), high
+
+
+@jit(f"(T[:, :, :, ::1], {SIX}, T[:, :, :, :, :, ::1])")
+def unfold(x, kernel_h, kernel_w, stride_h, stride_w, padding_h, padding_w, dilation_h, dilation_w, out):
+    height, width = x.shape[2], x.shape[3]
+    rows, columns = out.shape[4], out.shape[5]
+    for n in range(x.shape[0]):
+        for c in range(x.shape[1]):
+            for a in range(kernel_h):
+                top = a * dilation_h - padding_h
+                for b in range(kernel_w):
+                    left = b * dilation_w - padding_w
+                    low, high = inside(width, left, stride_w, columns)
+                    for i in range(rows):
+                        row = i * stride_h + top
+                        if row < 0 or row >= height:
+                            for j in range(columns):
+                                out[n, c, a, b, i, j] = 0
+                            continue
+                        for j in range(low):
+                            out[n, c, a, b, i, j] = 0
+                        if stride_w == 1:
+                            for j in range(low, high):
+                                out[n, c, a, b, i, j] = x[n, c, row, j + left]
+                        else:
+                            for j in range(low, high):
+                                out[n, c, a, b, i, j] = x[n, c, row, j * stride_w + left]
+                        for j in range(high, columns):
+                            out[n, c, a, b, i, j] = 0
+
+
+@jit(f"(T[:, :, :, :, :, ::1], {SIX}, T[:, :, :, ::1])")
+def fold(columns, kernel_h, kernel_w, stride_h, stride_w, padding_h, padding_w, dilation_h, dilation_w, out):
+    height, width = out.shape[2], out.shape[3]
+    for n in range(out.shape[0]):
+        for c in range(out.shape[1]):
+            for i in range(height):
+                for j in range(width):
+                    out[n, c, i, j] = 0
+            for a in range(kernel_h):
+                top = a * dilation_h - padding_h
+                for b in range(kernel_w):
+                    left = b * dilation_w - padding_w
+                    low, high = inside(width, left, stride_w, columns.shape[5])
+                    for i in range(columns.shape[4]):
+                        row = i * stride_h + top
+                        if 0 <= row < height:
+                            if stride_w == 1:
+                                for j in range(low, high):
+                                    out[n, c, row, j + left] += columns[n, c, a, b, i, j]
+                            else:
+                                for j in range(low, high):
+                                    out[n, c, row, j * stride_w + left] += columns[n, c, a, b, i, j]
+
+
+@jit(f"(T[:, :, :, ::1], {SIX}, T[:, :, :, ::1], int64[:, :, :, ::1])")
+def max_pool(x, kernel_h, kernel_w, stride_h, stride_w, padding_h, padding_w, dilation_h, dilation_w, out, index):
+    height, width = x.shape[2], x.shape[3]
+    for n in range(x.shape[0]):
+        for c in range(x.shape[1]):
+            for i in range(out.shape[2]):
+                top = i * stride_h - padding_h
+                first_row = 0 if top >= 0 else (-top + dilation_h - 1) // dilation_h
+                for j in range(out.shape[3]):
+                    left = j * stride_w - padding_w
+                    first = 0 if left >= 0 else (-left + dilation_w - 1) // dilation_w
+                    place = (top + first_row * dilation_h) * width + left + first * dilation_w
+                    best = x[n, c, top + first_row * dilation_h, left + first * dilation_w]
+                    for a in range(first_row, kernel_h):
+                        row = top + a * dilation_h
+                        if row >= height:
+                            break
+                        for b in range(first, kernel_w):
+                            column = left + b * dilation_w
+                            if column >= width:
+                                break
+                            v = x[n, c, row, column]
+                            better = (v > best) | (v != v)  # nan wins
+                            best = v if better else best
+                            place = row * width + column if better else place
+                    out[n, c, i, j] = best
+                    index[n, c, i, j] = place
+
+
+@jit("(T[:, ::1], int64[:, ::1], T[:, ::1])")
+def put(g, index, out):
+    for n in range(g.shape[0]):
+        for i in range(out.shape[1]):
+            out[n, i] = 0
+        for i in range(g.shape[1]):
+            out[n, index[n, i]] += g[n, i]

@@ -1,0 +1,124 @@
+"""Compiled kernels against their numpy twins: equal to the last digits, at every edge that a row can meet; where sums keep their order, equal
+to the last bit. What the twins compute is held by the reference cases.
+"""
+
+import numpy as np
+import pytest
+
+from minigrad.kernels import neural, scatter, windows
+from minigrad.ops import convolution, pooling
+
+pytest.importorskip("numba")
+
+SHAPES = [(3, 700), (1, 2500), (2, 3, 400), (700, 3), (4096,)]
+EDGES = [0.0, -0.0, 1e-40, -1e-40, 1e-30, -80.0, 88.0, -104.0, 200.0, -1e30, np.inf, -np.inf, np.nan]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def loaded():
+    assert all([module.warm() for module in (neural, scatter, windows)])
+
+
+@pytest.fixture
+def both(monkeypatch):
+    """Runs a function with the kernels and without."""
+
+    def run(module, function):
+        kernels = module.compiled.kernels
+        assert kernels is not None
+        fast = function()
+        with monkeypatch.context() as patch:
+            patch.setattr(module.compiled, "kernels", None)
+            patch.setattr(module.compiled, "_loading", True)
+            return fast, function()
+
+    return run
+
+
+def floats(shape, seed=0, edges=False):
+    x = np.random.RandomState(seed).standard_normal(shape).astype(np.float32) * 3
+    if edges:
+        x.reshape(-1)[: 7 * len(EDGES) : 7] = EDGES
+    return x
+
+
+def same(fast, plain, digits=3e-6):
+    for a, b in zip(fast, plain, strict=True) if isinstance(fast, tuple) else [(fast, plain)]:
+        assert a.dtype == b.dtype and a.shape == b.shape
+        np.testing.assert_allclose(a, b, rtol=digits, atol=digits)
+
+
+@pytest.mark.parametrize("edges", [False, True])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_rows_of_numbers(both, shape, edges):
+    x, g, dim = floats(shape, edges=edges), floats(shape, 1), len(shape) - 1
+    y, log_y = neural.softmax(x, dim), neural.log_softmax(x, dim)
+    for function in (
+        lambda: neural.softmax(x, dim),
+        lambda: neural.log_softmax(x, dim),
+        lambda: neural.softmax_slope(g, y, dim),
+        lambda: neural.log_softmax_slope(g, log_y, dim),
+        lambda: neural.gelu(x),
+        lambda: neural.gelu_slope(g, x),
+    ):
+        with np.errstate(all="ignore"):
+            same(*both(neural, function))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("last", [1, 2])
+def test_layer_norm(both, shape, last):
+    last = min(last, len(shape))
+    affine, axes = shape[-last:], tuple(range(len(shape) - last, len(shape)))
+    x, g, weight, bias = floats(shape) + 5, floats(shape, 1), floats(affine, 2), floats(affine, 3)
+    same(*both(neural, lambda: neural.normalize(x, weight, bias, shape, axes, affine, 1e-5)), 2e-5)
+    same(*both(neural, lambda: neural.normalize_backward(g, x, weight, shape, axes, affine, 1e-5)), 2e-4)
+
+
+def test_masked_softmax_is_zero_where_masked():
+    x = np.full((4, 1024), -np.inf, np.float32)
+    x[:, :3] = 1.0
+    y = neural.softmax(x, 1)
+    assert (y[:, 3:] == 0).all() and np.allclose(y[:, :3], 1 / 3)
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(50,), (50, 7), (50, 2, 3)])
+def test_adding_where_an_index_says(both, shape, kind):
+    index = np.random.RandomState(0).randint(-50, 50, (40, 30))
+    values = floats((*index.shape, *shape[1:])).astype(kind)
+
+    def add():
+        out = np.zeros(shape, kind)
+        scatter.add_at(out, (index,), values)
+        return out
+
+    fast, plain = both(scatter, add)
+    assert np.array_equal(fast, plain)
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+@pytest.mark.parametrize(
+    "stride, padding, dilation", [((1, 1), (0, 0), (1, 1)), ((2, 1), (1, 2), (1, 1)), ((1, 3), (0, 1), (2, 2)), ((1, 1), (3, 3), (1, 1))]
+)
+def test_windows(both, kind, stride, padding, dilation):
+    x, kernel = floats((2, 3, 21, 37)).astype(kind), (3, 2)
+    x[0, 0, 0, 0] = np.nan
+    fast, plain = both(windows, lambda: convolution.unfold(x, kernel, stride, padding, dilation, 1))
+    assert np.array_equal(fast, plain, equal_nan=True)
+    columns = floats(fast.shape, 1).astype(kind)
+    same(*both(windows, lambda: convolution.fold(columns, 3, (21, 37), kernel, stride, padding, dilation)))
+    half = tuple(min(p, k // 2) for p, k in zip(padding, kernel, strict=True))
+    for ceil_mode in (False, True):
+        (values, index), (twin_values, twin_index) = both(
+            windows, lambda mode=ceil_mode: pooling._max_pool(x, kernel, stride, half, dilation, mode)
+        )
+        assert np.array_equal(values, twin_values, equal_nan=True) and np.array_equal(index, twin_index)
+        same(*both(windows, lambda v=values, i=index: pooling._put(np.nan_to_num(v), i, (21, 37))))
+
+
+def test_one_dimension(both):
+    x = floats((2, 3, 50))
+    fast, plain = both(windows, lambda: convolution.unfold(x, (5,), (2,), (3,), (2,), 1))
+    assert np.array_equal(fast, plain)
+    same(*both(windows, lambda: convolution.fold(plain, 3, (50,), (5,), (2,), (3,), (2,))))
