@@ -18,7 +18,7 @@ PACKAGES = ("minigrad", "widgets")
 FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 HEAVY = ("numpy", "numba", "IPython", "matplotlib", "ipywidgets", "pygraphviz", "widgets")
-IMPORT_NAMES = {"jupyterlab": None}  # distribution -> the name that is imported, where it differs; None: used as a program
+IMPORT_NAMES = {"jupyterlab": None, "pillow": "PIL"}  # distribution -> the name that is imported, where it differs; None: used as a program
 
 
 def name_of(path):
@@ -134,7 +134,7 @@ def test_what_is_declared_is_imported():
     used = outside(FILES) | {"graphviz"}  # graphviz: on the list that the course fixes; the view lays out with pygraphviz
     for name in requirements():
         if IMPORT_NAMES.get(name, name):
-            assert name in used, f"{name} is a dependency, and nothing imports it"
+            assert IMPORT_NAMES.get(name, name) in used, f"{name} is a dependency, and nothing imports it"
 
 
 def conda_environment():

@@ -56,8 +56,10 @@ def chromium(path: str, **context):
 
 
 @contextlib.contextmanager
-def lab_server(root: Path, home: Path):
-    """Serve `root` with JupyterLab and yield its address. All settings, kernels' profiles and logs live in `home`; lab.log is there too."""
+def lab_server(root: Path, home: Path, app: str = "lab"):
+    """Serve `root` with JupyterLab and yield its address. All settings, kernels' profiles and logs live in `home`; lab.log is there too.
+
+    app: "lab", or "notebook" for Notebook 7."""
     settings = {
         "notebook-extension/tracker": {"windowingMode": "none"},  # cells outside the window stay in the page
         "apputils-extension/themes": {"theme": "JupyterLab Light", "adaptive-theme": False},
@@ -74,9 +76,11 @@ def lab_server(root: Path, home: Path):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}",
+    name = {"lab": "jupyterlab", "notebook": "notebook"}[app]
+    own = {"lab": "LabApp", "notebook": "JupyterNotebookApp"}[app]
+    command = [sys.executable, "-m", name, "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}",
                "--ServerApp.port_retries=0", f"--ServerApp.root_dir={root}", f"--IdentityProvider.token={TOKEN}",
-               "--ServerApp.disable_check_xsrf=True", "--LabApp.expose_app_in_browser=True"]  # window.jupyterapp runs any command
+               "--ServerApp.disable_check_xsrf=True", f"--{own}.expose_app_in_browser=True"]  # window.jupyterapp runs any command
     log = home / "lab.log"
     with open(log, "wb") as out:
         server = subprocess.Popen(command, env=env, stdout=out, stderr=subprocess.STDOUT, start_new_session=True)

@@ -1,0 +1,67 @@
+"""What Colab and VS Code ask of a view, checked on what is sent to them: nothing from outside, a ground of its own, small.
+
+What lives here: rules that can be read off the module, the style sheet and the state. What does not: JupyterLab and Notebook 7, which are
+driven in a browser (tests/browser/).
+"""
+import gzip
+import json
+import re
+
+from minigrad import Value
+from widgets import graph
+from widgets.graph import LOADER, front, packed
+
+MODULE, CSS = front()
+LANGUAGES = ("http://www.w3.org/2000/svg", "http://www.w3.org/1998/Math/MathML")  # names of languages, not addresses
+
+
+def test_nothing_comes_from_outside():
+    for text in (MODULE, LOADER):
+        for name in LANGUAGES:
+            text = text.replace(name, "")
+        assert not re.search(r"https?:|//cdn|fetch\(|XMLHttpRequest|WebSocket|importScripts|document\.cookie|localStorage", text)
+        assert not re.search(r"^\s*import\s", text, flags=re.M), "a module of one piece"
+    assert not re.search(r"@import|url\(|@font-face", CSS)
+
+
+def test_the_module_is_small_as_it_is_and_as_it_travels():
+    assert len(MODULE.encode()) < 90_000 and len(packed()) < 30_000 and len(LOADER) < 1_500 and len(CSS.encode()) < 25_000
+    assert gzip.decompress(packed()).decode() == MODULE and packed() == packed.__wrapped__(), "the same bytes every time"
+
+
+def test_it_brings_its_own_ground_and_colours():
+    """VS Code shows outputs on white whatever its theme; Colab has no variables at all: every variable has a fallback."""
+    ground = re.search(r"--mg-bg: ([^;]+);", CSS)[1]
+    assert "--jp-" in ground and "--vscode-" in ground and ground.rstrip(")").endswith("Canvas")
+    assert re.search(r"\.mg-root \{[^}]*background: var\(--mg-bg\)", CSS) and re.search(r"\.mg-root \{[^}]*color: var\(--mg-ink\)", CSS)
+    for use in re.findall(r"var\((--(?:jp|vscode)[\w-]+)([,)])", CSS):
+        assert use[1] == ",", f"{use[0]} has no fallback"
+    own = set(re.findall(r"(--mg-[\w-]+):", CSS)) | {"--w", "--at", "--names"}
+    assert set(re.findall(r"var\((--mg-[\w-]+)", CSS)) <= own
+
+
+def test_styles_stay_inside_the_view():
+    plain = re.sub(r"/\*.*?\*/", "", CSS, flags=re.S)
+    for selector in re.findall(r"(?:^|[}{;])\s*([^{}@;]+)\{", plain):
+        for one in re.sub(r"\([^()]*\)", "", selector).split(","):
+            assert not one.strip() or ".mg-" in one, f"{one.strip()!r} would style the host's page"
+
+
+def test_the_state_is_what_every_host_can_carry():
+    x = Value(1.0)
+    view = graph((3 * x + 2) ** 2, names={"x": x})
+    state = view.get_state()
+    binary = {k for k, v in state.items() if isinstance(v, (bytes, memoryview))}
+    assert binary == {"code"}
+    plain = {k: v for k, v in state.items() if k not in binary | {"sweeps", "layout"}}
+    json.dumps(plain, allow_nan=False)
+    assert isinstance(plain["trace"], str) and json.loads(plain["trace"])["nodes"]
+    for sweep in state["sweeps"]:
+        assert isinstance(sweep["table"], bytes)
+    assert not {"log", "comm", "keys", "tabbable", "tooltip"} & {name for name in view.traits(sync=True) if name in vars(type(view))}
+
+
+def test_no_button_or_key_of_the_view_is_without_a_name():
+    assert MODULE.count('"aria-label"') > 12 and "data-lm-suppress-shortcuts" in MODULE
+    for tag in re.findall(r'h\("(?:input|select)", \{(?:[^{}]|\{[^}]*\})*\}', MODULE):
+        assert "aria-label" in tag, tag
