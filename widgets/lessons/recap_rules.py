@@ -27,7 +27,7 @@ def kept(name: str) -> set[str]:
 
 
 def rule_book() -> tuple[str, str]:
-    wanted = (set(), {"out"}, {"x"}, {"x", "y"}, {"x_shape"})
+    wanted: tuple[set[str], ...] = (set(), {"out"}, {"x"}, {"x", "y"}, {"x_shape"})
     out, words = "", []
     for k, ((title, why, names), want) in enumerate(zip(COLUMNS, wanted, strict=True)):
         assert all(kept(name) == want for name in names)

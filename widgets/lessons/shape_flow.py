@@ -208,10 +208,10 @@ class _Flow:
         event = self.events[self.at]
         out = label(20, 34, "tensor", "t soft") + label(120, 34, "shape", "t soft") + label(214, 34, "its gradient", "t soft")
         for k, (name, shape, grad) in enumerate(self.shapes()):
-            y = 60 + 24 * k
+            line = 60.0 + 24 * k
             if name == event.name:
-                out += tag("rect", "panel", x=12, y=y - 17, width=296, height=24, rx=5)
-            out += label(20, y, name[:12], "num t b") + label(120, y, shape, "num t fwd") + label(214, y, grad, "num t bwd")
+                out += tag("rect", "panel", x=12, y=line - 17, width=296, height=24, rx=5)
+            out += label(20, line, name[:12], "num t b") + label(120, line, shape, "num t fwd") + label(214, line, grad, "num t bwd")
         bottom = 60.0 + 24 * len(self.made)
         left = 336.0
         head = f"{'◀ back through' if event.back else '▶ forward:'} {event.expr}"
@@ -250,8 +250,9 @@ def draw_table(x: float, y: float, name: str, made: Table, colour: str) -> tuple
         for j, v in enumerate(row):
             left, top = x + CELL_W * j, y + 10 + CELL_H * i
             shade = 0.06 + 0.34 * min(1.0, abs(v) / most) if v == v and v else 0.0
-            box = {"x": left, "y": top, "width": CELL_W, "height": CELL_H}
-            out += tag("rect", **box, style=f"fill:var(--{colour});fill-opacity:{shade:.2f}") + tag("rect", "grid", **box, fill="none")
+            fill = f"fill:var(--{colour});fill-opacity:{shade:.2f}"
+            out += tag("rect", x=left, y=top, width=CELL_W, height=CELL_H, style=fill)
+            out += tag("rect", "grid", x=left, y=top, width=CELL_W, height=CELL_H, fill="none")
             out += label(left + CELL_W / 2, top + 16.5, short(v), "num t", "middle")
     wide, high = CELL_W * max((len(row) for row in rows), default=1), 10 + CELL_H * max(1, len(rows))
     if not rows or len(made.rows) > ROOM or any(len(row) > ROOM for row in made.rows):
