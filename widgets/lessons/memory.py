@@ -294,8 +294,8 @@ def memory(model: Any = None, x: Any = None, every: int | None = None, depth: in
     >>> print(memory(depth=4).text())
     checkpoints             peak    computed again
     no checkpoints       16.4 kB          0 layers
-    every 1 layer        20.5 kB          4 layers
-    every 2 layers       16.4 kB          4 layers
+    every 1 layer        16.4 kB          4 layers
+    every 2 layers       12.3 kB          4 layers
     """
     try:
         if model is not None and not isinstance(x, torch.Tensor):

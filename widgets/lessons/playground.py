@@ -298,7 +298,7 @@ def playground(
 
     >>> print(playground(steps=100).text())
     moons, Adam, lr = 0.03, batches of 32.
-    After 100 steps: loss 0.0667, 195 of 200 points right, 194 of 200 new ones right.
+    After 100 steps: loss 0.0759, 195 of 200 points right, 194 of 200 new ones right.
     """
     if inspect.isclass(model):
         return Sentence(f"playground needs a model, not the class {model.__name__}: make one with {model.__name__}().")

@@ -21,9 +21,12 @@ EVERY = 0.1  # seconds between two drawings
 class progress:  # noqa: N801 - used like a function
     """Go through `iterable` and show a bar; `note` is a sentence beside it, and may be set at any time.
 
-    >>> bar = progress(range(3), "three steps")
-    >>> [step for step in bar], bar.text()
-    ([0, 1, 2], 'three steps: 3 in all')
+    >>> for step in progress(range(3), "three steps"):
+    ...     print(step)
+    three steps: 3 in all
+    0
+    1
+    2
     """
 
     def __init__(self, iterable: Iterable, name: str = "training"):

@@ -207,7 +207,7 @@ def race(
     nearest of its eight stops is taken. Returns a widget, or one sentence that says what is wrong.
 
     >>> race().text().splitlines()[-2:]
-    ['Adam               first step 0.141  height 2.04', 'Adam, uncorrected  first step 0.447  height 0.273']
+    ['Adam               first step 0.141  height 0.213', 'Adam, uncorrected  first step 0.447  height 0.00323']
     """
     if not callable(surface) and surface not in SURFACES:
         return Sentence(f"race has the surfaces {', '.join(SURFACES)}, not {surface!r}; or give it a function of x and y.")
