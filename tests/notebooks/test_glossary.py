@@ -61,6 +61,12 @@ def test_links_to_notebooks_lead_somewhere(path):
                 assert place in {anchor(term) for term in terms()}
 
 
+@pytest.mark.parametrize("notebook", CHAPTER_FILES)
+def test_the_glossary_is_one_click_away(notebook):
+    last = nbformat.read(NOTEBOOKS / notebook, as_version=4).cells[-1].source
+    assert "](glossary.ipynb)" in last, "the last cell of a chapter links to the glossary"
+
+
 def test_the_contents_link_every_chapter_in_order():
     text = prose(NOTEBOOKS / "00_start_here.ipynb")
     rows = re.findall(r"^\| \[(\d+) · [^\]]+\]\(([^)]+)\) \| \S", text, re.M)
