@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
-KEPT = 20_000  # calls; a training loop forgets its oldest ones
+KEPT = 2_000  # calls; a training loop forgets its oldest ones
 
 LOG: deque[tuple[int, int, Any]] = deque(maxlen=KEPT)  # (first number, last number, weak reference to the module), inner calls first
 
