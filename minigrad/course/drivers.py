@@ -532,6 +532,23 @@ def tensor_fit(entry: Any, x: list[float], y: list[float], steps: int, lr: float
     return entry(_leaf64(x).detach(), _leaf64(y).detach(), steps, lr)
 
 
+def tensor_fit_retains(entry: Any, x: list[float], y: list[float], steps: int, lr: float) -> bool:
+    """Whether any backward pass of the fit kept its graph on purpose."""
+    Tensor, kept = _torch().Tensor, []
+    backward = Tensor.backward
+
+    def watched(self: Any, gradient: Any = None, retain_graph: Any = None, *rest: Any, **named: Any) -> None:
+        kept.append(bool(retain_graph))
+        backward(self, gradient, retain_graph, *rest, **named)
+
+    Tensor.backward = watched
+    try:
+        tensor_fit(entry, x, y, steps, lr)
+    finally:
+        Tensor.backward = backward
+    return any(kept)
+
+
 def gradcheck_case(entry: Any, case: str) -> Any:
     """A function, a derivative (right or not) and a point."""
     f, df, x = {

@@ -287,6 +287,28 @@ def test_a_panel_that_fails_hides_nothing(shell, monkeypatch):
     assert "The size of tensor a (4) must match" in text and "Traceback" in text and "inside the panel" not in text
 
 
+def test_an_expression_before_a_dot_keeps_its_parentheses(shell):
+    text, _ = provoke(shell, ["x = torch.ones(2, requires_grad=True)\n(x**2).numpy()"])
+    assert "(x ** 2).detach().numpy()" in text and "x ** 2.detach" not in text
+    text, _ = provoke(shell, ["x = torch.ones(2, requires_grad=True)\nx.exp().numpy()"])
+    assert "x.exp().detach().numpy()" in text and "(x.exp())" not in text
+
+
+@pytest.mark.parametrize("call, yes, no", [
+    ("torch.autograd.grad((2 * x).sum(), [x, unused])", ["x"], ["unused"]),
+    ("torch.autograd.grad((2 * x.detach() + unused).sum(), (x, unused))", ["unused"], ["x"]),
+    ("torch.autograd.grad(loss, [x, unused])", ["x"], ["unused"]),
+    ("torch.autograd.grad(loss, both)", ["x"], ["unused"]),
+    ("torch.autograd.grad(loss, unused)", [], ["unused"]),
+])  # fmt: skip
+def test_only_the_unused_input_is_called_unused(shell, call, yes, no):
+    text, _ = provoke(shell, ["x = torch.ones(2, requires_grad=True)\nunused = torch.ones(2, requires_grad=True)\nboth = [x, unused]\n"
+                              "loss = (2 * x).sum()", call])  # fmt: skip
+    rows = dict(re.findall(r"^(\S+) +(yes|no)\b", text, re.M))
+    assert rows == {**dict.fromkeys(yes, "yes"), **dict.fromkeys(no, "no")}, text
+    assert f"{no[0]} has no part in the recorded computation" in " ".join(text.split())
+
+
 def test_objects_that_cannot_be_looked_at(shell):
     cell = """
 class Evil:

@@ -120,12 +120,16 @@ def unused(m: Moment, _) -> Answer:
     picture = []
     call = next((n for n in ast.walk(m.tree) if isinstance(n, ast.Call) and len(n.args) > 1), None) if m.tree is not None else None
     name = "this input"
-    if call is not None:
+    seen = m.engine_frame.f_locals if m.engine_frame is not None else {}
+    reached, given = seen.get("found"), seen.get("inputs")  # of autograd.grad itself: what it found for each input
+    if call is not None and isinstance(reached, (tuple, list)) and isinstance(given, (tuple, list)) and len(reached) == len(given):
         out, inputs = call.args[0], call.args[1]
         items = inputs.elts if isinstance(inputs, (ast.Tuple, ast.List)) else [inputs]
-        root = m.value(out)
-        reached = _reached(root) if root is not None else set()
-        rows = [[ast.unparse(i), "yes" if id(m.value(i)) in reached else "no"] for i in items]
+        if len(items) == len(given):
+            texts = [ast.unparse(i) for i in items]
+        else:  # a list made elsewhere
+            texts = [m.name_of(lambda t, x=x: t is x) or f"input {k}" for k, x in enumerate(given)]
+        rows = [[text, "no" if g is None else "yes"] for text, g in zip(texts, reached, strict=True)]
         missing = [r[0] for r in rows if r[1] == "no"]
         name = f"`{missing[0]}`" if missing else name
         picture = [Table(["input", f"in the graph of {ast.unparse(out)}"], rows, bad={(k, 1) for k, r in enumerate(rows) if r[1] == "no"})]

@@ -42,7 +42,7 @@ def gradient_is_none(m: Moment, _) -> Answer | None:
     owner = _grad_owner(m)
     if owner is None:
         return None
-    thing, name = m.value(owner), ast.unparse(owner)
+    thing, name = m.value(owner), m.owner(owner)
     if not (is_tensor(thing) or isinstance(thing, Value)) and thing is not None:
         return None
     facts = [["value", "None"]]
@@ -106,7 +106,7 @@ def to_numpy(m: Moment, _) -> Answer:
     direct = owner is not None
     name = ast.unparse(owner) if owner is not None else next((text for text, t in m.tensors() if t.requires_grad), "x")
     what = f"`{name}` is part of a graph; numpy records nothing, so no gradient could come back through what it computes."
-    fix = f"To print or plot: `{name}.detach().numpy()`."
+    fix = f"To print or plot: `{m.owner(owner) if owner is not None else name}.detach().numpy()`."
     if not direct:
         fix += " To compute a part of the model: use the torch function of the same name (`torch.sin`, not `np.sin`)."
     return Answer("numpy would lose the graph", what, fix,

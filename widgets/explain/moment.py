@@ -44,6 +44,7 @@ class Moment:
             tb = tb.tb_next
         self.in_engine = bool(frames) and is_engine(frames[-1].tb_frame.f_code.co_filename)
         self.frames = [t for t in frames if is_learners(t.tb_frame.f_code.co_filename)]
+        self.engine_frame = frames[-1].tb_frame if self.in_engine else None  # the innermost, where the error was raised
 
     @property
     def here(self):
@@ -98,6 +99,11 @@ class Moment:
             except (SyntaxError, ValueError):
                 continue
         return None
+
+    @staticmethod
+    def owner(node: ast.expr) -> str:
+        """How an expression is written before a dot: with parentheses where it needs them."""
+        return ast.unparse(ast.Attribute(value=node, attr="_"))[:-2]
 
     def calls(self, method: str) -> ast.expr | None:
         """What stands before `.method(` in the line at fault."""

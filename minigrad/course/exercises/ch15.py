@@ -331,8 +331,16 @@ EX_D = Exercise(
             rtol=1e-9,
             draw=lambda r: (XS, [round(r.uniform(1, 5), 2) for _ in range(3)], 30, 0.02),
         ),
+        Probe("the graph of a step is let go", (XS, YS, 1, 0.05), False, drivers.tensor_fit_retains, 0.5),
     ),
     bank=(
+        Wrong(
+            "retain_graph everywhere",
+            STUB_D.replace("backward()", "backward(retain_graph=True)"),
+            "retain_graph=True keeps a graph for one more pass through it. Here every step makes a graph of its own: nothing is cured, and "
+            "memory is kept. Look at what w is after the first update.",
+            when=lambda seen: seen.value("the graph of a step is let go") is True,
+        ),
         Wrong(
             "never emptied",
             SOLUTION_D.replace("        w.grad = None\n", ""),
