@@ -63,3 +63,21 @@ def test_the_reference_pages_of_make_api(tmp_path):
     text = re.sub("<.*?>", "", (tmp_path / "minigrad/scalar.html").read_text("utf-8"))
     assert "backward_order" in text and "Raises TypeError if" in text
     assert "GraphView" in (tmp_path / "widgets.html").read_text("utf-8")
+
+
+def test_the_readmes_pictures_are_of_the_readmes_program():
+    from PIL import Image
+
+    from . import pictures
+
+    view = pictures.view()
+    (code,) = re.findall(r"```python\n(.*?)```", README, re.S)
+    assert "x = Value(1.0)\ny = (3 * x + 2) ** 2\ny.backward()" in code
+    for name in re.findall(r'(?:srcset|src)="([^"]+)"', README):
+        with Image.open(ROOT / name) as image:
+            assert getattr(image, "n_frames", 1) == (view.total + 1 if name.endswith(".gif") else 1)
+    alt = re.search(r'alt="([^"]+)"', README)[1]
+    assert "Forward: 1, 3, 5, 25. Backward: 1, 10, 10, 30." in alt
+    grads = {n["label"]: n["grad"] for n in view.trace["nodes"] if n["kind"] != "constant"}
+    assert sorted(grads.values()) == [1, 10, 10, 30]
+    view.close()
