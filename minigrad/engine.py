@@ -121,9 +121,15 @@ def serve(leaves, arrived, capture, graph, create_graph):
     for leaf in leaves:
         g = arrived.pop(leaf, None)
         if g is not None:
-            mine = type(g) is np.ndarray and g.base is None and sys.getrefcount(g) <= ALONE
+            mine = type(g) is np.ndarray and sys.getrefcount(g) <= ALONE and (g.base is None or _holds_alone(g))
             finish(leaf, g, mine, capture, graph, create_graph)
             yield leaf, g, ()
+
+
+def _holds_alone(view):
+    """Is the view a whole array, in order, that nobody but the view holds: the transpose of a transpose?"""
+    base = view.base
+    return type(base) is np.ndarray and base.size == view.size and view.flags.carray and sys.getrefcount(base) <= ALONE + 1
 
 
 def run_watched(node, g, needed, capture, graph, create_graph):

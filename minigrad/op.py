@@ -23,6 +23,7 @@ import builtins
 import inspect
 import linecache
 import warnings
+from types import FunctionType
 
 import numpy as np
 from numpy import asarray, ndarray
@@ -116,7 +117,7 @@ class Op:
 
     def saves_of(self, rule):
         """The names that a rule asks to be saved, in order."""
-        return tuple(inspect.signature(rule).parameters)[1:] if rule else ()
+        return _names(rule)[1:] if rule else ()
 
     def saved(self, node, name):
         """The value behind `node._saved_<name>`. Raises if it has been given back."""
@@ -137,10 +138,24 @@ def _find(key):
     return TABLE[key]
 
 
+def _names(function):
+    """The names of a function's parameters. Plain functions say them at once: with `inspect` a third of the import would be spent here."""
+    code = getattr(function, "__code__", None)
+    if code is None or code.co_kwonlyargcount or code.co_flags & _STARRED or "__signature__" in vars(function):
+        return tuple(inspect.signature(function).parameters)
+    return code.co_varnames[: code.co_argcount]
+
+
+_STARRED = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+
+
 def _parameters(op):
     """The parameters of the operation: those of its function on ndarrays after the inputs, as {name: default or Parameter.empty}."""
     if isinstance(op.forward, np.ufunc):
         return {}
+    if type(op.forward) is FunctionType and not op.forward.__defaults__ and not op.forward.__code__.co_flags & _STARRED:
+        if "__signature__" not in vars(op.forward) and not op.forward.__code__.co_kwonlyargcount:
+            return dict.fromkeys(_names(op.forward)[len(op.inputs) :], inspect.Parameter.empty)
     try:
         parameters = list(inspect.signature(op.forward).parameters.values())
     except ValueError:  # written in C without a signature

@@ -7,6 +7,7 @@ groups, state and options (optim/).
 `p` is the parameter, `g` its gradient (never written to); the other arrays are the optimiser's state.
 """
 import threading
+from functools import lru_cache
 from importlib.util import find_spec
 
 import numpy as np
@@ -50,6 +51,12 @@ def _flat(a, p):
     return _EMPTY[p.dtype] if a is None else a.reshape(-1)
 
 
+@lru_cache(4)
+def _numbers(values, dtype):
+    """The options as an array; those of one step are the same for most parameters."""
+    return np.array(values, dtype)
+
+
 def direction(p, g, weight_decay, maximize):
     """The gradient as the rules see it: turned round to maximise, and with weight decay added."""
     if maximize:
@@ -90,7 +97,7 @@ def adam(p, g, exp_avg, exp_avg_sq, max_exp_avg_sq, step, lr, beta1, beta2, eps,
         flat = p.reshape(-1), g.reshape(-1), exp_avg.reshape(-1), exp_avg_sq.reshape(-1), _flat(max_exp_avg_sq, p)
         decay, shrink = (0, 1 - lr * weight_decay) if decoupled else (weight_decay, 1)
         sign = -1 if maximize else 1
-        fast.adam(*flat, np.array([beta2, 1 - beta1, 1 - (1 - beta1), 1 - beta2, root, size, eps, decay, shrink, sign], p.dtype))
+        fast.adam(*flat, _numbers((beta2, 1 - beta1, 1 - (1 - beta1), 1 - beta2, root, size, eps, decay, shrink, sign), p.dtype))
         return
     if weight_decay and decoupled:
         p *= 1 - lr * weight_decay

@@ -134,7 +134,14 @@ def _at(y, ignore_index, axis):
     return np.expand_dims(np.where(y == ignore_index, 0, y), axis)
 
 
+def _plain(y, shape, weight, ignore_index):
+    """A matrix of which every row counts once: what most programs have, and a few calls instead of twenty."""
+    return weight is None and len(shape) == 2 and not (y == ignore_index).any()
+
+
 def _nll(x, y, weight, reduction, ignore_index):
+    if _plain(y, x.shape, weight, ignore_index):
+        return reduced(-x[np.arange(x.shape[0]), y], reduction)
     axis = 1 if x.ndim > 1 else 0
     picked = np.take_along_axis(x, _at(y, ignore_index, axis), axis).squeeze(axis)
     factors = _factors(y, weight, ignore_index, x.dtype)
@@ -146,6 +153,10 @@ def _nll(x, y, weight, reduction, ignore_index):
 
 
 def _nll_backward(g, y, shape, weight, reduction, ignore_index):
+    if _plain(y, shape, weight, ignore_index):
+        out = np.zeros(shape, g.dtype)
+        out[np.arange(shape[0]), y] = -g / g.dtype.type(shape[0]) if reduction == "mean" else -g
+        return out
     axis = 1 if len(shape) > 1 else 0
     factors = _factors(y, weight, ignore_index, g.dtype)
     values = -g * factors

@@ -1,5 +1,5 @@
-"""Compiled kernels against their numpy twins: equal to the last digits, at every edge that a row can meet; where sums keep their order, equal
-to the last bit. What the twins compute is held by the reference cases.
+"""Compiled kernels against their numpy twins: equal to the last digits, at every edge that a row can meet; where sums keep their order, to
+the last bit. What the twins compute is held by the reference cases.
 """
 
 import numpy as np

@@ -151,6 +151,9 @@ def _check_classes(input: Tensor, target: Tensor, weight: Tensor | None, ignore_
             f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of shape: "
             f"{list(weight.shape)}"
         )
+    a = target.array
+    if a.dtype.itemsize == 8 and a.size and a.view(np.uint64).max() < classes:  # below zero is very large
+        return
     wrong = (target.array != ignore_index) & ((target.array < 0) | (target.array >= classes))
     if wrong.any():
         raise IndexError(
@@ -176,6 +179,10 @@ def nll_loss(
     check_reduction(reduction)
     _check_classes(input, target, weight, ignore_index)
     check_floating(input, "nll_loss_out_frame")
+    return _nll_loss(input, target, weight, ignore_index, reduction)
+
+
+def _nll_loss(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str) -> Tensor:
     row = losses.nll_ if input.ndim <= 2 else losses.nll_2d
     return row(input, target, None if weight is None else weight.array, reduction, ignore_index)
 
@@ -204,7 +211,7 @@ def cross_entropy(
     _check_classes(input, target, weight, ignore_index)
     check_floating(input, "log_softmax_lastdim_kernel_impl")
     log_p = neural.log_softmax(input, axis)
-    loss = nll_loss(log_p, target, weight, ignore_index=ignore_index, reduction=reduction)
+    loss = _nll_loss(log_p, target, weight, ignore_index, reduction)
     if label_smoothing == 0:
         return loss
     # The smoothed part: minus the mean log-probability over the classes, weighted as the classes are.
