@@ -37,7 +37,7 @@ def execute(nb: NotebookNode, folder: Path = NOTEBOOKS) -> NotebookNode:
             cell.outputs, cell.execution_count = [], None
     nb.metadata["kernelspec"] = KERNEL
     with clean_home():
-        NotebookClient(nb, kernel_name="python3", timeout=300, record_timing=False, coalesce_streams=True, store_widget_state=False,
+        NotebookClient(nb, kernel_name="python3", timeout=600, record_timing=False, coalesce_streams=True, store_widget_state=False,
                        resources={"metadata": {"path": str(folder)}}).execute()
     return nb
 

@@ -25,7 +25,7 @@ def nbval(*paths):
 
 def test_notebooks_pass_a_second_time():
     """The ordinary run was the first: nothing that a notebook leaves behind changes what it shows next time."""
-    run = nbval(*all_notebooks())
+    run = nbval(*[path for path in all_notebooks() if path.stem != "17_training_loop"])  # it trains for half a minute, and keeps nothing
     assert run.returncode == 0, run.stdout
 
 
