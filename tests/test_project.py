@@ -130,6 +130,15 @@ def test_what_is_imported_is_declared():
     assert outside(FILES) - declared - comes_with_jupyterlab == set()
 
 
+def test_each_dependency_has_its_reason():
+    """The table in CONTRIBUTING.md names every declared package, and no other."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Dependencies")[2].partition("## Versions")[0]
+    rows = re.findall(r"^\| ([^|]+) \|", text, re.M)[1:]  # the first is the header
+    named = {name for row in rows for name in re.sub(r"\(.*?\)", "", row).replace(" ", "").split(",")}
+    groups = [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]
+    assert named == {Requirement(line).name for group in groups for line in group}
+
+
 def test_what_is_declared_is_imported():
     used = outside(FILES) | {"graphviz"}  # graphviz: on the list that the course fixes; the view lays out with pygraphviz
     for name in requirements():
