@@ -428,7 +428,7 @@ class Program:
     Holds numbers, no tensors. `reason` says why it cannot run, if it cannot."""
 
     def __init__(self, graph: Graph, values: list):
-        self.steps = []  # per item: ("leaf" | "constant", array) or (op, params, parents, output number)
+        self.steps: list[tuple] = []  # per item: ("leaf" | "constant", array) or (op, params, parents, output number)
         self.reason = ""
         for item, array in zip(graph.items, values, strict=True):
             if item.kind != "operation":
@@ -586,7 +586,8 @@ def run_pass(graph: Graph, edges: Mapping, tensors: list | None = None) -> Pass:
     """A pass through the learner's own graph, or through one that a Program has made again."""
     if tensors is None:
         return Pass(_root_edge(graph), graph.at, graph.of_node, edges, len(graph.items))
-    at, of_node = {}, {}
+    at: dict[Any, int] = {}
+    of_node: dict[Any, int] = {}
     for i, (item, t) in enumerate(zip(graph.items, tensors, strict=True)):
         if item.kind == "constant" or isinstance(t, tuple) or (edge := edge_of(t)) is None:
             continue

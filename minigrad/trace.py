@@ -15,8 +15,9 @@ import sys
 import types
 from collections.abc import Callable, Iterable, Mapping
 from decimal import ROUND_HALF_UP, Context, Decimal
+from functools import partial
 from itertools import islice
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from .rules import ATOM, PRODUCT, SUM, Rule, Text, latex, number_text, rule_for
 from .scalar import Constant, Value, _number, backward_order
@@ -186,7 +187,7 @@ def trace(
     if is_tensor(root):
         from . import trace_tensor
 
-        return trace_tensor.trace_tensor(root, names, title, cell_name, second)
+        return trace_tensor.trace_tensor(cast(Any, root), names, title, cell_name, second)
     graph = record(root, names)
     texts, named = _labels(graph)
     sources = [_source(obj, cell_name) for obj in graph.objects]
@@ -738,11 +739,16 @@ def _replay_tensor(trace: Trace) -> list[Row]:
         live["local"] = None if edge is None else edge["local"]
         said = {key: array_text(arrays[a]) if a is not None else "not kept" if key == "value" else "?" for key, a in at.items()}
         said["local"] = fmt(_float(live["local"]))
-        sentence = re.sub(r"\{(value|incoming|local|sends|before|after)\}", lambda m, said=said: said[m[1]], step["say"])
+        sentence = re.sub(r"\{(value|incoming|local|sends|before|after)\}", partial(_look_up, said), step["say"])
         if edge is not None and before is None and "sends" in step and arrays[step["sends"]]["shape"] == []:
             live["before"] = 0.0
-        rows.append(Row(step=k, phase=step["phase"], kind=step["kind"], node=i, edge=step["edge"], to=to, sentence=sentence, **live))
+        row = dict(step=k, phase=step["phase"], kind=step["kind"], node=i, edge=step["edge"], to=to, sentence=sentence, **live)
+        rows.append(cast(Row, row))
     return rows
+
+
+def _look_up(said: Mapping[str, str], match: re.Match[str]) -> str:
+    return said[match[1]]
 
 
 def _single(a: Numbers) -> Number | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import types
 from collections.abc import Callable, Mapping
+from typing import Any, cast, overload
 
 import numpy as np
 
@@ -127,7 +128,10 @@ class Recording:
 
     def _labels(self) -> tuple[list[Text], list[bool], list[str]]:
         items = self.graph.items
-        taken, used, texts, named, exprs = {i.name for i in items if i.name}, set(), [], [], []
+        taken, used = {i.name for i in items if i.name}, set[str]()
+        texts: list[Text] = []
+        named: list[bool] = []
+        exprs: list[str] = []
         made_up = 0
         gradient_of = {}
         if self.layers:
@@ -200,7 +204,7 @@ class Recording:
             grad = self.ran.grads[i] if self.ran else None
             rules, tex = self._rules(i, texts, exprs, edges)
             node = Node(
-                id=i, kind=item.kind, op=kind_of(item), label=texts[i].text, named=named[i],
+                id=i, kind=cast(Any, item.kind), op=kind_of(item), label=texts[i].text, named=named[i],
                 expr=exprs[i] or (texts[i].text if item.kind == "constant" else ""),
                 value=_value(value), grad=None if grad is None else floatas_json(grad.ravel()[0]) if grad.size == 1 else None,
                 requires_grad=self._requires(item), rule=rules, rule_latex=tex,
@@ -208,7 +212,7 @@ class Recording:
                 source=sources[i], scope=scopes[i],
             )  # fmt: skip
             if item.shape is not None:
-                node["shape"], node["dtype"] = list(item.shape), from_numpy_dtype(item.dtype).name
+                node["shape"], node["dtype"] = list(item.shape), from_numpy_dtype(cast(np.dtype, item.dtype)).name
             node["array"], node["grad_array"] = arrays.add(value, ("value", i)), arrays.add(grad, ("grad", i))
             if item.op is not None:
                 node["function"] = friendly(item.op)
@@ -287,7 +291,7 @@ class Recording:
         if op.outputs is not ...:
             labels.update({name: texts[target] if target < len(texts) else Text("out") for name in op.outputs})
         shapes = {name: self.graph.items[p].shape for name, p in zip(op.inputs, item.parents, strict=False)}
-        return flow(op, rule, labels, shapes, parameters(item.node))
+        return flow(op, rule, labels, cast(dict[str, tuple], shapes), parameters(item.node))
 
     def _rules(self, i: int, texts, exprs, edges) -> tuple[str, str]:
         item, lines, tex = self.graph.items[i], {}, []
@@ -450,7 +454,8 @@ class Recording:
             say += f"backward() adds it to what {label}.grad already holds."
         if i in (self.ran.changed if self.ran else ()):
             say += " A hook of yours has changed it on the way."
-        return Step(phase="backward", kind="accumulate", node=i, edge=None, after=arrays.add(self.ran.grads[i], ("grad", i)), say=say)  # type: ignore[union-attr]
+        grad = cast(np.ndarray, cast(Pass, self.ran).grads[i])
+        return Step(phase="backward", kind="accumulate", node=i, edge=None, after=arrays.add(grad, ("grad", i)), say=say)
 
     def _say(self, nodes: list[Node], edge: Edge, senders: list[list[int]], raw, sent, where: list[int]) -> str:
         node, parent = nodes[edge["target"]], nodes[edge["source"]]
@@ -523,20 +528,20 @@ class Sweeper:
 
 def _own_rule(item: Item) -> str:
     """The name of the autograd.Function that made an operation, "" for one of the table's rows."""
-    return item.node._forward_cls.__name__ if item.kind == "operation" and isinstance(item.node, BackwardCFunction) else ""
+    return cast(Any, item.node)._forward_cls.__name__ if item.kind == "operation" and isinstance(item.node, BackwardCFunction) else ""
 
 
 def _saved(item: Item) -> list[Saved]:
     """What the node keeps: the named values of a row, or what a Function gave to save_for_backward."""
     if not _own_rule(item):
-        return [Saved(**kept) for kept in saved_by(item.node)]
+        return [cast(Saved, kept) for kept in saved_by(item.node)]
     out = []
     for k, entry in enumerate(item.node.saved):
         if entry is not None and isinstance(entry[0], Variable):  # not one that hooks have packed
             t, then, _ = entry
-            size = dict(shape=list(t.array.shape), dtype=from_numpy_dtype(t.array.dtype).name, bytes=t.array.nbytes)
-            now = t.version[0]
-            out.append(Saved(name=f"saved_tensors[{k}]", version=then, stale=now != then, now=now, **size))
+            shape, dtype, now = list(t.array.shape), from_numpy_dtype(t.array.dtype).name, t.version[0]
+            kept = Saved(name=f"saved_tensors[{k}]", shape=shape, dtype=dtype, bytes=t.array.nbytes)
+            out.append(Saved(**kept, version=then, stale=now != then, now=now))  # type: ignore[typeddict-item]
     return out
 
 
@@ -569,6 +574,12 @@ class Arrays:
         self.index: dict[int, int] = {}
         self.held: list[np.ndarray] = []  # so that no id is given twice
         self.where: list[tuple] = []  # what each is: ("value", item), ("grad", item), or ("event", number, place in the event)
+
+    @overload
+    def add(self, array: np.ndarray, where: tuple = ()) -> int: ...
+
+    @overload
+    def add(self, array: None, where: tuple = ()) -> None: ...
 
     def add(self, array: np.ndarray | None, where: tuple = ()) -> int | None:
         if array is None:

@@ -37,8 +37,7 @@ class Folds:
 
     def __init__(self, trace: Trace):
         self.nodes, self.result = trace["nodes"], trace["root"]
-        self.tokens = [(n["op"], (n["source"] or {}).get("line"), (n["source"] or {}).get("text"), tuple(n.get("shape", ())))
-                       for n in self.nodes]  # fmt: skip
+        self.tokens = [(n["op"], (s := n["source"]) and (s["line"], s["text"]), tuple(n.get("shape", ()))) for n in self.nodes]
         operations = [n["id"] for n in self.nodes if n["kind"] == "operation" and not n.get("layer")]
         self.parents: list[list[int]] = [[] for _ in self.nodes]
         users: list[list[int]] = [[] for _ in self.nodes]
@@ -159,11 +158,12 @@ class Folds:
             for key in common:
                 inside.setdefault(key, []).append(node["id"])
         homes: dict[int, list[int]] = {}
+        deeper = {key: set(leaves) for key, leaves in inside.items()}
         for key, leaves in inside.items():
             fold = self.folds[key]
             fold.members = sorted([*fold.members, *leaves])
             for leaf in leaves:
-                if self.nodes[leaf]["kind"] == "leaf" and not any(leaf in inside.get(c.key, ()) for c in fold.folds):
+                if self.nodes[leaf]["kind"] == "leaf" and not any(leaf in deeper.get(c.key, ()) for c in fold.folds):
                     homes.setdefault(key, []).append(leaf)
         for key, leaves in homes.items():
             if len(leaves) > AT_ONCE:
@@ -172,7 +172,7 @@ class Folds:
 
     def _leaf_parts(self, leaves: list[int]) -> list[Fold | int]:
         """Many inputs of one level in one fold."""
-        parts = self._parts([*leaves], times=len(leaves)) if len(leaves) > AT_ONCE else [*leaves]
+        parts = self._parts([*leaves], times=len(leaves))
         return [self._fold(f"{len(leaves):,} inputs", parts)]
 
     # Open and closed ----------------------------------------------------------------------------------------------------------
@@ -295,12 +295,12 @@ class Folded:
             count = sum(nodes[m]["kind"] == "operation" for m in fold.members)
             said = f"{count or len(fold.members)} {'operations' if count > 1 else 'operation' if count else 'inputs'}"
             needs = any(nodes[m]["requires_grad"] for m in fold.members)
-            node = dict(id=i, kind="fold", op="", label=fold.name, named=False, expr=said, value=out["value"], grad=out["grad"],
-                        requires_grad=needs, rule="", rule_latex="", saved=[], source=out["source"], scope=out["scope"], fold=fold.key,
-                        members=len(fold.members), outs=len(outs))  # fmt: skip
-            for key in ("array", "grad_array"):
-                if key in out:
-                    node[key] = out[key]  # type: ignore[literal-required]
+            node: dict[str, Any] = dict(
+                id=i, kind="fold", op="", label=fold.name, named=False, expr=said, value=out["value"], grad=out["grad"],
+                requires_grad=needs, rule="", rule_latex="", saved=[], source=out["source"], scope=out["scope"],
+                fold=fold.key, members=len(fold.members), outs=len(outs),
+            )  # fmt: skip
+            node |= {key: out[key] for key in ("array", "grad_array") if key in out}  # type: ignore[literal-required]
             shown.append(node)
         labels: dict[str, int] = {}
         for node in shown:  # two folds may have one name

@@ -26,6 +26,10 @@ CARD_PAD = 12.0
 NAME_CHAR, EXPR_CHAR = 8.7, 7.0  # pixels a character takes at the sizes of graph.css (DejaVu, the widest common fallback)
 PILL_HEIGHT, PILL_CHAR, PILL_MIN, PILL_USUAL = 20.0, 6.9, 40.0, 70.0
 MARGIN = 14.0
+# An input that each of many steps uses makes long wires. Where they pass this many columns all together, Graphviz is told to try less hard
+# (816 columns, 48 cards: 0.1 s instead of 0.5 s); beyond the second number it would take minutes, and the plain layout draws.
+SPANS_QUICK, SPANS = 300, 1500
+LANES = 3000  # and beyond this many, the plain layout keeps no lane free for long wires
 COLUMN_GAP, ROW_GAP = 26.0, 20.0
 STACK = 8.0  # how far the cards beneath a folded one stick out
 FRAME_SIDE, FRAME_TOP = 9.0, 25.0  # room between a frame and what is in it
@@ -163,7 +167,10 @@ def layout(trace: Trace, frames: Sequence[Framed] = (), prog: str | None = None)
         links.append((edge["id"], edge["source"], edge["target"], round(room, 1) if edge["carries_grad"] and not quiet else 0.0))
     if prog is None:
         prog = "dot" if _pygraphviz() else "plain"
-    size, corners, curves = _dot(cards, links, frames) if prog == "dot" else _plain(cards, links)
+    spans = _spans(len(cards), links) if prog == "dot" else 0
+    if spans > SPANS:
+        prog = "plain"
+    size, corners, curves = _dot(cards, links, frames, spans > SPANS_QUICK) if prog == "dot" else _plain(cards, links)
     for card, (x, y) in zip(cards, corners, strict=True):
         card["x"], card["y"] = x, y
     _spread_ends(cards, links, curves)
@@ -198,6 +205,31 @@ def _frames(cards: list[Card], frames: Sequence[Framed]) -> list[Frame]:
         name = shorten(frame.name, int((w - 40) / 7.4))
         out.append(Frame(fold=frame.fold, name=name, x=round(x, 1), y=round(y, 1), w=round(w, 1), h=round(h, 1)))
     return out
+
+
+def _columns(count: int, links: list) -> list[int]:
+    """The column of every card: one after the last of its parents."""
+    children: list[list[int]] = [[] for _ in range(count)]
+    waiting = [0] * count
+    for _, source, target, _ in links:
+        children[source].append(target)
+        waiting[target] += 1
+    column = [0] * count
+    ready = [n for n in range(count) if not waiting[n]]
+    while ready:
+        n = ready.pop()
+        for child in children[n]:
+            column[child] = max(column[child], column[n] + 1)
+            waiting[child] -= 1
+            if not waiting[child]:
+                ready.append(child)
+    return column
+
+
+def _spans(count: int, links: list) -> int:
+    """How many columns all wires pass together."""
+    column = _columns(count, links)
+    return sum(column[target] - column[source] for _, source, target, _ in links)
 
 
 Points = list[tuple[float, float]]  # start, then three control points per cubic piece
@@ -274,10 +306,12 @@ def _pygraphviz():
     return pygraphviz
 
 
-def _dot(cards: list[Card], links: list, frames: Sequence[Framed] = ()):
+def _dot(cards: list[Card], links: list, frames: Sequence[Framed] = (), quick: bool = False):
     """Graphviz layout. Each pill is a small node of its own, so that Graphviz keeps it clear of cards and other wires."""
     graph = _pygraphviz().AGraph(directed=True, strict=False, rankdir="LR", nodesep=ROW_GAP / 72, ranksep=COLUMN_GAP / 72)
     graph.graph_attr.update(nslimit="1", nslimit1="1")  # on 365 cards 0.6 s instead of 1.0 s, and no taller
+    if quick:
+        graph.graph_attr.update(nslimit="0.2", nslimit1="0.2", mclimit="0.1")
     graph.node_attr.update(shape="box", fixedsize="true", label="")
     graph.edge_attr.update(dir="none", tailport="e", headport="w")  # dir=none, or splines stop short to leave room for dot's own arrow
     for number, card in enumerate(cards):
@@ -357,9 +391,10 @@ def _plain(cards: list[Card], links: list):
     size = [(c["w"], c["h"]) for c in cards]
     slots = list(column)
     paths = []
+    direct = sum(column[target] - column[source] for _, source, target, _ in links) > LANES
     for _, source, target, pill in links:
         path = [source]
-        for c in range(column[source] + 1, column[target]):
+        for c in range(column[source] + 1, column[source] + 2 if direct else column[target]):
             path.append(len(slots))
             slots.append(c)
             size.append((pill or 8.0, PILL_HEIGHT) if c == column[source] + 1 else (8.0, 12.0))

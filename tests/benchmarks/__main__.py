@@ -1,4 +1,11 @@
-"""`python -m tests.benchmarks`: see run.py."""
-from .run import main
+"""`python -m tests.benchmarks`: see run.py; `python -m tests.benchmarks view`: see view.py."""
+import sys
 
-main()
+if sys.argv[1:2] == ["view"]:
+    from .view import main
+
+    main(sys.argv[2:])
+else:
+    from .run import main as run
+
+    run()

@@ -542,25 +542,27 @@ function render({ model, el }) {
       const e = w.edge, x = now.sent[e.id], ready = now.known[e.source] && now.known[e.target];
       const acting = e.id === active || (current?.kind === "compute" && e.target === current.node);
       const state = x ? "b" : ready ? "f" : "idle", wide = x ? width(x.sends, mostBack).toFixed(2) : "1.8";
-      if (same(w, state, acting, wide, ready, point.locals[e.id], covered)) continue;
+      if (same(w, state, acting, wide, ready, point.locals[e.id], covered, dragging)) continue;
       w.g.setAttribute("class", `mg-wire mg-is-${state}${acting ? " mg-now" : ""}${!e.carries_grad ? " mg-const" : ""}${e.makes?.length ? " mg-makes" : ""}`);
       w.g.style.setProperty("--w", wide);
       if (w.text) {
         const local = point.locals[e.id], number = covered && !x && !plainNumber(e.local_text) ? "× ?" : `× ${fit(local, Math.max(5, Math.floor((w.wire.pw - 18) / 6.9) - 2))}`;
         if (!w.wire.text) { // a number may need more room than its formula
           const wide = Math.max(w.wire.pw, 15 + 6.9 * number.length);
-          w.face.setAttribute("width", wide);
-          w.face.setAttribute("x", w.wire.px - wide / 2);
+          if (w.wide !== wide) {
+            w.face.setAttribute("width", (w.wide = wide));
+            w.face.setAttribute("x", w.wire.px - wide / 2);
+          }
         }
         put(w.text, !ready ? "" : w.wire.text ? w.wire.text[x ? 1 : 0] : number);
-        put(/** @type {Element} */ (w.text.nextSibling), w.wire.text && !Number.isFinite(local) ? `to ${trace.nodes[e.source].label}: ${e.local_text || "its rule"}${e.broadcast ? `, summed over ${e.broadcast.axes.length === 1 ? "dimension" : "dimensions"} ${e.broadcast.axes.join(", ")}, because ${shapeText(e.broadcast.shape)} was broadcast to ${shapeText(e.broadcast.to)}` : ""}`
+        if (!dragging) put(/** @type {Element} */ (w.text.nextSibling), w.wire.text && !Number.isFinite(local) ? `to ${trace.nodes[e.source].label}: ${e.local_text || "its rule"}${e.broadcast ? `, summed over ${e.broadcast.axes.length === 1 ? "dimension" : "dimensions"} ${e.broadcast.axes.join(", ")}, because ${shapeText(e.broadcast.shape)} was broadcast to ${shapeText(e.broadcast.to)}` : ""}`
           : `∂${trace.nodes[e.target].label}/∂${trace.nodes[e.source].label} = ${plainNumber(e.local_text) ? "" : `${e.local_text} = `}${fmt(local)}`);
       }
     }
     for (const c of cards) {
       const id = c.card.id, known = !!now.known[id], acting = !!current && (current.node === id || (active >= 0 && trace.edges[active].source === id));
       const arrays = trace.arrays && [arrayAt(trace, point, known ? c.node.array : null), arrayAt(trace, point, now.grads?.[id])];
-      if (same(c, known, point.values[id], now.got[id], now.sums[id], acting, acting && current?.node, selected === id, point, now.grads?.[id])) continue;
+      if (same(c, known, point.values[id], now.got[id], now.sums[id], acting, acting && current?.node, selected === id, trace.arrays ? point : 0, now.grads?.[id], dragging)) continue;
       const one = c.node.kind !== "fold" || !trace.arrays;
       put(c.value, known ? (c.node.array === null ? "not kept" : one ? fit(point.values[id], c.room) : arrays && arrays[0] ? between(arrays[0], c.room) : "") : "·");
       const complete = now.got[id] === now.need[id], some = now.got[id] > 0, g = now.sums[id];
@@ -578,6 +580,7 @@ function render({ model, el }) {
       cl.toggle("mg-gets", acting && current?.node !== id);
       cl.toggle("mg-selected", selected === id);
       cl.toggle("mg-odd", known && (arrays ? !!arrays[0]?.odd : !Number.isFinite(point.values[id])));
+      if (dragging) continue; // the words follow when the slider rests
       const shape = c.node.shape ? `, shape ${shapeText(c.node.shape)}` : "", special = trace.arrays ? ` ${markWords(trace, c.node)}`.trimEnd() : "";
       const words = arrays ? `${c.node.label}${shape}${c.node.kind === "operation" ? ` = ${c.node.expr}, ${c.node.op}` : `, ${c.node.kind === "leaf" ? "input" : "constant"}`}: ${known ? `value ${arrays[0] ? arrayText(arrays[0]) : "not kept"}` : "not computed yet"}${some ? `, gradient ${arrayText(arrays[1])}${complete ? "" : ` so far (${now.got[id]} of ${now.need[id]})`}` : ""}.${special}` : `${c.node.label}${c.node.kind === "leaf" ? ", input" : c.node.kind === "constant" ? ", constant" : ` = ${c.node.expr}`}: ${known ? `value ${fmt(point.values[id])}` : "not computed yet"}${some ? `, gradient ${fmt(g)}${complete ? "" : ` so far (${now.got[id]} of ${now.need[id]})`}` : ""}`;
       const spoken = c.node.kind === "fold" ? `${c.node.label}, folded: ${c.node.expr}, ${c.node.members} nodes. Open it with Enter.` : words;
@@ -883,7 +886,7 @@ function render({ model, el }) {
         put(limits, `${fmt(sweep.xs[0], 4)} … ${fmt(sweep.xs[sweep.xs.length - 1], 4)}`);
       } else { range.disabled = true; if (alive) model.send({ type: "want", node: id }); }
       range.oninput = () => slide(id, Number(range.value));
-      range.onchange = () => { dragging = false; clearTimeout(pause); save(); };
+      range.onchange = () => { dragging = false; clearTimeout(pause); save(); update(); };
       return { node: id, range, out, row: h("label", { class: "mg-input" }, h("span", { class: "mg-input-name", title: label }, tail(label, 16)), range, out, limits) };
     });
     const reset = h("button", { class: "mg-button mg-small mg-reset", type: "button", title: "put every input back to the values at which the graph was recorded" }, "reset");
@@ -902,7 +905,7 @@ function render({ model, el }) {
     dragging = true;
     model.set("inputs", { ...model.get("inputs"), [id]: sweep.xs[index] });
     clearTimeout(pause);
-    pause = window.setTimeout(save, 150); // the kernel hears of a rest, not of every frame
+    pause = window.setTimeout(() => { dragging = false; save(); update(); }, 150); // the kernel hears of a rest, not of every frame
   }
   function placeSliders() {
     const at = model.get("inputs") ?? {};

@@ -1,0 +1,193 @@
+"""What the graph view costs in a real JupyterLab, beside the naive way: `python -m tests.benchmarks view` (also a part of `make bench`).
+
+For graphs of 10, 50, 500 and 1,000 nodes: how long until it is painted, how long a slider's frame and a step take (p50 and p95 of many),
+and how many bytes are sent to the browser when it opens and for every move of a slider. The view opens large graphs folded; the lines
+that say "all open" draw every card. The naive way, for comparison, is what notebooks usually do: an ipywidgets slider whose every change
+renders the graph anew with Graphviz into an Output. Times are wall-clock times of one machine and only mean something beside each other.
+"""
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+from pathlib import Path
+
+import nbformat
+
+from tests.browser import lab
+
+SETUP = """
+import math
+from minigrad import Value
+from widgets import graph
+def computation(nodes):
+    x, w = Value(0.5), Value(0.9)
+    h = x
+    for _ in range((nodes - 2) // 3):
+        h = (h * w + x).tanh()
+    return x, h
+computations = {n: computation(n) for n in (10, 50, 500, 1000)}
+graph(computations[10][1])
+"""
+NAIVE = """
+import ipywidgets, pygraphviz
+from IPython.display import SVG, display
+from minigrad.trace import trace
+from widgets.graph import refresh
+from minigrad.trace import record
+def naive(n):
+    x, y = computations[n]
+    out, slider = ipywidgets.Output(), ipywidgets.FloatSlider(value=0.5, min=-2, max=2, step=0.01)
+    def draw(_=None):
+        x.data = slider.value
+        refresh(record(y).objects)
+        t = trace(y, {"x": x, "y": y})
+        g = pygraphviz.AGraph(directed=True, strict=False, rankdir="LR")
+        g.node_attr["shape"] = "record"
+        for node in t["nodes"]:
+            g.add_node(node["id"], label=f"{node['label']}|data {node['value']:.4f}|grad {node['grad']:.4f}")
+        for edge in t["edges"]:
+            g.add_edge(edge["source"], edge["target"], edge["id"])
+        svg = g.draw(format="svg", prog="dot").decode()
+        with out:
+            out.clear_output(wait=True)
+            display(SVG(svg))
+    slider.observe(draw, "value")
+    draw()
+    return ipywidgets.VBox([slider, out])
+"""
+# In the page: run a cell and say when its code was done and when the result was painted.
+RUN = """async ([cell, ready]) => {
+  const panel = window.jupyterapp.shell.currentWidget, notebook = panel.content;
+  notebook.activeCellIndex = cell;
+  const begun = performance.now(), kernel = panel.sessionContext.session.kernel;
+  let ended = 0;
+  const onStatus = (_, status) => { if (status === 'idle') ended = performance.now(); };
+  kernel.statusChanged.connect(onStatus);
+  await window.jupyterapp.commands.execute('notebook:run-cell');
+  const where = notebook.widgets[cell].node;
+  while (!where.querySelector(ready)) await new Promise(requestAnimationFrame);
+  await new Promise((r) => requestAnimationFrame(() => setTimeout(r)));
+  const painted = performance.now();
+  kernel.statusChanged.disconnect(onStatus);
+  return [painted - begun, ended ? Math.max(0, painted - ended) : 0];
+}"""
+# One frame each: the event, the view's own work, and the layout that the browser does for it.
+FRAMES = """async ([cell, count, what]) => {
+  const root = window.jupyterapp.shell.currentWidget.content.widgets[cell].node.querySelector('.mg-root'), times = [];
+  const range = root.querySelector('.mg-input input[type=range]');
+  if (what === 'step') { root.focus(); root.dispatchEvent(new KeyboardEvent('keydown', {key: 'Home', bubbles: true})); }
+  for (let i = 0; i < count; i++) {
+    await new Promise(requestAnimationFrame);
+    const begun = performance.now();
+    if (what === 'slide') {
+      range.value = String((i * 7) % (Number(range.max) + 1));
+      range.dispatchEvent(new Event('input', {bubbles: true}));
+    } else root.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight', bubbles: true}));
+    root.querySelector('.mg-svg').getBoundingClientRect();
+    times.push(performance.now() - begun);
+  }
+  if (what === 'slide') range.dispatchEvent(new Event('change', {bubbles: true}));
+  return times;
+}"""
+# The naive slider by its keys; a move is over when the new picture stands in the page.
+KEYS = """async ([cell, count]) => {
+  const node = window.jupyterapp.shell.currentWidget.content.widgets[cell].node, times = [];
+  const handle = node.querySelector('.noUi-handle');
+  for (let i = 0; i < count; i++) {
+    const old = node.querySelector('.jp-OutputArea-output img, .jp-OutputArea-output svg');
+    const begun = performance.now();
+    handle.focus();
+    handle.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight', bubbles: true}));
+    for (;;) {
+      await new Promise(requestAnimationFrame);
+      const now = node.querySelector('.jp-OutputArea-output img, .jp-OutputArea-output svg');
+      if ((now && now !== old) || performance.now() - begun > 10000) break;
+    }
+    times.push(performance.now() - begun);
+  }
+  return times;
+}"""
+
+
+def p(times: list[float], share: float) -> float:
+    return sorted(times)[min(len(times) - 1, int(share * len(times)))]
+
+
+def kilo(count: float) -> str:
+    return f"{count / 1000:,.1f} kB"
+
+
+def measure(sizes: list[int]) -> list[list[str]]:
+    """A row of the table for each size and way."""
+    ways = [(n, "view", f"graph(computations[{n}][1])") for n in sizes]
+    ways += [(n, "view, all open", f"graph(computations[{n}][1], limit=10_000)") for n in sizes if n > 120]
+    ways += [(n, "naive", f"naive({n})") for n in sizes]
+    chromium = lab.find_chromium()
+    if chromium is None:
+        raise SystemExit(f"minigrad: {lab.NO_CHROMIUM}")
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "files"
+        root.mkdir()
+        nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in (SETUP, NAIVE, *(code for _, _, code in ways))])
+        nb.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        nbformat.write(nb, root / "bench.ipynb")
+        with lab.lab_server(root, Path(folder) / "home") as address, lab.chromium(chromium) as context:
+            page = context.new_page()
+            received = [0]
+
+            def count(message) -> None:
+                received[0] += len(message.encode() if isinstance(message, str) else message)
+
+            page.on("websocket", lambda socket: socket.on("framereceived", count))
+            notebook = lab.NotebookPage(page, address, "bench.ipynb").open()
+            page.set_default_timeout(120_000)
+            for cell in (0, 1):
+                notebook.command("notebook:run-cell")
+                page.evaluate(RUN, [cell, ".jp-OutputArea"])
+                notebook.wait_idle()
+            for k, (n, way, _) in enumerate(ways):
+                cell = k + 2
+                received[0] = 0
+                ready = ".noUi-handle" if way == "naive" else '.mg-root[data-ready="1"]'
+                if way == "naive":
+                    ready = ".jp-OutputArea-output .jp-OutputArea-output img, .widget-output img, .jp-OutputArea-output svg"
+                whole, after = page.evaluate(RUN, [cell, ready])
+                page.wait_for_timeout(400)  # everything that still arrives belongs to the opening
+                opened, received[0] = received[0], 0
+                if way == "naive":
+                    moves = 12
+                    slide, step = page.evaluate(KEYS, [cell, moves]), []
+                else:
+                    moves = 60
+                    has = notebook.cell(cell).locator(".mg-input").count() > 0
+                    slide = page.evaluate(FRAMES, [cell, moves, "slide"]) if has else []
+                page.wait_for_timeout(600)
+                per_move = received[0] / moves
+                if way != "naive":
+                    step = page.evaluate(FRAMES, [cell, 60, "step"])
+                    page.wait_for_timeout(300)
+                frame = f"{p(slide, 0.5):.1f} / {p(slide, 0.95):.1f}" if slide else "none"
+                steps = f"{statistics.median(step):.1f} / {p(step, 0.95):.1f}" if step else ""
+                rows.append([f"{n:,}", way, f"{whole:.0f}", f"{after:.0f}", frame, steps, kilo(opened), kilo(per_move)])
+                print("  ".join(rows[-1]), flush=True)
+                notebook.wait_idle()
+    return rows
+
+
+HEAD = ["nodes", "way", "run to paint, ms", "of it after the cell's end", "slider frame p50 / p95, ms", "step p50 / p95, ms",
+        "sent to open", "sent per move"]  # fmt: skip
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks view", description=__doc__.split("\n")[0])
+    parser.add_argument("sizes", nargs="*", type=int, default=[10, 50, 500, 1000])
+    rows = measure(parser.parse_args(arguments).sizes or [10, 50, 500, 1000])
+    print("\n| " + " | ".join(HEAD) + " |\n|" + "--:|" * len(HEAD))
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
+
+
+if __name__ == "__main__":
+    main()
