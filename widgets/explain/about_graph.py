@@ -139,3 +139,67 @@ def unused(m: Moment, _) -> Answer:
         "Ask for the tensor that was really used. If no influence is right here: `materialize_grads=True` gives zeros.",
         ("`allow_unused=True` without a look at the result", "you get None, and the next line that computes with it fails"), picture, 10,
     )  # fmt: skip
+
+
+@row(RuntimeError, r"^One of the differentiated Tensors does not require grad")
+def asked_constant(m: Moment, _) -> Answer:
+    return Answer("A gradient was asked for a constant",
+                  "One of the inputs given to `autograd.grad` does not require gradients, so nothing was recorded about it.",
+                  "Make it with `requires_grad=True` before the forward pass, and run that again.",
+                  ("switching the flag on now", "the graph that exists was recorded without this tensor"), chapter=10)  # fmt: skip
+
+
+@row(RuntimeError, r"^you can only change requires_grad flags of leaf variables")
+def flag_of_result(m: Moment, _) -> Answer:
+    return Answer("The flag of a result is not yours to set",
+                  "A result requires gradients because something it was computed from does. Only leaves, which no operation made, can be switched.",
+                  "To go on without the graph: `h = h.detach()`. To freeze a layer: switch its parameters off before the forward pass.",
+                  ("setting the flag before `backward` on every tensor", "gradients flow by the graph, and the graph is already there"), chapter=10)  # fmt: skip
+
+
+@row(RuntimeError, r"^(can't retain_grad on Tensor|cannot register a hook on a tensor)")
+def nothing_to_retain(m: Moment, found) -> Answer:
+    what = "keep a gradient" if "retain" in found[0] else "listen to a gradient"
+    return Answer("No gradient will ever arrive here",
+                  f"You asked to {what} of a tensor that is in no graph: it does not require gradients.",
+                  "Make it, or something it is computed from, with `requires_grad=True`, and outside `no_grad`.",
+                  ("`retain_graph=True`", "it keeps what the nodes saved, which is another thing than a gradient"),
+                  _chain(history.chain(m, m.calls("retain_grad") or m.calls("register_hook"))), 11)  # fmt: skip
+
+
+@row(RuntimeError, r"^Only Tensors created explicitly by the user \(graph leaves\) support the deepcopy")
+def copied_result(m: Moment, _) -> Answer:
+    return Answer("A result cannot be copied with its history", "`deepcopy` would have to copy the whole graph behind this tensor.",
+                  "`x.detach().clone()` copies the numbers; deep-copy a model before its parameters are replaced by results.", chapter=10)  # fmt: skip
+
+
+@row(RuntimeError, r"^Inference tensors cannot be saved for backward|inference tensor outside InferenceMode|on inference tensor outside")
+def inference(m: Moment, _) -> Answer:
+    return Answer("A tensor from inference_mode cannot join a graph",
+                  "Tensors made under `inference_mode` carry no version counter, which is what makes them cheap, so no node may save one.",
+                  "Use `torch.no_grad()` where the result is used in training later, or make a copy: `h.clone()`.",
+                  ("`enable_grad()` around the later line", "the tensor itself is marked for good"),
+                  [Chain(Link("inference_mode", "no version counter"), Link("training", "a node wants to save it", "bad"))], 10)  # fmt: skip
+
+
+@row((ValueError,), r"graph has a cycle|own ancestor")
+def cycle(m: Moment, _) -> Answer:
+    return Answer("A graph must not bite its own tail", "A node is, through its parents, its own ancestor. No order can compute such a graph.",
+                  "A result's `_prev` holds the operands it was computed from, which existed before it. Look for a parent that is assigned later.",
+                  ("a set of visited nodes", "it stops the walk, but the order that comes out is wrong"),
+                  [Chain(Link("a"), Link("b", "made from a"), Link("a", "made from b?", "bad"))], 2)  # fmt: skip
+
+
+@row(RecursionError, r"maximum recursion depth")
+def too_deep(m: Moment, _) -> Answer | None:
+    frames = {t.tb_frame.f_code.co_name: t for t in m.frames[-20:]}
+    walks = [name for name, t in frames.items() if "_prev" in (*t.tb_frame.f_code.co_names,)
+             or any(hasattr(v, "_prev") for v in t.tb_frame.f_locals.values())]  # fmt: skip
+    if not walks:
+        return None
+    return Answer("The graph is deeper than Python's stack",
+                  f"`{walks[-1]}` calls itself once for every node on the way down. A chain of a thousand operations is one too long for that.",
+                  "Walk with a list of your own: put the root on it, take the last, put its parents on; then sort by creation, or finish a node "
+                  "when all its parents are done.",
+                  ("`sys.setrecursionlimit`", "it only moves the wall, and beyond it Python itself can crash"),
+                  [], 5, "stack = [root]\nwhile stack:\n    node = stack.pop()\n    stack.extend(node._prev)")  # fmt: skip
