@@ -15,6 +15,8 @@ EX_A = ask(
     answer={"at x = 2": 4, "at x = -1": -3},
     wrong=(
         ("the other branch", {"at x = -1": -2}, "At x = -1 the test x > 0 fails: the branch that ran, and was recorded, is -3x + 1.", 0.5),
+        ("sign", {"at x = -1": 3}, "At x = -1 the line -3x + 1 ran. When x grows, does it rise or fall?", 0.5),
+        ("slope without x", {"at x = 2": 2}, "At x = 2 the square ran. Its slope is 2x, and x is not 1.", 0.5),
         ("the value", {"at x = -1": 4}, "That is the value there. The gradient says how fast it changes.", 0.5),
         ("a sum of branches", {"at x = 2": 1}, "Only one branch ran. The other one is not in the graph at all.", 0.5),
     ),
@@ -114,7 +116,8 @@ EX_B = Exercise(
         Wrong(
             "only the first parent",
             SOLUTION_B.replace("parent for parent, _ in node.next_functions", "parent for parent, _ in node.next_functions[:1]"),
-            "A node has one parent for each input: follow all pairs of next_functions, not only the first.",
+            "A node is missing. Follow all pairs of next_functions, not only the first; and two nodes may bear the same name, so "
+            "remember the nodes that you have seen, not their names.",
             on=("z = sin(x · y)",),
             credit=0.4,
         ),

@@ -58,6 +58,13 @@ EX_A = Exercise(
         Wrong("cos at the wrong place", _a("2 * x, v, cos(x)"), "dy/dv is taken where sin is applied: at v, not at x.", credit=0.6),
         Wrong("cos of u", _a("2 * x, v, cos(u)"), "dy/dv is taken where sin is applied: at v, not at u.", credit=0.6),
         Wrong("exp at x", _a("2 * x, exp(x), cos(v)"), "dv/du is taken where exp is applied: at u, not at x.", credit=0.6),
+        Wrong("without the 2", _a("x, v, cos(v)"), "du/dx: the slope of x² is 2x, not x.", credit=0.6),
+        Wrong(
+            "exp of v",
+            _a("2 * x, exp(v), cos(v)"),
+            "dv/du is exp at u, which is v itself: v has the exponential in it already.",
+            credit=0.6,
+        ),
         Wrong(
             "sign of cos",
             _a("2 * x, v, -cos(v)"),
@@ -110,6 +117,8 @@ EX_B = ask(
     wrong=(
         ("only the outer factor", 0.2829, "That is cos(exp(x²)), only the outer factor. Two more factors follow."),
         ("rounded too early", 0.3570, "Close, and wrong: cos(1.284) was rounded too early. (This misprint is in a real textbook.)"),
+        ("rounded to two digits", 0.36, "On the right way, but rounded too far: three digits are needed."),
+        ("sign", -0.3632, "The derivative of sin is cos, with a plus sign, and cos(1.284) is positive."),
         ("exp only", 1.284, "That is exp(x²), one of the three factors."),
         ("y itself", 0.9592, "That is y. How fast does it change?"),
         ("twice", 0.7265, "At x = 0.5 the factor 2x is 1, not 2."),

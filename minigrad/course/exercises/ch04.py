@@ -59,6 +59,7 @@ EX_B = ask(
     wrong=(
         ("only the square", 6, "That is one of two paths from x to c: add what the other one brings."),
         ("only the line", 5, "That is one of two paths from x to c: add what the other one brings."),
+        ("slope of x² without the 2", 8, "The slope of x² is 2x, not x."),
         ("multiplied", 30, "Add over paths, do not multiply: multiplication is for the steps along one path."),
         ("the value", 24, "That is c itself."),
     ),
@@ -84,6 +85,7 @@ EX_C = ask(
     wrong=(
         ("swapped", {"w.grad": 3, "x.grad": 2}, "In a product, the derivative with respect to one factor is the *other* factor.", 0.4),
         ("b's value forgotten", {"b.grad": 0}, "b is not a constant here: moving b by a little moves y by as much.", 0.7),
+        ("the value of y", {"b.grad": 7}, "b.grad: that is y. How far does y move when b moves by a little?", 0.7),
         ("values", {"w.grad": 6}, "w.grad: that is the value of the product. How fast does it change with w?", 0.5),
     ),
     hints=(

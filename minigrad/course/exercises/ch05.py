@@ -206,7 +206,7 @@ EX_A = Exercise(
             "no reflected sum",
             _a("    def __radd__(self, other):\n        return self + other\n\n", ""),
             "Python tried int.__add__ first; an int knows nothing about Value, so Python then asked for Value.__radd__. Define it.",
-            when=lambda seen: seen.error("1 + x") == "TypeError",
+            when=lambda seen: seen.error("1 + x") == "TypeError" and not seen.error("x * 3"),
         ),
         Wrong(
             "overwrites in the sum",
@@ -801,6 +801,24 @@ EX_D = Exercise(
             "stack of your own.",
             when=lambda seen: seen.error("10,000 values deep") == "RecursionError",
             credit=0.5,
+        ),
+        Wrong(
+            "breadth first",
+            """\
+def backward_deep(root):
+    root.grad = 1.0
+    queue, seen = [root], {root}
+    for v in queue:
+        v._backward()
+        for parent in v._prev:
+            if parent not in seen:
+                seen.add(parent)
+                queue.append(parent)
+""",
+            "Level by level works in the diamond by luck: a value with a short and a long path to the root runs before the long path has "
+            "paid in.",
+            on=("diamond", "a long and a short path"),
+            credit=0.4,
         ),
         Wrong(
             "raises the limit",

@@ -166,6 +166,8 @@ EX_B = ask(
             "exp: from the input it would have to be computed again. The output is enough, and it is there.",
             0.7,
         ),
+        ("exp keeps input and output", {"exp": "both"}, "exp: the output is enough, and it is there already.", 0.7),
+        ("another word", {"a * b": "both"}, "a * b: both factors, yes; the word for them stands in the question.", 0.9),
         ("exp keeps both", {"exp": "inputs"}, "exp: it has one input, and the output is enough.", 0.7),
         ("log keeps its output", {"log": "output"}, "log: its rule divides by the number that went in.", 0.7),
         ("sums keep inputs", {"a + b": "inputs"}, "a + b: its local derivatives are 1 whatever a and b are.", 0.7),

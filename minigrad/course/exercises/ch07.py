@@ -109,6 +109,13 @@ EX_B = Exercise(
             credit=0.4,
         ),
         Wrong(
+            "None for a Value",
+            _b("        w.grad = 0.0\n", "        w.grad = None\n"),
+            "None is a tensor's empty bucket. A Value adds to the number that is there: clear it with w.grad = 0.0.",
+            when=lambda seen: seen.error("one step") == "TypeError" and seen.error("a gradient left over from before") == "TypeError",
+            credit=0.6,
+        ),
+        Wrong(
             "emptied once",
             _b("    for _ in range(steps):\n        w.grad = 0.0\n", "    w.grad = 0.0\n    for _ in range(steps):\n"),
             "Cleared once, before the loop: every further step adds to the gradients of all steps before it.",
@@ -212,6 +219,14 @@ EX_C = Exercise(
             credit=0.5,
         ),
         Wrong(
+            "divides the bucket each time",
+            SOLUTION_C.replace("(loss * (1 / len(batches))).backward()", "loss.backward()\n        w.grad = w.grad / len(batches)"),
+            "This divides the bucket in every round, so early shares are divided again and again. Divide each loss, or the bucket once at "
+            "the end.",
+            on=("four batches", "three batches"),
+            credit=0.5,
+        ),
+        Wrong(
             "divides by a fixed 4",
             SOLUTION_C.replace("1 / len(batches)", "1 / 4"),
             "Four is written into the code: divide by the number of batches that came.",
@@ -274,6 +289,7 @@ EX_D = ask(
         ("last use only", 4, "Both uses send a share, and x.grad is their sum."),
         ("first use only", 3, "Both uses send a share, and x.grad is their sum."),
         ("the value", 10, "That is y, the value itself."),
+        ("slope of x² without x", 5, "The slope of x² is 2x, and here x is 2."),
         ("product", 12, "Shares are added, not multiplied."),
     ),
     hints=(

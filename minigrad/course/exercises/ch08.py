@@ -34,6 +34,12 @@ EX_A = ask(
             "x[i] is multiplied by every y[j], so its gradient is made of the y.",
             0.5,
         ),
+        (
+            "mean over a row",
+            {"each entry of x.grad": 6.5, "each entry of y.grad": 2.5},
+            "That is a mean over four. With v = 1 each of the four terms counts in full: add them.",
+            0.6,
+        ),
         ("one entry only", {"each entry of x.grad": 5}, "x[0] appears in a whole row of z, not only in its first entry.", 0.5),
     ),
     hints=(
@@ -112,6 +118,13 @@ EX_B = Exercise(
             credit=0.6,
         ),
         Wrong(
+            "compares with the columns",
+            SOLUTION_B.replace("len(v) != len(jacobian)", "len(v) != len(jacobian[0])"),
+            "v has one number for each output, and the outputs are the rows. Your check counts the columns, the inputs.",
+            on=("two outputs, three inputs", "two and two"),
+            credit=0.5,
+        ),
+        Wrong(
             "J times v",
             "def pullback(jacobian, v):\n    if len(v) != len(jacobian):\n        raise ValueError(len(v))\n    return [sum(a * "
             "b for a, b in zip(row, v)) for row in jacobian]\n",
@@ -171,6 +184,9 @@ EX_C = ask(
     comment="x = [1, 2, 3], y = x ** 2, y.backward(ones). What is x.grad?\nReplace None by a list.",
     answer=[2, 4, 6],
     wrong=(
+        ("the slope at 1 everywhere", [2, 2, 2], "The slope of x² is 2x: each entry has its own x."),
+        ("the whole table", [[2, 0, 0], [0, 4, 0], [0, 0, 6]], "That is the whole Jacobian. backward(v) adds its rows, each times its v."),
+        ("added up", 12, "x.grad has the shape of x: one number for each entry."),
         ("the values", [1, 4, 9], "That is y. Its derivative is what goes into x.grad."),
         ("the mean's", [2 / 3, 4 / 3, 2], "That is mean(): with v = ones the entries are summed, not averaged."),
         ("one number", [12], "x.grad has the shape of x: one number for each entry."),

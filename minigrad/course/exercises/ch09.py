@@ -249,6 +249,7 @@ EX_C = ask(
         ("only the row", [2, 2], "x.grad has the shape of x, also where x was not used."),
         ("everywhere", [[2, 2], [2, 2]], "The second row never entered y: what happens to y when it moves?"),
         ("columns", [[2, 0], [2, 0]], "x[0] is the first row, not the first column."),
+        ("values of y", [[2, 4], [0, 0]], "That is y for one particular x. How fast does a double grow, wherever x stands?"),
         ("ones", [[1, 1], [0, 0]], "The factor in y is missing."),
     ),
     hints=(
@@ -309,6 +310,13 @@ EX_D = Exercise(
             "One number is right for each entry; return a list with one for every entry of x.",
             on=("five numbers",),
             credit=0.5,
+        ),
+        Wrong(
+            "times the mean",
+            "def mean_backward(g, x):\n    return [g * sum(x) / len(x)] * len(x)\n",
+            "That multiplies g by the mean itself, the value. How far does the mean move when one entry moves?",
+            on=("five numbers",),
+            credit=0.3,
         ),
         Wrong(
             "times x",
