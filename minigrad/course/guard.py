@@ -3,12 +3,14 @@
 What lives here: `run`, which turns one call into an outcome of plain data. What does not: judging the outcome (judge.py).
 
 The time limit uses an interval timer on the main thread of systems that have one. Elsewhere (Windows, other threads) a second thread
-raises the exception. Neither can stop a single long call inside C code, such as 10 ** 10 ** 10, and the second way waits for
-time.sleep to end: for those there is the kernel's own interrupt, and the grader's process limits.
+raises the exception; in a browser, which has neither, Python is asked to look at the clock at each jump back. None of them can stop a
+single long call inside C code, such as 10 ** 10 ** 10, and the last two wait for time.sleep to end: for those there is the kernel's
+own interrupt, and the grader's process limits.
 """
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import ctypes
 import io
@@ -57,6 +59,8 @@ class _Trimmed(io.TextIOBase):
 
 def deadline(seconds: float, busy: bool = False) -> AbstractContextManager[None]:
     """Raise TimeUp in the body when it has run for `seconds`; with `busy`, for so many seconds of processor time."""
+    if sys.platform == "emscripten":
+        return _lookout(seconds)
     timer = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
     return _alarm(seconds, busy) if timer else _watchdog(seconds)
 
@@ -123,6 +127,27 @@ def _watchdog(seconds: float) -> Iterator[None]:
                 break
             except TimeUp:
                 continue
+
+
+@contextmanager
+def _lookout(seconds: float) -> Iterator[None]:
+    """By looking at the clock at each call and each jump back: where there are neither timers nor threads (Python 3.12 and newer)."""
+    monitoring: Any = sys.monitoring  # type: ignore[attr-defined]
+    events, end, free = monitoring.events, time.monotonic() + seconds, (__file__, contextlib.__file__)
+
+    def look(code, *_):
+        if time.monotonic() > end and code.co_filename not in free:  # on the way out, these two take the lookout down
+            raise TimeUp
+
+    monitoring.use_tool_id(monitoring.DEBUGGER_ID, "minigrad: time limit")
+    for event in (events.PY_START, events.JUMP):
+        monitoring.register_callback(monitoring.DEBUGGER_ID, event, look)
+    monitoring.set_events(monitoring.DEBUGGER_ID, events.PY_START | events.JUMP)
+    try:
+        yield
+    finally:
+        monitoring.set_events(monitoring.DEBUGGER_ID, 0)
+        monitoring.free_tool_id(monitoring.DEBUGGER_ID)
 
 
 def _depth() -> int:
