@@ -134,6 +134,22 @@ def load(f, map_location=None, *args, weights_only=True, **kwargs):
     return load(f, map_location, weights_only=weights_only)
 
 
+def compile(model=None, **options):
+    """An elementwise function of tensors as one compiled loop forward and one backward (fusion.py).
+
+    The first call compiles, in a second or two. Results and gradients are those of the function to the last digits; a function that cannot
+    be fused runs as it is, and a warning (and its attribute `why`) says in one sentence why.
+
+    >>> import minigrad as torch
+    >>> f = torch.compile(lambda x, y: torch.tanh(x * y) + 0.5)
+    >>> f(torch.zeros(2), torch.ones(2))
+    tensor([0.5000, 0.5000])
+    """
+    from .fusion import compile
+
+    return compile(model, **options)
+
+
 def relu_(input):
     """Negative numbers of `input` become 0, in place."""
     return input.relu_()

@@ -9,6 +9,7 @@ see the other's objects), several rounds; per round the ratio peer / minigrad; i
 ratios mean something: machines differ and are shared. Nothing of minigrad is switched off.
 """
 import argparse
+import gc
 import importlib.util
 import json
 import os
@@ -85,6 +86,8 @@ ROWS = [
     Row("T7e", "embedding gradient, 8192×64 into 1000", "torch", 2, W.embedding),
     Row("T7i", "index gradient, 100,000 into 10,000", "torch", 2.5, W.index_flat),
     Row("T7s", "index gradient, 96 rows into 27×10", "torch", 3, W.index_small),
+    Row("F1", "compiled chain of 14 elementwise operations, 4,096 numbers", "torch", 8, W.fused_small),
+    Row("F2", "the same, 1,000,000 numbers", "torch", 8, W.fused_large),
     Row("T8", "Hessian-vector product, 3-layer tanh MLP", "torch", 1.3, W.hessian_vector_product),
 ]
 
@@ -147,6 +150,53 @@ def imports(rounds: int) -> str:
     return f"import: numpy {numpy:.0f} ms; {goals}"
 
 
+def sweep(rounds: int) -> str:
+    """What a slider's whole range costs on the tape."""
+    step, nodes = W.sweep()
+    step()
+    best = statistics.median([seconds_per_step(step, 0.05) for _ in range(rounds)])
+    return f"sweep: 101 points of {nodes:,} nodes in {best * 1e3:.1f} ms (goal 5)"
+
+
+def peak_bytes(name: str) -> int:
+    """By how many bytes this process grows at most during transformer steps; the libraries are in memory before, from a smaller one."""
+
+    def status(field: str) -> int:
+        lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(field))
+
+    engine = tensors(name)
+    if name == "minigrad":
+        from minigrad.kernels import warm
+
+        warm()
+    for _ in range(2):
+        W.transformer(engine, batch=1)()
+    gc.collect()
+    before = status("VmRSS")
+    step = W.transformer(engine)
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak counts from here
+    for _ in range(8):
+        step()
+    return status("VmHWM") - before
+
+
+def memory() -> str:
+    """The peak of a transformer step in a process of its own, for both engines."""
+
+    def measured(name: str) -> int:
+        command = [sys.executable, "-m", "tests.benchmarks", "--memory", name]
+        return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1])
+
+    if not os.access("/proc/self/clear_refs", os.W_OK):
+        return "memory: this system does not say what a process's peak was"
+    mine = measured("minigrad")
+    if importlib.util.find_spec("torch") is None:
+        return f"memory: peak of T4 {mine / 2**20:.0f} MB (torch is not installed)"
+    theirs = measured("torch")
+    return f"memory: peak of T4 {mine / 2**20:.0f} MB, torch {theirs / 2**20:.0f} MB, {mine / theirs:.2f} times (goal at most 1.3)"
+
+
 def number(x: float) -> str:
     return f"{x:,.0f}" if x >= 100 else f"{x:.1f}" if x >= 10 else f"{x:.2f}"
 
@@ -176,6 +226,7 @@ def main() -> None:
     parser.add_argument("--budget", type=float, default=0.15, help="CPU seconds per engine and round")
     parser.add_argument("--write", action="store_true", help="put the table into README.md")
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--memory", help=argparse.SUPPRESS)
     options = parser.parse_args()
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
         if os.environ.get(name) != "1":  # read when the libraries load, so it must be set before this process starts
@@ -183,6 +234,8 @@ def main() -> None:
             os.execv(sys.executable, [sys.executable, "-m", "tests.benchmarks", *sys.argv[1:]])
     if options.child:
         return child(*options.child, options.budget)
+    if options.memory:
+        return print(peak_bytes(options.memory))
     from minigrad.kernels import warm
 
     warm()
@@ -200,7 +253,8 @@ def main() -> None:
         done.append((row, mine, theirs))
         print(table([(row, mine, theirs)]).splitlines()[-1], flush=True)
     versions = ", ".join([f"{m} {importlib.import_module(m).__version__}" for m in ("numpy", "torch") if importlib.util.find_spec(m)])
-    text = f"{table(done)}\n\n{imports(5)}.\n\nPython {platform.python_version()}, {versions}; {platform.machine()}, one thread, CPU time."
+    machine = f"Python {platform.python_version()}, {versions}; {platform.machine()}, one thread, CPU time."
+    text = f"{table(done)}\n\n{imports(5)}; {sweep(5)}; {memory()}.\n\n{machine}"
     print("\n" + text)
     if options.write:
         readme = README.read_text(encoding="utf-8")

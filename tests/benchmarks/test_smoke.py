@@ -1,8 +1,12 @@
 """Every workload runs on minigrad, and its gradients are numbers. Nothing here looks at a clock."""
+import gc
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
+
+from minigrad.kernels import warm
 
 from . import workloads
 from .run import ROWS, scalars
@@ -38,3 +42,33 @@ def test_moons_step_and_its_tape_agree():
 
 def test_chain():
     assert math.isfinite(workloads.chain(scalars("minigrad"), 1000)())
+
+
+def test_sweep():
+    step, nodes = workloads.sweep()
+    values, grads, _ = step()
+    assert values.shape == grads.shape and values.shape[0] == 101 and values.shape[1] >= nodes
+    assert np.isfinite(values).all()
+
+
+def test_memory_is_given_back_without_the_garbage_collector():
+    """The peak of a step, and what is left after many, in bytes of arrays: reference counting alone frees each graph."""
+    warm()  # else numba is loaded meanwhile
+    step = workloads.transformer(TENSOR_ROWS[0].kind("minigrad"))
+    for _ in range(3):
+        step()
+    gc.collect()
+    gc.disable()
+    tracemalloc.start()
+    try:
+        step()
+        tracemalloc.reset_peak()
+        first, _ = tracemalloc.get_traced_memory()
+        for _ in range(10):
+            step()
+        last, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+        gc.enable()
+    assert last - first < 100_000
+    assert peak - first < 100 * 2**20

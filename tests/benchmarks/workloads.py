@@ -181,11 +181,11 @@ def large_mlp(torch):
     return _mlp(torch, [784, 512, 512, 10], 256, plain_adam)
 
 
-def transformer(torch):
+def transformer(torch, batch=16):
     """T4: two transformer blocks (d 64, 4 heads, T 64, batch 16, vocabulary 65), AdamW."""
     torch.manual_seed(0)
     nn, F = torch.nn, torch.nn.functional
-    d, heads, length, batch, vocabulary = 64, 4, 64, 16, 65
+    d, heads, length, vocabulary = 64, 4, 64, 65
 
     class Block(nn.Module):
         def __init__(self):
@@ -336,3 +336,53 @@ def hessian_vector_product(torch):
         return torch.autograd.grad(gs, ws, vs)[0]
 
     return step
+
+
+def _chain_of(torch, size):
+    """F: a chain of fourteen elementwise operations, forward and backward; minigrad's is one compiled loop."""
+    torch.manual_seed(0)
+
+    def f(x, y):
+        h = torch.tanh(x * y + x)
+        s = torch.sigmoid(h * 2.0 - y)
+        return (h * s + torch.exp(-x * x) * 0.5 - y) * torch.relu(x + y) + 1.0
+
+    if torch.__name__ == "minigrad":  # PyTorch's own compiler needs twenty seconds and a C++ compiler: the goal is against its eager mode
+        f = torch.compile(f)
+    x, y = torch.randn(size, requires_grad=True), torch.randn(size, requires_grad=True)
+    g = torch.randn(size)
+
+    def step():
+        x.grad = y.grad = None
+        out = f(x, y)
+        out.backward(g)
+        return out
+
+    return step
+
+
+def fused_small(torch):
+    return _chain_of(torch, 4096)
+
+
+def fused_large(torch):
+    return _chain_of(torch, 1_000_000)
+
+
+# Not against a peer --------------------------------------------------------------------------------------------------------------
+
+
+def sweep():
+    """101 points of a graph of 1,000 nodes, for one leaf: a function that sweeps, and how many nodes there are."""
+    from minigrad import Value
+    from minigrad.tape import Tape, warm
+
+    warm()
+    x = Value(0.5)
+    y, nodes = x, 1
+    while nodes < 1000:
+        y = (y * x + x).tanh() * x
+        nodes += 4
+    tape = Tape(y)
+    points = [i / 50 - 1 for i in range(101)]
+    return lambda: tape.sweep(x, points), nodes

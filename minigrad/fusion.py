@@ -1,0 +1,312 @@
+"""`minigrad.compile(f)`: an elementwise function as one compiled loop, with its backward pass.
+
+What lives here: the trace of f, the guards that notice when the trace no longer holds, the text of the loop. What does not: how the text is
+compiled (kernels/fused_numba.py), and PyTorch's compiler, which does far more.
+
+f runs once on tensors without numbers: every operation on them is written down, and whatever wants to read a number (`if x > 0`, `item()`)
+ends the trace. If all operations are elementwise, on tensors of one shape and dtype, a loop is made that holds a whole chain in
+registers, where eager code writes every intermediate result to memory. Otherwise f simply runs, and `why` says in one sentence why.
+"""
+import functools
+import re
+import types
+import warnings
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from .batching import NumbersNeeded, Sample
+from .modes import handling, state
+from .op import GENERAL, TABLE, Op
+from .ops import activations as A
+from .ops import elementwise as E
+from .tensor import _scalars
+from .variable import Variable, wrap
+
+_SHARE = "g * half if x == y else (zero if {} else g)"
+_ONE_IF = "(one if {} else zero)"
+# row: what it computes, and for each input what its gradient is; x and y are the inputs, o the result, g what arrived.
+FORMULAS: dict[Op, tuple[str, ...]] = {
+    E.add: ("x + y", "g", "g"),
+    E.sub: ("x - y", "g", "-g"),
+    E.rsub: ("y - x", "-g", "g"),
+    E.rsub_tensor: ("y - x", "-g", "g"),
+    E.mul: ("x * y", "g * y", "g * x"),
+    E.div: ("x / y", "g / y", "-g * (o / y)"),
+    E.neg: ("-x", "-g"),
+    E.reciprocal: ("one / x", "-g * o * o"),
+    E.square: ("x * x", "g * (two * x)"),
+    E.exp: ("exp(x)", "g * o"),
+    E.log: ("log(x)", "g / x"),
+    E.sqrt: ("sqrt(x)", "g / (two * o)"),
+    E.rsqrt: ("one / sqrt(x)", "-half * g * o * o * o"),
+    E.sin: ("sin(x)", "g * cos(x)"),
+    E.cos: ("cos(x)", "-g * sin(x)"),
+    E.tanh: ("tanh(x)", "g * (one - o * o)"),
+    E.sigmoid: ("sigmoid(x)", "g * (one - o) * o"),
+    E.relu: ("zero if x < zero else x", f"g * {_ONE_IF.format('o != zero')}"),
+    E.abs: ("abs(x)", "g * (one if x > zero else (-one if x < zero else zero))"),
+    E.maximum: ("x if x > y or x != x else y", _SHARE.format("x < y"), _SHARE.format("y < x")),
+    E.minimum: ("x if x < y or x != x else y", _SHARE.format("x > y"), _SHARE.format("y > x")),
+    A.silu_: ("x * sigmoid(x)", "g * (sigmoid(x) * (x * (one - sigmoid(x)) + one))"),
+    A.gelu_: ("x * cdf(x)", "g * gelu_derivative(x)"),
+}  # fmt: skip
+_NUMBERS = {"zero": 0.0, "half": 0.5, "one": 1.0, "two": 2.0}
+_FIXED = (int, float, bool, str, bytes, complex, type(None))
+_kernels: dict[Any, Any] = {}  # (source, dtype, constants): the compiled functions
+
+
+class Unfit(Exception):
+    """The function cannot become one loop; the text says why."""
+
+
+class Trace:
+    """The handler that writes operations down instead of running them."""
+
+    def __init__(self, inputs: list[Variable]):
+        self.names = {id(t): f"x{i}" for i, t in enumerate(inputs)}
+        self.kept: list[Any] = list(inputs)  # so that no id is used twice
+        self.first = inputs[0].array
+        self.lines: list[tuple[Op, tuple[str, ...], str, float | None]] = []
+        self.constants = dict(_NUMBERS)
+
+    def __call__(self, op, inputs, params):
+        if op is E.pow_number:
+            formula, number = True, float(params[0])
+        else:
+            formula, number = FORMULAS.get(op), None
+        if not formula or (params and number is None):
+            known = ", ".join(sorted({row.name for row in FORMULAS}))
+            raise Unfit(f"{op.name} is not one of the operations that can be fused ({known}, pow).")
+        names = tuple([self.name_of(x, op) for x in inputs])
+        if not any(name[0] in "xv" for name in names):
+            raise Unfit(f"{op.name} is computed from numbers alone; use Python's arithmetic for that.")
+        out = wrap(self.first)
+        self.kept.append(out)
+        self.names[id(out)] = f"v{len(self.lines)}"
+        self.lines.append((op, names, f"v{len(self.lines)}", number))
+        return out
+
+    def name_of(self, x, op):
+        if isinstance(x, Variable):
+            if id(x) in self.names:
+                return self.names[id(x)]
+            if x.array.ndim or not any(x is known for known in _scalars.values()):
+                raise Unfit(f"{op.name} uses a tensor that is not an argument of the function; make it an argument.")
+            x = x.array.item()
+        elif not isinstance(x, (int, float)):
+            raise Unfit(f"{op.name} is applied to {type(x).__name__}; only tensors and numbers can be fused.")
+        return self.constant(float(x))
+
+    def constant(self, value):
+        name = f"c{len(self.constants)}"
+        self.constants[name] = value
+        return name
+
+    def source(self, result: str, count: int) -> str:
+        """The text of the two loops: forward, and backward with the forward computed again."""
+        inputs = [f"x{i}" for i in range(count)]
+        forward, backward, known = [], [], set()
+        for op, names, out, number in self.lines:
+            value, *slopes = FORMULAS[op] if number is None else self.power(number)
+            words = dict(zip("xy", names, strict=False)) | {"o": out, "g": "g_" + out}
+            forward.append(f"{out} = {_fill(value, words)}")
+            step = []
+            for name, slope in zip(names, slopes, strict=True):
+                if name[0] in "xv":
+                    step.append((f"g_{name}", _fill(slope, words)))
+            backward.append((out, step))
+        sums, lines = {f"g_{result}"}, []
+        for out, step in reversed(backward):
+            if f"g_{out}" not in sums:  # nothing that the result depends on
+                continue
+            for target, text in step:
+                lines.append(f"{target} = {target} + ({text})" if target in sums else f"{target} = {text}")
+                sums.add(target)
+        known.update(sums)
+        load = [f"{x} = {x}_[i]" for x in inputs]
+        store = [f"d{i}[i] = {f'g_x{i}' if f'g_x{i}' in known else 'zero'}" for i in range(count)]
+        given = ", ".join(x + "_" for x in inputs)
+        body = "".join(f"        {line}\n" for line in [*load, *forward])
+        text = f"def forward({given}, out):\n    for i in range(out.size):\n{body}        out[i] = {result}\n\n"
+        text += f"def backward(g, {given}, {', '.join(f'd{i}' for i in range(count))}):\n    for i in range(g.size):\n{body}"
+        return text + "".join(f"        {line}\n" for line in [f"g_{result} = g[i]", *lines, *store])
+
+    def power(self, n: float):
+        """x ** n and its derivative; small whole numbers are products."""
+        def written(k):
+            if k in (0.0, 1.0, 2.0, 3.0, 4.0):
+                return " * ".join(["x"] * int(k)) or "one"
+            return {0.5: "sqrt(x)", -0.5: "one / sqrt(x)", -1.0: "one / x"}.get(k) or f"power(x, {self.constant(k)})"
+
+        return written(n), f"g * ({self.constant(n)} * ({written(n - 1)}))" if n else "g * zero"
+
+
+def _fill(formula: str, words: dict[str, str]) -> str:
+    """The formula with x, y, o and g replaced; other names in it have more than one letter."""
+    return re.sub(r"\b[xyog]\b", lambda m: words[m[0]], formula)
+
+
+def _watched(function, seen=None) -> list[tuple[Any, str, Any]]:
+    """What the function reads besides its arguments, as (where, name, value). Raises Unfit for what could change unnoticed."""
+    seen = set() if seen is None else seen
+    if function in seen:
+        return []
+    seen.add(function)
+    found = [(function, "__code__", function.__code__), (function, "__defaults__", function.__defaults__)]
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    reads = [(cell, "cell_contents", name, cell.cell_contents) for name, cell in cells.items()]
+    codes, names = [function.__code__], []
+    for code in codes:  # grows: functions inside
+        names += code.co_names
+        codes += [c for c in code.co_consts if isinstance(c, types.CodeType)]
+    outside = function.__globals__
+    reads += [(outside, name, name, outside[name]) for name in dict.fromkeys(names) if name in outside]
+    for where, key, name, value in reads:
+        found.append((where, key, value))
+        if isinstance(value, types.FunctionType) and not (value.__module__ or "").startswith("minigrad."):
+            found += _watched(value, seen)
+        elif not (
+            isinstance(value, (*_FIXED, Op, types.FunctionType, types.BuiltinFunctionType))
+            or (isinstance(value, types.ModuleType) and value.__name__.split(".")[0] in ("minigrad", "math"))
+            or (isinstance(value, type) and value.__module__.startswith("minigrad"))
+        ):
+            raise Unfit(f"it reads {name}, a {type(value).__name__} that may change between calls; make it an argument.")
+    return found
+
+
+def _holds(watched) -> bool:
+    for where, key, value in watched:
+        now = where.get(key, _MISSING) if type(where) is dict else getattr(where, key, _MISSING)
+        if now is not value and (type(now) is not type(value) or not isinstance(now, _FIXED) or now != value):
+            return False
+    return True
+
+
+_MISSING = object()
+
+
+class CompiledFunction:
+    """What `compile` returns: call it as the function. `why` is None while it is fused, else the sentence that says what stands against it.
+
+    `source` is the text of the loop.
+    """
+
+    def __init__(self, function):
+        functools.update_wrapper(self, function)
+        self.function = function
+        self.why: str | None = None
+        self.source: str | None = None
+        self._rows: dict[Any, Any] = {}
+        self._said: set[str] = set()
+
+    def __call__(self, *args, **kwargs):
+        key = []
+        for a in args:
+            if isinstance(a, Variable):
+                if a.batched:
+                    return self.function(*args, **kwargs)
+                key.append((a.array.shape, a.array.dtype.char))
+            else:
+                key.append((type(a), a) if isinstance(a, _FIXED) else None)
+        if kwargs or state.handlers or state.anomaly or None in key:
+            return self.function(*args, **kwargs)
+        entry = self._rows.get(tuple(key))
+        if entry is None or not _holds(entry[1]):
+            entry = self._rows[tuple(key)] = self._trace(args)
+        row, _, self.why = entry
+        if row is None:
+            return self.function(*args)
+        return row.call(*[a for a in args if isinstance(a, Variable)])
+
+    def _trace(self, args):
+        watched: list[Any] = []
+        try:
+            if not find_spec("numba"):
+                raise Unfit("numba is not installed.")
+            watched = _watched(self.function)
+            return self._row(args), watched, None
+        except Unfit as reason:
+            why = f"{self.function.__name__} runs as it is, not fused: {reason}"
+        except NumbersNeeded:
+            why = f"{self.function.__name__} runs as it is, not fused: it reads the numbers of a tensor, so its course depends on them."
+        if why not in self._said:
+            self._said.add(why)
+            warnings.warn(why, stacklevel=4)
+        return None, watched, why
+
+    def _row(self, args):
+        tensors = [a for a in args if isinstance(a, Variable)]
+        if not tensors:
+            raise Unfit("no argument is a tensor.")
+        kinds, shapes = {t.array.dtype.name for t in tensors}, {t.array.shape for t in tensors}
+        if len(kinds) > 1 or not kinds <= {"float32", "float64"}:
+            raise Unfit(f"the arguments must be all float32 or all float64, not {', '.join(sorted(kinds))}.")
+        if len(shapes) > 1:
+            raise Unfit(f"the arguments must have one shape, not {', '.join(map(str, sorted(shapes)))}; expand them first.")
+        (kind,) = kinds
+        blanks = [wrap(np.empty(t.array.shape, t.array.dtype).view(Sample)) for t in tensors]
+        trace = Trace(blanks)
+        given = iter(blanks)
+        with handling(trace):
+            result = self.function(*[next(given) if isinstance(a, Variable) else a for a in args])
+        if not isinstance(result, Variable) or not trace.lines or id(result) not in trace.names:
+            raise Unfit("it must return one tensor that it has computed.")
+        self.source = trace.source(trace.names[id(result)], len(tensors))
+        key = self.source, kind, tuple(trace.constants.items())
+        if key not in _kernels:
+            from .kernels.fused_numba import build
+
+            _kernels[key] = build(*key[:2], trace.constants)
+        return _make_row(self.function, args, *_kernels[key])
+
+
+def _make_row(function, args, forward, backward) -> Op:
+    """The row of one fused function. It stands in no table: its derivative beyond the first is that of the plain function."""
+    places = [i for i, a in enumerate(args) if isinstance(a, Variable)]
+    names = [f"x{i}" for i in range(len(places))]
+
+    def plain(*tensors):
+        values = list(args)
+        for place, t in zip(places, tensors, strict=True):
+            values[place] = t
+        return function(*values)
+
+    args = [None if isinstance(a, Variable) else a for a in args]  # hold no tensor
+
+    def run(*arrays):
+        arrays = [a if a.flags.carray else np.array(a, order="C") for a in arrays]
+        out = np.empty(arrays[0].shape, arrays[0].dtype)
+        forward(*[a.reshape(-1) for a in arrays], out.reshape(-1))
+        return out
+
+    def pull(g, *xs):
+        if type(g) is not np.ndarray:
+            from .func import vjp
+
+            return vjp(plain, *xs)[1](g)
+        arrays = [a if a.flags.carray else np.array(a, order="C") for a in (g, *xs)]
+        out = [np.empty(a.shape, a.dtype) for a in arrays[1:]]
+        backward(*[a.reshape(-1) for a in arrays], *[d.reshape(-1) for d in out])
+        return tuple(out)
+
+    listed = ", ".join(names)
+    scope = {"run": run, "pull": pull}
+    rules = "".join(f"    '{x}': lambda g, {listed}: pull(g, {listed})[{i}],\n" for i, x in enumerate(names))
+    exec(f"forward = lambda {listed}: run({listed})\ntogether = lambda g, {listed}: pull(g, {listed})\nrules = {{\n{rules}}}", scope)  # noqa: S102
+    row = Op("fused", scope["forward"], GENERAL, args=" ".join(names), together=scope["together"], **scope["rules"])
+    for key in [key for key, known in TABLE.items() if known is row]:
+        del TABLE[key]
+    return row
+
+
+def compile(function=None, **options):
+    """What `minigrad.compile` is (api.py). PyTorch's options (mode, fullgraph, ...) are accepted and change nothing."""
+    if function is None:
+        return functools.partial(compile, **options)
+    if not isinstance(function, types.FunctionType):
+        name = f"{getattr(function, '__name__', type(function).__name__)}"
+        warnings.warn(f"{name} runs as it is, not fused: only plain functions of tensors can be.", stacklevel=3)
+        return function
+    return CompiledFunction(function)
