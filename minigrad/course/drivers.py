@@ -532,21 +532,30 @@ def tensor_fit(entry: Any, x: list[float], y: list[float], steps: int, lr: float
     return entry(_leaf64(x).detach(), _leaf64(y).detach(), steps, lr)
 
 
-def tensor_fit_retains(entry: Any, x: list[float], y: list[float], steps: int, lr: float) -> bool:
-    """Whether any backward pass of the fit kept its graph on purpose."""
-    Tensor, kept = _torch().Tensor, []
+def tensor_fit_keeps(entry: Any, x: list[float], y: list[float], steps: int, lr: float) -> str:
+    """What keeps the graphs of earlier steps alive: "retain_graph", a loss whose graph "grows", or nothing ("")."""
+    Tensor, kept, sizes = _torch().Tensor, [], []
     backward = Tensor.backward
 
     def watched(self: Any, gradient: Any = None, retain_graph: Any = None, *rest: Any, **named: Any) -> None:
         kept.append(bool(retain_graph))
+        seen, todo = set(), [self.grad_fn]
+        while todo:
+            node = todo.pop()
+            if node is not None and node not in seen:
+                seen.add(node)
+                todo += [parent for parent, _ in node.next_functions]
+        sizes.append(len(seen))
         backward(self, gradient, retain_graph, *rest, **named)
 
     Tensor.backward = watched
     try:
         tensor_fit(entry, x, y, steps, lr)
+    except Exception:
+        pass  # the other probes say what was raised
     finally:
         Tensor.backward = backward
-    return any(kept)
+    return "retain_graph" if any(kept) else "grows" if len(sizes) > 2 and sizes[2] > sizes[1] else ""
 
 
 def gradcheck_case(entry: Any, case: str) -> Any:
@@ -555,6 +564,7 @@ def gradcheck_case(entry: Any, case: str) -> Any:
         "sin": (math.sin, math.cos, 0.7),
         "large": (lambda t: 1e6 * t * t, lambda t: 2e6 * t, 3.3),
         "zero": (lambda t: t * t, lambda t: 2 * t, 0.0),
+        "curved": (lambda t: 1e6 * t * t, lambda t: 2e6 * t, 0.0),
         "sign": (math.cos, math.sin, 0.7),
         "thousandth": (math.sin, lambda t: 1.001 * math.cos(t), 0.7),
         "small": (math.exp, lambda t: -5.0, 1.0),

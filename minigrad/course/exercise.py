@@ -44,6 +44,7 @@ class Probe:
     raises: tuple[str, ...] = ()  # instead of a value: one of these exception names
     accept: Callable[..., str | None] | None = None  # instead of `want`: property(got, *args) -> None, or what is wrong with it
     draw: Callable[[random.Random], tuple] | None = None  # fresh inputs for grading
+    reads_as: Callable[[Any], Any] | None = None  # an answer that is right as well becomes the one in `want`
 
 
 @dataclass(frozen=True)
@@ -170,11 +171,13 @@ def ask(
     points: int = 1,
     rtol: float = 1e-6,
     comment: str | None = None,
+    also: Mapping[str, tuple] | None = None,
 ) -> Exercise:
     """An exercise whose answer is a number, a text or a list in one variable, or a dict of them to be filled in.
 
     `wrong` holds (name, value, hint) or (name, value, hint, credit). For a dict the value names only the entries that make the mistake.
     The stub is a comment (`comment`, else the question) and the variable, with None for everything that is asked.
+    `also` names, for entries of a dict, the answers that are right as well.
     """
     entry = "answer_" + id.replace(".", "")
     text_lines = (comment or f"{text} Replace None by your answer{'s' if isinstance(answer, dict) else ''}.").split("\n")
@@ -191,6 +194,11 @@ def ask(
             else quoted(value)
         )
         return f"{remark}\n{entry} = {body}\n"
+
+    def same(got: Any) -> Any:
+        if not (also and isinstance(got, dict)):
+            return got
+        return {k: answer[k] if v in also.get(k, ()) else v for k, v in got.items()}
 
     def mistake(name: str, value: Any, hint: str, credit: float | None = None) -> Wrong:
         if not isinstance(answer, dict):
@@ -211,7 +219,7 @@ def ask(
         entry,
         stub=cell(blank),
         solution=cell(answer),
-        probes=(Probe("answer", want=answer, driver=drivers.answer, rtol=rtol),),
+        probes=(Probe("answer", want=answer, driver=drivers.answer, rtol=rtol, reads_as=same),),
         bank=tuple(mistake(*w) for w in wrong),
         hints=Hints(*hints),
         reveal=reveal,

@@ -145,6 +145,8 @@ def _judge_probe(ex: Exercise, probe: Probe, args: tuple, outcome: dict) -> tupl
     if probe.accept is not None:
         complaint = "not a number" if _has_nan(got) else probe.accept(got, *args)
         return Line(probe.name, OFF if complaint else EXACT, complaint or ""), None
+    if probe.reads_as is not None:
+        got = probe.reads_as(got)
     level, say, where = compare(got, wanted(ex, probe, args), probe.rtol, probe.atol, coy=ex.kind == "P")
     return Line(probe.name, level, say), where
 

@@ -21,6 +21,7 @@ EX_A = ask(
             "There would be an error if you forgot retain_graph on the first backward. Here it is there.",
             0.5,
         ),
+        ("nothing added", {"after the second": 12}, "The second loss has a share of its own, and it is added.", 0.5),
         ("y's factor only", {"after the first": 3}, "That is the gradient of y. One more step back, through x².", 0.4),
         ("counted twice", {"after the second": 28}, "The second loss has its own share, without the factor 3.", 0.5),
     ),
@@ -211,6 +212,11 @@ EX_D = ask(
         "validation loss, then back to training": "a",
         "a frozen layer inside a model that trains": "d",
     },
+    also={
+        "a target network's output inside a loss": ("a",),
+        "generator's images while the discriminator trains": ("a",),
+        "validation loss, then back to training": ("b",),
+    },
     wrong=(
         (
             "penalty without create_graph",
@@ -236,6 +242,24 @@ EX_D = ask(
             "Update by hand: the parameters must be usable in a graph afterwards.",
             0.8,
         ),
+        (
+            "no_grad for serving",
+            {"serving a model, results never enter a graph": "a"},
+            "Serving: that would work. One of the six goes further, and is made for a model that only serves.",
+            0.9,
+        ),
+        (
+            "detach for an update",
+            {"updating parameters by hand": "c"},
+            "Update by hand: what shall not be recorded is the line that moves the parameter, a stretch of code.",
+            0.8,
+        ),
+        (
+            "detach for a frozen layer",
+            {"a frozen layer inside a model that trains": "c"},
+            "Frozen layer: a cut would also keep the gradient from the layers below it. Only the layer's own parameters should rest.",
+            0.8,
+        ),
         ("detach for printing", {"printing the loss": "c"}, "Printing: a plain number is wanted, not a tensor.", 0.8),
         (
             "freeze the generator",
@@ -250,7 +274,7 @@ EX_D = ask(
         "requires_grad_(False). A number: item().",
         "Style transfer: the picture's pixels learn and the network's weights rest: freeze the weights, do not switch recording off.",
     ),
-    reveal="Serving b; target and generator c; penalty e; printing f; update and validation a; freezing d.",
+    reveal="Serving b; target and generator c (or a); penalty e; printing f; update a; validation a (or b); freezing d.",
     fresh=lambda r: Fresh(
         "An exponential moving average of the weights is updated after each step. Which letter fits best?",
         "a",

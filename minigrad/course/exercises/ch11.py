@@ -174,6 +174,12 @@ EX_C = ask(
             0.6,
         ),
         (
+            "a method by its argument's name",
+            {"must be called before backward, on a tensor": "retain_graph"},
+            "On a tensor: retain_graph is an argument of backward. Which of the three is a method?",
+            0.7,
+        ),
+        (
             "gradient by retain_graph",
             {"differentiate a gradient": "retain_graph"},
             "To differentiate a gradient, the backward pass itself must be recorded.",
@@ -277,8 +283,22 @@ EX_D = Exercise(
             "v ignored",
             SOLUTION_D.replace("h * v", "h"),
             "Every parameter moves by the same step: move along v.",
-            when=lambda seen: (seen.value("calls of grad") or {}).get("calls") == 2,
+            when=lambda seen: _is(seen, lambda x, v, a: x * x + a.sum() * a),
             credit=0.3,
+        ),
+        Wrong(
+            "sign",
+            "def hvp(grad, x, v, h=1e-4):\n    return (grad(x - h * v) - grad(x + h * v)) / (2 * h)\n",
+            "The sign is reversed: the later point comes first.",
+            when=lambda seen: _size(seen, -1.1, -0.9),
+            credit=0.6,
+        ),
+        Wrong(
+            "a whole step",
+            "def hvp(grad, x, v, h=1e-4):\n    return (grad(x + v) - grad(x - v)) / 2\n",
+            "A step of all of v is too long: the gradient bends on the way. Step by h·v, and divide by 2h.",
+            when=lambda seen: _is(seen, lambda x, v, a: x * x * v + v**3 / 3 + (a @ v) * a),
+            credit=0.6,
         ),
     ),
     hints=Hints(
@@ -291,6 +311,13 @@ EX_D = Exercise(
         r.choice([30, 50, 1000])
     ),
 )
+
+
+def _is(seen, formula):
+    """Whether the answer for 200 parameters is this formula of x, v and the vector a of the test function."""
+    got = seen.value("200 parameters")
+    _, x, v, a = drivers._hvp_setup(200, 2)
+    return isinstance(got, list) and len(got) == 200 and max(abs(g - w) for g, w in zip(got, formula(x, v, a), strict=True)) < 1e-3
 
 
 def _size(seen, low, high):

@@ -22,6 +22,7 @@ EX_A = ask(
     rtol=1e-3,
     wrong=(
         ("without the cosine", 4.6, "That is how fast x · y changes along u. Multiply by cos(70), the outer factor."),
+        ("the value", 0.7739, "That is z itself. How fast does it move?"),
         ("x only", 1.6466, "Only the x moved. The y move as well, by 0.2 each."),
         ("y only", 1.2666, "Only the y moved. The x move as well, by 0.1 each."),
         ("directions exchanged", 3.8632, "0.1 belongs to x, whose derivatives are the y; 0.2 belongs to y."),

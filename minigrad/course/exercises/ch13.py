@@ -14,6 +14,10 @@ EX_A = ask(
     text="MyReLU's backward copies g and sets it to 0 where x < 0. x = [-2, -1, 0, 1, 2], g all ones. Which gradient does it "
     "give, and which does torch.relu give?",
     answer={"MyReLU": "0 0 1 1 1", "torch.relu": "0 0 0 1 1"},
+    also={
+        "MyReLU": ("0,0,1,1,1", "0, 0, 1, 1, 1", "[0, 0, 1, 1, 1]", [0, 0, 1, 1, 1]),
+        "torch.relu": ("0,0,0,1,1", "0, 0, 0, 1, 1", "[0, 0, 0, 1, 1]", [0, 0, 0, 1, 1]),
+    },
     wrong=(
         ("MyReLU like torch", {"MyReLU": "0 0 0 1 1"}, "MyReLU: the mask decides. Is 0 < 0?", 0.5),
         (
@@ -301,6 +305,16 @@ EX_D = Exercise(
             "The derivative with respect to one factor is the *other* factor.",
             on=("(3, 2, 1)",),
             credit=0.5,
+        ),
+        Wrong(
+            "kept as attributes",
+            SOLUTION_D.replace("ctx.save_for_backward(a, b)", "ctx.kept = a, b").replace("ctx.saved_tensors", "ctx.kept"),
+            "The numbers are right. Tensors go through ctx.save_for_backward: it notices when one is overwritten, and frees it after use. "
+            "Attributes are for numbers, shapes and flags.",
+            when=lambda seen: (
+                seen.value("how much is saved") == 0 and seen.value("(3, 2, 1)") == {"out": 7.0, "gradients": [2.0, 3.0, 1.0]}
+            ),
+            credit=0.8,
         ),
         Wrong(
             "saves all",

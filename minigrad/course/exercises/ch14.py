@@ -82,6 +82,13 @@ EX_A = Exercise(
             on=(MAIN,),
             credit=0.4,
         ),
+        Wrong(
+            "bracket forgotten",
+            _a(TRUE, "s * g - (s * g).sum()"),
+            "The weighted average belongs inside the bracket: s multiplies the whole difference.",
+            on=(MAIN,),
+            credit=0.6,
+        ),
         Wrong("nothing subtracted", _a(TRUE, "s * g"), "Subtract s·⟨s, g⟩: raising one z lowers all other s.", on=(MAIN,), credit=0.4),
         Wrong(
             "overflow",
@@ -308,6 +315,16 @@ EX_C = Exercise(
             "gamma outside the other mean",
             _c("g_hat.mean() -", "g.mean() -"),
             "gamma belongs inside both means: ĝ = gamma · g is what arrives at x̂.",
+            on=("gamma of four different numbers",),
+            credit=0.6,
+        ),
+        Wrong(
+            "gamma twice",
+            _c(
+                "(g_hat - g_hat.mean() - x_hat * (g_hat * x_hat).mean()) / std",
+                "gamma / std * (g_hat - g_hat.mean() - x_hat * (g_hat * x_hat).mean())",
+            ),
+            "gamma is in twice: ĝ has it already, and outside stands 1/std alone.",
             on=("gamma of four different numbers",),
             credit=0.6,
         ),

@@ -54,7 +54,8 @@ EX_A = Exercise(
         Wrong(
             "clone of the input",
             STUB_A.replace("x.exp()", "x.clone().exp()"),
-            "The clone protects x, which was never in danger. Overwritten is what exp saved: its output, y.",
+            "What exp saved is still overwritten: its output, y. A clone of x protects x, which was never in danger; "
+            "no_grad and += write into the same memory.",
             when=lambda seen: "RuntimeError" in seen.error("three numbers"),
             credit=0.2,
         ),
@@ -160,6 +161,13 @@ EX_B = Exercise(
         ),
         Wrong(
             "uphill", SOLUTION_B.replace("sub_", "add_"), "The gradient points uphill: go the other way.", on=("two numbers",), credit=0.4
+        ),
+        Wrong(
+            "no step size",
+            SOLUTION_B.replace("lr * w.grad", "w.grad"),
+            "The step is the gradient times lr.",
+            on=("two numbers",),
+            credit=0.5,
         ),
         Wrong(
             "gradient used up",
@@ -331,7 +339,7 @@ EX_D = Exercise(
             rtol=1e-9,
             draw=lambda r: (XS, [round(r.uniform(1, 5), 2) for _ in range(3)], 30, 0.02),
         ),
-        Probe("the graph of a step is let go", (XS, YS, 1, 0.05), False, drivers.tensor_fit_retains, 0.5),
+        Probe("the graph of a step is let go", (XS, YS, 3, 0.05), "", drivers.tensor_fit_keeps, 0.5),
     ),
     bank=(
         Wrong(
@@ -339,7 +347,7 @@ EX_D = Exercise(
             STUB_D.replace("backward()", "backward(retain_graph=True)"),
             "retain_graph=True keeps a graph for one more pass through it. Here every step makes a graph of its own: nothing is cured, and "
             "memory is kept. Look at what w is after the first update.",
-            when=lambda seen: seen.value("the graph of a step is let go") is True,
+            when=lambda seen: seen.value("the graph of a step is let go") == "retain_graph",
         ),
         Wrong(
             "never emptied",
@@ -354,6 +362,14 @@ EX_D = Exercise(
             "Where there is no gradient, no step is made: only the first step counts. Find out why .grad is None.",
             on=("one step", "two steps"),
             credit=0.2,
+        ),
+        Wrong(
+            "retain_grad on the result",
+            STUB_D.replace("        w = w - lr * w.grad\n", "        w = w - lr * w.grad\n        w.retain_grad()\n"),
+            "The numbers are right, and w drags every earlier update along: each step walks back to the first w. Change the leaf itself, "
+            "under no_grad.",
+            when=lambda seen: seen.value("the graph of a step is let go") == "grows",
+            credit=0.5,
         ),
         Wrong(
             "unchanged in substance",

@@ -26,6 +26,18 @@ EX_A = ask(
             "The inputs of the segments are alive, and so is the segment that is being recomputed.",
             0.6,
         ),
+        (
+            "one recomputed",
+            {"with 10 checkpoints": 11},
+            "The segment that is recomputed has 10 layers, and backward needs all of them.",
+            0.6,
+        ),
+        (
+            "as measured",
+            {"with 10 checkpoints": 19},
+            "The widget leaves out the batch, which is the first segment's input. Here it counts.",
+            0.8,
+        ),
         ("product", {"with 10 checkpoints": 100}, "Only one segment is recomputed at a time; it is dropped before the next.", 0.5),
         (
             "freed as it goes",
@@ -210,6 +222,8 @@ EX_C = ask(
     wrong=(
         ("the printed slip", {"parameters, GB": 15}, "A text prints 15 GB. Multiply yourself: 175e9 parameters, 2 bytes each.", 0.5),
         ("four bytes", {"parameters, GB": 700}, "That is at 4 bytes each (float32); asked is fp16.", 0.6),
+        ("in bytes", {"parameters, GB": 350e9}, "That is in bytes. A GB has 10⁹ of them.", 0.8),
+        ("gibibytes", {"parameters, GB": 325.9629}, "That is in GiB, of 2³⁰ bytes. A GB has 10⁹ bytes.", 0.8),
         ("one byte", {"parameters, GB": 175}, "Each parameter takes two bytes.", 0.6),
         ("saved instead of left", {"activations left, GB": 160}, "That is what is saved. What is left?", 0.6),
     ),

@@ -174,11 +174,33 @@ EX_B = Exercise(
             credit=0.5,
         ),
         Wrong(
-            "eps alone",
-            _b(") ** 0.5 + eps)", ") + eps) ** 0.5"),
+            "eps inside the root",
+            _b(") ** 0.5 + eps)", " + eps) ** 0.5)"),
             "eps stands outside the root, added last.",
-            when=lambda seen: _near(seen) or seen.value("no gradient") == [3.0, 3.0] and _off_by_little(seen),
+            on=("five steps", "first step"),
+            rtol=1e-9,
             credit=0.8,
+        ),
+        Wrong(
+            "eps forgotten",
+            _b(" + eps)", ")"),
+            "Without eps, a gradient that is always 0 gives 0 / 0. eps stands outside the root, added last.",
+            when=lambda seen: seen.error("no gradient") == "ZeroDivisionError" and not seen.error("five steps"),
+            credit=0.7,
+        ),
+        Wrong(
+            "beta times t",
+            _b("b1**t", "b1 * t").replace("(v / (1 - b2**t))", "abs(v / (1 - b2 * t))"),
+            "The correction is 1 - β to the power t, not times t.",
+            on=("first step", "five steps"),
+            credit=0.5,
+        ),
+        Wrong(
+            "plain descent",
+            _b("(m / (1 - b1**t)) / ((v / (1 - b2**t)) ** 0.5 + eps)", "g"),
+            "That is SGD: m and v are computed and not used.",
+            on=("five steps",),
+            credit=0.2,
         ),
         Wrong("uphill", _b("w - lr", "w + lr"), "The gradient points uphill: go the other way.", on=("five steps",), credit=0.5),
     ),
@@ -197,16 +219,6 @@ EX_B = Exercise(
         )
     )(r.choice([0.01, 0.02, 0.05])),
 )
-
-
-def _off_by_little(seen):
-    got = seen.value("first step")
-    return isinstance(got, list) and bool(got) and isinstance(got[0], float) and 0.09 < -got[0] < 0.0999999999
-
-
-def _near(seen):
-    got, want = seen.value("first step"), _adam(0.0, [0.004])
-    return isinstance(got, list) and len(got) == 1 and isinstance(got[0], float) and 1e-9 < abs(got[0] - want[0]) < 0.01
 
 
 STUB_C = '''\
@@ -308,6 +320,20 @@ EX_C = Exercise(
             "When all gradients are zero the norm is 0: do not divide by it.",
             when=lambda seen: seen.error("all zero") == "ZeroDivisionError",
             credit=0.8,
+        ),
+        Wrong(
+            "scaled to length one",
+            _c("max_norm / norm", "1 / norm"),
+            "The list has length 1 now. It may be as long as max_norm.",
+            on=("three numbers",),
+            credit=0.6,
+        ),
+        Wrong(
+            "largest entry",
+            _c("sum(g * g for g in grads) ** 0.5", "max(abs(g) for g in grads)"),
+            "That is the largest entry. The Euclidean norm is the root of the sum of squares.",
+            on=("too long",),
+            credit=0.4,
         ),
         Wrong("no root", _c(" ** 0.5", ""), "The root is missing: that is the norm squared.", on=("too long",), credit=0.5),
     ),

@@ -43,6 +43,7 @@ EX_A = Exercise(
         _gp("right: sin", "sin", True),
         _gp("right, and large: 1e6·x²", "large", True),
         _gp("right, and zero: x² at 0", "zero", True),
+        _gp("right, and zero: 1e6·x² at 0", "curved", True),
         _gp("wrong by a sign", "sign", False),
         _gp("wrong by one in a thousand", "thousandth", False),
         _gp("wrong and much too small", "small", False),
@@ -62,6 +63,13 @@ EX_A = Exercise(
             "At a derivative of 0 the relative tolerance is 0: the absolute part is needed there.",
             on=("right, and zero: x² at 0", "right: sin"),
             credit=0.5,
+        ),
+        Wrong(
+            "one-sided",
+            _a("(f(x + h) - f(x - h)) / (2 * h)", "(f(x + h) - f(x)) / h"),
+            "A one-sided difference is off by about h times the curvature: step to both sides.",
+            on=("right, and zero: 1e6·x² at 0", "right: sin", "wrong by a sign"),
+            credit=0.6,
         ),
         Wrong(
             "no abs",
