@@ -134,7 +134,7 @@ def test_a_bad_line_is_not_added(line, said):
     (7, {}, "needs lines"),
     ("a =", {}, "cannot read line 1"),
     (branches, {"z": 1}, "no input z"),
-    (branches, {"x": "one"}, "could not convert"),
+    (branches, {"x": "one"}, "is no number"),
     (lambda x: x.nothing(), {}, "nothing"),
     (max, {}, "grow cannot run this"),
     (lambda: 3, {}, "no Value"),

@@ -213,7 +213,7 @@ def test_a_learners_function():
     (lambda x: Value(2.0) * Value(3.0), {}, ""),
     ("log(x - 1)", {}, "no finite value"),
     ("sqrt(x)", {"x": 0}, "no derivative"),
-    ("x*x", {"x": "one"}, "could not convert"),
+    ("x*x", {"x": "one"}, "is no number"),
     ("x*x", {"filled": -1}, "number of rows"),
     ("x*x", {"filled": "some"}, "number of rows"),
     ("+".join(["x"] * 9), {}, "at most 12"),

@@ -79,7 +79,7 @@ def test_gaps_where_the_function_has_no_value():
     ({"f": lambda x: x.log(), "x": -1}, "no finite value"),
     ({"f": lambda x: x / 0}, "no finite value"),
     ({"f": lambda x, y: x}, "missing 1 required positional argument"),
-    ({"x": "two"}, "could not convert"),
+    ({"x": "two"}, "is no number"),
     ({"x": float("nan")}, "no finite value"),
 ])  # fmt: skip
 def test_nonsense_gets_a_sentence(nonsense, said):

@@ -104,7 +104,7 @@ def test_a_slider_moves_the_real_graph():
     (lambda x: x.nothing(), {}, "nothing"),
     (lambda x: 1 / 0, {}, "division by zero"),
     ("2 +", {}, "cannot read"),
-    ("x*x", {"x": "one"}, "could not convert"),
+    ("x*x", {"x": "one"}, "is no number"),
 ])  # fmt: skip
 def test_nonsense_gets_a_sentence(f, inputs, said):
     lesson = stepper(f, **inputs)

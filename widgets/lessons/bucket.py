@@ -283,6 +283,8 @@ class _MicroBatches:
         mean_loss(whole, self.data).backward()
         assert whole.grad is not None
         self.whole = whole.grad.item()
+        if not math.isfinite(self.whole):
+            raise ValueError(f"at w = {number(self.w0)} the gradient is no finite number.")
         self.choose(max(k for k in self.choices if k <= 4), True)
 
     def _leaf(self):
@@ -339,7 +341,7 @@ def micro_batches(data: Pairs = EIGHT, w: float = 2.0, parts: int | None = None,
     """
     try:
         state = _MicroBatches(data, w)
-        if parts is not None and parts not in state.choices:
+        if parts is not None and (not isinstance(parts, int) or parts not in state.choices):
             raise ValueError(f"{len(state.data)} pairs can be cut into {', '.join(map(str, state.choices))} equal parts, not into {parts}.")
         state.choose(parts or state.parts, bool(divide))
     except Exception as error:

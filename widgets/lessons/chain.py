@@ -334,7 +334,7 @@ def chain(f: str | Callable[..., Value] = CANNED, *, direction: str = BACK, **in
     if not isinstance(f, str) and not callable(f):
         what = type(f).__name__
         return Sentence(f"chain needs a program such as 'u = x**2; sin(u)', or a function of Values. It was given {what}.")
-    if direction not in (BACK, ON):
+    if not isinstance(direction, str) or direction not in (BACK, ON):
         return Sentence(f"direction is {BACK!r} or {ON!r}. It was given {direction!r}.")
     try:
         state = Chain(f, inputs, direction)

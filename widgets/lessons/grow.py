@@ -332,6 +332,8 @@ def grow(program: str | Callable[..., Value] = CANNED, *, at: int | str = "end",
     if not isinstance(program, str) and not callable(program):
         what = type(program).__name__
         return Sentence(f"grow needs lines of Python such as 'a = x * 2', or a function of Values. It was given {what}.")
+    if isinstance(program, str) and not program.strip():
+        return Sentence("grow needs at least one line of Python, for example 'a = x * 2'.")
     base: dict[str, Any] = {}
     if isinstance(program, str):
         inputs = inputs or {"x": 3.0}

@@ -118,7 +118,7 @@ def hvp_cost(f: Callable | None = None, n: int = 20) -> Lesson:
     if f is not None and not callable(f):
         kind = type(f).__name__
         return Sentence(f"hvp_cost needs a function of one tensor, for example hvp_cost(lambda x: (x**4).sum()). It was given {kind}.")
-    if n not in SIZES:
+    if not isinstance(n, int) or n not in SIZES:
         return Sentence(f"hvp_cost counts for n = {', '.join(map(str, SIZES))}, and not for {n!r}.")
     try:
         state = Cost(f or canned, n)

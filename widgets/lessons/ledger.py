@@ -490,7 +490,7 @@ def ledger(f: str | Callable[..., Value] = CANNED, *, filled: int | Literal["all
     if not isinstance(f, str) and not callable(f):
         what = type(f).__name__
         return Sentence(f"ledger needs a program such as 'a = 3*x; a**2', or a function of Values. It was given {what}.")
-    if filled != "all" and (isinstance(filled, bool) or not isinstance(filled, int) or filled < 0):
+    if (filled != "all") if isinstance(filled, str) else (isinstance(filled, bool) or not isinstance(filled, int) or filled < 0):
         return Sentence(f"filled is a number of rows, or 'all'. It was given {filled!r}.")
     try:
         book = Book(f, {"x": 2.0, **inputs} if f == CANNED else inputs)

@@ -125,8 +125,33 @@ class Lesson(ipywidgets.VBox):
         return data
 
 
+PLAINLY = (
+    (r"<function ((?:\w|<|>|\.)+) at 0x[0-9a-f]+>", r"\1"),
+    (r"<(?:[\w.]*\.)?(\w+) object at 0x[0-9a-f]+>", r"a \1"),
+    (r"(?:float|int)\(\) argument must be a string.*? real number, not '(\w+)'", r"a number is needed, not \1"),
+    (r"could not convert string to float: ('.*')", r"\1 is no number"),
+    (r"invalid literal for int\(\) with base 10: ('.*')", r"\1 is no whole number"),
+    (r"cannot convert float NaN to integer", "nan is no whole number"),
+    (r"cannot convert float infinity to integer", "inf is no whole number"),
+    (r"'(\w+)' object is not iterable", r"several numbers are needed, not \1"),
+)
+
+
+def plainly(message: str) -> str:
+    """A message as one sentence of bearable length: no addresses, no lines after a blank one, Python's words about numbers in plain ones.
+
+    >>> plainly("cannot run this: could not convert string to float: 'two'")
+    "cannot run this: 'two' is no number"
+    """
+    text = " ".join(message.strip().split("\n\n")[0].split())
+    for pattern, words in PLAINLY:
+        text = re.sub(pattern, words, text)
+    return text if len(text) <= 400 else text[:399] + "…"
+
+
 class Sentence(Lesson):
     """What a lesson shows when it cannot show its picture: one sentence that says why and what to do."""
 
     def __init__(self, message: str):
+        message = plainly(message)
         super().__init__([ipywidgets.HTML(say(message, "warn"))], picture=lambda: "", text=lambda: message)

@@ -22,6 +22,7 @@ from minigrad.scalar import Constant
 from .lesson import number, same
 from .programs import lines_of, run_named
 
+NODE_LIMIT = 400  # more cards are no picture
 WRITE_LIMIT = 20_000  # a backward pass that never ends is stopped here
 _MISSING = object()
 NAMES = {"**": "pow", "+": "add", "-": "sub", "*": "mul", "/": "truediv"}
@@ -246,6 +247,8 @@ def listen(cls: type, program: Callable, inputs: dict[str, float], backward: Cal
     try:
         root, names = _forward(cls, program, inputs)
         order = order_of(root)
+        if len(order) > NODE_LIMIT:
+            raise _End(f"The program makes {len(order):,} nodes, too many to compare by eye: take one with at most {NODE_LIMIT}.")
         _compare(out, order, names, inputs, right_root, right_names)
         _backward(out, cls, order, backward)
     except _End as end:

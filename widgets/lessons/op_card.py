@@ -154,6 +154,9 @@ def op_card(f: Callable = example, x: float | Sequence[float] = 1.0, *, name: st
     """
     if not callable(f):
         return Sentence(f"op_card needs your operation, a function of a number or of a list. It was given {type(f).__name__}.")
+    for what, given in (("name", name), ("latex", latex), ("doc", doc)):
+        if not isinstance(given, str):
+            return Sentence(f"op_card needs {what} as text. It was given {type(given).__name__}.")
     try:
         name = name or ("softplus" if f is example else getattr(f, "__name__", "your operation"))
         operation = Operation(f, x, name, latex, doc)

@@ -58,7 +58,10 @@ def order_game(f: Callable = diamond, **inputs: float) -> Lesson:
     """
     if not callable(f):
         return Sentence(f"order_game needs a function of numbers, such as lambda x: x * x + x. It was given {type(f).__name__}.")
-    numbers = {"a": 2.0, "b": 3.0} if f is diamond else {n: 1.0 for n in inspect.signature(f).parameters}
+    try:
+        numbers = {"a": 2.0, "b": 3.0} if f is diamond else {n: 1.0 for n in inspect.signature(f).parameters}
+    except ValueError as error:
+        return Sentence(f"This program cannot be played: {error}")
     if unknown := [n for n in inputs if n not in numbers]:
         return Sentence(f"This program has no input {unknown[0]}; it takes {', '.join(numbers)}.")
     try:
