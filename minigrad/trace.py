@@ -125,6 +125,7 @@ class Edge(TypedDict):
     # only for tensors
     broadcast: NotRequired[Broadcast]
     stops: NotRequired[str]  # why no gradient goes this way
+    words: NotRequired[str]  # what the rule does, where `local_text` is empty or no formula that helps
     makes: NotRequired[list[int]]  # the nodes of layer 1 that this edge's rule makes
 
 

@@ -38,6 +38,7 @@ from .recording import (
 )
 from .rules import ATOM, SUM, Text, latex, number_text
 from .rules_tensor import expression, flow, friendly
+from .rules_words import said
 from .trace import Edge, Node, Saved, Step, Trace, _and, _d, _source, twin_label, walk
 from .variable import Variable, edge_of
 
@@ -269,6 +270,8 @@ class Recording:
         if source.kind != "constant" and item.op is not None and not inner and wide is not None and narrow is not None and narrow != wide:
             if item.op.kind == ELEMENTWISE or item.op.name == "expand":
                 edge["broadcast"] = dict(shape=list(narrow), to=list(wide), axes=list(engine._summed_axes(wide, narrow, item.node)))  # type: ignore[typeddict-item]
+        if carries and item.op is not None and not inner and local is None and (words := self._words(target, slot, text, texts)):
+            edge["words"] = words
         if not carries:
             edge["stops"] = source.why or f"{texts[parent].text} is a constant."
         return edge
@@ -292,6 +295,18 @@ class Recording:
             labels.update({name: texts[target] if target < len(texts) else Text("out") for name in op.outputs})
         shapes = {name: self.graph.items[p].shape for name, p in zip(op.inputs, item.parents, strict=False)}
         return flow(op, rule, labels, cast(dict[str, tuple], shapes), parameters(item.node))
+
+    def _words(self, target: int, slot: int, text: str, texts: list[Text]) -> str:
+        """The rule in words where its formula (`text`) says little or nothing; else ""."""
+        item = self.graph.items[target]
+        op = item.op
+        if op.many:
+            return said(op.name, "", "", {"x": texts[item.parents[slot]]})
+        labels = {name: texts[p] for name, p in zip(op.inputs, item.parents, strict=False)}
+        if op.outputs is not ...:
+            labels.update({name: texts[target] for name in op.outputs})
+        words = said(op.name, op.inputs[slot], text, labels)
+        return "" if words == text else words
 
     def _rules(self, i: int, texts, exprs, edges) -> tuple[str, str]:
         item, lines, tex = self.graph.items[i], {}, []

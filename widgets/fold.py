@@ -325,7 +325,7 @@ class Folded:
                     edge["amount"] = True
                 if len(group) > 1 or "amount" in edge:
                     edge["local_text"] = ""
-                    for key in ("broadcast", "makes", "shut"):
+                    for key in ("broadcast", "makes", "shut", "words"):
                         edge.pop(key, None)
             kept_edges.append(edge)
         whole_locals = numpy.array([[_f(e["local"]) for e in edges]])

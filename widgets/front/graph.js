@@ -555,7 +555,7 @@ function render({ model, el }) {
           }
         }
         put(w.text, !ready ? "" : w.wire.text ? w.wire.text[x ? 1 : 0] : number);
-        if (!dragging) put(/** @type {Element} */ (w.text.nextSibling), w.wire.text && !Number.isFinite(local) ? `to ${trace.nodes[e.source].label}: ${e.local_text || "its rule"}${e.broadcast ? `, summed over ${e.broadcast.axes.length === 1 ? "dimension" : "dimensions"} ${e.broadcast.axes.join(", ")}, because ${shapeText(e.broadcast.shape)} was broadcast to ${shapeText(e.broadcast.to)}` : ""}`
+        if (!dragging) put(/** @type {Element} */ (w.text.nextSibling), w.wire.text && !Number.isFinite(local) ? `to ${trace.nodes[e.source].label}: ${e.words || e.local_text || "its rule"}${e.broadcast ? `, summed over ${e.broadcast.axes.length === 1 ? "dimension" : "dimensions"} ${e.broadcast.axes.join(", ")}, because ${shapeText(e.broadcast.shape)} was broadcast to ${shapeText(e.broadcast.to)}` : ""}`
           : `∂${trace.nodes[e.target].label}/∂${trace.nodes[e.source].label} = ${plainNumber(e.local_text) ? "" : `${e.local_text} = `}${fmt(local)}`);
       }
     }
@@ -742,7 +742,7 @@ function render({ model, el }) {
       }
       if (trace.arrays && e.local === null) {
         const sum = e.broadcast ? `, Σ over ${e.broadcast.axes.join(", ")}` : "";
-        r.children[1].append(h("span", { class: "mg-formula", title: e.local_text + sum }, `${tail(e.local_text || "its rule", 26)}${sum}`));
+        r.children[1].append(h("span", { class: "mg-formula", title: (e.words || e.local_text) + sum }, `${tail(e.words || e.local_text || "its rule", 26)}${sum}`));
         return [{ r, local: /** @type {Text|null} */ (null), edge: e.id, at: i + 1 }];
       }
       r.children[1].append(h("span", { title: e.local_text }, ...(plainNumber(e.local_text) || !e.local_text ? [] : [h("span", { class: "mg-formula" }, tail(e.local_text, 22)), " "]), h("span", {}, ...(plainNumber(e.local_text) || !e.local_text ? [] : ["= "]), local)));
@@ -819,10 +819,11 @@ function render({ model, el }) {
     /** @param {string} name @param {...(Node|string)} what */
     const fact = (name, ...what) => facts.append(h("dt", {}, name), h("dd", {}, ...what));
     const value = arrayAt(trace, point, now.known[node.id] ? node.array : null), gradient = arrayAt(trace, point, now.grads?.[node.id]);
+    /** @type {any[]} */ let drawn = [];
     if (trace.arrays) {
       if (node.shape) fact("shape", `${shapeText(node.shape)}  ${node.dtype}`);
       const maps = /** @type {[string, any][]} */ ([["value", value], ["gradient", gradient]]).filter(([, a]) => a && !single(a));
-      if (maps.length) fact("numbers", h("div", { class: "mg-maps" }, ...maps.map(([name, a]) => bigMap(name, a))));
+      drawn = maps.map(([name, a]) => bigMap(name, a));
       if (node.op) fact("made by", `${node.op}${node.scope ? ` in ${node.scope}` : ""}`);
       for (const word of [markWords(trace, node)]) if (word) fact(node.stops ? "stops" : "mind", word);
       if (node.layer) fact("layer", `of the gradient's own graph${node.made_by?.length ? `: made when ${node.made_by.map((e) => `${trace.nodes[trace.edges[e].target].label} sent its gradient to ${trace.nodes[trace.edges[e].source].label}`).join(", and ")}` : ""}`);
@@ -839,7 +840,7 @@ function render({ model, el }) {
         if (e.amount) return h("div", {}, `to ${to}: ${fmt(point.locals[e.id])}`);
         if (trace.arrays && e.local === null) {
           const shapes = Object.fromEntries([...into.map((x) => trace.nodes[x.source]), node].filter((n) => n.shape && count(n) !== 1).map((n) => [n.label, shapeText(n.shape ?? [])]));
-          return h("div", { class: "mg-rule" }, h("span", { class: "mg-soft" }, `to ${to} `), e.local_text ? maths(typeset(e.local_text, { ...shapes, ...(tall(node) ? { g: shapeText(node.shape ?? []) } : {}) })) : "see the row in minigrad/ops", wide);
+          return h("div", { class: "mg-rule" }, h("span", { class: "mg-soft" }, `to ${to} `), e.words || e.local_text ? maths(typeset(e.words || e.local_text, { ...shapes, ...(tall(node) ? { g: shapeText(node.shape ?? []) } : {}) })) : "see the row in minigrad/ops", wide);
         }
         const live = withNumbers(e.local_text, names), value = fmt(point.locals[e.id]);
         return h("div", { class: "mg-rule" }, maths(equation([partial(node.label, to), ...[e.local_text, live, value].filter((t, i, all) => t && t !== all[i - 1] && t !== value || i === 2).map((t) => typeset(t))])));
@@ -853,6 +854,7 @@ function render({ model, el }) {
       ...(paths.length > 1 && count <= paths.length ? [h("div", {}, `together `, h("b", {}, fmt(products.reduce((a, b) => a + b, 0))))] : []),
       ...(count > paths.length ? [h("div", { class: "mg-soft" }, `and ${fmt(count - paths.length)} more paths; the backward pass adds them all with one product per edge`)] : []));
     }
+    if (drawn.length) fact("numbers", h("div", { class: "mg-maps" }, ...drawn));
     if (node.saved?.length) fact("keeps", ...node.saved.map((x) => h("div", {}, `${x.name} (${x.bytes} bytes)`, ...(x.shape && trace.arrays ? [` ${shapeText(x.shape)} version ${x.version}${x.stale ? `, now ${x.now}: ⚠ stale` : ""}`] : []))));
     if (node.source) fact("made by", `${node.source.cell}, line ${node.source.line}`);
     if (node.scope) fact("inside", node.scope);

@@ -8,7 +8,7 @@ import { arrayAt, arrayOffsets, arrayText, single } from "./tensor.js";
  *   rule: string, rule_latex: string, saved: {name: string, bytes: number, shape?: number[], dtype?: string, version?: number, stale?: boolean, now?: number}[], source: Source|null, scope: string, folded?: number, fold?: number, members?: number, outs?: number,
  *   requires_grad?: boolean, shape?: number[], dtype?: string, function?: string, array?: number|null, grad_array?: number|null, view?: {base: number, version?: number}, version?: number, stops?: string, layer?: number, made_by?: number[]}} Node */
 /** @typedef {{cell: string, line: number, text: string, span?: [number, number]}} Source */
-/** @typedef {{id: number, source: number, target: number, slot: number, local: number|string|null, local_text: string, carries_grad: boolean, shut?: boolean, amount?: boolean, broadcast?: {shape: number[], to: number[], axes: number[]}, stops?: string, makes?: number[]}} Edge */
+/** @typedef {{id: number, source: number, target: number, slot: number, local: number|string|null, local_text: string, carries_grad: boolean, shut?: boolean, amount?: boolean, broadcast?: {shape: number[], to: number[], axes: number[]}, stops?: string, words?: string, makes?: number[]}} Edge */
 /** @typedef {{phase: string, kind: string, node: number, edge: number|null, say: string, sends?: number, raw?: number, after?: number}} Step */
 /** @typedef {{title: string, root: number, nodes: Node[], edges: Edge[], steps: Step[], engine?: string, arrays?: import("./tensor.js").Numbers[], notices?: string[], unused?: string[]}} Trace */
 /** One point of the computation: a value and a gradient for every node, a local derivative for every edge.

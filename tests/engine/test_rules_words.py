@@ -1,0 +1,54 @@
+"""Every row of the derivatives table says what its rule does to the arriving gradient, and no word belongs to a row that is gone."""
+import importlib
+import pkgutil
+
+import minigrad as torch
+import minigrad.nn.functional  # noqa: F401
+import minigrad.ops
+from minigrad import notes
+from minigrad.op import TABLE
+from minigrad.rules import Text
+from minigrad.rules_tensor import flow
+from minigrad.rules_words import WORDS, said
+from minigrad.trace import trace
+
+for module in pkgutil.iter_modules(minigrad.ops.__path__):
+    importlib.import_module(f"minigrad.ops.{module.name}")
+
+
+def test_every_rule_of_the_table_has_a_text():
+    silent = []
+    for op in TABLE.values():
+        outputs = () if op.outputs is ... else op.outputs
+        labels = {name: Text(name) for name in (*op.inputs, *outputs)}
+        if op.many:
+            text = said(op.name, "", "", {"x": Text("x")})
+            silent += [] if text else [(op.name, "all")]
+            continue
+        for name in op.inputs:
+            if op.rules[name] is None:
+                continue
+            text = said(op.name, name, flow(op, op.rules[name], labels, {k: (2, 3) for k in op.inputs}, None), labels)
+            if not text:
+                silent.append((op.name, name))
+            assert "{" not in text and len(text) <= 120, text
+    assert silent == []
+
+
+def test_words_belong_to_rows_and_say_something_about_g():
+    rows = {op.name for op in TABLE.values()}
+    for row, name in WORDS:
+        if row in rows and name:
+            assert any(name in op.inputs for op in TABLE.values() if op.name == row), (row, name)
+    known = sum(row in rows for row, _ in WORDS)
+    assert known >= len(WORDS) - 8, [key for key in WORDS if key[0] not in rows]
+
+
+def test_the_trace_says_them():
+    notes.record_lines(True)
+    a, b = torch.ones(2, requires_grad=True), torch.ones(3, requires_grad=True)
+    y = torch.cat([a, b]).cumsum(0).sum()
+    notes.record_lines(False)
+    t = trace(y, {"a": a, "b": b, "y": y})
+    texts = {e["words"] for e in t["edges"] if "words" in e}
+    assert {"the piece of g that came from a", "the piece of g that came from b", "g summed from each place to the end"} <= texts
