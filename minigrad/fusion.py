@@ -292,7 +292,7 @@ def _make_row(function, args, forward, backward) -> Op:
         return tuple(out)
 
     listed = ", ".join(names)
-    scope = {"run": run, "pull": pull}
+    scope: dict[str, Any] = {"run": run, "pull": pull}
     rules = "".join(f"    '{x}': lambda g, {listed}: pull(g, {listed})[{i}],\n" for i, x in enumerate(names))
     exec(f"forward = lambda {listed}: run({listed})\ntogether = lambda g, {listed}: pull(g, {listed})\nrules = {{\n{rules}}}", scope)  # noqa: S102
     row = Op("fused", scope["forward"], GENERAL, args=" ".join(names), together=scope["together"], **scope["rules"])
