@@ -1,7 +1,10 @@
 """Memory: what the widget measured against counting by hand, against what the engine says it holds, and against tracemalloc."""
 
+import asyncio
 import gc
+import importlib
 import math
+import re
 import tracemalloc
 
 import pytest
@@ -129,3 +132,53 @@ def test_nonsense_gets_a_sentence(nonsense, said):
 def test_static_twin_is_the_same_twice():
     one, two = memory(depth=9)._repr_mimebundle_(), memory(depth=9)._repr_mimebundle_()
     assert all(one[kind] == two[kind] for kind in ("image/svg+xml", "text/plain")) and "<title>" in one["image/svg+xml"]
+
+
+def test_another_depth_is_measured_in_turns_with_other_work():
+    async def scene():
+        lesson = memory(depth=9)
+        turns, words = 0, set()
+        lesson.depth.value = 16
+        assert lesson.task is not None and lesson.halt.layout.display == "" and lesson.state.n == 9
+        while lesson.task is not None:
+            await asyncio.sleep(0)  # what another cell would do
+            turns += 1
+            words |= set(re.findall(r"\d of 6 runs \w+", lesson.far.value))
+        assert turns >= 10 and {"1 of 6 runs measured", "6 of 6 runs measured"} <= words
+        assert lesson.halt.layout.display == "none" and lesson.far.value == ""
+        assert repr(lesson) == repr(memory(depth=16)) and lesson.film.takes == memory(depth=16).film.takes
+
+    asyncio.run(scene())
+
+
+def test_a_measurement_can_be_stopped():
+    async def scene():
+        lesson = memory(depth=9)
+        before = repr(lesson), lesson.picture()
+        lesson.depth.value = 25
+        await asyncio.sleep(0)
+        assert "of 6 runs measured" in lesson.far.value
+        lesson.halt.click()
+        assert lesson.task is None and lesson.depth.value == 9
+        lesson.depth.value = 25
+        task = lesson.task
+        lesson.depth.value = 4  # the newest wish counts
+        while lesson.task is not None:
+            await asyncio.sleep(0)
+        assert task.cancelled() and lesson.state.n == 4
+        lesson.depth.value = 9
+        while lesson.task is not None:
+            await asyncio.sleep(0)
+        assert (repr(lesson), lesson.picture()) == before
+        lesson.depth.value = 25
+        task = lesson.task
+        lesson.close()
+        await asyncio.sleep(0)
+        assert task.cancelled() and lesson.task is None
+
+    asyncio.run(scene())
+
+
+def test_a_million_layers_are_refused_before_one_is_made(monkeypatch):
+    monkeypatch.setattr(importlib.import_module("widgets.lessons.memory"), "canned", lambda depth: pytest.fail("made"))
+    assert "room for 1 to 100 layers, not for 1000000" in memory(depth=10**6).text()

@@ -130,6 +130,18 @@ def test_training_leaves_room_for_others_and_pauses():
     asyncio.run(scene())
 
 
+def test_put_away_it_stops():
+    async def scene():
+        lesson = playground()
+        lesson.start()
+        task = lesson.task
+        lesson.close()
+        await asyncio.sleep(0)
+        assert task.cancelled() and not lesson.running
+
+    asyncio.run(scene())
+
+
 def test_a_run_ends_by_itself(monkeypatch):
     module = importlib.import_module("widgets.lessons.playground")
     monkeypatch.setattr(module, "LIMIT", 12)

@@ -7,9 +7,10 @@ say which of them still exist. What does not: checkpointing (minigrad.utils.chec
 
 from __future__ import annotations
 
+import asyncio
 import math
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -21,7 +22,7 @@ from minigrad import modes, nn
 from minigrad.utils.checkpoint import checkpoint
 from widgets.film import SLOT, Film
 
-from .lesson import Lesson, Sentence, label, number, svg, tag, wrap
+from .lesson import Lesson, Sentence, label, number, say, svg, tag, wrap
 from .pick_v import in_bytes
 
 MOST = 100  # layers
@@ -174,20 +175,36 @@ def choices(n: int) -> list[int]:
 class _Memory:
     X0, X1, TOP, BASE = 64.0, 776.0, 214.0, 366.0
 
+    """Runs of all lengths of segments, and their films: `work` makes one after the other, so that others can have a turn in between."""
+
     def __init__(self, layers: Sequence[Callable], x: Any):
-        self.layers, self.n = list(layers), len(layers)
+        self.layers, self.n, self.x = list(layers), len(layers), x
         if not 1 <= self.n <= MOST:
             raise ValueError(f"there is room for 1 to {MOST} layers, not for {self.n}.")
         self.every = choices(self.n)
-        self.runs = {k: measure(self.layers, x, k) for k in self.every}
-        for run in self.runs.values():
+        self.runs: dict[int, list[Moment]] = {}
+        self.takes: list[dict] = []
+
+    def work(self) -> Iterator[str]:
+        """Measure and draw; after each piece, a word on how far it is."""
+        for k in self.every:
+            self.runs[k] = measure(self.layers, self.x, k)
             for layer in self.layers:
                 if isinstance(layer, nn.Module):
                     layer.zero_grad()
-            assert run
+            yield f"{len(self.runs)} of {len(self.every)} runs measured"
         self.most = max(m.total for run in self.runs.values() for m in run)
         if not self.most:
             raise ValueError("these layers make no new tensors.")
+        for k in self.every:
+            self.takes.append(self.take(k))
+            yield f"{len(self.takes)} of {len(self.every)} runs drawn"
+
+    def done(self) -> _Memory:
+        """All of it now."""
+        for _ in self.work():
+            pass
+        return self
 
     def peak(self, k: int) -> int:
         return max(m.total for m in self.runs[k])
@@ -216,13 +233,14 @@ class _Memory:
         size = (self.X1 - self.X0) / self.n
         gap = min(2.0, size * 0.2)
         biggest = max(max((*m.first, *m.second)) for m in run) or 1
+        first, second = (list(zip(*(getattr(m, which) for m in run), strict=True)) for which in ("first", "second"))
         out = ""
         for i in range(self.n):
             x = self.X0 + i * size
-            for which, colour, top in (("first", "fwd", 62.0), ("second", "bwd", 114.0)):
+            for columns, which, colour, top in ((first, "first", "fwd", 62.0), (second, "second", "bwd", 114.0)):
                 spans: dict[int, list[str]] = {}
                 at = 0
-                for amount, group in groupby(getattr(m, which)[i] for m in run):
+                for amount, group in groupby(columns[i]):
                     length = len(list(group))
                     if amount:
                         spans.setdefault(amount, []).append(f"{at}-{at + length - 1}")
@@ -300,8 +318,10 @@ def memory(model: Any = None, x: Any = None, every: int | None = None, depth: in
     try:
         if model is not None and not isinstance(x, torch.Tensor):
             raise TypeError("give it the model and an input: memory(model, x), x a tensor.")
+        if model is None and not 1 <= int(depth) <= MOST:
+            raise ValueError(f"there is room for 1 to {MOST} layers, not for {depth}.")
         layers = canned(int(depth)) if model is None else _layers_of(model)
-        return _Lesson(_Memory(layers, canned_input() if model is None else x), every, model is None)
+        return _Lesson(_Memory(layers, canned_input() if model is None else x).done(), every, model is None)
     except Exception as error:  # the learner's layers may raise anything
         return Sentence(f"memory cannot measure this: {(str(error) or type(error).__name__).splitlines()[0]}")
 
@@ -309,6 +329,7 @@ def memory(model: Any = None, x: Any = None, every: int | None = None, depth: in
 class _Lesson(Lesson):
     def __init__(self, state: _Memory, every: int | None, canned_chain: bool):
         self.state = state
+        self.task: asyncio.Task | None = None  # a measurement that is under way
         self.film = Film(names=["moment", "checkpoints"])
         wanted = round(math.sqrt(state.n)) if every is None else int(every)
         if wanted not in state.every:
@@ -319,21 +340,61 @@ class _Lesson(Lesson):
             self.depth = ipywidgets.IntSlider(value=state.n, min=1, max=MOST, description="layers", continuous_update=False)
             self.depth.layout.width, self.depth.style.description_width = "320px", "50px"
             self.depth.observe(self._deeper, names=["value"])
-            rows.append(wrap(self.depth))
+            self.far = ipywidgets.HTML()
+            self.halt = ipywidgets.Button(description="stop", tooltip="keep the picture that is shown", layout={"width": "64px"})
+            self.halt.layout.display = "none"
+            self.halt.on_click(lambda _button: self._stop())
+            rows.append(wrap(self.depth, self.halt, self.far))
         super().__init__(rows, picture=self.film.picture, text=lambda: self.state.text())
         self.add_class("mg-memory")
 
     def _show(self, every: int) -> None:
         """At its fullest moment."""
-        takes = [self.state.take(k) for k in self.state.every]
         run = self.state.runs[every]
         top = max(range(len(run)), key=lambda j: run[j].total)
-        self.film.show(self.state.ground(), takes, self.state.every.index(every), top)
+        self.film.show(self.state.ground(), self.state.takes, self.state.every.index(every), top)
 
     def _deeper(self, change: dict) -> None:
+        """Measure a chain of another depth: in turns with the kernel's other work, where there is an event loop."""
+        if change["new"] == self.state.n and self.task is None:
+            return
+        self._rest()
+        state = _Memory(canned(change["new"]), canned_input())
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self._take_over(state.done())
+            return
+        self.halt.layout.display = ""
+        self.task = loop.create_task(self._measure(state))
+
+    async def _measure(self, state: _Memory) -> None:
+        for word in state.work():
+            self.far.value = say(f"{state.n} layers: {word}", "plain")
+            await asyncio.sleep(0)
+        self.task = None
+        self._take_over(state)
+
+    def _take_over(self, state: _Memory) -> None:
         before = self.state.every[self.film.take]
-        self.state = _Memory(canned(change["new"]), canned_input())
-        self._show(0 if not before else round(math.sqrt(change["new"])))
+        self.state = state
+        self._show(0 if not before else round(math.sqrt(state.n)))
+        self._rest()
+
+    def _stop(self) -> None:
+        """Keep what is shown, and its depth."""
+        self._rest()
+        self.depth.value = self.state.n
+
+    def _rest(self) -> None:
+        if self.task is not None:
+            self.task.cancel()
+        self.task, self.halt.layout.display, self.far.value = None, "none", ""
+
+    def close(self) -> None:
+        if self.task is not None:
+            self._rest()
+        super().close()
 
 
 # ---- the peak against the depth ------------------------------------------------------------------------------------------------

@@ -304,7 +304,7 @@ def playground(
         return Sentence(f"playground needs a model, not the class {model.__name__}: make one with {model.__name__}().")
     if model is not None and not isinstance(model, nn.Module):
         return Sentence(f"playground needs an nn.Module with 2 inputs, for example nn.Linear(2, 2). It was given {type(model).__name__}.")
-    if data not in DATA:
+    if not isinstance(data, str) or data not in DATA:
         return Sentence(f"playground has the data {', '.join(DATA)}, not {data!r}.")
     if isinstance(optimizer, str) and optimizer not in OPTIMIZERS:
         return Sentence(f"playground knows the optimizers {', '.join(OPTIMIZERS)}, not {optimizer!r}; or give it one of your own.")
@@ -355,6 +355,11 @@ class _Playground(Lesson):
         super().__init__([*rows, self.below], picture=lambda: self.state.svg(), text=lambda: self.state.text())
         self.add_class("mg-playground")
         self._draw()
+
+    def close(self) -> None:
+        """Nothing goes on training out of sight."""
+        self.pause()
+        super().close()
 
     # Buttons
 

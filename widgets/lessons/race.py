@@ -209,7 +209,7 @@ def race(
     >>> race().text().splitlines()[-2:]
     ['Adam               first step 0.141  height 0.213', 'Adam, uncorrected  first step 0.447  height 0.00323']
     """
-    if not callable(surface) and surface not in SURFACES:
+    if not callable(surface) and not (isinstance(surface, str) and surface in SURFACES):
         return Sentence(f"race has the surfaces {', '.join(SURFACES)}, not {surface!r}; or give it a function of x and y.")
     if optimizer is not None and not callable(optimizer):
         return Sentence(

@@ -130,7 +130,7 @@ CHAPTERS = {
 
 def recap(chapter: int) -> Lesson:
     """The chapter in one picture. chapter: its number, for example recap(1)."""
-    if chapter not in CHAPTERS:
+    if not isinstance(chapter, int) or chapter not in CHAPTERS:
         return Sentence(f"There is no recap picture for chapter {chapter!r}; there are pictures for {', '.join(map(str, CHAPTERS))}.")
     picture, words = CHAPTERS[chapter]()
     return Lesson([ipywidgets.HTML(picture)], picture=lambda: picture, text=lambda: words)
