@@ -56,9 +56,10 @@ api: .venv/test
 	$(PY) -m pdoc --no-show-source --output-directory build/api $(API)
 	@echo "minigrad: open build/api/index.html"
 
-bench: build/peers/made
+bench: build/peers/made .venv/test .venv/warm
 	build/peers/$(notdir $(BIN))/python -m tests.benchmarks $(ARGS)
 	build/peers/$(notdir $(BIN))/python -m tests.benchmarks.extension
+	$(PY) -m tests.benchmarks view
 
 constraints: .venv/test
 	$(INSTALL) --quiet uv

@@ -28,7 +28,7 @@ PILL_HEIGHT, PILL_CHAR, PILL_MIN, PILL_USUAL = 20.0, 6.9, 40.0, 70.0
 MARGIN = 14.0
 # An input that each of many steps uses makes long wires. Where they pass this many columns all together, Graphviz is told to try less hard
 # (816 columns, 48 cards: 0.1 s instead of 0.5 s); beyond the second number it would take minutes, and the plain layout draws.
-SPANS_QUICK, SPANS = 300, 1500
+SPANS_QUICK, SPANS = 600, 1500
 LANES = 3000  # and beyond this many, the plain layout keeps no lane free for long wires
 COLUMN_GAP, ROW_GAP = 26.0, 20.0
 STACK = 8.0  # how far the cards beneath a folded one stick out
