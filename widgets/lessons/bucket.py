@@ -254,7 +254,11 @@ def bucket(f: Callable = three_x_squared, x: float = 1.0, passes: int = 0) -> Le
 
     for button, action in zip(buttons, (state.backward, state.zero, state.drop, again), strict=True):
         button.on_click(does(action))
-    slider.observe(lambda change: state.move(change["new"]), names=["value"])
+    def move(change: dict) -> None:
+        state.move(change["new"])
+        words.value = verdict(f"{state.sentence()} The next pass takes x = {change['new']:.1f}.")
+
+    slider.observe(move, names=["value"])
     draw()
     lesson = Lesson([picture, words, wrap(*buttons, slider)], picture=state.svg, text=state.text)
     lesson.buttons, lesson.slider, lesson.state, lesson.words = buttons, slider, state, words
