@@ -14,7 +14,6 @@ import json
 import math
 import operator
 import re
-import sys
 import weakref
 from array import array
 from collections.abc import Callable, Mapping
@@ -31,7 +30,7 @@ from minigrad.scalar import Value, backward_order
 from minigrad.tape import Tape
 from minigrad.trace import Trace, is_tensor, record, to_text, trace
 
-from . import static
+from . import cells, static
 from .fold import Folded, Folds, at_point, notice
 from .layout import Framed, Picture, layout
 
@@ -69,15 +68,9 @@ def packed() -> bytes:
 # --- names ----------------------------------------------------------------------------------------------------------------------
 
 
-def _ipython():
-    """The running IPython, or None; never imports it."""
-    module = sys.modules.get("IPython")
-    return module.get_ipython() if module else None
-
-
 def _cell_name(filename: str) -> str | None:
     """"In [4]" for the file name under which IPython compiled a cell, else None."""
-    shell = _ipython()
+    shell = cells.ipython()
     number = getattr(shell.compile, "_filename_map", {}).get(filename) if shell else None
     return f"In [{number}]" if number is not None else None
 
@@ -99,19 +92,6 @@ async function load(code) {
 }
 export default { render };
 """
-
-
-# --- cells ----------------------------------------------------------------------------------------------------------------------
-
-_shown: dict[str, tuple[str, list[GraphView]]] = {}  # cell -> the run that last showed views in it, and these views
-
-
-def _cell() -> tuple[str, str] | None:
-    """The cell that is running and the run, as the front end names them; None outside a notebook."""
-    kernel = getattr(_ipython(), "kernel", None)
-    parent = kernel.get_parent() if kernel is not None and hasattr(kernel, "get_parent") else {}
-    cell, run = (parent.get("metadata") or {}).get("cellId"), (parent.get("header") or {}).get("msg_id")
-    return (cell, run) if cell and run else None
 
 
 # --- the learner's graph --------------------------------------------------------------------------------------------------------
@@ -219,12 +199,12 @@ def _same(sweep: dict, inputs: Mapping[str, float]) -> bool:
     return others and inputs[str(sweep["node"])] in array("d", sweep["xs"])
 
 
-KERNELS_OWN = {"code", "code_key", "trace", "leaves", "recorded", "sweeps", "notice", "picture", "version"}  # no page may change them
-
-
 def _text(value, _widget) -> str:
     """A large trait travels as one string: ipywidgets looks into every dict and list that it is given, for binary buffers."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+KERNELS_OWN = {"code", "code_key", "trace", "leaves", "recorded", "sweeps", "notice", "picture", "quiz", "can_fold", "version"}  # no page
 
 
 # --- the widget -----------------------------------------------------------------------------------------------------------------
@@ -261,7 +241,7 @@ class GraphView(anywidget.AnyWidget):
             raise TypeError(explain)
         self._limit, self._second, self._own = limit, second, False
         self._root = _weak(root)
-        self._cells: set[str] = set()
+        self.cells: set[str] = set()
         self._labels: dict[str, Callable[[], Any]] = {}
         super().__init__(quiz=quiz)
         self._read(root, names)
@@ -280,7 +260,7 @@ class GraphView(anywidget.AnyWidget):
     def _read(self, root, names: Mapping[str, object] | None = None) -> None:
         """Trace `root` as it stands now and lay it out. Names are looked up now; nothing of the learner's is kept alive."""
         held = {name: value for name, ref in self._labels.items() if (value := ref()) is not None}
-        shell = _ipython()
+        shell = cells.ipython()
         names = {**held, **(shell.user_ns if shell else {}), **(names or {})}
         words: list[str] = []
         self._tape: Any = None
@@ -444,9 +424,24 @@ class GraphView(anywidget.AnyWidget):
         self._seen = self._stand(self._ids)
         self.sweeps = [old if _same(old, self.inputs) else self._sweep(old["node"]) for old in self.sweeps]
 
-    def _on_message(self, _widget, content: dict, _buffers) -> None:
-        """Rare requests: a slider that has no table yet; a fold to open or close; a file."""
-        kind = content.get("type")
+    def set_state(self, sync_data: dict) -> None:
+        """What a page may change: the step and where the sliders stand, to what they can be. The rest is the kernel's, and is dropped."""
+        state = {key: value for key, value in sync_data.items() if key not in KERNELS_OWN}
+        step, inputs = state.pop("step", None), state.pop("inputs", None)
+        if type(step) is int:
+            state["step"] = min(max(step, 0), self.total)
+        if isinstance(inputs, dict) and inputs.keys() == self.inputs.keys():
+            if all(type(x) in (int, float) and math.isfinite(x) for x in inputs.values()):
+                state["inputs"] = inputs
+        super().set_state(state)
+
+    def _on_message(self, _widget, content: Any, _buffers) -> None:
+        """Rare requests: a slider that has no table yet; a fold to open or close; a file. What is none of these is no page of ours."""
+        try:
+            kind = content.get("type")
+            hash(content.get("what")), hash(content.get("kind"))
+        except (AttributeError, TypeError):
+            return
         if kind == "want" and content.get("node") in self.leaves:
             if all(old["node"] != content["node"] for old in self.sweeps):
                 self.sweeps = [*self.sweeps[-FIRST_SWEEPS + 1 :], self._sweep(content["node"])]
@@ -455,7 +450,8 @@ class GraphView(anywidget.AnyWidget):
         elif kind == "find":
             self.send({"type": "found", **self.find(str(content.get("text", "")))})
         elif kind == "open":
-            self.show(content.get("node", -1))
+            if type(node := content.get("node")) is int and 0 <= node < len(self._whole["nodes"]):
+                self.show(node)
         elif kind == "save" and (what := content.get("kind")) in KINDS:
             name = re.sub(r"\W+", "_", self.trace["nodes"][self.trace["root"]]["label"]).strip("_") or "graph"
             self.send({"type": "file", "name": f"{name}.{what}", "mime": KINDS[what]}, [self._file(what, dark=bool(content.get("dark")))])
@@ -482,25 +478,6 @@ class GraphView(anywidget.AnyWidget):
             self.code = packed()
             self.layout.open()
             self.open()
-
-    def _register(self) -> None:
-        """Note which cell shows this view. When the cell runs again its old output is gone: views seen nowhere else are put away."""
-        at = _cell()
-        if at is None:
-            return
-        cell, run = at
-        last, views = _shown.get(cell, ("", []))
-        if last != run:
-            _shown[cell] = (run, [self])
-            self._cells.add(cell)
-            for view in views:
-                if view is not self:
-                    view._cells.discard(cell)
-                    if not view._cells:
-                        view.close()
-        elif self not in views:
-            views.append(self)
-            self._cells.add(cell)
 
     def close(self) -> None:
         """Take the view out of the browser and its tables out of memory. Showing it again brings it back."""
@@ -548,7 +525,7 @@ class GraphView(anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **kwargs):
         self._again()
-        self._register()
+        cells.shown(self)
         data, metadata = super()._repr_mimebundle_(**kwargs)
         return {**data, "text/plain": repr(self), "image/svg+xml": self.svg()}, metadata
 

@@ -2,7 +2,6 @@
 import gc
 import json
 import math
-import sys
 import weakref
 
 import numpy as np
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 
 from minigrad import Value
 from minigrad.trace import fmt
-from widgets import GraphView, graph
+from widgets import GraphView, cells, graph
 from widgets.graph import front, not_a_graph, packed, refresh, slider_points
 
 
@@ -128,7 +127,7 @@ def test_a_hundred_runs_of_a_cell_leave_nothing_behind(monkeypatch):
     x, w, b, n, y = neuron()
 
     def once(at):
-        monkeypatch.setattr(sys.modules["widgets.graph"], "_cell", lambda: ("cell 7", f"run {at}"))
+        monkeypatch.setattr(cells, "running", lambda: ("cell 7", f"run {at}"))
         graph(y)._repr_mimebundle_()
 
     once(0)
@@ -145,7 +144,7 @@ def test_a_hundred_runs_of_a_cell_leave_nothing_behind(monkeypatch):
 
 def test_a_view_that_its_cell_no_longer_shows_can_be_shown_again(monkeypatch):
     cell = ["cell 1", "run 1"]
-    monkeypatch.setattr(sys.modules["widgets.graph"], "_cell", lambda: tuple(cell))
+    monkeypatch.setattr(cells, "running", lambda: tuple(cell))
     x, w, b, n, y = neuron()
     first = graph(y)
     first._repr_mimebundle_()
