@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import ipywidgets
+from ipywidgets.widgets.widget_link import Link
 
 from .. import cells
 from ..graph import GraphView
@@ -105,17 +106,21 @@ class Lesson(ipywidgets.VBox):
 
     def close(self) -> None:
         """Take the lesson and all its parts out of the browser and out of ipywidgets' books. Showing it again brings it back."""
-        for part in cells.parts(self):
+        for part in [*cells.parts(self), *self._links()]:
             if part is not self:
                 part.close()
         super().close()
-        vars(self).pop("_repr_mimebundle_", None)  # ipywidgets hides it
+        self.__dict__.pop("_repr_mimebundle_", None)  # ipywidgets hides it
+
+    def _links(self) -> list[ipywidgets.Widget]:
+        """What ties parts together in the browser and is itself no part: kept as an attribute of the lesson."""
+        return [thing for thing in vars(self).values() if isinstance(thing, Link)]
 
     def _repr_mimebundle_(self, **kwargs):
         if self.comm is None:  # put away since
-            for part in cells.parts(self):
+            for part in [*cells.parts(self), *self._links()]:
                 part._again() if isinstance(part, GraphView) else part.open()
-                vars(part).pop("_repr_mimebundle_", None)
+                part.__dict__.pop("_repr_mimebundle_", None)
         cells.shown(self)
         data = dict(super()._repr_mimebundle_(**kwargs) or {})
         data["text/plain"] = self.text()
