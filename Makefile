@@ -7,6 +7,8 @@
 #   make store        run the notebooks and store their outputs         (NOTEBOOKS="notebooks/01_three_ways.ipynb")
 #   make bench        time minigrad beside its peers                     (PEERS="torch==2.13.0 micrograd"  ARGS="T1 --write")
 #   make api          the reference pages, from the docstrings, into build/api
+#   make site         the course as static pages, with Python in the browser  (PYODIDE=/path/to/pyodide.tar.bz2)
+#   make site-check   opens those pages in a Chromium and runs cells in them
 #   make grade-soak   grade 200 made-up students, kill the grader ten times and compare every byte
 #   make soak         an hour of random clicking in a real JupyterLab  (ARGS="--minutes 10")
 #   make constraints  choose the exact versions in constraints.txt anew
@@ -29,7 +31,7 @@ LOCK    := $(PY) -m uv pip compile pyproject.toml --quiet --all-extras --no-anno
 PEERS   ?= torch==2.13.0 micrograd
 
 .NOTPARALLEL:
-.PHONY: lab test lint store api bench constraints test-lowest clean grade-soak soak
+.PHONY: lab test lint store api bench constraints test-lowest clean grade-soak soak site site-check
 
 lab: .venv/lab .venv/warm
 	@echo "minigrad: starting JupyterLab on $(START). Stop it with Ctrl-C."
@@ -73,6 +75,12 @@ test-lowest: .venv/test
 	$(PY) -m uv pip install --quiet --python build/lowest --requirement build/lowest.txt --editable .
 	build/lowest/$(notdir $(BIN))/python -m pytest -n 2 --dist loadfile $(ARGS)
 
+site: .venv/site api
+	$(PY) -m tests.site --api build/api $(if $(PYODIDE),--pyodide "$(PYODIDE)")
+
+site-check: .venv/site
+	$(PY) -m tests.site.check
+
 grade-soak: .venv/test
 	$(PY) -m tests.course.classroom
 
@@ -104,6 +112,10 @@ clean:
 	$(INSTALL) --editable ".[dev,instructors]"
 	@$(KERNEL)
 	@touch $@ .venv/lab
+
+.venv/site: .venv/test
+	$(INSTALL) --editable ".[dev,instructors,site]"
+	@touch $@
 
 .venv/warm: .venv/made pyproject.toml constraints.txt $(wildcard minigrad/kernels/*.py)
 	@echo "minigrad: preparing what is slow the first time"
