@@ -20,11 +20,11 @@ def grown(nb, k):
     return box
 
 
-def test_only_the_error_on_purpose(chapter):
+def only_the_error_on_purpose(chapter):
     assert [text for text in chapter.cell_errors() if "does not require grad" not in text] == []
 
 
-def test_grow_by_mouse_and_add_a_line(chapter):
+def grow_by_mouse_and_add_a_line(chapter):
     box = grown(chapter, 0)
     expect(box).to_contain_text("Nothing has run yet")
     for said in ("a is 6", "b is 11", "c is 121"):
@@ -39,7 +39,7 @@ def test_grow_by_mouse_and_add_a_line(chapter):
     expect(box.get_by_role("alert").first).to_contain_text("cannot read")
 
 
-def test_step_by_keyboard(chapter):
+def step_by_keyboard(chapter):
     box = grown(chapter, 0)
     handle = box.locator(".noUi-handle").first
     handle.focus()
@@ -49,7 +49,7 @@ def test_step_by_keyboard(chapter):
     expect(box.get_by_role("status").first).to_contain_text("Nothing has run yet")
 
 
-def test_the_slider_switches_the_branch(chapter):
+def the_slider_switches_the_branch(chapter):
     box = grown(chapter, 1)
     expect(box.locator("svg").first).to_contain_text("x²")
     box.locator(".noUi-handle").last.focus()
@@ -58,7 +58,7 @@ def test_the_slider_switches_the_branch(chapter):
     expect(box.locator("svg").first).to_contain_text("13")  # -3 · (-4) + 1
 
 
-def test_walk_the_graph(chapter):
+def walk_the_graph(chapter):
     box = chapter.page.locator(".mg-inspector")
     box.scroll_into_view_if_needed()
     box.get_by_role("button", name="next_functions[0] → DotBackward0").click()
@@ -69,8 +69,10 @@ def test_walk_the_graph(chapter):
     expect(box.get_by_role("status")).to_contain_text("DotBackward0")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_looks(chapter, theme):
-    chapter.theme(theme)
-    grown(chapter, 2)
-    chapter.shot(f"chapter-02-{theme}")
+def test_chapter(chapter):
+    for act in (only_the_error_on_purpose, step_by_keyboard, grow_by_mouse_and_add_a_line, the_slider_switches_the_branch, walk_the_graph):
+        act(chapter)
+    for theme in ("light", "dark"):
+        chapter.theme(theme)
+        grown(chapter, 2)
+        chapter.shot(f"chapter-02-{theme}")

@@ -22,11 +22,11 @@ def lesson(nb, k):
     return box
 
 
-def test_only_the_error_on_purpose(chapter):
+def only_the_error_on_purpose(chapter):
     assert len(chapter.cell_errors()) == 1 and "ValueError" in chapter.cell_errors()[0]
 
 
-def test_the_slider_by_keyboard(chapter):
+def the_slider_by_keyboard(chapter):
     box = lesson(chapter, 0)
     expect(box).to_contain_text("10 × 1 × 3 = 30")
     box.locator(".noUi-handle").focus()
@@ -36,7 +36,7 @@ def test_the_slider_by_keyboard(chapter):
     expect(box.get_by_role("status").last).to_contain_text("= −42.")
 
 
-def test_direction_and_table(chapter):
+def direction_and_table(chapter):
     box = lesson(chapter, 1)
     box.get_by_role("button", name="from the start").click()
     expect(box.get_by_role("status").last).to_contain_text("1 × 1.284 × 0.28286 = 0.363195")
@@ -45,7 +45,7 @@ def test_direction_and_table(chapter):
     expect(box.locator("table")).to_contain_text(f"{math.cos(math.exp(0.25)):.6g}")
 
 
-def test_own_program_and_nonsense(chapter):
+def own_program_and_nonsense(chapter):
     box = lesson(chapter, 2)
     field = box.locator("input[type=text]").first
     field.fill("a = x*x; y = a*x")
@@ -57,8 +57,10 @@ def test_own_program_and_nonsense(chapter):
     expect(box).to_contain_text("4 + 4 + 4 = 12")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_looks(chapter, theme):
-    chapter.theme(theme)
-    lesson(chapter, 1)
-    chapter.shot(f"chapter-03-{theme}")
+def test_chapter(chapter):
+    for act in (only_the_error_on_purpose, the_slider_by_keyboard, direction_and_table, own_program_and_nonsense):
+        act(chapter)
+    for theme in ("light", "dark"):
+        chapter.theme(theme)
+        lesson(chapter, 1)
+        chapter.shot(f"chapter-03-{theme}")

@@ -24,14 +24,15 @@ def press(box, name):
     box.get_by_role("button", name=name, exact=True).click()
 
 
-def test_only_the_error_on_purpose(chapter):
+def only_the_error_on_purpose(chapter):
     assert len(chapter.cell_errors()) == 1 and "unsupported operand type(s) for *: 'int' and 'Tiny'" in chapter.cell_errors()[0]
 
 
-def test_the_game_by_mouse_and_keyboard(chapter):
+def the_game_by_mouse_and_keyboard(chapter):
     box = chapter.page.locator(".mg-order-game")
     for name in "yecfd":
         press(box, name)
+        expect(box.get_by_role("button", name=name, exact=True)).to_be_disabled()
     expect(box).to_contain_text("a.grad = 19 (right: 25)")
     expect(box).to_contain_text("c sends too early")
     press(box, "start again")
@@ -39,12 +40,13 @@ def test_the_game_by_mouse_and_keyboard(chapter):
         button = box.get_by_role("button", name=name, exact=True)
         expect(button).to_be_enabled()
         button.press("Enter")
+        expect(button).to_be_disabled()
     expect(box).to_contain_text("a.grad = 25, b.grad = 19")
     press(box, "plain recursion")
     expect(box).to_contain_text("a.grad = 29 (right: 25), b.grad = 22 (right: 19)")
 
 
-def test_the_duel_is_stepped(chapter):
+def the_duel_is_stepped(chapter):
     box = chapter.page.locator(".mg-own-engine").first
     box.scroll_into_view_if_needed()
     expect(box).to_contain_text("✗ c sends too early")
@@ -54,14 +56,24 @@ def test_the_duel_is_stepped(chapter):
     chapter.page.keyboard.press("Home")
     expect(box).to_contain_text("Forward is done: 7 values")
     press(box, "step ▶")
+    expect(box).not_to_contain_text("Forward is done: 7 values")
     press(box, "step ▶")
     expect(box).to_contain_text("y sends to e: e.grad goes from 0 to 1")
     expect(box).not_to_contain_text("29, not 25")
 
 
-def test_the_untouched_class_gets_a_sentence(chapter):
+def the_untouched_class_gets_a_sentence(chapter):
     box = chapter.page.locator(".mg-own-engine").nth(1)
     expect(box.get_by_role("status").first).to_contain_text("gives None: its operator has no return yet")
+
+
+def test_chapter(chapter):
+    for act in (only_the_error_on_purpose, the_game_by_mouse_and_keyboard, the_duel_is_stepped, the_untouched_class_gets_a_sentence):
+        act(chapter)
+    for theme in ("light", "dark"):
+        chapter.theme(theme)
+        chapter.page.locator(".mg-own-engine").first.scroll_into_view_if_needed()
+        chapter.shot(f"chapter-05-{theme}")
 
 
 def test_the_learners_class_runs_in_the_widget(open_notebook):
@@ -80,10 +92,3 @@ def test_the_learners_class_runs_in_the_widget(open_notebook):
         nb.page.keyboard.press("ArrowRight")
     expect(box).to_contain_text("grad 48")
     assert nb.cell_errors() == []
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_looks(chapter, theme):
-    chapter.theme(theme)
-    chapter.page.locator(".mg-own-engine").first.scroll_into_view_if_needed()
-    chapter.shot(f"chapter-05-{theme}")

@@ -34,18 +34,18 @@ def keys(nb, box, key, times, nth=0):
         nb.page.keyboard.press(key)
 
 
-def test_only_the_error_on_purpose(chapter):
+def only_the_error_on_purpose(chapter):
     assert len(chapter.cell_errors()) == 1 and "'NoneType' object has no attribute 'zero_'" in chapter.cell_errors()[0]
 
 
-def test_the_bucket_by_mouse_and_keyboard(chapter):
+def the_bucket_by_mouse_and_keyboard(chapter):
     box = lesson(chapter, "mg-bucket")
     expect(box).to_contain_text("no bucket yet")
     for held in (6, 12, 18):
         press(box, "y.backward()")
         expect(box).to_contain_text(f"x.grad = {held}")
     keys(chapter, box, "ArrowRight", 10)  # x from 1 to 2: the next pass adds 12
-    chapter.page.wait_for_timeout(1500)  # the slider's last value travels on its own, and nothing on the page says that it has arrived
+    expect(box).to_contain_text("The next pass takes x = 2.0.")
     box.get_by_role("button", name="y.backward()", exact=True).press("Enter")
     expect(box.get_by_role("status")).to_contain_text("18 + 12 = 30")
     press(box, "x.grad.zero_()")
@@ -57,7 +57,7 @@ def test_the_bucket_by_mouse_and_keyboard(chapter):
     expect(box).to_contain_text("nothing yet")
 
 
-def test_the_graph_of_two_uses(chapter):
+def the_graph_of_two_uses(chapter):
     view = chapter.page.locator(".mg-next").first
     for _ in range(5):
         view.click()
@@ -65,7 +65,7 @@ def test_the_graph_of_two_uses(chapter):
     expect(chapter.page.locator(".jp-Cell", has=view).first).to_contain_text("7")
 
 
-def test_two_loops(chapter):
+def two_loops(chapter):
     box = lesson(chapter, "mg-two-loops")
     expect(box).to_contain_text("the update of step 30 reads 37.75, the right one −0.004009")
     keys(chapter, box, "ArrowLeft", 27, nth=1)
@@ -77,7 +77,7 @@ def test_two_loops(chapter):
     expect(box).to_contain_text("the same numbers in all 30 steps")
 
 
-def test_micro_batches(chapter):
+def micro_batches(chapter):
     box = lesson(chapter, "mg-micro-batches")
     expect(box).to_contain_text("✓ 4 micro-batches of 2, each loss divided by 4: w.grad = 7.5.")
     box.locator("input[type=checkbox]").uncheck()
@@ -86,16 +86,18 @@ def test_micro_batches(chapter):
     expect(box).to_contain_text("8 times too much")
 
 
+def test_chapter(chapter):
+    for act in (only_the_error_on_purpose, the_bucket_by_mouse_and_keyboard, the_graph_of_two_uses, two_loops, micro_batches):
+        act(chapter)
+    for theme in ("light", "dark"):
+        chapter.theme(theme)
+        lesson(chapter, "mg-two-loops")
+        chapter.shot(f"chapter-07-{theme}")
+
+
 def test_the_learners_loop_runs_in_the_widget(open_notebook):
     stored = nbformat.read(ROOT / "notebooks" / NOTEBOOK, as_version=4)
     line = next(cell.source for cell in stored.cells if cell.source == "two_loops(train)")
     nb = open_notebook(["from widgets.lessons import two_loops", exercises["07.b"].solution, line]).run_all()
     expect(nb.page.locator(".mg-two-loops")).to_contain_text("✓ your train: the same numbers in all 30 steps")
     assert nb.cell_errors() == []
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_looks(chapter, theme):
-    chapter.theme(theme)
-    lesson(chapter, "mg-two-loops")
-    chapter.shot(f"chapter-07-{theme}")

@@ -32,7 +32,7 @@ def keys(nb, handle, key, times):
         nb.page.keyboard.press(key)
 
 
-def test_pick_v_by_mouse_and_keyboard(chapter):
+def pick_v_by_mouse_and_keyboard(chapter):
     box = lesson(chapter, "mg-pick-v")
     expect(box).to_contain_text("leaves x.grad = [4, 4]. This is y.sum().backward().")
     press(box, "only y₀")
@@ -45,7 +45,7 @@ def test_pick_v_by_mouse_and_keyboard(chapter):
     expect(box).to_contain_text("v = [1.5, 1] leaves x.grad = [5.5, 5]")  # 1.5·3 + 1, 1.5·2 + 2
 
 
-def test_other_sizes(chapter):
+def other_sizes(chapter):
     box = lesson(chapter, "mg-pick-v")
     sizes = box.locator(".jupyter-widgets", has_text=re.compile(r"^(n inputs|m outputs)")).locator(".noUi-handle")
     keys(chapter, sizes.first, "ArrowRight", 1)
@@ -55,12 +55,22 @@ def test_other_sizes(chapter):
     expect(box.get_by_role("button", name="only y₃", exact=True)).to_be_visible()
 
 
-def test_what_the_table_costs(chapter):
+def what_the_table_costs(chapter):
     box = lesson(chapter, "mg-jacobian-size")
     expect(box).to_contain_text("4 MB in float32")
     for k in (0, 1):
         keys(chapter, box.locator(".noUi-handle").nth(k), "ArrowRight", 6)  # a thousand to a million, half a power of ten each
     expect(box).to_contain_text("1,000,000,000,000 numbers, 4 TB in float32")
+
+
+def test_chapter(chapter):
+    assert len(chapter.cell_errors()) == 2 and all(any(t in e for t in ON_PURPOSE) for e in chapter.cell_errors())
+    for act in (pick_v_by_mouse_and_keyboard, other_sizes, what_the_table_costs):
+        act(chapter)
+    for theme in ("light", "dark"):
+        chapter.theme(theme)
+        lesson(chapter, "mg-pick-v")
+        chapter.shot(f"chapter-08-{theme}")
 
 
 def test_own_function(open_notebook):
@@ -69,10 +79,3 @@ def test_own_function(open_notebook):
     expect(nb.page.locator(".mg-pick-v")).to_contain_text("leaves x.grad = [1, 0.5403]")
     expect(nb.page.locator(".jp-Cell").nth(2)).to_contain_text("pick_v cannot draw this")
     assert nb.cell_errors() == []
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_looks(chapter, theme):
-    chapter.theme(theme)
-    lesson(chapter, "mg-pick-v")
-    chapter.shot(f"chapter-08-{theme}")
