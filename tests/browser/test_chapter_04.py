@@ -22,11 +22,11 @@ def lesson(nb, k):
     return box
 
 
-def test_only_the_error_on_purpose(chapter):
+def only_the_error_on_purpose(chapter):
     assert len(chapter.cell_errors()) == 1 and "does not require grad" in chapter.cell_errors()[0]
 
 
-def test_the_ledger_by_keyboard_alone(chapter):
+def the_ledger_by_keyboard_alone(chapter):
     box, keyboard = lesson(chapter, 0), chapter.page.keyboard
     first = box.get_by_title("local derivative dc/db, row to b")
     first.focus()
@@ -35,21 +35,26 @@ def test_the_ledger_by_keyboard_alone(chapter):
     expect(box.get_by_role("alert")).to_contain_text("7 is the value of b")
     expect(box.locator(".mg-wrong")).to_have_count(1)
     first.fill("")
-    for text in ("2b", "14", "14", "1", "14", "14", "3", "42", "42"):  # Tab goes through the cells in the order of the rows
+    for done, text in enumerate(("2b", "14", "14", "1", "14", "14", "3", "42", "42"), 1):  # Tab goes through the cells row by row
         keyboard.type(text)
         keyboard.press("Tab")
+        expect(box.locator(".mg-right")).to_have_count(done)
     expect(box.get_by_role("status").last).to_contain_text("The ledger is complete. At x = 2: dc/dx = 42. All of it is yours.")
     expect(box.locator(".mg-right")).to_have_count(9)
     expect(box.locator(".mg-wrong")).to_have_count(0)
     expect(box.locator("svg").first).to_contain_text("grad 42")
 
 
-def test_step_back_and_another_input(chapter):
+def step_back_and_another_input(chapter):
     box = lesson(chapter, 0)
+    box.get_by_role("button", name="empty the ledger").click()
+    expect(box).to_contain_text("Fill in the 9 cells.")
     box.get_by_role("button", name="step back").click()
     expect(box).to_contain_text("c sends 1 × 14 = 14 to b")
-    for _ in range(3):
+    for said in ("b sends 14 × 1 = 14 to a", "a sends 14 × 3 = 42 to x"):
         box.get_by_role("button", name="step back").press("Enter")
+        expect(box).to_contain_text(said)
+    box.get_by_role("button", name="step back").press("Enter")
     expect(box).to_contain_text("The ledger is complete. At x = 2: dc/dx = 42.")
     field = box.locator("input[type=number]")
     field.fill("-1")
@@ -58,7 +63,7 @@ def test_step_back_and_another_input(chapter):
     expect(box.get_by_role("button", name="step back")).to_be_enabled()
 
 
-def test_paths_are_added(chapter):
+def paths_are_added(chapter):
     box = lesson(chapter, 1)
     expect(box).to_contain_text("dc/dx = 11")
     box.get_by_role("button", name="empty the ledger").click()
@@ -69,7 +74,7 @@ def test_paths_are_added(chapter):
     expect(box.get_by_role("alert")).to_contain_text("30 is the product of the shares")
 
 
-def test_own_program_and_nonsense(chapter):
+def own_program_and_nonsense(chapter):
     box = lesson(chapter, 2)
     field = box.get_by_label("program")
     field.fill("y = x*x")
@@ -82,7 +87,7 @@ def test_own_program_and_nonsense(chapter):
     expect(lesson(chapter, 3)).to_contain_text("out = q − x")
 
 
-def test_reduced_motion_and_motion(chapter):
+def reduced_motion_and_motion(chapter):
     box = lesson(chapter, 0)
     first = box.get_by_title("local derivative dc/db, row to b")
     for motion, name in (("reduce", "none"), ("no-preference", "mg-shake")):
@@ -92,16 +97,35 @@ def test_reduced_motion_and_motion(chapter):
         wrong = box.locator(".mg-wrong")
         expect(wrong).to_have_count(1)
         assert wrong.evaluate("e => getComputedStyle(e).animationName").startswith(name)
+    chapter.page.emulate_media(reduced_motion="no-preference")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_looks(chapter, theme):
-    chapter.theme(theme)
+def a_wrong_number(chapter):
     box = lesson(chapter, 0)
+    field = box.locator("input[type=number]")
+    field.fill("2")
+    field.press("Enter")
+    expect(box).to_contain_text("At x = 2: c = 49, and c starts with the seed 1. Fill in the 9 cells.")
     box.get_by_role("button", name="step back").click()
     expect(box).to_contain_text("c sends 1 × 14 = 14 to b")
     second = box.get_by_title("what b sends to a")
     second.fill("1")
     second.press("Enter")
     expect(box.get_by_role("alert")).to_contain_text("1 is the local derivative alone")
-    chapter.shot(f"chapter-04-{theme}")
+
+
+def test_chapter(chapter):
+    for act in (
+        only_the_error_on_purpose,
+        the_ledger_by_keyboard_alone,
+        step_back_and_another_input,
+        paths_are_added,
+        own_program_and_nonsense,
+        reduced_motion_and_motion,
+        a_wrong_number,
+    ):
+        act(chapter)
+    for theme in ("light", "dark"):
+        chapter.theme(theme)
+        expect(lesson(chapter, 0).get_by_role("alert")).to_contain_text("1 is the local derivative alone")
+        chapter.shot(f"chapter-04-{theme}")
