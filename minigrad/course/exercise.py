@@ -181,7 +181,8 @@ def ask(
     """
     entry = "answer_" + id.replace(".", "")
     text_lines = (comment or f"{text} Replace None by your answer{'s' if isinstance(answer, dict) else ''}.").split("\n")
-    remark = "\n".join(f"# {part}" for line in text_lines for part in (textwrap.wrap(line, 110, drop_whitespace=False) or [""]))
+    wrapped = [textwrap.wrap(line, 110, drop_whitespace=False) or [""] for line in text_lines]  # blanks between columns stay
+    remark = "\n".join(f"# {part if k == 0 else part.lstrip()}".rstrip() for parts in wrapped for k, part in enumerate(parts))
     blank = dict.fromkeys(answer) if isinstance(answer, dict) else None
 
     def quoted(value: Any) -> str:
