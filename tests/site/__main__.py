@@ -206,6 +206,15 @@ def configure(site: Path, local: bool) -> None:
 """)
 
 
+def for_the_page(path: Path) -> str:
+    """A notebook as a Jupyter server would hand it to JupyterLab: each text in one piece, and our own stored pictures trusted."""
+    notebook = nbformat.read(path, as_version=4)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.metadata.trusted = True  # else JupyterLab shows no SVG
+    return json.dumps(notebook, ensure_ascii=False)
+
+
 def extension(name: str) -> Path:
     for base in (sysconfig.get_path("data"), sys.prefix):
         if (found := Path(base) / "share/jupyter/labextensions" / name).exists():
@@ -228,8 +237,8 @@ def build(site: Path, pyodide_source: str, api: Path | None) -> None:
     pip("wheel", "--no-deps", "--wheel-dir", wheels, source)
     notebooks = work / "notebooks"
     notebooks.mkdir()
-    for path in (ROOT / "notebooks").glob("*.ipynb"):  # texts in one piece: what joins their lines elsewhere is a Jupyter server
-        (notebooks / path.name).write_text(json.dumps(nbformat.read(path, as_version=4), ensure_ascii=False), encoding="utf-8")
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        (notebooks / path.name).write_text(for_the_page(path), encoding="utf-8")
     kernel = extension(EXTENSIONS[0])
     for wheel in (kernel / "static/pypi").glob("*.whl"):
         if parse_wheel_filename(wheel.name)[0] in ("piplite", "ipykernel", "pyodide-kernel"):
