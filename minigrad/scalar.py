@@ -437,6 +437,7 @@ LINES_KEPT = 5_000  # after each call and each backward(). It makes a node half 
 _recording = False
 _last_line = 0  # creation number of the last node whose line is kept
 _plain_result = _result
+_frame = sys._getframe
 _engine_files = {__file__, __file__.replace("scalar.py", "micro.py")}  # lines in here are not the learner's
 
 
@@ -461,8 +462,14 @@ def _result_with_line(op, data, a, da, b=None, db=None) -> Value:
     out = _plain_result(op, data, a, da, b, db)
     if out._seq > _last_line:
         _result = _plain_result
+        return out
+    frame = _frame(2)
+    code = frame.f_code
+    if code.co_filename in _engine_files:
+        _keep_line(out, frame)
     else:
-        _keep_line(out, sys._getframe(2))
+        out._code = code
+        out._offset = frame.f_lasti
     return out
 
 

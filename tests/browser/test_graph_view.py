@@ -378,7 +378,8 @@ def test_find_flow_rules_and_files(open_notebook):
     keys.press("Escape")
     expect(view.root.locator(".mg-card.mg-flow")).to_have_count(0)
     view.slide("x", 100)
-    for kind, head in (("png", b"\x89PNG"), ("svg", b"<svg"), ("dot", b"digraph"), ("gif", b"GIF89a"), ("apng", b"\x89PNG"), ("html", b"<!doctype")):
+    heads = {"png": b"\x89PNG", "svg": b"<svg", "dot": b"digraph", "gif": b"GIF89a", "apng": b"\x89PNG", "html": b"<!doctype"}
+    for kind, head in heads.items():
         with nb.page.expect_download() as got:
             view.root.get_by_label("save as").select_option(kind)
         assert got.value.suggested_filename == f"y.{kind}"
