@@ -1,0 +1,62 @@
+"""Numbers in the chapters' sentences come from cells: one that the reader sees, or the hidden one tagged "claims".
+
+What lives here: that the numbers occur there, and that the hidden cells are in order. That their asserts hold is nbval's to say.
+"""
+
+import re
+
+import nbformat
+import pytest
+
+from widgets.chapters import CHAPTERS
+
+from .store import NOTEBOOKS
+
+NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
+NOT_A_CLAIM = re.compile(  # code, targets of links, times and limits, chapters, years and numbers of papers
+    r"```.*?```|`[^`\n]*`|\]\([^)]*\)|\d+ minutes|at most \d+|[Cc]hapters? \d+(?:(?:, | and | to )\d+)*|\(\d\d(?:, \d\d)*\)|"
+    r"\b(?:1[89]|20)\d\d\b|arXiv:\S+|#\d+|\*[^*\n]*\*",
+    re.S,
+)
+CHAPTER_FILES = [chapter.notebook for number, chapter in CHAPTERS.items() if number]
+
+
+def numbers(text):
+    return {re.sub(r"\.0+$", "", n.replace(",", "")) for n in NUMBER.findall(re.sub(r"(?<=\d)_(?=\d)", "", text))}
+
+
+def claimed(nb):
+    """The numbers of two and more characters that sentences, tables and folded answers state."""
+    text = "\n".join(NOT_A_CLAIM.sub(" ", cell.source) for cell in nb.cells if cell.cell_type == "markdown")
+    return {n for n in numbers(text) if len(n) > 1}
+
+
+def computed(nb):
+    """The numbers that occur in code, or in what it shows."""
+    texts = []
+    for cell in nb.cells:
+        if cell.cell_type == "code":
+            texts.append(cell.source)
+            for output in cell.outputs:
+                texts += [output.get("text", ""), output.get("evalue", ""), output.get("data", {}).get("text/plain", "")]
+    return numbers("\n".join(texts))
+
+
+@pytest.mark.parametrize("notebook", CHAPTER_FILES)
+def test_numbers_in_sentences_come_from_cells(notebook):
+    nb = nbformat.read(NOTEBOOKS / notebook, as_version=4)
+    assert not claimed(nb) - computed(nb), "compute them in a cell, or assert them in the cell tagged claims"
+
+
+@pytest.mark.parametrize("notebook", CHAPTER_FILES)
+def test_the_hidden_cell_asserts_and_shows_nothing(notebook):
+    cells = [c for c in nbformat.read(NOTEBOOKS / notebook, as_version=4).cells if "claims" in c.metadata.get("tags", [])]
+    for cell in cells:
+        assert "assert " in cell.source and not cell.outputs
+        assert cell.metadata.get("jupyter", {}).get("source_hidden"), "it is not for the reader"
+
+
+def test_a_number_out_of_nowhere_is_seen():
+    v4 = nbformat.v4
+    nb = v4.new_notebook(cells=[v4.new_markdown_cell("At 0.5 it is 1,234, in chapter 12, after 20 minutes."), v4.new_code_cell("f(0.5)")])
+    assert claimed(nb) - computed(nb) == {"1234"}
