@@ -123,7 +123,7 @@ def test_passes_are_what_the_engine_needs(n, m):
 
 def test_presets_and_sliders_of_passes():
     lesson = passes()
-    for button, (_, n, m, _) in zip(lesson.children[-1].children, PRESETS, strict=True):
+    for button, (_, n, m, _) in zip(lesson.children[-2].children, PRESETS, strict=True):
         button.click()
         assert (lesson.state.n, lesson.state.m) == (n, m) == (lesson.inputs.value, lesson.outputs.value)
     lesson.inputs.value = SIZES[4]

@@ -364,7 +364,7 @@ class _Live(Lesson):
         self.play = ipywidgets.Play(min=0, max=0, interval=900, show_repeat=False)
         self.back = ipywidgets.Button(description="◀ back", tooltip="one line back", layout={"width": "76px"})
         self.ahead = ipywidgets.Button(description="run next line ▶", tooltip="run one more line", layout={"width": "130px"})
-        ipywidgets.jslink((self.play, "value"), (self.step, "value"))
+        self.link = ipywidgets.jslink((self.play, "value"), (self.step, "value"))
         folded = ipywidgets.Accordion(children=[self.table], titles=["The same graph as a table"], selected_index=None)
         folded.layout.max_width = "820px"
         controls = wrap(self.back, self.ahead, self.step, self.play)

@@ -286,9 +286,9 @@ def hook_tap(
     try:
         tap = Tap(f, inputs, hook)
         names = {tap.name(e): e for e in tap.edges}
-        if at is not None and at not in names:
+        if at is not None and not (isinstance(at, str) and at in names):
             raise ProgramError(f"there is no edge {at!r}. The edges are {', '.join(names)}.")
-        if do not in DOES:
+        if not isinstance(do, str) or do not in DOES:
             raise ProgramError(f"do is one of {', '.join(DOES)}.")
         tap.set(names[at] if at else None, do if hook is None else "yours", amount)
     except Exception as error:  # whatever the learner's code raises is shown as a sentence, not as a traceback of ours

@@ -21,6 +21,7 @@ from widgets import heat
 
 from .lesson import Lesson, Sentence, label, number, svg, tag, verdict, wrap
 from .pick_v import in_bytes
+from .tensor_program import operations
 
 OPERATIONS = 2000  # each entry of the table is a pass through all of them
 MOST = 24  # rows and columns that have room in the picture
@@ -54,17 +55,6 @@ def inputs(n: int) -> list[float]:
     return [round(1.5 * math.sin(0.7 + 2.3 * k), 2) for k in range(n)]
 
 
-def operations(y) -> int:
-    """How many operations the graph of y has, counted until there are too many."""
-    seen, todo = {y.grad_fn}, [y.grad_fn]
-    while todo and len(seen) <= OPERATIONS:
-        for parent, _ in todo.pop().next_functions:
-            if parent is not None and parent not in seen:
-                seen.add(parent)
-                todo.append(parent)
-    return len(seen)
-
-
 class Heat:
     """The Jacobian of f at x, and what it costs beside one vᵀJ."""
 
@@ -74,7 +64,7 @@ class Heat:
         if not 2 <= self.n <= MOST:
             raise ValueError(f"there is room for 2 to {MOST} inputs, not for {self.n}.")
         leaf, y = self._run(self.x)
-        if operations(y) > OPERATIONS:
+        if operations(y, OPERATIONS) > OPERATIONS:
             raise ValueError(f"this function runs more than {OPERATIONS:,} operations for {self.n} numbers: take a smaller one.")
         self.m = len(y)
         if not 1 <= self.m <= MOST:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import anywidget
 import ipywidgets
 from ipywidgets.widgets.widget_link import Link
 
@@ -90,6 +91,12 @@ def wrap(*children: ipywidgets.Widget) -> ipywidgets.HBox:
     return ipywidgets.HBox(children, layout=ipywidgets.Layout(flex_flow="row wrap", align_items="center", grid_gap="2px 8px"))
 
 
+class Names(anywidget.AnyWidget):
+    """Invisible: gives a lesson's sliders and fields the names that a screen reader says, which ipywidgets leaves out."""
+
+    _esm = (Path(__file__).parents[1] / "front" / "names.js").read_text(encoding="utf-8")
+
+
 class Lesson(ipywidgets.VBox):
     """A column of widgets that is a picture and a text wherever no kernel runs.
 
@@ -97,7 +104,7 @@ class Lesson(ipywidgets.VBox):
     """
 
     def __init__(self, children, picture: Callable[[], str], text: Callable[[], str]):
-        super().__init__(children=list(children))
+        super().__init__(children=[*children, *([Names()] if len(children) > 1 else [])])
         self.picture, self.text = picture, text
         self.cells: set[str] = set()
 

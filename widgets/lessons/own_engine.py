@@ -88,7 +88,7 @@ class _OwnEngine(Lesson):
         self.back = ipywidgets.Button(description="◀ back", tooltip="one change back", layout={"width": "76px"})
         self.ahead = ipywidgets.Button(description="step ▶", tooltip="one change on", layout={"width": "76px"})
         self.steps = wrap(self.back, self.ahead, self.step, self.play)
-        ipywidgets.jslink((self.play, "value"), (self.step, "value"))
+        self.link = ipywidgets.jslink((self.play, "value"), (self.step, "value"))
         self._switch()
         self.choice.observe(self._switch, names=["value"])
         self.step.observe(self._move, names=["value"])

@@ -225,7 +225,7 @@ class _Run:
         for k in range(self.classes):
             out += _mark(416.0 + 108 * k, 272, k) + label(428 + 108 * k, 276.5, f"kind {k}", "t soft")
         out += tag("line", "curve", x1=410, x2=436, y1=296, y2=296, style="stroke:var(--ink);stroke-width:2.2")
-        out += label(444, 300.5, "where the answer changes; stronger colour: more certain", "t soft")
+        out += label(444, 300.5, "the border; stronger colour: more certain", "t soft")
         facts = f"{self.right} of {POINTS} points right · {self.new_right} of {POINTS} new ones"
         out += label(410, 334, f"step {len(self.losses)}", "h") + label(500, 334, f"loss {number(self.loss, 3)}", "num h fwd")
         out += label(410, 356, facts, "t")

@@ -86,6 +86,8 @@ def run(make: Callable, surface: Surface, lr: float, steps: int = STEPS) -> Path
     """Real steps on real tensors in float64, until the end or until a number is no longer finite."""
     p = tensor(list(surface.start), dtype=torch.float64, requires_grad=True)
     optimizer = make([p], lr)
+    if not (hasattr(optimizer, "step") and hasattr(optimizer, "zero_grad")):
+        raise TypeError(f"your optimizer must have step() and zero_grad(), but a {type(optimizer).__name__} came.")
     points, heights = [], []
     for k in range(steps + 1):
         optimizer.zero_grad()

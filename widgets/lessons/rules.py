@@ -348,7 +348,7 @@ def rules(op: str = "tanh", x: float = 0.5, y: float = 2.0, g: float = 1.0, *, e
     """
     if not isinstance(op, str):
         return Sentence(f"rules needs the name of an operation, for example rules('tanh'). It was given {type(op).__name__}.")
-    if engine not in (None, "numbers", "tensors"):
+    if engine is not None and not (isinstance(engine, str) and engine in ("numbers", "tensors")):
         return Sentence(f"rules knows two engines, 'numbers' and 'tensors', not {engine!r}.")
     chosen: Any = {"numbers": NUMBERS, "tensors": TENSORS, None: None}[engine]
     try:

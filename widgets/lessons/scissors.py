@@ -174,7 +174,7 @@ class Cut:
         seen: set[int] = set()
         keep: list[Any] = []
         for name, value in self.values.items():
-            leaf = tensor(value, dtype=torch.float64, requires_grad=True)
+            leaf = tensor(value.tolist() if isinstance(value, torch.Tensor) else value, dtype=torch.float64, requires_grad=True)
             self.leaves[name] = space[name] = leaf
             at[name] = len(self.cards)
             self.cards.append(Card(name, "", [], leaf.detach(), True, requires_grad=True, leaf=True))
@@ -459,9 +459,9 @@ def scissors(
     try:
         state = Cut(CANNED if program is None else program, inputs)
         names = [step.target for step in state.steps]
-        if tool not in TOOLS:
+        if not isinstance(tool, str) or tool not in TOOLS:
             raise Unfit(f"there is no tool {tool!r}; there are {', '.join(TOOLS)}.")
-        if at is not None and at not in names:
+        if at is not None and not (isinstance(at, str) and at in names):
             raise Unfit(f"no line stores {at}; the lines store {', '.join(names)}.")
         if passes not in (0, 1, 2):
             raise Unfit("passes may be 0, 1 or 2.")

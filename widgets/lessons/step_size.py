@@ -18,6 +18,7 @@ from minigrad import Value
 
 from .lesson import Lesson, Sentence, label, number, say, svg, tag
 
+MOST = 2000  # values made by one call: the picture takes hundreds of calls
 EXPONENTS = [k / 4 for k in range(0, -65, -1)]  # h = 1 down to 1e-16, four points for each power of ten
 _LOW, _HIGH = -16.0, 2.0  # the error axis, as powers of ten; what is smaller (an exact hit) is drawn on the lower edge
 
@@ -64,6 +65,8 @@ def quotient(f: Callable, x: float, h: float) -> Quotient:
     y = f(leaf)
     if not isinstance(y, Value):
         raise TypeError(f"step_size needs a function that returns a Value made from its argument, but it returned {type(y).__name__}.")
+    if (made := y._seq - leaf._seq) > MOST:
+        raise ValueError(f"one call makes {made:,} values, and the picture takes hundreds of calls: show a shorter function.")
     y.backward()
     if not (math.isfinite(y.data) and math.isfinite(leaf.grad)):
         raise ValueError(f"the function has no finite value and slope at x = {x:g}: choose another x.")
@@ -269,6 +272,8 @@ def step_size(f: Callable[[Value], Value] = cube, x: float = 2.0, h: float = 0.1
         return Sentence(f"step_size needs a function of one Value, for example step_size(lambda x: x.sin(), x=1). It was given {what}.")
     try:
         h = min(max(float(h), 1e-16), 1.0)
+        if math.isnan(h):
+            raise ValueError("h must be a number between 1e-16 and 1, and nan is none.")
         state = _StepSize(f, float(x), h)
     except Exception as error:  # the learner's function may raise anything: say it, show no traceback of ours
         return Sentence(f"step_size cannot draw this function at x = {x}: {error}")

@@ -20,7 +20,7 @@ from minigrad import Value, scalar
 from minigrad.trace import replay_steps
 from widgets import graph, static
 
-from .lesson import Lesson, Sentence, say, wrap
+from .lesson import Lesson, Names, Sentence, say, wrap
 from .programs import run_named
 
 CANNED = "p = 3*x; u = p + 2; y = u**2"
@@ -151,6 +151,8 @@ def stepper(f: str | Callable[..., Value] = CANNED, *, at: int | str = "start", 
     """
     if not isinstance(f, str) and not callable(f):
         return Sentence(f"stepper needs a formula such as '(3*x + 2)**2', or a function of Values. It was given {type(f).__name__}.")
+    if not (isinstance(at, int) or (isinstance(at, str) and at in ("start", "forward", "end"))):
+        return Sentence(f"at is 'start', 'forward', 'end' or a number of events. It was given {at!r}.")
     try:
         view, root = _view(f, inputs, at)
     except Exception as error:  # whatever the learner's code raises is shown as a sentence, not as a traceback of ours
@@ -172,13 +174,13 @@ def stepper(f: str | Callable[..., Value] = CANNED, *, at: int | str = "start", 
             note.value = say(str(error), "bad")
             return
         old, lesson.view, lesson.root = lesson.view, view, root
-        lesson.children = [row, view]
+        lesson.children = [row, view, names]
         note.value = ""
         old.close()
 
     box.observe(retype, names=["value"])
-    row = wrap(box, note)
-    lesson.children = [row, view]
+    row, names = wrap(box, note), Names()
+    lesson.children = [row, view, names]
     lesson.program, lesson.note = box, note
     return lesson
 

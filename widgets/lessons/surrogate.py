@@ -17,6 +17,7 @@ import minigrad as torch
 from minigrad.create import tensor
 
 from .lesson import Lesson, Sentence, label, number, svg, tag, verdict, wrap
+from .tensor_program import MOST, operations
 
 REACH = 3.0
 POINTS = 121
@@ -90,6 +91,9 @@ class Compared:
         self.f, self.name = f, name
         self.xs = [round(-REACH + 2 * REACH * k / (POINTS - 1), 6) for k in range(POINTS)]
         self.known: dict[float, tuple[float, float | None, float, float, float]] = {}
+        probe = self._one(f(tensor(float(x), dtype=torch.float64, requires_grad=True)))
+        if operations(probe, MOST) > MOST:
+            raise ValueError(f"one call runs more than {MOST} operations, and the picture takes hundreds of calls.")
         for at in self.xs:
             self.measure(at)
         self.move(x)

@@ -15,6 +15,7 @@ from minigrad.create import tensor
 from .programs import run_named
 from .stepper import FUNCTIONS, ProgramError, parse
 
+MOST = 400  # operations: more are no picture
 
 def inputs_of(program: str | Callable) -> list[str]:
     """The names of a program's inputs, in order.
@@ -32,6 +33,18 @@ def _function(name: str) -> Callable:
     return lambda v: apply(v if isinstance(v, torch.Tensor) else tensor(float(v)))
 
 
+def operations(root: Any, most: int) -> int:
+    """How many nodes the graph of a Tensor has, counted until there are more than `most`."""
+    seen = {root.grad_fn} - {None}
+    todo = list(seen)
+    while todo and len(seen) <= most:
+        for parent, _ in todo.pop().next_functions:
+            if parent is not None and parent not in seen:
+                seen.add(parent)
+                todo.append(parent)
+    return len(seen)
+
+
 def run(program: str | Callable, inputs: Mapping[str, Any], dtype: Any = None) -> tuple[Any, dict[str, Any]]:
     """Run a program on fresh leaves: its result (one number that has a graph), and every named Tensor.
 
@@ -40,7 +53,8 @@ def run(program: str | Callable, inputs: Mapping[str, Any], dtype: Any = None) -
     wanted = inputs_of(program)
     if unknown := [name for name in inputs if name not in wanted]:
         raise ProgramError(f"the program has no input {unknown[0]}; it takes {', '.join(wanted)}.")
-    leaves = {name: tensor(inputs.get(name, 1.0), dtype=dtype or torch.float32, requires_grad=True) for name in wanted}
+    given = {name: thing.tolist() if isinstance(thing := inputs.get(name, 1.0), torch.Tensor) else thing for name in wanted}
+    leaves = {name: tensor(thing, dtype=dtype or torch.float32, requires_grad=True) for name, thing in given.items()}
     if isinstance(program, str):
         space: dict[str, Any] = {"__builtins__": {}, **{name: _function(name) for name in FUNCTIONS}, **leaves}
         lines = parse(program)[0]
@@ -55,6 +69,8 @@ def run(program: str | Callable, inputs: Mapping[str, Any], dtype: Any = None) -
         raise ProgramError(f"its result has {root.numel()} numbers: reduce it to one, for example with .sum() (chapter 8).")
     if root.grad_fn is None:
         raise ProgramError("its result has no graph: it is an input itself, or was detached on the way (chapter 10).")
+    if operations(root, MOST) > MOST:
+        raise ProgramError(f"it runs more than {MOST} operations, too many to draw: take a smaller part.")
     named = {name: thing for name, thing in named.items() if isinstance(thing, torch.Tensor)}
     if not any(thing is root for thing in named.values()):
         named["y" if "y" not in named else "result"] = root

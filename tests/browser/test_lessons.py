@@ -1,0 +1,56 @@
+"""Every lesson in one real JupyterLab: opened, reached by the keyboard, judged by axe, photographed in light and dark.
+
+What lives here: what holds for all of them. What does not: working a single lesson's controls (test_chapter_*.py), its numbers
+(tests/widgets/test_lessons_*.py).
+"""
+
+import pytest
+from playwright.sync_api import expect
+
+SETUP = """\
+import minigrad as torch
+from minigrad import Value
+from widgets import lessons
+from widgets.lessons import *
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+y = (x * x).sum()"""
+LESSONS = {
+    "bucket": "bucket(passes=2)", "chain": "chain()", "contents": "contents()", "dual": "dual()", "grow": "grow()",
+    "hook_tap": "hook_tap(do='scale')", "hvp_cost": "hvp_cost()", "inspector": "inspector(y)", "jacobian_heat": "jacobian_heat()",
+    "jacobian_size": "jacobian_size()",
+    "ledger": "ledger(filled=2)", "loss_scaling": "loss_scaling()", "memory": "memory(depth=16)", "memory_depth": "memory_depth()",
+    "micro_batches": "micro_batches()", "nan_tracer": "nan_tracer()", "op_card": "op_card(doc='A smooth ReLU.')",
+    "order_game": "order_game()",
+    "own_engine": "own_engine(Value)", "passes": "passes()", "pick_u": "pick_u()", "pick_v": "pick_v()",
+    "playground": "playground(steps=60)",
+    "race": "race()", "recap": "recap(5)", "rules": "rules()", "scissors": "scissors(tool='detach', at='b', passes=1)",
+    "shape_flow": "shape_flow()",
+    "stacked": "stacked()", "step_size": "step_size()", "stepper": "stepper(at='end')", "surrogate": "surrogate()",
+    "two_loops": "two_loops()",
+    "versions": "versions()", "progress": "for _ in progress(range(5), 'five steps'): pass",
+}  # fmt: skip
+STANDS_STILL = {"memory_depth", "recap", "progress"}  # nothing to operate
+
+
+def test_all_lessons(open_notebook):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe()
+    nb = open_notebook([SETUP, *LESSONS.values(), f"assert set(lessons.__all__) == {set(LESSONS)!r}"])
+    nb.run_all()
+    assert nb.cell_errors() == []
+    shown = {name: nb.cell(k).locator(".jp-OutputArea-output").last for k, name in enumerate(LESSONS, 1)}
+    for name, box in shown.items():
+        expect(box.locator("svg, .mg-root, .widget-hprogress").first).to_be_visible()
+        if name not in STANDS_STILL:
+            stops = box.locator("button:enabled:visible, input:enabled:visible, select:enabled:visible, [tabindex='0']:visible")
+            assert stops.count() > 0, f"{name} cannot be reached by the keyboard"
+            stops.first.focus()
+            assert stops.first.evaluate("e => document.activeElement === e"), name
+    serious = {}
+    for theme in ("light", "dark"):
+        nb.theme(theme)
+        for name, box in shown.items():
+            nb.shot(f"lesson-{name}-{theme}", box)
+        for fault in axe.run(nb.page, context=".jp-OutputArea-output").response["violations"]:
+            if fault["impact"] in ("serious", "critical"):
+                serious[fault["id"], theme] = [node["html"][:300] for node in fault["nodes"]][:8]
+    assert not serious, "\n".join(f"{key}: {nodes}" for key, nodes in serious.items())

@@ -1,0 +1,226 @@
+"""What holds for every lesson: a picture and words without a kernel, the learner's own input, a sentence for nonsense, no traces left.
+
+What lives here: one table of all lessons, and the tests that run over it. A new lesson must be entered in it. What does not: the numbers of
+each lesson (test_lessons_<name>.py), the browser (tests/browser/test_lessons.py).
+"""
+
+import inspect
+import math
+import re
+import time
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+import pytest
+from ipywidgets.widgets import widget
+
+import minigrad as torch
+from minigrad import Value, nn
+from widgets import lessons
+
+HERE = Path(__file__).parent
+NO_LESSON = {"progress"}  # a loop with a bar; test_lessons_progress.py
+
+
+def result():
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    return (x * x).sum()
+
+
+class Number:
+    """A learner's engine that has only begun."""
+
+    def __init__(self, data, parents=()):
+        self.data, self.grad, self._prev = data, 0.0, parents
+
+    def __mul__(self, other):
+        other = other if isinstance(other, Number) else Number(other)
+        return Number(self.data * other.data, (self, other))
+
+
+class TwoFaced(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.round()
+
+    @staticmethod
+    def backward(ctx, g):
+        return 2 * g
+
+
+def cubic(x):
+    u = x * x
+    return u * x + x
+
+
+def vector(x):
+    return x * x
+
+
+def half(g):
+    return g / 2
+
+
+def softplus(x):
+    return math.log1p(math.exp(x)), 1 / (1 + math.exp(-x))
+
+
+def steps_down(model, optimizer, x, y):
+    loss = nn.functional.cross_entropy(model(x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss
+
+
+class Sign(torch.optim.Optimizer):
+    def __init__(self, params, lr):
+        super().__init__(params, {"lr": lr})
+
+    def step(self):
+        with torch.no_grad():
+            for group in self.param_groups:
+                for p in group["params"]:
+                    p -= group["lr"] * torch.sign(p.grad)
+
+
+# name: (how it starts, the learner's own input). Every name in widgets.lessons stands here.
+LESSONS = {
+    "bucket": ({}, {"f": cubic, "x": 2.0, "passes": 3}),
+    "chain": ({}, {"f": cubic, "x": 2.0}),
+    "contents": ({}, None),  # it shows this machine's progress
+    "dual": ({}, {"f": "w = a * b; sin(w) + a", "a": 2, "u": [1, 2]}),
+    "grow": ({}, {"program": cubic, "x": 2.0}),
+    "hook_tap": ({}, {"f": "y = sin(x * w)", "x": 2, "w": 3, "hook": half}),
+    "hvp_cost": ({}, {"f": lambda x: (x**4).sum(), "n": 10}),
+    "inspector": ({"y": result()}, {"y": result() * 2}),
+    "jacobian_heat": ({}, {"f": vector, "x": [1.0, 2.0, 3.0]}),
+    "jacobian_size": ({}, {"n": 10**6, "m": 3}),
+    "ledger": ({"filled": 1}, {"f": cubic, "x": 2.0, "filled": "all"}),
+    "loss_scaling": ({}, {"gradients": torch.tensor([1e-8, 0.5])}),
+    "memory": ({"depth": 9}, {"model": nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 1)), "x": torch.ones(3, 2)}),
+    "memory_depth": ({}, None),  # one measured chart
+    "micro_batches": ({}, {"data": [(1, 2), (2, 3), (3, 5), (4, 4)], "w": 0.5}),
+    "nan_tracer": ({}, {"f": "y = log(x) * x", "x": 0.0}),
+    "op_card": ({}, {"f": softplus, "x": 0.5, "doc": "A smooth ReLU."}),
+    "order_game": ({}, {"f": cubic, "x": 2.0}),
+    "own_engine": ({}, {"cls": Number, "f": lambda x: x * x, "x": 3.0}),
+    "passes": ({}, {"n": 10, "m": 4}),
+    "pick_u": ({}, {"f": vector, "x": [1.0, 2.0], "u": [1, -1]}),
+    "pick_v": ({}, {"f": vector, "x": [1.0, 2.0], "v": [1, -1]}),
+    "playground": ({"steps": 5}, lambda: {"model": nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 2)), "step": steps_down}),
+    "race": ({}, {"surface": lambda x, y: x * x + 3 * y * y, "optimizer": Sign}),
+    "recap": ({"chapter": 1}, {"chapter": 19}),
+    "rules": ({}, {"op": "matmul"}),
+    "scissors": ({}, {"program": "a = 3*x; b = a**2", "x": 4.0, "tool": "detach", "at": "a", "passes": 1}),
+    "shape_flow": ({}, {"f": lambda W, x: (W @ x).sum(), "W": [[1.0, 2.0], [3.0, 4.0]], "x": [[1.0], [2.0]]}),
+    "stacked": ({}, {"program": "a = sin(x); y = a*x", "x": 1.0}),
+    "step_size": ({}, {"f": cubic, "x": 1.0, "h": 1e-4}),
+    "stepper": ({}, {"f": cubic, "x": 2.0, "at": "end"}),
+    "surrogate": ({}, {"f": TwoFaced, "x": 0.7}),
+    "two_loops": ({"steps": 5}, {"lr": 0.02, "steps": 4}),
+    "versions": ({}, {"program": "y = x * 2\ny.add_(1)", "x": [1.0, 2.0]}),
+}
+each = pytest.mark.parametrize("name", LESSONS)
+
+
+def make(name, own=False):
+    start, learners = LESSONS[name]
+    learners = learners() if callable(learners) else learners
+    torch.manual_seed(0)
+    return getattr(lessons, name)(**(learners if own and learners is not None else start))
+
+
+@pytest.fixture(autouse=True)
+def own_progress(monkeypatch, tmp_path):
+    monkeypatch.setenv("MINIGRAD_PROGRESS", str(tmp_path / "progress.json"))
+
+
+def test_the_table_is_complete():
+    assert set(LESSONS) == set(lessons.__all__) - NO_LESSON
+    tested = "".join(path.read_text(encoding="utf-8") for path in HERE.glob("test_lessons_*.py") if path != Path(__file__))
+    assert [name for name in LESSONS if not re.search(rf"\b{name}\(", tested)] == []
+
+
+@each
+@pytest.mark.parametrize("own", [False, True], ids=["start", "own"])
+def test_it_is_a_picture_and_words_without_a_kernel(name, own, capfd):
+    lesson = make(name, own)
+    shown = lesson._repr_mimebundle_()
+    again = make(name, own)
+    assert repr(lesson) == repr(again) == shown["text/plain"] and repr(lesson).strip()
+    assert again._repr_mimebundle_()["image/svg+xml"] == shown["image/svg+xml"]
+    root = ET.fromstring(shown["image/svg+xml"])
+    title = root.find("{*}title")
+    assert root.tag.endswith("svg") and title is not None and len(title.text) > 20 and root.get("role") == "img"
+    both = shown["image/svg+xml"] + shown["text/plain"]
+    assert not re.search(r"\bat 0x[0-9a-f]+|Traceback|/work/|nan,nan|NaN|undefined", both)
+    assert "http" not in re.sub(r'xmlns(:\w+)?="[^"]*"', "", both), "nothing is fetched"
+    assert capfd.readouterr() == ("", "")
+
+
+@each
+def test_the_learners_own_input_changes_the_picture(name):
+    if LESSONS[name][1] is None:
+        pytest.skip("it takes nothing")
+    mine, canned = make(name, own=True), make(name)
+    assert mine.text() != canned.text() or mine.picture() != canned.picture()
+
+
+@each
+def test_put_away_it_leaves_nothing_behind(name):
+    before = set(widget._instances)
+    lesson = make(name)
+    lesson._repr_mimebundle_()
+    assert set(widget._instances) > before
+    lesson.close()
+    assert set(widget._instances) == before
+    shown = lesson._repr_mimebundle_()  # shown again, it is back
+    assert "application/vnd.jupyter.widget-view+json" in shown
+    lesson.close()
+    assert set(widget._instances) == before
+
+
+def raises(*_args, **_named):
+    raise RuntimeError("mine")
+
+
+def endless(x):
+    for _ in range(20_000):
+        x = x + 1
+    return x
+
+
+class Silent:
+    def __repr__(self):
+        return "<Silent object at 0x7f0000000000>"
+
+
+NONSENSE = {
+    "None": None, "words": "no such thing !!", "nothing": "", "it raises": raises, "it returns None": lambda *_a, **_k: None,
+    "it returns words": lambda *_a, **_k: "a", "nan": math.nan, "inf": math.inf, "a million": 10**6, "negative": -3, "zero": 0,
+    "complex": 1j, "object": Silent(), "ragged": [[1.0, 2.0], [3.0]], "tensor": torch.ones(2, 3), "array": np.zeros((0, 3)), "empty": [],
+    "nans": [math.nan, 1.0], "dict": {"a": Silent()}, "class": Silent, "Value": Value(3.0), "import": "import os", "long": endless,
+    "division": lambda x: x / 0,
+}  # fmt: skip
+
+
+@each
+@pytest.mark.filterwarnings("error:.*recommended to use:UserWarning")
+def test_nonsense_gets_a_sentence(name, capfd):
+    make_it = getattr(lessons, name)
+    needed = {"own_engine": {"cls": Value}, "inspector": {"y": result()}, "recap": {"chapter": 1}, "memory": {"depth": 2}}.get(name, {})
+    for parameter in inspect.signature(make_it).parameters.values():
+        for what, bad in NONSENSE.items():
+            given = {**needed, **({"x": bad} if parameter.kind is parameter.VAR_KEYWORD else {parameter.name: bad})}
+            start = time.process_time()
+            lesson = make_it(**given)
+            words = lesson.text()
+            assert words.strip() and "Traceback" not in words and " at 0x" not in words, f"{parameter.name} = {what}: {words}"
+            if type(lesson).__name__ == "Sentence":
+                assert "\n" not in words and len(words) <= 400 and lesson.picture() == "", f"{parameter.name} = {what}: {words}"
+                assert not re.search(r"\b(float|int)\(\) argument|could not convert|unhashable|NoneType' object", words), words
+            lesson.close()
+            assert time.process_time() - start < 20, f"{parameter.name} = {what}"
+    assert capfd.readouterr() == ("", "")
