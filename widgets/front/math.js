@@ -61,7 +61,7 @@ export function typeset(text, under = {}) {
     for (;;) {
       const t = take("×", "·", "@", "/");
       if (t?.text === "/") left = el("mfrac", bare(left), bare(power()));
-      else if (t) left = line([left, ...(SIGNS[t.text] ? [el("mo", SIGNS[t.text])] : [["mspace", { width: "0.25em" }]]), power()]);
+      else if (t) left = line([left, ...(SIGNS[t.text] ? [el("mo", SIGNS[t.text])] : [/** @type {Tree} */ (["mspace", { width: "0.25em" }])]), power()]);
       else if (tokens[i]?.tight && tokens[i].kind === "name" && tokens[i - 1]?.kind === "number") left = line([left, power()]); // 2u
       else return left;
     }
