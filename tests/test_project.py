@@ -1,5 +1,6 @@
 """The project as a whole: what imports what, what is installed, what is in the wheel, and that files which repeat each other agree."""
 import ast
+import os
 import re
 import shutil
 import subprocess
@@ -222,3 +223,35 @@ def test_wheel_works_without_the_checkout(wheel, tmp_path):
     """
     run = subprocess.run([sys.executable, "-I", "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert run.stdout.split() == ["25.0", "True"], run.stderr
+
+
+def test_wheel_brings_everything_that_is_used(wheel, tmp_path):
+    """In an environment that borrows only the dependencies, from an empty folder: front ends, kernelspec and the course's commands."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "env"], check=True, capture_output=True)
+    env = tmp_path / "env"
+    python = env / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    install = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps", "--no-index", wheel]
+    clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}  # else pip finds the checkout installed already
+    subprocess.run(install, check=True, capture_output=True, cwd=tmp_path, env=clean)
+    assert (env / "share/jupyter/kernels/minigrad/kernel.json").is_file()
+    others = [path for path in sys.path if path.endswith("site-packages")]
+    (tmp_path / "empty").mkdir()
+
+    def run(*command):  # after the environment's own packages, the tests', without their .pth files: without this checkout
+        start = f"runpy.run_module({command[0]!r}, run_name='__main__')"
+        code = f"import runpy, sys; sys.path += {others!r}; sys.argv = {list(command)!r}; {start}"
+        return subprocess.run([python, "-I", "-c", code], cwd=tmp_path / "empty", capture_output=True, text=True)
+
+    assert "usage" in run("minigrad.course.grade", "--help").stdout
+    (tmp_path / "empty/use.py").write_text("""if True:
+        import pathlib, minigrad, widgets, widgets.lessons
+        from minigrad.course import check, exercises
+        here = pathlib.Path(widgets.__file__).parent
+        t = minigrad.tensor([1.0, 2.0], requires_grad=True); (t * t).sum().backward()
+        front = sorted(path.suffix for path in (here / "front").iterdir() if path.suffix in (".js", ".css"))
+        print(t.grad.tolist(), len(front) > 5, "env" in here.parts, len(exercises.chapters()) > 15)
+        print(sorted(path.name for path in pathlib.Path().iterdir()))
+    """)
+    command = [python, "-I", "-c", f"import sys; sys.path += {others!r}; exec(open('use.py').read())"]
+    done = subprocess.run(command, cwd=tmp_path / "empty", capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["[2.0, 4.0] True True True", "['use.py']"], done.stderr
