@@ -100,12 +100,34 @@ def two_layers(x1, x2, w1, w2, b1, w3, b2):
     return loss
 
 
+def cube(x):
+    s = x * x
+    y = s * x
+    return y
+
+
+def plus_times_minus(x):
+    p = x + 1
+    m = x - 1
+    y = p * m
+    return y
+
+
+def shifted_relu(x):
+    s = x - 2
+    y = s.relu()
+    return y
+
+
 # name shown in the menu -> the program and where its inputs start
 PROGRAMS: dict[str, tuple[Callable, dict[str, float]]] = {
     "y = (3x + 2)²": (square_line, {"x": 1.0}),
     "diamond": (diamond, {"a": 2.0, "b": 3.0}),
     "x·x, used twice": (twice, {"x": 3.0}),
     "a short and a long way": (short_and_long, {"x": 2.0}),
+    "x³": (cube, {"x": 2.0}),
+    "(x + 1)(x − 1)": (plus_times_minus, {"x": 3.0}),
+    "relu(x − 2)": (shifted_relu, {"x": 5.0}),
     "neuron": (neuron, {"x1": 2.0, "x2": 3.0, "w1": 0.5, "w2": -0.3, "b": 0.1}),
     "two-layer net": (two_layers, {"x1": 1.5, "x2": -2.0, "w1": 0.8, "w2": 0.6, "b1": 0.1, "w3": 1.2, "b2": -0.5}),
 }
