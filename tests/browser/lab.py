@@ -159,7 +159,13 @@ class NotebookPage:
         """Run every cell; returns when the last one is done."""
         self.page.set_default_timeout(timeout)
         self.command("notebook:run-all-cells")
-        self.wait_idle(timeout)
+        self.page.evaluate("() => { window.quietSince = Infinity; }")
+        self.page.wait_for_function(  # between two cells the kernel says "idle" too: it must stay so, and no cell may wait its turn, [*]
+            "() => { const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel;"
+            " const waiting = [...document.querySelectorAll('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-InputPrompt')];"
+            " const busy = kernel?.status !== 'idle' || waiting.some(prompt => prompt.textContent.includes('*'));"
+            " window.quietSince = busy ? Infinity : Math.min(window.quietSince, performance.now());"
+            " return performance.now() - window.quietSince > 500; }", timeout=timeout)
         self.page.set_default_timeout(30_000)
         return self
 
