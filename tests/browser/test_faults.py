@@ -3,6 +3,7 @@
 What lives here: that nothing is lost and the page says what is the matter. What does not: a restart by hand and a cell run again and again
 (test_graph_view.py), forged messages (tests/widgets/test_faults.py), an hour of random clicks (soak.py).
 """
+import pytest
 from playwright.sync_api import expect
 
 from . import lab
@@ -11,9 +12,16 @@ from .test_graph_view import SETUP, SQUARE, View, kernel
 PROGRAM = [SETUP, *SQUARE]
 
 
-def connection(nb, wanted: str) -> None:
-    nb.page.wait_for_function(
-        "want => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.connectionStatus === want", arg=wanted, timeout=60_000)
+@pytest.fixture(autouse=True)
+def online(browser_context):
+    """Whatever a test did, the next one finds the server."""
+    yield
+    browser_context.set_offline(False)
+
+
+def connected(nb, wanted: bool) -> None:
+    nb.page.wait_for_function("want => want === (window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.connectionStatus"
+                              " === 'connected')", arg=wanted, timeout=60_000)
 
 
 def test_the_kernel_dies_in_the_middle_of_stepping(open_notebook):
@@ -43,13 +51,13 @@ def test_the_connection_is_cut_and_comes_back(open_notebook):
     nb.page.context.set_offline(True)
     nb.page.evaluate("""() => { const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
         (kernel._ws || kernel._connection?._ws)?.close(); }""")
-    connection(nb, "connecting")
+    connected(nb, False)
     view.press("end")  # what was sent is enough to step and to slide
     x = view.slide("x", 100)
     assert view.step() == 8 and view.value("y") == (3 * x + 2) ** 2
     nb.page.context.set_offline(False)
     nb.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.reconnect()")
-    connection(nb, "connected")
+    connected(nb, True)
     nb.wait_idle()
     nb.errors.clear()  # the browser's own words about the cut
     x = view.slide("x", 40)

@@ -3,7 +3,6 @@
 What lives here: some chapters, run in a kernel that finds neither. Pictures may differ (another layout); every text is the stored one.
 """
 import os
-import re
 
 import nbformat
 import pytest
@@ -23,9 +22,8 @@ ASK = "import importlib.util as found; print(*[found.find_spec(name) for name in
 
 
 def texts(cell):
-    """What a cell shows as text, without times."""
-    shown = [output.get("text") or output.get("data", {}).get("text/plain") or output.get("evalue", "") for output in cell.outputs]
-    return [re.sub(r"[\d.]+ ms +\d+ times", "so fast", text) for text in shown]
+    """What a cell shows as text."""
+    return [output.get("text") or output.get("data", {}).get("text/plain") or output.get("evalue", "") for output in cell.outputs]
 
 
 @pytest.mark.parametrize("chapter", ["01_three_ways", "05_build_the_engine", "09_tensors"])
@@ -33,6 +31,7 @@ def test_a_chapter_without_numba_and_pygraphviz(chapter, tmp_path):
     (tmp_path / "sitecustomize.py").write_text(HIDE)
     nb = nbformat.read(NOTEBOOKS / f"{chapter}.ipynb", as_version=4)
     stored = [texts(cell) for cell in nb.cells if cell.cell_type == "code"]
+    changing = ["nbval-ignore-output" in cell.metadata.get("tags", []) for cell in nb.cells if cell.cell_type == "code"]  # times
     for cell in nb.cells:
         if cell.cell_type == "code":
             cell.outputs = []
@@ -43,4 +42,5 @@ def test_a_chapter_without_numba_and_pygraphviz(chapter, tmp_path):
                        resources={"metadata": {"path": str(NOTEBOOKS)}}).execute()
     *shown, hidden = [texts(cell) for cell in nb.cells if cell.cell_type == "code"]
     assert hidden == ["None None\n"], "numba or pygraphviz was found, so this test shows nothing"
-    assert shown == stored
+    for now, before, skipped in zip(shown, stored, changing, strict=True):
+        assert skipped and len(now) == len(before) or now == before
