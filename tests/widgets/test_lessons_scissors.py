@@ -100,6 +100,11 @@ def test_inference_mode_fails_where_its_tensor_would_be_saved():
     assert [lesson.state.reason(i) for i in (1, 3)] == ["in inference_mode", "not computed"]
 
 
+def test_the_sentence_names_the_first_pass_that_stops():
+    assert "Pass 1 stops" in scissors(tool="inference_mode", at="a", passes=2).state.sentence()  # both do
+    assert "Pass 2 stops" in scissors(passes=2).state.sentence()  # the first has used the graph up
+
+
 def test_buttons():
     lesson = scissors()
     lesson.passes.value = 1

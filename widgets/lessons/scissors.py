@@ -301,7 +301,8 @@ class Cut:
             then = "a gradient can walk back from it" if end.requires_grad else "no gradient can start"
             return f"{doing} {self.result}.requires_grad is {end.requires_grad}: {then}."
         if not self.log[-1][2]:
-            return f"✗ {doing} Pass {len(self.log)} stops: {self.log[-1][1]}"
+            first = next(k for k, entry in enumerate(self.log, 1) if not entry[2])
+            return f"✗ {doing} Pass {first} stops: {self.log[first - 1][1]}"
         none = [n for n, leaf in self.leaves.items() if leaf.grad is None]
         quiet = f" No error, and {' and '.join(none)} learn{'s' * (len(none) == 1)} nothing." if none else ""
         more = " It is added to what the first pass left." if self.passes > 1 and len(none) < len(self.leaves) else ""
