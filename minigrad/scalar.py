@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 import sys
-from functools import lru_cache
-from itertools import count
+from functools import lru_cache, reduce
+from itertools import count, islice
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from types import CodeType
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Value", "Constant", "backward_order", "record_lines"]
 __all__ += ["exp", "log", "sin", "cos", "tanh", "sigmoid", "relu", "sqrt", "max", "min"]
 
-_next_number = count().__next__
+_numbers = count()
 _new = object.__new__
 
 
@@ -41,10 +41,14 @@ class Value:
     """
 
     # Two pairs of slots, not two tuples: a third of the objects for Python's garbage collector to visit, half the time of a training step.
-    __slots__ = ("data", "grad", "label", "_op", "_a", "_da", "_b", "_db", "_seq", "_seen", "_code", "_offset", "__weakref__")
+    __slots__ = ("data", "grad", "label", "_op", "_a", "_da", "_b", "_db", "_k", "_seq", "_seen", "_code", "_offset", "__weakref__")
     data: float
     grad: float
     label: str
+    _seq: int  # creation number; that of a Constant lies half a step before its result
+    _a: Any  # a Value, or None: a leaf
+    _b: Any  # a Value, or None: only one took part
+    _k: tuple[float | Constant, float, bool] | None  # a plain number that took part (a node once looked at), its local, "stood first"
     _code: CodeType  # only with record_lines()
     _offset: int
     __array_ufunc__ = None  # numpy scalars on the left of an operator leave the operation to us
@@ -54,8 +58,8 @@ class Value:
         self.grad = 0.0
         self.label = label
         self._op = ""
-        self._a = self._da = self._b = self._db = None
-        self._seq = self._seen = _next_number()
+        self._a = self._da = self._b = self._db = self._k = None
+        self._seq = self._seen = next(_numbers)
         if self._seq <= _last_line:
             _keep_line(self, sys._getframe(1))
 
@@ -65,13 +69,27 @@ class Value:
     def _prev(self) -> tuple[Value, ...]:
         if self._a is None:
             return ()
-        return (self._a,) if self._b is None else (self._a, self._b)
+        if self._b is not None:
+            return self._a, self._b
+        if self._k is None:
+            return (self._a,)
+        number, local, first = self._k
+        if not isinstance(number, Constant):
+            number = Constant(number)
+            number._seq = number._seen = self._seq - 0.5  # type: ignore[assignment]
+            self._k = number, local, first
+        return (number, self._a) if first else (self._a, number)
 
     @property
     def _local(self) -> tuple[float | None, ...]:
         if self._a is None:
             return ()
-        return (self._da,) if self._b is None else (self._da, self._db)
+        if self._b is not None:
+            return self._da, self._db
+        if self._k is None:
+            return (self._da,)
+        _, local, first = self._k
+        return (local, self._da) if first else (self._da, local)
 
     def _backward(self) -> None:
         """Add local * incoming to each parent: the chain rule for this one node."""
@@ -112,51 +130,53 @@ class Value:
     # Arithmetic: each result is written as (name, value, parent, local derivative, parent, local derivative)
 
     def __add__(self, other):
-        if type(other) is not Value:
-            other = _operand(other)
+        if type(other) is not Value and type(other := _operand(other)) is float:
+            return _result("+", self.data + other, self, 1.0, None, None, (other, 1.0, False))
         return _result("+", self.data + other.data, self, 1.0, other, 1.0)
 
     def __sub__(self, other):
-        if type(other) is not Value:
-            other = _operand(other)
+        if type(other) is not Value and type(other := _operand(other)) is float:
+            return _result("-", self.data - other, self, 1.0, None, None, (other, -1.0, False))
         return _result("-", self.data - other.data, self, 1.0, other, -1.0)
 
     def __mul__(self, other):
-        if type(other) is not Value:
-            other = _operand(other)
+        if type(other) is not Value and type(other := _operand(other)) is float:
+            return _result("*", self.data * other, self, other, None, None, (other, self.data, False))
         return _result("*", self.data * other.data, self, other.data, other, self.data)
 
     def __truediv__(self, other):
-        if type(other) is not Value:
-            other = _operand(other)
-        y = other.data
-        out = _divide(self.data, y)
-        return _result("/", out, self, _divide(1.0, y), other, -_divide(out, y))
+        if type(other) is not Value and type(other := _operand(other)) is float:
+            out, slope, slope_of_other = _quotient(self.data, other)
+            return _result("/", out, self, slope, None, None, (other, slope_of_other, False))
+        out, slope, slope_of_other = _quotient(self.data, other.data)
+        return _result("/", out, self, slope, other, slope_of_other)
 
     def __pow__(self, other):
-        if isinstance(other, Value):
-            x, y = self.data, other.data
-            out = _power(x, y)
-            return _result("**", out, self, _power_slope(x, y), other, 0.0 if x == 0.0 <= y else out * _log(x))
-        n = _number(other)  # a fixed exponent is part of the operation, not an input: "**2", as in micrograd
-        return _result(_power_name(n), _power(self.data, n), self, _power_slope(self.data, n))
+        if type(other := _operand(other)) is not float:
+            return _raised(self, other)
+        out, slope = _power_and_slope(self.data, other)
+        return _result(_power_name(other), out, self, slope)  # "**2": a fixed exponent is part of the operation, as in micrograd
 
     def __radd__(self, other):
         other = _operand(other)
-        return _result("+", other.data + self.data, other, 1.0, self, 1.0)
+        return _either("+", _data(other) + self.data, other, 1.0, self, 1.0)
 
     def __rsub__(self, other):
-        return _operand(other) - self
+        other = _operand(other)
+        return _either("-", _data(other) - self.data, other, 1.0, self, -1.0)
 
     def __rmul__(self, other):
         other = _operand(other)
-        return _result("*", other.data * self.data, other, self.data, self, other.data)
+        x = _data(other)
+        return _either("*", x * self.data, other, self.data, self, x)
 
     def __rtruediv__(self, other):
-        return _operand(other) / self
+        other = _operand(other)
+        out, slope_of_other, slope = _quotient(_data(other), self.data)
+        return _either("/", out, other, slope_of_other, self, slope)
 
     def __rpow__(self, other):
-        return _operand(other) ** self
+        return _raised(_operand(other), self)
 
     def __neg__(self):
         return _result("neg", -self.data, self, -1.0)
@@ -205,29 +225,25 @@ class Value:
 
     def max(self, other):
         """The larger of the two. A tie gives each half of the gradient."""
-        other = _operand(other)
-        x, y = self.data, other.data
-        return _result("max", x if x > y or x != x else y, self, _share(y, x), other, _share(x, y))
+        return _larger(self, other)
 
     def min(self, other):
         """The smaller of the two. A tie gives each half of the gradient."""
-        other = _operand(other)
-        x, y = self.data, other.data
-        return _result("min", x if x < y or x != x else y, self, _share(x, y), other, _share(y, x))
+        return _smaller(self, other)
 
     # Comparisons look at the numbers; == and hash stay by identity, so that a Value can be a key and be found in a list
 
     def __lt__(self, other):
-        return self.data < _operand(other).data
+        return self.data < _data(_operand(other))
 
     def __le__(self, other):
-        return self.data <= _operand(other).data
+        return self.data <= _data(_operand(other))
 
     def __gt__(self, other):
-        return self.data > _operand(other).data
+        return self.data > _data(_operand(other))
 
     def __ge__(self, other):
-        return self.data >= _operand(other).data
+        return self.data >= _data(_operand(other))
 
     def __bool__(self):
         return self.data != 0.0
@@ -242,7 +258,7 @@ class Value:
 
 
 class Constant(Value):
-    """A plain number that the engine wrapped, the 3 of `3 * x`: a node like any other, but nobody asks for its gradient."""
+    """The 3 of `3 * x` as a node: made when somebody looks at `_prev`. It gets no gradient: it does not vary."""
 
     __slots__ = ()
 
@@ -255,20 +271,19 @@ def backward_order(root: Value) -> list[Value]:
     """
     if root._a is None:
         return []
-    this_pass = _next_number()
+    this_pass = next(_numbers)
     root._seen = this_pass
-    found, stack = [], [root]
-    while stack:
-        node = stack.pop()
-        found.append(node)
+    found = [root]
+    add = found.append
+    for node in found:  # which grows meanwhile
         parent = node._a
         if parent._a is not None and parent._seen != this_pass:
             parent._seen = this_pass
-            stack.append(parent)
+            add(parent)
         parent = node._b
         if parent is not None and parent._a is not None and parent._seen != this_pass:
             parent._seen = this_pass
-            stack.append(parent)
+            add(parent)
     found.sort(key=_creation_number, reverse=True)
     return found
 
@@ -279,8 +294,8 @@ _creation_number = attrgetter("_seq")
 # Making nodes
 
 
-def _result(op, data, a, da, b=None, db=None) -> Value:
-    """The node for `data` = op(a, b), whose local derivatives are `da` and `db`."""
+def _result(op, data, a, da, b=None, db=None, k=None) -> Value:
+    """The node for `data` = op(a, b), whose local derivatives are `da` and `db`; or of `a` and the number in `k`."""
     out = _new(Value)
     out.data = data
     out.grad = 0.0
@@ -290,23 +305,45 @@ def _result(op, data, a, da, b=None, db=None) -> Value:
     out._da = da
     out._b = b
     out._db = db
-    out._seq = out._seen = _next_number()
+    out._k = k
+    out._seq = out._seen = next(_numbers)
     return out
 
 
-def _operand(x) -> Value:
-    """`x` itself if it is a Value, else a Constant."""
-    if type(x) is not float:
-        if isinstance(x, Value):
-            return x
-        x = float(x) if type(x) is int else _number(x)
-    out = _new(Constant)
-    out.data = x
-    out.grad = 0.0
-    out.label = out._op = ""
-    out._a = out._da = out._b = out._db = None
-    out._seq = out._seen = _next_number()
-    return out
+def _either(op, data, a, da, b, db):
+    """The node for `data` = op(a, b), of which one may be a plain number. Of two numbers, the number."""
+    if type(b) is float:
+        return data if type(a) is float else _result(op, data, a, da, None, None, (b, db, False))
+    return _result(op, data, b, db, None, None, (a, da, True)) if type(a) is float else _result(op, data, a, da, b, db)
+
+
+def _raised(a, b):
+    x, y = _data(a), _data(b)
+    out = _power(x, y)
+    return _either("**", out, a, _power_slope(x, y), b, 0.0 if x == 0.0 <= y else out * _log(x))
+
+
+def _larger(a, b):
+    a, b = _operand(a), _operand(b)
+    x, y = _data(a), _data(b)
+    return _either("max", x if x > y or x != x else y, a, _share(y, x), b, _share(x, y))
+
+
+def _smaller(a, b):
+    a, b = _operand(a), _operand(b)
+    x, y = _data(a), _data(b)
+    return _either("min", x if x < y or x != x else y, a, _share(x, y), b, _share(y, x))
+
+
+def _operand(x) -> Value | float:
+    """`x` itself if it is a Value, else a float."""
+    if type(x) is int:
+        return float(x)
+    return x if type(x) is float or isinstance(x, Value) else _number(x)
+
+
+def _data(x) -> float:
+    return x if type(x) is float else x.data
 
 
 def _number(x) -> float:
@@ -340,6 +377,16 @@ def _divide(x: float, y: float) -> float:
         return x / y
     except ZeroDivisionError:
         return math.nan if x == 0.0 or x != x else math.copysign(math.inf, x) * math.copysign(1.0, y)
+
+
+def _quotient(x: float, y: float) -> tuple[float, float, float]:
+    """x / y, and its derivatives with respect to x and to y."""
+    try:
+        out = x / y
+        return out, 1.0 / y, -out / y
+    except ZeroDivisionError:
+        out = _divide(x, y)
+        return out, _divide(1.0, y), -_divide(out, y)
 
 
 def _exp(x: float) -> float:
@@ -377,6 +424,14 @@ def _power(x: float, y: float) -> float:
         return math.copysign(math.inf, x) if y % 2.0 == 1.0 else math.inf
 
 
+def _power_and_slope(x: float, n: float) -> tuple[float, float | None]:
+    """x ** n for a fixed n, and its derivative."""
+    try:
+        return math.pow(x, n), n * math.pow(x, n - 1.0) if n else None
+    except (OverflowError, ValueError):
+        return _power(x, n), _power_slope(x, n)
+
+
 @lru_cache(1000)
 def _power_name(n: float) -> str:
     return "**" + _plain(n)
@@ -402,7 +457,7 @@ def _plain(x: float) -> str:
 
 def _function(name: str):
     def function(x):
-        return getattr(x, name)() if isinstance(x, Value) else getattr(_operand(x), name)().data
+        return getattr(x, name)() if isinstance(x, Value) else getattr(Value(x), name)().data
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{name}(x): a Value for a Value, a float for a plain number."
@@ -415,19 +470,12 @@ tanh, sigmoid, relu, sqrt = _function("tanh"), _function("sigmoid"), _function("
 
 def max(first, second, *more):
     """The largest of two or more Values or numbers, compared pair by pair from the left."""
-    return _fold("max", first, second, *more)
+    return reduce(_larger, (first, second, *more))
 
 
 def min(first, second, *more):
     """The smallest of two or more Values or numbers, compared pair by pair from the left."""
-    return _fold("min", first, second, *more)
-
-
-def _fold(name: str, *numbers):
-    best = _operand(numbers[0])
-    for x in numbers[1:]:
-        best = getattr(best, name)(x)
-    return best if any(isinstance(x, Value) for x in numbers) else best.data
+    return reduce(_smaller, (first, second, *more))
 
 
 # Which line of the learner's code made a node: off unless asked for
@@ -435,10 +483,12 @@ def _fold(name: str, *numbers):
 LINES_KEPT = 5_000  # after each call and each backward(). It makes a node half as slow again, so it is not for all of a big graph
 
 _recording = False
-_last_line = 0  # creation number of the last node whose line is kept
+_numbers_with_line = islice(_numbers, 0)  # runs out after as many numbers as lines are kept
+_last_line = 0  # the last of them
 _plain_result = _result
 _frame = sys._getframe
 _engine_files = {__file__, __file__.replace("scalar.py", "micro.py")}  # lines in here are not the learner's
+_learners = None  # the code of the last line that was kept: nearly always that of the next one, too
 
 
 def record_lines(on: bool = True) -> None:
@@ -446,9 +496,10 @@ def record_lines(on: bool = True) -> None:
 
     The notebook extension calls it before every cell. `trace` then shows each node's line. Off by default.
     """
-    global _recording, _last_line, _result
+    global _recording, _numbers_with_line, _last_line, _result
     _recording = on
-    _last_line = _next_number() + LINES_KEPT if on else 0
+    _numbers_with_line = islice(_numbers, LINES_KEPT)
+    _last_line = next(_numbers) + LINES_KEPT if on else 0
     _result = _result_with_line if on else _plain_result
 
 
@@ -457,20 +508,39 @@ def recording() -> bool:
     return _recording
 
 
-def _result_with_line(op, data, a, da, b=None, db=None) -> Value:
-    global _result
-    out = _plain_result(op, data, a, da, b, db)
-    if out._seq > _last_line:
+def _result_with_line(op, data, a, da, b=None, db=None, k=None) -> Value:
+    out = _new(Value)  # _result, written out: the call would be a third of what a line costs
+    out.data = data
+    out.grad = 0.0
+    out.label = ""
+    out._op = op
+    out._a = a
+    out._da = da
+    out._b = b
+    out._db = db
+    out._k = k
+    try:
+        out._seq = out._seen = next(_numbers_with_line)
+    except StopIteration:
+        global _result
         _result = _plain_result
-        return out
+        return _result(op, data, a, da, b, db, k)
     frame = _frame(2)
-    code = frame.f_code
-    if code.co_filename in _engine_files:
-        _keep_line(out, frame)
-    else:
-        out._code = code
-        out._offset = frame.f_lasti
+    code = out._code = frame.f_code
+    out._offset = frame.f_lasti
+    if code is not _learners:
+        _look_closer(out, frame)
     return out
+
+
+def _look_closer(node: Value, frame) -> None:
+    """Is the frame the learner's? If it is the engine's, the line is further out."""
+    global _learners
+    if frame.f_code.co_filename in _engine_files:
+        del node._code, node._offset
+        _keep_line(node, frame)
+    else:
+        _learners = frame.f_code
 
 
 def _keep_line(node: Value, frame) -> None:

@@ -26,7 +26,8 @@ import anywidget
 import numpy
 import traitlets
 
-from minigrad.scalar import Value, backward_order
+from minigrad import scalar
+from minigrad.scalar import Constant, Value, backward_order
 from minigrad.tape import Tape
 from minigrad.trace import Trace, is_tensor, record, to_text, trace
 
@@ -131,17 +132,21 @@ def refresh(nodes: list) -> bool:
         if not isinstance(node, Value) or not node._op:
             continue
         op = node._op
-        first, *others = node._prev
+        first, *others = (parent.data if type(parent) is Constant else parent for parent in node._prev)
         if op in _BINARY and others:
             fresh = _BINARY[op](first, others[0])
         elif op.startswith("**"):
             fresh = first ** float(op[2:])
         elif op == "neg":
             fresh = -first
+        elif others:
+            fresh = getattr(scalar, op)(first, *others)
         else:
-            fresh = getattr(first, op)(*others)
+            fresh = getattr(first, op)()
         changed = changed or (fresh.data != node.data and (fresh.data == fresh.data or node.data == node.data))
         node.data, node._da, node._db = fresh.data, fresh._da, fresh._db
+        if node._k is not None:
+            node._k = node._k[0], fresh._k[1], node._k[2]
     return changed
 
 
@@ -163,14 +168,14 @@ def newest(order: list[Value], names: Mapping[str, object]) -> tuple[Value, dict
     def copied(node: Value) -> Value:
         if id(node) not in copies:
             copies[id(node)] = twin = copy.copy(node)
-            twin._op, twin._a, twin._da, twin._b, twin._db = "", None, None, None, None
+            twin._op, twin._a, twin._da, twin._b, twin._db, twin._k = "", None, None, None, None, None  # a leaf
         return copies[id(node)]
 
     for node in reversed(order[:TRACED]):
-        parents = [copied(parent) for parent in node._prev]
+        a, b = node._a, node._b
+        first, second = copied(a), None if b is None else copied(b)
         twin = copied(node)
-        twin._op, twin._da, twin._db = node._op, node._da, node._db
-        twin._a, twin._b = (*parents, None)[:2]  # type: ignore[assignment]
+        twin._op, twin._a, twin._da, twin._b, twin._db, twin._k = node._op, first, node._da, second, node._db, node._k
     return copies[id(order[0])], {name: copies[id(thing)] for name, thing in names.items() if id(thing) in copies and name[:1] != "_"}
 
 

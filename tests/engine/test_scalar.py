@@ -197,6 +197,21 @@ def test_constants_are_nodes_and_can_be_told_from_leaves():
     assert (x ** Value(2))._op == "**"
 
 
+def test_a_constant_is_made_when_it_is_looked_at_and_stands_before_its_result():
+    x = Value(2.0)
+    for y, values, local in ((x - 5, (2.0, 5.0), (1.0, -1.0)), (5 - x, (5.0, 2.0), (1.0, -1.0)), (x / 4, (2.0, 4.0), (0.25, -0.125)),
+                             (4 / x, (4.0, 2.0), (0.5, -1.0)), (3**x, (3.0, 2.0), (6.0, 9 * math.log(3))),
+                             (x.max(1), (2.0, 1.0), (1.0, None)), (scalar.min(3, x), (3.0, 2.0), (None, 1.0))):  # fmt: skip
+        x.grad = 0.0
+        y.backward()
+        assert tuple(p.data for p in y._prev) == values and y._local == local
+        constant = next(p for p in y._prev if p is not x)
+        assert type(constant) is Constant and constant is y._prev[values.index(constant.data)]  # the same one every time
+        assert x._seq < constant._seq < y._seq and x.grad == local[1 - values.index(constant.data)]
+        y.backward()
+        assert constant.grad == 0.0  # it does not vary, so no gradient flows into it
+
+
 def test_backward_by_hand_is_backward():
     """`backward()` writes `_backward()` out, for speed: this holds the two together, gates and ties included."""
     def build():
@@ -318,7 +333,7 @@ def test_repr_and_format():
     y = x * 0.5
     y.backward()
     assert repr(x) == "Value(data=2, grad=0.5, label='x')"
-    assert repr(y) == "Value(data=1, grad=1, op='*')" and repr(y._prev[1]) == "Constant(data=0.5, grad=2)"
+    assert repr(y) == "Value(data=1, grad=1, op='*')" and repr(y._prev[1]) == "Constant(data=0.5, grad=0)"
     assert f"{x:.3f}" == "2.000" and f"{x}" == repr(x) and repr(Value(nan)) == "Value(data=nan, grad=0)"
 
 

@@ -175,15 +175,15 @@ class InstrumentMagics(Magics):
         if line.strip():
             raise Sorry(f"%%profile takes nothing on its line, but got {line.strip()!r}.")
         from minigrad.autograd import profiler
-        from minigrad.scalar import _next_number
+        from minigrad.scalar import _numbers
 
         program = Program(self.shell, cell, "%%profile")
-        before = _next_number()
+        before = next(_numbers)
         start = time.perf_counter()
         with profiler.profile() as prof:
             program.run(self.shell.user_ns)
         seconds = time.perf_counter() - start
-        values = _next_number() - before - 1
+        values = next(_numbers) - before - 1
         events = sorted(prof.key_averages(), key=lambda e: -e.self_cpu_time_total)
         inside = sum(e.self_cpu_time_total for e in events)
         rows = [[e.key.removeprefix("aten::"), (f"{e.count:,}", e.count), (f"{e.self_cpu_time_total / 1000:.3f}", e.self_cpu_time_total),
