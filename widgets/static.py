@@ -49,17 +49,24 @@ def number(x: float | str | None) -> float:
 
 
 def short(x: float, room: int) -> str:
-    """`x` with as many of its six digits as fit into `room` characters; the twin of `fit` in front/state.js."""
+    """`x` with as many of its six digits as fit into `room` characters, but never with fewer than two: -1.5 is not -2.
+
+    The twin of `fit` in front/state.js.
+
+    >>> [short(x, 5) for x in (-1.5, -0.123456, 1234567.0, -2.0, 0.00125)], short(-1.5, 1)
+    (['−1.5', '−0.12', '1.2e6', '−2', '0.0013'], '−1.5')
+    """
     text = fmt(x)
     if len(text) <= room or not math.isfinite(x):
         return text
-    for digits in range(6, 0, -1):
+    for digits in range(6, 1, -1):
         head, power = f"{x:.{digits - 1}e}".split("e")
         with_power = f"{float(head):g}e{int(power)}".replace("-", "−")
-        for text in (fmt(float(f"{head}e{power}")) if 1e-4 <= abs(x) < 10**digits else with_power, with_power):
+        plain = fmt(float(f"{head}e{power}")) if 1e-4 <= abs(x) < 10**digits else with_power
+        for text in (plain, with_power):
             if len(text) <= room:
                 return text
-    return with_power
+    return min(plain, with_power, key=len)
 
 
 class Moment:
@@ -143,11 +150,14 @@ def _wire(trace: Trace, wire: Wire, now: Moment) -> str:
     way = 10 if back else -10
     out = f'<path class="w {kind}" d="{d}"/><path class="h {"h" + kind if kind else ""}" d="M{x:.1f} {y:.1f}l{way}-5v10z"/>'
     if wire["pw"]:
-        said = wire.get("text")
-        text = "× " + short(number(edge["local"]), int((wire["pw"] - 18) / 6.9) - 2) if ready and not said else ""
+        said, wide = wire.get("text"), wire["pw"]
+        text = ""
+        if ready and not said:  # the number may need more room than its formula
+            text = "× " + short(number(edge["local"]), max(5, int((wide - 18) / 6.9) - 2))
+            wide = max(wide, 15 + 6.9 * len(text))
         if said:
             text = said[back] if ready else ""
-        box = f'x="{wire["px"] - wire["pw"] / 2:.1f}" y="{wire["py"] - 10:.1f}" width="{wire["pw"]:.1f}" height="20" rx="10"'
+        box = f'x="{wire["px"] - wide / 2:.1f}" y="{wire["py"] - 10:.1f}" width="{wide:.1f}" height="20" rx="10"'
         out += f'<rect class="r {"rb" if back else ""}" {box}/>'
         if "broadcast" in edge:  # a second outline: one tensor becomes many
             out += f'<rect class="r {"rb" if back else ""}" x="{wire["px"] - wire["pw"] / 2 + 3:.1f}" y="{wire["py"] - 7:.1f}" '

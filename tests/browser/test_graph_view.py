@@ -174,6 +174,84 @@ def test_dragging_asks_the_kernel_for_nothing(open_notebook):
     assert int(kernel(nb, "print(len(seen))")) <= 3
 
 
+CHAIN = """x, w = Value(0.5), Value(0.9)
+hs = [x]
+for _ in range(60):
+    hs.append((hs[-1] * w + x).tanh())
+graph(hs[-1], limit=1000)"""
+
+
+def test_a_drag_writes_what_is_seen_and_the_rest_is_right_when_it_is_looked_at(open_notebook):
+    """Of a big picture, a drag's frames change what the window shows. Scrolled to meanwhile, or left alone, everything is true."""
+    nb = open_notebook([SETUP, CHAIN]).run_all()
+    view = View(nb)
+    pane = view.root.locator('.mg-pane:not([hidden])')
+    view.press("end")
+
+    def truth(x: float) -> list[float]:
+        out = [x]
+        for _ in range(60):
+            out.append(math.tanh(out[-1] * 0.9 + x))
+        return out
+
+    def look_at(k: int) -> None:
+        """Scroll the stage to a card, which need not be drawn."""
+        view.card(f"hs[{k}]").evaluate("""card => {
+            const [x, y] = card.getAttribute('transform').match(/[\\d.]+/g).map(Number), svg = card.ownerSVGElement;
+            const stage = svg.parentElement, zoom = svg.getAttribute('width') / svg.viewBox.baseVal.width;
+            stage.scrollTo(x * zoom - 300, y * zoom - 100);
+        }""")
+        expect(view.card(f"hs[{k}]")).to_be_visible()
+
+    def true_at(k: int) -> float:
+        """Where x stands, after seeing that the card shows what belongs to it. Both are read in one frame."""
+        x, h = view.card(f"hs[{k}]").evaluate("""card => [card.closest('.mg-root').querySelector('.mg-input output').textContent,
+            card.querySelector('.mg-value').textContent]""")
+        assert number(h) == pytest.approx(truth(number(x))[k], rel=1e-4)
+        return number(x)
+
+    look_at(1)
+    box = view.slider("x").bounding_box()
+    y = box["y"] + box["height"] / 2
+    nb.page.mouse.move(box["x"] + box["width"] * 0.62, y)
+    nb.page.mouse.down()
+    nb.page.mouse.move(box["x"] + box["width"] * 0.7, y)
+    expect(view.root.locator(".mg-card:visible")).not_to_have_count(182)
+    out = view.root.locator(".mg-input output").first
+    expect(out).not_to_have_text("0.5")
+    assert true_at(1) != 0.5
+    look_at(60)
+    assert true_at(60) != 0.5
+    pane.evaluate("e => { e.scrollTop = e.scrollHeight; }")
+    rows = pane.locator("tbody tr")
+    expect(rows.last.locator("td").nth(4)).to_contain_text(" = ")
+    nb.page.mouse.move(box["x"] + box["width"] * 0.3, y)
+    expect(out).to_have_text(re.compile("−"))
+    assert true_at(60) < 0
+    nb.page.mouse.up()
+    expect(view.root.locator(".mg-card:visible")).to_have_count(182)  # once the slider rests, all comes back
+    shown = view.root.evaluate("""root => Object.fromEntries([...root.querySelectorAll('.mg-card')].map((c) =>
+        [c.getAttribute('aria-label').split(/ = |, |: /)[0], c.querySelector('.mg-value').textContent]))""")
+    x = number(out.text_content())
+    for k, true in enumerate(truth(x)[1:], 1):
+        assert number(shown[f"hs[{k}]"]) == pytest.approx(true, rel=1e-4), k
+    sums = rows.evaluate_all("rows => rows.filter((r) => r.firstChild.textContent.endsWith('→ x')).map((r) => r.children[4].textContent)")
+    assert number(sums[-1].split("=")[-1]) == pytest.approx(number(view.grad("x")), rel=1e-4)
+
+
+def test_zoomed_far_out_there_are_names_and_no_small_print(open_notebook):
+    nb = open_notebook([SETUP, CHAIN]).run_all()
+    view = View(nb)
+    card = view.card("hs[60]")
+    expect(card.locator(".mg-value")).to_be_visible()
+    view.root.get_by_label("fit the whole graph").click()
+    expect(card.locator(".mg-value")).to_be_hidden()
+    expect(card.locator(".mg-name")).to_be_visible()
+    for _ in range(8):
+        view.root.get_by_label("zoom in").click()
+    expect(card.locator(".mg-value")).to_be_visible()
+
+
 def test_two_sliders_need_the_kernel_and_get_it(open_notebook):
     nb = open_notebook([SETUP, "a, b = Value(2.0), Value(3.0)\nz = a * b + a.tanh()\ngraph(z, step='end')"]).run_all()
     view = View(nb)

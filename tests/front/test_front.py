@@ -72,7 +72,7 @@ def cases() -> dict:
     sweeps = [{"node": s["node"], "base": s["base"], "xs": np.frombuffer(s["xs"]).tolist(),
                "table": [plain(v) for v in np.frombuffer(s["table"])]} for s in view.sweeps]
     p, q = Value(1.0), Value(2.0)
-    fits = [(plain(x), room, short(x, room)) for x in numbers for room in (5, 6, 7, 8, 9, 12)]
+    fits = [(plain(x), room, short(x, room)) for x in numbers for room in (1, 3, 5, 6, 7, 8, 9, 12)]
     return {
         "rules": rules(),
         "fits": fits, "numbers": [(plain(x), fmt(x)) for x in numbers], "traces": traces,

@@ -36,7 +36,7 @@ def test_it_brings_its_own_ground_and_colours():
     assert re.search(r"\.mg-root \{[^}]*background: var\(--mg-bg\)", CSS) and re.search(r"\.mg-root \{[^}]*color: var\(--mg-ink\)", CSS)
     for use in re.findall(r"var\((--(?:jp|vscode)[\w-]+)([,)])", CSS):
         assert use[1] == ",", f"{use[0]} has no fallback"
-    own = set(re.findall(r"(--mg-[\w-]+):", CSS)) | {"--w", "--at", "--names"}
+    own = set(re.findall(r"(--mg-[\w-]+):", CSS)) | {"--at", "--names"}
     assert set(re.findall(r"var\((--mg-[\w-]+)", CSS)) <= own
 
 

@@ -77,3 +77,15 @@ def test_page(tmp_path):
     with pytest.raises(ValueError, match=r"\.html, \.svg, \.png"):
         view().save(tmp_path / "g.pdf")
     assert view().save(tmp_path / "g.svg").read_text().startswith("<svg")
+
+
+@pytest.mark.parametrize("value", [-1.5, 0.25, -0.0123456, 1234567.0, -1.5e-10, 12.0, -3.0])
+def test_a_narrow_pill_shows_the_number_and_no_other(value):
+    """x * w has the local derivative w: its formula is one letter, its number may be long."""
+    x, w = Value(2.0), Value(value)
+    drawn = graph(x * w, names={"x": x, "w": w}).svg()
+    pills = re.findall(r'<rect class="r [^>]* width="([\d.]+)" height="20"[^>]*/><text class="p [^>]*>× ([^<]+)</text>', drawn)
+    assert len(pills) == 2
+    (wide, text), = [(float(wide), text) for wide, text in pills if text != "2"]
+    shown = float(text.replace("−", "-"))
+    assert shown == pytest.approx(value, rel=0.05) and len(text) * 6.9 + 24 < wide + 6.9, (text, wide)

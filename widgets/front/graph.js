@@ -2,7 +2,7 @@
 // What lives here: DOM, events, time. What does not: any arithmetic on the trace (state.js) and any layout (the kernel's).
 // The model may be anywidget's, or the few lines that an exported page uses: get, set, save_changes, send, on, off.
 // @ts-check
-import { answers, chain, doubles, eventOf, fit, fmt, forwardSteps, judge, keyMove, lookUp, moment, move, moved, nearest, pieces, plainNumber, recorded, sentence, tail, trouble, width, withNumbers } from "./state.js";
+import { answers, arriving, chain, doubles, eventOf, fit, fmt, forwardSteps, judge, keyMove, leaving, lookUp, moment, move, moved, nearest, pieces, plainNumber, recorded, sentence, tail, trouble, width, withNumbers } from "./state.js";
 import { equation, partial, typeset } from "./math.js";
 import { arrayAt, arrayText, between, captions, count, heat, mark, markWords, most, shapeText, single, tall } from "./tensor.js";
 
@@ -14,6 +14,9 @@ import { arrayAt, arrayText, between, captions, count, heat, mark, markWords, mo
 
 const NS = "http://www.w3.org/2000/svg";
 const SHOWN_SLIDERS = 6;
+const FAR = 0.34; // below this zoom numbers cannot be read: the names are drawn larger, and nothing else is written
+const BIG = 120; // cards; of a bigger picture only what is near the window takes part in a drag's frames
+const LONG = 80; // rows; in a longer table each row is laid out for itself, or a changed number would move thousands of cells
 /** @type {Record<string, string>} */
 const ICONS = { start: "M1 1h2v10H1zM11 1v10L4 6z", end: "M9 1h2v10H9zM1 1v10l7-5z" };
 
@@ -44,7 +47,10 @@ const rich = (text) => pieces(text).map((p) => (p.bold ? h("b", {}, p.text) : do
 
 /** Change text only where it differs: the browser then has nothing to lay out again. @param {Element} e @param {string} text */
 function put(e, text) {
-  if (e.textContent !== text) e.textContent = text;
+  const only = e.firstChild;
+  if (only instanceof Text && only === e.lastChild && text) {
+    if (only.data !== text) only.data = text;
+  } else if (e.textContent !== text) e.textContent = text;
 }
 
 /** Were these the values the last time? Remembers them: most of a picture stands still in a step. @param {any} o @param {...any} values */
@@ -115,7 +121,7 @@ function render({ model, el }) {
   /** @type {any[]} */ let cards = [];
   /** @type {any[]} */ let wires = [];
   /** @type {any} */ let svg;
-  let zoom = 1, fitted = true, selected = -1, tab = "ledger", chosen = false, timer = 0, shown = -1, alive = true, dragging = false, flight = 0, reopened = -1;
+  let zoom = 1, fitted = true, selected = -1, tab = "ledger", chosen = false, timer = 0, shown = -1, alive = true, dragging = false, behind = false, flight = 0, reopened = -1;
   let total = 0, forward = 0;
 
   const step = () => Math.min(total, Math.max(0, model.get("step")));
@@ -185,6 +191,7 @@ function render({ model, el }) {
   // ---- keyboard
   on(root, "keydown", (e) => {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
+    if (e.key === "Tab") thicken(); // the next card in order may be far away
     const target = /** @type {HTMLElement} */ (e.target), what = keyMove(e.key);
     if (!what) return;
     if (target.closest("input, select")) return;
@@ -236,7 +243,10 @@ function render({ model, el }) {
   function mark_cards(some, kind) {
     root.classList.toggle("mg-some", !!some);
     for (const c of cards) for (const k of ["mg-hit", "mg-flow"]) c.g.classList.toggle(k, k === kind && !!some?.has(c.card.id));
-    for (const w of wires) w.g.classList.toggle("mg-flow", kind === "mg-flow" && !!some?.has(w.edge.source) && !!some.has(w.edge.target));
+    for (const w of wires) {
+      w.flow = kind === "mg-flow" && !!some?.has(w.edge.source) && !!some.has(w.edge.target);
+      w.g.classList.toggle("mg-flow", w.flow);
+    }
   }
   function find() {
     const text = search.value.trim().toLowerCase();
@@ -262,10 +272,10 @@ function render({ model, el }) {
   });
   /** What a node is made of, or what it flows into. @param {number} node @param {boolean} up @returns {Set<number>} */
   function flow(node, up) {
-    const out = new Set([node]), todo = [node];
-    for (let n; (n = todo.pop()) !== undefined; ) for (const e of trace.edges) {
-      const next = up ? (e.target === n ? e.source : -1) : e.source === n ? e.target : -1;
-      if (next >= 0 && !out.has(next)) { out.add(next); todo.push(next); }
+    const out = new Set([node]), todo = [node], at = up ? arriving(trace) : leaving(trace);
+    for (let n; (n = todo.pop()) !== undefined; ) for (const e of at[n]) {
+      const next = up ? e.source : e.target;
+      if (!out.has(next)) { out.add(next); todo.push(next); }
     }
     return out;
   }
@@ -296,10 +306,13 @@ function render({ model, el }) {
   const fileName = () => trace.nodes[trace.root].label.replace(/[^\p{L}\p{N}_]+/gu, "_").replace(/^_+|_+$/g, "") || "graph";
   /** The picture as it stands, with its styles written into it: no kernel is asked. @param {string} kind */
   function picture_file(kind) {
+    thicken();
+    svg.classList.remove("mg-far"); // a file has all its numbers
     const copy = /** @type {SVGElement} */ (svg.cloneNode(true)), kept = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity", "fill-opacity", "font-family", "font-size", "font-weight", "text-anchor", "display", "opacity"];
     const [ours, theirs] = [svg, copy].map((e) => [...e.querySelectorAll("*")]);
     ours.forEach((e, k) => { const style = getComputedStyle(e); theirs[k].setAttribute("style", kept.map((p) => `${p}:${style.getPropertyValue(p)}`).join(";")); });
     theirs.filter((e) => e.getAttribute("style")?.includes("display:none")).forEach((e) => e.remove());
+    scale(zoom);
     copy.setAttribute("xmlns", NS);
     copy.setAttribute("width", String(picture.w));
     copy.setAttribute("height", String(picture.h));
@@ -374,7 +387,7 @@ function render({ model, el }) {
       under.append(g);
     }
     cardOf.clear();
-    wires = [];
+    [wires, away] = [[], []];
     for (const wire of picture.wires) {
       const edge = trace.edges[wire.id], n = (wire.d.match(/-?[\d.]+/g) ?? []).map(Number);
       const [x0, y0] = n, [x1, y1] = n.slice(-2);
@@ -395,7 +408,9 @@ function render({ model, el }) {
         on(g, "click", () => { const hit = edge.makes ?? []; for (const c of cards) c.g.classList.toggle("mg-hit", hit.includes(c.card.id)); });
       }
       under.append(g);
-      wires.push({ wire, edge, g, line, back, whole, text, face });
+      const xs = n.filter((_, k) => k % 2 === 0), ys = n.filter((_, k) => k % 2), half = wire.pw / 2;
+      const box = [Math.min(...xs, wire.px - half), Math.min(...ys, wire.py - 10), Math.max(...xs, wire.px + half), Math.max(...ys, wire.py + 10)];
+      wires.push({ wire, edge, g, line, back, whole, text, face, box });
     }
     cards = picture.cards.map((card) => {
       const node = trace.nodes[card.id], constant = node.kind === "constant", folded = node.kind === "fold", maps = tall(node);
@@ -424,7 +439,7 @@ function render({ model, el }) {
       on(g, "click", () => { root.focus({ preventScroll: true }); inspect(card.id); });
       over.append(g);
       cardOf.set(card.id, g);
-      return { card, node, g, value, grad, drawn, half, shown: [], room: Math.floor((right - 50) / 8.2) };
+      return { card, node, g, value, grad, drawn, half, shown: [], room: Math.floor((right - 50) / 8.2), box: [card.x, card.y, card.x + card.w, card.y + card.h] };
     });
     svg.append(under, over);
     stage.replaceChildren(svg);
@@ -442,11 +457,53 @@ function render({ model, el }) {
   }
 
   // ---- zoom, pan, follow
+  /** What the stage shows of the picture, with a margin; null: it may have moved since. @type {number[]|null} */ let window_ = null;
+  /** Is this box of the picture in the window, or at most `more` of its pixels away? @param {number[]} box @param {number} [more] */
+  function inWindow(box, more = 8) {
+    if (!window_) {
+      const out = stage.getBoundingClientRect(), at = svg.getBoundingClientRect();
+      window_ = [(out.left - at.left) / zoom, (out.top - at.top) / zoom, (out.right - at.left) / zoom, (out.bottom - at.top) / zoom];
+    }
+    return box[0] <= window_[2] + more && box[2] >= window_[0] - more && box[1] <= window_[3] + more && box[3] >= window_[1] - more;
+  }
+  /** @type {any[]} wires and cards that are not drawn, being far from the window */ let away = [];
+  let returning = 0;
+  /** A browser paints an SVG whole, so in a drag a big picture has only what is near the window. */
+  function thin() {
+    clearTimeout(returning);
+    if (cards.length <= BIG) return;
+    const all = [...wires, ...cards], far = all.map((x) => !inWindow(x.box, 700)); // first all looks, then all changes
+    away = all.filter((x, i) => {
+      if (!!x.away !== far[i]) x.g.style.display = (x.away = far[i]) ? "none" : "";
+      return far[i];
+    });
+  }
+  /** Put back what `thin` took away: a hundred at a time once nothing happens, or all at once. @param {number} [count] */
+  function thicken(count = Infinity) {
+    clearTimeout(returning);
+    for (const x of away.splice(0, count)) { x.away = false; x.g.style.display = ""; }
+    if (away.length) returning = window.setTimeout(thicken, 30, 100);
+  }
+  /** The stage or a table shows another part: what was left out of a drag's frames because nobody saw it is written now. */
+  function onMove() {
+    window_ = null;
+    for (const pane of Object.values(panes)) pane.top = undefined;
+    if (away.length) thin();
+    if (away.length && !dragging) returning = window.setTimeout(thicken, 600, 100);
+    if (behind) update();
+  }
+  on(stage, "scroll", onMove, { passive: true });
+  for (const pane of Object.values(panes)) on(pane, "scroll", onMove, { passive: true });
   /** @param {number} to */
   function scale(to) {
     zoom = Math.min(3, Math.max(0.15, to));
-    svg.setAttribute("width", String(Math.round(picture.w * zoom)));
-    svg.setAttribute("height", String(Math.round(picture.h * zoom)));
+    window_ = null;
+    svg.classList.toggle("mg-far", zoom < FAR);
+    for (const [name, long] of /** @type {[string, number][]} */ ([["width", picture.w], ["height", picture.h]])) {
+      const size = String(Math.round(long * zoom));
+      if (svg.getAttribute(name) !== size) svg.setAttribute(name, size);
+    }
+    onMove();
   }
   const roomWide = () => (stage.clientWidth || 700) - 22; // without the padding
   function fitStage() {
@@ -478,6 +535,7 @@ function render({ model, el }) {
   function follow(node) {
     const card = cards.find((c) => c.card.id === node)?.card;
     if (!card) return;
+    if (away.length && !dragging) thicken();
     const x = card.x * zoom, y = card.y * zoom, w = card.w * zoom, t = card.h * zoom, edge = 60;
     const left = x - edge < stage.scrollLeft ? x - edge : x + w + edge > stage.scrollLeft + stage.clientWidth ? x + w + edge - stage.clientWidth : stage.scrollLeft;
     const top = y - 20 < stage.scrollTop ? y - 20 : y + t + 20 > stage.scrollTop + stage.clientHeight ? y + t + 20 - stage.clientHeight : stage.scrollTop;
@@ -536,15 +594,18 @@ function render({ model, el }) {
     root.dataset.step = String(k);
     root.dataset.phase = back ? "backward" : "forward";
     put(phase, k === 0 ? "not started" : back ? `◂ backward, step ${k - forward} of ${total - forward}` : `forward ▸ step ${k} of ${forward}`);
-    const carried = now.sent.map((x) => (x ? Math.abs(x.sends) : 0));
-    const mostBack = Math.max(0, ...carried.filter(Number.isFinite));
+    let mostBack = 0;
+    for (const x of now.sent) if (x && Number.isFinite(x.sends)) mostBack = Math.max(mostBack, Math.abs(x.sends));
+    behind = false;
     for (const w of wires) {
+      if (dragging && !inWindow(w.box)) { behind = true; continue; }
       const e = w.edge, x = now.sent[e.id], ready = now.known[e.source] && now.known[e.target];
       const acting = e.id === active || (current?.kind === "compute" && e.target === current.node);
-      const state = x ? "b" : ready ? "f" : "idle", wide = x ? width(x.sends, mostBack).toFixed(2) : "1.8";
+      const state = x ? "b" : ready ? "f" : "idle", wide = x ? (Math.round(4 * width(x.sends, mostBack)) / 4).toFixed(2) : "1.80";
       if (same(w, state, acting, wide, ready, point.locals[e.id], covered, dragging)) continue;
-      w.g.setAttribute("class", `mg-wire mg-is-${state}${acting ? " mg-now" : ""}${!e.carries_grad ? " mg-const" : ""}${e.makes?.length ? " mg-makes" : ""}`);
-      w.g.style.setProperty("--w", wide);
+      const kind = `mg-wire mg-is-${state}${acting ? " mg-now" : ""}${!e.carries_grad ? " mg-const" : ""}${e.makes?.length ? " mg-makes" : ""}${w.flow ? " mg-flow" : ""}`;
+      if (w.kind !== kind) w.g.setAttribute("class", (w.kind = kind));
+      if (w.thick !== wide) w.back.style.strokeWidth = w.thick = wide; // of this line alone: a variable of the group would restyle all in it
       if (w.text) {
         const local = point.locals[e.id], number = covered && !x && !plainNumber(e.local_text) ? "× ?" : `× ${fit(local, Math.max(5, Math.floor((w.wire.pw - 18) / 6.9) - 2))}`;
         if (!w.wire.text) { // a number may need more room than its formula
@@ -560,6 +621,7 @@ function render({ model, el }) {
       }
     }
     for (const c of cards) {
+      if (dragging && !inWindow(c.box)) { behind = true; continue; }
       const id = c.card.id, known = !!now.known[id], acting = !!current && (current.node === id || (active >= 0 && trace.edges[active].source === id));
       const arrays = trace.arrays && [arrayAt(trace, point, known ? c.node.array : null), arrayAt(trace, point, now.grads?.[id])];
       if (same(c, known, point.values[id], now.got[id], now.sums[id], acting, acting && current?.node, selected === id, trace.arrays ? point : 0, now.grads?.[id], dragging)) continue;
@@ -598,7 +660,7 @@ function render({ model, el }) {
     if (tab === "ledger") drawLedger(now);
     else if (tab === "values") drawValues(now);
     else drawNode(now);
-    markSource(selected >= 0 && tab === "node" ? selected : current ? current.node : -1);
+    if (!dragging) markSource(selected >= 0 && tab === "node" ? selected : current ? current.node : -1);
     knob.style.left = `${100 * place(k)}%`;
     const [done, doneBack] = rail.querySelectorAll(".mg-done");
     done.style.width = `${100 * Math.min(place(k), split())}%`;
@@ -677,7 +739,14 @@ function render({ model, el }) {
 
   // ---- the tables: everything that the picture shows, as text
   /** @param {string[]} heads @param {any[]} rows @param {string} caption */
-  const table = (heads, rows, caption) => h("table", {}, h("caption", { class: "mg-hidden" }, caption), h("thead", {}, h("tr", {}, ...heads.map((x) => h("th", { scope: "col" }, x)))), h("tbody", {}, ...rows));
+  function table(heads, rows, caption) {
+    const whole = h("table", {}, h("caption", { class: "mg-hidden" }, caption), h("thead", {}, h("tr", {}, ...heads.map((x) => h("th", { scope: "col" }, x)))), h("tbody", {}, ...rows));
+    if (rows.length <= LONG) return whole;
+    whole.className = `mg-long mg-columns-${heads.length}`;
+    for (const [name, role] of [["thead, tbody", "rowgroup"], ["tr", "row"], ["th", "columnheader"], ["td", "cell"]]) for (const e of whole.querySelectorAll(name)) e.setAttribute("role", role);
+    whole.setAttribute("role", "table");
+    return whole;
+  }
   /** A row for an event; its cells are filled by `setRow`. @param {number} at @param {number} cells @param {string} words */
   function tableRow(at, cells, words) {
     const r = h("tr", { "data-step": at, tabindex: 0, title: `go to event ${at}` });
@@ -691,6 +760,12 @@ function render({ model, el }) {
     r.className = here ? "mg-now" : done ? "" : "mg-todo";
     if (here) r.setAttribute("aria-current", "step");
     else r.removeAttribute("aria-current");
+  }
+  /** Does the pane show this row, or nearly? Looked at once and kept: rows do not move in a drag. @param {any} pane @param {any} x a row */
+  function inPane(pane, x) {
+    if (pane.top === undefined) [pane.top, pane.high] = [pane.scrollTop, pane.clientHeight];
+    if (x.top === undefined) for (const other of tab === "ledger" ? ledgerRows : valueRows) other.top = other.r.offsetTop;
+    return x.top > pane.top - 120 && x.top < pane.top + pane.high + 80;
   }
   /** @param {HTMLElement} pane */
   function reveal(pane) {
@@ -769,6 +844,7 @@ function render({ model, el }) {
   function drawLedger(now) {
     const at = step();
     for (const x of ledgerRows) {
+      if (dragging && !inPane(panes.ledger, x)) { behind = true; continue; }
       const sent = now.sent[x.edge], local = point.locals[x.edge];
       if (same(x, at === x.at, local, !!sent, sent?.incoming, sent?.sends, sent?.before, sent?.after, point)) continue;
       if (x.blanks && !sent) { setRow(x.r, false, false); continue; }
@@ -794,12 +870,13 @@ function render({ model, el }) {
       put(sum, sent ? (sent.before !== 0 ? `${fmt(sent.before)} + ${fmt(sent.sends)} = ` : "") + fmt(sent.after) : "?");
       setRow(x.r, !!sent, at === x.at);
     }
-    reveal(panes.ledger);
+    if (!dragging) reveal(panes.ledger);
   }
   /** @param {import("./state.js").Moment} now */
   function drawValues(now) {
     const at = step();
     for (const x of valueRows) {
+      if (dragging && !inPane(panes.values, x)) { behind = true; continue; }
       const known = !!now.known[x.id], got = now.got[x.id], here = at > 0 && at === x.at;
       if (same(x, here, known, point.values[x.id], got, now.sums[x.id], now.grads?.[x.id], point)) continue;
       const of = trace.arrays && trace.nodes[x.id];
@@ -807,7 +884,7 @@ function render({ model, el }) {
       put(x.r.children[3], got ? (of ? arrayText(arrayAt(trace, point, now.grads?.[x.id]), 4) : fmt(now.sums[x.id])) : "");
       setRow(x.r, known, here);
     }
-    reveal(panes.values);
+    if (!dragging) reveal(panes.values);
   }
 
   // ---- one node
@@ -888,7 +965,8 @@ function render({ model, el }) {
         put(limits, `${fmt(sweep.xs[0], 4)} … ${fmt(sweep.xs[sweep.xs.length - 1], 4)}`);
       } else { range.disabled = true; if (alive) model.send({ type: "want", node: id }); }
       range.oninput = () => slide(id, Number(range.value));
-      range.onchange = () => { dragging = false; clearTimeout(pause); save(); update(); };
+      range.onpointerdown = ahead;
+      range.onchange = rest;
       return { node: id, range, out, row: h("label", { class: "mg-input" }, h("span", { class: "mg-input-name", title: label }, tail(label, 16)), range, out, limits) };
     });
     const reset = h("button", { class: "mg-button mg-small mg-reset", type: "button", title: "put every input back to the values at which the graph was recorded" }, "reset");
@@ -900,14 +978,31 @@ function render({ model, el }) {
     placeSliders();
   }
   let pause = 0;
+  /** What a drag's frames need to know, looked up when the slider is pressed. */
+  function ahead() {
+    for (const x of [...ledgerRows, ...valueRows, ...Object.values(panes)]) x.top = undefined;
+    thin();
+    returning = window.setTimeout(thicken, 3000, 100); // pressed, and not moved
+  }
   /** @param {number} id @param {number} index */
   function slide(id, index) {
+    clearTimeout(returning);
     const sweep = sweeps.find((x) => x.node === id);
     if (!sweep) return;
+    if (!dragging) ahead();
     dragging = true;
     model.set("inputs", { ...model.get("inputs"), [id]: sweep.xs[index] });
     clearTimeout(pause);
-    pause = window.setTimeout(() => { dragging = false; save(); update(); }, 150); // the kernel hears of a rest, not of every frame
+    pause = window.setTimeout(rest, 150); // the kernel hears of a rest, not of every frame
+  }
+  /** The slider rests: the kernel hears of it, and the words and all that is out of sight follow. */
+  function rest() {
+    if (!dragging) return;
+    dragging = false;
+    clearTimeout(pause);
+    save();
+    update();
+    returning = window.setTimeout(thicken, 600, 100);
   }
   function placeSliders() {
     const at = model.get("inputs") ?? {};
@@ -964,7 +1059,8 @@ function render({ model, el }) {
   on(document.head, "load", () => theme(), { capture: true });
   on(matchMedia("(prefers-color-scheme: dark)"), "change", theme);
   let placed = false;
-  const sized = new ResizeObserver(() => { theme(); root.classList.toggle("mg-wide", root.clientWidth >= 1150); if (fitted && svg) fitStage(); if (!placed && root.clientWidth && svg) { placed = true; follow(currentNode()); } });
+  let wideNow = 0; // a sentence of two lines changes the height in a drag, and that is nobody's business
+  const sized = new ResizeObserver(() => { if (root.clientWidth === wideNow) return; wideNow = root.clientWidth; theme(); root.classList.toggle("mg-wide", root.clientWidth >= 1150); if (fitted && svg) fitStage(); if (!placed && root.clientWidth && svg) { placed = true; follow(currentNode()); } });
   sized.observe(root);
 
   function all() {
@@ -991,6 +1087,7 @@ function render({ model, el }) {
     gone.abort();
     stop();
     clearTimeout(pause);
+    clearTimeout(returning);
     cancelAnimationFrame(flight);
     watcher.disconnect();
     sheets.disconnect();

@@ -36,15 +36,17 @@ export function fmt(v, digits = 6, power = false) {
   return text.replaceAll("-", "−");
 }
 
-/** The same number in at most `room` characters, with as many digits as that allows. @param {number} v @param {number} room */
+/** The same number in at most `room` characters, with as many digits as that allows, but never fewer than two: −1.5 is not −2.
+ * @param {number} v @param {number} room */
 export function fit(v, room) {
-  for (let digits = 6; digits > 0; digits--) {
+  for (let digits = 6; digits > 1; digits--) {
     for (const power of [false, true]) {
       const text = fmt(v, digits, power);
       if (text.length <= room) return text;
     }
   }
-  return fmt(v, 1, true);
+  const [plain, withPower] = [fmt(v, 2), fmt(v, 2, true)];
+  return withPower.length < plain.length ? withPower : plain;
 }
 
 /** Doubles from a binary trait. anywidget hands over a DataView whose offset need not be a multiple of eight.
@@ -249,6 +251,18 @@ export function arriving(trace) {
     for (const e of trace.edges) into[e.target].push(e);
   }
   return into;
+}
+
+/** @type {WeakMap<Trace, Edge[][]>} */
+const leavingAt = new WeakMap();
+/** The edges that leave each node. @param {Trace} trace */
+export function leaving(trace) {
+  let out = leavingAt.get(trace);
+  if (!out) {
+    leavingAt.set(trace, (out = trace.nodes.map(() => /** @type {Edge[]} */ ([]))));
+    for (const e of trace.edges) out[e.source].push(e);
+  }
+  return out;
 }
 
 /** The first node whose value or gradient is not a finite number although everything it is made of is, said in words; "" if none.
