@@ -19,6 +19,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
+from . import calls
 from .rules import ATOM, PRODUCT, SUM, Rule, Text, latex, number_text, rule_for
 from .scalar import Constant, Value, _number, backward_order
 
@@ -193,6 +194,7 @@ def trace(
     texts, named = _labels(graph)
     sources = [_source(obj, cell_name) for obj in graph.objects]
     grads = graph.gradients()
+    scopes = _scopes(graph, names)
     edges: list[Edge] = []
     nodes: list[Node] = []
     for i, parents in enumerate(graph.parents):
@@ -228,9 +230,11 @@ def trace(
                 rule_latex=r",\quad ".join(rules.values()),
                 saved=saved,
                 source=sources[i],
-                scope="",
+                scope=scopes[i][-1] if i in scopes else "",
             )
         )
+        if i in scopes:
+            nodes[-1]["inside"] = scopes[i]
     if title is None:
         line = sources[graph.root]
         title = line["text"] if line else nodes[graph.root]["label"]
@@ -589,6 +593,40 @@ def _file_name(filename: str) -> str:
     if re.search(r"ipykernel_\d+[/\\][^/\\]*$", filename):
         return "this notebook"
     return re.split(r"[/\\]", filename)[-1]
+
+
+# Modules
+
+
+def _scopes(graph: Recorded, names: Mapping[str, object] | None) -> dict[int, list[str]]:
+    """For each operation made in the call of a network of micro.py: the names of the calls around it, outermost first.
+
+    A module that was called twice has two calls, the second called "model (call 2)".
+    """
+    numbers = {i: obj._seq for i, obj in enumerate(graph.objects) if type(obj) is Value and obj._op}
+    low, high = min(numbers.values(), default=0), max(numbers.values(), default=0)
+    if not any(low <= last and first <= high for first, last, _ in calls.VALUES):
+        return {}
+    paths: dict[int, str] = {}
+    networks: list[Any] = []
+    for text, thing in walk(names):
+        own = getattr(thing, "__dict__", {})
+        if type(own) is dict and (type(own.get("neurons")) is list or type(own.get("layers")) is list and own["layers"]):
+            if paths.setdefault(id(thing), text) == text and "layers" in own:
+                networks.append(thing)
+    around = calls.around(numbers.values(), calls.of_values(networks))
+    called: dict[str, int] = {}
+    texts: dict[tuple[int, int, str], str] = {}  # call -> a name of its own; a layer of one neuron and that neuron are one range
+    out: dict[int, list[str]] = {}
+    for i, number in numbers.items():
+        for first, last, module, place in around.get(number, ()):
+            path = paths.get(id(module)) or type(module).__name__
+            path += "" if place is None else f".neurons[{place}]"
+            if (call := (first, last, path)) not in texts:
+                called[path] = turn = called.get(path, 0) + 1
+                texts[call] = path if turn == 1 else f"{path} (call {turn})"
+            out.setdefault(i, []).append(texts[call])
+    return out
 
 
 # Steps

@@ -215,3 +215,45 @@ def test_longest_run():
     assert longest_run(np.array([1, 1, 1, 1])) == (0, 1, 4)
     assert longest_run(np.array([1, 2, 3, 4]))[2] == 1
     assert longest_run(np.array([5, 1, 2, 1, 2, 1, 2])) == (1, 2, 3)
+
+
+def folds_of(root, names):
+    whole = trace(root, names)
+    return {f.name: f for f in Folds(whole).folds}, whole
+
+
+@pytest.mark.parametrize("nonlin", ["tanh", "relu", None])
+@pytest.mark.parametrize("sizes", [[3, 2, 1], [1], [2], [1, 1], [4, 1, 2]])
+def test_networks_of_values_fold_by_module(sizes, nonlin):
+    """Every operation is in the neuron whose weights it uses: a network, its layers, their neurons, call for call."""
+    model = MLP(2, sizes, nonlin, rng=1)
+    outs = [model([Value(0.3), 0.7]), model([0.1, Value(-0.2)])]
+    flat = [v for out in outs for v in (out if isinstance(out, list) else [out])]
+    loss = sum((v.tanh() for v in flat), Value(0.0))
+    whole = trace(loss, {"model": model, "loss": loss})
+    owner = {n["label"]: n["label"].rpartition(".")[0] for n in whole["nodes"] if n["kind"] == "leaf"}
+    parents = {n["id"]: [whole["nodes"][e["source"]] for e in whole["edges"] if e["target"] == n["id"]] for n in whole["nodes"]}
+    inside = [n for n in whole["nodes"] if n.get("inside")]
+    sums = sum(2 * a * b + (bool(nonlin) and k < len(sizes) - 1) * b for k, (a, b) in enumerate(zip([2, *sizes], sizes, strict=False)))
+    assert len(inside) == 2 * sums, "all of both calls, and nothing of the loss"
+    for n in inside:
+        path = n["scope"].removesuffix(" (call 2)")
+        outer = [c.removesuffix(" (call 2)") for c in n["inside"][:2]]
+        assert n["inside"][-1] == n["scope"] and outer == ["model", path.rpartition(".")[0]]
+        used = {owner[p["label"]] for p in parents[n["id"]] if p["kind"] == "leaf" and "neurons" in p["label"]}
+        assert used <= {path}, n
+    assert {n["inside"][0] for n in inside} == {"model", "model (call 2)"}
+
+
+def test_a_network_that_nobody_named_folds_by_layer_and_one_that_is_gone_by_repetition():
+    out = MLP(2, [4, 4, 1], rng=1)([1.0, 2.0])
+    names, _ = folds_of(out, {})
+    assert not any("neurons" in name for name in names)
+    model = MLP(2, [4, 4, 1], rng=1)
+    out = model([1.0, 2.0])
+    names, _ = folds_of(out, {"layers": [model]})
+    assert {"layers[0]", "layers[0].layers[1]", "layers[0].layers[0].neurons[2]"} <= set(names)
+    view = graph(out, limit=10, names={"model": model})
+    assert {"model", "model.layers[0]"} <= {f.name for f in view._folds.folds}
+    folds = [n for n in view.trace["nodes"] if n["kind"] == "fold" and n["expr"].endswith("operations")]
+    assert folds and all(n["label"].startswith("model.layers[") for n in folds)
