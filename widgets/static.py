@@ -153,7 +153,8 @@ def _wire(trace: Trace, wire: Wire, now: Moment) -> str:
         said, wide = wire.get("text"), wire["pw"]
         text = ""
         if ready and not said:  # the number may need more room than its formula
-            text = "× " + short(number(edge["local"]), max(5, int((wide - 18) / 6.9) - 2))
+            room = max(5, int((wide - 18) / 6.9) - 2)
+            text = "× ?" if edge["local"] is None else "× " + short(number(edge["local"]), room)  # a rule that is no factor
             wide = max(wide, 15 + 6.9 * len(text))
         if said:
             text = said[back] if ready else ""

@@ -89,3 +89,22 @@ def test_a_narrow_pill_shows_the_number_and_no_other(value):
     (wide, text), = [(float(wide), text) for wide, text in pills if text != "2"]
     shown = float(text.replace("−", "-"))
     assert shown == pytest.approx(value, rel=0.05) and len(text) * 6.9 + 24 < wide + 6.9, (text, wide)
+
+
+def test_a_rule_that_is_no_factor_is_not_called_nan():
+    import minigrad as torch
+
+    class Odd(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = Odd.apply(torch.stack([x.sum(), x.prod()])).sum()
+    view = graph(y, names={"x": x, "y": y})
+    unknown = [e for e in view.trace["edges"] if e["local"] is None]
+    assert unknown and "nan" not in view.svg()

@@ -607,7 +607,7 @@ function render({ model, el }) {
       if (w.kind !== kind) w.g.setAttribute("class", (w.kind = kind));
       if (w.thick !== wide) w.back.style.strokeWidth = w.thick = wide; // of this line alone: a variable of the group would restyle all in it
       if (w.text) {
-        const local = point.locals[e.id], number = covered && !x && !plainNumber(e.local_text) ? "× ?" : `× ${fit(local, Math.max(5, Math.floor((w.wire.pw - 18) / 6.9) - 2))}`;
+        const local = point.locals[e.id], number = e.local === null || (covered && !x && !plainNumber(e.local_text)) ? "× ?" : `× ${fit(local, Math.max(5, Math.floor((w.wire.pw - 18) / 6.9) - 2))}`;
         if (!w.wire.text) { // a number may need more room than its formula
           const wide = Math.max(w.wire.pw, 15 + 6.9 * number.length);
           if (w.wide !== wide) {
@@ -616,7 +616,7 @@ function render({ model, el }) {
           }
         }
         put(w.text, !ready ? "" : w.wire.text ? w.wire.text[x ? 1 : 0] : number);
-        if (!dragging) put(/** @type {Element} */ (w.text.nextSibling), w.wire.text && !Number.isFinite(local) ? `to ${trace.nodes[e.source].label}: ${e.words || e.local_text || "its rule"}${e.broadcast ? `, summed over ${e.broadcast.axes.length === 1 ? "dimension" : "dimensions"} ${e.broadcast.axes.join(", ")}, because ${shapeText(e.broadcast.shape)} was broadcast to ${shapeText(e.broadcast.to)}` : ""}`
+        if (!dragging) put(/** @type {Element} */ (w.text.nextSibling), (w.wire.text && !Number.isFinite(local)) || e.local === null ? `to ${trace.nodes[e.source].label}: ${e.words || e.local_text || "its rule"}${e.broadcast ? `, summed over ${e.broadcast.axes.length === 1 ? "dimension" : "dimensions"} ${e.broadcast.axes.join(", ")}, because ${shapeText(e.broadcast.shape)} was broadcast to ${shapeText(e.broadcast.to)}` : ""}`
           : `∂${trace.nodes[e.target].label}/∂${trace.nodes[e.source].label} = ${plainNumber(e.local_text) ? "" : `${e.local_text} = `}${fmt(local)}`);
       }
     }

@@ -335,6 +335,7 @@ export function typed(text) {
 export const agrees = (got, want) => Math.abs(got - want) <= 1e-12 + (Math.abs(want - Number(want.toPrecision(6))) <= 1e-12 * Math.abs(want) ? 1e-9 : 5e-3) * Math.abs(want);
 
 /** Whether a typed number is right for a column (0 local, 1 arrives, 2 sent, 3 sum), and a sentence that never gives the number away.
+ * Chapter 4's ledger and the exercises judge in Python, in the kernel; this quiz must answer with the kernel busy or gone, so it has a judge of its own.
  * @param {string} text @param {ReturnType<typeof answers>} key @param {number} column */
 export function judge(text, key, column) {
   const got = typed(text), want = [key.local, key.incoming, key.sends, key.after][column], is = (/** @type {number} */ x) => agrees(got, x) && !agrees(x, want);
