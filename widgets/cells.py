@@ -51,9 +51,19 @@ def shown(view: View) -> None:
                 old.cells.discard(cell)
                 if not old.cells:
                     old.close()
+                    _forget(old)
     elif view not in views:
         views.append(view)
         view.cells.add(cell)
+
+
+def _forget(view: View) -> None:
+    """IPython keeps what each cell returned (`Out`): not a view that was put away, which would hold 80 kB as long as the kernel lives."""
+    shell = ipython()
+    kept = shell.user_ns.get("_oh", {}) if shell else {}
+    for number in [number for number, value in kept.items() if value is view]:
+        del kept[number]
+        shell.del_var(f"_{number}", by_name=True)
 
 
 def parts(widget: ipywidgets.Widget, seen: set[int] | None = None) -> Iterator[ipywidgets.Widget]:
