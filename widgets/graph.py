@@ -313,11 +313,11 @@ class GraphView(anywidget.AnyWidget):
         """Send what is to be seen: the trace with its closed folds as single cards, laid out, and the tables of the sliders."""
         plain = self._open >= self._folds.everything() and len(self._whole["nodes"]) <= self._limit
         part = Folded(self._whole, self._folds, self._open)
-        if self._at != self._start and not any(part.new[i] in part.of or part.of[part.new[i]] == i for i in self._ids):
+        if self._at != self._start and not self._alone(part):
             part = Folded(self._now(), self._folds, self._open)  # no slider is left that would say where the inputs stand
         self._part = part
         shown = self._whole if plain else part.trace
-        self._at_id = {part.new[i]: i for i in self._ids if part.of[part.new[i]] == i}  # shown leaf -> leaf of the whole trace
+        self._at_id = self._alone(part)
         frames = [] if plain else self._frames()
         with self._quiet(), self.hold_trait_notifications():
             self.trace, self.leaves = dict(shown), [*self._at_id]
@@ -328,6 +328,10 @@ class GraphView(anywidget.AnyWidget):
         self.sweeps = [self._sweep(leaf) for leaf in self.leaves[:FIRST_SWEEPS]]
         self.picture = dict(layout(shown, frames))
         self.version += 1
+
+    def _alone(self, part: Folded) -> dict[int, int]:
+        """The inputs that have a card, and so a slider, of their own: shown leaf -> leaf of the whole trace."""
+        return {part.new[i]: i for i in self._ids if part.trace["nodes"][part.new[i]]["kind"] == "leaf"}
 
     def _frames(self) -> list[Framed]:
         """The open folds, outer ones first, by the nodes that are shown of them."""

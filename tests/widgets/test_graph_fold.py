@@ -257,3 +257,12 @@ def test_a_network_that_nobody_named_folds_by_layer_and_one_that_is_gone_by_repe
     assert {"model", "model.layers[0]"} <= {f.name for f in view._folds.folds}
     folds = [n for n in view.trace["nodes"] if n["kind"] == "fold" and n["expr"].endswith("operations")]
     assert folds and all(n["label"].startswith("model.layers[") for n in folds)
+
+
+def test_a_fold_of_inputs_has_no_slider_for_one_of_them():
+    model = MLP(2, [8, 8, 1], "tanh", rng=1)
+    view = graph(model([0.5, -0.5]), names={"model": model})
+    kinds = {n["id"]: n["kind"] for n in view.trace["nodes"]}
+    assert "fold" in kinds.values() and all(kinds[leaf] == "leaf" for leaf in view.leaves)
+    view.fold("all")
+    assert all(view.trace["nodes"][leaf]["kind"] == "leaf" for leaf in view.leaves)

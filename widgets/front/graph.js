@@ -810,7 +810,7 @@ function render({ model, el }) {
       if (x.edge === null) return [];
       const e = trace.edges[x.edge], from = trace.nodes[e.target].label, to = trace.nodes[e.source].label;
       const r = tableRow(i + 1, trace.arrays ? 4 : 5, `${from} → ${to}`), local = document.createTextNode("");
-      r.firstChild.firstChild.replaceChildren(h("span", {}, `${tail(from, 16)} → `), h("span", {}, tail(to, 16)));
+      r.firstChild.firstChild.replaceChildren(h("span", {}, `${tail(from, 16)} → `), h("wbr"), h("span", {}, tail(to, 16)));
       if (e.amount) {
         r.children[1].append(h("span", { class: "mg-formula" }, "folded"));
         return [{ r, local: /** @type {Text|null} */ (null), edge: e.id, at: i + 1 }];
@@ -820,7 +820,7 @@ function render({ model, el }) {
         r.children[1].append(h("span", { class: "mg-formula", title: (e.words || e.local_text) + sum }, `${tail(e.words || e.local_text || "its rule", 26)}${sum}`));
         return [{ r, local: /** @type {Text|null} */ (null), edge: e.id, at: i + 1 }];
       }
-      r.children[1].append(h("span", { title: e.local_text }, ...(plainNumber(e.local_text) || !e.local_text ? [] : [h("span", { class: "mg-formula" }, tail(e.local_text, 22)), " "]), h("span", {}, ...(plainNumber(e.local_text) || !e.local_text ? [] : ["= "]), local)));
+      r.children[1].append(h("span", { title: e.local_text }, ...(plainNumber(e.local_text) || !e.local_text ? [] : [h("span", { class: "mg-formula mg-wordy" }, tail(e.local_text, 22)), " "]), h("span", {}, ...(plainNumber(e.local_text) || !e.local_text ? [] : [h("span", { class: "mg-wordy" }, "= ")]), local)));
       return [{ r, local: /** @type {Text|null} */ (local), edge: e.id, at: i + 1 }];
     });
     valueRows = trace.nodes.map((n) => {
@@ -867,7 +867,11 @@ function render({ model, el }) {
       if (x.local) x.local.data = fmt(local);
       put(incoming, sent && x.local ? fmt(sent.incoming) : x.local ? "?" : "");
       put(sends, sent ? fmt(sent.sends) : "?");
-      put(sum, sent ? (sent.before !== 0 ? `${fmt(sent.before)} + ${fmt(sent.sends)} = ` : "") + fmt(sent.after) : "?");
+      const plus = sent && sent.before !== 0 ? `${fmt(sent.before)} + ${fmt(sent.sends)} = ` : "";
+      if (sum.children.length !== 2) sum.replaceChildren(h("span", { class: "mg-wordy" }), h("span"));
+      put(sum.children[0], plus);
+      put(sum.children[1], sent ? fmt(sent.after) : "?");
+      if (!dragging) sum.title = plus + sum.children[1].textContent;
       setRow(x.r, !!sent, at === x.at);
     }
     if (!dragging) reveal(panes.ledger);
