@@ -13,6 +13,9 @@
 #   make soak         an hour of random clicking in a real JupyterLab  (ARGS="--minutes 10")
 #   make constraints  choose the exact versions in constraints.txt anew
 #   make test-lowest  the tests on the lowest versions that pyproject.toml promises
+#   make test-newest  the tests on the newest versions there are
+#   make audit        known vulnerabilities of the packages in constraints.txt (asks a server)
+#   make binder       what Binder would do: which files it builds from, postBuild, a session's start and memory
 #   make clean        remove what these commands made
 
 PORT    ?= 8888
@@ -26,12 +29,12 @@ AS_ROOT := $(if $(filter 0,$(shell id -u 2>/dev/null)),--allow-root)
 # A wheel brings the kernel "Python 3 (minigrad)" along; an editable install does not.
 KERNEL  := $(PY) -W ignore -m jupyter_client.kernelspecapp install --sys-prefix --name minigrad widgets/kernelspec --log-level=WARN
 INSTALL := $(PY) -m pip install --disable-pip-version-check --constraint constraints.txt
-LOCK    := $(PY) -m uv pip compile pyproject.toml --quiet --all-extras --no-annotate --custom-compile-command "make constraints"
+LOCK    := $(PY) -m uv pip compile pyproject.toml --quiet --no-annotate --custom-compile-command "make constraints"
 
 PEERS   ?= torch==2.13.0 micrograd
 
 .NOTPARALLEL:
-.PHONY: lab test lint store api bench constraints test-lowest clean grade-soak soak site site-check
+.PHONY: lab test lint store api bench constraints test-lowest test-newest audit binder clean grade-soak soak site site-check
 
 lab: .venv/lab .venv/warm
 	@echo "minigrad: starting JupyterLab on $(START). Stop it with Ctrl-C."
@@ -65,15 +68,31 @@ bench: build/peers/made .venv/test .venv/warm
 
 constraints: .venv/test
 	$(INSTALL) --quiet uv
-	$(LOCK) --universal --fork-strategy fewest --python-version 3.11 --upgrade --output-file constraints.txt
+	$(LOCK) --all-extras --universal --fork-strategy fewest --python-version 3.11 --upgrade --output-file constraints.txt
 
+# Without the site's packages: JupyterLite's extension would load into the lowest JupyterLab, and it needs a newer one.
 test-lowest: .venv/test
 	$(INSTALL) --quiet uv
 	mkdir -p build
-	$(LOCK) --resolution lowest-direct --output-file build/lowest.txt
+	$(LOCK) --extra dev --extra instructors --resolution lowest-direct --output-file build/lowest.txt
 	$(PY) -m uv venv --quiet --clear --seed --python $(PY) build/lowest
 	$(PY) -m uv pip install --quiet --python build/lowest --requirement build/lowest.txt --editable .
 	build/lowest/$(notdir $(BIN))/python -m pytest -n 2 --dist loadfile $(ARGS)
+
+test-newest: .venv/made
+	mkdir -p build
+	$(PYTHON) -m venv --clear build/newest
+	build/newest/$(notdir $(BIN))/python -m pip install --disable-pip-version-check --quiet --editable ".[dev,instructors]"
+	build/newest/$(notdir $(BIN))/python -m pytest -n 2 --dist loadfile $(ARGS)
+
+audit: .venv/made constraints.txt
+	@mkdir -p build
+	$(PYTHON) -m venv --clear build/audit
+	build/audit/$(notdir $(BIN))/python -m pip install --disable-pip-version-check --quiet pip-audit
+	build/audit/$(notdir $(BIN))/python -m pip_audit --strict --requirement constraints.txt --no-deps --disable-pip
+
+binder: .venv/test
+	$(PY) -m tests.binder $(ARGS)
 
 site: .venv/site api
 	$(PY) -m tests.site --api build/api $(if $(PYODIDE),--pyodide "$(PYODIDE)")

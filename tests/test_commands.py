@@ -15,6 +15,7 @@ from .browser.lab import stop
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+INSTRUCTORS = (ROOT / "INSTRUCTORS.md").read_text(encoding="utf-8")
 
 
 def test_readme_code_prints_what_it_says():
@@ -29,6 +30,36 @@ def test_readme_names_only_targets_and_files_that_exist():
     assert {"lab", "test"} <= set(re.findall(r"\bmake ([\w-]+)", README)) <= targets
     for link in re.findall(r"\]\((?!https?:)([^)#]+)", README):
         assert (ROOT / link).exists(), link
+
+
+def test_the_binder_link_opens_the_start_chapter():
+    """One address, in one place; only the account in it is left to whoever hosts the repository."""
+    (account, path) = re.findall(r"^\[binder\]: https://mybinder\.org/v2/gh/(\w+)/minigrad/HEAD\?urlpath=lab/tree/(\S+)$", README, re.M)[0]
+    assert README.count("mybinder.org") == 1 and f"`{account}`" in README
+    assert ROOT / path == min((ROOT / "notebooks").glob("*.ipynb"))
+    assert os.access(ROOT / "postBuild", os.X_OK)
+
+
+def commands(text):
+    """The lines of the fences that have no language."""
+    fences = re.findall(r"^```(\w*)\n(.*?)^```", text, re.S | re.M)
+    return [line.split("#")[0].strip() for language, fence in fences if not language for line in fence.splitlines()]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="grading needs processes that can be limited")
+def test_the_readmes_grading_commands_grade(tmp_path):
+    """As they stand there, in a folder with one submission; installing is what made this environment."""
+    said = [line for line in commands(README) if not line.startswith("make ")]
+    assert said[0].startswith("python -m pip install") and said == [line for line in commands(INSTRUCTORS) if "nbgrader" not in line]  # both say the same
+    (tmp_path / "submissions/ada").mkdir(parents=True)
+    shutil.copy(ROOT / "notebooks/07_accumulation.ipynb", tmp_path / "submissions/ada")
+    for line in said[1:]:
+        program, *arguments = line.split()
+        assert program == "python"
+        env = dict(os.environ, PYTHONPATH=str(ROOT))
+        run = subprocess.run([sys.executable, *arguments], cwd=tmp_path, env=env, capture_output=True, text=True)
+        assert run.returncode == 0, run.stdout + run.stderr
+    assert "ada" in (tmp_path / "grades/wide.csv").read_text("utf-8") and (tmp_path / "grades/feedback/ada.html").exists()
 
 
 @pytest.mark.skipif(Path(sys.prefix) != ROOT / ".venv" or not shutil.which("make"), reason="only where `make test` made the environment")
