@@ -82,7 +82,7 @@ test-lowest: .venv/test
 test-newest: .venv/made
 	mkdir -p build
 	$(PYTHON) -m venv --clear build/newest
-	build/newest/$(notdir $(BIN))/python -m pip install --disable-pip-version-check --quiet --editable ".[dev,instructors]"
+	build/newest/$(notdir $(BIN))/python -m pip install --disable-pip-version-check --quiet --upgrade setuptools --editable ".[dev,instructors]"
 	build/newest/$(notdir $(BIN))/python -m pytest -n 2 --dist loadfile $(ARGS)
 
 audit: .venv/made constraints.txt

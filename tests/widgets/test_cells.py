@@ -1,5 +1,6 @@
 """A cell that runs again puts away what it showed before, also from IPython's memory of results."""
 import gc
+import sys
 import weakref
 
 import pytest
@@ -13,6 +14,7 @@ from widgets import cells, graph
 @pytest.fixture
 def shell(monkeypatch):
     """An IPython whose cells have names, as in a notebook; `shell.run(cell)` runs it as Jupyter does."""
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # a shell puts its own there
     shell = InteractiveShell(config=Config({"HistoryManager": {"enabled": False}}))
     runs = iter(range(100))
 
