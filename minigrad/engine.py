@@ -19,14 +19,15 @@ from .variable import wrap
 
 
 def steps(roots, *, keep_graph=False, create_graph=False, wanted=None, capture=None):
-    """Run the backward pass from `roots`, pairs of an edge and the gradient that arrives there (a Tensor).
+    """Run the backward pass from `roots`, pairs of an edge and the gradient that arrives there (a Tensor, or an ndarray of its own).
 
     keep_graph    do not give back what the nodes saved
     create_graph  run the rules on Tensors, so that the pass itself is recorded
     wanted        a set of nodes: run only what leads to them
     capture       {edge: None}: put the gradients that arrive there in, and do not add them to leaves
     """
-    graph = create_graph or any([getattr(h, "needs_tensors", False) for h in state.handlers])
+    handlers = state.handlers
+    graph = create_graph or (handlers and any([getattr(h, "needs_tensors", False) for h in handlers]))
     fit = fit_tensor if graph else fit_array
     nodes, closes, needed = plan([edge[0] for edge, _ in roots], wanted)
     inner = capture is not None and any([type(node) is not AccumulateGrad for node, _ in capture])
@@ -34,7 +35,8 @@ def steps(roots, *, keep_graph=False, create_graph=False, wanted=None, capture=N
     outer = state.grad
     arrived = {}  # node: the sum of what has arrived (for a node with several outputs a list of sums)
     for (node, number), g in roots:
-        _arrive(arrived, node, number, g if graph else g.array)
+        own = type(g) is np.ndarray
+        _arrive(arrived, node, number, (wrap(g) if own else g) if graph else g if own else g.array)
     try:
         yield from serve(closes.pop(None, ()), arrived, capture, graph, create_graph)
         for node in nodes:
@@ -79,8 +81,13 @@ def plan(roots, wanted=None):
     An edge points to an older node, so from newest to oldest each node comes after all that feed it.
     """
     seen = set(roots)
-    nodes = [root for root in seen if type(root) is not AccumulateGrad]
-    last = {root: None for root in seen if type(root) is AccumulateGrad}  # leaf: the oldest node that feeds it, None if none does
+    nodes: list = []
+    last: dict = {}  # leaf: the oldest node that feeds it, None if none does
+    for root in seen:
+        if type(root) is AccumulateGrad:
+            last[root] = None
+        else:
+            nodes.append(root)
     for node in nodes:  # grows
         for edge in node.edges:
             if edge is not None:
@@ -104,10 +111,15 @@ def plan(roots, wanted=None):
         else:
             nodes = [node for node in nodes if node in needed]
     closes: dict = {}
+    several = False
     for leaf, node in last.items():
         if needed is None or leaf in needed:
-            closes.setdefault(node, []).append(leaf)
-    for node, leaves in closes.items():
+            if node in closes:
+                closes[node].append(leaf)
+                several = True
+            else:
+                closes[node] = [leaf]
+    for node, leaves in closes.items() if several else ():
         if len(leaves) > 1 and node is not None:
             leaves.sort(key=[edge and edge[0] for edge in node.edges].index)
     return nodes, closes, needed
@@ -218,9 +230,10 @@ def finish(node, g, mine, capture, graph, create_graph):
     accumulate(leaf, g, mine, graph, create_graph)
     if node.hooks is not None and node.hooks.post:
         after(node, node.hooks, g, (), graph, create_graph)
-    for hook in list((extra.post_hooks or {}).values()):
-        with modes.set_grad_enabled(create_graph):
-            hook(leaf)
+    if extra.post_hooks:
+        for hook in list(extra.post_hooks.values()):
+            with modes.set_grad_enabled(create_graph):
+                hook(leaf)
 
 
 def accumulate(leaf, g, mine, graph, create_graph):
@@ -236,7 +249,8 @@ def accumulate(leaf, g, mine, graph, create_graph):
     if old is None:
         leaf._grad = wrap(g if mine else np.array(g))
     else:
-        np.add(old.array, g, out=old.array)
+        array = old.array
+        array += g
         old.version[0] += 1
 
 

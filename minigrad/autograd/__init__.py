@@ -56,8 +56,14 @@ def roots_of(tensors, grad_tensors, create_graph=False, batched=False):
                     "chapter 10, Controlling the graph",
                 )
             )
-        roots.append((edge, wrap(np.ones(t.array.shape, t.array.dtype)) if g is None else g))
+        if g is None:
+            a = t.array
+            g = _ONE[a.dtype].copy() if a.ndim == 0 and a.dtype in _ONE else np.ones(a.shape, a.dtype)
+        roots.append((edge, g))
     return roots
+
+
+_ONE = {np.dtype(kind): np.ones((), kind) for kind in ("float32", "float64")}  # np.ones takes as long as a small operation
 
 
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):

@@ -45,8 +45,14 @@ def _addmm_jvp(ts, x, y):
     return out if tb is None else out + tb
 
 
+def _addmm(b, x, y):
+    out = x @ y
+    out += b
+    return out
+
+
 # fmt: off
-addmm_ = Op("addmm", lambda b, x, y: x @ y + b, GENERAL, args="input mat1 mat2", saved_as={"x": "mat1", "y": "mat2"}, jvp=_addmm_jvp,
+addmm_ = Op("addmm", _addmm, GENERAL, args="input mat1 mat2", saved_as={"x": "mat1", "y": "mat2"}, jvp=_addmm_jvp,
             b=lambda g: g, x=lambda g, y: mm_(g, t(y)),
             y=lambda g, x: t(mm_(t(g), x)))  # not x.T g: so it is contiguous for the weight whose transpose y is
 # fmt: on
