@@ -50,7 +50,7 @@ def commands(text):
 def test_the_readmes_grading_commands_grade(tmp_path):
     """As they stand there, in a folder with one submission; installing is what made this environment."""
     said = [line for line in commands(README) if not line.startswith("make ")]
-    assert said[0].startswith("python -m pip install") and said == [line for line in commands(INSTRUCTORS) if "nbgrader" not in line]  # both say the same
+    assert said[0].startswith("python -m pip install") and said == [line for line in commands(INSTRUCTORS) if "nbgrader" not in line]
     (tmp_path / "submissions/ada").mkdir(parents=True)
     shutil.copy(ROOT / "notebooks/07_accumulation.ipynb", tmp_path / "submissions/ada")
     for line in said[1:]:
