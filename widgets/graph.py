@@ -47,7 +47,7 @@ SWEEP_BYTES = 3_000_000  # what all tables together may weigh; fewer points for 
 @cache
 def front() -> tuple[str, str]:
     """The browser's module and style sheet. Two files are one module: the import goes, the second file's text comes."""
-    pure = "".join((static.FRONT / name).read_text(encoding="utf-8") for name in ("state.js", "tensor.js", "math.js"))
+    pure = "".join((static.FRONT / name).read_text(encoding="utf-8") for name in ("state.js", "tensor.js", "math.js", "source.js"))
     view = (static.FRONT / "graph.js").read_text(encoding="utf-8")
     code = re.sub(r'^import \{[^}]*\} from "\./\w+\.js";\n', "", re.sub(r"^export ", "", pure, flags=re.M) + view, flags=re.M)
     return _lean(code), _lean((static.FRONT / "graph.css").read_text(encoding="utf-8"))

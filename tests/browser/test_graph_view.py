@@ -3,11 +3,12 @@
 Every number is read out of the page and compared with a closed form computed here. The fixtures see to it that the browser's console
 has no error and that nothing is asked for outside the server.
 """
+import json
 import math
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import TimeoutError, expect
 
 SETUP = "%load_ext minigrad\nfrom minigrad import Value\nfrom widgets import graph"
 SQUARE = ["x = Value(1.0)\ny = (3*x + 2)**2", "%graph y"]
@@ -464,6 +465,123 @@ def test_find_flow_rules_and_files(open_notebook):
         data = open(got.value.path(), "rb").read()
         assert data.startswith(head) and len(data) > 300, kind
 
+
+NET_OF_LINES = "def layer(x, w):\n    n = x*w  # 🙂\n    return n.tanh()\n\nx, w = Value(0.5), Value(-1.5)\ny = layer(x, w) + x"
+# What is highlighted in which cell, as the browser has it; an empty list: nothing.
+MARKED = """() => [...(CSS.highlights.get('minigrad-source') ?? [])].map((r) => {
+    const at = r.startContainer.parentElement, cell = at?.closest('.jp-Cell');
+    return [[...document.querySelectorAll('.jp-Notebook .jp-CodeCell')].indexOf(cell), r.toString(), at?.closest('.cm-line')?.textContent];
+})"""
+
+
+def expect_marked(nb, *want):
+    """Wait until exactly this is highlighted: (cell, text, line) each."""
+    try:
+        text = json.dumps(want, separators=(",", ":"), ensure_ascii=False)
+        nb.page.wait_for_function(f"want => JSON.stringify(({MARKED})()) === want", arg=text, timeout=10_000)
+    except TimeoutError:
+        raise AssertionError(f"marked: {nb.page.evaluate(MARKED)}, not {list(want)}") from None
+
+
+def test_the_line_that_made_a_node_is_highlighted_in_its_cell(open_notebook):
+    nb = open_notebook([SETUP, NET_OF_LINES, "\n\nz = y * y\ngraph(z)", "graph(x * 2)"]).run_all()
+    view, other = View(nb, 0), View(nb, 1)
+    html = "() => [...document.querySelectorAll('.cm-content')].map((e) => e.innerHTML).join()"
+    before = nb.page.evaluate(html)
+    place = """() => [document.activeElement.className, scrollY, ...[...document.querySelectorAll('.jp-WindowedPanel-outer, .cm-scroller')]
+        .map((e) => e.scrollTop)]"""
+    expect_marked(nb)  # nobody has looked at anything yet
+    view.card("x × w").click()
+    expect_marked(nb, [1, "x*w", "    n = x*w  # 🙂"])  # another cell, inside a function
+    for theme in ("light", "dark"):
+        nb.theme(theme)
+        nb.shot(f"source-{theme}")
+    nb.theme("light")
+    view.card("z").click()
+    expect_marked(nb, [2, "y * y", "z = y * y"])  # its own cell, whose empty first lines Python does not count
+    other.card("x").click()  # another view takes over
+    expect_marked(nb, [1, "Value(0.5)", "x, w = Value(0.5), Value(-1.5)"])
+    other.card("x × 2").click()
+    expect_marked(nb, [3, "x * 2", "graph(x * 2)"])
+    view.card("y").click()
+    expect_marked(nb, [1, "layer(x, w) + x", "y = layer(x, w) + x"])
+    view.root.get_by_role("tab", name="Ledger").click()
+    view.press("start")
+    expect_marked(nb)  # nothing has run yet
+    view.root.focus()
+    stands = nb.page.evaluate(place)
+    nb.page.keyboard.press("End")
+    expect_marked(nb, [1, "x*w", "    n = x*w  # 🙂"])  # a step marks the line of what acts
+    assert nb.page.evaluate(place) == stands
+    nb.page.keyboard.press("Escape")
+    assert nb.page.evaluate("() => CSS.highlights.has('minigrad-source')") is False
+    assert nb.page.evaluate(html) == before and nb.page.evaluate(place) == stands
+    view.card("x × w").click()
+    expect_marked(nb, [1, "x*w", "    n = x*w  # 🙂"])
+    nb.cell(2).click()
+    nb.command("notebook:clear-cell-output")
+    expect(view.root).to_have_count(1)  # the other one
+    nb.page.wait_for_function("() => !CSS.highlights.has('minigrad-source')")
+
+
+def test_a_line_that_was_edited_since_is_left_alone(open_notebook):
+    nb = open_notebook([SETUP, NET_OF_LINES, "graph(y)"]).run_all()
+    view, keys = View(nb), nb.page.keyboard
+    line = nb.cell(1).locator(".cm-line").nth(5)
+    view.card("y").click()
+    expect_marked(nb, [1, "layer(x, w) + x", "y = layer(x, w) + x"])
+    line.click()
+    keys.press("End")
+    keys.type("+1")
+    expect_marked(nb)
+    view.card("x × w").click()  # other lines of that cell are as they were
+    expect_marked(nb, [1, "x*w", "    n = x*w  # 🙂"])
+    view.card("y").click()
+    expect_marked(nb)
+    line.click()
+    keys.press("End")
+    keys.press("Backspace")
+    keys.press("Backspace")
+    expect_marked(nb, [1, "layer(x, w) + x", "y = layer(x, w) + x"])
+    keys.press("Control+Home")
+    keys.press("Enter")  # a line more above: IPython would not count it, and it is the same line
+    expect_marked(nb, [1, "layer(x, w) + x", "y = layer(x, w) + x"])
+    keys.press("ArrowUp")
+    keys.type("# 1")
+    expect_marked(nb)
+    nb.command("notebook:run-cell")  # its number is another one now
+    nb.wait_idle()
+    expect_marked(nb)
+
+
+def test_from_a_line_to_its_nodes(open_notebook):
+    nb = open_notebook([SETUP, "a, b = Value(1.0), Value(2.0)\nc = a * b + a\nd = c.tanh()", "graph(d)"]).run_all()
+    view, keys = View(nb), nb.page.keyboard
+    hits = view.root.locator(".mg-card.mg-hit")
+    line = view.root.locator(".mg-code").nth(1)
+    line.click()
+    expect(hits).to_have_count(2)
+    expect(line).to_have_attribute("aria-pressed", "true")
+    expect_marked(nb, [1, "c = a * b + a", "c = a * b + a"])
+    nb.page.mouse.move(5, 5)
+    expect(hits).to_have_count(2)  # they stay until the line is chosen again
+    line.click()
+    expect(hits).to_have_count(0)
+    expect_marked(nb)
+    view.root.locator(".mg-code").nth(2).focus()
+    keys.press("Space")
+    expect(hits).to_have_count(1)
+    nb.shot("line-to-nodes", view.root)
+    keys.press("Escape")
+    expect(hits).to_have_count(0)
+    # and from the caret in the cell itself
+    nb.cell(1).locator(".cm-line").nth(1).click()
+    expect(hits).to_have_count(2)
+    keys.press("ArrowDown")
+    expect(hits).to_have_count(1)
+    expect(view.root.locator('.mg-code[aria-pressed="true"]')).to_have_text("d = c.tanh()")
+    nb.cell(0).locator(".cm-line").first.click()
+    expect(hits).to_have_count(0)
 
 def test_the_ledger_as_an_exercise(open_notebook):
     nb = open_notebook([SETUP, "x = Value(3.0)\ny = x * x + 2 * x\ngraph(y, quiz=True)"]).run_all()

@@ -47,6 +47,8 @@ def test_the_view_in_notebook_7(notebook7, chromium_path):
         page.keyboard.press("End")
         expect(root).to_have_attribute("data-step", "8")
         assert root.locator('.mg-card[aria-label^="x"] .mg-grad').first.text_content() == "▴ 30"
+        root.locator('.mg-card[aria-label^="y"]').click()  # the line that made it is highlighted in its cell
+        page.wait_for_function("() => [...(CSS.highlights.get('minigrad-source') ?? [])].join() === '(3*x + 2)**2'")
         slider = root.get_by_role("slider", name="x", exact=True)
         slider.evaluate("(e) => { e.value = 100; e.dispatchEvent(new Event('input', {bubbles: true})); }")
         expect(root.locator('.mg-card[aria-label^="y"] .mg-value').first).to_have_text("64")

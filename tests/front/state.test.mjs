@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { columns } from "../../widgets/front/source.js";
 import * as S from "../../widgets/front/state.js";
 
 // Real traces and sweeps, written by test_front.py from the engine: the functions are held against minigrad, not against themselves.
@@ -130,4 +131,10 @@ test("long names are cut where they say least", () => {
   assert.equal(S.tail("short", 8), "short");
   assert.equal(S.tail("a_very_long_name", 8), "a_very_…");
   assert.equal(S.tail("model.layers[0].w[1]", 8), "…0].w[1]");
+});
+
+test("columns count as a browser does, whatever stands before", () => {
+  assert.deepEqual(columns({ cell: "In [1]", line: 1, text: "y = x * w", span: [4, 9] }), [4, 9]);
+  assert.deepEqual(columns({ cell: "In [1]", line: 1, text: "y = '🙂', x * w", span: [9, 14] }), [10, 15]);
+  assert.deepEqual(columns({ cell: "In [1]", line: 1, text: "y = 🙂" }), [0, 6]);
 });

@@ -4,6 +4,7 @@
 // @ts-check
 import { answers, arriving, chain, doubles, eventOf, fit, fmt, forwardSteps, judge, keyMove, leaving, lookUp, moment, move, moved, nearest, pieces, plainNumber, recorded, sentence, tail, trouble, width, withNumbers } from "./state.js";
 import { equation, partial, typeset } from "./math.js";
+import { caretLine, columns, marker } from "./source.js";
 import { arrayAt, arrayText, between, captions, count, heat, mark, markWords, most, shapeText, single, tall } from "./tensor.js";
 
 /** @typedef {import("./state.js").Trace} Trace */
@@ -123,6 +124,7 @@ function render({ model, el }) {
   /** @type {any} */ let svg;
   let zoom = 1, fitted = true, selected = -1, tab = "ledger", chosen = false, timer = 0, shown = -1, alive = true, dragging = false, behind = false, flight = 0, reopened = -1;
   let total = 0, forward = 0;
+  const pen = marker(root); // what made a node is marked in its cell, too
 
   const step = () => Math.min(total, Math.max(0, model.get("step")));
   /** @param {number} to */
@@ -189,6 +191,7 @@ function render({ model, el }) {
   on(track, "pointermove", (e) => { if (track.hasPointerCapture(e.pointerId)) scrub(e); });
 
   // ---- keyboard
+  for (const type of ["pointerdown", "keydown", "change"]) on(root, type, pen.take, { capture: true });
   on(root, "keydown", (e) => {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
     if (e.key === "Tab") thicken(); // the next card in order may be far away
@@ -197,18 +200,19 @@ function render({ model, el }) {
     if (target.closest("input, select")) return;
     if (what === "find") search.focus();
     else if (what === "up" || what === "down") showFlow(what);
-    else     if (target.closest("[role=tab]") && (what === "next" || what === "back")) {
+    else if (target.closest("[role=tab]") && (what === "next" || what === "back")) {
       const names = Object.keys(panes), to = names[(names.indexOf(tab) + (what === "next" ? 1 : names.length - 1)) % names.length];
       show(to, true);
       /** @type {any} */ (tabs.querySelector("[aria-selected=true]")).focus();
     } else if (target.closest("button, summary") && (e.key === " " || e.key === "Enter")) return;
+    else if (target.closest(".mg-code") && (e.key === " " || e.key === "Enter")) target.click();
     else if (what === "play") toggle();
     else if (what === "inspect") {
       const frame = target.closest(".mg-frame"), card = target.closest(".mg-card"), row = target.closest("tr[data-step]");
       if (frame) fold(Number(frame.getAttribute("data-fold")));
       else if (row) act2(Number(row.getAttribute("data-step")));
       else inspect(card ? Number(card.getAttribute("data-node")) : currentNode());
-    } else if (what === "close") { selected = -1; chosen = false; flowing = ""; mark_cards(null, ""); update(); }
+    } else if (what === "close") { selected = -1; chosen = false; flowing = ""; mark_cards(null, ""); markLine(""); update(); pen.drop(); }
     else act(what);
     e.preventDefault();
     e.stopPropagation();
@@ -543,38 +547,56 @@ function render({ model, el }) {
   }
 
   // ---- source lines
+  /** @type {Map<string, {source: import("./state.js").Source, nodes: number[], line: HTMLElement}>} */ let lines = new Map();
+  let lineNow = ""; // the line whose nodes are marked
   function drawSource() {
-    /** @type {Map<string, {source: import("./state.js").Source, nodes: number[]}>} */
-    const lines = new Map();
+    lines = new Map();
+    lineNow = "";
     for (const node of trace.nodes) {
       if (!node.source) continue;
       const key = `${node.source.cell}:${String(node.source.line).padStart(6, "0")}`;
-      if (!lines.has(key)) lines.set(key, { source: node.source, nodes: [] });
+      if (!lines.has(key)) lines.set(key, { source: node.source, nodes: [], line: h("div", { class: "mg-code", role: "button", tabindex: 0, "aria-pressed": "false" }) });
       lines.get(key)?.nodes.push(node.id);
     }
-    const cell = [...lines.values()][0]?.source.cell;
-    const one = [...lines.values()].every((l) => l.source.cell === cell);
-    source.replaceChildren(...(lines.size && one ? [h("div", { class: "mg-cell" }, cell)] : []), ...[...lines.values()].map((l) => {
-      const line = h("div", { class: "mg-code", "data-nodes": l.nodes.join(" "), title: `${l.source.cell}, line ${l.source.line}` },
-        ...(one ? [] : [h("span", { class: "mg-cell" }, `${l.source.cell} `)]), h("code", {}, l.source.text));
-      on(line, "click", () => { for (const c of cards) c.g.classList.toggle("mg-hit", l.nodes.includes(c.card.id)); });
-      on(line, "mouseleave", () => { for (const c of cards) c.g.classList.remove("mg-hit"); });
-      return line;
-    }));
+    const all = [...lines.values()], cell = all[0]?.source.cell, one = all.every((l) => l.source.cell === cell);
+    for (const [key, { source, nodes, line }] of lines) {
+      line.title = `${source.cell}, line ${source.line}: mark what it made, ${nodes.length} ${nodes.length === 1 ? "card" : "cards"}`;
+      line.append(...(one ? [] : [h("span", { class: "mg-cell" }, `${source.cell} `)]), h("code", {}, source.text));
+      on(line, "click", () => { markLine(lineNow === key ? "" : key, true); pen.show(lineNow ? { ...source, span: undefined } : null); });
+    }
+    source.replaceChildren(...(lines.size && one ? [h("div", { class: "mg-cell" }, cell)] : []), ...all.map((l) => l.line));
     source.hidden = !lines.size;
   }
+  /** From a line to its nodes. @param {string} key @param {boolean} [look] bring the first of them into the stage */
+  function markLine(key, look = false) {
+    if (key === lineNow) return;
+    lineNow = key;
+    const nodes = lines.get(key)?.nodes ?? [];
+    for (const c of cards) c.g.classList.toggle("mg-hit", nodes.includes(c.card.id));
+    for (const [k, { line }] of lines) line.setAttribute("aria-pressed", String(k === key));
+    if (look && nodes.length && !nodes.some((id) => inWindow(cards.find((c) => c.card.id === id)?.box ?? [], -40))) follow(nodes[0]);
+  }
+  /** The caret stands in a line of a cell: its nodes are marked as long as it does. */
+  function onCaret() {
+    if (root.contains(document.activeElement) || !lines.size) return;
+    const [cell, number, text] = caretLine(root) ?? ["", 0, ""], key = `${cell}:${String(number).padStart(6, "0")}`;
+    markLine(lines.get(key)?.source.text === text ? key : "");
+  }
+  on(document, "selectionchange", onCaret);
   /** @param {number} node */
   function markSource(node) {
-    for (const line of source.querySelectorAll(".mg-code")) {
-      const here = node >= 0 && (line.getAttribute("data-nodes") ?? "").split(" ").includes(String(node));
+    const from = trace.nodes[node]?.source;
+    for (const { source: at, nodes, line } of lines.values()) {
+      const here = node >= 0 && nodes.includes(node);
       line.classList.toggle("mg-now", here);
-      const from = trace.nodes[node]?.source, code = line.querySelector("code");
-      if (!code) continue;
-      const text = code.textContent ?? "";
-      if (here && from?.span && from.text === text) code.replaceChildren(text.slice(0, from.span[0]), h("mark", {}, text.slice(...from.span)), text.slice(from.span[1]));
-      else if (code.firstElementChild) code.textContent = text;
+      const code = /** @type {Element} */ (line.lastChild), text = at.text;
+      if (here && from?.span && from.text === text) {
+        const [first, last] = columns(from);
+        code.replaceChildren(text.slice(0, first), h("mark", {}, text.slice(first, last)), text.slice(last));
+      } else if (code.firstElementChild) code.textContent = text;
       if (here && source.scrollHeight > source.clientHeight) source.scrollTop = line.offsetTop - source.clientHeight / 2;
     }
+    pen.show(from);
   }
 
   // ---- the track
@@ -1089,6 +1111,7 @@ function render({ model, el }) {
   theme();
   return () => {
     gone.abort();
+    pen.drop();
     stop();
     clearTimeout(pause);
     clearTimeout(returning);
