@@ -75,8 +75,7 @@ class Value:
             return (self._a,)
         number, local, first = self._k
         if not isinstance(number, Constant):
-            number = Constant(number)
-            number._seq = number._seen = self._seq - 0.5  # type: ignore[assignment]
+            number = _constant(number, self._seq - 0.5)  # it was there just before the result
             self._k = number, local, first
         return (number, self._a) if first else (self._a, number)
 
@@ -307,6 +306,16 @@ def _result(op, data, a, da, b=None, db=None, k=None) -> Value:
     out._db = db
     out._k = k
     out._seq = out._seen = next(_numbers)
+    return out
+
+
+def _constant(data, seq) -> Constant:
+    out = _new(Constant)  # not Constant(data), which would note the line of whoever looks
+    out.data = data
+    out.grad = 0.0
+    out.label = out._op = ""
+    out._a = out._da = out._b = out._db = out._k = None
+    out._seq = out._seen = seq
     return out
 
 

@@ -197,6 +197,17 @@ def test_constants_are_nodes_and_can_be_told_from_leaves():
     assert (x ** Value(2))._op == "**"
 
 
+def test_a_constant_has_no_line_of_whoever_looks_at_it():
+    x = Value(2.0)
+    scalar.record_lines()
+    try:
+        y = 3 * x
+        three = y._prev[0]
+    finally:
+        scalar.record_lines(False)
+    assert hasattr(y, "_code") and not hasattr(three, "_code")
+
+
 def test_a_constant_is_made_when_it_is_looked_at_and_stands_before_its_result():
     x = Value(2.0)
     for y, values, local in ((x - 5, (2.0, 5.0), (1.0, -1.0)), (5 - x, (5.0, 2.0), (1.0, -1.0)), (x / 4, (2.0, 4.0), (0.25, -0.125)),
