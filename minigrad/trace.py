@@ -871,7 +871,7 @@ def _tensor_text(trace: Trace) -> str:
     lines = [trace["title"], ""]
     table = [["node", "made by", "computes", "shape", "value", f"{_d(root)}/dnode"]]
     for n in nodes:
-        if n["kind"] == "constant":
+        if n["kind"] == "constant" and n["label"] == n["expr"]:
             continue
         shape = str(tuple(n["shape"])) if "shape" in n else ""
         computes = n["expr"] or "input"

@@ -146,14 +146,13 @@ class Recording:
                 text = Text(twin_label(item.name, used, taken))
             elif item.kind == "leaf" and item.path:
                 text = Text(twin_label(item.path, used, taken))
-            elif item.kind == "constant":
-                value = item.array
-                negative = value is not None and value.dtype.kind in "fiu" and float(value.ravel()[0]) < 0
-                text = Text(_number(value), SUM if negative else ATOM)
+            elif item.kind == "constant" and item.array is not None:
+                negative = item.array.dtype.kind in "fiu" and float(item.array.ravel()[0]) < 0
+                text = Text(_number(item.array), SUM if negative else ATOM)
             elif (item.node, item.number) in gradient_of:
                 leaf = gradient_of[item.node, item.number]
-                by = next((x.name for x in items if x.live is leaf and x.name), "?")
-                text = Text(twin_label(f"d{items[self.graph.root].name}/d{by}", used, taken))
+                by = next(t.text for x, t in zip(items, texts, strict=False) if x.live is leaf)
+                text = Text(twin_label(f"{_d(texts[self.graph.root].text)}/{_d(by)}", used, taken))
             elif item.kind == "operation":
                 text = self._expression(item, texts)
                 text = text if len(text.text) <= 10 else None
@@ -162,7 +161,7 @@ class Recording:
                 while f"v{made_up}" in taken | used:
                     made_up += 1
                 text = Text(f"v{made_up}")
-            if item.kind != "constant":
+            if item.kind != "constant" or item.array is None:
                 used.add(text.text)
             texts.append(text)
             named.append(bool(item.name))
@@ -206,7 +205,7 @@ class Recording:
             rules, tex = self._rules(i, texts, exprs, edges)
             node = Node(
                 id=i, kind=cast(Any, item.kind), op=kind_of(item), label=texts[i].text, named=named[i],
-                expr=exprs[i] or (texts[i].text if item.kind == "constant" else ""),
+                expr=exprs[i] or ("" if item.kind != "constant" else "constant" if item.array is None else texts[i].text),
                 value=_value(value), grad=None if grad is None else floatas_json(grad.ravel()[0]) if grad.size == 1 else None,
                 requires_grad=self._requires(item), rule=rules, rule_latex=tex,
                 saved=_saved(item) if item.number >= 0 and item.kind == "operation" else [],
@@ -223,7 +222,7 @@ class Recording:
                 node["folded"] = True
                 node["expr"] = "… computed earlier"
             if item.why:
-                node["stops"] = item.why
+                node["stops"] = _called(item.why, texts[i])
             view = self._view_of(i)
             if view is not None:
                 node["view"] = view  # type: ignore[typeddict-item]
@@ -273,7 +272,8 @@ class Recording:
         if carries and item.op is not None and not inner and local is None and (words := self._words(target, slot, text, texts)):
             edge["words"] = words
         if not carries:
-            edge["stops"] = source.why or f"{texts[parent].text} is a constant."
+            constant = "is a constant" if source.array is not None else "is a constant, whose numbers were not kept"
+            edge["stops"] = _called(source.why, texts[parent]) or f"{texts[parent].text} {constant}."
         return edge
 
     def _node(self, i: int):
@@ -620,6 +620,11 @@ def _one(node: Node) -> bool:
     return math.prod(node.get("shape", [1])) == 1
 
 
+def _called(why: str, label: Text) -> str:
+    """The reason with the name that a tensor without one was given here."""
+    return why.replace("This tensor", label.text, 1)
+
+
 def _shape(shape) -> str:
     return "several" if shape is None else str(tuple(shape))
 
@@ -628,9 +633,7 @@ def _place(wide: tuple, narrow: tuple) -> list[int]:
     return [] if wide == narrow else list(engine._summed_axes(wide, narrow, None))
 
 
-def _number(array: np.ndarray | None) -> str:
-    if array is None:
-        return "?"
+def _number(array: np.ndarray) -> str:
     value = array.ravel()[0].item()
     return str(value) if isinstance(value, bool) or array.dtype.kind == "c" else number_text(value)
 

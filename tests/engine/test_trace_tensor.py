@@ -3,6 +3,7 @@
 import importlib
 import json
 import math
+import re
 import subprocess
 import sys
 
@@ -159,10 +160,31 @@ def test_without_notes_what_is_not_known_is_not_kept():
     x = leaf(1.0, 2.0)
     y = ((x + 3) + 4).sum()
     t = trace(y, {"x": x})
-    assert node(t, "x + ?")["value"] == "not kept" and node(t, "x + ?")["array"] is None
+    assert node(t, "x + v1")["value"] == "not kept" and node(t, "x + v1")["array"] is None
     assert t["nodes"][-1]["value"] == 17.0 and cells(t, node(t, "x")["grad_array"])[0].tolist() == [1.0, 1.0]
     y.backward()
     assert trace(y)["steps"][-1]["phase"] == "backward"  # nothing was saved, so nothing was given back
+
+
+def test_what_has_no_name_is_called_something():
+    """Also what nobody holds any more and what takes no gradient: a letter that nothing else has, never a question mark."""
+    w = torch.ones(3, 4, requires_grad=True)
+    v1 = torch.full((), 2.0)
+    y = ((w * torch.full((3, 4), 2.0) + torch.ones(3, 400)[:, :4]) * torch.full((3, 1), 7.0) + torch.rand(900, 4)[:3] - v1).sum()
+    t = trace(y, {"w": w, "y": y, "v1": v1})
+    text, labels = to_text(t), [n["label"] for n in t["nodes"]]
+    assert "?" not in text and "?" not in "".join(labels) and len(set(labels)) == len(labels) and labels.count("v1") == 1
+    gone = [n for n in t["nodes"] if n["kind"] == "constant" and n["array"] is None]
+    assert len(gone) == 2 and all(re.fullmatch(r"v\d+", n["label"]) and n["expr"] == "constant" and n["label"] in text for n in gone)
+    assert any(gone[0]["label"] in n["expr"] for n in t["nodes"] if n["kind"] == "operation")
+    assert any(e["stops"] == f"{gone[0]['label']} is a constant, whose numbers were not kept." for e in t["edges"] if "stops" in e)
+    held = next(n for n in t["nodes"] if n["kind"] == "leaf" and not n["named"])
+    assert held["stops"].startswith(f"{held['label']} does not require gradients")
+    a = torch.ones(2, requires_grad=True)  # the gradient's own graph, of a result and of inputs without a name
+    t = trace((a * torch.tensor(2.0, requires_grad=True)).pow(3).sum(), {}, second=True)
+    labels = [n["label"] for n in t["nodes"]]
+    root = labels[t["root"]]
+    assert {f"d{root}/dv1", f"d{root}/dv2"} <= {*labels} and "?" not in "".join(labels)
 
 
 def test_notes_give_each_node_its_line_and_its_constants():

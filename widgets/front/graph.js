@@ -917,7 +917,7 @@ function render({ model, el }) {
   /** @param {import("./state.js").Moment} now */
   function drawNode(now) {
     const node = trace.nodes[selected >= 0 ? selected : currentNode()], y = trace.nodes[trace.root].label;
-    const names = trace.nodes.map((n) => ({ label: n.label, value: point.values[n.id] }));
+    const names = trace.nodes.filter((n) => n.array !== null).map((n) => ({ label: n.label, value: point.values[n.id] }));
     const into = trace.edges.filter((e) => e.target === node.id), facts = h("dl", {});
     /** @param {string} name @param {...(Node|string)} what */
     const fact = (name, ...what) => facts.append(h("dt", {}, name), h("dd", {}, ...what));
