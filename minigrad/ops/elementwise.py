@@ -57,13 +57,13 @@ logit_eps   = Op("logit",   lambda x, eps: _logit_eps(x, eps), ELEMENTWISE, floa
 atan2       = Op("atan2",   np.arctan2,       ELEMENTWISE, floats=True, x=lambda g, x, y: g * y * over_square(x, y), y=lambda g, x, y: -g * x * over_square(x, y))
 
 # Steps: the derivative is 0 wherever there is one.
-floor       = Op("floor",   np.floor,         ELEMENTWISE,              x=lambda g: g * 0)
-ceil        = Op("ceil",    np.ceil,          ELEMENTWISE,              x=lambda g: g * 0)
-trunc       = Op("trunc",   np.trunc,         ELEMENTWISE,              x=lambda g: g * 0)
-round_      = Op("round",   lambda x: np.rint(x) if x.dtype.kind == "f" else x.copy(), ELEMENTWISE,              x=lambda g: g * 0)
-round_to    = Op("round",   lambda x, decimals: np.round(x, decimals), ELEMENTWISE, x=lambda g: g * 0, node="RoundBackward1")
-div_floor   = Op("div",     lambda x, y: np.floor_divide(x, _divisor(x, y)),  ELEMENTWISE,              x=lambda g: g * 0,             y=lambda g: g * 0, node="DivBackward2")
-div_trunc   = Op("div",     lambda x, y: _div_trunc(x, y), ELEMENTWISE, x=lambda g: g * 0,             y=lambda g: g * 0, node="DivBackward2")
+floor       = Op("floor",   np.floor,         ELEMENTWISE,              x=lambda g: nothing(g))
+ceil        = Op("ceil",    np.ceil,          ELEMENTWISE,              x=lambda g: nothing(g))
+trunc       = Op("trunc",   np.trunc,         ELEMENTWISE,              x=lambda g: nothing(g))
+round_      = Op("round",   lambda x: np.rint(x) if x.dtype.kind == "f" else x.copy(), ELEMENTWISE,              x=lambda g: nothing(g))
+round_to    = Op("round",   lambda x, decimals: np.round(x, decimals), ELEMENTWISE, x=lambda g: nothing(g), node="RoundBackward1")
+div_floor   = Op("div",     lambda x, y: np.floor_divide(x, _divisor(x, y)),  ELEMENTWISE,              x=lambda g: nothing(g),             y=lambda g: nothing(g), node="DivBackward2")
+div_trunc   = Op("div",     lambda x, y: _div_trunc(x, y), ELEMENTWISE, x=lambda g: nothing(g),             y=lambda g: nothing(g), node="DivBackward2")
 remainder_  = Op("remainder", lambda x, y: _remainder(x, y), ELEMENTWISE,              x=lambda g: g,                 y=lambda g, x, y: -g * div_floor(x, y), node="RemainderBackward1")
 remainder_number = Op("remainder", lambda x, number: _remainder(x, x.dtype.type(number)), ELEMENTWISE, x=lambda g: g)
 fmod_number = Op("fmod",    lambda x, number: np.fmod(x, x.dtype.type(number)), ELEMENTWISE, x=lambda g: g)
@@ -88,10 +88,10 @@ sigmoid_slope = Op("sigmoid_backward", lambda x, y: x * (1 - y) * y, ELEMENTWISE
 
 # Kinks: at the corner PyTorch's subgradient.
 abs         = Op("abs",     np.abs,           ELEMENTWISE,              x=lambda g, x: g * sign(x))
-sign        = Op("sign",    lambda x: _sign(x),  ELEMENTWISE,              x=lambda g: g * 0)
-relu        = Op("relu",    lambda x: np.maximum(0, x), ELEMENTWISE, bools=False, x=lambda g, out: relu_slope(g, out))
-sgn         = Op("sgn",     sign.forward,     ELEMENTWISE,              x=lambda g: g * 0)
-relu_slope  = Op("threshold_backward", lambda x, y: x * (y != 0), ELEMENTWISE, x=lambda g, y: relu_slope(g, y), y=lambda g: g * 0, node="ThresholdBackwardBackward0")
+sign        = Op("sign",    lambda x: _sign(x),  ELEMENTWISE,              x=lambda g: nothing(g))
+relu        = Op("relu",    lambda x: _relu(x), ELEMENTWISE, bools=False, x=lambda g, out: relu_slope(g, out))
+sgn         = Op("sgn",     sign.forward,     ELEMENTWISE,              x=lambda g: nothing(g))
+relu_slope  = Op("threshold_backward", lambda x, y: _where_open(x, y), ELEMENTWISE, x=lambda g, y: relu_slope(g, y), y=lambda g: nothing(g), node="ThresholdBackwardBackward0")
 maximum     = Op("maximum", np.maximum,       ELEMENTWISE,              x=lambda g, x, y: share(g, x < y, x == y), y=lambda g, x, y: share(g, y < x, x == y))
 minimum     = Op("minimum", np.minimum,       ELEMENTWISE,              x=lambda g, x, y: share(g, x > y, x == y), y=lambda g, x, y: share(g, y > x, x == y))
 fmax        = Op("fmax",    np.fmax,          ELEMENTWISE,              x=lambda g, x, y: where((x >= y) | isnan(y), g, 0), y=lambda g, x, y: where((x >= y) | isnan(y), 0, g))
@@ -192,6 +192,39 @@ def _power(x, exponent):
     return 1 / np.sqrt(x) if exponent == -0.5 else x**exponent
 
 
+def nothing(g):
+    """Zeros like `g`, also where g is infinite or nan: no gradient flows, whatever arrives."""
+    return where(g == 0, g, 0)
+
+
+_BLOCK = 16_384
+_ZEROS = {kind: np.zeros(_BLOCK, kind) for kind in (np.dtype("float32"), np.dtype("float64"))}
+
+
+def _relu(x):
+    """max(0, x). Two arrays take numpy a quarter of the time of a number and an array, so the zeros are an array, for one block after another."""
+    zeros = _ZEROS.get(x.dtype)
+    if zeros is None or x.size < 1024 or not x.flags.c_contiguous:
+        return np.maximum(0, x)
+    flat = x.reshape(-1)
+    if flat.size <= _BLOCK:
+        return np.maximum(zeros[: flat.size], flat).reshape(x.shape)
+    out = np.empty(flat.size, x.dtype)
+    for start in range(0, flat.size, _BLOCK):
+        part = flat[start : start + _BLOCK]
+        np.maximum(zeros[: part.size], part, out=out[start : start + _BLOCK])
+    return out.reshape(x.shape)
+
+
+_BITS = {np.dtype("float16"): np.int16, np.dtype("float32"): np.int32, np.dtype("float64"): np.int64}
+
+
+def _where_open(g, y):
+    """`g` where y is not zero, else 0, for infinite and nan gradients too: the bits of g times 0 or 1, a tenth of the time of np.where."""
+    kind = _BITS.get(g.dtype)
+    return np.where(y != 0, g, 0) if kind is None else (g.view(kind) * (y != 0)).view(g.dtype)
+
+
 def _power_tensor(x, y):
     if x.dtype.kind == "f" or y.dtype.kind == "f" or (y >= 0).all():
         return np.power(x, y)
@@ -200,7 +233,7 @@ def _power_tensor(x, y):
 
 
 def _power_rule(g, x, exponent):
-    return g * 0 if exponent == 0 else g * (exponent * pow_number(x, exponent - 1))
+    return nothing(g) if exponent == 0 else g * (exponent * pow_number(x, exponent - 1))
 
 
 def _power_base_rule(g, x, out, base):

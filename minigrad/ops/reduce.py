@@ -35,8 +35,13 @@ def size_of(x_shape, dim=None):
 
 
 def even(g, chosen, dim):
-    """`g` shared evenly among the chosen elements: PyTorch's choice for ties in amax and max."""
+    """`g` shared evenly among the chosen elements: PyTorch's choice for ties in amax and amin."""
     return chosen * (g / _sum(chosen, dim))
+
+
+def even_alone(g, chosen, dim):
+    """The same for max, min and median of everything, where nothing reaches the others even if g is infinite."""
+    return where(chosen, g / _sum(chosen, dim), 0)
 
 
 def same(x, y):
@@ -60,8 +65,8 @@ amax_    = Op("amax", lambda x, dim, keepdim=False: np.maximum.reduce(x, axis=di
               x=lambda g, x, out, dim, keepdim: even(with_dims(g, x.shape, dim, keepdim), x == with_dims(out, x.shape, dim, keepdim), dim))
 amin_    = Op("amin", lambda x, dim, keepdim=False: np.minimum.reduce(x, axis=dim, keepdims=keepdim), GENERAL,
               x=lambda g, x, out, dim, keepdim: even(with_dims(g, x.shape, dim, keepdim), x == with_dims(out, x.shape, dim, keepdim), dim))
-max_all  = Op("max",  lambda x: np.maximum.reduce(x, axis=None), GENERAL, x=lambda g, x, out: even(g, same(x, out), tuple(range(x.ndim))), node="MaxBackward1")
-min_all  = Op("min",  lambda x: np.minimum.reduce(x, axis=None), GENERAL, x=lambda g, x, out: even(g, same(x, out), tuple(range(x.ndim))), node="MinBackward1")
+max_all  = Op("max",  lambda x: np.maximum.reduce(x, axis=None), GENERAL, x=lambda g, x, out: even_alone(g, same(x, out), tuple(range(x.ndim))), node="MaxBackward1")
+min_all  = Op("min",  lambda x: np.minimum.reduce(x, axis=None), GENERAL, x=lambda g, x, out: even_alone(g, same(x, out), tuple(range(x.ndim))), node="MinBackward1")
 max_dim  = Op("max",  lambda x, dim, keepdim: _pick(x, np.argmax(x, dim, keepdims=True), dim, keepdim), GENERAL, outputs=("values", "indices"),
               x=lambda g, x_shape, indices, dim, keepdim: _put(g, indices, x_shape, dim, keepdim))
 min_dim  = Op("min",  lambda x, dim, keepdim: _pick(x, np.argmin(x, dim, keepdims=True), dim, keepdim), GENERAL, outputs=("values", "indices"),
@@ -79,7 +84,7 @@ std_mean_ = Op("std_mean", lambda x, dim, correction, keepdim: (np.sqrt(_var(x, 
 prod_all = Op("prod", lambda x: np.multiply.reduce(x, axis=None), GENERAL, x=lambda g, x: g * reshape(_others(reshape(x, (-1,)), 0), x.shape))
 prod_dim = Op("prod", lambda x, dim, keepdim: np.multiply.reduce(x, axis=dim, keepdims=keepdim), GENERAL, node="ProdBackward1",
               x=lambda g, x, dim, keepdim: with_dims(g, x.shape, (dim,), keepdim) * _others(x, dim))
-median_all = Op("median", lambda x: _median_all(x), GENERAL, x=lambda g, x, out: even(g, same(x, out), tuple(range(x.ndim))))
+median_all = Op("median", lambda x: _median_all(x), GENERAL, x=lambda g, x, out: even_alone(g, same(x, out), tuple(range(x.ndim))))
 median_dim = Op("median", lambda x, dim, keepdim: _pick(x, _median_place(x, dim), dim, keepdim), GENERAL, outputs=("values", "indices"), node="MedianBackward1",
               x=lambda g, x_shape, indices, dim, keepdim: _put(g, indices, x_shape, dim, keepdim))
 aminmax_ = Op("aminmax", lambda x, dim, keepdim: (np.minimum.reduce(x, axis=dim, keepdims=keepdim), np.maximum.reduce(x, axis=dim, keepdims=keepdim)), GENERAL, outputs=("min", "max"),
