@@ -188,6 +188,7 @@ def wheel(tmp_path_factory):
         shutil.copytree(ROOT / package, source / package, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
+    shutil.copytree(ROOT / "notebooks", source / "notebooks", ignore=shutil.ignore_patterns(".ipynb_checkpoints"))
     (source / "tests").mkdir()
     (source / "tests/__init__.py").touch()
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", out, source]
@@ -206,7 +207,9 @@ def test_wheel_holds_the_packages_and_nothing_else(wheel):
     kernelspec = {name for name in inside if name.endswith(".data/data/share/jupyter/kernels/minigrad/kernel.json")}
     assert len(kernelspec) == 1  # and its source lies in the package
     kernelspec.add("widgets/kernelspec/kernel.json")
-    assert front and inside - kernelspec == {path.relative_to(ROOT).as_posix() for path in {*FILES, *front, *data}}
+    notebooks = {name for name in inside if ".data/data/share/minigrad/notebooks/" in name}
+    assert {Path(name).name for name in notebooks} == {path.name for path in (ROOT / "notebooks").glob("*.ipynb")}
+    assert front and inside - kernelspec - notebooks == {path.relative_to(ROOT).as_posix() for path in {*FILES, *front, *data}}
     assert licence
 
 
@@ -243,6 +246,13 @@ def test_wheel_brings_everything_that_is_used(wheel, tmp_path):
         return subprocess.run([python, "-I", "-c", code], cwd=tmp_path / "empty", capture_output=True, text=True)
 
     assert "usage" in run("minigrad.course.grade", "--help").stdout
+    assert "notebooks copied to course." in run("minigrad.course", "course").stdout
+    mine = tmp_path / "empty/course/00_start_here.ipynb"
+    mine.write_text("my work", encoding="utf-8")
+    again = run("minigrad.course", "course").stdout
+    assert again.startswith("0 notebooks copied") and "stay as they are" in again and mine.read_text(encoding="utf-8") == "my work"
+    assert len([*mine.parent.iterdir()]) == len([*(ROOT / "notebooks").glob("*.ipynb")])
+    shutil.rmtree(mine.parent)
     (tmp_path / "empty/use.py").write_text("""if True:
         import pathlib, minigrad, widgets, widgets.lessons
         from minigrad.course import check, exercises

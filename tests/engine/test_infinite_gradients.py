@@ -1,6 +1,6 @@
 """A gradient that is infinite or nan passes open gates only: 0 * inf would be nan, and PyTorch sends 0.
 
-What lives here: one case for each operation with a part that no gradient reaches, with where it does. The expected masks were checked against
+What lives here: one case for each operation with a part that no gradient reaches, with where it does. The masks were checked against
 PyTorch 2.13 when the file was written.
 """
 import math
