@@ -16,7 +16,7 @@ import ipywidgets
 from minigrad import Value
 from minigrad.trace import Trace, trace
 
-from .lesson import STYLE, Lesson, Sentence, esc, label, number, say, svg, tag, wrap
+from .lesson import STYLE, Lesson, Sentence, esc, label, moved, number, say, svg, tag, wrap
 from .stepper import parse, run_function, run_text
 
 CANNED = "p = 3*x; u = p + 2; y = u**2"
@@ -390,15 +390,8 @@ class _Live(Lesson):
         self._draw()
 
     def _move(self, change) -> None:
-        name, before = change["owner"].description, dict(self.state.inputs)
-        self.state.inputs[name] = change["new"]
-        try:
-            self.state.run()
-        except Exception as error:
-            self.state.inputs = before
-            self.words.value = say(f"At {name} = {number(change['new'])}: {error} The picture still shows {number(before[name])}.", "bad")
-            return
-        self._draw()
+        if moved(self.state, change, self.words):
+            self._draw()
 
     def _turn(self, change) -> None:
         self.state.direction = change["new"]

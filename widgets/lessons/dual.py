@@ -16,7 +16,7 @@ import ipywidgets
 from minigrad import Value
 from minigrad.trace import trace
 
-from .lesson import Lesson, Sentence, label, number, say, svg, tag, wrap
+from .lesson import Lesson, Sentence, label, moved, number, say, svg, tag, wrap
 from .stepper import parse, run_function, run_text
 
 CANNED = "p = a*b; s = p + a; y = s**2"
@@ -301,16 +301,9 @@ class _Live(Lesson):
             self._draw()
 
     def _move(self, change) -> None:
-        name, before = change["owner"].description, dict(self.state.inputs)
-        self.state.inputs[name] = change["new"]
-        try:
-            self.state.run()
-        except Exception as error:
-            self.state.inputs = before
-            self.words.value = say(f"At {name} = {number(change['new'])}: {error} The picture still shows {number(before[name])}.", "bad")
-            return
-        self.step.max = self.state.last  # another branch may have another length
-        self._draw()
+        if moved(self.state, change, self.words):
+            self.step.max = self.state.last  # another branch may have another length
+            self._draw()
 
     def _retype(self, _change) -> None:
         try:

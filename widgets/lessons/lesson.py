@@ -97,6 +97,19 @@ class Names(anywidget.AnyWidget):
     _esm = (Path(__file__).parents[1] / "front" / "names.js").read_text(encoding="utf-8")
 
 
+def moved(state, change, words: ipywidgets.HTML) -> bool:
+    """Run `state` with the input whose slider moved. Where that fails the input stays as it was, and `words` say so: then False."""
+    name, before = change["owner"].description, dict(state.inputs)
+    state.inputs[name] = change["new"]
+    try:
+        state.run()
+    except Exception as error:
+        state.inputs = before
+        words.value = say(f"At {name} = {number(change['new'])}: {error} The picture still shows {number(before[name])}.", "bad")
+        return False
+    return True
+
+
 class Lesson(ipywidgets.VBox):
     """A column of widgets that is a picture and a text wherever no kernel runs.
 
