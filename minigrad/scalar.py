@@ -489,7 +489,7 @@ def min(first, second, *more):
 
 # Which line of the learner's code made a node: off unless asked for
 
-LINES_KEPT = 5_000  # after each call and each backward(). It makes a node half as slow again, so it is not for all of a big graph
+LINES_KEPT = 5_000  # after each call and each backward(). It makes a node a quarter slower, so it is not for all of a big graph
 
 _recording = False
 _numbers_with_line = islice(_numbers, 0)  # runs out after as many numbers as lines are kept

@@ -96,6 +96,11 @@ def _bias_shape(x):
     return (-1,) + (1,) * (x.ndim - 2)
 
 
+def _plus(out, bias):
+    out += bias
+    return out
+
+
 def _sum_but_channels(g):
     return sum_dim(g, (0, *range(2, g.ndim)))
 
@@ -129,7 +134,7 @@ conv_transpose = Op("conv_transpose", _transposed, MULTILINEAR, args="input weig
 conv_weight    = Op("conv_weight", _weight, MULTILINEAR, args="grad_output input", node="ConvolutionBackwardBackward0",
                     g_out=lambda g, x, stride, padding, dilation, groups: convolution(x, g, stride, padding, dilation, groups),
                     x=lambda g, g_out, x_shape, stride, padding, dilation, groups: conv_transpose(g_out, g, x_shape[2:], stride, padding, dilation, groups))
-convolution_bias = Op("convolution_bias", lambda x, w, b, stride, padding, dilation, groups: _convolution(x, w, stride, padding, dilation, groups) + b.reshape(_bias_shape(x)),
+convolution_bias = Op("convolution_bias", lambda x, w, b, stride, padding, dilation, groups: _plus(_convolution(x, w, stride, padding, dilation, groups), b.reshape(_bias_shape(x))),
                     GENERAL, args="input weight bias", node="ConvolutionBackward0", saved_as={"x": "input", "w": "weight", "b": "bias"},
                     x=_x_rule, w=_w_rule, b=_sum_but_channels, jvp=_with_bias)
 # Windows as columns, for people: (N, C, *size) -> (N, C * cells, positions), and back.
