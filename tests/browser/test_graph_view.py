@@ -230,7 +230,8 @@ def test_a_drag_writes_what_is_seen_and_the_rest_is_right_when_it_is_looked_at(o
     expect(out).to_have_text(re.compile("−"))
     assert true_at(60) < 0
     nb.page.mouse.up()
-    expect(view.root.locator(".mg-card:visible")).to_have_count(182)  # once the slider rests, all comes back
+    nb.page.mouse.move(5, 5)
+    expect(view.root.locator(".mg-card:visible")).to_have_count(182)  # once the slider rests and the mouse is elsewhere, all comes back
     shown = view.root.evaluate("""root => Object.fromEntries([...root.querySelectorAll('.mg-card')].map((c) =>
         [c.getAttribute('aria-label').split(/ = |, |: /)[0], c.querySelector('.mg-value').textContent]))""")
     x = number(out.text_content())
@@ -238,6 +239,33 @@ def test_a_drag_writes_what_is_seen_and_the_rest_is_right_when_it_is_looked_at(o
         assert number(shown[f"hs[{k}]"]) == pytest.approx(true, rel=1e-4), k
     sums = rows.evaluate_all("rows => rows.filter((r) => r.firstChild.textContent.endsWith('→ x')).map((r) => r.children[4].textContent)")
     assert number(sums[-1].split("=")[-1]) == pytest.approx(number(view.grad("x")), rel=1e-4)
+
+
+def test_a_held_slider_tells_the_kernel_and_long_wires_have_no_dashes(open_notebook):
+    nb = open_notebook([SETUP, CHAIN]).run_all()
+    view = View(nb)
+    view.press("end")
+    dashes = view.root.evaluate("""root => [...root.querySelectorAll('.mg-line-b')].map((e) => {
+        const n = e.getAttribute('d').match(/-?[\\d.]+/g).map(Number);
+        return [n.at(-2) - n[0], getComputedStyle(e).strokeDasharray]; })""")
+    assert {dash for long, dash in dashes if long > 1200} == {"none"} and {dash for long, dash in dashes if long < 600} == {"6px, 3px"}
+    box = view.slider("x").bounding_box()
+    y = box["y"] + box["height"] / 2
+    nb.page.mouse.move(box["x"] + box["width"] * 0.62, y)
+    nb.page.mouse.down()
+    nb.page.mouse.move(box["x"] + box["width"] * 0.7, y)
+    expect(view.root.locator(".mg-input output").first).not_to_have_text("0.5")
+    x = number(view.root.locator(".mg-input output").first.text_content())
+    for _ in range(100):  # held still, the kernel hears of it
+        if float(kernel(nb, "print(x.data)")) == x:
+            break
+        nb.page.wait_for_timeout(100)
+    assert float(kernel(nb, "print(x.data)")) == x
+    far = view.root.locator(".mg-card").evaluate_all("cards => cards.filter((c) => c.style.display === 'none').length")
+    assert far > 20  # and the drag goes on: nothing that is far away has been drawn meanwhile
+    nb.page.mouse.up()
+    nb.page.mouse.move(5, 5)
+    expect(view.root.locator(".mg-card:visible")).to_have_count(182)
 
 
 def test_zoomed_far_out_there_are_names_and_no_small_print(open_notebook):

@@ -17,6 +17,8 @@ const NS = "http://www.w3.org/2000/svg";
 const SHOWN_SLIDERS = 6;
 const FAR = 0.34; // below this zoom numbers cannot be read: the names are drawn larger, and nothing else is written
 const BIG = 120; // cards; of a bigger picture only what is near the window takes part in a drag's frames
+const DASHED = 1200; // pixels; a longer wire is drawn whole: hundreds of them with their thousands of dashes take a browser seconds to paint
+const SLICE = 250; // cards, wires and rows out of sight that are written at once when a drag is over
 const LONG = 80; // rows; in a longer table each row is laid out for itself, or a changed number would move thousands of cells
 /** @type {Record<string, string>} */
 const ICONS = { start: "M1 1h2v10H1zM11 1v10L4 6z", end: "M9 1h2v10H9zM1 1v10l7-5z" };
@@ -124,6 +126,7 @@ function render({ model, el }) {
   /** @type {any} */ let svg;
   let zoom = 1, fitted = true, selected = -1, tab = "ledger", chosen = false, timer = 0, shown = -1, alive = true, dragging = false, behind = false, flight = 0, reopened = -1;
   let total = 0, forward = 0;
+  let room = Infinity; // how many more cards, wires and rows out of sight may be written now
   const pen = marker(root); // what made a node is marked in its cell, too
 
   const step = () => Math.min(total, Math.max(0, model.get("step")));
@@ -194,7 +197,7 @@ function render({ model, el }) {
   for (const type of ["pointerdown", "keydown", "change"]) on(root, type, pen.take, { capture: true });
   on(root, "keydown", (e) => {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
-    if (e.key === "Tab") thicken(); // the next card in order may be far away
+    if (e.key === "Tab") whole(); // the next card in order may be far away
     const target = /** @type {HTMLElement} */ (e.target), what = keyMove(e.key);
     if (!what) return;
     if (target.closest("input, select")) return;
@@ -310,7 +313,7 @@ function render({ model, el }) {
   const fileName = () => trace.nodes[trace.root].label.replace(/[^\p{L}\p{N}_]+/gu, "_").replace(/^_+|_+$/g, "") || "graph";
   /** The picture as it stands, with its styles written into it: no kernel is asked. @param {string} kind */
   function picture_file(kind) {
-    thicken();
+    whole();
     svg.classList.remove("mg-far"); // a file has all its numbers
     const copy = /** @type {SVGElement} */ (svg.cloneNode(true)), kept = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity", "fill-opacity", "font-family", "font-size", "font-weight", "text-anchor", "display", "opacity"];
     const [ours, theirs] = [svg, copy].map((e) => [...e.querySelectorAll("*")]);
@@ -374,7 +377,7 @@ function render({ model, el }) {
     if (!trace?.nodes) return;
     total = trace.steps.length;
     forward = forwardSteps(trace);
-    shown = -1;
+    [shown, room] = [-1, Infinity];
     selected = Math.min(selected, trace.nodes.length - 1);
     const result = trace.nodes[trace.root], named = trace.title === result.label && result.expr && result.expr !== result.label;
     put(title, named ? `${result.label} = ${result.expr}` : trace.title);
@@ -397,6 +400,7 @@ function render({ model, el }) {
       const [x0, y0] = n, [x1, y1] = n.slice(-2);
       const whole = s("path", { d: wire.d, class: "mg-ghost" });
       const line = s("path", { d: shortened(wire.d, false, 7), class: "mg-line" }), back = s("path", { d: shortened(wire.d, true, 7), class: "mg-line mg-line-b" });
+      if (Math.abs(x1 - x0) + Math.abs(y1 - y0) > DASHED) back.style.strokeDasharray = "none";
       const tip = s("path", { d: `M${x1} ${y1}l-10-5v10z`, class: "mg-tip" }), tipBack = s("path", { d: `M${x0} ${y0}l10-5v10z`, class: "mg-tip mg-tip-b" });
       const g = s("g", { class: "mg-wire", "data-edge": wire.id }, whole, line, back, tip, tipBack);
       let text = null, /** @type {any} */ face = null;
@@ -475,6 +479,7 @@ function render({ model, el }) {
   /** A browser paints an SVG whole, so in a drag a big picture has only what is near the window. */
   function thin() {
     clearTimeout(returning);
+    if (behind && !dragging) returning = window.setTimeout(settle, 600);
     if (cards.length <= BIG) return;
     const all = [...wires, ...cards], far = all.map((x) => !inWindow(x.box, 700)); // first all looks, then all changes
     away = all.filter((x, i) => {
@@ -486,15 +491,35 @@ function render({ model, el }) {
   function thicken(count = Infinity) {
     clearTimeout(returning);
     for (const x of away.splice(0, count)) { x.away = false; x.g.style.display = ""; }
-    if (away.length) returning = window.setTimeout(thicken, 30, 100);
+    if (away.length || (behind && !dragging)) returning = window.setTimeout(settle, 30);
+  }
+  /** A drag is over, and nothing else happens: what is out of sight is written, a slice at a time, and then drawn again. */
+  function settle() {
+    clearTimeout(returning);
+    if (dragging) return;
+    if (behind) {
+      room = SLICE;
+      update();
+      room = 0;
+      returning = window.setTimeout(settle, 30);
+    } else {
+      room = Infinity;
+      if (!near) thicken(100);
+    }
+  }
+  /** All of the picture, drawn and true, at once. */
+  function whole() {
+    room = Infinity;
+    if (behind && !dragging) update();
+    thicken();
   }
   /** The stage or a table shows another part: what was left out of a drag's frames because nobody saw it is written now. */
   function onMove() {
     window_ = null;
     for (const pane of Object.values(panes)) pane.top = undefined;
     if (away.length) thin();
-    if (away.length && !dragging) returning = window.setTimeout(thicken, 600, 100);
     if (behind) update();
+    if ((away.length || behind) && !dragging) returning = window.setTimeout(settle, 600);
   }
   on(stage, "scroll", onMove, { passive: true });
   for (const pane of Object.values(panes)) on(pane, "scroll", onMove, { passive: true });
@@ -620,11 +645,12 @@ function render({ model, el }) {
     for (const x of now.sent) if (x && Number.isFinite(x.sends)) mostBack = Math.max(mostBack, Math.abs(x.sends));
     behind = false;
     for (const w of wires) {
-      if (dragging && !inWindow(w.box)) { behind = true; continue; }
+      if ((dragging || room <= 0) && !inWindow(w.box)) { behind = true; continue; }
       const e = w.edge, x = now.sent[e.id], ready = now.known[e.source] && now.known[e.target];
       const acting = e.id === active || (current?.kind === "compute" && e.target === current.node);
       const state = x ? "b" : ready ? "f" : "idle", wide = x ? (Math.round(4 * width(x.sends, mostBack)) / 4).toFixed(2) : "1.80";
       if (same(w, state, acting, wide, ready, point.locals[e.id], covered, dragging)) continue;
+      room--;
       const kind = `mg-wire mg-is-${state}${acting ? " mg-now" : ""}${!e.carries_grad ? " mg-const" : ""}${e.makes?.length ? " mg-makes" : ""}${w.flow ? " mg-flow" : ""}`;
       if (w.kind !== kind) w.g.setAttribute("class", (w.kind = kind));
       if (w.thick !== wide) w.back.style.strokeWidth = w.thick = wide; // of this line alone: a variable of the group would restyle all in it
@@ -643,10 +669,11 @@ function render({ model, el }) {
       }
     }
     for (const c of cards) {
-      if (dragging && !inWindow(c.box)) { behind = true; continue; }
+      if ((dragging || room <= 0) && !inWindow(c.box)) { behind = true; continue; }
       const id = c.card.id, known = !!now.known[id], acting = !!current && (current.node === id || (active >= 0 && trace.edges[active].source === id));
       const arrays = trace.arrays && [arrayAt(trace, point, known ? c.node.array : null), arrayAt(trace, point, now.grads?.[id])];
       if (same(c, known, point.values[id], now.got[id], now.sums[id], acting, acting && current?.node, selected === id, trace.arrays ? point : 0, now.grads?.[id], dragging)) continue;
+      room--;
       const one = c.node.kind !== "fold" || !trace.arrays;
       put(c.value, known ? (c.node.array === null ? "not kept" : one ? fit(point.values[id], c.room) : arrays && arrays[0] ? between(arrays[0], c.room) : "") : "·");
       const complete = now.got[id] === now.need[id], some = now.got[id] > 0, g = now.sums[id];
@@ -866,9 +893,10 @@ function render({ model, el }) {
   function drawLedger(now) {
     const at = step();
     for (const x of ledgerRows) {
-      if (dragging && !inPane(panes.ledger, x)) { behind = true; continue; }
+      if ((dragging || room <= 0) && !inPane(panes.ledger, x)) { behind = true; continue; }
       const sent = now.sent[x.edge], local = point.locals[x.edge];
       if (same(x, at === x.at, local, !!sent, sent?.incoming, sent?.sends, sent?.before, sent?.after, point)) continue;
+      room--;
       if (x.blanks && !sent) { setRow(x.r, false, false); continue; }
       if (x.blanks) { // what was typed, or what a step has filled in, becomes the row
         x.blanks = null;
@@ -902,9 +930,10 @@ function render({ model, el }) {
   function drawValues(now) {
     const at = step();
     for (const x of valueRows) {
-      if (dragging && !inPane(panes.values, x)) { behind = true; continue; }
+      if ((dragging || room <= 0) && !inPane(panes.values, x)) { behind = true; continue; }
       const known = !!now.known[x.id], got = now.got[x.id], here = at > 0 && at === x.at;
       if (same(x, here, known, point.values[x.id], got, now.sums[x.id], now.grads?.[x.id], point)) continue;
+      room--;
       const of = trace.arrays && trace.nodes[x.id];
       put(x.r.children[2], known ? (of ? (of.array == null ? "not kept" : arrayText(arrayAt(trace, point, of.array), 4)) : fmt(point.values[x.id])) : "?");
       put(x.r.children[3], got ? (of ? arrayText(arrayAt(trace, point, now.grads?.[x.id]), 4) : fmt(now.sums[x.id])) : "");
@@ -991,8 +1020,8 @@ function render({ model, el }) {
         put(limits, `${fmt(sweep.xs[0], 4)} … ${fmt(sweep.xs[sweep.xs.length - 1], 4)}`);
       } else { range.disabled = true; if (alive) model.send({ type: "want", node: id }); }
       range.oninput = () => slide(id, Number(range.value));
-      range.onpointerdown = ahead;
-      range.onchange = rest;
+      range.onpointerdown = () => { held = true; ahead(); };
+      range.onchange = () => { held = false; rest(); };
       return { node: id, range, out, row: h("label", { class: "mg-input" }, h("span", { class: "mg-input-name", title: label }, tail(label, 16)), range, out, limits) };
     });
     const reset = h("button", { class: "mg-button mg-small mg-reset", type: "button", title: "put every input back to the values at which the graph was recorded" }, "reset");
@@ -1003,13 +1032,20 @@ function render({ model, el }) {
     inputs.replaceChildren(...(many ? [search, reset, rows] : [rows, reset]));
     placeSliders();
   }
-  let pause = 0;
-  /** What a drag's frames need to know, looked up when the slider is pressed. */
+  let pause = 0, turn = 0, held = false, near = false;
+  /** What a drag's frames need to know, looked up before it begins: when the mouse comes to the sliders, or the keyboard. */
   function ahead() {
     for (const x of [...ledgerRows, ...valueRows, ...Object.values(panes)]) x.top = undefined;
     thin();
-    returning = window.setTimeout(thicken, 3000, 100); // pressed, and not moved
   }
+  on(inputs, "pointerenter", () => { near = true; if (!dragging && !away.length) ahead(); });
+  on(inputs, "pointerleave", () => { near = false; if (!dragging) returning = window.setTimeout(settle, 600); });
+  on(inputs, "focusin", () => {
+    if (dragging || near || away.length) return;
+    ahead();
+    returning = window.setTimeout(settle, 3000); // reached by keyboard, and not moved
+  });
+  for (const type of ["pointerup", "pointercancel"]) on(document, type, () => { if (held) { held = false; still(); } }, { capture: true });
   /** @param {number} id @param {number} index */
   function slide(id, index) {
     clearTimeout(returning);
@@ -1018,17 +1054,30 @@ function render({ model, el }) {
     if (!dragging) ahead();
     dragging = true;
     model.set("inputs", { ...model.get("inputs"), [id]: sweep.xs[index] });
-    clearTimeout(pause);
-    pause = window.setTimeout(rest, 150); // the kernel hears of a rest, not of every frame
+    still();
   }
-  /** The slider rests: the kernel hears of it, and the words and all that is out of sight follow. */
+  /** Nothing has moved for a while: the kernel hears of it, and unless the mouse still holds the slider that was the drag. A frame that
+   * took long is no rest: what waits to be handled comes before idle time. */
+  function still() {
+    clearTimeout(pause);
+    const mine = ++turn;
+    pause = window.setTimeout(() => {
+      save();
+      if (held) return;
+      if (!window.requestIdleCallback) return rest();
+      requestIdleCallback(() => { if (mine === turn) rest(); }, { timeout: 1000 });
+    }, 150);
+  }
+  /** The slider rests: the kernel hears of it, and the words follow, and a little later all that is out of sight. */
   function rest() {
+    turn++;
+    clearTimeout(pause);
     if (!dragging) return;
     dragging = false;
-    clearTimeout(pause);
     save();
+    if (cards.length > BIG) room = 0;
     update();
-    returning = window.setTimeout(thicken, 600, 100);
+    returning = window.setTimeout(settle, 300);
   }
   function placeSliders() {
     const at = model.get("inputs") ?? {};
@@ -1113,6 +1162,7 @@ function render({ model, el }) {
     gone.abort();
     pen.drop();
     stop();
+    turn++;
     clearTimeout(pause);
     clearTimeout(returning);
     cancelAnimationFrame(flight);
