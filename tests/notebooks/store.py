@@ -77,7 +77,8 @@ def without_paths(text: str) -> str:
     with contextlib.suppress(ValueError):  # IPython writes ~ for the home folder
         folder += "|" + re.escape("~/" + ROOT.relative_to(Path.home()).as_posix())
     text = re.sub(rf"(?:{folder})[/\\]", "", text)
-    return re.sub(r"(?:~|[A-Za-z]:)?[/\\][^\s:'\"]*[/\\](?=[^\s/\\:'\"]+\.py\b)", "", text)
+    begins = r"(^|[\s('\"=]|\x1b\[[\d;]*m)"  # not in the middle of minigrad/autograd/__init__.py
+    return re.sub(begins + r"(?:~|[A-Za-z]:)?[/\\][^\s:'\"]*[/\\](?=[^\s/\\:'\"]+\.py\b)", r"\1", text, flags=re.MULTILINE)
 
 
 def store(path: Path) -> None:

@@ -67,6 +67,7 @@ def test_each_problem_is_seen(said):
 
 def test_paths_in_tracebacks_are_shortened():
     assert without_paths(f"File {ROOT}/minigrad/scalar.py:12, in f") == "File minigrad/scalar.py:12, in f"
+    assert without_paths(f"\x1b[32m{ROOT}/minigrad/autograd/__init__.py:9\x1b[39m") == "\x1b[32mminigrad/autograd/__init__.py:9\x1b[39m"
     assert without_paths("File /usr/lib/python3.11/json/decoder.py:337, in f") == "File decoder.py:337, in f"
     assert without_paths(r"File C:\Users\ada\lib\decoder.py:337, in f") == "File decoder.py:337, in f"
     assert without_paths("x / y and 1/2.5") == "x / y and 1/2.5"
