@@ -64,6 +64,7 @@ def _forget(view: View) -> None:
     for number in [number for number, value in kept.items() if value is view]:
         del kept[number]
         shell.del_var(f"_{number}", by_name=True)
+        getattr(shell.history_manager, "outputs", {}).pop(number, None)  # newer IPython keeps the picture's text, too
 
 
 def parts(widget: ipywidgets.Widget, seen: set[int] | None = None) -> Iterator[ipywidgets.Widget]:
