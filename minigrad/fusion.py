@@ -25,7 +25,6 @@ from .tensor import _scalars
 from .variable import Variable, wrap
 
 _SHARE = "g * half if x == y else (zero if {} else g)"
-_ONE_IF = "(one if {} else zero)"
 # row: what it computes, and for each input what its gradient is; x and y are the inputs, o the result, g what arrived.
 FORMULAS: dict[Op, tuple[str, ...]] = {
     E.add: ("x + y", "g", "g"),
@@ -45,7 +44,7 @@ FORMULAS: dict[Op, tuple[str, ...]] = {
     E.cos: ("cos(x)", "-g * sin(x)"),
     E.tanh: ("tanh(x)", "g * (one - o * o)"),
     E.sigmoid: ("sigmoid(x)", "g * (one - o) * o"),
-    E.relu: ("zero if x < zero else x", f"g * {_ONE_IF.format('o != zero')}"),
+    E.relu: ("zero if x < zero else x", "g if o != zero else zero"),
     E.abs: ("abs(x)", "g * (one if x > zero else (-one if x < zero else zero))"),
     E.maximum: ("x if x > y or x != x else y", _SHARE.format("x < y"), _SHARE.format("y < x")),
     E.minimum: ("x if x < y or x != x else y", _SHARE.format("x > y"), _SHARE.format("y > x")),

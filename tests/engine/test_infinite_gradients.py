@@ -52,3 +52,11 @@ def test_relu_of_any_size_and_order(shape, dtype):
         out = torch.relu(torch.from_numpy(x.copy(order="K"))).numpy()
         np.testing.assert_array_equal(out, np.maximum(0, x))
         assert out.dtype == dtype
+
+
+def test_a_compiled_gate_is_as_shut():
+    pytest.importorskip("numba")
+    f = torch.compile(lambda x: torch.relu(x) * 1.0)
+    x = torch.tensor(XS, requires_grad=True)
+    f(x).backward(torch.full_like(x, math.inf))
+    assert f.why is None and x.grad.tolist() == [0, 0, 0, 0, math.inf, math.inf, math.inf]

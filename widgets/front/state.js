@@ -241,29 +241,22 @@ export function withNumbers(text, names) {
   });
 }
 
-/** @type {WeakMap<Trace, Edge[][]>} */
-const arrivingAt = new WeakMap();
-/** The edges that arrive at each node. @param {Trace} trace */
-export function arriving(trace) {
-  let into = arrivingAt.get(trace);
-  if (!into) {
-    arrivingAt.set(trace, (into = trace.nodes.map(() => /** @type {Edge[]} */ ([]))));
-    for (const e of trace.edges) into[e.target].push(e);
-  }
-  return into;
+/** The edges by the node at this end of theirs, sorted once for each trace. @param {"source" | "target"} end */
+function edgesBy(end) {
+  /** @type {WeakMap<Trace, Edge[][]>} */ const known = new WeakMap();
+  return (/** @type {Trace} */ trace) => {
+    let by = known.get(trace);
+    if (!by) {
+      known.set(trace, (by = trace.nodes.map(() => /** @type {Edge[]} */ ([]))));
+      for (const e of trace.edges) by[e[end]].push(e);
+    }
+    return by;
+  };
 }
-
-/** @type {WeakMap<Trace, Edge[][]>} */
-const leavingAt = new WeakMap();
-/** The edges that leave each node. @param {Trace} trace */
-export function leaving(trace) {
-  let out = leavingAt.get(trace);
-  if (!out) {
-    leavingAt.set(trace, (out = trace.nodes.map(() => /** @type {Edge[]} */ ([]))));
-    for (const e of trace.edges) out[e.source].push(e);
-  }
-  return out;
-}
+/** The edges that arrive at each node. */
+export const arriving = edgesBy("target");
+/** The edges that leave each node. */
+export const leaving = edgesBy("source");
 
 /** The first node whose value or gradient is not a finite number although everything it is made of is, said in words; "" if none.
  * @param {Trace} trace @param {Point} point */
