@@ -1,13 +1,23 @@
 """`python -m minigrad.course FOLDER`: the course's notebooks, copied to where a learner can write into them.
 
-What lives here: that command. It never overwrites. What does not: grading (grade.py), handing out with nbgrader (nbgrader.py).
+What lives here: that command, and what it says when it cannot. It never overwrites, and it never leaves half a notebook. What does not:
+grading (grade.py), handing out with nbgrader (nbgrader.py).
 """
 
 import argparse
+import errno
 import importlib.metadata
+import os
+import shlex
 import shutil
+import subprocess
 import sys
 from pathlib import Path
+
+from ..errors import explain
+
+NOT_OURS = (errno.EACCES, errno.EPERM, errno.EROFS)
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 def chapters() -> list[Path]:
@@ -23,35 +33,68 @@ def chapters() -> list[Path]:
 
 
 def copy(folder: Path) -> tuple[list[Path], list[Path]]:
-    """Copy the notebooks into `folder`. Returns what is new there and what was there already and stays as it is.
-
-    Raises FileNotFoundError if the installation has no notebooks.
-    """
-    found = chapters()
-    if not found:
-        raise FileNotFoundError("this installation of minigrad has no notebooks: install its wheel, or clone the repository.")
+    """Copy the notebooks into `folder`. Returns what is new there and what was there already and stays as it is."""
     folder.mkdir(parents=True, exist_ok=True)
     new, kept = [], []
-    for source in found:
+    for source in chapters():
         target = folder / source.name
-        if target.exists():
+        if os.path.lexists(target):  # a link that leads nowhere is somebody's, too
             kept.append(target)
-        else:
-            shutil.copyfile(source, target)
-            new.append(target)
+            continue
+        part = folder / f".{source.name}.part"  # half a notebook would be "there already" the next time
+        try:
+            shutil.copyfile(source, part)
+            os.replace(part, target)
+        except OSError:
+            part.unlink(missing_ok=True)
+            raise
+        new.append(target)
     return new, kept
+
+
+def in_the_way(folder: Path) -> Path | None:
+    """The part of the path that is there and is no folder. (os.path, because Path's own questions raise where nobody may look.)"""
+    return next((path for path in (folder, *folder.parents) if os.path.lexists(path) and not os.path.isdir(path)), None)
+
+
+def complaint(folder: Path, error: OSError) -> str:
+    """What happened, why, and what to do instead."""
+    command = "python -m minigrad.course"
+    sentence = "the notebooks were not copied."
+    there = [source for source in chapters() if os.path.isfile(folder / source.name)]
+    if taken := in_the_way(folder):
+        other = taken.with_name(f"{taken.stem}-notebooks")
+        return explain(sentence, f"{taken} is there already and is not a folder. It stays as it is.",
+                       instead=f"choose a name that is free, for example: {command} {quoted(other)}")
+    if error.errno in NOT_OURS:
+        return explain(sentence, f"Into {folder} this account may not write ({error.strerror}).",
+                       instead=f"choose a folder of your own, for example: {command} {quoted(Path.home() / 'minigrad-course')}")
+    if error.errno in NO_ROOM:
+        missing = [source for source in chapters() if source not in there]
+        room = sum(source.stat().st_size for source in missing) / 1e6
+        return explain("not all notebooks were copied.", f"There is no more room for {folder} ({error.strerror}). "
+                       f"{len(there)} notebooks are there, each of them whole; {len(missing)} are missing.",
+                       instead=f"make {room:.1f} MB free and give the same command again: it only brings what is missing.")
+    return explain(sentence, f"{folder}: {error.strerror or error}.", instead=f"try another folder, for example: {command} my-course")
+
+
+def quoted(path: Path) -> str:
+    """The path as one word of a command."""
+    return subprocess.list2cmdline([str(path)]) if sys.platform == "win32" else shlex.quote(str(path))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m minigrad.course", description="Copy the course's notebooks into a folder.")
     parser.add_argument("folder", type=Path, help="where to; it is made if it does not exist, and nothing in it is overwritten")
     folder = parser.parse_args().folder
+    if not chapters():
+        sys.exit("minigrad: this installation has no notebooks. Install minigrad's wheel, or clone its repository.")
     try:
         new, kept = copy(folder)
     except OSError as error:
-        sys.exit(f"minigrad: {error}")
+        sys.exit(f"minigrad: {complaint(folder, error)}")
     print(f"{len(new)} notebooks copied to {folder}" + (f"; {len(kept)} were there already and stay as they are" if kept else "") + ".")
-    print(f"Next: jupyter lab {folder / '00_start_here.ipynb'}")
+    print(f"Next: jupyter lab {quoted(folder / '00_start_here.ipynb')}")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,109 @@
+"""`python -m minigrad.course FOLDER`: what it copies, what it leaves alone, and what it says when it cannot.
+
+What lives here: the command in this checkout. What does not: the command from the wheel alone (tests/test_project.py).
+"""
+import errno
+import os
+import shlex
+import sys
+
+import pytest
+
+from minigrad.course import __main__ as course
+
+CHAPTERS = sorted(path.name for path in course.chapters())
+
+
+@pytest.fixture
+def command(monkeypatch, tmp_path, capsys):
+    """Give the command in an empty folder: what it printed, or what it said when it ended with an error."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["python -m minigrad.course", *map(str, arguments)])
+        try:
+            course.main()
+        except SystemExit as end:
+            assert capsys.readouterr().out == ""
+            return str(end)
+        return capsys.readouterr().out
+
+    return run
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_the_notebooks_arrive_and_the_next_command_is_one_command(command, tmp_path):
+    said = command("my course/here")
+    assert f"{len(CHAPTERS)} notebooks copied" in said and names(tmp_path / "my course/here") == CHAPTERS
+    if sys.platform != "win32":
+        program, *arguments = shlex.split(said.splitlines()[-1].removeprefix("Next: "))
+        assert program == "jupyter" and arguments[0] == "lab" and os.path.isfile(arguments[1]) and len(arguments) == 2
+
+
+def test_nothing_that_is_there_is_touched(command, tmp_path):
+    folder = tmp_path / "course"
+    folder.mkdir()
+    (folder / CHAPTERS[3]).write_text("my work")
+    if sys.platform != "win32":  # making links is a right of its own there
+        (folder / CHAPTERS[4]).symlink_to("elsewhere.ipynb")
+    kept = len(names(folder))
+    assert f"{len(CHAPTERS) - kept} notebooks copied to course; {kept} were there already and stay as they are." in command("course")
+    assert (folder / CHAPTERS[3]).read_text() == "my work" and names(folder) == CHAPTERS
+    assert kept == 1 or os.readlink(folder / CHAPTERS[4]) == "elsewhere.ipynb"
+
+
+@pytest.mark.parametrize("folder", ["notes.txt", "notes.txt/course"])
+def test_a_file_is_no_folder(command, tmp_path, folder):
+    (tmp_path / "notes.txt").write_text("mine")
+    assert command(folder) == (
+        "minigrad: the notebooks were not copied.\n\n"
+        "notes.txt is there already and is not a folder. It stays as it is.\n"
+        "Instead: choose a name that is free, for example: python -m minigrad.course notes-notebooks")
+    assert names(tmp_path) == ["notes.txt"] and (tmp_path / "notes.txt").read_text() == "mine"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="who may write is said otherwise there")
+@pytest.mark.parametrize("folder", ["locked", "locked/course"])
+def test_a_folder_where_one_may_not_write(command, tmp_path, monkeypatch, folder):
+    (tmp_path / "locked").mkdir()
+    (tmp_path / "locked").chmod(0o555)
+    found, me = course.chapters(), os.geteuid()
+    monkeypatch.setattr(course, "chapters", lambda: found)  # another account may not even see the checkout
+    if me == 0:  # root may write everywhere
+        os.seteuid(65534)
+    try:
+        said = command(folder)
+    finally:
+        os.seteuid(me)
+    assert said.startswith(f"minigrad: the notebooks were not copied.\n\nInto {folder} this account may not write (Permission denied).\n")
+    assert "Instead: choose a folder of your own, for example: python -m minigrad.course " in said and "minigrad-course" in said
+    assert names(tmp_path / "locked") == []
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device here is always full")
+def test_a_full_disk_leaves_no_half_notebook_and_the_same_command_goes_on(command, tmp_path):
+    folder = tmp_path / "course"
+    folder.mkdir()
+    (folder / f".{CHAPTERS[5]}.part").symlink_to("/dev/full")  # the sixth notebook finds no room
+    said = command("course")
+    assert "not all notebooks were copied" in said and "no more room for course (No space left on device)" in said
+    assert f"5 notebooks are there, each of them whole; {len(CHAPTERS) - 5} are missing." in said
+    assert "MB free and give the same command" in said
+    assert names(folder) == CHAPTERS[:5]
+    assert command("course").startswith(f"{len(CHAPTERS) - 5} notebooks copied to course; 5 were there already")
+    assert all((folder / source.name).read_bytes() == source.read_bytes() for source in course.chapters())
+
+
+def test_any_other_fault_is_named(command, monkeypatch, tmp_path):
+    said = command("x" * 5000)
+    assert "the notebooks were not copied" in said and "Instead: try another folder" in said and "Errno" not in said
+    monkeypatch.setattr(course.os, "replace", lambda *paths: (_ for _ in ()).throw(OSError(errno.EIO, "Input/output error")))
+    assert "course: Input/output error." in command("course") and names(tmp_path / "course") == []
+
+
+def test_an_installation_without_notebooks_says_so(command, monkeypatch, tmp_path):
+    monkeypatch.setattr(course, "chapters", lambda: [])
+    assert "has no notebooks" in command("course") and names(tmp_path) == []
