@@ -31,6 +31,14 @@ def test_a_run_has_a_frame_for_every_event(tmp_path):
         assert len(sizes) == 1 and len(pictures) == view.total + 1, "one size, and each event changes the picture"
 
 
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_corners_of_a_gif_are_not_white_on_a_dark_page(tmp_path, dark):
+    view, _ = neuron()
+    image = Image.open(view.save(tmp_path / "run.gif", dark=dark)).convert("RGB")
+    ground = image.getpixel((image.width // 2, 6))
+    assert image.getpixel((0, 0)) == ground and (sum(ground) < 150) == dark
+
+
 def test_a_png_is_the_shown_step_in_the_wanted_colours(tmp_path):
     view, _ = neuron()
     light, dark = (np.asarray(Image.open(view.save(tmp_path / "a.png", dark=d)).convert("RGB")).mean() for d in (False, True))
