@@ -5,10 +5,12 @@ compiled (kernels/fused_numba.py), and PyTorch's compiler, which does far more.
 
 f runs once on tensors without numbers: every operation on them is written down, and whatever wants to read a number (`if x > 0`, `item()`)
 ends the trace. If all operations are elementwise, on tensors of one shape and dtype, a loop is made that holds a whole chain in
-registers, where eager code writes every intermediate result to memory. Otherwise f simply runs, and `why` says in one sentence why.
+registers, where eager code writes every intermediate result to memory; only results of functions like exp are kept for the backward pass.
+Otherwise f simply runs, and `why` says in one sentence why.
 """
 import functools
 import re
+import sys
 import types
 import warnings
 from importlib.util import find_spec
@@ -18,6 +20,7 @@ import numpy as np
 
 from .batching import NumbersNeeded, Sample
 from .modes import handling, state
+from .node import ALONE
 from .op import GENERAL, TABLE, Op
 from .ops import activations as A
 from .ops import elementwise as E
@@ -51,6 +54,7 @@ FORMULAS: dict[Op, tuple[str, ...]] = {
     A.silu_: ("x * sigmoid(x)", "g * (sigmoid(x) * (x * (one - sigmoid(x)) + one))"),
     A.gelu_: ("x * cdf(x)", "g * gelu_derivative(x)"),
 }  # fmt: skip
+_COSTLY = ("exp(", "log(", "sin(", "cos(", "tanh(", "sigmoid(", "cdf(", "power(")
 _NUMBERS = {"zero": 0.0, "half": 0.5, "one": 1.0, "two": 2.0}
 _FIXED = (int, float, bool, str, bytes, complex, type(None))
 _kernels: dict[Any, Any] = {}  # (source, dtype, constants): the compiled functions
@@ -103,34 +107,35 @@ class Trace:
         self.constants[name] = value
         return name
 
-    def source(self, result: str, count: int) -> str:
-        """The text of the two loops: forward, and backward with the forward computed again."""
+    def source(self, result: str, count: int) -> tuple[str, int]:
+        """The text of the two loops, and how many values the forward loop keeps for the backward loop, which computes the others again."""
         inputs = [f"x{i}" for i in range(count)]
-        forward, backward, known = [], [], set()
+        values, slopes = [], []
         for op, names, out, number in self.lines:
-            value, *slopes = FORMULAS[op] if number is None else self.power(number)
+            value, *rules = FORMULAS[op] if number is None else self.power(number)
             words = dict(zip("xy", names, strict=False)) | {"o": out, "g": "g_" + out}
-            forward.append(f"{out} = {_fill(value, words)}")
-            step = []
-            for name, slope in zip(names, slopes, strict=True):
-                if name[0] in "xv":
-                    step.append((f"g_{name}", _fill(slope, words)))
-            backward.append((out, step))
+            values.append((out, names, _fill(value, words)))
+            slopes.append((out, [(f"g_{x}", _fill(rule, words)) for x, rule in zip(names, rules, strict=True) if x[0] in "xv"]))
         sums, lines = {f"g_{result}"}, []
-        for out, step in reversed(backward):
+        for out, step in reversed(slopes):
             if f"g_{out}" not in sums:  # nothing that the result depends on
                 continue
             for target, text in step:
                 lines.append(f"{target} = {target} + ({text})" if target in sums else f"{target} = {text}")
                 sums.add(target)
-        known.update(sums)
+        kept, again = _to_keep(values, lines)
         load = [f"{x} = {x}_[i]" for x in inputs]
-        store = [f"d{i}[i] = {f'g_x{i}' if f'g_x{i}' in known else 'zero'}" for i in range(count)]
+        keep = [f"kept[{n}, i] = {out}" for n, out in enumerate(kept)]
         given = ", ".join(x + "_" for x in inputs)
-        body = "".join(f"        {line}\n" for line in [*load, *forward])
-        text = f"def forward({given}, out):\n    for i in range(out.size):\n{body}        out[i] = {result}\n\n"
-        text += f"def backward(g, {given}, {', '.join(f'd{i}' for i in range(count))}):\n    for i in range(g.size):\n{body}"
-        return text + "".join(f"        {line}\n" for line in [f"g_{result} = g[i]", *lines, *store])
+        forward = [*load, *[f"{out} = {text}" for out, _, text in values], *keep, f"out[i] = {result}"]
+        fetch = [f"{out} = kept[{n}, i]" for n, out in enumerate(kept)]
+        store = [f"d{i}[i] = {f'g_x{i}' if f'g_x{i}' in sums else 'zero'}" for i in range(count)]
+        backward = [*load, *fetch, *again, f"g_{result} = g[i]", *lines, *store]
+        return (
+            f"def forward({given}, kept, out):\n    for i in range(out.size):\n" + _body(forward)
+            + f"\ndef backward(g, {given}, kept, {', '.join(f'd{i}' for i in range(count))}):\n    for i in range(g.size):\n"
+            + _body(backward)
+        ), len(kept)  # fmt: skip
 
     def power(self, n: float):
         """x ** n and its derivative; small whole numbers are products."""
@@ -140,6 +145,25 @@ class Trace:
             return {0.5: "sqrt(x)", -0.5: "one / sqrt(x)", -1.0: "one / x"}.get(k) or f"power(x, {self.constant(k)})"
 
         return written(n), f"g * ({self.constant(n)} * ({written(n - 1)}))" if n else "g * zero"
+
+
+def _to_keep(values, lines):
+    """Of the values that the backward lines read: those to keep, because a function would have to be called, and lines for the rest."""
+    needed = set(re.findall(r"\bv\d+\b", "\n".join(lines)))
+    kept, again = [], []
+    for out, names, text in reversed(values):
+        if out not in needed:
+            continue
+        if any(call in text for call in _COSTLY):
+            kept.append(out)
+        else:
+            again.append(f"{out} = {text}")
+            needed.update(names)
+    return kept, again[::-1]
+
+
+def _body(lines: list[str]) -> str:
+    return "".join(f"        {line}\n" for line in lines)
 
 
 def _fill(formula: str, words: dict[str, str]) -> str:
@@ -214,10 +238,8 @@ class CompiledFunction:
         entry = self._rows.get(tuple(key))
         if entry is None or not _holds(entry[1]):
             entry = self._rows[tuple(key)] = self._trace(args)
-        row, _, self.why = entry
-        if row is None:
-            return self.function(*args)
-        return row.call(*[a for a in args if isinstance(a, Variable)])
+        fused, _, self.why = entry
+        return self.function(*args) if fused is None else fused(*[a for a in args if isinstance(a, Variable)])
 
     def _trace(self, args):
         watched: list[Any] = []
@@ -225,7 +247,7 @@ class CompiledFunction:
             if not find_spec("numba"):
                 raise Unfit("numba is not installed.")
             watched = _watched(self.function)
-            return self._row(args), watched, None
+            return self._fused(args), watched, None
         except Unfit as reason:
             why = f"{self.function.__name__} runs as it is, not fused: {reason}"
         except NumbersNeeded:
@@ -235,7 +257,7 @@ class CompiledFunction:
             warnings.warn(why, stacklevel=4)
         return None, watched, why
 
-    def _row(self, args):
+    def _fused(self, args):
         tensors = [a for a in args if isinstance(a, Variable)]
         if not tensors:
             raise Unfit("no argument is a tensor.")
@@ -252,17 +274,33 @@ class CompiledFunction:
             result = self.function(*[next(given) if isinstance(a, Variable) else a for a in args])
         if not isinstance(result, Variable) or not trace.lines or id(result) not in trace.names:
             raise Unfit("it must return one tensor that it has computed.")
-        self.source = trace.source(trace.names[id(result)], len(tensors))
+        self.source, kept = trace.source(trace.names[id(result)], len(tensors))
         key = self.source, kind, tuple(trace.constants.items())
         if key not in _kernels:
             from .kernels.fused_numba import build
 
             _kernels[key] = build(*key[:2], trace.constants)
-        return _make_row(self.function, args, *_kernels[key])
+        row = _make_row(self.function, args, *_kernels[key])
+
+        spare: list[np.ndarray] = []  # the last call's, used again once no graph holds it: fresh memory costs more than the loop
+
+        def fused(*tensors):
+            values = spare.pop() if spare else None
+            if values is None or sys.getrefcount(values) > ALONE:
+                first = tensors[0].array
+                values = np.empty((kept, first.size), first.dtype)
+            out = row.call(*tensors, values)
+            spare[:] = (values,)
+            return out
+
+        return fused
 
 
 def _make_row(function, args, forward, backward) -> Op:
-    """The row of one fused function. It stands in no table: its derivative beyond the first is that of the plain function."""
+    """The row of one fused function. It stands in no table: its derivative beyond the first is that of the plain function.
+
+    What the forward loop keeps goes into an array that the caller brings, the row's one parameter: a row per value.
+    """
     places = [i for i, a in enumerate(args) if isinstance(a, Variable)]
     names = [f"x{i}" for i in range(len(places))]
 
@@ -274,26 +312,25 @@ def _make_row(function, args, forward, backward) -> Op:
 
     args = [None if isinstance(a, Variable) else a for a in args]  # hold no tensor
 
-    def run(*arrays):
-        arrays = [a if a.flags.carray else np.array(a, order="C") for a in arrays]
+    def run(kept, *arrays):
         out = np.empty(arrays[0].shape, arrays[0].dtype)
-        forward(*[a.reshape(-1) for a in arrays], out.reshape(-1))
+        forward(*[a.ravel() for a in arrays], kept, out.ravel())
         return out
 
-    def pull(g, *xs):
+    def pull(g, kept, *xs):
         if type(g) is not np.ndarray:
             from .func import vjp
 
             return vjp(plain, *xs)[1](g)
-        arrays = [a if a.flags.carray else np.array(a, order="C") for a in (g, *xs)]
-        out = [np.empty(a.shape, a.dtype) for a in arrays[1:]]
-        backward(*[a.reshape(-1) for a in arrays], *[d.reshape(-1) for d in out])
+        out = [np.empty(x.shape, x.dtype) for x in xs]
+        backward(g.ravel(), *[a.ravel() for a in xs], kept, *[d.ravel() for d in out])
         return tuple(out)
 
     listed = ", ".join(names)
     scope: dict[str, Any] = {"run": run, "pull": pull}
-    rules = "".join(f"    '{x}': lambda g, {listed}: pull(g, {listed})[{i}],\n" for i, x in enumerate(names))
-    exec(f"forward = lambda {listed}: run({listed})\ntogether = lambda g, {listed}: pull(g, {listed})\nrules = {{\n{rules}}}", scope)  # noqa: S102
+    together = f"lambda g, {listed}, kept: pull(g, kept, {listed})"
+    rules = "".join(f"    '{x}': lambda g, {listed}, kept: pull(g, kept, {listed})[{i}],\n" for i, x in enumerate(names))
+    exec(f"forward = lambda {listed}, kept: run(kept, {listed})\ntogether = {together}\nrules = {{\n{rules}}}", scope)  # noqa: S102
     row = Op("fused", scope["forward"], GENERAL, args=" ".join(names), together=scope["together"], **scope["rules"])
     for key in [key for key, known in TABLE.items() if known is row]:
         del TABLE[key]

@@ -12,14 +12,17 @@ import threading
 
 
 class State(threading.local):
-    grad = True  # is a graph recorded?
-    inference = False
-    anomaly: bool | str = False  # False, True (check NaN and remember the forward lines), "inf too" or "no check"
-    inputs_given = False  # is this a backward pass to given inputs (autograd.grad)?
-    profiler = None  # who times nodes and custom Functions (profiler.py)
-    handlers: tuple = ()
-    transforms = 0  # how many torch.func transforms are running
-    vmap = None  # the innermost of them that is a vmap (batching.py)
+    """Set in `__init__`, which runs once in each thread: a default on the class would take three times as long to read."""
+
+    def __init__(self):
+        self.grad = True  # is a graph recorded?
+        self.inference = False
+        self.anomaly: bool | str = False  # False, True (check NaN and remember the forward lines), "inf too" or "no check"
+        self.inputs_given = False  # is this a backward pass to given inputs (autograd.grad)?
+        self.profiler = None  # who times nodes and custom Functions (profiler.py)
+        self.handlers: tuple = ()
+        self.transforms = 0  # how many torch.func transforms are running
+        self.vmap = None  # the innermost of them that is a vmap (batching.py)
 
 
 state = State()

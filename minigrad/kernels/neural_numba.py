@@ -12,11 +12,13 @@ gelu 44 / 55 (numpy 800 / 900).
 import math
 
 from numba import njit
-from numpy import float32, floor, int32
+from numpy import float32, int32
 
 ONE, HALF = float32(1), float32(0.5)
 LOG2E, LN2_HIGH, LN2_LOW = float32(1.44269504), float32(0.693359375), float32(-2.12194440e-4)
 LOWEST, HIGHEST = float32(-104), float32(88.8)  # beyond these exp is 0 or inf
+ZERO, SMALL = float32(0), float32(-87.33654)  # below SMALL exp is denormal
+ROUND, ROUND_BITS = float32(1.5 * 2**23), int32(0x4B400000)
 E0, E1, E2 = float32(1.9875691500e-4), float32(1.3981999507e-3), float32(8.3334519073e-3)  # Cephes, expf
 E3, E4, E5 = float32(4.1665795894e-2), float32(1.6666665459e-1), float32(5.0000001201e-1)
 SMALLEST, MAGNITUDE, BIAS, MANTISSA, FIRST = int32(-(2**31)), int32(2**31 - 1), int32(127), int32(23), int32(1)
@@ -44,18 +46,35 @@ def summing(signature):
 
 @in_order
 def exp(x):
-    """Two thirds of a unit in the last place; 0, inf and nan as exp has them. 2 ** n in two factors, so that small results are denormal."""
+    """Within 1.3 units of the last place; 0, inf and nan as exp has them. 2 ** n in two factors, so that small results are denormal.
+
+    ROUND + n has n in its lowest bits, so neither rounding nor conversion is an instruction.
+    """
     c = LOWEST if x < LOWEST else x
     c = HIGHEST if c > HIGHEST else c
-    n = floor(c * LOG2E + HALF)
-    r = (c - n * LN2_HIGH) - n * LN2_LOW
-    p = ((((E0 * r + E1) * r + E2) * r + E3) * r + E4) * r + E5
-    p = p * (r * r) + (r + ONE)
-    whole = int32(n)
+    t = float32(c * LOG2E + ROUND)
+    whole = int32(t.view(int32) - ROUND_BITS)
     half = int32(whole >> FIRST)
     first = int32((half + BIAS) << MANTISSA).view(float32)
     second = int32((whole - half + BIAS) << MANTISSA).view(float32)
-    return p * first * second
+    return fraction(c, t - ROUND) * first * second
+
+
+@in_order
+def fraction(c, n):
+    """exp(c) / 2 ** n for the whole number n nearest to c / log(2)."""
+    r = (c - n * LN2_HIGH) - n * LN2_LOW
+    p = ((((E0 * r + E1) * r + E2) * r + E3) * r + E4) * r + E5
+    return p * (r * r) + (r + ONE)
+
+
+@in_order
+def exp_below_one(x):
+    """exp of x <= 0, for rows from which their largest number was taken: one factor 2 ** n is enough if denormal results are 0."""
+    c = SMALL if x < SMALL else x
+    t = float32(c * LOG2E + ROUND)
+    y = fraction(c, t - ROUND) * int32((t.view(int32) + BIAS) << MANTISSA).view(float32)
+    return ZERO if x < SMALL else y
 
 
 @in_order
@@ -102,7 +121,7 @@ def softmax(x, out):
         m = largest(bits, i)
         total = float32(0)
         for j in range(x.shape[1]):
-            e = exp(x[i, j] - m)
+            e = exp_below_one(x[i, j] - m)
             out[i, j] = e
             total += e
         scale = ONE / total
@@ -127,7 +146,7 @@ def log_softmax(x, out):
         m = largest(bits, i)
         total = float32(0)
         for j in range(x.shape[1]):
-            total += exp(x[i, j] - m)
+            total += exp_below_one(x[i, j] - m)
         log_total = float32(math.log(total))
         for j in range(x.shape[1]):
             out[i, j] = (x[i, j] - m) - log_total
@@ -140,7 +159,7 @@ def log_softmax_slope(g, y, out):
         for j in range(g.shape[1]):
             total += g[i, j]
         for j in range(g.shape[1]):
-            out[i, j] = g[i, j] - exp(y[i, j]) * total
+            out[i, j] = g[i, j] - exp_below_one(y[i, j]) * total
 
 
 @njit(error_model="numpy", fastmath={"contract", "reassoc"})

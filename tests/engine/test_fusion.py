@@ -85,6 +85,35 @@ def test_everything_of_autograd_holds():
     assert np.allclose(torch.vmap(fused)(x.detach(), y.detach()).numpy(), smooth(x, y).detach().numpy())
 
 
+def test_what_one_call_keeps_is_not_another_s():
+    """The memory of the kept values is used again, but only once no graph holds it."""
+    fused = torch.compile(smooth)
+    (x, y), g = leaves("float32")
+    (u, v), _ = leaves("float32", seed=1)
+    first, second = fused(x, y), fused(u, v)
+    address = second.grad_fn._saved_kept.ctypes.data
+    for plain, out, inputs in ((smooth(x, y), first, (x, y)), (smooth(u, v), second, (u, v)), (smooth(x, y), first, (x, y))):
+        wanted = torch.autograd.grad(plain, inputs, g)
+        found = torch.autograd.grad(out, inputs, g, retain_graph=True)
+        for a, b in zip(wanted, found, strict=True):
+            assert np.abs(a.numpy() - b.numpy()).max() <= 3e-5 * max(1, np.abs(a.numpy()).max())
+    assert first.grad_fn._saved_kept.ctypes.data != address
+    del out, second
+    assert fused(u, v).grad_fn._saved_kept.ctypes.data == address
+
+
+def test_only_what_the_backward_pass_needs_is_kept():
+    kept = {}
+    for name, f in {
+        "cheap": lambda x: (x * x + 1) * x,
+        "unused": lambda x: torch.exp(x) + 1.0 * torch.sin(x),
+        "both": lambda x: torch.exp(x) * torch.sin(x),
+    }.items():
+        out = torch.compile(f)(torch.ones(5, requires_grad=True))
+        kept[name] = out.grad_fn._saved_kept.shape
+    assert kept == {"cheap": (0, 5), "unused": (1, 5), "both": (2, 5)}
+
+
 def test_numbers_that_change_are_noticed():
     factor = 2.0
 
