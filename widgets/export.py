@@ -183,7 +183,7 @@ def animation(trace: Trace, picture: Picture, kind: str, dark: bool = False, sca
 
         ground = _style("rect", "g", "", dark)["fill"]  # a GIF is not half transparent: the rounded corners stand on the card's colour
         whole = [Image.alpha_composite(Image.new("RGBA", image.size, ground), image) for image in images]
-        first, *rest = [image.convert("RGB").quantize(128, dither=0) for image in whole]
+        first, *rest = [image.convert("RGB").quantize(128, dither=Image.Dither.NONE) for image in whole]
         first.save(out, "GIF", save_all=True, append_images=rest, duration=times, loop=0)
     else:
         images[0].save(out, "PNG", save_all=True, append_images=images[1:], duration=times, loop=0)

@@ -267,12 +267,11 @@ def page(title: str, state: dict, module: str, css: str) -> str:
             return {str(k): plain(v) for k, v in value.items()}
         return [plain(v) for v in value] if isinstance(value, (list, tuple)) else value
 
-    data = json.dumps(plain(state), ensure_ascii=False).replace("</", "<\\/")
-    shell = PAGE
+    # No "<" at all: names are a learner's, and "<!--<script>" in one would hide the end of the page's own script from the browser.
+    data = json.dumps(plain(state), ensure_ascii=False).replace("<", "\\u003c")
     module = module.replace("export default { render };", "const view = { render };").replace("</script", "<\\/script")
-    for key, text in {"TITLE": escape(title), "CSS": css, "MODULE": module, "STATE": data}.items():
-        shell = shell.replace(f"%{key}%", text)
-    return shell
+    parts = {"TITLE": escape(title), "CSS": css, "MODULE": module, "STATE": data}
+    return re.sub("%(TITLE|CSS|MODULE|STATE)%", lambda place: parts[place[1]], PAGE)  # in one go: a title may contain "%STATE%"
 
 
 PAGE = """<!doctype html>
