@@ -27,6 +27,16 @@ def new(kind: type, sentence: str) -> Exception:
     return kind(explain(sentence, why=found[0], instead=found[1], chapter=found[2]) if found else sentence)
 
 
+def a_kind(thing: object) -> str:
+    """The type of a thing in a sentence.
+
+    >>> a_kind(3), a_kind("x")
+    ('an int', 'a str')
+    """
+    name = type(thing).__name__
+    return f"{'an' if name[0] in 'aeioAEIO' else 'a'} {name}"
+
+
 def nearest(name: str, known, prefix: str = "") -> str:
     """What exists and is spelled most like `name`, as a hint."""
     import difflib

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from .batching import NumbersNeeded, Sample
+from .errors import a_kind
 from .modes import handling, state
 from .node import ALONE
 from .op import GENERAL, TABLE, Op
@@ -195,7 +196,7 @@ def _watched(function, seen=None) -> list[tuple[Any, str, Any]]:
             or (isinstance(value, types.ModuleType) and value.__name__.split(".")[0] in ("minigrad", "math"))
             or (isinstance(value, type) and value.__module__.startswith("minigrad"))
         ):
-            raise Unfit(f"it reads {name}, a {type(value).__name__} that may change between calls; make it an argument.")
+            raise Unfit(f"it reads {name}, {a_kind(value)} that may change between calls; make it an argument.")
     return found
 
 

@@ -87,7 +87,7 @@ def _encode(x: Any, arrays: list[np.ndarray], places: dict[int, int], where: str
     hint = "x.state_dict()" if isinstance(x, Module) or hasattr(x, "state_dict") else "tensors, numbers, strings, lists and dicts"
     raise TypeError(
         errors.explain(
-            f"save(): {where} is a {type(x).__name__}, which cannot be saved.",
+            f"save(): {where} is {errors.a_kind(x)}, which cannot be saved.",
             why="A file that could bring back any object could also run any code when it is loaded.",
             instead=f"save {hint}; build the object again in code and fill it with load_state_dict().",
         )

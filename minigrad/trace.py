@@ -20,6 +20,7 @@ from itertools import islice
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from . import calls
+from .errors import a_kind
 from .rules import ATOM, PRODUCT, SUM, Rule, Text, latex, number_text, rule_for
 from .scalar import Constant, Value, _number, backward_order
 
@@ -356,7 +357,7 @@ def _check_like_value(root: object) -> None:
         do = "A plain number has no history: start with x = Value(1.0) and compute with x."
     elif isinstance(root, type):
         do = f"This is the class itself: make an object of it, x = {root.__name__}(1.0), and compute with x."
-    raise TypeError(f"only a Value (or an object with data, _prev and _op) has a graph, and this is a {kind}. {do}")
+    raise TypeError(f"only a Value (or an object with data, _prev and _op) has a graph, and this is {a_kind(root)}. {do}")
 
 
 def _parents(obj: Any) -> Iterable:

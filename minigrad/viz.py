@@ -9,6 +9,7 @@ from collections import namedtuple
 
 import graphviz
 
+from .errors import a_kind
 from .node import FREED, AccumulateGrad
 from .variable import Variable
 
@@ -89,7 +90,7 @@ def make_dot(var, params=None, show_attrs=False, show_saved=False, max_attr_char
     names = {id(p): name for name, p in dict(params or {}).items() if isinstance(p, Variable)}
     for name, p in dict(params or {}).items():
         if not isinstance(p, Variable):
-            raise AssertionError(f"params must map names to tensors; '{name}' is a {type(p).__name__}")
+            raise AssertionError(f"params must map names to tensors; '{name}' is {a_kind(p)}")
     style = {
         "style": "filled",
         "shape": "box",

@@ -140,6 +140,12 @@ def test_memory_counts_each_storage_once(shell):
     assert "4 Values hold" in repr(run(shell, "%memory y"))
 
 
+def test_memory_counts_arrays_that_are_no_tensors(shell):
+    run(shell, "picked = a[torch.tensor([0, 1, 1])].sum()")
+    text = repr(run(shell, "%memory picked"))
+    assert "indices[0]: 3" in text and "hold 24 B" in text
+
+
 # ---- %step, %%graph
 
 def test_step_starts_at_the_seed(shell):
@@ -283,7 +289,7 @@ def test_chapters_are_the_notebooks_that_exist():
     ("%rule tanh a", "takes numbers"),
     ("%rule tanh 1 2", "one input"),
     ("%memory", "for example: %memory loss"),
-    ("%memory 3", "a int"),
+    ("%memory 3", "is an int."),
     ("%step q", "There is no variable 'q' yet"),
     ("%step X", "Did you mean 'x'?"),
     ("%step 3 +", "cannot read '3 +'"),

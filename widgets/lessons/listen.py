@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from minigrad import Value
+from minigrad.errors import a_kind
 from minigrad.scalar import Constant
 
 from .lesson import number, same
@@ -198,7 +199,7 @@ def _not_returned(names: dict[str, object], inputs: dict[str, float], cls: type,
         if name not in inputs and not isinstance(value, (cls, int, float)):
             line = next((line for line in lines_of(program) if line.replace(" ", "").startswith(f"{name}=")), name)
             gives = (
-                "gives None: its operator has no return yet" if value is None else f"gives a {type(value).__name__}, not a {cls.__name__}"
+                "gives None: its operator has no return yet" if value is None else f"gives {a_kind(value)}, not a {cls.__name__}"
             )
             return f"{line}   {gives}."
     return ""
@@ -272,10 +273,10 @@ def _forward(cls: type, program: Callable, inputs: dict[str, float]) -> tuple[An
     except Exception as error:
         raise _End(_not_returned(names, inputs, cls, program) or _stopped(error, cls, program)) from None
     if not isinstance(root, cls):
-        raise _End(_not_returned(names, inputs, cls, program) or f"The program gave a {type(root).__name__}, not a {cls.__name__}.")
+        raise _End(_not_returned(names, inputs, cls, program) or f"The program gave {a_kind(root)}, not a {cls.__name__}.")
     for node in order_of(root):
         if not isinstance(node, cls):
-            raise _End(f"_prev holds a {type(node).__name__}: it may only hold {cls.__name__} objects.")
+            raise _End(f"_prev holds {a_kind(node)}: it may only hold {cls.__name__} objects.")
     if not parents_of(root):
         raise _End("The result does not remember its parents: _prev is empty, so a backward pass has no way to go.")
     return root, names

@@ -16,6 +16,7 @@ import ipywidgets
 
 import minigrad as torch
 from minigrad.create import tensor
+from minigrad.errors import a_kind
 from widgets.film import SLOT, Film
 
 from .contours import contour
@@ -87,7 +88,7 @@ def run(make: Callable, surface: Surface, lr: float, steps: int = STEPS) -> Path
     p = tensor(list(surface.start), dtype=torch.float64, requires_grad=True)
     optimizer = make([p], lr)
     if not (hasattr(optimizer, "step") and hasattr(optimizer, "zero_grad")):
-        raise TypeError(f"your optimizer must have step() and zero_grad(), but a {type(optimizer).__name__} came.")
+        raise TypeError(f"your optimizer must have step() and zero_grad(), but {a_kind(optimizer)} came.")
     points, heights = [], []
     for k in range(steps + 1):
         optimizer.zero_grad()

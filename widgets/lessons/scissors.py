@@ -19,6 +19,7 @@ import ipywidgets
 
 import minigrad as torch
 from minigrad.create import tensor
+from minigrad.errors import a_kind
 
 from .lesson import Lesson, Sentence, esc, label, number, svg, tag, verdict
 
@@ -196,7 +197,7 @@ class Cut:
         for _ in range(0 if failed else self.passes):
             call = f"{self.result}.backward({'retain_graph=True' if self.retain else ''})"
             if not isinstance(root, torch.Tensor):
-                self.log.append((call, f"AttributeError: a {type(root).__name__} has no backward.", False))
+                self.log.append((call, f"AttributeError: {a_kind(root)} has no backward.", False))
                 continue
             for card in self.cards:
                 card.arrived = None

@@ -12,6 +12,7 @@ from typing import Any
 
 from IPython.core.magic import Magics, cell_magic, magics_class
 
+from minigrad.errors import a_kind
 from minigrad.scalar import Value
 from minigrad.trace import is_tensor
 
@@ -83,7 +84,7 @@ class InstrumentMagics(Magics):
             if name not in ns:
                 raise Sorry(unknown_name(self.shell, name))
             if not (isinstance(ns[name], Value) or is_tensor(ns[name])):
-                raise Sorry(f"{name} is a {type(ns[name]).__name__}; %%gradcheck moves Values and Tensors.")
+                raise Sorry(f"{name} is {a_kind(ns[name])}; %%gradcheck moves Values and Tensors.")
         names = names or [n for n, t in ns.items() if n in program.reads and n[:1] != "_" and _is_input(t)]
         if not names:
             raise Sorry("The cell reads no Value and no Tensor that requires gradients. Name the inputs on the line: %%gradcheck w b")
@@ -96,7 +97,7 @@ class InstrumentMagics(Magics):
         made = numbers.made()
         result = program.run({**ns, **made})
         if not is_number_with_graph(result):
-            raise Sorry(f"The cell's result is a {type(result).__name__}, not a Value or Tensor. End the cell with the result.")
+            raise Sorry(f"The cell's result is {a_kind(result)}, not a Value or Tensor. End the cell with the result.")
         if is_tensor(result) and not result.requires_grad:
             raise Sorry(f"The result does not depend on {', '.join(names)} by any graph: there is no gradient to check.")
         total(result).backward()

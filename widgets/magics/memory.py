@@ -10,6 +10,7 @@ from typing import Any
 
 from IPython.core.magic import Magics, line_magic, magics_class
 
+from minigrad.errors import a_kind
 from minigrad.scalar import Value, backward_order
 from minigrad.trace import is_tensor
 
@@ -39,9 +40,9 @@ def nodes_of(root) -> list:
 
 
 def saved_arrays(node) -> list[tuple[str, Any]]:
-    """(name, array) of what a node keeps for its rule."""
+    """(name, array) of what a node keeps for its rule: tensors, and parameters that are arrays (an index, a mask)."""
     found = []
-    for name in node.saves:
+    for name in (*node.saves, *getattr(node.op, "params", ())):
         kept = getattr(node, name, None)
         for k, thing in enumerate(kept if isinstance(kept, (list, tuple)) else (kept,)):
             array = getattr(thing, "array", thing)
@@ -123,4 +124,4 @@ class MemoryMagics(Magics):
             return of_tensor(self.shell, root)
         if isinstance(root, Value):
             return of_value(root)
-        raise Sorry(f"%memory looks at a Tensor or a Value, and {line.strip()} is a {type(root).__name__}.")
+        raise Sorry(f"%memory looks at a Tensor or a Value, and {line.strip()} is {a_kind(root)}.")
