@@ -55,18 +55,24 @@ class Film(anywidget.AnyWidget):
     at = traitlets.Int(0).tag(sync=True)
     names = traitlets.List(traitlets.Unicode(), ["step", "take"]).tag(sync=True)  # what the two sliders are called
 
+    @traitlets.validate("take", "at")
+    def _exists(self, proposal):
+        """A moment that there is: the numbers come from a page."""
+        most = len(self.takes) - 1 if proposal["trait"].name == "take" else self.last
+        return max(0, min(proposal["value"], most))
+
     def show(self, ground: str, takes: list[dict], take: int = 0, at: int | None = None) -> None:
         """Put in another film: all of it, then where it stands (by default at its end)."""
         with self.hold_sync():
             self.ground, self.takes, self.take = ground, takes, take
-            self.at = self.last if at is None else min(max(at, 0), self.last)
+            self.at = self.last if at is None else at
 
     @property
     def last(self) -> int:
-        return len(self.takes[self.take]["says"]) - 1
+        return len(self.takes[self.take]["says"]) - 1 if self.takes else 0
 
     def picture(self) -> str:
-        return moment(self.ground, self.takes[self.take]["body"], self.at)
+        return moment(self.ground, self.takes[self.take]["body"], min(self.at, self.last))
 
     def sentence(self) -> str:
-        return self.takes[self.take]["says"][self.at]
+        return _at(self.takes[self.take]["says"], self.at)

@@ -224,3 +224,35 @@ def test_nonsense_gets_a_sentence(name, capfd):
             lesson.close()
             assert time.process_time() - start < 20, f"{parameter.name} = {what}"
     assert capfd.readouterr() == ("", "")
+
+
+FORGED = [None, True, -1, 10**9, 1e308, math.nan, "7", "<img src=q onerror=alert(1)>", [], [[1]], {"a": [None]}]
+
+
+@each
+def test_forged_messages_are_refused_or_taken_and_the_lesson_goes_on(name):
+    """What no honest page sends, to each slider, field, button and film."""
+    lesson = make(name)
+    lesson._repr_mimebundle_()  # ipywidgets itself catches what a message raises, and logs it
+    mine = [w for w in widget._instances.values() if w is lesson or _within(w, lesson)]
+    for one in mine:
+        for trait in {"value", "index", "take", "at", "step", "checked"} & set(one.keys):
+            for bad in FORGED:
+                one._handle_msg({"content": {"data": {"method": "update", "state": {trait: bad}}}, "metadata": {}, "buffers": []})
+        for content in ({"event": "click"}, {"event": ["<b>"]}, "click", None, 7):
+            one._handle_msg({"content": {"data": {"method": "custom", "content": content}}, "metadata": {}, "buffers": []})
+        words, picture = lesson.text(), lesson.picture()
+        assert words.strip() and "Traceback" not in words and "<img" not in picture, f"{type(one).__name__}: {words}"
+        if picture:
+            ET.fromstring(picture)
+    lesson.close()
+
+
+def _within(one, lesson):
+    """Whether a widget is a part of the lesson."""
+    inside, todo = set(), [lesson]
+    while todo:
+        box = todo.pop()
+        inside.add(box.model_id)
+        todo += [child for child in getattr(box, "children", ()) if child.model_id not in inside]
+    return one.model_id in inside
