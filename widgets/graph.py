@@ -57,7 +57,8 @@ def _lean(text: str) -> str:
     """Without comments and indentation: the module travels with every view."""
     text = re.sub(r"^\s*/\*(?:(?!\*/).)*\*/[ \t]*\n", "", text, flags=re.S | re.M)
     text = re.sub(r"/\*\* @(?:type|param) [^*]*\*/ ?", "", text)
-    return re.sub(r"^[ \t]+|^\s*//.*\n|^\n", "", text, flags=re.M)
+    text = re.sub(r"(?<=[;{}]) // .*$", "", text, flags=re.M)
+    return re.sub(r"^\s*//.*\n|^[ \t]+|^\n", "", text, flags=re.M)
 
 
 @cache

@@ -1,16 +1,16 @@
 """What the graph view costs in a real JupyterLab, beside the naive way: `python -m tests.benchmarks view` (also a part of `make bench`).
 
 For graphs of 10, 50, 500, 1,000 and 10,000 nodes: how long until it is painted, how long a slider's frame and a step take (p50 and p95
-of many), and how many bytes are sent to the browser when it opens and for every move of a slider. The view opens large graphs folded; the
-lines that say "all open" draw every card. The naive way, for comparison, is what notebooks usually do: an ipywidgets slider whose every
-change renders the graph anew with Graphviz into an Output; with at most 1,000 nodes, and NAIVE_SECONDS until its first picture stands and
-as long again for its moves. Where it takes longer, the table says so. Times are wall-clock times of one machine and only mean something
-beside each other.
+of many), how far apart a drag's frames are on the screen, and how many bytes are sent to the browser when it opens and for every move of
+a slider. The view opens large graphs folded; the lines that say "all open" draw every card, and "at the end" is the same with the
+backward pass stepped to its end, when every edge and every row of the ledger has numbers. The naive way, for comparison, is what
+notebooks usually do: an ipywidgets slider whose every change renders the graph anew with Graphviz into an Output; with at most 1,000
+nodes, and NAIVE_SECONDS until its first picture stands and as long again for its moves. Where it takes longer, the table says so. Times
+are wall-clock times of one machine and only mean something beside each other.
 """
 from __future__ import annotations
 
 import argparse
-import statistics
 import tempfile
 from pathlib import Path
 
@@ -79,13 +79,21 @@ RUN = """async ([cell, ready, seconds]) => {
   kernel.statusChanged.disconnect(onStatus);
   return [painted - begun, ended ? Math.max(0, painted - ended) : 0];
 }"""
-# One frame each: the event, the view's own work, and the layout that the browser does for it.
+# One frame each: the event, the view's own work and the layout that the browser does for it; and the time from frame to frame.
 FRAMES = """async ([cell, count, what]) => {
-  const root = window.jupyterapp.shell.currentWidget.content.widgets[cell].node.querySelector('.mg-root'), times = [];
-  const range = root.querySelector('.mg-input input[type=range]');
+  const root = window.jupyterapp.shell.currentWidget.content.widgets[cell].node.querySelector('.mg-root'), times = [], gaps = [];
+  const range = root.querySelector('.mg-input input[type=range]'), inputs = root.querySelector('.mg-inputs');
   if (what === 'step') { root.focus(); root.dispatchEvent(new KeyboardEvent('keydown', {key: 'Home', bubbles: true})); }
+  else {
+    inputs.dispatchEvent(new PointerEvent('pointerenter'));  // a mouse comes to the slider before it moves it
+    await new Promise((r) => setTimeout(r, 500));
+    range.dispatchEvent(new PointerEvent('pointerdown', {bubbles: true}));
+  }
+  let last = 0;
   for (let i = 0; i < count; i++) {
-    await new Promise(requestAnimationFrame);
+    const now = await new Promise(requestAnimationFrame);
+    if (last) gaps.push(now - last);
+    last = now;
     const begun = performance.now();
     if (what === 'slide') {
       range.value = String((i * 7) % (Number(range.max) + 1));
@@ -94,8 +102,12 @@ FRAMES = """async ([cell, count, what]) => {
     root.querySelector('.mg-svg').getBoundingClientRect();
     times.push(performance.now() - begun);
   }
-  if (what === 'slide') range.dispatchEvent(new Event('change', {bubbles: true}));
-  return times;
+  if (what === 'slide') {
+    range.dispatchEvent(new PointerEvent('pointerup', {bubbles: true}));
+    range.dispatchEvent(new Event('change', {bubbles: true}));
+    inputs.dispatchEvent(new PointerEvent('pointerleave'));
+  }
+  return [times, gaps];
 }"""
 # The naive slider by its keys; a move is over when the new picture stands in the page.
 KEYS = """async ([cell, count, seconds]) => {
@@ -129,7 +141,8 @@ def kilo(count: float) -> str:
 def measure(sizes: list[int]) -> list[list[str]]:
     """A row of the table for each size and way."""
     ways = [(n, "view", f"graph(computations[{n}][1])") for n in sizes]
-    ways += [(n, "view, all open", f"graph(computations[{n}][1], limit=1_000)") for n in sizes if 120 < n <= 1000]
+    ways += [(n, way, f"graph(computations[{n}][1], limit=1_000{more})") for n in sizes if 120 < n <= 1000
+             for way, more in (("view, all open", ""), ("view, at the end", ", step='end'"))]
     ways += [(n, "naive", f"naive({n})") for n in sorted(sizes) if n <= 1000]  # the largest last: a kernel inside Graphviz hears nobody
     chromium = lab.find_chromium()
     if chromium is None:
@@ -163,27 +176,26 @@ def measure(sizes: list[int]) -> list[list[str]]:
                     ready = ".jp-OutputArea-output .jp-OutputArea-output img, .widget-output img, .jp-OutputArea-output svg"
                 timed = page.evaluate(RUN, [cell, ready, NAIVE_SECONDS if way == "naive" else 120])
                 if timed is None:
-                    rows += [[f"{size:,}", other, f"over {NAIVE_SECONDS} s", *[""] * 5] for size, other, _ in ways[k:]]
+                    rows += [[f"{size:,}", other, f"over {NAIVE_SECONDS} s", *[""] * 6] for size, other, _ in ways[k:]]
                     print("  ".join(rows[-1]), flush=True)
                     break
                 whole, after = timed
                 page.wait_for_timeout(400)  # everything that still arrives belongs to the opening
                 opened, received[0] = received[0], 0
                 if way == "naive":
-                    slide, step = page.evaluate(KEYS, [cell, 12, NAIVE_SECONDS]), []
+                    slide, step, gaps = page.evaluate(KEYS, [cell, 12, NAIVE_SECONDS]), [], []
                     moves = len(slide)
                 else:
                     moves = 60
                     has = notebook.cell(cell).locator(".mg-input").count() > 0
-                    slide = page.evaluate(FRAMES, [cell, moves, "slide"]) if has else []
+                    slide, gaps = page.evaluate(FRAMES, [cell, moves, "slide"]) if has else ([], [])
                 page.wait_for_timeout(600)
                 per_move = received[0] / moves
                 if way != "naive":
-                    step = page.evaluate(FRAMES, [cell, 60, "step"])
+                    step, _ = page.evaluate(FRAMES, [cell, 60, "step"])
                     page.wait_for_timeout(300)
-                frame = f"{p(slide, 0.5):.1f} / {p(slide, 0.95):.1f}" if slide else "none"
-                steps = f"{statistics.median(step):.1f} / {p(step, 0.95):.1f}" if step else ""
-                rows.append([f"{n:,}", way, f"{whole:.0f}", f"{after:.0f}", frame, steps, kilo(opened), kilo(per_move)])
+                frame, apart, steps = (f"{p(times, 0.5):.1f} / {p(times, 0.95):.1f}" if times else "" for times in (slide, gaps, step))
+                rows.append([f"{n:,}", way, f"{whole:.0f}", f"{after:.0f}", frame or "none", apart, steps, kilo(opened), kilo(per_move)])
                 print("  ".join(rows[-1]), flush=True)
                 if way != "naive":
                     notebook.wait_idle()
@@ -191,8 +203,8 @@ def measure(sizes: list[int]) -> list[list[str]]:
 
 
 SIZES = [10, 50, 500, 1000, 10_000]
-HEAD = ["nodes", "way", "run to paint, ms", "of it after the cell's end", "slider frame p50 / p95, ms", "step p50 / p95, ms",
-        "sent to open", "sent per move"]  # fmt: skip
+HEAD = ["nodes", "way", "run to paint, ms", "of it after the cell's end", "slider frame p50 / p95, ms", "frames apart p50 / p95, ms",
+        "step p50 / p95, ms", "sent to open", "sent per move"]  # fmt: skip
 
 
 def main(arguments: list[str] | None = None) -> None:

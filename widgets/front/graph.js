@@ -20,6 +20,8 @@ const BIG = 120; // cards; of a bigger picture only what is near the window take
 const DASHED = 1200; // pixels; a longer wire is drawn whole: hundreds of them with their thousands of dashes take a browser seconds to paint
 const SLICE = 250; // cards, wires and rows out of sight that are written at once when a drag is over
 const LONG = 80; // rows; in a longer table each row is laid out for itself, or a changed number would move thousands of cells
+const PART = 40; // and this many rows are a part that the browser leaves alone while it is out of sight
+const ROW = 29; // pixels; the height of such a row
 /** @type {Record<string, string>} */
 const ICONS = { start: "M1 1h2v10H1zM11 1v10L4 6z", end: "M9 1h2v10H9zM1 1v10l7-5z" };
 
@@ -252,7 +254,7 @@ function render({ model, el }) {
     for (const c of cards) for (const k of ["mg-hit", "mg-flow"]) c.g.classList.toggle(k, k === kind && !!some?.has(c.card.id));
     for (const w of wires) {
       w.flow = kind === "mg-flow" && !!some?.has(w.edge.source) && !!some.has(w.edge.target);
-      w.g.classList.toggle("mg-flow", w.flow);
+      for (const e of [w.g, w.pill]) e?.classList.toggle("mg-flow", w.flow);
     }
   }
   function find() {
@@ -386,7 +388,7 @@ function render({ model, el }) {
     put(counts, folds.length ? `${trace.nodes.length + folds.reduce((k, n) => k + (n.members ?? 1) - 1, 0)} nodes on ${trace.nodes.length} cards` : `${trace.nodes.length} nodes: ${leaves} ${leaves === 1 ? "input" : "inputs"}, ${operations} ${operations === 1 ? "operation" : "operations"}`);
     root.setAttribute("aria-label", `computation graph of ${trace.title}`);
     svg = s("svg", { viewBox: `0 0 ${picture.w} ${picture.h}`, class: "mg-svg", role: "group", "aria-label": "graph" });
-    const under = s("g"), over = s("g");
+    const under = s("g"), middle = s("g"), over = s("g"); // lines, their labels, cards
     for (const f of picture.frames ?? []) {
       const g = s("g", { class: "mg-frame", tabindex: 0, role: "button", "data-fold": f.fold, "aria-label": `close the fold ${f.name}` }, s("title", {}, `close ${f.name}`),
         s("rect", { class: "mg-outline", x: f.x, y: f.y, width: f.w, height: f.h, rx: 12 }), s("rect", { class: "mg-lid", x: f.x, y: f.y, width: f.w, height: 23, rx: 11 }), s("path", { d: `M${f.x + 12} ${f.y + 10}h8l-4 6z` }), s("text", { x: f.x + 26, y: f.y + 16.5 }, f.name));
@@ -400,25 +402,26 @@ function render({ model, el }) {
       const [x0, y0] = n, [x1, y1] = n.slice(-2);
       const whole = s("path", { d: wire.d, class: "mg-ghost" });
       const line = s("path", { d: shortened(wire.d, false, 7), class: "mg-line" }), back = s("path", { d: shortened(wire.d, true, 7), class: "mg-line mg-line-b" });
-      if (Math.abs(x1 - x0) + Math.abs(y1 - y0) > DASHED) back.style.strokeDasharray = "none";
+      const long = Math.abs(x1 - x0) + Math.abs(y1 - y0) > DASHED;
+      if (long) back.style.strokeDasharray = "none";
       const tip = s("path", { d: `M${x1} ${y1}l-10-5v10z`, class: "mg-tip" }), tipBack = s("path", { d: `M${x0} ${y0}l10-5v10z`, class: "mg-tip mg-tip-b" });
       const g = s("g", { class: "mg-wire", "data-edge": wire.id }, whole, line, back, tip, tipBack);
-      let text = null, /** @type {any} */ face = null;
+      let text = null, /** @type {any} */ face = null, /** @type {any} */ pill = null;
       if (wire.pw) {
         text = s("text", { x: wire.px, y: wire.py + 4 });
         const inner = edge.broadcast ? [s("rect", { class: "mg-wide-mark", x: wire.px - wire.pw / 2 + 3, y: wire.py - 7, width: wire.pw - 6, height: 14, rx: 7 })] : [];
         face = s("rect", { x: wire.px - wire.pw / 2, y: wire.py - 10, width: wire.pw, height: 20, rx: 10 });
-        g.append(s("g", { class: "mg-pill" }, face, ...inner, text, s("title")));
+        middle.append((pill = s("g", {}, face, ...inner, text, s("title"))));
       }
       if (trace.nodes[edge.source].stops) g.append(s("g", { class: "mg-stop", transform: `translate(${x0 + 14},${y0})` }, s("title", {}, `No gradient goes this way. ${edge.stops ?? ""}`), s("circle", { r: 7 }), s("path", { d: "M-4 0h8" })));
       if (edge.makes?.length) {
         whole.append(s("title", {}, `The rule of this edge makes ${edge.makes.length} ${edge.makes.length === 1 ? "node" : "nodes"} of the gradient's own graph: click to see ${edge.makes.length === 1 ? "it" : "them"}.`));
-        on(g, "click", () => { const hit = edge.makes ?? []; for (const c of cards) c.g.classList.toggle("mg-hit", hit.includes(c.card.id)); });
+        for (const e of [g, pill]) if (e) on(e, "click", () => { const hit = edge.makes ?? []; for (const c of cards) c.g.classList.toggle("mg-hit", hit.includes(c.card.id)); });
       }
       under.append(g);
       const xs = n.filter((_, k) => k % 2 === 0), ys = n.filter((_, k) => k % 2), half = wire.pw / 2;
       const box = [Math.min(...xs, wire.px - half), Math.min(...ys, wire.py - 10), Math.max(...xs, wire.px + half), Math.max(...ys, wire.py + 10)];
-      wires.push({ wire, edge, g, line, back, whole, text, face, box });
+      wires.push({ wire, edge, g, pill, long, line, back, whole, text, face, box });
     }
     cards = picture.cards.map((card) => {
       const node = trace.nodes[card.id], constant = node.kind === "constant", folded = node.kind === "fold", maps = tall(node);
@@ -449,7 +452,7 @@ function render({ model, el }) {
       cardOf.set(card.id, g);
       return { card, node, g, value, grad, drawn, half, shown: [], room: Math.floor((right - 50) / 8.2), box: [card.x, card.y, card.x + card.w, card.y + card.h] };
     });
-    svg.append(under, over);
+    svg.append(under, middle, over);
     stage.replaceChildren(svg);
     drawSource();
     drawTables();
@@ -476,21 +479,35 @@ function render({ model, el }) {
   }
   /** @type {any[]} wires and cards that are not drawn, being far from the window */ let away = [];
   let returning = 0;
-  /** A browser paints an SVG whole, so in a drag a big picture has only what is near the window. */
-  function thin() {
+  /** @type {number[]|null} the window when it was last looked what is far */ let thinned = null;
+  /** How far the window's four sides have moved since. */
+  function beyond() {
+    inWindow([0, 0, 0, 0]);
+    return thinned ? thinned.reduce((far, v, i) => far + Math.abs(v - /** @type {number[]} */ (window_)[i]), 0) : Infinity;
+  }
+  /** @param {any} x a wire or a card @param {boolean} far */
+  function away_(x, far) {
+    x.away = far;
+    for (const e of [x.g, x.pill]) if (e) e.style.display = far ? "none" : "";
+  }
+  /** A browser paints an SVG whole, so in a drag, or from step to step, a big picture has only what is near the window. @param {number} [pause] after it all comes back */
+  function thin(pause = 0) {
     clearTimeout(returning);
-    if (behind && !dragging) returning = window.setTimeout(settle, 600);
-    if (cards.length <= BIG) return;
+    if (!dragging && (behind || pause)) returning = window.setTimeout(settle, pause || 600);
+    if (cards.length <= BIG || (away.length && beyond() < 600)) return;
     const all = [...wires, ...cards], far = all.map((x) => !inWindow(x.box, 700)); // first all looks, then all changes
     away = all.filter((x, i) => {
-      if (!!x.away !== far[i]) x.g.style.display = (x.away = far[i]) ? "none" : "";
+      if (!!x.away !== far[i]) away_(x, far[i]);
       return far[i];
     });
+    thinned = window_;
+    svg.classList.toggle("mg-still", near || dragging);
   }
   /** Put back what `thin` took away: a hundred at a time once nothing happens, or all at once. @param {number} [count] */
   function thicken(count = Infinity) {
     clearTimeout(returning);
-    for (const x of away.splice(0, count)) { x.away = false; x.g.style.display = ""; }
+    for (const x of away.splice(0, count)) away_(x, false);
+    if (!away.length) svg.classList.remove("mg-still");
     if (away.length || (behind && !dragging)) returning = window.setTimeout(settle, 30);
   }
   /** A drag is over, and nothing else happens: what is out of sight is written, a slice at a time, and then drawn again. */
@@ -517,9 +534,8 @@ function render({ model, el }) {
   function onMove() {
     window_ = null;
     for (const pane of Object.values(panes)) pane.top = undefined;
-    if (away.length) thin();
+    if (away.length || behind) thin(1500);
     if (behind) update();
-    if ((away.length || behind) && !dragging) returning = window.setTimeout(settle, 600);
   }
   on(stage, "scroll", onMove, { passive: true });
   for (const pane of Object.values(panes)) on(pane, "scroll", onMove, { passive: true });
@@ -564,7 +580,6 @@ function render({ model, el }) {
   function follow(node) {
     const card = cards.find((c) => c.card.id === node)?.card;
     if (!card) return;
-    if (away.length && !dragging) thicken();
     const x = card.x * zoom, y = card.y * zoom, w = card.w * zoom, t = card.h * zoom, edge = 60;
     const left = x - edge < stage.scrollLeft ? x - edge : x + w + edge > stage.scrollLeft + stage.clientWidth ? x + w + edge - stage.clientWidth : stage.scrollLeft;
     const top = y - 20 < stage.scrollTop ? y - 20 : y + t + 20 > stage.scrollTop + stage.clientHeight ? y + t + 20 - stage.clientHeight : stage.scrollTop;
@@ -619,7 +634,6 @@ function render({ model, el }) {
         const [first, last] = columns(from);
         code.replaceChildren(text.slice(0, first), h("mark", {}, text.slice(first, last)), text.slice(last));
       } else if (code.firstElementChild) code.textContent = text;
-      if (here && source.scrollHeight > source.clientHeight) source.scrollTop = line.offsetTop - source.clientHeight / 2;
     }
     pen.show(from);
   }
@@ -638,8 +652,11 @@ function render({ model, el }) {
     if (!trace?.nodes) return;
     const k = step(), now = moment(trace, point, k), current = now.current, back = k > forward;
     const active = current?.edge ?? -1;
-    root.dataset.step = String(k);
-    root.dataset.phase = back ? "backward" : "forward";
+    if (k !== shown) {
+      if (shown >= 0 && !dragging) thin(1500);
+      root.dataset.step = String(k);
+      root.dataset.phase = back ? "backward" : "forward";
+    }
     put(phase, k === 0 ? "not started" : back ? `◂ backward, step ${k - forward} of ${total - forward}` : `forward ▸ step ${k} of ${forward}`);
     let mostBack = 0;
     for (const x of now.sent) if (x && Number.isFinite(x.sends)) mostBack = Math.max(mostBack, Math.abs(x.sends));
@@ -648,11 +665,14 @@ function render({ model, el }) {
       if ((dragging || room <= 0) && !inWindow(w.box)) { behind = true; continue; }
       const e = w.edge, x = now.sent[e.id], ready = now.known[e.source] && now.known[e.target];
       const acting = e.id === active || (current?.kind === "compute" && e.target === current.node);
-      const state = x ? "b" : ready ? "f" : "idle", wide = x ? (Math.round(4 * width(x.sends, mostBack)) / 4).toFixed(2) : "1.80";
+      const state = x ? "b" : ready ? "f" : "idle", wide = dragging && w.long && away.length ? w.thick : x ? (Math.round(4 * width(x.sends, mostBack)) / 4).toFixed(2) : "1.80";
       if (same(w, state, acting, wide, ready, point.locals[e.id], covered, dragging)) continue;
       room--;
-      const kind = `mg-wire mg-is-${state}${acting ? " mg-now" : ""}${!e.carries_grad ? " mg-const" : ""}${e.makes?.length ? " mg-makes" : ""}${w.flow ? " mg-flow" : ""}`;
-      if (w.kind !== kind) w.g.setAttribute("class", (w.kind = kind));
+      const kind = `mg-is-${state}${acting ? " mg-now" : ""}${!e.carries_grad ? " mg-const" : ""}${e.makes?.length ? " mg-makes" : ""}${w.flow ? " mg-flow" : ""}`;
+      if (w.kind !== kind) {
+        w.g.setAttribute("class", `mg-wire ${(w.kind = kind)}`);
+        w.pill?.setAttribute("class", `mg-pill ${kind}`);
+      }
       if (w.thick !== wide) w.back.style.strokeWidth = w.thick = wide; // of this line alone: a variable of the group would restyle all in it
       if (w.text) {
         const local = point.locals[e.id], number = e.local === null || (covered && !x && !plainNumber(e.local_text)) ? "× ?" : `× ${fit(local, Math.max(5, Math.floor((w.wire.pw - 18) / 6.9) - 2))}`;
@@ -705,7 +725,8 @@ function render({ model, el }) {
       say.dataset.text = spoken + odd;
       say.replaceChildren(h("div", {}, ...rich(spoken)), ...(odd ? [h("div", { class: "mg-odd-say" }, "⚠ ", ...rich(odd))] : []));
     }
-    if (!chosen) show(back || k === forward ? "ledger" : "values", false);
+    const best = back || k === forward ? "ledger" : "values";
+    if (!chosen && tab !== best) show(best, false);
     if (tab === "ledger") drawLedger(now);
     else if (tab === "values") drawValues(now);
     else drawNode(now);
@@ -718,6 +739,10 @@ function render({ model, el }) {
     put(clock, `${k} / ${total}`);
     track.setAttribute("aria-valuenow", String(k));
     track.setAttribute("aria-valuetext", `${phase.textContent}: ${say.firstChild?.textContent ?? ""}`);
+    if (!dragging) { // all is written: only now may the browser be asked where things are
+      reveal(panes[/** @type {"ledger"} */ (tab)], "tr.mg-now");
+      reveal(source, ".mg-now");
+    }
     if (k !== shown) {
       if (current) follow(active >= 0 ? trace.edges[active].source : current.node);
       if (current && k === shown + 1 && !calm.matches && document.visibilityState === "visible") packets(now);
@@ -759,7 +784,7 @@ function render({ model, el }) {
     cancelAnimationFrame(flight);
     svg.querySelectorAll(".mg-packet").forEach((/** @type {Element} */ p) => p.remove());
     const current = /** @type {import("./state.js").Step} */ (now.current);
-    const flying = wires.filter((w) => (current.kind === "send" ? w.edge.id === current.edge : current.kind === "compute" && w.edge.target === current.node)).slice(0, 12);
+    const flying = wires.filter((w) => (current.kind === "send" ? w.edge.id === current.edge : current.kind === "compute" && w.edge.target === current.node) && !w.long).slice(0, 12);
     if (!flying.length) return;
     const back = current.kind === "send", length = 620 / (timer ? Math.max(1, Number(speed.value)) : 1);
     const all = flying.map((w) => {
@@ -789,7 +814,9 @@ function render({ model, el }) {
   // ---- the tables: everything that the picture shows, as text
   /** @param {string[]} heads @param {any[]} rows @param {string} caption */
   function table(heads, rows, caption) {
-    const whole = h("table", {}, h("caption", { class: "mg-hidden" }, caption), h("thead", {}, h("tr", {}, ...heads.map((x) => h("th", { scope: "col" }, x)))), h("tbody", {}, ...rows));
+    const whole = h("table", {}, h("caption", { class: "mg-hidden" }, caption), h("thead", {}, h("tr", {}, ...heads.map((x) => h("th", { scope: "col" }, x)))));
+    const part = rows.length <= LONG ? rows.length || 1 : PART;
+    for (let i = 0; i < rows.length; i += part) whole.append(h("tbody", { style: `--rows:${Math.min(part, rows.length - i)}` }, ...rows.slice(i, i + part)));
     if (rows.length <= LONG) return whole;
     whole.className = `mg-long mg-columns-${heads.length}`;
     for (const [name, role] of [["thead, tbody", "rowgroup"], ["tr", "row"], ["th", "columnheader"], ["td", "cell"]]) for (const e of whole.querySelectorAll(name)) e.setAttribute("role", role);
@@ -810,16 +837,21 @@ function render({ model, el }) {
     if (here) r.setAttribute("aria-current", "step");
     else r.removeAttribute("aria-current");
   }
+  /** @param {HTMLElement} pane @param {HTMLElement} r */
+  const topOf = (pane, r) => r.getBoundingClientRect().top - pane.getBoundingClientRect().top + pane.scrollTop;
   /** Does the pane show this row, or nearly? Looked at once and kept: rows do not move in a drag. @param {any} pane @param {any} x a row */
   function inPane(pane, x) {
     if (pane.top === undefined) [pane.top, pane.high] = [pane.scrollTop, pane.clientHeight];
-    if (x.top === undefined) for (const other of tab === "ledger" ? ledgerRows : valueRows) other.top = other.r.offsetTop;
+    if (x.top === undefined) {
+      const rows = tab === "ledger" ? ledgerRows : valueRows, first = topOf(pane, rows[0].r);
+      rows.forEach((other, i) => { other.top = rows.length > LONG ? first + ROW * i : topOf(pane, other.r); });
+    }
     return x.top > pane.top - 120 && x.top < pane.top + pane.high + 80;
   }
-  /** @param {HTMLElement} pane */
-  function reveal(pane) {
-    const here = /** @type {HTMLElement|null} */ (pane.querySelector("tr.mg-now"));
-    if (here && pane.scrollHeight > pane.clientHeight) pane.scrollTop = here.offsetTop - pane.clientHeight / 2;
+  /** Scroll to what is current there. @param {HTMLElement} pane @param {string} what */
+  function reveal(pane, what) {
+    const here = /** @type {HTMLElement|null} */ (pane.querySelector(what));
+    if (here && pane.scrollHeight > pane.clientHeight) pane.scrollTop = topOf(pane, here) - pane.clientHeight / 2;
   }
   // ---- the ledger as an exercise
   let covered = model.get("quiz") === true;
@@ -891,7 +923,7 @@ function render({ model, el }) {
   }
   /** @param {import("./state.js").Moment} now */
   function drawLedger(now) {
-    const at = step();
+    const at = step(), num = ledgerRows.length > LONG ? (/** @type {number} */ v) => fit(v, 10) : fmt; // columns of one width: a cut number would be another
     for (const x of ledgerRows) {
       if ((dragging || room <= 0) && !inPane(panes.ledger, x)) { behind = true; continue; }
       const sent = now.sent[x.edge], local = point.locals[x.edge];
@@ -914,17 +946,16 @@ function render({ model, el }) {
         setRow(x.r, !!sent, at === x.at);
         continue;
       }
-      if (x.local) x.local.data = fmt(local);
-      put(incoming, sent && x.local ? fmt(sent.incoming) : x.local ? "?" : "");
-      put(sends, sent ? fmt(sent.sends) : "?");
+      if (x.local) x.local.data = num(local);
+      put(incoming, sent && x.local ? num(sent.incoming) : x.local ? "?" : "");
+      put(sends, sent ? num(sent.sends) : "?");
       const plus = sent && sent.before !== 0 ? `${fmt(sent.before)} + ${fmt(sent.sends)} = ` : "";
       if (sum.children.length !== 2) sum.replaceChildren(h("span", { class: "mg-wordy" }), h("span"));
       put(sum.children[0], plus);
-      put(sum.children[1], sent ? fmt(sent.after) : "?");
-      if (!dragging) sum.title = plus + sum.children[1].textContent;
+      put(sum.children[1], sent ? num(sent.after) : "?");
+      if (!dragging) sum.title = sent ? plus + fmt(sent.after) : "?";
       setRow(x.r, !!sent, at === x.at);
     }
-    if (!dragging) reveal(panes.ledger);
   }
   /** @param {import("./state.js").Moment} now */
   function drawValues(now) {
@@ -939,7 +970,6 @@ function render({ model, el }) {
       put(x.r.children[3], got ? (of ? arrayText(arrayAt(trace, point, now.grads?.[x.id]), 4) : fmt(now.sums[x.id])) : "");
       setRow(x.r, known, here);
     }
-    if (!dragging) reveal(panes.values);
   }
 
   // ---- one node
@@ -1051,8 +1081,9 @@ function render({ model, el }) {
     clearTimeout(returning);
     const sweep = sweeps.find((x) => x.node === id);
     if (!sweep) return;
-    if (!dragging) ahead();
+    const first = !dragging;
     dragging = true;
+    if (first) ahead();
     model.set("inputs", { ...model.get("inputs"), [id]: sweep.xs[index] });
     still();
   }

@@ -11,10 +11,10 @@ const MARK = "minigrad-source";
 /** The lines that an editor has drawn, with the numbers that Python gave them: IPython drops empty lines at the beginning.
  * @param {Element} cell @returns {[number, HTMLElement][]} */
 export function linesOf(cell) {
-  const lines = /** @type {HTMLElement[]} */ ([...(cell.querySelector(".cm-content")?.children ?? [])]), high = lines.find((e) => e.matches(".cm-line"))?.offsetHeight;
+  const lines = /** @type {HTMLElement[]} */ ([...(cell.querySelector(".cm-content")?.children ?? [])]);
   let number = 0;
   return lines.flatMap((e) => {
-    if (e.matches(".cm-gap")) number += Math.round(e.offsetHeight / (high || 1)); // lines too far away to be drawn
+    if (e.matches(".cm-gap")) number += Math.round(e.offsetHeight / (lines.find((x) => x.matches(".cm-line"))?.offsetHeight || 1)); // lines too far away to be drawn
     return e.matches(".cm-line") && (number || e.textContent?.trim()) ? [/** @type {[number, HTMLElement]} */ ([++number, e])] : [];
   });
 }
