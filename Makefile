@@ -16,6 +16,7 @@
 #   make test-newest  the tests on the newest versions there are
 #   make audit        known vulnerabilities of the packages in constraints.txt (asks a server)
 #   make binder       what Binder would do: which files it builds from, postBuild, a session's start and memory
+#   make commands     every command of README.md, also those that fetch packages or take minutes
 #   make clean        remove what these commands made
 
 PORT    ?= 8888
@@ -34,7 +35,7 @@ LOCK    := $(PY) -m uv pip compile pyproject.toml --quiet --no-annotate --custom
 PEERS   ?= torch==2.13.0 micrograd
 
 .NOTPARALLEL:
-.PHONY: lab test lint store api bench constraints test-lowest test-newest audit binder clean grade-soak soak site site-check
+.PHONY: lab test lint store api bench constraints test-lowest test-newest audit binder commands clean grade-soak soak site site-check
 
 lab: .venv/lab .venv/warm
 	@echo "minigrad: starting JupyterLab on $(START). Stop it with Ctrl-C."
@@ -93,6 +94,9 @@ audit: .venv/made constraints.txt
 
 binder: .venv/test
 	$(PY) -m tests.binder $(ARGS)
+
+commands: .venv/test .venv/warm
+	MINIGRAD_COMMANDS=all $(PY) -m pytest -rs tests/test_commands.py $(ARGS)
 
 site: .venv/site api
 	$(PY) -m tests.site --api build/api $(if $(PYODIDE),--pyodide "$(PYODIDE)")

@@ -1,5 +1,13 @@
-"""The commands and the lines of code that README.md promises do what it says."""
+"""Every command of README.md is executed as it stands there, and its code, links and pictures are what it says.
+
+What lives here: the table EXECUTED (which command, by which test, and what stands in for what this machine does not have), those tests,
+and a test that README has no command beyond the table. What does not: what the commands do in every case (their own tests).
+
+Tests marked `slow` fetch packages or take minutes. `make commands` runs them too; `make test` skips them.
+"""
 import contextlib
+import html
+import json
 import os
 import re
 import shutil
@@ -7,16 +15,343 @@ import subprocess
 import sys
 import time
 import urllib.request
+import venv
 from pathlib import Path
 
+import nbformat
 import pytest
 
-from .browser.lab import stop
+from .browser import lab
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-INSTRUCTORS = (ROOT / "INSTRUCTORS.md").read_text(encoding="utf-8")
+START = min(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
 
+EXECUTED = {
+    "make lab": ("test_make_lab_opens_the_course", "a stand-in notes the address that a browser is asked to open"),
+    "make lab PORT=9000 HOST=0.0.0.0 BROWSER=no": ("test_make_lab_starts_elsewhere", "on a port of its own, and for this machine alone"),
+    "make test": ("test_make_test", "with ARGS that choose one test; .ci/run is the whole"),
+    "make commands": ("test_make_commands", "with ARGS that choose one test"),
+    "python -m pip install .": ("test_block", "the block as it stands; see environment()"),
+    "python -m minigrad.course my-course": ("test_block", "the same block"),
+    "jupyter lab my-course": ("test_block", "the same block"),
+    "conda env create --file environment.yml": ("test_block", "conda itself is a stand-in: its channel is not asked; see CONDA"),
+    "conda activate minigrad": ("test_block", "the same stand-in, which activates the environment"),
+    "python -m pip install --no-deps --editable .": ("test_block", "the block as it stands, after conda's stand-in"),
+    "jupyter lab notebooks": ("test_block", "the same block"),
+    'python -m pip install --editable ".[instructors]"': ("test_block", "the block as it stands, with one submission"),
+    "python -m minigrad.course.grade submissions/ -o grades/": ("test_block", "the same block"),
+    "python -m minigrad.course.grade submissions/ -o grades/ --reveal": ("test_block", "the same block"),
+    "%load_ext minigrad": ("test_the_lines_of_a_notebook", "in a kernel, after the first program of the page"),
+    "%graph y": ("test_the_lines_of_a_notebook", "the same"),
+    "from widgets import graph": ("test_the_lines_of_a_notebook", "the same"),
+    'graph(y).save("stepping.gif")': ("test_the_lines_of_a_notebook", "the same"),
+    '.save("graph.html")': ("test_the_lines_of_a_notebook", "the same, of graph(y)"),
+    "import minigrad as torch": ("test_the_lines_of_a_notebook", "the same"),
+    "make binder": ("test_make_binder", "slow"),
+    "make site": ("test_make_site", "slow; where Pyodide's host is not reached: that it says so, and what to do"),
+    "make site PYODIDE=/path/to/pyodide.tar.bz2": ("test_make_site", "slow; the path is that of the core of Pyodide, from npm"),
+    "make site-check": ("test_make_site", "slow"),
+    "make bench": ("test_make_bench", "slow; one short round, without the peer that is large (torch)"),
+    "make bench ARGS=--write": ("test_benchmarks_into_readme", "one row; the whole command is slow: test_make_bench"),
+    "python -m tests.benchmarks view": ("test_make_bench", "slow; make bench runs it as it stands"),
+}
+PROGRAMS = ("make", "python", "pip", "conda", "mamba", "jupyter", "git", "docker", "npx", "npm", "uv", "nbgrader", "from", "import")
+
+EVERYTHING = bool(os.environ.get("MINIGRAD_COMMANDS"))
+POSIX = sys.platform != "win32"
+slow = pytest.mark.skipif(not EVERYTHING, reason="slow: make commands runs it")
+posix = pytest.mark.skipif(not POSIX, reason="a shell's commands, and processes that can be limited")
+made_here = pytest.mark.skipif(Path(sys.prefix) != ROOT / ".venv" or not shutil.which("make"),
+                               reason="only where `make test` made the environment")
+
+
+# ---- which commands there are
+
+def blocks(text):
+    """The fences that have no language: what is typed into a shell. Their lines, without remarks."""
+    fences = re.findall(r"^```(\w*)\n(.*?)^```", text, re.S | re.M)
+    return [[line.split("#")[0].strip() for line in fence.splitlines()] for language, fence in fences if not language]
+
+
+def commands(text):
+    """The lines of those blocks, and what in the sentences is a command of a shell or of a notebook."""
+    sentences = re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)
+    inline = [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", sentences)]
+    shell = [span for span in inline if " " in span and span.split()[0] in PROGRAMS]
+    typed = [*shell, *(span for span in inline if span.startswith("%") or re.search(r"\w\(.+\)$", span))]
+    return {line for block in blocks(text) for line in block} | set(typed)
+
+
+def test_every_command_of_the_readme_is_in_the_table_and_the_other_way_round():
+    assert commands(README) == set(EXECUTED)
+    for command, (test, _) in EXECUTED.items():
+        assert callable(globals().get(test)), f"{command}: there is no {test}"
+
+
+def test_instructors_and_readme_say_the_same_three_commands():
+    said = [block for block in blocks(README) if any("grade" in line for line in block)]
+    assert said == blocks((ROOT / "INSTRUCTORS.md").read_text(encoding="utf-8"))[:1]
+
+
+# ---- a shell, as a stranger has it
+
+def stranger(home):
+    """The variables of somebody who has just cloned: nothing of the tests', of make's or of an environment's; a browser that only notes
+    what it is asked to open, and (for a machine where everybody is root) leave to serve."""
+    ours = ("JUPYTER", "IPYTHON", "PYTHON", "PYTEST", "MINIGRAD", "MAKE", "MFLAGS", "VIRTUAL_ENV")
+    env = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    (home / "config").mkdir(parents=True, exist_ok=True)
+    (home / "config/jupyter_server_config.json").write_text('{"ServerApp": {"allow_root": true}}')
+    browser = home / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > "{home}/part" && mv "{home}/part" "{home}/opened"\n')
+    browser.chmod(0o755)
+    return env | {"HOME": str(home), "BROWSER": str(browser), "JUPYTER_CONFIG_DIR": str(home / "config"),
+                  "JUPYTER_RUNTIME_DIR": str(home / "runtime"), "JUPYTER_DATA_DIR": str(home / "data")}
+
+
+def wait_for(what, process, log, seconds=90):
+    """Ask `what` until it answers something."""
+    until = time.monotonic() + seconds
+    while not (answer := what()):
+        assert process.poll() is None and time.monotonic() < until, log.read_text()
+        time.sleep(0.1)
+    return answer
+
+
+@contextlib.contextmanager
+def running(command, home, **where):
+    """A command that serves until it is stopped, in a session of its own, and the file with what it says."""
+    log = home / "log"
+    with open(log, "wb") as out:
+        process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, start_new_session=True, **where)
+    try:
+        yield process, log
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            lab.stop(process)
+
+
+def opened(home):
+    """The address that the browser was asked for: Jupyter hands it a small page that leads there."""
+    file = home / "opened"
+    if not file.exists():
+        return None
+    address = file.read_text().strip().removeprefix("file://")
+    return html.unescape(re.search(r'href="(http[^"]+)"', Path(address).read_text())[1]) if address.startswith("/") else address
+
+
+def ask(address, path, data=None):
+    """The server's answer to somebody who has the token of `address`."""
+    base, token = re.match(r"(http://[^/]+)/.*token=(\w+)", address).groups()
+    request = urllib.request.Request(f"{base}/{path}", data and json.dumps(data).encode(), headers={"Authorization": f"token {token}"})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return answer.read()
+
+
+def serves_the_course(address, home):
+    """The page opens, the course lies in front, and a kernel imports minigrad: the file that it came from."""
+    from jupyter_client.blocking import BlockingKernelClient
+
+    assert urllib.request.urlopen(address, timeout=60).status == 200
+    assert START in [file["name"] for file in json.loads(ask(address, "api/contents"))["content"]]
+    kernel = json.loads(ask(address, "api/kernels", {"name": "python3", "path": START}))["id"]  # beside the notebook, as Lab does
+    client = BlockingKernelClient(connection_file=str(home / f"runtime/kernel-{kernel}.json"))
+    client.load_connection_file()
+    client.start_channels(iopub=False, stdin=False, hb=False, control=False)
+    try:
+        client.kernel_info(reply=True, timeout=60)
+        reply = client.execute("import minigrad, widgets", user_expressions={"file": "minigrad.__file__"}, reply=True, timeout=60)
+        return Path(reply["content"]["user_expressions"]["file"]["data"]["text/plain"].strip("'"))
+    finally:
+        client.stop_channels()
+
+
+# ---- make
+
+def make(*arguments, home):
+    run = subprocess.run(["make", *arguments], cwd=ROOT, env=stranger(home), capture_output=True, text=True)
+    return run.returncode, run.stdout + run.stderr
+
+
+@made_here
+@posix
+def test_make_lab_opens_the_course(tmp_path):
+    """As it stands; the second time, so nothing is installed again."""
+    with running(["make", "lab"], tmp_path, cwd=ROOT, env=stranger(tmp_path)) as (process, log):
+        address = wait_for(lambda: opened(tmp_path), process, log)
+        assert f"/lab/tree/{START}?" in address
+        assert serves_the_course(address, tmp_path) == ROOT / "minigrad/__init__.py"
+        assert "minigrad: starting JupyterLab" in log.read_text() and "pip install" not in log.read_text()
+
+
+@made_here
+def test_make_lab_starts_elsewhere(tmp_path):
+    (line,) = [command for command in EXECUTED if "PORT=" in command]
+    _, said = make("--dry-run", *line.split()[1:], home=tmp_path)
+    assert "--ip=0.0.0.0 --port=9000 " in said and "--no-browser" in said, said
+    line = line.replace("9000", "18888").replace("0.0.0.0", "127.0.0.1")
+    with running(line.split(), tmp_path, cwd=ROOT, env=stranger(tmp_path)) as (process, log):
+        find = re.compile(r"http://127\.0\.0\.1:\d+/lab/tree/(\S+\.ipynb)\?token=\w+")
+        address = wait_for(lambda: find.search(log.read_text()), process, log)
+        assert urllib.request.urlopen(address[0], timeout=30).status == 200 and address[1] == START
+    assert not (tmp_path / "opened").exists()
+
+
+@made_here
+def test_make_test(tmp_path):
+    code, said = make("test", "ARGS=tests/test_commands.py -k readme_code", home=tmp_path)
+    assert code == 0 and "1 passed" in said and "-m pytest -n 2 --dist loadfile" in said, said
+    assert (ROOT / ".ci/run").read_text().rstrip().endswith("make test")
+
+
+@made_here
+def test_make_commands(tmp_path):
+    code, said = make("commands", "ARGS=-k readme_code", home=tmp_path)
+    assert code == 0 and "1 passed" in said, said
+    code, said = make("commands", "ARGS=--collect-only -q", home=tmp_path)
+    assert code == 0 and "test_make_binder" in said, said
+
+
+@pytest.mark.skipif(not shutil.which("make"), reason="there is no make")
+def test_make_knows_the_slow_ones(tmp_path):
+    for line in {command for command in EXECUTED if command.startswith("make ")}:
+        code, said = make("--dry-run", *line.split()[1:], home=tmp_path)
+        assert code == 0, said
+
+
+# ---- the blocks
+
+# conda's channel may be out of reach: the environment is made by other means, under the name that environment.yml says.
+CONDA = """conda() {
+    case "$*" in
+        "env create --file environment.yml") grep -qx "name: minigrad" environment.yml ;;
+        "activate minigrad") . "$ENVIRONMENT/bin/activate" ;;
+        *) echo "conda: $*?"; return 1 ;;
+    esac
+}
+"""
+
+
+def environment(folder, whole, conda):
+    """A new environment. Not `whole`: it borrows the packages of the environment that the tests run in, and pip finds only those, so
+    it still resolves everything that is asked for, builds and installs. `whole`: empty, and pip fetches what it needs; what conda would
+    install comes from the Python package index, under the same names and bounds."""
+    if whole:
+        from .binder import requirements
+
+        venv.create(folder, with_pip=True)
+        if conda:
+            subprocess.run([folder / "bin/python", "-m", "pip", "install", "--quiet", *requirements()], check=True)
+        return {}
+    venv.create(folder, with_pip=False)
+    (site,) = folder.glob("lib/python*/site-packages")
+    (site / "borrowed.pth").write_text("\n".join(path for path in sys.path if path.endswith("site-packages")))
+    for script in Path(sys.executable).parent.glob("jupyter*"):
+        text = script.read_text()
+        (folder / "bin" / script.name).write_text(re.sub(r"^#!.*", f"#!{folder}/bin/python", text))
+        (folder / "bin" / script.name).chmod(0o755)
+    (folder / "share/jupyter").mkdir(parents=True)
+    for name in ("lab", "labextensions"):
+        (folder / "share/jupyter" / name).symlink_to(Path(sys.prefix) / "share/jupyter" / name)
+    return {"PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0"}  # pip reads 0 here as: no isolation
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A copy of the checkout as somebody clones it."""
+    made = (".venv", ".git", "build", "dist", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis", ".ipynb_checkpoints", "screenshots")
+    return shutil.copytree(ROOT, tmp_path / "checkout", ignore=shutil.ignore_patterns(*made))
+
+
+@posix
+@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=slow)], ids=["borrowed", "fetched"])
+@pytest.mark.parametrize("block", [block for block in blocks(README) if "make lab" not in block], ids=lambda block: block[-1])
+def test_block(block, whole, checkout, tmp_path):
+    """As it stands, line after line in one shell, in a new environment."""
+    home, place = tmp_path / "home", tmp_path / "environment"
+    env = stranger(home) | environment(place, whole, block[0].startswith("conda")) | {"ENVIRONMENT": str(place)}
+    begin = CONDA if block[0].startswith("conda") else '. "$ENVIRONMENT/bin/activate"\n'
+    (checkout / "submissions/ada").mkdir(parents=True)
+    shutil.copy(ROOT / "notebooks/07_accumulation.ipynb", checkout / "submissions/ada")
+    shell = ["bash", "-euc", begin + "\n".join(block)]
+    if not block[-1].startswith("jupyter"):
+        run = subprocess.run(shell, cwd=checkout, env=env, capture_output=True, text=True)
+        assert run.returncode == 0, run.stdout + run.stderr
+        assert "ada" in (checkout / "grades/wide.csv").read_text("utf-8") and (checkout / "grades/feedback/ada.html").exists()
+        return
+    with running(shell, home, cwd=checkout, env=env) as (process, log):
+        address = wait_for(lambda: opened(home), process, log, seconds=900 if whole else 120)
+        (installed,) = place.glob("lib/python*/site-packages")
+        expected = (checkout if "--editable" in " ".join(block) else installed) / "minigrad/__init__.py"
+        assert serves_the_course(address, home) == expected
+
+
+# ---- the lines of a notebook
+
+def test_the_lines_of_a_notebook(tmp_path):
+    from nbclient import NotebookClient
+
+    (program,) = re.findall(r"```python\n(.*?)```", README, re.S)
+    lines = [line for line, (test, _) in EXECUTED.items() if test == "test_the_lines_of_a_notebook"]
+    lines = [f"graph(y){line}" if line.startswith(".") else line for line in lines]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in [program, *lines]])
+    NotebookClient(book, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    assert book.cells[0].outputs[0].text == "25.0 30.0\n"
+    shown = dict(zip(lines, book.cells[1:], strict=True))
+    assert "image/svg+xml" in shown["%graph y"].outputs[0].data
+    assert (tmp_path / "stepping.gif").read_bytes()[:4] == b"GIF8" and "<html" in (tmp_path / "graph.html").read_text("utf-8")
+
+
+# ---- benchmarks, Binder, the site
+
+def test_benchmarks_into_readme(tmp_path):
+    copy = Path(shutil.copy(ROOT / "README.md", tmp_path))
+    code = (f"import sys; sys.argv[1:] = ['T8', '--rounds', '1', '--budget', '0.01', '--write']; from pathlib import Path; "
+            f"from tests.benchmarks import run; run.README = Path({str(copy)!r}); run.main()")
+    env = os.environ | dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    begin, end = "<!-- benchmarks: written by make bench -->", "<!-- end of benchmarks -->"
+    before, _, rest = README.partition(begin)
+    text = copy.read_text("utf-8")
+    assert text.startswith(before + begin) and text.endswith(rest.partition(end)[2])
+    table = text.partition(begin)[2].partition(end)[0]
+    assert "| workload | against |" in table and "import: numpy" in table and "S1" not in table
+
+
+@slow
+@made_here
+def test_make_bench(tmp_path):
+    code, said = make("bench", "PEERS=micrograd", "ARGS=S1 --rounds 1 --budget 0.02", home=tmp_path)
+    assert code == 0 and "| S1 |" in said and "slider frame p50 / p95" in said, said[-3000:]
+
+
+@slow
+@made_here
+def test_make_binder(tmp_path):
+    code, said = make("binder", home=tmp_path)
+    assert code == 0 and "repo2docker builds with: CondaBuildPack 3.12 postBuild" in said, said[-3000:]
+    assert float(re.search(r"^most: (\d+) MB", said, re.M)[1]) < 2000 and "failed" not in said
+
+
+@slow
+@made_here
+@pytest.mark.skipif(not shutil.which("npm"), reason="npm brings a Pyodide")
+def test_make_site(tmp_path):
+    code, said = make("site", home=tmp_path)
+    unreached = "could not be fetched" in said and "make site PYODIDE=/path" in said
+    assert "the site is in build/site" in said if code == 0 else unreached, said[-3000:]
+    env = {name: value for name, value in os.environ.items() if not name.startswith("npm_")}
+    subprocess.run(["npm", "pack", "--silent", "pyodide@314.0.7"], cwd=tmp_path, env=env, check=True, stdout=subprocess.DEVNULL)
+    (archive,) = tmp_path.glob("pyodide-*.tgz")
+    code, said = make("site", f"PYODIDE={archive}", home=tmp_path)
+    assert code == 0 and "the site is in build/site" in said, said[-3000:]
+    code, said = make("site-check", home=tmp_path)
+    assert code == 0, said[-3000:]
+
+
+# ---- what else README promises
 
 def test_readme_code_prints_what_it_says():
     (code,) = re.findall(r"```python\n(.*?)```", README, re.S)
@@ -27,9 +362,11 @@ def test_readme_code_prints_what_it_says():
 
 def test_readme_names_only_targets_and_files_that_exist():
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.M))
-    assert {"lab", "test"} <= set(re.findall(r"\bmake ([\w-]+)", README)) <= targets
+    assert {"lab", "test"} <= set(re.findall(r"\bmake ([\w-]+)", " ".join(commands(README)))) <= targets
     for link in re.findall(r"\]\((?!https?:)([^)#]+)", README):
         assert (ROOT / link).exists(), link
+    headings = {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in re.findall(r"^#+ (.*)$", README, re.M)}
+    assert {*re.findall(r"\]\(#([^)]+)\)", README)} <= headings
 
 
 def test_the_binder_link_opens_the_start_chapter():
@@ -38,48 +375,6 @@ def test_the_binder_link_opens_the_start_chapter():
     assert README.count("mybinder.org") == 1 and f"`{account}`" in README
     assert ROOT / path == min((ROOT / "notebooks").glob("*.ipynb"))
     assert os.access(ROOT / "postBuild", os.X_OK)
-
-
-def commands(text):
-    """The lines of the fences that have no language."""
-    fences = re.findall(r"^```(\w*)\n(.*?)^```", text, re.S | re.M)
-    return [line.split("#")[0].strip() for language, fence in fences if not language for line in fence.splitlines()]
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="grading needs processes that can be limited")
-def test_the_readmes_grading_commands_grade(tmp_path):
-    """As they stand there, in a folder with one submission; installing is what made this environment."""
-    said = [line for line in commands(README) if not line.startswith("make ")]
-    assert said[0].startswith("python -m pip install") and said == [line for line in commands(INSTRUCTORS) if "nbgrader" not in line]
-    (tmp_path / "submissions/ada").mkdir(parents=True)
-    shutil.copy(ROOT / "notebooks/07_accumulation.ipynb", tmp_path / "submissions/ada")
-    for line in said[1:]:
-        program, *arguments = line.split()
-        assert program == "python"
-        env = dict(os.environ, PYTHONPATH=str(ROOT))
-        run = subprocess.run([sys.executable, *arguments], cwd=tmp_path, env=env, capture_output=True, text=True)
-        assert run.returncode == 0, run.stdout + run.stderr
-    assert "ada" in (tmp_path / "grades/wide.csv").read_text("utf-8") and (tmp_path / "grades/feedback/ada.html").exists()
-
-
-@pytest.mark.skipif(Path(sys.prefix) != ROOT / ".venv" or not shutil.which("make"), reason="only where `make test` made the environment")
-def test_make_lab_serves_the_course_without_installing_again(tmp_path):
-    env = dict(os.environ, **{f"JUPYTER_{kind}_DIR": str(tmp_path / kind) for kind in ("CONFIG", "DATA", "RUNTIME")})
-    log = tmp_path / "log"
-    started = time.monotonic()
-    with open(log, "wb") as out:
-        make = subprocess.Popen(["make", "lab", "BROWSER=no", "PORT=18888", "HOST=127.0.0.1"], cwd=ROOT, env=env, stdout=out,
-                                stderr=subprocess.STDOUT, start_new_session=True)
-    try:
-        while not (address := re.search(r"http://127\.0\.0\.1:\d+/lab/tree/(\S+\.ipynb)\?token=\w+", log.read_text())):
-            assert make.poll() is None and time.monotonic() < started + 60, log.read_text()
-            time.sleep(0.1)
-        assert urllib.request.urlopen(address[0], timeout=30).status == 200
-        assert address[1] == min(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
-        assert "minigrad: starting JupyterLab" in log.read_text() and "pip install" not in log.read_text()
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            stop(make)
 
 
 def test_the_reference_pages_of_make_api(tmp_path):
