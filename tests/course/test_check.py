@@ -2,11 +2,13 @@
 
 import ast
 import errno
+import itertools
 import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 import time
@@ -411,6 +413,35 @@ def test_a_full_disk_is_survived(check, kept, monkeypatch):
     result = check("01.a", 30)
     assert result.passed and "Progress was not saved (No space left on device)" in repr(result)
     assert kept.read_text() == before and [p.name for p in kept.parent.iterdir()] == ["progress.json"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device here is always full")
+def test_a_disk_that_is_really_full_is_survived(check, kept, monkeypatch):
+    """The system's own refusal, in the middle of writing."""
+    check("01.a", 10)
+    before = kept.read_text()
+    (kept.parent / "progress.jsonxyz.tmp").symlink_to("/dev/full")
+
+    def no_room(**where):
+        return os.open(kept.parent / "progress.jsonxyz.tmp", os.O_WRONLY), str(kept.parent / "progress.jsonxyz.tmp")
+
+    monkeypatch.setattr(tempfile, "mkstemp", no_room)
+    result = check("01.a", 30)
+    assert result.passed and "Progress was not saved (No space left on device)" in repr(result)
+    monkeypatch.undo()
+    monkeypatch.setenv("MINIGRAD_PROGRESS", str(kept))
+    assert kept.read_text() == before and [p.name for p in kept.parent.iterdir()] == ["progress.json"]
+    assert "Progress was not saved" not in repr(check("01.a", 30)) and json.loads(kept.read_text())["exercises"]["01.a"]["passed"]
+
+
+def test_the_clock_may_be_set_to_anything_meanwhile(check, kept, monkeypatch):
+    """Neither a verdict, nor its limit of seconds, nor what is kept looks at the time of day."""
+    expected = repr(check("01.a", 10)), repr(check("01.a", 30)), json.loads(kept.read_text())
+    kept.unlink()
+    days = itertools.cycle([0.0, 4e9, -1e9, 1.7e9])
+    monkeypatch.setattr(time, "time", lambda: next(days))
+    monkeypatch.setattr(time, "time_ns", lambda: int(next(days)) * 10**9)
+    assert (repr(check("01.a", 10)), repr(check("01.a", 30)), json.loads(kept.read_text())) == expected
 
 
 def test_a_folder_in_the_place_of_the_file_is_survived(check, kept):
