@@ -2,8 +2,8 @@
 
 What lives here: faults of the view that need no browser. What does not: a killed kernel, a cut connection, two tabs
 (tests/browser/test_faults.py); HTML in names and in students' notebooks, opened (tests/browser/test_hostile_pages.py); messages to lessons
-(test_lessons_all.py); a full disk and a wrong clock at a check (tests/course/test_check.py); hostile submissions (tests/course/test_grade.py);
-a hundred re-runs (test_graph.py, test_cells.py).
+(test_lessons_all.py); a full disk and a wrong clock at a check (tests/course/test_check.py); hostile submissions
+(tests/course/test_grade.py); a hundred re-runs (test_graph.py, test_cells.py).
 """
 import math
 import time
