@@ -42,19 +42,35 @@ def _fast(p, *others):
             _loading = threading.Thread(target=warm, name="minigrad optimiser kernels", daemon=True)
             _loading.start()
         return None
-    if p.dtype in _EMPTY and all([a is None or (a.flags.c_contiguous and a.dtype is p.dtype) for a in (p, *others)]):
-        return _compiled
-    return None
+    kind = p.dtype
+    if kind not in _EMPTY or not p.flags.c_contiguous:
+        return None
+    for a in others:
+        if a is not None and (a.dtype is not kind or not a.flags.c_contiguous):
+            return None
+    return _compiled
 
 
 def _flat(a, p):
-    return _EMPTY[p.dtype] if a is None else a.reshape(-1)
+    return _EMPTY[p.dtype] if a is None else a.ravel()
 
 
 @lru_cache(4)
-def _numbers(values, dtype):
-    """The options as an array; those of one step are the same for most parameters."""
-    return np.array(values, dtype)
+def _adam_numbers(dtype, step, lr, beta1, beta2, eps, weight_decay, decoupled, maximize):
+    """What the kernel multiplies by, as an array; those of one step are the same for most parameters."""
+    root, size = _corrections(step, lr, beta1, beta2)
+    decay, shrink = (0, 1 - lr * weight_decay) if decoupled else (weight_decay, 1)
+    return np.array((beta2, 1 - beta1, 1 - (1 - beta1), 1 - beta2, root, size, eps, decay, shrink, -1 if maximize else 1), dtype)
+
+
+def _corrections(step, lr, beta1, beta2):
+    """Adam's averages start at 0: the root of what the squares reach by now, and the learning rate for what the gradients do."""
+    return (1 - beta2**step) ** 0.5, lr / (1 - beta1**step)
+
+
+@lru_cache(4)
+def _sgd_numbers(dtype, lr, momentum, dampening, weight_decay, maximize):
+    return np.array((lr, momentum, 1 - dampening, weight_decay, -1 if maximize else 1), dtype)
 
 
 def direction(p, g, weight_decay, maximize):
@@ -78,8 +94,8 @@ def sgd(p, g, buffer, lr, momentum, dampening, weight_decay, nesterov, maximize)
     """`buffer` is None without momentum."""
     fast = _fast(p, g, buffer)
     if fast is not None:
-        numbers = np.array([lr, momentum, 1 - dampening, weight_decay, -1 if maximize else 1], p.dtype)
-        fast.sgd(p.reshape(-1), g.reshape(-1), _flat(buffer, p), numbers, bool(nesterov))
+        numbers = _sgd_numbers(p.dtype, lr, momentum, dampening, weight_decay, maximize)
+        fast.sgd(p.ravel(), g.ravel(), _flat(buffer, p), numbers, bool(nesterov))
         return
     g = direction(p, g, weight_decay, maximize)
     if buffer is not None:
@@ -91,14 +107,12 @@ def sgd(p, g, buffer, lr, momentum, dampening, weight_decay, nesterov, maximize)
 
 def adam(p, g, exp_avg, exp_avg_sq, max_exp_avg_sq, step, lr, beta1, beta2, eps, weight_decay, decoupled, maximize):
     """`max_exp_avg_sq` is None without amsgrad; `step` counts from 1; `decoupled` weight decay is AdamW's."""
-    root, size = (1 - beta2**step) ** 0.5, lr / (1 - beta1**step)
     fast = _fast(p, g, exp_avg, exp_avg_sq, max_exp_avg_sq)
     if fast is not None:
-        flat = p.reshape(-1), g.reshape(-1), exp_avg.reshape(-1), exp_avg_sq.reshape(-1), _flat(max_exp_avg_sq, p)
-        decay, shrink = (0, 1 - lr * weight_decay) if decoupled else (weight_decay, 1)
-        sign = -1 if maximize else 1
-        fast.adam(*flat, _numbers((beta2, 1 - beta1, 1 - (1 - beta1), 1 - beta2, root, size, eps, decay, shrink, sign), p.dtype))
+        numbers = _adam_numbers(p.dtype, step, lr, beta1, beta2, eps, weight_decay, decoupled, maximize)
+        fast.adam(p.ravel(), g.ravel(), exp_avg.ravel(), exp_avg_sq.ravel(), _flat(max_exp_avg_sq, p), numbers)
         return
+    root, size = _corrections(step, lr, beta1, beta2)
     if weight_decay and decoupled:
         p *= 1 - lr * weight_decay
     g = direction(p, g, 0 if decoupled else weight_decay, maximize)

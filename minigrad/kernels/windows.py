@@ -64,7 +64,7 @@ def max_pool(x, kernel, stride, padding, dilation, out):
 
 def put(g, index, size):
     """Zeros (N, C, *size) with g added at the places in the flattened image."""
-    if (kernels := _kernels(g, 1)) is None or index.dtype.name != "int64" or not index.flags.carray or index.shape != g.shape:
+    if (kernels := _kernels(g, 1)) is None or index.dtype != np.int64 or not index.flags.carray or index.shape != g.shape:
         return None
     cells = 1
     for n in size:

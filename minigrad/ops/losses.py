@@ -17,7 +17,7 @@ def reduced(values, reduction):
     """All values, their mean or their sum."""
     if reduction == "none":
         return values
-    total = values.sum()
+    total = np.add.reduce(values, axis=None)
     return total / values.dtype.type(values.size) if reduction == "mean" else total
 
 
@@ -136,7 +136,7 @@ def _at(y, ignore_index, axis):
 
 def _plain(y, shape, weight, ignore_index):
     """A matrix of which every row counts once: what most programs have, and a few calls instead of twenty."""
-    return weight is None and len(shape) == 2 and not (y == ignore_index).any()
+    return weight is None and len(shape) == 2 and not np.count_nonzero(y == ignore_index)
 
 
 def _nll(x, y, weight, reduction, ignore_index):

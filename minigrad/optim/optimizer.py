@@ -139,10 +139,11 @@ class Optimizer:
         for group in self.param_groups:
             for p in group["params"]:
                 if p._grad is not None:
-                    state = self.state[p] if p in self.state else {}
+                    known = self.state.get(p)
+                    state = {} if known is None else known
                     self.update(p, p._grad.array, state, group)
                     p.version[0] += 1
-                    if state:  # plain SGD keeps none
+                    if known is None and state:  # plain SGD keeps none
                         self.state[p] = state
         return loss
 
@@ -243,8 +244,8 @@ def zeros_like(p: Tensor) -> Tensor:
 def count_step(state: dict[str, Any]) -> float:
     """Add one to state["step"], a float32 tensor as in PyTorch, and return it."""
     counter = state["step"].array
-    counter += 1
-    return counter.item()
+    counter[()] = count = counter.item() + 1
+    return count
 
 
 def new_counter() -> Tensor:

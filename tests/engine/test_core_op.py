@@ -3,7 +3,8 @@ import numpy as np
 import pytest
 
 import minigrad as torch
-from minigrad.op import ELEMENTWISE, GENERAL, LINEAR, TABLE, Op
+from minigrad.op import ELEMENTWISE, GENERAL, LINEAR, TABLE, Op, on_arrays
+from minigrad.ops import lookup
 
 
 @pytest.fixture
@@ -31,6 +32,23 @@ def test_adding_an_operation_is_one_row(table):
     with torch.autograd.forward_ad.dual_level():
         dual = torch.autograd.forward_ad.make_dual(x, numbers(1.0, 10.0))
         assert torch.autograd.forward_ad.unpack_dual(cube(dual)).tangent.tolist() == [3.0, 120.0]
+
+
+def test_operations_in_a_rule_of_the_package_are_functions_on_ndarrays():
+    rule = lookup.addmm_.rules["x"]
+    fast = on_arrays(rule)
+    assert fast is not rule and fast.__globals__["mm_"] is lookup.mm_.forward and rule.__globals__["mm_"] is lookup.mm_
+    assert on_arrays(TABLE["mul"].rules["x"]) is TABLE["mul"].rules["x"]  # nothing to replace
+
+
+def test_what_a_learner_s_rule_reads_may_be_defined_again(table):
+    scope = {"half": TABLE["mul"], "__name__": "__main__"}
+    row = Op("own", lambda x: x * 0.5, ELEMENTWISE, x=eval("lambda g: half(g, 0.5)", scope))
+    x = numbers(3.0, requires_grad=True)
+    row(x).sum().backward()
+    scope["half"] = lambda g, factor: g * 7
+    row(x).sum().backward()  # once as it was, once as it is
+    assert x.grad.tolist() == [0.5 + 7]
 
 
 def test_unknown_names_are_rejected_naming_the_row():

@@ -128,9 +128,13 @@ def _apply(row: Any, input: Tensor, target: Tensor, weight: Tensor | None, reduc
     return reduce(row(input, target, "none", *options) * weight, reduction)
 
 
+_CLASS_NUMBERS = {np.dtype(np.int64), np.dtype(np.uint8)}
+
+
 def _check_classes(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int) -> None:
     """Raise PyTorch's errors about targets that are not class numbers of `input`."""
-    if target.array.dtype.name not in ("int64", "uint8"):
+    x, a = input.array, target.array
+    if a.dtype not in _CLASS_NUMBERS:
         raise RuntimeError(
             errors.explain(
                 f"expected target dtype to be Long or Byte, but got {kind_of(target)}",
@@ -138,27 +142,25 @@ def _check_classes(input: Tensor, target: Tensor, weight: Tensor | None, ignore_
                 instead="target.long().",
             )
         )
-    if input.ndim <= 2 and target.ndim > 1:
+    if x.ndim <= 2 and a.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    if input.ndim > 1 and target.ndim and input.shape[0] != target.shape[0]:
-        raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({target.shape[0]}).")
-    if input.ndim > 2 and (target.ndim != input.ndim - 1 or input.shape[2:] != target.shape[1:]):
-        wanted = (input.shape[0], *input.shape[2:])
-        raise RuntimeError(f"Expected target size {list(wanted)}, got {list(target.shape)}")
-    classes = input.shape[1] if input.ndim > 1 else input.shape[0]
+    if x.ndim > 1 and a.ndim and x.shape[0] != a.shape[0]:
+        raise ValueError(f"Expected input batch_size ({x.shape[0]}) to match target batch_size ({a.shape[0]}).")
+    if x.ndim > 2 and (a.ndim != x.ndim - 1 or x.shape[2:] != a.shape[1:]):
+        raise RuntimeError(f"Expected target size {[x.shape[0], *x.shape[2:]]}, got {list(a.shape)}")
+    classes = x.shape[1] if x.ndim > 1 else x.shape[0]
     if weight is not None and tuple(weight.shape) != (classes,):
         raise RuntimeError(
             f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of shape: "
             f"{list(weight.shape)}"
         )
-    a = target.array
-    if a.dtype.itemsize == 8 and a.size and a.view(np.uint64).max() < classes:  # below zero is very large
+    if a.dtype.itemsize == 8 and a.size and np.maximum.reduce(a.view(np.uint64), axis=None) < classes:  # below zero is very large
         return
-    wrong = (target.array != ignore_index) & ((target.array < 0) | (target.array >= classes))
+    wrong = (a != ignore_index) & ((a < 0) | (a >= classes))
     if wrong.any():
         raise IndexError(
             errors.explain(
-                f"Target {int(target.array[wrong].ravel()[0])} is out of bounds.",
+                f"Target {int(a[wrong].ravel()[0])} is out of bounds.",
                 f"The input has {classes} classes, numbered 0 to {classes - 1}.",
                 instead="check the number of outputs of the last layer, and whether classes are counted from 0.",
             )
@@ -204,7 +206,7 @@ def cross_entropy(
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     axis = 1 if input.ndim > 1 else 0
-    if target.shape == input.shape and target.is_floating_point():
+    if target.array.shape == input.array.shape and target.is_floating_point():
         if ignore_index >= 0:
             raise RuntimeError("ignore_index is not supported for floating point target")
         return _soft_cross_entropy(neural.log_softmax(input, axis), target, weight, reduction, label_smoothing, axis)
