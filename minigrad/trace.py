@@ -896,9 +896,15 @@ def _tensor_text(trace: Trace) -> str:
     notes = [n["stops"] for n in nodes if "stops" in n]
     notes += [row["sentence"].replace("**", "") for row in replay_steps(trace) if row["kind"] == "error"]
     notes += trace["notices"]
-    if trace["unused"]:
-        notes.append(f"No part in {root}: {_and(trace['unused'])}. No gradient reaches them.")
+    notes += unused_words(trace)
     return "\n".join([*lines, *([""] if notes else []), *notes])
+
+
+def unused_words(trace: Trace) -> list[str]:
+    """A sentence about the named leaves that require gradients and that the root does not depend on; none if there are none."""
+    names = trace.get("unused")
+    root = trace["nodes"][trace["root"]]["label"]
+    return [f"No part in {root}: {_and(names)}. No gradient reaches {'it' if len(names) == 1 else 'them'}."] if names else []
 
 
 def _columns(table: list[list[str]]) -> list[str]:

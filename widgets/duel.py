@@ -88,6 +88,28 @@ def _first_gradient(left: Trace, right: Trace, twin: Mapping[int, int], rtol: fl
     return None
 
 
+def first_wrong_grad(trace: Trace, grads: list[float | None], which: str, rtol: float = 1e-4) -> Difference | str | None:
+    """Where the backward() of a learner's own class first left something else than the gradient; a sentence if it has not run; or None.
+
+    A picture of such a class shows what the rules of its operations call for. What its backward() really wrote is in `grads`.
+    """
+    nodes = trace["nodes"]
+    told = [i for i, n in enumerate(nodes) if n["kind"] != "constant" and isinstance(n["grad"], float) and grads[i] is not None]
+    if not any(grads[i] for i in told):
+        return f"The backward() of {which} has not been called, so what it would write into grad was not compared." if told else None
+    last: dict[int, int] = {}  # node -> the event that completes its gradient
+    for k, step in enumerate(trace["steps"], 1):
+        if step["phase"] == "backward":
+            last[step["node"] if step["edge"] is None else trace["edges"][step["edge"]]["source"]] = k
+    for i in sorted(told, key=lambda i: last.get(i, 0)):
+        node, own = nodes[i], grads[i]
+        if not _close([float(node["grad"])], [own], rtol):  # type: ignore[arg-type]
+            say = f"**They part in the backward pass at {node['label']}:** {which} left {fmt(own)} in its grad, "
+            say += f"and right is {fmt(node['grad'])}."
+            return Difference(i, i, last.get(i, len(trace["steps"])), say)
+    return None
+
+
 def _nodes(trace: Trace) -> list[int]:
     return [n["id"] for n in trace["nodes"] if n["kind"] != "constant"]
 
@@ -139,17 +161,24 @@ class Duel(ipywidgets.VBox):
 
     def __init__(self, left: GraphView, right: GraphView):
         self.left, self.right = left, right
-        self.difference = first_difference(left.trace, right.trace)  # type: ignore[arg-type]
+        self.difference = first_difference(left.whole, right.whole)
         say = self.difference.say if self.difference else "**They agree:** every value and every gradient, at every step."
+        for view, which in ((left, "the first"), (right, "the second")):
+            if self.difference is None and view.grads:
+                found = first_wrong_grad(view.whole, view.grads, which)
+                if isinstance(found, Difference):
+                    self.difference, say = found, found.say
+                elif found:
+                    say = f"**They agree** in every value and every rule. {found}"
         self.sentence = say.replace("**", "")
         bold = say.split("**")
         words = ipywidgets.HTML(f"<p role='status' style='font-size:15px;margin:4px 2px 8px'>{_html(bold)}</p>")
         traitlets.link((left, "step"), (right, "step"))
-        if self.difference:
+        if self.difference and left.trace == left.whole:  # else it is folded, and has steps of its own
             left.step = self.difference.step
         for view in (left, right):
-            view.layout.width, view.layout.min_width = "calc(50% - 8px)", "430px"
-        both = ipywidgets.HBox([left, right], layout=ipywidgets.Layout(flex_flow="row wrap", align_items="flex-start"))
+            view.layout.flex, view.layout.min_width = "1 1 380px", "0"  # beside each other, or each as wide as there is
+        both = ipywidgets.HBox([left, right], layout=ipywidgets.Layout(flex_flow="row wrap", align_items="flex-start", grid_gap="0 14px"))
         super().__init__([words, both])
 
     def __repr__(self) -> str:

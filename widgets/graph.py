@@ -29,7 +29,7 @@ import traitlets
 from minigrad import scalar
 from minigrad.scalar import Constant, Value, backward_order
 from minigrad.tape import Tape
-from minigrad.trace import Trace, is_tensor, record, to_text, trace
+from minigrad.trace import Trace, is_tensor, record, to_text, trace, unused_words
 
 from . import cells, static
 from .fold import Folded, Folds, at_point, notice
@@ -269,6 +269,7 @@ class GraphView(anywidget.AnyWidget):
         shell = cells.ipython()
         names = {**held, **(shell.user_ns if shell else {}), **(names or {})}
         words: list[str] = []
+        self.grads: list[float | None] = []  # of a learner's own class: what stands in each node's grad
         self._tape: Any = None
         leaves: list[int] = []
         if is_tensor(root):
@@ -277,7 +278,7 @@ class GraphView(anywidget.AnyWidget):
             recording = Recording(root, names, self._second, TRACED)
             whole = recording.trace(cell_name=_cell_name, later=len(recording.graph.items) > self._limit)
             things = [item.live for item in recording.graph.items]
-            words += whole.get("notices", ())
+            words += [*whole.get("notices", ()), *unused_words(whole)]
             if len(things) <= MOST:
                 self._tape = recording.sweeper()
                 leaves = self._tape.leaves if self._tape else []
@@ -289,7 +290,9 @@ class GraphView(anywidget.AnyWidget):
                 count = len({id(root)}.union(id(parent) for node in order for parent in node._prev))
                 root, names = newest(order, names)
                 words.append(f"This graph has {count:,} nodes; only the newest {TRACED:,} operations were traced, and what enters them.")
-            things = record(root).objects
+            things = record(root, names).objects
+            if not isinstance(root, Value):
+                self.grads = [float(g) if isinstance(g := getattr(thing, "grad", None), (int, float)) else None for thing in things]
             if not count:
                 outdated = refresh(things)
             whole = trace(root, names, cell_name=_cell_name)
@@ -309,6 +312,11 @@ class GraphView(anywidget.AnyWidget):
         self._folds = Folds(whole)
         self._open = self._folds.everything() if len(whole["nodes"]) <= self._limit else self._folds.opening()
         self._present()
+
+    @property
+    def whole(self) -> Trace:
+        """The trace of every node, whatever is folded in the picture."""
+        return self._whole
 
     def _present(self) -> None:
         """Send what is to be seen: the trace with its closed folds as single cards, laid out, and the tables of the sliders."""

@@ -136,7 +136,7 @@ def test_where_gradients_stop_and_what_is_unused():
     )
     assert t["unused"] == ["w"] and node(t, "h.detach()")["requires_grad"] is False
     assert any("holds int64" in n.get("stops", "") for n in t["nodes"])
-    assert "No part in y: w. No gradient reaches them." in to_text(t)
+    assert "No part in y: w. No gradient reaches it." in to_text(t)
 
 
 def test_a_used_up_graph_is_run_once_more_and_says_so():

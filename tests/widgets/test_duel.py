@@ -79,3 +79,56 @@ def test_text_and_comparison_of_a_trace_with_itself():
     assert first_difference(d.left.trace, d.left.trace) is None
     text = d._repr_mimebundle_()[0]["text/plain"]
     assert text.startswith("They agree") and text.count("x × x") >= 2
+
+
+class Mine:
+    """A learner's class; its product overwrites one gradient instead of adding to it."""
+
+    def __init__(self, data, parents=(), op=""):
+        self.data, self.grad, self._prev, self._op, self._backward = data, 0.0, parents, op, lambda: None
+
+    def __add__(self, other):
+        out = Mine(self.data + other.data, (self, other), "+")
+
+        def backward():
+            self.grad += out.grad
+            other.grad += out.grad
+
+        out._backward = backward
+        return out
+
+    def __mul__(self, other):
+        out = Mine(self.data * other.data, (self, other), "*")
+
+        def backward():
+            self.grad += other.data * out.grad
+            other.grad = self.data * out.grad
+
+        out._backward = backward
+        return out
+
+
+def backward(root, order):
+    root.grad = 1.0
+    for node in order:
+        node._backward()
+
+
+def test_what_the_learners_own_backward_left_is_compared():
+    def run(cls):
+        a, b = cls(2.0), cls(-3.0)
+        c = a * b
+        d = c + b
+        return {"a": a, "b": b, "c": c, "d": d}
+
+    mine, right = run(Mine), run(Value)
+    right["d"].backward()
+    d = duel(mine["d"], right["d"], names=mine)
+    said = "The backward() of the first has not been called, so what it would write into grad was not compared."
+    assert d.sentence == f"They agree in every value and every rule. {said}"
+    backward(mine["d"], [mine["d"], mine["c"]])
+    d = duel(mine["d"], right["d"], names=mine)
+    assert d.sentence == "They part in the backward pass at b: the first left 2 in its grad, and right is 3."
+    assert d.difference and d.left.step == d.difference.step == d.right.step > 4
+    mine["b"].grad = 3.0
+    assert duel(mine["d"], right["d"], names=mine).difference is None

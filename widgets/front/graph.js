@@ -216,6 +216,7 @@ function render({ model, el }) {
       const frame = target.closest(".mg-frame"), card = target.closest(".mg-card"), row = target.closest("tr[data-step]");
       if (frame) fold(Number(frame.getAttribute("data-fold")));
       else if (row) act2(Number(row.getAttribute("data-step")));
+      else if (target.closest(".mg-makes")) target.dispatchEvent(new MouseEvent("click"));
       else inspect(card ? Number(card.getAttribute("data-node")) : currentNode());
     } else if (what === "close") { selected = -1; chosen = false; flowing = ""; mark_cards(null, ""); markLine(""); update(); pen.drop(); }
     else act(what);
@@ -415,8 +416,14 @@ function render({ model, el }) {
       }
       if (trace.nodes[edge.source].stops) g.append(s("g", { class: "mg-stop", transform: `translate(${x0 + 14},${y0})` }, s("title", {}, `No gradient goes this way. ${edge.stops ?? ""}`), s("circle", { r: 7 }), s("path", { d: "M-4 0h8" })));
       if (edge.makes?.length) {
-        whole.append(s("title", {}, `The rule of this edge makes ${edge.makes.length} ${edge.makes.length === 1 ? "node" : "nodes"} of the gradient's own graph: click to see ${edge.makes.length === 1 ? "it" : "them"}.`));
-        for (const e of [g, pill]) if (e) on(e, "click", () => { const hit = edge.makes ?? []; for (const c of cards) c.g.classList.toggle("mg-hit", hit.includes(c.card.id)); });
+        const made = edge.makes, way = `${trace.nodes[edge.target].label} → ${trace.nodes[edge.source].label}`, words = `${way}: its rule made ${made.length} ${made.length === 1 ? "node" : "nodes"} of the gradient's own graph`;
+        whole.append(s("title", {}, `${words}; click to see which`));
+        dress(g, "g", { tabindex: 0, role: "button", "aria-label": words }, []);
+        for (const e of [g, pill]) if (e) on(e, "click", () => {
+          for (const c of cards) c.g.classList.toggle("mg-hit", made.includes(c.card.id));
+          for (const w of wires) for (const part of [w.g, w.pill]) part?.classList.toggle("mg-hit", w.edge === edge);
+          put(found, words);
+        });
       }
       under.append(g);
       const xs = n.filter((_, k) => k % 2 === 0), ys = n.filter((_, k) => k % 2), half = wire.pw / 2;
