@@ -29,7 +29,7 @@ test("what is under a name", () => {
   assert.ok(t.includes("munder") && t.includes("(4, 2)") && t.includes("(3, 2)"));
 });
 
-test("an equation", () => assert.equal(plain(equation([partial("y", "x"), typeset("2u"), typeset("10")])), "(∂y)/(∂x)=2u=10"));
+test("an equation", () => assert.deepEqual(equation([partial("y", "x"), typeset("2u"), typeset("10")]).map(plain), ["(∂y)/(∂x)", "=2u", "=10"]));
 
 test("every rule of the table can be set, and no letter is lost", () => {
   assert.ok(cases.rules.length > 200);

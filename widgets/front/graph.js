@@ -44,6 +44,9 @@ function dress(e, tag, attributes, children) {
   return e;
 }
 
+/** ∂ of one name by another; u × u stands in parentheses. @param {...string} labels */
+const slope = (...labels) => labels.map((l) => `∂${/[ +−×÷/*]/.test(l.replace(/\[.*?\]|\(.*?\)/g, "")) ? `(${l})` : l}`).join("/");
+
 /** A typeset formula as an element. @param {any} t @returns {any} */
 const maths = (t) => (typeof t === "string" ? t : dress(document.createElementNS("http://www.w3.org/1998/Math/MathML", t[0]), t[0], t[1], t.slice(2).map(maths)));
 
@@ -692,7 +695,7 @@ function render({ model, el }) {
         }
         put(w.text, !ready ? "" : w.wire.text ? w.wire.text[x ? 1 : 0] : number);
         if (!dragging) put(/** @type {Element} */ (w.text.nextSibling), (w.wire.text && !Number.isFinite(local)) || e.local === null ? `to ${trace.nodes[e.source].label}: ${e.words || e.local_text || "its rule"}${e.broadcast ? `, summed over ${e.broadcast.axes.length === 1 ? "dimension" : "dimensions"} ${e.broadcast.axes.join(", ")}, because ${shapeText(e.broadcast.shape)} was broadcast to ${shapeText(e.broadcast.to)}` : ""}`
-          : `∂${trace.nodes[e.target].label}/∂${trace.nodes[e.source].label} = ${plainNumber(e.local_text) ? "" : `${e.local_text} = `}${fmt(local)}`);
+          : `${slope(trace.nodes[e.target].label, trace.nodes[e.source].label)} = ${plainNumber(e.local_text) ? "" : `${e.local_text} = `}${fmt(local)}`);
       }
     }
     for (const c of cards) {
@@ -1002,7 +1005,7 @@ function render({ model, el }) {
     if (trace.arrays && tall(node)) {
       if (!now.got[node.id]) fact("gradient", now.need[node.id] ? "has not arrived yet" : "no gradient flows here");
       else if (now.got[node.id] < now.need[node.id]) fact("gradient", `so far: ${now.got[node.id]} of ${now.need[node.id]} have arrived`);
-    } else if (node.kind !== "constant") fact(`∂${y}/∂${node.label}`, now.got[node.id] ? h("span", { class: "mg-grad" }, `${fmt(g)}${now.got[node.id] < now.need[node.id] ? ` so far: ${now.got[node.id]} of ${now.need[node.id]} have arrived` : ""}`) : now.need[node.id] ? "has not arrived yet" : "no gradient flows here");
+    } else if (node.kind !== "constant") fact(slope(y, node.label), now.got[node.id] ? h("span", { class: "mg-grad" }, `${fmt(g)}${now.got[node.id] < now.need[node.id] ? ` so far: ${now.got[node.id]} of ${now.need[node.id]} have arrived` : ""}`) : now.need[node.id] ? "has not arrived yet" : "no gradient flows here");
     if (into.some((e) => e.carries_grad)) {
       fact("local rule", ...into.filter((e) => e.carries_grad).map((e) => {
         const to = trace.nodes[e.source].label, wide = e.broadcast ? h("div", { class: "mg-soft" }, `then summed over ${e.broadcast.axes.length === 1 ? "dimension" : "dimensions"} ${e.broadcast.axes.join(", ")}: ${shapeText(e.broadcast.shape)} was broadcast to ${shapeText(e.broadcast.to)}`) : "";
@@ -1012,14 +1015,14 @@ function render({ model, el }) {
           return h("div", { class: "mg-rule" }, h("span", { class: "mg-soft" }, `to ${to} `), e.words || e.local_text ? maths(typeset(e.words || e.local_text, { ...shapes, ...(tall(node) ? { g: shapeText(node.shape ?? []) } : {}) })) : "see the row in minigrad/ops", wide);
         }
         const live = withNumbers(e.local_text, names), value = fmt(point.locals[e.id]);
-        return h("div", { class: "mg-rule" }, maths(equation([partial(node.label, to), ...[e.local_text, live, value].filter((t, i, all) => t && t !== all[i - 1] && t !== value || i === 2).map((t) => typeset(t))])));
+        return h("div", { class: "mg-rule" }, ...equation([partial(node.label, to), ...[e.local_text, live, value].filter((t, i, all) => t && t !== all[i - 1] && t !== value || i === 2).map((t) => typeset(t))]).map(maths));
       }));
     }
     if (node.kind !== "constant" && now.need[node.id] && !(trace.arrays && trace.edges.some((e) => e.carries_grad && e.local === null))) {
       const { total: count, paths } = chain(trace, node.id, 8);
       const products = paths.map((p) => p.reduce((product, e) => product * point.locals[e], 1));
-      fact("chain rule", ...(paths.length === 1 && !paths[0].length ? [h("div", {}, `${node.label} is where the backward pass starts: ∂${y}/∂${y} = 1`)] : paths.map((p, i) => h("div", { class: "mg-path" },
-        `${i ? "+ " : ""}${p.map((e) => `∂${trace.nodes[trace.edges[e].target].label}/∂${trace.nodes[trace.edges[e].source].label}`).join(" · ")}`, h("br"), `= ${p.map((e) => fmt(point.locals[e])).join(" · ")} = `, h("b", {}, fmt(products[i]))))),
+      fact("chain rule", ...(paths.length === 1 && !paths[0].length ? [h("div", {}, `${node.label} is where the backward pass starts: ${slope(y, y)} = 1`)] : paths.map((p, i) => h("div", { class: "mg-path" },
+        `${i ? "+ " : ""}${p.map((e) => slope(trace.nodes[trace.edges[e].target].label, trace.nodes[trace.edges[e].source].label)).join(" · ")}`, h("br"), `= ${p.map((e) => fmt(point.locals[e])).join(" · ")} = `, h("b", {}, fmt(products[i]))))),
       ...(paths.length > 1 && count <= paths.length ? [h("div", {}, `together `, h("b", {}, fmt(products.reduce((a, b) => a + b, 0))))] : []),
       ...(count > paths.length ? [h("div", { class: "mg-soft" }, `and ${fmt(count - paths.length)} more paths; the backward pass adds them all with one product per edge`)] : []));
     }

@@ -145,8 +145,8 @@ export const partial = (y, x) => {
   return el("mfrac", top, bottom);
 };
 
-/** Several trees with equality signs between them. @param {Tree[]} parts @returns {Tree} */
-export const equation = (parts) => el("math", ...parts.flatMap((p, k) => [...(k ? [el("mo", "=")] : []), ...(p[0] === "math" ? p.slice(2) : [p])]));
+/** Several trees, from the second on with an equality sign: a formula each, so that a long equation can go on in the next line. @param {Tree[]} parts @returns {Tree[]} */
+export const equation = (parts) => parts.map((p, k) => el("math", ...(k ? [el("mo", "=")] : []), ...(p[0] === "math" ? p.slice(2) : [p])));
 
 /** The formula as plain text again, for tests and for screen readers without MathML. @param {any} t @returns {string} */
 export const plain = (t) => (typeof t === "string" ? t : t[0] === "mfrac" ? `(${plain(t[2])})/(${plain(t[3])})` : t[0] === "msup" ? `${plain(t[2])}^${plain(t[3])}` : t.slice(2).map(plain).join(""));
