@@ -33,14 +33,18 @@ CONFIG = """\
 # nbgrader's settings for this course, made by `python -m minigrad.course.nbgrader`.
 import os
 
-from minigrad.course.nbgrader import preprocessors
-
 c = get_config()  # noqa: F821
 c.CourseDirectory.course_id = "minigrad"
 c.CourseDirectory.root = os.path.dirname(os.path.abspath(__file__))
 c.ClearSolutions.code_stub = {"python": "%s"}
-# Answers run in minigrad's limited processes, not in a kernel beside the grades.
-c.Autograde.autograde_preprocessors = preprocessors(c.CourseDirectory.root)
+# Answers run in minigrad's limited processes, not in a kernel beside the grades. Of an error here nbgrader would only
+# make a line of its log, and go on with a kernel: so end it.
+try:
+    from minigrad.course.nbgrader import preprocessors
+
+    c.Autograde.autograde_preprocessors = preprocessors(c.CourseDirectory.root)
+except Exception as error:
+    raise SystemExit(f"nbgrader_config.py: students' code would run beside your grades ({error}). Nothing was done.") from error
 """
 
 

@@ -116,6 +116,18 @@ def graded(tmp_path_factory):
     return course, scores(course)
 
 
+def test_without_its_preprocessor_nbgrader_does_nothing(tmp_path):
+    """nbgrader goes on when its configuration cannot be read, and would run students' code in a kernel."""
+    course = make_course(tmp_path)
+    nbgrader(course, "generate_assignment", NAME, "--create")
+    hand_in(course, "eve", {"05.b": f"open({str(tmp_path / 'it-ran')!r}, 'w')"})
+    config = course / "nbgrader_config.py"
+    config.write_text(config.read_text().replace("import preprocessors", "import no_such_preprocessors"))
+    said = nbgrader(course, "autograde", NAME, "--create", fine=(1,))
+    assert "students' code would run beside your grades (cannot import name 'no_such_preprocessors'" in said and "Nothing was done" in said
+    assert not (tmp_path / "it-ran").exists() and not (course / "autograded").exists()
+
+
 def test_the_source_is_valid_and_the_release_has_no_solution(graded):
     from nbgrader.nbgraderformat import read
 
