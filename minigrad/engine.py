@@ -42,7 +42,9 @@ def steps(roots, *, keep_graph=False, create_graph=False, wanted=None, capture=N
         for node in nodes:
             g, edges, sent = arrived.pop(node, None), node.edges, ()
             if graph:
-                outer, state.grad = state.grad, create_graph
+                outer = state.grad
+                if outer is not create_graph:
+                    state.grad = create_graph
             if g is not None or node.runs_without_gradient:
                 if watched or node.hooks is not None:
                     g, edges, sent = run_watched(node, g, needed, capture, graph, create_graph)
@@ -64,7 +66,7 @@ def steps(roots, *, keep_graph=False, create_graph=False, wanted=None, capture=N
                         continue
                     out = fit(out, shape, target.dtype, node)
                 arrived[target] = arrived[target] + out if target in arrived else out
-            if graph:
+            if graph and outer is not create_graph:
                 state.grad = outer
             yield node, g, sent
             if node in closes:  # the last node that feeds these leaves: their gradients are complete
@@ -101,7 +103,7 @@ def plan(roots, wanted=None):
                     nodes.append(target)
     nodes.sort(key=_number, reverse=True)
     needed = None
-    if wanted is not None:
+    if wanted is not None and not last.keys() <= wanted:  # else everything leads there: each node is on the way to some leaf
         needed = {node for node in wanted if node in seen or node in last}
         for node in reversed(nodes):
             if node not in needed and any([edge is not None and edge[0] in needed for edge in node.edges]):
@@ -198,7 +200,11 @@ def _summed_axes(g_shape, shape, node):
 def fit_array(g, shape, dtype, node):
     """`g` summed to `shape` (the tensor was broadcast in the forward pass) and cast to `dtype`."""
     if g.shape != shape:
-        g = np.add.reduce(g, axis=_summed_axes(g.shape, shape, node)).reshape(shape)
+        extra = g.ndim - len(shape)
+        if shape and extra > 0 and g.shape[extra:] == shape:  # a bias: only repeated in front
+            g = np.add.reduce(g, axis=tuple(range(extra)))
+        else:
+            g = np.add.reduce(g, axis=_summed_axes(g.shape, shape, node)).reshape(shape)
     return g if g.dtype is dtype else g.astype(dtype, copy=False)
 
 

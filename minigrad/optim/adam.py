@@ -1,5 +1,6 @@
 """Adam and AdamW: steps scaled by running averages of the gradient and of its square."""
 
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,9 @@ import numpy as np
 from ..kernels import optimizers as kernels
 from ..tensor import Tensor
 from .optimizer import Optimizer, check_at_least_zero, count_step, new_counter, zeros_like
+
+
+_options = itemgetter("lr", "betas", "eps", "weight_decay", "decoupled_weight_decay", "maximize")
 
 
 class Adam(Optimizer):
@@ -47,9 +51,8 @@ class Adam(Optimizer):
                 state["max_exp_avg_sq"] = zeros_like(p)
         largest = state["max_exp_avg_sq"].array if group["amsgrad"] else None
         averages = state["exp_avg"].array, state["exp_avg_sq"].array, largest
-        options = group["eps"], group["weight_decay"], group["decoupled_weight_decay"], group["maximize"]
-        beta1, beta2 = group["betas"]
-        kernels.adam(p.array, g, *averages, count_step(state), float(group["lr"]), beta1, beta2, *options)
+        lr, betas, *options = _options(group)
+        kernels.adam(p.array, g, *averages, count_step(state), float(lr), *betas, *options)
 
 
 class AdamW(Adam):
