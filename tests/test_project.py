@@ -141,10 +141,23 @@ def test_each_dependency_has_its_reason():
 
 
 def test_what_is_declared_is_imported():
-    used = outside(FILES) | {"graphviz"}  # graphviz: on the list that the course fixes; the view lays out with pygraphviz
+    used = outside(FILES)
     for name in requirements():
         if IMPORT_NAMES.get(name, name):
             assert IMPORT_NAMES.get(name, name) in used, f"{name} is a dependency, and nothing imports it"
+
+
+def test_what_the_extras_declare_is_used():
+    """By an import in the project or its tests, as a program that a test starts, or by name in the Makefile or a setting."""
+    by_name = {"pytest-xdist": "-n 2", "pytest-rerunfailures": "mark.flaky(", "nbval": "--nbval", "notebook": "Notebook 7",
+               "mypy": "-m mypy", "ruff": "-m ruff", "pdoc": "-m pdoc", "pytest": "-m pytest"}  # fmt: skip
+    tests = sorted(path for path in (ROOT / "tests").rglob("*.py") if path != Path(__file__))
+    imported = outside([*FILES, *tests])
+    text = "".join(path.read_text("utf-8") for path in [ROOT / "Makefile", ROOT / "pyproject.toml", *tests])
+    for name in requirements(*PROJECT["optional-dependencies"]).keys() - requirements().keys():
+        module = name.replace("-", "_")
+        used = by_name[name] in text if name in by_name else module in imported or re.search(rf'("-m", |importorskip\()"{module}\b', text)
+        assert used, f"{name} is in an extra, and nothing uses it"
 
 
 def conda_environment():
