@@ -38,7 +38,8 @@ def steps(roots, *, keep_graph=False, create_graph=False, wanted=None, capture=N
         own = type(g) is np.ndarray
         _arrive(arrived, node, number, (wrap(g) if own else g) if graph else g if own else g.array)
     try:
-        yield from serve(closes.pop(None, ()), arrived, capture, graph, create_graph)
+        if None in closes:  # roots that are leaves
+            yield from serve(closes.pop(None), arrived, capture, graph, create_graph)
         for node in nodes:
             g, edges, sent = arrived.pop(node, None), node.edges, ()
             if graph:

@@ -142,10 +142,8 @@ class AccumulateGrad(Node):
         self.edges = ()
         self.hooks = self.info = None
         self.status = LIVE
-        self.fit_to_leaf()
-
-    def fit_to_leaf(self) -> None:
-        self.shape, self.dtype = self.variable.array.shape, self.variable.array.dtype
+        array = variable.array
+        self.shape, self.dtype = array.shape, array.dtype
 
 
 def short_name(node: Node) -> str:

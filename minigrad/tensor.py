@@ -281,7 +281,8 @@ class Tensor(Variable):
     def data(self, value):
         self.array = value.array
         if self.extra is not None and self.extra.accumulator is not None and self.extra.accumulator() is not None:
-            leaf_edge(self)[0].fit_to_leaf()
+            node = leaf_edge(self)[0]
+            node.shape, node.dtype = value.array.shape, value.array.dtype
 
     def detach(self):
         """The same numbers (shared storage, shared version) outside of the graph."""
