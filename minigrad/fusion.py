@@ -286,7 +286,10 @@ class CompiledFunction:
         spare: list[np.ndarray] = []  # the last call's, used again once no graph holds it: fresh memory costs more than the loop
 
         def fused(*tensors):
-            values = spare.pop() if spare else None
+            try:
+                values = spare.pop()  # nobody else has it then, in other threads neither
+            except IndexError:
+                values = None
             if values is None or sys.getrefcount(values) > ALONE:
                 first = tensors[0].array
                 values = np.empty((kept, first.size), first.dtype)

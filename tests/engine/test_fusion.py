@@ -1,4 +1,6 @@
 """minigrad.compile: what it fuses agrees with the plain function, what it cannot fuse it says and runs."""
+import sys
+import threading
 import warnings
 
 import numpy as np
@@ -100,6 +102,35 @@ def test_what_one_call_keeps_is_not_another_s():
     assert first.grad_fn._saved_kept.ctypes.data != address
     del out, second
     assert fused(u, v).grad_fn._saved_kept.ctypes.data == address
+
+
+def test_threads_do_not_share_what_is_kept():
+    fused = torch.compile(smooth)
+    (x, y), _ = leaves("float64", (300,))
+    fused(x, y)
+    wrong, done = [], []
+
+    def work(seed):
+        (a, b), g = leaves("float64", (300,), seed)
+        wanted = torch.autograd.grad(smooth(a, b), (a, b), g)
+        for _ in range(100):
+            out = fused(a, b)
+            found = torch.autograd.grad(out, (a, b), g)
+            if not all(np.allclose(u.numpy(), v.numpy(), rtol=1e-8, atol=1e-10) for u, v in zip(wanted, found, strict=True)):
+                wrong.append(seed)
+        done.append(seed)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not wrong and len(done) == 4
 
 
 def test_only_what_the_backward_pass_needs_is_kept():
