@@ -504,14 +504,15 @@ function render({ model, el }) {
   function thin(pause = 0) {
     clearTimeout(returning);
     if (!dragging && (behind || pause)) returning = window.setTimeout(settle, pause || 600);
-    if (cards.length <= BIG || (away.length && beyond() < 600)) return;
+    if (cards.length <= BIG) return;
+    svg.classList.toggle("mg-still", near || dragging);
+    if (away.length && beyond() < 600) return;
     const all = [...wires, ...cards], far = all.map((x) => !inWindow(x.box, 700)); // first all looks, then all changes
     away = all.filter((x, i) => {
       if (!!x.away !== far[i]) away_(x, far[i]);
       return far[i];
     });
     thinned = window_;
-    svg.classList.toggle("mg-still", near || dragging);
   }
   /** Put back what `thin` took away: a hundred at a time once nothing happens, or all at once. @param {number} [count] */
   function thicken(count = Infinity) {
@@ -1115,6 +1116,7 @@ function render({ model, el }) {
     clearTimeout(pause);
     if (!dragging) return;
     dragging = false;
+    say.style.minHeight = "";
     save();
     if (cards.length > BIG) room = 0;
     update();
@@ -1175,9 +1177,10 @@ function render({ model, el }) {
   on(document.head, "load", () => theme(), { capture: true });
   on(matchMedia("(prefers-color-scheme: dark)"), "change", theme);
   let placed = false;
-  let wideNow = 0; // a sentence of two lines changes the height in a drag, and that is nobody's business
-  const sized = new ResizeObserver(() => { if (root.clientWidth === wideNow) return; wideNow = root.clientWidth; theme(); root.classList.toggle("mg-wide", root.clientWidth >= 1150); if (fitted && svg) fitStage(); if (!placed && root.clientWidth && svg) { placed = true; follow(currentNode()); } });
+  let wideNow = 0; // a sentence of more lines changes the height in a drag: it may grow, and shrinks when the slider rests, or the slider would move away from the mouse
+  const sized = new ResizeObserver(() => { if (dragging) say.style.minHeight = `${say.offsetHeight}px`; if (root.clientWidth === wideNow) return; wideNow = root.clientWidth; theme(); root.classList.toggle("mg-wide", root.clientWidth >= 1150); if (fitted && svg) fitStage(); if (!placed && root.clientWidth && svg) { placed = true; follow(currentNode()); } });
   sized.observe(root);
+  sized.observe(say);
 
   function all() {
     const raw = model.get("trace");

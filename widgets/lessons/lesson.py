@@ -95,6 +95,8 @@ class Names(anywidget.AnyWidget):
     """Invisible: gives a lesson's sliders and fields the names that a screen reader says, which ipywidgets leaves out."""
 
     _esm = (Path(__file__).parents[1] / "front" / "names.js").read_text(encoding="utf-8")
+    # JupyterLab's light theme draws a slider's knob in white with a line of the lightest grey
+    _css = ".mg-lesson .widget-slider .noUi-target .noUi-handle { border-color: var(--jp-ui-font-color2, GrayText); }"
 
 
 def moved(state, change, words: ipywidgets.HTML) -> bool:
@@ -117,7 +119,7 @@ class Lesson(ipywidgets.VBox):
     """
 
     def __init__(self, children, picture: Callable[[], str], text: Callable[[], str]):
-        super().__init__(children=[*children, *([Names()] if len(children) > 1 else [])])
+        super().__init__(children=[*children, *([Names()] if len(children) > 1 else [])], _dom_classes=["mg-lesson"])
         self.picture, self.text = picture, text
         self.cells: set[str] = set()
 

@@ -134,11 +134,12 @@ class _Race:
         for k in range(1, 13):  # closer together near the bottom, where the race is decided
             d = contour(table, low + (high - low) * (k / 13) ** 3, place)
             out += tag("path", d=d, style=f"fill:none;stroke:var(--soft);stroke-width:1.1;stroke-opacity:{0.9 - 0.055 * k:.2f}")
+        over = ""  # read over the trails
         for at, v in enumerate(values):
             if v <= low + 1e-9 * (high - low):  # a surface may have two lowest places
                 x, y = place(at % COLUMNS, at // COLUMNS)
                 out += tag("path", "rule", d=f"M{x - 5:.1f} {y:.1f}h10M{x:.1f} {y - 5:.1f}v10", stroke_width=1.6)
-                out += label(x, y + 24, "lowest", "t soft halo", "middle")
+                over += label(x, y + 24, "lowest", "t soft halo", "middle")
         x, y = self._at(s.start)
         out += tag("circle", cx=x, cy=y, r=7.0, style="fill:none;stroke:var(--ink);stroke-width:1.4")
         out += label(x, y - 12, "start", "t soft halo", "middle")
@@ -146,7 +147,7 @@ class _Race:
         out += label(530, 78, "optimizer", "t soft")
         out += label(750, 78, "height", "t soft", "end") + label(828, 78, "first step", "t soft", "end")
         out += tag("line", "rule", x1=490, x2=828, y1=86, y2=86)
-        return svg(844, 368, out + SLOT, f"Optimizers on their way down the surface {s.formula}")
+        return svg(844, 368, out + SLOT + over, f"Optimizers on their way down the surface {s.formula}")
 
     def _at(self, point: tuple[float, float]) -> tuple[float, float]:
         """In the picture; what has left it stands at its edge."""
