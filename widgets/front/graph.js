@@ -1200,7 +1200,7 @@ function render({ model, el }) {
   watch("change:sweeps", () => { if (model.get("trace") !== rawTrace) return; readSweeps(); if (!dragging && sliders.some((x) => x.range.disabled && alive)) drawInputs(inputs.querySelector(".mg-search")?.value ?? ""); onInputs(); });
   watch("change:notice", placeSliders);
   all();
-  if (model.get("standalone")) lost();
+  if (model.get("standalone") || model.get("layout")?.comm_live === false) lost(); // a saved notebook brings models that never had a kernel
   theme();
   return () => {
     gone.abort();
