@@ -241,7 +241,8 @@ def on_arrays(rule):
     """
     if not isinstance(rule, FunctionType) or not (rule.__module__ or "").startswith(__package__ + "."):
         return rule
-    codes, scope, found = [rule.__code__], {"__builtins__": builtins}, False
+    codes, found = [rule.__code__], False
+    scope = {"__builtins__": builtins, "__name__": rule.__module__}  # the name, so that numpy's warnings stay unsaid there, too
     for code in codes:  # grows: functions inside
         codes += [c for c in code.co_consts if isinstance(c, CodeType)]
         for name in code.co_names:

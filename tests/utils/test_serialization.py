@@ -87,7 +87,7 @@ def test_equal_data_gives_equal_bytes():
     ("x", "message"),
     [
         (nn.Linear(1, 1), r"save\(\): obj is a Linear, which cannot be saved[\s\S]*state_dict\(\)"),
-        ({"a": [1, object()]}, r"save\(\): obj\['a'\]\[1\] is a object, which cannot be saved"),
+        ({"a": [1, object()]}, r"save\(\): obj\['a'\]\[1\] is an object, which cannot be saved"),
         ({1, 2}, r"obj is a set"),
         (lambda: 0, r"obj is a function"),
         (np.array(["a"]), "only numbers and bools can be saved"),
