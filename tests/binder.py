@@ -158,7 +158,10 @@ def learner(python: Path, checkout: Path) -> None:
             for path in notebooks:
                 opened, client = session.open(f"notebooks/{path.name}")
                 for number, source in enumerate(cells[path]):
-                    reply = client.execute(source, allow_stdin=False, reply=True, timeout=300)
+                    try:
+                        reply = client.execute(source, allow_stdin=False, reply=True, timeout=300)
+                    except TimeoutError:
+                        sys.exit(f"minigrad: {path.stem}: cell {number} did not answer within 300 s:\n{source}")
                     if path == notebooks[0] and number == 0:
                         print(f"server answers after {up:.1f} s, the start chapter's first cell after {time.monotonic() - begun:.1f} s")
                     broken = "raises-exception" in str(nbformat.read(path, 4).cells)
