@@ -43,9 +43,7 @@ def steps(roots, *, keep_graph=False, create_graph=False, wanted=None, capture=N
         for node in nodes:
             g, edges, sent = arrived.pop(node, None), node.edges, ()
             if graph:
-                outer = state.grad
-                if outer is not create_graph:
-                    state.grad = create_graph
+                outer, state.grad = state.grad, create_graph
             if g is not None or node.runs_without_gradient:
                 if watched or node.hooks is not None:
                     g, edges, sent = run_watched(node, g, needed, capture, graph, create_graph)
@@ -67,7 +65,7 @@ def steps(roots, *, keep_graph=False, create_graph=False, wanted=None, capture=N
                         continue
                     out = fit(out, shape, target.dtype, node)
                 arrived[target] = arrived[target] + out if target in arrived else out
-            if graph and outer is not create_graph:
+            if graph:
                 state.grad = outer
             yield node, g, sent
             if node in closes:  # the last node that feeds these leaves: their gradients are complete
