@@ -24,8 +24,8 @@ _on = False
 class Note(NamedTuple):
     code: object  # the learner's code object and the place in it, or None
     offset: int
-    inputs: tuple | None  # per input: None if the graph leads to it, else (weak reference, array if it is small); None: no constants
-    versions: tuple  # of the inputs, when the operation ran
+    inputs: tuple | None  # per input: None if the graph leads to it, else (weak reference, array if small, cut); None: no constants
+    versions: tuple  # of the inputs, when the operation ran; () if one of them has none
     params: tuple
 
 
@@ -59,9 +59,10 @@ def leave(node, inputs) -> None:
     """Leave a note on the node of a custom Function, while notes are on. Rows do it in their own text."""
     if _on:
         try:
-            node.made = _note(None if all([x.requires for x in inputs]) else _constants(inputs), [x.version[0] for x in inputs], ())
+            versions = [x.version[0] for x in inputs]
         except RuntimeError:  # an inference tensor has no version
-            node.made = None
+            versions = []
+        node.made = _note(None if all([x.requires for x in inputs]) else _constants(inputs), versions, ())
 
 
 def _fit(op) -> None:
@@ -80,7 +81,7 @@ def _fit(op) -> None:
 
 
 def _with_note(op) -> str:
-    """The row's text with the call. An inference tensor has no version to be noted."""
+    """The row's text with the call."""
     if op.many:
         known, versions = f"constants({op.args[0]})", f"[t.version[0] for t in {op.args[0]}]"
     else:
@@ -89,10 +90,11 @@ def _with_note(op) -> str:
     # In the text of a row with one output, `out` is the result, not numpy's parameter of that name.
     params = "".join("None, " if p == "out" and op.single else p + ", " for p in op.params)
     call = f"leave_note({known}, {versions}, ({params}))"
+    without = f"leave_note({known}, (), ({params}))"  # an inference tensor has no version
     lines = []
     for line in op.source.splitlines():
         indent, found, _ = line.partition("# note")
-        lines += [f"{indent}try: node.made = {call}", f"{indent}except RuntimeError: node.made = None"] if found else [line]
+        lines += [f"{indent}try: node.made = {call}", f"{indent}except RuntimeError: node.made = {without}"] if found else [line]
     return "\n".join(lines) + "\n"
 
 
@@ -112,4 +114,8 @@ def _note(constants, versions, params):
 
 
 def _constants(inputs):
-    return tuple([None if x.requires else (ref(x), x.array if x.array.nbytes <= SMALL and x.array.base is None else None) for x in inputs])
+    return tuple([None if x.requires else _constant(x) for x in inputs])
+
+
+def _constant(x):
+    return ref(x), x.array if x.array.nbytes <= SMALL and x.array.base is None else None, getattr(x, "cut", "")

@@ -299,7 +299,7 @@ def _record_source(op, saves, kept_inputs, kept_outputs, kept_shapes, kept_param
     if op.kind == DISCRETE or not differentiable:
         body += ["out.requires = False", "out.edge = None", "return out"] if op.single else ["return record_several(op, r, None, None)"]
         return "\n".join([head, *("    " + line for line in body), ""])
-    body += [f"if state.grad and ({some}):"]
+    body += ["if state.grad:", f"    if {some}:"]
     inner = ["node = new(NodeClass)", "node.number = next_number()", "node.status = LIVE", "node.hooks = node.info = None"]
     if op.many:
         inner += [f"node.edges = tuple([edge_of(t) for t in {op.args[0]}])"]
@@ -322,11 +322,12 @@ def _record_source(op, saves, kept_inputs, kept_outputs, kept_shapes, kept_param
         inner += ["node.shape = r.shape", "node.dtype = r.dtype"]
         if kept_outputs:
             inner += ["node.out = r", "node.out_counter = counter", "node.out_version = counter[0]"]
-        body += ["    " + line for line in [*inner, "out.edge = (node, 0)", "out.requires = True"]]
-        body += ["else:", "    out.edge = None", f"    out.requires = {'out.origin.base.requires' if op.view else 'False'}", "return out"]
+        body += ["        " + line for line in [*inner, "out.edge = (node, 0)", "out.requires = True", "return out"]]
+        body += ["else:", "    out.cut = 'no_grad'", "out.edge = None"]
+        body += [f"out.requires = {'out.origin.base.requires' if op.view else 'False'}", "return out"]
     else:
         source = f"({op.args[0]}, ({''.join(p + ', ' for p in op.params)}))" if op.view else "None"
-        body += ["    " + line for line in [*inner, f"return record_several(op, r, node, {source})"]]
+        body += ["        " + line for line in [*inner, f"return record_several(op, r, node, {source})"]]
         body += [f"return record_several(op, r, None, {source})"]
     return "\n".join([head, *("    " + line for line in body), ""])
 
@@ -497,6 +498,8 @@ def record_several(op, arrays, node, source):
             out.edge, out.requires = (node, number), True
         elif source is not None:  # a view made in no_grad is to PyTorch a leaf like its base
             out.requires = out.origin.base.requires
+        if not modes.state.grad:
+            out.cut = "no_grad"
         outs.append(out)
     if node is not None:
         node.shape, node.dtype = [a.shape for a in arrays], [a.dtype for a in arrays]

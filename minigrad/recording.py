@@ -22,7 +22,7 @@ from . import engine, modes, notes
 from .dtypes import from_numpy_dtype
 from .node import LIVE, AccumulateGrad, next_number
 from .trace import walk
-from .variable import Variable, edge_of, wrap
+from .variable import INFERENCE, Variable, edge_of, wrap
 
 CELLS = 16  # a heat map has at most this many rows and columns
 TRACED = 3000  # of a graph with more operations than this, only the newest are traced
@@ -36,6 +36,7 @@ class Item:
 
     __slots__ = (
         "array",
+        "cut",
         "folded",
         "key",
         "kind",
@@ -52,8 +53,8 @@ class Item:
         "why",
     )
 
-    def __init__(self, kind: str, node=None, number: int = 0, live=None, array=None):
-        self.kind, self.node, self.number, self.live, self.array = kind, node, number, live, array
+    def __init__(self, kind: str, node=None, number: int = 0, live=None, array=None, cut: str = ""):
+        self.kind, self.node, self.number, self.live, self.array, self.cut = kind, node, number, live, array, cut
         self.parents: list[int] = []  # by slot
         self.name = self.path = self.why = ""
         self.folded = False
@@ -143,24 +144,25 @@ class Graph:
 
     def _constant(self, node, slot: int, note, constants: dict[int, int]) -> int:
         """The item of an input that no gradient goes to."""
-        name = _slot_name(node, slot)
+        name, cut = _slot_name(node, slot), ""
         found = (
             getattr(node, name, None) if node.op is not None and not node.op.many and name in node.saves and node.status == LIVE else None
         )
         if node.op is not None and node.op.many and node.status == LIVE and name.split("[")[0] in node.saves:
             found = getattr(node, node.op.inputs[0])[slot]
         if found is None and note is not None and note.inputs is not None and slot < len(note.inputs):
-            alive, array = note.inputs[slot] or (lambda: None, None)
+            alive, array, cut = note.inputs[slot] or (lambda: None, None, "")
             found = alive()
             if found is None and array is not None:
-                return self._new(Item("constant" if array.size == 1 else "leaf", array=array))
+                return self._new(Item("constant" if array.size == 1 and not cut else "leaf", array=array, cut=cut))
         if found is None:
-            return self._new(Item("constant"))
-        number = found.array.size == 1 and id(found) not in self.named
+            return self._new(Item("constant", cut=cut))
+        cut = getattr(found, "cut", "")
+        number = found.array.size == 1 and id(found) not in self.named and not cut
         if number:  # the 2 of x * 2, once for each use
             return self._new(Item("constant", live=found, array=found.array))
         if id(found) not in constants:
-            constants[id(found)] = self._new(Item("leaf", live=found, array=found.array))
+            constants[id(found)] = self._new(Item("leaf", live=found, array=found.array, cut=cut))
         return constants[id(found)]
 
     def _name(self, roots) -> None:
@@ -182,8 +184,8 @@ class Graph:
             if thing.requires and type(thing.version) is list:
                 storages[id(thing.version)] = text
         for item in self.items:
-            if item.kind == "leaf" and item.live is not None and not item.live.requires:
-                source = storages.get(id(item.live.version))
+            if item.node is None and (item.cut or (item.kind == "leaf" and item.live is not None and not item.live.requires)):
+                source = storages.get(id(item.live.version)) if item.live is not None else None
                 if source and not item.name:
                     item.path = f"{source}.detach()"
                 item.why = _why_it_stops(item, source)
@@ -229,15 +231,27 @@ def _slot_name(node, slot: int) -> str:
     return f"{node.op.inputs[0]}[{slot}]" if node.op.many else node.op.inputs[slot]
 
 
+_CUTS = {
+    "no_grad": "was computed where recording was off (no_grad): no gradient goes back to what it was made of.",
+    "detach": "was detached: it shares the numbers of a tensor that requires gradients, and the graph does not see behind it.",
+    "marked": "came out of a Function that marked it as not differentiable.",
+}
+
+
 def _why_it_stops(item: Item, detached_from: str | None) -> str:
+    """The one reason why no gradient goes on from a tensor that does not require it."""
     label = item.path or "This tensor"
-    if item.array.dtype.kind != "f":
+    if item.array is not None and item.array.dtype.kind != "f":
         return f"{label} holds {from_numpy_dtype(item.array.dtype).name}: whole numbers and truth values have no derivative."
     if detached_from and detached_from != item.name:
         return f"{label} was detached from {detached_from}: it shares the numbers of {detached_from}, and the graph does not see behind it."
+    if item.live is not None and item.live.version is INFERENCE:
+        return f"{label} was made in inference mode, where nothing is recorded."
+    if item.cut:
+        return f"{label} {_CUTS[item.cut]}"
     if type(item.live).__name__ == "Parameter":
         return f"{label} is frozen: its requires_grad is False, so no gradient is computed for it."
-    return f"{label} does not require gradients: it was made without requires_grad=True, or where recording was off."
+    return f"{label} does not require gradients: its requires_grad is False, and no recorded operation made it."
 
 
 def kind_of(item: Item) -> str:

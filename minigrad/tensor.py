@@ -81,7 +81,7 @@ class Tensor(Variable):
         if cls is Tensor:
             return t
         out = _new(cls)
-        for slot in Variable.__slots__[1:]:
+        for slot in Variable.__slots__[2:]:
             setattr(out, slot, getattr(t, slot))
         return out
 
@@ -275,6 +275,8 @@ class Tensor(Variable):
     def data(self):
         """The same storage outside of every graph; writes to it are not counted. Better: detach(), or no_grad."""
         out = Tensor._wrap(self.array)
+        if self.requires:
+            out.cut = "detach"
         return out
 
     @data.setter
@@ -288,6 +290,8 @@ class Tensor(Variable):
         """The same numbers (shared storage, shared version) outside of the graph."""
         out = Tensor._wrap(self.array)
         out.version = self.version
+        if self.requires:
+            out.cut = "detach"
         return out
 
     def detach_(self):
@@ -299,6 +303,8 @@ class Tensor(Variable):
                 "these gradients. "
                 "To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.",
             )
+        if self.requires:
+            self.cut = "detach"
         self.edge, self.requires = None, False
         return self
 

@@ -900,9 +900,11 @@ def _tensor_text(trace: Trace) -> str:
     return "\n".join([*lines, *([""] if notes else []), *notes])
 
 
-def unused_words(trace: Trace) -> list[str]:
-    """A sentence about the named leaves that require gradients and that the root does not depend on; none if there are none."""
-    names = trace.get("unused")
+def unused_words(trace: Trace, unused: list[str] | None = None) -> list[str]:
+    """A sentence about the named leaves that require gradients and that the root does not depend on; none if there are none.
+
+    unused: their names, by default those of the trace."""
+    names = trace.get("unused") if unused is None else unused
     root = trace["nodes"][trace["root"]]["label"]
     return [f"No part in {root}: {_and(names)}. No gradient reaches {'it' if len(names) == 1 else 'them'}."] if names else []
 

@@ -9,6 +9,7 @@ methods that people call (tensor.py) and the graph's nodes (node.py).
 - `version`   a list with one int, shared by a base, its views and its detached aliases: how often the storage was written to.
 - `origin`    None, or how it was made from its base.
 - `extra`     None, or the rarely used rest: hooks, tangents, the leaf's AccumulateGrad.
+- `cut`       not set, or why no gradient goes back from here: "no_grad", "detach" or "marked". Only pictures read it.
 """
 
 import weakref
@@ -104,7 +105,7 @@ class Extra:
 
 
 class Variable:
-    __slots__ = ("__weakref__", "_grad", "array", "edge", "extra", "origin", "requires", "version")
+    __slots__ = ("__weakref__", "cut", "_grad", "array", "edge", "extra", "origin", "requires", "version")
     batched = False  # True: stands for many tensors at once, inside vmap (batching.py)
     array: Any  # the numbers: a numpy array
     requires: bool  # does a gradient reach it?
@@ -112,6 +113,7 @@ class Variable:
     origin: Any  # the View that it is, or None
     version: list[int]  # one counter for all views of a storage
     extra: Any  # an Extra, or None
+    cut: str
 
 
 TENSOR = Variable  # the class of new tensors; tensor.py sets it

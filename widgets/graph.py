@@ -29,7 +29,7 @@ import traitlets
 from minigrad import scalar
 from minigrad.scalar import Constant, Value, backward_order
 from minigrad.tape import Tape
-from minigrad.trace import Trace, is_tensor, record, to_text, trace, unused_words
+from minigrad.trace import Trace, is_tensor, record, to_text, trace, unused_words, walk
 
 from . import cells, static
 from .fold import Folded, Folds, at_point, notice
@@ -180,6 +180,19 @@ def newest(order: list[Value], names: Mapping[str, object]) -> tuple[Value, dict
     return copies[id(order[0])], {name: copies[id(thing)] for name, thing in names.items() if id(thing) in copies and name[:1] != "_"}
 
 
+def unused(things: list, names: Mapping[str, object]) -> list[str]:
+    """Names of the inputs that were made for a graph (`things`, its Values) and have no part in it: after its first input and before its
+    result, or by the same cell. A Value does not know who uses it, so the numbers in which all are counted have to tell."""
+    inside, first, last = {id(thing) for thing in things}, min(thing._seq for thing in things), max(thing._seq for thing in things)
+    cells = {code.co_filename for thing in things if (code := getattr(thing, "_code", None)) is not None}
+    found: dict[int, str] = {}
+    for name, thing in walk(names, inside.__contains__):
+        if isinstance(thing, Value) and not thing._op and id(thing) not in inside and thing._seq < last:
+            if thing._seq > first or getattr(getattr(thing, "_code", None), "co_filename", None) in cells:
+                found.setdefault(id(thing), name)
+    return [*found.values()]
+
+
 def slider_points(recorded: float, now: float, room: int = 121) -> list[float]:
     """The points of a slider: a round range around the recorded value in round steps, and always the recorded and the present value.
 
@@ -296,6 +309,8 @@ class GraphView(anywidget.AnyWidget):
             if not count:
                 outdated = refresh(things)
             whole = trace(root, names, cell_name=_cell_name)
+            if isinstance(root, Value) and not count:
+                words += unused_words(whole, unused(things, names))
             if outdated:
                 result = whole["nodes"][whole["root"]]["label"]
                 words.append(f"An input was changed after {result} was computed, so the recorded operations were computed again.")

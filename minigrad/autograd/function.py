@@ -420,6 +420,9 @@ def _apply(cls, args, separate):
     shapes = [out.array.shape if isinstance(out, Variable) else () for out in outs]
     kinds = [out.array.dtype if isinstance(out, Variable) else None for out in outs]
     node.shape, node.dtype = (shapes, kinds) if several else (shapes[0], kinds[0])
+    for out in () if state.grad else outs:
+        if isinstance(out, Variable):
+            out.cut = "no_grad"
     node.constant_outputs = {
         i
         for i, (out, kind) in enumerate(zip(raw, kinds, strict=True))
@@ -431,7 +434,7 @@ def _apply(cls, args, separate):
             if number not in node.constant_outputs:
                 _set_history(out, node, number, any(out is d for d in node.dirty))
             elif isinstance(out, Variable):
-                out.edge, out.requires = None, False
+                out.edge, out.requires, out.cut = None, False, "marked"
         node.keep(outs)
         if state.anomaly:
             node.metadata.setdefault("traceback_", _lines())

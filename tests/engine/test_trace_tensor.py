@@ -139,6 +139,62 @@ def test_where_gradients_stop_and_what_is_unused():
     assert "No part in y: w. No gradient reaches it." in to_text(t)
 
 
+def test_each_gradient_that_stops_has_its_one_reason():
+    x, w = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    frozen = torch.nn.Parameter(torch.ones(2, dtype=torch.float64), requires_grad=False)
+    plain, whole = torch.ones(2, dtype=torch.float64), torch.tensor([1, 2])
+    with torch.no_grad():
+        later = (x * w).exp()  # made of what was made there: neither input requires gradients
+        top, _ = torch.max(x * w, 0)
+    with torch.inference_mode():
+        aside = x * 3
+    apart = (x * w).detach()  # from what nobody holds
+
+    class Marked(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            y = x * 2
+            ctx.mark_non_differentiable(y)
+            return y
+
+    marked, again = Marked.apply(x), apart * 2
+    with torch.no_grad():
+        own = Marked.apply(x)
+    names = dict(x=x, later=later, top=top, aside=aside, apart=apart, frozen=frozen, plain=plain, whole=whole, marked=marked, again=again,
+                 own=own)  # fmt: skip
+    for name in ("later", "top", "apart", "marked", "again", "own"):
+        assert not names[name].requires_grad
+    t = trace((x + later + top + apart + plain + whole + marked + again + own + aside) * frozen * (x * w).sum().detach(), names)
+    off = "was computed where recording was off (no_grad): no gradient goes back to what it was made of."
+    said = "does not require gradients: its requires_grad is False, and no recorded operation made it."
+    behind = "was detached: it shares the numbers of a tensor that requires gradients, and the graph does not see behind it."
+    expected = dict(
+        later=off, top=off, own=off, apart=behind, plain=said, again=said, aside="was made in inference mode, where nothing is recorded.",
+        whole="holds int64: whole numbers and truth values have no derivative.",
+        marked="came out of a Function that marked it as not differentiable.",
+        frozen="is frozen: its requires_grad is False, so no gradient is computed for it.",
+    )  # fmt: skip
+    stops = {n["label"]: n["stops"] for n in t["nodes"] if "stops" in n}
+    alone = next(label for label in stops if label not in expected)  # one number, detached, without a name: not a constant like a 2
+    assert stops.pop(alone) == f"{alone} {behind}"
+    assert stops == {name: f"{name} {why}" for name, why in expected.items()}
+    assert set(stops.values()) <= {e["stops"] for e in t["edges"] if "stops" in e}
+
+
+def test_a_reason_outlives_its_tensor():
+    """What a function computed with recording off, and nobody holds any more."""
+    x = leaf(1.0, 2.0)
+
+    def centred(x):
+        with torch.no_grad():
+            mean = x.mean()
+        return x - mean
+
+    t = trace(centred(x), {"x": x})
+    cut = next(n for n in t["nodes"] if n["kind"] == "leaf" and n["label"] != "x")
+    assert cut["value"] == 1.5 and "recording was off (no_grad)" in cut["stops"]
+
+
 def test_a_used_up_graph_is_run_once_more_and_says_so():
     x = leaf(1.0, 2.0)
     y = (x * x * 3).sum()

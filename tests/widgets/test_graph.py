@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minigrad import Value
+from minigrad import Value, scalar
 from minigrad.trace import fmt
 from widgets import GraphView, cells, graph
 from widgets.graph import front, not_a_graph, packed, refresh, slider_points
@@ -119,6 +119,33 @@ def test_nothing_of_the_learners_is_kept_alive():
     view.inputs = {**view.inputs, str(leaf): 2.0}  # no learner's value left: the tables are renewed all the same
     _, values, _, _ = table(view, view.leaves[1])
     assert np.isfinite(values).all() and (values[:, leaf] == 2.0).all()
+
+
+def test_inputs_without_a_part_are_named_in_the_view_alone():
+    old = Value(1.0)
+    x, b = Value(2.0), Value(3.0)
+    unseen = b.data
+    more = {"w": [Value(4.0)], "twice": b}
+    y = x * x + unseen
+    late = Value(5.0)
+    view = graph(y, names={"old": old, "x": x, "b": b, **more, "y": y, "late": late})
+    assert view.notice == "No part in y: b and w[0]. No gradient reaches them."
+    assert "No part" not in repr(view) and "No part" not in view.svg()
+    b_is_gone = weakref.ref(b)
+    del b, more
+    assert b_is_gone() is None
+    assert graph(x * x, names={"x": x}).notice == ""
+
+
+def test_an_input_that_stands_first_in_its_cell_is_named_too():
+    scalar.record_lines(True)
+    try:
+        names: dict = {"Value": Value}
+        exec(compile("old = Value(0.)", "<cell 1>", "exec"), names)  # noqa: S102
+        exec(compile("b, x = Value(3.), Value(2.)\ny = x * x", "<cell 2>", "exec"), names)  # noqa: S102
+        assert graph(names["y"], names=names).notice == "No part in y: b. No gradient reaches it."
+    finally:
+        scalar.record_lines(False)
 
 
 def test_a_hundred_runs_of_a_cell_leave_nothing_behind(monkeypatch):
