@@ -77,10 +77,11 @@ class Moment:
         self.sums: dict[int, float] = {}
         self.sent: set[int] = set()
         self.arrays: dict[int, int] = {}  # of a tensor: node -> the array that is its gradient so far
-        self.acting = -1
+        self.acting, self.back = -1, False
         self.sentence = "nothing has run yet"
         for row in replay_steps(trace)[:step]:
             self.acting, self.sentence = row["node"], row["sentence"].replace("**", "")
+            self.back = row["phase"] == "backward"
             if row["phase"] == "forward":
                 self.known.add(row["node"])
             else:
@@ -149,15 +150,14 @@ def _wire(trace: Trace, wire: Wire, now: Moment) -> str:
     d = f"M{n[0]:.1f} {n[1]:.1f}C" + " ".join(f"{c:.1f}" for c in n[2:])
     way = 10 if back else -10
     out = f'<path class="w {kind}" d="{d}"/><path class="h {"h" + kind if kind else ""}" d="M{x:.1f} {y:.1f}l{way}-5v10z"/>'
-    if wire["pw"]:
+    if wire["pw"] and ready:
         said, wide = wire.get("text"), wire["pw"]
-        text = ""
-        if ready and not said:  # the number may need more room than its formula
+        if said:
+            text = said[back]
+        else:  # the number may need more room than its formula
             room = max(5, int((wide - 18) / 6.9) - 2)
             text = "× ?" if edge["local"] is None else "× " + short(number(edge["local"]), room)  # a rule that is no factor
             wide = max(wide, 15 + 6.9 * len(text))
-        if said:
-            text = said[back] if ready else ""
         box = f'x="{wire["px"] - wide / 2:.1f}" y="{wire["py"] - 10:.1f}" width="{wide:.1f}" height="20" rx="10"'
         out += f'<rect class="r {"rb" if back else ""}" {box}/>'
         if "broadcast" in edge:  # a second outline: one tensor becomes many
@@ -175,12 +175,14 @@ def _card(trace: Trace, card: Card, now: Moment, partway: bool) -> str:
     out = [f'<g transform="translate({card["x"]:.1f},{card["y"]:.1f})">']
     node = trace["nodes"][card["id"]]
     kind = {"leaf": "leaf", "constant": "k"}.get(node["kind"], "")
-    if card["id"] == now.acting and partway:
-        kind += " now"
+    acts = card["id"] == now.acting and partway
+    if acts:
+        kind += " now" if now.back else " f"
     less = STACK if node["kind"] == "fold" else 0.0  # the edges of the cards beneath
     box = f'width="{card["w"] - less:.0f}" height="{card["h"] - less:.0f}" rx="9"'
     out += [f'<rect class="c" x="{d:.0f}" y="{d:.0f}" {box}/>' for d in (STACK, STACK / 2)] if less else []
-    out.append(f'<rect class="c {kind}" {box}/>')
+    thick = ' style="stroke-width:2.6"' if acts and not now.back else ""
+    out.append(f'<rect class="c {kind}" {box}{thick}/>')
     right = f"{card['w'] - 12 - less:.0f}"
     out.append(f'<text class="n" x="12" y="21">{escape(card["name"])}</text>')
     out.append(f'<text class="e" x="{right}" y="21">{escape(card["expr"])}</text>')

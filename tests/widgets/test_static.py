@@ -30,6 +30,8 @@ def test_steps_show_what_was_known_then():
     v = view()
     start = words(v.svg(0))
     assert "25" not in start and "▴ 30" not in start and "·" in start
+    assert None not in start and 'class="r ' not in v.svg(0), "a label with nothing on it is not drawn, as in the view"
+    assert [v.svg(k).count('class="r ') for k in range(v.total + 1)] == [0, 0, 1, 2, 3, 3, 3, 3, 3]
     forward = words(v.svg(4))
     assert "25" in forward and "▴ 30" not in forward
     assert "▴ 30" in words(v.svg(v.total)) and v.svg() == v.svg(v.total)
