@@ -77,11 +77,10 @@ class Moment:
         self.sums: dict[int, float] = {}
         self.sent: set[int] = set()
         self.arrays: dict[int, int] = {}  # of a tensor: node -> the array that is its gradient so far
-        self.acting, self.back = -1, False
+        self.acting = -1
         self.sentence = "nothing has run yet"
         for row in replay_steps(trace)[:step]:
             self.acting, self.sentence = row["node"], row["sentence"].replace("**", "")
-            self.back = row["phase"] == "backward"
             if row["phase"] == "forward":
                 self.known.add(row["node"])
             else:
@@ -175,14 +174,12 @@ def _card(trace: Trace, card: Card, now: Moment, partway: bool) -> str:
     out = [f'<g transform="translate({card["x"]:.1f},{card["y"]:.1f})">']
     node = trace["nodes"][card["id"]]
     kind = {"leaf": "leaf", "constant": "k"}.get(node["kind"], "")
-    acts = card["id"] == now.acting and partway
-    if acts:
-        kind += " now" if now.back else " f"
+    if card["id"] == now.acting and partway:
+        kind += " now"
     less = STACK if node["kind"] == "fold" else 0.0  # the edges of the cards beneath
     box = f'width="{card["w"] - less:.0f}" height="{card["h"] - less:.0f}" rx="9"'
     out += [f'<rect class="c" x="{d:.0f}" y="{d:.0f}" {box}/>' for d in (STACK, STACK / 2)] if less else []
-    thick = ' style="stroke-width:2.6"' if acts and not now.back else ""
-    out.append(f'<rect class="c {kind}" {box}{thick}/>')
+    out.append(f'<rect class="c {kind}" {box}/>')
     right = f"{card['w'] - 12 - less:.0f}"
     out.append(f'<text class="n" x="12" y="21">{escape(card["name"])}</text>')
     out.append(f'<text class="e" x="{right}" y="21">{escape(card["expr"])}</text>')
