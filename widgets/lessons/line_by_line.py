@@ -29,7 +29,7 @@ def follow(code: CodeType, call: Callable[[], object], note: Callable[[FrameType
 
     def local(frame: FrameType, event: str, arg: object):
         nonlocal last, ran
-        if event == "opcode":  # an empty loop has no line events
+        if event == "opcode":  # in Python 3.11 an empty loop has no line events
             ran += 1
             if ran > OPCODES:
                 raise TooLong("this line runs on and on. Show a shorter run.")
