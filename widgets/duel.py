@@ -26,6 +26,8 @@ class Difference(NamedTuple):
     right: int
     step: int
     say: str
+    caption: str = "here"  # what the two numbers are
+    numbers: tuple[str, str] = ("", "")  # as they stand on the two cards
 
 
 def first_difference(left: Trace, right: Trace, rtol: float = 1e-4) -> Difference | None:
@@ -41,15 +43,16 @@ def first_difference(left: Trace, right: Trace, rtol: float = 1e-4) -> Differenc
         parents = [[place.index(p) for p in _parents(t, n) if p in place] for t, n, place in ((left, i, ours), (right, j, theirs))]
         kinds = [n["kind"] == "operation" for n in (a, b)]
         if kinds[0] != kinds[1] or parents[0] != parents[1] or a.get("shape") != b.get("shape"):
-            return Difference(i, j, at, f"**They part at {a['label']}:** the first computes {_made(a)}, the second {_made(b)}.")
+            say = f"**They part at {a['label']}:** the first computes {_made(a)}, the second {_made(b)}."
+            return Difference(i, j, at, say, numbers=(_made(a), _made(b)))
         if not _close(_value(left, i), _value(right, j), rtol):
             what = "starts with" if a["kind"] == "leaf" else "computes"
             texts = _text(left, a.get("array"), a["value"]), _text(right, b.get("array"), b["value"])
             say = f"**They part at {a['label']}:** the first {what} {texts[0]}, the second {texts[1]}"
-            return Difference(i, j, at, say + (f" ({_made(a)} against {_made(b)})." if kinds[0] else "."))
+            return Difference(i, j, at, say + (f" ({_made(a)} against {_made(b)})." if kinds[0] else "."), numbers=texts)
     if len(ours) != len(theirs):
         say = f"**The first has {len(ours)} nodes, the second {len(theirs)}.**"
-        return Difference(left["root"], right["root"], len(left["steps"]), say)
+        return Difference(left["root"], right["root"], len(left["steps"]), say, numbers=(f"{len(ours)} nodes", f"{len(theirs)} nodes"))
     return _first_gradient(left, right, dict(zip(ours, theirs, strict=True)), rtol)
 
 
@@ -71,20 +74,21 @@ def _first_gradient(left: Trace, right: Trace, twin: Mapping[int, int], rtol: fl
         to, by = left["nodes"][source], left["nodes"][target]
         if other is None:
             say = f"**They part in the backward pass at {by['label']}:** only the first sends a gradient to {to['label']}."
-            return Difference(target, twin[target], at, say)
+            return Difference(target, twin[target], at, say, f"sends to {to['label']}", ("a gradient", "nothing"))
         a, b = (_numbers(t, s.get("sends"), r["sends"]) for t, s, r in ((left, step, row), (right, other[1], other[2])))
         if not _close(a, b, rtol):
             texts = _text(left, step.get("sends"), row["sends"]), _text(right, other[1].get("sends"), other[2]["sends"])
             rules = left["nodes"][target]["op"], right["nodes"][twin[target]]["op"]
             say = (f"**They part in the backward pass at {by['label']}:** to {to['label']} the first sends {texts[0]} ({rules[0]}), "
                    f"the second {texts[1]} ({rules[1]}). Up to there they agree.")  # fmt: skip
-            return Difference(target, twin[target], at, say)
+            return Difference(target, twin[target], at, say, f"sends to {to['label']}", texts)
     for key in theirs:
         back = {j: i for i, j in twin.items()}
         if (back[key[0]], back[key[1]], key[2]) not in ours:
             i = back[key[0]]
             say = f"**They part in the backward pass at {left['nodes'][i]['label']}:** only the second sends a gradient on from there."
-            return Difference(i, key[0], len(left["steps"]), say)
+            to = right["nodes"][key[1]]["label"]
+            return Difference(i, key[0], len(left["steps"]), say, f"sends to {to}", ("nothing", "a gradient"))
     return None
 
 
@@ -106,7 +110,7 @@ def first_wrong_grad(trace: Trace, grads: list[float | None], which: str, rtol: 
         if not _close([float(node["grad"])], [own], rtol):  # type: ignore[arg-type]
             say = f"**They part in the backward pass at {node['label']}:** {which} left {fmt(own)} in its grad, "
             say += f"and right is {fmt(node['grad'])}."
-            return Difference(i, i, last.get(i, len(trace["steps"])), say)
+            return Difference(i, i, last.get(i, len(trace["steps"])), say, "wrote", (fmt(own), fmt(node["grad"])))
     return None
 
 
@@ -163,13 +167,18 @@ class Duel(ipywidgets.VBox):
         self.left, self.right = left, right
         self.difference = first_difference(left.whole, right.whole)
         say = self.difference.say if self.difference else "**They agree:** every value and every gradient, at every step."
+        wrong = None  # the view whose own backward() left another number
         for view, which in ((left, "the first"), (right, "the second")):
             if self.difference is None and view.grads:
                 found = first_wrong_grad(view.whole, view.grads, which)
                 if isinstance(found, Difference):
-                    self.difference, say = found, found.say
+                    ours, theirs = _nodes(left.whole), _nodes(right.whole)
+                    at = (ours if view is left else theirs).index(found.left)
+                    self.difference, say, wrong = found._replace(left=ours[at], right=theirs[at]), found.say, view
                 elif found:
                     say = f"**They agree** in every value and every rule. {found}"
+        if self.difference:
+            self._mark(self.difference, wrong)
         self.sentence = say.replace("**", "")
         bold = say.split("**")
         words = ipywidgets.HTML(f"<p role='status' style='font-size:15px;margin:4px 2px 8px'>{_html(bold)}</p>")
@@ -180,6 +189,14 @@ class Duel(ipywidgets.VBox):
             view.layout.flex, view.layout.min_width = "1 1 380px", "0"  # beside each other, or each as wide as there is
         both = ipywidgets.HBox([left, right], layout=ipywidgets.Layout(flex_flow="row wrap", align_items="flex-start", grid_gap="0 14px"))
         super().__init__([words, both])
+
+    def _mark(self, d: Difference, wrong: GraphView | None) -> None:
+        """Both numbers on both cards. `wrong`: the view whose own backward() wrote the first of them."""
+        for view, node, (ours, theirs) in ((self.left, d.left, d.numbers), (self.right, d.right, d.numbers[::-1])):
+            rows = [(f"≠ {d.caption}", ours), ("there", theirs)]
+            if wrong is not None:
+                rows = [("✗ wrote" if view is wrong else "✗ other wrote", d.numbers[0]), ("✓ right is", d.numbers[1])]
+            view.mark(node, rows, d.step)
 
     def __repr__(self) -> str:
         return f"{self.sentence}\n\n{to_text(self.left.trace)}\n\n{to_text(self.right.trace)}"  # type: ignore[arg-type]

@@ -33,7 +33,7 @@ from minigrad.trace import Trace, is_tensor, record, to_text, trace, unused_word
 
 from . import cells, static
 from .fold import Folded, Folds, at_point, notice
-from .layout import Framed, Picture, layout
+from .layout import Framed, Mark, Picture, layout
 
 LIMIT = 120  # a graph with more nodes than this opens folded
 MOST = 400  # more cards than this are never drawn at once: unreadable, and slow to lay out
@@ -56,7 +56,7 @@ def front() -> tuple[str, str]:
 def _lean(text: str) -> str:
     """Without comments and indentation: the module travels with every view."""
     text = re.sub(r"^\s*/\*(?:(?!\*/).)*\*/[ \t]*\n", "", text, flags=re.S | re.M)
-    text = re.sub(r"/\*\* @(?:type|param) [^*]*\*/ ?", "", text)
+    text = re.sub(r"/\*\* [^*@]*@(?:type|param) [^*]*\*/ ?", "", text)
     text = re.sub(r"(?<=[;{}]) // .*$", "", text, flags=re.M)
     return re.sub(r"^\s*//.*\n|^[ \t]+|^\n", "", text, flags=re.M)
 
@@ -259,6 +259,7 @@ class GraphView(anywidget.AnyWidget):
         if explain:
             raise TypeError(explain)
         self._limit, self._second, self._own = limit, second, False
+        self._mark: Mark | None = None
         self._root = _weak(root)
         self.cells: set[str] = set()
         self._labels: dict[str, Callable[[], Any]] = {}
@@ -350,7 +351,8 @@ class GraphView(anywidget.AnyWidget):
             self.notice = " ".join([*self._words, "" if plain else notice(self._whole, shown)]).strip()
             self.can_fold = bool(self._folds.root.folds)
         self.sweeps = [self._sweep(leaf) for leaf in self.leaves[:FIRST_SWEEPS]]
-        self.picture = dict(layout(shown, frames))
+        mark = self._mark and self._mark._replace(node=part.new[self._mark.node], at=self._mark.at if plain else 0)
+        self.picture = dict(layout(shown, frames, mark=mark))
         self.version += 1
 
     def _alone(self, part: Folded) -> dict[int, int]:
@@ -391,6 +393,11 @@ class GraphView(anywidget.AnyWidget):
         self._present()
         events = self.trace["steps"]
         self.step = sum(event["phase"] == "forward" for event in events) if forward else round(now * len(events))
+
+    def mark(self, node: int, rows: list[tuple[str, str]], at: int) -> None:
+        """Write lines, each a caption and a number, at the foot of a node's card, to be seen from event `at` on."""
+        self._mark = Mark(node, rows, at)
+        self._present()
 
     def _inner(self, key: int) -> set[int]:
         return {f.key for f in self._folds.folds if key in self._folds.outside(f)}
@@ -506,6 +513,7 @@ class GraphView(anywidget.AnyWidget):
         root = self._root()
         away = self.comm is None
         if root is not None and (away or self._seen != self._stand(self._ids)):
+            self._mark = None
             self._read(root)
         if away:
             self.code = packed()

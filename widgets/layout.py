@@ -31,6 +31,7 @@ MARGIN = 14.0
 SPANS_QUICK, SPANS = 600, 1500
 LANES = 3000  # and beyond this many, the plain layout keeps no lane free for long wires
 COLUMN_GAP, ROW_GAP = 26.0, 20.0
+LINE, BAND = 17.0, 8.0  # of a mark: height of a line, and the room around its lines
 STACK = 8.0  # how far the cards beneath a folded one stick out
 FRAME_SIDE, FRAME_TOP = 9.0, 25.0  # room between a frame and what is in it
 PILL_NODES_LIMIT = 250  # above this many cards, pills stop taking part in the layout: they cost Graphviz half its time
@@ -44,6 +45,8 @@ class Card(TypedDict):
     h: float
     name: str  # the label, shortened to fit the card
     expr: str  # what it computes, shortened to fit
+    rows: NotRequired[list[tuple[str, str]]]  # further lines at its foot, caption and number: see `Mark`
+    at: NotRequired[int]  # the event from which on they are to be seen
 
 
 class Wire(TypedDict):
@@ -73,6 +76,14 @@ class Picture(TypedDict):
     wires: list[Wire]
     prog: str  # "dot" or "plain"
     frames: NotRequired[list[Frame]]
+
+
+class Mark(NamedTuple):
+    """Lines at the foot of one card that say how it differs from another picture's."""
+
+    node: int
+    rows: list[tuple[str, str]]  # caption and number
+    at: int  # from this event on
 
 
 class Framed(NamedTuple):
@@ -137,7 +148,7 @@ def pill_texts(trace: Trace, edge: Edge) -> list[str]:
     return [f"{shape_text(wide['shape'])} ⇉ {shape_text(wide['to'])}", f"Σ over {'dim' if len(wide['axes']) == 1 else 'dims'} {dims}"]
 
 
-def _boxes(trace: Trace) -> list[Card]:
+def _boxes(trace: Trace, mark: Mark | None) -> list[Card]:
     """The cards without positions, in the order of the nodes."""
     cards: list[Card] = []
     for node in trace["nodes"]:
@@ -147,16 +158,21 @@ def _boxes(trace: Trace) -> list[Card]:
         more = STACK if node["kind"] == "fold" else 0.0
         width = max(width, TENSOR_MIN) if tall(node) else width
         cards.append(Card(id=node["id"], x=0, y=0, w=width + more, h=height + more, name=name, expr=expr))
+    if mark is not None:
+        card = cards[mark.node]
+        card["rows"], card["at"] = mark.rows, mark.at
+        card["w"] = max(card["w"], *(2 * CARD_PAD + 14 + EXPR_CHAR * len(caption) + NAME_CHAR * len(text) for caption, text in mark.rows))
+        card["h"] += BAND + LINE * len(mark.rows)
     return cards
 
 
-def layout(trace: Trace, frames: Sequence[Framed] = (), prog: str | None = None) -> Picture:
+def layout(trace: Trace, frames: Sequence[Framed] = (), prog: str | None = None, mark: Mark | None = None) -> Picture:
     """Positions for every card and wire of `trace`.
 
     frames: outlines to be drawn around some cards, outer ones first. prog: "dot" (Graphviz) or "plain" (pure Python, which draws no
-    frames); by default Graphviz where pygraphviz can be imported.
+    frames); by default Graphviz where pygraphviz can be imported. mark: lines for one of the cards.
     """
-    cards = _boxes(trace)
+    cards = _boxes(trace, mark)
     texts = [pill_texts(trace, edge) for edge in trace["edges"]]
     links = []  # (edge id, source card, target card, pill width)
     for edge in trace["edges"]:

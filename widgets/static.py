@@ -15,7 +15,7 @@ from pathlib import Path
 from minigrad.trace import Node, Trace, fmt, replay_steps
 
 from . import heat
-from .layout import STACK, Card, Picture, Wire
+from .layout import LINE, STACK, Card, Picture, Wire
 
 FRONT = Path(__file__).parent / "front"
 HEAD = 46  # room above the graph for the title
@@ -197,6 +197,10 @@ def _card(trace: Trace, card: Card, now: Moment, partway: bool) -> str:
             sign = "" if g is None or not g else "▴ " if g > 0 else "▾ "
             grad = "·" if g is None else sign + short(g, room - 2)
             out.append(f'<text class="l" x="12" y="60">grad</text><text class="d" x="{right}" y="60">{grad}</text>')
+    rows = card.get("rows", [])
+    for k, (caption, text) in enumerate(rows):  # where it differs from another picture's
+        at = f"{card['h'] - LINE * (len(rows) - k) + 9:.0f}"
+        out.append(f'<text class="x" x="12" y="{at}">{escape(caption)}</text><text class="e" x="{right}" y="{at}">{escape(text)}</text>')
     out.append("</g>")
     return "".join(out)
 

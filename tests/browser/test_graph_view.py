@@ -400,7 +400,8 @@ CONTRAST = """root => {
     return .2126 * r + .7152 * g + .0722 * b; };
   const ratio = (a, b) => { const [x, y] = [light(a), light(b)].sort((p, q) => q - p); return (x + .05) / (y + .05); };
   const ground = (e) => {
-    const box = e.closest('.mg-card')?.querySelector('.mg-face') ?? e.closest('.mg-pill')?.querySelector('rect');
+    const mark = e.closest('.mg-differ')?.querySelector('.mg-band');
+    const box = mark ?? e.closest('.mg-card')?.querySelector('.mg-face') ?? e.closest('.mg-pill')?.querySelector('rect');
     if (box) { const fill = getComputedStyle(box).fill, f = rgb(fill); if (fill !== 'none' && f[3] > 250) return f; }
     for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor); if (c[3] > 250) return c; }
     return [255, 255, 255, 255]; };

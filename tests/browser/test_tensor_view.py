@@ -4,6 +4,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from .test_graph_view import CONTRAST
+
 SETUP = "%load_ext minigrad\nimport minigrad as torch\ntorch.manual_seed(0);"
 LAYER = """x = torch.linspace(-1, 1, 12).reshape(4, 3)
 w = torch.tensor([[0.5, -1.], [1., 0.25], [-0.75, 2.]], requires_grad=True)
@@ -165,6 +167,24 @@ def test_a_duel_has_one_step_and_names_the_difference(open_notebook):
     left, right = View(nb, 0), View(nb, 1)
     assert left.step() == right.step() > 0
     expect(nb.page.get_by_role("status").filter(has_text="They part in the backward pass at")).to_be_visible()
-    left.press("Home")
+    for view, ours, theirs in ((left, "[1.25992, 0.211952]", "[0.715217, 5.89208]"), (right, "[0.715217, 5.89208]", "[1.25992, 0.211952]")):
+        card = view.root.locator(".mg-card:has(.mg-differ)")
+        said = f"≠ sends to 2x {ours}, there {theirs}"
+        assert card.locator(".mg-differ text").all_text_contents() == ["≠ sends to 2x", ours, "there", theirs]
+        assert card.get_attribute("aria-label").endswith(said)
+        view.root.locator("[data-tab=ledger]").click()
+        expect(view.root.locator(".mg-pane tr.mg-now .mg-differ")).to_have_text(said)
+        view.root.locator("[data-tab=values]").click()
+        expect(view.root.locator(".mg-pane:visible tr .mg-differ")).to_have_text(said)
+    for theme in ("light", "dark"):
+        nb.theme(theme)
+        nb.page.wait_for_timeout(400)
+        assert [what for what, ratio in left.root.evaluate(CONTRAST) if ratio < 4.5] == []
+        nb.shot(f"tensor-duel-{theme}")
+    nb.theme("light")
+    left.root.focus()
+    nb.page.keyboard.press("Home")
     nb.page.wait_for_function("e => e.dataset.step === '0'", arg=right.root.element_handle())
-    nb.shot("tensor-duel")
+    for view in (left, right):  # nothing has been sent yet
+        expect(view.root.locator(".mg-card .mg-differ")).to_be_hidden()
+        assert "≠" not in view.root.locator(".mg-card:has(.mg-differ)").get_attribute("aria-label")

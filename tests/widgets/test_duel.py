@@ -5,6 +5,7 @@ import minigrad as torch
 from minigrad import Value
 from widgets import duel
 from widgets.duel import first_difference
+from widgets.layout import layout
 
 
 class WrongTanh(torch.autograd.Function):
@@ -27,6 +28,14 @@ class RightTanh(WrongTanh):
         return g * (1 - y * y)
 
 
+def rows(view):
+    """The one marked card: the label of its node, and its lines."""
+    (card,) = [c for c in view.picture["cards"] if "rows" in c]
+    plain = next(c for c in layout(view.trace)["cards"] if c["id"] == card["id"])
+    assert card["h"] > plain["h"] and card["w"] >= plain["w"] and card["at"] == view.step
+    return view.trace["nodes"][card["id"]]["label"], card["rows"]
+
+
 def program(tanh, x):
     return (tanh(x * 2) * 3).sum()
 
@@ -38,12 +47,16 @@ def test_a_wrong_rule_is_named():
     assert d.sentence.startswith("They part in the backward pass at") and "WrongTanhBackward" in d.sentence
     assert "Up to there they agree" in d.sentence
     assert d.left.step == d.difference.step == d.right.step
+    assert rows(d.left) == ("tanh(2x)", [("≠ sends to 2x", "[1.25992, 0.211952]"), ("there", "[0.715217, 5.89208]")])
+    assert rows(d.right) == ("v1", [("≠ sends to 2x", "[0.715217, 5.89208]"), ("there", "[1.25992, 0.211952]")])
+    assert "≠ sends to 2x" in d.left.svg()
 
 
 def test_a_right_rule_agrees():
     x = torch.tensor([0.5, -1.0], requires_grad=True)
     d = duel(program(torch.tanh, x), program(RightTanh.apply, x), names={"x": x})
     assert d.difference is None and d.sentence == "They agree: every value and every gradient, at every step."
+    assert not any("rows" in card for view in (d.left, d.right) for card in view.picture["cards"])
 
 
 def test_two_views_have_one_step():
@@ -65,6 +78,8 @@ def test_what_differs_in_the_forward_pass(other, sentence):
     x = Value(2.0)
     d = duel(x * x + 1, other(x), names={"x": x})
     assert sentence in d.sentence
+    (_, here), (_, there) = rows(d.left), rows(d.right)
+    assert here[0][1] == there[1][1] != here[1][1] == there[0][1] and here[0][1] in d.sentence
 
 
 def test_different_inputs_are_named():
@@ -130,5 +145,13 @@ def test_what_the_learners_own_backward_left_is_compared():
     d = duel(mine["d"], right["d"], names=mine)
     assert d.sentence == "They part in the backward pass at b: the first left 2 in its grad, and right is 3."
     assert d.difference and d.left.step == d.difference.step == d.right.step > 4
+    assert rows(d.left) == ("b", [("✗ wrote", "2"), ("✓ right is", "3")])
+    assert rows(d.right)[1] == [("✗ other wrote", "2"), ("✓ right is", "3")]
+    turned = duel(right["d"], mine["d"], names=mine)
+    assert rows(turned.right) == rows(d.left) and rows(turned.left)[1] == rows(d.right)[1]
+    mine["a"].data = 5.0
+    d.left._again()
+    assert not any("rows" in card for card in d.left.picture["cards"]), "the numbers of a view that was read anew are others"
+    mine["a"].data = 2.0
     mine["b"].grad = 3.0
     assert duel(mine["d"], right["d"], names=mine).difference is None

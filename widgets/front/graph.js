@@ -9,7 +9,7 @@ import { arrayAt, arrayText, between, captions, count, heat, mark, markWords, mo
 
 /** @typedef {import("./state.js").Trace} Trace */
 /** @typedef {import("./state.js").Point} Point */
-/** @typedef {{id: number, x: number, y: number, w: number, h: number, name: string, expr: string}} Card */
+/** @typedef {{id: number, x: number, y: number, w: number, h: number, name: string, expr: string, rows?: [string, string][], at?: number}} Card */
 /** @typedef {{fold: number, name: string, x: number, y: number, w: number, h: number}} Frame */
 /** @typedef {{id: number, d: string, px: number, py: number, pw: number, text?: [string, string]}} Wire */
 
@@ -129,6 +129,8 @@ function render({ model, el }) {
   /** @type {any[]} */ let cards = [];
   /** @type {any[]} */ let wires = [];
   /** @type {any} */ let svg;
+  /** @type {Card|null} the card that differs from its twin in another view */ let marked = null;
+  const said = () => marked?.rows?.map((x) => x.join(" ")).join(", ") ?? "";
   let zoom = 1, fitted = true, selected = -1, tab = "ledger", chosen = false, timer = 0, shown = -1, alive = true, dragging = false, behind = false, flight = 0, reopened = -1;
   let total = 0, forward = 0;
   let room = Infinity; // how many more cards, wires and rows out of sight may be written now
@@ -433,6 +435,7 @@ function render({ model, el }) {
       const box = [Math.min(...xs, wire.px - half), Math.min(...ys, wire.py - 10), Math.max(...xs, wire.px + half), Math.max(...ys, wire.py + 10)];
       wires.push({ wire, edge, g, pill, long, line, back, whole, text, face, box });
     }
+    marked = null;
     cards = picture.cards.map((card) => {
       const node = trace.nodes[card.id], constant = node.kind === "constant", folded = node.kind === "fold", maps = tall(node);
       const half = (card.w - 34) / 2, less = folded ? 8 : 0, right = card.w - 12 - less;
@@ -456,6 +459,11 @@ function render({ model, el }) {
       else {
         g.append(s("text", { x: 12, y: constant ? 38 : 42, class: "mg-caption" }, "value"), value);
         if (!constant) g.append(s("text", { x: 12, y: 60, class: "mg-caption" }, "grad"), grad);
+      }
+      if (card.rows) {
+        marked = card;
+        g.append(s("g", { class: "mg-differ", transform: `translate(0,${card.h - 17 * card.rows.length - 8})` }, s("path", { class: "mg-band", d: `M1.5 0H${card.w - 1.5}V${17 * card.rows.length - 0.5}q0 7-7 7H8.5q-7 0-7-7z` }),
+          ...card.rows.flatMap(([caption, text], i) => [s("text", { x: 12, y: 15 + 17 * i, class: "mg-caption" }, caption), s("text", { x: right, y: 15 + 17 * i, class: "mg-number" }, text)])));
       }
       on(g, "click", () => { root.focus({ preventScroll: true }); inspect(card.id); });
       over.append(g);
@@ -671,6 +679,8 @@ function render({ model, el }) {
     put(phase, k === 0 ? "not started" : back ? `◂ backward, step ${k - forward} of ${total - forward}` : `forward ▸ step ${k} of ${forward}`);
     let mostBack = 0;
     for (const x of now.sent) if (x && Number.isFinite(x.sends)) mostBack = Math.max(mostBack, Math.abs(x.sends));
+    const apart = marked && k >= (marked.at ?? 0) && home() ? said() : "";
+    root.classList.toggle("mg-apart", !!apart);
     behind = false;
     for (const w of wires) {
       if ((dragging || room <= 0) && !inWindow(w.box)) { behind = true; continue; }
@@ -703,7 +713,7 @@ function render({ model, el }) {
       if ((dragging || room <= 0) && !inWindow(c.box)) { behind = true; continue; }
       const id = c.card.id, known = !!now.known[id], acting = !!current && (current.node === id || (active >= 0 && trace.edges[active].source === id));
       const arrays = trace.arrays && [arrayAt(trace, point, known ? c.node.array : null), arrayAt(trace, point, now.grads?.[id])];
-      if (same(c, known, point.values[id], now.got[id], now.sums[id], acting, acting && current?.node, selected === id, trace.arrays ? point : 0, now.grads?.[id], dragging)) continue;
+      if (same(c, known, point.values[id], now.got[id], now.sums[id], acting, acting && current?.node, selected === id, trace.arrays ? point : 0, now.grads?.[id], dragging, c.card === marked && apart)) continue;
       room--;
       const one = c.node.kind !== "fold" || !trace.arrays;
       put(c.value, known ? (c.node.array === null ? "not kept" : one ? fit(point.values[id], c.room) : arrays && arrays[0] ? between(arrays[0], c.room) : "") : "·");
@@ -724,8 +734,9 @@ function render({ model, el }) {
       cl.toggle("mg-odd", known && (arrays ? !!arrays[0]?.odd : !Number.isFinite(point.values[id])));
       if (dragging) continue; // the words follow when the slider rests
       const shape = c.node.shape ? `, shape ${shapeText(c.node.shape)}` : "", special = trace.arrays ? ` ${markWords(trace, c.node)}`.trimEnd() : "";
-      const words = arrays ? `${c.node.label}${shape}${c.node.kind === "operation" ? ` = ${c.node.expr}, ${c.node.op}` : `, ${c.node.kind === "leaf" ? "input" : "constant"}`}: ${known ? `value ${arrays[0] ? arrayText(arrays[0]) : "not kept"}` : "not computed yet"}${some ? `, gradient ${arrayText(arrays[1])}${complete ? "" : ` so far (${now.got[id]} of ${now.need[id]})`}` : ""}.${special}` : `${c.node.label}${c.node.kind === "leaf" ? ", input" : c.node.kind === "constant" ? ", constant" : ` = ${c.node.expr}`}: ${known ? `value ${fmt(point.values[id])}` : "not computed yet"}${some ? `, gradient ${fmt(g)}${complete ? "" : ` so far (${now.got[id]} of ${now.need[id]})`}` : ""}`;
-      const spoken = c.node.kind === "fold" ? `${c.node.label}, folded: ${c.node.expr}, ${c.node.members} nodes. Open it with Enter.` : words;
+      const number = arrays ? (arrays[0] ? arrayText(arrays[0]) : "not kept") : fmt(point.values[id]), slopeNow = arrays ? arrayText(arrays[1]) : fmt(g);
+      const words = `${c.node.label}${shape}${c.node.kind === "operation" ? ` = ${c.node.expr}${arrays ? `, ${c.node.op}` : ""}` : `, ${c.node.kind === "leaf" ? "input" : "constant"}`}: ${known ? `value ${number}` : "not computed yet"}${some ? `, gradient ${slopeNow}${complete ? "" : ` so far (${now.got[id]} of ${now.need[id]})`}` : ""}${arrays ? `.${special}` : ""}`;
+      const spoken = (c.node.kind === "fold" ? `${c.node.label}, folded: ${c.node.expr}, ${c.node.members} nodes. Open it with Enter.` : words) + (c.card === marked && apart ? ` ${apart}` : "");
       c.g.setAttribute("aria-label", spoken);
       put(c.g.firstChild, spoken);
     }
@@ -929,6 +940,7 @@ function render({ model, el }) {
       x.r.onclick = null;
     }
     drawQuiz();
+    if (marked) for (const x of [...ledgerRows.filter((x) => x.at === marked?.at), ...valueRows.filter((x) => x.id === marked?.id)]) x.r.firstChild.append(h("span", { class: "mg-differ" }, said()));
     panes.ledger.replaceChildren(quizBar, table(trace.arrays ? ["edge", "rule", "sends", "sum there"] : ["edge", "local", "× incoming", "= sends", "sum there"], ledgerRows.map((x) => x.r), "Ledger of the backward pass: each edge multiplies its local derivative with the gradient that comes in, and adds the product to the sum at the receiver"));
     panes.values.replaceChildren(table(["node", "computes", "value", "gradient"], valueRows.map((x) => x.r), "Values of all nodes in the order in which they are computed"));
   }
@@ -1145,10 +1157,12 @@ function render({ model, el }) {
     note.hidden = !text;
     badge.hidden = alive || page;
   }
+  /** Do all inputs stand where they were recorded? */
+  const home = () => Object.entries(model.get("recorded") ?? {}).every(([k, v]) => model.get("inputs")?.[k] === v);
   function onInputs() {
     if (model.get("trace") !== rawTrace) return; // a new trace is arriving, piece by piece
     const at = model.get("inputs") ?? {};
-    point = lookUp(trace, sweeps, at) ?? (Object.entries(model.get("recorded") ?? {}).every(([k, v]) => at[k] === v) ? recorded(trace) : point);
+    point = lookUp(trace, sweeps, at) ?? (home() ? recorded(trace) : point);
     placeSliders();
     update();
   }

@@ -108,18 +108,22 @@ export function lookUp(trace, sweeps, inputs) {
   return null;
 }
 
-/** What is known after the first `step` events. @param {Trace} trace @param {Point} point @param {number} step @returns {Moment} */
-export function moment(trace, point, step) {
-  if (trace.arrays) return tensorMoment(trace, point, step);
-  const n = trace.nodes.length;
-  const known = new Uint8Array(n), sums = new Float64Array(n), got = new Uint16Array(n), need = new Uint16Array(n);
-  /** @type {(Sent|null)[]} */
-  const sent = trace.edges.map(() => null);
+/** What is known before the first event, and what is still to come. @param {Trace} trace */
+function atStart(trace) {
+  const n = trace.nodes.length, known = new Uint8Array(n), need = new Uint16Array(n);
+  const sent = /** @type {(Sent|null)[]} */ (trace.edges.map(() => null));
   for (const node of trace.nodes) if (node.kind === "constant") known[node.id] = 1;
   for (const s of trace.steps) {
     if (s.kind === "seed") need[s.node]++;
     else if (s.kind === "send" && s.edge !== null) need[trace.edges[s.edge].source]++;
   }
+  return { known, need, sent, sums: new Float64Array(n), got: new Uint16Array(n) };
+}
+
+/** What is known after the first `step` events. @param {Trace} trace @param {Point} point @param {number} step @returns {Moment} */
+export function moment(trace, point, step) {
+  if (trace.arrays) return tensorMoment(trace, point, step);
+  const { known, sums, got, need, sent } = atStart(trace);
   for (const s of trace.steps.slice(0, step)) {
     if (s.phase === "forward") known[s.node] = 1;
     else if (s.kind === "seed") { sums[s.node] += 1; got[s.node]++; }
@@ -136,20 +140,12 @@ export function moment(trace, point, step) {
 
 /** The same for tensors: what travels are arrays, which the engine has computed. @param {Trace} trace @param {Point} point @param {number} step @returns {Moment} */
 function tensorMoment(trace, point, step) {
-  const n = trace.nodes.length;
-  const known = new Uint8Array(n), sums = new Float64Array(n), got = new Uint16Array(n), need = new Uint16Array(n), grads = new Int32Array(n).fill(-1);
-  /** @type {(Sent|null)[]} */
-  const sent = trace.edges.map(() => null);
+  const { known, sums, got, need, sent } = atStart(trace), grads = new Int32Array(trace.nodes.length).fill(-1);
   /** @param {number} i the array's one number */
   const one = (i) => {
     const a = arrayAt(trace, point, i);
     return a && single(a) ? num(a.cells[0]) : NaN;
   };
-  for (const node of trace.nodes) if (node.kind === "constant") known[node.id] = 1;
-  for (const s of trace.steps) {
-    if (s.kind === "seed") need[s.node]++;
-    else if (s.kind === "send" && s.edge !== null) need[trace.edges[s.edge].source]++;
-  }
   for (const s of trace.steps.slice(0, step)) {
     if (s.phase === "forward") known[s.node] = 1;
     else if (s.after !== undefined) {
