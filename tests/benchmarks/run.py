@@ -211,7 +211,7 @@ def table(rows: list[tuple[Row, list[float], list[float]]]) -> str:
         ratios = sorted(b / a for a, b in zip(mine, theirs, strict=True))
         low, high = ratios[len(ratios) // 4], ratios[-1 - len(ratios) // 4]
         middle = statistics.median(ratios)
-        mark = "" if middle >= row.goal else " (not yet)"
+        mark = "" if middle >= row.goal else "\N{NO-BREAK SPACE}(not\N{NO-BREAK SPACE}yet)"
         lines.append(
             f"| {row.key} | {row.what} | {row.peer} | {duration(statistics.median(mine))} | **{number(middle)}** "
             f"| {number(low)} to {number(high)} | {number(row.goal)}{mark} |"
