@@ -18,6 +18,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,14 @@ from typing import Any
 from . import workloads
 
 README = Path(__file__).parents[2] / "README.md"
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+BOUND = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
 BEGIN, END = "<!-- benchmarks: written by make bench -->", "<!-- end of benchmarks -->"
+
+
+def as_measured(environment: Mapping[str, str]) -> dict[str, str]:
+    """With one thread for every library, and without what would bind one of them to the kernels of another processor."""
+    return {k: v for k, v in environment.items() if k not in BOUND} | dict.fromkeys(ONE_THREAD, "1")
 
 
 def scalars(name: str) -> Any:
@@ -197,6 +205,13 @@ def memory() -> str:
     return f"memory: peak of T4 {mine / 2**20:.0f} MB, torch {theirs / 2**20:.0f} MB, {mine / theirs:.2f} times (goal at most 1.3)"
 
 
+def blas() -> str:
+    """The kernels that numpy's OpenBLAS has chosen for this processor."""
+    env = os.environ | {"OPENBLAS_VERBOSE": "2"}
+    chosen = subprocess.run([sys.executable, "-c", "import numpy"], env=env, capture_output=True, text=True)
+    return "".join(f" (OpenBLAS for {line[6:]})" for line in chosen.stderr.splitlines() if line.startswith("Core: "))
+
+
 def number(x: float) -> str:
     return f"{x:,.0f}" if x >= 100 else f"{x:.1f}" if x >= 10 else f"{x:.2f}"
 
@@ -228,10 +243,9 @@ def main() -> None:
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     parser.add_argument("--memory", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
-        if os.environ.get(name) != "1":  # read when the libraries load, so it must be set before this process starts
-            os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"))
-            os.execv(sys.executable, [sys.executable, "-m", "tests.benchmarks", *sys.argv[1:]])
+    env = as_measured(os.environ)
+    if env != os.environ:  # read when the libraries load, so it must be set before this process starts
+        os.execve(sys.executable, [sys.executable, "-m", "tests.benchmarks", *sys.argv[1:]], env)
     if options.child:
         return child(*options.child, options.budget)
     if options.memory:
@@ -252,8 +266,9 @@ def main() -> None:
             mine, theirs = interleaved(row, options.rounds, options.budget)
         done.append((row, mine, theirs))
         print(table([(row, mine, theirs)]).splitlines()[-1], flush=True)
-    versions = ", ".join([f"{m} {importlib.import_module(m).__version__}" for m in ("numpy", "torch") if importlib.util.find_spec(m)])
-    machine = f"Python {platform.python_version()}, {versions}; {platform.machine()}, one thread, CPU time."
+    versions = [f"{m} {importlib.import_module(m).__version__}" for m in ("numpy", "torch") if importlib.util.find_spec(m)]
+    versions[0] += blas()
+    machine = f"Python {platform.python_version()}, {', '.join(versions)}; {platform.machine()}, one thread, CPU time."
     text = f"{table(done)}\n\n{imports(5)}; {sweep(5)}; {memory()}.\n\n{machine}"
     print("\n" + text)
     if options.write:
