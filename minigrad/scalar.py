@@ -156,23 +156,28 @@ class Value:
         out, slope = _power_and_slope(self.data, other)
         return _result(_power_name(other), out, self, slope)  # "**2": a fixed exponent is part of the operation, as in micrograd
 
+    # A number on the left. (A Value only if a class of one's own answers for its reflected operators.)
+
     def __radd__(self, other):
-        other = _operand(other)
-        return _either("+", _data(other) + self.data, other, 1.0, self, 1.0)
+        if type(other := _operand(other)) is not float:
+            return Value.__add__(other, self)
+        return _result("+", other + self.data, self, 1.0, None, None, (other, 1.0, True))
 
     def __rsub__(self, other):
-        other = _operand(other)
-        return _either("-", _data(other) - self.data, other, 1.0, self, -1.0)
+        if type(other := _operand(other)) is not float:
+            return Value.__sub__(other, self)
+        return _result("-", other - self.data, self, -1.0, None, None, (other, 1.0, True))
 
     def __rmul__(self, other):
-        other = _operand(other)
-        x = _data(other)
-        return _either("*", x * self.data, other, self.data, self, x)
+        if type(other := _operand(other)) is not float:
+            return Value.__mul__(other, self)
+        return _result("*", other * self.data, self, other, None, None, (other, self.data, True))
 
     def __rtruediv__(self, other):
-        other = _operand(other)
-        out, slope_of_other, slope = _quotient(_data(other), self.data)
-        return _either("/", out, other, slope_of_other, self, slope)
+        if type(other := _operand(other)) is not float:
+            return Value.__truediv__(other, self)
+        out, slope_of_other, slope = _quotient(other, self.data)
+        return _result("/", out, self, slope, None, None, (other, slope_of_other, True))
 
     def __rpow__(self, other):
         return _raised(_operand(other), self)

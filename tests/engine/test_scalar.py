@@ -409,3 +409,27 @@ def test_lines_are_remembered_only_when_asked_for():
     finally:
         scalar.record_lines(False)
     assert not hasattr(x * 2, "_code")
+
+
+def test_a_class_of_ones_own_may_answer_for_reflected_operators():
+    class Own(Value):
+        __slots__ = ()
+
+        def __radd__(self, other):
+            return super().__radd__(other)
+
+        def __rsub__(self, other):
+            return super().__rsub__(other)
+
+        def __rmul__(self, other):
+            return super().__rmul__(other)
+
+        def __rtruediv__(self, other):
+            return super().__rtruediv__(other)
+
+    a, b = Value(3.0), Own(2.0)  # Python asks b first
+    results = [(a + b, 5.0, (1.0, 1.0)), (a - b, 1.0, (1.0, -1.0)), (a * b, 6.0, (2.0, 3.0)), (a / b, 1.5, (0.5, -0.75))]
+    for result, wanted, slopes in results:
+        a.grad = b.grad = 0.0
+        result.backward()
+        assert (result.data, (a.grad, b.grad), result._prev) == (wanted, slopes, (a, b))
