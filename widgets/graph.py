@@ -79,8 +79,14 @@ def _cell_name(filename: str) -> str | None:
 
 # A browser never forgets a module, and anywidget makes a new one for every widget. So the module itself is this small, and loads the
 # real one, which travels as an ordinary trait, once for each page.
+# JupyterLab never forgets a model either: every comm listens to its kernel connection and never stops. So a closed model lets go of what is
+# heavy; twice at the end, because a model also remembers what it held before the last change.
 LOADER = """
 const loaded = (globalThis.minigradViews ??= new Map());
+const heavy = ["code", "_css", "trace", "picture", "sweeps", "ground", "takes"];
+function initialize({ model }) {
+  return () => setTimeout(() => { for (const key of [...heavy, "code"]) model.set(key, null); });
+}
 async function render(context) {
   const code = context.model.get("code"), key = context.model.get("code_key");
   if (!loaded.has(key)) loaded.set(key, load(code));
@@ -92,7 +98,7 @@ async function load(code) {
   const address = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
   return import(address).finally(() => URL.revokeObjectURL(address));
 }
-export default { render };
+export default { initialize, render };
 """
 
 

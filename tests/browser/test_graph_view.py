@@ -435,6 +435,12 @@ def test_a_cell_run_again_and_again_leaves_one_view(open_notebook):
     count = ("from ipywidgets.widgets.widget import _instances as models; from widgets import GraphView; "
              "print(sum(isinstance(m, GraphView) for m in models.values()))")
     assert kernel(nb, count) == "1"
+    # JupyterLab never forgets a closed widget's model, so the model itself lets go of what it carried, here of the module
+    everything = devtools.send("Runtime.evaluate", {"expression": "Object.prototype"})["result"]["objectId"]
+    states = devtools.send("Runtime.queryObjects", {"prototypeObjectId": everything})["objects"]["objectId"]
+    full = "function() { return this.filter((o) => Object.hasOwn(o, 'code_key') && o.code).length; }"
+    asked = {"objectId": states, "functionDeclaration": full, "returnByValue": True}
+    assert 1 <= devtools.send("Runtime.callFunctionOn", asked)["result"]["value"] <= 4  # now, before the last change, and the last message
 
 
 def test_mistakes_get_a_sentence_and_lose_nothing(open_notebook):
