@@ -18,6 +18,7 @@ from .autograd.function import BackwardCFunction
 from .dtypes import from_numpy_dtype
 from .node import FREED
 from .op import ELEMENTWISE
+from .ops.shape import copy_slices
 from .recording import (
     TRACED,
     Graph,
@@ -369,20 +370,23 @@ class Recording:
         base = item.parents[0]
         while self.graph.items[base].kind == "operation" and self.graph.items[base].op is not None and self.graph.items[base].op.view:
             base = self.graph.items[base].parents[0]
-        live = item.live if item.live is not None else self.graph.items[base].live
-        known = live is not None and type(live.version) is list
-        return {"base": base, **({"version": live.version[0]} if known else {})}
+        same = [base, *(k for k, other in enumerate(self.graph.items) if other.op is copy_slices and base in other.parents[:1])]
+        counters = [x.version for x in (item.live, *(self.graph.items[k].live for k in same)) if x is not None]
+        counters.append(getattr(self.graph.items[base].node, "out_counter", None))  # it saved its own numbers
+        counter = next((c for c in counters if type(c) is list), None)
+        return {"base": base, **({"version": counter[0]} if counter is not None else {})}
 
     def _stale(self, nodes: list[Node]) -> list[str]:
         out = []
         for node in nodes:
-            for kept in node["saved"]:
-                if kept.get("stale"):
-                    out.append(
-                        f"What {node['op']} saved ({kept['name']}, shape {_shape(kept['shape'])}) was overwritten since: it was at version "
-                        f"{kept['version']}, "
-                        f"and is at version {kept['now']} now. The backward pass cannot go through {node['label']}."
-                    )
+            stale = [kept for kept in node["saved"] if kept.get("stale")]
+            if stale:
+                what = _and([f"{kept['name']}, shape {_shape(kept['shape'])}" for kept in stale])
+                then, now = ({kept[key] for kept in stale} for key in ("version", "now"))  # type: ignore[literal-required]
+                out.append(
+                    f"What {node['op']} saved ({what}) was overwritten since: it was at version {_and([str(v) for v in sorted(then)])}, "
+                    f"and is at version {_and([str(v) for v in sorted(now)])} now. The backward pass cannot go through {node['label']}."
+                )
         return out
 
     # Events

@@ -139,6 +139,8 @@ def pill_texts(trace: Trace, edge: Edge) -> list[str]:
     source, target = trace["nodes"][edge["source"]], trace["nodes"][edge["target"]]
     if edge["local"] is None and edge["local_text"].endswith(".backward(g)") and not tall(source) and not tall(target):
         return [edge["local_text"].removesuffix("(g)")] * 2  # a custom Function's own rule: no factor is known
+    if "shape" not in source and source["kind"] == "operation" and "shape" in target and trace["engine"] == "tensor":
+        return [shape_text(target["shape"])] * 2  # one of several results
     if "shape" not in source or (edge["local"] is not None or not tall(source)) and not tall(target):
         return []
     wide = edge.get("broadcast")

@@ -15,7 +15,7 @@ from pathlib import Path
 from minigrad.trace import Node, Trace, fmt, replay_steps
 
 from . import heat
-from .layout import LINE, STACK, Card, Picture, Wire
+from .layout import LINE, STACK, Card, Picture, Wire, shorten
 
 FRONT = Path(__file__).parent / "front"
 HEAD = 46  # room above the graph for the title
@@ -190,7 +190,8 @@ def _card(trace: Trace, card: Card, now: Moment, partway: bool) -> str:
     else:
         room = int((card["w"] - 62 - less) / 8.2)
         y = 38 if node["kind"] == "constant" else 42
-        value = "·" if node["id"] not in now.known else node["value"] if node["value"] == "not kept" else short(number(node["value"]), room)
+        missing = "several" if node["kind"] == "operation" and "shape" not in node else "not kept"  # of an operation with several results
+        value = "·" if node["id"] not in now.known else missing if node["value"] == "not kept" else short(number(node["value"]), room)
         out.append(f'<text class="l" x="12" y="{y}">value</text><text class="v" x="{right}" y="{y}">{value}</text>')
         if node["kind"] != "constant":
             g = now.sums.get(node["id"])
@@ -241,20 +242,21 @@ def _results(trace: Trace, card: Card, node: Node, now: Moment) -> str:
             f'<text class="l" x="12" y="60">grad</text><text class="d" x="{right}" y="60">{escape(texts[1])}</text>')  # fmt: skip
 
 
-def badge(trace: Trace, node: Node) -> str:
-    """What is special about a tensor, in a few characters: a stale saved value, a view, a version."""
+def badge(trace: Trace, node: Node, room: int = 9) -> str:
+    """What is special about a tensor, in a few characters: a stale saved value, a view (`room`: for its base's name), a version."""
     if any(kept.get("stale") for kept in node["saved"]):
         return "⚠ stale"
     if "view" in node:
         version = node["view"].get("version")
-        return f"view of {trace['nodes'][node['view']['base']]['label'][:9]}" + (f" v{version}" if version else "")
+        return f"view of {shorten(trace['nodes'][node['view']['base']]['label'], room)}" + (f" v{version}" if version else "")
     return f"version {node['version']}" if node.get("version") and node["kind"] == "operation" else ""
 
 
 def _captions(trace: Trace, node: Node, width: float) -> tuple[str, str]:
     """Shape, dtype and badge, as much as fits on a card of this width."""
     room, special, shape = int((width - 34) / 5.9), badge(trace, node), heat.shape_text(node["shape"])
-    for left, right in ((f"{shape} {node['dtype']}", special), (shape, special), (shape, special.split(" of ")[0])):
+    tried = ((f"{shape} {node['dtype']}", special), (shape, special), (shape, badge(trace, node, 4)), (shape, special.split(" of ")[0]))
+    for left, right in tried:
         if len(left) + len(right) <= room:
             return left, right
     return shape, special[:1]

@@ -124,6 +124,27 @@ def test_views_are_views_of_their_base():
     assert "view" not in node(t, "a")
 
 
+def test_a_view_has_the_version_of_what_it_shares():
+    """Also where nobody holds it any more, or its base: the count stands with whoever holds the same numbers."""
+    w = leaf(1.0, 2.0, 3.0, 4.0)
+    a = w * 1
+    part = a[:2]
+    part.zero_()
+    t = trace(a.sum(), {"w": w, "a": a, "part": part})
+    made = next(n for n in t["nodes"] if "view" in n)
+    assert made["view"] == {"base": node(t, "1w")["id"], "version": 1}
+    h = torch.sigmoid(w)
+    left, right = h.chunk(2)
+    y = left @ right
+    h.add_(1)
+    t = trace(y, {"w": w, "y": y})
+    assert [n["view"]["version"] for n in t["nodes"] if "view" in n] == [1, 1, 1]
+    assert t["notices"][1:] == [
+        "What DotBackward0 saved (_saved_self, shape (2,) and _saved_other, shape (2,)) was overwritten since: it was at version 0, and is "
+        "at version 1 now. The backward pass cannot go through y."
+    ]
+
+
 def test_where_gradients_stop_and_what_is_unused():
     x, w = leaf(1.0, 2.0), leaf(3.0, 4.0)
     h = x * w

@@ -4,9 +4,11 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+import minigrad as torch
 from minigrad import Value
 from minigrad.trace import to_text
 from widgets import graph
+from widgets.static import badge
 
 
 def view(**kw):
@@ -110,3 +112,19 @@ def test_a_rule_that_is_no_factor_is_not_called_nan():
     view = graph(y, names={"x": x, "y": y})
     unknown = [e for e in view.trace["edges"] if e["local"] is None]
     assert unknown and "nan" not in view.svg()
+
+
+def test_a_view_says_of_what_and_which_version():
+    """In as few characters as there is room for; and an operation with several results says what each of them is."""
+    x = torch.ones(2, 6, requires_grad=True)
+    a_long_name = torch.sigmoid(x)
+    left, right = a_long_name.chunk(2, 1)
+    y = (left * right).sum()
+    with torch.no_grad():
+        a_long_name.add_(1)
+    v = graph(y, names={"x": x, "y": y, "a_long_name": a_long_name})
+    said = words(v.svg())
+    assert said.count("(2, 3)") >= 4 and "several" in said and "⚠ stale" in said
+    views = [n for n in v.trace["nodes"] if "view" in n]
+    assert {badge(v.trace, n) for n in views} == {"view of a_long_n… v1"} and {badge(v.trace, n, 4) for n in views} == {"view of a_l… v1"}
+    assert "view of a_l… v1" in said

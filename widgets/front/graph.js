@@ -61,6 +61,9 @@ function put(e, text) {
   } else if (e.textContent !== text) e.textContent = text;
 }
 
+/** What undoes a broadcast, in words. @param {import("./state.js").Edge} e */
+const summed = ({ broadcast: b }) => (b ? `, summed over ${b.axes.length === 1 ? "dimension" : "dimensions"} ${b.axes.join(", ")}, because ${shapeText(b.shape)} was broadcast to ${shapeText(b.to)}` : "");
+
 /** Were these the values the last time? Remembers them: most of a picture stands still in a step. @param {any} o @param {...any} values */
 function same(o, ...values) {
   const last = o.last;
@@ -705,7 +708,7 @@ function render({ model, el }) {
           }
         }
         put(w.text, !ready ? "" : w.wire.text ? w.wire.text[x ? 1 : 0] : number);
-        if (!dragging) put(/** @type {Element} */ (w.text.nextSibling), (w.wire.text && !Number.isFinite(local)) || e.local === null ? `to ${trace.nodes[e.source].label}: ${e.words || e.local_text || "its rule"}${e.broadcast ? `, summed over ${e.broadcast.axes.length === 1 ? "dimension" : "dimensions"} ${e.broadcast.axes.join(", ")}, because ${shapeText(e.broadcast.shape)} was broadcast to ${shapeText(e.broadcast.to)}` : ""}`
+        if (!dragging) put(/** @type {Element} */ (w.text.nextSibling), (w.wire.text && !Number.isFinite(local)) || e.local === null ? `to ${trace.nodes[e.source].label}: ${e.words || e.local_text || "its rule"}${summed(e)}`
           : `${slope(trace.nodes[e.target].label, trace.nodes[e.source].label)} = ${plainNumber(e.local_text) ? "" : `${e.local_text} = `}${fmt(local)}`);
       }
     }
@@ -716,7 +719,7 @@ function render({ model, el }) {
       if (same(c, known, point.values[id], now.got[id], now.sums[id], acting, acting && current?.node, selected === id, trace.arrays ? point : 0, now.grads?.[id], dragging, c.card === marked && apart)) continue;
       room--;
       const one = c.node.kind !== "fold" || !trace.arrays;
-      put(c.value, known ? (c.node.array === null ? "not kept" : one ? fit(point.values[id], c.room) : arrays && arrays[0] ? between(arrays[0], c.room) : "") : "·");
+      put(c.value, known ? (c.node.array === null ? (c.node.kind === "operation" && !c.node.shape ? "several" : "not kept") : one ? fit(point.values[id], c.room) : arrays && arrays[0] ? between(arrays[0], c.room) : "") : "·");
       const complete = now.got[id] === now.need[id], some = now.got[id] > 0, g = now.sums[id];
       put(c.grad, !one ? (some && arrays && arrays[1] ? between(arrays[1], c.room) : "·") : some ? `${g > 0 ? "▴" : g < 0 ? "▾" : ""} ${fit(g, c.room - (complete ? 2 : 4))}${complete ? "" : " +…"}`.trim() : now.need[id] || c.node.kind === "constant" ? "·" : "none");
       if (c.drawn && arrays) {
@@ -1021,7 +1024,7 @@ function render({ model, el }) {
     } else if (node.kind !== "constant") fact(slope(y, node.label), now.got[node.id] ? h("span", { class: "mg-grad" }, `${fmt(g)}${now.got[node.id] < now.need[node.id] ? ` so far: ${now.got[node.id]} of ${now.need[node.id]} have arrived` : ""}`) : now.need[node.id] ? "has not arrived yet" : "no gradient flows here");
     if (into.some((e) => e.carries_grad)) {
       fact("local rule", ...into.filter((e) => e.carries_grad).map((e) => {
-        const to = trace.nodes[e.source].label, wide = e.broadcast ? h("div", { class: "mg-soft" }, `then summed over ${e.broadcast.axes.length === 1 ? "dimension" : "dimensions"} ${e.broadcast.axes.join(", ")}: ${shapeText(e.broadcast.shape)} was broadcast to ${shapeText(e.broadcast.to)}`) : "";
+        const to = trace.nodes[e.source].label, wide = e.broadcast ? h("div", { class: "mg-soft" }, summed(e).slice(2)) : "";
         if (e.amount) return h("div", {}, `to ${to}: ${fmt(point.locals[e.id])}`);
         if (trace.arrays && e.local === null) {
           const shapes = Object.fromEntries([...into.map((x) => trace.nodes[x.source]), node].filter((n) => n.shape && count(n) !== 1).map((n) => [n.label, shapeText(n.shape ?? [])]));

@@ -1,7 +1,7 @@
 // What a tensor adds to the graph view, as pure functions: arrays, heat maps as paths, marks on cards.
 // What lives here: no DOM. What does not: drawing (graph.js), time (state.js). The twin of widgets/heat.py, which draws the static picture.
 // @ts-check
-import { fmt, num } from "./state.js";
+import { fmt, num, tail } from "./state.js";
 
 /** @typedef {import("./state.js").Trace} Trace */
 /** @typedef {import("./state.js").Point} Point */
@@ -103,17 +103,17 @@ const f = (v) => String(Math.round(10 * v) / 10);
 /** Has this node a card with heat maps? @param {import("./state.js").Node} node */
 export const tall = (node) => !!node?.shape && count(/** @type {any} */ (node)) !== 1;
 
-/** What is special about a tensor, in a few characters. @param {Trace} trace @param {import("./state.js").Node} node */
-export function mark(trace, node) {
+/** What is special about a tensor, in a few characters. @param {Trace} trace @param {import("./state.js").Node} node @param {number} [room] for its base's name */
+export function mark(trace, node, room = 9) {
   if (node.saved?.some((k) => k.stale)) return "⚠ stale";
-  if (node.view) return `view of ${trace.nodes[node.view.base].label.slice(0, 9)}${node.view.version ? ` v${node.view.version}` : ""}`;
+  if (node.view) return `view of ${tail(trace.nodes[node.view.base].label, room)}${node.view.version ? ` v${node.view.version}` : ""}`;
   return node.version && node.kind === "operation" ? `version ${node.version}` : "";
 }
 
 /** Shape, dtype and mark, as much as fits on a card of this width. @param {Trace} trace @param {import("./state.js").Node} node @param {number} wide @returns {[string, string]} */
 export function captions(trace, node, wide) {
   const room = Math.floor((wide - 34) / 5.9), special = mark(trace, node), shape = shapeText(node.shape ?? []);
-  for (const [left, right] of [[`${shape} ${node.dtype}`, special], [shape, special], [shape, special.split(" of ")[0]]]) if (left.length + right.length <= room) return [left, right];
+  for (const [left, right] of [[`${shape} ${node.dtype}`, special], [shape, special], [shape, mark(trace, node, 4)], [shape, special.split(" of ")[0]]]) if (left.length + right.length <= room) return [left, right];
   return [shape, special ? special[0] : ""];
 }
 
