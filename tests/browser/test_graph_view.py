@@ -443,6 +443,27 @@ def test_a_cell_run_again_and_again_leaves_one_view(open_notebook):
     assert 1 <= devtools.send("Runtime.callFunctionOn", asked)["result"]["value"] <= 4  # now, before the last change, and the last message
 
 
+def test_a_slider_that_moves_on_does_not_jump_back(open_notebook):
+    """The kernel hears of a slider that rests, and answers; the answer may arrive when the slider is already elsewhere."""
+    nb = open_notebook([SETUP, *SQUARE]).run_all()
+    view = View(nb)
+    moves = """async (e, waits) => { const put = (v) => { e.value = v; e.dispatchEvent(new Event('input', {bubbles: true})); }, seen = [];
+      for (const wait of waits) {
+        put(20);
+        await new Promise((done) => setTimeout(done, wait));
+        put(100);
+        for (let i = 0; i < 20; i++) { await new Promise((done) => setTimeout(done, 20)); seen.push(e.value); }
+      }
+      return seen; }"""
+    assert set(view.slider("x").evaluate(moves, list(range(150, 225, 5)))) == {"100"}
+    assert view.value("x") == 2.0 and view.value("y") == 64
+    for _ in range(100):
+        if kernel(nb, "print(x.data, y.data)") == "2.0 64.0":
+            break
+    else:
+        raise AssertionError(kernel(nb, "print(x.data, y.data)"))
+
+
 def test_mistakes_get_a_sentence_and_lose_nothing(open_notebook):
     loop = "h = x\nfor i in range(900): h = h*1.01 + 0.1\ngraph(h)"
     nb = open_notebook([SETUP, *SQUARE, "%graph z", "%graph [x, y]", "%graph 3 +", "%graph 5", loop]).run_all()
