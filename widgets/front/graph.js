@@ -1088,8 +1088,7 @@ function render({ model, el }) {
     inputs.replaceChildren(...(many ? [search, reset, rows] : [rows, reset]));
     placeSliders();
   }
-  let pause = 0, turn = 0, held = false, near = false;
-  /** @type {Record<string, number>|null} Where the sliders stand, as the hand put them last. */ let wanted = null;
+  let pause = 0, turn = 0, held = false, near = false, hand = /** @type {any} */ (0); // hand: the inputs as a drag put them last
   /** What a drag's frames need to know, looked up before it begins: when the mouse comes to the sliders, or the keyboard. */
   function ahead() {
     for (const x of [...ledgerRows, ...valueRows, ...Object.values(panes)]) x.top = undefined;
@@ -1111,8 +1110,7 @@ function render({ model, el }) {
     const first = !dragging;
     dragging = true;
     if (first) ahead();
-    wanted = { ...model.get("inputs"), [id]: sweep.xs[index] };
-    model.set("inputs", wanted);
+    model.set("inputs", (hand = { ...model.get("inputs"), [id]: sweep.xs[index] }));
     still();
   }
   /** Nothing has moved for a while: the kernel hears of it, and unless the mouse still holds the slider that was the drag. A frame that
@@ -1167,7 +1165,7 @@ function render({ model, el }) {
   function onInputs() {
     if (model.get("trace") !== rawTrace) return; // a new trace is arriving, piece by piece
     // after a short rest the kernel's answer may arrive when the slider has moved on: where the hand put it is newer
-    if (dragging && wanted && model.get("inputs") !== wanted) return void model.set("inputs", wanted);
+    if (dragging && model.get("inputs") !== hand) return model.set("inputs", hand);
     const at = model.get("inputs") ?? {};
     point = lookUp(trace, sweeps, at) ?? (home() ? recorded(trace) : point);
     placeSliders();
