@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
+from .kernels.loading import load
 from .rules import exponent
 from .scalar import _number
 from .trace import Recorded, record
@@ -25,12 +26,10 @@ _loading: threading.Thread | None = None
 
 
 def warm() -> bool:
-    """Load the compiled loops now (seconds after an installation, else a fraction of one). False if numba is not installed."""
+    """Load the compiled loops now (seconds after an installation, else a fraction of one). False if that is not possible here."""
     global _compiled
-    if _compiled is None and find_spec("numba"):
+    if _compiled is None and (tape_numba := load("minigrad.kernels.tape_numba")):
         import numpy as np
-
-        from .kernels import tape_numba
 
         index, numbers = np.zeros(1, np.uint32), np.zeros(1)
         code, edge, table = np.zeros(1, np.int8), np.zeros(1, np.int64), np.zeros((1, 1))

@@ -1,8 +1,8 @@
 """When compiled kernels are loaded.
 
-What lives here: `Compiled`, one file of kernels that alone imports numba, loaded beside the program once enough work has come by to pay for
-it. What does not: kernels, and which inputs they take. Until a file is loaded the numpy twins answer, so nobody waits for numba or for a
-compiler; without numba, or where its cache cannot be written, they answer for ever.
+What lives here: `load`, and `Compiled`, one file of kernels that alone imports numba, loaded beside the program once enough work has come
+by to pay for it. What does not: kernels, and which inputs they take. Until a file is loaded the numpy twins answer, so nobody waits for
+numba or for a compiler; without numba, or where its cache cannot be written, they answer for ever.
 """
 import threading
 from importlib import import_module
@@ -11,6 +11,17 @@ from typing import Any
 
 WORTH = 2_000_000  # numbers that pass through a family of kernels before it is loaded: some milliseconds of numpy
 A_CALL = 4_000  # a call counts as that many, however little it computes
+
+
+def load(module: str) -> Any:
+    """The file of kernels; None without numba, or where it finds no place for its cache."""
+    if find_spec("numba"):
+        for _ in range(3):
+            try:
+                return import_module(module)
+            except RuntimeError:  # no place for its cache; or it walked through Python's builtins while IPython set `_` there: once more
+                pass
+    return None
 
 
 class Compiled:
@@ -35,9 +46,6 @@ class Compiled:
     def load(self) -> bool:
         """Load them now (seconds after an installation, else a fraction of one). False if that is not possible here."""
         self._loading = True
-        if self.kernels is None and find_spec("numba"):
-            try:
-                self.kernels = import_module(self.name)
-            except RuntimeError:  # numba found no place for its cache
-                pass
+        if self.kernels is None:
+            self.kernels = load(self.name)
         return self.kernels is not None

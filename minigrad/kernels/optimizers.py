@@ -12,6 +12,8 @@ from importlib.util import find_spec
 
 import numpy as np
 
+from .loading import load
+
 _compiled = None  # kernels/optimizers_numba.py, once it is loaded and compiled
 _loading: threading.Thread | None = None
 _calls = 0
@@ -20,11 +22,9 @@ _EMPTY = {dtype: np.empty(0, dtype) for dtype in (np.dtype("float32"), np.dtype(
 
 
 def warm() -> bool:
-    """Load the compiled kernels now (seconds after an installation, else a fraction of one). False if numba is not installed."""
+    """Load the compiled kernels now (seconds after an installation, else a fraction of one). False if that is not possible here."""
     global _compiled
-    if _compiled is None and find_spec("numba"):
-        from . import optimizers_numba as loaded
-
+    if _compiled is None and (loaded := load("minigrad.kernels.optimizers_numba")):
         for dtype, none in _EMPTY.items():
             a = np.ones(1, dtype)
             loaded.sgd(a, a.copy(), none, np.ones(5, dtype), False)

@@ -2,9 +2,13 @@
 the last bit. What the twins compute is held by the reference cases.
 """
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
+from minigrad import kernels
 from minigrad.kernels import neural, scatter, windows
 from minigrad.ops import convolution, pooling
 
@@ -122,3 +126,27 @@ def test_one_dimension(both):
     fast, plain = both(windows, lambda: convolution.unfold(x, (5,), (2,), (3,), (2,), 1))
     assert np.array_equal(fast, plain)
     same(*both(windows, lambda: convolution.fold(plain, 3, (50,), (5,), (2,), (3,), (2,))))
+
+
+@pytest.mark.parametrize("module", kernels.WITH_KERNELS)
+def test_kernels_load_while_a_notebook_changes_the_builtins(module):
+    """numba walks through Python's builtins once, and IPython puts `_` there after each cell: that must not end on a learner's stderr."""
+    code = (
+        "from importlib import import_module; import numba.core.base as base; real, calls = base._load_global_helpers, []\n"
+        "def helpers():\n    calls.append(1)\n    if len(calls) == 1:\n"
+        "        raise RuntimeError('dictionary changed size during iteration')\n    return real()\n"
+        f"base._load_global_helpers = helpers\nprint(import_module({module!r}).warm(), len(calls) > 1)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("True True\n", "")
+
+
+@pytest.mark.parametrize("module", kernels.WITH_KERNELS)
+def test_without_a_place_for_the_cache_the_numpy_twins_answer(module, tmp_path):
+    """And nothing is said: a traceback from beside the program would stand in a learner's cell."""
+    code = (
+        "from numba.core import caching; caching.CacheImpl._locator_classes = caching.CompileResultCacheImpl._locator_classes = []\n"
+        f"from importlib import import_module; print(import_module({module!r}).warm())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("False\n", "")
