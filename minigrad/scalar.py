@@ -494,7 +494,7 @@ def min(first, second, *more):
 
 # Which line of the learner's code made a node: off unless asked for
 
-LINES_KEPT = 3_000  # after each call and each backward(). It makes a node a quarter slower, so it is not for all of a big graph
+LINES_KEPT = 5_000  # after each call and each backward(). It makes a node a quarter slower, so it is not for all of a big graph
 
 _recording = False
 _numbers_with_line = islice(_numbers, 0)  # runs out after as many numbers as lines are kept
@@ -506,7 +506,7 @@ _learners = None  # the code of the last line that was kept: nearly always that 
 
 
 def record_lines(on: bool = True) -> None:
-    """Remember the line of code behind each of the next 3,000 Values, and after each `backward()` again; or stop doing so.
+    """Remember the line of code behind each of the next 5,000 Values, and after each `backward()` again; or stop doing so.
 
     The notebook extension calls it before every cell. `trace` then shows each node's line. Off by default.
     """
