@@ -55,7 +55,7 @@ store: .venv/test .venv/warm
 	$(PY) -m tests.notebooks.store $(NOTEBOOKS)
 
 # The public surface: what people call. Everything else is read in its file.
-API := minigrad.scalar minigrad.tape minigrad.api minigrad.tensor minigrad.autograd minigrad.func minigrad.linalg minigrad.nn minigrad.optim \
+API := minigrad.scalar minigrad.tape minigrad.api minigrad.tensors.tensor minigrad.autograd minigrad.func minigrad.linalg minigrad.nn minigrad.optim \
     minigrad.amp minigrad.profiler minigrad.utils minigrad.datasets minigrad.viz minigrad.course.checking widgets widgets.lessons
 
 api: .venv/test

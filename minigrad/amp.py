@@ -11,12 +11,12 @@ import warnings
 
 import numpy as np
 
-from . import dtypes
-from .modes import Mode, no_grad, state
-from .op import TABLE
+from .core import dtypes
+from .core.modes import Mode, no_grad, state
+from .core.op import TABLE
+from .core.variable import Variable, wrap
 from .ops.shape import cast
-from .tensor import Tensor
-from .variable import Variable, wrap
+from .tensors.tensor import Tensor
 
 # PyTorch's lists for the CPU, as far as minigrad has the operations.
 LOW = {

@@ -5,23 +5,24 @@ What lives here: names only. Each family of names has its section, sorted as the
 # ruff: noqa: F401, I001, A004
 from types import FunctionType
 
-from . import autograd, dtypes, errors, linalg  # noqa: F401
-from .arguments import forgiving
+from . import autograd, linalg  # noqa: F401
+from .core import dtypes, errors  # noqa: F401
+from .core.arguments import forgiving
 from math import e, inf, nan, pi
 
-from .create import (
+from .tensors.create import (
     FloatTensor, Generator, LongTensor, arange, as_tensor, asarray, bernoulli, default_generator, empty, empty_like, eye, from_numpy, full, full_like, get_rng_state, initial_seed,
     linspace, logspace, manual_seed, multinomial, normal, ones, ones_like, rand, rand_like, randint, randint_like, randn, randn_like, randperm,
     scalar_tensor, set_rng_state, tensor, tril_indices, triu_indices, zeros, zeros_like,
 )  # fmt: skip
-from .devices import backends, cuda, device
-from .dtypes import (
+from .core.devices import backends, cuda, device
+from .core.dtypes import (
     bfloat16, bool, can_cast, double, dtype, finfo, float, float16, float32, float64, get_default_dtype, half, iinfo, int, int8, int16, int32, int64,
     long, promote_types, result_type, set_default_dtype, short, uint8,
 )  # fmt: skip
 from .amp import autocast, get_autocast_dtype, is_autocast_enabled
 from .func import vmap
-from .modes import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
+from .core.modes import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
 
 # ops/elementwise.py
 from .ops.elementwise import (
@@ -64,9 +65,9 @@ from .ops.shape import (
     flipud, hstack, meshgrid, movedim, movedim as moveaxis, narrow, ravel, repeat_interleave, reshape, roll, rot90, split, stack, swapaxes,
     swapaxes as swapdims, tile, tril, triu, unbind, unflatten, vander, vstack,
 )  # fmt: skip
-from .tensor import Tensor, squeeze
-from .tensor_str import get_printoptions, set_printoptions
-from .variable import Size
+from .tensors.tensor import Tensor, squeeze
+from .tensors.printing import get_printoptions, set_printoptions
+from .core.variable import Size
 
 
 # Functions that are methods with the tensor first
@@ -135,7 +136,7 @@ def load(f, map_location=None, *args, weights_only=True, **kwargs):
 
 
 def compile(model=None, **options):
-    """An elementwise function of tensors as one compiled loop forward and one backward (fusion.py).
+    """An elementwise function of tensors as one compiled loop forward and one backward (compiler.py).
 
     The first call compiles, in a second or two. Results and gradients are those of the function to the last digits; a function that cannot
     be fused runs as it is, and a warning (and its attribute `why`) says in one sentence why.
@@ -145,7 +146,7 @@ def compile(model=None, **options):
     >>> f(torch.zeros(2), torch.ones(2))
     tensor([0.5000, 0.5000])
     """
-    from .fusion import compile
+    from .compiler import compile
 
     return compile(model, **options)
 
@@ -181,9 +182,9 @@ def _start_notes():
     from . import scalar
 
     if scalar.recording():
-        from . import notes
+        from .core import provenance
 
-        notes.record_lines(True)
+        provenance.record_lines(True)
 
 
 _start_notes()

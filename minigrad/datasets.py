@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .tensor import Tensor
+from .tensors.tensor import Tensor
 
 
 def _pair(points: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> tuple[Tensor, Tensor]:

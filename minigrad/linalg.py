@@ -5,7 +5,7 @@ What does not live here: the rows (ops/linalg.py, ops/reduce.py).
 
 import math
 
-from . import errors
+from .core import errors
 from .ops.linalg import cholesky, cross, det, inv, matmul, matrix_power, slogdet, solve
 from .ops.reduce import amax, amin, vector_norm
 from .ops.shape import dims_of

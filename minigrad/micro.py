@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 from weakref import ref
 
-from . import calls
 from .scalar import Value
+from .tracing import module_calls
 
 __all__ = ["Module", "Neuron", "Layer", "MLP"]
 
@@ -74,7 +74,7 @@ class Layer(Module):
 
     def __call__(self, x: Sequence[Value | float]) -> Value | list[Value]:
         out = [neuron(x) for neuron in self.neurons]
-        calls.VALUES.append((out[0]._seq, out[-1]._seq, ref(self)))  # so that a graph can be folded by module
+        module_calls.VALUES.append((out[0]._seq, out[-1]._seq, ref(self)))  # so that a graph can be folded by module
         return out[0] if len(out) == 1 else out
 
     def parameters(self) -> list[Value]:

@@ -15,7 +15,7 @@ class Generator:
     """
 
     def __init__(self, device="cpu"):
-        from .devices import device as make_device
+        from .core.devices import device as make_device
 
         self.device = make_device(device)
         bits = np.random.MT19937()
@@ -39,7 +39,7 @@ class Generator:
 
     def get_state(self):
         """The state as a tensor of bytes; set_state() takes it back."""
-        from .variable import wrap
+        from .core.variable import wrap
 
         _, key, position, _, _ = self.twister.get_state()
         spare = np.array([np.nan if self.spare is None else self.spare])

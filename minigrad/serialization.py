@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes, errors
+from .core import dtypes, errors
+from .core.variable import Size
 from .nn.parameter import Parameter
-from .tensor import Tensor
-from .variable import Size
+from .tensors.tensor import Tensor
 
 VERSION = 1
 _STAMP = (1980, 1, 1, 0, 0, 0)  # the same data gives the same bytes

@@ -14,9 +14,9 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
 from .kernels.loading import load
-from .rules import exponent
 from .scalar import _number
-from .trace import Recorded, record
+from .tracing.formulas import exponent
+from .tracing.trace import Recorded, record
 
 if TYPE_CHECKING:
     import numpy as np

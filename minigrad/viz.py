@@ -9,9 +9,9 @@ from collections import namedtuple
 
 import graphviz
 
-from .errors import a_kind
-from .node import FREED, AccumulateGrad
-from .variable import Variable
+from .core.errors import a_kind
+from .core.node import FREED, AccumulateGrad
+from .core.variable import Variable
 
 Node = namedtuple("Node", ("name", "inputs", "attr", "op"))  # torchviz exports this name
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import ipywidgets
 import traitlets
 
-from minigrad.trace import Trace, array_text, fmt, to_text
+from minigrad.tracing.trace import Trace, array_text, fmt, to_text
 
 from .graph import GraphView
 
@@ -57,7 +57,7 @@ def first_difference(left: Trace, right: Trace, rtol: float = 1e-4) -> Differenc
 
 
 def _first_gradient(left: Trace, right: Trace, twin: Mapping[int, int], rtol: float) -> Difference | None:
-    from minigrad.trace import replay_steps
+    from minigrad.tracing.trace import replay_steps
 
     def sent(trace: Trace) -> dict:
         found: dict = {}

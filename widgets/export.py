@@ -13,7 +13,7 @@ import xml.etree.ElementTree as ElementTree
 from functools import cache
 from typing import Any
 
-from minigrad.trace import Trace, fmt
+from minigrad.tracing.trace import Trace, fmt
 
 from . import static
 from .heat import shape_text

@@ -13,7 +13,7 @@ from typing import Any
 from IPython.core.magic import Magics, line_magic, magics_class
 
 from minigrad import scalar
-from minigrad.trace import is_tensor
+from minigrad.tracing.trace import is_tensor
 
 from . import kernel
 
@@ -92,7 +92,7 @@ def unload_ipython_extension(ipython) -> None:
     """Take %graph away again and stop recording lines."""
     global _loaded
     scalar.record_lines(False)
-    if notes := sys.modules.get("minigrad.notes"):
+    if notes := sys.modules.get("minigrad.core.provenance"):
         notes.record_lines(False)
     if _loaded is not None:
         ipython.events.unregister("pre_run_cell", _record_lines_of_cell)
@@ -104,7 +104,7 @@ def unload_ipython_extension(ipython) -> None:
 def _record_lines_of_cell(_info) -> None:
     """Lines are kept for the first few thousand nodes of a cell (and after each backward), so that big graphs cost nothing."""
     scalar.record_lines(True)
-    if "minigrad.op" in sys.modules:  # else minigrad.api switches it on, once it is loaded
-        from minigrad import notes
+    if "minigrad.core.op" in sys.modules:  # else minigrad.api switches it on, once it is loaded
+        from minigrad.core import provenance
 
-        notes.record_lines(True)
+        provenance.record_lines(True)

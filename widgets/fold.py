@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy
 
-from minigrad.trace import Number, Trace
+from minigrad.tracing.trace import Number, Trace
 
 AT_ONCE = 12  # a fold with more children than this folds them in turn
 CARDS = 36  # how many cards a big graph opens with, about

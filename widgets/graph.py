@@ -29,7 +29,7 @@ import traitlets
 from minigrad import scalar
 from minigrad.scalar import Constant, Value, backward_order
 from minigrad.tape import Tape
-from minigrad.trace import Trace, is_tensor, record, to_text, trace, unused_words, walk
+from minigrad.tracing.trace import Trace, is_tensor, record, to_text, trace, unused_words, walk
 
 from . import cells, static
 from .fold import Folded, Folds, at_point, notice
@@ -293,7 +293,7 @@ class GraphView(anywidget.AnyWidget):
         self._tape: Any = None
         leaves: list[int] = []
         if is_tensor(root):
-            from minigrad.trace_tensor import Recording
+            from minigrad.tracing.tensor_trace import Recording
 
             recording = Recording(root, names, self._second, TRACED)
             whole = recording.trace(cell_name=_cell_name, later=len(recording.graph.items) > self._limit)
@@ -461,7 +461,7 @@ class GraphView(anywidget.AnyWidget):
         things = [thing for ref in self._objects if (thing := ref()) is not None]
         root = self._root()
         if is_tensor(root):
-            from minigrad.recording import write_back
+            from minigrad.tracing.recording import write_back
 
             names = {name: thing for name, ref in self._labels.items() if (thing := ref()) is not None}
             write_back(root, names, self._tape.program, self._at)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from minigrad.trace import Numbers, Trace, fmt
+from minigrad.tracing.trace import Numbers, Trace, fmt
 
 LEVELS = 8  # steps of opacity
 MARKED = 7.0  # negative cells of at least this many pixels carry a minus

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple, NotRequired, TypedDict
 
-from minigrad.trace import Edge, Node, Trace
+from minigrad.tracing.trace import Edge, Node, Trace
 
 from .heat import shape_text, tall
 

@@ -28,7 +28,7 @@ class Minigrad(Configurable):
 
     def _switch(self, _change=None) -> None:
         formatter = self.shell.display_formatter.formatters["text/html"]
-        for module, name, card in (("minigrad.scalar", "Value", value_card), ("minigrad.tensor", "Tensor", tensor_card)):
+        for module, name, card in (("minigrad.scalar", "Value", value_card), ("minigrad.tensors.tensor", "Tensor", tensor_card)):
             key = (module, name)
             import sys
 

@@ -9,8 +9,8 @@ import math
 
 import ipywidgets
 
-from minigrad.rules import Rule, Text
 from minigrad.scalar import Value
+from minigrad.tracing.formulas import Rule, Text
 
 from .show import Card, Facts, Line, Table, number
 
@@ -106,8 +106,8 @@ def scalar_parts(rule: Rule, inputs: list[float]) -> list:
 def table_row(name: str):
     """The row of the derivatives table, by PyTorch's or the everyday name; None if there is none."""
     import minigrad.api  # noqa: F401  the table is full once the API is there
-    from minigrad.op import TABLE
-    from minigrad.rules_tensor import friendly
+    from minigrad.core.op import TABLE
+    from minigrad.tracing.tensor_formulas import friendly
 
     other = {"+": "add", "-": "sub", "*": "mul", "/": "div", "**": "pow"}.get(name, name)
     if other in TABLE:
@@ -118,7 +118,7 @@ def table_row(name: str):
 
 
 def tensor_parts(op) -> list:
-    from minigrad.rules_tensor import flow
+    from minigrad.tracing.tensor_formulas import flow
 
     labels = {name: Text(name) for name in (*op.inputs, *(() if op.outputs is ... else op.outputs))}
     rows = []
@@ -140,7 +140,7 @@ def card(name: str, rule: Rule | None, op, inputs: list[float]) -> Card:
     return Card(
         f"The rule of {name}",
         *parts,
-        Facts(("In code", f"`print(minigrad.op.TABLE[{op.name!r}].source)` shows the row as Python" if op is not None else "")),
+        Facts(("In code", f"`print(minigrad.ops.TABLE[{op.name!r}].source)` shows the row as Python" if op is not None else "")),
     )
 
 

@@ -12,7 +12,7 @@ from base64 import b64encode
 from html import escape
 from pathlib import Path
 
-from minigrad.trace import Node, Trace, fmt, replay_steps
+from minigrad.tracing.trace import Node, Trace, fmt, replay_steps
 
 from . import heat
 from .layout import LINE, STACK, Card, Picture, Wire, shorten

@@ -7,10 +7,10 @@ from collections import deque
 
 import numpy as np
 
-from .. import engine, errors
-from ..modes import enable_grad, inference_mode, no_grad, set_grad_enabled, state  # noqa: F401
-from ..variable import Variable, edge_of, wrap
-from . import forward_ad, functional, graph, profiler  # noqa: F401
+from ..core import errors
+from ..core.modes import enable_grad, inference_mode, no_grad, set_grad_enabled, state  # noqa: F401
+from ..core.variable import Variable, edge_of, wrap
+from . import engine, forward_ad, functional, graph, profiler  # noqa: F401
 from .anomaly import detect_anomaly, first_nan, set_detect_anomaly  # noqa: F401
 from .function import Function  # noqa: F401
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck  # noqa: F401
@@ -147,7 +147,7 @@ def grad(
                 )
             )
         if materialize_grads:
-            from ..create import zeros_like
+            from ..tensors.create import zeros_like
 
             found = [zeros_like(x) if g is None else g for x, g in zip(inputs, found, strict=True)]
     return tuple(found)

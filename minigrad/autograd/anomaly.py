@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..modes import Mode, handling, state
+from ..core.modes import Mode, handling, state
 
 WARNING = "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging."
 

@@ -1,11 +1,11 @@
-"""torch.autograd.forward_ad: dual numbers. What does not live here: how tangents are pushed (forward.py)."""
+"""torch.autograd.forward_ad: dual numbers. What does not live here: how tangents are pushed (forward_mode.py)."""
 
 from collections import namedtuple
 
-from .. import errors
-from ..forward import Level
-from ..modes import state
+from ..core import errors
+from ..core.modes import state
 from ..ops.shape import alias
+from .forward_mode import Level
 
 UnpackedDualTensor = namedtuple("UnpackedDualTensor", ("primal", "tangent"))
 _open: list[Level] = []

@@ -14,13 +14,14 @@ from collections import namedtuple
 
 import numpy as np
 
-from .. import errors, inplace, modes, notes
-from ..forward import Level
-from ..modes import state
-from ..node import FREED, LIVE, Node, next_number, short_name
+from ..core import errors, modes, provenance
+from ..core.modes import state
+from ..core.node import FREED, LIVE, Node, next_number, short_name
+from ..core.variable import Variable, alias, edge_of, refresh, wrap
 from ..ops.shape import copy_slices
-from ..variable import Variable, alias, edge_of, refresh, wrap
+from . import inplace
 from .anomaly import _lines
+from .forward_mode import Level
 from .graph import saved_tensors_hooks
 
 _NAMES = ("dtype", "edges", "hooks", "info", "made", "number", "shape", "status")  # attributes of every node
@@ -429,7 +430,7 @@ def _apply(cls, args, separate):
         if kind is None or kind.kind != "f" or any(out is m for m in node.non_differentiable)
     }
     if node.recorded:
-        notes.leave(node, tensors)
+        provenance.leave(node, tensors)
         for number, out in enumerate(outs):
             if number not in node.constant_outputs:
                 _set_history(out, node, number, any(out is d for d in node.dirty))

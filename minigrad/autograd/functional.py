@@ -1,16 +1,16 @@
 """torch.autograd.functional: Jacobians and Hessians, whole or times a vector, of a function at a point.
 
-What lives here: the arguments and the checks of `strict`. What does not: torch.func (func.py), which does the same with functions that
-return functions, and composes.
+What lives here: the arguments and the checks of `strict`. What does not: torch.func (func/transforms.py), which does the same with
+functions that return functions, and composes.
 
 All of it is made of `autograd.grad`. J v in reverse mode needs two passes: v'J is linear in v, and the transpose of that map is J v.
 """
 
 import numpy as np
 
-from ..modes import enable_grad, set_grad_enabled, state
+from ..core.modes import enable_grad, set_grad_enabled, state
+from ..core.variable import Variable, wrap
 from ..ops.shape import alias, stack
-from ..variable import Variable, wrap
 
 
 def _zeros_like(x, requires_grad=False):  # not from create.py, which needs Tensor, which needs this package
@@ -312,7 +312,7 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, out
 
 def _leaf(x):
     """A leaf with the tangents of `x`."""
-    from ..variable import alias as again
+    from ..core.variable import alias as again
 
     out = again(x)
     out.origin = out.edge = None

@@ -9,9 +9,9 @@ import warnings
 
 import numpy as np
 
-from .. import errors
-from ..modes import no_grad
-from ..variable import Variable, wrap
+from ..core import errors
+from ..core.modes import no_grad
+from ..core.variable import Variable, wrap
 
 FAILED_NONDET = (
     "\n\nThe two backward passes ran on the same numbers: something in backward is random, or it changes what forward saved. Pass "
@@ -263,7 +263,7 @@ def _check_batched(outputs, inputs, diff, analytical):
 
 def _check_zero(func, inputs, diff):
     """A zero gradient in must give zero out: backward multiplies by grad_output."""
-    from ..create import zeros_like
+    from ..tensors.create import zeros_like
     from . import grad
 
     outputs = _differentiable(func(*inputs))
@@ -297,7 +297,7 @@ def _undefined(tensors):
 
 def _check_undefined(func, inputs, diff):
     """Backward must cope with None for each output, and for all."""
-    from ..create import zeros_like
+    from ..tensors.create import zeros_like
     from . import grad
 
     count = len(_differentiable(func(*inputs)))
@@ -336,7 +336,7 @@ def gradgradcheck(
         raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
     inputs = _as_tuple(inputs)
     if grad_outputs is None:
-        from ..create import randn
+        from ..tensors.create import randn
 
         with fork_rng():
             manual_seed(0)
@@ -349,7 +349,7 @@ def gradgradcheck(
         xs = tuple(
             [x if _checked(x) or not _checked(old) else x.detach().requires_grad_() for x, old in zip(args[:-count], inputs, strict=True)]
         )
-        from ..modes import enable_grad
+        from ..core.modes import enable_grad
 
         with enable_grad():
             outs = _differentiable(func(*xs))

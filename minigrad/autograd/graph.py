@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import modes
-from ..node import FREED, PACKED, Node  # noqa: F401
-from ..variable import Variable, edge_of, wrap
+from ..core import modes
+from ..core.node import FREED, PACKED, Node  # noqa: F401
+from ..core.variable import Variable, edge_of, wrap
 
 GradientEdge = namedtuple("GradientEdge", ("node", "output_nr"))
 
@@ -135,7 +135,7 @@ def saved_rows(tensors):
 
     Each storage is counted once. Parameters and other leaves are listed, but not counted: they are in memory anyway.
     """
-    from .. import engine
+    from . import engine
 
     tensors = (tensors,) if isinstance(tensors, Variable) else tuple(tensors)
     roots = [edge[0] for edge in map(edge_of, tensors) if edge is not None]

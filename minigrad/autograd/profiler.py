@@ -13,8 +13,8 @@ import time
 
 import numpy as np
 
-from ..modes import Mode, state
-from ..variable import Variable
+from ..core.modes import Mode, state
+from ..core.variable import Variable
 
 
 class FunctionEvent:

@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ..errors import explain
+from ..core.errors import explain
 
 NOT_OURS = (errno.EACCES, errno.EPERM, errno.EROFS)
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)

@@ -1,7 +1,7 @@
-"""Functions of one number for fused kernels (minigrad/fusion.py), and how such a kernel is made from its source.
+"""Functions of one number for fused kernels (minigrad/compiler.py), and how such a kernel is made from its source.
 
 What lives here: exp, log, tanh and the like, for float32 as polynomials, which become vector code, and for float64 as calls.
-What does not: tracing and the text of kernels (minigrad/fusion.py). Importing this file imports numba.
+What does not: tracing and the text of kernels (minigrad/compiler.py). Importing this file imports numba.
 """
 import math
 

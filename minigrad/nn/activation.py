@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ..create import full
-from ..tensor import Tensor
+from ..tensors.create import full
+from ..tensors.tensor import Tensor
 from . import functional as F
 from .module import Module
 from .parameter import Parameter

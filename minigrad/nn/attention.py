@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from ..create import empty
 from ..ops.linalg import matmul
 from ..ops.shape import cat
-from ..tensor import Tensor
+from ..tensors.create import empty
+from ..tensors.tensor import Tensor
 from . import functional as F
 from . import init
 from .linear import Linear

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from ..tensor import Tensor
+from ..tensors.tensor import Tensor
 from .module import Module, indent
 from .parameter import Parameter, typename
 

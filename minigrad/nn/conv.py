@@ -3,8 +3,8 @@
 import math
 from typing import Any
 
-from ..create import empty
-from ..tensor import Tensor
+from ..tensors.create import empty
+from ..tensors.tensor import Tensor
 from . import functional as F
 from . import init
 from .module import Module

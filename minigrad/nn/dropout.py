@@ -1,6 +1,6 @@
 """Dropout layers: active in training, nothing in evaluation."""
 
-from ..tensor import Tensor
+from ..tensors.tensor import Tensor
 from . import functional as F
 from .module import Module
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from ..create import empty
-from ..modes import no_grad
-from ..tensor import Tensor
+from ..core.modes import no_grad
+from ..tensors.create import empty
+from ..tensors.tensor import Tensor
 from . import functional as F
 from . import init
 from .module import Module

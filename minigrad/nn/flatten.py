@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..tensor import Tensor
+from ..tensors.tensor import Tensor
 from . import functional as F
 from .module import Module
 

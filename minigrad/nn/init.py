@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..create import rand_like, randn, randn_like, randperm
-from ..modes import no_grad
-from ..tensor import Tensor
+from ..core.modes import no_grad
+from ..tensors.create import rand_like, randn, randn_like, randperm
+from ..tensors.tensor import Tensor
 
 _LINEAR = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "sigmoid")
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from weakref import ref
 
-from .. import calls
-from ..dtypes import dtype as Dtype
-from ..node import RemovableHandle, next_number
-from ..tensor import Tensor
+from ..core.dtypes import dtype as Dtype
+from ..core.node import RemovableHandle, next_number
+from ..tensors.tensor import Tensor
+from ..tracing import module_calls
 from . import module_hooks, module_state
 from .parameter import Buffer, Parameter, typename
 
@@ -70,7 +70,7 @@ class Module:
             return module_hooks.call(self, args, kwargs)
         start = next_number()
         out = self.forward(*args, **kwargs)
-        calls.LOG.append((start, next_number(), ref(self)))  # so that a graph can be folded by module
+        module_calls.LOG.append((start, next_number(), ref(self)))  # so that a graph can be folded by module
         return out
 
     # Registration ------------------------------------------------------------------------------------------------------
@@ -463,7 +463,7 @@ def reset_grad(p: Tensor, set_to_none: bool) -> None:
 
 @functools.cache
 def _dtypes():
-    from .. import dtypes  # late, because Module has methods called float and type
+    from ..core import dtypes  # late, because Module has methods called float and type
 
     return dtypes
 

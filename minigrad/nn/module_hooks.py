@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import modes
-from ..op import LINEAR, Op
-from ..tensor import Tensor
+from ..core import modes
+from ..core.op import LINEAR, Op
+from ..tensors.tensor import Tensor
 
 # The brackets. They copy, so that an in-place operation inside the module cannot reach past them.
 backward_hook_function = Op(

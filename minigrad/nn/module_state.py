@@ -7,8 +7,8 @@ from collections import OrderedDict, namedtuple
 from collections.abc import Mapping
 from typing import Any
 
-from ..modes import no_grad
-from ..tensor import Tensor
+from ..core.modes import no_grad
+from ..tensors.tensor import Tensor
 from .parameter import Parameter
 
 EXTRA = "_extra_state"

@@ -3,9 +3,9 @@
 import numbers
 from typing import Any
 
-from .. import dtypes
-from ..create import empty, ones, tensor, zeros
-from ..tensor import Tensor
+from ..core import dtypes
+from ..tensors.create import empty, ones, tensor, zeros
+from ..tensors.tensor import Tensor
 from . import functional as F
 from . import init
 from .module import Module

@@ -5,7 +5,7 @@ What lives here: the two tensor types that `Module.__setattr__` recognises. What
 
 from typing import Any
 
-from ..tensor import Tensor
+from ..tensors.tensor import Tensor
 
 
 def typename(x: Any) -> str:
@@ -32,7 +32,7 @@ class Parameter(Tensor):
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True):
         if data is None:
-            from ..create import empty
+            from ..tensors.create import empty
 
             data = empty(0)
         if not isinstance(data, Tensor):
@@ -64,7 +64,7 @@ class Buffer(Tensor):
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True):
         if data is None:
-            from ..create import empty
+            from ..tensors.create import empty
 
             data = empty(0)
         self = _alias(cls, data)

@@ -10,9 +10,9 @@ import math
 import warnings
 from typing import Any
 
-from ..create import empty, zeros
 from ..ops.shape import cat, stack, unbind
-from ..tensor import Tensor
+from ..tensors.create import empty, zeros
+from ..tensors.tensor import Tensor
 from . import functional as F
 from . import init
 from .module import Module

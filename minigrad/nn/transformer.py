@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor import Tensor
+from ..tensors.tensor import Tensor
 from . import functional as F
 from .attention import MultiheadAttention
 from .containers import ModuleList

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..ops.shape import cat
-from ..tensor import Tensor
+from ..tensors.tensor import Tensor
 
 
 def _gradients(parameters: Any) -> list[Tensor]:

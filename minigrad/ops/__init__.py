@@ -4,3 +4,5 @@ elementwise  arithmetic, functions of one number, comparisons        reduce  sum
 shape        views and joins                                         index   picking and putting elements
 linalg       products                                                neural  softmax and what networks add
 """
+
+from ..core.op import TABLE

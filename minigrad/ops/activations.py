@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 
+from ..core.op import ELEMENTWISE, GENERAL, Op
 from ..kernels import neural as kernels
-from ..op import ELEMENTWISE, GENERAL, Op
 from .elementwise import exp, sigmoid, tanh, where
 from .shape import cat, slice_
 

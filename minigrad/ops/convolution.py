@@ -12,8 +12,8 @@ import math
 
 import numpy as np
 
+from ..core.op import GENERAL, MULTILINEAR, Op
 from ..kernels import windows as kernels
-from ..op import GENERAL, MULTILINEAR, Op
 from .reduce import sum_dim
 
 

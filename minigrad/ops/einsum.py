@@ -6,7 +6,7 @@ both keep (batch), those of one alone, and those that are summed.
 
 import math
 
-from .. import errors
+from ..core import errors
 from .linalg import bmm, mm
 from .reduce import sum as sum_
 from .shape import diagonal, permute, reshape, unsqueeze

@@ -9,9 +9,9 @@ import operator
 
 import numpy as np
 
-from .. import dtypes, errors
+from ..core import dtypes, errors
+from ..core.op import DISCRETE, ELEMENTWISE, Op
 from ..kernels import special
-from ..op import DISCRETE, ELEMENTWISE, Op
 
 LN2, LN10, TWO_OVER_SQRT_PI, NAN = math.log(2), math.log(10), 2 / math.sqrt(math.pi), math.nan
 INF = math.inf

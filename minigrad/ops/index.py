@@ -5,9 +5,9 @@ What does not live here: `x[...]` itself, which takes a key apart (indexing.py),
 
 import numpy as np
 
-from .. import errors
+from ..core import errors
+from ..core.op import GENERAL, LINEAR, Op
 from ..kernels.scatter import add_at
-from ..op import GENERAL, LINEAR, Op
 from .elementwise import where
 from .shape import wrap_dim
 
@@ -238,7 +238,7 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None):
     dim = wrap_dim(dim, input.ndim)
     _check_scatter(input, dim, index, source, "scatter")
     if reduce == "add":
-        from ..create import full_like
+        from ..tensors.create import full_like
 
         return scatter_add_(input, index, source if hasattr(source, "array") else full_like(index, source, dtype=input.dtype), dim)
     if reduce == "multiply":

@@ -5,8 +5,8 @@ What does not live here: sums of elementwise products that need no row of their 
 
 import numpy as np
 
-from .. import errors
-from ..op import GENERAL, LINEAR, MULTILINEAR, Op, wrong_type
+from ..core import errors
+from ..core.op import GENERAL, LINEAR, MULTILINEAR, Op, wrong_type
 from .elementwise import mul, where
 from .reduce import _norm, _norm_rule, sum_dim
 from .shape import diagonal_back, expand, reshape, squeeze_row, t, transpose, tril_, triu_, unsqueeze, wrap_dim
@@ -389,7 +389,7 @@ def matrix_power(A, n):
     if n < 0:
         return matrix_power(inv(A), -n)
     if n == 0:
-        from ..create import eye
+        from ..tensors.create import eye
 
         return eye(A.shape[-1], dtype=A.dtype).expand(*A.shape)
     if n == 1:

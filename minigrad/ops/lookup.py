@@ -4,8 +4,8 @@ What does not live here: indexing with brackets (index.py).
 """
 import numpy as np
 
+from ..core.op import GENERAL, LINEAR, Op
 from ..kernels import scatter
-from ..op import GENERAL, LINEAR, Op
 from .linalg import mm_
 from .shape import t
 

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from ..op import ELEMENTWISE, GENERAL, LINEAR, Op
+from ..core.op import ELEMENTWISE, GENERAL, LINEAR, Op
 from .activations import logsigmoid_
 from .elementwise import abs, log, sigmoid, sign, where
 

@@ -2,9 +2,9 @@
 
 What does not live here: layers and losses (nn/), and the arithmetic, which has a compiled twin (kernels/neural.py).
 """
-from .. import dtypes
+from ..core import dtypes
+from ..core.op import GENERAL, Op
 from ..kernels import neural as kernels
-from ..op import GENERAL, Op
 from .elementwise import exp
 from .reduce import sum_dim
 from .shape import wrap_dim

@@ -8,8 +8,8 @@ statistics (nn/functional.py).
 # ruff: noqa: E501  (a row is one line)
 import numpy as np
 
+from ..core.op import GENERAL, Op
 from ..kernels import neural as kernels
-from ..op import GENERAL, Op
 from .elementwise import sqrt
 from .reduce import mean_dim, sum_dim
 from .shape import expand, reshape

@@ -5,8 +5,8 @@ What does not live here: maxima and medians (reduce.py). A sort picks each eleme
 
 import numpy as np
 
-from .. import errors
-from ..op import GENERAL, Op
+from ..core import errors
+from ..core.op import GENERAL, Op
 from .index import put_along_dim
 from .reduce import named
 from .shape import wrap_dim
@@ -112,7 +112,7 @@ def argwhere(input):
 def bincount(input, weights=None, minlength=0):
     """How often each number from 0 on occurs in a vector of whole numbers."""
     if weights is not None:
-        from ..tensor import Tensor
+        from ..tensors.tensor import Tensor
 
         return Tensor._wrap(np.bincount(input.array, weights.array, minlength).astype(weights.array.dtype))
     return bincount_(input, minlength)
@@ -120,7 +120,7 @@ def bincount(input, weights=None, minlength=0):
 
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """The different elements, in order; on request also where each element went, and how many there are of each."""
-    from ..tensor import Tensor
+    from ..tensors.tensor import Tensor
 
     values, inverse, counts = np.unique(input.array, return_inverse=True, return_counts=True, axis=dim)
     out = [values]
@@ -134,7 +134,7 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
 
 def searchsorted(sorted_sequence, values, *, right=False):
     """Where each value would have to go into the sorted vector."""
-    from ..tensor import Tensor
+    from ..tensors.tensor import Tensor
 
     array = values.array if hasattr(values, "array") else np.asarray(values)
     return Tensor._wrap(np.asarray(np.searchsorted(sorted_sequence.array, array, "right" if right else "left")))

@@ -8,8 +8,8 @@ import itertools
 
 import numpy as np
 
+from ..core.op import GENERAL, LINEAR, Op
 from ..kernels import windows as kernels
-from ..op import GENERAL, LINEAR, Op
 from .convolution import out_size, padded
 
 

@@ -10,8 +10,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from .. import dtypes, errors
-from ..op import GENERAL, LINEAR, Op
+from ..core import dtypes, errors
+from ..core.op import GENERAL, LINEAR, Op
 from .elementwise import abs, exp, sign, where
 from .index import put_along_dim
 from .shape import dims_of, expand, reshape, wrap_dim

@@ -6,7 +6,7 @@ copies (a tuple of index arrays). What does not: how `places` comes about (nn/fu
 # ruff: noqa: E501  (a row is one line)
 import numpy as np
 
-from ..op import LINEAR, Op
+from ..core.op import LINEAR, Op
 
 
 def _copy_cells(x, places):

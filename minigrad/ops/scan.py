@@ -5,8 +5,8 @@ numbers are zero, where dividing the product by a factor is not possible.
 """
 import numpy as np
 
-from .. import dtypes
-from ..op import GENERAL, LINEAR, Op
+from ..core import dtypes
+from ..core.op import GENERAL, LINEAR, Op
 from .index import scatter_add_, zeros
 from .reduce import named
 from .shape import cat_, flip_, slice_, wrap_dim

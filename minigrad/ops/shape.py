@@ -10,8 +10,8 @@ import math
 import numpy as np
 from numpy import asarray, ndarray
 
-from .. import dtypes, errors
-from ..op import GENERAL, LINEAR, Op
+from ..core import dtypes, errors
+from ..core.op import GENERAL, LINEAR, Op
 
 
 def wrap_dim(dim, ndim, name="dim"):
@@ -230,7 +230,7 @@ def combinations(input, r=2, with_replacement=False):
     """All combinations of r elements of a vector, as rows, in order."""
     import itertools
 
-    from ..variable import wrap
+    from ..core.variable import wrap
 
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     places = np.array(list(choose(range(input.numel()), r)), np.int64).reshape(-1, r)
@@ -537,7 +537,7 @@ def repeat_interleave(input, repeats, dim=None):
         shape = input.array.shape
         wide = expand(unsqueeze(input, dim + 1), (*shape[: dim + 1], repeats, *shape[dim + 1 :]))
         return view(clone(wide, "C"), (*shape[:dim], shape[dim] * repeats, *shape[dim + 1 :]))
-    from ..variable import wrap
+    from ..core.variable import wrap
     from .index import index_select_
 
     return index_select_(input, wrap(np.repeat(np.arange(input.array.shape[dim]), repeats.array)), dim)
@@ -630,7 +630,7 @@ def unfold(input, dimension, size, step):
 
 def broadcast_shapes(*shapes):
     """The shape that tensors of these shapes are broadcast to."""
-    from ..variable import Size
+    from ..core.variable import Size
 
     return Size(np.broadcast_shapes(*[(s,) if isinstance(s, int) else tuple(s) for s in shapes]))
 

@@ -10,6 +10,6 @@ from .sgd import SGD
 
 __all__ = ["SGD", "Adagrad", "Adam", "AdamW", "LBFGS", "Optimizer", "RMSprop", "lr_scheduler"]
 
-from .. import errors as _errors  # noqa: E402
+from ..core import errors as _errors  # noqa: E402
 
 __getattr__ = _errors.unknown_in("minigrad.optim", lambda: list(globals()))

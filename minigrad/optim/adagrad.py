@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import optimizers as kernels
-from ..tensor import Tensor
+from ..tensors.tensor import Tensor
 from .optimizer import Optimizer, check_at_least_zero, count_step, new_counter
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import optimizers as kernels
-from ..tensor import Tensor
+from ..tensors.tensor import Tensor
 from .optimizer import Optimizer, check_at_least_zero, count_step, new_counter, zeros_like
 
 _options = itemgetter("lr", "betas", "eps", "weight_decay", "decoupled_weight_decay", "maximize")

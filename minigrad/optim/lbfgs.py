@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..modes import enable_grad
-from ..tensor import Tensor
+from ..core.modes import enable_grad
+from ..tensors.tensor import Tensor
 from .optimizer import Optimizer, check_at_least_zero
 
 

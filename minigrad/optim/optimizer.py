@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from ..modes import enable_grad, no_grad
+from ..core.modes import enable_grad, no_grad
+from ..core.node import RemovableHandle
 from ..nn.module import reset_grad
 from ..nn.parameter import typename
-from ..node import RemovableHandle
-from ..tensor import Tensor
+from ..tensors.tensor import Tensor
 
 
 class _Required:

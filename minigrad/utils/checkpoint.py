@@ -11,12 +11,13 @@ use_reentrant=True   one node stands for the whole part; its backward runs the f
 import contextlib
 import warnings
 
-from .. import autograd, errors, modes
+from .. import autograd
 from ..autograd.function import Function
 from ..autograd.graph import saved_tensors_hooks
-from ..modes import state
+from ..core import errors, modes
+from ..core.modes import state
+from ..core.variable import Variable, wrap
 from ..random import fork_rng, get_rng_state, set_rng_state
-from ..variable import Variable, wrap
 
 _EXPLICIT = (
     "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Starting in PyTorch 2.9, calling checkpoint without "

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ..create import as_tensor, randint, randperm, tensor
-from ..dtypes import float64
+from ..core.dtypes import float64
 from ..ops.shape import stack
 from ..random import Generator, default_generator
-from ..tensor import Tensor
+from ..tensors.create import as_tensor, randint, randperm, tensor
+from ..tensors.tensor import Tensor
 
 # Datasets ----------------------------------------------------------------------------------------------------------------
 

@@ -101,7 +101,8 @@ def test_vmap_is_the_loop(key):
 
 def test_most_cases_run_batched(monkeypatch):
     """How much falls back: counted, so that it can only be changed knowingly."""
-    from minigrad import batching, func
+    from minigrad.func import batching
+    from minigrad.func import transforms as func
 
     fallbacks = Counter()
     one_by_one, by_sample = batching._one_by_one, func._sample_by_sample

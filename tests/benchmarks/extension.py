@@ -82,7 +82,8 @@ def measure(shell, prepare: str, cell: str, times: int, rounds: int = ROUNDS) ->
 def cells_of(chapter: Path, count: bool) -> list[tuple[float, int, int]]:
     """Of each code cell: CPU seconds without lines, or with `count` how many scalar and Tensor nodes kept their line."""
     import minigrad
-    from minigrad import notes, scalar
+    from minigrad import scalar
+    from minigrad.core import provenance
 
     minigrad.tensor  # noqa: B018  the Tensor engine is loaded at first use, and switches its notes on then
     counted = [0, 0]
@@ -92,9 +93,9 @@ def cells_of(chapter: Path, count: bool) -> list[tuple[float, int, int]]:
             counted[i] += 1
             return get(depth + 1)
 
-        scalar._frame, notes._getframe = partial(counting, 0, scalar._frame), partial(counting, 1, notes._getframe)
+        scalar._frame, provenance._getframe = partial(counting, 0, scalar._frame), partial(counting, 1, provenance._getframe)
     else:
-        scalar.record_lines = notes.record_lines = lambda *_, **__: None
+        scalar.record_lines = provenance.record_lines = lambda *_, **__: None
     shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
     found = []
     cells = json.loads(chapter.read_text(encoding="utf-8"))["cells"]
@@ -111,12 +112,13 @@ def cells_of(chapter: Path, count: bool) -> list[tuple[float, int, int]]:
 
 def seconds_of_a_line(shell) -> list[float]:
     """What it costs to keep the line of one scalar node, and of one Tensor node."""
-    from minigrad import notes, scalar
+    from minigrad import scalar
+    from minigrad.core import provenance
 
     seconds = []
     for module, cell, nodes, function in [
         (scalar, "500 Values, forward and backward", 501, "values"),
-        (notes, "40 Tensor operations on a batch of 32, forward and backward", 41, "tensors"),
+        (provenance, "40 Tensor operations on a batch of 32, forward and backward", 41, "tensors"),
     ]:
         shell.run_cell(CELLS[cell][0]).raise_error()
         run = shell.user_ns[function]

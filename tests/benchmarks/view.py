@@ -34,9 +34,9 @@ graph(computations[10][1])
 NAIVE = """
 import ipywidgets, pygraphviz
 from IPython.display import SVG, display
-from minigrad.trace import trace
+from minigrad.tracing.trace import trace
 from widgets.graph import refresh
-from minigrad.trace import record
+from minigrad.tracing.trace import record
 def naive(n):
     x, y = computations[n]
     out, slider = ipywidgets.Output(), ipywidgets.FloatSlider(value=0.5, min=-2, max=2, step=0.01)

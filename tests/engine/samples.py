@@ -16,9 +16,9 @@ import numpy as np
 
 import minigrad
 from minigrad import ops
-from minigrad.modes import state
-from minigrad.op import DISCRETE, TABLE
-from minigrad.variable import Variable
+from minigrad.core.modes import state
+from minigrad.core.op import DISCRETE, TABLE
+from minigrad.core.variable import Variable
 
 from .reference.case import all_cases
 from .reference.record import Run

@@ -5,7 +5,7 @@ import weakref
 import pytest
 
 import minigrad as torch
-from minigrad import engine
+from minigrad.autograd import engine
 
 
 def leaf(*values):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import minigrad as torch
-from minigrad.op import ELEMENTWISE, GENERAL, LINEAR, TABLE, Op, on_arrays
+from minigrad.core.op import ELEMENTWISE, GENERAL, LINEAR, TABLE, Op, on_arrays
 from minigrad.ops import lookup
 
 

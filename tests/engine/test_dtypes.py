@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-import minigrad.dtypes as dtypes
+import minigrad.core.dtypes as dtypes
 
 from .reference import cases_dtypes
 

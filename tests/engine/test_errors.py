@@ -6,8 +6,8 @@ import warnings
 import pytest
 
 import minigrad as torch
-from minigrad import errors
-from minigrad.explanations import ROWS, look_up
+from minigrad.core import errors
+from minigrad.core.explanations import ROWS, look_up
 
 from .reference.case import all_cases
 from .reference.record import Run
@@ -115,7 +115,7 @@ def test_a_type_error_inside_a_function_is_not_swallowed():
     def broken(dim):
         return len(dim, axis=0)  # an error of its own, about an argument that the caller did not give
 
-    from minigrad.arguments import forgiving
+    from minigrad.core.arguments import forgiving
 
     with pytest.raises(TypeError, match="len"):
         forgiving(broken)(dim=3)

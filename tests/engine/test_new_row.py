@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import minigrad as torch
-from minigrad.op import ELEMENTWISE, TABLE, Op
+from minigrad.core.op import ELEMENTWISE, TABLE, Op
 from minigrad.ops.elementwise import cos, sin
 
 from . import test_rows

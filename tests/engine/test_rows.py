@@ -19,7 +19,7 @@ import pytest
 
 import minigrad as torch
 from minigrad.autograd import forward_ad
-from minigrad.op import DISCRETE, ELEMENTWISE, LINEAR, TABLE
+from minigrad.core.op import DISCRETE, ELEMENTWISE, LINEAR, TABLE
 
 from .reference.make import not_yet
 from .samples import Sample, samples

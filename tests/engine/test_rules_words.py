@@ -5,12 +5,12 @@ import pkgutil
 import minigrad as torch
 import minigrad.nn.functional  # noqa: F401
 import minigrad.ops
-from minigrad import notes
-from minigrad.op import TABLE
-from minigrad.rules import Text
-from minigrad.rules_tensor import flow
-from minigrad.rules_words import WORDS, said
-from minigrad.trace import trace
+from minigrad.core import provenance
+from minigrad.core.op import TABLE
+from minigrad.tracing.formula_words import WORDS, said
+from minigrad.tracing.formulas import Text
+from minigrad.tracing.tensor_formulas import flow
+from minigrad.tracing.trace import trace
 
 for module in pkgutil.iter_modules(minigrad.ops.__path__):
     importlib.import_module(f"minigrad.ops.{module.name}")
@@ -45,10 +45,10 @@ def test_words_belong_to_rows_and_say_something_about_g():
 
 
 def test_the_trace_says_them():
-    notes.record_lines(True)
+    provenance.record_lines(True)
     a, b = torch.ones(2, requires_grad=True), torch.ones(3, requires_grad=True)
     y = torch.cat([a, b]).cumsum(0).sum()
-    notes.record_lines(False)
+    provenance.record_lines(False)
     t = trace(y, {"a": a, "b": b, "y": y})
     texts = {e["words"] for e in t["edges"] if "words" in e}
     assert {"the piece of g that came from a", "the piece of g that came from b", "g summed from each place to the end"} <= texts

@@ -17,7 +17,7 @@ import minigrad.tape as tape_module
 from minigrad.micro import MLP
 from minigrad.scalar import Value
 from minigrad.tape import Tape, warm
-from minigrad.trace import trace
+from minigrad.tracing.trace import trace
 from tests.engine.test_scalar import BINARY, UNARY, run, same
 from tests.engine.test_trace import Own
 

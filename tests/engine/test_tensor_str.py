@@ -8,8 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-import minigrad.dtypes as dtypes
-import minigrad.tensor_str as tensor_str
+import minigrad.core.dtypes as dtypes
+import minigrad.tensors.printing as tensor_str
 
 from .reference import cases_printing
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import minigrad.scalar as scalar
 from minigrad.micro import MLP
 from minigrad.scalar import Value
-from minigrad.trace import Edge, GraphCycleError, Node, Step, Trace, fmt, ledger, replay_steps, to_text, trace
+from minigrad.tracing.trace import Edge, GraphCycleError, Node, Step, Trace, fmt, ledger, replay_steps, to_text, trace
 from tests.engine.test_scalar import BINARY, ENGINE, run
 
 

@@ -13,20 +13,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import minigrad as torch
-from minigrad import notes
-from minigrad.recording import CELLS, numbers
-from minigrad.rules_tensor import flow
+from minigrad.core import provenance
+from minigrad.tracing.recording import CELLS, numbers
+from minigrad.tracing.tensor_formulas import flow
 
-of = importlib.import_module("minigrad.trace")  # minigrad.trace is PyTorch's function
+of = importlib.import_module("minigrad.tracing.trace")  # minigrad.trace is PyTorch's function
 trace, replay_steps, to_text = of.trace, of.replay_steps, of.to_text
 
 
 @pytest.fixture(autouse=True)
 def noted():
     """Notes are on, as in a notebook with the extension."""
-    notes.record_lines(True)
+    provenance.record_lines(True)
     yield
-    notes.record_lines(False)
+    provenance.record_lines(False)
 
 
 def node(t, label):
@@ -233,7 +233,7 @@ def test_a_used_up_graph_is_run_once_more_and_says_so():
 
 
 def test_without_notes_what_is_not_known_is_not_kept():
-    notes.record_lines(False)
+    provenance.record_lines(False)
     x = leaf(1.0, 2.0)
     y = ((x + 3) + 4).sum()
     t = trace(y, {"x": x})
@@ -274,10 +274,10 @@ def test_notes_give_each_node_its_line_and_its_constants():
 
 def test_notes_end_and_are_free_when_off():
     x = leaf(1.0)
-    notes.record_lines(True, kept=2)
+    provenance.record_lines(True, kept=2)
     made = [(x * k).grad_fn for k in range(4)]
-    assert [notes.read(n) is not None for n in made] == [True, True, False, False]
-    notes.record_lines(False)
+    assert [provenance.read(n) is not None for n in made] == [True, True, False, False]
+    provenance.record_lines(False)
     from minigrad.ops.elementwise import mul
 
     assert "leave_note" not in mul.call.__globals__ and "leave_note" not in mul.call.__code__.co_names
@@ -303,7 +303,7 @@ def test_each_call_of_a_module_has_a_name_of_its_own():
 
 
 def test_arrays_that_nobody_looks_at_are_not_summed_up():
-    from minigrad.trace_tensor import Recording
+    from minigrad.tracing.tensor_trace import Recording
 
     y = (torch.ones(3, requires_grad=True) * 2).sum()
     t = Recording(y).trace(later=True)
@@ -390,8 +390,8 @@ def test_numbers_of_an_array():
 
 
 def test_most_rules_say_what_they_do():
-    from minigrad.op import TABLE
-    from minigrad.rules import Text
+    from minigrad.core.op import TABLE
+    from minigrad.tracing.formulas import Text
 
     said = total = 0
     for op in TABLE.values():
@@ -415,7 +415,7 @@ OPS = [
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.sampled_from(range(len(OPS))), min_size=1, max_size=6), st.integers(0, 1000))
 def test_any_program_has_the_gradients_that_backward_gives(program, seed):
-    notes.record_lines(True)
+    provenance.record_lines(True)
     rng = np.random.default_rng(seed)
     x = torch.tensor(rng.normal(size=(3, 3)), requires_grad=True)
     w = torch.tensor(rng.normal(size=3), requires_grad=True)
@@ -445,11 +445,11 @@ def test_any_program_has_the_gradients_that_backward_gives(program, seed):
 def test_the_same_program_gives_the_same_trace_in_every_process():
     program = """
 import importlib, json, minigrad as torch
-from minigrad import notes
+from minigrad.core import provenance as notes
 notes.record_lines()
 x = torch.ones(2, 3, requires_grad=True); w = torch.ones(3, requires_grad=True)
 y = ((x * w).exp() + x).mean()
-print(json.dumps(importlib.import_module("minigrad.trace").trace(y, {"w": w, "x": x}), sort_keys=True))
+print(json.dumps(importlib.import_module("minigrad.tracing.trace").trace(y, {"w": w, "x": x}), sort_keys=True))
 """
     runs = {subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout for _ in range(2)}
     assert len(runs) == 1 and len(runs.pop()) > 1000
@@ -491,7 +491,7 @@ def test_every_row_has_a_trace_and_runs_again_exactly():
         for sample in samples()[key]:
             if not sample.differentiable():
                 continue
-            notes.record_lines(True)
+            provenance.record_lines(True)
             leaves = [torch.tensor(a, requires_grad=True) for a in sample.arrays()]
             given = iter(leaves)
             try:
@@ -554,14 +554,14 @@ def test_a_custom_function_says_what_it_is():
             (scale,) = ctx.saved_tensors
             return g * scale, None, None
 
-    notes.record_lines()
+    provenance.record_lines()
     try:
         x = torch.tensor(2.7, requires_grad=True)
         scale = torch.tensor(2.0)
         y = Round.apply(x, scale, 0)
         z = 3 * y
     finally:
-        notes.record_lines(False)
+        provenance.record_lines(False)
     t = trace(z, {"x": x, "scale": scale, "y": y, "z": z})
     made = node(t, "y")
     assert made["expr"] == "Round(x, scale)" and made["source"]["text"].startswith("y = Round.apply") and made["value"] == 5.0

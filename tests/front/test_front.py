@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from minigrad import Value
-from minigrad.trace import fmt, replay_steps, trace
+from minigrad.tracing.trace import fmt, replay_steps, trace
 from widgets import graph
 from widgets.static import short
 
@@ -44,9 +44,9 @@ def programs():
 def rules() -> list[str]:
     """What the rows of the derivatives table say about each input."""
     import minigrad.nn  # noqa: F401
-    from minigrad.op import TABLE
-    from minigrad.rules import RULES, Text
-    from minigrad.rules_tensor import flow
+    from minigrad.core.op import TABLE
+    from minigrad.tracing.formulas import RULES, Text
+    from minigrad.tracing.tensor_formulas import flow
 
     found = []
     for op in TABLE.values():

@@ -136,7 +136,7 @@ CASES = {
         [OWN_ENGINE, "x = Number(1.0)\nfor i in range(5000):\n    x = x * 1.0\nx.backward()"],
         "The graph is deeper than Python's stack", ["sys.setrecursionlimit", "stack = [root]"]),
     "cycle": (
-        ["from minigrad.trace import trace\na, b = Number(1.0), Number(2.0)\na._prev, b._prev = (b,), (a,)\na._op = b._op = '*'\ntrace(a)"],
+        ["from minigrad.tracing.trace import trace\na, b = Number(1.0), Number(2.0)\na._prev, b._prev = (b,), (a,)\na._op = b._op = '*'\ntrace(a)"],
         "A graph must not bite its own tail", ["its own ancestor"]),
     "rows against columns": (
         ["x = torch.ones(3, 4)\nrow_sums = x.sum(1)\ny = x / row_sums"], "These shapes do not fit together",

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minigrad import Value, scalar
-from minigrad.trace import fmt
+from minigrad.tracing.trace import fmt
 from widgets import GraphView, cells, graph
 from widgets.graph import front, not_a_graph, packed, refresh, slider_points
 

@@ -7,7 +7,8 @@ import pytest
 from PIL import Image
 
 import minigrad as torch
-from minigrad import Value, notes
+from minigrad import Value
+from minigrad.core import provenance
 from widgets import graph
 from widgets.export import Painter, _path
 
@@ -66,10 +67,10 @@ def test_dot_source_is_read_by_graphviz(tmp_path):
 
 
 def test_tensors_and_folds_are_painted():
-    notes.record_lines(True)
+    provenance.record_lines(True)
     net = torch.nn.Sequential(*[torch.nn.Linear(4, 4) for _ in range(60)])
     y = net(torch.randn(3, 4)).sum()
-    notes.record_lines(False)
+    provenance.record_lines(False)
     view = graph(y, names={"net": net, "y": y})
     picture = Painter(view.svg(), 1.0).image()
     assert picture.size[0] > 300 and len(picture.getcolors(1 << 24)) > 20

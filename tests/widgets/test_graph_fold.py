@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import minigrad as torch
-from minigrad import Value, notes
+from minigrad import Value
+from minigrad.core import provenance
 from minigrad.micro import MLP
-from minigrad.trace import replay_steps, to_text, trace
+from minigrad.tracing.trace import replay_steps, to_text, trace
 from widgets import graph
 from widgets.fold import Folded, Folds, longest_run
 from widgets.layout import layout
@@ -19,9 +20,9 @@ from widgets.static import svg
 @pytest.fixture
 def noted():
     """Lines, constants and parameters are noted, as in a notebook."""
-    notes.record_lines(True, 20_000)
+    provenance.record_lines(True, 20_000)
     yield
-    notes.record_lines(False)
+    provenance.record_lines(False)
 
 
 def moons(samples):

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from minigrad import Value
-from minigrad.trace import trace
+from minigrad.tracing.trace import trace
 from widgets.layout import Framed, card_text, layout
 
 PROGS = ["dot", "plain"]

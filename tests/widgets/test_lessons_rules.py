@@ -5,8 +5,8 @@ import math
 import pytest
 
 import minigrad.api  # noqa: F401  the table is full once the API is there
-from minigrad.op import TABLE
-from minigrad.rules import RULES
+from minigrad.core.op import TABLE
+from minigrad.tracing.formulas import RULES
 from widgets.lessons.rules import NUMBERS, TENSORS, _Rules, rules
 
 KINKED = {"round", "floor", "ceil", "trunc", "remainder", "fmod", "floor_divide"}  # their steps, at the numbers below

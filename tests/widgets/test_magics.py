@@ -122,7 +122,7 @@ def test_rule_slides(shell):
 
 
 def test_every_rule_of_numbers_has_a_card(shell):
-    from minigrad.rules import RULES
+    from minigrad.tracing.formulas import RULES
 
     for name in RULES:
         card = run(shell, f"%rule {name}")

@@ -6,7 +6,7 @@ import pytest
 
 import minigrad as torch
 from minigrad import Value
-from minigrad.trace import to_text
+from minigrad.tracing.trace import to_text
 from widgets import graph
 from widgets.static import badge
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 import ast
 
 from minigrad.scalar import Value
-from minigrad.trace import is_tensor
+from minigrad.tracing.trace import is_tensor
 
 from ..show import Chain, Link, Table
 from . import history

@@ -135,7 +135,7 @@ class Moment:
 
     def tensors(self) -> Iterator[tuple[str, Any]]:
         """The tensors that the line at fault names, in order: (text, tensor)."""
-        from minigrad.trace import is_tensor
+        from minigrad.tracing.trace import is_tensor
 
         seen = set()
         for node in sorted((n for n in ast.walk(self.tree) if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript))),
@@ -147,7 +147,7 @@ class Moment:
 
     def name_of(self, accept) -> str:
         """The shortest way to the first named thing for which accept(thing) holds; "" if there is none."""
-        from minigrad.trace import walk
+        from minigrad.tracing.trace import walk
 
         for text, thing in islice(walk(self.names), 5000):
             if accept(thing):

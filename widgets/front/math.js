@@ -1,6 +1,6 @@
 // A small typesetter: the formulas of rules ("g × (1 − out²)", "−a / b²") as MathML.
 // What lives here: pure functions from text to a tree [tag, attributes, ...children]. What does not: the DOM (graph.js makes the elements),
-// what a rule says (minigrad/rules_tensor.py). What cannot be read as a formula stays as the words it is.
+// what a rule says (minigrad/tracing/tensor_formulas.py). What cannot be read as a formula stays as the words it is.
 // @ts-check
 
 /** @typedef {[string, Record<string, string>, ...any[]]} Tree a child is a Tree or a text */

@@ -17,7 +17,7 @@ import ipywidgets
 
 import minigrad as torch
 from minigrad import Value
-from minigrad.create import tensor  # minigrad.tensor is also a module: type checkers take that one
+from minigrad.tensors.create import tensor  # minigrad.tensor is also a module: type checkers take that one
 
 from .lesson import Lesson, Sentence, esc, label, number, say, svg, tag, verdict, wrap
 

@@ -1,7 +1,7 @@
 """S3, the chain: the local slopes of a program, and their running product along every path from its input to its result.
 
 What lives here: `chain(f, x)`, with a slider for each input; a few steps are drawn as cards, one lane for each path; a long chain as a
-curve. What does not: derivatives (minigrad.Value), formulas of local slopes (minigrad.trace), typed programs (stepper.py).
+curve. What does not: derivatives (minigrad.Value), formulas of local slopes (minigrad.tracing.trace), typed programs (stepper.py).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import ipywidgets
 
 from minigrad import Value
-from minigrad.trace import Trace, trace
+from minigrad.tracing.trace import Trace, trace
 
 from .lesson import STYLE, Lesson, Sentence, esc, label, moved, number, say, svg, tag, wrap
 from .stepper import parse, run_function, run_text

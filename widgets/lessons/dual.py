@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import ipywidgets
 
 from minigrad import Value
-from minigrad.trace import trace
+from minigrad.tracing.trace import trace
 
 from .lesson import Lesson, Sentence, label, moved, number, say, svg, tag, wrap
 from .stepper import parse, run_function, run_text

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from minigrad.trace import Edge, Node, Trace
+from minigrad.tracing.trace import Edge, Node, Trace
 from widgets.layout import CARD_PAD, layout
 
 from .lesson import STYLE, esc, label, number, same, svg, tag

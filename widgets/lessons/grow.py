@@ -19,7 +19,7 @@ import ipywidgets
 
 from minigrad import Value, scalar
 from minigrad.scalar import Constant
-from minigrad.trace import Edge, Node, Trace, walk
+from minigrad.tracing.trace import Edge, Node, Trace, walk
 from widgets.layout import CARD_PAD, layout
 
 from .duel import SUPERSCRIPT, TIMES

@@ -1,7 +1,7 @@
 """The hook tap: a hook of the engine's own on one edge of the learner's graph, and what it does to every gradient behind it.
 
 What lives here: `hook_tap(f, at, do, amount)`. Each picture is a real backward pass with real hooks: one on every node to look, and one on
-the tapped edge that scales, clips or replaces. What does not: hooks (minigrad/hooks.py), where cards stand (widgets.layout).
+the tapped edge that scales, clips or replaces. What does not: hooks (minigrad/autograd/hooks.py), where cards stand (widgets.layout).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 import ipywidgets
 
 import minigrad as torch
-from minigrad.trace import Edge, Trace
-from minigrad.trace_tensor import Recording
+from minigrad.tracing.tensor_trace import Recording
+from minigrad.tracing.trace import Edge, Trace
 from widgets.layout import CARD_PAD, layout
 
 from .lesson import STYLE, Lesson, Sentence, esc, label, number, say, svg, tag, wrap

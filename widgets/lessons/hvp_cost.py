@@ -11,7 +11,7 @@ from collections.abc import Callable
 import ipywidgets
 
 import minigrad as torch
-from minigrad.create import tensor
+from minigrad.tensors.create import tensor
 
 from .lesson import Lesson, Sentence, label, svg, tag, verdict
 

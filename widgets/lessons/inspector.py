@@ -12,7 +12,7 @@ from typing import Any
 
 import ipywidgets
 
-from minigrad.trace import Edge, Node, Trace, is_tensor
+from minigrad.tracing.trace import Edge, Node, Trace, is_tensor
 from widgets.layout import CARD_PAD, layout
 
 from .lesson import STYLE, Lesson, Sentence, esc, label, say, svg, tag, wrap

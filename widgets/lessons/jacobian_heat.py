@@ -15,8 +15,8 @@ import ipywidgets
 
 import minigrad as torch
 from minigrad.autograd.graph import saved_bytes
-from minigrad.create import tensor
-from minigrad.trace import Numbers
+from minigrad.tensors.create import tensor
+from minigrad.tracing.trace import Numbers
 from widgets import heat
 
 from .lesson import Lesson, Sentence, label, number, svg, tag, verdict, wrap

@@ -1,8 +1,8 @@
 """S4, the ledger: a backward pass as a table that the learner fills in, one row for each gradient that is sent.
 
 What lives here: `Book`, the right numbers of every cell and what a wrong one would be the result of; `ledger(f, x=2)`, the table to fill
-in under a picture that fills with it. What does not: derivatives (minigrad.Value), the walk back and formulas (minigrad.trace), typed
-programs (stepper.py), where cards stand (widgets.layout).
+in under a picture that fills with it. What does not: derivatives (minigrad.Value), the walk back and formulas (minigrad.tracing.trace),
+typed programs (stepper.py), where cards stand (widgets.layout).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import Literal, NamedTuple
 import ipywidgets
 
 from minigrad import Value
-from minigrad.trace import Edge, Node, fmt, trace
-from minigrad.trace import ledger as sent_rows
+from minigrad.tracing.trace import Edge, Node, fmt, trace
+from minigrad.tracing.trace import ledger as sent_rows
 from widgets.layout import CARD_PAD, layout, shorten
 
 from .lesson import Lesson, Sentence, esc, label, number, say, svg, tag, verdict, wrap

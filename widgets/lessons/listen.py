@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from minigrad import Value
-from minigrad.errors import a_kind
+from minigrad.core.errors import a_kind
 from minigrad.scalar import Constant
 
 from .lesson import number, same

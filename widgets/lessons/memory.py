@@ -18,7 +18,8 @@ from typing import Any
 import ipywidgets
 
 import minigrad as torch
-from minigrad import modes, nn
+from minigrad import nn
+from minigrad.core import modes
 from minigrad.utils.checkpoint import checkpoint
 from widgets.film import SLOT, Film
 

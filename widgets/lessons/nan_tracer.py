@@ -14,10 +14,10 @@ import ipywidgets
 import numpy as np
 
 import minigrad as torch
-from minigrad import engine
-from minigrad.create import tensor
-from minigrad.modes import handling
-from minigrad.node import AccumulateGrad
+from minigrad.autograd import engine
+from minigrad.core.modes import handling
+from minigrad.core.node import AccumulateGrad
+from minigrad.tensors.create import tensor
 from widgets.layout import shorten
 
 from .lesson import Lesson, Sentence, label, number, say, svg, tag, wrap

@@ -16,7 +16,7 @@ import ipywidgets
 
 import minigrad as torch
 from minigrad.autograd import forward_ad
-from minigrad.create import tensor
+from minigrad.tensors.create import tensor
 
 from .lesson import Lesson, Sentence, label, number, svg, tag, verdict, wrap
 

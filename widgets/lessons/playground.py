@@ -22,8 +22,8 @@ import numpy as np
 
 import minigrad as torch
 from minigrad import datasets, nn
-from minigrad.create import tensor
 from minigrad.nn import functional as F
+from minigrad.tensors.create import tensor
 from widgets import graph
 
 from .contours import contour

@@ -15,8 +15,8 @@ from typing import Any
 import ipywidgets
 
 import minigrad as torch
-from minigrad.create import tensor
-from minigrad.errors import a_kind
+from minigrad.core.errors import a_kind
+from minigrad.tensors.create import tensor
 from widgets.film import SLOT, Film
 
 from .contours import contour

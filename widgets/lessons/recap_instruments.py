@@ -10,7 +10,7 @@ import numpy as np
 
 import minigrad as torch
 from minigrad.autograd import first_nan, gradcheck
-from minigrad.create import tensor
+from minigrad.tensors.create import tensor
 
 from .lesson import label, number, svg, tag
 

@@ -6,8 +6,8 @@ What lives here: its drawing function, listed in recap.py. What does not: anythi
 from __future__ import annotations
 
 import minigrad as torch
-from minigrad.create import tensor
-from minigrad.op import TABLE
+from minigrad.core.op import TABLE
+from minigrad.tensors.create import tensor
 
 from .lesson import label, number, svg, tag
 

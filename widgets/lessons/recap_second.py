@@ -6,7 +6,7 @@ What lives here: `second_order`, listed in recap.py. What does not: anything to 
 from __future__ import annotations
 
 import minigrad as torch
-from minigrad.create import tensor
+from minigrad.tensors.create import tensor
 
 from .hvp_cost import Cost, canned
 from .lesson import label, number, svg, tag

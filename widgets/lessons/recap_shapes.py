@@ -6,7 +6,7 @@ What lives here: its drawing function, listed in recap.py; every array comes fro
 from __future__ import annotations
 
 import minigrad as torch
-from minigrad.create import tensor
+from minigrad.tensors.create import tensor
 
 from .lesson import label, svg, tag
 from .shape_flow import CANNED, draw_table, table

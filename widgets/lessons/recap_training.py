@@ -6,7 +6,7 @@ What lives here: one drawing function for each chapter, listed in recap.py. What
 from __future__ import annotations
 
 import minigrad as torch
-from minigrad.create import tensor
+from minigrad.tensors.create import tensor
 
 from .lesson import label, number, svg, tag
 

@@ -1,7 +1,7 @@
 """The rule book: any operation of either engine, its curve with the tangent at the slider, what its rule sends back and what it keeps.
 
 What lives here: `rules(op, x, y, g)`. Values and gradients come from a real forward and backward pass of the operation, and each gradient
-is held against a central difference. What does not: formulas (minigrad/rules.py, minigrad/rules_tensor.py), the rows themselves.
+is held against a central difference. What does not: formulas (minigrad/tracing/), the rows themselves (minigrad/ops/).
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import ipywidgets
 import numpy as np
 
 import minigrad as torch
-from minigrad.create import tensor
-from minigrad.op import TABLE, Op
-from minigrad.rules import RULES, Rule, Text, rule_for
-from minigrad.rules_tensor import flow
+from minigrad.core.op import TABLE, Op
+from minigrad.tensors.create import tensor
+from minigrad.tracing.formulas import RULES, Rule, Text, rule_for
+from minigrad.tracing.tensor_formulas import flow
 
 from ..rule_card import SPAN, at, table_row
 from .lesson import Lesson, Sentence, label, number, svg, tag, verdict, wrap

@@ -18,8 +18,8 @@ from typing import Any
 import ipywidgets
 
 import minigrad as torch
-from minigrad.create import tensor
-from minigrad.errors import a_kind
+from minigrad.core.errors import a_kind
+from minigrad.tensors.create import tensor
 
 from .lesson import Lesson, Sentence, esc, label, number, svg, tag, verdict
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import ipywidgets
 
 import minigrad as torch
-from minigrad.trace_tensor import Recording
+from minigrad.tracing.tensor_trace import Recording
 
 from ..heat import short
 from .lesson import Lesson, Sentence, label, svg, tag, verdict, wrap

@@ -1,7 +1,7 @@
 """Two graphs, one above the other: the one that a program records, and the one that create_graph=True records while the first is walked.
 
 What lives here: `stacked(program, **inputs)`; choosing an edge of the first graph shows the nodes of the second that its rule made.
-What does not: which nodes those are (minigrad.trace, layer 1), the same in the live graph view (%graph --second y).
+What does not: which nodes those are (minigrad.tracing.trace, layer 1), the same in the live graph view (%graph --second y).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable
 import ipywidgets
 
 import minigrad as torch
-from minigrad.trace import Node, trace
+from minigrad.tracing.trace import Node, trace
 
 from .lesson import Lesson, Sentence, label, number, say, svg, tag, verdict
 from .tensor_program import inputs_of, run

@@ -17,7 +17,7 @@ from typing import Any
 import ipywidgets
 
 from minigrad import Value, scalar
-from minigrad.trace import replay_steps
+from minigrad.tracing.trace import replay_steps
 from widgets import graph, static
 
 from .lesson import Lesson, Names, Sentence, say, wrap

@@ -2,7 +2,7 @@
 
 What lives here: `surrogate(f, x)` for ReLU and four operations written as autograd.Function, or the learner's own. The gradient comes from
 the engine's backward pass, the true slope from the function's own values on both sides of x, so that a rule that differs is seen.
-What does not: derivatives (minigrad), the exercises (minigrad.course), how a Function looks in a graph (minigrad.trace).
+What does not: derivatives (minigrad), the exercises (minigrad.course), how a Function looks in a graph (minigrad.tracing.trace).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import ipywidgets
 
 import minigrad as torch
-from minigrad.create import tensor
+from minigrad.tensors.create import tensor
 
 from .lesson import Lesson, Sentence, label, number, svg, tag, verdict, wrap
 from .tensor_program import MOST, operations

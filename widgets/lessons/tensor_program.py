@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import minigrad as torch
-from minigrad.create import tensor
+from minigrad.tensors.create import tensor
 
 from .programs import run_named
 from .stepper import FUNCTIONS, ProgramError, parse

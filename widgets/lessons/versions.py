@@ -2,8 +2,8 @@
 
 What lives here: `versions(program, x)`, for lines of text or for a function of one tensor. The program really runs, under Python's own
 line events; if it does not call backward itself, `sum().backward()` of its newest result is its last line, and what that leaves in x.grad
-is held against central differences. What does not: the counters and the errors (minigrad.inplace,
-minigrad.node), the graph of cards (widgets.graph).
+is held against central differences. What does not: the counters and the errors (minigrad.autograd.inplace,
+minigrad.core.node), the graph of cards (widgets.graph).
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import Any
 import ipywidgets
 
 import minigrad as torch
-from minigrad.create import tensor
-from minigrad.node import FREED
-from minigrad.recording import kept_by
-from minigrad.trace import walk
+from minigrad.core.node import FREED
+from minigrad.tensors.create import tensor
+from minigrad.tracing.recording import kept_by
+from minigrad.tracing.trace import walk
 
 from .lesson import STYLE, Lesson, Sentence, esc, label, number, say, svg, tag, wrap
 from .line_by_line import HERE, TooLong, follow, listing, source

@@ -12,9 +12,9 @@ from typing import Any
 
 from IPython.core.magic import Magics, cell_magic, magics_class
 
-from minigrad.errors import a_kind
+from minigrad.core.errors import a_kind
 from minigrad.scalar import Value
-from minigrad.trace import is_tensor
+from minigrad.tracing.trace import is_tensor
 
 from ..show import Card, Line, Table, number, plural
 from .reading import Program, Sorry, in_a_sentence, is_number_with_graph, unknown_name

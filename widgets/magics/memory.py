@@ -10,9 +10,9 @@ from typing import Any
 
 from IPython.core.magic import Magics, line_magic, magics_class
 
-from minigrad.errors import a_kind
+from minigrad.core.errors import a_kind
 from minigrad.scalar import Value, backward_order
-from minigrad.trace import is_tensor
+from minigrad.tracing.trace import is_tensor
 
 from ..show import Card, Line, Table, plural, size
 from .reading import Sorry, evaluate, in_a_sentence, named

@@ -11,7 +11,7 @@ from typing import Any
 from IPython.core.magic import Magics, line_magic, magics_class
 
 from minigrad.scalar import Value, backward_order
-from minigrad.trace import is_tensor
+from minigrad.tracing.trace import is_tensor
 
 from ..show import Card, Line, Table, number, plural
 from .reading import Sorry, evaluate, in_a_sentence, named

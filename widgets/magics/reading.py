@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from minigrad.scalar import Value
-from minigrad.trace import is_tensor, walk
+from minigrad.tracing.trace import is_tensor, walk
 
 
 class Sorry(Exception):

@@ -9,7 +9,7 @@ from typing import Any
 
 from IPython.core.magic import Magics, line_magic, magics_class
 
-from minigrad.rules import RULES, rule_for
+from minigrad.tracing.formulas import RULES, rule_for
 
 from .reading import Sorry, in_a_sentence
 
@@ -64,6 +64,6 @@ class RuleMagics(Magics):
 def operations() -> list[str]:
     """Names to offer: those of numbers first, then the table's."""
     import minigrad.api  # noqa: F401
-    from minigrad.op import TABLE
+    from minigrad.core.op import TABLE
 
     return [*RULES, *sorted(name for name in TABLE if name not in RULES and not name.startswith("_") and "Backward" not in name)]

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes
+from ...core import dtypes
 from ...ops.reduce import mean, sum
-from ...tensor import Tensor
+from ...tensors.tensor import Tensor
 
 DTYPE_NAMES = {
     "int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool", "float64": "Double",

@@ -3,11 +3,11 @@
 import warnings
 from typing import Any
 
-from ... import inplace as writing
-from ...create import default_generator
+from ...autograd import inplace as writing
 from ...ops import activations, elementwise, neural
 from ...ops.shape import wrap_dim
-from ...tensor import Tensor
+from ...tensors.create import default_generator
+from ...tensors.tensor import Tensor
 from ._arguments import check_floating, constant
 
 

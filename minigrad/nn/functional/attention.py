@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from ...ops.neural import softmax
-from ...tensor import Tensor
+from ...tensors.tensor import Tensor
 from ._arguments import constant
 from .dropout import dropout
 

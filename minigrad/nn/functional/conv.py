@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors
+from ...core import errors
 from ...ops import convolution as rows
 from ...ops.resample import ROWS
 from ...ops.shape import slice_, unsqueeze
-from ...tensor import Tensor
+from ...tensors.tensor import Tensor
 from ._arguments import several
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...tensor import Tensor
+from ...tensors.tensor import Tensor
 from ._arguments import promoted
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ...create import bernoulli
-from ...tensor import Tensor
+from ...tensors.create import bernoulli
+from ...tensors.tensor import Tensor
 from ._arguments import constant
 
 

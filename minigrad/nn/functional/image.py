@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ...ops.resample import ROWS, pixel_shuffle_, pixel_unshuffle_
-from ...tensor import Tensor
+from ...tensors.tensor import Tensor
 
 
 def interpolate(

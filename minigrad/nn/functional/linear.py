@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ... import errors
+from ...core import errors
 from ...ops import linalg, lookup
 from ...ops.shape import reshape, t, unsqueeze
-from ...tensor import Tensor
+from ...tensors.tensor import Tensor
 from ._arguments import constant, kind_of
 
 

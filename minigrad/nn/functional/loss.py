@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ... import errors
+from ...core import errors
 from ...ops import losses, neural
 from ...ops.shape import expand
-from ...tensor import Tensor
+from ...tensors.tensor import Tensor
 from ._arguments import check_floating, check_mean, check_reduction, constant, kind_of, promoted, reduce
 from .activation import logsigmoid
 from .distance import cosine_similarity, pairwise_distance

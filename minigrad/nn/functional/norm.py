@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes
+from ...core import dtypes
 from ...ops import normalization as rows
-from ...tensor import Tensor
+from ...tensors.tensor import Tensor
 from ._arguments import check_floating, constant
 
 

@@ -6,7 +6,7 @@ from ...ops import pooling as rows
 from ...ops.convolution import out_size
 from ...ops.reduce import mean_dim
 from ...ops.shape import unsqueeze, wrap_dim
-from ...tensor import Tensor
+from ...tensors.tensor import Tensor
 from ._arguments import check_mean, several
 
 

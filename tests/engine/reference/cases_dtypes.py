@@ -1,4 +1,4 @@
-"""The questions about dtypes, put to real torch and to minigrad.dtypes alike; torch's answers are in dtypes.json."""
+"""The questions about dtypes, put to real torch and to minigrad.core.dtypes alike; torch's answers are in dtypes.json."""
 from collections.abc import Callable
 from itertools import product
 from typing import Any

@@ -1,7 +1,7 @@
 """torch.func: functions in, functions out. grad, vjp, jvp, Jacobians, vmap.
 
-What lives here: the transforms and their arguments. What does not: how a batch runs (batching.py), how tangents move (forward.py) and the
-backward pass (engine.py).
+What lives here: the transforms and their arguments. What does not: how a batch runs (batching.py), how tangents move
+(autograd/forward_mode.py) and the backward pass (autograd/engine.py).
 
 A reverse transform gives the function new leaves (or new names for tensors that something outside differentiates), runs it, and runs a
 backward pass to exactly these. What it returns then no longer depends on its own leaves: they are closed, and a result whose graph leads
@@ -13,16 +13,17 @@ import itertools
 
 import numpy as np
 
-from . import autograd, modes
-from .create import zeros_like
-from .forward import Level
-from .modes import state
-from .node import AccumulateGrad
-from .ops import shape
+from .. import autograd
+from ..autograd.forward_mode import Level
+from ..core import modes
+from ..core.modes import state
+from ..core.node import AccumulateGrad
+from ..core.variable import alias, leaf_edge, wrap
+from ..ops import shape
+from ..random import get_rng_state, set_rng_state
+from ..tensors.create import zeros_like
+from ..tensors.tensor import Tensor
 from .pytree import broadcast_to, flatten, map_tree, unflatten
-from .random import get_rng_state, set_rng_state
-from .tensor import Tensor
-from .variable import alias, leaf_edge, wrap
 
 __all__ = [
     "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "stack_module_state", "vjp", "vmap",

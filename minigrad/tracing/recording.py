@@ -2,11 +2,11 @@
 
 What lives here: which tensors there are (`Graph`), where their numbers come from (`values_of`), the recorded operations run again
 (`Program`), one pass of the engine's own loop that is listened to (`Pass`), the graph that such a pass records (`Layers`). What does not:
-words (trace_tensor.py), derivatives and the loop (engine.py), rows (ops/).
+words (tensor_trace.py), derivatives and the loop (engine.py), rows (ops/).
 
 A graph keeps what the backward pass needs and nothing else. The numbers of an intermediate result are, in this order: those of a living
 tensor that stands there (the root, or one with a name); a saved value whose version still counts; the row run again on known inputs.
-Each is exact. Where none is possible they are "not kept". Line, constants and parameters come from the notes of notes.py, if on.
+Each is exact. Where none is possible they are "not kept". Line, constants and parameters come from the notes of provenance.py, if on.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from . import engine, modes, notes
-from .dtypes import from_numpy_dtype
-from .node import LIVE, AccumulateGrad, next_number
+from ..autograd import engine
+from ..core import modes, provenance
+from ..core.dtypes import from_numpy_dtype
+from ..core.node import LIVE, AccumulateGrad, next_number
+from ..core.variable import INFERENCE, Variable, edge_of, wrap
 from .trace import walk
-from .variable import INFERENCE, Variable, edge_of, wrap
 
 CELLS = 16  # a heat map has at most this many rows and columns
 TRACED = 3000  # of a graph with more operations than this, only the newest are traced
@@ -124,7 +125,7 @@ class Graph:
         if type(node) is AccumulateGrad:
             self._target((node, 0))
             return
-        note = notes.read(node)
+        note = provenance.read(node)
         parents = []
         for slot, edge in enumerate(node.edges):
             parents.append(self._constant(node, slot, note, constants) if edge is None else self._target(edge))
@@ -376,7 +377,7 @@ def _again(graph: Graph, item: Item, known: list) -> np.ndarray | None:
 
 def _overwritten(graph: Graph, node, parents: list[int]) -> bool:
     """Was a leaf among the inputs written to since?"""
-    note = notes.read(node)
+    note = provenance.read(node)
     if note is None:
         return any(x["stale"] for x in saved_by(node))
     now = [graph.items[p].live for p in parents]
@@ -387,7 +388,7 @@ def _overwritten(graph: Graph, node, parents: list[int]) -> bool:
 
 def parameters(node) -> tuple | None:
     """The parameters with which a row ran, None if they are not all known."""
-    note = notes.read(node)
+    note = provenance.read(node)
     if note is not None:
         return note.params
     if node.op is None:
@@ -647,8 +648,8 @@ class Layers:
         if root.edge is None:
             self.start = next_number()
             return
-        was_on = notes.recording()
-        notes.record_lines(True)
+        was_on = provenance.recording()
+        provenance.record_lines(True)
         capture: dict = {}
         nodes, closes, _ = engine.plan([edge_of(root)[0]])
         for leaf in [leaf for leaves in closes.values() for leaf in leaves]:
@@ -665,7 +666,7 @@ class Layers:
                     before = next_number()
         finally:
             if not was_on:
-                notes.record_lines(False)
+                provenance.record_lines(False)
         for (leaf, _), g in capture.items():
             if g is not None and g.requires and g.edge is not None:
                 self.leaves.append(leaf.variable)

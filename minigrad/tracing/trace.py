@@ -19,10 +19,10 @@ from functools import partial
 from itertools import islice
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
-from . import calls
-from .errors import a_kind
-from .rules import ATOM, PRODUCT, SUM, Rule, Text, latex, number_text, rule_for
-from .scalar import Constant, Value, _number, backward_order
+from ..core.errors import a_kind
+from ..scalar import Constant, Value, _number, backward_order
+from . import module_calls
+from .formulas import ATOM, PRODUCT, SUM, Rule, Text, latex, number_text, rule_for
 
 Number = float | str  # a float64, or "nan", "inf", "-inf"
 
@@ -188,9 +188,9 @@ def trace(
     Raises TypeError if `root` is not such an object, GraphCycleError if the graph bites its own tail.
     """
     if is_tensor(root):
-        from . import trace_tensor
+        from . import tensor_trace
 
-        return trace_tensor.trace_tensor(cast(Any, root), names, title, cell_name, second)
+        return tensor_trace.trace_tensor(cast(Any, root), names, title, cell_name, second)
     graph = record(root, names)
     texts, named = _labels(graph)
     sources = [_source(obj, cell_name) for obj in graph.objects]
@@ -244,7 +244,7 @@ def trace(
 
 def is_tensor(thing: object) -> bool:
     """Is this a minigrad Tensor? Does not load the Tensor engine."""
-    module = sys.modules.get(f"{__package__}.variable")
+    module = sys.modules.get("minigrad.core.variable")
     return module is not None and isinstance(thing, module.Variable)
 
 
@@ -606,7 +606,7 @@ def _scopes(graph: Recorded, names: Mapping[str, object] | None) -> dict[int, li
     """
     numbers = {i: obj._seq for i, obj in enumerate(graph.objects) if type(obj) is Value and obj._op}
     low, high = min(numbers.values(), default=0), max(numbers.values(), default=0)
-    if not any(low <= last and first <= high for first, last, _ in calls.VALUES):
+    if not any(low <= last and first <= high for first, last, _ in module_calls.VALUES):
         return {}
     paths: dict[int, str] = {}
     networks: list[Any] = []
@@ -615,7 +615,7 @@ def _scopes(graph: Recorded, names: Mapping[str, object] | None) -> dict[int, li
         if type(own) is dict and (type(own.get("neurons")) is list or type(own.get("layers")) is list and own["layers"]):
             if paths.setdefault(id(thing), text) == text and "layers" in own:
                 networks.append(thing)
-    around = calls.around(numbers.values(), calls.of_values(networks))
+    around = module_calls.around(numbers.values(), module_calls.of_values(networks))
     called: dict[str, int] = {}
     texts: dict[tuple[int, int, str], str] = {}  # call -> a name of its own; a layer of one neuron and that neuron are one range
     out: dict[int, list[str]] = {}

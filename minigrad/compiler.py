@@ -18,15 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from .batching import NumbersNeeded, Sample
-from .errors import a_kind
-from .modes import handling, state
-from .node import ALONE
-from .op import GENERAL, TABLE, Op
+from .core.errors import a_kind
+from .core.modes import handling, state
+from .core.node import ALONE
+from .core.op import GENERAL, TABLE, Op
+from .core.variable import Variable, wrap
+from .func.batching import NumbersNeeded, Sample
 from .ops import activations as A
 from .ops import elementwise as E
-from .tensor import _scalars
-from .variable import Variable, wrap
+from .tensors.tensor import _scalars
 
 _SHARE = "g * half if x == y else (zero if {} else g)"
 # row: what it computes, and for each input what its gradient is; x and y are the inputs, o the result, g what arrived.

@@ -1,7 +1,7 @@
 """The trace of a Tensor: what `trace` (trace.py) does where the root is a minigrad Tensor.
 
 What lives here: how a recorded graph (recording.py) becomes plain data: labels, formulas, sentences, steps. What does not: the contract
-(trace.py), where numbers come from (recording.py), what rows look like (rules_tensor.py).
+(trace.py), where numbers come from (recording.py), what rows look like (tensor_formulas.py).
 """
 
 from __future__ import annotations
@@ -13,12 +13,17 @@ from typing import Any, cast, overload
 
 import numpy as np
 
-from . import calls, engine, notes
-from .autograd.function import BackwardCFunction
-from .dtypes import from_numpy_dtype
-from .node import FREED
-from .op import ELEMENTWISE
-from .ops.shape import copy_slices
+from ..autograd import engine
+from ..autograd.function import BackwardCFunction
+from ..core import provenance
+from ..core.dtypes import from_numpy_dtype
+from ..core.node import FREED
+from ..core.op import ELEMENTWISE
+from ..core.variable import Variable, edge_of
+from ..ops.shape import copy_slices
+from . import module_calls
+from .formula_words import said
+from .formulas import ATOM, SUM, Text, latex, number_text
 from .recording import (
     TRACED,
     Graph,
@@ -37,11 +42,8 @@ from .recording import (
     saved_by,
     values_of,
 )
-from .rules import ATOM, SUM, Text, latex, number_text
-from .rules_tensor import expression, flow, friendly
-from .rules_words import said
+from .tensor_formulas import expression, flow, friendly
 from .trace import Edge, Node, Saved, Step, Trace, _and, _d, _source, twin_label, walk
-from .variable import Variable, edge_of
 
 NOT_KEPT = "not kept"
 
@@ -337,7 +339,7 @@ class Recording:
         """
         items, found = self.graph.items, {}
         numbers = {i: item.node.number for i, item in enumerate(items) if item.kind == "operation" and item.node is not None}
-        around = calls.around(numbers.values())
+        around = module_calls.around(numbers.values())
         if around:
             paths = {id(thing): text for text, thing in walk(self.names) if hasattr(thing, "_parameters") and hasattr(thing, "_modules")}
             called: dict[str, int] = {}
@@ -612,7 +614,7 @@ class Arrays:
 
 
 def _line(item: Item, cell_name):
-    note = notes.read(item.node) if item.kind == "operation" else None
+    note = provenance.read(item.node) if item.kind == "operation" else None
     return None if note is None or note.code is None else _source(types.SimpleNamespace(_code=note.code, _offset=note.offset), cell_name)
 
 

@@ -7,9 +7,9 @@ import warnings
 
 import numpy as np
 
-from . import errors, modes
-from .modes import state
-from .variable import Variable, wrap
+from ..core import errors, modes
+from ..core.modes import state
+from ..core.variable import Variable, wrap
 
 
 def run_hooks(hooks, g, graph, create_graph):

@@ -44,7 +44,7 @@ GENERAL = "general"  # everything else
 KINDS = (ELEMENTWISE, DISCRETE, LINEAR, MULTILINEAR, GENERAL)
 
 TABLE: dict[str, "Op"] = {}  # every row by its name
-written: list = []  # each of these functions is called with every row that has just been written out (notes.py)
+written: list = []  # each of these functions is called with every row that has just been written out (provenance.py)
 
 
 class Op:
@@ -193,7 +193,7 @@ def _check(op):
 
 def _write_out(op):
     """Make op.call, op.record and the node class from the row."""
-    from .tensor import Tensor
+    from ..tensors.tensor import Tensor
 
     saves = {i: op.saves_of(rule) for i, rule in op.rules.items() if rule is not None}
     asked = [name for names in saves.values() for name in names]
@@ -239,7 +239,7 @@ def on_arrays(rule):
 
     Only for the rows of this package: elsewhere what a rule reads may be defined again.
     """
-    if not isinstance(rule, FunctionType) or not (rule.__module__ or "").startswith(__package__ + "."):
+    if not isinstance(rule, FunctionType) or not (rule.__module__ or "").startswith(__package__.partition(".")[0] + "."):
         return rule
     codes, found = [rule.__code__], False
     scope = {"__builtins__": builtins, "__name__": rule.__module__}  # the name, so that numpy's warnings stay unsaid there, too
@@ -317,7 +317,7 @@ def _record_source(op, saves, kept_inputs, kept_outputs, kept_shapes, kept_param
         inner += keep
     inner += [f"node.{i}_shape = " + (f"[t.array.shape for t in {args[i]}]" if op.many else f"{args[i]}.array.shape") for i in kept_shapes]
     inner += [f"node.{p} = {p}" for p in kept_params]
-    inner += ["# note"]  # notes.py puts a call here while it is on
+    inner += ["# note"]  # provenance.py puts a call here while it is on
     if op.single:
         inner += ["node.shape = r.shape", "node.dtype = r.dtype"]
         if kept_outputs:
@@ -399,7 +399,7 @@ def general(op, inputs, params):
 
 def prepare(op, inputs):
     """Tensors for the record and arrays, promoted to their common dtype, for the computation."""
-    from .tensor import constant
+    from ..tensors.tensor import constant
 
     if not any([isinstance(x, Variable) for x in inputs]):
         raise wrong_type(op, 0, inputs[0] if inputs else None)

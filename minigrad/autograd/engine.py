@@ -11,11 +11,11 @@ from operator import attrgetter
 
 import numpy as np
 
-from . import errors, modes
+from ..core import errors, modes
+from ..core.modes import state
+from ..core.node import ALONE, AccumulateGrad
+from ..core.variable import wrap
 from .hooks import after, before, find_nan, run_hooks, show_forward
-from .modes import state
-from .node import ALONE, AccumulateGrad
-from .variable import wrap
 
 
 def steps(roots, *, keep_graph=False, create_graph=False, wanted=None, capture=None):
@@ -208,8 +208,8 @@ def fit_array(g, shape, dtype, node):
 
 
 def fit_tensor(g, shape, dtype, node):
-    from .ops.reduce import sum_dim
-    from .ops.shape import cast, reshape
+    from ..ops.reduce import sum_dim
+    from ..ops.shape import cast, reshape
 
     if g.array.shape != shape:
         axes = _summed_axes(g.array.shape, shape, node)
@@ -245,7 +245,7 @@ def accumulate(leaf, g, mine, graph, create_graph):
     """Add `g` to `leaf.grad`. `mine`: nobody else holds the array, so it may be kept as it is."""
     old = leaf._grad
     if create_graph:
-        from .ops.shape import copied
+        from ..ops.shape import copied
 
         leaf._grad = copied(g) if old is None else old + g
         return

@@ -1,7 +1,7 @@
 """What a node does not need for its gradient, and a reader wants to know: the line that made it, its constants, its parameters.
 
 What lives here: the switch `record_lines`, which has every row leave a note on each node it makes, and how to read the note. What does
-not: rows (op.py), what is made of the notes (trace_tensor.py). While the switch is off the rows run code without any mention of notes;
+not: rows (op.py), what is made of the notes (tensor_trace.py). While the switch is off the rows run code without any mention of notes;
 switching it on gives each row a second text, in which the comment `# note` has become a call.
 """
 
@@ -15,7 +15,7 @@ from .op import TABLE
 
 KEPT = 5000  # notes are left on this many nodes, and again after each cell: a long training loop runs without them
 SMALL = 512  # bytes: constants up to this size stay known even if the learner lets go of the tensor
-_FOLDER = Path(__file__).parent
+_FOLDER = Path(__file__).parents[1]
 _own: set[str] = set()  # lines in these files are not the learner's
 _left = 0
 _on = False

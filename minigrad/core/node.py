@@ -28,7 +28,7 @@ class Node:
     are lists, and so is `g` (None where nothing arrived). Edges point to older nodes only.
     """
 
-    __slots__ = ("__weakref__", "dtype", "edges", "hooks", "info", "made", "number", "shape", "status")  # made: only with notes.py
+    __slots__ = ("__weakref__", "dtype", "edges", "hooks", "info", "made", "number", "shape", "status")  # made: only with provenance.py
     op: Any = None  # the row
     saves: tuple = ()  # names of the slots that hold tensors
     number: int  # creation order

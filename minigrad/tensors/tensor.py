@@ -1,7 +1,7 @@
 """Tensor: what people hold in their hands.
 
 What lives here: the methods, one by one, so that editors and readers find them. What does not: the fields (variable.py), the mathematics
-(ops/), printing (tensor_str.py), writing in place (inplace.py) and keys (indexing.py).
+(ops/), printing (printing.py), writing in place (inplace.py) and keys (indexing.py).
 """
 
 import builtins
@@ -10,13 +10,16 @@ import warnings
 
 import numpy as np
 
-from . import autograd, dtypes, errors, indexing, inplace, tensor_str, variable
-from .arguments import forgiving
-from .modes import state
-from .node import add_hook, hooks_of
-from .ops import einsum, elementwise, linalg, neural, order, reduce, scan, shape
-from .ops import index as index_ops
-from .variable import INFERENCE, Size, Variable, extra_of, leaf_edge, refresh, wrap
+from .. import autograd
+from ..autograd import inplace
+from ..core import dtypes, errors, variable
+from ..core.arguments import forgiving
+from ..core.modes import state
+from ..core.node import add_hook, hooks_of
+from ..core.variable import INFERENCE, Size, Variable, extra_of, leaf_edge, refresh, wrap
+from ..ops import einsum, elementwise, linalg, neural, order, reduce, scan, shape
+from ..ops import index as index_ops
+from . import indexing, printing
 
 _new = object.__new__
 _scalars: dict = {}
@@ -115,7 +118,7 @@ class Tensor(Variable):
 
     @property
     def device(self):
-        from .devices import CPU
+        from ..core.devices import CPU
 
         return CPU
 
@@ -396,7 +399,7 @@ class Tensor(Variable):
             for level in state.handlers:
                 tangent = level.tangent(self) if hasattr(level, "tangent") else tangent
         tangent = None if tangent is None else repr(tangent)
-        return tensor_str.tensor_str(self.array, self.dtype, requires_grad=self.requires, grad_fn=grad_fn, tangent=tangent)
+        return printing.tensor_str(self.array, self.dtype, requires_grad=self.requires, grad_fn=grad_fn, tangent=tangent)
 
     def __format__(self, spec):
         if self.array.ndim == 0:
@@ -1234,7 +1237,7 @@ class Tensor(Variable):
             elif isinstance(arg, Variable):
                 kind = arg.dtype
             elif arg is not None and not isinstance(arg, builtins.bool):
-                from .devices import device
+                from ..core.devices import device
 
                 device(arg)
         if kind is None or kind.numpy is self.array.dtype:
@@ -1564,7 +1567,7 @@ class Tensor(Variable):
         return shape.as_strided_(self, size, stride, storage_offset)
 
     def cuda(self, device=None):
-        from .devices import device as only_cpu
+        from ..core.devices import device as only_cpu
 
         only_cpu("cuda")
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes
+from ..core import dtypes
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 What lives here: the logs, one entry for each call. Nodes have numbers in the order of their creation, so a call is a range of numbers, and
 no node carries anything for it. What does not: modules (nn/module.py and micro.py, which write the entries), names and folds (trace.py,
-trace_tensor.py).
+tensor_trace.py).
 """
 
 from __future__ import annotations

@@ -11,11 +11,11 @@ import sys
 
 import numpy as np
 
-from . import dtypes, errors
-from .modes import state
-from .node import ALONE
-from .ops.shape import cast, copy, copy_slices
-from .variable import INFERENCE, alias, extra_of, refresh, refusal
+from ..core import dtypes, errors
+from ..core.modes import state
+from ..core.node import ALONE
+from ..core.variable import INFERENCE, alias, extra_of, refresh, refusal
+from ..ops.shape import cast, copy, copy_slices
 
 
 def write(x, op, *args):
@@ -103,7 +103,7 @@ def overwrite(x, out):
         if out.edge is not None:
             out.edge[0].dtype = x.array.dtype  # gradients arrive in the dtype that the result now has
     if x.batched or out.batched:
-        from .batching import store
+        from ..func.batching import store
 
         store(x, out)
     else:
@@ -137,8 +137,8 @@ def overwrite(x, out):
 
 def _write_tangents(x, tangents):
     """Forward mode: a written tensor has the tangents of what was written, and so has that part of its base."""
-    from .create import zeros_like
-    from .forward import set_tangent
+    from ..tensors.create import zeros_like
+    from .forward_mode import set_tangent
 
     new = {level: t if t.array.dtype is x.array.dtype else cast(t, x.array.dtype) for level, (t, _) in (tangents or {}).items()}
     extra_of(x).tangents = None

@@ -1,7 +1,7 @@
 """Forward mode: tangents pushed through operations by the same rows.
 
 What lives here: `push`, the tangent of one operation's result, and `Level`, the handler that pushes through everything computed while it is
-active. What does not: PyTorch's names for it (autograd/forward_ad.py, func.py).
+active. What does not: PyTorch's names for it (autograd/forward_ad.py, transforms.py).
 
 A rule of an ELEMENTWISE row multiplies by the local derivative, whichever way the factor comes: given the tangent it yields the result's
 tangent. A LINEAR or MULTILINEAR operation is its own derivative. For the rest there is `jvp=`, or reverse over reverse: the rule is linear
@@ -11,9 +11,9 @@ import itertools
 
 import numpy as np
 
-from . import modes
-from .op import DISCRETE, ELEMENTWISE, LINEAR, MULTILINEAR
-from .variable import Variable, alias, extra_of
+from ..core import modes
+from ..core.op import DISCRETE, ELEMENTWISE, LINEAR, MULTILINEAR
+from ..core.variable import Variable, alias, extra_of
 
 
 def push(op, inputs, params, outs, tangents):
@@ -44,7 +44,7 @@ def push(op, inputs, params, outs, tangents):
 
 
 def _push_linear(op, inputs, params, tangents):
-    from .create import zeros_like
+    from ..tensors.create import zeros_like
 
     filled = []
     for i, (x, t) in enumerate(zip(inputs, tangents, strict=True)):
@@ -55,8 +55,8 @@ def _push_linear(op, inputs, params, tangents):
 
 
 def _push_by_reverse(op, inputs, values, outs, tangents):
-    from .autograd import grad
-    from .create import zeros_like
+    from ..tensors.create import zeros_like
+    from . import grad
     from .engine import fit_tensor
 
     with modes.enable_grad():

@@ -1,7 +1,7 @@
 """What a rule does to the arriving gradient g, in words, for the rows whose rule is no single formula.
 
 What lives here: one line for each such (row, input), with the labels of inputs and outputs as {x}, {out}. What does not: rules that are
-formulas; those are read from the row's own source (rules_tensor.py). A test holds that every row says something.
+formulas; those are read from the row's own source (tensor_formulas.py). A test holds that every row says something.
 """
 
 WORDS: dict[tuple[str, str], str] = {

@@ -6,10 +6,11 @@ masks then pick elements, all at once (a copy). What does not: the rows that do 
 
 import numpy as np
 
-from . import errors, inplace
-from .ops.index import Positions, index_, index_put
-from .ops.shape import alias, cast, fill_tensor, select, slice_, unsqueeze, wrap_dim
-from .variable import Variable
+from ..autograd import inplace
+from ..core import errors
+from ..core.variable import Variable
+from ..ops.index import Positions, index_, index_put
+from ..ops.shape import alias, cast, fill_tensor, select, slice_, unsqueeze, wrap_dim
 
 
 def _tuple(key):

@@ -8,11 +8,11 @@ import math
 
 import numpy as np
 
-from . import dtypes, errors
-from .modes import no_grad, state
-from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, set_rng_state  # noqa: F401
+from ..core import dtypes, errors
+from ..core.modes import no_grad, state
+from ..core.variable import Variable
+from ..random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, set_rng_state  # noqa: F401
 from .tensor import Tensor
-from .variable import Variable
 
 
 def _finish(array, requires_grad):

@@ -1,7 +1,7 @@
 """vmap: one run of a function on a whole batch.
 
 What lives here: `Batched`, a tensor that stands for one sample while it holds all of them; `BatchLevel`, the handler that runs each
-operation on all samples at once; the batching rules. What does not: the arguments of `vmap` (func.py).
+operation on all samples at once; the batching rules. What does not: the arguments of `vmap` (transforms.py).
 
 Inside a vmapped function a Batched tensor has the shape of one sample. Its `array` is a Sample, which tells shape and dtype and refuses to
 be read; its `value` is the tensor with the batch dimension in front. An operation then happens twice. It is computed on the values,
@@ -19,12 +19,12 @@ import math
 import numpy as np
 from numpy import ndarray
 
-from . import dtypes
-from .modes import state
-from .op import DISCRETE, ELEMENTWISE, TABLE
-from .ops import convolution, elementwise, index, linalg, lookup, losses, normalization, pooling, reduce, scan, shape  # noqa: F401
-from .tensor import Tensor, constant
-from .variable import Variable, wrap
+from ..core import dtypes
+from ..core.modes import state
+from ..core.op import DISCRETE, ELEMENTWISE, TABLE
+from ..core.variable import Variable, wrap
+from ..ops import convolution, elementwise, index, linalg, lookup, losses, normalization, pooling, reduce, scan, shape  # noqa: F401
+from ..tensors.tensor import Tensor, constant
 
 
 class NumbersNeeded(Exception):

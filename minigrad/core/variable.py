@@ -185,7 +185,7 @@ def refresh(x: Variable) -> None:
         raise RuntimeError(refusal(x).replace("is being modified inplace", others))
     if not base.requires or base.edge is None:  # the base has no history: a plain constant, or a leaf written to under no_grad
         return
-    from .ops.shape import as_strided
+    from ..ops.shape import as_strided
 
     with enable_grad(), handling_none():
         again = as_strided(base, view.replay)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
-from .scalar import Value
+from ..scalar import Value
 
 SUM, PRODUCT, POWER, ATOM = 1, 2, 3, 4  # how tightly a text holds together
 

@@ -14,7 +14,7 @@ import re
 import textwrap
 from functools import cache
 
-from .rules import ATOM, POWER, PRODUCT, Rule, Text, number_text, rule_for
+from .formulas import ATOM, POWER, PRODUCT, Rule, Text, number_text, rule_for
 
 _SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "neg": "neg", "maximum": "max", "minimum": "min"}
 _PRODUCTS = {"mm", "mv", "bmm", "matmul", "bmm_n"}
@@ -30,7 +30,7 @@ def friendly(op) -> str:
 
 
 def scalar_rule(op, params: tuple | None, count: int) -> Rule | None:
-    """The row of rules.py that says the same about single numbers, if there is one."""
+    """The row of formulas.py that says the same about single numbers, if there is one."""
     if op.name == "pow" and params is not None and len(params) == 1 and isinstance(params[0], (int, float)):
         return rule_for(f"**{params[0]}", 1)
     if op.name == "square":

@@ -1,0 +1,1 @@
+"""The Tensor that people hold: its methods, how it is made, indexed, written to and printed."""

@@ -1,0 +1,1 @@
+"""A recorded computation as plain data, and in words and formulas: what the pictures read."""
