@@ -6,10 +6,8 @@
 What lives here: the names of the public surface and nothing else. `Value` is ready at once; every other name is looked up
 in `minigrad.api` on first use, so that `import minigrad` loads neither numpy nor numba nor IPython nor matplotlib.
 """
-import sys
 from importlib import import_module
 from importlib.util import find_spec
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from .scalar import Value
@@ -19,22 +17,11 @@ if TYPE_CHECKING:  # editors and type checkers see every name
 
 __version__ = "0.1.0"
 
-_FUNCTIONS_FIRST = ("tensor", "trace")  # files whose name PyTorch uses for a function: minigrad.tensor(...) is that function
-
-
-class _Package(ModuleType):
-    def __setattr__(self, name, value):
-        if not (name in _FUNCTIONS_FIRST and isinstance(value, ModuleType)):  # importing a file would put it over the function
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
-
 
 def __getattr__(name: str):
     if name.startswith("__"):  # __path__, __wrapped__, ...: questions of the import system and of inspect
         raise AttributeError(name)
-    if name not in _FUNCTIONS_FIRST and find_spec(f"{__name__}.{name}"):
+    if find_spec(f"{__name__}.{name}"):
         return import_module(f".{name}", __name__)
     api = import_module(".api", __name__)
     try:

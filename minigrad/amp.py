@@ -12,7 +12,8 @@ import warnings
 import numpy as np
 
 from .core import dtypes
-from .core.modes import Mode, no_grad, state
+from .core.dispatch import Mode, state
+from .core.grad_mode import no_grad
 from .core.op import TABLE
 from .core.variable import Variable, wrap
 from .ops.shape import cast

@@ -22,7 +22,7 @@ from .core.dtypes import (
 )  # fmt: skip
 from .amp import autocast, get_autocast_dtype, is_autocast_enabled
 from .func import vmap
-from .core.modes import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
+from .core.grad_mode import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
 
 # ops/elementwise.py
 from .ops.elementwise import (
@@ -36,7 +36,7 @@ from .ops.elementwise import (
 
 # ops/index.py
 from .ops.index import (
-    gather, index_add, index_copy, index_fill, index_select, masked_fill, masked_scatter, masked_select, scatter, scatter_add, take, take_along_dim,
+    gather, index_add, index_copy, index_fill, index_select, masked_fill, masked_scatter, masked_select, repeat_interleave, scatter, scatter_add, take, take_along_dim,
 )  # fmt: skip
 
 # ops/linalg.py, ops/einsum.py
@@ -56,13 +56,16 @@ from .ops.reduce import (
     all, amax, amin, aminmax, any, argmax, argmin, count_nonzero, logsumexp, max, mean, median, min, nansum, norm, prod, std, std_mean, sum, var, var_mean,
 )  # fmt: skip
 
+# ops/strided.py
+from .ops.strided import as_strided_ as as_strided
+
 # ops/scan.py
 from .ops.scan import cummax, cummin, cumprod, cumsum
 
 # ops/shape.py
 from .ops.shape import (
-    as_strided_ as as_strided, atleast_1d, atleast_2d, block_diag, broadcast_shapes, broadcast_tensors, cartesian_prod, cat, cat as concat, chunk, clone, combinations, diag, diag_embed, diagonal, flatten, flip, fliplr,
-    flipud, hstack, meshgrid, movedim, movedim as moveaxis, narrow, ravel, repeat_interleave, reshape, roll, rot90, split, stack, swapaxes,
+    atleast_1d, atleast_2d, block_diag, broadcast_shapes, broadcast_tensors, cartesian_prod, cat, cat as concat, chunk, clone, combinations, diag, diag_embed, diagonal, flatten, flip, fliplr,
+    flipud, hstack, meshgrid, movedim, movedim as moveaxis, narrow, ravel, reshape, roll, rot90, split, stack, swapaxes,
     swapaxes as swapdims, tile, tril, triu, unbind, unflatten, vander, vstack,
 )  # fmt: skip
 from .tensors.tensor import Tensor, squeeze

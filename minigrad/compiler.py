@@ -18,15 +18,16 @@ from typing import Any
 
 import numpy as np
 
+from .core.constants import scalars
+from .core.dispatch import handling, state
 from .core.errors import a_kind
-from .core.modes import handling, state
 from .core.node import ALONE
 from .core.op import GENERAL, TABLE, Op
 from .core.variable import Variable, wrap
+from .func import vjp
 from .func.batching import NumbersNeeded, Sample
 from .ops import activations as A
 from .ops import elementwise as E
-from .tensors.tensor import _scalars
 
 _SHARE = "g * half if x == y else (zero if {} else g)"
 # row: what it computes, and for each input what its gradient is; x and y are the inputs, o the result, g what arrived.
@@ -96,7 +97,7 @@ class Trace:
         if isinstance(x, Variable):
             if id(x) in self.names:
                 return self.names[id(x)]
-            if x.array.ndim or not any(x is known for known in _scalars.values()):
+            if x.array.ndim or not any(x is known for known in scalars.values()):
                 raise Unfit(f"{op.name} uses a tensor that is not an argument of the function; make it an argument.")
             x = x.array.item()
         elif not isinstance(x, (int, float)):
@@ -323,8 +324,6 @@ def _make_row(function, args, forward, backward) -> Op:
 
     def pull(g, kept, *xs):
         if type(g) is not np.ndarray:
-            from .func import vjp
-
             return vjp(plain, *xs)[1](g)
         out = [np.empty(x.shape, x.dtype) for x in xs]
         backward(g.ravel(), *[a.ravel() for a in xs], kept, *[d.ravel() for d in out])

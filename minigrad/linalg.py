@@ -6,6 +6,7 @@ What does not live here: the rows (ops/linalg.py, ops/reduce.py).
 import math
 
 from .core import errors
+from .core.errors import LinAlgError
 from .ops.linalg import cholesky, cross, det, inv, matmul, matrix_power, slogdet, solve
 from .ops.reduce import amax, amin, vector_norm
 from .ops.shape import dims_of
@@ -14,13 +15,6 @@ __all__ = [
     "LinAlgError", "cholesky", "cross", "det", "inv", "matmul", "matrix_norm", "matrix_power", "norm", "slogdet", "solve", "vecdot",
     "vector_norm",
 ]  # fmt: skip
-
-
-class LinAlgError(RuntimeError):
-    """A matrix that does not allow what was asked: singular, or not positive definite."""
-
-
-LinAlgError.__module__, LinAlgError.__name__ = "torch._C", "_LinAlgError"
 
 
 def vecdot(x, y, *, dim=-1):

@@ -5,6 +5,9 @@ numbers that PyTorch gives on a CPU. What does not: `rand`, `randn` and the othe
 """
 import numpy as np
 
+from .core.devices import device as make_device
+from .core.variable import wrap
+
 
 class Generator:
     """A source of random numbers with a seed and a state of its own.
@@ -15,8 +18,6 @@ class Generator:
     """
 
     def __init__(self, device="cpu"):
-        from .core.devices import device as make_device
-
         self.device = make_device(device)
         bits = np.random.MT19937()
         self.twister = np.random.RandomState(bits)  # whose seed() is the one that PyTorch has
@@ -39,8 +40,6 @@ class Generator:
 
     def get_state(self):
         """The state as a tensor of bytes; set_state() takes it back."""
-        from .core.variable import wrap
-
         _, key, position, _, _ = self.twister.get_state()
         spare = np.array([np.nan if self.spare is None else self.spare])
         head = np.array([self._seed, position], np.uint64)

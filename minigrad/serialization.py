@@ -20,6 +20,7 @@ import numpy as np
 
 from .core import dtypes, errors
 from .core.variable import Size
+from .nn.module import Module
 from .nn.parameter import Parameter
 from .tensors.tensor import Tensor
 
@@ -82,8 +83,6 @@ def _encode(x: Any, arrays: list[np.ndarray], places: dict[int, int], where: str
                 raise TypeError(f"save(): {where} has a key of type {type(key).__name__}; keys are strings, numbers or tuples of them.")
             items.append([_encode(key, arrays, places, f"a key of {where}"), _encode(value, arrays, places, f"{where}[{key!r}]")])
         return {"kind": "OrderedDict" if isinstance(x, OrderedDict) else "dict", "items": items}
-    from .nn.module import Module
-
     hint = "x.state_dict()" if isinstance(x, Module) or hasattr(x, "state_dict") else "tensors, numbers, strings, lists and dicts"
     raise TypeError(
         errors.explain(

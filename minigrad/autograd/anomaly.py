@@ -1,6 +1,4 @@
 """Anomaly mode: each node remembers the line that made it, and the backward pass stops at the first NaN.
-
-What does not live here: the check itself (engine.py).
 """
 import traceback
 import warnings
@@ -8,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.modes import Mode, handling, state
+from ..core import errors
+from ..core.dispatch import Mode, handling, state
 
 WARNING = "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging."
 
@@ -143,3 +142,36 @@ def first_nan(function, *args, check_inf=False, **kwargs):
     with handling(watch):
         function(*args, **kwargs)
     return watch.origin
+
+
+def find_nan(node, sent):
+    for position, g in enumerate(sent):
+        array = getattr(g, "array", g)
+        if g is None:
+            continue
+        bad = "nan" if np.isnan(array).any() else "inf" if state.anomaly == "inf too" and np.isinf(array).any() else None
+        if bad:
+            show_forward(node)
+            raise RuntimeError(
+                errors.explain(
+                    f"Function '{node.name()}' returned {bad} values in its {position}th output.",
+                    f"The gradient for input {position} of {node.name()} is {'not a number' if bad == 'nan' else 'infinite'}.",
+                    "Typical origins: 0/0, inf - inf, log or sqrt at 0, 0 times inf.",
+                    "the warning above shows the forward line; clamp its input, or use torch.where on the input and not only on the "
+                    "result.",
+                    "chapter 18, Instruments",
+                )
+            )
+
+
+def show_forward(node):
+    """Warn with the lines of the forward pass that made `node`, as far as anomaly mode kept them."""
+    trace = (node.info or {}).get("traceback_")
+    if trace:
+        text = f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n{''.join(trace)}"
+    else:
+        text = (
+            f"Error detected in {node.name()}. No forward pass information available. Enable detect anomaly during forward pass for more "
+            "information."
+        )
+    warnings.warn(text, UserWarning, stacklevel=2)

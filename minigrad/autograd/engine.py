@@ -11,11 +11,16 @@ from operator import attrgetter
 
 import numpy as np
 
-from ..core import errors, modes
-from ..core.modes import state
+from ..core import errors
+from ..core.dispatch import state
+from ..core.grad_mode import set_grad_enabled
 from ..core.node import ALONE, AccumulateGrad
 from ..core.variable import wrap
-from .hooks import after, before, find_nan, run_hooks, show_forward
+from ..ops.reduce import sum_dim
+from ..ops.shape import cast, reshape
+from .accumulate import accumulate
+from .anomaly import find_nan, show_forward
+from .hooks import after, before, run_hooks
 
 
 def steps(roots, *, keep_graph=False, create_graph=False, wanted=None, capture=None):
@@ -208,9 +213,6 @@ def fit_array(g, shape, dtype, node):
 
 
 def fit_tensor(g, shape, dtype, node):
-    from ..ops.reduce import sum_dim
-    from ..ops.shape import cast, reshape
-
     if g.array.shape != shape:
         axes = _summed_axes(g.array.shape, shape, node)
         g = reshape(sum_dim(g, axes) if axes else g, shape)
@@ -237,26 +239,8 @@ def finish(node, g, mine, capture, graph, create_graph):
         after(node, node.hooks, g, (), graph, create_graph)
     if extra.post_hooks:
         for hook in list(extra.post_hooks.values()):
-            with modes.set_grad_enabled(create_graph):
+            with set_grad_enabled(create_graph):
                 hook(leaf)
-
-
-def accumulate(leaf, g, mine, graph, create_graph):
-    """Add `g` to `leaf.grad`. `mine`: nobody else holds the array, so it may be kept as it is."""
-    old = leaf._grad
-    if create_graph:
-        from ..ops.shape import copied
-
-        leaf._grad = copied(g) if old is None else old + g
-        return
-    if graph:
-        g = g.array
-    if old is None:
-        leaf._grad = wrap(g if mine else np.array(g))
-    else:
-        array = old.array
-        array += g
-        old.version[0] += 1
 
 
 def _capture(capture, node, g, graph):

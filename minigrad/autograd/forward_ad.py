@@ -3,7 +3,7 @@
 from collections import namedtuple
 
 from ..core import errors
-from ..core.modes import state
+from ..core.dispatch import state
 from ..ops.shape import alias
 from .forward_mode import Level
 

@@ -7,13 +7,18 @@ A rule of an ELEMENTWISE row multiplies by the local derivative, whichever way t
 tangent. A LINEAR or MULTILINEAR operation is its own derivative. For the rest there is `jvp=`, or reverse over reverse: the rule is linear
 in g, so the derivative of <rule(g), tangent> by g is the tangent of the result.
 """
+import inspect
 import itertools
 
 import numpy as np
 
-from ..core import modes
+from ..core.constants import zeros_like
+from ..core.dispatch import state
+from ..core.grad_mode import enable_grad
 from ..core.op import DISCRETE, ELEMENTWISE, LINEAR, MULTILINEAR
-from ..core.variable import Variable, alias, extra_of
+from ..core.variable import Variable, alias, set_tangent
+from .backward import grad
+from .engine import fit_tensor
 
 
 def push(op, inputs, params, outs, tangents):
@@ -44,8 +49,6 @@ def push(op, inputs, params, outs, tangents):
 
 
 def _push_linear(op, inputs, params, tangents):
-    from ..tensors.create import zeros_like
-
     filled = []
     for i, (x, t) in enumerate(zip(inputs, tangents, strict=True)):
         constant = not op.many and op.rules[op.inputs[i]] is None  # an index, not a linear input
@@ -55,11 +58,7 @@ def _push_linear(op, inputs, params, tangents):
 
 
 def _push_by_reverse(op, inputs, values, outs, tangents):
-    from ..tensors.create import zeros_like
-    from . import grad
-    from .engine import fit_tensor
-
-    with modes.enable_grad():
+    with enable_grad():
         gs = [zeros_like(o, requires_grad=True) if o.array.dtype.kind == "f" else None for o in outs]
         sent, ts = [], []
         for i, name in enumerate(op.inputs):
@@ -75,7 +74,7 @@ def _push_by_reverse(op, inputs, values, outs, tangents):
                     sent.append(fit_tensor(r, x.array.shape, x.array.dtype, None))
                     ts.append(tangent)
     roots = [g for g in gs if g is not None]
-    found = grad(sent, roots, ts, create_graph=modes.state.grad, allow_unused=True) if sent else [None] * len(roots)
+    found = grad(sent, roots, ts, create_graph=state.grad, allow_unused=True) if sent else [None] * len(roots)
     found = iter(found)
     return [None if g is None else next(found) for g in gs]
 
@@ -96,8 +95,6 @@ def _values(op, inputs, params, outs):
 
 
 def _first_name(rule):
-    import inspect
-
     return next(iter(inspect.signature(rule).parameters))
 
 
@@ -110,11 +107,6 @@ def _sum(parts):
 
 def _padded(tangents, outs):
     return tangents + [None] * (len(outs) - len(tangents))
-
-
-def set_tangent(x, level, tangent):
-    extra = extra_of(x)
-    extra.tangents = {**(extra.tangents or {}), level: (tangent, x.version[0])}  # a new dict: aliases keep theirs
 
 
 class Level:

@@ -14,8 +14,9 @@ from collections import namedtuple
 
 import numpy as np
 
-from ..core import errors, modes, provenance
-from ..core.modes import state
+from ..core import errors, provenance
+from ..core.dispatch import handling_none, state
+from ..core.grad_mode import no_grad
 from ..core.node import FREED, LIVE, Node, next_number, short_name
 from ..core.variable import Variable, alias, edge_of, refresh, wrap
 from ..ops.shape import copy_slices
@@ -23,6 +24,7 @@ from . import inplace
 from .anomaly import _lines
 from .forward_mode import Level
 from .graph import saved_tensors_hooks
+from .profiler import record_function
 
 _NAMES = ("dtype", "edges", "hooks", "info", "made", "number", "shape", "status")  # attributes of every node
 VmapInfo = namedtuple("VmapInfo", ("batch_size", "randomness"))
@@ -83,7 +85,7 @@ class BackwardCFunction(FunctionCtx, Node):
             if t is None:
                 self.saved.append(None)
             elif hooks is not None:
-                with modes.no_grad(), modes.handling_none():
+                with no_grad(), handling_none():
                     packed = hooks.pack_hook(t)
                 self.saved.append((hooks, packed, edge_of(t) if number is None else number))
             elif number is not None:
@@ -140,7 +142,7 @@ class BackwardCFunction(FunctionCtx, Node):
 
     def run(self, g, edges):
         gs = g if type(self.shape) is list else [g]
-        with modes.no_grad():
+        with no_grad():
             sent = self._backward(gs and [None if a is None else wrap(np.asarray(a)) for a in gs], edges)
         return [None if t is None else t.array for t in sent]
 
@@ -307,8 +309,6 @@ class Function(metaclass=FunctionMeta):
             if level is not None:
                 return _batched(cls, args, level)
         if state.profiler is not None:
-            from .profiler import record_function
-
             with record_function(cls.__name__):
                 return _apply(cls, args, separate)
         return _apply(cls, args, separate)
@@ -395,7 +395,7 @@ def _apply(cls, args, separate):
     outer = state.handlers
     state.handlers = tuple([h for h in outer if not isinstance(h, Level)])  # jvp, not forward, says what happens to tangents
     try:
-        with modes.no_grad():
+        with no_grad():
             if separate:
                 output = cls.forward(*args)
                 cls.setup_context(node, args, output)
@@ -452,7 +452,7 @@ def _as_output(out, inputs, node):
     if any(out is d for d in node.dirty):
         return out
     if any(out is i for i in inputs):
-        with modes.no_grad(), modes.handling_none():
+        with no_grad(), handling_none():
             shell = alias(out)
         shell.edge, shell.requires = None, False
         return shell
@@ -574,7 +574,7 @@ def once_differentiable(fn):
 
     @functools.wraps(fn)
     def wrapper(ctx, *args):
-        with modes.no_grad():
+        with no_grad():
             outputs = fn(ctx, *args)
         if not state.grad or not any(isinstance(a, Variable) and a.requires_grad for a in args):
             return outputs

@@ -8,15 +8,14 @@ All of it is made of `autograd.grad`. J v in reverse mode needs two passes: v'J 
 
 import numpy as np
 
-from ..core.modes import enable_grad, set_grad_enabled, state
+from ..core.constants import zeros_like
+from ..core.dispatch import state
+from ..core.grad_mode import enable_grad, set_grad_enabled
 from ..core.variable import Variable, wrap
+from ..core.variable import alias as again
+from ..func import jacfwd
 from ..ops.shape import alias, stack
-
-
-def _zeros_like(x, requires_grad=False):  # not from create.py, which needs Tensor, which needs this package
-    zeros = wrap(np.zeros_like(x.array))
-    return zeros.requires_grad_() if requires_grad else zeros
-
+from .backward import grad
 
 _STRICT = " This is not allowed in strict mode."
 
@@ -108,8 +107,6 @@ _HESSIAN = (
 
 def _grad(outputs, inputs, vectors=None, create_graph=False, retain_graph=None, batched=False):
     """autograd.grad that leaves out outputs without history; None where nothing arrives."""
-    from . import grad
-
     vectors = vectors or (None,) * len(outputs)
     pairs = [(o, v) for o, v in zip(outputs, vectors, strict=True) if o is not None and o.requires_grad]
     if not pairs:
@@ -126,7 +123,7 @@ def _filled(grads, likes, strict, create_graph, missing, detached):
         if g is None:
             if strict:
                 raise RuntimeError(missing.format(i))
-            g = _zeros_like(like)
+            g = zeros_like(like)
         elif strict and create_graph and not g.requires_grad:
             raise RuntimeError(detached.format(i))
         filled.append(g)
@@ -195,7 +192,7 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
         v = _vector(v, inputs, several_in, "jvp", create_graph, _NO_INPUT_VECTOR)
         several_out, outputs = _as_tuple(func(*inputs), "outputs of the user-provided function", "jvp")
         _require(outputs, strict, _OUTPUTS)
-        cotangents = tuple([_zeros_like(o, requires_grad=True) for o in outputs])
+        cotangents = tuple([zeros_like(o, requires_grad=True) for o in outputs])
         pulled = _grad(outputs, inputs, cotangents, create_graph=True)
         _require(pulled, strict, _GRAD_INPUTS)
     with set_grad_enabled(create_graph or state.grad):
@@ -245,7 +242,7 @@ def _rows(number, out, inputs, create_graph, strict, vectorize):
     eye = np.eye(n, dtype=out.array.dtype).reshape(n, *out.array.shape)
     if vectorize:
         columns = _grad((out,), inputs, (wrap(eye),), create_graph, True, batched=True)
-        blocks = [_zeros_like(x).expand(n, *x.shape) if c is None else c for c, x in zip(columns, inputs, strict=True)]
+        blocks = [zeros_like(x).expand(n, *x.shape) if c is None else c for c, x in zip(columns, inputs, strict=True)]
     else:
         kept = [[] for _ in inputs]
         flat = out.reshape(-1)
@@ -256,8 +253,8 @@ def _rows(number, out, inputs, create_graph, strict, vectorize):
                     raise RuntimeError(f"Output {number} of the user-provided function is independent of input {i}." + _STRICT)
                 if strict and create_graph and not g.requires_grad:
                     raise RuntimeError(_NO_JACOBIAN.format(number))
-                kept[i].append(_zeros_like(x) if g is None else g)
-        blocks = [stack(rows) if rows else _zeros_like(x).expand(0, *x.shape) for rows, x in zip(kept, inputs, strict=True)]
+                kept[i].append(zeros_like(x) if g is None else g)
+        blocks = [stack(rows) if rows else zeros_like(x).expand(0, *x.shape) for rows, x in zip(kept, inputs, strict=True)]
     return tuple([b.reshape(*out.shape, *x.shape) for b, x in zip(blocks, inputs, strict=True)])
 
 
@@ -272,8 +269,6 @@ def _forward_jacobian(func, inputs, strict, vectorize):
         raise NotImplementedError(
             "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for `vectorize=True`."
         )
-    from ..func import jacfwd
-
     several_in, inputs = _as_tuple(inputs, "inputs", "jacobian")
     several_out = True
 
@@ -312,8 +307,6 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, out
 
 def _leaf(x):
     """A leaf with the tangents of `x`."""
-    from ..core.variable import alias as again
-
     out = again(x)
     out.origin = out.edge = None
     out.requires = True
@@ -355,7 +348,7 @@ def hvp(func, inputs, v=None, create_graph=False, strict=False):
     """(func(*inputs), Hv). The Hessian is symmetric, so vhp gives the same for less; hvp is for checking that."""
     with enable_grad():
         several, inputs, v, outputs, gradient = _gradient(func, inputs, v, create_graph, strict, "hvp")
-        cotangents = tuple([_zeros_like(x, requires_grad=True) for x in inputs])
+        cotangents = tuple([zeros_like(x, requires_grad=True) for x in inputs])
         pulled = _grad(gradient, inputs, cotangents, create_graph=True)
         _require(gradient, strict, _HESSIAN)
     with set_grad_enabled(create_graph or state.grad):

@@ -10,8 +10,12 @@ import warnings
 import numpy as np
 
 from ..core import errors
-from ..core.modes import no_grad
+from ..core.constants import zeros_like
+from ..core.grad_mode import enable_grad, no_grad
 from ..core.variable import Variable, wrap
+from . import forward_ad
+from .backward import grad
+from .function import Function
 
 FAILED_NONDET = (
     "\n\nThe two backward passes ran on the same numbers: something in backward is random, or it changes what forward saved. Pass "
@@ -164,8 +168,6 @@ def _numerical(func, inputs, diff, eps, only_differentiable):
 
 def _analytical(outputs, inputs, diff, check_dtypes):
     """analytical[i][j] by one backward pass per output number."""
-    from . import grad
-
     xs = [inputs[i] for i in diff]
     rows = [[np.zeros((x.numel(), o.numel())) for o in outputs] for x in xs]
     for j, out in enumerate(outputs):
@@ -183,8 +185,6 @@ def _analytical(outputs, inputs, diff, check_dtypes):
 
 def _forward(func, inputs, diff):
     """The same by forward mode, one pass per input number."""
-    from . import forward_ad
-
     rows = []
     for i in diff:
         x = inputs[i]
@@ -247,8 +247,6 @@ def _mismatch(a, n, output, position, atol, rtol, forward):
 
 
 def _check_batched(outputs, inputs, diff, analytical):
-    from . import grad
-
     xs = [inputs[i] for i in diff]
     for j, out in enumerate(outputs):
         n = out.numel()
@@ -263,9 +261,6 @@ def _check_batched(outputs, inputs, diff, analytical):
 
 def _check_zero(func, inputs, diff):
     """A zero gradient in must give zero out: backward multiplies by grad_output."""
-    from ..tensors.create import zeros_like
-    from . import grad
-
     outputs = _differentiable(func(*inputs))
     xs = [inputs[i] for i in diff]
     for g, x in zip(grad(outputs, xs, [zeros_like(o) for o in outputs], allow_unused=True), xs, strict=True):
@@ -281,8 +276,6 @@ def _check_zero(func, inputs, diff):
 
 def _undefined(tensors):
     """Aliases of `tensors` through which no gradient arrives."""
-    from .function import Function
-
     class UndefinedGrad(Function):
         @staticmethod
         def forward(ctx, *ts):
@@ -297,9 +290,6 @@ def _undefined(tensors):
 
 def _check_undefined(func, inputs, diff):
     """Backward must cope with None for each output, and for all."""
-    from ..tensors.create import zeros_like
-    from . import grad
-
     count = len(_differentiable(func(*inputs)))
     for hidden in [range(count), *([[j] for j in range(count)] if count > 1 else [])]:
         outs = _differentiable(func(*inputs))
@@ -329,18 +319,12 @@ def gradgradcheck(
 ):  # fmt: skip
     """True if the second derivatives are right: gradcheck of the function (inputs, grad_outputs) -> gradients. Arguments as in "
     "gradcheck."""
-    from ..random import fork_rng, manual_seed
-    from . import grad
-
     if not (check_fwd_over_rev or check_rev_over_rev):
         raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
     inputs = _as_tuple(inputs)
     if grad_outputs is None:
-        from ..tensors.create import randn
-
-        with fork_rng():
-            manual_seed(0)
-            grad_outputs = tuple([randn(o.shape, dtype=o.dtype, requires_grad=True) for o in _differentiable(func(*inputs))])
+        draw = np.random.default_rng(0).standard_normal
+        grad_outputs = tuple([wrap(np.asarray(draw(o.shape), o.array.dtype)).requires_grad_() for o in _differentiable(func(*inputs))])
     else:
         grad_outputs = _as_tuple(grad_outputs)
     count = len(grad_outputs)
@@ -349,8 +333,6 @@ def gradgradcheck(
         xs = tuple(
             [x if _checked(x) or not _checked(old) else x.detach().requires_grad_() for x, old in zip(args[:-count], inputs, strict=True)]
         )
-        from ..core.modes import enable_grad
-
         with enable_grad():
             outs = _differentiable(func(*xs))
             return tuple(

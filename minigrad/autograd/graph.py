@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core import modes
+from ..core.dispatch import state
+from ..core.grad_mode import no_grad
 from ..core.node import FREED, PACKED, Node  # noqa: F401
 from ..core.variable import Variable, edge_of, wrap
+from . import engine
 
 GradientEdge = namedtuple("GradientEdge", ("node", "output_nr"))
 
@@ -39,11 +41,11 @@ class saved_tensors_hooks:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
     def __enter__(self):
-        self.before = modes.state.handlers
-        modes.state.handlers = (*self.before, self)
+        self.before = state.handlers
+        state.handlers = (*self.before, self)
 
     def __exit__(self, *exc):
-        modes.state.handlers = self.before
+        state.handlers = self.before
 
     def __call__(self, op, inputs, params):
         """Handler: pack what the operation's node has just saved."""
@@ -64,7 +66,7 @@ class saved_tensors_hooks:
                 edges[name] = [edge_of(v) for v in value]
             else:
                 edges[name] = edge_of(value) if name in node.op.inputs else None
-            with modes.no_grad():
+            with no_grad():
                 if isinstance(value, Variable):
                     packed[name] = self.pack_hook(value)
                 elif isinstance(value, (list, tuple)):
@@ -135,8 +137,6 @@ def saved_rows(tensors):
 
     Each storage is counted once. Parameters and other leaves are listed, but not counted: they are in memory anyway.
     """
-    from . import engine
-
     tensors = (tensors,) if isinstance(tensors, Variable) else tuple(tensors)
     roots = [edge[0] for edge in map(edge_of, tensors) if edge is not None]
     nodes, closes, _ = engine.plan(roots)

@@ -12,9 +12,10 @@ import sys
 import numpy as np
 
 from ..core import dtypes, errors
-from ..core.modes import state
+from ..core.constants import zeros_like
+from ..core.dispatch import state
 from ..core.node import ALONE
-from ..core.variable import INFERENCE, alias, extra_of, refresh, refusal
+from ..core.variable import INFERENCE, alias, extra_of, refresh, refusal, set_tangent
 from ..ops.shape import cast, copy, copy_slices
 
 
@@ -103,9 +104,7 @@ def overwrite(x, out):
         if out.edge is not None:
             out.edge[0].dtype = x.array.dtype  # gradients arrive in the dtype that the result now has
     if x.batched or out.batched:
-        from ..func.batching import store
-
-        store(x, out)
+        (x if x.batched else out).store(x, out)
     else:
         np.copyto(x.array, out.array)
     if x.version is INFERENCE:
@@ -137,9 +136,6 @@ def overwrite(x, out):
 
 def _write_tangents(x, tangents):
     """Forward mode: a written tensor has the tangents of what was written, and so has that part of its base."""
-    from ..tensors.create import zeros_like
-    from .forward_mode import set_tangent
-
     new = {level: t if t.array.dtype is x.array.dtype else cast(t, x.array.dtype) for level, (t, _) in (tangents or {}).items()}
     extra_of(x).tangents = None
     for level, t in new.items():

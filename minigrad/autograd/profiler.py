@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 
-from ..core.modes import Mode, state
+from ..core.dispatch import Mode, state
 from ..core.variable import Variable
 
 

@@ -183,3 +183,10 @@ def no_bools(name: str, both: bool) -> Exception:
             )
         return new(RuntimeError, f"Subtraction, the `-` operator, with a bool tensor is not supported. {invert}")
     return RuntimeError(explain(f"\"{name}\" not implemented for 'Bool'", instead="convert the tensor first, for example with .float()."))
+
+
+class LinAlgError(RuntimeError):
+    """A matrix that does not allow what was asked: singular, or not positive definite."""
+
+
+LinAlgError.__module__, LinAlgError.__name__ = "torch._C", "_LinAlgError"

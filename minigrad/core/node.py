@@ -7,8 +7,6 @@ import itertools
 import sys
 from typing import Any
 
-from . import errors
-
 next_number = itertools.count().__next__  # creation order; the backward loop goes from high to low
 
 def _alone() -> int:
@@ -149,13 +147,3 @@ class AccumulateGrad(Node):
 def short_name(node: Node) -> str:
     """The operation that made the node: Exp for ExpBackward0."""
     return node.name().split("Backward")[0]
-
-
-def check_saved(node: Node, slot: str, tensor, version: int) -> None:
-    """Raise if the saved input was written to since."""
-    if tensor.version[0] != version:
-        from .variable import edge_of
-
-        edge = edge_of(tensor)
-        origin = f"{edge[1]} of {short_name(edge[0])}" if edge is not None and edge[0].edges else ""
-        raise errors.modified(node.name(), slot, tensor.array, tensor.version[0], version, origin)

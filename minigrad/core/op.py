@@ -28,9 +28,11 @@ from types import CodeType, FunctionType
 import numpy as np
 from numpy import asarray, ndarray
 
-from . import dtypes, errors, modes
+from . import dtypes, errors, variable
 from .arguments import recover
-from .node import FREED, LIVE, PACKED, Node, check_saved, next_number, short_name
+from .constants import constant
+from .dispatch import state
+from .node import FREED, LIVE, PACKED, Node, next_number, short_name
 from .variable import INFERENCE, Replay, Variable, View, edge_of, leaf_edge, refresh, wrap
 
 # As in PyTorch log(0) is -inf without a word: silence numpy's warnings about arithmetic inside this package only.
@@ -193,8 +195,6 @@ def _check(op):
 
 def _write_out(op):
     """Make op.call, op.record and the node class from the row."""
-    from ..tensors.tensor import Tensor
-
     saves = {i: op.saves_of(rule) for i, rule in op.rules.items() if rule is not None}
     asked = [name for names in saves.values() for name in names]
     kept_inputs = [i for i in op.inputs if i in asked]
@@ -210,8 +210,8 @@ def _write_out(op):
     members = {"__slots__": tuple(slots), "op": op, "saves": (*kept_inputs, *kept_outputs), "__module__": "torch.autograd", **saved}
     op.node_class = type(op.node_name, (Node,), members)
     scope = {
-        "__name__": __name__, "op": op, "new": object.__new__, "Tensor": Tensor, "ndarray": ndarray, "asarray": asarray,
-        "state": modes.state, "forward": op.forward, "NodeClass": op.node_class, "next_number": next_number, "LIVE": LIVE,
+        "__name__": __name__, "op": op, "new": object.__new__, "Tensor": variable.TENSOR, "ndarray": ndarray, "asarray": asarray,
+        "state": state, "forward": op.forward, "NodeClass": op.node_class, "next_number": next_number, "LIVE": LIVE,
         "general": general, "refresh": refresh, "edge_of": edge_of, "leaf_edge": leaf_edge, "view_of": view_of,
         "record_several": record_several,
         "open_saved": open_saved, "check_saved": check_saved, "output_of": output_of, "check_output": check_output,
@@ -382,13 +382,13 @@ def general(op, inputs, params):
     flat = inputs[0] if op.many else inputs
     if not any([isinstance(x, Variable) for x in flat]) and any([isinstance(x, (ndarray, np.generic)) for x in flat]):
         return op.forward(*inputs, *params)  # a rule in the fast backward pass, or forward() of another row
-    handlers = modes.state.handlers
+    handlers = state.handlers
     if handlers:
-        modes.state.handlers = handlers[:-1]
+        state.handlers = handlers[:-1]
         try:
             return handlers[-1](op, inputs, params)
         finally:
-            modes.state.handlers = handlers
+            state.handlers = handlers
     tensors, arrays = prepare(op, flat)
     try:
         r = op.forward(arrays, *params) if op.many else op.forward(*arrays, *params)
@@ -399,8 +399,6 @@ def general(op, inputs, params):
 
 def prepare(op, inputs):
     """Tensors for the record and arrays, promoted to their common dtype, for the computation."""
-    from ..tensors.tensor import constant
-
     if not any([isinstance(x, Variable) for x in inputs]):
         raise wrong_type(op, 0, inputs[0] if inputs else None)
     if op.promoted or op.floats:
@@ -469,7 +467,7 @@ def view_of(out, x, op, params, number):
             "multiple views. Such functions do not allow the output views to be modified inplace. You should replace the inplace operation "
             "by an out-of-place one."
         )
-    elif not modes.state.grad:
+    elif not state.grad:
         refused = (
             "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case is "
             "ambiguous and "
@@ -498,7 +496,7 @@ def record_several(op, arrays, node, source):
             out.edge, out.requires = (node, number), True
         elif source is not None:  # a view made in no_grad is to PyTorch a leaf like its base
             out.requires = out.origin.base.requires
-        if not modes.state.grad:
+        if not state.grad:
             out.cut = "no_grad"
         outs.append(out)
     if node is not None:
@@ -524,6 +522,14 @@ def output_of(node, name):
         for restore in node.info["tangents"]:  # forward mode is on: the saved output has a tangent
             restore(out)
     return out
+
+
+def check_saved(node: Node, slot: str, tensor, version: int) -> None:
+    """Raise if the saved input was written to since."""
+    if tensor.version[0] != version:
+        edge = edge_of(tensor)
+        origin = f"{edge[1]} of {short_name(edge[0])}" if edge is not None and edge[0].edges else ""
+        raise errors.modified(node.name(), slot, tensor.array, tensor.version[0], version, origin)
 
 
 def check_output(node, name):

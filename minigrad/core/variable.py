@@ -16,7 +16,7 @@ import weakref
 from typing import Any
 
 from . import errors
-from .modes import enable_grad, handling_none, state
+from .dispatch import state
 from .node import AccumulateGrad, short_name
 
 
@@ -117,6 +117,7 @@ class Variable:
 
 
 TENSOR = Variable  # the class of new tensors; tensor.py sets it
+view_again: Any = None  # (base, Replay): the view, recorded anew from its base; ops/shape.py sets it
 _new = object.__new__
 
 
@@ -145,6 +146,12 @@ def extra_of(x: Variable) -> Extra:
     if x.extra is None:
         x.extra = Extra()
     return x.extra
+
+
+def set_tangent(x, level, tangent):
+    """Forward mode: `tangent` is the tangent of `x` at a level, as long as `x` is not written to."""
+    extra = extra_of(x)
+    extra.tangents = {**(extra.tangents or {}), level: (tangent, x.version[0])}  # a new dict: aliases keep theirs
 
 
 def leaf_edge(x: Variable):
@@ -185,8 +192,5 @@ def refresh(x: Variable) -> None:
         raise RuntimeError(refusal(x).replace("is being modified inplace", others))
     if not base.requires or base.edge is None:  # the base has no history: a plain constant, or a leaf written to under no_grad
         return
-    from ..ops.shape import as_strided
-
-    with enable_grad(), handling_none():
-        again = as_strided(base, view.replay)
+    again = view_again(base, view.replay)
     x.edge, x.requires = again.edge, again.requires

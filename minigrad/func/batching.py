@@ -20,11 +20,12 @@ import numpy as np
 from numpy import ndarray
 
 from ..core import dtypes
-from ..core.modes import state
+from ..core.constants import constant
+from ..core.dispatch import state
 from ..core.op import DISCRETE, ELEMENTWISE, TABLE
 from ..core.variable import Variable, wrap
 from ..ops import convolution, elementwise, index, linalg, lookup, losses, normalization, pooling, reduce, scan, shape  # noqa: F401
-from ..tensors.tensor import Tensor, constant
+from ..tensors.tensor import Tensor
 
 
 class NumbersNeeded(Exception):
@@ -104,6 +105,19 @@ class Batched(Tensor):
             out = _make(self.level, function(self.value, *args, **kwargs))
         return out.requires_grad_() if requires_grad else out
 
+    @staticmethod
+    def store(x, out):
+        """In-place: put the numbers of `out` into `x`, for all samples."""
+        if not x.batched or (out.batched and out.level is not x.level and out.level.number > x.level.number):
+            raise RuntimeError(
+                "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has "
+                "more elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped over in a vmap. "
+                "Please try to use out-of-place operators instead of inplace arithmetic. If said operator is being called inside the "
+                "PyTorch framework, please file a bug report instead."
+            )
+        with x.level.below():
+            x.value.copy_(x.level.aligned(out, x.array.ndim))
+
     def unshare(self):
         """Numbers of its own from now on."""
         with self.level.below():
@@ -153,21 +167,6 @@ def _make(level, value, like=None):
     else:
         out.edge, out.requires, out.origin, out.version = like.edge, like.requires, like.origin, like.version
     return out
-
-
-def store(x, out):
-    """In-place: put the numbers of `out` into `x`, for all samples."""
-    if not x.batched or (out.batched and out.level is not x.level and out.level.number > x.level.number):
-        raise RuntimeError(
-            "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has "
-            "more elements "
-            "than `self`. This happened due to `other` being vmapped over but `self` not being vmapped over in a vmap. Please try to use "
-            "out-of-place "
-            "operators instead of inplace arithmetic. If said operator is being called inside the PyTorch framework, please file a bug "
-            "report instead."
-        )
-    with x.level.below():
-        x.value.copy_(x.level.aligned(out, x.array.ndim))
 
 
 class BatchLevel:

@@ -15,14 +15,14 @@ import numpy as np
 
 from .. import autograd
 from ..autograd.forward_mode import Level
-from ..core import modes
-from ..core.modes import state
+from ..core.dispatch import handling, state
 from ..core.node import AccumulateGrad
 from ..core.variable import alias, leaf_edge, wrap
 from ..ops import shape
 from ..random import get_rng_state, set_rng_state
 from ..tensors.create import zeros_like
 from ..tensors.tensor import Tensor
+from .batching import BatchLevel, NumbersNeeded
 from .pytree import broadcast_to, flatten, map_tree, unflatten
 
 __all__ = [
@@ -303,7 +303,7 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
             )
     level = Level()
     transforms = state.transforms
-    with modes.handling(level):
+    with handling(level):
         state.transforms += 1
         try:
             duals = [shape.alias(x) for x in flat]
@@ -567,8 +567,6 @@ def _batched_inputs(func, call, in_dims, args):
 
 
 def _run(func, size, dims, flat, spec, out_dims, randomness, kwargs):
-    from .batching import BatchLevel, NumbersNeeded
-
     level = BatchLevel(size, randomness)
     random_state = None if randomness == "error" else get_rng_state()
     given = [x if d is None else level.wrap(x, d) for x, d in zip(flat, dims, strict=True)]

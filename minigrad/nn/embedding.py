@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..core.modes import no_grad
+from ..core.grad_mode import no_grad
 from ..tensors.create import empty
 from ..tensors.tensor import Tensor
 from . import functional as F

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.modes import no_grad
+from ..core.grad_mode import no_grad
 from ..tensors.create import rand_like, randn, randn_like, randperm
 from ..tensors.tensor import Tensor
 

@@ -417,12 +417,7 @@ class Module:
     ) -> None:  # PyTorch's name and arguments: layers override it
         module_state.load(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
 
-    def get_extra_state(self) -> Any:
-        """Override together with `set_extra_state` to put more than tensors into the state dictionary."""
-        raise RuntimeError("get_extra_state() was called, but this module does not define it.")
-
-    def set_extra_state(self, state: Any) -> None:
-        raise RuntimeError("set_extra_state() was called, but this module does not define it.")
+    get_extra_state, set_extra_state = module_state.get_extra_state, module_state.set_extra_state
 
     # Text ------------------------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import modes
+from ..core.dispatch import state
 from ..core.op import LINEAR, Op
 from ..tensors.tensor import Tensor
 
@@ -165,7 +165,7 @@ class BackwardHook:
 
 def _bracket(values: tuple):
     """The values with an identity node behind those that require gradients; their positions; the node. None for these if none does."""
-    positions = [i for i, x in enumerate(values) if isinstance(x, Tensor) and x.requires_grad] if modes.state.grad else []
+    positions = [i for i, x in enumerate(values) if isinstance(x, Tensor) and x.requires_grad] if state.grad else []
     if not positions:
         return values, None, None
     bracketed = backward_hook_function([values[i] for i in positions])

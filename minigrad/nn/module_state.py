@@ -4,10 +4,10 @@ What lives here: `state_dict` and `load_state_dict` with PyTorch's key names and
 """
 
 from collections import OrderedDict, namedtuple
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..core.modes import no_grad
+from ..core.grad_mode import no_grad
 from ..tensors.tensor import Tensor
 from .parameter import Parameter
 
@@ -49,14 +49,21 @@ def own_state(module: Any) -> dict[str, Tensor]:
 def save(module: Any, destination: dict, prefix: str, keep_vars: bool) -> None:
     for name, tensor in own_state(module).items():
         destination[prefix + name] = tensor if keep_vars else tensor.detach()
-    if _overrides(module, "get_extra_state"):
+    if _overrides(module, get_extra_state):
         destination[prefix + EXTRA] = module.get_extra_state()
 
 
-def _overrides(module: Any, method: str) -> bool:
-    from .module import Module
+def get_extra_state(self: Any) -> Any:
+    """Override together with `set_extra_state` to put more than tensors into the state dictionary."""
+    raise RuntimeError("get_extra_state() was called, but this module does not define it.")
 
-    return getattr(type(module), method) is not getattr(Module, method)
+
+def set_extra_state(self: Any, state: Any) -> None:
+    raise RuntimeError("set_extra_state() was called, but this module does not define it.")
+
+
+def _overrides(module: Any, method: Callable) -> bool:
+    return getattr(type(module), method.__name__) is not method
 
 
 def load_state_dict(module: Any, given: Mapping[str, Any], strict: bool, assign: bool) -> IncompatibleKeys:
@@ -126,7 +133,7 @@ def load(module, given, prefix, metadata, strict, missing, unexpected, errors) -
                 f"checkpoint are {new.size()}, an exception occurred : {e.args}."
             )
     extra = prefix + EXTRA
-    if _overrides(module, "set_extra_state"):
+    if _overrides(module, set_extra_state):
         if extra in given:
             module.set_extra_state(given[extra])
         elif strict:

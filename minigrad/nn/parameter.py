@@ -5,6 +5,7 @@ What lives here: the two tensor types that `Module.__setattr__` recognises. What
 
 from typing import Any
 
+from ..tensors.create import empty
 from ..tensors.tensor import Tensor
 
 
@@ -32,8 +33,6 @@ class Parameter(Tensor):
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True):
         if data is None:
-            from ..tensors.create import empty
-
             data = empty(0)
         if not isinstance(data, Tensor):
             raise TypeError(f"Parameter(): argument 'data' (position 1) must be Tensor, not {type(data).__name__}")
@@ -64,8 +63,6 @@ class Buffer(Tensor):
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True):
         if data is None:
-            from ..tensors.create import empty
-
             data = empty(0)
         self = _alias(cls, data)
         self.persistent = persistent

@@ -9,7 +9,7 @@ import math
 from ..core import errors
 from .linalg import bmm, mm
 from .reduce import sum as sum_
-from .shape import diagonal, permute, reshape, unsqueeze
+from .shape import diagonal, permute, reshape, unsafe_view, unsqueeze
 
 
 def _labels(term, ndim, dots):
@@ -199,6 +199,4 @@ def kron(input, other):
     a, b = [(1,) * (n - x.ndim) + tuple(x.shape) for x in (input, other)]
     x = reshape(input, [m for size in a for m in (size, 1)])
     y = reshape(other, [m for size in b for m in (1, size)])
-    from .shape import unsafe_view
-
     return unsafe_view(x * y, tuple([m * k for m, k in zip(a, b, strict=True)]))

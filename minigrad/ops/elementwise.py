@@ -385,9 +385,7 @@ def rsub_times(input, other, *, alpha=1):
 def choose(condition, input=None, other=None):
     """Elements of `input` where `condition` is True, of `other` elsewhere; with the condition alone the positions where it is True."""
     if input is None and other is None:
-        from .order import nonzero
-
-        return nonzero(condition, as_tuple=True)
+        return condition.nonzero(as_tuple=True)
     if hasattr(condition, "array") and condition.array.dtype.kind != "b":
         kind = errors.TYPE_NAMES[condition.array.dtype.name].removesuffix("Tensor")
         raise RuntimeError(

@@ -7,9 +7,10 @@ import numpy as np
 
 from ..core import errors
 from ..core.op import GENERAL, LINEAR, Op
+from ..core.variable import wrap
 from ..kernels.scatter import add_at
 from .elementwise import where
-from .shape import wrap_dim
+from .shape import clone, expand, reshape, unsqueeze, view, wrap_dim
 
 
 class Positions(tuple):
@@ -238,9 +239,7 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None):
     dim = wrap_dim(dim, input.ndim)
     _check_scatter(input, dim, index, source, "scatter")
     if reduce == "add":
-        from ..tensors.create import full_like
-
-        return scatter_add_(input, index, source if hasattr(source, "array") else full_like(index, source, dtype=input.dtype), dim)
+        return scatter_add_(input, index, source if hasattr(source, "array") else wrap(np.full(index.array.shape, source, input.array.dtype)), dim)
     if reduce == "multiply":
         return input * scatter_(input * 0 + 1, index, source, dim)
     return scatter_(input, index, source, dim) if hasattr(source, "array") else scatter_value(input, index, dim, source)
@@ -376,3 +375,15 @@ def masked_select(input, mask):
 def masked_scatter(input, mask, source):
     """A copy of `input` with the elements of `source`, in order, where `mask` is True."""
     return masked_scatter_(input, mask, source)
+
+
+def repeat_interleave(input, repeats, dim=None):
+    """Each element `repeats` times in a row, along `dim` (default: of the flattened tensor); `repeats` may be a tensor, one number each."""
+    if dim is None:
+        input, dim = reshape(input, (-1,)), 0
+    dim = wrap_dim(dim, input.ndim)
+    if isinstance(repeats, int):
+        shape = input.array.shape
+        wide = expand(unsqueeze(input, dim + 1), (*shape[: dim + 1], repeats, *shape[dim + 1 :]))
+        return view(clone(wide, "C"), (*shape[:dim], shape[dim] * repeats, *shape[dim + 1 :]))
+    return index_select_(input, wrap(np.repeat(np.arange(input.array.shape[dim]), repeats.array)), dim)

@@ -7,6 +7,8 @@ import numpy as np
 
 from ..core import errors
 from ..core.op import GENERAL, LINEAR, MULTILINEAR, Op, wrong_type
+from ..core.return_types import named
+from ..core.variable import wrap
 from .elementwise import mul, where
 from .reduce import _norm, _norm_rule, sum_dim
 from .shape import diagonal_back, expand, reshape, squeeze_row, t, transpose, tril_, triu_, unsqueeze, wrap_dim
@@ -297,9 +299,7 @@ def _or_explain(run, sentence, why, instead):
     try:
         return run()
     except np.linalg.LinAlgError:
-        from ..linalg import LinAlgError
-
-        raise LinAlgError(errors.explain(sentence() if callable(sentence) else sentence, why=why, instead=instead)) from None
+        raise errors.LinAlgError(errors.explain(sentence() if callable(sentence) else sentence, why=why, instead=instead)) from None
 
 
 _SINGULAR = (
@@ -348,7 +348,6 @@ def det(A):
 
 def slogdet(A):
     """A named tuple (sign, logabsdet): the determinant without overflow."""
-    from .reduce import named
 
     _square(A, "linalg.slogdet")
     return named("linalg_slogdet", "sign", "logabsdet")(*slogdet_(A))
@@ -389,9 +388,7 @@ def matrix_power(A, n):
     if n < 0:
         return matrix_power(inv(A), -n)
     if n == 0:
-        from ..tensors.create import eye
-
-        return eye(A.shape[-1], dtype=A.dtype).expand(*A.shape)
+        return wrap(np.eye(A.shape[-1], dtype=A.array.dtype)).expand(*A.shape)
     if n == 1:
         return A.clone()
     half = A @ A if n < 4 else matrix_power(A, n // 2)

@@ -7,8 +7,10 @@ import numpy as np
 
 from ..core import errors
 from ..core.op import GENERAL, Op
+from ..core.return_types import named
+from ..core.variable import wrap
 from .index import put_along_dim
-from .reduce import named
+from .reduce import put
 from .shape import wrap_dim
 
 
@@ -49,9 +51,7 @@ def _put_back(g, indices, x_shape, dim):
 
 
 def _kth_rule(g, indices, x_shape, dim, keepdim):
-    from .reduce import _put
-
-    return _put(g, indices, x_shape, dim, keepdim) if x_shape else g
+    return put(g, indices, x_shape, dim, keepdim) if x_shape else g
 
 
 # fmt: off
@@ -112,29 +112,23 @@ def argwhere(input):
 def bincount(input, weights=None, minlength=0):
     """How often each number from 0 on occurs in a vector of whole numbers."""
     if weights is not None:
-        from ..tensors.tensor import Tensor
-
-        return Tensor._wrap(np.bincount(input.array, weights.array, minlength).astype(weights.array.dtype))
+        return wrap(np.bincount(input.array, weights.array, minlength).astype(weights.array.dtype))
     return bincount_(input, minlength)
 
 
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """The different elements, in order; on request also where each element went, and how many there are of each."""
-    from ..tensors.tensor import Tensor
-
     values, inverse, counts = np.unique(input.array, return_inverse=True, return_counts=True, axis=dim)
     out = [values]
     if return_inverse:
         out.append(inverse.reshape(input.array.shape if dim is None else (-1,)))
     if return_counts:
         out.append(counts)
-    tensors = tuple([Tensor._wrap(a) for a in out])
+    tensors = tuple([wrap(a) for a in out])
     return tensors if len(tensors) > 1 else tensors[0]
 
 
 def searchsorted(sorted_sequence, values, *, right=False):
     """Where each value would have to go into the sorted vector."""
-    from ..tensors.tensor import Tensor
-
     array = values.array if hasattr(values, "array") else np.asarray(values)
-    return Tensor._wrap(np.asarray(np.searchsorted(sorted_sequence.array, array, "right" if right else "left")))
+    return wrap(np.asarray(np.searchsorted(sorted_sequence.array, array, "right" if right else "left")))

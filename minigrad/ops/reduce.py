@@ -6,14 +6,16 @@ What does not live here: softmax (neural.py). `sum()` and the other functions at
 import builtins
 import math
 import warnings
-from collections import namedtuple
 
 import numpy as np
 
 from ..core import dtypes, errors
 from ..core.op import GENERAL, LINEAR, Op
+from ..core.return_types import named
+from . import elementwise
 from .elementwise import abs, exp, sign, where
 from .index import put_along_dim
+from .scan import backwards, before, cumprod_
 from .shape import dims_of, expand, reshape, wrap_dim
 
 
@@ -68,9 +70,9 @@ amin_    = Op("amin", lambda x, dim, keepdim=False: np.minimum.reduce(x, axis=di
 max_all  = Op("max",  lambda x: np.maximum.reduce(x, axis=None), GENERAL, x=lambda g, x, out: even_alone(g, same(x, out), tuple(range(x.ndim))), node="MaxBackward1")
 min_all  = Op("min",  lambda x: np.minimum.reduce(x, axis=None), GENERAL, x=lambda g, x, out: even_alone(g, same(x, out), tuple(range(x.ndim))), node="MinBackward1")
 max_dim  = Op("max",  lambda x, dim, keepdim: _pick(x, np.argmax(x, dim, keepdims=True), dim, keepdim), GENERAL, outputs=("values", "indices"),
-              x=lambda g, x_shape, indices, dim, keepdim: _put(g, indices, x_shape, dim, keepdim))
+              x=lambda g, x_shape, indices, dim, keepdim: put(g, indices, x_shape, dim, keepdim))
 min_dim  = Op("min",  lambda x, dim, keepdim: _pick(x, np.argmin(x, dim, keepdims=True), dim, keepdim), GENERAL, outputs=("values", "indices"),
-              x=lambda g, x_shape, indices, dim, keepdim: _put(g, indices, x_shape, dim, keepdim))
+              x=lambda g, x_shape, indices, dim, keepdim: put(g, indices, x_shape, dim, keepdim))
 logsumexp_ = Op("logsumexp", lambda x, dim, keepdim: _logsumexp(x, dim, keepdim), GENERAL,
               x=lambda g, x, out, dim, keepdim: with_dims(g, x.shape, dim, keepdim) * exp(x - with_dims(out, x.shape, dim, keepdim)))
 var_     = Op("var", lambda x, dim, correction, keepdim: _var(x, dim, correction, keepdim), GENERAL,
@@ -86,7 +88,7 @@ prod_dim = Op("prod", lambda x, dim, keepdim: np.multiply.reduce(x, axis=dim, ke
               x=lambda g, x, dim, keepdim: with_dims(g, x.shape, (dim,), keepdim) * _others(x, dim))
 median_all = Op("median", lambda x: _median_all(x), GENERAL, x=lambda g, x, out: even_alone(g, same(x, out), tuple(range(x.ndim))))
 median_dim = Op("median", lambda x, dim, keepdim: _pick(x, _median_place(x, dim), dim, keepdim), GENERAL, outputs=("values", "indices"), node="MedianBackward1",
-              x=lambda g, x_shape, indices, dim, keepdim: _put(g, indices, x_shape, dim, keepdim))
+              x=lambda g, x_shape, indices, dim, keepdim: put(g, indices, x_shape, dim, keepdim))
 aminmax_ = Op("aminmax", lambda x, dim, keepdim: (np.minimum.reduce(x, axis=dim, keepdims=keepdim), np.maximum.reduce(x, axis=dim, keepdims=keepdim)), GENERAL, outputs=("min", "max"),
               x=lambda gs, x, min, max, dim, keepdim: _aminmax_rule(gs, x, (min, max), dim, keepdim))
 nansum_  = Op("nansum", lambda x, dim, keepdim: np.nansum(x, axis=dim, keepdims=keepdim), LINEAR,
@@ -124,8 +126,6 @@ def _moments(g_var, g_mean, x, dim, correction, keepdim):
 
 def _others(x, dim):
     """For each element the product of all others along `dim`; no division, so zeros are fine."""
-    from .scan import backwards, before, cumprod_
-
     if x.ndim == 0:
         return np.ones((), getattr(x, "array", x).dtype)
     if not x.shape[dim]:
@@ -193,7 +193,7 @@ def _pick(x, index, dim, keepdim):
     return (values, index) if keepdim else (values.squeeze(dim), index.squeeze(dim))
 
 
-def _put(g, indices, x_shape, dim, keepdim):
+def put(g, indices, x_shape, dim, keepdim):
     if not keepdim:
         shape = tuple([1 if i == dim else n for i, n in enumerate(x_shape)])
         g, indices = reshape(g, shape), reshape(indices, shape)
@@ -241,17 +241,6 @@ def mean(input, dim=None, keepdim=False, *, dtype=None):
     return mean_dim(input, dims_of(dim, input.ndim) if dim != () else tuple(range(input.ndim)), keepdim)
 
 
-_named: dict[str, type] = {}
-
-
-def named(name, *fields):
-    """The named tuple type that PyTorch calls torch.return_types.<name>."""
-    if name not in _named:
-        _named[name] = namedtuple(name, fields)
-        _named[name].__repr__ = lambda self: f"torch.return_types.{name}(\n" + ",\n".join(f"{f}={getattr(self, f)!r}" for f in fields) + ")"
-    return _named[name]
-
-
 def max(input, dim=None, keepdim=False):
     """The largest element; with `dim` a named tuple (values, indices) along it; with a tensor as second argument `maximum`."""
     return _extremum(input, dim, keepdim, "max", max_all, max_dim)
@@ -263,8 +252,6 @@ def min(input, dim=None, keepdim=False):
 
 
 def _extremum(input, dim, keepdim, name, all_row, dim_row):
-    from . import elementwise
-
     if dim is None:
         if not input.array.size:
             raise errors.new(

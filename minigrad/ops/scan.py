@@ -7,8 +7,8 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.op import GENERAL, LINEAR, Op
+from ..core.return_types import named
 from .index import scatter_add_, zeros
-from .reduce import named
 from .shape import cat_, flip_, slice_, wrap_dim
 
 

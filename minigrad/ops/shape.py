@@ -5,13 +5,14 @@ What does not live here: picking elements (index.py). A view row's forward must 
 
 import builtins
 import functools
-import math
+import itertools
 
 import numpy as np
 from numpy import asarray, ndarray
 
 from ..core import dtypes, errors
 from ..core.op import GENERAL, LINEAR, Op
+from ..core.variable import Size, wrap
 
 
 def wrap_dim(dim, ndim, name="dim"):
@@ -97,9 +98,6 @@ cat_        = Op("cat",         lambda xs, dim: np.concatenate(xs, dim),        
 stack_      = Op("stack",       lambda xs, dim: np.stack(xs, dim),                LINEAR, many=True, x=lambda g, x_shape, dim: [select(g, dim, i) for i in range(len(x_shape))])
 copy_slices = Op("copy_slices", lambda base, value, replay: _copy_slices(base, value, replay), LINEAR, node="CopySlices", args="base value",
                  base=lambda g, replay: copy_slices(g, np.zeros((), "float32"), replay), value=lambda g, replay: replay(g))
-as_strided  = Op("as_strided",  lambda x, replay: replay(x),                      LINEAR, view=True, x=lambda g, x_shape, replay: _place(g, x_shape, replay))  # a view after a write
-strided     = Op("strided",     lambda x, size, stride, offset: _strided(x, size, stride, offset), LINEAR, view=True, node="AsStridedBackward0",
-                 x=lambda g, x_shape, size, stride, offset: _strided_rule(g, x_shape, size, stride, offset))
 copy        = Op("copy",        lambda x, source: np.broadcast_to(source, x.shape), LINEAR, node="CopyBackwards", args="input source", x=lambda g: g * 0, source=lambda g: g)
 zero        = Op("zero",        lambda x: np.zeros(x.shape, x.dtype),              LINEAR, x=lambda g: g * 0)
 fill        = Op("fill",        lambda x, value: np.full(x.shape, value, x.dtype), GENERAL, x=lambda g: g * 0, jvp=lambda t: t * 0, node="FillBackward2")
@@ -151,11 +149,9 @@ def _split_rule(gs, x_shape, sizes, dim):
 
 def _repeat_rule(g, x_shape, repeats):
     """Each dimension becomes (times, size); the sum over the times is the gradient."""
-    from .reduce import sum_dim
-
     x_shape = (1,) * (len(repeats) - len(x_shape)) + tuple(x_shape)
     pairs = tuple([n for pair in zip(repeats, x_shape, strict=True) for n in pair])
-    return sum_dim(reshape(g, pairs), tuple(range(0, len(pairs), 2)))  # the engine drops leading ones
+    return reshape(g, pairs).sum(tuple(range(0, len(pairs), 2)))  # the engine drops leading ones
 
 
 def _view(x, shape):
@@ -178,47 +174,6 @@ def _copy_slices(base, value, replay):
     return out
 
 
-def _place(g, x_shape, replay):
-    """Zeros of `x_shape` with `g` added where the view is; an expanded or unfolded view has several elements in one place."""
-    if any([op.name in ("expand", "unfold") for op, _, _ in replay]):
-        from .index import index_backward
-
-        places = replay(np.arange(math.prod(x_shape)).reshape(x_shape)).reshape(-1)
-        return reshape(index_backward(reshape(g, (-1,)), (places,), (math.prod(x_shape),)), x_shape)
-    return copy_slices(np.zeros(x_shape, getattr(g, "array", g).dtype), g, replay)
-
-
-def _strided(x, size, stride, offset):
-    return np.lib.stride_tricks.as_strided(x.reshape(-1)[offset:], size, [n * x.itemsize for n in stride])
-
-
-def _strided_rule(g, x_shape, size, stride, offset):
-    """Each element goes back to its place; several may share one."""
-    from .index import index_backward
-
-    n = math.prod(x_shape)
-    places = _strided(np.arange(n), size, stride, offset).reshape(-1)
-    return reshape(index_backward(reshape(g, (-1,)), (places,), (n,)), x_shape)
-
-
-def as_strided_(input, size, stride, storage_offset=None):
-    """The view with these sizes and strides (in elements) over the storage of a contiguous `input`; elements may come more than once."""
-    size, stride, offset = tuple(size), tuple(stride), storage_offset or 0
-    if not input.array.flags.c_contiguous:
-        raise RuntimeError("minigrad's as_strided() needs a contiguous tensor. Write x.contiguous().as_strided(...).")
-    needed = offset + 1 + builtins.sum([(n - 1) * s for n, s in zip(size, stride, strict=True)]) if math.prod(size) else 0
-    if needed > input.numel():
-        itemsize = input.array.itemsize
-        raise RuntimeError(
-            errors.explain(
-                f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {itemsize} requiring a storage size of "
-                f"{needed * itemsize} are out of bounds for storage of size {input.numel() * itemsize}",
-                instead="choose sizes and strides that stay within the tensor.",
-            )
-        )
-    return strided(input, size, stride, offset)
-
-
 def cartesian_prod(*tensors):
     """All combinations of one number of each vector, as rows."""
     if len(tensors) == 1:
@@ -228,10 +183,6 @@ def cartesian_prod(*tensors):
 
 def combinations(input, r=2, with_replacement=False):
     """All combinations of r elements of a vector, as rows, in order."""
-    import itertools
-
-    from ..core.variable import wrap
-
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     places = np.array(list(choose(range(input.numel()), r)), np.int64).reshape(-1, r)
     return input[wrap(places)]
@@ -528,21 +479,6 @@ def tile(input, dims):
     return repeat(input, (1,) * (input.ndim - len(dims)) + tuple(dims))
 
 
-def repeat_interleave(input, repeats, dim=None):
-    """Each element `repeats` times in a row, along `dim` (default: of the flattened tensor); `repeats` may be a tensor, one number each."""
-    if dim is None:
-        input, dim = reshape(input, (-1,)), 0
-    dim = wrap_dim(dim, input.ndim)
-    if isinstance(repeats, int):
-        shape = input.array.shape
-        wide = expand(unsqueeze(input, dim + 1), (*shape[: dim + 1], repeats, *shape[dim + 1 :]))
-        return view(clone(wide, "C"), (*shape[:dim], shape[dim] * repeats, *shape[dim + 1 :]))
-    from ..core.variable import wrap
-    from .index import index_select_
-
-    return index_select_(input, wrap(np.repeat(np.arange(input.array.shape[dim]), repeats.array)), dim)
-
-
 def flip(input, *dims):
     """The order of the elements reversed along `dims` (a copy: numpy's negative strides do not exist in PyTorch)."""
     dims = dims[0] if len(dims) == 1 else dims
@@ -630,8 +566,6 @@ def unfold(input, dimension, size, step):
 
 def broadcast_shapes(*shapes):
     """The shape that tensors of these shapes are broadcast to."""
-    from ..core.variable import Size
-
     return Size(np.broadcast_shapes(*[(s,) if isinstance(s, int) else tuple(s) for s in shapes]))
 
 

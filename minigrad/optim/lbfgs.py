@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.modes import enable_grad
+from ..core.grad_mode import enable_grad
 from ..tensors.tensor import Tensor
 from .optimizer import Optimizer, check_at_least_zero
 

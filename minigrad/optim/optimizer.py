@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.modes import enable_grad, no_grad
+from ..core.grad_mode import enable_grad, no_grad
 from ..core.node import RemovableHandle
 from ..nn.module import reset_grad
 from ..nn.parameter import typename

@@ -5,18 +5,19 @@ What lives here: the factories under PyTorch's names. What does not: the random 
 
 import functools
 import math
+import warnings
 
 import numpy as np
 
-from ..core import dtypes, errors
-from ..core.modes import no_grad, state
-from ..core.variable import Variable
+from ..core import dtypes, errors, variable
+from ..core.dispatch import state
+from ..core.grad_mode import no_grad
+from ..core.variable import Variable, wrap
 from ..random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, set_rng_state  # noqa: F401
-from .tensor import Tensor
 
 
 def _finish(array, requires_grad):
-    t = Tensor._wrap(array)
+    t = wrap(array)
     if not requires_grad:
         return t
     if array.dtype.kind != "f":
@@ -138,8 +139,6 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False):
             [3.0000, 4.5000]])
     """
     if isinstance(data, Variable):
-        import warnings
-
         warnings.warn(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
             "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
@@ -156,7 +155,7 @@ def as_tensor(data, dtype=None, device=None):
         return data if dtype is None else data.to(dtype)
     if isinstance(data, np.ndarray):
         kind = dtypes.from_numpy_dtype(data.dtype)
-        return Tensor._wrap(np.asarray(data, _dtype(dtype, kind)))
+        return wrap(np.asarray(data, _dtype(dtype, kind)))
     return tensor(data, dtype=dtype)
 
 
@@ -165,7 +164,7 @@ def from_numpy(ndarray):
     if not isinstance(ndarray, np.ndarray):
         raise errors.new(TypeError, f"expected np.ndarray (got {type(ndarray).__name__})")
     dtypes.from_numpy_dtype(ndarray.dtype)
-    return Tensor._wrap(ndarray)
+    return wrap(ndarray)
 
 
 def zeros(*size, dtype=None, device=None, requires_grad=False):
@@ -271,17 +270,17 @@ def scalar_tensor(s, *, dtype=None, device=None, requires_grad=False):
 
 def tril_indices(row, col, offset=0, *, dtype=None, device=None):
     """The positions of the lower triangle of a matrix: a row of rows and a row of columns."""
-    return Tensor._wrap(np.array(np.tril_indices(row, offset, col), _dtype(dtype, dtypes.int64)))
+    return wrap(np.array(np.tril_indices(row, offset, col), _dtype(dtype, dtypes.int64)))
 
 
 def triu_indices(row, col, offset=0, *, dtype=None, device=None):
     """The positions of the upper triangle of a matrix: a row of rows and a row of columns."""
-    return Tensor._wrap(np.array(np.triu_indices(row, offset, col), _dtype(dtype, dtypes.int64)))
+    return wrap(np.array(np.triu_indices(row, offset, col), _dtype(dtype, dtypes.int64)))
 
 
 def FloatTensor(*args):
     """An old name for a float32 tensor: FloatTensor([1, 2]), or sizes. Better: tensor(..., dtype=torch.float32)."""
-    return Tensor(*args).to(dtypes.float32)
+    return variable.TENSOR(*args).to(dtypes.float32)
 
 
 def LongTensor(*args):
@@ -367,7 +366,7 @@ def bernoulli(input, p=None, *, generator=None):
                 "enhancement request to PyTorch.)",
             )
         drawn = (generator or default_generator).uniform(array.size, array.dtype).reshape(array.shape) < array
-    return Tensor._wrap(np.asarray(drawn).astype(array.dtype))
+    return wrap(np.asarray(drawn).astype(array.dtype))
 
 
 def randint_like(input, low, high=None, *, generator=None, dtype=None, requires_grad=False):
@@ -393,7 +392,7 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, requires_gra
 def exponential(size, lambd=1, *, generator=None, dtype=None):
     """Numbers from the exponential distribution with the mean 1 / lambd."""
     drawn = _drawn((size,), (generator or default_generator).uniform, _N, np.dtype("float64"))
-    return Tensor._wrap(np.asarray(-np.log1p(-drawn) / lambd).astype(_dtype(dtype)))
+    return wrap(np.asarray(-np.log1p(-drawn) / lambd).astype(_dtype(dtype)))
 
 
 def multinomial(input, num_samples, replacement=False, *, generator=None):
@@ -413,8 +412,8 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
         raise errors.new(RuntimeError, "invalid multinomial distribution (sum of probabilities <= 0)")
     if not replacement or num_samples == 1:  # the first arrivals of a race: each waits for a time with the mean 1 / weight
         race = weights / exponential(weights.shape, dtype=input.dtype, generator=generator).array
-        return Tensor._wrap(np.argsort(-race, -1, kind="stable")[..., :num_samples])
+        return wrap(np.argsort(-race, -1, kind="stable")[..., :num_samples])
     sums = np.cumsum(weights, -1, dtype=np.float64) / weights.sum(-1, keepdims=True, dtype=np.float64)
     drawn = _drawn(((*weights.shape[:-1], num_samples),), (generator or default_generator).uniform, _N, np.dtype("float64"))
     rows = zip(sums.reshape(-1, sums.shape[-1]), drawn.reshape(-1, num_samples), strict=True)
-    return Tensor._wrap(np.array([np.searchsorted(row, u) for row, u in rows]).reshape(drawn.shape))
+    return wrap(np.array([np.searchsorted(row, u) for row, u in rows]).reshape(drawn.shape))

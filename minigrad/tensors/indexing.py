@@ -8,6 +8,7 @@ import numpy as np
 
 from ..autograd import inplace
 from ..core import errors
+from ..core.constants import as_tensor_like
 from ..core.variable import Variable
 from ..ops.index import Positions, index_, index_put
 from ..ops.shape import alias, cast, fill_tensor, select, slice_, unsqueeze, wrap_dim
@@ -199,8 +200,6 @@ def _whole(x):
 
 def setitem(x, key, value):
     """x[key] = value; `value` is a number or a tensor, broadcast to the place and cast to x's dtype."""
-    from .tensor import as_tensor_like
-
     value = as_tensor_like(value, x)
     view, positions = _take_apart(x, key)
     if positions is not None and value.array.size == 1 and isinstance(key, Variable) and key.array.dtype.kind == "b":

@@ -7,6 +7,7 @@ What lives here: the methods, one by one, so that editors and readers find them.
 import builtins
 import copy as copy_module
 import warnings
+import weakref
 
 import numpy as np
 
@@ -14,42 +15,23 @@ from .. import autograd
 from ..autograd import inplace
 from ..core import dtypes, errors, variable
 from ..core.arguments import forgiving
-from ..core.modes import state
+from ..core.constants import as_tensor_like, constant, scalars
+from ..core.devices import CPU
+from ..core.devices import device as only_cpu
+from ..core.dispatch import state
 from ..core.node import add_hook, hooks_of
 from ..core.variable import INFERENCE, Size, Variable, extra_of, leaf_edge, refresh, wrap
-from ..ops import einsum, elementwise, linalg, neural, order, reduce, scan, shape
+from ..ops import einsum, elementwise, linalg, neural, order, reduce, scan, shape, strided
 from ..ops import index as index_ops
 from . import indexing, printing
 
 _new = object.__new__
-_scalars: dict = {}
-
-
-def constant(value, dtype=None):
-    """A number as a 0-d Tensor of `dtype`. Cached, because `x * 0.5` in a loop should not make one each time; never hand it to a caller."""
-    key = (value, None if dtype is None else dtype.numpy.char)
-    found = _scalars.get(key)
-    if found is not None and value:  # 0.0 == -0.0, so zeros are not looked up
-        return found
-    t = Tensor._wrap(np.asarray(value, None if dtype is None else dtype.numpy))
-    t.version = [0]  # a normal tensor even in inference mode
-    if len(_scalars) > 1000:
-        _scalars.clear()
-    _scalars[key] = t
-    return t
-
-
-def as_tensor_like(value, x):
-    """A value to write into `x`: as it is if a Tensor, else made one of x's dtype."""
-    if isinstance(value, Variable):
-        return value
-    return Tensor._wrap(np.asarray(value, dtype=x.array.dtype))
 
 
 def _with(op, x, other):
     """op(x, other) where `other` is no Tensor. NotImplemented unless it is a number or ndarray: then Python names the two types."""
     if type(other) in (float, int):
-        found = _scalars.get((other, x.array.dtype.char))
+        found = scalars.get((other, x.array.dtype.char))
         if found is not None and other and x.array.dtype.kind == "f":
             return op.call(x, found)
     if isinstance(other, (int, float, np.generic)):
@@ -118,8 +100,6 @@ class Tensor(Variable):
 
     @property
     def device(self):
-        from ..core.devices import CPU
-
         return CPU
 
     @property
@@ -323,8 +303,6 @@ class Tensor(Variable):
         if not self.requires_grad:
             raise errors.new(RuntimeError, "can't retain_grad on Tensor that has requires_grad=False")
         if self.edge is not None:
-            import weakref
-
             node, number = self.edge
             hooks_of(node).retain[number] = weakref.ref(self)
 
@@ -1092,7 +1070,7 @@ class Tensor(Variable):
 
     @forgiving
     def repeat_interleave(self, repeats, dim=None):
-        return shape.repeat_interleave(self, repeats, dim)
+        return index_ops.repeat_interleave(self, repeats, dim)
 
     @forgiving
     def flip(self, *dims):
@@ -1237,9 +1215,7 @@ class Tensor(Variable):
             elif isinstance(arg, Variable):
                 kind = arg.dtype
             elif arg is not None and not isinstance(arg, builtins.bool):
-                from ..core.devices import device
-
-                device(arg)
+                only_cpu(arg)
         if kind is None or kind.numpy is self.array.dtype:
             return self.clone() if copy else self
         return shape.cast(self if kind.is_floating_point else self.detach(), kind.numpy)  # whole numbers carry no gradient
@@ -1564,11 +1540,9 @@ class Tensor(Variable):
     # Placed by strides: shape.py
 
     def as_strided(self, size, stride, storage_offset=None):
-        return shape.as_strided_(self, size, stride, storage_offset)
+        return strided.as_strided_(self, size, stride, storage_offset)
 
     def cuda(self, device=None):
-        from ..core.devices import device as only_cpu
-
         only_cpu("cuda")
 
     def index_put_(self, indices, values, accumulate=False):

@@ -19,8 +19,10 @@ from typing import Any
 import numpy as np
 
 from ..autograd import engine
-from ..core import modes, provenance
+from ..core import provenance
+from ..core.dispatch import handling_none
 from ..core.dtypes import from_numpy_dtype
+from ..core.grad_mode import enable_grad, no_grad
 from ..core.node import LIVE, AccumulateGrad, next_number
 from ..core.variable import INFERENCE, Variable, edge_of, wrap
 from .trace import walk
@@ -368,7 +370,7 @@ def _again(graph: Graph, item: Item, known: list) -> np.ndarray | None:
         return None
     tensors = [wrap(x) for x in inputs]
     try:
-        with modes.no_grad(), modes.handling_none():
+        with no_grad(), handling_none():
             made = item.op(tensors, *params) if item.op.many else item.op(*tensors, *params)
     except Exception:  # whatever a row has against its inputs now: then the numbers are not known
         return None
@@ -462,7 +464,7 @@ class Program:
     def run(self, changed: Mapping[int, float]) -> list:
         """Tensors for all items, with a graph of their own. `changed`: item -> number."""
         made: list = []
-        with modes.enable_grad(), modes.handling_none():
+        with enable_grad(), handling_none():
             for i, step in enumerate(self.steps):
                 if step[0] in ("leaf", "constant"):
                     array = step[1]
@@ -625,7 +627,7 @@ def local_of(node, slot: int) -> float | None:
         return None
     try:
         edges = [edge if k == slot else None for k, edge in enumerate(node.edges)]
-        with modes.no_grad():
+        with no_grad():
             return float(np.asarray(node.run(np.ones(node.shape, node.dtype), edges)[slot]).sum())
     except Exception:  # a saved value was overwritten: the pass says so
         return None

@@ -14,8 +14,9 @@ import warnings
 from .. import autograd
 from ..autograd.function import Function
 from ..autograd.graph import saved_tensors_hooks
-from ..core import errors, modes
-from ..core.modes import state
+from ..core import errors
+from ..core.dispatch import state
+from ..core.grad_mode import enable_grad, set_grad_enabled
 from ..core.variable import Variable, wrap
 from ..random import fork_rng, get_rng_state, set_rng_state
 
@@ -94,7 +95,7 @@ class _Region:
             tuple([h for h in state.handlers if getattr(h, "needs_tensors", False)]) + tuple(self.casts),
         )
         try:
-            with fork_rng(enabled=self.random_state is not None), modes.set_grad_enabled(self.grad), self.context:
+            with fork_rng(enabled=self.random_state is not None), set_grad_enabled(self.grad), self.context:
                 if self.random_state is not None:
                     set_rng_state(self.random_state)
                 with saved_tensors_hooks(pack, lambda x: x), contextlib.suppress(_Done):
@@ -168,7 +169,7 @@ class CheckpointFunction(Function):
         fresh = [a.detach().requires_grad_(a.requires_grad) if isinstance(a, Variable) else a for a in args]
         handlers, state.handlers = state.handlers, (*state.handlers, *ctx.casts)
         try:
-            with fork_rng(enabled=ctx.random_state is not None), modes.enable_grad():
+            with fork_rng(enabled=ctx.random_state is not None), enable_grad():
                 if ctx.random_state is not None:
                     set_rng_state(ctx.random_state)
                 outputs = ctx.function(*fresh)

@@ -16,7 +16,7 @@ import numpy as np
 
 import minigrad
 from minigrad import ops
-from minigrad.core.modes import state
+from minigrad.core.dispatch import state
 from minigrad.core.op import DISCRETE, TABLE
 from minigrad.core.variable import Variable
 

@@ -19,7 +19,7 @@ import ipywidgets
 
 import minigrad as torch
 from minigrad import nn
-from minigrad.core import modes
+from minigrad.core.dispatch import state
 from minigrad.utils.checkpoint import checkpoint
 from widgets.film import SLOT, Film
 
@@ -91,11 +91,11 @@ class _Watch:
         self.found, self.layer, self.again = found, layer, again
 
     def __enter__(self) -> None:
-        self.before = modes.state.handlers
-        modes.state.handlers = (*self.before, self)
+        self.before = state.handlers
+        state.handlers = (*self.before, self)
 
     def __exit__(self, *exc) -> None:
-        modes.state.handlers = self.before
+        state.handlers = self.before
 
     def __call__(self, op: Any, inputs: Sequence, params: Sequence) -> Any:
         out = op(*inputs, *params)

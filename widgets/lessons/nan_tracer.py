@@ -15,7 +15,7 @@ import numpy as np
 
 import minigrad as torch
 from minigrad.autograd import engine
-from minigrad.core.modes import handling
+from minigrad.core.dispatch import handling
 from minigrad.core.node import AccumulateGrad
 from minigrad.tensors.create import tensor
 from widgets.layout import shorten

@@ -9,6 +9,8 @@ from ...core import dtypes
 from ...ops import normalization as rows
 from ...tensors.tensor import Tensor
 from ._arguments import check_floating, constant
+from .conv import pad
+from .pooling import avg_pool2d
 
 
 def _affine(x: Tensor, weight: Tensor | None, bias: Tensor | None, shape: tuple[int, ...]) -> tuple[Tensor, Tensor]:
@@ -144,9 +146,6 @@ def instance_norm(
 
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
     """x / (k + alpha * mean of squares over `size` neighbouring channels) ** beta."""
-    from .conv import pad
-    from .pooling import avg_pool2d
-
     if input.ndim < 3:
         raise ValueError(f"Expected 3D or higher dimensionality                          input (got {input.ndim} dimensions)")
     n, c = input.shape[:2]

@@ -1,6 +1,7 @@
-"""Switches: is gradient recording on, is this inference, who listens to operations. Per thread, as in PyTorch.
+"""The state of this thread: is a graph recorded, is this inference, and the stack of handlers that operations are dispatched to.
 
-What lives here: `state` and the context managers that set it. What does not: what recording means (op.py).
+What lives here: `state`, `handling` and the base of the switches. What does not: no_grad and its kin (grad_mode.py), what recording
+means (op.py).
 
 `state.handlers` is a stack of listeners. While it is empty an operation takes its fast path. Otherwise the newest handler is called as
 `handler(op, inputs, params)` *instead of* the operation, with itself and everything above it taken off the stack; it runs the
@@ -74,106 +75,6 @@ class Mode:
                 return stop.value
 
         return wrapped
-
-
-class _Bare(Mode):
-    """`@no_grad` works without parentheses, too."""
-
-    def __new__(cls, function=None):
-        return object.__new__(cls) if function is None else cls()(function)
-
-
-class no_grad(_Bare):
-    """Nothing is recorded inside: results do not require gradients.
-
-    >>> import minigrad as torch
-    >>> x = torch.ones(2, requires_grad=True)
-    >>> with torch.no_grad():
-    ...     (x * 2).requires_grad
-    False
-    """
-
-    def __enter__(self):
-        self.before, state.grad = state.grad, False
-
-    def __exit__(self, *exc):
-        state.grad = self.before
-
-
-class enable_grad(_Bare):
-    """Recording is on inside, even within `no_grad`."""
-
-    def __enter__(self):
-        self.before, state.grad = state.grad, True
-
-    def __exit__(self, *exc):
-        state.grad = self.before
-
-
-class set_grad_enabled(Mode):
-    """Switch recording on or off; as a plain call it stays, as a context manager it is undone at the end."""
-
-    def __init__(self, mode: bool):
-        self.mode, self.before = bool(mode), state.grad
-        state.grad = self.mode
-
-    def __enter__(self):
-        state.grad = self.mode
-
-    def __exit__(self, *exc):
-        state.grad = self.before
-
-    def __call__(self, function):
-        state.grad = self.before  # used as a decorator: the construction must not change anything
-        return super().__call__(function)
-
-    def clone(self):
-        return set_grad_enabled(self.mode)
-
-    def __repr__(self):
-        return f"set_grad_enabled(mode={self.mode})"
-
-
-def _mark(op, inputs, params):
-    """Handler: what an operation makes in inference mode, unless it is a view of a normal tensor, is an inference tensor."""
-    from .variable import INFERENCE, Variable
-
-    out = op(*inputs, *params)
-    for t in out if isinstance(out, tuple) else (out,):
-        if isinstance(t, Variable) and t.origin is None and state.inference:
-            t.version = INFERENCE
-    return out
-
-
-class inference_mode(Mode):
-    """Like `no_grad`, and what is made inside can never be recorded later: such tensors have no version counter."""
-
-    def __new__(cls, mode=True):
-        return object.__new__(cls) if isinstance(mode, bool) else cls()(mode)
-
-    def __init__(self, mode: bool = True):
-        self.mode = mode
-
-    def __enter__(self):
-        self.before = state.grad, state.inference, state.handlers
-        state.inference, state.grad = self.mode, not self.mode
-        if self.mode:
-            state.handlers = (*state.handlers, _mark)
-
-    def __exit__(self, *exc):
-        state.grad, state.inference, state.handlers = self.before
-
-    def clone(self):
-        return inference_mode(self.mode)
-
-
-def is_grad_enabled() -> bool:
-    """Is a graph recorded in this thread now?"""
-    return state.grad
-
-
-def is_inference_mode_enabled() -> bool:
-    return state.inference
 
 
 class handling:

@@ -1,0 +1,182 @@
+"""The two ways to start a backward pass: `backward` and `grad`.
+
+What lives here: their arguments. What does not: the loop (engine.py).
+"""
+import warnings
+from collections import deque
+
+import numpy as np
+
+from ..core import errors
+from ..core.constants import zeros_like
+from ..core.dispatch import state
+from ..core.variable import Variable, edge_of
+from ..ops.shape import stack
+from . import engine
+from .accumulate import accumulate
+
+_warned = False  # PyTorch says it once
+
+
+def _as_tuple(x):
+    return (x,) if isinstance(x, Variable) else tuple(x)
+
+
+def roots_of(tensors, grad_tensors, create_graph=False, batched=False):
+    """Pairs of an edge and the gradient to start with. Raises RuntimeError for a non-scalar without gradient, or one without graph."""
+    if len(tensors) != len(grad_tensors):
+        raise errors.new(RuntimeError, f"got {len(tensors)} tensors and {len(grad_tensors)} gradients")
+    roots = []
+    for i, (t, g) in enumerate(zip(tensors, grad_tensors, strict=True)):
+        edge = edge_of(t)
+        if g is None:
+            if t.requires and t.array.size != 1:
+                raise RuntimeError(
+                    errors.explain(
+                        "grad can be implicitly created only for scalar outputs",
+                        f"You started a backward pass from a tensor of shape {tuple(t.array.shape)}.",
+                        "Gradients say how one number changes; here are several.",
+                        "reduce it (loss.mean().backward()), or say how much each counts: y.backward(gradient=torch.ones_like(y)).",
+                        "chapter 08, Non-scalar outputs",
+                    )
+                )
+        elif not isinstance(g, Variable):
+            raise errors.new(TypeError, f"gradients can be either Tensors or None, but got {type(g).__name__}")
+        elif t.array.shape != g.array.shape:
+            raise errors.new(RuntimeError,
+                f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of {t.shape}."
+            )
+        if edge is None:
+            raise RuntimeError(
+                errors.explain(
+                    f"element {i} of tensors does not require grad and does not have a grad_fn",
+                    f"You asked for gradients of a tensor of shape {tuple(t.array.shape)} that no graph leads to.",
+                    "None of the tensors it was computed from requires gradients, or recording was off (no_grad, detach).",
+                    "make the inputs with requires_grad=True before computing with them.",
+                    "chapter 10, Controlling the graph",
+                )
+            )
+        if g is None:
+            a = t.array
+            g = _ONE[a.dtype].copy() if a.ndim == 0 and a.dtype in _ONE else np.ones(a.shape, a.dtype)
+        roots.append((edge, g))
+    return roots
+
+
+_ONE = {np.dtype(kind): np.ones((), kind) for kind in ("float32", "float64")}  # np.ones takes as long as a small operation
+
+
+def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
+    """Add to the `.grad` of the leaves the gradient of the sum of `tensors`, each weighted by its `grad_tensors`.
+
+    retain_graph  keep what the nodes saved, for another pass (default: create_graph)
+    create_graph  record the pass itself, for higher derivatives
+    inputs        only for these tensors (default: all leaves that the graph reaches)
+    Raises RuntimeError if a tensor requires no gradient, is not a scalar and has no grad_tensor, or the graph was freed.
+    """
+    tensors = _as_tuple(tensors)
+    if inputs is not None:
+        inputs = _as_tuple(inputs)
+        if not inputs:
+            raise errors.new(RuntimeError, "`inputs` argument to `backward()` cannot be empty.")
+    grads = (None,) * len(tensors) if grad_tensors is None else _as_tuple(grad_tensors)
+    roots = roots_of(tensors, grads, create_graph)
+    keep = create_graph if retain_graph is None else retain_graph
+    global _warned
+    if create_graph and not _warned:
+        _warned = True
+        warnings.warn(
+            "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can "
+            "cause a memory "
+            "leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use this function, make sure "
+            "to reset the "
+            ".grad fields of your parameters to None after use to break the cycle and avoid the leak.",
+            UserWarning,
+            stacklevel=3,
+        )
+    if inputs is None:
+        _run(engine.steps(roots, keep_graph=keep, create_graph=create_graph))
+        return
+    found = _capture(roots, inputs, keep, create_graph, leaves=False)
+    for x, g in zip(inputs, found, strict=True):
+        if g is not None:
+            accumulate(x, g if create_graph else g.array, False, create_graph, create_graph)
+
+
+def grad(
+    outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=None, is_grads_batched=False,
+    materialize_grads=False,
+):  # fmt: skip
+    """The gradients of the sum of `outputs` (each weighted by its `grad_outputs`) by the `inputs`, as a tuple. No `.grad` is touched.
+
+    allow_unused       None for an input that the outputs do not depend on, instead of an error
+    materialize_grads  zeros instead of that None
+    is_grads_batched   grad_outputs have one dimension more, at the front; so have the results
+    """
+    outputs, inputs = _as_tuple(outputs), _as_tuple(inputs)
+    grads = (None,) * len(outputs) if grad_outputs is None else _as_tuple(grad_outputs)
+    if allow_unused is None:
+        allow_unused = materialize_grads
+    elif not allow_unused and materialize_grads:
+        raise errors.new(ValueError,
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
+    keep = create_graph if retain_graph is None else retain_graph
+    if is_grads_batched:
+        n = grads[0].shape[0]
+        rows = []
+        for i in range(n):
+            rows.append(
+                grad(outputs, inputs, [None if g is None else g[i] for g in grads], keep or i + 1 < n, create_graph, only_inputs,
+                     allow_unused, False, materialize_grads)
+            )  # fmt: skip
+        return tuple([None if column[0] is None else stack(column) for column in zip(*rows, strict=True)])
+    found = _capture(roots_of(outputs, grads, create_graph), inputs, keep, create_graph)
+    if any([g is None for g in found]):
+        if not allow_unused:
+            unused = [g is None for g in found].index(True)
+            raise RuntimeError(
+                errors.explain(
+                    f"The differentiated Tensor at index {unused} appears to not have been used in the graph. Set allow_unused=True if "
+                    "this is the "
+                    "desired behavior.",
+                    instead="check that the outputs were computed from this very tensor, or pass allow_unused=True (you get None) or "
+                    "materialize_grads=True (zeros).",
+                )
+            )
+        if materialize_grads:
+            found = [zeros_like(x) if g is None else g for x, g in zip(inputs, found, strict=True)]
+    return tuple(found)
+
+
+def _run(steps):
+    """Run a backward pass to its end."""
+    if state.profiler is None:
+        deque(steps, maxlen=0)
+    else:
+        state.profiler.backward(steps)
+
+
+def _capture(roots, inputs, keep, create_graph, leaves=True):
+    """The gradients that arrive at `inputs` (None where none does). With leaves=False those of leaves go to their `.grad` as always."""
+    edges = []
+    for x in inputs:
+        if not isinstance(x, Variable):
+            raise errors.new(TypeError, f"grad() inputs must be Tensors, not {type(x).__name__}")
+        edge = edge_of(x)
+        if edge is None:
+            raise RuntimeError(
+                errors.explain(
+                    "One of the differentiated Tensors does not require grad",
+                    instead="make it with requires_grad=True before computing with it.",
+                )
+            )
+        edges.append(edge)
+    capture = dict.fromkeys([edge for x, edge in zip(inputs, edges, strict=True) if leaves or not x.is_leaf])
+    wanted = {edge[0] for edge in edges}
+    before, state.inputs_given = state.inputs_given, True
+    try:
+        _run(engine.steps(roots, keep_graph=keep, create_graph=create_graph, wanted=wanted, capture=capture))
+    finally:
+        state.inputs_given = before
+    return [capture.get(edge) for edge in edges]

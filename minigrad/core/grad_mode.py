@@ -1,0 +1,104 @@
+"""no_grad, enable_grad, set_grad_enabled, inference_mode: is a graph recorded in this thread?
+
+What lives here: the switches that people use, as in torch/autograd/grad_mode.py. What does not: the state that they set (dispatch.py).
+"""
+from .dispatch import Mode, state
+from .variable import INFERENCE, Variable
+
+
+class _Bare(Mode):
+    """`@no_grad` works without parentheses, too."""
+
+    def __new__(cls, function=None):
+        return object.__new__(cls) if function is None else cls()(function)
+
+
+class no_grad(_Bare):
+    """Nothing is recorded inside: results do not require gradients.
+
+    >>> import minigrad as torch
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> with torch.no_grad():
+    ...     (x * 2).requires_grad
+    False
+    """
+
+    def __enter__(self):
+        self.before, state.grad = state.grad, False
+
+    def __exit__(self, *exc):
+        state.grad = self.before
+
+
+class enable_grad(_Bare):
+    """Recording is on inside, even within `no_grad`."""
+
+    def __enter__(self):
+        self.before, state.grad = state.grad, True
+
+    def __exit__(self, *exc):
+        state.grad = self.before
+
+
+class set_grad_enabled(Mode):
+    """Switch recording on or off; as a plain call it stays, as a context manager it is undone at the end."""
+
+    def __init__(self, mode: bool):
+        self.mode, self.before = bool(mode), state.grad
+        state.grad = self.mode
+
+    def __enter__(self):
+        state.grad = self.mode
+
+    def __exit__(self, *exc):
+        state.grad = self.before
+
+    def __call__(self, function):
+        state.grad = self.before  # used as a decorator: the construction must not change anything
+        return super().__call__(function)
+
+    def clone(self):
+        return set_grad_enabled(self.mode)
+
+    def __repr__(self):
+        return f"set_grad_enabled(mode={self.mode})"
+
+
+def _mark(op, inputs, params):
+    """Handler: what an operation makes in inference mode, unless it is a view of a normal tensor, is an inference tensor."""
+    out = op(*inputs, *params)
+    for t in out if isinstance(out, tuple) else (out,):
+        if isinstance(t, Variable) and t.origin is None and state.inference:
+            t.version = INFERENCE
+    return out
+
+
+class inference_mode(Mode):
+    """Like `no_grad`, and what is made inside can never be recorded later: such tensors have no version counter."""
+
+    def __new__(cls, mode=True):
+        return object.__new__(cls) if isinstance(mode, bool) else cls()(mode)
+
+    def __init__(self, mode: bool = True):
+        self.mode = mode
+
+    def __enter__(self):
+        self.before = state.grad, state.inference, state.handlers
+        state.inference, state.grad = self.mode, not self.mode
+        if self.mode:
+            state.handlers = (*state.handlers, _mark)
+
+    def __exit__(self, *exc):
+        state.grad, state.inference, state.handlers = self.before
+
+    def clone(self):
+        return inference_mode(self.mode)
+
+
+def is_grad_enabled() -> bool:
+    """Is a graph recorded in this thread now?"""
+    return state.grad
+
+
+def is_inference_mode_enabled() -> bool:
+    return state.inference
