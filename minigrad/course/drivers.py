@@ -8,6 +8,7 @@ the grading worker, so nothing in it may give an answer away.
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 from .plain import plain
@@ -18,6 +19,15 @@ def _torch() -> Any:
     import minigrad
 
     return minigrad
+
+
+@cache
+def load_engine() -> None:
+    """Import the engine and use it once, which imports the rest of it: no answer pays for that."""
+    torch = _torch()
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    (torch.sin(torch.exp(x) @ x) + (x**2).mean() + (x * 2).sum()).backward()
+    x.grad.tolist()
 
 
 class Mutated:

@@ -2,10 +2,11 @@
 
 What lives here: `run`, which turns one call into an outcome of plain data. What does not: judging the outcome (judge.py).
 
-The time limit uses an interval timer on the main thread of systems that have one. Elsewhere (Windows, other threads) a second thread
-raises the exception; in a browser, which has neither, Python is asked to look at the clock at each jump back. None of them can stop a
-single long call inside C code, such as 10 ** 10 ** 10, and the last two wait for time.sleep to end: for those there is the kernel's
-own interrupt, and the grader's process limits.
+The limit counts processor time, in a notebook as in the grader, because on a busy machine the clock on the wall runs on while a right
+answer waits for its turn. A far larger limit on the wall stops what waits for ever. Both use interval timers on the main thread of
+systems that have them. Elsewhere (Windows, other threads) a second thread raises the exception; in a browser, which has neither, Python
+is asked to look at the clock at each jump back. None of them can stop a single long call inside C code, such as 10 ** 10 ** 10, and the
+last two wait for time.sleep to end: for those there is the kernel's own interrupt, and the grader's process limits.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from contextlib import AbstractContextManager, contextmanager, redirect_stderr, 
 from types import FrameType
 from typing import Any, cast
 
-from .drivers import Mutated
+from .drivers import Mutated, load_engine
 from .exercise import Limits
 from .plain import plain, safe_name
 
@@ -57,18 +58,18 @@ class _Trimmed(io.TextIOBase):
         return "".join(self.kept) + (" ..." if self.total > self.keep else "")
 
 
-def deadline(seconds: float, busy: bool = False) -> AbstractContextManager[None]:
-    """Raise TimeUp in the body when it has run for `seconds`; with `busy`, for so many seconds of processor time."""
+def deadline(limits: Limits) -> AbstractContextManager[None]:
+    """Raise TimeUp in the body when it has used its seconds of processor time, or taken its seconds on the wall."""
     if sys.platform == "emscripten":
-        return _lookout(seconds)
+        return _lookout(limits)
     timer = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
-    return _alarm(seconds, busy) if timer else _watchdog(seconds)
+    return _alarm(limits) if timer else _watchdog(limits)
 
 
 @contextmanager
-def _alarm(seconds: float, busy: bool) -> Iterator[None]:
-    """By the interval timer. The handler, timer and trace function of before come back afterwards."""
-    here, old_trace, armed = sys._getframe(), sys.gettrace(), True
+def _alarm(limits: Limits) -> Iterator[None]:
+    """By the interval timers. The handlers, timers and trace function of before come back afterwards."""
+    here, old_trace, armed, began = sys._getframe(), sys.gettrace(), True, time.thread_time()
 
     def again(frame, event, arg):  # raises at the next instruction, so that a bare `except:` in a loop cannot hold on
         frame.f_trace_opcodes = True  # `while True: pass` on one line has no line events
@@ -79,6 +80,10 @@ def _alarm(seconds: float, busy: bool) -> Iterator[None]:
     def ring(signum, frame):
         if not armed:
             return
+        left = limits.seconds - (time.thread_time() - began)
+        if signum == signal.SIGPROF and left > 0:  # the timer counts other threads, too: they compile kernels, for example
+            signal.setitimer(signal.ITIMER_PROF, max(left, 0.01), 0.05)
+            return
         f = frame
         while f is not None and f is not here:
             f.f_trace, f.f_trace_opcodes = again, True
@@ -86,33 +91,38 @@ def _alarm(seconds: float, busy: bool) -> Iterator[None]:
         sys.settrace(again)
         raise TimeUp
 
-    bell, clock = (signal.SIGPROF, signal.ITIMER_PROF) if busy else (signal.SIGALRM, signal.ITIMER_REAL)
-    old_handler = signal.signal(bell, ring)
-    started, old_timer = time.monotonic(), signal.setitimer(clock, seconds, 0.05)
+    timers = ((signal.SIGPROF, signal.ITIMER_PROF, limits.seconds), (signal.SIGALRM, signal.ITIMER_REAL, limits.wall))
+    started, before = time.monotonic(), [(signal.signal(bell, ring), signal.setitimer(clock, 0)) for bell, clock, _ in timers]
     try:
+        for _, clock, seconds in timers:
+            signal.setitimer(clock, seconds, 0.05)
         yield
     finally:
         armed = False
         sys.settrace(old_trace)
-        signal.setitimer(clock, 0)
-        signal.signal(bell, old_handler if old_handler is not None else signal.SIG_DFL)
-        if old_timer[0]:
-            signal.setitimer(clock, max(old_timer[0] - (time.monotonic() - started), 1e-3), old_timer[1])
+        for (bell, clock, _), (handler, (left, interval)) in zip(timers, before, strict=True):
+            signal.setitimer(clock, 0)
+            signal.signal(bell, handler if handler is not None else signal.SIG_DFL)
+            if left:
+                signal.setitimer(clock, max(left - (time.monotonic() - started), 1e-3), interval)
 
 
 @contextmanager
-def _watchdog(seconds: float) -> Iterator[None]:
+def _watchdog(limits: Limits) -> Iterator[None]:
     """By a second thread that raises TimeUp in this one, again and again until it is out."""
     raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
     me, done, lock = ctypes.c_ulong(threading.get_ident()), threading.Event(), threading.Lock()
+    used, started = _clock_of_this_thread(), time.monotonic()
+    began = used()
 
     def watch():
-        pause = seconds
+        pause = min(limits.seconds / 10, 0.05)
         while not done.wait(pause):
             with lock:
-                if not done.is_set():
+                late = not done.is_set() and (used() - began >= limits.seconds or time.monotonic() - started >= limits.wall)
+                if late:
                     raise_in(me, ctypes.py_object(TimeUp))
-            pause = 0.003
+            pause = 0.003 if late else pause
 
     threading.Thread(target=watch, daemon=True).start()
     try:
@@ -129,11 +139,19 @@ def _watchdog(seconds: float) -> Iterator[None]:
                 continue
 
 
+def _clock_of_this_thread() -> Callable[[], float]:
+    """A function, for any thread to call, that tells the processor time of this one; where no system call does, of the process."""
+    if hasattr(time, "pthread_getcpuclockid"):
+        clock = time.pthread_getcpuclockid(threading.get_ident())
+        return lambda: time.clock_gettime(clock)
+    return time.process_time
+
+
 @contextmanager
-def _lookout(seconds: float) -> Iterator[None]:
+def _lookout(limits: Limits) -> Iterator[None]:
     """By looking at the clock at each call and each jump back: where there are neither timers nor threads (Python 3.12 and newer)."""
     monitoring: Any = sys.monitoring  # type: ignore[attr-defined]
-    events, end, free = monitoring.events, time.monotonic() + seconds, (__file__, contextlib.__file__)
+    events, end, free = monitoring.events, time.monotonic() + limits.seconds, (__file__, contextlib.__file__)
 
     def look(code, *_):
         if time.monotonic() > end and code.co_filename not in free:  # on the way out, these two take the lookout down
@@ -160,15 +178,18 @@ def _depth() -> int:
 def run(driver: Callable[..., Any], entry: Any, args: tuple, limits: Limits) -> dict[str, Any]:
     """Call `driver(entry, *copies of args)` under limits and return the outcome:
 
-    got (plain data), error (None or type, mro, message, where), late, printed, mutated, raised_limit.
-    KeyboardInterrupt passes through: it is the learner's own wish.
+    got (plain data), error (None or type, mro, message, where), late, idle (late, and little processor time was used), printed,
+    mutated, raised_limit. KeyboardInterrupt passes through: it is the learner's own wish.
     """
-    outcome: dict[str, Any] = {"got": None, "error": None, "late": False, "printed": "", "mutated": False, "raised_limit": False}
+    outcome: dict[str, Any] = {"got": None, "error": None, "printed": ""}
+    outcome |= dict.fromkeys(("late", "idle", "mutated", "raised_limit"), False)
+    load_engine()  # before the clock starts: it takes longer than most answers
     given = copy.deepcopy(args)
     stream = _Trimmed(limits.printed)
+    began = time.thread_time()
     old_limit, new_limit = sys.getrecursionlimit(), _depth() + limits.recursion
     try:
-        with redirect_stdout(stream), redirect_stderr(stream), warnings.catch_warnings(), deadline(limits.seconds, limits.busy):
+        with redirect_stdout(stream), redirect_stderr(stream), warnings.catch_warnings(), deadline(limits):
             warnings.simplefilter("ignore")
             sys.setrecursionlimit(new_limit)
             try:
@@ -183,7 +204,7 @@ def run(driver: Callable[..., Any], entry: Any, args: tuple, limits: Limits) -> 
     except KeyboardInterrupt:
         raise
     except TimeUp:
-        outcome["late"] = True
+        outcome["late"], outcome["idle"] = True, time.thread_time() - began < limits.seconds / 2
     except BaseException as error:  # whatever it is, the kernel must go on
         outcome["error"] = _explain(error)
     outcome["printed"] = stream.text()

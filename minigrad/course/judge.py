@@ -134,7 +134,8 @@ def recognise(ex: Exercise, outcomes: Mapping[str, dict], inputs: Mapping[str, t
 def _judge_probe(ex: Exercise, probe: Probe, args: tuple, outcome: dict) -> tuple[Line, dict[str, str] | None]:
     error, got = outcome["error"], outcome["got"]
     if outcome["late"]:
-        return Line(probe.name, OFF, f"stopped after {ex.limits.seconds:g} s"), None
+        waited = f"stopped after {ex.limits.wall:g} s, of which the answer computed for very little"
+        return Line(probe.name, OFF, waited if outcome.get("idle") else f"stopped after {ex.limits.seconds:g} s"), None
     if probe.raises:
         if error and set(error["mro"]) & set(probe.raises):
             return Line(probe.name, EXACT), None
@@ -289,6 +290,8 @@ def error_sentence(error: Mapping[str, Any]) -> str:
 def _symptom(ex: Exercise, outcomes: Mapping[str, dict]) -> str:
     """The general hint when no known mistake was recognised."""
     all_outcomes = list(outcomes.values())
+    if any(o.get("idle") for o in all_outcomes):
+        return "This machine is busy: run the check again. If it stops again, your answer waits for something, such as a sleep or an input."
     if any(o["late"] for o in all_outcomes):
         return "The answer did not come back: is there a loop that never ends, or work that doubles with every step?"
     if any(o["raised_limit"] for o in all_outcomes):

@@ -132,7 +132,7 @@ def run_apart(
         "helpers": [h.encode("utf-8", "replace").decode() for h in helpers],
         "entry": ex.entry,
         "probes": [{"name": p.name, "driver": p.driver.__name__, "args": inputs.get(p.name, p.args)} for p in ex.probes],
-        "limits": asdict(ex.limits) | {"busy": True},
+        "limits": asdict(ex.limits),
         "box": asdict(box),
     }
     raw, end = nursery.run(job, box.wall)
@@ -266,7 +266,7 @@ def _clean(data: Mapping[str, Any]) -> dict[str, Any]:
         }
     else:
         error = None
-    flags = {k: data.get(k) is True for k in ("late", "mutated", "raised_limit")}
+    flags = {k: data.get(k) is True for k in ("late", "idle", "mutated", "raised_limit")}
     return {"got": plain(data.get("got")), "error": error, "printed": str(data.get("printed", ""))[:2000], **flags}
 
 
@@ -413,13 +413,14 @@ def _child(job: Mapping[str, Any], setting: Mapping[str, Any], put: int, empty: 
         while view:
             view = view[write(put, view) :]
 
+    measures = [getattr(drivers, probe["driver"]) for probe in job["probes"]]  # before the answer, which could replace them
     loaded = run(_load, (job["source"], job["entry"], job["helpers"]), (), limits)
     if _entry and not loaded["late"]:
         loaded["error"] = None  # as in a notebook: what was defined before the error is there
-    for probe in job["probes"]:
+    for probe, driver in zip(job["probes"], measures, strict=True):
         outcome = loaded
         if not (loaded["error"] or loaded["late"]):
-            outcome = run(getattr(drivers, probe["driver"]), _entry[0], tuple(probe["args"]), limits)
+            outcome = run(driver, _entry[0], tuple(probe["args"]), limits)
         say(dump({"probe": probe["name"], **outcome}).encode() + b"\n")
         if outcome["late"]:
             break
