@@ -421,6 +421,37 @@ def dual(cls: Any, expression: str, x: float) -> Any:
     return [out.value, out.derivative]
 
 
+# ---- chapter 14 -----------------------------------------------------------------------------------------------------------------
+
+
+def _softmax(z: list[float]) -> list[float]:
+    es = [math.exp(v - max(z)) for v in z]
+    return [e / sum(es) for e in es]
+
+
+MAPS = {
+    "softmax": _softmax,
+    "squares": lambda z: [v * v for v in z],
+    "neighbours": lambda z: [a * b for a, b in zip(z, [*z[1:], z[0]], strict=True)],
+}
+
+
+def row_sums(entry: Any, name: str, z: list[float]) -> Any:
+    return entry(MAPS[name], z)
+
+
+def row_sum_calls(entry: Any, name: str, z: list[float]) -> Any:
+    """How often the learner's sum calls the function."""
+    calls = []
+
+    def counted(z):
+        calls.append(1)
+        return MAPS[name](z)
+
+    entry(counted, z)
+    return {"calls": len(calls)}
+
+
 # ---- chapters 13, 16 and 17 -----------------------------------------------------------------------------------------------------
 
 
@@ -573,6 +604,7 @@ def gradcheck_case(entry: Any, case: str) -> Any:
     f, df, x = {
         "sin": (math.sin, math.cos, 0.7),
         "large": (lambda t: 1e6 * t * t, lambda t: 2e6 * t, 3.3),
+        "falling": (lambda t: -1e6 * t * t, lambda t: -2e6 * t, 3.3),
         "zero": (lambda t: t * t, lambda t: 2 * t, 0.0),
         "curved": (lambda t: 1e6 * t * t, lambda t: 2e6 * t, 0.0),
         "sign": (math.cos, math.sin, 0.7),

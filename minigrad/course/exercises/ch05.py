@@ -114,6 +114,8 @@ REST = """\
         return -self + other
 """
 
+UPSTREAM = "Each contribution is the local derivative × the gradient of the result."
+
 SOLUTION_A = HEAD + ADD + MUL + POW + RELU + REST
 
 
@@ -123,20 +125,21 @@ def _a(old: str, new: str, count: int = -1) -> str:
     return SOLUTION_A.replace(old, new, count)
 
 
-def _draw(*names):
-    return lambda r: {name: float(r.choice([-4, -3, -2, 2, 3, 4, 5, 6])) for name in names}
+def _draw(names, positive=(), negative=()):
+    """Whole numbers for the leaves: never 0, 1 or -1, which would hide a lost factor."""
+    choices = {**dict.fromkeys(positive, [2, 3, 4, 5, 6]), **dict.fromkeys(negative, [-6, -5, -4, -3, -2])}
+    return lambda r: {name: float(r.choice(choices.get(name, [-4, -3, -2, 2, 3, 4, 5, 6]))) for name in names}
 
 
-def _grads(expression, inputs, want, weight=1.0):
-    names = tuple(inputs)
-    return Probe(
-        f"gradients of {expression}",
-        (expression, inputs),
-        want,
-        drivers.value_grads,
-        weight,
-        draw=lambda r: (expression, _draw(*names)(r)),
-    )
+def _grads(expression, inputs, want, weight=1.0, **signs):
+    draw = _draw(tuple(inputs), **signs)
+    name = f"gradients of {expression}"
+    return Probe(name, (expression, inputs), want, drivers.value_grads, weight, draw=lambda r: (expression, draw(r)))
+
+
+def _forward(name, expression, inputs, want, **signs):
+    draw = _draw(tuple(inputs), **signs)
+    return Probe(name, (expression, inputs), want, drivers.value_forward, draw=lambda r: (expression, draw(r)))
 
 
 def _fresh_05a(rng):
@@ -164,13 +167,7 @@ EX_A = Exercise(
     stub=STUB_A,
     solution=SOLUTION_A,
     probes=(
-        Probe(
-            "a + b, a * b and a ** 3 compute",
-            ("a + b * a ** 3", {"a": 2.0, "b": 5.0}),
-            42.0,
-            drivers.value_forward,
-            draw=lambda r: ("a + b * a ** 3", _draw("a", "b")(r)),
-        ),
+        _forward("a + b, a * b and a ** 3 compute", "a + b * a ** 3", {"a": 2.0, "b": 5.0}, 42.0),
         Probe(
             "a product remembers its parents",
             ("a * b", {"a": 2.0, "b": 5.0}),
@@ -180,20 +177,32 @@ EX_A = Exercise(
         _grads("a + b", {"a": 2.0, "b": 5.0}, {"a": 1.0, "b": 1.0}),
         _grads("a * b", {"a": 4.0, "b": 7.0}, {"a": 7.0, "b": 4.0}),
         _grads("a ** 3", {"a": 2.0}, {"a": 12.0}),
-        Probe("relu above zero", ("relu(a)", {"a": 3.0}), {"a": 1.0}, drivers.value_grads),
+        _grads("relu(a)", {"a": 3.0}, {"a": 1.0}, positive=("a",)),
         Probe("relu below zero", ("relu(a)", {"a": -3.0}), {"a": 0.0}, drivers.value_grads),
-        Probe("relu computes", ("relu(a) + relu(b)", {"a": 3.0, "b": -4.0}), 3.0, drivers.value_forward),
-        _grads("a + a", {"a": 5.0}, {"a": 2.0}),
+        _forward("relu computes", "relu(a) + relu(b)", {"a": 3.0, "b": -4.0}, 3.0, positive=("a",), negative=("b",)),
+        # each rule once with an upstream gradient that is not 1 ...
+        _grads("(a + b) * c", {"a": 2.0, "b": 3.0, "c": 4.0}, {"a": 4.0, "b": 4.0, "c": 5.0}),
         _grads("(a * b) * c", {"a": 2.0, "b": 3.0, "c": 4.0}, {"a": 12.0, "b": 8.0, "c": 6.0}),
+        _grads("a ** 3 * b", {"a": 2.0, "b": 5.0}, {"a": 60.0, "b": 8.0}),
+        _grads(
+            "relu(a) * b + relu(c) * b", {"a": 3.0, "b": 5.0, "c": -4.0}, {"a": 5.0, "b": 3.0, "c": 0.0}, positive=("a",), negative=("c",)
+        ),
+        # ... and once into an input that already holds a contribution
+        _grads("a + a", {"a": 5.0}, {"a": 2.0}),
+        _grads("a * b + a * c", {"a": 2.0, "b": 3.0, "c": 4.0}, {"a": 7.0, "b": 2.0, "c": 2.0}),
+        _grads("a * c + b * c", {"a": 2.0, "b": 3.0, "c": 4.0}, {"a": 4.0, "b": 4.0, "c": 5.0}),
+        _grads("a ** 2 + a ** 3", {"a": 2.0}, {"a": 16.0}),
+        _grads("relu(a) + a", {"a": 3.0}, {"a": 2.0}, positive=("a",)),
         _grads("(a * b) ** 2", {"a": 2.0, "b": 3.0}, {"a": 36.0, "b": 24.0}),
         _grads("relu(a * b) + (a + b) * b", {"a": 2.0, "b": 3.0}, {"a": 6.0, "b": 10.0}),
         Probe("x * 3", ("x * 3", {"x": 4.0}), {"x": 3.0}, drivers.value_grads),
         Probe("3 * x", ("3 * x", {"x": 4.0}), {"x": 3.0}, drivers.value_grads),
-        Probe("1 + x", ("1 + x", {"x": 4.0}), 5.0, drivers.value_forward),
-        Probe("-x", ("-x", {"x": 4.0}), -4.0, drivers.value_forward),
-        Probe("x - 1", ("x - 1", {"x": 4.0}), 3.0, drivers.value_forward),
-        Probe("1 - x", ("1 - x", {"x": 4.0}), -3.0, drivers.value_forward),
-        Probe("(3 * x + 2) ** 2", ("(3 * x + 2) ** 2", {"x": 1.0}), {"x": 30.0}, drivers.value_grads, weight=2),
+        _forward("1 + x", "1 + x", {"x": 4.0}, 5.0),
+        _forward("-x", "-x", {"x": 4.0}, -4.0),
+        _forward("x - 1", "x - 1", {"x": 4.0}, 3.0),
+        _forward("1 - x", "1 - x", {"x": 4.0}, -3.0),
+        _grads("(1 - a) * b - a", {"a": 3.0, "b": 5.0}, {"a": -6.0, "b": -2.0}),
+        _grads("(3 * x + 2) ** 2", {"x": 1.0}, {"x": 30.0}, weight=2),
     ),
     bank=(
         Wrong(
@@ -220,6 +229,31 @@ EX_A = Exercise(
             "A value that is used twice gets two shares. With = the second wipes out the first: use +=.",
             when=lambda seen: _number(seen, "gradients of a + a", "a") == 1.0,
         ),
+        *(
+            Wrong(
+                f"{name} overwrites",
+                _a(rule, rule.replace(".grad += ", ".grad = ")),
+                f"A value that is used twice gets two contributions; in the {name} the second one replaces the first. Use += there, too.",
+                on=(f"gradients of {shows}",),
+            )
+            for name, rule, shows in (
+                ("product", MUL, "a * b + a * c"),
+                ("power", POW, "a ** 2 + a ** 3"),
+                ("relu", RELU, "relu(a) + a"),
+            )
+        ),
+        *(
+            Wrong(
+                f"{name} ignores the upstream gradient",
+                _a(rule, rule.replace(" * out.grad", "")),
+                f"{UPSTREAM} out.grad is missing in {where}.",
+                on=(f"gradients of {shows}",),
+            )
+            for name, where, rule, shows in (
+                ("power", "the power", POW, "a ** 3 * b"),
+                ("relu", "relu", RELU, "relu(a) * b + relu(c) * b"),
+            )
+        ),
         Wrong(
             "product's factors exchanged",
             _a(
@@ -235,13 +269,13 @@ EX_A = Exercise(
                 "self.grad += other.data * out.grad\n            other.grad += self.data * out.grad",
                 "self.grad += other.data\n            other.grad += self.data",
             ),
-            "Each share is the local derivative × the gradient that arrives at the result: out.grad is missing in the product.",
+            f"{UPSTREAM} out.grad is missing in the product.",
             on=("gradients of (a * b) * c", "gradients of a * b"),
         ),
         Wrong(
             "sum ignores what arrives",
             _a("self.grad += out.grad\n            other.grad += out.grad", "self.grad += 1.0\n            other.grad += 1.0"),
-            "Each share is the local derivative × the gradient that arrives at the result: out.grad is missing in the sum.",
+            f"{UPSTREAM} out.grad is missing in the sum.",
             on=("gradients of relu(a * b) + (a + b) * b", "gradients of a + b"),
         ),
         Wrong(
@@ -260,13 +294,13 @@ EX_A = Exercise(
             "relu lets everything through",
             _a("(1.0 if self.data > 0 else 0.0) * out.grad", "out.grad"),
             "Where relu cut the number off, moving the input changes nothing: no gradient may pass there.",
-            on=("relu below zero", "relu above zero"),
+            on=("relu below zero", "gradients of relu(a)"),
         ),
         Wrong(
             "relu passes data instead of gradient",
             _a("(1.0 if self.data > 0 else 0.0) * out.grad", "out.data * out.grad"),
             "Above zero relu is the identity: what is the slope of the identity? It is not the number itself.",
-            on=("relu above zero",),
+            on=("gradients of relu(a)",),
         ),
         Wrong(
             "1 - x the wrong way round",

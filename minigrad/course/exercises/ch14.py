@@ -136,31 +136,25 @@ EX_A = Exercise(
 )
 
 STUB_B = '''\
-def row_sums(z, h=1e-5):
-    """The sum of each row of softmax's Jacobian at the list z, by central differences: what do you expect?
+def row_sums(f, z, h=1e-5):
+    """The sum of each row of f's Jacobian at z, by central differences. f turns a list into a list of the same length.
 
-    Row i holds the derivatives of s[i] with respect to every z[j]. Return one sum per row.
+    Row i holds the derivatives of f(z)[i] with respect to every z[j]. Call f only twice, however long z is.
     """
-    from math import exp
-
-    def softmax(z):
-        e = [exp(v) for v in z]
-        return [v / sum(e) for v in e]
-
     ...  # a row's sum is itself a derivative: along which direction?
 '''
 
 SOLUTION_B = """\
-def row_sums(z, h=1e-5):
-    from math import exp
-
-    def softmax(z):
-        e = [exp(v) for v in z]
-        return [v / sum(e) for v in e]
-
-    up, down = softmax([v + h for v in z]), softmax([v - h for v in z])
+def row_sums(f, z, h=1e-5):
+    up, down = f([v + h for v in z]), f([v - h for v in z])
     return [(u - d) / (2 * h) for u, d in zip(up, down)]
 """
+
+ROW_SUMS = {  # by hand
+    "softmax": lambda z: [0.0] * len(z),
+    "squares": lambda z: [2 * v for v in z],
+    "neighbours": lambda z: [a + b for a, b in zip(z, [*z[1:], z[0]], strict=True)],
+}
 
 
 def _b(old, new):
@@ -168,51 +162,83 @@ def _b(old, new):
     return SOLUTION_B.replace(old, new)
 
 
+def _rows(name, f, z):
+    def draw(r):
+        return f, [round(r.uniform(-2, 2), 2) for _ in z]
+
+    return Probe(name, (f, z), lambda f, z: ROW_SUMS[f](z), drivers.row_sums, rtol=1e-7, atol=1e-8, draw=draw)
+
+
 EX_B = Exercise(
     "14.b",
-    "Why the rows add up to nothing",
+    "What a row adds up to",
     "Z",
     1,
     6,
     2,
-    "Show with numbers that every row of softmax's Jacobian adds up to the same thing, whatever z is.",
+    "Write the sum of every row of a Jacobian, with two calls of the function. Then try it on softmax.",
     "row_sums",
     STUB_B,
     SOLUTION_B,
     probes=(
-        Probe("three numbers", ([0.1, 1.0, -0.5],), [0.0] * 3, atol=1e-8, draw=lambda r: ([round(r.uniform(-2, 2), 2) for _ in range(3)],)),
-        Probe("five numbers", ([1.0, 2.0, 3.0, 4.0, 5.0],), [0.0] * 5, atol=1e-8),
-        Probe("two equal numbers", ([3.0, 3.0],), [0.0] * 2, atol=1e-8),
+        _rows("softmax of three numbers", "softmax", [0.1, 1.0, -0.5]),
+        _rows("every entry squared", "squares", [1.0, 2.0, 3.0, -4.0, 5.0]),
+        _rows("each entry times the next", "neighbours", [3.0, 0.5, -2.0]),
+        Probe(
+            "calls of f",
+            ("squares", [0.5] * 40),
+            driver=drivers.row_sum_calls,
+            accept=lambda got, *_: None if got["calls"] <= 2 else "f was called more than twice: no column has to be computed by itself",
+        ),
     ),
     bank=(
         Wrong(
             "one z moves",
-            "def row_sums(z, h=1e-5):\n    from math import exp\n\n    def softmax(z):\n        e = [exp(v) for v in z]\n        "
-            "return [v / sum(e) for v in e]\n\n    up, down = softmax([z[0] + h, *z[1:]]), softmax([z[0] - h, *z[1:]])\n    "
-            "return [(u - d) / (2 * h) for u, d in zip(up, down)]\n",
+            _b("f([v + h for v in z]), f([v - h for v in z])", "f([z[0] + h, *z[1:]]), f([z[0] - h, *z[1:]])"),
             "That is one column: only z[0] moved. For the sum over all j, every z[j] moves by the same amount.",
-            on=("three numbers",),
+            on=("each entry times the next",),
             credit=0.4,
         ),
         Wrong(
-            "not normalised",
-            _b("v / sum(e) for v in e", "v for v in e"),
-            "softmax divides by the sum: without it the rows do not cancel.",
-            on=("three numbers",),
-            credit=0.4,
+            "every column",
+            """\
+def row_sums(f, z, h=1e-5):
+    sums = [0.0] * len(z)
+    for j in range(len(z)):
+        up, down = f([v + h * (i == j) for i, v in enumerate(z)]), f([v - h * (i == j) for i, v in enumerate(z)])
+        sums = [s + (u - d) / (2 * h) for s, u, d in zip(sums, up, down)]
+    return sums
+""",
+            "The numbers are right, and each column was computed by itself. The sum needs one direction only: all of z moves at once.",
+            when=lambda seen: seen.value("calls of f")["calls"] > 2,
+            credit=0.7,
+        ),
+        Wrong(
+            "not divided by two",
+            _b("(2 * h)", "h"),
+            "Twice too large: how far apart are the two points at which f is called?",
+            on=("each entry times the next", "every entry squared"),
+            credit=0.6,
+        ),
+        Wrong(
+            "what softmax gives",
+            "def row_sums(f, z, h=1e-5):\n    return [0.0] * len(z)\n",
+            "That is what you may expect of softmax. Measure it, and the other functions as well.",
+            on=("each entry times the next", "every entry squared"),
+            credit=0.0,
         ),
         Wrong(
             "one total",
             _b("[(u - d) / (2 * h) for u, d in zip(up, down)]", "sum((u - d) / (2 * h) for u, d in zip(up, down))"),
             "One sum for each row is wanted, not the sum of everything.",
-            on=("three numbers",),
+            on=("each entry times the next",),
             credit=0.5,
         ),
         Wrong(
             "the values",
             _b("(u - d) / (2 * h)", "(u + d) / 2"),
-            "That is softmax itself. How does it change when all z grow together?",
-            on=("three numbers",),
+            "That is f itself. How does it change when all of z grows together?",
+            on=("each entry times the next",),
             credit=0.2,
         ),
     ),

@@ -42,6 +42,7 @@ EX_A = Exercise(
     probes=(
         _gp("right: sin", "sin", True),
         _gp("right, and large: 1e6·x²", "large", True),
+        _gp("right, large and falling: -1e6·x²", "falling", True),
         _gp("right, and zero: x² at 0", "zero", True),
         _gp("right, and zero: 1e6·x² at 0", "curved", True),
         _gp("wrong by a sign", "sign", False),

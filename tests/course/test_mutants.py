@@ -1,0 +1,53 @@
+"""No broken reference solution passes: every code exercise's probes are tested by breaking its solution in one place."""
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from minigrad.course import exercises
+from minigrad.course.judge import judge, run_probes
+
+from .mutants import mutants
+
+CODE = [ex for ex in exercises.values() if not ex.is_value]
+
+SQUARED = "the difference is squared, so its sign does not matter"
+HARMLESS = {
+    "02.b": {"todo.pop(0) -> todo.pop()": "any order with the root first is right"},
+    "03.c": {"abs(x) -> x": "the formula is even in x; abs only keeps exp from overflowing beyond |x| = 354"},
+    "05.a": {"self.grad -> 1.0": "in __repr__"},
+    "05.c": {"out - target -> target - out": SQUARED},
+    "07.b": {"w * x - y -> y - w * x": SQUARED},
+    "07.c": {"w * x - y -> y - w * x": SQUARED},
+    "08.b": {"len(v) -> v #2": "in the text of the error", "len(jacobian) -> jacobian #2": "in the text of the error"},
+    "10.c": {"out - target -> target - out": SQUARED},
+    "14.c": {"x - x.mean() -> x.mean() - x": "x_hat stands in the rule twice, so its sign does not matter"},
+    "15.d": {"w * x - y -> y - w * x": SQUARED, "w.item() -> w": "a tensor of one number is read as that number"},
+    "17.d": {"w - 3 -> 3 - w": SQUARED},
+    "18.a": {"df(x) - numeric -> numeric - df(x)": "only its size is compared"},
+}
+
+
+def survivors(ex, seed=None):
+    """The mutants of an exercise's solution that keep every point, on the probes' own inputs or on drawn ones."""
+    ex = replace(ex, limits=replace(ex.limits, seconds=0.4))
+    rng = random.Random(seed)
+    inputs = {p.name: p.draw(rng) for p in ex.probes if p.draw} if seed is not None else None
+    for what, source in mutants(ex.solution):
+        try:
+            entry = ex.load(source)
+        except Exception:
+            continue
+        if judge(ex, run_probes(ex, entry, inputs), inputs).score == 1:
+            yield what
+
+
+@pytest.mark.parametrize("ex", CODE, ids=lambda ex: ex.id)
+def test_every_mutant_of_the_solution_loses_points(ex):
+    assert set(survivors(ex)) == set(HARMLESS.get(ex.id, ()))
+
+
+@pytest.mark.parametrize("ex", CODE, ids=lambda ex: ex.id)
+def test_every_mutant_loses_points_on_drawn_inputs(ex):
+    assert set(survivors(ex, seed=1)) <= set(HARMLESS.get(ex.id, ()))
