@@ -15,13 +15,13 @@ from ..core import dtypes, errors
 from ..core.constants import zeros_like
 from ..core.dispatch import state
 from ..core.node import ALONE
-from ..core.variable import INFERENCE, alias, extra_of, refresh, refusal, set_tangent
+from ..core.variable import INFERENCE, Variable, alias, extra_of, refresh, refusal, requires, set_tangent
 from ..ops.shape import cast, copy, copy_slices
 
 
 def write(x, op, *args):
     """`x.op_(*args)`: replace the numbers of `x` by op(x, *args). Returns x."""
-    check(x)
+    check(x, *args)
     if not state.grad:
         return overwrite(x, op(x, *args))
     old = alias(x)
@@ -35,11 +35,9 @@ def write(x, op, *args):
     return overwrite(x, out)
 
 
-def check(x, source=None):
-    """Raise PyTorch's error if recording makes a write into `x` meaningless."""
-    if x.origin is not None:
-        refresh(x)
-    involved = x.requires or (x.origin is not None and x.origin.base.requires) or (source is not None and source.requires)
+def check(x, *sources):
+    """Raise PyTorch's error if recording makes a write of `sources` into `x` meaningless."""
+    involved = requires(x) or any([isinstance(s, Variable) and requires(s) for s in sources])
     if not state.grad or not involved:
         if x.version is INFERENCE and not state.inference:
             raise errors.new(
@@ -51,9 +49,10 @@ def check(x, source=None):
         return
     view = x.origin
     if view is not None:
-        if view.refused:
+        if view.created:
             raise errors.new(RuntimeError, refusal(x))
-        if view.base.requires and view.base.edge is None:
+        refresh(x)
+        if x.requires and view.base.edge is None:
             raise RuntimeError(
                 errors.explain(
                     "a view of a leaf Variable that requires grad is being used in an in-place operation.",
@@ -63,7 +62,7 @@ def check(x, source=None):
                     "chapter 15, Bug clinic",
                 )
             )
-    elif x.requires and x.edge is None:
+    if x.requires and x.edge is None:
         raise RuntimeError(
             errors.explain(
                 "a leaf Variable that requires grad is being used in an in-place operation.",

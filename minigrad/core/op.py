@@ -461,27 +461,12 @@ def view_of(out, x, op, params, number):
     """Make `out` a view of `x`: it shares the storage and the version, and knows how to be made again from the base."""
     out.version = x.version
     step = (op, params, number)
-    if number is not None:
-        refused = (
-            "{which} is a view and is being modified inplace. This view is the output of a function that returns "
-            "multiple views. Such functions do not allow the output views to be modified inplace. You should replace the inplace operation "
-            "by an out-of-place one."
-        )
-    elif not state.grad:
-        refused = (
-            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case is "
-            "ambiguous and "
-            "error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside the "
-            "no_grad block "
-            "(if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
-        )
-    else:
-        refused = ""
+    created = "inference" if state.inference else "no_grad" if not state.grad else "" if number is None else "multiple"
     version = 0 if x.version is INFERENCE else x.version[0]
     if x.origin is None:
-        out.origin = View(x, Replay((step,)), version, refused)
+        out.origin = View(x, Replay((step,)), version, created)
     else:
-        out.origin = View(x.origin.base, Replay((*x.origin.replay, step)), version, refused or x.origin.refused)
+        out.origin = View(x.origin.base, Replay((*x.origin.replay, step)), version, created or x.origin.created)
 
 
 def record_several(op, arrays, node, source):

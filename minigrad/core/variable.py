@@ -85,13 +85,14 @@ class Replay(tuple):
 class View:
     """How a view comes from its base."""
 
-    __slots__ = ("base", "refused", "replay", "version")
+    __slots__ = ("base", "created", "leaf", "replay", "version")
 
-    def __init__(self, base, replay, version, refused=""):
+    def __init__(self, base, replay, version, created=""):
         self.base = base  # never itself a view
         self.replay = replay
         self.version = version  # of the storage when the view's edge was last right
-        self.refused = refused  # PyTorch's sentence if this view must not be written to while recording
+        self.created = created  # "no_grad", "inference", "multiple" or "function": the view must not be written to while recording
+        self.leaf = False  # requires_grad_() was called on the view itself
 
 
 class Extra:
@@ -155,10 +156,15 @@ def set_tangent(x, level, tangent):
 
 
 def leaf_edge(x: Variable):
-    """The edge of a leaf that requires gradients: its one AccumulateGrad, made anew when nothing holds the old one any more."""
+    """The edge of a leaf that requires gradients: its one AccumulateGrad, made anew when nothing holds the old one any more.
+
+    None for a view that requires gradients only because its base does: it was made where nothing is recorded.
+    """
     extra = x.extra or extra_of(x)
     node = extra.accumulator and extra.accumulator()
     if node is None:
+        if x.origin is not None and not x.origin.leaf:
+            return None
         node = AccumulateGrad(x)
         extra.accumulator = weakref.ref(node)
     return (node, 0)
@@ -167,30 +173,65 @@ def leaf_edge(x: Variable):
 def edge_of(x: Variable):
     """Where the gradient of `x` goes: (node, output number), or None for a constant."""
     if x.origin is not None:
-        refresh(x)
+        refresh(x, always=True)
     if not x.requires:
         return None
     return x.edge if x.edge is not None else leaf_edge(x)
 
 
-def refusal(x: Variable) -> str:
-    """PyTorch's sentence why the view `x` must not be written to while recording; empty if it may be."""
-    op, _, number = x.origin.replay[-1]
-    output, name = (x.edge[1], short_name(x.edge[0])) if x.edge is not None else (number or 0, op.node_name.split("Backward")[0])
-    return x.origin.refused.replace("{which}", f"Output {output} of {name}")
+_SURROUNDING = (
+    " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the "
+    "inplace either both inside the {mode} block (if you don't want the inplace to be tracked) or both outside (if you want the inplace "
+    "to be tracked)."
+)
+_WHY_REFUSED = {
+    "multiple": " This view is the output of a function that returns multiple views. Such functions do not allow the output views to be "
+    "modified inplace. You should replace the inplace operation by an out-of-place one.",
+    "no_grad": _SURROUNDING.format(mode="no_grad"),
+    "inference": _SURROUNDING.format(mode="inference_mode"),
+    "function": " This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to handle "
+    "view+inplace would override the custom backward associated with the custom Function, leading to incorrect gradients. This behavior "
+    "is forbidden. You can fix this by cloning the output of the custom Function.",
+}
 
 
-def refresh(x: Variable) -> None:
-    """Bring a view's place in the graph up to date: if its storage was written to, its history starts at its base's new history."""
+def refusal(x: Variable, written="is being") -> str:
+    """PyTorch's sentence why the view `x` must not be written to while recording. `written`: what was written to, and when."""
+    created = x.origin.created
+    output = None if x.edge is None else f"Output {x.edge[1]} of {short_name(x.edge[0])} is a view"
+    if output is not None and created in ("multiple", "function"):
+        start = f"{output} and {written} modified inplace."
+    else:
+        start = "A view was created in" if output is None else f"{output} of a view which was created in"
+        start += f" inference mode and {written} modified inplace in normal mode." if created == "inference" else (
+            f" no_grad mode and {written} modified inplace with grad mode enabled."
+        )
+    return start + _WHY_REFUSED[created]
+
+
+def requires(x: Variable) -> bool:
+    """Does a gradient reach `x`? A view requires gradients if its base does."""
     view = x.origin
+    return x.requires if view is None else x.edge is not None or view.leaf or view.base.requires
+
+
+def refresh(x: Variable, always=False) -> None:
+    """Bring a view's place in the graph up to date: if its storage was written to, its history starts at its base's new history.
+
+    Raises RuntimeError if it must not have one: while recording, or `always`.
+    """
+    view = x.origin
+    base = view.base
+    if x.edge is None and not base.requires:
+        x.requires = view.leaf
+        return
+    x.requires = True
     if x.version is INFERENCE or view.version == x.version[0]:  # a tensor of inference mode has no history to follow
         return
-    view.version = x.version[0]
-    base = view.base
-    if view.refused and base.requires and state.grad:
-        others = "its base or another view of its base has been modified inplace"
-        raise RuntimeError(refusal(x).replace("is being modified inplace", others))
-    if not base.requires or base.edge is None:  # the base has no history: a plain constant, or a leaf written to under no_grad
+    if view.created:
+        if always or state.grad:
+            raise errors.new(RuntimeError, refusal(x, "its base or another view of its base has been"))
         return
     again = view_again(base, view.replay)
     x.edge, x.requires = again.edge, again.requires
+    view.version = x.version[0]  # last: what was refused is refused again

@@ -17,7 +17,7 @@ from .. import autograd
 from ..autograd.forward_mode import Level
 from ..core.dispatch import handling, state
 from ..core.node import AccumulateGrad
-from ..core.variable import alias, leaf_edge, wrap
+from ..core.variable import alias, edge_of, leaf_edge, wrap
 from ..ops import shape
 from ..random import get_rng_state, set_rng_state
 from ..tensors.create import zeros_like
@@ -84,8 +84,9 @@ def _ends(node, seen, found):
 def _open_ends(x):
     """The leaves, not closed, that `x` depends on."""
     found, seen = set(), set()
-    if x.requires_grad:
-        _ends((x.edge or leaf_edge(x))[0], seen, found)
+    edge = edge_of(x)
+    if edge is not None:
+        _ends(edge[0], seen, found)
     return found
 
 

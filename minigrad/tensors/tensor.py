@@ -144,9 +144,7 @@ class Tensor(Variable):
 
     @property
     def requires_grad(self) -> bool:
-        if self.origin is not None:
-            refresh(self)
-        return self.requires
+        return variable.requires(self)
 
     @requires_grad.setter
     def requires_grad(self, value):
@@ -179,19 +177,21 @@ class Tensor(Variable):
         if requires_grad and self.version is INFERENCE and not state.inference:
             raise errors.new(RuntimeError, "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         self.requires = requires_grad
+        if self.origin is not None:
+            self.origin.leaf = requires_grad
         return self
 
     @property
     def is_leaf(self) -> bool:
         if self.origin is not None:
-            refresh(self)
+            refresh(self, always=True)
         return self.edge is None
 
     @property
     def grad_fn(self):
         """The node of the operation that made this tensor; None for leaves and constants."""
         if self.origin is not None:
-            refresh(self)
+            refresh(self, always=True)
         return None if self.edge is None else self.edge[0]
 
     @property
@@ -371,13 +371,16 @@ class Tensor(Variable):
         return array.copy() if copy else array
 
     def __repr__(self) -> str:
-        grad_fn = None if self.grad_fn is None else type(self.grad_fn).__name__
+        try:
+            grad_fn = None if self.grad_fn is None else type(self.grad_fn).__name__
+        except RuntimeError:  # a view whose place in the graph is forbidden, see variable.refresh
+            grad_fn = "Invalid"
         tangent = None
         if self.extra is not None and self.extra.tangents:
             for level in state.handlers:
                 tangent = level.tangent(self) if hasattr(level, "tangent") else tangent
         tangent = None if tangent is None else repr(tangent)
-        return printing.tensor_str(self.array, self.dtype, requires_grad=self.requires, grad_fn=grad_fn, tangent=tangent)
+        return printing.tensor_str(self.array, self.dtype, requires_grad=self.requires_grad, grad_fn=grad_fn, tangent=tangent)
 
     def __format__(self, spec):
         if self.array.ndim == 0:

@@ -1,9 +1,10 @@
 """Real PyTorch's answers to whole snippets (classes, transforms, checkpoints), stored, and replayed by minigrad under the name of torch.
 
-    python -m tests.autograd.reference          # ask torch 2.13 again and store its answers (needs torch)
+    python -m tests.autograd.reference [family ...]   # ask torch 2.13 again and store its answers (needs torch)
 
 A snippet begins with a line `### name` in cases/<family>.txt; its last expression is the answer, with what it prints. Bound
-names: torch, np, nn, F, AF (autograd.functional), fw (forward_ad), those of torch.func, checkpoint(_sequential), once_differentiable.
+names: torch, np, nn, F, AF (autograd.functional), fw (forward_ad), those of torch.func, checkpoint(_sequential), once_differentiable,
+and error(f), which calls f and gives the error's type and first line, so that a snippet goes on after it.
 Compared: structure, dtypes, shapes, numbers, whether a graph is attached, printed text, or the error's type and first line.
 """
 
@@ -74,7 +75,16 @@ def names(torch: Any) -> dict[str, Any]:
         "checkpoint_sequential": utils.checkpoint_sequential,
         "once_differentiable": import_module(f"{package}.autograd.function").once_differentiable,
         "warnings": warnings,
+        "error": error,
     }
+
+
+def error(function: Any) -> Any:
+    """The error that a call raises, as its type and first line; else its result."""
+    try:
+        return function()
+    except Exception as e:
+        return [type(e).__name__, str(e).strip().split("\n")[0].strip()]
 
 
 def run(torch: Any, code: str) -> Any:
@@ -147,6 +157,8 @@ def main() -> None:
     found: dict[str, dict[str, Any]] = {}
     for key, code in snippets().items():
         family, _, name = key.partition("/")
+        if sys.argv[1:] and family not in sys.argv[1:]:
+            continue
         found.setdefault(family, {})[name] = run(torch, code)
     for family, answers in found.items():
         lines = ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in answers.items())
