@@ -50,8 +50,10 @@ def _warm_soon() -> None:
 class Tape:
     """A recorded computation that can be run again without building it again.
 
-    root: the `Value` that was computed (or an object of a learner's own class with micrograd's names). Nodes and edges are numbered as
-    in `trace(root)`. The tape keeps no Value alive. A leaf that is gone keeps its last number.
+    root: the `Value` that was computed, or an object of a learner's own class with micrograd's names. Nodes and edges are numbered as
+    in `trace(root)`. Parents in a set have no order of their own, and names help to choose one: for such a class make one recording for
+    both, `graph = record(root, names)`, then `trace(graph, names)` and `Tape(graph)`.
+    The tape keeps no Value alive. A leaf that is gone keeps its last number.
 
     >>> from minigrad import Value
     >>> x = Value(1.0)
@@ -70,7 +72,7 @@ class Tape:
 
         from .kernels.tape import CODES, FIXED, batches
 
-        graph = record(root)
+        graph = root if isinstance(root, Recorded) else record(root)
         count = len(graph.objects)
         self.root = graph.root
         self._walk, self._shape = _shape(graph)
@@ -173,7 +175,7 @@ class Tape:
 
         Raises ValueError, naming the first difference, if the program took another course: then it needs a tape of its own.
         """
-        graph = record(root)
+        graph = root if isinstance(root, Recorded) else record(root)
         walk, shape = _shape(graph)
         if shape != self._shape:
             raise ValueError(_difference(self._shape, shape))

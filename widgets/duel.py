@@ -35,12 +35,14 @@ def first_difference(left: Trace, right: Trace, rtol: float = 1e-4) -> Differenc
 
     Compared are structure (which node is computed from which), then values in the order of computing, then what each edge sends in
     the order of the backward pass. Names of operations may differ: a rule of your own against the built-in one is what a duel is for.
+    Operands of + and × may be swapped, because some classes keep them in a set.
     """
-    ours, theirs = _nodes(left), _nodes(right)
+    ours, theirs, parents_of = _paired(left, right)
+    places = {i: k for k, i in enumerate(ours)}, {j: k for k, j in enumerate(theirs)}
     for i, j in zip(ours, theirs, strict=False):
         a, b = left["nodes"][i], right["nodes"][j]
         at = _event(left, i)
-        parents = [[place.index(p) for p in _parents(t, n) if p in place] for t, n, place in ((left, i, ours), (right, j, theirs))]
+        parents = [[place[p] for p in of[n] if p in place] for of, n, place in zip(parents_of, (i, j), places, strict=True)]
         kinds = [n["kind"] == "operation" for n in (a, b)]
         if kinds[0] != kinds[1] or parents[0] != parents[1] or a.get("shape") != b.get("shape"):
             say = f"**They part at {a['label']}:** the first computes {_made(a)}, the second {_made(b)}."
@@ -114,12 +116,71 @@ def first_wrong_grad(trace: Trace, grads: list[float | None], which: str, rtol: 
     return None
 
 
+COMMUTE = {"+", "*"}
+
+
+def _paired(left: Trace, right: Trace) -> tuple[list[int], list[int], tuple[list[list[int]], list[list[int]]]]:
+    """The nodes of both graphs in an order in which equal programs have equal nodes at equal places, and each graph's parents by slot.
+
+    Where the two multiply or add, the right's two operands are swapped if they fit the left's better that way round.
+    """
+    parents = _parents(left), _parents(right)
+    keys: dict[Any, int] = {}  # what is known about a node -> a number, the same in both graphs
+    looks = [(_looks(left, parents[0], keys, numbers), _looks(right, parents[1], keys, numbers)) for numbers in (False, True)]
+    pairs, seen = [], set()
+    stack = [(left["root"], right["root"], False)]
+    while stack:
+        i, j, parents_done = stack.pop()
+        if parents_done:
+            pairs.append((i, j))
+        if parents_done or i in seen:
+            continue
+        seen.add(i)
+        ours, theirs = parents[0][i], parents[1][j]
+        if len(ours) == len(theirs) == 2 and {left["nodes"][i]["op"], right["nodes"][j]["op"]} <= COMMUTE:
+            straight, swapped = ([sum(of_left[p] == of_right[q] for p, q in zip(ours, order, strict=True)) for of_left, of_right in looks]
+                                 for order in (theirs, theirs[::-1]))  # fmt: skip
+            if swapped > straight:
+                theirs.reverse()
+        stack.append((i, j, True))
+        stack += [(p, q, False) for p, q in zip(reversed(ours), reversed(theirs), strict=False)]
+    if len(pairs) == len(_nodes(left)) == len(_nodes(right)) and len({j for _, j in pairs}) == len(pairs):
+        pairs.sort()
+        return [i for i, _ in pairs], [j for _, j in pairs], parents
+    return _nodes(left), _nodes(right), parents
+
+
+def _looks(trace: Trace, parents: list[list[int]], keys: dict[Any, int], numbers: bool) -> list[int]:
+    """For each node a number that stands for what it is made from and what is made from it; with or without values."""
+
+    def key(*what) -> int:
+        return keys.setdefault(what, len(keys))
+
+    made = []
+    for n in trace["nodes"]:
+        of = [made[p] for p in parents[n["id"]]]
+        value = (n["value"] if isinstance(n["value"], str) else f"{n['value']:.3g}") if numbers else ""
+        made.append(key(n["kind"] == "operation", value, *(sorted(of) if n["op"] in COMMUTE else of)))
+    uses: list[list[int]] = [[] for _ in made]
+    used = [0] * len(made)
+    for i in reversed(range(len(made))):
+        used[i] = key("used", made[i], *sorted(uses[i]))
+        for slot, p in enumerate(parents[i]):
+            uses[p].append(key("use", used[i], 0 if trace["nodes"][i]["op"] in COMMUTE else slot))
+    return used
+
+
 def _nodes(trace: Trace) -> list[int]:
     return [n["id"] for n in trace["nodes"] if n["kind"] != "constant"]
 
 
-def _parents(trace: Trace, node: int) -> list[int]:
-    return [e["source"] for e in trace["edges"] if e["target"] == node]
+def _parents(trace: Trace) -> list[list[int]]:
+    """For each node its parents by slot, without plain numbers."""
+    out: list[list[int]] = [[] for _ in trace["nodes"]]
+    for e in trace["edges"]:
+        if trace["nodes"][e["source"]]["kind"] != "constant":
+            out[e["target"]].append(e["source"])
+    return out
 
 
 def _event(trace: Trace, node: int) -> int:
@@ -172,7 +233,7 @@ class Duel(ipywidgets.VBox):
             if self.difference is None and view.grads:
                 found = first_wrong_grad(view.whole, view.grads, which)
                 if isinstance(found, Difference):
-                    ours, theirs = _nodes(left.whole), _nodes(right.whole)
+                    ours, theirs, _ = _paired(left.whole, right.whole)
                     at = (ours if view is left else theirs).index(found.left)
                     self.difference, say, wrong = found._replace(left=ours[at], right=theirs[at]), found.say, view
                 elif found:

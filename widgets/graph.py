@@ -310,12 +310,13 @@ class GraphView(anywidget.AnyWidget):
                 count = len({id(root)}.union(id(parent) for node in order for parent in node._prev))
                 root, names = newest(order, names)
                 words.append(f"This graph has {count:,} nodes; only the newest {TRACED:,} operations were traced, and what enters them.")
-            things = record(root, names).objects
+            graph = record(root, names)  # one for the picture and the tape: parents in a set are ordered once
+            things = graph.objects
             if not isinstance(root, Value):
                 self.grads = [float(g) if isinstance(g := getattr(thing, "grad", None), (int, float)) else None for thing in things]
-            if not count:
-                outdated = refresh(things)
-            whole = trace(root, names, cell_name=_cell_name)
+            if not count and (outdated := refresh(things)):
+                graph = record(root, names)
+            whole = trace(graph, names, cell_name=_cell_name)
             if isinstance(root, Value) and not count:
                 words += unused_words(whole, unused(things, names))
             if outdated:
@@ -323,7 +324,7 @@ class GraphView(anywidget.AnyWidget):
                 words.append(f"An input was changed after {result} was computed, so the recorded operations were computed again.")
             if len(things) <= 4 * MOST:
                 with contextlib.suppress(ValueError):  # an operation that the tape does not know: no sliders, everything else works
-                    self._tape = Tape(root)
+                    self._tape = Tape(graph)
                     leaves = [n["id"] for n in whole["nodes"] if n["kind"] == "leaf" and math.isfinite(static.number(n["value"]))]
         self._objects = [_weak(thing) for thing in things]
         self._labels = {n["label"]: ref for n, ref in zip(whole["nodes"], self._objects, strict=True) if n["named"]}

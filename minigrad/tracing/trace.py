@@ -173,7 +173,8 @@ def trace(
 ) -> Trace:
     """Everything that was computed on the way to `root`, as plain data.
 
-    `root` is a `Value`, a Tensor, or an object of a learner's own class with micrograd's names (`data`, `_prev`, `_op`, perhaps `label`).
+    `root` is a `Value`, a Tensor, or an object of a learner's own class with micrograd's names (`data`, `_prev`, `_op`, perhaps `label`);
+    or what `record` returned for one of these two, so that a trace and a tape of one recording number their nodes alike.
     `names` maps variable names to objects, such as a notebook's namespace: a node gets the first name that is bound to it or that
     leads to it through lists, dicts and attributes ("w[0]", "model.layers[0].b"); names that start with "_" are not looked at.
     An object's own `label` wins. `cell_name` translates the file name of recorded source lines ("In [4]"). `second` (Tensors only) adds the
@@ -191,7 +192,7 @@ def trace(
         from . import tensor_trace
 
         return tensor_trace.trace_tensor(cast(Any, root), names, title, cell_name, second)
-    graph = record(root, names)
+    graph = root if isinstance(root, Recorded) else record(root, names)
     texts, named = _labels(graph)
     sources = [_source(obj, cell_name) for obj in graph.objects]
     grads = graph.gradients()
@@ -385,10 +386,10 @@ def _record_other(graph: Recorded, root: object, names: Mapping[str, object] | N
         if not isinstance(obj._prev, (set, frozenset)):
             return parents
         parents.sort(key=lambda p: print_of[id(p)])
-        if len(parents) == 1 and rule_for(str(obj._op), 1) is None and rule_for(str(obj._op), 2):
+        op = str(obj._op)
+        if len(parents) == 1 and (rule_for(op, 1) is None or not _gives(op, parents, obj)) and rule_for(op, 2):
             return parents * 2
-        rule = rule_for(str(obj._op), len(parents))
-        if len(parents) == 2 and rule and not _same(_apply(rule, parents), obj.data) and _same(_apply(rule, parents[::-1]), obj.data):
+        if len(parents) == 2 and not _gives(op, parents, obj) and _gives(op, parents[::-1], obj):
             return parents[::-1]
         return parents
 
@@ -426,8 +427,13 @@ def _apply(rule: Rule, parents: list) -> Value:
     return rule.compute(*(Value(p.data) for p in parents))
 
 
-def _same(made: Value, data: float) -> bool:
-    return made.data == data or (made.data != made.data and data != data)
+def _gives(op: str, parents: list, obj: Any) -> bool:
+    """Is `obj.data` what this operation computes from these parents?"""
+    rule = rule_for(op, len(parents))
+    if rule is None:
+        return False
+    data, made = obj.data, _apply(rule, parents).data
+    return made == data or (made != made and data != data)
 
 
 def _postorder(root: Any, parents_of: Callable[[Any], Iterable] = _parents) -> list:
