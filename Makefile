@@ -98,11 +98,11 @@ binder: .venv/test
 commands: .venv/test .venv/warm
 	MINIGRAD_COMMANDS=all $(PY) -m pytest -rs tests/test_commands.py $(ARGS)
 
-site: .venv/site api
-	$(PY) -m tests.site --api build/api $(if $(PYODIDE),--pyodide "$(PYODIDE)")
+site: build/site-venv/made api
+	build/site-venv/$(notdir $(BIN))/python -m tests.site --api build/api $(if $(PYODIDE),--pyodide "$(PYODIDE)")
 
-site-check: .venv/site
-	$(PY) -m tests.site.check
+site-check: build/site-venv/made
+	build/site-venv/$(notdir $(BIN))/python -m tests.site.check
 
 grade-soak: .venv/test
 	$(PY) -m tests.course.classroom
@@ -136,8 +136,12 @@ clean:
 	@$(KERNEL)
 	@touch $@ .venv/lab
 
-.venv/site: .venv/test
-	$(INSTALL) --editable ".[dev,instructors,site]"
+# The site's packages live apart, because JupyterLite's extension logs an error on every page of an ordinary JupyterLab.
+build/site-venv/made: .venv/made pyproject.toml constraints.txt
+	@echo "minigrad: installing JupyterLite into build/site-venv"
+	@mkdir -p build
+	@$(PYTHON) -m venv --clear build/site-venv
+	build/site-venv/$(notdir $(BIN))/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt --editable ".[dev,site]"
 	@touch $@
 
 .venv/warm: .venv/made pyproject.toml constraints.txt $(wildcard minigrad/kernels/*.py)
