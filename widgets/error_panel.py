@@ -1,4 +1,4 @@
-"""After an error of the engine: its own sentence, the learner's lines, then a panel that explains.
+"""After an error of the engine: its own sentence, the learner's lines, then a panel that explains, if there is one for it.
 
 What lives here: getting in between IPython and the screen, and getting out of the way. What does not: what the errors mean (explain/).
 An exception that is not the engine's, or whose panel fails, is shown as IPython shows it; `%tb` shows the whole of it always.
@@ -6,8 +6,11 @@ An exception that is not the engine's, or whose panel fails, is shown as IPython
 
 from __future__ import annotations
 
+import logging
 import types
+from traceback import walk_tb
 
+_log = logging.getLogger(__name__)
 BELOW = 12  # frames of the learner's own that are shown at most
 
 
@@ -42,13 +45,20 @@ class Panels:
             etype, error, tb = self.shell._get_exc_info(exc_tuple)
             from .explain import explain
 
-            if not worth_a_look(error) or (card := explain(error, tb, self.shell)) is None:
+            if not worth_a_look(error):
                 return False
-            bundle = {"text/plain": repr(card), "text/html": card._repr_html_()}  # all of it, before anything is on the screen
-            lines = short(self.shell, etype, error, tb)
-        except Exception:
+            card = explain(error, tb, self.shell)
+            if card is None and not raised_in_engine(tb):
+                return False
+            # all of it, before anything is on the screen
+            bundle = {"text/plain": repr(card), "text/html": card._repr_html_()} if card is not None else None
+            lines = short(self.shell, etype, error, tb, whole=card is None)
+        except Exception:  # a broken explanation must not hide the error that it explains
+            _log.info("no explanation of %r", error, exc_info=True)
             return False
         self.shell._showtraceback(etype, error, lines)
+        if bundle is None:
+            return True
         try:
             if self.shell.display_pub.__class__.__name__ == "CapturingDisplayPublisher" or hasattr(self.shell, "kernel"):
                 self.shell.display_pub.publish(data=bundle, metadata={})
@@ -59,18 +69,26 @@ class Panels:
         return True
 
 
-_KINDS = (RuntimeError, TypeError, ValueError, AttributeError, IndexError, RecursionError, AssertionError)
+_KINDS = (RuntimeError, TypeError, ValueError, AttributeError, IndexError, RecursionError, AssertionError, NameError, ModuleNotFoundError)
 
 
 def worth_a_look(error: BaseException) -> bool:
     return isinstance(error, _KINDS) and getattr(error, "_render_traceback_", None) is None
 
 
-def short(shell, etype, error, tb) -> list[str]:
-    """PyTorch's sentence first, then the learner's own lines."""
+def raised_in_engine(tb) -> bool:
+    """Did minigrad raise it, called by the learner? Then only the learner's lines are worth reading."""
+    from .explain.moment import is_engine, is_learners
+
+    files = [frame.f_code.co_filename for frame, _ in walk_tb(tb)]
+    return bool(files) and is_engine(files[-1]) and any(map(is_learners, files))
+
+
+def short(shell, etype, error, tb, whole: bool = False) -> list[str]:
+    """PyTorch's sentence first (`whole`: all that the error says), then the learner's own lines."""
     from .explain.moment import is_learners
 
-    sentence = str(error).split("\n\n")[0]
+    sentence = str(error) if whole else str(error).split("\n\n")[0]
     own = None
     frames = []
     while tb is not None:
@@ -81,7 +99,7 @@ def short(shell, etype, error, tb) -> list[str]:
         own = types.TracebackType(own, t.tb_frame, t.tb_lasti, t.tb_lineno)
     last = shell.InteractiveTB.structured_traceback(etype, Exception(sentence), own, tb_offset=0)
     head = f"\033[91m{etype.__name__}\033[0m: {sentence}" if shell.colors.lower() != "nocolor" else f"{etype.__name__}: {sentence}"
-    return [head, *_lines_of(last)]
+    return [head, *_lines_of(last), *["%tb shows the whole traceback."] * whole]
 
 
 def _lines_of(structured: list[str]) -> list[str]:

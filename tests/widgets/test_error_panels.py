@@ -77,7 +77,7 @@ CASES = {
     "in place and bigger": (["a = torch.ones(1, 3)\na += torch.ones(2, 3)"], "A write cannot make a tensor bigger", ["[1, 3]", "[2, 3]"]),
     "loss for each sample": (
         ["w = torch.ones(2, requires_grad=True)\nloss = (w * torch.ones(5, 2)).sum(1)\nloss.backward()"],
-        "Which number shall be differentiated?", ["loss has shape (5,): 5 numbers", ".mean().backward()", "n times smaller", "chapter 08"]),
+        "backward() needs a single number", ["loss has shape (5,): 5 numbers", ".mean().backward()", "n times smaller", "chapter 08"]),
     "wrong seed": (
         ["w = torch.ones(2, requires_grad=True)\ny = w * 2\ny.backward(torch.ones(3))"],
         "The starting gradient has the wrong shape", ["output          [2]", "[3] ✗", "torch.ones_like(y)"]),
@@ -358,3 +358,35 @@ def test_a_moment_without_learners_code():
     except RuntimeError as error:
         moment = Moment(error, None)
         assert moment.here is None and explain.explain(error, None) is None
+
+
+STRANGERS = ["raise IndexError('Target 4 is out of bounds of my archery field')", "raise RuntimeError('size mismatch, got your t-shirt')",
+             "raise IndexError('index 4 is out of bounds for dimension 0 with size 3')",
+             "raise AttributeError('cannot assign module before Module.__init__() call')",
+             "raise RuntimeError('Trying to backward through the graph a second time: my own graph library')", "lr = 0.1; lr.grad",
+             "raise TypeError(\"unsupported operand type(s) for *: 'int' and 'Number'\")"]  # fmt: skip
+
+
+@pytest.mark.parametrize("code", STRANGERS)
+def test_the_same_words_from_somebody_else_get_no_panel(shell, code):
+    text, _ = provoke(shell, [OWN_ENGINE + "\nx = Number(1.0)", code])
+    assert "How to fix it" not in text and "Traceback" in text
+
+
+@pytest.mark.parametrize("cells, says", [
+    (["import torch"], ["torch is not installed", "import minigrad as torch"]),
+    (["from torchviz import make_dot"], ["from minigrad.viz import make_dot"]),
+    (["loss = torch.ones(1, requires_grad=True).sum()", "lss.backward()"], ["there is loss"]),
+    (["a = torch.ones(2, requires_grad=True)", "torch.optim.SGD([a.view(-1)], lr=0.1)"], ["a.view(-1)  result of an operation ✗"]),
+    (["h = torch.ones(2)\nh.requires_grad_()", "for k in range(3):\n    (h * 2).view(5)"], ["(h * 2).view(5)"]),
+])  # fmt: skip
+def test_names_and_what_was_given(shell, cells, says):
+    text, _ = provoke(shell, cells)
+    for say in says:
+        assert say in " ".join(text.replace("  ", " ").split()) or say in text, text
+
+
+def test_an_error_of_the_engine_without_a_panel_shows_only_the_learners_lines(shell):
+    text, error = provoke(shell, ["def f(x):\n    return torch.func.grad(lambda x: x * 2)(x)", "f(torch.ones(2))"])
+    assert str(error) in text and "return torch.func.grad" in text and "f(torch.ones(2))" in text and "%tb shows" in text
+    assert "transforms.py" not in text

@@ -9,11 +9,12 @@ answers.py (the form) and about_*.py (one file per subject). How it gets on the 
 from __future__ import annotations
 
 from ..show import Card
-from . import about_functions, about_graph, about_shapes, about_training, about_values, about_writes
+from . import about_functions, about_graph, about_names, about_shapes, about_training, about_values, about_writes
 from .answers import Answer, from_message
 from .moment import Moment
 
-ROWS = [row for module in (about_graph, about_writes, about_shapes, about_values, about_functions, about_training) for row in module.ROWS]
+SUBJECTS = (about_graph, about_writes, about_shapes, about_values, about_functions, about_training, about_names)
+ROWS = [row for module in SUBJECTS for row in module.ROWS]
 
 
 def explain(error: BaseException, tb, shell=None) -> Card | None:
@@ -27,7 +28,7 @@ def explain(error: BaseException, tb, shell=None) -> Card | None:
 
 def find(moment: Moment) -> Answer | None:
     for row in ROWS:
-        if isinstance(moment.error, row.kinds) and (match := row.pattern.search(moment.sentence)):
+        if row.fits(moment) and (match := row.pattern.search(moment.sentence)):
             answer = row.answer(moment, match)
             if answer is not None:
                 return answer

@@ -46,6 +46,8 @@ def no_graph(m: Moment, _) -> Answer:
     steps = history.chain(m, root)
     name = ast.unparse(root) if root is not None else "this tensor"
     cut = next((s for s in steps if s.cut), None)
+    if cut is not None and getattr(m.names.get(cut.name), "requires_grad", False):  # the source says so, and the tensor itself does not
+        steps, cut = [], None
     if cut is None:
         what = f"No graph leads to `{name}`: none of the tensors behind it requires gradients, or recording was off when it was computed."
         fix = "Make the inputs with `requires_grad=True` before computing with them, and compute outside `no_grad`."
@@ -89,8 +91,8 @@ def not_a_number(m: Moment, _) -> Answer:
                      [["`.sum().backward()`", "1", "the sum"], ["`.mean().backward()`", "1/n", "the mean: n times smaller"],
                       ["`.backward(v)`", "v", "the sum of v times the entries"]])]  # fmt: skip
     return Answer(
-        "Which number shall be differentiated?",
-        f"`{name}`{size}. A gradient says how *one* number changes.".replace("*", ""),
+        "backward() needs a single number",
+        f"`{name}`{size}. A gradient says how one number changes.",
         "Reduce it to one number first, or pass the weights `v` of the entries.",
         ("taking one entry with `[0]`", "the others then have no influence at all"), picture, 8,
     )  # fmt: skip
@@ -109,7 +111,7 @@ def seed_shape(m: Moment, found) -> Answer:
 
 @row(TypeError, r"^(?:gradients can be either Tensors or None, but got|'(?=float|int))\s?(\w+)")
 def seed_type(m: Moment, found) -> Answer | None:
-    if not m.in_engine or m.calls("backward") is None:
+    if m.calls("backward") is None:
         return None
     return Answer("The starting gradient must be a tensor", f"`backward` was given a plain {found[1]}. It takes one weight for each entry, as a tensor.",
                   "For a single number no argument is needed: `loss.backward()`. To scale the gradients write `(2 * loss).backward()`.", chapter=8)  # fmt: skip
@@ -190,7 +192,7 @@ def cycle(m: Moment, _) -> Answer:
                   [Chain(Link("a"), Link("b", "made from a"), Link("a", "made from b?", "bad"))], 2)  # fmt: skip
 
 
-@row(RecursionError, r"maximum recursion depth")
+@row(RecursionError, r"maximum recursion depth", python=True)
 def too_deep(m: Moment, _) -> Answer | None:
     frames = {t.tb_frame.f_code.co_name: t for t in m.frames[-20:]}
     walks = [name for name, t in frames.items() if "_prev" in (*t.tb_frame.f_code.co_names,)

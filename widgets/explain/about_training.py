@@ -1,7 +1,10 @@
 """Errors of training programs: optimisers, losses, modules, look-up tables."""
 from __future__ import annotations
 
+import ast
 import re
+
+from minigrad.tracing.trace import is_tensor
 
 from ..show import Chain, Link, Table
 from .answers import Answer, Row, row, shape
@@ -19,7 +22,13 @@ def no_parameters(m: Moment, _) -> Answer:
 
 @row(ValueError, r"^can't optimize a non-leaf Tensor")
 def optimise_result(m: Moment, _) -> Answer:
-    named = [[text, "leaf" if t.is_leaf else f"result of {type(t.grad_fn).__name__.removesuffix('Backward0')}"] for text, t in m.tensors()]
+    given = next((n.args[0] for n in ast.walk(m.tree) if isinstance(n, ast.Call) and n.args), None) if m.tree is not None else None
+    named = []
+    for item in given.elts if isinstance(given, (ast.List, ast.Tuple)) else []:
+        t = m.value(item)
+        known = is_tensor(t) and t.is_leaf
+        made_by = f" of {type(t.grad_fn).__name__.removesuffix('Backward0')}" if is_tensor(t) and not known else ""
+        named.append([ast.unparse(item), "leaf" if known else "result" + (made_by or " of an operation")])
     bad = {(i, 1) for i, r in enumerate(named) if r[1] != "leaf"}
     return Answer("Only leaves can be learned", "This tensor is the result of an operation: the next forward pass would make it anew and forget every update.",
                   "Give the optimiser the leaf. To scale at the start: `w = (torch.randn(3) * 0.1).requires_grad_()`.",

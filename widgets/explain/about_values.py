@@ -16,13 +16,15 @@ ROWS: list[Row] = []
 NO_FLOAT = ("`torch.tensor(loss, requires_grad=True).backward()`", "it is a new leaf with the right value; no gradient gets beyond it")
 
 
-@row(AttributeError, r"^'(float|int|ndarray|bool|float32|float64)' object has no attribute '(backward|grad|requires_grad|detach|item|retain_grad)'")
-def plain_number(m: Moment, found) -> Answer:
+@row(AttributeError, r"^'(float|int|ndarray|bool|float32|float64)' object has no attribute '(backward|grad|requires_grad|detach|item|retain_grad)'", python=True)
+def plain_number(m: Moment, found) -> Answer | None:
     owner = m.calls(found[2])
     if owner is None:
         owner = next((n.value for n in ast.walk(m.tree) if isinstance(n, ast.Attribute) and n.attr == found[2]), None) if m.tree is not None else None
     steps = history.chain(m, owner)
     cut = next((s.cut for s in steps if s.cut), "")
+    if not cut and found[2] != "backward":  # lr.grad: a number that never was a tensor
+        return None
     name = ast.unparse(owner) if owner is not None else "it"
     links = [Link(s.code, s.cut, "bad" if s.cut else "off") for s in steps]
     return Answer("A plain number has no graph", f"`{name}` is a Python {found[1]}, no longer a tensor or Value" + (f": {cut}." if cut else "."),
@@ -37,7 +39,7 @@ def _grad_owner(m: Moment) -> ast.expr | None:
     return None
 
 
-@row((TypeError, AttributeError), r"NoneType")
+@row((TypeError, AttributeError), r"NoneType", python=True)
 def gradient_is_none(m: Moment, _) -> Answer | None:
     owner = _grad_owner(m)
     if owner is None:
@@ -77,7 +79,7 @@ def reassigned_leaf(m: Moment, name: str, thing, facts, again) -> Answer:
                   [Chain(*links) if again is not None else Table(["", name], facts)], 2)  # fmt: skip
 
 
-@row(AttributeError, r"^'NoneType' object has no attribute '(backward|data|grad_fn|item|shape)'")
+@row(AttributeError, r"^'NoneType' object has no attribute '(backward|data|grad_fn|item|shape)'", python=True)
 def forgot_return(m: Moment, found) -> Answer | None:
     owner = m.calls(found[1]) or next((n.value for n in ast.walk(m.tree) if isinstance(n, ast.Attribute) and n.attr == found[1]), None) if m.tree is not None else None
     if owner is None:
@@ -155,7 +157,7 @@ def not_a_value(m: Moment, found) -> Answer:
                   fixes.get(found[1], fix), chapter=5)  # fmt: skip
 
 
-@row(TypeError, r"^unsupported operand type\(s\) for (\S+): '(int|float)' and '(\w+)'")
+@row(TypeError, r"^unsupported operand type\(s\) for (\S+): '(int|float)' and '(\w+)'", python=True)
 def no_reflected(m: Moment, found) -> Answer | None:
     cls = m.names.get(found[3]) or next((type(v) for v in m.names.values() if type(v).__name__ == found[3]), None)
     if not isinstance(cls, type) or not all(hasattr(cls, name) for name in ("__init__",)) or found[3] == "NoneType":

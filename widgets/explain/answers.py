@@ -43,14 +43,22 @@ class Row(NamedTuple):
     kinds: tuple[type[BaseException], ...]
     pattern: re.Pattern
     answer: Callable[[Moment, re.Match], Answer | None]
+    python: bool
+
+    def fits(self, moment: Moment) -> bool:
+        """The same words in an error of somebody else's say nothing about minigrad."""
+        return isinstance(moment.error, self.kinds) and (moment.by_python if self.python else moment.in_engine)
 
 
-def row(kinds, pattern: str):
-    """Put a function into the file's ROWS: it answers errors of these kinds whose first paragraph matches."""
+def row(kinds, pattern: str, python: bool = False):
+    """Put a function into the file's ROWS: it answers errors of these kinds that minigrad raises and whose first paragraph matches.
+
+    python=True: errors that Python itself raises in the learner's line; the function then looks whether they are about tensors at all.
+    """
     kinds = kinds if isinstance(kinds, tuple) else (kinds,)
 
     def add(function):
-        function.__globals__["ROWS"].append(Row(kinds, re.compile(pattern), function))
+        function.__globals__["ROWS"].append(Row(kinds, re.compile(pattern), function, python))
         return function
 
     return add

@@ -7,6 +7,7 @@ any error means (the other files of this folder). A Moment holds frames and so i
 from __future__ import annotations
 
 import ast
+import dis
 import linecache
 import os
 import types
@@ -23,6 +24,11 @@ _OURS = (*_ENGINE, str(Path(__file__).parents[1]) + os.sep)
 _MACHINERY = ("IPython/", "ipykernel/", "IPython\\", "ipykernel\\", "asyncio/", "traitlets/", "contextlib.py", "nbclient/", "runpy.py")
 
 
+def _is_raise(entry) -> bool:
+    """Did a `raise` statement stop this frame?"""
+    return dis.opname[entry.tb_frame.f_code.co_code[entry.tb_lasti]] == "RAISE_VARARGS"
+
+
 def is_engine(filename: str) -> bool:
     return filename.startswith(_ENGINE)
 
@@ -32,7 +38,10 @@ def is_learners(filename: str) -> bool:
 
 
 class Moment:
-    """One exception. `sentence` is its first paragraph: PyTorch's own words."""
+    """One exception. `sentence` is its first paragraph: PyTorch's own words.
+
+    `in_engine`: minigrad raised it. `by_python`: the interpreter did, in the learner's own line (not a `raise`, not another library).
+    """
 
     def __init__(self, error: BaseException, tb, shell=None):
         self.error, self.shell = error, shell
@@ -44,6 +53,7 @@ class Moment:
             tb = tb.tb_next
         self.in_engine = bool(frames) and is_engine(frames[-1].tb_frame.f_code.co_filename)
         self.frames = [t for t in frames if is_learners(t.tb_frame.f_code.co_filename)]
+        self.by_python = bool(self.frames) and frames[-1] is self.frames[-1] and not _is_raise(frames[-1])
         self.engine_frame = frames[-1].tb_frame if self.in_engine else None  # the innermost, where the error was raised
 
     @property

@@ -6,6 +6,7 @@ What lives here: Sorry, `evaluate`, `Program` (a cell that runs once or many tim
 from __future__ import annotations
 
 import ast
+import difflib
 import functools
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -60,9 +61,15 @@ def evaluate(shell, text: str, magic: str) -> Any:
 
 
 def unknown_name(shell, name: str) -> str:
-    near = [n for n in shell.user_ns if not n.startswith("_") and n.lower() == name.lower()]
+    near = close(name, shell.user_ns)
     advice = f"Did you mean {near[0]!r}?" if near else "Run the cell that defines it, then this one again."
     return f"There is no variable {name!r} yet. {advice}"
+
+
+def close(name: str, names) -> list[str]:
+    """Those of `names` that are spelled most like this one, capitals aside; the nearest first."""
+    known = {n.lower(): n for n in names if not n.startswith("_")}
+    return [known[n] for n in difflib.get_close_matches(name.lower(), known, 3, 0.75)]
 
 
 def named(shell) -> Iterator[tuple[str, Any]]:

@@ -1,0 +1,32 @@
+"""Errors about names: a library that is not here, a variable that is nearly another one."""
+from __future__ import annotations
+
+import builtins
+
+from ..magics.reading import close, is_number_with_graph
+from .answers import Answer, Row, row
+from .moment import Moment
+
+ROWS: list[Row] = []
+
+INSTEAD = {  # what programs from elsewhere import, and what it is called here
+    "torch": ("import minigrad as torch", "minigrad has PyTorch's names, so the rest of the program stays as it is."),
+    "torchviz": ("from minigrad.viz import make_dot", "`make_dot` draws the same graph here; `%graph loss` draws one that you can step through."),
+    "micrograd": ("from minigrad import Value", "`Value` is micrograd's class with the same attributes. For its `nn` write `from minigrad import micro`."),
+}
+
+
+@row(ModuleNotFoundError, r"^No module named '(torch|torchviz|micrograd)\b", python=True)
+def not_installed(m: Moment, found) -> Answer:
+    code, why = INSTEAD[found[1]]
+    return Answer(f"{found[1]} is not installed", f"This program was written for {found[1]}. {why}", "Import minigrad under that name:",
+                  chapter=None if found[1] == "micrograd" else 0, code=code)  # fmt: skip
+
+
+@row(NameError, r"^name '(\w+)' is not defined", python=True)
+def misspelt(m: Moment, found) -> Answer | None:
+    near = [name for name in close(found[1], m.names) if is_number_with_graph(m.names[name])]
+    if not near or hasattr(builtins, found[1]):
+        return None
+    return Answer(f"There is no `{found[1]}`", f"No variable of that name exists here, but there is `{near[0]}`.",
+                  f"If you meant `{near[0]}`, correct the name. If not, run the cell that defines `{found[1]}` first.", chapter=0)  # fmt: skip
