@@ -9,7 +9,7 @@ from ..core import errors
 from ..core.op import GENERAL, LINEAR, Op
 from ..core.variable import wrap
 from ..kernels.scatter import add_at
-from .elementwise import where
+from .elementwise import nothing, where
 from .shape import clone, expand, reshape, unsqueeze, view, wrap_dim
 
 
@@ -241,7 +241,7 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None):
     if reduce == "add":
         return scatter_add_(input, index, source if hasattr(source, "array") else wrap(np.full(index.array.shape, source, input.array.dtype)), dim)
     if reduce == "multiply":
-        return input * scatter_(input * 0 + 1, index, source, dim)
+        return input * scatter_(nothing(input) + 1, index, source, dim)
     return scatter_(input, index, source, dim) if hasattr(source, "array") else scatter_value(input, index, dim, source)
 
 

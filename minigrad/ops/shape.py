@@ -13,6 +13,7 @@ from numpy import asarray, ndarray
 from ..core import dtypes, errors
 from ..core.op import GENERAL, LINEAR, Op
 from ..core.variable import Size, wrap
+from .elementwise import nothing
 
 
 def wrap_dim(dim, ndim, name="dim"):
@@ -98,10 +99,10 @@ cat_        = Op("cat",         lambda xs, dim: np.concatenate(xs, dim),        
 stack_      = Op("stack",       lambda xs, dim: np.stack(xs, dim),                LINEAR, many=True, x=lambda g, x_shape, dim: [select(g, dim, i) for i in range(len(x_shape))])
 copy_slices = Op("copy_slices", lambda base, value, replay: _copy_slices(base, value, replay), LINEAR, node="CopySlices", args="base value",
                  base=lambda g, replay: copy_slices(g, np.zeros((), "float32"), replay), value=lambda g, replay: replay(g))
-copy        = Op("copy",        lambda x, source: np.broadcast_to(source, x.shape), LINEAR, node="CopyBackwards", args="input source", x=lambda g: g * 0, source=lambda g: g)
-zero        = Op("zero",        lambda x: np.zeros(x.shape, x.dtype),              LINEAR, x=lambda g: g * 0)
-fill        = Op("fill",        lambda x, value: np.full(x.shape, value, x.dtype), GENERAL, x=lambda g: g * 0, jvp=lambda t: t * 0, node="FillBackward2")
-fill_tensor = Op("fill",        lambda x, value: np.broadcast_to(value, x.shape), LINEAR, x=lambda g: g * 0, value=lambda g: g, args="input value", node="FillBackward3")
+copy        = Op("copy",        lambda x, source: np.broadcast_to(source, x.shape), LINEAR, node="CopyBackwards", args="input source", x=lambda g: nothing(g), source=lambda g: g)
+zero        = Op("zero",        lambda x: np.zeros(x.shape, x.dtype),              LINEAR, x=lambda g: nothing(g))
+fill        = Op("fill",        lambda x, value: np.full(x.shape, value, x.dtype), GENERAL, x=lambda g: nothing(g), jvp=lambda t: nothing(t), node="FillBackward2")
+fill_tensor = Op("fill",        lambda x, value: np.broadcast_to(value, x.shape), LINEAR, x=lambda g: nothing(g), value=lambda g: g, args="input value", node="FillBackward3")
 # fmt: on
 
 

@@ -11,6 +11,13 @@ import pytest
 import minigrad as torch
 
 XS = [-3.0, -1.0, -0.5, 0.0, 0.25, 1.5, 7.0]
+
+
+def _write(y, key, value):
+    y[key] = value
+    return y
+
+
 OPEN = {  # operation: where its gradient is 1
     "relu": (lambda x: x.relu(), [0, 0, 0, 0, 1, 1, 1]),
     "relu6": (lambda x: torch.nn.functional.relu6(x), [0, 0, 0, 0, 1, 1, 0]),
@@ -28,6 +35,12 @@ OPEN = {  # operation: where its gradient is 1
     "round": (lambda x: x.round(), [0] * 7),
     "trunc": (lambda x: x.trunc(), [0] * 7),
     "sign": (lambda x: x.sign(), [0] * 7),
+    "zero_": (lambda x: (x * 1).zero_(), [0] * 7),
+    "fill_": (lambda x: (x * 1).fill_(2.0), [0] * 7),
+    "fill_ with a tensor": (lambda x: (x * 1).fill_(torch.tensor(2.0)), [0] * 7),
+    "copy_": (lambda x: (x * 1).copy_(torch.ones(7)), [0] * 7),
+    "x[:2] = 0": (lambda x: _write(x * 1, slice(2), 0.0), [0, 0, 1, 1, 1, 1, 1]),
+    "x[1] = tensor": (lambda x: _write(x * 1, 1, torch.tensor(3.0)), [1, 0, 1, 1, 1, 1, 1]),
     "pow 0": (lambda x: x**0, [0] * 7),
 }
 
