@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .core.constants import scalars
+from .core.constants import number_of
 from .core.dispatch import handling, state
 from .core.errors import a_kind
 from .core.node import ALONE
@@ -97,9 +97,9 @@ class Trace:
         if isinstance(x, Variable):
             if id(x) in self.names:
                 return self.names[id(x)]
-            if x.array.ndim or not any(x is known for known in scalars.values()):
+            if number_of(x) is None:
                 raise Unfit(f"{op.name} uses a tensor that is not an argument of the function; make it an argument.")
-            x = x.array.item()
+            x = number_of(x)
         elif not isinstance(x, (int, float)):
             raise Unfit(f"{op.name} is applied to {type(x).__name__}; only tensors and numbers can be fused.")
         return self.constant(float(x))

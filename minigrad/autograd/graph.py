@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..core.constants import number_of
 from ..core.dispatch import state
 from ..core.grad_mode import no_grad
 from ..core.node import FREED, PACKED, Node  # noqa: F401
@@ -60,7 +61,7 @@ class saved_tensors_hooks:
         packed, edges = {}, {}
         for name in node.saves:
             value = getattr(node, name)
-            if value is None:
+            if value is None or number_of(value) is not None:  # a number is no tensor that hooks could move
                 continue
             if isinstance(value, (list, tuple)):
                 edges[name] = [edge_of(v) for v in value]

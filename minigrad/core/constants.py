@@ -1,23 +1,35 @@
 """Numbers as tensors: the constants that operations and writes make of Python numbers and arrays."""
 import numpy as np
 
-from .variable import Variable, wrap
+from .variable import Variable, extra_of, wrap
 
-scalars: dict = {}  # (number, dtype character or None): its 0-d Tensor
+numbers: dict = {}  # type of the number: {(number, dtype character or None): its 0-d Tensor}; 1, 1.0 and True are equal, but not the same
 
 
 def constant(value, dtype=None):
-    """A number as a 0-d Tensor of `dtype`. Cached, because `x * 0.5` in a loop should not make one each time; never hand it to a caller."""
+    """A number as a 0-d Tensor of `dtype`, which cannot be written to. Cached, because `x * 0.5` in a loop should not make one each time.
+
+    It never leaves the engine: who asks a node for what it saved gets `number_of` it.
+    """
+    known = numbers.setdefault(type(value), {})
     key = (value, None if dtype is None else dtype.numpy.char)
-    found = scalars.get(key)
+    found = known.get(key)
     if found is not None and value:  # 0.0 == -0.0, so zeros are not looked up
         return found
-    t = wrap(np.asarray(value, None if dtype is None else dtype.numpy))
+    array = np.array(value, None if dtype is None else dtype.numpy)
+    array.flags.writeable = False
+    t = wrap(array)
     t.version = [0]  # a normal tensor even in inference mode
-    if len(scalars) > 1000:
-        scalars.clear()
-    scalars[key] = t
+    extra_of(t).number = value.item() if isinstance(value, np.generic) else value
+    if len(known) > 1000:
+        known.clear()
+    known[key] = t
     return t
+
+
+def number_of(x):
+    """The Python number that the tensor `x` stands for as an operand, or None if it is a tensor in its own right."""
+    return x.extra.number if isinstance(x, Variable) and x.extra is not None else None
 
 
 def as_tensor_like(value, x):

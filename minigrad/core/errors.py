@@ -168,6 +168,20 @@ def broadcast_to(source, target, sentence=None) -> RuntimeError:
     )
 
 
+def dtypes_differ(sentence: str, kinds: dict[str, str]) -> RuntimeError:
+    """A product of tensors of several dtypes: `sentence` with {x} for the Float and {x_c} for the float of each."""
+    names = {name: TYPE_NAMES[kind].removesuffix("Tensor") for name, kind in kinds.items()}
+    names.update({name + "_c": SCALAR_NAMES[kind] for name, kind in kinds.items()})
+    return RuntimeError(
+        explain(
+            sentence.format(**names),
+            f"You combined {' and '.join(dict.fromkeys(kinds.values()))}.",
+            "Products do not promote dtypes.",
+            "convert one of them: b.to(a.dtype), the input (x.float()) or the layer (layer.double()).",
+        )
+    )
+
+
 def no_bools(name: str, both: bool) -> Exception:
     """An operation that has no meaning for True and False."""
     invert = "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."

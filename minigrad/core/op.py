@@ -30,7 +30,7 @@ from numpy import asarray, ndarray
 
 from . import dtypes, errors, variable
 from .arguments import recover
-from .constants import constant
+from .constants import constant, number_of
 from .dispatch import state
 from .node import FREED, LIVE, PACKED, Node, next_number, short_name
 from .variable import INFERENCE, Replay, Variable, View, edge_of, leaf_edge, refresh, wrap
@@ -66,16 +66,18 @@ class Op:
               (None for constants); returns the tangent of the (first) output
     together  one rule for all inputs at once, used where every one of them wants its gradient and the rules would do the same work again:
               returns a tuple. It saves nothing that the rules do not
+    one_dtype the inputs are not promoted but must share a dtype: {"x y": PyTorch's sentence if the dtypes of x and y differ}, with {x} for
+              Float and {x_c} for float
     bools     False: True and False are refused, as in PyTorch, where numpy would compute
     saved_as  PyTorch's names for `_saved_*` where they differ: {"x": "self"} is understood
     """
 
     def __init__(self, name, forward, kind, *, node=None, args=None, view=False, floats=False, many=False, outputs=("out",), jvp=None,
-                 together=None, bools=True, saved_as=None, doc=None, **rules):  # fmt: skip
+                 together=None, one_dtype=None, bools=True, saved_as=None, doc=None, **rules):  # fmt: skip
         self.name = self.__name__ = name
         self.forward, self.kind, self.rules = forward, kind, rules
         self.view, self.floats, self.many, self.outputs, self.jvp, self.bools = view, floats, many, outputs, jvp, bools
-        self.together = together
+        self.together, self.one_dtype = together, one_dtype
         self.inputs = tuple(rules)
         self.node_name = node or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
         self.saved_as = {
@@ -125,7 +127,11 @@ class Op:
         """The value behind `node._saved_<name>`. Raises if it has been given back."""
         if name in node.saves and node.status:
             node = open_saved(node)
-        return output_of(node, name) if name in node.saves and name not in self.inputs else getattr(node, name)
+        if name in node.saves and name not in self.inputs:
+            return output_of(node, name)
+        value = getattr(node, name)
+        number = number_of(value)
+        return value if number is None else wrap(np.array(number))
 
 
 def _in_torch_s_words(error, op):
@@ -268,7 +274,8 @@ def _call_source(op):
     lines += ["    try:", *(f"        {arrays[i]} = {a}.array" for i, a in zip(op.inputs, op.args, strict=True))]
     lines += ["    except AttributeError:", f"        {detour}"]
     test = ["state.handlers"]
-    test += [f"{arrays[i]}.dtype is not {arrays[op.promoted[0]]}.dtype" for i in op.promoted[1:]]
+    alike = op.promoted or (op.inputs if op.one_dtype else ())
+    test += [f"{arrays[i]}.dtype is not {arrays[alike[0]]}.dtype" for i in alike[1:]]
     lines += [f"    if {' or '.join(test)}:", f"        {detour}"]
     lines += ["    try:", f"        r = forward({', '.join([*arrays.values(), *op.params])})"]
     lines += ["    except ValueError as error:", f"        raise failed(op, ({', '.join(arrays.values())},), error) from None"]
@@ -430,7 +437,18 @@ def prepare(op, inputs):
             tensors.append(wrap(asarray(x)))
         else:
             raise wrong_type(op, position, x)
-    return tensors, [t.array for t in tensors]
+    arrays = [t.array for t in tensors]
+    if op.one_dtype:
+        _check_one_dtype(op, dict(zip(op.inputs, arrays, strict=True)))
+    return tensors, arrays
+
+
+def _check_one_dtype(op, arrays):
+    """Raise if inputs that must share a dtype do not. Here, after the handlers: autocast may have given them one."""
+    for pair, sentence in op.one_dtype.items():
+        a, b = pair.split()
+        if arrays[a].dtype != arrays[b].dtype:
+            raise errors.dtypes_differ(sentence, {i: array.dtype.name for i, array in arrays.items()})
 
 
 def wrong_type(op, position, x):

@@ -96,12 +96,13 @@ class View:
 
 
 class Extra:
-    __slots__ = ("accumulator", "hooks", "post_hooks", "tangents")
+    __slots__ = ("accumulator", "hooks", "number", "post_hooks", "tangents")
 
     def __init__(self):
         self.accumulator = None  # weak: the node holds the leaf, so the leaf must not hold the node
         self.hooks = None  # dict: of a leaf, run before accumulation
         self.post_hooks = None  # dict: of a leaf, run after accumulation
+        self.number = None  # the Python number that stands here as an operand (constants.py)
         self.tangents = None  # forward mode: {level: (tangent, version of the tensor when it was set)}
 
 

@@ -15,7 +15,7 @@ from .. import autograd
 from ..autograd import inplace
 from ..core import dtypes, errors, variable
 from ..core.arguments import forgiving
-from ..core.constants import as_tensor_like, constant, scalars
+from ..core.constants import as_tensor_like, constant, numbers
 from ..core.devices import CPU
 from ..core.devices import device as only_cpu
 from ..core.dispatch import state
@@ -30,8 +30,9 @@ _new = object.__new__
 
 def _with(op, x, other):
     """op(x, other) where `other` is no Tensor. NotImplemented unless it is a number or ndarray: then Python names the two types."""
-    if type(other) in (float, int):
-        found = scalars.get((other, x.array.dtype.char))
+    known = numbers.get(type(other))
+    if known is not None:
+        found = known.get((other, x.array.dtype.char))
         if found is not None and other and x.array.dtype.kind == "f":
             return op.call(x, found)
     if isinstance(other, (int, float, np.generic)):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import minigrad as torch
+from minigrad.core.constants import constant
 from minigrad.core.op import ELEMENTWISE, GENERAL, LINEAR, TABLE, Op, on_arrays
 from minigrad.ops import lookup
 
@@ -83,6 +84,54 @@ def test_a_node_saves_what_its_rules_need_and_no_more():
     assert node._saved_y is c
     assert not hasattr((x + c).grad_fn, "_saved_self")
     assert (x.sum(0)).grad_fn._saved_dim == (0,)
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [(7, "tensor(7)"), (7.0, "tensor(7., dtype=torch.float64)"), (True, "tensor(True)"), (0.5, "tensor(0.5000, dtype=torch.float64)")],
+)
+def test_a_saved_number_is_a_number_and_nobody_can_change_it(number, shown):
+    x = torch.ones(2, requires_grad=True)
+    saved = (x * number).grad_fn._saved_other
+    assert repr(saved) == shown  # as PyTorch
+    saved.zero_()
+    assert (torch.ones(2) * number).tolist() == [number] * 2
+    with pytest.raises(ValueError, match="read-only"):
+        constant(number, torch.float32).array[...] = 3
+
+
+def test_hooks_on_saved_tensors_do_not_hear_numbers():
+    packed = []
+    x = torch.ones(2, requires_grad=True)
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: packed.append(t.clone()) or t.mul_(5), lambda t: t):
+        (x * 3 / 4).sum().backward()
+    assert packed == []
+    assert x.grad.tolist() == [0.75, 0.75]
+    assert (torch.ones(2) * 3).tolist() == [3, 3]
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda f, d: f @ d, "expected m1 and m2 to have the same dtype, but got: float != double"),
+        (lambda f, d: torch.addmm(d, f, f), "self and mat2 must have the same dtype, but got Double and Float"),
+        (lambda f, d: torch.addmm(f, d, f), "mat1 and mat2 must have the same dtype, but got Double and Float"),
+        (lambda f, d: torch.nn.functional.linear(f, d, d[0]), "mat1 and mat2 must have the same dtype, but got Float and Double"),
+        (lambda f, d: f[None] @ d[None], "expected scalar type Float but found Double"),
+        (lambda f, d: torch.mv(f, d[0]), "addmv input tensors must have the same dtype, but got Double, Float, and Double"),
+        (lambda f, d: torch.dot(f[0], d[0]), "dot : expected both vectors to have same dtype, but found Float and Double"),
+        (lambda f, d: torch.nn.functional.conv1d(f[None], d[None]), "expected scalar type Float but found Double"),
+        (
+            lambda f, d: torch.nn.functional.conv1d(f[None], f[:, :, None], d[0]),
+            "Input type (float) and bias type (double) should be the same",
+        ),
+    ],
+)
+def test_products_of_several_dtypes_are_refused_in_pytorchs_words(call, sentence):
+    f = torch.ones(2, 2)
+    with pytest.raises(RuntimeError) as caught:
+        call(f, f.double())
+    assert str(caught.value).split("\n")[0] == sentence
 
 
 def test_a_saved_output_is_attached_to_its_own_node():
