@@ -21,7 +21,7 @@ from .tensors.tensor import Tensor
 
 # PyTorch's lists for the CPU, as far as minigrad has the operations.
 LOW = {
-    "mm", "bmm", "matmul", "mv", "dot", "addmm", "addmv", "baddbmm", "addbmm", "AddmmBackward0", "convolution", "convolution_bias",
+    "mm", "bmm", "matmul", "mv", "dot", "addmm", "baddbmm", "addbmm", "AddmmBackward0", "convolution", "convolution_bias",
     "conv_transpose",
 }  # fmt: skip
 FLOAT32 = {
@@ -45,7 +45,8 @@ class autocast(Mode):
     """Context manager and decorator: inside, matrix products and convolutions compute in `dtype`, losses in float32.
 
     device_type  "cpu"; "cuda" does not exist here, which is warned about, and then nothing is cast
-    dtype        torch.float16; torch.bfloat16, PyTorch's default on a CPU, does not exist in numpy: float16 is taken instead
+    dtype        torch.float16; torch.bfloat16, PyTorch's default on a CPU, does not exist in numpy: float32 is taken instead, which has
+                 its range (65504 is the largest number of float16)
 
     >>> import minigrad as torch
     >>> with torch.autocast("cpu", dtype=torch.float16):
@@ -72,8 +73,8 @@ class autocast(Mode):
             )
             enabled = False
         if dtype is dtypes.bfloat16 and enabled:
-            warnings.warn("minigrad has no bfloat16 (numpy has none); autocast uses float16.", UserWarning, stacklevel=2)
-        self.device, self.fast_dtype = device_type, dtypes.float16 if dtype in (None, dtypes.bfloat16) else dtype
+            warnings.warn("minigrad has no bfloat16 (numpy has none); autocast uses float32.", UserWarning, stacklevel=2)
+        self.device, self.fast_dtype = device_type, dtypes.float32 if dtype in (None, dtypes.bfloat16) else dtype
         self._enabled = enabled
 
     def __enter__(self):
@@ -97,15 +98,13 @@ class autocast(Mode):
         if kind is None:
             return op(*inputs, *params)
         flat = inputs[0] if op.many else inputs
-        floats = [x.array.dtype for x in flat if isinstance(x, Variable) and x.array.dtype.kind == "f"]
-        if not floats or (kind != "widest" and np.dtype("float64") in floats):
-            return op(*inputs, *params)
-        target = (
-            self.fast_dtype.numpy if kind == "low" else np.dtype("float32") if kind == "float32" else max(floats, key=lambda d: d.itemsize)
-        )
-        flat = [
-            cast(x, target) if isinstance(x, Variable) and x.array.dtype.kind == "f" and x.array.dtype is not target else x for x in flat
-        ]
+        kinds = [x.array.dtype if isinstance(x, Variable) and x.array.dtype.kind == "f" else None for x in flat]
+        if kind == "widest":
+            target = max(filter(None, kinds), key=lambda d: d.itemsize, default=None)
+        else:  # float64 stays as it is: who asks for it wants the digits
+            target = self.fast_dtype.numpy if kind == "low" else np.dtype("float32")
+            kinds = [None if d == np.float64 else d for d in kinds]
+        flat = [x if d is None or d == target else cast(x, target) for x, d in zip(flat, kinds, strict=True)]
         return op(flat, *params) if op.many else op(*flat, *params)
 
 
@@ -119,7 +118,7 @@ def is_autocast_enabled(device_type="cpu"):
 
 
 def get_autocast_dtype(device_type="cpu"):
-    return next((h.fast_dtype for h in reversed(state.handlers) if getattr(h, "is_autocast", False)), dtypes.float16)
+    return next((h.fast_dtype for h in reversed(state.handlers) if getattr(h, "is_autocast", False)), dtypes.float32)
 
 
 class GradScaler:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..core.op import GENERAL, MULTILINEAR, Op
 from ..kernels import windows as kernels
+from .elementwise import nothing
 from .reduce import sum_dim
 
 
@@ -114,7 +115,7 @@ def _with_bias(ts, x, w, stride, padding, dilation, groups):
     if tb is None:
         return out
     tb = tb.reshape(_bias_shape(x))
-    return convolution(x, w, stride, padding, dilation, groups) * 0 + tb if out is None else out + tb
+    return nothing(convolution(x, w, stride, padding, dilation, groups)) + tb if out is None else out + tb
 
 
 def _pad(x, shape, key, value):
@@ -126,16 +127,18 @@ def _pad(x, shape, key, value):
 # fmt: off
 _x_rule = lambda g, w, x_shape, stride, padding, dilation, groups: conv_transpose(g, w, x_shape[2:], stride, padding, dilation, groups)  # noqa: E731
 _w_rule = lambda g, x, w_shape, stride, padding, dilation, groups: conv_weight(g, x, w_shape, stride, padding, dilation, groups)  # noqa: E731
+_ONE_DTYPE = {"x w": "expected scalar type {x} but found {w}"}
 
-convolution    = Op("convolution", _convolution, MULTILINEAR, x=_x_rule, w=_w_rule, args="input weight", saved_as={"x": "input", "w": "weight"})
-conv_transpose = Op("conv_transpose", _transposed, MULTILINEAR, args="input weight", node="ConvolutionBackward0", saved_as={"x": "input", "w": "weight"},
+convolution    = Op("convolution", _convolution, MULTILINEAR, x=_x_rule, w=_w_rule, args="input weight", one_dtype=_ONE_DTYPE, saved_as={"x": "input", "w": "weight"})
+conv_transpose = Op("conv_transpose", _transposed, MULTILINEAR, args="input weight", one_dtype=_ONE_DTYPE, node="ConvolutionBackward0", saved_as={"x": "input", "w": "weight"},
                     x=lambda g, w, stride, padding, dilation, groups: convolution(g, w, stride, padding, dilation, groups),
                     w=lambda g, x, w_shape, stride, padding, dilation, groups: conv_weight(x, g, w_shape, stride, padding, dilation, groups))
 conv_weight    = Op("conv_weight", _weight, MULTILINEAR, args="grad_output input", node="ConvolutionBackwardBackward0",
                     g_out=lambda g, x, stride, padding, dilation, groups: convolution(x, g, stride, padding, dilation, groups),
                     x=lambda g, g_out, x_shape, stride, padding, dilation, groups: conv_transpose(g_out, g, x_shape[2:], stride, padding, dilation, groups))
 convolution_bias = Op("convolution_bias", lambda x, w, b, stride, padding, dilation, groups: _plus(_convolution(x, w, stride, padding, dilation, groups), b.reshape(_bias_shape(x))),
-                    GENERAL, args="input weight bias", node="ConvolutionBackward0", saved_as={"x": "input", "w": "weight", "b": "bias"},
+                    GENERAL, args="input weight bias", node="ConvolutionBackward0",
+                    one_dtype={"x b": "Input type ({x_c}) and bias type ({b_c}) should be the same", **_ONE_DTYPE}, saved_as={"x": "input", "w": "weight", "b": "bias"},
                     x=_x_rule, w=_w_rule, b=_sum_but_channels, jvp=_with_bias)
 # Windows as columns, for people: (N, C, *size) -> (N, C * cells, positions), and back.
 im2col = Op("im2col", lambda x, kernel, stride, padding, dilation: unfold(x, kernel, stride, padding, dilation, 1)[:, 0], MULTILINEAR, node="Im2ColBackward0",

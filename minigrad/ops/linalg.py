@@ -19,25 +19,37 @@ def mT(x):
     return transpose(x, -2, -1)
 
 
+# The sentences for inputs of several dtypes
+_MM = {"x y": "expected m1 and m2 to have the same dtype, but got: {x_c} != {y_c}"}
+_MV = {"x y": "addmv input tensors must have the same dtype, but got {y}, {x}, and {y}"}
+_BMM = {"x y": "expected scalar type {x} but found {y}"}
+_DOT = {"x y": "dot : expected both vectors to have same dtype, but found {x} and {y}"}
+_ADDMM = {
+    "x b": "self and mat2 must have the same dtype, but got {x} and {b}",
+    "a b": "mat1 and mat2 must have the same dtype, but got {a} and {b}",
+}
+_ADDMV = dict.fromkeys(["x b", "a b"], "addmv input tensors must have the same dtype, but got {x}, {a}, and {b}")
+_BADDBMM = {"a b": "expected scalar type {a} but found {b}", "x b": "expected scalar type {b} but found {x}"}
+
 # fmt: off
 # name    forward             kind         rules
-dot_  = Op("dot",    np.dot,    MULTILINEAR, x=lambda g, y: g * y,              y=lambda g, x: g * x,           args="input tensor")
-mv_   = Op("mv",     np.matmul, MULTILINEAR, x=lambda g, y: outer(g, y),        y=lambda g, x: mv_(t(x), g),    args="input vec")
-mm_   = Op("mm",     np.matmul, MULTILINEAR, x=lambda g, y: mm_(g, t(y)),       y=lambda g, x: mm_(t(x), g),    args="input mat2")
-bmm_  = Op("bmm",    np.matmul, MULTILINEAR, x=lambda g, y: bmm_(g, mT(y)),     y=lambda g, x: bmm_(mT(x), g),  args="input mat2")
-bmm_n = Op("matmul", np.matmul, MULTILINEAR, x=lambda g, y: bmm_n(g, mT(y)),    y=lambda g, x: bmm_n(mT(x), g), node="UnsafeViewBackward0")
+dot_  = Op("dot",    np.dot,    MULTILINEAR, x=lambda g, y: g * y,              y=lambda g, x: g * x,           args="input tensor", one_dtype=_DOT)
+mv_   = Op("mv",     np.matmul, MULTILINEAR, x=lambda g, y: outer(g, y),        y=lambda g, x: mv_(t(x), g),    args="input vec", one_dtype=_MV)
+mm_   = Op("mm",     np.matmul, MULTILINEAR, x=lambda g, y: mm_(g, t(y)),       y=lambda g, x: mm_(t(x), g),    args="input mat2", one_dtype=_MM)
+bmm_  = Op("bmm",    np.matmul, MULTILINEAR, x=lambda g, y: bmm_(g, mT(y)),     y=lambda g, x: bmm_(mT(x), g),  args="input mat2", one_dtype=_BMM)
+bmm_n = Op("matmul", np.matmul, MULTILINEAR, x=lambda g, y: bmm_n(g, mT(y)),    y=lambda g, x: bmm_n(mT(x), g), node="UnsafeViewBackward0", one_dtype=_BMM)
 vdot_ = Op("vdot",   np.dot,    MULTILINEAR, x=lambda g, y: g * y,              y=lambda g, x: g * x)
 cross_ = Op("linalg_cross", lambda x, y, dim: np.cross(x, y, axis=dim), MULTILINEAR, x=lambda g, y, dim: cross_(y, g, dim), y=lambda g, x, dim: cross_(g, x, dim))
 trace_ = Op("trace", lambda x: np.trace(x), LINEAR,                 x=lambda g, x_shape: diagonal_back(expand(g, (min(x_shape),)), x_shape, 0, 0, 1))
 
 # A product added to something: PyTorch runs these as one operation.
-addmm_   = Op("addmm",   lambda x, a, b, beta, alpha: _times(beta, x) + _times(alpha, a @ b), GENERAL, args="input mat1 mat2",
+addmm_   = Op("addmm",   lambda x, a, b, beta, alpha: _times(beta, x) + _times(alpha, a @ b), GENERAL, args="input mat1 mat2", one_dtype=_ADDMM,
               x=lambda g, beta: _times(beta, g), a=lambda g, b, alpha: _times(alpha, mm_(g, t(b))), b=lambda g, a, alpha: _times(alpha, mm_(t(a), g)))
-addmv_   = Op("addmv",   lambda x, a, b, beta, alpha: _times(beta, x) + _times(alpha, a @ b), GENERAL, args="input mat vec",
+addmv_   = Op("addmv",   lambda x, a, b, beta, alpha: _times(beta, x) + _times(alpha, a @ b), GENERAL, args="input mat vec", one_dtype=_ADDMV,
               x=lambda g, beta: _times(beta, g), a=lambda g, b, alpha: _times(alpha, outer(g, b)), b=lambda g, a, alpha: _times(alpha, mv_(t(a), g)))
-baddbmm_ = Op("baddbmm", lambda x, a, b, beta, alpha: _times(beta, x) + _times(alpha, a @ b), GENERAL, args="input batch1 batch2",
+baddbmm_ = Op("baddbmm", lambda x, a, b, beta, alpha: _times(beta, x) + _times(alpha, a @ b), GENERAL, args="input batch1 batch2", one_dtype=_BADDBMM,
               x=lambda g, beta: _times(beta, g), a=lambda g, b, alpha: _times(alpha, bmm_(g, mT(b))), b=lambda g, a, alpha: _times(alpha, bmm_(mT(a), g)))
-addbmm_  = Op("addbmm",  lambda x, a, b, beta, alpha: _times(beta, x) + _times(alpha, (a @ b).sum(0)), GENERAL, args="input batch1 batch2",
+addbmm_  = Op("addbmm",  lambda x, a, b, beta, alpha: _times(beta, x) + _times(alpha, (a @ b).sum(0)), GENERAL, args="input batch1 batch2", one_dtype=_ADDMM,
               x=lambda g, beta: _times(beta, g), a=lambda g, b, alpha: _times(alpha, bmm_n(g, mT(b))), b=lambda g, a, alpha: _times(alpha, bmm_n(mT(a), g)))
 
 # Square matrices, also in batches. Derivations: Giles, Collected matrix derivative results for forward and reverse mode (2008).
@@ -47,7 +59,7 @@ solve_   = Op("linalg_solve_ex", lambda A, B: _solve(A, B), GENERAL, args="A B",
 det_     = Op("linalg_det", lambda A: np.linalg.det(A), GENERAL, args="A", A=lambda g, A: _wide(g) * cofactors(A))
 cofactors = Op("cofactors", lambda A: _cofactors(A), GENERAL, args="A", A=lambda g, A: _cofactor_rule(g, A))  # d det / d A, also of singular matrices
 slogdet_ = Op("linalg_slogdet", lambda A: tuple(np.linalg.slogdet(A)), GENERAL, outputs=("sign", "logabsdet"), args="A",
-              A=lambda gs, A: _wide(gs[1]) * mT(inv_(A)) if gs[1] is not None else A * 0)
+              A=lambda gs, A: _wide(gs[1]) * mT(inv_(A)) if gs[1] is not None else None)
 cholesky_ = Op("linalg_cholesky_ex", np.linalg.cholesky, GENERAL, x=lambda g, out: _cholesky_rule(g, out))
 cdist_   = Op("cdist", lambda x, y, p: _norm(x[..., :, None, :] - y[..., None, :, :], p, (-1,), False), GENERAL, args="x1 x2",  # distances of all pairs
               x=lambda g, x, y, out, p: sum_dim(_pull(g, x, y, out, p), (g.ndim - 1,)),     y=lambda g, x, y, out, p: -sum_dim(_pull(g, x, y, out, p), (g.ndim - 2,)))
@@ -113,18 +125,6 @@ def outer(input, vec2):
     return mul(unsqueeze(input, 1), vec2)
 
 
-def _same_dtype(a, b):
-    if a.array.dtype is not b.array.dtype:
-        first, second = (errors.SCALAR_NAMES[x.array.dtype.name] for x in (a, b))
-        raise RuntimeError(
-            errors.explain(
-                f"expected m1 and m2 to have the same dtype, but got: {first} != {second}",
-                why="Matrix products do not promote dtypes.",
-                instead="convert one of them, for example b.to(a.dtype).",
-            )
-        )
-
-
 def matmul(input, other):
     """The product by rank: vectors give a dot product, matrices the matrix product, more dimensions a batch of products (broadcast).
 
@@ -144,8 +144,6 @@ def matmul(input, other):
                 instead="a number times a tensor is x * 2.",
             )
         )
-    if a.dtype is not b.dtype:
-        _same_dtype(input, other)
     if a.ndim == 2 and b.ndim == 2:
         return mm_(input, other) if a.shape[1] == b.shape[0] else mm(input, other)
     if a.ndim == 1 and b.ndim == 1:
@@ -182,7 +180,6 @@ def mm(input, mat2):
     if input.ndim != 2 or mat2.ndim != 2:
         which, x = ("self", input) if input.ndim != 2 else ("mat2", mat2)
         raise errors.new(RuntimeError, f"{which} must be a matrix")
-    _same_dtype(input, mat2)
     if input.shape[1] != mat2.shape[0]:
         raise _mismatch("mat1 and mat2 shapes cannot be multiplied", input, mat2)
     return mm_(input, mat2)
@@ -251,7 +248,6 @@ def _check_addmm(input, mat1, mat2):
         raise errors.new(RuntimeError, f"{which} must be a matrix, got {x.ndim}-D tensor")
     if mat1.shape[1] != mat2.shape[0]:
         raise _mismatch("mat1 and mat2 shapes cannot be multiplied", mat1, mat2)
-    _same_dtype(mat1, mat2)
 
 
 def addmm(input, mat1, mat2, *, beta=1, alpha=1):

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..core.op import GENERAL, LINEAR, Op
 from ..kernels import scatter
+from .elementwise import nothing
 from .linalg import mm_
 from .shape import t
 
@@ -41,7 +42,7 @@ def _addmm_jvp(ts, x, y):
     tb, tx, ty = ts
     parts = [] if tx is None else [mm_(tx, y)]
     parts += [] if ty is None else [mm_(x, ty)]
-    out = parts[0] + parts[1] if len(parts) == 2 else parts[0] if parts else mm_(x, y) * 0
+    out = parts[0] + parts[1] if len(parts) == 2 else parts[0] if parts else nothing(mm_(x, y))
     return out if tb is None else out + tb
 
 
@@ -53,6 +54,8 @@ def _addmm(b, x, y):
 
 # fmt: off
 addmm_ = Op("addmm", _addmm, GENERAL, args="input mat1 mat2", saved_as={"x": "mat1", "y": "mat2"}, jvp=_addmm_jvp,
+            one_dtype={"b y": "self and mat2 must have the same dtype, but got {b} and {y}",
+                       "x y": "mat1 and mat2 must have the same dtype, but got {x} and {y}"},
             b=lambda g: g, x=lambda g, y: mm_(g, t(y)),
             y=lambda g, x: t(mm_(t(g), x)))  # not x.T g: so it is contiguous for the weight whose transpose y is
 # fmt: on

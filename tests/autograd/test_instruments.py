@@ -222,6 +222,37 @@ def test_autocast_lists():
     assert torch.autocast("cpu", dtype=torch.float16)(lambda: (a @ a).dtype)() == torch.float16
 
 
+def _heads(x):
+    return nn.functional.scaled_dot_product_attention(x[None, None], x[None, None].half(), x[None, None])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda a: nn.Sequential(nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 2))(a),
+        lambda a: torch.mm(torch.mm(a, a), a),
+        lambda a: torch.addmm(a, a.half(), a),
+        lambda a: nn.functional.linear(a.half(), a, a[0]),
+        lambda a: nn.functional.conv1d(a[None].half(), a[:, :, None], a[0]),
+        _heads,
+    ],
+)
+def test_autocast_casts_before_the_dtypes_are_compared(call):
+    a = torch.ones(2, 2, requires_grad=True)
+    with torch.autocast("cpu", dtype=torch.float16):
+        out = call(a)
+    assert out.dtype == torch.float16
+    out.float().sum().backward()
+    with torch.autocast("cpu", dtype=torch.float16), pytest.raises(RuntimeError, match="Half and Double"):
+        nn.functional.linear(a, a.double(), a[0].double())
+
+
+def test_autocast_to_bfloat16_keeps_its_range():
+    a = torch.full((2, 2), 300.0)
+    with pytest.warns(UserWarning, match=r"no bfloat16.*uses float32"), torch.autocast("cpu", dtype=torch.bfloat16):
+        assert (a @ a).tolist() == [[180_000.0] * 2] * 2  # inf in float16
+
+
 # Profiles and pictures -----------------------------------------------------------------------------------------------------
 
 

@@ -49,13 +49,6 @@ def _batched(n: int, name: str, input: Tensor) -> tuple[Tensor, bool]:
 
 
 def _check(input: Tensor, weight: Tensor, bias: Tensor | None, groups: int, channels: int, out_channels: int) -> None:
-    if input.array.dtype is not weight.array.dtype:
-        a, b = (errors.SCALAR_NAMES[x.array.dtype.name].capitalize() for x in (input, weight))
-        raise RuntimeError(
-            errors.explain(
-                f"expected scalar type {a} but found {b}", instead="convert the input (x.float()) or the layer (layer.double())."
-            )
-        )
     if input.shape[1] != channels:
         raise RuntimeError(
             errors.explain(
