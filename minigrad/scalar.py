@@ -2,7 +2,7 @@
 
 What lives here: the scalar engine, whole. Each operation keeps its one or two parents and, for each, the local derivative, a plain number
 computed in the forward pass. `backward()` walks from the newest operation to the oldest and adds local * incoming to each parent.
-What does not: tensors (tensor.py), pictures (trace.py), replaying a graph at speed (tape.py). Needs only `math`.
+What does not: tensors (tensor.py), pictures (tracing/), replaying a graph at speed (tape.py). Needs only `math`.
 Numbers are float64, and at the edges (log(0), 1/0, overflow, nan, ties) values and gradients are those of PyTorch's float64 scalars.
 """
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Value:
     __array_ufunc__ = None  # numpy scalars on the left of an operator leave the operation to us
 
     def __init__(self, data: float, label: str = ""):
-        self.data = data if type(data) is float else _number(data)
+        self.data = data if type(data) is float else checked_number(data)
         self.grad = 0.0
         self.label = label
         self._op = ""
@@ -353,14 +353,14 @@ def _operand(x) -> Value | float:
     """`x` itself if it is a Value, else a float."""
     if type(x) is int:
         return float(x)
-    return x if type(x) is float or isinstance(x, Value) else _number(x)
+    return x if type(x) is float or isinstance(x, Value) else checked_number(x)
 
 
 def _data(x) -> float:
     return x if type(x) is float else x.data
 
 
-def _number(x) -> float:
+def checked_number(x) -> float:
     """`x` as a float. Raises TypeError for anything that is not one plain number."""
     if isinstance(x, (float, int)):
         return float(x)

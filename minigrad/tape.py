@@ -14,9 +14,9 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
 from .kernels.loading import load
-from .scalar import _number
+from .scalar import checked_number
 from .tracing.formulas import exponent
-from .tracing.trace import Recorded, record
+from .tracing.scalar_trace import Recorded, record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -116,7 +116,7 @@ class Tape:
         except TypeError:
             for leaf in leaves:
                 if leaf is not None:
-                    _number(leaf.data)  # says which and why
+                    checked_number(leaf.data)  # says which and why
             raise
         if _compiled:
             _compiled.replay(self._code, self._a, self._b, self._n, values, grads, self.root)
@@ -134,7 +134,7 @@ class Tape:
 
     def set(self, leaf: Any, value: float) -> None:
         """Where `leaf` (a node's id in the trace, or the Value) stands in the sweeps to come. The Value itself is not changed."""
-        self._values[self._id(leaf)] = _number(value)
+        self._values[self._id(leaf)] = checked_number(value)
 
     def sweep(
         self, leaf: Any, values: Sequence[float], kernel: Literal["numpy", "numba"] | None = None

@@ -101,8 +101,7 @@ def room(name):
 
 def test_no_circle_of_files():
     """Imports inside functions count. A face that loads a part on first use (autograd.functional, by name) is no import of it."""
-    still = [["minigrad.tracing.recording", "minigrad.tracing.tensor_trace", "minigrad.tracing.trace"]]  # goes when trace.py is split
-    assert circles({name: list(imports(name)) for name in FILES if name != "minigrad"}) == still
+    assert circles({name: list(imports(name)) for name in FILES if name != "minigrad"}) == []
 
 
 def test_a_circle_is_found():

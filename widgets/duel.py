@@ -156,7 +156,7 @@ def _looks(trace: Trace, parents: list[list[int]], keys: dict[Any, int], numbers
     def key(*what) -> int:
         return keys.setdefault(what, len(keys))
 
-    made = []
+    made: list[int] = []
     for n in trace["nodes"]:
         of = [made[p] for p in parents[n["id"]]]
         value = (n["value"] if isinstance(n["value"], str) else f"{n['value']:.3g}") if numbers else ""

@@ -1,7 +1,7 @@
 """Which node was made inside which module's call: what a picture needs to fold a graph by module.
 
 What lives here: the logs, one entry for each call. Nodes have numbers in the order of their creation, so a call is a range of numbers, and
-no node carries anything for it. What does not: modules (nn/module.py and micro.py, which write the entries), names and folds (trace.py,
+no node carries anything for it. What does not: modules (nn/module.py and micro.py, which write the entries), names and folds (naming.py,
 tensor_trace.py).
 """
 

@@ -25,7 +25,8 @@ from ..core.dtypes import from_numpy_dtype
 from ..core.grad_mode import enable_grad, no_grad
 from ..core.node import LIVE, AccumulateGrad, next_number
 from ..core.variable import INFERENCE, Variable, edge_of, wrap
-from .trace import walk
+from .naming import walk
+from .text import json_number
 
 CELLS = 16  # a heat map has at most this many rows and columns
 TRACED = 3000  # of a graph with more operations than this, only the newest are traced
@@ -284,7 +285,7 @@ def numbers(array: np.ndarray) -> dict:
     some = finite.size > 0
     shown = (cells if flat.size == 1 else _six_digits(cells)).ravel().tolist()
     if finite.size < flat.size or empty:
-        shown = [as_json(v) for v in shown]
+        shown = [json_number(v) for v in shown]
     if empty and block == [1, 1]:
         shown[len(shown) - empty :] = [None] * empty
     return dict(
@@ -312,10 +313,6 @@ def _shrunk(table: np.ndarray, block: list[int]) -> np.ndarray:
     blocks = padded.reshape(rows, block[0], cols, block[1]).swapaxes(1, 2).reshape(rows, cols, -1)
     size = np.where(np.isnan(blocks), -1.0, np.abs(blocks))
     return np.take_along_axis(blocks, size.argmax(-1)[..., None], -1)[..., 0]
-
-
-def as_json(x: float):
-    return x if math.isfinite(x) else str(x)
 
 
 def row_of(arrays: list[dict]) -> list[float]:

@@ -21,9 +21,11 @@ from ..core.node import FREED
 from ..core.op import ELEMENTWISE
 from ..core.variable import Variable, edge_of
 from ..ops.shape import copy_slices
+from ..words import listed
 from . import module_calls
 from .formula_words import said
 from .formulas import ATOM, SUM, Text, latex, number_text
+from .naming import source_of, twin_label, walk
 from .recording import (
     TRACED,
     Graph,
@@ -31,7 +33,6 @@ from .recording import (
     Layers,
     Pass,
     Program,
-    as_json,
     equal,
     kind_of,
     local_of,
@@ -42,8 +43,9 @@ from .recording import (
     saved_by,
     values_of,
 )
+from .schema import Edge, Node, Saved, Step, Trace
 from .tensor_formulas import expression, flow, friendly
-from .trace import Edge, Node, Saved, Step, Trace, _and, _d, _source, twin_label, walk
+from .text import differential, json_number
 
 NOT_KEPT = "not kept"
 
@@ -55,7 +57,7 @@ def trace_tensor(
     cell_name: Mapping[str, str] | Callable[[str], str | None] | None = None,
     second: bool = False,
 ) -> Trace:
-    """Everything that was computed on the way to a Tensor. See `minigrad.trace.trace`."""
+    """Everything that was computed on the way to a Tensor. See `minigrad.tracing.trace.trace`."""
     return Recording(root, names, second).trace(title, cell_name)
 
 
@@ -155,7 +157,7 @@ class Recording:
             elif (item.node, item.number) in gradient_of:
                 leaf = gradient_of[item.node, item.number]
                 by = next(t.text for x, t in zip(items, texts, strict=False) if x.live is leaf)
-                text = Text(twin_label(f"{_d(texts[self.graph.root].text)}/{_d(by)}", used, taken))
+                text = Text(twin_label(f"{differential(texts[self.graph.root].text)}/{differential(by)}", used, taken))
             elif item.kind == "operation":
                 text = self._expression(item, texts)
                 text = text if len(text.text) <= 10 else None
@@ -209,7 +211,7 @@ class Recording:
             node = Node(
                 id=i, kind=cast(Any, item.kind), op=kind_of(item), label=texts[i].text, named=named[i],
                 expr=exprs[i] or ("" if item.kind != "constant" else "constant" if item.array is None else texts[i].text),
-                value=_value(value), grad=None if grad is None else floatas_json(grad.ravel()[0]) if grad.size == 1 else None,
+                value=_value(value), grad=None if grad is None else json_number(float(grad.ravel()[0])) if grad.size == 1 else None,
                 requires_grad=self._requires(item), rule=rules, rule_latex=tex,
                 saved=_saved(item) if item.number >= 0 and item.kind == "operation" else [],
                 source=sources[i], scope=scopes[i],
@@ -264,7 +266,7 @@ class Recording:
             source=parent,
             target=target,
             slot=slot,
-            local=None if local is None else as_json(local),
+            local=None if local is None else json_number(local),
             local_text=text,
             carries_grad=carries,
         )
@@ -322,7 +324,7 @@ class Recording:
                 name, _, g = edge["local_text"].partition("(")
                 lines[f"to {to}: {edge['local_text']}"] = rf"\bar{{{latex(to)}}} \mathrel{{+}}= \mathrm{{{name}}}({g}"
             elif size_of(item) == 1 and size_of(self.graph.items[parent]) == 1:
-                top, bottom = _d(exprs[i] or texts[i].text), _d(to)
+                top, bottom = differential(exprs[i] or texts[i].text), differential(to)
                 lines[f"{top}/{bottom} = {edge['local_text']}"] = (
                     rf"\frac{{d\,{latex(top[1:])}}}{{d\,{latex(bottom[1:])}}} = {latex(edge['local_text'])}"
                 )
@@ -383,11 +385,11 @@ class Recording:
         for node in nodes:
             stale = [kept for kept in node["saved"] if kept.get("stale")]
             if stale:
-                what = _and([f"{kept['name']}, shape {_shape(kept['shape'])}" for kept in stale])
+                what = listed([f"{kept['name']}, shape {_shape(kept['shape'])}" for kept in stale])
                 then, now = ({kept[key] for kept in stale} for key in ("version", "now"))  # type: ignore[literal-required]
                 out.append(
-                    f"What {node['op']} saved ({what}) was overwritten since: it was at version {_and([str(v) for v in sorted(then)])}, "
-                    f"and is at version {_and([str(v) for v in sorted(now)])} now. The backward pass cannot go through {node['label']}."
+                    f"What {node['op']} saved ({what}) was overwritten since: it was at version {listed([str(v) for v in sorted(then)])}, "
+                    f"and is at version {listed([str(v) for v in sorted(now)])} now. The backward pass cannot go through {node['label']}."
                 )
         return out
 
@@ -484,7 +486,7 @@ class Recording:
         who = (
             "it started with"
             if edge["target"] == self.graph.root
-            else f"that arrived from {_and([nodes[s]['label'] for s in senders[edge['target']]])}"
+            else f"that arrived from {listed([nodes[s]['label'] for s in senders[edge['target']]], 4, 'nodes')}"
         )
         own, one = _own_rule(self.graph.items[edge["target"]]), sent.size == 1 and raw.size == 1
         if one and edge["local"] is not None:
@@ -500,7 +502,7 @@ class Recording:
                 made = f"what {own}.backward makes of the gradient that arrived"
             say += f" {made}" if made else f" what the rule of {node.get('function') or node['op']} makes of the gradient that arrived"
             if where:
-                dims = f"dim {where[0]}" if len(where) == 1 else f"dims {_and([str(w) for w in where])}"
+                dims = f"dim {where[0]}" if len(where) == 1 else f"dims {listed([str(w) for w in where])}"
                 say += f", summed over {dims} because {to} was broadcast from {_shape(sent.shape)} to {_shape(raw.shape)}."
             else:
                 say += "."
@@ -615,7 +617,7 @@ class Arrays:
 
 def _line(item: Item, cell_name):
     note = provenance.read(item.node) if item.kind == "operation" else None
-    return None if note is None or note.code is None else _source(types.SimpleNamespace(_code=note.code, _offset=note.offset), cell_name)
+    return None if note is None or note.code is None else source_of(types.SimpleNamespace(_code=note.code, _offset=note.offset), cell_name)
 
 
 def size_of(item: Item) -> int:
@@ -644,15 +646,11 @@ def _number(array: np.ndarray) -> str:
     return str(value) if isinstance(value, bool) or array.dtype.kind == "c" else number_text(value)
 
 
-def floatas_json(x):
-    return as_json(float(x))
-
-
 def _value(array: np.ndarray | None):
     if array is None:
         return NOT_KEPT
     if array.size == 1 and array.dtype.kind != "c":
-        return floatas_json(array.ravel()[0])
+        return json_number(float(array.ravel()[0]))
     return f"{tuple(array.shape)} {from_numpy_dtype(array.dtype).name}"
 
 

@@ -1,0 +1,98 @@
+"""What the learner calls a node, and the line of their code that made it.
+
+What lives here: the search through a namespace, made-up names' twins, source lines. What does not: formulas (formulas.py).
+"""
+from __future__ import annotations
+
+import linecache
+import re
+import types
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
+from typing import Any
+
+from .schema import Source
+
+
+def names_of(objects: list, names: Mapping[str, object] | None) -> list[str]:
+    """For each object its label, else the first name that leads to it, else ""."""
+    found = {id(obj): str(label) if (label := getattr(obj, "label", "")) else "" for obj in objects}
+    missing = {key for key, name in found.items() if not name}
+    for text, obj in walk(names, found.__contains__):
+        if id(obj) in missing:
+            found[id(obj)] = text
+            missing.discard(id(obj))
+            if not missing:
+                break
+    return [found[id(obj)] for obj in objects]
+
+
+def walk(names: Mapping[str, object] | None, stop: Callable[[int], bool] = lambda _: False) -> Iterable[tuple[str, object]]:
+    """Everything that names lead to, with the text that leads there. Breadth first, so that short names come first; bounded,
+    because a namespace can hold anything. Nothing inside an object with `stop(id(object))` is looked at."""
+    queue = [(name, obj, 0) for name, obj in (names or {}).items() if not name.startswith("_") and name not in _NOT_NAMES]
+    seen: set[int] = set()
+    for text, obj, depth in queue:
+        yield text, obj
+        if id(obj) not in seen and not stop(id(obj)) and depth < 6 and len(queue) < 50_000:
+            seen.add(id(obj))
+            queue.extend((text + step, inner, depth + 1) for step, inner in _inside(obj))
+
+
+_NOT_NAMES = {"In", "Out", "exit", "quit", "get_ipython"}  # IPython's own, which hold everything that was ever computed
+
+
+def _inside(obj: Any) -> list[tuple[str, object]]:
+    """What a container holds, with the text that leads to it. Only plain containers and plain objects: nothing is computed."""
+    if type(obj) is list or type(obj) is tuple:
+        return [(f"[{i}]", inner) for i, inner in enumerate(obj[:2000]) if not isinstance(inner, (int, float, str))]
+    if type(obj) is dict:
+        return [(f"[{key!r}]", inner) for key, inner in list(obj.items())[:2000] if isinstance(key, (str, int))]
+    if isinstance(obj, (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType)):
+        return []
+    attributes = getattr(obj, "__dict__", None)
+    if type(attributes) is not dict:
+        return []
+    if isinstance(modules := attributes.get("_modules"), dict) and isinstance(attributes.get("_parameters"), dict):  # an nn.Module
+        own = {**attributes["_parameters"], **attributes.get("_buffers", {}), **modules}
+        return [(f"[{key}]" if key.isdigit() else f".{key}", inner) for key, inner in own.items() if inner is not None]
+    return [(f".{key}", inner) for key, inner in attributes.items() if isinstance(key, str) and not key.startswith("_")]
+
+
+def twin_label(name: str, used: set[str], taken: set[str]) -> str:
+    """`name`, or name₂, name₃, ... if another node has it."""
+    label, twin = name, 1
+    while label in used or (twin > 1 and label in taken):
+        twin += 1
+        label = name + str(twin).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
+    return label
+
+
+def source_of(obj: object, cell_name: Mapping[str, str] | Callable[[str], str | None] | None) -> Source | None:
+    code, offset = getattr(obj, "_code", None), getattr(obj, "_offset", None)
+    if code is None or offset is None:
+        return None
+    line, end_line, start, end = next(islice(code.co_positions(), offset // 2, None), (None, None, None, None))
+    if line is None:
+        return None
+    full = linecache.getline(code.co_filename, line).rstrip("\n")
+    text = full.strip()
+    if not text:
+        return None
+    name = cell_name(code.co_filename) if callable(cell_name) else (cell_name or {}).get(code.co_filename)
+    source = Source(cell=name or _file_name(code.co_filename), line=line, text=text)
+    if start is not None and end is not None:  # columns count bytes of UTF-8
+        raw, indent = full.encode(), len(full) - len(full.lstrip())
+        first = len(raw[:start].decode(errors="ignore")) - indent
+        last = len(raw[:end].decode(errors="ignore")) - indent if end_line == line else len(text)
+        if 0 <= first < last <= len(text):
+            source["span"] = (first, last)
+    return source
+
+
+def _file_name(filename: str) -> str:
+    if cell := re.match(r"<ipython-input-(\d+)-", filename):
+        return f"In [{cell[1]}]"
+    if re.search(r"ipykernel_\d+[/\\][^/\\]*$", filename):
+        return "this notebook"
+    return re.split(r"[/\\]", filename)[-1]

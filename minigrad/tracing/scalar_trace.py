@@ -1,0 +1,426 @@
+"""The trace of a `Value`, or of an object of a learner's own class with micrograd's names.
+
+What lives here: the recorded graph by indices (`record`), its labels, edges and steps. What does not: the contract (schema.py), names and
+lines (naming.py), formulas (formulas.py), Tensors (tensor_trace.py).
+"""
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal
+
+from ..core.errors import a_kind
+from ..scalar import Constant, Value, backward_order, checked_number
+from ..words import listed
+from . import module_calls
+from .formulas import ATOM, PRODUCT, SUM, Rule, Text, latex, number_text, rule_for
+from .naming import names_of, source_of, twin_label, walk
+from .schema import Edge, Node, Saved, Step, Trace
+from .text import differential, json_number
+
+
+def trace_value(
+    graph: Recorded,
+    names: Mapping[str, object] | None = None,
+    title: str | None = None,
+    cell_name: Mapping[str, str] | Callable[[str], str | None] | None = None,
+) -> Trace:
+    """The recording as plain data. See `minigrad.tracing.trace.trace`."""
+    texts, named = _labels(graph)
+    sources = [source_of(obj, cell_name) for obj in graph.objects]
+    grads = graph.gradients()
+    scopes = _scopes(graph, names)
+    edges: list[Edge] = []
+    nodes: list[Node] = []
+    for i, parents in enumerate(graph.parents):
+        rule, out, of = graph.rules[i], texts[i], [texts[p] for p in parents]
+        expr = _expression(graph, i, of)
+        rules, saved = {}, []
+        for slot, parent in enumerate(parents):
+            local = graph.locals[i][slot]
+            carries = graph.requires_grad[parent]
+            local_text = rule.write(rule.locals[slot], *of, out=out).text if rule else ""
+            edge = Edge(
+                id=len(edges), source=parent, target=i, slot=slot, local=json_number(local), local_text=local_text, carries_grad=carries
+            )  # fmt: skip
+            if graph.shut[i][slot]:
+                edge["shut"] = True
+            edges.append(edge)
+            if carries and rule:
+                top, bottom = differential(expr), differential(texts[parent].text)
+                rules[f"{top}/{bottom} = {local_text}"] = rf"\frac{{d\,{latex(top[1:])}}}{{d\,{latex(bottom[1:])}}} = {latex(local_text)}"
+                if rule.saves[slot]:
+                    saved.append(Saved(name=f"{differential(out.text)}/{bottom}", shape=[], dtype="float64", bytes=8))
+        constant = graph.kinds[i] == "constant"
+        nodes.append(
+            Node(
+                id=i,
+                kind=graph.kinds[i],
+                op=rule.name if rule else graph.ops[i],
+                label=out.text,
+                named=named[i],
+                expr=number_text(graph.data[i]) if constant else expr,
+                value=json_number(graph.data[i]) or 0.0,
+                grad=json_number(grads[i]),
+                requires_grad=graph.requires_grad[i],
+                rule="; ".join(rules),
+                rule_latex=r",\quad ".join(rules.values()),
+                saved=saved,
+                source=sources[i],
+                scope=scopes[i][-1] if i in scopes else "",
+            )
+        )
+        if i in scopes:
+            nodes[-1]["inside"] = scopes[i]
+    if title is None:
+        line = sources[graph.root]
+        title = line["text"] if line else nodes[graph.root]["label"]
+    return Trace(version=1, engine="value", title=title, root=graph.root, nodes=nodes, edges=edges, steps=_steps(graph, nodes, edges))
+
+
+# The recorded graph
+
+
+class GraphCycleError(ValueError):
+    """A node is, through its parents, an ancestor of itself: no order can compute such a graph."""
+
+
+class Recorded:
+    """A computation by indices: parents before children, what `trace` and the tape both start from.
+
+    `order` lists the operations as `backward()` visits them. `locals[i][slot]` is None where nothing can be known (an unknown
+    operation), `shut[i][slot]` says that a gate lets nothing through, whatever arrives.
+    """
+
+    objects: list  # the learner's objects, only while this lives
+    names: list[str]  # found in the namespace or the label; "" if there is none
+    kinds: list[Literal["leaf", "constant", "operation"]]
+    ops: list[str]
+    rules: list[Rule | None]
+    data: list[float]
+    parents: list[tuple[int, ...]]
+    locals: list[tuple[float | None, ...]]
+    shut: list[tuple[bool, ...]]
+    requires_grad: list[bool]
+    order: list[int]
+    root: int
+
+    def gradients(self) -> list[float | None]:
+        """d root / d node for every node; None where no gradient flows or an unknown operation is in the way."""
+        known: list[float | None] = [None] * len(self.objects)
+        lost: set[int] = set()
+        known[self.root] = 1.0 if self.requires_grad[self.root] else None
+        for i in self.order:
+            incoming = known[i]
+            for parent, local, shut in zip(self.parents[i], self.locals[i], self.shut[i], strict=True):
+                if not self.requires_grad[parent]:
+                    continue
+                if i in lost or (local is None and not shut):
+                    lost.add(parent)
+                elif incoming is not None and local is not None:
+                    known[parent] = (known[parent] or 0.0) + (0.0 if shut else local * incoming)
+        return [None if i in lost else grad for i, grad in enumerate(known)]
+
+
+def record(root: object, names: Mapping[str, object] | None = None) -> Recorded:
+    """The graph behind `root` by indices: in creation order for a `Value`, parents first for a learner's own class."""
+    graph = Recorded()
+    if isinstance(root, Value):
+        _record_value(graph, root)
+        graph.names = names_of(graph.objects, names)
+        graph.kinds = ["operation" if obj._op else "constant" if type(obj) is Constant else "leaf" for obj in graph.objects]
+    else:
+        _check_like_value(root)
+        _record_other(graph, root, names)
+    graph.requires_grad = []
+    for kind, parents in zip(graph.kinds, graph.parents, strict=True):
+        graph.requires_grad.append(kind == "leaf" or any(graph.requires_grad[p] for p in parents))
+    return graph
+
+
+def _record_value(graph: Recorded, root: Value) -> None:
+    operations = backward_order(root)
+    found = {id(root): root}
+    for node in operations:
+        for obj in (node, *node._prev):
+            found[id(obj)] = obj
+            if obj._seq > node._seq:
+                raise GraphCycleError(_CYCLE)
+    graph.objects = objects = sorted(found.values(), key=lambda node: node._seq)
+    index = {id(obj): i for i, obj in enumerate(objects)}
+    graph.order = [index[id(node)] for node in operations]
+    graph.root = index[id(root)]
+    graph.ops = [obj._op for obj in objects]
+    graph.data = [obj.data for obj in objects]
+    graph.parents = [tuple(index[id(p)] for p in obj._prev) for obj in objects]
+    graph.rules = [rule_for(obj._op, len(obj._prev)) if obj._op else None for obj in objects]
+    graph.locals = [tuple(0.0 if d is None else d for d in obj._local) for obj in objects]
+    graph.shut = [tuple(d is None for d in obj._local) for obj in objects]
+
+
+_CYCLE = (
+    "this graph has a cycle: a node is its own ancestor, so no value can be computed before the others. A result's parents must be "
+    "the operands it was computed from, never the result itself or anything made from it."
+)
+
+
+# A learner's own class: `data`, `_prev` (a tuple, list or set), `_op`, and perhaps `label`
+
+
+def _like_value(obj: object) -> bool:
+    return all(hasattr(obj, name) for name in ("data", "_prev", "_op")) and not isinstance(obj, type)
+
+
+def _check_like_value(root: object) -> None:
+    if _like_value(root):
+        return
+    kind = type(root).__name__
+    do = "Pass the result of a computation, such as y after y = x * 2."
+    if isinstance(root, (list, tuple, set, dict)):
+        do = f"Pass one of the elements of this {kind}, or their sum."
+    elif isinstance(root, (int, float)):
+        do = "A plain number has no history: start with x = Value(1.0) and compute with x."
+    elif isinstance(root, type):
+        do = f"This is the class itself: make an object of it, x = {root.__name__}(1.0), and compute with x."
+    raise TypeError(f"only a Value (or an object with data, _prev and _op) has a graph, and this is {a_kind(root)}. {do}")
+
+
+def _parents(obj: Any) -> Iterable:
+    return obj._prev or ()
+
+
+def _data(obj: Any) -> float:
+    try:
+        return checked_number(obj.data)
+    except TypeError as error:
+        what = f"the result of {obj._op!r}" if obj._op else "a leaf"
+        raise TypeError(f"{what} in this graph has data that is not a number: {error}") from None
+
+
+def _record_other(graph: Recorded, root: object, names: Mapping[str, object] | None) -> None:
+    found = _postorder(root)  # any order, to see what is there
+    given = names_of(found, names)
+    name_of = {id(obj): name for obj, name in zip(found, given, strict=True)}
+    rank = {name: i for i, name in enumerate(names or ())}
+    print_of: dict[int, tuple] = {}
+
+    def parents_in_order(obj) -> list:
+        """The parents by slot. A set has lost the order, and one of the two arrows of a + a: find both again as far as possible."""
+        parents = list(_parents(obj))
+        if not isinstance(obj._prev, (set, frozenset)):
+            return parents
+        parents.sort(key=lambda p: print_of[id(p)])
+        op = str(obj._op)
+        if len(parents) == 1 and (rule_for(op, 1) is None or not _gives(op, parents, obj)) and rule_for(op, 2):
+            return parents * 2
+        if len(parents) == 2 and not _gives(op, parents, obj) and _gives(op, parents[::-1], obj):
+            return parents[::-1]
+        return parents
+
+    for obj in found:  # parents first; a fingerprint that is the same in every process, so that sets get one fixed order
+        parts = sorted(print_of[id(p)][1:] for p in _parents(obj))
+        digest = hashlib.blake2b(repr((str(obj._op), repr(obj.data), name_of[id(obj)], parts)).encode(), digest_size=12).hexdigest()
+        print_of[id(obj)] = (rank.get(name_of[id(obj)], len(rank)), digest)
+    graph.objects = objects = _postorder(root, parents_in_order)
+    index = {id(obj): i for i, obj in enumerate(objects)}
+    graph.names = [name_of[id(obj)] for obj in objects]
+    graph.ops = [str(obj._op) for obj in objects]
+    graph.data = [_data(obj) for obj in objects]
+    parents = [parents_in_order(obj) for obj in objects]
+    graph.parents = [tuple(index[id(p)] for p in of) for of in parents]
+    # Whoever writes 3 * x wraps the 3 in a node of its own. It has no name; the learner's inputs have one.
+    anonymous = bool(names) and any(name and not of for name, of in zip(graph.names, parents, strict=True))
+    graph.kinds = []
+    for name, of in zip(graph.names, parents, strict=True):
+        graph.kinds.append("operation" if of else "constant" if anonymous and not name else "leaf")
+    graph.rules = [rule_for(op, len(of)) if of else None for op, of in zip(graph.ops, parents, strict=True)]
+    computed = [_apply(rule, of) if rule else None for rule, of in zip(graph.rules, parents, strict=True)]
+    graph.locals = [
+        (None,) * len(of) if made is None else tuple(0.0 if d is None else d for d in made._local)
+        for of, made in zip(parents, computed, strict=True)
+    ]
+    graph.shut = [
+        (False,) * len(of) if made is None else tuple(d is None for d in made._local) for of, made in zip(parents, computed, strict=True)
+    ]
+    graph.order = [i for i in reversed(range(len(objects))) if parents[i]]
+    graph.root = index[id(root)]
+
+
+def _apply(rule: Rule, parents: list) -> Value:
+    """The operation again, on Values: their local derivatives are the ones that the numbers of the learner's nodes call for."""
+    return rule.compute(*(Value(p.data) for p in parents))
+
+
+def _gives(op: str, parents: list, obj: Any) -> bool:
+    """Is `obj.data` what this operation computes from these parents?"""
+    rule = rule_for(op, len(parents))
+    if rule is None:
+        return False
+    data, made = obj.data, _apply(rule, parents).data
+    return made == data or (made != made and data != data)
+
+
+def _postorder(root: Any, parents_of: Callable[[Any], Iterable] = _parents) -> list:
+    """Every node behind `root`, parents before children. Without recursion: a learner's chain may be long."""
+    order: list = []
+    state: dict[int, bool] = {}  # False while its parents are being visited, True once it is done
+    stack: list[tuple[Any, bool]] = [(root, False)]
+    while stack:
+        obj, parents_done = stack.pop()
+        if parents_done:
+            state[id(obj)] = True
+            order.append(obj)
+            continue
+        if id(obj) in state:
+            if not state[id(obj)]:
+                raise GraphCycleError(_CYCLE)
+            continue
+        state[id(obj)] = False
+        stack.append((obj, True))
+        for parent in reversed(list(parents_of(obj))):
+            if not _like_value(parent):
+                raise TypeError(
+                    f"a parent of the result of {obj._op!r} is a plain {type(parent).__name__} ({parent!r}): "
+                    "wrap it in your class first, so that every parent has data, _prev and _op."
+                )
+            if state.get(id(parent)) is False:
+                raise GraphCycleError(_CYCLE)
+            if id(parent) not in state:
+                stack.append((parent, False))
+    return order
+
+
+# Labels and expressions
+
+
+def _labels(graph: Recorded) -> tuple[list[Text], list[bool]]:
+    """A label for every node: the learner's name, else a short expression, else v1, v2, ... All differ, except constants'."""
+    taken = {name for name in graph.names if name}
+    used: set[str] = set()
+    texts: list[Text] = []
+    named: list[bool] = []
+    made_up = 0
+    for i, name in enumerate(graph.names):
+        if name:
+            text = Text(twin_label(name, used, taken))
+        elif graph.kinds[i] == "constant":
+            text = Text(number_text(graph.data[i]), ATOM if math.copysign(1.0, graph.data[i]) > 0 else SUM)
+        else:
+            short = _short_expression(graph, i, texts) if graph.parents[i] else None
+            if short is None or short.text in taken or short.text in used:
+                made_up += 1
+                while f"v{made_up}" in taken or f"v{made_up}" in used:
+                    made_up += 1
+                short = Text(f"v{made_up}")
+            text = short
+        if graph.kinds[i] != "constant":
+            used.add(text.text)
+        texts.append(text)
+        named.append(bool(name))
+    return texts, named
+
+
+def _short_expression(graph: Recorded, i: int, texts: list[Text]) -> Text | None:
+    rule, parents = graph.rules[i], [texts[p] for p in graph.parents[i]]
+    if rule is None:
+        return None
+    text = rule.write(rule.expr, *parents)
+    if rule.name == "*" and graph.kinds[graph.parents[i][0]] == "constant" and re.match(r"[\d.]+$", parents[0].text):
+        if parents[1].level == ATOM and re.match(r"[^\W\d]", parents[1].text):
+            text = Text(parents[0].text + parents[1].text, PRODUCT)  # 3x
+    return text if len(text.text) <= 10 else None
+
+
+def _expression(graph: Recorded, i: int, parents: list[Text]) -> str:
+    if not parents:
+        return ""
+    if rule := graph.rules[i]:
+        return rule.write(rule.expr, *parents).text
+    return f"{graph.ops[i] or 'unknown'}({', '.join(p.text for p in parents)})"
+
+
+# Modules
+
+
+def _scopes(graph: Recorded, names: Mapping[str, object] | None) -> dict[int, list[str]]:
+    """For each operation made in the call of a network of micro.py: the names of the calls around it, outermost first.
+
+    A module that was called twice has two calls, the second called "model (call 2)".
+    """
+    numbers = {i: obj._seq for i, obj in enumerate(graph.objects) if type(obj) is Value and obj._op}
+    low, high = min(numbers.values(), default=0), max(numbers.values(), default=0)
+    if not any(low <= last and first <= high for first, last, _ in module_calls.VALUES):
+        return {}
+    paths: dict[int, str] = {}
+    networks: list[Any] = []
+    for text, thing in walk(names):
+        own = getattr(thing, "__dict__", {})
+        if type(own) is dict and (type(own.get("neurons")) is list or type(own.get("layers")) is list and own["layers"]):
+            if paths.setdefault(id(thing), text) == text and "layers" in own:
+                networks.append(thing)
+    around = module_calls.around(numbers.values(), module_calls.of_values(networks))
+    called: dict[str, int] = {}
+    texts: dict[tuple[int, int, str], str] = {}  # call -> a name of its own; a layer of one neuron and that neuron are one range
+    out: dict[int, list[str]] = {}
+    for i, number in numbers.items():
+        for first, last, module, place in around.get(number, ()):
+            path = paths.get(id(module)) or type(module).__name__
+            path += "" if place is None else f".neurons[{place}]"
+            if (call := (first, last, path)) not in texts:
+                called[path] = turn = called.get(path, 0) + 1
+                texts[call] = path if turn == 1 else f"{path} (call {turn})"
+            out.setdefault(i, []).append(texts[call])
+    return out
+
+
+# Steps
+
+
+def _steps(graph: Recorded, nodes: list[Node], edges: list[Edge]) -> list[Step]:
+    steps: list[Step] = []
+    for node in nodes:
+        label, expr = node["label"], node["expr"]
+        if node["kind"] == "leaf":
+            say = f"**{label} is {{value}}:** an input, nothing to compute."
+            steps.append(Step(phase="forward", kind="input", node=node["id"], edge=None, say=say))
+        elif node["kind"] == "operation":
+            what = "" if expr == label else f" it is {expr}"
+            say = f"**{label} becomes {{value}}" + (f":**{what}." if what else ".**")
+            steps.append(Step(phase="forward", kind="compute", node=node["id"], edge=None, say=say))
+    root = nodes[graph.root]
+    if not root["requires_grad"]:
+        return steps
+    say = f"**The gradient of {root['label']} starts at 1:** how fast {root['label']} changes with itself."
+    steps.append(Step(phase="backward", kind="seed", node=graph.root, edge=None, say=say))
+    into: list[list[Edge]] = [[] for _ in nodes]
+    for edge in edges:
+        into[edge["target"]].append(edge)
+    senders: list[list[int]] = [[] for _ in nodes]
+    for i in graph.order:
+        for edge in into[i]:
+            if edge["carries_grad"]:
+                say = _say_send(nodes, edge, senders, graph.root)
+                steps.append(Step(phase="backward", kind="send", node=i, edge=edge["id"], say=say))
+                if i not in senders[edge["source"]]:
+                    senders[edge["source"]].append(i)
+    return steps
+
+
+def _say_send(nodes: list[Node], edge: Edge, senders: list[list[int]], root: int) -> str:
+    node, parent = nodes[edge["target"]], nodes[edge["source"]]
+    label, to = node["label"], parent["label"]
+    if edge["local"] is None:
+        return (
+            f"**{label} sends an unknown amount to {to}:** this engine does not know an operation called “{node['op']}”, "
+            "so it cannot tell the local derivative."
+        )
+    if edge["target"] == root:
+        arrived = "the {incoming} it started with"
+    else:
+        arrived = f"{{incoming}} that arrived from {listed([nodes[s]['label'] for s in senders[edge['target']]], 4, 'nodes')}"
+    say = f"**{label} sends {{sends}} to {to}:** the local derivative of {node['expr']} with respect to {to} is {{local}}, times {arrived}."
+    if senders[edge["source"]]:
+        say += f" Added to the {{before}} that was already there, {to} now has {{after}}."
+    return say

@@ -1,0 +1,147 @@
+"""The contract between engine and views: a recorded computation as plain data.
+
+What lives here: the types, and nothing that computes. The data is deterministic: ids are indices in creation order, never `id()`, and the
+same program gives the same trace in every process. It is JSON as it stands (not-a-number and infinities travel as the strings "nan",
+"inf", "-inf").
+"""
+from __future__ import annotations
+
+from typing import Literal, NotRequired, TypedDict
+
+Number = float | str  # a float64, or "nan", "inf", "-inf"
+
+
+class Source(TypedDict):
+    """The line of the learner's own code that made a node."""
+
+    cell: str  # "In [4]" in a notebook, else the file's base name
+    line: int  # 1-based, within the cell or the file
+    text: str  # the line, without its indentation
+    span: NotRequired[tuple[int, int]]  # columns of the expression inside `text`, when Python knows them
+
+
+class Saved(TypedDict):
+    """A value that a node keeps from the forward pass for its backward rule."""
+
+    name: str
+    shape: list[int]
+    dtype: str
+    bytes: int
+    version: NotRequired[int]
+    stale: NotRequired[bool]  # the tensor was overwritten since it was saved
+    now: NotRequired[int]  # its version now
+
+
+class Numbers(TypedDict):
+    """An array as a picture needs it: true statistics of its finite entries, and at most 16 by 16 cells.
+
+    Rows are the leading dimensions, columns the last; a long vector is wrapped. A cell that stands for a block of entries shows the one
+    of the largest magnitude."""
+
+    shape: list[int]
+    dtype: str
+    low: float | None  # None: no finite entry
+    high: float | None
+    mean: float | None
+    std: float | None
+    odd: int  # how many entries are nan or infinite
+    rows: int
+    cols: int
+    block: list[int]  # entries per cell, down and across
+    cells: list[Number | None]  # row by row; None beyond the end of a wrapped vector
+
+
+class View(TypedDict):
+    """A tensor that shares its numbers with another."""
+
+    base: int  # node id
+    version: NotRequired[int]  # how often the shared numbers were written to, where known
+
+
+class Broadcast(TypedDict):
+    shape: list[int]  # of the parent
+    to: list[int]  # what it was stretched to
+    axes: list[int]  # the dimensions over which the backward pass sums
+
+
+class Node(TypedDict):
+    id: int  # index in `nodes`; a node's parents have smaller ids
+    kind: Literal["leaf", "constant", "operation", "fold"]  # constant: a plain number that the engine wrapped, no gradient is shown
+    op: str  # "" for leaf and constant; else "+", "*", "**", "tanh", ... ; for tensors grad_fn's name
+    label: str  # the learner's variable name; else a short made-up one. Unique, except that constants are called by their number
+    named: bool  # True when the label is the learner's own
+    expr: str  # what it computes, with the parents' labels: "3 × x", "u²", "tanh(n)"; the number itself for a constant; "" for a leaf
+    value: Number  # tensors: the one number of a scalar, else a string summary
+    grad: Number | None  # d root / d node in this pass (None: no gradient flows here). The learner's own .grad is not touched
+    requires_grad: bool
+    rule: str  # the local rule as text, e.g. "d(u²)/du = 2u"; "" for leaf and constant
+    rule_latex: str
+    saved: list[Saved]
+    source: Source | None
+    scope: str  # module path such as "layers.0", "" outside modules
+    inside: NotRequired[list[str]]  # the module calls that it was made in, outermost first, each with a name of its own
+    folded: NotRequired[bool]  # stands for what lies before it and is not shown
+    # only for kind "fold": one card for many nodes (see widgets/fold.py)
+    fold: NotRequired[int]  # which fold
+    members: NotRequired[int]  # how many nodes it stands for
+    outs: NotRequired[int]  # how many results leave it; if it is one, value and grad are that one's
+    # only for tensors
+    shape: NotRequired[list[int]]
+    dtype: NotRequired[str]
+    function: NotRequired[str]  # the operation's everyday name: "mul" for MulBackward0
+    array: NotRequired[int | None]  # its numbers, index in `arrays`; None: not kept
+    grad_array: NotRequired[int | None]
+    view: NotRequired[View]
+    version: NotRequired[int]  # of a living tensor's numbers, if they were written to
+    stops: NotRequired[str]  # why no gradient goes on from here
+    layer: NotRequired[int]  # 1: made by the backward pass itself (create_graph)
+    made_by: NotRequired[list[int]]  # of layer 1: the edges whose rule made it
+
+
+class Edge(TypedDict):
+    id: int  # index in `edges`
+    source: int  # the parent: the value flows source -> target, the gradient target -> source
+    target: int
+    slot: int  # which argument of the target; a + a has two edges, slots 0 and 1
+    local: Number | None  # d target / d source through this slot, at the recorded values
+    local_text: str  # the same, as a formula in the labels: "3", "2u", "cos(q)"
+    carries_grad: bool  # False into a constant: no backward step uses it
+    amount: NotRequired[bool]  # at a fold: `local` is not a factor but all that is sent
+    shut: NotRequired[bool]  # True where a gate (relu below 0, the smaller of max) lets nothing through: it sends 0 even if inf arrives
+    # only for tensors
+    broadcast: NotRequired[Broadcast]
+    stops: NotRequired[str]  # why no gradient goes this way
+    words: NotRequired[str]  # what the rule does, where `local_text` is empty or no formula that helps
+    makes: NotRequired[list[int]]  # the nodes of layer 1 that this edge's rule makes
+
+
+class Step(TypedDict):
+    """One event. Forward: "input" (a leaf has its value), "compute" (an operation gets its value). Backward: "seed" (the root's
+    gradient is 1), "send" (one edge carries local × incoming to a parent, where it is added); for tensors also "accumulate" (a leaf's
+    gradient is complete) and "error" (the pass cannot go on: `say` tells why). Numbers that follow from values,
+    gradients and locals are not repeated, so that a slider can change them: incoming = gradient of `node` so far, sends = local × incoming,
+    before/after = the running sum at the parent."""
+
+    phase: Literal["forward", "backward"]
+    kind: Literal["input", "compute", "seed", "send", "accumulate", "error"]
+    node: int  # who acts: the node that gets its value, or the node that sends
+    edge: int | None  # for "send"
+    # only for tensors, indices in `arrays`
+    sends: NotRequired[int]  # what the edge carries, in the parent's shape
+    raw: NotRequired[int]  # the same before it was summed over broadcast dimensions
+    after: NotRequired[int]  # the parent's sum after it was added
+    say: str  # one sentence; {value}, {incoming}, {local}, {sends}, {before}, {after} are filled in with the live numbers; **bold** allowed
+
+
+class Trace(TypedDict):
+    version: Literal[1]
+    engine: Literal["value", "tensor"]
+    title: str  # the source line of the root if known ("y = (3*x + 2)**2"), else the root's label
+    root: int
+    nodes: list[Node]
+    edges: list[Edge]
+    steps: list[Step]  # all forward events in creation order, then all backward events in the engine's own order
+    # only for tensors
+    arrays: NotRequired[list[Numbers]]
+    notices: NotRequired[list[str]]  # sentences about the whole graph: it was used up, an input was overwritten, ...
+    unused: NotRequired[list[str]]  # names of leaves that require gradients and have no part in the root
