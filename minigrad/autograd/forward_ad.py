@@ -65,6 +65,12 @@ def make_dual(tensor, tangent, *, level=None):
             "is of "
             f"size {list(tensor.shape)} while the given forward gradient is of size {list(tangent.shape)}.",
         )
+    if _open[-1].tangent(tensor) is not None:
+        raise errors.new(
+            RuntimeError, "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not supported."
+        )
+    if _open[-1].tangent(tangent) is not None:
+        raise errors.new(RuntimeError, "Setting a forward grad that itself has a forward gradient at the same level0 is not supported.")
     dual = alias(tensor)
     _open[-1].attach(dual, tangent)
     return dual

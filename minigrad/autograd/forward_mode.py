@@ -16,7 +16,8 @@ from ..core.constants import zeros_like
 from ..core.dispatch import state
 from ..core.grad_mode import enable_grad
 from ..core.op import DISCRETE, ELEMENTWISE, LINEAR, MULTILINEAR
-from ..core.variable import Variable, alias, set_tangent
+from ..core.variable import Variable, alias, set_tangent, wrap
+from ..ops.shape import cast, copy_slices
 from .backward import grad
 from .engine import fit_tensor
 
@@ -52,7 +53,7 @@ def _push_linear(op, inputs, params, tangents):
     filled = []
     for i, (x, t) in enumerate(zip(inputs, tangents, strict=True)):
         constant = not op.many and op.rules[op.inputs[i]] is None  # an index, not a linear input
-        filled.append(t if t is not None else x if constant else zeros_like(x))
+        filled.append(t if t is not None else x if constant else zeros_like(x if isinstance(x, Variable) else wrap(x)))
     result = op(filled, *params) if op.many else op(*filled, *params)
     return list(result) if isinstance(result, tuple) else [result]
 
@@ -125,33 +126,60 @@ class Level:
         tangents = [self.tangent(x) for x in flat]
         if all([t is None for t in tangents]):
             return out
+        root = self.root(flat[0]) if op.view else None
         tangents = [tangents] if op.many else tangents
         outs = out if isinstance(out, tuple) else (out,)
         # The rules get aliases: a tangent's graph must not hold the tensor that will hold the tangent.
         for t, tangent in zip(outs, push(op, inputs, params, tuple([alias(t) for t in outs]), tangents), strict=True):
             if tangent is not None:
-                self.attach(t, tangent)
+                self.attach(t, tangent, root)
         return out
 
+    def root(self, x):
+        """The tensor that owns the tangent of `x`: a view has a part of that of the dual that it is a view of."""
+        found = x.extra.tangents.get(self.number) if x.extra is not None and x.extra.tangents else None
+        if found is not None:
+            return x if found.root is None else found.root
+        return x if x.origin is None else x.origin.base
+
     def tangent(self, x):
-        """The tangent of `x` at this level, or None. That of a view, once the storage was written to, is the view of its base's tangent."""
+        """The tangent of `x` at this level, or None. That of a view, once the storage was written to, is the view of its root's tangent."""
         if not isinstance(x, Variable):
             return None
-        if x.extra is not None and x.extra.tangents is not None and self.number in x.extra.tangents:
-            tangent, version = x.extra.tangents[self.number]
-            if x.origin is None or version == x.version[0]:
-                return tangent
+        found = x.extra.tangents.get(self.number) if x.extra is not None and x.extra.tangents else None
+        if found is not None and (found.root is None or found.version == x.version[0]):
+            return found.value
         if x.origin is None:
             return None
-        tangent = self.tangent(x.origin.base)
+        root = self.root(x)
+        tangent = self.tangent(root)
         if tangent is None:
             return None
-        tangent = x.origin.replay(tangent)
-        set_tangent(x, self.number, tangent)
+        tangent = self.steps(x, root)(tangent)
+        set_tangent(x, self.number, tangent, root)
         return tangent
 
-    def attach(self, x, tangent):
-        set_tangent(x, self.number, tangent)
+    def steps(self, x, root):
+        """The view operations that lead from `root` to its view `x`."""
+        return x.origin.replay.after(None if root.origin is None else root.origin.replay)
+
+    def written(self, x, new):
+        """`x` was overwritten by the numbers of `new`: so is its tangent, and where `x` is a view, that part of its root's tangent."""
+        tangent, root = self.tangent(new), self.root(x)
+        before = self.tangent(root)
+        if tangent is None and before is None:
+            return
+        if tangent is None:
+            tangent = zeros_like(x)
+        elif tangent.array.dtype is not x.array.dtype:
+            tangent = cast(tangent, x.array.dtype)
+        if root is not x:
+            before = zeros_like(root) if before is None else before
+            set_tangent(root, self.number, copy_slices(before, tangent, self.steps(x, root)))
+        set_tangent(x, self.number, tangent, None if root is x else root)
+
+    def attach(self, x, tangent, root=None):
+        set_tangent(x, self.number, tangent, root)
         if x.edge is not None and x.edge[0].saves:
             self.nodes[x.edge] = tangent
             restorers = x.edge[0].metadata.setdefault("tangents", [])

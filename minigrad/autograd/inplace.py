@@ -12,11 +12,11 @@ import sys
 import numpy as np
 
 from ..core import dtypes, errors
-from ..core.constants import zeros_like
 from ..core.dispatch import state
 from ..core.node import ALONE
-from ..core.variable import INFERENCE, Variable, alias, extra_of, refresh, refusal, requires, set_tangent
+from ..core.variable import INFERENCE, Variable, alias, refresh, refusal, requires
 from ..ops.shape import cast, copy, copy_slices
+from .forward_mode import Level
 
 
 def write(x, op, *args):
@@ -109,8 +109,9 @@ def overwrite(x, out):
     if x.version is INFERENCE:
         return x
     x.version[0] += 1
-    if (out.extra is not None and out.extra.tangents) or (x.extra is not None and x.extra.tangents):
-        _write_tangents(x, out.extra.tangents if out.extra is not None else None)
+    for handler in state.handlers:
+        if isinstance(handler, Level):
+            handler.written(x, out)
     if not out.requires:
         return x
     node = out.edge[0]
@@ -131,21 +132,6 @@ def overwrite(x, out):
     base.edge, base.requires = new.edge, True
     refresh(x)
     return x
-
-
-def _write_tangents(x, tangents):
-    """Forward mode: a written tensor has the tangents of what was written, and so has that part of its base."""
-    new = {level: t if t.array.dtype is x.array.dtype else cast(t, x.array.dtype) for level, (t, _) in (tangents or {}).items()}
-    extra_of(x).tangents = None
-    for level, t in new.items():
-        set_tangent(x, level, t)
-    if x.origin is None:
-        return
-    base = x.origin.base
-    old = {level: t for level, (t, _) in (extra_of(base).tangents or {}).items()}
-    for level in {**old, **new}:
-        before = old[level] if level in old else zeros_like(base)
-        set_tangent(base, level, copy_slices(before, new[level] if level in new else zeros_like(x), x.origin.replay))
 
 
 def copy_(x, source, sentence=None):

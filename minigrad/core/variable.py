@@ -13,7 +13,7 @@ methods that people call (tensor.py) and the graph's nodes (node.py).
 """
 
 import weakref
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import errors
 from .dispatch import state
@@ -68,11 +68,24 @@ class InferenceVersion:
 INFERENCE = InferenceVersion()
 
 
-class Replay(tuple):
+class Replay:
     """View operations in order, as (op, params, number of the output or None). Called on a tensor or ndarray shaped like the base, it
-    gives the view."""
+    gives the view.
 
-    __slots__ = ()
+    Linked, each to the one before it: a view of a view adds one step and copies none.
+    """
+
+    __slots__ = ("before", "step")
+
+    def __init__(self, step, before=None):
+        self.step, self.before = step, before
+
+    def __iter__(self):
+        steps, at = [], self
+        while at is not None:
+            steps.append(at.step)
+            at = at.before
+        return reversed(steps)
 
     def __call__(self, x):
         for op, params, number in self:
@@ -80,6 +93,19 @@ class Replay(tuple):
             if number is not None:  # the operation returns several views
                 x = x[number]
         return x
+
+    def after(self, start):
+        """The steps that lead from the view of the replay `start` to this view; all of them if it is None."""
+        if start is None:
+            return self
+        steps, at = [], self
+        while at is not start:
+            steps.append(at.step)
+            at = at.before
+        rest = None
+        for step in reversed(steps):
+            rest = Replay(step, rest)
+        return rest
 
 
 class View:
@@ -103,7 +129,15 @@ class Extra:
         self.hooks = None  # dict: of a leaf, run before accumulation
         self.post_hooks = None  # dict: of a leaf, run after accumulation
         self.number = None  # the Python number that stands here as an operand (constants.py)
-        self.tangents = None  # forward mode: {level: (tangent, version of the tensor when it was set)}
+        self.tangents = None  # forward mode: {level: Tangent}
+
+
+class Tangent(NamedTuple):
+    """The tangent of a tensor at one level of forward mode."""
+
+    value: Any
+    version: int  # of the tensor when the value was right
+    root: Any = None  # of a view: the tensor whose tangent this is a part of, and is made from again after a write; None: its own
 
 
 class Variable:
@@ -150,10 +184,10 @@ def extra_of(x: Variable) -> Extra:
     return x.extra
 
 
-def set_tangent(x, level, tangent):
-    """Forward mode: `tangent` is the tangent of `x` at a level, as long as `x` is not written to."""
+def set_tangent(x, level, value, root=None):
+    """Forward mode: `value` is the tangent of `x` at a level. With `root` it is a part of the tangent of `root`, which `x` is a view of."""
     extra = extra_of(x)
-    extra.tangents = {**(extra.tangents or {}), level: (tangent, x.version[0])}  # a new dict: aliases keep theirs
+    extra.tangents = {**(extra.tangents or {}), level: Tangent(value, x.version[0], root)}  # a new dict: aliases keep theirs
 
 
 def leaf_edge(x: Variable):

@@ -112,7 +112,7 @@ def _released(x, outer=True):
         value.edge = value.origin = None
         value.requires = False
     if value.extra is not None and value.extra.tangents:
-        value.extra.tangents = {level: (_released(t), version) for level, (t, version) in value.extra.tangents.items()}
+        value.extra.tangents = {level: t._replace(value=_released(t.value)) for level, t in value.extra.tangents.items()}
     return value
 
 
