@@ -1,6 +1,7 @@
 """Numbers as tensors: the constants that operations and writes make of Python numbers and arrays."""
 import numpy as np
 
+from . import dtypes
 from .variable import Variable, extra_of, wrap
 
 numbers: dict = {}  # type of the number: {(number, dtype character or None): its 0-d Tensor}; 1, 1.0 and True are equal, but not the same
@@ -36,7 +37,7 @@ def as_tensor_like(value, x):
     """A value to write into `x`: as it is if a Tensor, else made one of x's dtype."""
     if isinstance(value, Variable):
         return value
-    return wrap(np.asarray(value, dtype=x.array.dtype))
+    return wrap(dtypes.native(np.asarray(value, dtype=x.array.dtype)))
 
 
 def zeros_like(x, requires_grad=False):

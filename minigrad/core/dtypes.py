@@ -97,6 +97,15 @@ def from_numpy_dtype(numpy_dtype: np.dtype) -> dtype:
         ) from None
 
 
+def native(array: np.ndarray) -> np.ndarray:
+    """The same numbers with numpy's one dtype object of their kind: the engine compares them with `is`, and unpickled arrays bring others.
+
+    Raises as `from_numpy_dtype`.
+    """
+    own = from_numpy_dtype(array.dtype).numpy
+    return array if array.dtype is own else array.view(own)
+
+
 def as_dtype(d: Any, function: str = "tensor", argument: str = "dtype") -> dtype:
     """What a caller passed as `dtype=`: a dtype, or Python's float, int or bool, which mean float64, int64 and bool.
 

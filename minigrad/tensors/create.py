@@ -67,7 +67,7 @@ def _from_data(data, dtype):
     """An ndarray (a copy) of the dtype that PyTorch infers. Raises ValueError for ragged lists."""
     if isinstance(data, (np.ndarray, np.generic)):
         kind = dtypes.from_numpy_dtype(data.dtype)
-        return np.array(data, dtype=_dtype(dtype, kind))
+        return dtypes.native(np.array(data, dtype=_dtype(dtype, kind)))
     data = _plain(data)
     _check_nesting(data)
     _check_numbers(data)
@@ -155,7 +155,7 @@ def as_tensor(data, dtype=None, device=None):
         return data if dtype is None else data.to(dtype)
     if isinstance(data, np.ndarray):
         kind = dtypes.from_numpy_dtype(data.dtype)
-        return wrap(np.asarray(data, _dtype(dtype, kind)))
+        return wrap(dtypes.native(np.asarray(data, _dtype(dtype, kind))))
     return tensor(data, dtype=dtype)
 
 
@@ -163,8 +163,7 @@ def from_numpy(ndarray):
     """A tensor that shares the storage of the ndarray."""
     if not isinstance(ndarray, np.ndarray):
         raise errors.new(TypeError, f"expected np.ndarray (got {type(ndarray).__name__})")
-    dtypes.from_numpy_dtype(ndarray.dtype)
-    return wrap(ndarray)
+    return wrap(dtypes.native(ndarray))
 
 
 def zeros(*size, dtype=None, device=None, requires_grad=False):
@@ -180,9 +179,15 @@ def empty(*size, dtype=None, device=None, requires_grad=False):
     return _finish(np.empty(_shape(size, "empty"), _dtype(dtype, None, "empty")), requires_grad)
 
 
+def _number(value, factory):
+    """A number, also of a tensor: but its gradient would be lost."""
+    if isinstance(value, Variable) and value.requires_grad:
+        raise errors.new(TypeError, f"{factory}(): argument 'fill_value' (position 2) must be Number, not Tensor")
+    return value.item() if isinstance(value, Variable) else value
+
+
 def full(size, fill_value, *, dtype=None, device=None, requires_grad=False):
-    if isinstance(fill_value, Variable):
-        fill_value = fill_value.item()
+    fill_value = _number(fill_value, "full")
     return _finish(np.full(_shape((size,)), fill_value, _dtype(dtype, dtypes.scalar_dtype(fill_value))), requires_grad)
 
 
@@ -213,7 +218,7 @@ def empty_like(input, *, dtype=None, device=None, requires_grad=False):
 
 @_like
 def full_like(input, fill_value, *, dtype=None, device=None, requires_grad=False):
-    fill_value = fill_value.item() if isinstance(fill_value, Variable) else fill_value
+    fill_value = _number(fill_value, "full_like")
     return _finish(np.full_like(input.array, fill_value, _dtype(dtype, input.dtype), order="K"), requires_grad)
 
 

@@ -37,7 +37,7 @@ def _with(op, x, other):
             return op.call(x, found)
     if isinstance(other, (int, float, np.generic)):
         return op.call(x, constant(other, dtypes.FROM_NUMPY[x.array.dtype]) if x.array.dtype.kind == "f" else other)
-    return op(x, Tensor._wrap(other)) if isinstance(other, np.ndarray) else NotImplemented
+    return op(x, wrap(dtypes.native(other))) if isinstance(other, np.ndarray) else NotImplemented
 
 
 def _sizes(args):
@@ -57,7 +57,7 @@ class Tensor(Variable):
         """Tensor(2, 3): sizes, numbers undefined. Tensor([1, 2]): values as float32. Better: tensor(...), empty(...)."""
         if len(args) == 1 and not isinstance(args[0], int):
             values = args[0].array if isinstance(args[0], Variable) else args[0]
-            return cls._wrap(np.array(values, dtype=dtypes.get_default_dtype().numpy))
+            return cls._wrap(dtypes.native(np.array(values, dtype=dtypes.get_default_dtype().numpy)))
         return cls._wrap(np.zeros(args or (0,), dtypes.get_default_dtype().numpy))
 
     @classmethod
@@ -79,7 +79,7 @@ class Tensor(Variable):
 
     def size(self, dim=None):
         """The shape, or the size of one dimension."""
-        return Size(self.array.shape) if dim is None else self.array.shape[shape.wrap_dim(dim, self.array.ndim)]
+        return Size(self.array.shape) if dim is None else self.array.shape[shape.wrap_dim(dim, self.array.ndim, scalar=False)]
 
     @property
     def ndim(self) -> int:
@@ -117,7 +117,7 @@ class Tensor(Variable):
     def stride(self, dim=None):
         """How many elements to step in the storage for one step along each dimension (or along `dim`)."""
         strides = tuple([s // self.array.itemsize for s in self.array.strides])
-        return strides if dim is None else strides[shape.wrap_dim(dim, self.array.ndim)]
+        return strides if dim is None else strides[shape.wrap_dim(dim, self.array.ndim, scalar=False)]
 
     def storage_offset(self) -> int:
         base = self.array if self.origin is None else self.origin.base.array
@@ -994,11 +994,11 @@ class Tensor(Variable):
 
     @property
     def mT(self):
-        if self.array.ndim < 2:
+        if self.array.ndim == 1:
             raise errors.new(
                 RuntimeError, f"tensor.mT is only supported on matrices or batches of matrices. Got {self.array.ndim}-D tensor."
             )
-        return shape.transpose(self, -2, -1)
+        return shape.transpose(self, -2, -1) if self.array.ndim else self
 
     def permute(self, *dims):
         dims = _sizes(dims)
@@ -1601,7 +1601,7 @@ def _comparable(other):
 
 
 def _rebuild(cls, array, requires):
-    out = cls._wrap(array.view(array.dtype.type))  # an unpickled array has a dtype object of its own; operations compare them with `is`
+    out = cls._wrap(dtypes.native(array))
     out.requires = requires
     return out
 
