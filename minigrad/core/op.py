@@ -69,15 +69,16 @@ class Op:
     one_dtype the inputs are not promoted but must share a dtype: {"x y": PyTorch's sentence if the dtypes of x and y differ}, with {x} for
               Float and {x_c} for float
     bools     False: True and False are refused, as in PyTorch, where numpy would compute
+    kept      parameters that hold tensors (the indices of index): freed and refused a second time like everything that a node saves
     saved_as  PyTorch's names for `_saved_*` where they differ: {"x": "self"} is understood
     """
 
     def __init__(self, name, forward, kind, *, node=None, args=None, view=False, floats=False, many=False, outputs=("out",), jvp=None,
-                 together=None, one_dtype=None, bools=True, saved_as=None, doc=None, **rules):  # fmt: skip
+                 together=None, one_dtype=None, bools=True, kept=(), saved_as=None, doc=None, **rules):  # fmt: skip
         self.name = self.__name__ = name
         self.forward, self.kind, self.rules = forward, kind, rules
         self.view, self.floats, self.many, self.outputs, self.jvp, self.bools = view, floats, many, outputs, jvp, bools
-        self.together, self.one_dtype = together, one_dtype
+        self.together, self.one_dtype, self.kept = together, one_dtype, kept
         self.inputs = tuple(rules)
         self.node_name = node or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
         self.saved_as = {
@@ -127,6 +128,10 @@ class Op:
         """The value behind `node._saved_<name>`. Raises if it has been given back."""
         if name in node.saves and node.status:
             node = open_saved(node)
+        if name in self.kept:
+            if node.status == FREED:
+                raise errors.freed()
+            return getattr(node, name).tensors()
         if name in node.saves and name not in self.inputs:
             return output_of(node, name)
         value = getattr(node, name)
@@ -213,7 +218,8 @@ def _write_out(op):
     shown = {s: s for s in slots if not s.endswith(("_version", "_counter"))}
     shown.update({theirs: ours for theirs, ours in op.saved_as.items() if ours in shown})
     saved = {f"_saved_{theirs}": property(lambda node, ours=ours: op.saved(node, ours)) for theirs, ours in shown.items()}
-    members = {"__slots__": tuple(slots), "op": op, "saves": (*kept_inputs, *kept_outputs), "__module__": "torch.autograd", **saved}
+    members = {"__slots__": tuple(slots), "op": op, "saves": (*kept_inputs, *kept_outputs), "kept": op.kept, **saved}
+    members["__module__"] = "torch.autograd"
     op.node_class = type(op.node_name, (Node,), members)
     scope = {
         "__name__": __name__, "op": op, "new": object.__new__, "Tensor": variable.TENSOR, "ndarray": ndarray, "asarray": asarray,
@@ -228,7 +234,7 @@ def _write_out(op):
     record = _record_source(op, saves, kept_inputs, kept_outputs, kept_shapes, kept_params)
     parts = [_call_source(op).replace("#record", record.split("\n", 1)[1]), record]
     parts += [_run_source(op, saves, kept_inputs, kept_outputs, graph) for graph in (False, True)]
-    given_back = [f"    node.{name} = None" for name in (*kept_inputs, *kept_outputs)]
+    given_back = [f"    node.{name} = None" for name in (*kept_inputs, *kept_outputs, *op.kept)]
     parts += ["def release(node):", *given_back, f"    node.status = {FREED}", ""]
     op.source = "\n".join(parts)
     filename = f"<minigrad row '{op.name}'>"
@@ -342,7 +348,7 @@ def _record_source(op, saves, kept_inputs, kept_outputs, kept_shapes, kept_param
 def _run_source(op, saves, kept_inputs, kept_outputs, graph):
     """`run` (ndarrays) or `run_graph` (Tensors): the rules, on what was saved, for the edges that exist."""
     lines = [f"def {'run_graph' if graph else 'run'}(node, g, edges):"]
-    if kept_inputs or kept_outputs:
+    if kept_inputs or kept_outputs or op.kept:
         lines += ["    if node.status:", "        node = open_saved(node)"]
     for i in kept_inputs:
         if op.many:

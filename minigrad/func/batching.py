@@ -421,7 +421,7 @@ for _op in (
     losses.over,
 ):
     RULES[_op] = _same
-for _op in (linalg.inv_, linalg.solve_, linalg.det_, linalg.cofactors, linalg.slogdet_, linalg.cholesky_):
+for _op in (linalg.inv_, linalg.det_, linalg.cofactors, linalg.slogdet_, linalg.cholesky_):
     RULES[_op] = _all_full
 for _op in (index.take_along_dim_, index.scatter_add_, index.scatter_, index.scatter_value, index.gather_, linalg.cross_):
     RULES[_op] = _full_moved_on
@@ -465,9 +465,22 @@ def _squeeze(level, op, xs, params):
     return shape.squeeze_dims(xs[0].value, dims) if dims else shape.alias(xs[0].value)
 
 
+@_rule(linalg.solve_)
+def _solve(level, op, xs, params):
+    A, B = xs
+    vectors, n = linalg.are_vectors(A, B), max(A.ndim, B.ndim)
+    if not vectors:
+        return op(level.aligned(A, n), level.aligned(B, n))
+    B = level.aligned(B, n - 1)
+    X = op(level.aligned(A, n), shape.unsqueeze(B, B.ndim))
+    return shape.squeeze_dim(X, X.ndim - 1)
+
+
 @_rule(shape.diagonal_back, shape.unfold_back)
 def _back(level, op, xs, params):
     shape_, *rest = params
+    if not shape_:
+        return _one_by_one(level, op, xs, params)
     n = len(shape_)
     return op(
         xs[0].value, (level.size, *shape_), *[p % n + 1 if name in _DIMS else p for name, p in zip(list(op.params)[1:], rest, strict=True)]

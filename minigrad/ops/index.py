@@ -7,16 +7,26 @@ import numpy as np
 
 from ..core import errors
 from ..core.op import GENERAL, LINEAR, Op
-from ..core.variable import wrap
+from ..core.variable import INFERENCE, wrap
 from ..kernels.scatter import add_at
 from .elementwise import nothing, where
 from .shape import clone, expand, reshape, unsqueeze, view, wrap_dim
 
 
 class Positions(tuple):
-    """The ndarrays and slices that an index consists of. `sources`: the tensors that some share their numbers with, and their versions."""
+    """The ndarrays and slices that an index consists of.
 
-    sources: tuple = ()
+    sources  the tensors that they were read from, and their versions: what a node that keeps the positions has saved
+    """
+
+    def __new__(cls, positions, tensors=(), saved=False):
+        self = super().__new__(cls, positions)
+        self.sources = tuple([(t, t.version[0]) for t in tensors if saved or t.version is not INFERENCE])
+        return self
+
+    def tensors(self):
+        """PyTorch's `_saved_indices`: a tensor or None for each dimension."""
+        return tuple([None if isinstance(p, slice) else wrap(p) for p in self])
 
 
 def unchanged(indices):
@@ -59,18 +69,16 @@ def _put_along(x, index, dim, shape):
 
 
 def _scatter_add(x, index, source, dim):
-    out = np.array(x)
-    if x.ndim == 0:
-        return out + source.sum()
-    np.add.at(out, _places(index, dim), source[tuple([slice(n) for n in index.shape])])
-    return out
+    out = np.array(x, ndmin=1)
+    np.add.at(out, _places(index, dim), np.atleast_1d(source)[tuple([slice(n) for n in index.shape])])
+    return out.reshape(x.shape)
 
 
 # fmt: off
 # name       forward                                                      kind    rules
-index_     = Op("index",     _pick,                                       LINEAR, x=lambda g, x_shape, indices: index_backward(g, unchanged(indices), x_shape))
-index_backward = Op("index_backward", _index_add,                         LINEAR, x=lambda g, indices: index_(g, indices))
-index_put  = Op("index_put", _index_put,                                  LINEAR, args="input values",
+index_     = Op("index",     _pick,                       LINEAR, kept=("indices",), x=lambda g, x_shape, indices: index_backward(g, unchanged(indices), x_shape))
+index_backward = Op("index_backward", _index_add,         LINEAR, kept=("indices",), x=lambda g, indices: index_(g, indices))
+index_put  = Op("index_put", _index_put,                  LINEAR, kept=("indices",), args="input values",
                 x=lambda g, indices, accumulate: g if accumulate else index_put(g, np.zeros((), "float32"), unchanged(indices), False),
                 values=lambda g, indices: index_(g, unchanged(indices)))
 take_along_dim_ = Op("gather", lambda x, index, dim: np.take_along_axis(x, index, dim), LINEAR, args="input index",
@@ -85,7 +93,7 @@ scatter_value = Op("scatter", lambda x, index, dim, value: _scatter(x, index, va
                 x=lambda g, index, dim: scatter_value(g, index, dim, 0), index=None)
 gather_    = Op("gather", lambda x, index, dim: _gather(x, index, dim),   LINEAR, args="input index",  # index may be smaller than x
                 x=lambda g, x_shape, index, dim: scatter_add_(zeros(x_shape, g), index, g, dim), index=None)
-index_select_ = Op("index_select", lambda x, index, dim: np.take(x, index.reshape(-1), dim), LINEAR, args="input index",
+index_select_ = Op("index_select", lambda x, index, dim: np.take(x, index.reshape(-1), dim) if x.ndim else x.copy(), LINEAR, args="input index",
                 x=lambda g, x_shape, index, dim: index_add_(zeros(x_shape, g), g, index, dim), index=None)
 index_add_ = Op("index_add", lambda x, source, index, dim: _index_add_along(x, source, index, dim), LINEAR, args="input source index",
                 x=lambda g: g, source=lambda g, index, dim: index_select_(g, index, dim), index=None)
@@ -93,6 +101,8 @@ index_copy_ = Op("index_copy", lambda x, source, index, dim: _index_copy(x, sour
                 x=lambda g, index, dim: index_fill_(g, index, dim, 0), source=lambda g, index, dim: index_select_(g, index, dim), index=None)
 index_fill_ = Op("index_fill", lambda x, index, dim, value: _index_copy(x, value, index, dim), GENERAL, args="input index",
                 x=lambda g, index, dim: index_fill_(g, index, dim, 0), index=None)
+index_fill_tensor = Op("index_fill", lambda x, index, value, dim: _index_copy(x, value, index, dim), LINEAR, args="input index value", node="IndexFillBackward1",
+                x=lambda g, index, dim: index_fill_(g, index, dim, 0), index=None, value=lambda g, index, dim: _filled(g, index, dim))  # the engine sums
 take_      = Op("take", lambda x, index: x.ravel()[index],                LINEAR, args="input index", x=lambda g, x_shape, index: take_back(g, index, x_shape), index=None)
 take_back  = Op("take_backward", lambda x, index, shape: _index_add(x, (index,), int(np.prod(shape))).reshape(shape), LINEAR, args="input index", x=lambda g, index: take_(g, index), index=None)
 
@@ -117,40 +127,47 @@ def zeros(shape, g):
 
 def _places(index, dim):
     """The positions that gather and scatter name: index along `dim`, each its own along the others."""
+    index = np.atleast_1d(index)
     places = list(np.ix_(*[np.arange(n) for n in index.shape]))
     places[dim] = index
     return tuple(places)
 
 
 def _gather(x, index, dim):
-    if x.ndim == 0 or index.ndim == 0:
-        return np.array(np.broadcast_to(x.ravel()[0] if x.ndim == 0 else x[index], index.shape))
-    return x[_places(index, dim)]
+    if x.ndim == 0:
+        return np.full(index.shape, x)
+    return x[_places(index, dim)].reshape(index.shape)
 
 
 def _scatter(x, index, source, dim):
     out = np.array(x)
     if x.ndim == 0:
-        out[...] = source
+        out[...] = source.ravel()[-1] if isinstance(source, np.ndarray) else source
         return out
     out[_places(index, dim)] = source[tuple([slice(n) for n in index.shape])] if isinstance(source, np.ndarray) else source
     return out
 
 
-def _along(index, dim):
-    return (slice(None),) * dim + (index.reshape(-1),)
+def _along(x, index, dim):
+    """The array, with a 0-d one as a vector of one element, and the key of the slices that `index` names along `dim`."""
+    return np.array(x, ndmin=1), (slice(None),) * dim + (index.reshape(-1),)
 
 
 def _index_add_along(x, source, index, dim):
-    out = np.array(x)
-    add_at(out, _along(index, dim), source)
-    return out
+    out, places = _along(x, index, dim)
+    add_at(out, places, np.atleast_1d(source))
+    return out.reshape(x.shape)
 
 
 def _index_copy(x, source, index, dim):
-    out = np.array(x)
-    out[_along(index, dim)] = source
-    return out
+    out, places = _along(x, index, dim)
+    out[places] = source
+    return out.reshape(x.shape)
+
+
+def _filled(g, index, dim):
+    """`g` at the places that were filled, once each, zeros elsewhere."""
+    return where(index_fill_(np.zeros(g.shape, np.int8), index, dim, 1) != 0, g, 0)
 
 
 def _masked_back(x, mask, shape):
@@ -202,7 +219,7 @@ def gather(input, dim, index, *, sparse_grad=False):
     dim = wrap_dim(dim, input.ndim)
     if index.array.dtype.kind != "i":
         raise errors.new(RuntimeError, "gather(): Expected dtype int32/int64 for index")
-    if input.ndim != index.ndim:
+    if (input.ndim or 1) != (index.ndim or 1):
         raise errors.new(RuntimeError, "Index tensor must have the same number of dimensions as input tensor")
     for d in range(input.ndim):
         if d != dim and index.array.shape[d] > input.array.shape[d]:
@@ -219,7 +236,7 @@ def take_along_dim(input, indices, dim=None):
     """As gather, but `indices` is broadcast against the input; without `dim` positions in the flattened tensor."""
     if dim is None:
         return gather(input.reshape(-1), 0, indices.reshape(-1))
-    dim = wrap_dim(dim, input.ndim)
+    dim = wrap_dim(wrap_dim(dim, input.ndim), input.ndim, scalar=False)
     if input.ndim != indices.ndim:
         raise RuntimeError(
             errors.explain(
@@ -323,8 +340,15 @@ def _as_many(index, source, dim, name):
 
 
 def index_fill(input, dim, index, value):
-    """A copy of `input` with a number written at the positions along `dim`."""
-    return index_fill_(input, index, wrap_dim(dim, input.ndim), value.item() if hasattr(value, "array") else value)
+    """A copy of `input` with a number (or 0-d tensor) written at the positions along `dim`."""
+    dim = wrap_dim(dim, input.ndim)
+    if not hasattr(value, "array"):
+        return index_fill_(input, index, dim, value)
+    if value.ndim:
+        raise errors.new(
+            RuntimeError, f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
+        )
+    return index_fill_tensor(input, index, value.to(input.dtype), dim)
 
 
 def take(input, index):
@@ -336,12 +360,17 @@ def take(input, index):
     return take_(input, index)
 
 
-def masked_fill(input, mask, value):
-    """A copy of `input` with a number (or 0-d tensor) where `mask` is True."""
+def require_mask(mask):
+    """Raise PyTorch's error if `mask` is not one of bools."""
     if mask.array.dtype != bool:
         raise errors.new(
             RuntimeError, f"masked_fill_ only supports boolean masks, but got mask with dtype {errors.SCALAR_NAMES[mask.array.dtype.name]}"
         )
+
+
+def masked_fill(input, mask, value):
+    """A copy of `input` with a number (or 0-d tensor) where `mask` is True."""
+    require_mask(mask)
     try:
         np.broadcast_shapes(input.array.shape, mask.array.shape)
     except ValueError as error:
@@ -381,7 +410,7 @@ def repeat_interleave(input, repeats, dim=None):
     """Each element `repeats` times in a row, along `dim` (default: of the flattened tensor); `repeats` may be a tensor, one number each."""
     if dim is None:
         input, dim = reshape(input, (-1,)), 0
-    dim = wrap_dim(dim, input.ndim)
+    dim = wrap_dim(dim if input.ndim else 1, input.ndim)
     if isinstance(repeats, int):
         shape = input.array.shape
         wide = expand(unsqueeze(input, dim + 1), (*shape[: dim + 1], repeats, *shape[dim + 1 :]))

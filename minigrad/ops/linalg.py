@@ -55,7 +55,7 @@ addbmm_  = Op("addbmm",  lambda x, a, b, beta, alpha: _times(beta, x) + _times(a
 # Square matrices, also in batches. Derivations: Giles, Collected matrix derivative results for forward and reverse mode (2008).
 inv_     = Op("linalg_inv_ex", np.linalg.inv, GENERAL, args="A",      x=lambda g, out: -(mT(out) @ g @ mT(out)))
 solve_   = Op("linalg_solve_ex", lambda A, B: _solve(A, B), GENERAL, args="A B",
-              A=lambda g, A, out: -_outer(solve_(mT(A), g), out),     B=lambda g, A: solve_(mT(A), g))
+              A=lambda g, A, out: _solve_rule(g, A, out),     B=lambda g, A: solve_(mT(A), g))
 det_     = Op("linalg_det", lambda A: np.linalg.det(A), GENERAL, args="A", A=lambda g, A: _wide(g) * cofactors(A))
 cofactors = Op("cofactors", lambda A: _cofactors(A), GENERAL, args="A", A=lambda g, A: _cofactor_rule(g, A))  # d det / d A, also of singular matrices
 slogdet_ = Op("linalg_slogdet", lambda A: tuple(np.linalg.slogdet(A)), GENERAL, outputs=("sign", "logabsdet"), args="A",
@@ -81,13 +81,21 @@ def _wide(g):
     return reshape(g, (*g.shape, 1, 1))
 
 
+def are_vectors(A, B):
+    """Is B one vector, or one for each matrix in the batch A? Otherwise its last two dimensions are matrices."""
+    return B.ndim == 1 or (B.ndim == A.ndim - 1 and B.shape == A.shape[:-1])
+
+
 def _solve(A, B):
-    return np.linalg.solve(A, B[..., None])[..., 0] if B.ndim == A.ndim - 1 else np.linalg.solve(A, B)
+    return np.linalg.solve(A, B[..., None])[..., 0] if are_vectors(A, B) else np.linalg.solve(A, B)
 
 
-def _outer(x, y):
-    """x times y transposed, for two batches of vectors or of matrices."""
-    return outer(x, y) if x.ndim == 1 else x @ mT(y)
+def _solve_rule(g, A, out):
+    """-(A^-T g) out^T; a vector is a matrix with one column."""
+    x = solve_(mT(A), g)
+    if are_vectors(A, out):
+        x, out = unsqueeze(x, x.ndim), unsqueeze(out, out.ndim)
+    return -(x @ mT(out))
 
 
 def _cofactors(A):
@@ -331,6 +339,14 @@ def inv(A):
 def solve(A, B, *, left=True):
     """The X with A X = B (or X A = B with left=False); better and faster than inv(A) @ B."""
     _square(A, "torch.linalg.solve")
+    vectors = are_vectors(A, B)
+    rows, columns = (B.shape[-1], 1) if vectors else B.shape[-2:]
+    if (rows if left else columns) != A.shape[-1]:
+        raise errors.new(
+            RuntimeError,
+            f"linalg.solve: Incompatible shapes of A and B for the equation {'AX' if left else 'XA'} = B "
+            f"({A.shape[-2]}x{A.shape[-1]} and {rows}x{columns})",
+        )
     if not left:
         return mT(solve(mT(A), mT(B)))
     return _or_explain(lambda: solve_(A, B), "torch.linalg.solve: The solver failed because the input matrix is singular.", *_SINGULAR)
@@ -369,6 +385,9 @@ def cholesky(A, *, upper=False):
 
 def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     """The distance (p-norm) of every row of x1 (n, d) to every row of x2 (m, d): shape (n, m)."""
+    for name, x in (("X1", x1), ("X2", x2)):
+        if x.ndim < 2:
+            raise errors.new(RuntimeError, f"cdist only supports at least 2D tensors, {name} got: {x.ndim}D")
     if x1.shape[-1] != x2.shape[-1]:
         raise errors.new(RuntimeError, f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}")
     for name, x in (("X1", x1), ("X2", x2)):

@@ -50,15 +50,11 @@ def _put_back(g, indices, x_shape, dim):
     return put_along_dim(g, indices, dim, x_shape) if x_shape else g
 
 
-def _kth_rule(g, indices, x_shape, dim, keepdim):
-    return put(g, indices, x_shape, dim, keepdim) if x_shape else g
-
-
 # fmt: off
 sort_        = Op("sort", _sort,       GENERAL, outputs=("values", "indices"), x=lambda g, x_shape, indices, dim: _put_back(g, indices, x_shape, dim))
 sort_stable_ = Op("sort", _sort,       GENERAL, outputs=("values", "indices"), x=lambda g, x_shape, indices, dim: _put_back(g, indices, x_shape, dim), node="SortBackward1")
 topk_        = Op("topk", _topk,       GENERAL, outputs=("values", "indices"), x=lambda g, x_shape, indices, dim: _put_back(g, indices, x_shape, dim))
-kthvalue_    = Op("kthvalue", _kth,    GENERAL, outputs=("values", "indices"), x=lambda g, x_shape, indices, dim, keepdim: _kth_rule(g, indices, x_shape, dim, keepdim))
+kthvalue_    = Op("kthvalue", _kth,    GENERAL, outputs=("values", "indices"), x=lambda g, x_shape, indices, dim, keepdim: put(g, indices, x_shape, dim, keepdim))
 argsort_     = Op("argsort", _sorted_places, GENERAL, x=None)
 nonzero_     = Op("nonzero", lambda x: np.array(np.nonzero(np.atleast_1d(x)))[: x.ndim].T, GENERAL, x=None)
 bincount_    = Op("bincount", lambda x, minlength: np.bincount(x, minlength=minlength), GENERAL, x=None)

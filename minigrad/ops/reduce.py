@@ -69,9 +69,9 @@ amin_    = Op("amin", lambda x, dim, keepdim=False: np.minimum.reduce(x, axis=di
               x=lambda g, x, out, dim, keepdim: even(with_dims(g, x.shape, dim, keepdim), x == with_dims(out, x.shape, dim, keepdim), dim))
 max_all  = Op("max",  lambda x: np.maximum.reduce(x, axis=None), GENERAL, x=lambda g, x, out: even_alone(g, same(x, out), tuple(range(x.ndim))), node="MaxBackward1")
 min_all  = Op("min",  lambda x: np.minimum.reduce(x, axis=None), GENERAL, x=lambda g, x, out: even_alone(g, same(x, out), tuple(range(x.ndim))), node="MinBackward1")
-max_dim  = Op("max",  lambda x, dim, keepdim: _pick(x, np.argmax(x, dim, keepdims=True), dim, keepdim), GENERAL, outputs=("values", "indices"),
+max_dim  = Op("max",  lambda x, dim, keepdim: _pick(x, np.argmax, dim, keepdim), GENERAL, outputs=("values", "indices"),
               x=lambda g, x_shape, indices, dim, keepdim: put(g, indices, x_shape, dim, keepdim))
-min_dim  = Op("min",  lambda x, dim, keepdim: _pick(x, np.argmin(x, dim, keepdims=True), dim, keepdim), GENERAL, outputs=("values", "indices"),
+min_dim  = Op("min",  lambda x, dim, keepdim: _pick(x, np.argmin, dim, keepdim), GENERAL, outputs=("values", "indices"),
               x=lambda g, x_shape, indices, dim, keepdim: put(g, indices, x_shape, dim, keepdim))
 logsumexp_ = Op("logsumexp", lambda x, dim, keepdim: _logsumexp(x, dim, keepdim), GENERAL,
               x=lambda g, x, out, dim, keepdim: with_dims(g, x.shape, dim, keepdim) * exp(x - with_dims(out, x.shape, dim, keepdim)))
@@ -87,7 +87,7 @@ prod_all = Op("prod", lambda x: np.multiply.reduce(x, axis=None), GENERAL, x=lam
 prod_dim = Op("prod", lambda x, dim, keepdim: np.multiply.reduce(x, axis=dim, keepdims=keepdim), GENERAL, node="ProdBackward1",
               x=lambda g, x, dim, keepdim: with_dims(g, x.shape, (dim,), keepdim) * _others(x, dim))
 median_all = Op("median", lambda x: _median_all(x), GENERAL, x=lambda g, x, out: even_alone(g, same(x, out), tuple(range(x.ndim))))
-median_dim = Op("median", lambda x, dim, keepdim: _pick(x, _median_place(x, dim), dim, keepdim), GENERAL, outputs=("values", "indices"), node="MedianBackward1",
+median_dim = Op("median", lambda x, dim, keepdim: _pick(x, _median_place, dim, keepdim), GENERAL, outputs=("values", "indices"), node="MedianBackward1",
               x=lambda g, x_shape, indices, dim, keepdim: put(g, indices, x_shape, dim, keepdim))
 aminmax_ = Op("aminmax", lambda x, dim, keepdim: (np.minimum.reduce(x, axis=dim, keepdims=keepdim), np.maximum.reduce(x, axis=dim, keepdims=keepdim)), GENERAL, outputs=("min", "max"),
               x=lambda gs, x, min, max, dim, keepdim: _aminmax_rule(gs, x, (min, max), dim, keepdim))
@@ -140,10 +140,10 @@ def _median_all(x):
     return np.partition(flat, (flat.size - 1) // 2)[(flat.size - 1) // 2]
 
 
-def _median_place(x, dim):
+def _median_place(x, dim, keepdims):
     """Where the lower median is along `dim`; a nan if there is one."""
-    place = np.take(np.argsort(x, dim, kind="stable"), [(x.shape[dim] - 1) // 2], dim) if x.ndim else np.zeros((), np.int64)
-    if x.dtype.kind == "f" and x.ndim:
+    place = np.take(np.argsort(x, dim, kind="stable"), [(x.shape[dim] - 1) // 2], dim)
+    if x.dtype.kind == "f":
         nan = np.isnan(x)
         place = np.where(nan.any(dim, keepdims=True), nan.argmax(dim, keepdims=True), place)
     return place
@@ -188,12 +188,19 @@ def _norm_rule(g, x, norm, ord, dim):
     return power * where(norm == 0, 0, g / norm ** (ord - 1))
 
 
-def _pick(x, index, dim, keepdim):
+def _pick(x, place, dim, keepdim):
+    """The element that `place` names along `dim`, and its position; a 0-d tensor is its own."""
+    if not x.ndim:
+        return x.copy(), np.zeros((), np.int64)
+    index = place(x, dim, keepdims=True)
     values = np.take_along_axis(x, index, dim)
     return (values, index) if keepdim else (values.squeeze(dim), index.squeeze(dim))
 
 
 def put(g, indices, x_shape, dim, keepdim):
+    """Zeros of a shape with `g` where it was picked along `dim`."""
+    if not x_shape:
+        return g
     if not keepdim:
         shape = tuple([1 if i == dim else n for i, n in enumerate(x_shape)])
         g, indices = reshape(g, shape), reshape(indices, shape)

@@ -16,8 +16,13 @@ from ..core.variable import Size, wrap
 from .elementwise import nothing
 
 
-def wrap_dim(dim, ndim, name="dim"):
-    """`dim` counted from the front. Raises PyTorch's IndexError if there is no such dimension."""
+def wrap_dim(dim, ndim, scalar=True):
+    """`dim` counted from the front. Raises PyTorch's IndexError if there is no such dimension.
+
+    scalar  a 0-d tensor counts as one with a single dimension; the rows then get an axis that the array does not have (`dims_of`: none)
+    """
+    if not ndim and not scalar:
+        raise errors.new(IndexError, f"Dimension specified as {dim} but tensor has no dimensions")
     size = ndim or 1
     if not -size <= dim < size:
         raise IndexError(
@@ -54,7 +59,7 @@ alias       = Op("alias",       lambda x: x.view(),                             
 view        = Op("view",        lambda x, shape: _view(x, shape),                 LINEAR, view=True, x=lambda g, x_shape: reshape(g, x_shape))
 reshape_alias = Op("_reshape_alias", lambda x, shape: _view(x, shape),            LINEAR, view=True, x=lambda g, x_shape: reshape(g, x_shape), node="ReshapeAliasBackward0")
 unsafe_view = Op("_unsafe_view", lambda x, shape: x.reshape(shape),               LINEAR, node="UnsafeViewBackward0", x=lambda g, x_shape: reshape(g, x_shape))
-transpose   = Op("transpose",   lambda x, dim0, dim1: x.swapaxes(dim0, dim1),     LINEAR, view=True, x=lambda g, dim0, dim1: transpose(g, dim0, dim1))
+transpose   = Op("transpose",   lambda x, dim0, dim1: x.swapaxes(dim0, dim1) if x.ndim else x.view(), LINEAR, view=True, x=lambda g, dim0, dim1: transpose(g, dim0, dim1))
 t           = Op("t",           lambda x: x.T,                                    LINEAR, view=True, x=lambda g: t(g))
 permute     = Op("permute",     lambda x, dims: x.transpose(dims),                LINEAR, view=True, x=lambda g, dims: permute(g, tuple(np.argsort(dims))))
 expand      = Op("expand",      _expand,                                          LINEAR, view=True, x=lambda g: g)  # the engine sums
@@ -129,11 +134,15 @@ def _diag_embed(x, offset, dim1, dim2):
 
 
 def _unfold(x, dim, size, step):
+    if not x.ndim:
+        return x.reshape(1)[:size]
     windows = np.lib.stride_tricks.sliding_window_view(x, size, dim, writeable=True)
     return windows[(slice(None),) * dim + (slice(None, None, step),)]
 
 
 def _unfold_back(x, shape, dim, size, step):
+    if not shape:
+        return x.sum(dtype=x.dtype)
     out = np.zeros(shape, x.dtype)
     windows = np.moveaxis(_unfold(out, dim, size, step), dim, 0)
     for window, g in zip(windows, np.moveaxis(x, dim, 0), strict=True):  # windows may overlap, so one after the other
@@ -316,10 +325,11 @@ def cat(tensors, dim=0):
             )
         )
     first = tensors[0]
-    dim = wrap_dim(dim, first.ndim)
     for position, x in enumerate(tensors):
         if x.ndim == 0:
             raise errors.new(RuntimeError, f"zero-dimensional tensor (at position {position}) cannot be concatenated")
+    dim = wrap_dim(dim, first.ndim)
+    for position, x in enumerate(tensors):
         if x.ndim != first.ndim and x.shape != (0,):
             raise errors.new(RuntimeError, f"Tensors must have same number of dimensions: got {first.ndim} and {x.ndim}")
         for d, (n, m) in enumerate(zip(first.shape, x.shape, strict=False)):
@@ -369,29 +379,29 @@ def stack(tensors, dim=0):
 
 def unbind(input, dim=0):
     """The slices of `input` along `dim`, as a tuple of views."""
-    if input.ndim == 0:
-        raise errors.new(RuntimeError, "Dimension specified as 0 but tensor has no dimensions")
-    return unbind_(input, wrap_dim(dim, input.ndim))
+    dim = wrap_dim(dim, input.ndim)
+    return unbind_(input, wrap_dim(dim, input.ndim, scalar=False))
 
 
 def dims_of(dim, ndim):
-    """A dim argument (None, an int or several) as a tuple counted from the front. Raises on repetition."""
+    """A dim argument (None, an int or several) as a tuple counted from the front; for a 0-d tensor (). Raises on repetition."""
     if dim is None:
         return tuple(range(ndim))
     if isinstance(dim, (int, np.integer)):
-        return (wrap_dim(int(dim), ndim),)
+        dim = wrap_dim(int(dim), ndim)
+        return (dim,) if ndim else ()
     dims = tuple([wrap_dim(int(d), ndim) for d in dim])
     if len(builtins.set(dims)) != len(dims):
         repeated = next(d for d in dims if dims.count(d) > 1)
         raise errors.new(RuntimeError, f"dim {repeated} appears multiple times in the list of dims")
-    return dims
+    return dims if ndim else ()
 
 
 def flatten(input, start_dim=0, end_dim=-1):
     """The dimensions from start_dim to end_dim as one."""
+    start, end = wrap_dim(start_dim, input.ndim), wrap_dim(end_dim, input.ndim)
     if input.ndim == 0:
         return reshape(input, (1,))
-    start, end = wrap_dim(start_dim, input.ndim), wrap_dim(end_dim, input.ndim)
     if start > end:
         raise errors.new(RuntimeError, "flatten() has invalid args: start_dim cannot come after end_dim")
     if start == end:
@@ -428,6 +438,8 @@ def movedim(input, source, destination):
             f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same number of dims as "
             f"destination ({list(destination)} dims)",
         )
+    if not input.ndim:
+        return alias(input)
     order = [d for d in range(input.ndim) if d not in source]
     for place, d in sorted(zip(destination, source, strict=True)):
         order.insert(place, d)
@@ -441,6 +453,8 @@ def swapaxes(input, axis0, axis1):
 
 def split(tensor, split_size_or_sections, dim=0):
     """The tensor in pieces of one size (the last may be smaller), or of the given sizes: a tuple of views."""
+    if not tensor.ndim:
+        raise errors.new(RuntimeError, "split expects at least a 1-dimensional tensor")
     dim = wrap_dim(dim, tensor.ndim)
     total = tensor.array.shape[dim]
     if isinstance(split_size_or_sections, (int, np.integer)):
@@ -464,6 +478,8 @@ def chunk(input, chunks, dim=0):
     """The tensor in (at most) `chunks` pieces of equal size, the last may be smaller: a tuple of views."""
     if chunks <= 0:
         raise errors.new(RuntimeError, f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    if not input.ndim:
+        raise errors.new(RuntimeError, "chunk expects at least a 1-dimensional tensor")
     dim = wrap_dim(dim, input.ndim)
     return split(input, builtins.max(-(-input.array.shape[dim] // chunks), 1), dim)
 
@@ -487,10 +503,16 @@ def flip(input, *dims):
 
 
 def fliplr(input):
+    """The columns in reverse order."""
+    if input.ndim < 2:
+        raise errors.new(RuntimeError, "Input must be >= 2-d.")
     return flip(input, 1)
 
 
 def flipud(input):
+    """The rows in reverse order."""
+    if input.ndim < 1:
+        raise errors.new(RuntimeError, "Input must be >= 1-d.")
     return flip(input, 0)
 
 
@@ -499,11 +521,14 @@ def roll(input, shifts, dims=None):
     shifts = (shifts,) if isinstance(shifts, int) else tuple(shifts)
     if dims is None:
         return roll_(input, shifts[0], None)
-    return roll_(input, shifts, dims_of(dims, input.ndim))
+    dims = (dims,) if isinstance(dims, int) else dims
+    return roll_(input, shifts, tuple([wrap_dim(d, input.ndim, scalar=False) for d in dims]))
 
 
 def rot90(input, k=1, dims=(0, 1)):
     """Turned by k times 90 degrees in the plane of two dimensions."""
+    if input.ndim < 2:
+        raise errors.new(RuntimeError, f"expected total dims >= 2, but got total dims = {input.ndim}")
     return rot90_(input, k, dims_of(dims, input.ndim))
 
 
@@ -546,6 +571,8 @@ def diag_embed(input, offset=0, dim1=-2, dim2=-1):
 
 def narrow(input, dim, start, length):
     """`length` elements from `start` on along `dim` (a view)."""
+    if not input.ndim:
+        raise errors.new(RuntimeError, "narrow() cannot be applied to a 0-dim tensor.")
     dim = wrap_dim(dim, input.ndim)
     n = input.array.shape[dim]
     if not -n <= start <= n:

@@ -4,14 +4,19 @@ What lives here: the reading of keys. Integers, slices, None and ... become view
 masks then pick elements, all at once (a copy). What does not: the rows that do the work (ops/shape.py, ops/index.py).
 """
 
+import warnings
+
 import numpy as np
 
 from ..autograd import inplace
 from ..core import errors
 from ..core.constants import as_tensor_like
+from ..core.dispatch import state
 from ..core.variable import Variable
-from ..ops.index import Positions, index_, index_put
+from ..ops.index import Positions, index_, index_put, require_mask
 from ..ops.shape import alias, cast, fill_tensor, select, slice_, unsqueeze, wrap_dim
+
+_SEQUENCES = (list, tuple, range)
 
 
 def _tuple(key):
@@ -22,19 +27,25 @@ def _tuple(key):
     return (key,)
 
 
+_MASKS = (np.dtype(bool), np.dtype(np.uint8))
+
+
 def _dims_used(k):
     if isinstance(k, (Variable, np.ndarray)):
         a = k.array if isinstance(k, Variable) else k
-        return a.ndim if a.dtype == bool else 1
+        return a.ndim if a.dtype in _MASKS else 1
     return 0 if k is None or k is ... or isinstance(k, (bool, np.bool_)) else 1
 
 
 def _as_indices(k):
     """The ndarray behind a tensor, list, mask or bool used as an index."""
     a = k.array if isinstance(k, Variable) else np.asarray(k)
-    if isinstance(k, (list, tuple)) and not a.size:
+    if isinstance(k, _SEQUENCES) and not a.size:
         a = a.astype(np.int64)
-    if a.dtype.kind not in "iub":
+    if a.dtype == np.uint8 and not isinstance(k, _SEQUENCES):
+        warnings.warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.", stacklevel=5)
+        a = a.astype(bool)
+    if a.dtype.kind not in "iub" or (isinstance(k, Variable) and a.dtype.kind != "b" and a.itemsize < 4):
         raise IndexError(
             errors.explain(
                 "tensors used as indices must be long, int, byte or bool tensors",
@@ -45,10 +56,16 @@ def _as_indices(k):
     return a
 
 
-def _take_apart(x, key):
-    """The view that the basic parts of the key give, and the positions for the rest: None, or a tuple for index_."""
+def _take_apart(x, key, value=None):
+    """The view that the basic parts of the key give, and the positions for the rest: None, or a tuple for index_.
+
+    x, value  what is indexed, and what is written there: if one of them is recorded, the tensors of the key are saved
+    """
+    saved = state.grad and (x.requires or (value is not None and value.requires))
     key = _tuple(key)
     used = sum(map(_dims_used, key))
+    if used and not x.array.ndim and isinstance(key[0], slice):
+        raise errors.new(IndexError, "slice() cannot be applied to a 0-dim tensor.")
     if used > x.array.ndim:
         raise IndexError(
             errors.explain(
@@ -79,8 +96,10 @@ def _take_apart(x, key):
         elif k is ...:
             after = x.array.ndim - sum(map(_dims_used, _after_ellipsis(key)))
             dim, position = after, position + after - dim
-        elif isinstance(k, (Variable, np.ndarray, list, tuple)):
+        elif isinstance(k, (Variable, np.ndarray, *_SEQUENCES)):
             a = _as_indices(k)
+            if isinstance(k, Variable) and a.ndim:
+                sources.append(k)
             if a.ndim == 0 and a.dtype.kind in "iu":
                 x = _select(x, dim, int(a), position)
                 position += 1
@@ -92,8 +111,6 @@ def _take_apart(x, key):
             else:
                 positions[dim] = a
                 dim, position = dim + 1, position + 1
-                if isinstance(k, Variable):
-                    sources.append((k, k.version[0]))
         elif isinstance(k, str):
             raise TypeError(
                 errors.explain(
@@ -127,9 +144,7 @@ def _take_apart(x, key):
                     instead="give them the same length; rows[:, None] and columns together name a block.",
                 )
             ) from None
-    found = Positions([positions.get(d, slice(None)) for d in range(max(positions) + 1)])
-    found.sources = tuple(sources)
-    return x, found
+    return x, Positions([positions.get(d, slice(None)) for d in range(max(positions) + 1)], sources, saved)
 
 
 def _after_ellipsis(key):
@@ -201,8 +216,9 @@ def _whole(x):
 def setitem(x, key, value):
     """x[key] = value; `value` is a number or a tensor, broadcast to the place and cast to x's dtype."""
     value = as_tensor_like(value, x)
-    view, positions = _take_apart(x, key)
-    if positions is not None and value.array.size == 1 and isinstance(key, Variable) and key.array.dtype.kind == "b":
+    view, positions = _take_apart(x, key, value)
+    if positions is not None and value.array.size == 1 and isinstance(key, Variable) and key.array.dtype in _MASKS:
+        require_mask(key)
         value = value.to(x.dtype)  # one number for all that the mask chooses: it fills
     if positions is None:
         extra = value.array.ndim - view.array.ndim
@@ -240,13 +256,13 @@ def index_put_(x, positions, value, accumulate=False):
 
 def positions_of(indices):
     """The tensors of index_put as positions; None means every place of that dimension."""
-    found = Positions([slice(None) if i is None else i.array for i in indices])
-    found.sources = tuple([(i, i.version[0]) for i in indices if i is not None])
-    return found
+    return Positions([slice(None) if i is None else _as_indices(i) for i in indices], [i for i in indices if i is not None])
 
 
 def select_(x, dim, index):
     """Tensor.select: the slice at one position along `dim` (a view)."""
+    if not x.ndim:
+        raise errors.new(IndexError, "select() cannot be applied to a 0-dim tensor.")
     dim = wrap_dim(dim, x.ndim)
     index = int(index)
     if not -x.array.shape[dim] <= index < x.array.shape[dim]:

@@ -25,6 +25,8 @@ SAMPLES = 3
 
 def _cases():
     for key, case in all_cases().items():
+        if key.endswith(" changed"):  # the first sample would change the index of the second
+            continue
         if key.split("/")[0] in FAMILIES and key != "shape/base" and any(spec.grad for spec in case.inputs.values()):
             yield key, case
 

@@ -45,6 +45,7 @@ RANDOM = [
 ]  # fmt: skip
 
 CASES = [
+    *[Case(f"{f} of a tensor{' that is recorded' * grad}", f"torch.{f}, v)", v=N(grad=grad)) for f in ("full((3,)", "full_like(torch.zeros(2)") for grad in (True, False)],
     *[Case(code, code) for code in LIST],
     *[Case(code, code, x=N(2, 3), dtypes=False) for code in LIKE],
     *[Case(f"{code} of ints", code, x=I(2, 3)) for code in LIKE],

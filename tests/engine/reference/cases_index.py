@@ -111,4 +111,27 @@ CASES = [
     Case("write into zeros", "y = torch.zeros(3, dtype=torch.float64); y[1] = x; y * y", x=N()),
     Case("write rows in a loop", "y = torch.zeros(3, 2, dtype=torch.float64)\nfor k in range(3): y[k] = x[k] * (k + 1)\ny", x=N(3, 2)),
     Case("ints indexed", "x[1:, 0]", x=I(3, 2)),
+    # ranges, lists, bytes
+    *[Case(f"x[{i}]", f"x[{i}]", x=N(4, 3)) for i in ("range(2)", "range(3), [0, 1, 2]", "range(0)", ":, range(1, 3)", "torch.tensor([0, 1, 0, 1], dtype=torch.uint8)", "np.array([1, 0, 0, 1], np.uint8)")],
+    *[Case(f"x[{i}]", f"x[{i}]", x=N(4)) for i in ("torch.tensor([0, 1], dtype=torch.int8)", "torch.tensor([0, 1], dtype=torch.int16)", "torch.tensor([0, 1], dtype=torch.int32)")],
+    Case("write range", "y = x * 1; y[range(2), [0, 1]] = v; y", x=N(3, 2), v=N()),
+    Case("write bytes", "y = x * 1; y[torch.tensor([0, 1, 1, 0], dtype=torch.uint8)] = v; y", x=N(4), v=N(2)),
+    Case("write number bytes", "y = x * 1; y[torch.tensor([0, 1, 1, 0], dtype=torch.uint8)] = 5; y", x=N(4)),
+    # what an index saves
+    Case("index changed", "y = x[i]; i[0] = 2; y", x=N(3), i=A([0, 1])),
+    Case("mask changed", "y = x[m]; m[0] = False; y", x=N(2), m=A([True, True])),
+    Case("written mask changed", "y = x * 1; y[m] = v; m[0] = False; y", x=N(2), m=A([True, True]), v=N(2)),
+    Case("saved indices", "y = x[:, i]; n = y.grad_fn; before = n._saved_indices; y.sum().backward(); [before, n._saved_indices]", x=N(2, 3), i=A([0, 1])),
+    Case("inference index", "with torch.inference_mode(): y = torch.arange(4.)[torch.tensor([0, 2])] + x[torch.tensor([1, 1])] + x[torch.tensor([True, True])]\ny.sum().item()", x=N(2)),
+    Case("inference write", "with torch.inference_mode(): y = torch.zeros(3); y[torch.tensor([0, 2])] = 1.; torch.index_put(y, (torch.tensor([1]),), torch.tensor(4.)); y.index_put_((torch.tensor([1]),), torch.tensor(4.))\ny.tolist()"),
+    Case("inference index saved", "with torch.inference_mode(): i = torch.tensor([0, 1])\nx[i]", x=N(2)),
+    Case("inference index not saved", "with torch.inference_mode(): i = torch.tensor([0, 1])\nx.detach()[i]", x=N(2)),
+    # a tensor as value
+    Case("index_fill tensor", "torch.index_fill(x, 0, i, v)", x=N(3, 2), i=A([0, 2, 2]), v=N()),
+    Case("index_fill_ tensor", "y = x * 1; y.index_fill_(1, i, v); y", x=N(3, 2), i=A([1]), v=N()),
+    Case("index_fill vector", "torch.index_fill(x, 0, i, v)", x=N(3, 2), i=A([0]), v=N(1)),
+    # a number is a dimension of one element
+    *[Case(f"0-d {c} {d}", f"x.{c.replace('DIM', str(d))}", x=N(), i=A(0), j=A([0]), v=N()) for d in (0, -1, 1) for c in (
+        "gather(DIM, i)", "gather(DIM, j)", "index_select(DIM, j)", "index_select(DIM, i)", "index_add(DIM, j, v)", "index_copy(DIM, j, v)", "index_fill(DIM, j, 3.0)",
+        "scatter(DIM, i, v)", "scatter_add(DIM, i, v)", "take_along_dim(i, DIM)", "repeat_interleave(2, DIM)")],
 ]  # fmt: skip

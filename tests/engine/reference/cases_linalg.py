@@ -3,6 +3,9 @@
 from .case import A, Case, I, M, N
 
 CASES = [
+    *[Case(f"solve {A.shape} {B.shape} {left}", f"torch.linalg.solve(x, y, left={left})", x=A, y=B) for A, B, left in (
+        (M(2, 3, 3), N(2, 3), True), (M(2, 3, 3), N(3), True), (M(2, 3, 3), N(3, 3), True), (M(2, 3, 3), N(3, 2), True), (M(3, 3), N(2, 3, 2), True), (M(3, 3), N(2, 3), True), (M(3, 3), N(3), False),
+        (M(2, 3, 3), N(2, 3), False), (M(2, 3, 3), N(2, 2, 3), False), (M(2, 1, 3, 3), N(2, 3), True), (N(0, 3, 3), N(0, 3), True), (N(0, 3, 3), N(0, 3, 2), True))],
     *[Case(f"matmul {'x'.join(map(str, a)) or '0-d'} by {'x'.join(map(str, b))}", "torch.matmul(x, y)", x=N(*a), y=N(*b))
       for a, b in [((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)), ((4, 2, 3), (4, 3, 2)), ((4, 2, 3), (3, 2)), ((2, 3), (4, 3, 2)), ((4, 2, 3), (3,)),
                    ((3,), (4, 3, 2)), ((2, 1, 2, 3), (3, 3, 2)), ((5, 1, 2, 3), (1, 4, 3, 2)), ((0, 3), (3, 2)), ((2, 0), (0, 3)), ((2, 3), (3, 0)), ((1, 3), (3, 1))]],

@@ -117,6 +117,13 @@ CASES = [
     Case("linalg.vector_norm -inf", "torch.linalg.vector_norm(x, -float('inf'), dim=1)", x=D(2, 3)),
     Case("linalg.vector_norm half", "torch.linalg.vector_norm(x, 0.5)", x=POS(3)),
     Case("linalg.vector_norm of zeros", "torch.linalg.vector_norm(x)", x=A([0.0, 0.0]), second=False),
+    # a number is a dimension of one element
+    *[Case(f"0-d {call} {d}", call.replace("DIM", str(d)), x=N(), second="var" not in call and "std" not in call) for d in (0, -1, 1) for call in (
+        *[f"x.{name}(DIM)" for name in ("sum", "mean", "max", "min", "amax", "amin", "nansum", "any", "all", "count_nonzero", "median", "logsumexp", "argmax", "argmin", "cumsum", "cumprod",
+                                        "prod", "softmax", "log_softmax", "sort", "argsort", "var", "std")],
+        "x.sum((DIM,))", "x.sum(DIM, keepdim=True)", "x.max(DIM, keepdim=True)", "x.norm(dim=DIM)", "torch.linalg.vector_norm(x, 1, DIM)", "torch.aminmax(x, dim=DIM)", "torch.var_mean(x, DIM)", "torch.std_mean(x, DIM)",
+        "x.topk(1, DIM)", "x.kthvalue(1, DIM)", "torch.nn.functional.normalize(x, dim=DIM)", "torch.nn.functional.cosine_similarity(x, x, dim=DIM)")],
+    Case("0-d vmap", "torch.func.vmap(lambda v: v.sum(0) * v.max(0).values)(x)", x=N(3)),
     # combinations
     Case("softmax by hand", "e = (x - x.max(1, keepdim=True).values).exp(); e / e.sum(1, keepdim=True)", x=D(2, 3)),
     Case("standardise", "(x - x.mean(0)) / x.std(0)", x=N(4, 2)),

@@ -3,6 +3,11 @@
 from .case import A, B, Case, I, N
 
 CASES = [
+    # a number is a dimension of one element
+    *[Case(f"0-d {call} {d}", call.replace("DIM", str(d)), x=N()) for d in (0, -1, 1) for call in (
+        "x.flip(DIM)", "x.squeeze(DIM)", "x.squeeze((DIM,))", "x.unsqueeze(DIM)", "x.unbind(DIM)", "x.roll(1, DIM)", "x.movedim(DIM, DIM)", "x.movedim((DIM,), (DIM,))", "x.transpose(DIM, DIM)", "x.swapaxes(DIM, DIM)", "x.unfold(DIM, 1, 1)",
+        "x.select(DIM, 0)", "x.narrow(DIM, 0, 1)", "x.chunk(2, DIM)", "x.split(1, DIM)", "x.split([1], DIM)", "x.flatten(DIM)", "x.size(DIM)", "x.stride(DIM)", "torch.stack([x, x], DIM)", "torch.cat([x, x], DIM)")],
+    *[Case(f"0-d {call}", call, x=N()) for call in ("x[:]", "x.mT", "x.T", "x.t()", "x.flipud()", "x.fliplr()", "x.rot90()", "x.permute(())")],
     Case("reshape", "torch.reshape(x, (3, 2))", x=N(2, 3)),
     Case("reshape -1", "x.reshape(-1)", x=N(2, 3)),
     Case("reshape method ints", "x.reshape(3, -1)", x=N(2, 3)),

@@ -6,6 +6,7 @@
     view     for families of views: whether each result is one, its strides and offset
     grad     the gradient of every input under a fixed random cotangent
     second   the gradient of sum(gradient * w)
+    again    what a second backward pass through the same graph does: "runs", or the error's type
     jvp      forward mode along a fixed random tangent
     dtypes   the results' dtypes, or the error's type, with the floating-point inputs cast to each of CAST
 
@@ -13,6 +14,7 @@
 """
 
 import ast
+import pickle
 import re
 import warnings
 from typing import Any
@@ -53,7 +55,7 @@ class Run:
         self.arrays = case.arrays()
 
     def tensor(self, array: np.ndarray, dtype: str) -> Any:
-        return self.torch.tensor(array.astype(dtype))
+        return self.torch.from_numpy(pickle.loads(pickle.dumps(array.astype(dtype, order="C"))))  # with a dtype object of its own
 
     def inputs(self, cast: str | None = None) -> dict[str, Any]:
         made = {}
@@ -127,6 +129,7 @@ def _record(torch: Any, case: Case) -> Record:
     roots = [y for y in outs if run.is_tensor(y) and y.requires_grad]
     if wrt and roots:
         found.update(_gradients(run, inputs, wrt, roots))
+        found["again"] = _again(run)
         if case.jvp:
             found["jvp"] = _jvp(run)
     if case.dtypes and any(spec.dtype.startswith("float") for spec in case.inputs.values()):
@@ -160,6 +163,17 @@ def _gradients(run: Run, inputs: dict[str, Any], wrt: dict[str, Any], roots: lis
         except Exception as e:
             found["second"] = _error(e)
     return found
+
+
+def _again(run: Run) -> str:
+    inputs = run.inputs()
+    try:
+        roots = [y for y in run.call(inputs) if run.is_tensor(y) and y.requires_grad]
+        for _ in range(2):
+            run.torch.autograd.backward(roots, [run.torch.ones_like(y) for y in roots])
+    except Exception as e:
+        return type(e).__name__
+    return "runs"
 
 
 def _jvp(run: Run) -> Any:
@@ -213,7 +227,7 @@ def differences(mine: Record, theirs: Record, case: Case) -> dict[str, str]:
     if problem:
         return {"out": problem}
     found = {}
-    for part in ("grad_fn", "view"):
+    for part in ("grad_fn", "view", "again"):
         if mine.get(part) != theirs.get(part):
             found[part] = f"{mine.get(part)!r}; PyTorch: {theirs.get(part)!r}"
     if "grad_fn" not in found and not _same_text(mine.get("repr", ""), theirs.get("repr", "")):  # the text has the node's name in it
