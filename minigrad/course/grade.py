@@ -29,9 +29,10 @@ from pathlib import Path
 from typing import Any
 
 from . import worker
+from .exercise import Exercise
 from .exercises import exercises
-from .submissions import Source, collect, find_answer, read_notebook, shingles
-from .worker import Nursery, draw_inputs, grade_answer
+from .submissions import Notebook, Source, collect, find_answer, read_notebook, shingles
+from .worker import Grade, NotStarted, Nursery, draw_inputs, grade_answer
 
 FORMAT = 1  # of the journal's lines
 
@@ -59,34 +60,48 @@ class Task:
 # ---- one submission -------------------------------------------------------------------------------------------------------------------
 
 
+BY_HAND = "look at it by hand"
+
+
 def grade_submission(task: Task, setting: Setting) -> dict[str, Any]:
     """The record of one submission: plain data for the journal. Nothing that a student wrote can make it raise."""
     problems, notebooks = list(task.problems), []
     for source in task.sources:
         try:
             notebooks.append(read_notebook(source.read(), source.name))
-        except (OSError, ValueError, MemoryError) as error:
-            problems.append(str(error) or type(error).__name__)
+        except Exception as error:
+            problems.append(str(error) or f"{source.name} cannot be read ({type(error).__name__}): {BY_HAND}")
     grades: dict[str, dict[str, Any]] = {}
     isolation: dict[str, bool] = {}
     if notebooks:
-        nursery = _nursery(setting)
+        fork_server = _nursery(setting)
         for id in setting.ids:
-            ex = exercises[id]
-            answer = find_answer(ex, notebooks)
-            if answer is None:
-                continue
-            inputs = draw_inputs(ex, setting.key, task.student, setting.round)
-            grade = grade_answer(ex, answer.source, nursery, inputs, helpers=answer.helpers)
-            grades[id] = {k: v for k, v in asdict(grade).items() if k not in ("id", "max_points")} | {"by": answer.by}
-            if grade.ran != "untried" and not ex.is_value:
-                grades[id]["shingles"] = shingles(answer.source)
-        isolation = nursery.isolation
+            try:
+                grade = _grade_exercise(exercises[id], notebooks, fork_server, task.student, setting)
+            except Exception as error:
+                problems.append(f"{id} could not be judged ({type(error).__name__}): {BY_HAND}")
+                grade = asdict(Grade(id, 0.0, 0.0, exercises[id].points, f"could not be judged: {BY_HAND}")) | {"by": ""}
+            if grade is not None:
+                grades[id] = grade
+        isolation = fork_server.isolation
         for nb in notebooks:
             nb.cells.clear()
     state = "graded" if notebooks else "ungraded"
     return {"student": task.student, "fingerprint": task.fingerprint, "state": state, "problems": problems, "lms": dict(task.lms),
             "isolation": isolation, "grades": grades}  # fmt: skip
+
+
+def _grade_exercise(ex: Exercise, notebooks: list[Notebook], fork_server: Nursery, student: str, setting: Setting) -> dict[str, Any] | None:
+    """The grade of one exercise as plain data, or None when there is no trace of it."""
+    answer = find_answer(ex, notebooks)
+    if answer is None:
+        return None
+    inputs = draw_inputs(ex, setting.key, student, setting.round)
+    grade = grade_answer(ex, answer.source, fork_server, inputs, helpers=answer.helpers)
+    record = {k: v for k, v in asdict(grade).items() if k not in ("id", "max_points")} | {"by": answer.by}
+    if grade.ran != "untried" and not ex.is_value:
+        record["shingles"] = shingles(answer.source)
+    return record
 
 
 _here = threading.local()  # a nursery per process, and per thread where Dask uses threads
@@ -154,6 +169,10 @@ def grade_all(tasks: Sequence[Task], setting: Setting, jobs: int) -> Iterator[di
                             yield _lost(task)
                         else:
                             suspects.append(task)
+                    except NotStarted:  # nothing can be graded: the person who runs this has to know at once
+                        raise
+                    except Exception as error:
+                        yield _lost(task, f"could not be judged ({type(error).__name__}): {BY_HAND}")
                 if broken:
                     suspects += [] if alone else list(waiting.values())
                     todo += list(queue)
@@ -164,8 +183,7 @@ def grade_all(tasks: Sequence[Task], setting: Setting, jobs: int) -> Iterator[di
                         break
 
 
-def _lost(task: Task) -> dict[str, Any]:
-    problem = "reading it ended the grader's own process, twice: look at it by hand"
+def _lost(task: Task, problem: str = f"reading it ended the grader's own process, twice: {BY_HAND}") -> dict[str, Any]:
     return {"student": task.student, "fingerprint": task.fingerprint, "state": "ungraded", "problems": [*task.problems, problem],
             "lms": dict(task.lms), "isolation": {}, "grades": {}}  # fmt: skip
 

@@ -8,14 +8,13 @@ What does not: running anything. Everything here only reads text and syntax tree
 from __future__ import annotations
 
 import ast
-import dis
 import hashlib
 import io
 import json
 import os
 import re
 import stat
-import types
+import symtable
 import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -58,7 +57,7 @@ class Source:
             try:
                 with zipfile.ZipFile(file) as z, z.open(member) as f:
                     data = f.read(MAX_FILE + 1)
-            except (zipfile.BadZipFile, RuntimeError, NotImplementedError, KeyError, EOFError) as error:
+            except Exception as error:  # zlib.error and its like: every way of unpacking has its own
                 raise ValueError(f"{member} in the zip file cannot be read ({error})") from error
             if len(data) > MAX_FILE:
                 raise ValueError(f"{member} is larger than {MAX_FILE >> 20} MB when unpacked")
@@ -77,13 +76,13 @@ class Submission:
 
     def fingerprint(self) -> str:
         """Changes when anything that was handed in changes."""
-        digest = hashlib.sha256(repr((self.student, self.problems)).encode())
+        digest = hashlib.sha256(ascii((self.student, self.problems)).encode())
         for source in self.sources:
-            digest.update(repr(source.members or Path(source.path).name).encode())
+            digest.update(ascii(source.members or Path(source.path).name).encode())
             try:
                 digest.update(hashlib.sha256(source.read()).digest())
             except (OSError, ValueError) as error:
-                digest.update(str(error).encode())
+                digest.update(ascii(str(error)).encode())
         return digest.hexdigest()
 
 
@@ -95,7 +94,8 @@ def collect(root: Path) -> list[Submission]:
     found: dict[str, Submission] = {}
 
     def give(student: str, source: Source | None, problem: str = "", lms: dict[str, str] | None = None) -> None:
-        student = " ".join(student.split()) or "unnamed"
+        student = printable(" ".join(student.split())) or "unnamed"
+        problem = printable(problem)
         submission = found.setdefault(student, Submission(student))
         submission.lms |= lms or {}
         if source is not None:
@@ -123,6 +123,11 @@ def collect(root: Path) -> list[Submission]:
         if not submission.sources and not submission.problems:
             submission.problems.append("no notebook was handed in")
     return [found[name] for name in sorted(found)]
+
+
+def printable(text: str) -> str:
+    """`text` with every character that a terminal would act on, or no file can hold, written as an escape: a name may be anything."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
 
 
 def _walk(folder: Path, root: Path) -> Iterator[tuple[Path, PurePosixPath]]:
@@ -207,6 +212,18 @@ class Cell:
             return ast.parse(self.source).body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return []
+
+    def text(self, node: ast.stmt | ast.expr) -> str:
+        """The part of the source that `node` was read from, decorators included."""
+        first = min((node, *getattr(node, "decorator_list", ())), key=lambda n: n.lineno)
+        lines = [line.encode() for line in self.lines[first.lineno - 1 : node.end_lineno]]
+        lines[-1] = lines[-1][: node.end_col_offset]
+        lines[0] = lines[0][first.col_offset - (first is not node) :]  # a decorator begins after its @
+        return b"\n".join(lines).decode()
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return self.source.split("\n")
 
     @cached_property
     def names(self) -> set[str]:
@@ -346,7 +363,7 @@ def find_answer(ex: Exercise, notebooks: Iterable[Notebook]) -> Answer | None:
             return Answer(f"{nb.cells[where[-1]].source}\n{ex.entry} = {name}\n", helpers(nb, where[-1]), "check's argument")
         if name is None:
             number = nb.calls[ex.id][0]
-            source = f"{ex.entry} = {ast.unparse(given)}\n"
+            source = f"{ex.entry} = ({nb.cells[number].text(given)}\n)\n"
             return Answer(source, helpers(nb, number, source), "check's argument")
     return untouched
 
@@ -371,7 +388,7 @@ def helpers(nb: Notebook, at: int, source: str | None = None) -> tuple[str, ...]
     """
     cell = Cell(source) if source is not None else nb.cells[at]
     own = cell.names
-    todo = sorted({n for s in cell.body for n in needed(s)} - own)
+    todo = sorted(needed(cell.source) - own)
     taken: dict[tuple[int, int], ast.stmt] = {}
     done: set[str] = set()
     while todo:
@@ -392,46 +409,45 @@ def helpers(nb: Notebook, at: int, source: str | None = None) -> tuple[str, ...]
         place = before[-1] if before else places[0]
         statement = nb.cells[place[0]].body[place[1]]
         taken[place] = statement
-        todo += sorted(needed(statement) - done - own)
+        todo += sorted(needed(nb.cells[place[0]].text(statement)) - done - own)
     for i, c in enumerate(nb.cells):
         if i != at:
             for j, s in enumerate(c.body):
                 if (i, j) not in taken and _changes(s) in done:
                     taken[i, j] = s
-    return tuple(ast.unparse(taken[place]) for place in sorted(taken))
+    return tuple(nb.cells[i].text(taken[i, j]) for i, j in sorted(taken))
 
 
 def bound(statement: ast.stmt) -> set[str]:
     """The names that a statement binds in the notebook's namespace."""
-    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return {statement.name}
-    if isinstance(statement, (ast.Import, ast.ImportFrom)):
-        return {(a.asname or a.name).partition(".")[0] for a in statement.names}
     names: set[str] = set()
-    for target in getattr(statement, "targets", [getattr(statement, "target", None)]):
-        if target is not None:
-            names |= {n.id for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    for part in ("body", "orelse", "finalbody"):
-        if isinstance(statement, (ast.If, ast.Try, ast.With, ast.For, ast.While)):
-            names |= {name for inner in getattr(statement, part, []) for name in bound(inner)}
-    if isinstance(statement, ast.Try):
-        names |= {name for handler in statement.handlers for inner in handler.body for name in bound(inner)}
+    todo = [statement]
+    while todo:  # a loop, because a thousand `elif` are a thousand levels
+        s = todo.pop()
+        if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            names.add(s.name)
+        elif isinstance(s, (ast.Import, ast.ImportFrom)):
+            names |= {(a.asname or a.name).partition(".")[0] for a in s.names}
+        for target in getattr(s, "targets", [getattr(s, "target", None)]):
+            if target is not None:
+                names |= {n.id for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        if isinstance(s, (ast.If, ast.Try, ast.With, ast.For, ast.While)):
+            todo += [inner for part in ("body", "orelse", "finalbody") for inner in getattr(s, part, [])]
+            todo += [inner for handler in getattr(s, "handlers", []) for inner in handler.body]
     return names
 
 
-def needed(statement: ast.stmt) -> set[str]:
-    """The names of the namespace that a statement, or a function defined in it, looks up. Compiling runs nothing."""
+def needed(source: str) -> set[str]:
+    """The names of the namespace that a program, or a function defined in it, looks up. Nothing is compiled: that can take for ever."""
     try:
-        code = compile(ast.Module([statement], []), "<cell>", "exec", dont_inherit=True)
+        todo = [symtable.symtable(source, "<cell>", "exec")]
     except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
         return set()
     names: set[str] = set()
-    todo = [code]
-    while todo:
-        code = todo.pop()
-        names |= {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-        todo += [c for c in code.co_consts if isinstance(c, types.CodeType)]
-    return {n for n in names if n not in ("check", "get_ipython")}
+    for table in todo:
+        names |= {n.get_name() for n in table.get_symbols() if n.is_referenced() and (n.is_global() or table.get_type() == "module")}
+        todo += table.get_children()
+    return names - {"check", "get_ipython"}
 
 
 def _changes(statement: ast.stmt) -> str:
@@ -455,7 +471,7 @@ def shingles(source: str, size: int = 6, keep: int = 64) -> list[int]:
             continue
         detail = node.attr if isinstance(node, ast.Attribute) else ""
         if isinstance(node, ast.Constant) and not isinstance(node.value, str):
-            detail = str(node.value)[:20]
+            detail = ascii(node.value)[:20] if not isinstance(node.value, int) else hex(node.value)[:20]
         words.append(type(node).__name__ + detail)
     if len(words) < 30:
         return []

@@ -50,6 +50,10 @@ check = _Mute()  # a cell may call check(...) beside its answer; here it says no
 """
 
 
+class NotStarted(RuntimeError):
+    """The process that runs submissions did not start."""
+
+
 @dataclass(frozen=True)
 class Box:
     """What one process may use."""
@@ -94,7 +98,7 @@ def kit() -> Iterator[Path]:
 
 def draw_inputs(ex: Any, key: bytes, student: str, round: str) -> dict[str, tuple]:
     """The inputs of one student in one round: the same for the same key, others for everybody else."""
-    seed = hmac.new(key, "\0".join((student, round, ex.id)).encode(), hashlib.sha256).digest()
+    seed = hmac.new(key, "\0".join((student, round, ex.id)).encode("utf-8", "surrogateescape"), hashlib.sha256).digest()
     rng = random.Random(int.from_bytes(seed, "big"))
     return {probe.name: probe.draw(rng) for probe in ex.probes if probe.draw}
 
@@ -195,7 +199,7 @@ class Nursery:
             self.isolation = json.loads(_receive(self._process.stdout, time.monotonic() + 120))  # type: ignore[arg-type]
         except (EOFError, ValueError) as error:
             self._stop()
-            raise RuntimeError(f"The process that runs submissions did not start: {' '.join(command[:3])} ...") from error
+            raise NotStarted(f"The process that runs submissions did not start: {' '.join(command[:3])} ...") from error
 
     def _stop(self) -> None:
         process, self._process = self._process, None
