@@ -22,17 +22,17 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from . import worker
-from .exercise import Exercise
 from .exercises import exercises
-from .submissions import Notebook, Source, collect, find_answer, read_notebook, shingles
-from .worker import Grade, NotStarted, Nursery, draw_inputs, grade_answer
+from .reader import Reader
+from .submissions import Book, Source, choose, collect
+from .worker import ForkServer, Grade, NotStarted, Nursery, draw_inputs, grade_answer
 
 FORMAT = 1  # of the journal's lines
 
@@ -61,66 +61,79 @@ class Task:
 
 
 BY_HAND = "look at it by hand"
+READING, RUNNING = 120.0, 240.0  # seconds on the wall for one submission, far more than an honest one needs: the whole course takes one
 
 
 def grade_submission(task: Task, setting: Setting) -> dict[str, Any]:
     """The record of one submission: plain data for the journal. Nothing that a student wrote can make it raise."""
-    problems, notebooks = list(task.problems), []
+    problems = list(task.problems)
+    books: list[Book] = []
+    reader = _server("reader", Reader)
+    until = time.monotonic() + READING
     for source in task.sources:
-        try:
-            notebooks.append(read_notebook(source.read(), source.name))
-        except Exception as error:
-            problems.append(str(error) or f"{source.name} cannot be read ({type(error).__name__}): {BY_HAND}")
+        if time.monotonic() > until:
+            problems.append(f"reading took longer than {READING:g} s, {source.name} and what follows was not read: {BY_HAND}")
+            break
+        read = reader.read(source, setting.ids)
+        books += read.books
+        problems += read.problems
+    answers, said = choose(books)
+    problems += said
+    if books and not answers and not problems:
+        problems.append(f"no answer was found in {', '.join(book.name for book in books[:5])}: {BY_HAND}")
     grades: dict[str, dict[str, Any]] = {}
     isolation: dict[str, bool] = {}
-    if notebooks:
+    if answers:
         fork_server = _nursery(setting)
-        for id in setting.ids:
+        until = time.monotonic() + RUNNING
+        for id, (_, answer) in sorted(answers.items(), key=lambda item: setting.ids.index(item[0])):
+            ex = exercises[id]
+            failed, grade = "", None
             try:
-                grade = _grade_exercise(exercises[id], notebooks, fork_server, task.student, setting)
+                if time.monotonic() < until:
+                    inputs = draw_inputs(ex, setting.key, task.student, setting.round)
+                    grade = grade_answer(ex, answer.source, fork_server, inputs, helpers=answer.helpers)
+                else:
+                    failed = f"was not run, because the answers before it took {RUNNING:g} s"
+            except NotStarted:  # nothing can be graded: the person who runs this has to know at once
+                raise
             except Exception as error:
-                problems.append(f"{id} could not be judged ({type(error).__name__}): {BY_HAND}")
-                grade = asdict(Grade(id, 0.0, 0.0, exercises[id].points, f"could not be judged: {BY_HAND}")) | {"by": ""}
-            if grade is not None:
-                grades[id] = grade
+                failed = f"could not be judged ({type(error).__name__})"
+            if grade is None:
+                problems.append(f"{id} {failed}: {BY_HAND}")
+                grade = Grade(id, 0.0, 0.0, ex.points, f"{failed}: {BY_HAND}")
+            grades[id] = {k: v for k, v in asdict(grade).items() if k not in ("id", "max_points")} | {"by": answer.by}
+            if answer.shingles and grade.ran != "untried":
+                grades[id]["shingles"] = answer.shingles
         isolation = fork_server.isolation
-        for nb in notebooks:
-            nb.cells.clear()
-    state = "graded" if notebooks else "ungraded"
-    return {"student": task.student, "fingerprint": task.fingerprint, "state": state, "problems": problems, "lms": dict(task.lms),
-            "isolation": isolation, "grades": grades}  # fmt: skip
+    return {"student": task.student, "fingerprint": task.fingerprint, "state": "graded" if grades else "ungraded", "problems": problems,
+            "lms": dict(task.lms), "isolation": isolation, "grades": grades}  # fmt: skip
 
 
-def _grade_exercise(ex: Exercise, notebooks: list[Notebook], fork_server: Nursery, student: str, setting: Setting) -> dict[str, Any] | None:
-    """The grade of one exercise as plain data, or None when there is no trace of it."""
-    answer = find_answer(ex, notebooks)
-    if answer is None:
-        return None
-    inputs = draw_inputs(ex, setting.key, student, setting.round)
-    grade = grade_answer(ex, answer.source, fork_server, inputs, helpers=answer.helpers)
-    record = {k: v for k, v in asdict(grade).items() if k not in ("id", "max_points")} | {"by": answer.by}
-    if grade.ran != "untried" and not ex.is_value:
-        record["shingles"] = shingles(answer.source)
-    return record
+_here = threading.local()  # fork servers are kept per process, and per thread where Dask uses threads
 
 
-_here = threading.local()  # a nursery per process, and per thread where Dask uses threads
+def _server(kind: Hashable, make: Callable[[], ForkServer]) -> Any:
+    """The fork server of a kind, started on first use."""
+    kept = _here.__dict__.setdefault("servers", {})
+    if kind not in kept:
+        kept[kind] = make().__enter__()
+    return kept[kind]
 
 
 def _nursery(setting: Setting) -> Nursery:
-    if getattr(_here, "setting", None) != (setting.hidden, setting.container):
-        kit = worker.kit()
-        _here.kit, _here.nursery = kit, Nursery(kit.__enter__(), setting.hidden, setting.container)
-        _here.nursery.__enter__()
-        _here.setting = (setting.hidden, setting.container)
-    return _here.nursery
+    if not hasattr(_here, "kit"):
+        _here.kit = worker.kit()
+        _here.folder = _here.kit.__enter__()
+    kind = (setting.hidden, setting.container)
+    return _server(kind, lambda: Nursery(_here.folder, setting.hidden, setting.container))
 
 
 def _close() -> None:
-    if hasattr(_here, "nursery"):
-        _here.nursery.__exit__()
-        _here.kit.__exit__(None, None, None)
-        del _here.nursery, _here.setting
+    for server in _here.__dict__.pop("servers", {}).values():
+        server.__exit__()
+    if kit := _here.__dict__.pop("kit", None):
+        kit.__exit__(None, None, None)
 
 
 def _begin(parent: int) -> None:

@@ -25,7 +25,6 @@ from typing import Any
 from .exercise import Exercise
 from .exercises import exercises
 from .result import Line, Result
-from .submissions import Notebook, find_answer, read_notebook
 from .worker import Grade, draw_inputs, grade_answer
 
 REMARK = "# Change the lines above, or write your answer here."
@@ -140,23 +139,19 @@ def preprocessors(root: str) -> list[type]:
         """Fills the outputs of grade cells: a line for every probe, the hint, and the points. Everything else stays as it was handed in."""
 
         def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-            import nbformat
             from nbformat.v4 import new_output
 
-            from .grade import Setting, _nursery
+            from .grade import Setting
 
             student = resources["nbgrader"]["student"]
             key = bytes.fromhex((Path(root) / "key").read_text().strip())
             setting = Setting(key, "1", (), (root,))
-            read = read_notebook(nbformat.writes(nb).encode("utf-8", "replace"), resources["nbgrader"]["notebook"])
+            grades = _grade_notebook(nb.cells, resources["nbgrader"]["notebook"], setting, student)
             for cell in nb.cells:
-                ex = _graded_by(cell)
-                if ex is None:
-                    continue
-                grade = _grade(ex, read, _nursery(setting), setting, student)
-                value = new_output("execute_result", {"text/plain": repr(_clipped(grade.points, ex.points))}, execution_count=1)
-                cell.outputs = [new_output("stream", name="stdout", text=_say(ex, grade) + "\n"), value]
-                cell.execution_count = 1
+                if (ex := _graded_by(cell)) is not None:
+                    value = new_output("execute_result", {"text/plain": repr(_clipped(grades[ex.id].points, ex.points))}, execution_count=1)
+                    cell.outputs = [new_output("stream", name="stdout", text=_say(ex, grades[ex.id]) + "\n"), value]
+                    cell.execution_count = 1
             return nb, resources
 
     return [GradeApart, IgnorePattern, ClearMetadataPreprocessor, LimitOutput, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata]
@@ -170,11 +165,24 @@ def _graded_by(cell: Any) -> Exercise | None:
     return exercises[f"{chapter}.{letter}"] if f"{chapter}.{letter}" in set(exercises) else None
 
 
-def _grade(ex: Exercise, nb: Notebook, nursery: Any, setting: Any, student: str) -> Grade:
-    answer = find_answer(ex, [nb])
-    if answer is None:
-        return Grade(ex.id, 0.0, 0.0, ex.points, "not found")
-    return grade_answer(ex, answer.source, nursery, draw_inputs(ex, setting.key, student, setting.round), helpers=answer.helpers)
+def _grade_notebook(cells: Sequence[Any], name: str, setting: Any, student: str, only: Sequence[str] = ()) -> dict[str, Grade]:
+    """The grade of every exercise of the course in this notebook, or of `only` these. Nothing in it can make this raise."""
+    from .grade import Reader, _nursery, _server
+
+    plain = [{"cell_type": c["cell_type"], "source": c["source"], "metadata": c.get("metadata", {})} for c in cells]
+    read = _server("reader", Reader).read_text(json.dumps({"cells": plain}), name, only or tuple(exercises))
+    answers = read.books[0].answers if read.books else {}
+    grades = {}
+    for id in only or exercises:
+        ex = exercises[id]
+        grades[id] = Grade(id, 0.0, 0.0, ex.points, "not found" if read.books else "; ".join(read.problems))
+        if answer := answers.get(id):
+            try:
+                inputs = draw_inputs(ex, setting.key, student, setting.round)
+                grades[id] = grade_answer(ex, answer.source, _nursery(setting), inputs, helpers=answer.helpers)
+            except Exception as error:
+                grades[id] = Grade(id, 0.0, 0.0, ex.points, f"could not be judged ({type(error).__name__}): look at it by hand")
+    return grades
 
 
 def _clipped(points: Any, most: int) -> float:
@@ -206,14 +214,13 @@ def points(id: str) -> float | str:
 
 
 def _judge_stdin() -> None:
-    from .grade import Setting, _close, _nursery
+    from .grade import Setting, _close
 
     job = json.loads(sys.stdin.buffer.read())
-    raw = {"cells": [{"cell_type": "code", "source": source} for source in job["cells"]]}
-    setting = Setting(b"a key that every student may know", "1", ())
-    grade = _grade(exercises[job["id"]], read_notebook(json.dumps(raw).encode()), _nursery(setting), setting, "")
+    cells = [{"cell_type": "code", "source": source} for source in job["cells"]]
+    grades = _grade_notebook(cells, "the notebook", Setting(b"a key that every student may know", "1", ()), "", [job["id"]])
     _close()
-    print(json.dumps(asdict(grade)))
+    print(json.dumps(asdict(grades[job["id"]])))
 
 
 # ---- the command ------------------------------------------------------------------------------------------------------------------------

@@ -2,12 +2,14 @@
 
 What lives here: the layouts in which submissions arrive (nbgrader's, one folder each, a flat folder, the zip files of Canvas and Moodle),
 reading notebooks of format 3 and 4 however damaged, and choosing the answer to an exercise with the helper definitions that it needs.
-What does not: running anything. Everything here only reads text and syntax trees; zip files are never unpacked to disk.
+What does not: running anything, or limits; what opens a student's file here is called by reader.py, in a process that has them. Everything
+here only reads text and syntax trees; zip files are never unpacked to disk.
 """
 
 from __future__ import annotations
 
 import ast
+import calendar
 import hashlib
 import io
 import json
@@ -16,9 +18,9 @@ import re
 import stat
 import symtable
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -27,9 +29,13 @@ from .exercises import exercises
 from .worker import is_stub
 
 MAX_FILE = 300 << 20  # bytes of one notebook: outputs of 50 MB are real
+MOST_MEMBERS = 500  # notebooks in one student's zip file
+MOST_CELLS = 20_000
 SKIPPED_FOLDERS = {".ipynb_checkpoints", "__MACOSX", ".git", "node_modules"}
-CANVAS = re.compile(r"^(?P<name>[^_]+)_(?:LATE_)?(?P<id>\d+)_(?P<file>\d+)_(?P<rest>.+)$")
+CANVAS = re.compile(r"^(?P<name>[^_]+)_(?P<late>LATE_)?(?P<id>\d+)_(?P<file>\d+)_(?P<rest>.+)$")
 MOODLE = re.compile(r"^(?P<name>.+?)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)$")
+COPY = re.compile(r"(.*?)(?:[ _]?\((\d+)\)|[ _-]?Copy(\d*)|-(\d{1,2}))?\.ipynb", re.I | re.S)  # as browsers, JupyterLab and Canvas name one
+WRITTEN = {".html", ".htm", ".pdf", ".py", ".txt", ".md", ".doc", ".docx", ".odt", ".rtf", ".rar", ".7z", ".tar", ".gz", ".tgz", ".json"}
 
 
 # ---- who handed in what ---------------------------------------------------------------------------------------------------------------
@@ -37,32 +43,14 @@ MOODLE = re.compile(r"^(?P<name>.+?)_(?P<id>\d+)_assignsubmission_(?:file|online
 
 @dataclass(frozen=True)
 class Source:
-    """One notebook: a file, or a member of a zip file (or of a zip file inside it)."""
+    """One file that was handed in, a notebook or a zip file: on disk, or a member of the zip file of the class."""
 
     path: str
-    members: tuple[str, ...] = ()
+    member: str = ""
 
     @property
     def name(self) -> str:
-        return PurePosixPath((self.members or (self.path.replace(os.sep, "/"),))[-1]).name
-
-    def read(self) -> bytes:
-        """The bytes. Raises OSError or ValueError, in words, when there are none to be had."""
-        if not self.members:
-            if os.path.getsize(self.path) > MAX_FILE:
-                raise ValueError(f"{self.name} is larger than {MAX_FILE >> 20} MB")
-            return Path(self.path).read_bytes()
-        file: Any = self.path
-        for member in self.members:
-            try:
-                with zipfile.ZipFile(file) as z, z.open(member) as f:
-                    data = f.read(MAX_FILE + 1)
-            except Exception as error:  # zlib.error and its like: every way of unpacking has its own
-                raise ValueError(f"{member} in the zip file cannot be read ({error})") from error
-            if len(data) > MAX_FILE:
-                raise ValueError(f"{member} is larger than {MAX_FILE >> 20} MB when unpacked")
-            file = io.BytesIO(data)
-        return data
+        return PurePosixPath(self.member.replace("\\", "/") or self.path.replace(os.sep, "/")).name
 
 
 @dataclass
@@ -73,56 +61,96 @@ class Submission:
     sources: list[Source] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     lms: dict[str, str] = field(default_factory=dict)
+    others: list[str] = field(default_factory=list)  # names of files that are not notebooks
+    contents: dict[Source, str] = field(default_factory=dict)  # of members of a zip file: what changes when they do
 
     def fingerprint(self) -> str:
         """Changes when anything that was handed in changes."""
         digest = hashlib.sha256(ascii((self.student, self.problems)).encode())
-        for source in self.sources:
-            digest.update(ascii(source.members or Path(source.path).name).encode())
-            try:
-                digest.update(hashlib.sha256(source.read()).digest())
-            except (OSError, ValueError) as error:
-                digest.update(ascii(str(error)).encode())
+        for source in sorted(self.sources, key=self._age):
+            digest.update(ascii((source.name, self.contents.get(source) or _hash(source.path))).encode())
         return digest.hexdigest()
+
+    def _age(self, source: Source) -> tuple[float, str]:
+        return (0.0 if source.member else _modified(source.path), source.name)
+
+
+def _hash(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        return type(error).__name__
+
+
+def _modified(path: str) -> float:
+    try:
+        return os.path.getmtime(path)
+    except OSError:
+        return 0.0
 
 
 def collect(root: Path) -> list[Submission]:
-    """The submissions below `root` (a folder or a zip file), by student, in order of their names.
+    """The submissions below `root` (a folder or the zip file of the class), by student, in order of their names.
 
-    Symbolic links are refused, and so are members of zip files that point outside or are links; each refusal is a problem of that student.
+    Symbolic links are refused, and so are members of the zip file that point outside or are links; each refusal is a problem of that
+    student. A zip file in a folder belongs to the student whose folder it is in, or whose name it has. Nothing that a student has
+    packed is opened here (reader.py does that), so nothing in it can name another student.
     """
     found: dict[str, Submission] = {}
 
-    def give(student: str, source: Source | None, problem: str = "", lms: dict[str, str] | None = None) -> None:
+    def give(inside: PurePosixPath, source: Source | None, problem: str = "", content: str = "") -> None:
+        student, lms = _who(inside)
         student = printable(" ".join(student.split())) or "unnamed"
-        problem = printable(problem)
         submission = found.setdefault(student, Submission(student))
-        submission.lms |= lms or {}
+        submission.lms |= lms
+        if lms.get("late"):
+            problem = problem or "handed in late (so Canvas says)"
+        if problem and (problem := printable(problem)) not in submission.problems:
+            submission.problems.append(problem)
         if source is not None:
             submission.sources.append(source)
-        if problem and problem not in submission.problems:
-            submission.problems.append(problem)
+            submission.contents |= {source: content} if content else {}
+
+    def give_file(inside: PurePosixPath, source: Source, content: str = "") -> None:
+        if inside.suffix.lower() in (".ipynb", ".zip"):
+            give(inside, source, content=content)
+        elif len(inside.parts) > 1 or inside.suffix.lower() in WRITTEN and not inside.stem.lower().startswith("readme") or _who(inside)[1]:
+            give(inside, None)  # who has handed in something else is named, not forgotten
+            if inside.name != "timestamp.txt":  # nbgrader's own
+                found[printable(" ".join(_who(inside)[0].split())) or "unnamed"].others.append(printable(inside.name))
 
     root = root.resolve()
     if not root.exists():
         raise FileNotFoundError(f"{root.name} does not exist: give the folder or the zip file with the submissions.")
     files = [(root, PurePosixPath(root.name))] if root.is_file() else list(_walk(root, root))
+    if len(files) == 1 and files[0][0].suffix.lower() == ".zip" and len(files[0][1].parts) == 1 and not _who(files[0][1])[1]:
+        try:
+            _collect_class(files[0][0], give, give_file)
+            files = []
+        except FileNotFoundError:
+            if root.is_file():
+                raise  # else it may be the broken one of the only student
     for path, inside in files:
         if path.is_symlink():
-            give(*_who(inside)[:1], None, f"{inside.name} is a symbolic link: refused")
-        elif path.suffix.lower() == ".zip":
-            _collect_zip(path, inside, give)
-        elif path.suffix.lower() == ".ipynb":
-            student, lms = _who(inside)
-            give(student, Source(str(path)), lms=lms)
-        elif len(inside.parts) > 1 or MOODLE.match(inside.name) or CANVAS.match(inside.name):
-            student, lms = _who(inside)
-            give(student, None, lms=lms)  # a student whose folder has no notebook is named, not forgotten
+            give(inside, None, f"{inside.name} is a symbolic link: refused")
+        elif path.is_dir():
+            give(inside / "x", None)  # an empty folder is somebody's, too
+        else:
+            give_file(inside, Source(str(path)))
     for submission in found.values():
-        submission.sources.sort(key=lambda s: (s.path, s.members))
-        if not submission.sources and not submission.problems:
-            submission.problems.append("no notebook was handed in")
+        submission.sources.sort(key=lambda s: (s.path, s.member))
+        written = [name for name in submission.others if PurePosixPath(name).suffix.lower() in WRITTEN]
+        if not submission.sources:
+            only = f", only {_some(submission.others)}" if submission.others else ""
+            submission.problems.append(f"no notebook was handed in{only}")
+        elif written:
+            submission.problems.append(f"not a notebook, so not read: {_some(written)}")
     return [found[name] for name in sorted(found)]
+
+
+def _some(names: list[str], most: int = 5) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def printable(text: str) -> str:
@@ -131,67 +159,153 @@ def printable(text: str) -> str:
 
 
 def _walk(folder: Path, root: Path) -> Iterator[tuple[Path, PurePosixPath]]:
+    """The files below `folder`, links, and the folders directly in it."""
     for entry in sorted(os.scandir(folder), key=lambda e: e.name):
         path = Path(entry.path)
+        inside = PurePosixPath(path.relative_to(root).as_posix())
         if entry.is_symlink():
-            yield path, PurePosixPath(path.relative_to(root).as_posix())
+            yield path, inside
         elif entry.is_dir():
-            if entry.name not in SKIPPED_FOLDERS and len(path.relative_to(root).parts) < 12:
+            if entry.name not in SKIPPED_FOLDERS and len(inside.parts) < 12:
+                if len(inside.parts) == 1:
+                    yield path, inside
                 yield from _walk(path, root)
         elif entry.is_file() and not entry.name.startswith("."):
-            yield path, PurePosixPath(path.relative_to(root).as_posix())
+            yield path, inside
 
 
-def _collect_zip(path: Path, inside: PurePosixPath, give: Any) -> None:
-    """A zip file of the whole class, or of one student when it lies in that student's folder or is named as Canvas names files."""
-    own = inside if len(inside.parts) > 1 or CANVAS.match(inside.name) or MOODLE.match(inside.name) else None
-    fallback = _who(inside)[0]
+def _collect_class(path: Path, give: Any, give_file: Any) -> None:
+    """The zip file of the class, as an LMS makes it. Zip files in it are the students'."""
     try:
-        members = list(_members(path, ()))
-    except (zipfile.BadZipFile, OSError, ValueError, RuntimeError, NotImplementedError) as error:
-        give(fallback, None, f"{inside.name} is not a zip file that can be read ({error})")
-        return
-    for chain, problem in members:
-        name = PurePosixPath(chain[0].replace("\\", "/"))
-        safe = PurePosixPath(*[p for p in name.parts if p not in ("..", "/", ".")] or ["unnamed"])
-        student, lms = _who(own or safe)
-        if len(safe.parts) == 1 and own is None and not lms and path.suffix and len(members) == 1:
-            student = fallback
-        give(student, None if problem else Source(str(path), chain), problem, lms)
+        with zipfile.ZipFile(path) as z:
+            members = z.infolist()
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+        raise FileNotFoundError(f"{path.name} is not a zip file that can be read ({error}).") from None
+    for info in members:
+        name, problem = _place(info)
+        inside = PurePosixPath(*[p for p in PurePosixPath(name).parts if p not in ("..", "/", ".")] or ["unnamed"])
+        if SKIPPED_FOLDERS & {*inside.parts}:
+            continue
+        if problem:
+            give(inside, None, problem)
+        elif info.is_dir():
+            if len(inside.parts) == 1:
+                give(inside / "x", None)
+        elif not inside.name.startswith("."):
+            give_file(inside, Source(str(path), info.filename), f"{info.CRC:08x} {info.file_size} {info.date_time}")
 
 
-def _members(file: Any, chain: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
-    with zipfile.ZipFile(file) as z:
-        for info in z.infolist():
-            name = info.filename.replace("\\", "/")
-            parts = PurePosixPath(name).parts
-            if info.is_dir() or SKIPPED_FOLDERS & {*parts}:
-                continue
-            here = (*chain, info.filename)
-            if name.startswith("/") or ".." in parts or re.match(r"^[A-Za-z]:", name):
-                yield here, f"a member of the zip file points outside of it ({PurePosixPath(name).name}): refused"
-            elif stat.S_ISLNK(info.external_attr >> 16):
-                yield here, f"a member of the zip file is a symbolic link ({PurePosixPath(name).name}): refused"
-            elif name.lower().endswith(".ipynb"):
-                yield here, "" if info.file_size <= MAX_FILE else f"{PurePosixPath(name).name} is too large when unpacked: refused"
-            elif name.lower().endswith(".zip") and len(chain) < 1:
-                try:
-                    yield from _members(io.BytesIO(Source(str(file), here).read()), here)
-                except (zipfile.BadZipFile, ValueError, OSError, RuntimeError, NotImplementedError) as error:
-                    yield here, f"{PurePosixPath(name).name} is not a zip file that can be read ({error})"
+def _place(info: zipfile.ZipInfo) -> tuple[str, str]:
+    """The name of a member with slashes, and why it is refused or ""."""
+    name = info.filename.replace("\\", "/")
+    short = PurePosixPath(name).name
+    if name.startswith("/") or ".." in PurePosixPath(name).parts or re.match(r"^[A-Za-z]:", name):
+        return name, f"a member of the zip file points outside of it ({short}): refused"
+    if stat.S_ISLNK(info.external_attr >> 16):
+        return name, f"a member of the zip file is a symbolic link ({short}): refused"
+    return name, ""
 
 
 def _who(inside: PurePosixPath) -> tuple[str, dict[str, str]]:
-    """Whose a file is, from its place: the ids of Canvas or Moodle, else the first folder, else the file's name without the chapter's."""
-    for part in inside.parts:
-        if m := MOODLE.match(part):
-            return f"{m['name']} {m['id']}", {"moodle": m["id"], "name": m["name"]}
-        if m := CANVAS.match(part):
-            return f"{m['name']} {m['id']}", {"canvas": m["id"], "name": m["name"]}
+    """Whose a file is, from its place: the ids of Canvas or Moodle, else the first folder, else the file's name without the chapter's.
+
+    Only the first part of the place counts: what is below it, the student has named.
+    """
+    first = inside.parts[0]
+    if m := CANVAS.match(first):
+        return f"{m['name']} {m['id']}", {"canvas": m["id"], "name": m["name"]} | ({"late": "late"} if m["late"] else {})
+    if m := MOODLE.match(first):
+        return f"{m['name']} {m['id']}", {"moodle": m["id"], "name": m["name"]}
     if len(inside.parts) > 1:
-        return inside.parts[0], {}
+        return first, {}
     stem = re.sub(r"(?:^|[_\-. ])\d\d_[a-z0-9_]+$", "", inside.stem)
     return stem or inside.stem, {}
+
+
+# ---- what is in a file: only ever in a limited process (reader.py) ---------------------------------------------------------------------
+
+
+Part = tuple[str, float, Callable[[], bytes]]  # the name of a notebook, its time, and its bytes when they are wanted
+
+
+def expand(source: Source) -> tuple[list[Part], list[str]]:
+    """The notebooks in a file that was handed in: itself, or what is in a zip file, and in zip files in that. Then what was refused."""
+    parts: list[Part] = []
+    problems: list[str] = []
+    try:
+        if source.member:
+            with zipfile.ZipFile(source.path) as z:
+                info = z.getinfo(source.member)
+                top = (source.name, _packed(info), lambda: _unpack(source.path, info))
+                if not source.name.lower().endswith(".zip"):
+                    return [top], []
+                _expand_zip(io.BytesIO(top[2]()), 1, parts, problems)
+        elif source.name.lower().endswith(".zip"):
+            _expand_zip(source.path, 0, parts, problems)
+        else:
+            return [(source.name, _modified(source.path), lambda: _from_disk(source))], []
+    except Exception as error:  # every way of unpacking has its own
+        problems.append(_unreadable(source.name, error))
+    if not parts and not problems:
+        problems.append(f"{source.name} holds no notebook")
+    return parts, problems
+
+
+def _expand_zip(file: Any, depth: int, parts: list[Part], problems: list[str]) -> None:
+    with zipfile.ZipFile(file) as z:
+        members = [i for i in z.infolist() if not i.is_dir() and not SKIPPED_FOLDERS & {*PurePosixPath(i.filename).parts}]
+    for info in members:
+        name, problem = _place(info)
+        short = PurePosixPath(name).name
+        if problem:
+            problems.append(problem)
+        elif short.lower().endswith(".ipynb"):
+            if len(parts) == MOST_MEMBERS:
+                problems.append(f"more than {MOST_MEMBERS} notebooks in one zip file: the rest was not read")
+                return
+            parts.append((short, _packed(info), partial(_unpack, file, info)))
+        elif short.lower().endswith(".zip") and depth < 2:
+            try:
+                _expand_zip(io.BytesIO(_unpack(file, info)), depth + 1, parts, problems)
+            except Exception as error:
+                problems.append(_unreadable(short, error))
+
+
+def _unpack(file: Any, info: zipfile.ZipInfo) -> bytes:
+    short = PurePosixPath(info.filename.replace("\\", "/")).name
+    try:
+        with zipfile.ZipFile(file) as z, z.open(info) as f:
+            data = f.read(MAX_FILE + 1)
+    except MemoryError:
+        raise
+    except Exception as error:  # zlib.error and its like
+        raise ValueError(f"{short} in the zip file cannot be read ({error})") from error
+    if len(data) > MAX_FILE:
+        raise ValueError(f"{short} is larger than {MAX_FILE >> 20} MB when unpacked")
+    return data
+
+
+def _unreadable(name: str, error: Exception) -> str:
+    if isinstance(error, zipfile.BadZipFile):
+        return f"{name} is not a zip file that can be read ({error})"
+    return str(error) if isinstance(error, ValueError) else f"{name} cannot be read ({type(error).__name__})"
+
+
+def _from_disk(source: Source) -> bytes:
+    try:
+        if os.path.getsize(source.path) > MAX_FILE:
+            raise ValueError(f"{source.name} is larger than {MAX_FILE >> 20} MB")
+        return Path(source.path).read_bytes()
+    except OSError as error:
+        raise ValueError(f"{source.name} cannot be read ({error.strerror or type(error).__name__})") from None
+
+
+def _packed(info: zipfile.ZipInfo) -> float:
+    """When a member of a zip file was last changed, in seconds."""
+    try:
+        return float(calendar.timegm((*info.date_time, 0, 0, 0)))
+    except (ValueError, OverflowError):
+        return 0.0
 
 
 # ---- reading a notebook ---------------------------------------------------------------------------------------------------------------
@@ -237,6 +351,7 @@ class Cell:
 class Notebook:
     name: str
     cells: list[Cell]
+    texts: list[str] = field(default_factory=list)  # of the cells that are not code
 
     @cached_property
     def calls(self) -> dict[str, tuple[int, ast.expr | None]]:
@@ -253,6 +368,17 @@ class Notebook:
         return found
 
     @cached_property
+    def defined(self) -> dict[str, list[tuple[int, int]]]:
+        """For each name the statements (cell, number) that define it, loops apart."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for i, cell in enumerate(self.cells):
+            for j, statement in enumerate(cell.body):
+                if not isinstance(statement, (ast.For, ast.While)):
+                    for name in bound(statement):
+                        found.setdefault(name, []).append((i, j))
+        return found
+
+    @cached_property
     def chapters(self) -> set[str]:
         named = {id[:2] for c in self.cells for id in (c.graded, c.tagged, c.marked) if id} | {id[:2] for id in self.calls}
         in_name = re.findall(r"(?:^|\D)(\d\d)[_\- ]", self.name)
@@ -262,7 +388,7 @@ class Notebook:
 def read_notebook(data: bytes, name: str = "") -> Notebook:
     """The code cells of a notebook of format 3 or 4, whatever else is in it. Raises ValueError in words for what is none."""
     try:
-        raw = json.loads(data.decode("utf-8-sig", "replace"))
+        raw = json.loads(data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", "replace"))
     except (ValueError, RecursionError) as error:
         where = f" at line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         raise ValueError(f"{name or 'the notebook'} is not valid JSON{where}") from error
@@ -273,7 +399,9 @@ def read_notebook(data: bytes, name: str = "") -> Notebook:
         cells = [c for sheet in raw["worksheets"] if isinstance(sheet, dict) for c in _list(sheet.get("cells"))]
     if not isinstance(cells, list):
         raise ValueError(f"{name or 'the file'} is JSON, but not a notebook: it has no cells")
-    return Notebook(name, [cell for raw_cell in cells if (cell := _cell(raw_cell)) is not None])
+    if len(cells) > MOST_CELLS:
+        raise ValueError(f"{name or 'the notebook'} has {len(cells):,} cells; more than {MOST_CELLS:,} are not read")
+    return Notebook(name, [cell for raw_cell in cells if (cell := _cell(raw_cell)) is not None], [t for c in cells if (t := _text(c))])
 
 
 def _list(x: Any) -> list:
@@ -284,17 +412,23 @@ def _dict(x: Any) -> dict[str, Any]:
     return x if isinstance(x, dict) else {}
 
 
-def _cell(raw: Any) -> Cell | None:
-    if not isinstance(raw, dict) or raw.get("cell_type", "code") != "code":
-        return None
+def _source(raw: dict[str, Any]) -> str:
     text = raw.get("source", raw.get("input", ""))
     text = "".join(t for t in text if isinstance(t, str)) if isinstance(text, list) else text
-    if not isinstance(text, str):
+    return text if isinstance(text, str) and text.strip() else ""
+
+
+def _text(raw: Any) -> str:
+    return _source(raw) if isinstance(raw, dict) and raw.get("cell_type", "code") != "code" else ""
+
+
+def _cell(raw: Any) -> Cell | None:
+    if not isinstance(raw, dict) or raw.get("cell_type", "code") != "code" or not (text := _source(raw)):
         return None
     metadata = _dict(raw.get("metadata"))
     graded, tagged = _dict(metadata.get("nbgrader")), _dict(metadata.get("minigrad"))
     by_grade = re.fullmatch(r"answer-(\d\d)-([a-z])", str(graded.get("grade_id", "")))
-    marker = re.search(r"^\s*#+\s*(?:minigrad\s+)?exercise\s*:?\s*(\d\d\.[a-z])\b", text, re.M | re.I)
+    marker = re.search(r"^[^\S\n]*#+[^\S\n]*(?:minigrad[^\S\n]+)?exercise[^\S\n]*:?[^\S\n]*(\d\d\.[a-z])\b", text, re.M | re.I)
     id = tagged.get("exercise")
     return Cell(without_magics(text), ".".join(by_grade.groups()) if by_grade else "", id if isinstance(id, str) else "",
                 marker.group(1).lower() if marker else "")  # fmt: skip
@@ -307,19 +441,31 @@ def without_magics(text: str) -> str:
         head, _, rest = text.lstrip().partition("\n")
         above = "\n" * (len(text) - len(text.lstrip()))
         text = f"{above}#{head}\n{rest}" if re.match(r"%%(time|timeit|capture|prun)\b", head) else ""
-    lines = text.split("\n")
-    for _ in range(len(lines)):
-        try:
-            ast.parse("\n".join(lines))
-            return "\n".join(lines)
-        except SyntaxError as error:
-            at = (error.lineno or 1) - 1
-            if at >= len(lines) or not re.match(r"\s*([%!?]|\w+\s*=\s*[%!]|[\w.]+\?\??\s*$)", lines[at]):
-                return text
-            lines[at] = re.sub(r"^(\s*)\S.*$", r"\1pass", lines[at])
-        except (ValueError, RecursionError, MemoryError):
-            return text
-    return text
+    try:
+        ast.parse(text)
+        return text
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        pass
+    parts, at, depth, fresh = [], 0, 0, True
+    while at < len(text):  # one pass: a second parse for every such line would take hours for a few thousand of them
+        if fresh and (m := MAGIC.match(text, at)):
+            parts.append(m[1] + "pass")
+            at = m.end()
+        else:
+            m = TOKEN.match(text, at)
+            assert m is not None  # the last alternative is any character
+            parts.append(m[0])
+            at, token = m.end(), m[0]
+            depth = depth + 1 if token in ("(", "[", "{") else max(depth - 1, 0) if token in (")", "]", "}") else depth
+        fresh = depth == 0 and parts[-1] == "\n"
+    return "".join(parts)
+
+
+# A line that only IPython understands; it counts where a statement may begin.
+MAGIC = re.compile(r"([^\S\n]*)(?:[%!?][^\n]*|\w+[^\S\n]*=[^\S\n]*[%!][^\n]*|[\w.]+\?\??[^\S\n]*)(?=\n|\Z)")
+# Strings, comments, what continues a line, runs of anything harmless, and single characters.
+TOKEN = re.compile(r'''"{3}(?:[^"\\]|\\.|"(?!""))*(?:"{3}|\Z)|\'{3}(?:[^'\\]|\\.|'(?!''))*(?:'{3}|\Z)|"(?:[^"\\\n]|\\.)*"?|'''
+                   r"""'(?:[^'\\\n]|\\.)*'?|\#[^\n]*|\\.|[^\n()\[\]{}"'#\\]+|.""", re.S)  # fmt: skip
 
 
 # ---- choosing the answer --------------------------------------------------------------------------------------------------------------
@@ -332,40 +478,105 @@ class Answer:
     source: str
     helpers: tuple[str, ...] = ()
     by: str = ""
+    tried: bool = True  # False: the stub as it was handed out
+    shingles: tuple[int, ...] = ()
 
 
-def find_answer(ex: Exercise, notebooks: Iterable[Notebook]) -> Answer | None:
-    """The answer to one exercise in a student's notebooks: by grade id, cell metadata, marker comment, then the name that it defines.
+@dataclass(frozen=True)
+class Book:
+    """What is graded of one notebook: its name, when it was changed, and its answers by exercise."""
+
+    name: str
+    when: float
+    answers: dict[str, Answer]
+
+
+def find_answer(ex: Exercise, nb: Notebook) -> Answer | None:
+    """The answer to one exercise in a notebook: by grade id, cell metadata, marker comment, then the name that it defines.
 
     Of several cells the last one that is not the untouched stub counts. None when there is no trace of the exercise.
     """
+    if nb.chapters and ex.chapter not in nb.chapters:
+        return None
     untouched: Answer | None = None
-    books = [nb for nb in notebooks if ex.chapter in nb.chapters or not nb.chapters]
     for by, pick in (
-        ("grade id", lambda nb: [i for i, c in enumerate(nb.cells) if c.graded == ex.id]),
-        ("cell metadata", lambda nb: [i for i, c in enumerate(nb.cells) if c.tagged == ex.id]),
-        ("marker comment", lambda nb: [i for i, c in enumerate(nb.cells) if c.marked == ex.id]),
-        ("name", lambda nb: _by_name(ex, nb)),
+        ("grade id", lambda: [i for i, c in enumerate(nb.cells) if c.graded == ex.id]),
+        ("cell metadata", lambda: [i for i, c in enumerate(nb.cells) if c.tagged == ex.id]),
+        ("marker comment", lambda: [i for i, c in enumerate(nb.cells) if c.marked == ex.id]),
+        ("name", lambda: _by_name(ex, nb)),
     ):
-        for nb in reversed(books):
-            named = [i for i in pick(nb) if ex.entry in nb.cells[i].names]
-            for i in reversed(named):
-                if not is_stub(nb.cells[i].source, ex.stub):
-                    return Answer(nb.cells[i].source, helpers(nb, i), by)
-                untouched = untouched or Answer(nb.cells[i].source, (), by)
-    for nb in reversed(books):  # defined under another name and handed to check
-        given = nb.calls.get(ex.id, (0, None))[1]
-        if given is None or (isinstance(given, ast.Name) and given.id == ex.entry):
-            continue
-        name = given.id if isinstance(given, ast.Name) else None
-        where = [i for i, c in enumerate(nb.cells) if name in c.names]
-        if where:
-            return Answer(f"{nb.cells[where[-1]].source}\n{ex.entry} = {name}\n", helpers(nb, where[-1]), "check's argument")
-        if name is None:
-            number = nb.calls[ex.id][0]
-            source = f"{ex.entry} = ({nb.cells[number].text(given)}\n)\n"
-            return Answer(source, helpers(nb, number, source), "check's argument")
+        for i in reversed([i for i in pick() if ex.entry in nb.cells[i].names]):
+            if not is_stub(nb.cells[i].source, ex.stub):
+                return _answer(ex, nb.cells[i].source, helpers(nb, i), by)
+            untouched = untouched or Answer(nb.cells[i].source, (), by, tried=False)
+    given = nb.calls.get(ex.id, (0, None))[1]  # defined under another name and handed to check
+    if given is None or (isinstance(given, ast.Name) and given.id == ex.entry):
+        return untouched
+    if not isinstance(given, ast.Name):
+        number = nb.calls[ex.id][0]
+        source = f"{ex.entry} = ({nb.cells[number].text(given)}\n)\n"
+        return _answer(ex, source, helpers(nb, number, source), "check's argument")
+    where = [i for i, c in enumerate(nb.cells) if given.id in c.names]
+    if where:
+        return _answer(ex, f"{nb.cells[where[-1]].source}\n{ex.entry} = {given.id}\n", helpers(nb, where[-1]), "check's argument")
     return untouched
+
+
+def _answer(ex: Exercise, source: str, used: tuple[str, ...], by: str) -> Answer:
+    return Answer(source, used, by, True, () if ex.is_value else tuple(shingles(source)))
+
+
+def in_text(ex: Exercise, nb: Notebook) -> bool:
+    """Whether a cell that is not code looks like the answer to an exercise."""
+    like = re.compile(rf"^[ \t]*(?:(?:def|class)[ \t]+{ex.entry}\b|{ex.entry}[ \t]*=(?!=))", re.M)
+    return (not nb.chapters or ex.chapter in nb.chapters) and any(like.search(text) for text in nb.texts)
+
+
+def choose(books: Sequence[Book]) -> tuple[dict[str, tuple[Book, Answer]], list[str]]:
+    """The answers that count, and what a person has to know. Of two notebooks with the same exercises the newest one counts, whole.
+
+    Two copies of a chapter are never mixed. One that is as it was handed out is no submission: then the one with answers counts.
+    """
+    counts: dict[str, tuple[Book, Answer]] = {}
+    problems: list[str] = []
+    order = newest_first(books)
+    for chapter in sorted({id[:2] for book in books for id in book.answers}):
+        mine = [(b, {id: a for id, a in b.answers.items() if id[:2] == chapter}) for b in order]
+        tried = [(b, answers) for b, answers in mine if any(a.tried for a in answers.values())]
+        taken: dict[str, Book] = {}
+        for book, answers in tried or mine:
+            rival = next((taken[id] for id in answers if id in taken), None)
+            if rival is None:
+                taken |= dict.fromkeys(answers, book)
+                counts |= {id: (book, answer) for id, answer in answers.items()}
+            elif tried:
+                said = "is the newer one and counts" if _age_known(rival, book) else "counts (nothing says which is newer)"
+                problems.append(f"chapter {chapter} was handed in more than once: {rival.name} {said}, {book.name} does not")
+        if tried and (new := next((b for b, answers in mine if answers), None)) and new is not tried[0][0]:
+            problems.append(f"chapter {chapter}: {new.name} is newer but has no answers, so {tried[0][0].name} counts")
+    return counts, problems
+
+
+def newest_first(books: Sequence[Book]) -> list[Book]:
+    """By the number that a browser, JupyterLab or Canvas gave a copy of the same name, else by date."""
+    groups: dict[str, list[Book]] = {}
+    for book in books:
+        groups.setdefault(_copy(book)[0], []).append(book)
+    whole = sorted(groups.values(), key=lambda group: (max(b.when for b in group), group[0].name), reverse=True)
+    return [b for group in whole for b in sorted(group, key=lambda b: (_copy(b)[1], b.when, b.name), reverse=True)]
+
+
+def _copy(book: Book) -> tuple[str, int]:
+    """The name that copies share, and the number of this one."""
+    m = COPY.fullmatch(book.name)
+    if m is None:
+        return book.name, 0
+    marked = m[2] or m[3] or m[4]
+    return m[1].lower(), int(marked) if marked else int(m[3] is not None)
+
+
+def _age_known(a: Book, b: Book) -> bool:
+    return a.when != b.when or (_copy(a)[0] == _copy(b)[0] and _copy(a)[1] != _copy(b)[1])
 
 
 def _by_name(ex: Exercise, nb: Notebook) -> list[int]:
@@ -396,13 +607,7 @@ def helpers(nb: Notebook, at: int, source: str | None = None) -> tuple[str, ...]
         if name in done:
             continue
         done.add(name)
-        places = [
-            (i, j)
-            for i, c in enumerate(nb.cells)
-            if (i != at or source is not None) and name in c.names
-            for j, s in enumerate(c.body)
-            if name in bound(s) and not isinstance(s, (ast.For, ast.While))
-        ]
+        places = [(i, j) for i, j in nb.defined.get(name, ()) if i != at or source is not None]
         if not places:
             continue
         before = [p for p in places if p[0] < at]

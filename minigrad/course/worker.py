@@ -26,14 +26,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 TRAVELS = ("plain.py", "guard.py", "drivers.py", "exercise.py", "worker.py", "sandbox.py")  # no solution, no expected value, no hint
-MAX_RESULT = 4_000_000  # bytes read from a child
+MAX_RESULT = 4_000_000  # bytes read from a child that runs an answer
+MAX_MESSAGE = 64 << 20  # bytes of a job, or of what a fork server answers
 END = b"\n\x00"  # a child's last word: a process that it left behind may hold the pipe open
 MUTE = """\
 class _Mute:
@@ -148,21 +149,15 @@ def run_apart(
     return outcomes, f"the process ended early ({end})" if end else "the process ended without a result"
 
 
-class Nursery:
-    """A process that has imported the engine, and nothing of any student, and forks a fresh limited child for every job.
+class ForkServer:
+    """A process that is asked for one job at a time and does each in a fresh child. What it says first is in `hello`."""
 
-    `command` starts it elsewhere, in a container say: a list in which "{kit}" stands for the kit's folder. `hidden` are folders that no
-    child may read. What the system was found to refuse is in `isolation`.
-    """
-
-    def __init__(self, folder: Path, hidden: Sequence[str | Path] = (), command: Sequence[str] = ()):
-        self.folder = folder
-        self.hidden = [str(Path(__file__).resolve().parent), *map(str, hidden)]
-        self.command = [part.replace("{kit}", str(folder)) for part in command]
-        self.isolation: dict[str, bool] = {}
+    def __init__(self, command: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | Path | None = None):
+        self.command, self.env, self.cwd = list(command), env, cwd
+        self.hello: dict[str, Any] = {}
         self._process: subprocess.Popen[bytes] | None = None
 
-    def __enter__(self) -> Nursery:
+    def __enter__(self):
         self._start()
         return self
 
@@ -184,22 +179,15 @@ class Nursery:
             return b"", "the process around it ended too"
 
     def _start(self) -> None:
-        # -s and -P: no folder of the user's and not the working folder on the path. The environment is empty, and with one hash seed a set
-        # of texts has the same order in every run.
-        begin = "import sys; sys.path.insert(0, sys.argv[1]); from minigrad.course.worker import nursery; nursery(sys.argv[2:])"
-        env = {"PATH": "/nonexistent", "LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "MPLBACKEND": "Agg", "MINIGRAD_PROGRESS": "off"}
-        env |= {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL", "NUMBA", "VECLIB_MAXIMUM")}
-        env |= {k: v for k, v in os.environ.items() if k in ("SYSTEMROOT", "LD_LIBRARY_PATH")}
-        command = self.command or [sys.executable, "-s", "-P", "-B", "-c", begin, str(self.folder), *self.hidden]
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
-            env=dict(os.environ) if self.command else env, cwd=self.folder,
+            self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True, env=self.env,
+            cwd=self.cwd,
         )  # fmt: skip
         try:
-            self.isolation = json.loads(_receive(self._process.stdout, time.monotonic() + 120))  # type: ignore[arg-type]
+            self.hello = json.loads(_receive(self._process.stdout, time.monotonic() + 120))  # type: ignore[arg-type]
         except (EOFError, ValueError) as error:
             self._stop()
-            raise NotStarted(f"The process that runs submissions did not start: {' '.join(command[:3])} ...") from error
+            raise NotStarted(f"The process that runs submissions did not start: {' '.join(self.command[:3])} ...") from error
 
     def _stop(self) -> None:
         process, self._process = self._process, None
@@ -217,10 +205,38 @@ class Nursery:
             process.wait()
 
 
-def _send(fd: int, data: bytes) -> None:
-    view = memoryview(struct.pack("!I", len(data)) + data)
+class Nursery(ForkServer):
+    """The one that runs answers: it has imported the engine, and nothing of any student.
+
+    `command` starts it elsewhere, in a container say: a list in which "{kit}" stands for the kit's folder. `hidden` are folders that no
+    child may read. What the system was found to refuse is in `isolation`.
+    """
+
+    def __init__(self, folder: Path, hidden: Sequence[str | Path] = (), command: Sequence[str] = ()):
+        # -s and -P: no folder of the user's and not the working folder on the path. The environment is empty, and with one hash seed a set
+        # of texts has the same order in every run.
+        begin = "import sys; sys.path.insert(0, sys.argv[1]); from minigrad.course.worker import nursery; nursery(sys.argv[2:])"
+        env = {"PATH": "/nonexistent", "LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "MPLBACKEND": "Agg", "MINIGRAD_PROGRESS": "off"}
+        env |= {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL", "NUMBA", "VECLIB_MAXIMUM")}
+        env |= {k: v for k, v in os.environ.items() if k in ("SYSTEMROOT", "LD_LIBRARY_PATH")}
+        elsewhere = [part.replace("{kit}", str(folder)) for part in command]
+        hide = [str(Path(__file__).resolve().parent), *map(str, hidden)]
+        here = [sys.executable, "-s", "-P", "-B", "-c", begin, str(folder), *hide]
+        super().__init__(elsewhere or here, dict(os.environ) if elsewhere else env, folder)
+
+    @property
+    def isolation(self) -> dict[str, bool]:
+        return self.hello
+
+
+def write_all(fd: int, data: bytes) -> None:
+    view = memoryview(data)
     while view:
         view = view[os.write(fd, view) :]
+
+
+def _send(fd: int, data: bytes) -> None:
+    write_all(fd, struct.pack("!I", len(data)) + data)
 
 
 def _receive(pipe: Any, until: float) -> bytes:
@@ -235,7 +251,7 @@ def _receive(pipe: Any, until: float) -> bytes:
         data += part
         if len(data) == 4 == need:
             need = 4 + struct.unpack("!I", data)[0]
-            if need > MAX_RESULT + 1000:
+            if need > MAX_MESSAGE:
                 raise EOFError
     return bytes(data[4:])
 
@@ -303,16 +319,8 @@ def nursery(hidden: list[str]) -> None:
     who = sandbox.nobody(rules)
     setting = {"rules": rules, "who": who, "own_users": offline, "hidden": hidden}
     try:
-        raw, _ = _fork({"measure": secret, "box": asdict(Box()) | {"memory": 1 << 30}}, setting, runs, 20)
-        found = json.loads(raw.split(b"\n")[0] or b"{}")
-        _send(1, json.dumps(found).encode())
-        while True:
-            try:
-                job = json.loads(_receive(0, time.monotonic() + 10**7))
-            except EOFError:
-                return
-            raw, end = _fork(job, setting, runs, job["box"]["wall"])
-            _send(1, end.encode() + b"\n" + raw)
+        raw, _ = _run_apart({"measure": secret, "box": asdict(Box()) | {"memory": 1 << 30}}, setting, runs, 20)
+        serve(json.loads(raw.split(b"\n")[0] or b"{}"), lambda job: _run_apart(job, setting, runs, job["box"]["wall"]))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -332,22 +340,44 @@ def _preload() -> None:
     gc.freeze()
 
 
-def _fork(job: Mapping[str, Any], setting: Mapping[str, Any], runs: str, wall: float) -> tuple[bytes, str]:
-    """Run one job in a child; what it wrote, and "" or how it ended. When this returns, nothing of it is left."""
+def serve(hello: Mapping[str, Any], work: Callable[[Any], tuple[bytes, str]]) -> None:
+    """Say `hello`, then do every job that arrives on stdin, and end with it."""
+    _send(1, json.dumps(hello).encode())
+    while True:
+        try:
+            job = json.loads(_receive(0, time.monotonic() + 10**7))
+        except EOFError:
+            return
+        raw, end = work(job)
+        _send(1, end.encode() + b"\n" + raw)
+
+
+def _run_apart(job: Mapping[str, Any], setting: Mapping[str, Any], runs: str, wall: float) -> tuple[bytes, str]:
+    """Run one job in a child with an empty folder of its own; what it wrote, and "" or how it ended."""
     empty = tempfile.mkdtemp(dir=runs)
     if setting["who"]:
         os.chown(empty, *setting["who"][:2])
+    try:
+        return fork(lambda put: _child(job, setting, put, empty), wall, MAX_RESULT)
+    finally:
+        if setting["who"]:
+            os.chown(empty, 0, 0)
+        shutil.rmtree(empty, ignore_errors=True)
+
+
+def fork(work: Callable[[int], None], wall: float, most: int = MAX_MESSAGE - 100) -> tuple[bytes, str]:
+    """Call `work(pipe)` in a child; what it wrote, and "" or how it ended. When this returns, nothing of it is left."""
     get, put = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
             os.setsid()
             os.close(get)
-            _child(job, setting, put, empty)
+            work(put)
         finally:
-            os._exit(1)
+            os._exit(1 if sys.exc_info()[0] else 0)
     os.close(put)
-    raw, late = _read(get, time.monotonic() + wall)
+    raw, late = _read(get, time.monotonic() + wall, most)
     os.close(get)
     for kill in (os.killpg, os.kill):  # whatever it left running
         try:
@@ -355,19 +385,16 @@ def _fork(job: Mapping[str, Any], setting: Mapping[str, Any], runs: str, wall: f
         except (ProcessLookupError, PermissionError):
             pass
     status = os.waitpid(pid, 0)[1]
-    if setting["who"]:
-        os.chown(empty, 0, 0)
-    shutil.rmtree(empty, ignore_errors=True)
     if late:
         return raw, "late"
     code = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
     return raw, "" if code in (0, -signal.SIGKILL) else f"code {code}"
 
 
-def _read(fd: int, until: float) -> tuple[bytes, bool]:
+def _read(fd: int, until: float, most: int) -> tuple[bytes, bool]:
     parts: list[bytes] = []
     size = 0
-    while (left := until - time.monotonic()) > 0 and size < MAX_RESULT:
+    while (left := until - time.monotonic()) > 0 and size < most:
         if not select.select([fd], [], [], left)[0]:
             break
         part = os.read(fd, 65536)
@@ -377,7 +404,7 @@ def _read(fd: int, until: float) -> tuple[bytes, bool]:
         size += len(part)
         if part.endswith(END):
             return b"".join(parts), False
-    return b"".join(parts)[:MAX_RESULT], True
+    return b"".join(parts)[:most], True
 
 
 # ---- the child's side -------------------------------------------------------------------------------------------------------------
@@ -412,7 +439,7 @@ def _child(job: Mapping[str, Any], setting: Mapping[str, Any], put: int, empty: 
     _same_chance()
     limits, write, dump = Limits(**job["limits"]), os.write, json.dumps
 
-    def say(data: bytes) -> None:
+    def say(data: bytes) -> None:  # not write_all: an answer could replace that
         view = memoryview(data)
         while view:
             view = view[write(put, view) :]

@@ -19,7 +19,7 @@ from minigrad.course import exercises, worker
 from minigrad.course import grade as grading
 from minigrad.course.grade import Journal, Setting, Task, container_command, grade, grade_submission
 from minigrad.course.report import file_names, safe
-from minigrad.course.submissions import collect, find_answer, read_notebook, shingles, without_magics
+from minigrad.course.submissions import collect, expand, find_answer, read_notebook, shingles, without_magics
 from minigrad.course.worker import Box, Nursery, draw_inputs, grade_answer
 
 from .classroom import ROOT, chapter_notebook, code, finish, grade_killed, graded_in, grader, make_class, notebook, outputs
@@ -48,7 +48,7 @@ def nursery():
 
 
 def answer_in(nb, id="05.b", name="05_chapter.ipynb"):
-    return find_answer(exercises[id], [read_notebook(text(nb).encode() if isinstance(nb, dict) else nb, name)])
+    return find_answer(exercises[id], read_notebook(text(nb).encode() if isinstance(nb, dict) else nb, name))
 
 
 def score(nb, nursery, id="05.b", name="05_chapter.ipynb"):
@@ -167,7 +167,7 @@ def test_strange_cells_are_passed_over():
     cells = [None, 3, {"cell_type": "code"}, {"cell_type": "code", "source": 5}, {"cell_type": "code", "source": [1, "x = 1"], "metadata": 7},
              {"cell_type": "code", "source": "x=1", "metadata": {"nbgrader": [], "minigrad": "a"}}, code("(" * 5000), code("\x00")]  # fmt: skip
     nb = read_notebook(json.dumps({"cells": cells}).encode())
-    assert all(find_answer(ex, [nb]) is None for ex in exercises.chapter("05").values())
+    assert all(find_answer(ex, nb) is None for ex in exercises.chapter("05").values())
 
 
 # ---- layouts
@@ -194,7 +194,8 @@ def test_layouts(files, students, zipped, tmp_path):
             put(root / name, notebook([]))
     found = collect(root)
     assert [s.student for s in found] == students and sum(len(s.sources) for s in found) == len(files)
-    assert all(read_notebook(source.read()).cells == [] for s in found for source in s.sources)
+    for part in (part for s in found for source in s.sources for part in expand(source)[0]):
+        assert read_notebook(part[2]()).cells == []
 
 
 def test_zip_slips_links_and_damage_are_refused_and_named(tmp_path):
@@ -214,7 +215,9 @@ def test_zip_slips_links_and_damage_are_refused_and_named(tmp_path):
     found = {s.student: s for s in collect(tmp_path / "class.zip")}
     assert len(found["good"].sources) == len(found["nested"].sources) == 1
     assert "symbolic link" in found["linked"].problems[0] and not found["linked"].sources
-    assert "cannot be read" in found["broken"].problems[0] or "not a zip" in found["broken"].problems[0]
+    assert [name for name, *_ in expand(found["nested"].sources[0])[0]] == ["x.ipynb"]
+    assert "not a zip file that can be read" in expand(found["broken"].sources[0])[1][0]
+    assert found["empty"].problems == ["no notebook was handed in, only readme.txt"]
     assert sum("outside" in p for s in found.values() for p in s.problems) == 2
     assert not (tmp_path.parent / "evil.ipynb").exists() and sorted(p.name for p in tmp_path.iterdir()) == ["class.zip"]
 
@@ -392,11 +395,12 @@ def test_a_submission_that_ends_the_judge_is_named_and_the_others_are_graded(tmp
 
 
 class _Deadly:
-    """Stands for a notebook that crashes whatever reads it."""
+    """Stands for a file that crashes the judge's own process."""
 
     name = "x.ipynb"
 
-    def read(self):
+    @property
+    def path(self):
         os._exit(1)
 
 

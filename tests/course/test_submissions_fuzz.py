@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minigrad.course import exercises
-from minigrad.course.submissions import Notebook, collect, find_answer, helpers, read_notebook, without_magics
+from minigrad.course.submissions import Notebook, collect, expand, find_answer, helpers, read_notebook, without_magics
 
 from .classroom import chapter_notebook
 
@@ -41,7 +41,7 @@ def look(nb) -> None:
     """Do with it what the grader does."""
     if isinstance(nb, str):
         return
-    answer = find_answer(EX, [nb])
+    answer = find_answer(EX, nb)
     for at in range(len(nb.cells)):
         helpers(nb, at)
     assert answer is None or isinstance(answer.source, str)
@@ -112,6 +112,11 @@ def test_random_zip_files(tmp_path_factory, files, cut):
     (folder / "class.zip").write_bytes(raw.getvalue()[: len(raw.getvalue()) - cut] if cut < 200 else raw.getvalue())
     for submission in collect(folder):
         assert isinstance(submission.student, str)
+        for part in (part for source in submission.sources for part in expand(source)[0]):
+            try:
+                read(part[2]())
+            except ValueError as error:  # a damaged member, in words
+                assert "cannot be read" in str(error)
     assert sorted(path.name for path in folder.iterdir()) == ["class.zip"]  # nothing was unpacked beside it
 
 

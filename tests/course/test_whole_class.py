@@ -13,6 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 
@@ -46,12 +47,30 @@ def zipped(files, damage=None):
     raw = io.BytesIO()
     with zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as z:
         for name, content in files.items():
-            z.writestr(name, content)
+            content, when = content if isinstance(content, tuple) else (content, EARLY)
+            info = zipfile.ZipInfo(name, time.gmtime(when)[:6])
+            info.compress_type = zipfile.ZIP_DEFLATED
+            z.writestr(info, content)
     data = bytearray(raw.getvalue())
     for at in damage or ():
         data[at] ^= 0xFF
     return bytes(data)
 
+
+def deep(levels):
+    """`try ... return ... finally` so deep that a compiler copies it for hours."""
+    lines = [line for n in range(levels) for line in ("    " * n + "    try:",)]
+    lines += ["    " * levels + "    return 1"]
+    lines += [line for n in reversed(range(levels)) for line in ("    " * n + "    finally:", "    " * n + "        return 2")]
+    return "def helper():\n" + "\n".join(lines) + "\n"
+
+
+ENTRY = exercises["02.d"].entry
+ORDER_OF_ODD_NODES = (f"def {ENTRY}(root):\n    class N: pass\n    a, b, c = N(), N(), N()\n"
+                      "    a.name, b.name, c.name = None, 'a', 3\n    return [a, b, c]\n")  # fmt: skip
+WRONG = B.bank[0].answer
+EARLY, LATER = 1_600_000_000, 1_700_000_000
+TEXT_ONLY = json.dumps({"cells": [{"cell_type": "markdown", "source": B.solution, "metadata": {}}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
 
 # name of the student -> (files, points or None where it is not graded, what the remarks must say)
 ODD = {
@@ -63,21 +82,71 @@ ODD = {
     "x\x1b[2J\x1b]0;owned\x07": ({"05_x.ipynb": book()}, FULL, ""),
     "a damaged zip": ({"mine.zip": zipped({"05_x.ipynb": book()}, damage=range(60, 90))}, None, "cannot be read"),
     "half a zip": ({"mine.zip": zipped({"05_x.ipynb": book()})[:200]}, None, "not a zip file that can be read"),
-    "nodes without names": ({"02_x.ipynb": book(**{"02_d": exercises["02.d"].stub.split(":\n")[0] + ":\n    class N: pass\n"
-                             "    a, b, c = N(), N(), N()\n    a.name, b.name, c.name = None, 'a', 3\n    return [a, b, c]\n"})}, 0.0, ""),
+    "nodes without names": ({"02_x.ipynb": book(**{"02_d": ORDER_OF_ODD_NODES})}, 0.0, ""),
     "a replaced driver": ({"19_x.ipynb": book(**{"19_b": "import minigrad.course.drivers as d\nfor n in dir(d):\n    if n[:1] != '_' and n not in "
                           "('Any', 'call', 'Mutated') and callable(getattr(d, n)): setattr(d, n, lambda *a, **k: [None, 'a'])\n"
                           + exercises["19.b"].stub})}, 0.0, ""),
+    # files that cost the reader more than they are worth
+    "20,000 empty lines": ({"05_x.ipynb": book(["\n" * 20_000 + "x = 1"])}, FULL, ""),
+    "a million empty lines": ({"05_x.ipynb": book(["\n" * 1_000_000 + "x = ("])}, FULL, ""),
+    "180 kB of magics": ({"05_x.ipynb": book(["%a\n" * 60_000])}, FULL, ""),
+    "magics in the answer": ({"05_x.ipynb": book(b=B.solution + "%a\n" * 1200)}, FULL, ""),
+    "deep finally": ({"05_x.ipynb": book([deep(18)], b=B.solution + "\nhelper\n")}, None, ""),
+    "many empty cells": ({"05_x.zip": zipped({"05_x.ipynb": '{"cells": [' + ",".join(['{"source": ""}'] * 3_000_000) + "]}"})}, None, "05_x.ipynb has 3,000,000 cells"),
+    "a chain of 3,000 helpers": ({"05_x.ipynb": book(["def f0(): pass\n" + "".join(f"def f{n}(): f{n - 1}()\n" for n in range(1, 3000))], b=B.solution + "\nf2999\n")}, None, ""),
+    "3,000 names in 3,000 cells": ({"05_x.ipynb": book([f"a{n} = {n}" for n in range(3000)], b=B.solution + "\n" + "\n".join(f"a{n}" for n in range(3000)))}, FULL, ""),
+    "a huge answer": ({"05_x.ipynb": book(b=B.solution + "\nx = 1" * 50_000)}, FULL - B.points, "longer than 100,000 characters"),
+    "a bomb of nulls": ({"05_x.zip": zipped({"05_x.ipynb": "[" + "null," * 60_000_000 + "null]"})}, None, "05_x.ipynb"),
+    "a zip that unpacks to 400 MB": ({"05_x.zip": zipped({"05_x.ipynb": bytes(400 << 20)})}, None, "larger than 300 MB when unpacked"),
+    "600 notebooks": ({"05_x.zip": zipped({f"{n}.ipynb": "{}" for n in range(600)})}, None, "more than 500 notebooks"),
+    "a zip in a zip in a zip": ({"a.zip": zipped({"b.zip": zipped({"c.zip": zipped({"05_x.ipynb": book()})})})}, FULL, ""),
+    "deep brackets": ({"05_x.ipynb": book(["(" * 50_000, "[" * 3000 + "]" * 3000, "-" * 100_000 + "1"])}, FULL, ""),
+    # handed in more than once
+    "the browser's second copy": ({"05_x.ipynb": book(b=WRONG), "05_x (1).ipynb": book()}, FULL, "05_x (1).ipynb is the newer one and counts, 05_x.ipynb does not"),
+    "the browser's tenth copy": ({"05_x (9).ipynb": book(b=WRONG), "05_x (10).ipynb": book()}, FULL, "05_x (10).ipynb is the newer one"),
+    "JupyterLab's copy": ({"05_x-Copy1.ipynb": book(), "05_x.ipynb": book(b=WRONG)}, FULL, "05_x-Copy1.ipynb is the newer one"),
+    "Canvas' second": ({"05_x.ipynb": book(b=WRONG), "05_x-1.ipynb": book()}, FULL, "05_x-1.ipynb is the newer one"),
+    "another name, newer": ({"05_x.ipynb": (book(b=WRONG), EARLY), "05_a.ipynb": (book(), LATER)}, FULL, "05_a.ipynb is the newer one"),
+    "another name, older": ({"05_a.ipynb": (book(b=WRONG), EARLY), "05_x.ipynb": (book(), LATER)}, FULL, "05_x.ipynb is the newer one"),
+    "in a zip, newer": ({"mine.zip": zipped({"05_a.ipynb": (book(), LATER), "05_x.ipynb": (book(b=WRONG), EARLY)})}, FULL, "05_a.ipynb is the newer one"),
+    "two of one age": ({"05_a.ipynb": (book(), EARLY), "05_x.ipynb": (book(), EARLY)}, FULL, "nothing says which is newer"),
+    "a newer one that is empty": ({"05_x.ipynb": book(), "05_x (1).ipynb": book(b=B.stub, c=C.stub)}, FULL, "05_x (1).ipynb is newer but has no answers"),
+    "half and half": ({"05_a.ipynb": (book(c=C.stub), LATER), "05_x.ipynb": (book(b=B.stub), EARLY)}, float(B.points), "05_a.ipynb is the newer one"),
+    "one exercise in each": ({"05_a.ipynb": json.dumps(notebook([code(B.solution, "05.b")])), "05_x.ipynb": json.dumps(notebook([code(C.solution, "05.c")]))}, FULL, ""),
+    # not what was asked for
+    "a web page": ({"05_x.html": "<html>"}, None, "no notebook was handed in, only 05_x.html"),
+    "a pdf beside it": ({"05_x.ipynb": book(), "05_y.pdf": "%PDF"}, FULL, "not a notebook, so not read: 05_y.pdf"),
+    "data beside it": ({"05_x.ipynb": book(), "data.csv": "1,2"}, FULL, ""),
+    "an empty folder": ({}, None, "no notebook was handed in"),
+    "a zip without any": ({"mine.zip": zipped({"x.html": "<html>"})}, None, "mine.zip holds no notebook"),
+    "a text instead of a zip": ({"mine.zip": "sorry"}, None, "not a zip file that can be read"),
+    "a notebook of nothing": ({"05_x.ipynb": json.dumps(notebook([]))}, None, "no answer was found in 05_x.ipynb: look at it by hand"),
+    "the answers as text": ({"05_x.ipynb": TEXT_ONLY}, None, "the answer to 05.b in 05_x.ipynb is in a text cell"),
+    "UTF-16": ({"05_x.ipynb": book().encode("utf-16")}, FULL, ""),
+    "a byte order mark": ({"05_x.ipynb": book().encode("utf-8-sig")}, FULL, ""),
+    "cut off": ({"05_x.ipynb": book()[:500]}, None, "not valid JSON"),
+    "an empty file": ({"05_x.ipynb": ""}, None, "not valid JSON"),
+    "a picture with the wrong name": ({"05_x.ipynb": b"\x89PNG\r\n\x1a\n" + bytes(range(256))}, None, "not valid JSON"),
+    "a surrogate in the text": ({"05_x.ipynb": book([chr(0xDC80)])}, FULL, ""),
+    "a surrogate in the answer": ({"05_x.ipynb": book(b=B.solution + "\nx = '" + chr(0xD800) + "'")}, None, ""),
+    "a null in the answer": ({"05_x.ipynb": book(b=B.solution + "\x00")}, FULL, ""),
+    "names another student in a zip": ({"mine.zip": zipped({"a right one/05_z.ipynb": book(b=WRONG)})}, None, ""),
+    "names another student in a folder": ({"lovelaceada_101_7_05_x.ipynb": book(b=WRONG)}, None, ""),
+    "=1+1": ({"05_x.ipynb": book()}, FULL, ""),
+    "x;=1+1": ({"05_x.ipynb": book()}, FULL, ""),
 }  # fmt: skip
 
 
 def hand_in(folder, odd):
     """The class on disk: `folder`/STUDENT/FILE."""
     for student, (files, *_) in odd.items():
+        (folder / student).mkdir(parents=True)
         for name, content in files.items():
+            content, when = content if isinstance(content, tuple) else (content, EARLY)
             path = folder / student / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content.encode() if isinstance(content, str) else content)
+            os.utime(path, (when, when))
 
 
 @pytest.fixture(scope="session")

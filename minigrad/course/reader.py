@@ -1,0 +1,115 @@
+"""Reading what was handed in: in a process of its own, under limits of processor time, memory and size.
+
+What lives here: `Reader`, a fork server that runs no learner's code and still trusts no learner's file, and what its child does with one
+of them: unpack it, read the notebooks, choose the answers. What does not: how an answer is found (submissions.py), running it (worker.py).
+A file that is too large, too deep or too costly ends the child; the grader hears of it in one sentence and goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from .exercises import exercises
+from .submissions import Answer, Book, Source, expand, find_answer, in_text, printable, read_notebook
+from .worker import Box, ForkServer, fork, serve, write_all
+
+LIMITS = Box(wall=60.0, cpu=20, memory=3 << 30)
+LONGEST = 100_000  # characters of one answer, and of its helpers
+
+
+@dataclass(frozen=True)
+class Read:
+    """What one file holds: its notebooks, and what a person has to know about it."""
+
+    books: tuple[Book, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+class Reader(ForkServer):
+    """The server's own side is `main`; this is the grader's."""
+
+    def __init__(self, box: Box = LIMITS):
+        begin = "import sys; sys.path.insert(0, sys.argv[1]); from minigrad.course.reader import main; main()"
+        package = Path(__file__).resolve().parents[2]
+        super().__init__([sys.executable, "-s", "-P", "-B", "-c", begin, str(package)], dict(os.environ, PYTHONHASHSEED="0"))
+        self.box = box
+
+    def read(self, source: Source, ids: Sequence[str]) -> Read:
+        """The notebooks in one file that was handed in."""
+        return self._ask({"path": source.path, "member": source.member, "ids": ids}, source.name)
+
+    def read_text(self, text: str, name: str, ids: Sequence[str]) -> Read:
+        """The notebook in `text`."""
+        return self._ask({"text": text, "ids": ids}, name)
+
+    def _ask(self, job: Mapping[str, Any], name: str) -> Read:
+        raw, end = self.run({**job, "name": name, "box": asdict(self.box)}, self.box.wall)
+        try:
+            data = json.loads(raw.rstrip(b"\n\x00"))
+            books = tuple(Book(**{**b, "answers": {id: Answer(**a) for id, a in b["answers"].items()}}) for b in data["books"])
+            return Read(books, tuple(data["problems"]))
+        except ValueError:
+            why = f"more than {self.box.cpu} s" if end == "late" or "24" in end else end or "no result"
+            return Read((), (f"{printable(name)} takes too much time or memory to read ({why}): look at it by hand",))
+
+
+# ---- the server's side ----------------------------------------------------------------------------------------------------------------
+
+
+def main() -> None:
+    """Load every definition once, then read each file that is asked for in a limited child."""
+    list(exercises.values())
+    serve({}, lambda job: fork(lambda put: _child(job, put), job["box"]["wall"]))
+
+
+def _child(job: Mapping[str, Any], put: int) -> None:
+    from . import sandbox
+
+    sandbox.limit(job["box"])
+    found = read(job)
+    write_all(put, json.dumps({"books": [asdict(b) for b in found.books], "problems": found.problems}).encode())
+
+
+def read(job: Mapping[str, Any]) -> Read:
+    """What the file of a job holds. Whatever goes wrong with a part of it is a problem, in words."""
+    books, problems = [], []
+    if "text" in job:
+        parts = [(job["name"], 0.0, lambda: job["text"].encode("utf-8", "replace"))]
+    else:
+        parts, problems = expand(Source(job["path"], job["member"]))
+    for name, when, content in parts:
+        try:
+            book, said = _book(content(), name, when, job["ids"])
+            books.append(book)
+            problems += said
+        except MemoryError:
+            problems.append(f"{name} needs too much memory to read")
+        except Exception as error:
+            problems.append(str(error) if isinstance(error, ValueError) else f"{name} cannot be read ({type(error).__name__})")
+    return Read(tuple(books), tuple(printable(p) for p in problems))
+
+
+def _book(data: bytes, name: str, when: float, ids: Sequence[str]) -> tuple[Book, list[str]]:
+    nb = read_notebook(data, name)
+    answers, problems = {}, []
+    for id in ids:
+        try:
+            answer = find_answer(exercises[id], nb)
+        except Exception as error:  # RecursionError, say: this exercise only
+            problems.append(f"{id} in {name} cannot be read ({type(error).__name__})")
+            continue
+        if answer is None:
+            if in_text(exercises[id], nb):
+                problems.append(f"the answer to {id} in {name} is in a text cell, where it is not run")
+        elif len(answer.source) > LONGEST or sum(map(len, answer.helpers)) > LONGEST:
+            problems.append(f"the answer to {id} in {name} is longer than {LONGEST:,} characters")
+            answers[id] = replace(answer, source="", helpers=(), shingles=())
+        else:
+            answers[id] = answer
+    return Book(printable(name), when, answers), problems
