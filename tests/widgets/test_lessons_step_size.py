@@ -30,13 +30,13 @@ def test_slopes_of_the_two_curves_on_log_paper():
 
 
 def test_rounding_wins_for_tiny_steps():
-    state = step_size(cube, x=2).state
+    state = step_size(cube, x=2).figure
     best = state.best("central")
     assert 1e-6 <= best.h <= 1e-4 and best.error("central") < 1e-9
     assert quotient(cube, 2.0, 1e-13).error("central") > 1e6 * best.error("central")
     assert quotient(cube, 2.0, 1e-16).error("central") == 12.0  # 2 + h is 2: nothing was nudged
     assert state.best("forward").h < best.h
-    assert len(state.table) == len(EXPONENTS) == 65
+    assert len(state.steps) == len(EXPONENTS) == 65
 
 
 def test_every_shown_number_is_the_float_that_python_gives():
@@ -49,10 +49,10 @@ def test_every_shown_number_is_the_float_that_python_gives():
 
 def test_the_slider_moves_everything():
     lesson = step_size(cube, x=2)
-    before, words = lesson.picture(), lesson.children[2].value
-    lesson.slider.value = 1e-13
-    assert lesson.picture() != before and lesson.children[2].value != words
-    assert "1e−13" in lesson.picture() and lesson.children[0].value == lesson.picture()
+    before = lesson.scene
+    lesson.set(h=1e-13)
+    assert lesson.scene["svg"] != before["svg"] and lesson.scene["say"] != before["say"]
+    assert "1e−13" in lesson.picture() and lesson.scene["svg"] == lesson.picture()
     assert "rounding" in lesson.text().splitlines()[0]
 
 
@@ -68,9 +68,9 @@ def test_static_twin_is_the_same_twice():
 def test_gaps_where_the_function_has_no_value():
     lesson = step_size(lambda x: x.log(), x=0.5, h=1.0)
     assert "no value" in lesson.text()
-    lesson.slider.value = 1e-5
-    assert lesson.state.now.slope == 2.0
-    assert lesson.state.now.central == pytest.approx(2.0, rel=1e-9)
+    lesson.set(h=1e-5)
+    assert lesson.figure.now.slope == 2.0
+    assert lesson.figure.now.central == pytest.approx(2.0, rel=1e-9)
 
 
 @pytest.mark.parametrize("nonsense, said", [

@@ -12,11 +12,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import ipywidgets
-
 from minigrad import Value
 
-from .lesson import Lesson, Sentence, label, number, say, svg, tag
+from ..show import Table
+from .kit import Figure, Given, Slider, lesson
+from .lesson import label, number, svg, tag
 
 MOST = 2000  # values made by one call: the picture takes hundreds of calls
 EXPONENTS = [k / 4 for k in range(0, -65, -1)]  # h = 1 down to 1e-16, four points for each power of ten
@@ -91,25 +91,61 @@ def _correct_digits(estimate: float | None, slope: float) -> int:
     return max(0, min(16, math.floor(-math.log10(relative)))) if relative < 1 else 0
 
 
-class _StepSize:
-    """The table of all h, computed once, and the drawing of one chosen h."""
+def _dot(kind: str, x: float, y: float, size: float) -> str:
+    """Round for the forward, square for the central difference."""
+    if kind == "forward":
+        return tag("circle", "forward dot", cx=x, cy=y, r=size)
+    return tag("rect", "central dot", x=x - size, y=y - size, width=2 * size, height=2 * size)
 
-    def __init__(self, f: Callable, x: float, h: float):
-        self.f, self.x = f, float(x)
-        self.name = getattr(f, "__name__", "f")
-        self.label = "x³" if f is cube else ("f(x)" if self.name in ("<lambda>", "f") else f"{self.name}(x)")
-        self.table = [quotient(f, self.x, 10.0**e) for e in EXPONENTS]
-        self.move(h)
 
-    def move(self, h: float) -> None:
-        self.now = quotient(self.f, self.x, h)
+def _power(e: int) -> str:
+    return "1" if e == 0 else f'10<tspan dy="-5" font-size="9">{str(e).replace("-", "−")}</tspan>'
+
+
+def _plain(h: float) -> str:
+    e = math.log10(h)
+    if abs(e - round(e)) < 1e-9:
+        return "1" if round(e) == 0 else ("0.1" if round(e) == -1 else f"1e{round(e)}").replace("-", "−")
+    return f"{h:.1e}".replace("e-0", "e-").replace("-", "−")
+
+
+def _short(error: float | None) -> str:
+    return "no value" if error is None else ("0" if error == 0 else f"{error:.1e}".replace("-", "−"))
+
+
+@lesson
+class step_size(Figure):
+    """Show the error of the forward and the central difference of `f` at `x`, for every h from 1 down to 1e-16.
+
+    f: a function of one Value (the course starts with x³). x: where to differentiate. h: where the slider starts.
+    Returns a widget; where it cannot draw, a widget with one sentence that says why.
+
+    >>> from widgets.lessons import step_size
+    >>> print(step_size(h=1e-5).text().splitlines()[0][:46])
+    Slope of x³ at x = 2: with h = 1e−5 the centra
+    """
+
+    f = Given(cube)
+    x = Given(2.0)
+    h = Slider("step h", 0.1, 1e-16, 1.0, 0.25, log=True, show=_plain)
+
+    def setup(self) -> None:
+        if not callable(self.f):
+            raise TypeError(f"it needs a function of one Value, such as lambda x: x.sin(), and not {type(self.f).__name__}.")
+        self.x = float(self.x)
+        name = getattr(self.f, "__name__", "f")
+        self.label = "x³" if self.f is cube else "f(x)" if name in ("<lambda>", "f") else f"{name}(x)"
+        self.steps = [quotient(self.f, self.x, 10.0**e) for e in EXPONENTS]
+        self.moved("h")
+
+    def moved(self, _name: str) -> None:
+        self.now = quotient(self.f, self.x, self.h)
 
     def best(self, kind: str) -> Quotient | None:
         """The h of the table with the smallest error; of equals, the largest h."""
-        errors = [(max(error, 1e-16), -q.h, q) for q in self.table if (error := q.error(kind)) is not None]
+        errors = [(max(error, 1e-16), -q.h, q) for q in self.steps if (error := q.error(kind)) is not None]
         return min(errors, key=lambda e: e[:2])[2] if errors else None
 
-    # The picture ------------------------------------------------------------------------------------------------------------
     X0, X1, Y0, Y1 = 62, 500, 34, 286
 
     def _x(self, h: float) -> float:
@@ -122,7 +158,7 @@ class _StepSize:
     def _curve(self, kind: str) -> str:
         """One line for each unbroken run of points: it breaks where the function has no value."""
         runs: list[list[str]] = [[]]
-        for q in self.table:
+        for q in self.steps:
             error = q.error(kind)
             if error is None:
                 runs.append([])
@@ -204,17 +240,16 @@ class _StepSize:
     def _trends(self) -> str:
         out = []
         for kind, h, name, colour, (dx, dy) in self.TRENDS:
-            q = min(self.table, key=lambda q: abs(math.log10(q.h / h)))
+            q = min(self.steps, key=lambda q: abs(math.log10(q.h / h)))
             error = q.error(kind)
             if error and error > 1e-15:
                 out.append(label(self._x(q.h) + dx, self._y(error) + dy, name, f"t halo {colour}", "end" if dx < 0 else "start"))
         return "".join(out)
 
-    def svg(self) -> str:
+    def draw(self) -> str:
         curves = self._curve("forward") + self._curve("central")
         return svg(800, 328, self._axes() + curves + self._trends() + self._marks() + self._legend() + self._sum(), self.sentence())
 
-    # The same in words ------------------------------------------------------------------------------------------------------
     def sentence(self) -> str:
         q = self.now
         if q.central is None:
@@ -228,68 +263,6 @@ class _StepSize:
             f"Value gives {number(q.slope, 10)}.{tail}"
         )
 
-    def text(self) -> str:
-        rows = [self.sentence(), "", f"{'h':>8}  {'forward error':>14}  {'central error':>14}"]
-        for q in self.table[::8]:
-            rows.append(f"{_plain(q.h):>8}  {_short(q.error('forward')):>14}  {_short(q.error('central')):>14}")
-        return "\n".join(rows)
-
-
-def _dot(kind: str, x: float, y: float, size: float) -> str:
-    """Round for the forward, square for the central difference."""
-    if kind == "forward":
-        return tag("circle", "forward dot", cx=x, cy=y, r=size)
-    return tag("rect", "central dot", x=x - size, y=y - size, width=2 * size, height=2 * size)
-
-
-def _power(e: int) -> str:
-    return "1" if e == 0 else f'10<tspan dy="-5" font-size="9">{str(e).replace("-", "−")}</tspan>'
-
-
-def _plain(h: float) -> str:
-    e = math.log10(h)
-    if abs(e - round(e)) < 1e-9:
-        return "1" if round(e) == 0 else ("0.1" if round(e) == -1 else f"1e{round(e)}").replace("-", "−")
-    return f"{h:.1e}".replace("e-0", "e-").replace("-", "−")
-
-
-def _short(error: float | None) -> str:
-    return "no value" if error is None else ("0" if error == 0 else f"{error:.1e}".replace("-", "−"))
-
-
-def step_size(f: Callable[[Value], Value] = cube, x: float = 2.0, h: float = 0.1) -> Lesson:
-    """Show the error of the forward and the central difference of `f` at `x`, for every h from 1 down to 1e-16.
-
-    f: a function of one Value (the course starts with x³). x: where to differentiate. h: where the slider starts.
-    Returns a widget; where it cannot draw, a widget with one sentence that says why.
-
-    >>> from widgets.lessons import step_size
-    >>> print(step_size(h=1e-5).text().splitlines()[0][:46])
-    Slope of x³ at x = 2: with h = 1e−5 the centra
-    """
-    if not callable(f):
-        what = type(f).__name__
-        return Sentence(f"step_size needs a function of one Value, for example step_size(lambda x: x.sin(), x=1). It was given {what}.")
-    try:
-        h = min(max(float(h), 1e-16), 1.0)
-        if math.isnan(h):
-            raise ValueError("h must be a number between 1e-16 and 1, and nan is none.")
-        state = _StepSize(f, float(x), h)
-    except Exception as error:  # the learner's function may raise anything: say it, show no traceback of ours
-        return Sentence(f"step_size cannot draw this function at x = {x}: {error}")
-
-    slider = ipywidgets.FloatLogSlider(value=h, base=10, min=-16, max=0, step=0.25, description="step h", readout_format=".1e")
-    slider.layout.width, slider.layout.max_width, slider.style.description_width = "520px", "100%", "50px"
-    picture, words = ipywidgets.HTML(), ipywidgets.HTML()
-
-    def draw(_change=None) -> None:
-        state.move(slider.value)
-        picture.value = state.svg()
-        words.value = say(state.sentence())
-
-    slider.observe(draw, names=["value"])
-    draw()
-    lesson = Lesson([picture, slider, words], picture=state.svg, text=state.text)
-    lesson.slider, lesson.state = slider, state
-    lesson.add_class("mg-step-size")
-    return lesson
+    def table(self) -> Table:
+        rows = [[_plain(q.h), _short(q.error("forward")), _short(q.error("central"))] for q in self.steps[::8]]
+        return Table(["h", "forward error", "central error"], rows)
