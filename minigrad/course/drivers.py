@@ -278,37 +278,32 @@ def same(x: Any, y: Any) -> bool:
 # ---- chapter 02 -----------------------------------------------------------------------------------------------------------------
 
 
-def walk_names(entry: Any, graph: str) -> Any:
-    """Run the learner's walk on a small Tensor graph."""
+def walk_names(entry: Any, leaves: int, steps: list) -> Any:
+    """Run the learner's walk on the Tensor graph of a program: each step is (operation, indices of the values that it uses)."""
     torch = _torch()
+    operations = {
+        "sin": torch.sin,
+        "exp": torch.exp,
+        "dot": torch.dot,
+        "pow": lambda x: x**2,
+        "add": lambda x, y: x + y,
+        "mul": lambda x, y: x * y,
+        "times 3": lambda x: 3 * x,
+        "plus 1": lambda x: x + 1,
+    }
+    values = [torch.tensor([0.1, 0.2], requires_grad=True) for _ in range(leaves)]
+    for operation, *inputs in steps:
+        values.append(operations[operation](*(values[i] for i in inputs)))
+    return entry(values[-1])
 
-    x = torch.tensor([1.0, 2.0], requires_grad=True)
-    if graph == "sin dot":
-        y = torch.tensor([3.0, 4.0], requires_grad=True)
-        out = torch.sin(torch.dot(x, y))
-    elif graph == "polynomial":
-        out = 3 * x**2 + 1
-    else:
-        e = torch.exp(x)
-        out = e * 2.0 + e
-    return entry(out)
 
-
-def order_names(entry: Any, graph: str) -> Any:
-    """Run the learner's order on a small graph of Nodes, some with a cycle."""
-    a, b = Node(1.0, name="a"), Node(2.0, name="b")
-    c, d = add(a, b, "c"), mul(a, b, "d")
-    root = mul(c, d, "y")
-    if graph == "chain":
-        x = Node(1.0, name="x")
-        root = Node(4.0, (Node(3.0, (Node(2.0, (x,), "*", (1.0,), "p"),), "+", (1.0,), "u"),), "*", (1.0,), "y")
-    elif graph == "self":
-        root._prev = (root, c)
-    elif graph == "ring":
-        a._prev = (root,)
-    elif graph == "below":
-        a._prev = (c,)
-    return [node.name for node in entry(root)]
+def order_of(entry: Any, parents: list[list[int]]) -> Any:
+    """Run the learner's order on a graph of Nodes, given by each one's parents; the last one is the root. Returns their numbers."""
+    nodes = [Node(1.0, name=str(n)) for n in range(len(parents))]
+    for node, of in zip(nodes, parents, strict=True):
+        node._prev = tuple(nodes[p] for p in of)
+    places = {id(node): n for n, node in enumerate(nodes)}
+    return [places.get(id(node)) for node in entry(nodes[-1])]
 
 
 # ---- chapters 06 and 07 ---------------------------------------------------------------------------------------------------------
@@ -396,7 +391,9 @@ def _hvp_setup(n: int, seed: int) -> tuple[Any, Any, Any, Any]:
 
 def hvp_result(entry: Any, n: int, seed: int) -> Any:
     grad, x, v, _ = _hvp_setup(n, seed)
-    return entry(grad, x, v)
+    before = x.copy(), v.copy()
+    out = plain(entry(grad, x, v))
+    return out if (x == before[0]).all() and (v == before[1]).all() else Mutated(out)
 
 
 def hvp_calls(entry: Any, n: int, seed: int) -> Any:
@@ -422,6 +419,21 @@ def dual(cls: Any, expression: str, x: float) -> Any:
 
 
 # ---- chapter 14 -----------------------------------------------------------------------------------------------------------------
+
+
+def softmax_memory(entry: Any, n: int) -> Any:
+    """The memory that the learner's rule takes at its peak for n inputs, in numbers of eight bytes."""
+    import tracemalloc
+
+    import numpy as np
+
+    g, z = np.linspace(-1.0, 1.0, n), np.linspace(0.0, 3.0, n)
+    tracemalloc.start()
+    try:
+        entry(g, z)
+        return {"numbers": tracemalloc.get_traced_memory()[1] // 8}
+    finally:
+        tracemalloc.stop()
 
 
 def _softmax(z: list[float]) -> list[float]:
@@ -479,44 +491,56 @@ def saved_count(cls: Any, inputs: list[float]) -> Any:
     return len(ctx.saved_tensors)
 
 
-class _Activation(float):
-    """A float that counts how many of its kind are alive."""
+class _Activation(tuple):
+    """A pair of numbers that counts how many of its kind are alive."""
 
     alive = peak = 0
 
-    def __new__(cls, x: float) -> _Activation:
+    def __new__(cls, pair: Any) -> _Activation:
         cls.alive += 1
         cls.peak = max(cls.peak, cls.alive)
-        return float.__new__(cls, x)
+        return tuple.__new__(cls, pair)
 
     def __del__(self) -> None:
         type(self).alive -= 1
 
 
+def layer_weights(i: int) -> list[list[float]]:
+    """A turn and a stretch, another one in every layer: no two of these Jacobians commute."""
+    angle, stretch = 0.3 + 0.5 * (i % 7), 1.2 + 0.3 * (i % 3)
+    return [[stretch * math.cos(angle), -math.sin(angle)], [stretch * math.sin(angle), math.cos(angle)]]
+
+
 class _Layer:
-    forwards = 0
+    """y = tanh(W x) for pairs x and y. Notes which layer runs."""
 
-    def __init__(self, w: float):
-        self.w = w
+    def __init__(self, i: int, forwards: list[int], backwards: list[int]):
+        self.i, self.w, self.forwards, self.backwards = i, layer_weights(i), forwards, backwards
 
-    def forward(self, x: float) -> float:
-        _Layer.forwards += 1
-        return _Activation(math.tanh(self.w * x))
+    def _y(self, x: Any) -> list[float]:
+        return [math.tanh(a * x[0] + b * x[1]) for a, b in self.w]
 
-    def backward(self, x: float, g: float) -> float:
-        y = math.tanh(self.w * x)
-        return float(g) * self.w * (1 - y * y)
+    def forward(self, x: Any) -> Any:
+        self.forwards.append(self.i)
+        return _Activation(self._y(x))
+
+    def backward(self, x: Any, g: Any) -> list[float]:
+        self.backwards.append(self.i)
+        inner = [(1 - y * y) * float(gi) for y, gi in zip(self._y(x), g, strict=True)]
+        return [self.w[0][j] * inner[0] + self.w[1][j] * inner[1] for j in (0, 1)]
 
 
-def checkpoint_result(entry: Any, n: int, x: float, g: float) -> Any:
-    return entry([_Layer(0.5 + 0.1 * (i % 7)) for i in range(n)], x, g)
+def checkpoint_result(entry: Any, n: int, x: list[float], g: list[float]) -> Any:
+    return entry([_Layer(i, [], []) for i in range(n)], x, g)
 
 
-def checkpoint_alive(entry: Any, n: int, x: float, g: float) -> Any:
-    """How many activations are alive at most, and how often a layer runs forward."""
-    _Layer.forwards = _Activation.alive = _Activation.peak = 0
-    checkpoint_result(entry, n, x, g)
-    return {"alive": _Activation.peak, "forwards": _Layer.forwards}
+def checkpoint_alive(entry: Any, n: int, x: list[float], g: list[float]) -> Any:
+    """How many activations are alive at most, how often a layer runs forward, and in which order the layers run backward."""
+    forwards: list[int] = []
+    backwards: list[int] = []
+    _Activation.alive = _Activation.peak = 0
+    entry([_Layer(i, forwards, backwards) for i in range(n)], x, g)
+    return {"alive": _Activation.peak, "forwards": len(forwards), "order": backwards[: 2 * n]}
 
 
 def half_precision(entry: Any, grad: float, scale: float) -> Any:
@@ -565,17 +589,27 @@ def tensor_step(entry: Any, numbers: list[float], g: list[float], lr: float) -> 
     """One update of a parameter, and what became of it."""
     w = _leaf64(numbers)
     w.grad = _leaf64(g).detach()
+    version = w._version
     entry(w, lr)
-    return {"w": w.tolist(), "requires_grad": w.requires_grad, "is a leaf": w.is_leaf, "grad": None if w.grad is None else w.grad.tolist()}
+    return {
+        "w": w.tolist(),
+        "requires_grad": w.requires_grad,
+        "is a leaf": w.is_leaf,
+        "grad": None if w.grad is None else w.grad.tolist(),
+        "noticed": w._version > version,  # .data hides a write from the version counter
+    }
 
 
 def tensor_fit(entry: Any, x: list[float], y: list[float], steps: int, lr: float) -> Any:
     return entry(_leaf64(x).detach(), _leaf64(y).detach(), steps, lr)
 
 
-def tensor_fit_keeps(entry: Any, x: list[float], y: list[float], steps: int, lr: float) -> str:
-    """What keeps the graphs of earlier steps alive: "retain_graph", a loss whose graph "grows", or nothing ("")."""
-    Tensor, kept, sizes = _torch().Tensor, [], []
+def tensor_fit_keeps(entry: Any, x: list[float], y: list[float], steps: int, lr: float) -> Any:
+    """What keeps the graphs of earlier steps alive: "retain_graph", a loss whose graph "grows", or nothing ("").
+
+    And whether autograd could notice the writes to the leaf, by its version.
+    """
+    Tensor, kept, sizes, versions = _torch().Tensor, [], [], []
     backward = Tensor.backward
 
     def watched(self: Any, gradient: Any = None, retain_graph: Any = None, *rest: Any, **named: Any) -> None:
@@ -587,6 +621,8 @@ def tensor_fit_keeps(entry: Any, x: list[float], y: list[float], steps: int, lr:
                 seen.add(node)
                 todo += [parent for parent, _ in node.next_functions]
         sizes.append(len(seen))
+        leaves = [node.variable for node in seen if hasattr(node, "variable")]
+        versions.append((id(leaves[0]), leaves[0]._version, leaves[0].item()) if leaves else (0, 0, 0.0))
         backward(self, gradient, retain_graph, *rest, **named)
 
     Tensor.backward = watched
@@ -596,23 +632,27 @@ def tensor_fit_keeps(entry: Any, x: list[float], y: list[float], steps: int, lr:
         pass  # the other probes say what was raised
     finally:
         Tensor.backward = backward
-    return "retain_graph" if any(kept) else "grows" if len(sizes) > 2 and sizes[2] > sizes[1] else ""
+    keeps = "retain_graph" if any(kept) else "grows" if len(sizes) > 2 and sizes[2] > sizes[1] else ""
+    (a, old, before), (b, new, after) = versions[:2] if len(versions) > 1 else ((0, 0, 0.0), (1, 0, 0.0))
+    return {"keeps": keeps, "noticed": a != b or new > old or after == before}
 
 
-def gradcheck_case(entry: Any, case: str) -> Any:
-    """A function, a derivative (right or not) and a point."""
-    f, df, x = {
-        "sin": (math.sin, math.cos, 0.7),
-        "large": (lambda t: 1e6 * t * t, lambda t: 2e6 * t, 3.3),
-        "falling": (lambda t: -1e6 * t * t, lambda t: -2e6 * t, 3.3),
-        "zero": (lambda t: t * t, lambda t: 2 * t, 0.0),
-        "curved": (lambda t: 1e6 * t * t, lambda t: 2e6 * t, 0.0),
-        "sign": (math.cos, math.sin, 0.7),
-        "thousandth": (math.sin, lambda t: 1.001 * math.cos(t), 0.7),
-        "small": (math.exp, lambda t: -5.0, 1.0),
-        "nan": (math.sin, lambda t: math.nan, 0.7),
-    }[case]
-    return entry(f, df, x)
+GRADCHECK = {  # a function and its derivative, right or not
+    "sin": (math.sin, math.cos),
+    "large": (lambda t: 1e6 * t * t, lambda t: 2e6 * t),
+    "falling": (lambda t: -1e6 * t * t, lambda t: -2e6 * t),
+    "zero": (lambda t: t * t, lambda t: 2 * t),
+    "close": (lambda t: 1e3 * t, lambda t: 1e3 + 0.05),
+    "edge": (lambda t: 0.01 * t, lambda t: 0.01 + 1.5e-6),
+    "sign": (math.cos, math.sin),
+    "thousandth": (math.sin, lambda t: 1.001 * math.cos(t)),
+    "small": (math.exp, lambda t: -5.0),
+    "nan": (math.sin, lambda t: math.nan),
+}
+
+
+def gradcheck_case(entry: Any, case: str, x: float) -> Any:
+    return entry(*GRADCHECK[case], x)
 
 
 def hooked(entry: Any, numbers: list[float], k: float) -> Any:
@@ -632,53 +672,11 @@ def hook_leaves_input(entry: Any, numbers: list[float]) -> Any:
 # ---- chapter 19 -----------------------------------------------------------------------------------------------------------------
 
 
-def op_in_random_graphs(entry: Any, count: int, seed: int, one: bool = False) -> Any:
-    """Put the learner's operation into random graphs of Values. Returns, per graph, the largest error against central differences.
-
-    The operation takes a list of numbers and returns (value, derivatives); with `one`, a number, and it gets the sum of the list.
-    """
-    import random
-
-    from ..scalar import Value
-
-    def grow(rng, leaves, wrap):
-        pool = list(leaves)
-        for _ in range(6):
-            a, b, c = (rng.choice(pool) for _ in range(3))
-            kind = rng.randrange(4)
-            pool.append([lambda: a * b * 0.5, lambda: a - b, lambda: a.tanh(), lambda: wrap([a, b, c])][kind]())  # noqa: B023
-        return wrap(pool[-3:])
-
-    def recorded(values):
-        if one:
-            total = sum(values[1:], values[0])
-            out, slope = entry(total.data)
-            return _linear(Value, [total], float(out), [float(slope)])
-        out, locals_ = entry([v.data for v in values])
-        return _linear(Value, values, float(out), [float(d) for d in locals_])
-
-    errors = []
-    for n in range(count):
-        rng = random.Random(seed * 1000 + n)
-        numbers = [rng.uniform(-1.5, 1.5) for _ in range(3)]
-        state, leaves = rng.getstate(), [Value(x) for x in numbers]
-        grow(rng, leaves, recorded).backward()
-        worst, h = 0.0, 1e-5
-        for i, leaf in enumerate(leaves):
-            ends = []
-            for sign in (1, -1):
-                rng.setstate(state)
-                moved = [Value(x + sign * h * (i == j)) for j, x in enumerate(numbers)]
-                ends.append(grow(rng, moved, recorded).data)
-            numeric = (ends[0] - ends[1]) / (2 * h)
-            worst = max(worst, abs(leaf.grad - numeric) / max(1.0, abs(numeric)))
-        errors.append(worst)
-    return errors
+def op_on_points(entry: Any, points: list[list[float]], *graphs: Any) -> Any:
+    """The learner's operation at every place where the judge's random graphs need it: its values and derivatives."""
+    return [entry(point) for point in points]
 
 
-def _linear(value: Any, parents: list, out: float, locals_: list[float]) -> Any:
-    """A Value with data `out` and the given local derivatives: out + sum of local × (parent − its number)."""
-    result = value(out)
-    for parent, local in zip(parents, locals_, strict=True):
-        result = result + (parent - parent.data) * local
-    return result
+def op_on_sums(entry: Any, points: list[list[float]], *graphs: Any) -> Any:
+    """The same for an operation on one number: it gets the sum of the list."""
+    return [entry(sum(point)) for point in points]

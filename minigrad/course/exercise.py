@@ -45,6 +45,7 @@ class Probe:
     accept: Callable[..., str | None] | None = None  # instead of `want`: property(got, *args) -> None, or what is wrong with it
     draw: Callable[[random.Random], tuple] | None = None  # fresh inputs for grading
     reads_as: Callable[[Any], Any] | None = None  # an answer that is right as well becomes the one in `want`
+    note: Callable[..., str] | None = None  # a remark on a right answer: note(got, *args) -> a sentence, or ""
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,11 @@ class Exercise:
     @property
     def chapter(self) -> str:
         return self.id[:2]
+
+    @property
+    def drawn_share(self) -> float:
+        """The part of the points that rests on inputs drawn for each student."""
+        return sum(p.weight for p in self.probes if p.draw) / sum(p.weight for p in self.probes)
 
     @property
     def is_value(self) -> bool:

@@ -31,11 +31,16 @@ from .drivers import Mutated, load_engine
 from .exercise import Limits
 from .plain import plain, safe_name
 
+LIBRARIES = ("minigrad", "torch", "micrograd", "tinygrad", "jax")
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class TimeUp(BaseException):
     """Not an Exception, so that `except Exception` in an answer does not swallow it."""
+
+
+class Borrowed(Exception):
+    """The answer was imported instead of written."""
 
 
 class _Trimmed(io.TextIOBase):
@@ -193,6 +198,8 @@ def run(driver: Callable[..., Any], entry: Any, args: tuple, limits: Limits) -> 
             warnings.simplefilter("ignore")
             sys.setrecursionlimit(new_limit)
             try:
+                if library := borrowed(entry):
+                    raise Borrowed(f"{safe_name(entry)} comes from {library}; this exercise asks for one of your own")
                 raw = driver(entry, *given)
                 if isinstance(raw, Mutated):
                     raw, outcome["mutated"] = raw.out, True
@@ -209,6 +216,15 @@ def run(driver: Callable[..., Any], entry: Any, args: tuple, limits: Limits) -> 
         outcome["error"] = _explain(error)
     outcome["printed"] = stream.text()
     return outcome
+
+
+def borrowed(entry: Any) -> str:
+    """The library that a function, or a class or one of its bases, was imported from, or "". A subclass of Function is an answer."""
+    owners = type.mro(entry) if isinstance(entry, type) else [entry] if callable(entry) else []
+    if any(safe_name(owner) == "Function" for owner in owners[1:]):
+        owners = owners[:1]
+    roots = (str(getattr(owner, "__module__", "")).partition(".")[0] for owner in owners)
+    return next((root for root in roots if root in LIBRARIES), "")
 
 
 def _explain(error: BaseException) -> dict[str, Any]:

@@ -8,7 +8,7 @@ No sentence made here contains the expected value.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -79,7 +79,7 @@ def judge(ex: Exercise, outcomes: Mapping[str, dict], inputs: Mapping[str, tuple
     if not passed and {line.probe for line in lines if line.level in (EXACT, APPROX)} <= _passed(ex, STUB, inputs).keys():
         score = 0.0  # no points for what the untouched stub passes too
     if passed:
-        return Verdict(tuple(lines), True, 1.0, notes=_notes(outcomes))
+        return Verdict(tuple(lines), True, 1.0, notes=(*_remarks(ex, outcomes, inputs), *_notes(outcomes)))
     mistake = recognise(ex, outcomes, inputs)
     shows = [wrong_at[name] for name in (*(mistake.on if mistake else ()), *wrong_at) if name in wrong_at]
     first_wrong = shows[0] if shows else None  # on the probe that shows the mistake, if there is one
@@ -104,7 +104,12 @@ def wanted(ex: Exercise, probe: Probe, args: tuple) -> Any:
     """The expected plain data of a probe: written down, a closed form of the inputs, or what the reference solution gives."""
     if probe.want is FROM_SOLUTION or (args != probe.args and not callable(probe.want)):
         return _bank_outcome(ex, SOLUTION, probe, args)["got"]
-    return plain(probe.want(*args)) if callable(probe.want) else plain(probe.want)
+    return _closed_form(_ById(ex), ex.probes.index(probe), _Frozen(args)) if callable(probe.want) else plain(probe.want)
+
+
+@lru_cache(maxsize=512)
+def _closed_form(ex: _ById, probe: int, args: _Frozen) -> Any:
+    return plain(ex.it.probes[probe].want(*args.it))
 
 
 def recognise(ex: Exercise, outcomes: Mapping[str, dict], inputs: Mapping[str, tuple] | None = None) -> Wrong | None:
@@ -112,11 +117,8 @@ def recognise(ex: Exercise, outcomes: Mapping[str, dict], inputs: Mapping[str, t
     inputs = inputs or {}
     for wrong in ex.bank:
         if wrong.when is not None:
-            try:
-                if wrong.when(Seen(outcomes)):
-                    return wrong
-            except (TypeError, ValueError, KeyError, IndexError, AttributeError):
-                pass  # the rule looked for data that this answer does not give: not this mistake
+            if _safely(wrong.when, Seen(outcomes), otherwise=False):
+                return wrong
             continue
         names = wrong.on or tuple(p.name for p in ex.probes)
         probes = [p for p in ex.probes if p.name in names]
@@ -144,12 +146,24 @@ def _judge_probe(ex: Exercise, probe: Probe, args: tuple, outcome: dict) -> tupl
     if error:
         return Line(probe.name, OFF, error_sentence(error)), None
     if probe.accept is not None:
-        complaint = "not a number" if _has_nan(got) else probe.accept(got, *args)
+        complaint = "not a number" if _has_nan(got) else _safely(probe.accept, got, *args, otherwise=_form(got))
         return Line(probe.name, OFF if complaint else EXACT, complaint or ""), None
     if probe.reads_as is not None:
-        got = probe.reads_as(got)
+        got = _safely(probe.reads_as, got, otherwise=got)
     level, say, where = compare(got, wanted(ex, probe, args), probe.rtol, probe.atol, coy=ex.kind == "P")
     return Line(probe.name, level, say), where
+
+
+def _safely(judge: Callable[..., Any], *data: Any, otherwise: Any) -> Any:
+    """What an exercise's own function says of the data, or `otherwise`: an answer of another form must not stop the judge."""
+    try:
+        return judge(*data)
+    except Exception:
+        return otherwise
+
+
+def _form(got: Any) -> str:
+    return "nothing came back (None)" if got is None else f"this is not of the form that was asked for: {describe(got)}"
 
 
 def compare(got: Any, want: Any, rtol: float, atol: float, coy: bool = False) -> tuple[str, str, dict[str, str] | None]:
@@ -280,6 +294,8 @@ def error_sentence(error: Mapping[str, Any]) -> str:
     at = ""
     if where:
         at = f" in line {where['line']}" + (f", `{where['text']}`" if where["text"] else "")
+    if error["type"] == "Borrowed":
+        return str(error["message"])
     if error["type"] == "RecursionError":
         return f"RecursionError{at}: a function called itself too deeply"
     if error["type"] in ("SystemExit", "GeneratorExit"):
@@ -296,6 +312,8 @@ def _symptom(ex: Exercise, outcomes: Mapping[str, dict]) -> str:
         return "The answer did not come back: is there a loop that never ends, or work that doubles with every step?"
     if any(o["raised_limit"] for o in all_outcomes):
         return "Please leave sys.setrecursionlimit alone: the exercise can be solved within it."
+    if any(o["error"] and o["error"]["type"] == "Borrowed" for o in all_outcomes):
+        return f"Write {ex.entry} yourself: the next chapters build on what you find out here."
     errors = [o["error"] for o in all_outcomes if o["error"]]
     if any(e["type"] == "RecursionError" for e in errors):
         return "A function calls itself without end, or too deeply. What stops it?"
@@ -309,6 +327,12 @@ def _symptom(ex: Exercise, outcomes: Mapping[str, dict]) -> str:
     if any(o["mutated"] for o in all_outcomes):
         return "The answer changes its inputs. Work on a copy, or make new values instead."
     return f'This mistake is not in the book. check.hint("{ex.id}") gives a nudge.'
+
+
+def _remarks(ex: Exercise, outcomes: Mapping[str, dict], inputs: Mapping[str, tuple]) -> tuple[str, ...]:
+    """What the probes have to remark on a right answer, each sentence once."""
+    said = (_safely(p.note, outcomes[p.name]["got"], *inputs.get(p.name, p.args), otherwise="") for p in ex.probes if p.note is not None)
+    return tuple(dict.fromkeys(text for text in said if text))
 
 
 def _notes(outcomes: Mapping[str, dict]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from minigrad.course import exercises
-from minigrad.course.drivers import op_in_random_graphs
+from minigrad.course.random_graphs import op_in_random_graphs
 from widgets.lessons import op_card, recap
 from widgets.lessons.op_card import GRAPHS, example
 

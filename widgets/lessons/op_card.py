@@ -12,7 +12,7 @@ from typing import Any
 
 import ipywidgets
 
-from minigrad.course.drivers import op_in_random_graphs
+from minigrad.course.random_graphs import op_in_random_graphs
 
 from .lesson import Lesson, Sentence, label, number, svg, tag, verdict, wrap
 from .stepper import ProgramError

@@ -57,18 +57,38 @@ def walk(y):
 """
 
 
-def _root_first_and_complete(*wanted):
-    def judge(got, *args):
-        if not (isinstance(got, list) and all(isinstance(n, str) for n in got)):
-            return "a list of texts is needed"
-        names = [n.rpartition("::")[2].removesuffix("Backward0") for n in got]
-        if sorted(names) != sorted(wanted):
-            return (
-                f"{len(got)} names; {'some are missing or twice' if set(names) <= set(wanted) else 'one of them is no node of this graph'}"
-            )
-        return None if names[0] == wanted[0] else "the root must come first"
+def _root_first_and_complete(got, leaves, steps):
+    """None when `got` names every node of the program's graph once, the root first."""
+    if not (isinstance(got, list) and all(isinstance(n, str) for n in got)):
+        return "a list of texts is needed"
+    wanted, todo, seen = [], [leaves + len(steps) - 1], set()
+    while todo:
+        node = todo.pop()
+        if node not in seen:
+            seen.add(node)
+            op, *inputs = steps[node - leaves] if node >= leaves else ("AccumulateGrad",)
+            wanted.append({"times 3": "Mul", "plus 1": "Add"}.get(op, op.capitalize() if op != "AccumulateGrad" else op))
+            todo += inputs
+    names = [n.rpartition("::")[2].removesuffix("Backward0") for n in got]
+    if sorted(names) != sorted(wanted):
+        return f"{len(got)} names; {'some are missing or twice' if set(names) <= set(wanted) else 'one of them is no node of this graph'}"
+    return None if names[0] == wanted[0] else "the root must come first"
 
-    return judge
+
+def _draw_program(shared):
+    """A random program of five steps on two leaves, in which each step uses the one before it."""
+
+    def draw(r):
+        steps = []
+        for n in range(2, 6):
+            op = r.choice(["exp", "sin", "times 3", "plus 1", "add", "mul"]) if n > 2 else "mul"
+            inputs = [n - 1, r.randrange(n)] if op in ("add", "mul") else [n - 1]
+            steps.append((op, *inputs))
+        if shared:
+            steps.append(("add", 5, r.randint(2, 4)))
+        return 2, steps
+
+    return draw
 
 
 EX_B = Exercise(
@@ -85,21 +105,24 @@ EX_B = Exercise(
     probes=(
         Probe(
             "z = sin(x · y)",
-            ("sin dot",),
+            (2, [("dot", 0, 1), ("sin", 2)]),
             driver=drivers.walk_names,
-            accept=_root_first_and_complete("Sin", "Dot", "AccumulateGrad", "AccumulateGrad"),
+            accept=_root_first_and_complete,
+            draw=_draw_program(False),
         ),
         Probe(
             "c = 3x² + 1",
-            ("polynomial",),
+            (1, [("pow", 0), ("times 3", 1), ("plus 1", 2)]),
             driver=drivers.walk_names,
-            accept=_root_first_and_complete("Add", "Mul", "Pow", "AccumulateGrad"),
+            accept=_root_first_and_complete,
+            draw=lambda r: (1, [("pow", 0), *r.sample([("times 3", 1), ("exp", 1), ("sin", 1)], 1), ("plus 1", 2)]),
         ),
         Probe(
             "a value used twice",
-            ("shared",),
+            (1, [("exp", 0), ("times 3", 1), ("add", 2, 1)]),
             driver=drivers.walk_names,
-            accept=_root_first_and_complete("Add", "Mul", "Exp", "AccumulateGrad"),
+            accept=_root_first_and_complete,
+            draw=_draw_program(True),
         ),
     ),
     bank=(
@@ -242,6 +265,40 @@ def order(root):
     return done
 '''
 
+
+def _draw_parents(r):
+    """The parents of eight values, each made from one or two before it; the last one is made, step by step, from all of them."""
+    return [[], *([n - 1] if r.random() < 0.4 else [n - 1, r.randrange(n)] for n in range(1, 8))]
+
+
+def _draw_cycle(length):
+    def draw(r):
+        parents, end = _draw_parents(r), r.randint(2, 6)
+        start = end if length == 1 else max(end - length + 1, 0) if length else 0
+        parents[start] = [*parents[start], end]
+        return (parents,)
+
+    return draw
+
+
+def _each_after_its_parents(got, parents):
+    """None when `got` is an order of all values in which each comes after its parents."""
+    if not (isinstance(got, list) and sorted(got) == list(range(len(parents)))):
+        return "every value once is needed"
+    place = {v: i for i, v in enumerate(got)}
+    late = any(place[p] > place[v] for v, of in enumerate(parents) for p in of)
+    return "a value comes before one that it was made from" if late else None
+
+
+def _ordered(name, parents):
+    return Probe(name, (parents,), driver=drivers.order_of, accept=_each_after_its_parents, draw=lambda r: (_draw_parents(r),))
+
+
+def _cycle(name, parents):
+    lengths = {"a value that is its own parent": 1, "a cycle of three": 3, "a cycle below the root": 0}
+    return Probe(name, (parents,), driver=drivers.order_of, raises=("GraphCycleError",), draw=_draw_cycle(lengths[name]))
+
+
 EX_D = Exercise(
     "02.d",
     "A value made from itself",
@@ -254,18 +311,11 @@ EX_D = Exercise(
     STUB_D,
     SOLUTION_D,
     probes=(
-        Probe("a chain", ("chain",), ["x", "p", "u", "y"], drivers.order_names),
-        Probe(
-            "a value used twice is no cycle",
-            ("diamond",),
-            driver=drivers.order_names,
-            accept=lambda got, *_: (
-                None if got and sorted(got) == sorted("abcdy") and got[-1] == "y" else "every value once, each after what it was made from"
-            ),
-        ),
-        Probe("a value that is its own parent", ("self",), driver=drivers.order_names, raises=("GraphCycleError",)),
-        Probe("a cycle of three", ("ring",), driver=drivers.order_names, raises=("GraphCycleError",)),
-        Probe("a cycle below the root", ("below",), driver=drivers.order_names, raises=("GraphCycleError",)),
+        _ordered("a chain", [[], [0], [1], [2]]),
+        _ordered("a value used twice is no cycle", [[], [], [0, 1], [0, 1], [2, 3]]),
+        _cycle("a value that is its own parent", [[], [], [0, 1], [0, 1], [4, 2]]),
+        _cycle("a cycle of three", [[4], [], [0, 1], [0, 1], [2, 3]]),
+        _cycle("a cycle below the root", [[2], [], [0, 1], [0, 1], [2, 3]]),
     ),
     bank=(
         Wrong(

@@ -190,10 +190,10 @@ EX_C = Exercise(
     SOLUTION_C,
     probes=(
         Probe("50 at x = 0.5", (0.5, 50), _log_slope, rtol=1e-9, draw=lambda r: (round(r.uniform(0.3, 0.9), 2), 50)),
-        Probe("one at x = 1", (1.0, 1), _log_slope, rtol=1e-9),
-        Probe("50 at x = -2", (-2.0, 50), _log_slope, rtol=1e-9),
-        Probe("a very flat place, x = 30", (30.0, 3), _log_slope, rtol=1e-9),
-        Probe("5,000 at x = 0.5", (0.5, 5000), _log_slope, rtol=1e-9),
+        Probe("one at x = 1", (1.0, 1), _log_slope, rtol=1e-9, draw=lambda r: (round(r.uniform(0.6, 2), 2), 1)),
+        Probe("50 at x = -2", (-2.0, 50), _log_slope, rtol=1e-9, draw=lambda r: (-round(r.uniform(1, 3), 2), 50)),
+        Probe("a very flat place, x = 30", (30.0, 3), _log_slope, rtol=1e-9, draw=lambda r: (round(r.uniform(25, 40), 1), 3)),
+        Probe("5,000 at x = 0.5", (0.5, 5000), _log_slope, rtol=1e-9, draw=lambda r: (round(r.uniform(0.3, 0.9), 2), 5000)),
     ),
     bank=(
         Wrong(

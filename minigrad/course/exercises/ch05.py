@@ -131,10 +131,11 @@ def _draw(names, positive=(), negative=()):
     return lambda r: {name: float(r.choice(choices.get(name, [-4, -3, -2, 2, 3, 4, 5, 6]))) for name in names}
 
 
-def _grads(expression, inputs, want, weight=1.0, **signs):
+def _grads(expression, inputs, want, weight=1.0, name="", **signs):
     draw = _draw(tuple(inputs), **signs)
-    name = f"gradients of {expression}"
-    return Probe(name, (expression, inputs), want, drivers.value_grads, weight, draw=lambda r: (expression, draw(r)))
+    return Probe(
+        name or f"gradients of {expression}", (expression, inputs), want, drivers.value_grads, weight, draw=lambda r: (expression, draw(r))
+    )
 
 
 def _forward(name, expression, inputs, want, **signs):
@@ -178,7 +179,13 @@ EX_A = Exercise(
         _grads("a * b", {"a": 4.0, "b": 7.0}, {"a": 7.0, "b": 4.0}),
         _grads("a ** 3", {"a": 2.0}, {"a": 12.0}),
         _grads("relu(a)", {"a": 3.0}, {"a": 1.0}, positive=("a",)),
-        Probe("relu below zero", ("relu(a)", {"a": -3.0}), {"a": 0.0}, drivers.value_grads),
+        Probe(
+            "relu below zero",
+            ("relu(a)", {"a": -3.0}),
+            {"a": 0.0},
+            drivers.value_grads,
+            draw=lambda r: ("relu(a)", {"a": -float(r.randint(2, 9))}),
+        ),
         _forward("relu computes", "relu(a) + relu(b)", {"a": 3.0, "b": -4.0}, 3.0, positive=("a",), negative=("b",)),
         # each rule once with an upstream gradient that is not 1 ...
         _grads("(a + b) * c", {"a": 2.0, "b": 3.0, "c": 4.0}, {"a": 4.0, "b": 4.0, "c": 5.0}),
@@ -195,8 +202,8 @@ EX_A = Exercise(
         _grads("relu(a) + a", {"a": 3.0}, {"a": 2.0}, positive=("a",)),
         _grads("(a * b) ** 2", {"a": 2.0, "b": 3.0}, {"a": 36.0, "b": 24.0}),
         _grads("relu(a * b) + (a + b) * b", {"a": 2.0, "b": 3.0}, {"a": 6.0, "b": 10.0}),
-        Probe("x * 3", ("x * 3", {"x": 4.0}), {"x": 3.0}, drivers.value_grads),
-        Probe("3 * x", ("3 * x", {"x": 4.0}), {"x": 3.0}, drivers.value_grads),
+        _grads("x * 3", {"x": 4.0}, {"x": 3.0}, name="x * 3"),
+        _grads("3 * x", {"x": 4.0}, {"x": 3.0}, name="3 * x"),
         _forward("1 + x", "1 + x", {"x": 4.0}, 5.0),
         _forward("-x", "-x", {"x": 4.0}, -4.0),
         _forward("x - 1", "x - 1", {"x": 4.0}, 3.0),
@@ -413,6 +420,10 @@ def _ladder(graph, x, rungs):
     return {f"s{rungs}": 1.0, "x": 2.0**rungs}
 
 
+def _draw_ladder(rng):
+    return "ladder", _whole(-4, 6)(rng), rng.randint(8, 14)
+
+
 def _whole(low, high):
     return lambda r: float(r.choice([n for n in range(low, high) if n not in (-1, 0, 1)]))
 
@@ -446,8 +457,8 @@ EX_B = Exercise(
         Probe(
             "diamond", ("diamond", 2.0, 3.0), _diamond, drivers.backward_on, 2, draw=lambda r: ("diamond", _whole(2, 8)(r), _whole(2, 8)(r))
         ),
-        Probe("y = a + a", ("a + a", 5.0), {"y": 1.0, "a": 2.0}, drivers.backward_on),
-        Probe("a leaf as root", ("leaf", 4.0), {"x": 1.0}, drivers.backward_on),
+        Probe("y = a + a", ("a + a", 5.0), {"y": 1.0, "a": 2.0}, drivers.backward_on, draw=lambda r: ("a + a", _whole(-4, 6)(r))),
+        Probe("a leaf as root", ("leaf", 4.0), {"x": 1.0}, drivers.backward_on, draw=lambda r: ("leaf", _whole(-4, 6)(r))),
         Probe(
             "a long and a short path",
             ("long and short", 2.0),
@@ -455,7 +466,7 @@ EX_B = Exercise(
             drivers.backward_on,
             draw=lambda r: ("long and short", _whole(2, 7)(r)),
         ),
-        Probe("twelve doublings", ("ladder", 1.0, 12), _ladder, drivers.backward_on),
+        Probe("twelve doublings", ("ladder", 1.0, 12), _ladder, drivers.backward_on, draw=_draw_ladder),
         Probe(
             "each rule runs once",
             ("diamond", 2.0, 3.0),
@@ -465,8 +476,16 @@ EX_B = Exercise(
                 if isinstance(got, dict) and all(n in (0, 1) for n in got.values()) and got.get("c") == 1
                 else "some values ran their rule more than once, or never"
             ),
+            draw=lambda r: ("diamond", _whole(2, 8)(r), _whole(2, 8)(r)),
         ),
-        Probe("other graphs are left alone", (2.0,), {"other": 7.0, "other's parent": 0.0}, drivers.backward_leaves_alone, 0.5),
+        Probe(
+            "other graphs are left alone",
+            (2.0,),
+            {"other": 7.0, "other's parent": 0.0},
+            drivers.backward_leaves_alone,
+            0.5,
+            draw=lambda r: (_whole(-4, 6)(r),),
+        ),
     ),
     bank=(
         Wrong(
@@ -667,6 +686,11 @@ def _draw_network(rng, of):
     return inputs, of
 
 
+def _draw_asleep(rng):
+    inputs, of = _draw_network(rng, "loss")
+    return {**inputs, "b1": -round(rng.uniform(9, 12), 2)}, of
+
+
 def _c(old, new):
     assert old in SOLUTION_C, old
     return SOLUTION_C.replace(old, new)
@@ -704,7 +728,7 @@ EX_C = Exercise(
             draw=lambda r: _draw_network(r, "loss"),
         ),
         Probe("the neuron alone", (NEURON, "h"), _network, drivers.network_grads, rtol=1e-9, draw=lambda r: _draw_network(r, "h")),
-        Probe("a neuron that is off", (ASLEEP, "loss"), _network, drivers.network_grads, rtol=1e-9),
+        Probe("a neuron that is off", (ASLEEP, "loss"), _network, drivers.network_grads, rtol=1e-9, draw=_draw_asleep),
     ),
     bank=(
         Wrong(
@@ -821,11 +845,22 @@ EX_D = Exercise(
         Probe(
             "diamond", ("diamond", 2.0, 3.0), _diamond, drivers.backward_on, draw=lambda r: ("diamond", _whole(2, 8)(r), _whole(2, 8)(r))
         ),
-        Probe("a long and a short path", ("long and short", 2.0), _long_and_short, drivers.backward_on),
         Probe(
-            "10,000 values deep", (10_000,), lambda n: {"y": 1.0, "sum": 2.0, "x": n + 4.0, "1": 2.0 * n}, drivers.backward_long_chain, 2
+            "a long and a short path",
+            ("long and short", 2.0),
+            _long_and_short,
+            drivers.backward_on,
+            draw=lambda r: ("long and short", _whole(2, 7)(r)),
         ),
-        Probe("twelve doublings", ("ladder", 1.0, 12), _ladder, drivers.backward_on),
+        Probe(
+            "10,000 values deep",
+            (10_000,),
+            lambda n: {"y": 1.0, "sum": 2.0, "x": n + 4.0, "1": 2.0 * n},
+            drivers.backward_long_chain,
+            2,
+            draw=lambda r: (r.randint(9_000, 11_000),),
+        ),
+        Probe("twelve doublings", ("ladder", 1.0, 12), _ladder, drivers.backward_on, draw=_draw_ladder),
     ),
     bank=(
         Wrong(

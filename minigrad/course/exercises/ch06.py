@@ -206,6 +206,15 @@ def log_backward(g, x):
     return [gi / xi for gi, xi in zip(g, x)]
 '''
 
+
+def _divided(g, x):
+    return [b / a for a, b in zip(x, g, strict=True)]
+
+
+def _above_zero(r, n):
+    return [round(r.uniform(0.2, 4), 2) for _ in range(n)]
+
+
 EX_C = Exercise(
     "06.c",
     "A rule with a bug",
@@ -218,15 +227,15 @@ EX_C = Exercise(
     STUB_C,
     SOLUTION_C,
     probes=(
-        Probe("g = 1", ([1.0, 1.0, 1.0], [0.5, 2.0, 4.0]), lambda g, x: [b / a for a, b in zip(x, g, strict=True)]),
-        Probe("g = x", ([3.0, 5.0], [3.0, 5.0]), [1.0, 1.0]),
+        Probe("g = 1", ([1.0, 1.0, 1.0], [0.5, 2.0, 4.0]), _divided, draw=lambda r: ([1.0] * 3, _above_zero(r, 3))),
+        Probe("g = x", ([3.0, 5.0], [3.0, 5.0]), [1.0, 1.0], draw=lambda r: (lambda x: (x, list(x)))(_above_zero(r, 2))),
         Probe(
             "any g",
             ([2.0, -1.0, 0.5], [4.0, 0.5, 2.0]),
-            lambda g, x: [b / a for a, b in zip(x, g, strict=True)],
-            draw=lambda r: ([round(r.uniform(-2, 2), 2) for _ in range(3)], [round(r.uniform(0.2, 4), 2) for _ in range(3)]),
+            _divided,
+            draw=lambda r: ([round(r.uniform(-2, 2), 2) for _ in range(3)], _above_zero(r, 3)),
         ),
-        Probe("no gradient arrives", ([0.0, 0.0], [2.0, 3.0]), [0.0, 0.0]),
+        Probe("no gradient arrives", ([0.0, 0.0], [2.0, 3.0]), [0.0, 0.0], draw=lambda r: ([0.0, 0.0], _above_zero(r, 2))),
     ),
     bank=(
         Wrong(

@@ -71,6 +71,11 @@ def _train(start, data, steps, lr):
 DATA = [(1.0, 2.0), (2.0, 4.5), (3.0, 5.5)]
 
 
+def _draw_training(r, steps):
+    data = [(x, round(y + r.uniform(-1, 1), 2)) for x, y in DATA]
+    return round(r.uniform(-1, 1), 2), data, steps, round(r.uniform(0.005, 0.02), 4)
+
+
 def _b(old, new):
     assert old in SOLUTION_B
     return SOLUTION_B.replace(old, new)
@@ -88,17 +93,23 @@ EX_B = Exercise(
     STUB_B,
     SOLUTION_B,
     probes=(
-        Probe("one step", (0.0, DATA, 1, 0.01), _train, drivers.train_value),
-        Probe("two steps", (0.0, DATA, 2, 0.01), _train, drivers.train_value),
+        Probe("one step", (0.0, DATA, 1, 0.01), _train, drivers.train_value, draw=lambda r: _draw_training(r, 1)),
+        Probe("two steps", (0.0, DATA, 2, 0.01), _train, drivers.train_value, draw=lambda r: _draw_training(r, 2)),
         Probe(
             "twenty steps",
             (0.5, DATA, 20, 0.02),
             _train,
             drivers.train_value,
             2,
-            draw=lambda r: (round(r.uniform(-1, 1), 2), DATA, 20, round(r.uniform(0.005, 0.02), 4)),
+            draw=lambda r: _draw_training(r, 20),
         ),
-        Probe("a gradient left over from before", (0.0, DATA, 1, 0.01, 5.0), lambda *a: _train(*a[:4]), drivers.train_value),
+        Probe(
+            "a gradient left over from before",
+            (0.0, DATA, 1, 0.01, 5.0),
+            lambda *a: _train(*a[:4]),
+            drivers.train_value,
+            draw=lambda r: (*_draw_training(r, 1), float(r.randint(2, 9))),
+        ),
     ),
     bank=(
         Wrong(
@@ -207,7 +218,7 @@ EX_C = Exercise(
     SOLUTION_C,
     probes=(
         Probe("four batches", (1.5, FOUR), _accumulate, drivers.accumulate_value, 2, rtol=1e-12, draw=lambda r: _draw_batches(r, 4)),
-        Probe("one batch", (1.5, FOUR[:1]), _accumulate, drivers.accumulate_value, rtol=1e-12),
+        Probe("one batch", (1.5, FOUR[:1]), _accumulate, drivers.accumulate_value, rtol=1e-12, draw=lambda r: _draw_batches(r, 1)),
         Probe("three batches", (-0.5, FOUR[1:]), _accumulate, drivers.accumulate_value, rtol=1e-12, draw=lambda r: _draw_batches(r, 3)),
     ),
     bank=(

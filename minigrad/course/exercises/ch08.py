@@ -87,8 +87,8 @@ J23 = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
 J22 = [[4.0, 1.0], [3.0, 2.0]]
 
 
-def _draw_b(r):
-    return [[float(r.randint(-5, 5)) for _ in range(3)] for _ in range(2)], [float(r.randint(-3, 3)), 2.0]
+def _draw_b(r, columns=3):
+    return [[float(r.choice([-5, -4, -3, -2, 2, 3, 4, 5])) for _ in range(columns)] for _ in range(2)], [float(r.choice([-3, -2, 3])), 2.0]
 
 
 EX_B = Exercise(
@@ -104,10 +104,10 @@ EX_B = Exercise(
     SOLUTION_B,
     probes=(
         Probe("two outputs, three inputs", (J23, [1.0, -2.0]), _pullback, draw=_draw_b),
-        Probe("two and two", (J22, [1.0, 5.0]), _pullback),
-        Probe("v picks one output", (J23, [0.0, 1.0]), _pullback),
-        Probe("v too short", (J23, [1.0]), raises=("ValueError",)),
-        Probe("v too long", (J23, [1.0, 2.0, 3.0]), raises=("ValueError",)),
+        Probe("two and two", (J22, [1.0, 5.0]), _pullback, draw=lambda r: _draw_b(r, 2)),
+        Probe("v picks one output", (J23, [0.0, 1.0]), _pullback, draw=lambda r: (_draw_b(r)[0], [0.0, 1.0])),
+        Probe("v too short", (J23, [1.0]), raises=("ValueError",), draw=lambda r: (_draw_b(r)[0], [float(r.randint(1, 9))])),
+        Probe("v too long", (J23, [1.0, 2.0, 3.0]), raises=("ValueError",), draw=lambda r: (_draw_b(r)[0], [2.0, -1.0, 3.0])),
     ),
     bank=(
         Wrong(

@@ -63,8 +63,15 @@ EX_A = Exercise(
             ),
             _matmul,
             drivers.call_arrays,
+            draw=lambda r: (_rand(r, 2, 4), _rand(r, 2, 3), _rand(r, 3, 4)),
         ),
-        Probe("square", ([[1.0, 2.0], [3.0, 5.0]], [[2.0, -1.0], [0.5, 4.0]], [[1.0, 7.0], [-3.0, 2.0]]), _matmul, drivers.call_arrays),
+        Probe(
+            "square",
+            ([[1.0, 2.0], [3.0, 5.0]], [[2.0, -1.0], [0.5, 4.0]], [[1.0, 7.0], [-3.0, 2.0]]),
+            _matmul,
+            drivers.call_arrays,
+            draw=lambda r: (_rand(r, 2, 2), _rand(r, 2, 2), _rand(r, 2, 2)),
+        ),
     ),
     bank=(
         Wrong(
@@ -143,6 +150,13 @@ def unbroadcast(g, shape):
 SHAPES = [((2, 3), (2, 3)), ((2, 3), (3,)), ((2, 3), (2, 1)), ((4, 2, 3), (1, 3)), ((2, 3), ()), ((5, 1, 2, 4, 3), (2, 1, 3))]
 
 
+def _draw_shapes(r, big, small):
+    """The same broadcast with other sizes: what was 1 stays 1."""
+    drawn = [n if n == 1 else r.randint(2, 5) for n in big]
+    start = len(big) - len(small)
+    return tuple(drawn), tuple(1 if n == 1 else drawn[start + i] for i, n in enumerate(small))
+
+
 def _unbroadcast(big, small):
     """Every entry of the broadcast result goes back to the one entry of the operand that it came from (an oracle by indices)."""
     import itertools
@@ -171,7 +185,16 @@ EX_B = Exercise(
     "unbroadcast",
     STUB_B,
     SOLUTION_B,
-    probes=tuple(Probe(f"{big} back to {small}", (big, small), _unbroadcast, drivers.unbroadcast_ramp) for big, small in SHAPES),
+    probes=tuple(
+        Probe(
+            f"{big} back to {small}",
+            (big, small),
+            _unbroadcast,
+            drivers.unbroadcast_ramp,
+            draw=lambda r, big=big, small=small: _draw_shapes(r, big, small),
+        )
+        for big, small in SHAPES
+    ),
     bank=(
         Wrong(
             "returned as it came",
@@ -278,6 +301,11 @@ def mean_backward(g, x):
     return [g / len(x)] * len(x)
 """
 
+
+def _draw_d(r, sign, n):
+    return sign * round(r.uniform(1.5, 3), 2), [float(r.randint(-9, 9)) for _ in range(n)]
+
+
 EX_D = Exercise(
     "09.d",
     "The mean's rule",
@@ -290,11 +318,9 @@ EX_D = Exercise(
     STUB_D,
     SOLUTION_D,
     probes=(
-        Probe("five numbers", (3.0, [1.0, 2.0, 3.0, 4.0, 10.0]), lambda g, x: [0.6] * 5),
-        Probe("one number", (3.0, [7.0]), lambda g, x: [g]),
-        Probe(
-            "g below zero", (-1.5, [0.0, 0.0, 2.0]), lambda g, x: [g / 3] * 3, draw=lambda r: (round(r.uniform(-3, -1), 2), [0.0, 1.0, 2.0])
-        ),
+        Probe("five numbers", (3.0, [1.0, 2.0, 3.0, 4.0, 10.0]), [0.6] * 5, draw=lambda r: _draw_d(r, 1, 5)),
+        Probe("one number", (3.0, [7.0]), lambda g, x: [g], draw=lambda r: _draw_d(r, 1, 1)),
+        Probe("g below zero", (-1.5, [0.0, 0.0, 2.0]), lambda g, x: [g / 3] * 3, draw=lambda r: _draw_d(r, -1, 3)),
     ),
     bank=(
         Wrong(

@@ -129,7 +129,14 @@ EX_C = Exercise(
             rtol=1e-9,
             draw=lambda r: (round(r.uniform(0.3, 1.5), 2), round(r.uniform(0.5, 2), 2)),
         ),
-        Probe("other weights", (-0.4, 0.7), _loss_of, drivers.encoder_decoder, rtol=1e-9),
+        Probe(
+            "other weights",
+            (-0.4, 0.7),
+            _loss_of,
+            drivers.encoder_decoder,
+            rtol=1e-9,
+            draw=lambda r: (-round(r.uniform(0.3, 1.5), 2), round(r.uniform(0.5, 2), 2)),
+        ),
     ),
     bank=(
         Wrong(

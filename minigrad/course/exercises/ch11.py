@@ -58,6 +58,10 @@ def _b(old, new):
     return SOLUTION_B.replace(old, new)
 
 
+def _draw_point(r, low, high):
+    return round(r.uniform(0.5, 2), 2), round(r.uniform(low, high), 2)
+
+
 def _derivatives(x, y):
     return [y * math.cos(x * y), x * math.cos(x * y), -y * y * math.sin(x * y), -x * x * math.sin(x * y)]
 
@@ -74,11 +78,15 @@ EX_B = Exercise(
     STUB_B,
     SOLUTION_B,
     probes=(
-        Probe("at (2, 4)", (2.0, 4.0), [-0.5820001352344542, -0.2910000676172271, -15.829731945974109, -3.957432986493527], rtol=1e-9),
-        Probe("at (0.5, -1)", (0.5, -1.0), _derivatives, rtol=1e-9),
         Probe(
-            "at (1.3, 0.7)", (1.3, 0.7), _derivatives, rtol=1e-9, draw=lambda r: (round(r.uniform(0.5, 2), 2), round(r.uniform(0.5, 2), 2))
+            "at (2, 4)",
+            (2.0, 4.0),
+            [-0.5820001352344542, -0.2910000676172271, -15.829731945974109, -3.957432986493527],
+            rtol=1e-9,
+            draw=lambda r: _draw_point(r, 2.1, 4),
         ),
+        Probe("at (0.5, -1)", (0.5, -1.0), _derivatives, rtol=1e-9, draw=lambda r: _draw_point(r, -2, -0.5)),
+        Probe("at (1.3, 0.7)", (1.3, 0.7), _derivatives, rtol=1e-9, draw=lambda r: _draw_point(r, 0.5, 2)),
     ),
     bank=(
         Wrong(
@@ -240,7 +248,13 @@ EX_D = Exercise(
     STUB_D,
     SOLUTION_D,
     probes=(
-        Probe("three parameters", (3, 1), driver=drivers.hvp_result, accept=lambda got, n, seed: _truths.hvp_complaint(got, n, seed)),
+        Probe(
+            "three parameters",
+            (3, 1),
+            driver=drivers.hvp_result,
+            accept=lambda got, n, seed: _truths.hvp_complaint(got, n, seed),
+            draw=lambda r: (3, r.randint(3, 99)),
+        ),
         Probe(
             "200 parameters",
             (200, 2),
@@ -248,7 +262,7 @@ EX_D = Exercise(
             accept=lambda got, n, seed: _truths.hvp_complaint(got, n, seed),
             draw=lambda r: (200, r.randint(3, 99)),
         ),
-        Probe("calls of grad", (200, 2), driver=drivers.hvp_calls, accept=_few_calls),
+        Probe("calls of grad", (200, 2), driver=drivers.hvp_calls, accept=_few_calls, draw=lambda r: (r.randint(150, 250), 2)),
     ),
     bank=(
         Wrong(

@@ -283,8 +283,13 @@ EX_E = Exercise(
             rtol=1e-9,
             draw=lambda r: (round(r.uniform(-2, 2), 2), [[round(r.uniform(-3, 3), 2), round(r.uniform(-3, 3), 2)] for _ in range(3)]),
         ),
-        Probe("a perfect fit", (2.0, [[1.0, 2.0], [3.0, 6.0]]), [0.0, 0.0]),
-        Probe("one sample", (-1.0, [[4.0, 2.0]]), _per_sample, rtol=1e-9),
+        Probe(
+            "a perfect fit",
+            (2.0, [[1.0, 2.0], [3.0, 6.0]]),
+            [0.0, 0.0],
+            draw=lambda r: (lambda w: (w, [[x, w * x] for x in (2.0, -3.0)]))(float(r.randint(2, 9))),
+        ),
+        Probe("one sample", (-1.0, [[4.0, 2.0]]), _per_sample, rtol=1e-9, draw=lambda r: (-1.5, [[float(r.randint(2, 9)), 1.0]])),
     ),
     bank=(
         Wrong(

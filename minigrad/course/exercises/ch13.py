@@ -76,8 +76,16 @@ EX_B = Exercise(
     SOLUTION_B,
     probes=(
         Probe("2.7", ([2.7], 1.0), {"out": 3.0, "gradients": [1.0]}, drivers.function, draw=lambda r: ([r.randint(2, 9) + 0.7], 1.0)),
-        Probe("-1.2", ([-1.2], 0.25), {"out": -1.0, "gradients": [0.25]}, drivers.function),
-        Probe("a large g", ([0.9], -40.0), {"out": 1.0, "gradients": [-40.0]}, drivers.function),
+        Probe(
+            "-1.2", ([-1.2], 0.25), {"out": -1.0, "gradients": [0.25]}, drivers.function, draw=lambda r: ([-r.randint(2, 9) - 0.2], 0.25)
+        ),
+        Probe(
+            "a large g",
+            ([0.9], -40.0),
+            {"out": 1.0, "gradients": [-40.0]},
+            drivers.function,
+            draw=lambda r: ([0.9], -float(r.randint(30, 60))),
+        ),
     ),
     bank=(
         Wrong(
@@ -158,8 +166,12 @@ def _clamp(inputs, g):
     return {"out": sorted((low, x, high))[1], "gradients": [g if low <= x <= high else 0.0, None, None]}
 
 
-def _cp(name, x, g=1.0, low=-1.0, high=1.0):
-    return Probe(name, ([x, low, high], g), _clamp, drivers.function)
+def _cp(name, x, g, low=-1.0, high=1.0):
+    def draw(r):
+        move, k = r.uniform(-5, 5), r.uniform(0.5, 2)  # the same place between limits that were moved and stretched
+        return [x * k + move, low * k + move, high * k + move], round(r.uniform(0.5, 3), 2)
+
+    return Probe(name, ([x, low, high], g), _clamp, drivers.function, draw=draw)
 
 
 EX_C = Exercise(
@@ -283,7 +295,13 @@ EX_D = Exercise(
     STUB_D,
     SOLUTION_D,
     probes=(
-        Probe("(3, 2, 1)", ([3.0, 2.0, 1.0], 1.0), _muladd, drivers.function),
+        Probe(
+            "(3, 2, 1)",
+            ([3.0, 2.0, 1.0], 1.0),
+            _muladd,
+            drivers.function,
+            draw=lambda r: ([float(r.randint(6, 9)), float(r.randint(2, 5)), 1.0], 1.0),
+        ),
         Probe(
             "g = -2",
             ([0.5, -4.0, 7.0], -2.0),

@@ -28,6 +28,10 @@ def softmax_backward(g, z):
 '''
 
 
+def _numbers(r, n):
+    return [round(r.uniform(-2, 2), 2) for _ in range(n)]
+
+
 def _softmax(z):
     top = max(z)
     e = [math.exp(v - top) for v in z]
@@ -68,13 +72,50 @@ EX_A = Exercise(
             2,
             rtol=1e-9,
             atol=1e-14,
-            draw=lambda r: ([round(r.uniform(-2, 2), 2) for _ in range(4)], [round(r.uniform(-2, 2), 2) for _ in range(4)]),
+            draw=lambda r: (_numbers(r, 4), _numbers(r, 4)),
         ),
-        Probe("two numbers", ([1.0, 0.0], [2.0, 0.0]), _softmax_backward, drivers.call_arrays, rtol=1e-9, atol=1e-14),
-        Probe("large z", ([1.0, 2.0, 5.0], [1000.0, 1001.0, 999.0]), _softmax_backward, drivers.call_arrays, rtol=1e-9, atol=1e-14),
-        Probe("the same g everywhere", ([3.0, 3.0, 3.0], [0.2, 0.5, -1.0]), [0.0, 0.0, 0.0], drivers.call_arrays, atol=1e-12),
+        Probe(
+            "two numbers",
+            ([1.0, 0.0], [2.0, 0.0]),
+            _softmax_backward,
+            drivers.call_arrays,
+            rtol=1e-9,
+            atol=1e-14,
+            draw=lambda r: ([1.0, 0.0], _numbers(r, 2)),
+        ),
+        Probe(
+            "large z",
+            ([1.0, 2.0, 5.0], [1000.0, 1001.0, 999.0]),
+            _softmax_backward,
+            drivers.call_arrays,
+            rtol=1e-9,
+            atol=1e-14,
+            draw=lambda r: (_numbers(r, 3), [1000.0 + z for z in _numbers(r, 3)]),
+        ),
+        Probe(
+            "the same g everywhere",
+            ([3.0, 3.0, 3.0], [0.2, 0.5, -1.0]),
+            [0.0, 0.0, 0.0],
+            drivers.call_arrays,
+            atol=1e-12,
+            draw=lambda r: ([3.0] * 3, _numbers(r, 3)),
+        ),
+        Probe(
+            "2,000 numbers, memory used",
+            (2000,),
+            driver=drivers.softmax_memory,
+            accept=lambda got, n: None if got["numbers"] < 100 * n else "the whole Jacobian was built: it has 4,000,000 entries",
+            draw=lambda r: (r.randint(1900, 2000),),
+        ),
     ),
     bank=(
+        Wrong(
+            "builds the Jacobian",
+            _a(f"return {TRUE}", "return (np.diag(s) - np.outer(s, s)) @ g"),
+            "The numbers are right, and the whole n × n matrix was built for them. Multiply its two parts by g by hand: each is cheap.",
+            when=lambda seen: seen.value("2,000 numbers, memory used")["numbers"] > 1_000_000,
+            credit=0.6,
+        ),
         Wrong(
             "diagonal only",
             _a(TRUE, "s * (1 - s) * g"),
@@ -188,6 +229,7 @@ EX_B = Exercise(
             "calls of f",
             ("squares", [0.5] * 40),
             driver=drivers.row_sum_calls,
+            draw=lambda r: ("squares", _numbers(r, 40)),
             accept=lambda got, *_: None if got["calls"] <= 2 else "f was called more than twice: no column has to be computed by itself",
         ),
     ),
@@ -317,9 +359,17 @@ EX_C = Exercise(
             2,
             rtol=1e-9,
             atol=1e-12,
-            draw=lambda r: tuple([round(r.uniform(-2, 2), 2) for _ in range(4)] for _ in range(3)),
+            draw=lambda r: (_numbers(r, 4), _numbers(r, 4), _numbers(r, 4)),
         ),
-        Probe("gamma the same everywhere", (FOUR[0], FOUR[1], [2.0] * 4), _layer_norm, drivers.call_arrays, rtol=1e-9, atol=1e-12),
+        Probe(
+            "gamma the same everywhere",
+            (FOUR[0], FOUR[1], [2.0] * 4),
+            _layer_norm,
+            drivers.call_arrays,
+            rtol=1e-9,
+            atol=1e-12,
+            draw=lambda r: (_numbers(r, 4), _numbers(r, 4), [1.5] * 4),
+        ),
         Probe(
             "six numbers",
             ([1.0, 0.0, -2.0, 3.0, 1.0, 1.0], [5.0, 4.0, 4.5, 3.0, 6.0, 5.5], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
@@ -327,6 +377,7 @@ EX_C = Exercise(
             drivers.call_arrays,
             rtol=1e-9,
             atol=1e-12,
+            draw=lambda r: (_numbers(r, 6), _numbers(r, 6), _numbers(r, 6)),
         ),
     ),
     bank=(

@@ -48,7 +48,7 @@ EX_A = Exercise(
             weight=2,
             draw=lambda r: ([round(r.uniform(-1, 1), 2) for _ in range(3)],),
         ),
-        Probe("one number", ([0.5],), _exp_plus_one, drivers.tensor_loss, rtol=1e-9),
+        Probe("one number", ([0.5],), _exp_plus_one, drivers.tensor_loss, rtol=1e-9, draw=lambda r: ([round(r.uniform(0.3, 2), 2)],)),
     ),
     bank=(
         Wrong(
@@ -122,6 +122,16 @@ def _step(w, g, lr):
     return {"w": [a - lr * b for a, b in zip(w, g, strict=True)], "requires_grad": True, "is a leaf": True, "grad": list(g)}
 
 
+HIDDEN_WRITE = (
+    "Right, with a warning: .data hides the write from autograd. If a backward pass still needed the old numbers, it would compute wrong "
+    "gradients without an error. Under torch.no_grad() it would notice."
+)
+
+
+def _hidden_write(got, *_):
+    return "" if got["noticed"] else HIDDEN_WRITE
+
+
 EX_B = Exercise(
     "15.b",
     "A leaf written in place",
@@ -141,8 +151,17 @@ EX_B = Exercise(
             drivers.tensor_step,
             rtol=1e-9,
             draw=lambda r: ([round(r.uniform(-2, 2), 2) for _ in range(2)], [0.5, -1.0], 0.2),
+            note=_hidden_write,
         ),
-        Probe("another step size", ([0.0], [4.0], 0.25), _step, drivers.tensor_step, rtol=1e-9),
+        Probe(
+            "another step size",
+            ([0.0], [4.0], 0.25),
+            _step,
+            drivers.tensor_step,
+            rtol=1e-9,
+            draw=lambda r: ([0.5], [float(r.randint(2, 9))], 0.25),
+            note=_hidden_write,
+        ),
     ),
     bank=(
         Wrong(
@@ -233,7 +252,14 @@ EX_C = Exercise(
             rtol=1e-9,
             draw=lambda r: ([round(r.uniform(-2, 2), 2) for _ in range(3)],),
         ),
-        Probe("two numbers", ([-0.5, 3.0],), _squared_sum, drivers.tensor_loss, rtol=1e-9),
+        Probe(
+            "two numbers",
+            ([-0.5, 3.0],),
+            _squared_sum,
+            drivers.tensor_loss,
+            rtol=1e-9,
+            draw=lambda r: ([-0.5, round(r.uniform(2, 4), 2)],),
+        ),
     ),
     bank=(
         Wrong(
@@ -316,6 +342,11 @@ def _fit(x, y, steps, lr):
 
 XS, YS = [1.0, 2.0, 3.0], [2.0, 3.5, 6.5]
 
+
+def _draw_d(r, steps, lr):
+    return XS, [round(r.uniform(1, 5), 2) for _ in range(3)], steps, lr
+
+
 EX_D = Exercise(
     "15.d",
     "The parameter that is no leaf any more",
@@ -328,8 +359,8 @@ EX_D = Exercise(
     STUB_D,
     SOLUTION_D,
     probes=(
-        Probe("one step", (XS, YS, 1, 0.05), _fit, drivers.tensor_fit, rtol=1e-9),
-        Probe("two steps", (XS, YS, 2, 0.05), _fit, drivers.tensor_fit, rtol=1e-9),
+        Probe("one step", (XS, YS, 1, 0.05), _fit, drivers.tensor_fit, rtol=1e-9, draw=lambda r: _draw_d(r, 1, 0.05)),
+        Probe("two steps", (XS, YS, 2, 0.05), _fit, drivers.tensor_fit, rtol=1e-9, draw=lambda r: _draw_d(r, 2, 0.05)),
         Probe(
             "thirty steps",
             (XS, YS, 30, 0.02),
@@ -337,9 +368,17 @@ EX_D = Exercise(
             drivers.tensor_fit,
             2,
             rtol=1e-9,
-            draw=lambda r: (XS, [round(r.uniform(1, 5), 2) for _ in range(3)], 30, 0.02),
+            draw=lambda r: _draw_d(r, 30, 0.02),
         ),
-        Probe("the graph of a step is let go", (XS, YS, 3, 0.05), "", drivers.tensor_fit_keeps, 0.5),
+        Probe(
+            "the graph of a step is let go",
+            (XS, YS, 3, 0.05),
+            {"keeps": ""},
+            drivers.tensor_fit_keeps,
+            0.5,
+            draw=lambda r: _draw_d(r, 3, 0.05),
+            note=_hidden_write,
+        ),
     ),
     bank=(
         Wrong(
@@ -347,7 +386,7 @@ EX_D = Exercise(
             STUB_D.replace("backward()", "backward(retain_graph=True)"),
             "retain_graph=True keeps a graph for one more pass through it. Here every step makes a graph of its own: nothing is cured, and "
             "memory is kept. Look at what w is after the first update.",
-            when=lambda seen: seen.value("the graph of a step is let go") == "retain_graph",
+            when=lambda seen: seen.value("the graph of a step is let go")["keeps"] == "retain_graph",
         ),
         Wrong(
             "never emptied",
@@ -368,7 +407,7 @@ EX_D = Exercise(
             STUB_D.replace("        w = w - lr * w.grad\n", "        w = w - lr * w.grad\n        w.retain_grad()\n"),
             "The numbers are right, and w drags every earlier update along: each step walks back to the first w. Change the leaf itself, "
             "under no_grad.",
-            when=lambda seen: seen.value("the graph of a step is let go") == "grows",
+            when=lambda seen: seen.value("the graph of a step is let go")["keeps"] == "grows",
             credit=0.5,
         ),
         Wrong(

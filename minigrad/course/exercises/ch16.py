@@ -99,27 +99,35 @@ def checkpointed_chain(layers, x, g):
 
 
 def _chain(n, x, g):
-    total = g
+    """Output and gᵀJ, with the Jacobian of the whole chain multiplied together from the first layer to the last."""
+    jacobian = [[1.0, 0.0], [0.0, 1.0]]
     for i in range(n):
-        w = 0.5 + 0.1 * (i % 7)
-        y = math.tanh(w * x)
-        total *= w * (1 - y * y)
-        x = y
-    return [x, total]
+        w = drivers.layer_weights(i)
+        x = [math.tanh(row[0] * x[0] + row[1] * x[1]) for row in w]
+        jacobian = [
+            [(1 - y * y) * (row[0] * jacobian[0][j] + row[1] * jacobian[1][j]) for j in (0, 1)] for y, row in zip(x, w, strict=True)
+        ]
+    return [x, [g[0] * jacobian[0][j] + g[1] * jacobian[1][j] for j in (0, 1)]]
 
 
 def _alive(got, n, x, g):
-    if not isinstance(got, dict) or not isinstance(got.get("alive"), int):
-        return "the count failed"
     return None if got["alive"] <= 2 * math.isqrt(n) + 3 else "too many activations are alive at once"
 
 
+def _draw_chain(n):
+    def pair(r, low, high):
+        return [round(r.uniform(low, high), 2) for _ in range(2)]
+
+    return lambda r: (n, pair(r, 0.3, 1), pair(r, 1, 3))
+
+
 def _work(got, n, x, g):
-    if not isinstance(got, dict) or not isinstance(got.get("forwards"), int):
-        return "the count failed"
-    if got["forwards"] > 2 * n:
-        return "layers are recomputed more often than once"
-    return None
+    return "layers are recomputed more often than once" if got["forwards"] > 2 * n else None
+
+
+def _backwards(got, n, x, g):
+    """None when backward went through the layers from the last to the first, each once."""
+    return None if got["order"] == list(range(n))[::-1] else "backward must go through the layers from the last to the first, each once"
 
 
 STUBBORN = """\
@@ -136,6 +144,8 @@ def checkpointed_chain(layers, x, g):
     return out, g
 """
 
+PAIRS = (100, [0.7, -0.2], [1.0, 0.5])
+
 EX_B = Exercise(
     "16.b",
     "Write checkpointing",
@@ -148,31 +158,25 @@ EX_B = Exercise(
     STUB_B,
     SOLUTION_B,
     probes=(
-        Probe(
-            "16 layers",
-            (16, 0.7, 1.0),
-            _chain,
-            drivers.checkpoint_result,
-            rtol=1e-12,
-            draw=lambda r: (16, round(r.uniform(0.3, 1), 2), round(r.uniform(1, 3), 2)),
-        ),
-        Probe("100 layers", (100, -0.4, 2.0), _chain, drivers.checkpoint_result, rtol=1e-12),
-        Probe("alive at once", (100, 0.7, 1.0), driver=drivers.checkpoint_alive, accept=_alive, weight=2),
-        Probe("work", (100, 0.7, 1.0), driver=drivers.checkpoint_alive, accept=_work),
+        Probe("16 layers", (16, [0.7, -0.2], [1.0, 0.5]), _chain, drivers.checkpoint_result, rtol=1e-9, atol=0.0, draw=_draw_chain(16)),
+        Probe("100 layers", (100, [-0.4, 0.3], [2.0, 1.0]), _chain, drivers.checkpoint_result, rtol=1e-9, atol=0.0, draw=_draw_chain(100)),
+        Probe("order of the layers", PAIRS, driver=drivers.checkpoint_alive, accept=_backwards, draw=_draw_chain(25)),
+        Probe("alive at once", PAIRS, driver=drivers.checkpoint_alive, accept=_alive, weight=2, draw=_draw_chain(100)),
+        Probe("work", PAIRS, driver=drivers.checkpoint_alive, accept=_work, draw=_draw_chain(100)),
     ),
     bank=(
         Wrong(
             "keeps everything",
-            STUB_B.replace("    out = x\n", "    out = x + 0\n"),
+            STUB_B.replace("    out = x\n", "    out = tuple(x)\n"),
             "Every activation is still kept. Keep the inputs of segments, and recompute inside a segment when backward comes to it.",
-            when=lambda seen: (seen.value("alive at once") or {}).get("alive", 0) >= 100,
+            when=lambda seen: seen.value("alive at once")["alive"] >= 100,
             credit=0.3,
         ),
         Wrong(
             "recomputes from the start",
             STUBBORN,
             "Almost nothing is kept, and each layer is recomputed again and again, n²/2 times. Keep the inputs of √n segments.",
-            when=lambda seen: (seen.value("work") or {}).get("forwards", 0) > 300,
+            when=lambda seen: seen.value("work")["forwards"] > 300,
             credit=0.5,
         ),
         Wrong(
@@ -181,6 +185,22 @@ EX_B = Exercise(
             "A segment is recomputed from another segment's input: take the one that was kept last.",
             on=("16 layers",),
             credit=0.4,
+        ),
+        Wrong(
+            "segments from the first to the last",
+            SOLUTION_B.replace("in reversed(range(0, len(layers), size))", "in range(0, len(layers), size)").replace(
+                "pop(), []", "pop(0), []"
+            ),
+            "The segments are walked from the first to the last. g is the gradient at the output, so the last segment must come first.",
+            when=lambda seen: seen.value("order of the layers")["order"][:20] == [*range(9, -1, -1), *range(19, 9, -1)],
+            credit=0.5,
+        ),
+        Wrong(
+            "first layer of a segment first",
+            SOLUTION_B.replace("in reversed(segment)", "in segment").replace("backward(inputs.pop(), g)", "backward(inputs.pop(0), g)"),
+            "Inside a segment the layers are walked from the first to the last. The gradient comes from the other end.",
+            when=lambda seen: seen.value("order of the layers")["order"][:20] == [*range(90, 100), *range(80, 90)],
+            credit=0.5,
         ),
         Wrong(
             "backward at the output",
@@ -275,8 +295,22 @@ EX_D = Exercise(
             rtol=2e-3,
             draw=lambda r: (round(r.uniform(1, 5), 1) * 1e-8, 32768.0),
         ),
-        Probe("an ordinary gradient", (0.5, 1024.0), lambda grad, scale: grad, drivers.half_precision, rtol=2e-3),
-        Probe("a small scale", (2e-3, 8.0), lambda grad, scale: grad, drivers.half_precision, rtol=2e-3),
+        Probe(
+            "an ordinary gradient",
+            (0.5, 1024.0),
+            lambda grad, scale: grad,
+            drivers.half_precision,
+            rtol=2e-3,
+            draw=lambda r: (round(r.uniform(0.3, 1), 2), 1024.0),
+        ),
+        Probe(
+            "a small scale",
+            (2e-3, 8.0),
+            lambda grad, scale: grad,
+            drivers.half_precision,
+            rtol=2e-3,
+            draw=lambda r: (r.randint(2, 9) / 1000, 8.0),
+        ),
     ),
     bank=(
         Wrong(

@@ -123,9 +123,15 @@ EX_B = Exercise(
             weight=2,
             draw=lambda r: (round(r.uniform(-1, 1), 2), [round(r.uniform(0.2, 2), 2) for _ in range(5)]),
         ),
-        Probe("first step", (0.0, [0.004]), _adam, rtol=1e-10),
-        Probe("other settings", (2.0, [1.0, 1.0, -3.0], 0.01, 0.8, 0.9), _adam, rtol=1e-10),
-        Probe("no gradient", (3.0, [0.0, 0.0]), [3.0, 3.0]),
+        Probe("first step", (0.0, [0.004]), _adam, rtol=1e-10, draw=lambda r: (0.0, [r.randint(2, 9) / 1000])),
+        Probe(
+            "other settings",
+            (2.0, [1.0, 1.0, -3.0], 0.01, 0.8, 0.9),
+            _adam,
+            rtol=1e-10,
+            draw=lambda r: (2.0, [1.0, round(r.uniform(0.5, 2), 2), -3.0], 0.01, 0.8, 0.9),
+        ),
+        Probe("no gradient", (3.0, [0.0, 0.0]), [3.0, 3.0], draw=lambda r: (float(r.randint(-9, 9)), [0.0, 0.0])),
     ),
     bank=(
         Wrong(
@@ -264,12 +270,26 @@ EX_C = Exercise(
             ([3.0, 4.0], 1.0),
             _clip,
             drivers.clip,
-            rtol=1e-9,
+            rtol=1e-6,  # PyTorch divides by the norm + 1e-6
             draw=lambda r: ([float(r.randint(3, 9)), -float(r.randint(3, 9))], 1.5),
         ),
-        Probe("short enough", ([0.3, -0.4], 1.0), _clip, drivers.clip, rtol=1e-9),
-        Probe("three numbers", ([-2.0, 3.0, -6.0], 3.5), _clip, drivers.clip, rtol=1e-9),
-        Probe("all zero", ([0.0, 0.0], 1.0), _clip, drivers.clip, rtol=1e-9),
+        Probe(
+            "short enough",
+            ([0.3, -0.4], 1.0),
+            _clip,
+            drivers.clip,
+            rtol=1e-6,
+            draw=lambda r: ([round(r.uniform(0.1, 0.5), 2), -0.4], 1.0),
+        ),
+        Probe(
+            "three numbers",
+            ([-2.0, 3.0, -6.0], 3.5),
+            _clip,
+            drivers.clip,
+            rtol=1e-6,
+            draw=lambda r: ([-2.0, float(r.randint(3, 9)), -6.0], 3.5),
+        ),
+        Probe("all zero", ([0.0, 0.0], 1.0), _clip, drivers.clip, draw=lambda r: ([0.0] * r.randint(2, 5), 1.0)),
     ),
     bank=(
         Wrong(
@@ -399,7 +419,14 @@ EX_D = Exercise(
     STUB_D,
     SOLUTION_D,
     probes=(
-        Probe("value after 1 step", (0.0, 1), lambda w, n: 3 + (w - 3) * 0.8**n, drivers.train_leaf, rtol=1e-9),
+        Probe(
+            "value after 1 step",
+            (0.0, 1),
+            lambda w, n: 3 + (w - 3) * 0.8**n,
+            drivers.train_leaf,
+            rtol=1e-9,
+            draw=lambda r: (round(r.uniform(-2, 2), 2), 1),
+        ),
         Probe(
             "value after 20 steps",
             (0.0, 20),
@@ -408,7 +435,14 @@ EX_D = Exercise(
             rtol=1e-9,
             draw=lambda r: (round(r.uniform(-2, 2), 2), 20),
         ),
-        Probe("nodes behind the result", (0.0, 20), driver=drivers.train_nodes, accept=_leaf, weight=2),
+        Probe(
+            "nodes behind the result",
+            (0.0, 20),
+            driver=drivers.train_nodes,
+            accept=_leaf,
+            weight=2,
+            draw=lambda r: (0.5, r.randint(15, 30)),
+        ),
     ),
     bank=(
         Wrong(

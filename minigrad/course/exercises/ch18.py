@@ -24,8 +24,9 @@ def _a(old, new):
     return SOLUTION_A.replace(old, new)
 
 
-def _gp(name, case, want):
-    return Probe(name, (case,), want, drivers.gradcheck_case)
+def _gp(name, case, want, x, low=None, high=None):
+    draw = (lambda r: (case, round(r.uniform(low, high), 2))) if low is not None else None
+    return Probe(name, (case, x), want, drivers.gradcheck_case, draw=draw)
 
 
 EX_A = Exercise(
@@ -40,15 +41,17 @@ EX_A = Exercise(
     STUB_A,
     SOLUTION_A,
     probes=(
-        _gp("right: sin", "sin", True),
-        _gp("right, and large: 1e6·x²", "large", True),
-        _gp("right, large and falling: -1e6·x²", "falling", True),
-        _gp("right, and zero: x² at 0", "zero", True),
-        _gp("right, and zero: 1e6·x² at 0", "curved", True),
-        _gp("wrong by a sign", "sign", False),
-        _gp("wrong by one in a thousand", "thousandth", False),
-        _gp("wrong and much too small", "small", False),
-        _gp("not a number", "nan", False),
+        _gp("right: sin", "sin", True, 0.7, 0.2, 1.2),
+        _gp("right, and large: 1e6·x²", "large", True, 3.3, 2, 5),
+        _gp("right, large and falling: -1e6·x²", "falling", True, 3.3, 2, 5),
+        _gp("right, and zero: x² at 0", "zero", True, 0.0),
+        _gp("right, and zero: 1e6·x² at 0", "large", True, 0.0),
+        _gp("off by one in 20,000", "close", True, 0.5, 0.2, 2),
+        _gp("off by 1.5e-6, where atol and rtol add up to 2e-6", "edge", True, 0.5, 0.2, 2),
+        _gp("wrong by a sign", "sign", False, 0.7, 0.2, 1.2),
+        _gp("wrong by one in a thousand", "thousandth", False, 0.7, 0.2, 1.2),
+        _gp("wrong and much too small", "small", False, 1.0, 0.5, 2),
+        _gp("not a number", "nan", False, 0.7, 0.2, 1.2),
     ),
     bank=(
         Wrong(
@@ -64,6 +67,13 @@ EX_A = Exercise(
             "At a derivative of 0 the relative tolerance is 0: the absolute part is needed there.",
             on=("right, and zero: x² at 0", "right: sin"),
             credit=0.5,
+        ),
+        Wrong(
+            "the larger of the two tolerances",
+            _a("atol + rtol * abs(numeric)", "max(atol, rtol * abs(numeric))"),
+            "The docstring adds the two tolerances, atol + rtol * |difference|. math.isclose takes the larger of the two, which is less.",
+            on=("off by 1.5e-6, where atol and rtol add up to 2e-6", "right: sin", "right, and zero: x² at 0", "right, and large: 1e6·x²"),
+            credit=0.8,
         ),
         Wrong(
             "one-sided",
@@ -203,8 +213,14 @@ EX_D = Exercise(
             drivers.hooked,
             draw=lambda r: ([1.0, 2.0], float(r.randint(2, 9))),
         ),
-        Probe("what arrives is left alone", ([4.0, -6.0],), [4.0, -6.0], drivers.hook_leaves_input),
-        Probe("below zero", ([5.0], -8.0), lambda x, k: [k / 2], drivers.hooked),
+        Probe(
+            "what arrives is left alone",
+            ([4.0, -6.0],),
+            lambda g: g,
+            drivers.hook_leaves_input,
+            draw=lambda r: ([float(r.randint(2, 9)), -6.0],),
+        ),
+        Probe("below zero", ([5.0], -8.0), lambda x, k: [k / 2], drivers.hooked, draw=lambda r: ([5.0], -float(r.randint(2, 9)))),
     ),
     bank=(
         Wrong(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from .. import drivers
+from .. import drivers, random_graphs
 from ..exercise import Exercise, Fresh, Hints, Probe, Wrong, ask
 
 EX_A = ask(
@@ -74,10 +74,17 @@ def _b(old, new):
     return SOLUTION_B.replace(old, new)
 
 
-def _oks(got, *args):
-    return (
-        None if isinstance(got, list) and got and max(got) < 1e-6 else "in some of the graphs the gradient differs from central differences"
-    )
+def _graphs(driver, truth, one):
+    """A probe that puts the operation into 200 random graphs, which the judge builds from its values and derivatives."""
+
+    def args(seed):
+        return random_graphs.points(truth, 200, seed), seed
+
+    def complaint(got, points, seed):
+        right = max(random_graphs.errors(got, truth, 200, seed, one)) <= 1e-6
+        return None if right else "in some of the graphs the gradient differs from central differences"
+
+    return Probe("200 random graphs", args(19), driver=driver, accept=complaint, weight=3, draw=lambda r: args(r.randint(20, 10_000)))
 
 
 EX_B = Exercise(
@@ -93,17 +100,19 @@ EX_B = Exercise(
     SOLUTION_B,
     probes=(
         Probe("three numbers", ([0.1, 1.0, -2.0],), _lse, rtol=1e-9, draw=lambda r: ([round(r.uniform(-2, 2), 2) for _ in range(3)],)),
-        Probe("one number", ([5.0],), _lse, rtol=1e-9),
-        Probe("large numbers", ([1000.0, 999.0, 1001.0],), _lse, rtol=1e-9),
-        Probe("very small numbers", ([-1000.0, -1000.0],), _lse, rtol=1e-9),
+        Probe("one number", ([5.0],), _lse, rtol=1e-9, draw=lambda r: ([round(r.uniform(2, 9), 2)],)),
         Probe(
-            "200 random graphs",
-            (200, 19),
-            driver=drivers.op_in_random_graphs,
-            accept=_oks,
-            weight=3,
-            draw=lambda r: (200, r.randint(1, 10_000)),
+            "large numbers",
+            ([1000.0, 999.0, 1001.0],),
+            _lse,
+            rtol=1e-9,
+            draw=lambda r: ([1000.0 + round(r.uniform(-2, 2), 2) for _ in range(3)],),
         ),
+        Probe(
+            "very small numbers", ([-1000.0, -1000.0],), _lse, rtol=1e-9, draw=lambda r: ([-1000.0, -1000.0 + round(r.uniform(-2, 2), 2)],)
+        ),
+        Probe("far apart", ([0.0, 2000.0],), _lse, rtol=1e-9, draw=lambda r: ([round(r.uniform(-2, 2), 2), 2000.0],)),
+        _graphs(drivers.op_on_points, lambda xs: _lse(xs)[0], one=False),
     ),
     bank=(
         Wrong(
@@ -113,6 +122,13 @@ EX_B = Exercise(
             "exp(1000) is too large for a float. Subtract the largest x first and add it again at the end.",
             when=lambda seen: seen.error("large numbers") == "OverflowError",
             credit=0.6,
+        ),
+        Wrong(
+            "mean subtracted",
+            _b("top = max(xs)", "top = sum(xs) / len(xs)"),
+            "Subtracting the mean still overflows where one x is far above the others. Subtract the largest x.",
+            when=lambda seen: seen.error("far apart") == "OverflowError" and not seen.error("large numbers"),
+            credit=0.7,
         ),
         Wrong(
             "largest not added again",
@@ -221,15 +237,8 @@ EX_C = Exercise(
         Probe("above zero", (1.2,), _gelu, rtol=1e-9, draw=_at),
         Probe("below zero", (-0.7,), _gelu, rtol=1e-9, draw=lambda r: (-_at(r)[0],)),
         Probe("zero", (0.0,), _gelu, rtol=1e-9),
-        Probe("far out", (30.0,), _gelu, rtol=1e-9),
-        Probe(
-            "200 random graphs",
-            (200, 19, True),
-            driver=drivers.op_in_random_graphs,
-            accept=_oks,
-            weight=3,
-            draw=lambda r: (200, r.randint(1, 10_000), True),
-        ),
+        Probe("far out", (30.0,), _gelu, rtol=1e-9, draw=lambda r: (round(r.uniform(20, 35), 1),)),
+        _graphs(drivers.op_on_sums, lambda xs: _gelu(sum(xs))[0], one=True),
     ),
     bank=(
         Wrong(

@@ -1,0 +1,227 @@
+"""The judge against odd outcomes, borrowed and forged answers, and right answers that are written in another way."""
+
+import math
+import sys
+
+import pytest
+
+from minigrad.course import exercises
+from minigrad.course.checking import Check
+from minigrad.course.judge import OFF, judge, run_probes
+from minigrad.course.worker import Nursery, grade_answer, kit
+
+ALL = list(exercises.values())
+CODE = [ex for ex in ALL if not ex.is_value]
+NAN, INF = math.nan, math.inf
+
+ODD = [
+    None, True, False, 0, -0.0, 77, 1.5, NAN, INF, -INF, 1e308, 10**300, "", "a", "0", "nan", "None", "\x00", "x" * 2000,
+    [], [None], [None, "a", 3], [[]], [1, "a"], [[1, 2], [3]], [NAN] * 3, [INF], ["a", "b"], [True, False], [[None]], [{}], [[[1.0]]],
+    {}, {"!": "..."}, {"!": "an odd object"}, {"a": None}, {"a": 1}, {"": []}, {"x": {"y": NAN}}, {"calls": None}, {"calls": "many"},
+    {"numbers": "all", "alive": [], "forwards": {}, "order": 3, "nodes": None, "noticed": None, "keeps": 0},
+]  # fmt: skip
+
+
+def outcome(got, error=None):
+    return {"got": got, "error": error, "late": False, "idle": False, "printed": "", "mutated": False, "raised_limit": False}
+
+
+@pytest.mark.parametrize("ex", ALL, ids=lambda ex: ex.id)
+def test_odd_outcomes_never_stop_the_judge_and_never_pass(ex):
+    right = run_probes(ex, ex.load(ex.solution))
+    assert judge(ex, right).passed
+    for got in ODD:
+        verdict = judge(ex, {p.name: outcome(got) for p in ex.probes})
+        assert 0 <= verdict.score < 1 and verdict.hint
+        if not ex.is_value:
+            assert 0 <= judge(ex, right | {ex.probes[-1].name: outcome(got)}).score <= 1
+    for error in ("TypeError", "E" * 60, ""):
+        verdict = judge(ex, {p.name: outcome(None, {"type": error, "mro": [], "message": "", "where": None}) for p in ex.probes})
+        assert verdict.score < 1 and verdict.hint
+
+
+def with_nan(x):
+    if isinstance(x, (list, dict)):
+        return {k: with_nan(v) for k, v in x.items()} if isinstance(x, dict) else [with_nan(v) for v in x]
+    return NAN if type(x) in (int, float) else x
+
+
+@pytest.mark.parametrize("ex", CODE, ids=lambda ex: ex.id)
+def test_nan_never_scores(ex):
+    outcomes = run_probes(ex, ex.load(ex.solution))
+    for probe in ex.probes:
+        forged = with_nan(outcomes[probe.name]["got"])
+        if repr(forged) != repr(outcomes[probe.name]["got"]):
+            verdict = judge(ex, outcomes | {probe.name: outcome(forged)})
+            assert not verdict.passed and next(line for line in verdict.lines if line.probe == probe.name).level == OFF
+
+
+@pytest.mark.parametrize("id, source", [
+    ("19.b", "def logsumexp(xs):\n    return float('nan'), [float('nan')] * len(xs)\n"),
+    ("19.c", "def gelu(x):\n    return float('nan'), float('nan')\n"),
+])  # fmt: skip
+def test_nan_earns_nothing_in_the_capstone(id, source):
+    assert Check()(id, exercises[id].load(source)).score == 0
+
+
+# ---- answers that somebody else wrote ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("source", [
+    "from minigrad import Value\n",
+    "import minigrad\n\nclass Value(minigrad.Value):\n    pass\n",
+    "from minigrad.scalar import Value as Engine\n\nclass Value(Engine):\n    def relu(self):\n        return super().relu()\n",
+])  # fmt: skip
+def test_an_engine_that_was_imported_is_no_answer(source):
+    ex = exercises["05.a"]
+    result = Check()(ex.id, ex.load(source))
+    assert result.score == 0 and "of your own" in repr(result) and "Write Value yourself" in result.hint
+
+
+def test_a_subclass_of_function_is_an_answer():
+    ex = exercises["13.b"]
+    source = "import minigrad as torch\n\n\n" + ex.solution.replace("StraightThrough:", "StraightThrough(torch.autograd.Function):")
+    assert Check()(ex.id, ex.load(source)).passed
+
+
+FORGED = {
+    "drivers": (
+        "19.b",
+        "import minigrad.course.drivers as d\n\nd.op_on_points = lambda entry, points, *_: [(0.0, [0.0] * 3)] * len(points)\n"
+        "d.call = lambda *a: 1.0\n\n\ndef logsumexp(xs):\n    return max(xs), [1.0] * len(xs)\n",
+    ),
+    "engine": (
+        "19.c",
+        "import minigrad\n\nminigrad.Value.backward = lambda self: None\n\n\ndef gelu(x):\n    return max(x, 0.0), float(x > 0)\n",
+    ),
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the grader's processes")
+@pytest.mark.parametrize("id, source", FORGED.values(), ids=FORGED)
+def test_replacing_what_measures_earns_nothing(id, source):
+    with kit() as folder, Nursery(folder) as nursery:
+        grade = grade_answer(exercises[id], source, nursery)
+    graphs = next(line for line in grade.lines if line[0] == "200 random graphs")
+    assert graphs[1] == OFF and grade.score < 0.5
+
+
+# ---- right answers, written in another way ---------------------------------------------------------------------------------------------
+
+MICROGRAD = '''
+class Value:
+    """ stores a single scalar value and its gradient """
+
+    def __init__(self, data, _children=(), _op=''):
+        self.data = data
+        self.grad = 0
+        self._backward = lambda: None
+        self._prev = set(_children)
+        self._op = _op
+
+    def __add__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        out = Value(self.data + other.data, (self, other), '+')
+
+        def _backward():
+            self.grad += out.grad
+            other.grad += out.grad
+        out._backward = _backward
+        return out
+
+    def __mul__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        out = Value(self.data * other.data, (self, other), '*')
+
+        def _backward():
+            self.grad += other.data * out.grad
+            other.grad += self.data * out.grad
+        out._backward = _backward
+        return out
+
+    def __pow__(self, other):
+        assert isinstance(other, (int, float)), "only supporting int/float powers for now"
+        out = Value(self.data**other, (self,), f'**{other}')
+
+        def _backward():
+            self.grad += (other * self.data**(other-1)) * out.grad
+        out._backward = _backward
+        return out
+
+    def relu(self):
+        out = Value(0 if self.data < 0 else self.data, (self,), 'ReLU')
+
+        def _backward():
+            self.grad += (out.data > 0) * out.grad
+        out._backward = _backward
+        return out
+
+    def __neg__(self): # -self
+        return self * -1
+
+    def __radd__(self, other): # other + self
+        return self + other
+
+    def __sub__(self, other): # self - other
+        return self + (-other)
+
+    def __rsub__(self, other): # other - self
+        return other + (-self)
+
+    def __rmul__(self, other): # other * self
+        return self * other
+'''
+RIGHT = {
+    "micrograd's class": ("05.a", MICROGRAD, ""),
+    "PyTorch's 1e-6 in the norm": (
+        "17.c",
+        "def clip_grad_norm(grads, max_norm):\n    norm = sum(g * g for g in grads) ** 0.5\n"
+        "    scale = min(1.0, max_norm / (norm + 1e-6))\n    for i in range(len(grads)):\n        grads[i] *= scale\n    return norm\n",
+        "",
+    ),
+    "detach, which shares the version": ("15.b", "def step(w, lr):\n    w.detach().sub_(lr * w.grad)\n", ""),
+    ".data in a step": ("15.b", "def step(w, lr):\n    w.data.sub_(lr * w.grad)\n", ".data hides"),
+    ".data in a loop": (
+        "15.d",
+        exercises["15.d"].solution.replace("with torch.no_grad():\n            w -= lr * w.grad", "w.data -= lr * w.grad"),
+        ".data hides",
+    ),
+    "the sum's leading axes by hand": (
+        "09.b",
+        "def unbroadcast(g, shape):\n    lead = g.ndim - len(shape)\n"
+        "    axes = tuple(range(lead)) + tuple(lead + i for i, n in enumerate(shape) if n == 1)\n"
+        "    return g.sum(axis=axes).reshape(shape)\n",
+        "",
+    ),
+    "any order of the walk": ("02.b", exercises["02.b"].solution.replace("pop(0)", "pop()"), ""),
+}
+
+
+@pytest.mark.parametrize("id, source, note", RIGHT.values(), ids=RIGHT)
+def test_a_right_answer_written_in_another_way_passes(id, source, note):
+    result = Check()(id, exercises[id].load(source))
+    assert result.passed, result
+    assert (note in " ".join(result.notes)) if note else not result.notes
+
+
+def test_an_answer_that_changes_its_inputs_is_told():
+    ex = exercises["11.d"]
+    source = "def hvp(grad, x, v, h=1e-4):\n    x += h * v\n    up = grad(x)\n    x -= 2 * h * v\n    return (up - grad(x)) / (2 * h)\n"
+    assert "changed its inputs" in " ".join(Check()(ex.id, ex.load(source)).notes)
+
+
+# ---- what a mark rests on -------------------------------------------------------------------------------------------------------------
+
+
+def test_nearly_all_points_of_code_exercises_rest_on_drawn_inputs():
+    assert all(ex.drawn_share >= 0.6 for ex in CODE)
+    assert sum(ex.points * ex.drawn_share for ex in CODE) >= 0.9 * sum(ex.points for ex in CODE)
+
+
+@pytest.mark.parametrize("ex", CODE, ids=lambda ex: ex.id)
+def test_drawn_inputs_differ(ex):
+    import random
+
+    for probe in ex.probes:
+        if probe.draw:
+            assert len({repr(probe.draw(random.Random(seed))) for seed in range(20)}) > 1, probe.name
