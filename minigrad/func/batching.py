@@ -24,7 +24,7 @@ from ..core.constants import constant
 from ..core.dispatch import state
 from ..core.op import DISCRETE, ELEMENTWISE, TABLE
 from ..core.variable import Variable, wrap
-from ..ops import convolution, elementwise, index, linalg, lookup, losses, normalization, pooling, reduce, scan, shape  # noqa: F401
+from ..ops import convolution, elementwise, index, linalg, lookup, losses, normalization, pooling, reduce, resample, scan, shape  # noqa: F401
 from ..tensors.tensor import Tensor
 
 
@@ -416,8 +416,9 @@ for _op in (
     shape.triu_,
     shape.zero,
     shape.fill,
-    pooling.avg_pool,
-    pooling.adaptive_avg_pool,
+    *pooling.AVG_POOL.values(),
+    *pooling.ADAPTIVE_AVG_POOL.values(),
+    *resample.ROWS.values(),
     losses.over,
 ):
     RULES[_op] = _same
@@ -646,7 +647,7 @@ def _convolution(level, op, xs, params):
     return _split_again(op(_merged(xs[0].value), *xs[1:], *params), level)
 
 
-@_rule(pooling.max_pool, pooling.adaptive_max_pool, pooling.max_take, convolution.im2col)
+@_rule(*pooling.MAX_POOL.values(), *pooling.ADAPTIVE_MAX_POOL.values(), pooling.max_take, convolution.im2col)
 def _samples_merged(level, op, xs, params):
     return _split_again(op(*[_merged(level.full(x)) for x in xs], *params), level)
 

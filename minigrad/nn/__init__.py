@@ -87,5 +87,6 @@ from .transformer import Transformer, TransformerEncoder, TransformerEncoderLaye
 __all__ = [name for name in dir() if not name.startswith("_")]
 
 from ..core import errors as _errors  # noqa: E402
+from . import modules  # noqa: E402
 
 __getattr__ = _errors.unknown_in("minigrad.nn", lambda: list(globals()))

@@ -11,10 +11,23 @@ from typing import Any
 from weakref import ref
 
 from ..core.dtypes import dtype as Dtype
+from ..core.grad_mode import no_grad
 from ..core.node import RemovableHandle, next_number
+from ..tensors.create import empty_like
 from ..tensors.tensor import Tensor
 from ..tracing import module_calls
 from . import module_hooks, module_state
+from .module_hooks import (  # noqa: F401  (torch.nn.modules.module)
+    every_module,
+    register_module_backward_hook,
+    register_module_buffer_registration_hook,
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+    register_module_full_backward_hook,
+    register_module_full_backward_pre_hook,
+    register_module_module_registration_hook,
+    register_module_parameter_registration_hook,
+)
 from .parameter import Buffer, Parameter, typename
 
 
@@ -60,13 +73,17 @@ class Module:
             _backward_pre_hooks=OrderedDict(),
             _backward_hooks=OrderedDict(),
             _is_full_backward_hook=None,
+            _state_dict_pre_hooks=OrderedDict(),
+            _state_dict_hooks=OrderedDict(),
+            _load_state_dict_pre_hooks=OrderedDict(),
+            _load_state_dict_post_hooks=OrderedDict(),
         )
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._forward_pre_hooks or self._forward_hooks or self._backward_hooks or self._backward_pre_hooks:
+        if self._forward_pre_hooks or self._forward_hooks or self._backward_hooks or self._backward_pre_hooks or every_module:
             return module_hooks.call(self, args, kwargs)
         start = next_number()
         out = self.forward(*args, **kwargs)
@@ -88,7 +105,7 @@ class Module:
             if name in self._parameters:
                 raise TypeError(f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)")
             self._forget(name, own, self._buffers)
-            self._modules[name] = value
+            self._modules[name] = module_hooks.registered("module", self, name, value)
         elif name in own.get("_parameters", ()):
             if value is not None:
                 raise TypeError(f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)")
@@ -151,7 +168,7 @@ class Module:
                 f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To express '{name}' as "
                 "a function of another Tensor, compute the value in the forward() method."
             )
-        self._parameters[name] = param
+        self._parameters[name] = module_hooks.registered("parameter", self, name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a tensor that is not trained (a running mean); only persistent ones appear in `state_dict()`."""
@@ -160,7 +177,7 @@ class Module:
         self._check_name("buffer", name, self._buffers)
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)")
-        self._buffers[name] = tensor
+        self._buffers[name] = module_hooks.registered("buffer", self, name, tensor)
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
     def add_module(self, name: str, module: "Module | None") -> None:
@@ -168,9 +185,11 @@ class Module:
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{typename(module)} is not a Module subclass")
         self._check_name("module", name, self._modules)
-        self._modules[name] = module
+        self._modules[name] = module_hooks.registered("module", self, name, module)
 
-    register_module = add_module
+    def register_module(self, name: str, module: "Module | None") -> None:
+        """Another name of add_module."""
+        self.add_module(name, module)
 
     # Looking up by dotted name -------------------------------------------------------------------------------------------
 
@@ -314,11 +333,10 @@ class Module:
                 child._apply(fn)
         for parameter in self._parameters.values():
             if parameter is not None:
-                parameter.data = fn(parameter.data)
-                if parameter._grad is not None:
-                    grad = parameter._grad.detach()
-                    parameter._grad = None  # the old gradient may no longer fit
-                    parameter.grad = fn(grad)
+                with no_grad():
+                    parameter.data = fn(parameter)
+                    if parameter._grad is not None:
+                        parameter._grad.data = fn(parameter._grad)
         for name, buffer in self._buffers.items():
             if buffer is not None:
                 self._buffers[name] = fn(buffer)
@@ -351,6 +369,17 @@ class Module:
 
     def cpu(self):
         return self
+
+    def to_empty(self, *, device: Any, recurse: bool = True):
+        """Parameters and buffers with new, uninitialised memory."""
+        return self._apply(lambda t: empty_like(t), recurse)
+
+    def share_memory(self):
+        """Does nothing: there is one process."""
+        return self
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Does nothing: a module is called as it is."""
 
     # Hooks -----------------------------------------------------------------------------------------------------------------
 
@@ -388,6 +417,35 @@ class Module:
                 "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only one of them."
             )
         self._is_full_backward_hook = full
+
+    def register_state_dict_pre_hook(self, hook: Callable) -> RemovableHandle:
+        """`hook(module, prefix, keep_vars)` runs before the module's numbers are put into the state dictionary."""
+        return self._add_hook(self._state_dict_pre_hooks, hook, False)
+
+    def register_state_dict_post_hook(self, hook: Callable) -> RemovableHandle:
+        """`hook(module, state_dict, prefix, local_metadata)` runs afterwards; it may change state_dict, and returns None."""
+        hook._from_public_api = True  # type: ignore[attr-defined]
+        return self._add_hook(self._state_dict_hooks, hook, False)
+
+    def _register_state_dict_hook(self, hook: Callable) -> RemovableHandle:  # as above; what it returns replaces the dictionary
+        if getattr(hook, "_from_public_api", False):
+            raise RuntimeError(
+                "Cannot register the same function as the state dict post hook that was previously registered via "
+                "register_state_dict_post_hook"
+            )
+        return self._add_hook(self._state_dict_hooks, hook, False)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable) -> RemovableHandle:
+        """`hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)` runs before the module
+        takes its numbers out of state_dict."""
+        return self._register_load_state_dict_pre_hook(hook, with_module=True)
+
+    def _register_load_state_dict_pre_hook(self, hook: Callable, with_module: bool = False) -> RemovableHandle:
+        return self._add_hook(self._load_state_dict_pre_hooks, functools.partial(hook, self) if with_module else hook, False)
+
+    def register_load_state_dict_post_hook(self, hook: Callable) -> RemovableHandle:
+        """`hook(module, incompatible_keys)` runs after the module and its sub-modules were loaded; it may change the lists of keys."""
+        return self._add_hook(self._load_state_dict_post_hooks, hook, False)
 
     def _add_hook(self, hooks: OrderedDict, hook: Callable, prepend: bool, with_kwargs: Any = False) -> RemovableHandle:
         key = next(_hook_numbers)

@@ -1,15 +1,20 @@
 """Calling a module that has hooks.
 
 What lives here: `call`, the slow way of `Module.__call__`, and `BackwardHook`, which brackets a module between two identity nodes so that
-its full backward hooks see the gradients of its inputs and outputs. What does not: registering hooks (module.py).
+its full backward hooks see the gradients of its inputs and outputs; the hooks of every module at once. What does not: registering the
+hooks of one module (module.py).
 """
 
+import itertools
 import warnings
-from typing import Any
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.dispatch import state
+from ..core.node import RemovableHandle
 from ..core.op import LINEAR, Op
 from ..tensors.tensor import Tensor
 
@@ -25,12 +30,91 @@ backward_hook_function = Op(
 )
 
 
+class Everywhere(NamedTuple):
+    """A hook of every module, and how it wants to be called."""
+
+    kind: str
+    hook: Callable
+    with_kwargs: bool = False
+    always_call: bool = False
+
+
+every_module: OrderedDict[int, Everywhere] = OrderedDict()  # hooks around calls, in order
+_at_registration: OrderedDict[int, Everywhere] = OrderedDict()
+_numbers = itertools.count(-1, -1)  # negative: never the number of a module's own hook
+
+
+def _register(hooks: OrderedDict, *entry: Any) -> RemovableHandle:
+    key = next(_numbers)
+    hooks[key] = Everywhere(*entry)
+    return RemovableHandle(hooks, key)
+
+
+def register_module_forward_pre_hook(hook: Callable) -> RemovableHandle:
+    """`hook(module, args)` runs before the forward of every module."""
+    return _register(every_module, "forward pre", hook)
+
+
+def register_module_forward_hook(hook: Callable, *, with_kwargs: bool = False, always_call: bool = False) -> RemovableHandle:
+    """`hook(module, args, output)` runs after the forward of every module."""
+    return _register(every_module, "forward", hook, with_kwargs, always_call)
+
+
+def register_module_full_backward_pre_hook(hook: Callable) -> RemovableHandle:
+    """`hook(module, grad_output)` runs before the backward of every module."""
+    return _register(every_module, "backward pre", hook)
+
+
+def register_module_full_backward_hook(hook: Callable) -> RemovableHandle:
+    """`hook(module, grad_input, grad_output)` runs when the gradients of any module's inputs are known."""
+    return _backward_everywhere("full backward", hook, "regular backward")
+
+
+def register_module_backward_hook(hook: Callable) -> RemovableHandle:
+    """The old form: sees only the gradients of the last operation. Use register_module_full_backward_hook."""
+    return _backward_everywhere("regular backward", hook, "full backward")
+
+
+def _backward_everywhere(kind: str, hook: Callable, other: str) -> RemovableHandle:
+    if any(entry.kind == other for entry in every_module.values()):
+        raise RuntimeError(
+            "Cannot use both regular backward hooks and full backward hooks as a global Module hook. Please use only one of them."
+        )
+    return _register(every_module, kind, hook)
+
+
+def register_module_parameter_registration_hook(hook: Callable) -> RemovableHandle:
+    """`hook(module, name, parameter)` runs when a parameter is registered; what it returns replaces the parameter."""
+    return _register(_at_registration, "parameter", hook)
+
+
+def register_module_buffer_registration_hook(hook: Callable) -> RemovableHandle:
+    return _register(_at_registration, "buffer", hook)
+
+
+def register_module_module_registration_hook(hook: Callable) -> RemovableHandle:
+    return _register(_at_registration, "module", hook)
+
+
+def registered(kind: str, module: Any, name: str, value: Any) -> Any:
+    """What is to be registered, after the hooks have seen it."""
+    for entry in [*_at_registration.values()]:
+        if entry.kind == kind:
+            changed = entry.hook(module, name, value)
+            value = value if changed is None else changed
+    return value
+
+
+def _everywhere(kind: str) -> list[Callable]:
+    return [entry.hook for entry in every_module.values() if entry.kind == kind]
+
+
 def call(module: Any, args: tuple, kwargs: dict) -> Any:
     """Forward pre-hooks, forward, forward hooks, with the backward hooks set up around them."""
     done: set[int] = set()
     result = None
     try:
-        for key, hook in [*module._forward_pre_hooks.items()]:
+        for key, hook in [*((-1, hook) for hook in _everywhere("forward pre")), *module._forward_pre_hooks.items()]:
             if key in module._forward_pre_hooks_with_kwargs:
                 changed = hook(module, args, kwargs)
                 if changed is not None:
@@ -42,16 +126,18 @@ def call(module: Any, args: tuple, kwargs: dict) -> Any:
                 if changed is not None:
                     args = changed if isinstance(changed, tuple) else (changed,)
 
-        full = [*module._backward_hooks.values()] if module._is_full_backward_hook else []
-        partial = [*module._backward_hooks.values()] if module._is_full_backward_hook is False else []
+        own = [*module._backward_hooks.values()]
+        full = _everywhere("full backward") + (own if module._is_full_backward_hook else [])
+        partial = _everywhere("regular backward") + (own if module._is_full_backward_hook is False else [])
+        pre = _everywhere("backward pre") + [*module._backward_pre_hooks.values()]
         bracket = None
-        if full or module._backward_pre_hooks:
-            bracket = BackwardHook(module, full, [*module._backward_pre_hooks.values()])
+        if full or pre:
+            bracket = BackwardHook(module, full, pre)
             args = bracket.around_inputs(args)
 
         result = module.forward(*args, **kwargs)
 
-        for key, hook in [*module._forward_hooks.items()]:
+        for key, hook in _forward_hooks(module):
             done.add(key)
             result = _forward_hook(module, key, hook, args, kwargs, result)
         if bracket is not None:
@@ -68,9 +154,11 @@ def call(module: Any, args: tuple, kwargs: dict) -> Any:
                     node.register_hook(lambda gi, go, hook=hook: hook(module, gi, go))
         return result
     except Exception:
-        for key in module._forward_hooks_always_called - done:
+        for key, hook in _forward_hooks(module):
+            if key in done or not (every_module[key].always_call if key < 0 else key in module._forward_hooks_always_called):
+                continue
             try:
-                changed = _forward_hook(module, key, module._forward_hooks[key], args, kwargs, result)
+                changed = _forward_hook(module, key, hook, args, kwargs, result)
                 result = changed if changed is not None else result
             except Exception as e:
                 warnings.warn(
@@ -81,8 +169,13 @@ def call(module: Any, args: tuple, kwargs: dict) -> Any:
         raise
 
 
+def _forward_hooks(module):
+    return [(k, entry.hook) for k, entry in every_module.items() if entry.kind == "forward"] + [*module._forward_hooks.items()]
+
+
 def _forward_hook(module, key, hook, args, kwargs, result):
-    changed = hook(module, args, kwargs, result) if key in module._forward_hooks_with_kwargs else hook(module, args, result)
+    with_kwargs = every_module[key].with_kwargs if key < 0 else key in module._forward_hooks_with_kwargs
+    changed = hook(module, args, kwargs, result) if with_kwargs else hook(module, args, result)
     return result if changed is None else changed
 
 

@@ -31,12 +31,22 @@ def state_dict(module: Any, destination: dict | None, prefix: str, keep_vars: bo
     if destination is None:
         destination = OrderedDict()
         destination._metadata = OrderedDict()  # type: ignore[attr-defined]
+    metadata = {"version": module._version}
     if hasattr(destination, "_metadata"):
-        destination._metadata[prefix[:-1]] = {"version": module._version}
+        destination._metadata[prefix[:-1]] = metadata
+    for hook in [*module._state_dict_pre_hooks.values()]:
+        hook(module, prefix, keep_vars)
     module._save_to_state_dict(destination, prefix, keep_vars)
     for name, child in module._modules.items():
         if child is not None:
             child.state_dict(destination=destination, prefix=prefix + name + ".", keep_vars=keep_vars)
+    for hook in [*module._state_dict_hooks.values()]:
+        changed = hook(module, destination, prefix, metadata)
+        if changed is None:
+            continue
+        if getattr(hook, "_from_public_api", False):
+            raise RuntimeError("state_dict post-hook must return None")
+        destination = changed
     return destination
 
 
@@ -73,15 +83,29 @@ def load_state_dict(module: Any, given: Mapping[str, Any], strict: bool, assign:
     unexpected: list[str] = []
     errors: list[str] = []
 
-    def load(part: Any, prefix: str) -> None:
-        metadata = {"assign_to_params_buffers": True} if assign else {}
-        here = {k: v for k, v in given.items() if k.startswith(prefix)}
-        part._load_from_state_dict(here, prefix, metadata, True, missing, unexpected, errors)
+    metadata = getattr(given, "_metadata", None)
+    given = OrderedDict(given)  # hooks may change it
+    if metadata is not None:
+        given._metadata = metadata
+
+    def load(part: Any, here: dict[str, Any], prefix: str) -> None:
+        local = {} if metadata is None else metadata.get(prefix[:-1], {})
+        if assign:
+            local["assign_to_params_buffers"] = True
+        part._load_from_state_dict(here, prefix, local, True, missing, unexpected, errors)
         for name, child in part._modules.items():
             if child is not None:
-                load(child, prefix + name + ".")
+                start = prefix + name + "."
+                load(child, {k: v for k, v in here.items() if k.startswith(start)}, start)
+        incompatible = IncompatibleKeys(missing, unexpected)
+        for hook in [*part._load_state_dict_post_hooks.values()]:
+            if hook(part, incompatible) is not None:
+                raise AssertionError(
+                    "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new values, if "
+                    "incompatible_keys need to be modified, it should be done inplace."
+                )
 
-    load(module, "")
+    load(module, given, "")
     if strict:
         for keys, what in ((unexpected, "Unexpected"), (missing, "Missing")):
             if keys:
@@ -94,6 +118,8 @@ def load_state_dict(module: Any, given: Mapping[str, Any], strict: bool, assign:
 
 def load(module, given, prefix, metadata, strict, missing, unexpected, errors) -> None:
     """Copy what belongs to this module itself; note what is missing, unexpected or does not fit."""
+    for hook in [*module._load_state_dict_pre_hooks.values()]:
+        hook(given, prefix, metadata, strict, missing, unexpected, errors)
     own = own_state(module)
     for name, tensor in own.items():
         key = prefix + name

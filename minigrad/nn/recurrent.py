@@ -31,7 +31,8 @@ def _rnn_step(activation):
 
 def _lstm_step(gates: Tensor, state: State, w: Tensor, b: Tensor | None, projection: Tensor | None = None) -> tuple[Tensor, State]:
     hidden, cell = state
-    i, f, g, o = (gates + F.linear(hidden, w, b)).chunk(4, -1)
+    gates = gates + F.linear(hidden, w, b)
+    i, f, g, o = gates.chunk(4, -1) if gates.shape[-1] else (gates,) * 4
     cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
     hidden = o.sigmoid() * cell.tanh()
     if projection is not None:
@@ -40,8 +41,8 @@ def _lstm_step(gates: Tensor, state: State, w: Tensor, b: Tensor | None, project
 
 
 def _gru_step(gates: Tensor, hidden: Tensor, w: Tensor, b: Tensor | None, _: Any = None) -> tuple[Tensor, Tensor]:
-    r, z, n = gates.chunk(3, -1)
-    hr, hz, hn = F.linear(hidden, w, b).chunk(3, -1)
+    r, z, n = gates.chunk(3, -1) if gates.shape[-1] else (gates,) * 3
+    hr, hz, hn = F.linear(hidden, w, b).chunk(3, -1) if gates.shape[-1] else (hidden,) * 3
     r, z = (r + hr).sigmoid(), (z + hz).sigmoid()
     n = (n + r * hn).tanh()
     hidden = n + z * (hidden - n)

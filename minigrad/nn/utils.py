@@ -36,9 +36,14 @@ def _norm(a: np.ndarray, p: float) -> np.ndarray:
     a = np.abs(a).ravel()
     if p == np.inf:
         return a.max(initial=0)
+    if p == -np.inf:
+        return a.min() if a.size else np.zeros((), a.dtype)
+    if p == 0:
+        return np.count_nonzero(a)
     if p == 2:
         return np.sqrt(a.dot(a))
-    return a.sum() if p == 1 else (a**p).sum() ** (1 / p)
+    with np.errstate(divide="ignore"):  # 0 ** -1 is inf, and the norm of a negative order then 0
+        return a.sum() if p == 1 else (a**p).sum() ** (1 / p)
 
 
 def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Tensor, foreach: bool | None = None) -> None:

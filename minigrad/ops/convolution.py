@@ -46,11 +46,11 @@ def windows(x, kernel, stride, dilation):
 def unfold(x, kernel, stride, padding, dilation, groups):
     """The windows as columns, a matrix per sample and group: (N, groups, C / groups * cells, positions)."""
     n, c = x.shape[:2]
-    columns = kernels.unfold(x, kernel, stride, padding, dilation, out_size(x.shape[2:], kernel, stride, padding, dilation))
-    if columns is not None:
-        return columns.reshape(n, groups, c // groups * math.prod(kernel), -1)
-    view = windows(padded(x, padding), kernel, stride, dilation)
-    return view.reshape(n, groups, c // groups * math.prod(kernel), -1)
+    out = out_size(x.shape[2:], kernel, stride, padding, dilation)
+    columns = kernels.unfold(x, kernel, stride, padding, dilation, out)
+    if columns is None:
+        columns = windows(padded(x, padding), kernel, stride, dilation)
+    return columns.reshape(n, groups, c // groups * math.prod(kernel), math.prod(out))
 
 
 def fold(columns, channels, size, kernel, stride, padding, dilation):
@@ -68,21 +68,22 @@ def fold(columns, channels, size, kernel, stride, padding, dilation):
 
 def _convolution(x, w, stride, padding, dilation, groups):
     columns = unfold(x, w.shape[2:], stride, padding, dilation, groups)
-    out = np.matmul(w.reshape(groups, w.shape[0] // groups, -1), columns)
+    out = np.matmul(w.reshape(groups, w.shape[0] // groups, columns.shape[2]), columns)
     return out.reshape(x.shape[0], w.shape[0], *out_size(x.shape[2:], w.shape[2:], stride, padding, dilation))
 
 
 def _transposed(x, w, size, stride, padding, dilation, groups):
     """From (N, O, *out) back to (N, C, *size)."""
-    columns = np.matmul(w.reshape(groups, w.shape[0] // groups, -1).swapaxes(1, 2), x.reshape(x.shape[0], groups, x.shape[1] // groups, -1))
+    flat = x.reshape(x.shape[0], groups, x.shape[1] // groups, math.prod(x.shape[2:]))
+    columns = np.matmul(w.reshape(groups, w.shape[0] // groups, math.prod(w.shape[1:])).swapaxes(1, 2), flat)
     return fold(columns, w.shape[1] * groups, size, w.shape[2:], stride, padding, dilation)
 
 
 def _weight(g, x, shape, stride, padding, dilation, groups):
     """The gradient of the weight, of `shape`, from that of the result."""
     columns = unfold(x, shape[2:], stride, padding, dilation, groups)
-    n, _, cells, _ = columns.shape
-    g = g.reshape(n, groups, shape[0] // groups, -1)
+    n, _, cells, positions = columns.shape
+    g = g.reshape(n, groups, shape[0] // groups, positions)
     if n == 1:
         return np.matmul(g[0], columns[0].swapaxes(1, 2)).reshape(shape)
     if n * math.prod(shape) <= columns.size:  # a product for each sample, and their sum: nothing is copied

@@ -104,19 +104,46 @@ def averages(n, bounds, dtype, divisors=None):
     return matrix
 
 
-def _average(x, rows, columns):
-    """Means over rectangles are separable: one small matrix for the rows, one for the columns."""
-    return np.matmul(np.matmul(rows, x), columns.T)
+def _average(x, matrices):
+    """Means over boxes are separable: one small matrix per dimension."""
+    first = x.ndim - len(matrices)
+    out = x
+    for axis, matrix in enumerate(matrices, first):
+        if axis == x.ndim - 1:
+            out = np.matmul(out, matrix.T)
+        else:
+            shape = out.shape
+            flat = np.matmul(matrix, out.reshape(*shape[:axis], shape[axis], -1))
+            out = flat.reshape(*shape[:axis], len(matrix), *shape[axis + 1 :])
+    if not np.isfinite(out).all():  # 0 * inf in a window that does not contain the inf: sum each window by itself
+        out = x
+        for axis, matrix in enumerate(matrices, first):
+            rows = [np.tensordot(row[row != 0], out.compress(row != 0, axis), (0, axis)) for row in matrix]
+            out = np.stack(rows, axis)
+    return out
+
+
+def _transposed(matrices):
+    return tuple([m.T for m in matrices])
 
 
 # fmt: off
 _winner = lambda g, x_shape, indices: max_unpool(g, indices, x_shape[2:])  # noqa: E731
-max_pool          = Op("max_pool2d_with_indices", _max_pool, GENERAL, outputs=("out", "indices"), node="MaxPool2DWithIndicesBackward0", x=_winner,
-                       jvp=lambda t, indices: max_take(t, indices))
-adaptive_max_pool = Op("adaptive_max_pool2d", _adaptive_max_pool, GENERAL, outputs=("out", "indices"), node="AdaptiveMaxPool2DBackward0", x=_winner,
-                       jvp=lambda t, indices: max_take(t, indices))
+
+
+def _largest(name, forward, node):
+    return Op(name, forward, GENERAL, outputs=("out", "indices"), node=node, x=_winner, jvp=lambda t, indices: max_take(t, indices))
+
+
+def _mean(name, node):
+    return Op(name, _average, LINEAR, node=node, x=lambda g, matrices: avg_pool(g, _transposed(matrices)))
+
+
+MAX_POOL          = {n: _largest(f"max_pool{n}d_with_indices", _max_pool, f"MaxPool{n}DWithIndicesBackward0") for n in (2, 3)}
+ADAPTIVE_MAX_POOL = {n: _largest(f"adaptive_max_pool{n}d", _adaptive_max_pool, f"AdaptiveMaxPool{n}DBackward0") for n in (2, 3)}
+AVG_POOL          = {n: _mean(f"avg_pool{n}d", f"AvgPool{n}DBackward0") for n in (2, 3)}
+ADAPTIVE_AVG_POOL = {n: _mean(f"adaptive_avg_pool{n}d", f"AdaptiveAvgPool{n}DBackward0") for n in (2, 3)}
+avg_pool          = AVG_POOL[2]
 max_unpool        = Op("max_unpool2d", _put, LINEAR, args="input indices", node="MaxUnpool2DBackward0", x=lambda g, indices: max_take(g, indices), indices=None)
 max_take          = Op("max_pool_take", _take, LINEAR, args="input indices", x=lambda g, x_shape, indices: max_unpool(g, indices, x_shape[2:]), indices=None)
-avg_pool          = Op("avg_pool2d", _average, LINEAR, node="AvgPool2DBackward0", x=lambda g, rows, columns: avg_pool(g, rows.T, columns.T))
-adaptive_avg_pool = Op("adaptive_avg_pool2d", _average, LINEAR, node="AdaptiveAvgPool2DBackward0", x=lambda g, rows, columns: avg_pool(g, rows.T, columns.T))
 # fmt: on

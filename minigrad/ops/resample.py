@@ -1,7 +1,8 @@
-"""Rows: cells copied to other places along the last dimensions. Padding by reflection, repetition or wrapping; nearest-neighbour enlargement.
+"""Rows: each new cell of the last dimensions is a sum of a few old ones. Padding, and enlarging or shrinking images.
 
-What lives here: one computation under PyTorch's several names: `places` holds, for each of the last dimensions, which old cell each new cell
-copies (a tuple of index arrays). What does not: how `places` comes about (nn/functional).
+What lives here: one computation under PyTorch's several names. `maps` has, for each of the last dimensions, (places, weights): the old cells
+that each new one sums, an index array (k, new size), and the weight of each, an array of that shape, or None for a plain copy (k = 1).
+What does not: how `maps` comes about (nn/functional).
 """
 # ruff: noqa: E501  (a row is one line)
 import numpy as np
@@ -9,34 +10,44 @@ import numpy as np
 from ..core.op import LINEAR, Op
 
 
-def _copy_cells(x, places):
-    return x[(..., *np.ix_(*places))]
+def _sum_cells(x, maps):
+    for axis, (places, weights) in enumerate(maps, x.ndim - len(maps)):
+        if weights is None:
+            x = x.take(places[0], axis)
+        else:
+            along = (-1, *[1] * (x.ndim - axis - 1))
+            weights = weights.astype(x.dtype, copy=False)
+            x = sum(x.take(place, axis) * w.reshape(along) for place, w in zip(places, weights, strict=True))
+    return x
 
 
-def _add_cells(g, places, size):
-    """The transpose: a cell that was copied several times gets the sum. One dimension after the other."""
-    for i, (place, n) in enumerate(zip(places, size, strict=True)):
-        axis = g.ndim - len(places) + i
+def _spread_cells(g, maps, size):
+    """The transpose: each old cell gets the sum over the new ones that it is part of. One dimension after the other."""
+    for axis, ((places, weights), n) in enumerate(zip(maps, size, strict=True), g.ndim - len(maps)):
+        along = (-1, *[1] * (g.ndim - axis - 1))
         out = np.zeros((*g.shape[:axis], n, *g.shape[axis + 1 :]), g.dtype)
-        np.add.at(out, (*[slice(None)] * axis, place), g)
+        for k, place in enumerate(places):
+            part = g if weights is None else g * weights[k].astype(g.dtype, copy=False).reshape(along)
+            np.add.at(out, (*[slice(None)] * axis, place), part)
         g = out
     return g
 
 
 def _row(name, node):
-    return Op(name, _copy_cells, LINEAR, node=node, x=lambda g, x_shape, places: add_cells(g, places, x_shape[len(x_shape) - len(places) :]))
+    return Op(name, _sum_cells, LINEAR, node=node, x=lambda g, x_shape, maps: spread_cells(g, maps, x_shape[len(x_shape) - len(maps) :]))
 
 
-add_cells = Op("upsample_nearest_backward", _add_cells, LINEAR, args="grad_output", g_out=lambda g, places: ROWS["nearest", 2](g, places))
-ROWS = {
-    ("reflect", 1): _row("reflection_pad1d", "ReflectionPad1DBackward0"),
-    ("reflect", 2): _row("reflection_pad2d", "ReflectionPad2DBackward0"),
-    ("replicate", 1): _row("replication_pad1d", "ReplicationPad1DBackward0"),
-    ("replicate", 2): _row("replication_pad2d", "ReplicationPad2DBackward0"),
-    ("circular", 1): _row("circular_pad1d", "CopySlices"),  # PyTorch writes into a larger tensor
-    ("circular", 2): _row("circular_pad2d", "CopySlices"),
-    ("nearest", 1): _row("upsample_nearest1d", "UpsampleNearest1DBackward0"),
-    ("nearest", 2): _row("upsample_nearest2d", "UpsampleNearest2DBackward0"),
+spread_cells = Op("resample_backward", _spread_cells, LINEAR, args="grad_output", g_out=lambda g, maps: ROWS["nearest", 2](g, maps))
+_NAMES = {"reflect": ("reflection_pad", "ReflectionPad"), "replicate": ("replication_pad", "ReplicationPad"),
+          "nearest": ("upsample_nearest", "UpsampleNearest"), "nearest-exact": ("_upsample_nearest_exact", "UpsampleNearestExact")}  # fmt: skip
+ROWS = {(mode, n): _row(f"{name}{n}d", f"{node}{n}DBackward0") for mode, (name, node) in _NAMES.items() for n in (1, 2, 3)}
+ROWS |= {("circular", n): _row(f"circular_pad{n}d", "CopySlices") for n in (1, 2, 3)}  # PyTorch writes into a larger tensor
+ROWS |= {
+    (mode, n): _row(f"upsample_{mode}{n}d", f"Upsample{mode.capitalize()}{n}DBackward0")
+    for mode, n in (("linear", 1), ("bilinear", 2), ("bicubic", 2), ("trilinear", 3))
+}
+ROWS |= {
+    (f"{mode} antialias", 2): _row(f"_upsample_{mode}2d_aa", f"Upsample{mode.capitalize()}2DAaBackward0") for mode in ("bilinear", "bicubic")
 }
 
 

@@ -29,6 +29,10 @@ def _check_optimizer(optimizer: Any) -> None:
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
 
 
+def _step_of(optimizer: Optimizer) -> Any:
+    return getattr(optimizer.step, "__func__", optimizer.step)
+
+
 class LRScheduler:
     """Base class. Constructing a scheduler sets the rate of epoch 0; call `step()` once after each epoch of `optimizer.step()` calls.
 
@@ -54,6 +58,7 @@ class LRScheduler:
                 )
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch
+        optimizer._step_when_scheduled = _step_of(optimizer)
         self._initial_step()
 
     def _initial_step(self) -> None:
@@ -73,7 +78,15 @@ class LRScheduler:
 
     def step(self, epoch: int | None = None) -> None:
         """Go to the next epoch and set the rates."""
-        if self._step_count == 1 and not getattr(self.optimizer, "_opt_called", False):
+        if self._step_count == 1 and _step_of(self.optimizer) is not getattr(self.optimizer, "_step_when_scheduled", None):
+            warnings.warn(
+                "Seems like `optimizer.step()` has been overridden after learning rate scheduler initialization. Please, make sure to call "
+                "`optimizer.step()` before `lr_scheduler.step()`. See more details at "
+                "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate",
+                UserWarning,
+                stacklevel=2,
+            )
+        elif self._step_count == 1 and not getattr(self.optimizer, "_opt_called", False):
             warnings.warn(
                 "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you should call them in the "
                 "opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to do this will result in PyTorch skipping the "

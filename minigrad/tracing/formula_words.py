@@ -115,14 +115,17 @@ WORDS: dict[tuple[str, str], str] = {
     ("conv_weight", "x"): "what comes from outside convolved with g",
     **{(f"{kind}_pad{n}d", "x"): "g, with the gradients of copied cells added to their originals"
        for kind in ("reflection", "replication", "circular") for n in (1, 2, 3)},
-    **{(f"upsample_nearest{n}d", "x"): "g summed over the copies of each cell" for n in (1, 2)},
-    ("upsample_nearest_backward", "g_out"): "g copied to the cells that were summed",
-    ("max_pool2d_with_indices", "x"): "g at the place of each window's maximum, else 0",
-    ("adaptive_max_pool2d", "x"): "g at the place of each window's maximum, else 0",
+    **{(f"{name}{n}d", "x"): "g summed over the copies of each cell"
+       for name in ("upsample_nearest", "_upsample_nearest_exact") for n in (1, 2, 3)},
+    **{(f"{name}", "x"): "g summed over the new cells that each old one is part of, with its weights"
+       for name in ("upsample_linear1d", "upsample_bilinear2d", "upsample_bicubic2d", "upsample_trilinear3d",
+                    "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa")},
+    ("resample_backward", "g_out"): "g read at the cells that were summed",
+    **{(name, "x"): "g at the place of each window's maximum, else 0"
+       for n in (2, 3) for name in (f"max_pool{n}d_with_indices", f"adaptive_max_pool{n}d")},
     ("max_unpool2d", "x"): "g read at the places that were filled",
     ("max_pool_take", "x"): "g at the places that were read, else 0",
-    ("avg_pool2d", "x"): "g divided by each window's size, spread over it",
-    ("adaptive_avg_pool2d", "x"): "g divided by each window's size, spread over it",
+    **{(f"{kind}avg_pool{n}d", "x"): "g divided by each window's size, spread over it" for kind in ("", "adaptive_") for n in (2, 3)},
     ("embedding", "weight"): "g added to the rows that were looked up",
     ("embedding_dense_backward", "g_out"): "g read at the rows that were looked up",
     # losses
@@ -146,8 +149,8 @@ WORDS: dict[tuple[str, str], str] = {
 HELPERS = """
 _rule( _back( put( put_back( even( share( over_square( moments( others( with_dims( var_slope( times( wide( pull( replay( inside(
 first( missing( unchanged( squeeze_dims( transpose( flip( rot90( index_fill( scatter_value( index_add( put_along_dim(
-take_along_dim( scatter_add( normalized( isfinite( backward( conv_transpose( conv_weight( add_cells( max_unpool( max_take(
-avg_pool( normal_cdf( negative_slope embedding_backward( nll_backward( nll(
+take_along_dim( scatter_add( normalized( isfinite( backward( conv_transpose( conv_weight( spread_cells( max_unpool( max_take(
+avg_pool( _transposed( normal_cdf( negative_slope embedding_backward( nll_backward( nll(
 """.split()
 
 

@@ -5,10 +5,10 @@ import pytest
 
 import minigrad
 
-from .reference import cases, record
+from .reference import cases, programs, record
 from .reference.make import FILES, stored
 
-LAYERS, LOSSES = stored("layers"), stored("losses")
+LAYERS, LOSSES, PROGRAMS = stored("layers"), stored("losses"), stored("programs")
 
 
 def agree(mine, theirs, tolerance):
@@ -26,8 +26,14 @@ def test_loss(case):
     agree(record.layer(minigrad, case), LOSSES[case.name], 1e-9)
 
 
+@pytest.mark.parametrize("name", programs.PROGRAMS)
+def test_program(name):
+    agree(record.program(minigrad, programs.PROGRAMS[name]), PROGRAMS[name], 1e-9)
+
+
 def test_the_stored_answers_are_those_of_the_cases():
     assert LAYERS.keys() == {case.name for case in cases.LAYERS} and len(LAYERS) == len(cases.LAYERS)
+    assert PROGRAMS.keys() == programs.PROGRAMS.keys()
     assert LOSSES.keys() == {case.name for case in cases.LOSSES} and len(LOSSES) == len(cases.LOSSES)
 
 

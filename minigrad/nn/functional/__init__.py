@@ -35,7 +35,7 @@ from .attention import scaled_dot_product_attention
 from .conv import conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, fold, pad, unfold
 from .distance import cosine_similarity, normalize, pairwise_distance
 from .dropout import alpha_dropout, dropout, dropout1d, dropout2d
-from .image import interpolate, pixel_shuffle, pixel_unshuffle
+from .image import interpolate, pixel_shuffle, pixel_unshuffle, upsample, upsample_bilinear, upsample_nearest
 from .linear import bilinear, embedding, linear, one_hot
 from .loss import (
     binary_cross_entropy,
@@ -59,14 +59,22 @@ from .norm import batch_norm, group_norm, instance_norm, layer_norm, local_respo
 from .pooling import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
     adaptive_max_pool1d,
     adaptive_max_pool2d,
+    adaptive_max_pool3d,
     avg_pool1d,
     avg_pool2d,
+    avg_pool3d,
+    lp_pool1d,
     lp_pool2d,
+    lp_pool3d,
     max_pool1d,
     max_pool2d,
+    max_pool3d,
+    max_unpool1d,
     max_unpool2d,
+    max_unpool3d,
 )  # fmt: skip
 
 __all__ = [name for name in dir() if not name.startswith("_")]

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core import dtypes
+from ...core import dtypes, errors
 from ...ops.reduce import mean, sum
 from ...tensors.tensor import Tensor
 
@@ -46,6 +46,14 @@ def promoted(*tensors: Tensor) -> list[Tensor]:
     """The tensors in their common dtype."""
     common = dtypes.result_type(*tensors)
     return [t if t.array.dtype is common.numpy else t.to(common) for t in tensors]
+
+
+def broadcast_shape(*tensors: Tensor) -> tuple[int, ...]:
+    """The shape that the tensors have together. Raises PyTorch's RuntimeError if they do not fit."""
+    try:
+        return np.broadcast_shapes(*[t.array.shape for t in tensors])
+    except ValueError as e:
+        raise errors.broadcast([t.array for t in tensors], e) from None
 
 
 def several(value: Any, n: int, name: str) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ import numpy as np
 from ...core import errors
 from ...ops import convolution as rows
 from ...ops.resample import ROWS
-from ...ops.shape import slice_, unsqueeze
+from ...ops.shape import slice_, unsqueeze, wrap_dim
 from ...tensors.tensor import Tensor
 from ._arguments import several
 
@@ -48,11 +48,37 @@ def _batched(n: int, name: str, input: Tensor) -> tuple[Tensor, bool]:
     raise RuntimeError(f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {name}, but got input of size: {list(input.shape)}")
 
 
-def _check(input: Tensor, weight: Tensor, bias: Tensor | None, groups: int, channels: int, out_channels: int) -> None:
+def _options(n: int, weight: Tensor, groups: int, **options: Any) -> list[tuple[int, ...]]:
+    """The options, one number per spatial dimension; raises PyTorch's errors about impossible ones."""
+    if groups <= 0:
+        raise RuntimeError("non-positive groups is not supported")
+    found = [several(value, n, name) for name, value in options.items()]
+    if weight.ndim != n + 2:
+        raise RuntimeError(
+            f"expected stride to be a single integer value or a list of {weight.ndim - 2} values to match the convolution dimensions, but "
+            f"got stride={list(found[0])}"
+        )
+    for name, value in zip(options, found, strict=True):
+        if name == "padding" and min(value) < 0:
+            raise RuntimeError("negative padding is not supported")
+        if name == "stride" and min(value) <= 0:
+            raise RuntimeError("non-positive stride is not supported")
+        if name == "dilation" and min(value) <= 0:
+            raise RuntimeError(f"dilation should be greater than zero, but got {list(value)}")
+    if weight.shape[0] < groups:
+        what = f"at least {groups} at dimension 0, but got weight of size {list(weight.shape)} instead"
+        raise RuntimeError(f"Given groups={groups}, expected weight to be {what}")
+    if weight.shape[0] % groups:
+        what = f"divisible by {groups} at dimension 0, but got weight of size [{list(weight.shape)}] instead"
+        raise RuntimeError(f"Given groups={groups}, expected weight to be {what}")
+    return found
+
+
+def _check(input: Tensor, weight: Tensor, bias: Tensor | None, groups: int, channels: int, out_channels: int, given: str) -> None:
     if input.shape[1] != channels:
         raise RuntimeError(
             errors.explain(
-                f"Given groups={groups}, weight of size {list(weight.shape)}, expected input{list(input.shape)} to have {channels} "
+                f"Given {given}, weight of size {list(weight.shape)}, expected input{list(input.shape)} to have {channels} "
                 f"channels, but got {input.shape[1]} channels instead",
                 "Channels are dimension 1 of a batch of images (N, C, H, W).",
                 instead=f"a layer with in_channels={input.shape[1]}, or permute the image's dimensions if channels come last.",
@@ -60,16 +86,16 @@ def _check(input: Tensor, weight: Tensor, bias: Tensor | None, groups: int, chan
         )
     if bias is not None and tuple(bias.shape) != (out_channels,):
         raise RuntimeError(
-            f"Given weight of size {list(weight.shape)}, expected bias to be 1-dimensional with {out_channels} elements, but got bias of "
-            f"size {list(bias.shape)} instead"
+            f"Given {'' if given[0] == 'g' else given + ', '}weight of size {list(weight.shape)}, expected bias to be 1-dimensional with "
+            f"{out_channels} elements, but got bias of size {list(bias.shape)} instead"
         )
 
 
 def _convolve(n, input, weight, bias, stride, padding, dilation, groups):
     input, batched = _batched(n, f"conv{n}d", input)
-    stride, dilation = several(stride, n, "stride"), several(dilation, n, "dilation")
+    stride, dilation = _options(n, weight, groups, stride=stride, dilation=dilation)
     kernel = weight.shape[2:]
-    _check(input, weight, bias, groups, weight.shape[1] * groups, weight.shape[0])
+    _check(input, weight, bias, groups, weight.shape[1] * groups, weight.shape[0], f"groups={groups}")
     if isinstance(padding, str):
         if padding == "valid":
             padding = (0,) * n
@@ -83,7 +109,7 @@ def _convolve(n, input, weight, bias, stride, padding, dilation, groups):
                 input = pad(input, [m for e in reversed(extra) for m in (0, e)])
         else:
             raise RuntimeError(f"Invalid padding string: '{padding}'")
-    padding = several(padding, n, "padding")
+    (padding,) = _options(n, weight, groups, padding=padding)
     size = [m + 2 * p for m, p in zip(input.shape[2:], padding, strict=True)]
     reach = [d * (k - 1) + 1 for d, k in zip(dilation, kernel, strict=True)]
     if any(r > m for r, m in zip(reach, size, strict=True)):
@@ -111,13 +137,17 @@ def conv_transpose2d(input, weight, bias=None, stride=1, padding=0, output_paddi
     return _transpose(2, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
+def conv_transpose3d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1) -> Tensor:
+    """As conv_transpose2d, with three spatial dimensions."""
+    return _transpose(3, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
 def _transpose(n, input, weight, bias, stride, padding, output_padding, groups, dilation):
     input, batched = _batched(n, f"conv_transpose{n}d", input)
-    options = (stride, padding, output_padding, dilation)
-    stride, padding, more, dilation = (
-        several(v, n, name) for v, name in zip(options, ("stride", "padding", "output_padding", "dilation"), strict=True)
+    stride, padding, more, dilation = _options(
+        n, weight, groups, stride=stride, padding=padding, output_padding=output_padding, dilation=dilation
     )
-    _check(input, weight, bias, groups, weight.shape[0], weight.shape[1] * groups)
+    _check(input, weight, bias, groups, weight.shape[0], weight.shape[1] * groups, "transposed=1")
     for m, s, d in zip(more, stride, dilation, strict=True):
         if m >= max(s, d):
             raise RuntimeError(
@@ -129,27 +159,80 @@ def _transpose(n, input, weight, bias, stride, padding, output_padding, groups, 
         (m - 1) * s - 2 * p + d * (k - 1) + o + 1
         for m, s, p, d, k, o in zip(input.shape[2:], stride, padding, dilation, kernel, more, strict=True)
     ])  # fmt: skip
+    if min(size) < 1:
+        before, after = (" x ".join(map(str, s)) for s in (input.shape[2:], size))
+        raise RuntimeError(
+            f"Given input size per channel: ({before}). Calculated output size per channel: ({after}). Output size is too small"
+        )
+    positions = rows.out_size(size, kernel, stride, padding, dilation)
+    if positions != tuple(input.shape[2:]):  # output_padding beyond the stride: as if the input went on with zeros
+        extra = [p - m for p, m in zip(positions, input.shape[2:], strict=True)]
+        input = pad(input, [p for e in reversed(extra) for p in (0, e)])
     out = rows.conv_transpose(input, weight, size, stride, padding, dilation, groups)
     if bias is not None:
         out = out + bias.reshape((-1,) + (1,) * n)
     return out if batched else out.squeeze(0)
 
 
+def _window(kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> list[tuple[int, ...]]:
+    """What unfold and fold have in common: the options as pairs, and the errors about them."""
+    given = {"kernel_size": kernel_size, "dilation": dilation, "padding": padding, "stride": stride}
+    found = [several(value, 2, name) for name, value in given.items()]
+    for name, (h, w) in zip(given, found, strict=True):
+        short = {"kernel_size": "kernel", "padding": "pad"}.get(name, name)
+        if min(h, w) < (name != "padding"):
+            what = "be non-negative" if name == "padding" else "be greater than zero"
+            raise RuntimeError(f"{name.replace('_', ' ')} should {what}, but got {short}_height: {h} {short}_width: {w}")
+    return found
+
+
 def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
-    """Every window as a column: (N, C, H, W) -> (N, C * kH * kW, windows)."""
+    """Every window as a column: (N, C, H, W) -> (N, C * kH * kW, windows). Raises RuntimeError where no window fits."""
+    kernel, dilation, padding, stride = _window(kernel_size, dilation, padding, stride)
+    if input.ndim < 2:
+        wrap_dim(1, input.ndim)
+    if input.ndim not in (3, 4) or 0 in input.shape[input.ndim - 3 :]:
+        raise RuntimeError(
+            "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: "
+            f"{list(input.shape)}"
+        )
     input, batched = _batched(2, "unfold", input)
-    kernel, dilation, padding, stride = (several(v, 2, "size") for v in (kernel_size, dilation, padding, stride))
+    blocks = rows.out_size(input.shape[2:], kernel, stride, padding, dilation)
+    if min(blocks) < 1:
+        raise RuntimeError(
+            f"Given input with spatial size {tuple(input.shape[2:])}, kernel_size={kernel}, dilation={dilation}, padding={padding}, "
+            f"calculated shape of the array of sliding blocks as {blocks}, but its components must be at least one."
+        )
     out = rows.im2col(input, kernel, stride, padding, dilation)
     return out if batched else out.squeeze(0)
 
 
 def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
-    """The transpose of unfold: columns are added up where their windows overlap. (N, C * kH * kW, windows) -> (N, C, H, W)."""
+    """The transpose of unfold: columns are added up where their windows overlap. (N, C * kH * kW, windows) -> (N, C, H, W).
+    Raises RuntimeError for sizes that do not fit."""
+    size = several(output_size, 2, "output_size")
+    kernel, dilation, padding, stride = _window(kernel_size, dilation, padding, stride)
+    if input.ndim not in (2, 3) or 0 in input.shape[input.ndim - 2 :]:
+        raise RuntimeError(
+            "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for input, but got: "
+            f"{list(input.shape)}"
+        )
     batched = input.ndim == 3
     if not batched:
         input = unsqueeze(input, 0)
-    size, kernel, dilation, padding, stride = (several(v, 2, "size") for v in (output_size, kernel_size, dilation, padding, stride))
-    channels = input.shape[1] // (kernel[0] * kernel[1])
+    channels, rest = divmod(input.shape[1], kernel[0] * kernel[1])
+    if rest:
+        raise RuntimeError(
+            "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
+            f"input.size(1)={input.shape[1]} and kernel_size={kernel}."
+        )
+    blocks = rows.out_size(size, kernel, stride, padding, dilation)
+    if blocks[0] * blocks[1] != input.shape[2] or min(blocks) < 0:
+        raise RuntimeError(
+            f"Given output_size={size}, kernel_size={kernel}, dilation={dilation}, padding={padding}, stride={stride}, expected size of "
+            "input's dimension 2 to match the calculated number of sliding blocks "
+            f"{blocks[0]} * {blocks[1]} = {blocks[0] * blocks[1]}, but got input.size(2)={input.shape[2]}."
+        )
     out = rows.col2im(input, channels, size, kernel, stride, padding, dilation)
     return out if batched else out.squeeze(0)
 
@@ -172,7 +255,11 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
         return _pad_constant(input, pairs, 0 if value is None else value)
     if mode not in ("reflect", "replicate", "circular"):
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
-    places: list[np.ndarray] = []
+    if not (1 <= len(pairs) <= 3 and input.ndim - len(pairs) in (1, 2)):
+        raise NotImplementedError(
+            "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
+        )
+    maps: list[tuple[np.ndarray, None]] = []
     for i, (before, after) in enumerate(pairs):
         dim = input.ndim - 1 - i
         n = input.shape[dim]
@@ -189,8 +276,8 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
             along = np.where(along >= n, 2 * (n - 1) - along, along)
         else:
             along = np.clip(along, 0, n - 1) if mode == "replicate" else along % n
-        places.insert(0, along)
-    return ROWS[mode, min(len(places), 2)](input, tuple(places))
+        maps.insert(0, (along[None], None))
+    return ROWS[mode, len(maps)](input, tuple(maps))
 
 
 def _pad_constant(input: Tensor, pairs: list[tuple[int, int]], value: float) -> Tensor:
@@ -207,4 +294,4 @@ def _pad_constant(input: Tensor, pairs: list[tuple[int, int]], value: float) -> 
     return rows.constant_pad(input, tuple(shape), tuple(key), value)
 
 
-__all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "fold", "pad", "unfold"]
+__all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "fold", "pad", "unfold"]

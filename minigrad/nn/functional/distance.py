@@ -1,9 +1,7 @@
 """Lengths, distances and angles between vectors."""
 
-import numpy as np
-
 from ...tensors.tensor import Tensor
-from ._arguments import promoted
+from ._arguments import broadcast_shape, promoted
 
 
 def _length(x: Tensor, p: float, dim: int, keepdim: bool) -> Tensor:
@@ -21,7 +19,7 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors along `dim`; lengths below eps count as eps."""
     x1, x2 = promoted(x1, x2)
-    shape = np.broadcast_shapes(x1.shape, x2.shape)
+    shape = broadcast_shape(x1, x2)
     x1, x2 = x1.expand(*shape), x2.expand(*shape)
     one, two = (x / _length(x, 2, dim, True).clamp(min=eps) for x in (x1, x2))
     return (one * two).sum(dim)

@@ -13,9 +13,9 @@ from ...core import errors
 from ...ops import losses, neural
 from ...ops.shape import expand
 from ...tensors.tensor import Tensor
-from ._arguments import check_floating, check_mean, check_reduction, constant, kind_of, promoted, reduce
+from ._arguments import broadcast_shape, check_floating, check_mean, check_reduction, constant, kind_of, promoted, reduce
 from .activation import logsigmoid
-from .distance import cosine_similarity, pairwise_distance
+from .distance import pairwise_distance
 
 
 def _pair(input: Tensor, target: Tensor) -> list[Tensor]:
@@ -26,10 +26,7 @@ def _pair(input: Tensor, target: Tensor) -> list[Tensor]:
             "incorrect results due to broadcasting. Please ensure they have the same size.",
             stacklevel=3,
         )
-        try:
-            shape = np.broadcast_shapes(input.shape, target.shape)
-        except ValueError as e:
-            raise errors.broadcast([input.array, target.array], e) from None
+        shape = broadcast_shape(input, target)
         input, target = (x if x.shape == shape else expand(x, shape) for x in (input, target))
     return promoted(input, target)
 
@@ -333,7 +330,15 @@ def cosine_embedding_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, size_average=None, reduce=None, reduction: str = "mean"
 ) -> Tensor:
     """1 - cos for pairs with target 1, max(0, cos - margin) for those with -1."""
-    cos = cosine_similarity(input1, input2, dim=-1)
+    if target.ndim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if not input1.ndim == input2.ndim == target.ndim + 1:
+        raise RuntimeError(
+            f"{target.ndim}D target tensor expects {target.ndim + 1}D input tensors, but found inputs with sizes {list(input1.shape)} and "
+            f"{list(input2.shape)}."
+        )
+    squares = ((input1 * input1).sum(-1) + 1e-12) * ((input2 * input2).sum(-1) + 1e-12)
+    cos = (input1 * input2).sum(-1) / squares.sqrt()
     zero = constant(np.zeros((), cos.array.dtype))
     return _reduce((1 - cos).where(target == 1, zero) + (cos - margin).clamp(min=0).where(target == -1, zero), reduction)
 
@@ -343,6 +348,11 @@ def triplet_margin_loss(
     size_average=None, reduce=None, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """max(0, d(anchor, positive) - d(anchor, negative) + margin)."""
+    if not anchor.ndim == positive.ndim == negative.ndim:
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: anchor "
+            f"{anchor.ndim}D, positive {positive.ndim}D, and negative {negative.ndim}D inputs"
+        )
     near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = far.minimum(pairwise_distance(positive, negative, p, eps))

@@ -1,5 +1,6 @@
 """Normalisation: mean 0 and variance 1 over a batch, a layer, a group. The derivatives are in ops/normalization.py."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -113,6 +114,17 @@ def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bia
     if input.ndim < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
     n, channels = input.shape[:2]
+    if num_groups and n * channels // num_groups * math.prod(input.shape[2:]) == 1:
+        size = [n * channels // num_groups, num_groups, *input.shape[2:]]
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {size}")
+    if num_groups <= 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
+    for name, p in (("weight", weight), ("bias", bias)):
+        if p is not None and tuple(p.shape) != (channels,):
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of shape {list(p.shape)} "
+                f"and input of shape {list(input.shape)}"
+            )
     if channels % num_groups:
         raise RuntimeError(
             f"Expected number of channels in input to be divisible by num_groups, but got input of shape {list(input.shape)} and "

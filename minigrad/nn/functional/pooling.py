@@ -1,6 +1,9 @@
 """Pooling: the largest or mean value of each window. 1-d pooling is 2-d pooling of an image with one row, as in PyTorch."""
 
+import math
 from typing import Any
+
+import numpy as np
 
 from ...ops import pooling as rows
 from ...ops.convolution import out_size
@@ -10,12 +13,32 @@ from ...tensors.tensor import Tensor
 from ._arguments import check_mean, several
 
 
-def _batched(n: int, input: Tensor) -> tuple[Tensor, bool]:
+def _batched(name: str, n: int, input: Tensor) -> tuple[Tensor, bool]:
     """Samples in front, or the error for a wrong number of dimensions."""
     if input.ndim not in (n + 1, n + 2):
+        if name == "max_pool1d":
+            raise RuntimeError(
+                f"{name}: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:{list(input.shape)}"
+            )
         if n == 1:
-            raise RuntimeError(f"Expected 2D or 3D (batch mode) tensor for input, but got: {list(input.shape)}")
-        raise RuntimeError("non-empty 3D or 4D (batch mode) tensor expected for input")
+            raise RuntimeError(
+                f"Expected 2 to 3 dimensions, but got {input.ndim}-dimensional tensor for argument #1 'self' (while checking arguments for "
+                f"{name})"
+            )
+        if name.startswith("adaptive"):
+            colon = ":" * ("max" in name)
+            raise RuntimeError(f"{name}(): Expected {n + 1}D or {n + 2}D tensor, but got{colon} {list(input.shape)}")
+        raise RuntimeError(f"non-empty {n + 1}D or {n + 2}D (batch mode) tensor expected for input")
+    if 0 in input.shape[input.ndim - n - 1 :]:
+        if name.startswith("adaptive"):
+            empty = next(i for i, m in enumerate(input.shape) if m == 0 and i >= input.ndim - n - 1)
+            raise RuntimeError(
+                f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {list(input.shape)} with "
+                f"dimension {empty} being empty"
+            )
+        raise RuntimeError(
+            f"Expected {n + 1}D or {n + 2}D (batch mode) tensor with optional 0 dim batch size for input, but got:{list(input.shape)}"
+        )
     return (input, True) if input.ndim == n + 2 else (unsqueeze(input, 0), False)
 
 
@@ -26,19 +49,62 @@ def _check_out(input: Tensor, out: tuple[int, ...]) -> None:
         raise RuntimeError(f"Given input size: ({before}). Calculated output size: ({after}). Output size is too small")
 
 
-def _max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode):
-    input, batched = _batched(2, input)
-    kernel, padding, dilation = several(kernel_size, 2, "kernel_size"), several(padding, 2, "padding"), several(dilation, 2, "dilation")
-    stride = kernel if stride is None or stride == [] else several(stride, 2, "stride")
-    for p, k in zip(padding, kernel, strict=True):
-        if p > k // 2:
-            raise RuntimeError(
-                f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={dilation[0]}"
-            )
+def _windows(name: str, n: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any = 1) -> tuple[tuple[int, ...], ...]:
+    """Kernel, stride, padding and dilation, a number for each of n dimensions. Raises PyTorch's errors about them."""
+    given = {"kernel_size": kernel_size, "stride": stride, "padding": padding, "dilation": dilation}
+    if stride is None or stride in ([], ()):
+        given["stride"] = kernel_size
+    for what, value in given.items():
+        if not isinstance(value, (int, np.integer)) and len(value) not in (1, n):
+            may = {"stride": "either be omitted, a single int", "padding": "be a single int"}.get(what, "either be a single int")
+            raise RuntimeError(f"{name}: {what} must {may}, or a tuple of {_NUMBERS[n]} ints")
+    kernel, stride, padding, dilation = (several(value, n, what) for what, value in given.items())
+    if n == 1 and name[0] == "m":
+        for what, value in (("kernel_size", kernel), ("stride", stride), ("dilation", dilation)):
+            if value[0] < 1:
+                raise RuntimeError(f"{name}() {what} must be greater than zero, but got {value[0]}")
+        if padding[0] < 0:
+            raise RuntimeError(f"{name}() padding must be non-negative, but got {padding[0]}")
+        if padding[0] > kernel[0] // 2:
+            half = f"got padding={padding[0]} and kernel_size={kernel[0]}"
+            raise RuntimeError(f"{name}() padding should be at most half of kernel size, but {half}")
+        return kernel, stride, padding, dilation
+    letters = "TDHW"[4 - n :] if n < 3 else "THW"
+    for what, value in (("stride", stride), ("kernel size", kernel), ("dilation", dilation)):
+        if min(value) < 1:
+            if what == "stride":
+                raise RuntimeError("stride should not be zero")
+            short = "k" if what == "kernel size" else "dilation"
+            which = [f"{short}{d}: {v}" for d, v in zip(letters, value, strict=True)]
+            raise RuntimeError(f"{what} should be greater than zero, but got {', '.join(which) if short == 'k' else ' '.join(which)}")
+    for p, k, d in zip(padding, kernel, dilation, strict=True):
+        if p < 0:
+            raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
+        if p > (d * (k - 1) + 1) // 2:
+            raise RuntimeError(f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={d}")
+    return kernel, stride, padding, dilation
+
+
+_NUMBERS = {1: "one", 2: "two", 3: "three"}
+
+
+def _max_pool(n, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices):
+    input, batched = _batched(f"max_pool{n}d", n, input)
+    windows = _windows(f"max_pool{n}d", n, kernel_size, stride, padding, dilation)
     size = rows.ceil_size if ceil_mode else out_size
-    _check_out(input, size(input.shape[2:], kernel, stride, padding, dilation))
-    out, indices = rows.max_pool(input, kernel, stride, padding, dilation, ceil_mode)
-    return (out, indices) if batched else (out.squeeze(0), indices.squeeze(0))
+    _check_out(input, size(input.shape[2:], *windows))
+    out, indices = rows.MAX_POOL[n](input, *windows, ceil_mode)
+    if not batched:
+        out, indices = out.squeeze(0), indices.squeeze(0)
+    return (out, indices) if return_indices else out
+
+
+def max_pool3d(
+    input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:  # fmt: skip
+    """The largest value of each window. (N, C, D, H, W) or (C, D, H, W)."""
+    return _max_pool(3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
 def max_pool2d(
@@ -52,8 +118,7 @@ def max_pool2d(
     ceil_mode       also windows that stick out at the end
     return_indices  also where the winners lie in the flattened image
     """
-    out, indices = _max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
-    return (out, indices) if return_indices else out
+    return _max_pool(2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
 def max_pool1d(
@@ -61,10 +126,12 @@ def max_pool1d(
     return_indices: bool = False,
 ) -> Any:  # fmt: skip
     """The largest value of each window. (N, C, L) or (C, L)."""
-    _batched(1, input)
-    kernel, padding, dilation = (several(v, 1, "size") for v in (kernel_size, padding, dilation))
-    stride = kernel if stride is None or stride == [] else several(stride, 1, "stride")
-    out, indices = _max_pool2d(_as_image(input), (1, *kernel), (1, *stride), (0, *padding), (1, *dilation), ceil_mode)
+    _batched("max_pool1d", 1, input)
+    kernel, stride, padding, dilation = _windows("max_pool1d", 1, kernel_size, stride, padding, dilation)
+    size = (rows.ceil_size if ceil_mode else out_size)(input.shape[-1:], kernel, stride, padding, dilation)
+    if size[0] < 1:
+        raise RuntimeError(f"max_pool1d() Invalid computed output size: {size[0]}")
+    out, indices = _max_pool(2, _as_image(input), (1, *kernel), (1, *stride), (0, *padding), (1, *dilation), ceil_mode, True)
     return (out.squeeze(-2), indices.squeeze(-2)) if return_indices else out.squeeze(-2)
 
 
@@ -79,107 +146,165 @@ def _mean_matrix(n, kernel, stride, padding, out, dtype, count_include_pad):
     return rows.averages(n, bounds, dtype, counts)
 
 
-def avg_pool2d(
-    input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True,
-    divisor_override: int | None = None,
-) -> Tensor:  # fmt: skip
-    """The mean of each window. count_include_pad: padded zeros count. divisor_override: divide the sum by this instead."""
-    if input.ndim < 3:
+def _avg_pool(n, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+    if n == 2 and input.ndim < 3:
         wrap_dim(-3, input.ndim)
-    input, batched = _batched(2, input)
-    kernel, padding = several(kernel_size, 2, "kernel_size"), several(padding, 2, "padding")
-    stride = kernel if stride is None or stride == [] else several(stride, 2, "stride")
-    for p, k in zip(padding, kernel, strict=True):
-        if p > k // 2:
-            raise RuntimeError(f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation=1")
+    input, batched = _batched(f"avg_pool{n}d", n, input)
+    kernel, stride, padding, dilation = _windows(f"avg_pool{n}d", n, kernel_size, stride, padding)
     if divisor_override == 0:
         raise RuntimeError("divisor must be not zero")
     size = rows.ceil_size if ceil_mode else out_size
-    out = size(input.shape[2:], kernel, stride, padding, (1, 1))
+    out = size(input.shape[2:], kernel, stride, padding, dilation)
     _check_out(input, out)
     dtype = input.array.dtype
     matrices = [_mean_matrix(*along, dtype, count_include_pad) for along in zip(input.shape[2:], kernel, stride, padding, out, strict=True)]
     if divisor_override is not None:
         matrices = [(m != 0).astype(dtype) for m in matrices]
         matrices[0] /= divisor_override
-    result = rows.avg_pool(input, *matrices)
+    result = rows.AVG_POOL[n](input, tuple(matrices))
     return result if batched else result.squeeze(0)
+
+
+def avg_pool3d(
+    input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:  # fmt: skip
+    """The mean of each window. (N, C, D, H, W) or (C, D, H, W)."""
+    return _avg_pool(3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+
+def avg_pool2d(
+    input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:  # fmt: skip
+    """The mean of each window. count_include_pad: padded zeros count. divisor_override: divide the sum by this instead."""
+    return _avg_pool(2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
 def avg_pool1d(
     input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True
 ) -> Tensor:
     """The mean of each window. (N, C, L) or (C, L)."""
-    _batched(1, input)
-    kernel, padding = several(kernel_size, 1, "kernel_size"), several(padding, 1, "padding")
-    stride = kernel if stride is None or stride == [] else several(stride, 1, "stride")
+    _batched("avg_pool1d", 1, input)
+    kernel, stride, padding, _ = _windows("avg_pool1d", 1, kernel_size, stride, padding)
     return avg_pool2d(_as_image(input), (1, *kernel), (1, *stride), (0, *padding), ceil_mode, count_include_pad).squeeze(-2)
 
 
-def lp_pool2d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
+def _lp_pool(n, pool, input, norm_type, kernel_size, stride, ceil_mode):
+    cells = math.prod(several(kernel_size, n, "kernel_size"))
+    out = pool(input**norm_type, kernel_size, stride, 0, ceil_mode)
+    return (out.sign() * out.abs().relu() * cells) ** (1.0 / norm_type)
+
+
+def lp_pool1d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """The p-norm of each window."""
-    k = several(kernel_size, 2, "kernel_size")
-    out = avg_pool2d(input**norm_type, kernel_size, stride, 0, ceil_mode)
-    return (out.sign() * out.abs().relu() * (k[0] * k[1])) ** (1.0 / norm_type)
+    return _lp_pool(1, avg_pool1d, input, norm_type, kernel_size, stride, ceil_mode)
 
 
-def _adaptive_out(output_size: Any, size: tuple[int, ...]) -> tuple[int, ...]:
+def lp_pool2d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
+    return _lp_pool(2, avg_pool2d, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+def lp_pool3d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
+    return _lp_pool(3, avg_pool3d, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+def _adaptive_out(name: str, output_size: Any, size: tuple[int, ...]) -> tuple[int, ...]:
     n = len(size)
     given = (output_size,) * n if output_size is None or isinstance(output_size, int) else tuple(output_size)
     if len(given) != n:
-        raise RuntimeError(f"output_size must be {n}")
+        raise RuntimeError(f"{name}{'(): internal error' * ('max' in name)}: output_size{'.size()' * ('max' in name)} must be {n}")
     return tuple([m if o is None else o for o, m in zip(given, size, strict=True)])
 
 
-def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
-    """Means over as many equal (or nearly equal) windows as the result shall have cells; None keeps that size."""
-    out = _adaptive_out(output_size, input.shape[-2:])
-    if out == (1, 1):
+def _adaptive_avg_pool(n, input, output_size):
+    name = f"adaptive_avg_pool{n}d"
+    out = _adaptive_out(name, output_size, (0,) * (n - input.ndim) + tuple(input.shape[-n:]))
+    if out == (1,) * n:
         check_mean(input)
-        return mean_dim(input, (input.ndim - 2, input.ndim - 1), True)
-    input, batched = _batched(2, input)
-    matrices = [rows.averages(n, rows._adaptive_bounds(n, o), input.array.dtype) for n, o in zip(input.shape[2:], out, strict=True)]
-    result = rows.adaptive_avg_pool(input, *matrices)
+        return mean_dim(input, tuple(range(input.ndim - n, input.ndim)), True)
+    input, batched = _batched(name, n, input)
+    matrices = [rows.averages(m, rows._adaptive_bounds(m, o), input.array.dtype) for m, o in zip(input.shape[2:], out, strict=True)]
+    result = rows.ADAPTIVE_AVG_POOL[n](input, tuple(matrices))
     return result if batched else result.squeeze(0)
 
 
+def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
+    return _adaptive_avg_pool(3, input, output_size)
+
+
+def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
+    """Average over one window per output element; windows have equal or nearly equal size. None keeps the input's size."""
+    return _adaptive_avg_pool(2, input, output_size)
+
+
 def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
-    out = _adaptive_out(output_size, input.shape[-1:])
+    _batched("adaptive_avg_pool1d", 1, input)
+    out = _adaptive_out("adaptive_avg_pool1d", output_size, input.shape[-1:])
     return adaptive_avg_pool2d(_as_image(input), (1, *out)).squeeze(-2)
 
 
-def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """The largest values of equal (or nearly equal) windows."""
-    out = _adaptive_out(output_size, input.shape[-2:])
-    input, batched = _batched(2, input)
-    values, indices = rows.adaptive_max_pool(input, out)
+def _adaptive_max_pool(n, input, output_size, return_indices):
+    name = f"adaptive_max_pool{n}d"
+    input, batched = _batched(name, n, input)
+    out = _adaptive_out(name, output_size, input.shape[-n:])
+    values, indices = rows.ADAPTIVE_MAX_POOL[n](input, out)
     if not batched:
         values, indices = values.squeeze(0), indices.squeeze(0)
     return (values, indices) if return_indices else values
 
 
+def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    return _adaptive_max_pool(3, input, output_size, return_indices)
+
+
+def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """The largest value of one window per output element; windows have equal or nearly equal size."""
+    return _adaptive_max_pool(2, input, output_size, return_indices)
+
+
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    out = _adaptive_out(output_size, input.shape[-1:])
+    _batched("adaptive_max_pool1d", 1, input)
+    out = _adaptive_out("adaptive_max_pool1d", output_size, input.shape[-1:])
     values, indices = adaptive_max_pool2d(_as_image(input), (1, *out), True)
     return (values.squeeze(-2), indices.squeeze(-2)) if return_indices else values.squeeze(-2)
 
 
+def _max_unpool(n, input, indices, kernel_size, stride, padding, output_size):
+    kernel, padding = several(kernel_size, n, "kernel_size"), several(padding, n, "padding")
+    stride = kernel if stride is None else several(stride, n, "stride")
+    size = tuple([(m - 1) * s - 2 * p + k for m, s, p, k in zip(input.shape[-n:], stride, padding, kernel, strict=True)])
+    if output_size is not None:
+        wanted = tuple(output_size)[-n:]
+        if len(output_size) not in (n, n + 2):
+            raise ValueError(
+                f"output_size should be a sequence containing {n} or {n + 2} elements, but it has a length of '{len(output_size)}'"
+            )
+        for d, (given, default, s) in enumerate(zip(wanted, size, stride, strict=True)):
+            if not default - s < given < default + s:
+                raise ValueError(f'invalid output_size "{list(wanted)}" (dim {d} must be between {default - s} and {default + s})')
+        size = wanted
+    if tuple(indices.shape) != tuple(input.shape):
+        raise RuntimeError(
+            f"Expected shape of indices to be same as that of the input tensor ({list(input.shape)}) but got indices tensor with shape: "
+            f"{list(indices.shape)}"
+        )
+    if input.ndim == n + 2:
+        return rows.max_unpool(input, indices, size)
+    return rows.max_unpool(unsqueeze(input, 0), unsqueeze(indices, 0), size).squeeze(0)
+
+
+def max_unpool1d(input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None) -> Tensor:
+    return _max_unpool(1, input, indices, kernel_size, stride, padding, output_size)
+
+
 def max_unpool2d(input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None) -> Tensor:
     """The partial inverse of max_pool2d: each value back where it came from, zeros elsewhere."""
-    kernel, padding = several(kernel_size, 2, "kernel_size"), several(padding, 2, "padding")
-    stride = kernel if stride is None else several(stride, 2, "stride")
-    if output_size is None:
-        size = tuple([(n - 1) * s - 2 * p + k for n, s, p, k in zip(input.shape[-2:], stride, padding, kernel, strict=True)])
-    else:
-        size = tuple(output_size)[-2:]
-    return (
-        rows.max_unpool(input, indices, size)
-        if input.ndim == 4
-        else rows.max_unpool(unsqueeze(input, 0), unsqueeze(indices, 0), size).squeeze(0)
-    )
+    return _max_unpool(2, input, indices, kernel_size, stride, padding, output_size)
 
 
-__all__ = [
-    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool1d", "adaptive_max_pool2d", "avg_pool1d", "avg_pool2d", "lp_pool2d",
-    "max_pool1d", "max_pool2d", "max_unpool2d",
-]  # fmt: skip
+def max_unpool3d(input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None) -> Tensor:
+    return _max_unpool(3, input, indices, kernel_size, stride, padding, output_size)
+
+
+__all__ = [name for name in dir() if "_pool" in name and name[0] != "_"] + ["max_unpool1d", "max_unpool2d", "max_unpool3d"]

@@ -12,7 +12,7 @@ from .record import answers, differences
 
 HERE = Path(__file__).parent
 VERSION = "2.13"
-FILES = ("layers", "losses", "optimizers", "schedulers")
+FILES = ("layers", "losses", "optimizers", "schedulers", "programs")
 
 
 def stored(name: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 of a layer or loss:  repr, state (names and shapes), out, the gradients of inputs and parameters, the buffers afterwards, out in evaluation,
                      and the losses and parameters of twenty steps of SGD
 of an optimiser:     repr, the parameters after 1, 2 and 20 steps, the layout and numbers of its state_dict
+of a program:        what it shows
 of a scheduler:      the learning rates (and momenta) of every step, its state_dict's names
 """
 import warnings
@@ -12,7 +13,7 @@ from zlib import crc32
 
 import numpy as np
 
-from . import cases
+from . import cases, programs
 
 DIGITS = {"float64": 12, "float32": 9}
 
@@ -174,6 +175,31 @@ def scheduler(torch: Any, make: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
+# Programs and errors ---------------------------------------------------------------------------------------------------------
+
+
+def program(torch: Any, source: str) -> list[Any]:
+    """What a program shows: tensors as numbers, other things as text, the kind and first paragraph of an error, warnings."""
+    found: list[Any] = []
+
+    def show(*values: Any) -> None:
+        found.extend(plain(v) if isinstance(v, (dict, list, tuple)) or hasattr(v, "detach") else repr(v) for v in values)
+
+    def attempt(call: Any) -> None:
+        try:
+            value = call()
+            show(value if hasattr(value, "detach") or value is None else type(value).__name__)
+        except Exception as e:
+            found.append(f"{type(e).__name__}: {str(e).partition(chr(10) + chr(10))[0]}")
+
+    scope = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "np": np, "show": show, "attempt": attempt}
+    scope |= {"seeded": lambda *shape: tensor(torch, seeded("program", shape)), "OrderedDict": OrderedDict}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        exec(source, scope)
+    return [*found, *[f"{w.category.__name__}: {str(w.message).partition(chr(10))[0]}" for w in caught]]
+
+
 # Everything, and how answers are compared ------------------------------------------------------------------------------------
 
 
@@ -185,6 +211,7 @@ def answers(torch: Any) -> dict[str, dict[str, Any]]:
         "optimizers": {f"{make} {dtype}": optimizer(torch, make, dtype) for make in cases.OPTIMIZERS for dtype in ("float32", "float64")}
         | {make: lbfgs(torch, make) for make in cases.LBFGS},
         "schedulers": {make: scheduler(torch, make) for make in cases.SCHEDULERS},
+        "programs": {name: program(torch, source) for name, source in programs.PROGRAMS.items()},
     }
 
 
