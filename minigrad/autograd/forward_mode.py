@@ -165,13 +165,15 @@ class Level:
 
     def written(self, x, new):
         """`x` was overwritten by the numbers of `new`: so is its tangent, and where `x` is a view, that part of its root's tangent."""
-        tangent, root = self.tangent(new), self.root(x)
+        tangent = self.tangent(new)
+        if tangent is not None or self.tangent(self.root(x)) is not None:
+            self.replace(x, zeros_like(x) if tangent is None else tangent)
+
+    def replace(self, x, tangent):
+        """`tangent` is that of `x` from now on."""
+        root = self.root(x)
         before = self.tangent(root)
-        if tangent is None and before is None:
-            return
-        if tangent is None:
-            tangent = zeros_like(x)
-        elif tangent.array.dtype is not x.array.dtype:
+        if tangent.array.dtype is not x.array.dtype:
             tangent = cast(tangent, x.array.dtype)
         if root is not x:
             before = zeros_like(root) if before is None else before

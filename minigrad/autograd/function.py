@@ -15,10 +15,13 @@ from collections import namedtuple
 import numpy as np
 
 from ..core import errors, provenance
+from ..core.constants import zeros_like
 from ..core.dispatch import handling_none, state
 from ..core.grad_mode import no_grad
 from ..core.node import FREED, LIVE, Node, next_number, short_name
-from ..core.variable import Variable, alias, edge_of, refresh, wrap
+from ..core.op import view_of
+from ..core.variable import INFERENCE, Variable, alias, edge_of, refresh, requires, wrap
+from ..ops.shape import alias as view_as_self
 from ..ops.shape import copy_slices
 from . import inplace
 from .anomaly import _lines
@@ -157,6 +160,11 @@ class BackwardCFunction(FunctionCtx, Node):
         if self.materialize_grads:
             gs = [wrap(np.zeros(n, kind)) if g is None and kind is not None else g for g, n, kind in zip(gs, shapes, kinds, strict=True)]
         function = self._forward_cls
+        if function.backward is not Function.backward and function.vjp is not Function.vjp:
+            raise errors.new(
+                RuntimeError,
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of them.",
+            )
         rule = function.vjp if function.backward is Function.backward and function.vjp is not Function.vjp else function.backward
         if self.theirs:
             with self._as_forward_left_it():
@@ -281,7 +289,7 @@ class Function(metaclass=FunctionMeta):
 
     @staticmethod
     def jvp(ctx, *grad_inputs):
-        """Forward mode: the tangents of the outputs, from those of the inputs (None for inputs without)."""
+        """Forward mode: the tangents of the outputs, from those of the inputs (zeros for tensors without, None for the rest)."""
         raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with forward mode AD.")
 
     @staticmethod
@@ -433,7 +441,7 @@ def _apply(cls, args, separate):
         provenance.leave(node, tensors)
         for number, out in enumerate(outs):
             if number not in node.constant_outputs:
-                _set_history(out, node, number, any(out is d for d in node.dirty))
+                _set_history(out, node, number, any(out is d for d in node.dirty), len(outs))
             elif isinstance(out, Variable):
                 out.edge, out.requires, out.cut = None, False, "marked"
         node.keep(outs)
@@ -441,64 +449,140 @@ def _apply(cls, args, separate):
             node.metadata.setdefault("traceback_", _lines())
     elif any(any(t is not None for t in ts) for ts in tangents.values()):
         node.keep(outs)
+    _mark_views(node, outs)
     for level, ts in tangents.items():
         if any(t is not None for t in ts):
-            _push(cls, node, level, ts, outs)
+            _push(cls, node, level, args, ts, outs)
     return tuple(outs) if several else outs[0]
 
 
 def _as_output(out, inputs, node):
-    """What `apply` returns for an output of forward: a new tensor where forward handed an input on."""
-    if any(out is d for d in node.dirty):
+    """What `apply` returns for an output of forward: a view of an input that forward handed on as it is."""
+    if any(out is d for d in node.dirty) or not any(out is i for i in inputs):
         return out
-    if any(out is i for i in inputs):
-        with no_grad(), handling_none():
-            shell = alias(out)
-        shell.edge, shell.requires = None, False
-        return shell
-    return out
+    shell = alias(out)
+    shell.edge, shell.extra, shell.requires = None, None, False
+    if not requires(out) or (node.recorded and not any(out is m for m in node.non_differentiable)):  # else PyTorch detaches it
+        with no_grad():
+            view_of(shell, out, view_as_self, (), None)
+    return shell
 
 
-def _set_history(out, node, number, dirty):
-    if dirty:
-        _check_dirty(out)
-        if out.origin is not None:  # a view: its base gets the history
-            value = wrap(out.array)
-            value.edge, value.requires = (node, number), True
-            base = out.origin.base
-            new = copy_slices.record(base.array, alias(base), value, out.origin.replay)
-            base.edge, base.requires = new.edge, True
-            refresh(out)
-            return
-    out.origin = None
-    out.edge, out.requires = (node, number), True
+def _mark_views(node, outs):
+    """No write may go around the custom backward: views that forward returned are created "in a custom Function"."""
+    outs = [out for out in outs if isinstance(out, Variable)]
+    differentiable = sum(out.edge is not None and out.edge[0] is node for out in outs)
+    for out in outs:
+        if any(out is d for d in node.dirty):
+            if out.edge is None and out.version is not INFERENCE:
+                out.version[0] += 1  # with a history, _set_history did it
+        elif out.origin is not None:
+            out.origin.created = "multiple" if differentiable > 1 else "function"
+            if out.edge is not None and out.edge[0] is node:
+                out.origin.version = out.version[0]
 
 
-def _push(cls, node, level, tangents, outs):
+def _set_history(out, node, number, dirty, count):
+    if not dirty:
+        out.edge, out.requires = (node, number), True
+        return
+    out.version[0] += 1
+    if requires(out) and out.edge is None:
+        raise errors.new(RuntimeError, "a leaf Variable that requires grad has been used in an in-place operation.")
+    if out.origin is not None and count > 1:
+        raise errors.new(
+            RuntimeError,
+            "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than one "
+            "Tensor. This is not supported by the current autograd engine. You should either make sure the input is not a view (using "
+            ".clone() for example) or make your Function only return one Tensor (potentially splitting it into two Functions: one doing "
+            "the inplace that returns a single Tensor and a second one that does the other operations). You can ask on the forum "
+            "https://discuss.pytorch.org/ if you need help to do this change.",
+        )
+    inplace.check(out)
+    if out.origin is None:
+        out.edge, out.requires = (node, number), True
+        return
+    value = wrap(out.array)
+    value.edge, value.requires = (node, number), True
+    base = out.origin.base  # the base gets the history, and the view its place in it
+    new = copy_slices.record(base.array, alias(base), value, out.origin.replay)
+    base.edge, base.requires = new.edge, True
+    out.origin.version = -1
+    refresh(out)
+
+
+def _push(cls, node, level, inputs, tangents, outs):
     """Forward mode: the tangents that `jvp` gives to the outputs."""
     outer = state.handlers
     state.handlers = outer[: outer.index(level)]
     saved, node.saved = node.saved, [(t, t.version[0], None) for t in node.saved_for_forward] or node.saved
+    versions = [None if t is None else t.version[0] for t in tangents]
+    given = tangents
+    if node.materialize_grads:
+        given = [zeros_like(x) if t is None and _continuous(x) else t for x, t in zip(inputs, tangents, strict=True)]
     try:
-        found = cls.jvp(node, *tangents)
+        found = cls.jvp(node, *given)
     finally:
         state.handlers, node.saved = outer, saved
     found = found if isinstance(found, tuple) else (found,)
     if len(found) != len(outs):
-        raise RuntimeError(
-            f"The number of values returned by {cls.__name__}.jvp ({len(found)}) does not match the number of outputs ({len(outs)})"
+        raise errors.new(
+            RuntimeError,
+            f"Function's jvp returned an invalid number of forward gradients (expected {len(outs)} but got {len(found)})",
         )
-    for out, t in zip(outs, found, strict=True):
-        if t is not None and isinstance(out, Variable) and out.array.dtype.kind == "f":
-            level.attach(out, t)
+    for i, (out, t) in enumerate(zip(outs, found, strict=True)):
+        if t is not None and not isinstance(t, Variable):
+            raise errors.new(RuntimeError, f"expected Variable or None (got {type(t).__name__}) for grad output {i}.")
+        if not _continuous(out) or any(out is m for m in node.non_differentiable):
+            if t is not None:
+                raise errors.new(
+                    RuntimeError,
+                    f"Function's jvp returned a gradient at position {i}, but  the corresponding forward output is not a differentiable "
+                    "Tensor.You should return None at that position instead.",
+                )
+        elif t is not None:
+            _attach(node, level, out, t, inputs, tangents, versions)
 
 
-def _check_dirty(x):
-    """Raise PyTorch's error if forward wrote to a leaf."""
-    try:
-        inplace.check(x)
-    except RuntimeError as error:
-        raise RuntimeError(str(error).replace("that requires grad is being used in", "that requires grad has been used in", 1)) from None
+def _continuous(x):
+    return isinstance(x, Variable) and x.array.dtype.kind == "f"
+
+
+def _attach(node, level, out, tangent, inputs, tangents, versions):
+    """Give an output the tangent that jvp returned, if that is what forward did to the numbers: written in place, or a view."""
+    if out.array.shape != tangent.array.shape:
+        raise errors.new(
+            RuntimeError,
+            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. Tensor is "
+            f"of size {list(out.array.shape)} while the given forward gradient is of size {list(tangent.array.shape)}.",
+        )
+    if any(out is d for d in node.dirty):
+        for x, before, version in zip(inputs, tangents, versions, strict=True):
+            if x is out and before is not None:
+                if tangent.version[0] == version:
+                    raise errors.new(
+                        RuntimeError,
+                        "An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is modifying an "
+                        "input inplace, then the jvp function must modify the corresponding gradient inplace.",
+                    )
+                if tangent is not before:
+                    raise errors.new(
+                        RuntimeError,
+                        "An inplace custom Function is not returning the forward mode gradients as-is. If the forward is modifying an "
+                        "input inplace, then the jvp function must modify the gradient inplace and return it as-is.",
+                    )
+        level.replace(out, tangent)
+        return
+    root = None
+    for x, before in zip(inputs, tangents, strict=True):
+        if before is not None and out.origin is not None and out.origin.base is (x if x.origin is None else x.origin.base):
+            if tangent.origin is None:
+                raise errors.new(
+                    RuntimeError,
+                    "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view.",
+                )
+            root = level.root(x)
+    level.attach(out, tangent, root)
 
 
 class _Saved(FunctionCtx):
