@@ -3,7 +3,7 @@
 #   make test   install into .venv and run every test                   (ARGS="-k scalar" is handed to pytest)
 # Each works alone on a machine with Python 3.11 or newer, venv and make. The second time they start at once.
 # And for people who change minigrad:
-#   make lint         ruff, mypy, and tsc where node is
+#   make lint         ruff, mypy, and where node is: the front end's types, style and bundle
 #   make store        run the notebooks and store their outputs         (NOTEBOOKS="notebooks/01_three_ways.ipynb")
 #   make bench        time minigrad beside its peers                     (PEERS="torch==2.13.0 micrograd"  ARGS="T1 --write")
 #   make api          the reference pages, from the docstrings, into build/api
@@ -48,8 +48,8 @@ test: .venv/test .venv/warm
 lint: .venv/test
 	$(PY) -m ruff check .
 	$(PY) -m mypy
-	@if command -v npx >/dev/null; then npx --yes -p typescript@5 tsc -p widgets/front; \
-	 else echo "minigrad: no node here, so the front end was not type-checked"; fi
+	@if command -v npm >/dev/null; then cd widgets/front && npm ci --ignore-scripts --silent && npm run types && npm run lint && npm run build; \
+	 else echo "minigrad: no node here, so the front end was neither checked nor built"; fi
 
 store: .venv/test .venv/warm
 	$(PY) -m tests.notebooks.store $(NOTEBOOKS)
@@ -111,7 +111,7 @@ soak: .venv/test .venv/warm
 	$(PY) -m tests.browser.soak $(ARGS)
 
 clean:
-	rm -rf .venv build dist *.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache tests/browser/screenshots
+	rm -rf .venv build dist widgets/front/node_modules *.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache tests/browser/screenshots
 	find minigrad widgets tests -name __pycache__ -prune -exec rm -rf {} +
 
 # ---- what the commands stand on: a file in .venv says that a step is done, until what it was made from changes

@@ -215,7 +215,7 @@ def test_wheel_holds_the_packages_and_nothing_else(wheel):
     with zipfile.ZipFile(wheel) as archive:
         inside = {name for name in archive.namelist() if ".dist-info/" not in name}
         licence = [name for name in archive.namelist() if name.endswith("LICENSE")]
-    front = {path for pattern in ("*.js", "*.css") for path in (ROOT / "widgets/front").glob(pattern)}
+    front = {path for pattern in ("*.js", "*.css", "dist/*") for path in (ROOT / "widgets/front").glob(pattern)}
     data = {ROOT / package / "py.typed" for package in PACKAGES} | {*(ROOT / "minigrad/data").glob("*.txt")}
     kernelspec = {name for name in inside if name.endswith(".data/data/share/jupyter/kernels/minigrad/kernel.json")}
     assert len(kernelspec) == 1  # and its source lies in the package
@@ -271,7 +271,7 @@ def test_wheel_brings_everything_that_is_used(wheel, tmp_path):
         from minigrad.course import check, exercises
         here = pathlib.Path(widgets.__file__).parent
         t = minigrad.tensor([1.0, 2.0], requires_grad=True); (t * t).sum().backward()
-        front = sorted(path.suffix for path in (here / "front").iterdir() if path.suffix in (".js", ".css"))
+        front = sorted(path.suffix for path in (here / "front").rglob("*") if path.suffix in (".js", ".css"))
         print(t.grad.tolist(), len(front) > 5, "env" in here.parts, len(exercises.chapters()) > 15)
         print(sorted(path.name for path in pathlib.Path().iterdir()))
     """)

@@ -8,21 +8,13 @@ static twin. What does not: what a film shows. In a take's SVG, attributes say w
 from __future__ import annotations
 
 import re
-from functools import cache
-from hashlib import blake2b
 
 import anywidget
 import traitlets
 
-from . import static
-from .graph import LOADER
+from .front_end import LOADER, built, key, packed
 
 SLOT = '<g class="film"></g>'  # where a take goes in the ground
-
-
-@cache
-def _front(name: str) -> str:
-    return (static.FRONT / name).read_text(encoding="utf-8")
 
 
 def moment(ground: str, take: str, k: int) -> str:
@@ -46,9 +38,9 @@ class Film(anywidget.AnyWidget):
     """`takes`: dicts with `label` (what the second slider says), `body` (SVG) and `says` (a sentence for each moment)."""
 
     _esm = LOADER
-    _css = traitlets.Unicode(_front("film.css")).tag(sync=True)
-    code = traitlets.Unicode(_front("film.js")).tag(sync=True)
-    code_key = traitlets.Unicode(blake2b(_front("film.js").encode(), digest_size=8).hexdigest()).tag(sync=True)
+    _css = traitlets.Unicode(built("film.css")).tag(sync=True)
+    code = traitlets.Bytes(packed("film.js")).tag(sync=True)
+    code_key = traitlets.Unicode(key("film.js")).tag(sync=True)
     ground = traitlets.Unicode("").tag(sync=True)
     takes = traitlets.List(traitlets.Dict()).tag(sync=True)
     take = traitlets.Int(0).tag(sync=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import gzip
 import inspect
 import json
 import math
@@ -17,8 +16,6 @@ import re
 import weakref
 from array import array
 from collections.abc import Callable, Mapping
-from functools import cache
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, cast
 
@@ -33,6 +30,7 @@ from minigrad.tracing.trace import Trace, is_tensor, record, to_text, trace, unu
 
 from . import cells, static
 from .fold import Folded, Folds, at_point, notice
+from .front_end import LOADER, built, key, packed
 from .layout import Framed, Mark, Picture, layout
 
 LIMIT = 120  # a graph with more nodes than this opens folded
@@ -44,29 +42,6 @@ SWEEP_SECONDS = 0.3  # what computing the tables of a Tensor graph's first slide
 SWEEP_BYTES = 3_000_000  # what all tables together may weigh; fewer points for bigger graphs
 
 
-@cache
-def front() -> tuple[str, str]:
-    """The browser's module and style sheet. Two files are one module: the import goes, the second file's text comes."""
-    pure = "".join((static.FRONT / name).read_text(encoding="utf-8") for name in ("state.js", "tensor.js", "math.js", "source.js"))
-    view = (static.FRONT / "graph.js").read_text(encoding="utf-8")
-    code = re.sub(r'^import \{[^}]*\} from "\./\w+\.js";\n', "", re.sub(r"^export ", "", pure, flags=re.M) + view, flags=re.M)
-    return _lean(code), _lean((static.FRONT / "graph.css").read_text(encoding="utf-8"))
-
-
-def _lean(text: str) -> str:
-    """Without comments and indentation: the module travels with every view."""
-    text = re.sub(r"^\s*/\*(?:(?!\*/).)*\*/[ \t]*\n", "", text, flags=re.S | re.M)
-    text = re.sub(r"/\*\* [^*@]*@(?:type|param) [^*]*\*/ ?", "", text)
-    text = re.sub(r"(?<=[;{}]) // .*$", "", text, flags=re.M)
-    return re.sub(r"^\s*//.*\n|^[ \t]+|^\n", "", text, flags=re.M)
-
-
-@cache
-def packed() -> bytes:
-    """The module as it travels: a third of its length."""
-    return gzip.compress(front()[0].encode(), 9, mtime=0)
-
-
 # --- names ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -75,31 +50,6 @@ def _cell_name(filename: str) -> str | None:
     shell = cells.ipython()
     number = getattr(shell.compile, "_filename_map", {}).get(filename) if shell else None
     return f"In [{number}]" if number is not None else None
-
-
-# A browser never forgets a module, and anywidget makes a new one for every widget. So the module itself is this small, and loads the
-# real one, which travels as an ordinary trait, once for each page.
-# JupyterLab never forgets a model either: every comm listens to its kernel connection and never stops. So a closed model lets go of what is
-# heavy; twice at the end, because a model also remembers what it held before the last change.
-LOADER = """
-const loaded = (globalThis.minigradViews ??= new Map());
-const heavy = ["code", "_css", "trace", "picture", "sweeps", "ground", "takes"];
-function initialize({ model }) {
-  return () => setTimeout(() => { for (const key of [...heavy, "code"]) model.set(key, null); });
-}
-async function render(context) {
-  const code = context.model.get("code"), key = context.model.get("code_key");
-  if (!loaded.has(key)) loaded.set(key, load(code));
-  return (await loaded.get(key)).default.render(context);
-}
-async function load(code) {
-  const unpack = () => new Response(new Blob([code]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
-  const text = typeof code === "string" ? code : await unpack();
-  const address = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
-  return import(address).finally(() => URL.revokeObjectURL(address));
-}
-export default { initialize, render };
-"""
 
 
 # --- the learner's graph --------------------------------------------------------------------------------------------------------
@@ -242,9 +192,9 @@ class GraphView(anywidget.AnyWidget):
     (node id -> where its slider stands), `svg(step)`, `save(path)`. Holds weak references to the learner's Values, never strong ones.
     """
 
-    _esm, _css = LOADER, front()[1]
-    code = traitlets.Bytes(packed()).tag(sync=True)
-    code_key = traitlets.Unicode(blake2b(packed(), digest_size=8).hexdigest()).tag(sync=True)
+    _esm, _css = LOADER, built("graph.css")
+    code = traitlets.Bytes(packed("graph.js")).tag(sync=True)
+    code_key = traitlets.Unicode(key("graph.js")).tag(sync=True)
     trace = traitlets.Dict().tag(sync=True, to_json=_text)
     step = traitlets.Int(0).tag(sync=True)
     leaves = traitlets.List(traitlets.Int()).tag(sync=True)  # ids of the nodes that can have a slider
@@ -523,7 +473,7 @@ class GraphView(anywidget.AnyWidget):
             self._mark = None
             self._read(root)
         if away:
-            self.code = packed()
+            self.code = packed("graph.js")
             self.layout.open()
             self.open()
 
@@ -565,7 +515,7 @@ class GraphView(anywidget.AnyWidget):
         if kind == "html":
             state = {name: getattr(self, name) for name in ("trace", "picture", "leaves", "inputs", "recorded", "sweeps", "step", "notice")}
             state |= {"standalone": True, "quiz": self.quiz} | ({} if step is None else {"step": step})
-            return static.page(self.trace["title"], state, *front()).encode()
+            return static.page(self.trace["title"], state).encode()
         return export.animation(self._shown_now(), cast(Picture, self.picture), kind, dark)
 
     def __repr__(self) -> str:

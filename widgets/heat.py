@@ -1,4 +1,4 @@
-"""Heat maps of small arrays, as SVG: the twin of `heat` in front/tensor.js.
+"""Heat maps of small arrays, as SVG: the twin of `heat` in front/src/model/arrays.js.
 
 What lives here: cells to paths, and what stands on a tensor's card as text. What does not: colours (the style sheets): a cell has its sign
 as class and as a mark, and its magnitude as opacity, so the same paths serve light and dark and need no hue to be read.

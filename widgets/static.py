@@ -10,14 +10,13 @@ import math
 import re
 from base64 import b64encode
 from html import escape
-from pathlib import Path
 
 from minigrad.tracing.trace import Node, Trace, fmt, replay_steps
 
 from . import heat
+from .front_end import built
 from .layout import LINE, STACK, Card, Picture, Wire, shorten
 
-FRONT = Path(__file__).parent / "front"
 HEAD = 46  # room above the graph for the title
 FOOT = 34  # and below it for the sentence
 
@@ -51,7 +50,7 @@ def number(x: float | str | None) -> float:
 def short(x: float, room: int) -> str:
     """`x` with as many of its six digits as fit into `room` characters, but never with fewer than two: -1.5 is not -2.
 
-    The twin of `fit` in front/state.js.
+    The twin of `fit` in front/src/model/numbers.js.
 
     >>> [short(x, 5) for x in (-1.5, -0.123456, 1234567.0, -2.0, 0.00125)], short(-1.5, 1)
     (['−1.5', '−0.12', '1.2e6', '−2', '0.0013'], '−1.5')
@@ -262,8 +261,8 @@ def _captions(trace: Trace, node: Node, width: float) -> tuple[str, str]:
     return shape, special[:1]
 
 
-def page(title: str, state: dict, module: str, css: str) -> str:
-    """A page that holds the live view: the same module, with a model of a dozen lines instead of a kernel."""
+def page(title: str, state: dict) -> str:
+    """A page that holds the live view: the same code, with a model of a dozen lines instead of a kernel (src/page.js)."""
 
     def plain(value):
         if isinstance(value, (bytes, memoryview)):
@@ -274,8 +273,7 @@ def page(title: str, state: dict, module: str, css: str) -> str:
 
     # No "<" at all: names are a learner's, and "<!--<script>" in one would hide the end of the page's own script from the browser.
     data = json.dumps(plain(state), ensure_ascii=False).replace("<", "\\u003c")
-    module = module.replace("export default { render };", "const view = { render };").replace("</script", "<\\/script")
-    parts = {"TITLE": escape(title), "CSS": css, "MODULE": module, "STATE": data}
+    parts = {"TITLE": escape(title), "CSS": built("graph.css"), "MODULE": built("page.js"), "STATE": data}
     return re.sub("%(TITLE|CSS|MODULE|STATE)%", lambda place: parts[place[1]], PAGE)  # in one go: a title may contain "%STATE%"
 
 
@@ -293,18 +291,6 @@ body { margin: 24px auto; max-width: 1180px; padding: 0 16px; font-family: syste
 <script type="application/json" id="state">%STATE%</script>
 <script type="module">
 %MODULE%
-// What the view needs of a kernel's model, without a kernel.
-const state = JSON.parse(document.getElementById("state").textContent, (key, value) =>
-  value && value.$bytes !== undefined ? Uint8Array.from(atob(value.$bytes), (c) => c.charCodeAt(0)).buffer : value);
-const listeners = {};
-const model = {
-  get: (name) => state[name],
-  set: (name, value) => { state[name] = value; for (const run of listeners[`change:${name}`] ?? []) run(); },
-  on: (name, run) => (listeners[name] ??= []).push(run),
-  off: (name, run) => { listeners[name] = (listeners[name] ?? []).filter((other) => other !== run); },
-  save_changes() {}, send() {},
-};
-view.render({ model, el: document.getElementById("view") });
 </script>
 </html>
 """

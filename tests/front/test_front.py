@@ -1,4 +1,4 @@
-"""The front end without a browser: node runs every *.test.mjs in this folder, tsc checks the types, each where it is found.
+"""The front end without a browser: node runs every *.test.mjs in this folder; types, style and the bundle are checked where node is.
 
 The tests under node are given real traces and sweeps of the engine, so that the browser's arithmetic is held against minigrad's.
 """
@@ -19,7 +19,7 @@ from widgets.static import short
 
 HERE = Path(__file__).parent
 FRONT = HERE.parents[1] / "widgets" / "front"
-NODE, TSC = shutil.which("node"), shutil.which("tsc")
+NODE = shutil.which("node")
 
 
 def plain(x):
@@ -88,6 +88,18 @@ def cases_file(tmp_path_factory):
     return file
 
 
+@pytest.fixture(scope="session")
+def tools():
+    """The folder of the front end's own tools, which only who changes it needs. CI fetches them; elsewhere `npm ci` does."""
+    npm = shutil.which("npm")
+    found = FRONT / "node_modules" / ".bin"
+    if not found.is_dir():
+        if NODE is None or npm is None or not os.environ.get("CI"):
+            pytest.skip("node or its packages were not found (`npm ci` in widgets/front): the front end's source is not checked here")
+        subprocess.run([npm, "ci", "--ignore-scripts"], cwd=FRONT, check=True, timeout=300)
+    return found
+
+
 @pytest.mark.skipif(NODE is None, reason="node was not found; the front end is then tested in the browser only")
 @pytest.mark.parametrize("path", sorted(HERE.glob("*.test.mjs")), ids=lambda path: path.name)
 def test_front(path, cases_file):
@@ -97,7 +109,22 @@ def test_front(path, cases_file):
     assert "# pass 0" not in run.stdout
 
 
-@pytest.mark.skipif(TSC is None, reason="tsc (TypeScript) was not found; the front end's types are not checked here")
-def test_types():
-    run = subprocess.run([TSC, "-p", FRONT], capture_output=True, text=True, timeout=120)
-    assert run.returncode == 0, run.stdout
+@pytest.mark.parametrize("command", [["tsc", "-p", "."], ["biome", "ci", "."]], ids=lambda command: command[0])
+def test_types_and_style(tools, command):
+    run = subprocess.run([tools / command[0], *command[1:]], cwd=FRONT, capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_the_bundle_is_built_from_the_source(tools, tmp_path):
+    subprocess.run([NODE, FRONT / "build.mjs", f"--outdir={tmp_path}"], check=True, capture_output=True, timeout=120)
+    built = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert built == {path.name: path.read_bytes() for path in (FRONT / "dist").iterdir()}, "run `npm run build` in widgets/front"
+
+
+def test_the_bundle_is_watched():
+    """Nothing is shaped by this number; a dependency that slips in is."""
+    assert all(path.stat().st_size < 100_000 for path in (FRONT / "dist").iterdir())
+
+
+def test_no_address_of_one_machine_is_in_the_lock_file():
+    assert "resolved" not in (FRONT / "package-lock.json").read_text("utf-8")

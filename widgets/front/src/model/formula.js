@@ -1,13 +1,53 @@
-// A small typesetter: the formulas of rules ("g × (1 − out²)", "−a / b²") as MathML.
-// What lives here: pure functions from text to a tree [tag, attributes, ...children]. What does not: the DOM (graph.js makes the elements),
-// what a rule says (minigrad/tracing/tensor_formulas.py). What cannot be read as a formula stays as the words it is.
-// @ts-check
+// A small typesetter: the formulas of rules ("g × (1 − out²)", "−a / b²") as MathML trees [tag, attributes, ...children]. Pure functions;
+// dom.js makes the elements. What cannot be read as a formula stays as the words it is.
+
+import { fmt, plainNumber } from "./numbers.js";
 
 /** @typedef {[string, Record<string, string>, ...any[]]} Tree a child is a Tree or a text */
 
-const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻", FLAT = "0123456789−";
-const TOKEN = /\s*(?:(\d+(?:\.\d+)?(?:e[−-]?\d+)?)|((?:(?!ᵀ)\p{L}|_|…|∂)(?:(?!ᵀ)[\p{L}\p{Nd}_₀-₉])*(?:\[[^\]\s]*\]|\.[\p{L}_](?:(?!ᵀ)[\p{L}\p{Nd}_])*)*)|([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+|ᵀ)|(.))/uy;
-const WORDS = new Set(["if", "else", "where", "or", "and", "spread", "over", "in", "put", "back", "into", "zeros", "of", "each", "its", "place", "from", "to", "the", "summed", "rows", "only", "entries", "that", "were", "taken", "times", "all", "other", "others", "along", "order", "reversed", "cut", "apart", "at", "places"]);
+const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻",
+  FLAT = "0123456789−";
+const TOKEN =
+  /\s*(?:(\d+(?:\.\d+)?(?:e[−-]?\d+)?)|((?:(?!ᵀ)\p{L}|_|…|∂)(?:(?!ᵀ)[\p{L}\p{Nd}_₀-₉])*(?:\[[^\]\s]*\]|\.[\p{L}_](?:(?!ᵀ)[\p{L}\p{Nd}_])*)*)|([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+|ᵀ)|(.))/uy;
+const WORDS = new Set([
+  "if",
+  "else",
+  "where",
+  "or",
+  "and",
+  "spread",
+  "over",
+  "in",
+  "put",
+  "back",
+  "into",
+  "zeros",
+  "of",
+  "each",
+  "its",
+  "place",
+  "from",
+  "to",
+  "the",
+  "summed",
+  "rows",
+  "only",
+  "entries",
+  "that",
+  "were",
+  "taken",
+  "times",
+  "all",
+  "other",
+  "others",
+  "along",
+  "order",
+  "reversed",
+  "cut",
+  "apart",
+  "at",
+  "places",
+]);
 const SIGNS = /** @type {Record<string, string>} */ ({ "@": "", "×": "×", "·": "·", "-": "−" });
 
 /** @param {string} tag @param {...any} children @returns {Tree} */
@@ -37,7 +77,7 @@ export function typeset(text, under = {}) {
   /** A phrase: formulas, comparisons and words in a row. @param {string} end @returns {Tree} */
   function phrase(end) {
     const items = [];
-    while (i < tokens.length && !(end && end.includes(peek()))) {
+    while (i < tokens.length && !(end !== "" && end.includes(peek()))) {
       const t = tokens[i];
       if (t.kind === "word") {
         const words = [];
@@ -61,8 +101,14 @@ export function typeset(text, under = {}) {
     for (;;) {
       const t = take("×", "·", "@", "/");
       if (t?.text === "/") left = el("mfrac", bare(left), bare(power()));
-      else if (t) left = line([left, ...(SIGNS[t.text] ? [el("mo", SIGNS[t.text])] : [/** @type {Tree} */ (["mspace", { width: "0.25em" }])]), power()]);
-      else if (tokens[i]?.tight && tokens[i].kind === "name" && tokens[i - 1]?.kind === "number") left = line([left, power()]); // 2u
+      else if (t)
+        left = line([
+          left,
+          ...(SIGNS[t.text] ? [el("mo", SIGNS[t.text])] : [/** @type {Tree} */ (["mspace", { width: "0.25em" }])]),
+          power(),
+        ]);
+      else if (tokens[i]?.tight && tokens[i].kind === "name" && tokens[i - 1]?.kind === "number")
+        left = line([left, power()]); // 2u
       else return left;
     }
   }
@@ -105,7 +151,8 @@ export function typeset(text, under = {}) {
       i++;
       return call(t.text, args);
     }
-    if (peek() === "[" && tokens[i].tight) { // g[…]
+    if (peek() === "[" && tokens[i].tight) {
+      // g[…]
       i++;
       const inner = phrase("]");
       i++;
@@ -122,7 +169,11 @@ export function typeset(text, under = {}) {
     if (f === "sum" && args.length === 2) return line([el("munder", el("mo", "∑"), b), fenced(a)]);
     if (f === "where" && args.length === 3) return line([b, el("mtext", " where "), a, el("mtext", ", else "), c]);
     const list = args.flatMap((x, k) => (k ? [el("mo", ","), x] : [x]));
-    return line([["mi", { mathvariant: "normal" }, f.replaceAll("_", " ")], el("mo", "⁡"), fenced(list.length ? line(list) : el("mtext", ""))]);
+    return line([
+      ["mi", { mathvariant: "normal" }, f.replaceAll("_", " ")],
+      el("mo", "⁡"),
+      fenced(list.length ? line(list) : el("mtext", "")),
+    ]);
   }
   /** @param {string} text @returns {Tree} */
   function name(text) {
@@ -141,7 +192,9 @@ export function typeset(text, under = {}) {
 
 /** ∂y/∂x as a tree. @param {string} y @param {string} x @returns {Tree} */
 export const partial = (y, x) => {
-  const [top, bottom] = [y, x].map((t) => line([el("mo", "∂"), /^[\p{L}_][\p{L}\p{N}_.[\]…]*$/u.test(t) ? typeset(t)[2] : fenced(typeset(t)[2])]));
+  const [top, bottom] = [y, x].map((t) =>
+    line([el("mo", "∂"), /^[\p{L}_][\p{L}\p{N}_.[\]…]*$/u.test(t) ? typeset(t)[2] : fenced(typeset(t)[2])]),
+  );
   return el("mfrac", top, bottom);
 };
 
@@ -149,4 +202,24 @@ export const partial = (y, x) => {
 export const equation = (parts) => parts.map((p, k) => el("math", ...(k ? [el("mo", "=")] : []), ...(p[0] === "math" ? p.slice(2) : [p])));
 
 /** The formula as plain text again, for tests and for screen readers without MathML. @param {any} t @returns {string} */
-export const plain = (t) => (typeof t === "string" ? t : t[0] === "mfrac" ? `(${plain(t[2])})/(${plain(t[3])})` : t[0] === "msup" ? `${plain(t[2])}^${plain(t[3])}` : t.slice(2).map(plain).join(""));
+export const plain = (t) =>
+  typeof t === "string"
+    ? t
+    : t[0] === "mfrac"
+      ? `(${plain(t[2])})/(${plain(t[3])})`
+      : t[0] === "msup"
+        ? `${plain(t[2])}^${plain(t[3])}`
+        : t.slice(2).map(plain).join("");
+
+/** A formula with its labels replaced by their numbers: "2u" at u = 5 is "2·5".
+ * @param {string} text @param {{label: string, value: number}[]} names */
+export function withNumbers(text, names) {
+  const known = names.filter((n) => n.label && !plainNumber(n.label)).sort((a, b) => b.label.length - a.label.length);
+  if (!known.length) return text;
+  const any = known.map((n) => n.label.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|");
+  return text.replace(new RegExp(`(?<![\\p{L}_])(?:${any})(?![\\p{L}\\p{N}_])`, "gu"), (label, at) => {
+    const value = known.find((n) => n.label === label)?.value ?? NaN;
+    const number = value < 0 ? `(${fmt(value)})` : fmt(value);
+    return (at > 0 && /[\d)]/.test(text[at - 1]) ? "·" : "") + number;
+  });
+}

@@ -1,9 +1,16 @@
-// The view's pure functions: state x event -> state, numbers -> text. Run by test_front.py with node's own test runner.
+// The view's pure functions: trace × step → what is known, numbers → text. Run by test_front.py with node's own test runner.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { columns } from "../../widgets/front/source.js";
-import * as S from "../../widgets/front/state.js";
+import { columns } from "../../widgets/front/src/editor.js";
+import { keyMove } from "../../widgets/front/src/keyboard.js";
+import { withNumbers } from "../../widgets/front/src/model/formula.js";
+import * as graph from "../../widgets/front/src/model/graph.js";
+import * as moment from "../../widgets/front/src/model/moment.js";
+import * as numbers from "../../widgets/front/src/model/numbers.js";
+import * as sweep from "../../widgets/front/src/model/sweep.js";
+
+const S = { ...numbers, ...sweep, ...moment, ...graph, withNumbers, keyMove };
 
 // Real traces and sweeps, written by test_front.py from the engine: the functions are held against minigrad, not against themselves.
 const cases = JSON.parse(readFileSync(process.env.MINIGRAD_CASES, "utf-8"));

@@ -1,9 +1,8 @@
-// The notebook's own cells: where a recorded line stands in an editor, and which recorded line a line of an editor is.
-// What lives here: reading the pages of JupyterLab and Notebook 7. What does not: any change of them. The mark is a CSS highlight, which
-// is no element: the editor, its focus and its scrolling know nothing of it. Where cells or highlights are missing nothing happens.
-// @ts-check
+// The notebook's own cells: where a recorded line stands in an editor, and which recorded line a line of an editor is. Reads the pages of
+// JupyterLab and Notebook 7 and changes nothing there: the mark is a CSS highlight, which is no element, so the editor, its focus and its
+// scrolling know nothing of it. Where cells or highlights are missing nothing happens.
 
-/** @typedef {import("./state.js").Source} Source */
+/** @import { Source } from "./types" */
 
 const MARK = "minigrad-source";
 /** @type {any} */ const marks = globalThis.CSS && "highlights" in CSS ? CSS.highlights : null;
@@ -25,13 +24,15 @@ export const nameOf = (cell) => `In ${/\[\d+\]/.exec(cell.querySelector(".jp-Inp
 /** The columns of a source's expression in its text (all of it where they are unknown). Python counts characters, a browser halves of some.
  * @param {Source} source @returns {[number, number]} */
 export function columns(source) {
-  const all = [...source.text], [from, to] = source.span ?? [0, all.length];
+  const all = [...source.text],
+    [from, to] = source.span ?? [0, all.length];
   return [all.slice(0, from).join("").length, all.slice(0, to).join("").length];
 }
 
 /** These characters of a line, which is made of many elements; null where they are not there. @param {Element} line @param {number} from @param {number} to */
 export function rangeOf(line, from, to) {
-  const range = document.createRange(), walk = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
+  const range = document.createRange(),
+    walk = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
   let begun = false;
   for (let at = 0, node; (node = /** @type {Text|null} */ (walk.nextNode())); at += node.length) {
     if (!begun && from < at + node.length) {
@@ -54,16 +55,22 @@ export function marker(near) {
   function paint() {
     watch.disconnect();
     mine?.clear();
-    const own = near.closest(".jp-Cell"), book = near.closest(".jp-Notebook");
+    const own = near.closest(".jp-Cell"),
+      book = near.closest(".jp-Notebook");
     if (!wanted || !book || !ours()) return;
-    const source = wanted, cells = [...book.querySelectorAll(".jp-CodeCell")].filter((c) => nameOf(c) === source.cell);
+    const source = wanted,
+      cells = [...book.querySelectorAll(".jp-CodeCell")].filter((c) => nameOf(c) === source.cell);
     // Cells come and go, are edited, run again, and drawn when they are scrolled to: then it is decided anew.
     if (own?.parentElement) watch.observe(own.parentElement, { childList: true });
-    for (const c of cells) watch.observe(c.querySelector(".jp-Cell-inputWrapper") ?? c, { childList: true, characterData: true, subtree: true });
+    for (const c of cells)
+      watch.observe(c.querySelector(".jp-Cell-inputWrapper") ?? c, { childList: true, characterData: true, subtree: true });
     for (const cell of cells.sort((a, b) => Number(b === own) - Number(a === own))) {
-      const line = linesOf(cell).find(([number]) => number === source.line)?.[1], text = line?.textContent ?? "";
+      const line = linesOf(cell).find(([number]) => number === source.line)?.[1],
+        text = line?.textContent ?? "";
       if (!line || text.trim() !== source.text) continue;
-      const indent = text.length - text.trimStart().length, [from, to] = columns(source), range = rangeOf(line, indent + from, indent + to);
+      const indent = text.length - text.trimStart().length,
+        [from, to] = columns(source),
+        range = rangeOf(line, indent + from, indent + to);
       if (range) return mine.add(range);
     }
   }
@@ -89,7 +96,9 @@ export function marker(near) {
 
 /** The recorded line in which the caret stands, as [cell, line, text]; null where it stands elsewhere. @param {Element} near the view */
 export function caretLine(near) {
-  const at = document.getSelection()?.anchorNode, line = (at instanceof Element ? at : at?.parentElement)?.closest(".cm-line"), cell = line?.closest(".jp-CodeCell");
+  const at = document.getSelection()?.anchorNode,
+    line = (at instanceof Element ? at : at?.parentElement)?.closest(".cm-line"),
+    cell = line?.closest(".jp-CodeCell");
   if (!line || !cell || cell.closest(".jp-Notebook") !== near.closest(".jp-Notebook")) return null;
   const number = linesOf(cell).find(([, e]) => e === line)?.[0];
   return number ? /** @type {[string, number, string]} */ ([nameOf(cell), number, (line.textContent ?? "").trim()]) : null;

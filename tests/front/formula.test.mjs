@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { equation, partial, plain, typeset } from "../../widgets/front/math.js";
+import { equation, partial, plain, typeset } from "../../widgets/front/src/model/formula.js";
 
 const cases = JSON.parse(readFileSync(process.env.MINIGRAD_CASES, "utf8"));
 

@@ -1,0 +1,28 @@
+// Bundles src/ into dist/: `npm run build` for what is committed, `npm run watch` while you work (readable, with a source map).
+import { build, context } from "esbuild";
+
+const watching = process.argv.includes("--watch");
+const outdir = process.argv.find((a) => a.startsWith("--outdir="))?.slice(9);
+/** @type {import("esbuild").BuildOptions} */
+const options = {
+  absWorkingDir: import.meta.dirname,
+  entryPoints: [
+    { in: "src/index.js", out: "graph" },
+    { in: "src/page.js", out: "page" },
+    { in: "src/graph.css", out: "graph" },
+    { in: "src/film.js", out: "film" },
+    { in: "src/film.css", out: "film" },
+  ],
+  outdir: outdir ?? "dist",
+  bundle: true,
+  format: "esm",
+  target: "es2022",
+  charset: "utf8",
+  minify: !watching,
+  sourcemap: watching ? "inline" : false,
+  legalComments: "none",
+  logLevel: "info",
+};
+
+if (watching) await (await context(options)).watch();
+else await build(options);

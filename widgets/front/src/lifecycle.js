@@ -1,0 +1,119 @@
+// Listening to the model, to the kernel's end, to the theme and to the size of the page, as long as the view lives.
+
+/** @import { View } from "./view.js" */
+
+const WIDE = 1150; // pixels from which the panel stands beside the picture
+const OVER = ["restarting", "autorestarting", "terminating", "dead"];
+
+/** Is this colour dark? @param {string} colour "rgb(r, g, b)" */
+export function isDark(colour) {
+  const [r, g, b] = (colour.match(/[\d.]+/g) ?? ["255", "255", "255"]).map(Number);
+  return 0.299 * r + 0.587 * g + 0.114 * b < 128;
+}
+
+export class Lifecycle {
+  /** @type {(() => void)[]} */ #undo = [];
+  #width = 0;
+  #placed = false;
+
+  /** @param {View} view */
+  constructor(view) {
+    this.view = view;
+    const { model } = view;
+    /** @param {string} name @param {(...args: any[]) => void} run */
+    const watch = (name, run) => {
+      model.on(name, run);
+      this.#undo.push(() => model.off(name, run));
+    };
+    watch("msg:custom", (content, buffers) => {
+      if (content.type === "file") view.files.arrived(content, buffers[0]);
+      else if (content.type === "found") view.find.found(content);
+    });
+    watch("change:version", () => view.load());
+    watch("change:step", () => view.store.set({ step: Math.min(view.state.total, Math.max(0, model.get("step"))) }));
+    watch("change:inputs", () => view.inputs.changed());
+    watch("change:sweeps", () => view.inputs.swept());
+    watch("change:notice", () => view.inputs.place());
+    watch("comm_live_update", () => this.lost()); // models are born alive, so the first change is the end: a kernel restart
+    this.#watchKernel();
+    this.#watchTheme();
+    this.#watchSize();
+  }
+
+  /** A kernel that dies by itself is told only by the session. */
+  #watchKernel() {
+    const session = this.view.model.widget_manager?.context?.sessionContext;
+    /** @param {unknown} _ @param {string} status */
+    const onStatus = (_, status) => {
+      if (OVER.includes(status)) this.lost();
+    };
+    session?.statusChanged?.connect(onStatus);
+    this.#undo.push(() => session?.statusChanged?.disconnect(onStatus));
+  }
+
+  #watchTheme() {
+    const theme = () => this.#theme();
+    const attributes = new MutationObserver(theme);
+    attributes.observe(document.body, { attributes: true });
+    attributes.observe(document.documentElement, { attributes: true });
+    const sheets = new MutationObserver(() => requestAnimationFrame(theme)); // JupyterLab swaps a style sheet when the theme changes
+    sheets.observe(document.head, { childList: true });
+    this.view.on(document.head, "load", theme, { capture: true });
+    this.view.on(matchMedia("(prefers-color-scheme: dark)"), "change", theme);
+    this.#undo.push(
+      () => attributes.disconnect(),
+      () => sheets.disconnect(),
+    );
+  }
+
+  #watchSize() {
+    const { shell } = this.view;
+    const sized = new ResizeObserver(() => this.#sized());
+    sized.observe(shell.root);
+    sized.observe(shell.say);
+    this.#undo.push(() => sized.disconnect());
+  }
+
+  begin() {
+    const { model } = this.view;
+    // A saved notebook brings models that never had a kernel.
+    if (model.get("standalone") || model.get("layout")?.comm_live === false) this.lost();
+    this.#theme();
+  }
+
+  /** From now on nobody listens on the other side. A dead model never comes back: a new run makes a new one. */
+  lost() {
+    const { view } = this;
+    if (!view.state.alive) return;
+    view.store.set({ alive: false });
+    view.shell.root.classList.add("mg-gone");
+    view.inputs.place();
+  }
+
+  #theme() {
+    const { root } = this.view.shell;
+    root.dataset.mgTheme = isDark(getComputedStyle(root).backgroundColor) ? "dark" : "light";
+  }
+
+  #sized() {
+    const { view } = this;
+    const { root, say } = view.shell;
+    // A sentence of more lines changes the height in a drag: it may grow, but shrinks only when the slider rests, or the slider would move
+    // away from the mouse.
+    if (view.inputs.dragging) say.style.minHeight = `${say.offsetHeight}px`;
+    if (root.clientWidth === this.#width) return;
+    this.#width = root.clientWidth;
+    this.#theme();
+    view.state.wide = root.clientWidth >= WIDE;
+    root.classList.toggle("mg-wide", view.state.wide);
+    if (!view.state.trace.nodes.length) return;
+    if (view.viewport.fitted) view.viewport.fit();
+    if (this.#placed || !root.clientWidth) return;
+    this.#placed = true;
+    view.viewport.follow(view.currentNode);
+  }
+
+  destroy() {
+    for (const undo of this.#undo) undo();
+  }
+}

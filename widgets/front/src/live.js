@@ -1,0 +1,30 @@
+// The sentence under the picture, which screen readers hear: the last event in words, and what is not finite.
+
+import { h, rich } from "./dom.js";
+import { sentence, trouble } from "./model/moment.js";
+
+/** @import { Frame, View } from "./view.js" */
+
+export class LiveSentence {
+  #said = "";
+
+  /** @param {View} view */
+  constructor(view) {
+    this.say = view.shell.say;
+  }
+
+  /** The sentence as plain text. */
+  get text() {
+    return this.say.firstChild?.textContent ?? "";
+  }
+
+  /** @param {Frame} frame */
+  update({ trace, point, now }) {
+    const spoken = sentence(trace, point, now);
+    const odd = trouble(trace, point);
+    if (spoken + odd === this.#said) return;
+    this.#said = spoken + odd;
+    const warning = odd ? [h("div", { class: "mg-odd-say" }, "⚠ ", ...rich(odd))] : [];
+    this.say.replaceChildren(h("div", {}, ...rich(spoken)), ...warning);
+  }
+}

@@ -1,0 +1,183 @@
+// One node: its numbers, its local rules, the chain rule that leads to its gradient, what it keeps, where it was made.
+
+import { h, maths } from "../dom.js";
+import { arrayAt, markWords, shapeText, single, tall } from "../model/arrays.js";
+import { equation, partial, typeset, withNumbers } from "../model/formula.js";
+import { arriving, chain, reach } from "../model/graph.js";
+import { fmt } from "../model/numbers.js";
+import { bigMap } from "../picture/heat.js";
+import { shapesOf, slope, slopeOf, summed } from "../words.js";
+
+/** @import { Edge, Node as TraceNode } from "../types" */
+/** @import { Frame, View } from "../view.js" */
+/** @import { Way } from "../find.js" */
+
+/** A name and what is said about it. @typedef {[string, ...(Node|string)[]]} Fact */
+
+const PATHS = 8; // terms of the chain rule that are written out
+
+/** @type {[Way, string, string][]} */
+const FLOWS = [
+  ["up", "what it is made of", "upstream (u)"],
+  ["down", "what it flows into", "downstream (d)"],
+];
+
+/** @param {string} text */
+const div = (text, kind = "") => h("div", kind ? { class: kind } : {}, text);
+
+/** Is any rule of the trace no factor, but an operation on arrays? @param {Frame} frame */
+const hasArrayRules = ({ trace }) => !!trace.arrays && trace.edges.some((e) => e.carries_grad && e.local === null);
+
+/** What only tensors have. @param {Frame} frame @param {TraceNode} node @returns {Fact[]} */
+function tensorFacts({ trace }, node) {
+  /** @type {Fact[]} */
+  const facts = [];
+  if (!trace.arrays) return facts;
+  if (node.shape) facts.push(["shape", `${shapeText(node.shape)}  ${node.dtype}`]);
+  if (node.op) facts.push(["operation", `${node.op}${node.scope ? ` in ${node.scope}` : ""}`]);
+  const special = markWords(trace, node);
+  if (special) facts.push([node.stops ? "stops" : "note", special]);
+  if (node.layer) {
+    const by = node.made_by?.map((e) => {
+      const { source, target } = trace.edges[e];
+      return `${trace.nodes[target].label} sent its gradient to ${trace.nodes[source].label}`;
+    });
+    facts.push(["layer", `of the gradient's own graph${by?.length ? `: made when ${by.join(", and ")}` : ""}`]);
+  }
+  return facts;
+}
+
+/** Value and gradient, as far as they are known. @param {Frame} frame @param {TraceNode} node @returns {Fact[]} */
+function numberFacts({ trace, point, now }, node) {
+  /** @type {Fact[]} */
+  const facts = [];
+  const [got, need] = [now.got[node.id], now.need[node.id]];
+  const soFar = got < need ? `so far: ${got} of ${need} have arrived` : "";
+  const none = need ? "has not arrived yet" : "no gradient flows here";
+  const maps = trace.arrays && tall(node);
+  if (!maps) {
+    const known = now.known[node.id] && node.array !== null;
+    facts.push(["value", known ? h("span", { class: "mg-value" }, fmt(point.values[node.id])) : "not computed yet"]);
+  }
+  if (maps) {
+    if (!got || soFar) facts.push(["gradient", got ? soFar : none]);
+  } else if (node.kind !== "constant") {
+    const g = h("span", { class: "mg-grad" }, fmt(now.sums[node.id]) + (soFar && ` ${soFar}`));
+    facts.push([slope(trace.nodes[trace.root].label, node.label), got ? g : none]);
+  }
+  return facts;
+}
+
+/** The local rule of one edge, as a formula and with its numbers. @param {Frame} frame @param {Edge} e @param {TraceNode} node */
+function localRule({ trace, point }, e, node) {
+  const to = trace.nodes[e.source].label;
+  if (e.amount) return div(`to ${to}: ${fmt(point.locals[e.id])}`);
+  if (trace.arrays && e.local === null) {
+    const shapes = shapesOf([...arriving(trace)[node.id].map((x) => trace.nodes[x.source]), node]);
+    const under = tall(node) ? { ...shapes, g: shapeText(node.shape ?? []) } : shapes;
+    const text = e.words || e.local_text;
+    const rule = text ? maths(typeset(text, under)) : "see the row in minigrad/ops";
+    return h("div", { class: "mg-rule" }, h("span", { class: "mg-soft" }, `to ${to} `), rule, e.broadcast ? div(summed(e), "mg-soft") : "");
+  }
+  const names = trace.nodes.filter((n) => n.array !== null).map((n) => ({ label: n.label, value: point.values[n.id] }));
+  const value = fmt(point.locals[e.id]);
+  const texts = [e.local_text, withNumbers(e.local_text, names), value];
+  const parts = texts.filter((t, i) => (t && t !== texts[i - 1] && t !== value) || i === 2);
+  return h("div", { class: "mg-rule" }, ...equation([partial(node.label, to), ...parts.map((t) => typeset(t))]).map(maths));
+}
+
+/** Every path from the result to the node, as a product each. @param {Frame} frame @param {TraceNode} node @returns {(Node|string)[]} */
+function chainRule({ trace, point }, node) {
+  const { total, paths } = chain(trace, node.id, PATHS);
+  const y = trace.nodes[trace.root].label;
+  if (paths.length === 1 && !paths[0].length) return [div(`${node.label} is where the backward pass starts: ${slope(y, y)} = 1`)];
+  const products = paths.map((p) => p.reduce((product, e) => product * point.locals[e], 1));
+  const rows = paths.map((p, i) => {
+    const symbols = p.map((e) => slopeOf(trace, trace.edges[e])).join(" · ");
+    const factors = p.map((e) => fmt(point.locals[e])).join(" · ");
+    return h("div", { class: "mg-path" }, (i ? "+ " : "") + symbols, h("br"), `= ${factors} = `, h("b", {}, fmt(products[i])));
+  });
+  if (total > paths.length) {
+    return [
+      ...rows,
+      div(`and ${fmt(total - paths.length)} more paths; the backward pass adds them all with one product per edge`, "mg-soft"),
+    ];
+  }
+  const sum = fmt(products.reduce((a, b) => a + b, 0));
+  return paths.length > 1 ? [...rows, h("div", {}, "together ", h("b", {}, sum))] : rows;
+}
+
+/** Which array a rule saved. @param {Frame} frame @param {TraceNode} node @returns {Fact[]} */
+function savedFacts({ trace }, node) {
+  if (!node.saved?.length) return [];
+  const rows = node.saved.map((x) => {
+    const version = `version ${x.version}${x.stale ? `, now ${x.now}: ⚠ stale` : ""}`;
+    return div(`${x.name} (${x.bytes} bytes)${x.shape && trace.arrays ? ` ${shapeText(x.shape)} ${version}` : ""}`);
+  });
+  return [["keeps", ...rows]];
+}
+
+export class NodePane {
+  window = null; // no rows
+
+  /** @param {View} view @param {HTMLElement} pane */
+  constructor(view, pane) {
+    this.view = view;
+    this.pane = pane;
+  }
+
+  draw() {}
+
+  /** @param {Frame} frame */
+  update(frame) {
+    const { trace, now } = frame;
+    const { selected } = this.view.state;
+    const node = trace.nodes[selected >= 0 ? selected : this.view.currentNode];
+    const rules = arriving(trace)[node.id].filter((e) => e.carries_grad);
+    const facts = [...tensorFacts(frame, node), ...numberFacts(frame, node)];
+    if (rules.length) facts.push(["local rule", ...rules.map((e) => localRule(frame, e, node))]);
+    if (node.kind !== "constant" && now.need[node.id] && !hasArrayRules(frame)) facts.push(["chain rule", ...chainRule(frame, node)]);
+    const maps = trace.arrays ? this.#maps(frame, node) : [];
+    if (maps.length) facts.push(["numbers", h("div", { class: "mg-maps" }, ...maps)]);
+    facts.push(...savedFacts(frame, node));
+    if (node.source) facts.push(["made by", `${node.source.cell}, line ${node.source.line}`]);
+    if (node.scope) facts.push(["inside", node.scope]);
+    facts.push(["flow", this.#flows(node)]);
+    const list = facts.flatMap(([name, ...what]) => [h("dt", {}, name), h("dd", {}, ...what)]);
+    const kind = { leaf: " input", constant: " constant" }[node.kind] ?? ` = ${node.expr}`;
+    const head = h("h4", {}, node.label, h("span", { class: "mg-soft" }, kind));
+    this.pane.replaceChildren(h("div", {}, head, h("dl", {}, ...list)));
+    if (this.view.find.flowing) this.view.find.markFlow(node.id);
+  }
+
+  /** @param {Frame} frame @param {TraceNode} node */
+  #maps({ trace, point, now }, node) {
+    const value = arrayAt(trace, point, now.known[node.id] ? node.array : null);
+    const gradient = arrayAt(trace, point, now.grads?.[node.id]);
+    return /** @type {[string, typeof value][]} */ ([
+      ["value", value],
+      ["gradient", gradient],
+    ]).flatMap(([name, a]) => (a && !single(a) ? [bigMap(name, a)] : []));
+  }
+
+  /** @param {TraceNode} node */
+  #flows(node) {
+    const { view } = this;
+    const buttons = FLOWS.map(([way, label, title]) => {
+      const text = `${label} (${reach(view.state.trace, node.id, way === "up").size - 1})`;
+      const pressed = String(view.find.flowing === way);
+      const b = h("button", { class: "mg-button mg-small", type: "button", title, "data-flow": way, "aria-pressed": pressed }, text);
+      b.onclick = () => {
+        view.state.selected = node.id;
+        view.find.showFlow(way);
+      };
+      return b;
+    });
+    return h("div", { class: "mg-flows" }, ...buttons);
+  }
+
+  /** @param {string} way */
+  pressFlow(way) {
+    for (const b of this.pane.querySelectorAll("[data-flow]")) b.setAttribute("aria-pressed", String(b.getAttribute("data-flow") === way));
+  }
+}

@@ -1,0 +1,185 @@
+// The card of a node: its name, what it computes, its value and gradient as numbers or as heat maps.
+
+import { Memo, put, s } from "../dom.js";
+import { arrayAt, arrayText, between, captions, tall } from "../model/arrays.js";
+import { fit, fmt } from "../model/numbers.js";
+import { spokenCard } from "../words.js";
+import { mapOf } from "./heat.js";
+
+/** @import { Card, Node, Numbers } from "../types" */
+/** @import { Frame, View } from "../view.js" */
+/** @import { Around } from "./scene.js" */
+
+const PAD = 12;
+const CHAR = 8.2; // pixels of a number's character, 6.7 of a range's below a heat map
+const MAP = { y: 46, height: 50 };
+const LINE = 17; // pixels of a line that says how a card differs from its twin
+const STACK = 8; // pixels by which the cards below a folded one stick out
+
+export class CardView {
+  away = false;
+  #memo = new Memo();
+  /** Heat maps of value and gradient, where there are any. @type {SVGGElement[]|null} */ #maps = null;
+  /** @type {(Numbers|null|undefined)[]} */ #mapped = [];
+
+  /** @param {View} view @param {Node} node @param {Card} card */
+  constructor(view, node, card) {
+    this.view = view;
+    this.node = node;
+    this.card = card;
+    this.box = [card.x, card.y, card.x + card.w, card.y + card.h];
+    const folded = node.kind === "fold";
+    this.right = card.w - PAD - (folded ? STACK : 0);
+    this.half = (card.w - 34) / 2; // the width of a heat map
+    this.room = Math.floor((this.right - 50) / CHAR);
+    this.title = s("title");
+    const less = folded ? STACK : 0;
+    this.g = s(
+      "g",
+      { class: `mg-card mg-${node.kind}${node.layer ? " mg-layer" : ""}`, transform: `translate(${card.x},${card.y})` },
+      this.title,
+      s("rect", { class: "mg-focus", x: -4, y: -4, width: card.w + 8, height: card.h + 8, rx: 12 }),
+      ...this.#behind(),
+      s("rect", { class: "mg-face", width: card.w - less, height: card.h - less, rx: 9 }),
+      s("text", { x: PAD, y: 21, class: "mg-name" }, card.name),
+      s("text", { x: this.right, y: 21, class: "mg-expr" }, card.expr),
+    );
+    this.g.tabIndex = 0;
+    this.g.setAttribute("data-lm-suppress-shortcuts", "true");
+    this.g.setAttribute("role", "button");
+    this.g.setAttribute("data-node", String(card.id));
+    if (node.layer) this.g.append(s("path", { class: "mg-stripe", d: `M9 ${card.h - 1.5}H${card.w - 9}` }));
+    const [value, grad] = tall(node) ? this.#drawMaps() : this.#drawNumbers();
+    this.value = value;
+    this.grad = grad;
+    if (card.rows) this.#drawRows(card.rows);
+    view.on(this.g, "click", () => {
+      view.shell.root.focus({ preventScroll: true });
+      view.inspect(card.id);
+    });
+  }
+
+  /** The cards below a folded one, or the one below a view of another tensor. */
+  #behind() {
+    const { card, node } = this;
+    const sheet = (/** @type {number} */ d, /** @type {number} */ less) =>
+      s("rect", { class: "mg-behind", x: d, y: d, width: card.w - less, height: card.h - less, rx: 9 });
+    if (node.kind === "fold") return [sheet(STACK, STACK), sheet(STACK / 2, STACK)];
+    return node.view ? [sheet(5, 0)] : [];
+  }
+
+  #drawNumbers() {
+    const { node, right, g } = this;
+    const constant = node.kind === "constant";
+    const value = s("text", { x: right, y: constant ? 38 : 42, class: "mg-number mg-value" });
+    const grad = s("text", { x: right, y: 60, class: "mg-number mg-grad" });
+    const caption = (/** @type {string} */ text, y = 42) => s("text", { x: PAD, y, class: "mg-caption" }, text);
+    if (node.kind === "fold" && node.outs !== 1) g.append(caption(`${node.outs} results leave it`));
+    else {
+      g.append(caption("value", constant ? 38 : 42), value);
+      if (!constant) g.append(caption("grad", 60), grad);
+    }
+    return [value, grad];
+  }
+
+  #drawMaps() {
+    const { card, node, half, g, view } = this;
+    const [caption, special] = captions(view.state.trace, node, card.w);
+    const stale = special.startsWith("⚠") ? " mg-stale-mark" : "";
+    g.append(s("text", { x: PAD, y: 38, class: "mg-caption" }, caption));
+    g.append(s("text", { x: card.w - PAD, y: 38, class: `mg-caption mg-mark${stale}` }, special));
+    this.#maps = [PAD, 22 + half].map((x) => s("g", { transform: `translate(${x},${MAP.y})` }));
+    const texts = ["mg-value", "mg-grad"].map((kind, k) =>
+      s("text", { x: 12 + half / 2 + k * (10 + half), y: 112, class: `mg-range ${kind}` }),
+    );
+    g.append(...this.#maps, ...texts);
+    return texts;
+  }
+
+  /** Lines at its foot that say how it differs from its twin in another view. @param {[string, string][]} rows */
+  #drawRows(rows) {
+    const { card, right } = this;
+    const band = s("path", { class: "mg-band", d: `M1.5 0H${card.w - 1.5}V${LINE * rows.length - 0.5}q0 7-7 7H8.5q-7 0-7-7z` });
+    const texts = rows.flatMap(([caption, text], i) => [
+      s("text", { x: PAD, y: 15 + LINE * i, class: "mg-caption" }, caption),
+      s("text", { x: right, y: 15 + LINE * i, class: "mg-number" }, text),
+    ]);
+    this.g.append(s("g", { class: "mg-differ", transform: `translate(0,${card.h - LINE * rows.length - 8})` }, band, ...texts));
+  }
+
+  /** Leave it out of the drawing, or take it back. @param {boolean} far */
+  leave(far) {
+    this.away = far;
+    this.g.style.display = far ? "none" : "";
+  }
+
+  /** @param {Frame} frame @param {Around} around @returns {boolean} has anything changed? */
+  update({ trace, point, now, current, active, dragging }, around) {
+    const { node, view } = this;
+    const id = this.card.id;
+    const known = !!now.known[id];
+    const acting = !!current && (current.node === id || (active >= 0 && trace.edges[active].source === id));
+    const selected = view.state.selected === id;
+    const apart = this.card === view.scene.marked ? around.apart : "";
+    const [got, need, sum] = [now.got[id], now.need[id], now.sums[id]];
+    const kept = [known, point.values[id], got, sum, acting, acting && current?.node, selected, dragging, apart];
+    if (this.#memo.same(...kept, trace.arrays ? point : 0, now.grads?.[id])) return false;
+    const arrays = trace.arrays ? [arrayAt(trace, point, known ? node.array : null), arrayAt(trace, point, now.grads?.[id])] : null;
+    put(this.value, this.#valueText(known, point.values[id], arrays));
+    put(this.grad, this.#gradText(got, need, sum, arrays));
+    if (arrays) for (const k of [0, 1]) this.#drawMap(k, arrays[k]);
+    const classes = this.g.classList;
+    classes.toggle("mg-known", known);
+    classes.toggle("mg-has-grad", got > 0);
+    classes.toggle("mg-part", got > 0 && got !== need);
+    classes.toggle("mg-now", acting && current?.node === id);
+    classes.toggle("mg-gets", acting && current?.node !== id);
+    classes.toggle("mg-selected", selected);
+    classes.toggle("mg-odd", known && (arrays ? !!arrays[0]?.odd : !Number.isFinite(point.values[id])));
+    if (dragging) return true; // the words follow when the slider rests
+    const value = arrays ? (arrays[0] ? arrayText(arrays[0]) : "not kept") : fmt(point.values[id]);
+    const gradient = arrays ? arrayText(arrays[1]) : fmt(sum);
+    const spoken = spokenCard(trace, node, { value, gradient, known, got, need }) + (apart && ` ${apart}`);
+    this.g.setAttribute("aria-label", spoken);
+    put(this.title, spoken);
+    return true;
+  }
+
+  /** Has a fold of a tensor graph no number of its own, only ranges? @param {(Numbers|null)[]|null} arrays */
+  #ranges(arrays) {
+    return this.node.kind === "fold" && !!arrays;
+  }
+
+  /** @param {boolean} known @param {number} value @param {(Numbers|null)[]|null} arrays */
+  #valueText(known, value, arrays) {
+    const { node } = this;
+    if (!known) return "·";
+    if (this.#maps) return arrays?.[0] ? between(arrays[0], Math.floor(this.half / 6.7)) : "not kept";
+    if (node.array === null) return node.kind === "operation" && !node.shape ? "several" : "not kept";
+    if (this.#ranges(arrays)) return arrays?.[0] ? between(arrays[0], this.room) : "";
+    return fit(value, this.room);
+  }
+
+  /** @param {number} got @param {number} need @param {number} sum @param {(Numbers|null)[]|null} arrays */
+  #gradText(got, need, sum, arrays) {
+    const complete = got === need;
+    const more = complete ? "" : " +…";
+    const gradient = arrays?.[1];
+    if (this.#maps) {
+      if (got && gradient) return between(gradient, Math.floor(this.half / 6.7) - (complete ? 0 : 2)) + more;
+      return need ? "·" : "none";
+    }
+    if (this.#ranges(arrays)) return got && gradient ? between(gradient, this.room) : "·";
+    if (!got) return need || this.node.kind === "constant" ? "·" : "none";
+    const sign = sum > 0 ? "▴ " : sum < 0 ? "▾ " : "";
+    return `${sign}${fit(sum, this.room - (complete ? 2 : 4))}${more}`;
+  }
+
+  /** @param {number} k 0: value, 1: gradient @param {Numbers|null} a */
+  #drawMap(k, a) {
+    if (!this.#maps || (a && this.#mapped[k] === a)) return;
+    this.#mapped[k] = a;
+    const empty = s("rect", { class: "mg-empty", width: this.half, height: MAP.height, rx: 4 });
+    this.#maps[k].replaceChildren(a ? mapOf(a, this.half, MAP.height) : empty);
+  }
+}

@@ -1,0 +1,154 @@
+// What part of the picture the stage shows, and how large: fit, zoom, pan, and following the event.
+
+import { h } from "../dom.js";
+import { button } from "../shell.js";
+
+/** @import { View } from "../view.js" */
+
+/** A box of the picture: left, top, right, bottom. @typedef {number[]} Box */
+
+const FAR = 0.34; // below this zoom numbers cannot be read: the names are drawn larger, and nothing else is written
+const CLOSEST = 3;
+const FARTHEST = 0.15;
+const PADDING = 22; // of the stage, both sides
+const EDGE = 60; // pixels that stay free beside a card that is followed
+
+export class Viewport {
+  zoom = 1;
+  fitted = true; // nobody has zoomed by hand
+  /** What the stage shows of the picture; null: it may have moved since. @type {Box|null} */ #window = null;
+
+  /** @param {View} view */
+  constructor(view) {
+    this.view = view;
+    this.stage = view.shell.stage;
+    const bar = h("div", { class: "mg-zoom" });
+    for (const [text, label, run] of /** @type {[string, string, () => void][]} */ ([
+      ["−", "zoom out", () => this.#byHand(this.zoom / 1.25)],
+      ["+", "zoom in", () => this.#byHand(this.zoom * 1.25)],
+      ["fit", "fit the whole graph", () => this.#byHand(this.#whole())],
+    ])) {
+      const b = button("small", text, label);
+      view.on(b, "click", run);
+      bar.append(b);
+    }
+    this.bar = bar;
+    view.on(this.stage, "scroll", () => this.#moved(), { passive: true });
+    view.on(
+      this.stage,
+      "wheel",
+      (/** @type {WheelEvent} */ e) => {
+        if (!e.ctrlKey) return;
+        e.preventDefault();
+        this.#byHand(this.zoom * Math.exp(-e.deltaY / 300));
+      },
+      { passive: false },
+    );
+    this.#pan();
+  }
+
+  /** Drag the picture with the mouse. */
+  #pan() {
+    const { stage, view } = this;
+    /** @type {{x: number, y: number, left: number, top: number}|null} */ let from = null;
+    view.on(stage, "pointerdown", (/** @type {PointerEvent} */ e) => {
+      if (/** @type {Element} */ (e.target).closest(".mg-card, .mg-frame") || e.pointerType !== "mouse" || e.button) return;
+      from = { x: e.clientX, y: e.clientY, left: stage.scrollLeft, top: stage.scrollTop };
+      stage.setPointerCapture(e.pointerId);
+    });
+    view.on(stage, "pointermove", (/** @type {PointerEvent} */ e) => {
+      if (from) stage.scrollTo(from.left - e.clientX + from.x, from.top - e.clientY + from.y);
+    });
+    for (const end of ["pointerup", "pointercancel"]) {
+      view.on(stage, end, () => {
+        from = null;
+      });
+    }
+  }
+
+  get #svg() {
+    return this.view.scene.svg;
+  }
+
+  #moved() {
+    this.#window = null;
+    this.view.offscreen.moved();
+  }
+
+  /** @returns {Box} */
+  get window() {
+    if (!this.#window) {
+      const out = this.stage.getBoundingClientRect();
+      const at = this.#svg.getBoundingClientRect();
+      this.#window = [out.left - at.left, out.top - at.top, out.right - at.left, out.bottom - at.top].map((v) => v / this.zoom);
+    }
+    return this.#window;
+  }
+
+  /** Is this box of the picture in the window, or at most `margin` of its pixels away? @param {Box} box @param {number} [margin] */
+  near(box, margin = 8) {
+    const [left, top, right, bottom] = this.window;
+    return box[0] <= right + margin && box[2] >= left - margin && box[1] <= bottom + margin && box[3] >= top - margin;
+  }
+
+  /** @param {number} to */
+  scale(to) {
+    const { picture } = this.view.state;
+    this.zoom = Math.min(CLOSEST, Math.max(FARTHEST, to));
+    this.#svg.classList.toggle("mg-far", this.zoom < FAR);
+    for (const [name, long] of /** @type {[string, number][]} */ ([
+      ["width", picture.w],
+      ["height", picture.h],
+    ])) {
+      const size = String(Math.round(long * this.zoom));
+      if (this.#svg.getAttribute(name) !== size) this.#svg.setAttribute(name, size);
+    }
+    this.#moved();
+  }
+
+  /** @param {number} to */
+  #byHand(to) {
+    this.fitted = false;
+    this.scale(to);
+  }
+
+  get #roomWide() {
+    return (this.stage.clientWidth || 700) - PADDING;
+  }
+
+  /** The zoom at which all of the picture is seen. */
+  #whole() {
+    const { picture } = this.view.state;
+    return Math.min(1.2, this.#roomWide / picture.w, (Math.max(300, this.stage.clientHeight) - PADDING) / picture.h);
+  }
+
+  fit() {
+    this.fitted = true;
+    this.scale(Math.min(1.25, Math.max(0.78, this.#roomWide / this.view.state.picture.w)));
+  }
+
+  /** After a new picture or another width: fit, unless somebody has zoomed. */
+  fitOrKeep() {
+    if (this.fitted) this.fit();
+    else this.scale(this.zoom);
+  }
+
+  /** Bring the card of an event into the stage (never scrolls the notebook). @param {number} node */
+  follow(node) {
+    const card = this.view.scene.card(node)?.card;
+    if (!card) return;
+    const { stage, zoom } = this;
+    const [x, y, w, high] = [card.x, card.y, card.w, card.h].map((v) => v * zoom);
+    const left = within(stage.scrollLeft, stage.clientWidth, x, w, EDGE);
+    const top = within(stage.scrollTop, stage.clientHeight, y, high, EDGE / 3);
+    const behavior = this.view.calm.matches ? "auto" : "smooth";
+    if (left !== stage.scrollLeft || top !== stage.scrollTop) stage.scrollTo({ left, top, behavior });
+  }
+}
+
+/** Where to scroll so that [at, at + long] is seen with `edge` pixels around it.
+ * @param {number} scrolled @param {number} room @param {number} at @param {number} long @param {number} edge */
+function within(scrolled, room, at, long, edge) {
+  if (at - edge < scrolled) return at - edge;
+  return at + long + edge > scrolled + room ? at + long + edge - room : scrolled;
+}

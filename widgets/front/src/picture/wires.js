@@ -1,0 +1,164 @@
+// An edge of the graph: its line forward, its line back, and the pill with what it multiplies by.
+
+import { dress, Memo, put, s } from "../dom.js";
+import { fit, fmt, plainNumber, plural, width } from "../model/numbers.js";
+import { slopeOf, summed, wayBack } from "../words.js";
+
+/** @import { Edge, Wire } from "../types" */
+/** @import { Frame, View } from "../view.js" */
+/** @import { Around } from "./scene.js" */
+
+const DASHED = 1200; // pixels; a longer wire is not dashed: painting hundreds of them with thousands of dashes takes a browser seconds
+const HEAD = 7; // pixels of a line that its arrow head covers
+const CHAR = 6.9; // pixels of a pill's character
+
+/** The numbers in a path. @param {string} d */
+const numbers = (d) => (d.match(/-?[\d.]+/g) ?? []).map(Number);
+
+/** A path with one end drawn back, so that the arrow head ends where the card begins. @param {number[]} n @param {boolean} atStart */
+function shortened(n, atStart) {
+  const m = [...n];
+  if (atStart) m[0] += HEAD;
+  else m[m.length - 2] -= HEAD;
+  return `M${m[0]} ${m[1]}C${m.slice(2).join(" ")}`;
+}
+
+/** What a wire's mouse-over says. @param {View} view @param {Edge} e @param {Wire} wire @param {number} local */
+function tip(view, e, wire, local) {
+  const { trace } = view.state;
+  if ((wire.text && !Number.isFinite(local)) || e.local === null) {
+    const sum = summed(e);
+    return `to ${trace.nodes[e.source].label}: ${e.words || e.local_text || "its rule"}${sum && `, ${sum}`}`;
+  }
+  return `${slopeOf(trace, e)} = ${plainNumber(e.local_text) ? "" : `${e.local_text} = `}${fmt(local)}`;
+}
+
+export class WireView {
+  away = false;
+  #flow = false;
+  #kind = "";
+  #thick = "";
+  #wide = 0;
+  #memo = new Memo();
+  /** @type {SVGGElement|null} */ pill = null;
+  /** @type {SVGTextElement|null} */ #text = null;
+  /** @type {SVGRectElement|null} */ #face = null;
+  #title = s("title");
+
+  /** @param {View} view @param {Edge} edge @param {Wire} wire */
+  constructor(view, edge, wire) {
+    this.view = view;
+    this.edge = edge;
+    this.wire = wire;
+    const n = numbers(wire.d);
+    const [x0, y0] = n;
+    const [x1, y1] = n.slice(-2);
+    this.whole = s("path", { d: wire.d, class: "mg-ghost" });
+    this.back = s("path", { d: shortened(n, true), class: "mg-line mg-line-b" });
+    this.long = Math.abs(x1 - x0) + Math.abs(y1 - y0) > DASHED;
+    if (this.long) this.back.style.strokeDasharray = "none";
+    this.g = s(
+      "g",
+      { class: "mg-wire", "data-edge": wire.id },
+      this.whole,
+      s("path", { d: shortened(n, false), class: "mg-line" }),
+      this.back,
+      s("path", { d: `M${x1} ${y1}l-10-5v10z`, class: "mg-tip" }),
+      s("path", { d: `M${x0} ${y0}l10-5v10z`, class: "mg-tip mg-tip-b" }),
+    );
+    if (wire.pw) this.#drawPill();
+    if (view.state.trace.nodes[edge.source].stops) this.#drawStop(x0, y0);
+    if (edge.makes?.length) this.#listen(edge.makes);
+    const xs = n.filter((_, k) => k % 2 === 0);
+    const ys = n.filter((_, k) => k % 2);
+    const half = wire.pw / 2;
+    const [left, top] = [Math.min(...xs, wire.px - half), Math.min(...ys, wire.py - 10)];
+    this.box = [left, top, Math.max(...xs, wire.px + half), Math.max(...ys, wire.py + 10)];
+  }
+
+  #drawPill() {
+    const { wire } = this;
+    this.#text = s("text", { x: wire.px, y: wire.py + 4 });
+    this.#face = s("rect", { x: wire.px - wire.pw / 2, y: wire.py - 10, width: wire.pw, height: 20, rx: 10 });
+    const inner = { class: "mg-wide-mark", x: wire.px - wire.pw / 2 + 3, y: wire.py - 7, width: wire.pw - 6, height: 14, rx: 7 };
+    this.pill = s("g", {}, this.#face, ...(this.edge.broadcast ? [s("rect", inner)] : []), this.#text, this.#title);
+  }
+
+  /** The sign that no gradient goes this way. @param {number} x @param {number} y */
+  #drawStop(x, y) {
+    const words = `No gradient goes this way. ${this.edge.stops ?? ""}`;
+    const sign = [s("title", {}, words), s("circle", { r: 7 }), s("path", { d: "M-4 0h8" })];
+    this.g.append(s("g", { class: "mg-stop", transform: `translate(${x + 14},${y})` }, ...sign));
+  }
+
+  /** Of a gradient that is differentiated again: a click shows which nodes this edge's rule made. @param {number[]} made */
+  #listen(made) {
+    const { view, edge, g, pill } = this;
+    const words = `${wayBack(view.state.trace, edge)}: its rule made ${plural(made.length, "node")} of the gradient's own graph`;
+    this.whole.append(s("title", {}, `${words}; click to see which`));
+    dress(g, { tabindex: 0, role: "button", "aria-label": words });
+    for (const e of [g, pill]) {
+      if (!e) continue;
+      view.on(e, "click", () => {
+        view.scene.hit(made);
+        for (const w of view.scene.wires) for (const part of [w.g, w.pill]) part?.classList.toggle("mg-hit", w === this);
+        put(view.shell.status, words);
+      });
+    }
+  }
+
+  /** Leave it out of the drawing, or take it back. @param {boolean} far */
+  leave(far) {
+    this.away = far;
+    for (const e of [this.g, this.pill]) if (e) e.style.display = far ? "none" : "";
+  }
+
+  /** Is it part of a marked flow? @param {boolean} on */
+  setFlow(on) {
+    this.#flow = on;
+    for (const e of [this.g, this.pill]) e?.classList.toggle("mg-flow", on);
+  }
+
+  /** @param {Frame} frame @param {Around} around @returns {boolean} has anything changed? */
+  update({ point, now, current, active, dragging }, { mostBack, covered, partly }) {
+    const e = this.edge;
+    const sent = now.sent[e.id];
+    const ready = !!now.known[e.source] && !!now.known[e.target];
+    const acting = e.id === active || (current?.kind === "compute" && e.target === current.node);
+    const state = sent ? "b" : ready ? "f" : "idle";
+    // A long wire's thickness stands still while half of the picture is left out: it would be painted whole.
+    const still = dragging && this.long && partly;
+    const thick = still ? this.#thick : sent ? (Math.round(4 * width(sent.sends, mostBack)) / 4).toFixed(2) : "1.80";
+    const local = point.locals[e.id];
+    if (this.#memo.same(state, acting, thick, ready, local, covered, dragging)) return false;
+    const constant = e.carries_grad ? "" : " mg-const";
+    const kind = `mg-is-${state}${acting ? " mg-now" : ""}${constant}${e.makes?.length ? " mg-makes" : ""}${this.#flow ? " mg-flow" : ""}`;
+    if (this.#kind !== kind) {
+      this.#kind = kind;
+      this.g.setAttribute("class", `mg-wire ${kind}`);
+      this.pill?.setAttribute("class", `mg-pill ${kind}`);
+    }
+    // Set on this line alone: a variable of the group would restyle everything in it.
+    if (this.#thick !== thick) this.back.style.strokeWidth = this.#thick = thick;
+    if (this.#text) this.#write(this.#text, local, { ready, sent: !!sent, hidden: covered && !sent, dragging });
+    return true;
+  }
+
+  /** @param {SVGTextElement} text @param {number} local @param {{ready: boolean, sent: boolean, hidden: boolean, dragging: boolean}} now */
+  #write(text, local, { ready, sent, hidden, dragging }) {
+    const { edge: e, wire, view } = this;
+    const room = Math.max(5, Math.floor((wire.pw - 18) / CHAR) - 2);
+    const number = e.local === null || (hidden && !plainNumber(e.local_text)) ? "× ?" : `× ${fit(local, room)}`;
+    if (!wire.text) this.#widen(Math.max(wire.pw, 15 + CHAR * number.length)); // a number may need more room than its formula
+    put(text, !ready ? "" : wire.text ? wire.text[sent ? 1 : 0] : number);
+    if (!dragging) put(this.#title, tip(view, e, wire, local));
+  }
+
+  /** @param {number} wide */
+  #widen(wide) {
+    if (this.#wide === wide || !this.#face) return;
+    this.#wide = wide;
+    this.#face.setAttribute("width", String(wide));
+    this.#face.setAttribute("x", String(this.wire.px - wide / 2));
+  }
+}

@@ -1,0 +1,84 @@
+// The frame of the view: its head, the places of all parts, and the controls that belong to none of them.
+
+import { h, put, s } from "./dom.js";
+import { census } from "./model/graph.js";
+import { plural } from "./model/numbers.js";
+
+/** @import { Frame, View } from "./view.js" */
+
+/** @type {Record<string, string>} */
+const ICONS = { start: "M1 1h2v10H1zM11 1v10L4 6z", end: "M9 1h2v10H9zM1 1v10l7-5z" };
+
+/** @param {string} name @param {string} text @param {string} label @returns {HTMLButtonElement} */
+export function button(name, text, label) {
+  const icon = ICONS[text];
+  const face = icon ? s("svg", { viewBox: "0 0 12 12", width: 12, height: 12, "aria-hidden": "true" }, s("path", { d: icon })) : text;
+  return h("button", { class: `mg-button mg-${name}`, type: "button", title: label, "aria-label": label }, face);
+}
+
+/** A part of the view with a role and a name. @param {string} name @param {string} role @param {string} label */
+const group = (name, role, label) => h("div", { class: `mg-${name}`, role, "aria-label": label });
+
+export class Shell {
+  /** @param {View} view */
+  constructor(view) {
+    this.view = view;
+    this.title = h("code", { class: "mg-title" });
+    this.phase = h("span", { class: "mg-phase" });
+    this.counts = h("span", { class: "mg-soft" });
+    this.badge = h("span", { class: "mg-badge", hidden: "" }, "replay only");
+    /** What a search has found, or what became of a file. */
+    this.status = h("span", { class: "mg-soft", role: "status" });
+    this.tools = h("div", { class: "mg-tools" });
+    this.stage = h("div", { class: "mg-stage" });
+    this.say = h("div", { class: "mg-say", "aria-live": "polite", "aria-atomic": "true" });
+    this.note = h("div", { class: "mg-note", role: "status", hidden: "" });
+    this.bar = group("bar", "group", "time");
+    this.inputs = group("inputs", "group", "inputs");
+    this.details = h("div", { class: "mg-details" });
+    this.source = group("source", "group", "source lines");
+    this.foldBar = h("span", { class: "mg-zoom", hidden: "" });
+    for (const [text, label, what] of [
+      ["fold", "close all folds", "all"],
+      ["open", "open all folds, as far as they can be drawn", "none"],
+    ]) {
+      const b = button("small", text, label);
+      view.on(b, "click", () => view.fold(what));
+      this.foldBar.append(b);
+    }
+    this.root = h(
+      "div",
+      { class: "mg-root", role: "group", tabindex: 0 },
+      h("div", { class: "mg-head" }, this.title, this.phase, h("span", { class: "mg-grow" }), this.badge, this.counts, this.tools),
+      this.stage,
+      this.say,
+      this.note,
+      this.bar,
+      this.inputs,
+      h("div", { class: "mg-side" }, this.details, this.source),
+    );
+  }
+
+  /** The head of a new trace. */
+  draw() {
+    const { trace } = this.view.state;
+    const result = trace.nodes[trace.root];
+    const named = trace.title === result.label && result.expr && result.expr !== result.label;
+    const title = named ? `${result.label} = ${result.expr}` : trace.title;
+    put(this.title, title);
+    this.title.title = title;
+    const { nodes, cards, folds, inputs, constants, operations } = census(trace);
+    const kinds = [plural(inputs, "input"), ...(constants ? [plural(constants, "constant")] : []), plural(operations, "operation")];
+    put(this.counts, folds ? `${plural(nodes, "node")} on ${plural(cards, "card")}` : kinds.join(", "));
+    this.root.setAttribute("aria-label", `computation graph of ${trace.title}`);
+    this.foldBar.hidden = !this.view.model.get("can_fold");
+  }
+
+  /** @param {Frame} frame */
+  update({ step, total, forward, back }) {
+    this.root.dataset.step = String(step);
+    this.root.dataset.phase = back ? "backward" : "forward";
+    const words = back ? `◂ backward, step ${step - forward} of ${total - forward}` : `forward ▸ step ${step} of ${forward}`;
+    put(this.phase, step === 0 ? "not started" : words);
+  }
+}

@@ -1,0 +1,53 @@
+// The state of one view, in one place. What the kernel also knows (the step, the inputs) stays in the model.
+
+import { forwardSteps } from "./model/moment.js";
+
+/** @import { Card, Picture, Trace } from "./types" */
+/** @import { Point, Sweep } from "./model/sweep.js" */
+
+/** @typedef {"ledger"|"values"|"node"} Tab */
+/** @typedef {"idle"|"dragging"} Drag */
+
+/** @typedef {object} State
+ * @property {Trace} trace
+ * @property {Picture} picture
+ * @property {Sweep[]} sweeps
+ * @property {Point} point where the inputs stand
+ * @property {number} total events
+ * @property {number} forward events of the forward pass
+ * @property {number} step how many events have happened
+ * @property {number} selected the node that was asked about, or -1
+ * @property {Tab} tab
+ * @property {boolean} chosen somebody has chosen the tab
+ * @property {boolean} covered the ledger is to be filled in
+ * @property {Drag} drag a slider is moving
+ * @property {boolean} alive somebody listens on the other side
+ * @property {boolean} wide the panel stands beside the picture */
+
+/** The card that differs from its twin in another view. @param {Picture} picture @returns {Card|null} */
+export const markedCard = (picture) => picture.cards.find((c) => c.rows) ?? null;
+
+/** What follows from a trace. @param {Trace} trace */
+export const counts = (trace) => ({ total: trace.steps.length, forward: forwardSteps(trace) });
+
+export class Store {
+  /** @type {((changed: Set<string>) => void)[]} */ #listeners = [];
+
+  /** @param {State} state */
+  constructor(state) {
+    this.state = state;
+  }
+
+  /** Change some of the state; whoever subscribed hears what is new. @param {Partial<State>} patch */
+  set(patch) {
+    const changed = new Set(Object.keys(patch).filter((key) => !Object.is(Reflect.get(this.state, key), Reflect.get(patch, key))));
+    if (!changed.size) return;
+    Object.assign(this.state, patch);
+    for (const run of this.#listeners) run(changed);
+  }
+
+  /** @param {(changed: Set<string>) => void} run */
+  subscribe(run) {
+    this.#listeners.push(run);
+  }
+}

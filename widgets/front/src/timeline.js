@@ -1,0 +1,138 @@
+// The buttons and the track of events: stepping, playing, scrubbing.
+
+import { h, put } from "./dom.js";
+import { button } from "./shell.js";
+
+/** @import { Frame, View } from "./view.js" */
+
+const TICKS = 60; // a track of more events has no mark for each
+const BEAT = 1100; // milliseconds between two events at normal speed
+
+export class Timeline {
+  #timer = 0;
+
+  /** @param {View} view */
+  constructor(view) {
+    this.view = view;
+    this.play = button("play", "play", "play (Space)");
+    const speeds = ["0.5", "1", "2", "4"].map((v) => h("option", { value: v }, `${v.replace("0.5", "½")}×`));
+    this.speed = h("select", { class: "mg-speed", "aria-label": "speed", title: "speed" }, ...speeds);
+    this.speed.value = "1";
+    this.track = h("div", { class: "mg-track", role: "slider", tabindex: 0, "aria-label": "event", "aria-valuemin": 0 });
+    this.rail = h("div", { class: "mg-rail" });
+    this.knob = h("div", { class: "mg-knob" });
+    this.clock = h("span", { class: "mg-clock" });
+    this.done = h("span", { class: "mg-done" });
+    this.doneBack = h("span", { class: "mg-done mg-done-b" });
+    this.track.append(this.rail, this.knob);
+    const [start, back, next, end] = [
+      button("start", "start", "start (Home)"),
+      button("back", "◂ back", "step back (←)"),
+      button("next", "step ▸", "step (→)"),
+      button("end", "end", "end (End)"),
+    ];
+    for (const [b, what] of /** @type {[HTMLElement, string][]} */ ([
+      [start, "start"],
+      [back, "back"],
+      [next, "next"],
+      [end, "end"],
+    ])) {
+      view.on(b, "click", () => view.move(what));
+    }
+    view.on(this.play, "click", () => this.toggle());
+    view.on(this.speed, "change", () => {
+      if (!this.playing) return;
+      this.stop();
+      this.toggle();
+    });
+    view.shell.bar.append(start, back, next, this.play, end, this.speed, this.track, this.clock);
+    view.on(this.track, "pointerdown", (/** @type {PointerEvent} */ e) => {
+      this.stop();
+      this.track.setPointerCapture(e.pointerId);
+      this.track.focus();
+      this.#scrub(e);
+    });
+    view.on(this.track, "pointermove", (/** @type {PointerEvent} */ e) => {
+      if (this.track.hasPointerCapture(e.pointerId)) this.#scrub(e);
+    });
+  }
+
+  get playing() {
+    return this.#timer !== 0;
+  }
+
+  /** How many times as fast as usual things move while playing. */
+  get pace() {
+    return this.playing ? Math.max(1, Number(this.speed.value)) : 1;
+  }
+
+  stop() {
+    clearInterval(this.#timer);
+    this.#timer = 0;
+    put(this.play, "play");
+    this.play.setAttribute("aria-label", "play (Space)");
+  }
+
+  toggle() {
+    if (this.playing) return this.stop();
+    const { view } = this;
+    if (view.state.step >= view.state.total) view.go(0);
+    put(this.play, "pause");
+    this.play.setAttribute("aria-label", "pause (Space)");
+    this.#timer = window.setInterval(() => {
+      if (view.state.step >= view.state.total) this.stop();
+      else view.go(view.state.step + 1);
+    }, BEAT / Number(this.speed.value));
+  }
+
+  /** Where the forward half ends: the halves are as long as they have events, but neither is less than a quarter. */
+  get #split() {
+    const { total, forward } = this.view.state;
+    return total ? Math.min(0.75, Math.max(0.25, forward / total)) : 0.5;
+  }
+
+  /** Where an event stands on the track, 0 to 1: evenly within each half. @param {number} k */
+  #place(k) {
+    const { total, forward } = this.view.state;
+    if (k <= forward) return forward ? (k / forward) * this.#split : 0;
+    return this.#split + ((k - forward) / (total - forward)) * (1 - this.#split);
+  }
+
+  /** @param {PointerEvent} e */
+  #scrub(e) {
+    const { step, total } = this.view.state;
+    const box = this.track.getBoundingClientRect();
+    const at = (e.clientX - box.left) / box.width;
+    const far = (/** @type {number} */ k) => Math.abs(this.#place(k) - at);
+    let best = 0;
+    for (let k = 1; k <= total; k++) if (far(k) < far(best)) best = k;
+    if (best !== step) this.view.go(best);
+  }
+
+  draw() {
+    const { total } = this.view.state;
+    const ticks = [];
+    if (total <= TICKS) for (let k = 1; k < total; k++) ticks.push(h("i", { style: `left:${(100 * this.#place(k)).toFixed(2)}%` }));
+    const split = 100 * this.#split;
+    const halves = [
+      h("span", { class: "mg-half", style: `width:${split}%` }),
+      h("span", { class: "mg-half mg-half-b", style: `left:${split}%` }),
+    ];
+    this.rail.replaceChildren(...halves, this.done, this.doneBack, ...ticks);
+    this.track.setAttribute("aria-valuemax", String(total));
+  }
+
+  /** @param {Frame} frame */
+  update({ step, total }) {
+    const at = this.#place(step);
+    const split = this.#split;
+    this.knob.style.left = `${100 * at}%`;
+    this.done.style.width = `${100 * Math.min(at, split)}%`;
+    this.doneBack.style.left = `${100 * split}%`;
+    this.doneBack.style.width = `${100 * Math.max(0, at - split)}%`;
+    put(this.clock, `${step} / ${total}`);
+    const { phase } = this.view.shell;
+    this.track.setAttribute("aria-valuenow", String(step));
+    this.track.setAttribute("aria-valuetext", `${phase.textContent}: ${this.view.live.text}`);
+  }
+}

@@ -1,0 +1,239 @@
+// One view of one traced graph: owns the state and the parts, and says when which of them draws.
+// Draws once for each trace, from the kernel's positions; afterwards only numbers and classes change.
+
+import { Files } from "./files.js";
+import { Find } from "./find.js";
+import { Inputs } from "./inputs.js";
+import { listenToKeys } from "./keyboard.js";
+import { Lifecycle } from "./lifecycle.js";
+import { LiveSentence } from "./live.js";
+import { eventOf, moment, move } from "./model/moment.js";
+import { lookUp, readSweeps, recorded } from "./model/sweep.js";
+import { Packets } from "./packets.js";
+import { Panes } from "./panes/panes.js";
+import { Offscreen } from "./picture/offscreen.js";
+import { Scene } from "./picture/scene.js";
+import { Viewport } from "./picture/viewport.js";
+import { Shell } from "./shell.js";
+import { SourceLines } from "./source.js";
+import { counts, Store } from "./store.js";
+import { Timeline } from "./timeline.js";
+
+/** @import { Picture, Step, Trace } from "./types" */
+/** @import { Moment } from "./model/moment.js" */
+/** @import { Point } from "./model/sweep.js" */
+
+/** anywidget's model, or the few lines of an exported page.
+ * @typedef {{get: (name: string) => any, set: (name: string, value: any) => void, save_changes: () => void, send: (content: object) => void,
+ *   on: (name: string, run: (...args: any[]) => void) => void, off: (name: string, run: (...args: any[]) => void) => void,
+ *   widget_manager?: any}} Model */
+
+/** What is shown now: handed to every part that follows the step or the inputs.
+ * @typedef {{trace: Trace, point: Point, now: Moment, step: number, total: number, forward: number, back: boolean, current: Step|null,
+ *   active: number, dragging: boolean}} Frame active: the edge that carries a gradient, or -1 */
+
+/** The state's fields that change what is painted. */
+const PAINTED = ["step", "point", "selected", "tab", "covered"];
+
+/** Large traits come as text from a kernel, as objects out of an exported page. @param {any} x */
+const parsed = (x) => (typeof x === "string" ? JSON.parse(x) : x);
+
+export class View {
+  /** @param {Model} model @param {HTMLElement} el */
+  constructor(model, el) {
+    this.model = model;
+    /** One switch for every DOM listener. */
+    this.gone = new AbortController();
+    this.calm = matchMedia("(prefers-reduced-motion: reduce)");
+    this.store = new Store({
+      trace: { title: "", root: 0, nodes: [], edges: [], steps: [] },
+      picture: { w: 0, h: 0, cards: [], wires: [], prog: "" },
+      sweeps: [],
+      point: { values: new Float64Array(), grads: new Float64Array(), locals: new Float64Array() },
+      ...{ total: 0, forward: 0, step: 0, selected: -1 },
+      tab: "ledger",
+      chosen: false,
+      covered: model.get("quiz") === true,
+      drag: "idle",
+      alive: true,
+      wide: false,
+    });
+    /** @type {any} the trait that the trace was read from */
+    this.rawTrace = null;
+    this.shownStep = -1;
+    this.painting = false;
+
+    this.shell = new Shell(this);
+    this.offscreen = new Offscreen(this);
+    this.viewport = new Viewport(this);
+    this.scene = new Scene(this);
+    this.live = new LiveSentence(this);
+    this.source = new SourceLines(this);
+    this.timeline = new Timeline(this);
+    this.find = new Find(this);
+    this.files = new Files(this);
+    this.panes = new Panes(this);
+    this.inputs = new Inputs(this);
+    this.packets = new Packets(this);
+    listenToKeys(this);
+    el.append(this.shell.root);
+
+    this.store.subscribe((changed) => {
+      if (changed.has("trace")) this.draw();
+      else if (!this.painting && PAINTED.some((key) => changed.has(key))) this.update();
+    });
+    this.lifecycle = new Lifecycle(this);
+    this.load();
+    this.lifecycle.begin();
+  }
+
+  get state() {
+    return this.store.state;
+  }
+
+  /** Listen until the view is gone.
+   * @param {EventTarget} target @param {string} type @param {(e: any) => void} run @param {AddEventListenerOptions} [options] */
+  on(target, type, run, options = {}) {
+    target.addEventListener(type, run, { signal: this.gone.signal, ...options });
+  }
+
+  // ---- from the kernel
+
+  /** Read everything that the kernel has sent, and draw it. */
+  load() {
+    const raw = this.model.get("trace");
+    if (!raw || raw === "{}") return;
+    const trace = raw === this.rawTrace ? { ...this.state.trace } : parsed(raw);
+    this.rawTrace = raw;
+    const sweeps = readSweeps(this.model.get("sweeps"));
+    const point = lookUp(trace, sweeps, this.model.get("inputs") ?? {}) ?? recorded(trace);
+    const size = counts(trace);
+    const step = move(this.model.get("step"), size.total, "");
+    const selected = Math.min(this.state.selected, trace.nodes.length - 1);
+    this.store.set({ trace, picture: parsed(this.model.get("picture")), sweeps, point, ...size, step, selected });
+  }
+
+  /** Is a new trace arriving, piece by piece? Then what belongs to it has to wait. */
+  get arriving() {
+    return this.model.get("trace") !== this.rawTrace;
+  }
+
+  draw() {
+    this.shownStep = -1;
+    this.scene.draw();
+    this.source.draw();
+    this.panes.draw();
+    this.timeline.draw();
+    this.shell.draw();
+    this.viewport.fitOrKeep();
+    this.scene.refocus();
+    this.panes.show(this.state.tab);
+    this.inputs.draw();
+    this.update();
+  }
+
+  // ---- everything that a step or an input changes
+
+  update() {
+    const { trace, point, step, total, forward, drag } = this.state;
+    if (!trace.nodes.length) return;
+    this.painting = true;
+    const now = moment(trace, point, step);
+    const { current } = now;
+    const dragging = drag === "dragging";
+    const back = step > forward;
+    /** @type {Frame} */
+    const frame = { trace, point, now, step, total, forward, back, current, active: current?.edge ?? -1, dragging };
+    const stepped = step !== this.shownStep;
+    if (stepped && this.shownStep >= 0 && !dragging) this.offscreen.hide(1500);
+    this.shell.update(frame);
+    this.offscreen.begin();
+    this.scene.update(frame);
+    this.live.update(frame);
+    this.panes.update(frame);
+    if (!dragging) this.source.mark(this.state.selected >= 0 && this.state.tab === "node" ? this.state.selected : (current?.node ?? -1));
+    this.timeline.update(frame);
+    if (!dragging) {
+      // All is written: only now may the browser be asked where things are.
+      this.panes.reveal();
+      this.source.reveal();
+    }
+    if (stepped) {
+      if (current) this.viewport.follow(frame.active >= 0 ? trace.edges[frame.active].source : current.node);
+      if (current && step === this.shownStep + 1 && !this.calm.matches && document.visibilityState === "visible") this.packets.fly(frame);
+      this.shownStep = step;
+    }
+    this.shell.root.dataset.ready = "1";
+    this.painting = false;
+  }
+
+  // ---- what people do
+
+  save() {
+    if (this.state.alive) this.model.save_changes();
+  }
+
+  /** @param {number} step */
+  go(step) {
+    this.model.set("step", step);
+    this.save();
+  }
+
+  /** Stop playing and go there. @param {number} step */
+  jump(step) {
+    this.timeline.stop();
+    this.go(step);
+  }
+
+  /** @param {string} what "start", "back", "next" or "end" */
+  move(what) {
+    this.jump(move(this.state.step, this.state.total, what));
+  }
+
+  /** The node of the last event; before the first one, the result. */
+  get currentNode() {
+    const { trace, step } = this.state;
+    return trace.steps[step - 1]?.node ?? trace.root;
+  }
+
+  /** Select a node and go to its event; open it if it is a fold. @param {number} node */
+  inspect(node) {
+    const { trace, alive, step, forward } = this.state;
+    const key = trace.nodes[node].fold;
+    if (key !== undefined && alive) return this.fold(key);
+    this.store.set({ selected: node, tab: "node", chosen: true });
+    this.panes.show("node");
+    const at = eventOf(trace, node, step > forward ? "backward" : "forward");
+    if (at && at !== step) this.jump(at);
+    else this.update();
+  }
+
+  /** Open or close a fold; the kernel lays the picture out anew. @param {number|string} what */
+  fold(what) {
+    if (!this.state.alive) return;
+    this.timeline.stop();
+    this.state.selected = -1;
+    this.scene.reopened = typeof what === "number" ? what : -1;
+    this.model.send({ type: "fold", what });
+  }
+
+  /** Forget what was selected, marked and chosen. */
+  clear() {
+    this.find.stopFlow();
+    this.source.markLine("");
+    this.store.set({ selected: -1, chosen: false });
+    this.update();
+    this.source.drop();
+  }
+
+  destroy() {
+    this.gone.abort();
+    this.source.drop();
+    this.timeline.stop();
+    this.inputs.destroy();
+    this.offscreen.destroy();
+    this.packets.destroy();
+    this.lifecycle.destroy();
+    this.shell.root.remove();
+  }
+}
