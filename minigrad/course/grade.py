@@ -375,7 +375,7 @@ def _progress(records: Iterable[dict[str, Any]], total: int, say: Callable[[str]
 
 def container_command(engine: str, image: str) -> tuple[str, ...]:
     """The nursery inside a container: no network, nothing writable but a small /tmp, no rights, few processes, limited memory."""
-    begin = "import sys; sys.path.insert(0, '/kit'); from minigrad.course.worker import nursery; nursery([])"
+    begin = "import sys; sys.path.insert(0, '/kit'); from minigrad.course.worker import nursery; nursery()"
     return (engine, "run", "--rm", "--interactive", "--network=none", "--read-only", "--tmpfs=/tmp:rw,size=64m,mode=1777", "--cap-drop=ALL",
             "--security-opt=no-new-privileges", "--user=65534:65534", "--pids-limit=128", "--memory=3g", "--env=PYTHONHASHSEED=0",
             "--env=OPENBLAS_NUM_THREADS=1", "--env=OMP_NUM_THREADS=1", "--env=MPLBACKEND=Agg", "--volume={kit}:/kit:ro", image,

@@ -28,11 +28,15 @@ if TYPE_CHECKING:
 
 ALIKE = 0.9  # of the sampled pieces of two programs
 HOLDS = {
-    "files": "reading files other than Python's own",
+    "files": "files other than Python's own, and writing outside its own empty folder",
+    "rights": "changing the rights, owner, time or attributes of a file",
+    "links": "making links",
     "network": "the network",
     "processes": "starting processes",
     "signals": "signals to other processes",
+    "scheduling": "the priority and processors of other processes",
     "memory": "more memory than allowed",
+    "disk": "many files, or more of them than 16 MB",
     "root": "being root",
 }
 STYLE = """
@@ -241,7 +245,9 @@ def _isolation(graded: Sequence[Mapping[str, Any]], container: bool) -> str:
         held = sum(bool(i.get(name)) for i in seen)
         by = "by the operating system" if held == len(seen) else f"for {held} of {len(seen)} submissions"
         if not held:
-            by = "no: it ran as root" if name == "root" else "no" if name == "memory" else "only by Python's audit hook"
+            by = {"root": "no: it ran as root", "memory": "no", "scheduling": "no", "disk": "only by looking, some 20 times a second"}.get(
+                name, "only by Python's audit hook"
+            )
         rows.append(f"<tr><td>{words}</td><td>{by}</td></tr>")
     inside = "in containers, and there in limited processes" if container else "in limited processes, without a container"
     return f"<p>Answers ran {inside}. Tried beforehand, and refused:</p><table><tr><th>what<th>refused</tr>{''.join(rows)}</table>"

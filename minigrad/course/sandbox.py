@@ -1,14 +1,15 @@
-"""What the operating system refuses a submission: other files, the network, new processes, signals to others.
+"""What the operating system refuses a submission: other files and their rights, the network, new processes, signals to others.
 
-What lives here: limits of a process, and on Linux Landlock (files), seccomp (system calls), a network namespace, and another user where
-the grader runs as root; each is asked for, and `measured` finds out by trying which of them hold. What does not: running anything. This
-file travels into the kit. An audit hook stands behind all of it; on systems without the rest it stands alone, and code that reaches
-past Python can get around it.
+What lives here: limits of a process, and on Linux Landlock (files), seccomp (system calls), namespaces (the network, a small disk), and
+another user where the grader runs as root; each is asked for, and `measured` finds out by trying which of them hold. What does not:
+running anything. This file travels into the kit. An audit hook stands behind all of it; on systems without the rest it stands alone, and
+code that reaches past Python can get around it.
 """
 
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import os
 import platform
 import struct
@@ -17,7 +18,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 LINUX = sys.platform.startswith("linux")
-NEWUSER, NEWNET, NEWIPC = 0x10000000, 0x40000000, 0x08000000
+NEWUSER, NEWNET, NEWIPC, NEWNS = 0x10000000, 0x40000000, 0x08000000, 0x00020000
+DISK, FILES = 16 << 20, 256  # bytes and files that one answer may write
 
 # ---- files: Landlock ------------------------------------------------------------------------------------------------------------------
 
@@ -63,6 +65,18 @@ def file_rules(readable: Iterable[str], writable: str, hidden: Iterable[str]) ->
     return rules
 
 
+def _write_only(libc: Any, folder: str) -> bool:
+    """A second Landlock ruleset on top of the first: of all that may be written, this one folder is left."""
+    rules = libc.syscall(444, struct.pack("=Q", WRITE_TOO), ctypes.c_size_t(8), 0)
+    for path, right in (("/", READ), (folder, WRITE_TOO), ("/dev/null", (1 << 1) | (1 << 2))):
+        fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        libc.syscall(445, rules, 1, struct.pack("=Qi", right, fd), 0)
+        os.close(fd)
+    done = bool(libc.syscall(446, rules, 0) == 0)
+    os.close(rules)
+    return done
+
+
 def _without(path: str, hidden: list[str]) -> list[tuple[str, int]]:
     """`path` as what may be read of it when the folders `hidden` may not: it, or its parts."""
     if any(path == h or path.startswith(h + os.sep) for h in hidden):
@@ -78,16 +92,26 @@ def _without(path: str, hidden: list[str]) -> list[tuple[str, int]]:
 
 # ---- system calls: seccomp ------------------------------------------------------------------------------------------------------------
 
-# socket; fork, vfork, execve, execveat; kill, tkill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo, pidfd_send_signal; ptrace,
+# In each list: socket; fork, vfork, execve, execveat; kill, tkill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo, pidfd_send_signal; ptrace,
 # process_vm_readv, process_vm_writev; mount, umount2, pivot_root, chroot, unshare, setns; bpf, perf_event_open, userfaultfd,
-# io_uring_setup; keyctl, add_key, request_key; init_module, finit_module, kexec_load; open_by_handle_at; shmget, msgget, semget;
-# setpriority
+# io_uring_setup; keyctl, add_key, request_key; init_module, finit_module, kexec_load; open_by_handle_at; shmget, msgget, semget.
+# Then what Landlock does not know, of any file: chmod, fchmod, fchmodat; chown, fchown, lchown, fchownat; utime, utimes, futimesat,
+# utimensat; setxattr, lsetxattr, fsetxattr, removexattr, lremovexattr, fremovexattr; link, linkat, symlink, symlinkat; mknod, mknodat;
+# quotactl. And of other processes: setpriority, ioprio_set; sched_setaffinity, _setscheduler, _setparam, _setattr; migrate_pages,
+# move_pages, kcmp. At the end the clone and prlimit64 that are refused in part.
 REFUSED_CALLS = {
     "x86_64": (0xC000003E, (41, 57, 58, 59, 322, 62, 200, 234, 129, 297, 424, 101, 310, 311, 165, 166, 155, 161, 272, 308, 321, 298, 323,
-                            425, 250, 248, 249, 175, 313, 246, 304, 29, 68, 64, 141), 56, 302),  # then: clone, prlimit64
+                            425, 250, 248, 249, 175, 313, 246, 304, 29, 68, 64,
+                            90, 91, 268, 92, 93, 94, 260, 132, 235, 261, 280, 188, 189, 190, 197, 198, 199, 86, 265, 88, 266, 133, 259, 179,
+                            141, 251, 203, 144, 142, 314, 256, 279, 312), 56, 302),
     "aarch64": (0xC00000B7, (198, 221, 281, 129, 130, 131, 138, 240, 424, 117, 270, 271, 40, 39, 41, 51, 97, 268, 280, 241, 282, 425,
-                             219, 217, 218, 105, 273, 104, 265, 194, 186, 190, 140), 220, 261),
+                             219, 217, 218, 105, 273, 104, 265, 194, 186, 190,
+                             52, 53, 54, 55, 88, 5, 6, 7, 14, 15, 16, 36, 37, 33, 60,
+                             140, 30, 122, 119, 118, 274, 238, 239, 272), 220, 261),
 }  # fmt: skip
+# The same numbers everywhere: pidfd_open, pidfd_getfd, process_madvise, process_mrelease; open_tree, move_mount, fsopen, fsconfig, fsmount,
+# fspick, mount_setattr; fchmodat2, setxattrat, removexattrat, file_setattr.
+REFUSED_EVERYWHERE = (434, 438, 440, 448, 428, 429, 430, 431, 432, 433, 442, 452, 463, 466, 469)
 
 
 def _filter() -> bytes | None:
@@ -100,7 +124,7 @@ def _filter() -> bytes | None:
     allow, eperm, enosys, kill = 0x7FFF0000, 0x00050001, 0x00050026, 0x80000000
     lines: list[tuple[int, int, int, int]] = [(load, 0, 0, 4), (equal, 1, 0, arch), (answer, 0, 0, kill), (load, 0, 0, 0)]
     lines += [(at_least, 0, 1, 0x40000000), (answer, 0, 0, eperm)]  # the x32 numbers of x86_64
-    for number in refused:
+    for number in (*refused, *REFUSED_EVERYWHERE):
         lines += [(equal, 0, 1, number), (answer, 0, 0, eperm)]
     lines += [(equal, 0, 1, 435), (answer, 0, 0, enosys)]
     lines += [(equal, 0, 4, clone), (load, 0, 0, 16), (has_bit, 1, 0, 0x10000), (answer, 0, 0, eperm), (answer, 0, 0, allow)]
@@ -116,12 +140,27 @@ class _Program(ctypes.Structure):
 # ---- before any submission, once ------------------------------------------------------------------------------------------------------
 
 
-def no_network_here() -> bool:
-    """Move this process, and what it starts, into a network without any interface. False where the system does not let us."""
+def own_world(runs: str) -> tuple[bool, bool]:
+    """Move this process, and what it starts, into a network without any interface, and mount a small disk on the folder `runs`.
+
+    Returns which of the two the system has let us do.
+    """
     if not LINUX:
-        return False
-    spaces = NEWNET | NEWIPC | (0 if os.geteuid() == 0 else NEWUSER)
-    return bool(_libc().unshare(spaces) == 0)
+        return False, False
+    libc, uid, gid = _libc(), os.geteuid(), os.getegid()
+    own_users = 0 if uid == 0 else NEWUSER
+    apart = libc.unshare(NEWNET | NEWIPC | NEWNS | own_users) == 0
+    if not apart:
+        return libc.unshare(NEWNET | NEWIPC | own_users) == 0, False
+    try:
+        for name, line in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")) if own_users else ():
+            with open(f"/proc/self/{name}", "w") as file:
+                file.write(line)
+    except OSError:
+        return True, False
+    options = f"size={DISK},nr_inodes={FILES},mode=711".encode()
+    private = libc.mount(b"none", b"/", None, ctypes.c_ulong(0x44000), None) == 0  # MS_REC | MS_PRIVATE: nobody else sees the mount
+    return True, private and libc.mount(b"tmpfs", os.fsencode(runs), b"tmpfs", ctypes.c_ulong(0xE), options) == 0  # no suid, dev, exec
 
 
 def nobody(rules: int | None) -> tuple[int, int, bool] | None:
@@ -170,8 +209,8 @@ def _become(who: tuple[int, int, bool]) -> None:
 # ---- in the process of a submission -----------------------------------------------------------------------------------------------------
 
 
-def enter(box: Mapping[str, Any], rules: int | None, who: tuple[int, int, bool] | None, own_users: bool) -> dict[str, bool]:
-    """Give up everything that can be given up, for ever. Returns what the kernel accepted."""
+def enter(box: Mapping[str, Any], folder: str, rules: int | None, who: tuple[int, int, bool] | None, own_users: bool) -> dict[str, bool]:
+    """Give up everything that can be given up, for ever, but `folder` to write in. Returns what the kernel accepted."""
     have = {"files": False, "calls": False, "nobody": False}
     if who is not None:
         _become(who)
@@ -184,8 +223,10 @@ def enter(box: Mapping[str, Any], rules: int | None, who: tuple[int, int, bool] 
     libc.prctl(4, 0, 0, 0, 0)  # no core, and nobody of the same user may look into this process
     if libc.prctl(38, 1, 0, 0, 0) != 0:  # no new privileges: both of the following ask for it
         return have
+    if who is None:  # in a user namespace of our own we have every right of root's there: put them down
+        libc.capset(struct.pack("=Ii", 0x20080522, 0), bytes(24))
     if rules is not None:
-        have["files"] = libc.syscall(446, rules, 0) == 0
+        have["files"] = libc.syscall(446, rules, 0) == 0 and _write_only(libc, folder)
         os.close(rules)
     if program is not None:
         have["calls"] = libc.prctl(22, 2, ctypes.byref(_Program(len(program) // 8, program)), 0, 0) == 0
@@ -212,13 +253,19 @@ def limit(box: Mapping[str, Any], processes: bool = True) -> None:
 
 
 REFUSED = ("socket.connect", "socket.bind", "socket.getaddrinfo", "socket.sendto", "subprocess.Popen", "os.system", "os.exec",
-           "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "os.kill", "os.killpg", "pty.spawn", "signal.pthread_kill")  # fmt: skip
+           "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "os.kill", "os.killpg", "pty.spawn", "signal.pthread_kill", "os.chmod",
+           "os.chown", "os.chflags", "os.utime", "os.setxattr", "os.removexattr", "os.link", "os.symlink")  # fmt: skip
 PAST_PYTHON = ("ctypes", "_ctypes", "cffi", "_cffi_backend")
 
 
-def watch(hidden: tuple[str, ...]) -> None:
+def hashes(folders: Iterable[str]) -> frozenset[bytes]:
+    """What `watch` needs to know of folders. Their names stay outside of the process: an answer could use them."""
+    return frozenset(hashlib.sha256(os.path.realpath(f).encode("utf-8", "surrogateescape")).digest() for f in folders)
+
+
+def watch(hidden: frozenset[bytes]) -> None:
     """The audit hook: the same refusals once more, inside Python, with a sentence. It also takes ctypes away."""
-    realpath, fsdecode = os.path.realpath, os.fsdecode
+    realpath, fsdecode, dirname, sha256 = os.path.realpath, os.fsdecode, os.path.dirname, hashlib.sha256
 
     def hook(event: str, args: tuple) -> None:
         if event in REFUSED:
@@ -228,8 +275,11 @@ def watch(hidden: tuple[str, ...]) -> None:
         if event.startswith("ctypes."):
             raise PermissionError("ctypes is not available here")
         if event in ("open", "os.listdir", "os.scandir") and args and isinstance(args[0], (str, bytes)):
-            if (realpath(fsdecode(args[0])) + os.sep).startswith(hidden):
-                raise PermissionError("this folder is not for submissions")
+            path, above = "", realpath(fsdecode(args[0]))
+            while above != path:
+                path, above = above, dirname(above)
+                if sha256(path.encode("utf-8", "surrogateescape")).digest() in hidden:
+                    raise PermissionError("this folder is not for submissions")
 
     for name in [n for n in sys.modules if n.partition(".")[0] in PAST_PYTHON]:
         sys.modules[name] = None  # type: ignore[assignment]
@@ -243,15 +293,20 @@ def watch(hidden: tuple[str, ...]) -> None:
 
 
 def measured(hidden_file: str, memory: int) -> dict[str, bool]:
-    """Try, after `enter` and before `watch`, what a submission must not do. True where the system refused it."""
+    """Try, after `enter` and before `watch`, what a submission must not do. True where the system refused it.
+
+    The working folder is the empty one that every answer has of its own.
+    """
     import socket
 
-    def refused(act: Callable[[], Any]) -> bool:
-        try:
-            act()
-        except (OSError, MemoryError):
-            return True
-        return False
+    def refused(*acts: Callable[[], Any]) -> bool:
+        for act in acts:
+            try:
+                act()
+            except (OSError, MemoryError, AttributeError):  # AttributeError: this system does not have it at all
+                continue
+            return False
+        return True
 
     def connect() -> None:
         with socket.socket() as s:
@@ -271,11 +326,26 @@ def measured(hidden_file: str, memory: int) -> dict[str, bool]:
             os._exit(0)
         os.waitpid(pid, 0)
 
-    return {
-        "files": refused(lambda: open(hidden_file, "rb").close()),
+    def write(name: str, size: int = 0) -> None:
+        with open(name, "wb") as file:
+            file.write(bytes(size))
+
+    def fill() -> None:
+        for number in range(DISK // 1_000_000 + 1):
+            write(f"part{number}", 1_000_000)
+
+    write("mine")
+    found = {
+        "files": refused(lambda: open(hidden_file, "rb").close(), lambda: write("../note"), lambda: write("../../note")),
+        "rights": refused(lambda: os.chmod("mine", 0o777), lambda: os.chown("mine", os.getuid(), os.getgid()), lambda: os.utime("mine"),
+                          lambda: os.chmod(hidden_file, 0o777), lambda: os.setxattr("mine", "user.note", b"x")),
+        "links": refused(lambda: os.symlink("mine", "soft"), lambda: os.link("mine", "hard")),
         "network": network(),
         "processes": refused(fork),
         "signals": refused(lambda: os.kill(os.getppid(), 0)),
+        "scheduling": refused(lambda: os.sched_setaffinity(os.getppid(), {0}), lambda: os.setpriority(os.PRIO_PROCESS, os.getppid(), 19)),
         "memory": refused(lambda: bytearray(memory + (1 << 20))),
+        "disk": refused(fill),
         "root": not hasattr(os, "getuid") or os.getuid() != 0,
-    }
+    }  # fmt: skip
+    return found

@@ -154,6 +154,7 @@ class ForkServer:
 
     def __init__(self, command: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | Path | None = None):
         self.command, self.env, self.cwd = list(command), env, cwd
+        self.first: Any = None  # what it is told once, before any job
         self.hello: dict[str, Any] = {}
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -184,8 +185,10 @@ class ForkServer:
             cwd=self.cwd,
         )  # fmt: skip
         try:
+            if self.first is not None:
+                _send(self._process.stdin.fileno(), json.dumps(self.first).encode())  # type: ignore[union-attr]
             self.hello = json.loads(_receive(self._process.stdout, time.monotonic() + 120))  # type: ignore[arg-type]
-        except (EOFError, ValueError) as error:
+        except (OSError, EOFError, ValueError) as error:
             self._stop()
             raise NotStarted(f"The process that runs submissions did not start: {' '.join(self.command[:3])} ...") from error
 
@@ -215,14 +218,14 @@ class Nursery(ForkServer):
     def __init__(self, folder: Path, hidden: Sequence[str | Path] = (), command: Sequence[str] = ()):
         # -s and -P: no folder of the user's and not the working folder on the path. The environment is empty, and with one hash seed a set
         # of texts has the same order in every run.
-        begin = "import sys; sys.path.insert(0, sys.argv[1]); from minigrad.course.worker import nursery; nursery(sys.argv[2:])"
+        begin = "import sys; sys.path.insert(0, sys.argv[1]); from minigrad.course.worker import nursery; nursery()"
         env = {"PATH": "/nonexistent", "LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "MPLBACKEND": "Agg", "MINIGRAD_PROGRESS": "off"}
         env |= {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL", "NUMBA", "VECLIB_MAXIMUM")}
         env |= {k: v for k, v in os.environ.items() if k in ("SYSTEMROOT", "LD_LIBRARY_PATH")}
         elsewhere = [part.replace("{kit}", str(folder)) for part in command]
-        hide = [str(Path(__file__).resolve().parent), *map(str, hidden)]
-        here = [sys.executable, "-s", "-P", "-B", "-c", begin, str(folder), *hide]
+        here = [sys.executable, "-s", "-P", "-B", "-c", begin, str(folder)]
         super().__init__(elsewhere or here, dict(os.environ) if elsewhere else env, folder)
+        self.first = [] if elsewhere else [str(Path(__file__).resolve().parent), *map(str, hidden)]
 
     @property
     def isolation(self) -> dict[str, bool]:
@@ -301,28 +304,50 @@ def is_stub(source: str, stub: str) -> bool:
 # ---- the nursery's side -------------------------------------------------------------------------------------------------------------
 
 
-def nursery(hidden: list[str]) -> None:
-    """Import what answers need, give up what can be given up at once, then fork a child for every job that arrives on stdin."""
+def nursery() -> None:
+    """Import what answers need, give up what can be given up at once, then fork a child for every job that arrives on stdin.
+
+    The first message names the folders that no answer may read. Nothing here keeps their names: a child would inherit them.
+    """
     from . import sandbox
 
-    offline = sandbox.no_network_here()
-    _preload()
     folder = tempfile.mkdtemp(prefix="minigrad-runs-")
     os.chmod(folder, 0o711)
+    runs = os.path.join(folder, "runs")
+    os.mkdir(runs, 0o711)
+    offline, small_disk = sandbox.own_world(runs)
+    _only_the_kit()
+    _preload()
     secret = os.path.join(folder, "hidden")
     with open(secret, "w") as file:
         file.write("a file that no submission may read")
-    runs = os.path.join(folder, "runs")
-    os.mkdir(runs, 0o711)
-    kit_folder = str(Path(__file__).resolve().parents[2])
-    rules = sandbox.file_rules([kit_folder], runs, hidden)
-    who = sandbox.nobody(rules)
-    setting = {"rules": rules, "who": who, "own_users": offline, "hidden": hidden}
+    rules, hidden = _rules(runs)
+    setting = {"rules": rules, "who": sandbox.nobody(rules), "own_users": offline, "hidden": hidden, "small_disk": small_disk}
     try:
         raw, _ = _run_apart({"measure": secret, "box": asdict(Box()) | {"memory": 1 << 30}}, setting, runs, 20)
         serve(json.loads(raw.split(b"\n")[0] or b"{}"), lambda job: _run_apart(job, setting, runs, job["box"]["wall"]))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _rules(runs: str) -> tuple[int | None, frozenset[bytes]]:
+    from . import sandbox
+
+    hidden = json.loads(_receive(0, time.monotonic() + 60))
+    return sandbox.file_rules([str(Path(__file__).resolve().parents[2])], runs, hidden), sandbox.hashes(hidden)
+
+
+def _only_the_kit() -> None:
+    """Forget where else minigrad is installed: an editable installation leaves the folder of its source in a finder or on the path."""
+    kit = str(Path(__file__).resolve().parents[2])
+    sys.meta_path[:] = [f for f in sys.meta_path if not getattr(f, "__module__", "").startswith("__editable__")]
+    for name in [n for n in sys.modules if n.startswith("__editable__")]:
+        del sys.modules[name]
+    source = [p for p in sys.path if p != kit and not p.endswith("-packages") and os.path.isdir(os.path.join(p, "minigrad", "course"))]
+    sys.path[:] = [p for p in sys.path if p not in source and not p.startswith("__editable__")]
+    sys.path_hooks[:] = [h for h in sys.path_hooks if not getattr(h, "__module__", "").startswith("__editable__")
+                         and "__editable__" not in getattr(getattr(h, "__self__", h), "__module__", "")]  # fmt: skip
+    sys.path_importer_cache.clear()
 
 
 def _preload() -> None:
@@ -358,15 +383,38 @@ def _run_apart(job: Mapping[str, Any], setting: Mapping[str, Any], runs: str, wa
     if setting["who"]:
         os.chown(empty, *setting["who"][:2])
     try:
-        return fork(lambda put: _child(job, setting, put, empty), wall, MAX_RESULT)
+        too_much = None if setting["small_disk"] else lambda: _too_much(empty)
+        return fork(lambda put: _child(job, setting, put, empty), wall, MAX_RESULT, too_much)
     finally:
         if setting["who"]:
             os.chown(empty, 0, 0)
-        shutil.rmtree(empty, ignore_errors=True)
+        _remove(empty)
 
 
-def fork(work: Callable[[int], None], wall: float, most: int = MAX_MESSAGE - 100) -> tuple[bytes, str]:
-    """Call `work(pipe)` in a child; what it wrote, and "" or how it ended. When this returns, nothing of it is left."""
+def _remove(folder: str) -> None:
+    """Delete a folder whatever rights its folders were made with."""
+    for path, folders, _ in os.walk(folder):
+        for name in folders:
+            if not os.path.islink(inner := os.path.join(path, name)):
+                os.chmod(inner, 0o700)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _too_much(folder: str) -> bool:
+    """Whether an answer has written more than it may: asked again and again where there is no small disk to write on."""
+    from .sandbox import DISK, FILES
+
+    sizes = [os.lstat(os.path.join(path, name)).st_size for path, _, names in os.walk(folder) for name in names]
+    return sum(sizes) > DISK or len(sizes) > FILES
+
+
+def fork(
+    work: Callable[[int], None], wall: float, most: int = MAX_MESSAGE - 100, too_much: Callable[[], bool] | None = None
+) -> tuple[bytes, str]:
+    """Call `work(pipe)` in a child; what it wrote, and "" or how it ended. When this returns, nothing of it is left.
+
+    It is ended when it has written `most` bytes, after `wall` seconds, or as soon as `too_much()`.
+    """
     get, put = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -377,7 +425,7 @@ def fork(work: Callable[[int], None], wall: float, most: int = MAX_MESSAGE - 100
         finally:
             os._exit(1 if sys.exc_info()[0] else 0)
     os.close(put)
-    raw, late = _read(get, time.monotonic() + wall, most)
+    raw, late = _read(get, time.monotonic() + wall, most, too_much)
     os.close(get)
     for kill in (os.killpg, os.kill):  # whatever it left running
         try:
@@ -391,12 +439,14 @@ def fork(work: Callable[[int], None], wall: float, most: int = MAX_MESSAGE - 100
     return raw, "" if code in (0, -signal.SIGKILL) else f"code {code}"
 
 
-def _read(fd: int, until: float, most: int) -> tuple[bytes, bool]:
+def _read(fd: int, until: float, most: int, too_much: Callable[[], bool] | None) -> tuple[bytes, bool]:
     parts: list[bytes] = []
     size = 0
     while (left := until - time.monotonic()) > 0 and size < most:
-        if not select.select([fd], [], [], left)[0]:
-            break
+        if not select.select([fd], [], [], min(left, 0.05) if too_much else left)[0]:
+            if too_much is not None and too_much():
+                break
+            continue
         part = os.read(fd, 65536)
         if not part:
             return b"".join(parts), False
@@ -431,11 +481,11 @@ def _child(job: Mapping[str, Any], setting: Mapping[str, Any], put: int, empty: 
                 os.close(fd)
             except OSError:
                 pass
-    sandbox.enter(job["box"], rules, setting["who"], setting["own_users"])
+    sandbox.enter(job["box"], empty, rules, setting["who"], setting["own_users"])
     if "measure" in job:
         os.write(put, json.dumps(sandbox.measured(job["measure"], job["box"]["memory"])).encode() + END)
         os._exit(0)
-    sandbox.watch(tuple(os.path.realpath(f) + os.sep for f in setting["hidden"]))
+    sandbox.watch(setting["hidden"])
     _same_chance()
     limits, write, dump = Limits(**job["limits"]), os.write, json.dumps
 

@@ -21,6 +21,7 @@ import pytest
 
 from minigrad.course import exercises
 from minigrad.course import grade as grading
+from minigrad.course.report import HOLDS
 from minigrad.course.submissions import collect, printable
 from minigrad.course.worker import Grade
 
@@ -72,6 +73,29 @@ WRONG = B.bank[0].answer
 EARLY, LATER = 1_600_000_000, 1_700_000_000
 TEXT_ONLY = json.dumps({"cells": [{"cell_type": "markdown", "source": B.solution, "metadata": {}}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
 
+def attack(program):
+    """A right answer behind a program that must not succeed: where it does, it raises, and the answer is worth nothing. CLASS, VICTIM and
+    GRADES are the real folders, because a path may be guessed."""
+    lines = "\n".join("    " + line for line in program.split("\n"))
+    setup = "import os, sys, gc\nCLASS, GRADES = (bytes.fromhex(p).decode() for p in ('@CLASS@', '@GRADES@'))\nVICTIM = CLASS + '/a right one/05_x.ipynb'\n"
+    return {"05_x.ipynb": book(b=f"{setup}try:\n{lines}\nexcept (OSError, AttributeError, ImportError, ValueError):\n    pass\n"
+                                 f"else:\n    raise SystemExit('it worked')\n{B.solution}")}  # fmt: skip
+
+
+NO_PATH = """\
+seen = [sys.argv, sys.orig_argv, sys.path, list(map(str, sys.meta_path)), list(sys.path_importer_cache), dict(os.environ)]
+frame = sys._getframe()
+while frame:
+    seen.append({k: v for k, v in frame.f_locals.items() if k not in ('CLASS', 'VICTIM', 'GRADES', 'source', 'job', 'seen', 'args')})
+    frame = frame.f_back
+seen += [o for o in gc.get_objects() if type(o) in (list, tuple, dict) and o is not seen]
+here = {'CLASS', 'VICTIM', 'GRADES'}
+for o in seen:
+    texts = [*o, *o.values()] if isinstance(o, dict) else o
+    if not isinstance(o, dict) or not here <= set(o):
+        assert not [t for t in texts if type(t) is str and t.startswith(CLASS) and len(t) < 1000], 'a path'
+raise OSError('none was found')"""
+
 # name of the student -> (files, points or None where it is not graded, what the remarks must say)
 ODD = {
     "a right one": ({"05_x.ipynb": book()}, FULL, ""),
@@ -113,6 +137,54 @@ ODD = {
     "a newer one that is empty": ({"05_x.ipynb": book(), "05_x (1).ipynb": book(b=B.stub, c=C.stub)}, FULL, "05_x (1).ipynb is newer but has no answers"),
     "half and half": ({"05_a.ipynb": (book(c=C.stub), LATER), "05_x.ipynb": (book(b=B.stub), EARLY)}, float(B.points), "05_a.ipynb is the newer one"),
     "one exercise in each": ({"05_a.ipynb": json.dumps(notebook([code(B.solution, "05.b")])), "05_x.ipynb": json.dumps(notebook([code(C.solution, "05.c")]))}, FULL, ""),
+    # what an answer must not do to files, and to others (each of them is a right answer afterwards)
+    **{name: (attack(program), FULL, "") for name, program in {
+        "chmod of the class": "os.chmod(CLASS, 0)",
+        "chmod of a classmate's file": "os.chmod(VICTIM, 0)",
+        "fchmod through a directory": "os.chmod(VICTIM, 0, dir_fd=os.open('/', os.O_PATH))",
+        "chmod of the grades": "os.chmod(GRADES, 0o777)",
+        "the key made readable": "os.chmod(GRADES + '/key', 0o644)",
+        "chown": "os.chown(VICTIM, os.getuid(), os.getgid())",
+        "utime": "os.utime(VICTIM, (0, 0))",
+        "xattr": "os.setxattr(VICTIM, 'user.note', b'x')",
+        "reads a classmate": "open(VICTIM).read()",
+        "writes a classmate": "open(VICTIM, 'w').write('{}')",
+        "deletes a classmate": "os.unlink(VICTIM)",
+        "renames a classmate": "os.rename(VICTIM, 'mine')",
+        "truncates a classmate": "os.truncate(VICTIM, 0)",
+        "links a classmate": "os.link(VICTIM, 'mine')",
+        "a symbolic link": "os.symlink(VICTIM, 'mine')",
+        "a device": "os.mknod('null', 0o20666, os.makedev(1, 3))",
+        "lists the class": "os.listdir(CLASS)",
+        "moves into the class": "os.chdir(CLASS); open('note', 'w')",
+        "reads the key": "open(GRADES + '/key').read()",
+        "reads the journal": "open(GRADES + '/journal.jsonl').read()",
+        "writes the grades": "open(GRADES + '/wide.csv', 'w')",
+        "a note for the next one": "open('../note', 'w')",
+        "a note beside the runs": "open('../../note', 'w')",
+        "a note in the folder for temporary files": "open('/tmp/note-of-a-student', 'w')",
+        "a note in shared memory": "open('/dev/shm/note-of-a-student', 'w')",
+        "120 files of 1 MB": "for n in range(120): open(f'f{n}', 'wb').write(bytes(1_000_000))",
+        "10,000 files": "for n in range(10_000): open(f'f{n}', 'wb')",
+        "one large file": "open('f', 'wb').write(bytes(3_000_000))",
+        "the grader pinned": "os.sched_setaffinity(os.getppid(), {0})",
+        "itself pinned": "os.sched_setaffinity(0, {0})",
+        "the grader's priority": "os.setpriority(os.PRIO_PROCESS, os.getppid(), 19)",
+        "real time for itself": "os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))",
+        "signal 0 to the grader": "os.kill(os.getppid(), 0)",
+        "the grader's memory": "open(f'/proc/{os.getppid()}/mem', 'rb')",
+        "the grader's command": "open(f'/proc/{os.getppid()}/cmdline', 'rb')",
+        "its own command": "open('/proc/self/cmdline', 'rb')",
+        "the passwords": "open('/etc/passwd')",
+        "the host's name": "open('/etc/hostname')",
+        "a mount": "import ctypes; ctypes.CDLL(None).mount(b'none', b'/', None, 0, None)",
+        "a namespace": "os.unshare(0x10000000)",
+        "limits raised": "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1)); open('f', 'wb').write(bytes(3_000_000))",
+        "a socket": "import socket; socket.socket()",
+        "a local socket": "import socket; socket.socketpair()[0].sendto(b'x', '/run/systemd/notify')",
+        "the paths of the instructor": NO_PATH,
+    }.items()},
+    "a folder that nobody may enter": ({"05_x.ipynb": book(b="import os\nos.mkdir('x', 0)\nos.umask(0o777)\n" + B.solution)}, FULL, ""),
     # not what was asked for
     "a web page": ({"05_x.html": "<html>"}, None, "no notebook was handed in, only 05_x.html"),
     "a pdf beside it": ({"05_x.ipynb": book(), "05_y.pdf": "%PDF"}, FULL, "not a notebook, so not read: 05_y.pdf"),
@@ -143,6 +215,8 @@ def hand_in(folder, odd):
         (folder / student).mkdir(parents=True)
         for name, content in files.items():
             content, when = content if isinstance(content, tuple) else (content, EARLY)
+            if isinstance(content, str):
+                content = content.replace("@CLASS@", os.fsencode(folder).hex()).replace("@GRADES@", os.fsencode(folder.parent / "out").hex())
             path = folder / student / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -196,12 +270,23 @@ def the_class(request, tmp_path_factory):
         for path in (root, *root.parents):
             if path != Path("/tmp") and len(path.parts) > 2:
                 path.chmod(0o755)
-    return (*grade_class(root / "in", root / "out", python=python), root)
+    before = state_of(root / "in")
+    ran, rows = grade_class(root / "in", root / "out", python=python)
+    return ran, rows, root, before
+
+
+def state_of(folder):
+    """Rights, owner, time, attributes and size of everything."""
+    found = {}
+    for path in (folder, *folder.rglob("*")):
+        stat = path.stat()
+        found[path] = stat.st_mode, stat.st_uid, stat.st_mtime_ns, stat.st_size, os.listxattr(path) if sys.platform == "linux" else []
+    return found
 
 
 @pytest.mark.parametrize("student", ODD, ids=ascii)
 def test_everybody_gets_what_is_theirs(the_class, student):
-    _, rows, _ = the_class
+    rows = the_class[1]
     _, points, remark = ODD[student]
     row = rows[printable(student).strip()]
     if points is None:
@@ -212,7 +297,7 @@ def test_everybody_gets_what_is_theirs(the_class, student):
 
 
 def test_nobody_is_forgotten(the_class):
-    _, rows, _ = the_class
+    rows = the_class[1]
     assert len(rows) == len(ODD)
 
 
@@ -227,6 +312,19 @@ def test_an_exercise_that_the_judge_cannot_judge_costs_that_exercise_and_is_name
     record = grading.grade_submission(grading.Task("ada", "", tuple(collect(tmp_path)[0].sources), (), ()), grading.Setting(b"k", "1", ("05.b", "05.c")))
     assert record["problems"] == ["05.b could not be judged (TypeError): look at it by hand"]
     assert record["state"] == "graded" and [g["points"] for g in record["grades"].values()] == [0.0, 2.0]
+
+
+def test_nothing_of_the_class_and_the_grades_was_touched(the_class):
+    *_, root, before = the_class
+    assert state_of(root / "in") == before
+    assert (root / "out/key").stat().st_mode & 0o777 == 0o600 and (root / "out").stat().st_mode & 0o002 == 0
+    assert not [p for p in ("/tmp/note-of-a-student", "/dev/shm/note-of-a-student") if os.path.exists(p)]
+
+
+def test_every_wall_was_measured_and_holds(the_class):
+    page = (the_class[2] / "out/summary.html").read_text(encoding="utf-8")
+    if sys.platform == "linux":
+        assert page.count("by the operating system") == len(HOLDS)
 
 
 def test_no_name_reaches_the_terminal_raw(the_class):
