@@ -32,7 +32,7 @@ class Module:
 class Neuron(Module):
     """activation(w[0] * x[0] + ... + b), with `nin` weights drawn from -1 to 1 and b = 0.
 
-    nonlin: "relu" (or True), "tanh", "sigmoid", or None (or False) for a plain sum. rng: where the weights are drawn from, a
+    nonlin: True (or "relu"), "tanh", "sigmoid", or False (or None) for a plain sum. rng: where the weights are drawn from, a
     `random.Random` or a seed; by default the `random` module, as in micrograd.
 
     >>> n = Neuron(2, rng=0)
@@ -44,11 +44,12 @@ class Neuron(Module):
     Raises ValueError for an unknown nonlin, and when called with another number of inputs than `nin`.
     """
 
-    def __init__(self, nin: int, nonlin: bool | str | None = "relu", rng: random.Random | int | None = None):
+    def __init__(self, nin: int, nonlin: bool | str | None = True, rng: random.Random | int | None = None):
         draw = _rng(rng).uniform
         self.w = [Value(draw(-1, 1)) for _ in range(_size(nin, "inputs"))]
         self.b = Value(0.0)
-        self.nonlin = _activation(nonlin)
+        self.nonlin = nonlin
+        self._activation = _activation(nonlin)
 
     def __call__(self, x: Sequence[Value | float]) -> Value:
         if len(x) != len(self.w):
@@ -56,19 +57,19 @@ class Neuron(Module):
         out = self.b
         for w, v in zip(self.w, x, strict=True):
             out = out + w * v
-        return getattr(out, self.nonlin)() if self.nonlin else out
+        return getattr(out, self._activation)() if self._activation else out
 
     def parameters(self) -> list[Value]:
         return [*self.w, self.b]
 
     def __repr__(self) -> str:
-        return f"{_SHOWN[self.nonlin]}Neuron({len(self.w)})"
+        return f"{_SHOWN[self._activation]}Neuron({len(self.w)})"
 
 
 class Layer(Module):
     """`nout` neurons that look at the same `nin` inputs. Called with a list, returns a list of `nout` Values (one Value for nout = 1)."""
 
-    def __init__(self, nin: int, nout: int, nonlin: bool | str | None = "relu", rng: random.Random | int | None = None):
+    def __init__(self, nin: int, nout: int, nonlin: bool | str | None = True, rng: random.Random | int | None = None):
         rng = _rng(rng)
         self.neurons = [Neuron(nin, nonlin, rng) for _ in range(_size(nout, "neurons"))]
 
@@ -94,13 +95,13 @@ class MLP(Module):
     'Value'
     """
 
-    def __init__(self, nin: int, nouts: Sequence[int], nonlin: bool | str | None = "relu", rng: random.Random | int | None = None):
+    def __init__(self, nin: int, nouts: Sequence[int], nonlin: bool | str | None = True, rng: random.Random | int | None = None):
         rng = _rng(rng)
         sizes = [nin, *nouts]
         if not nouts:
             raise ValueError("an MLP needs at least one layer: MLP(2, [16, 16, 1]) has three.")
         last = len(nouts) - 1
-        self.layers = [Layer(a, b, nonlin if i < last else None, rng) for i, (a, b) in enumerate(zip(sizes, nouts, strict=False))]
+        self.layers = [Layer(a, b, nonlin if i < last else False, rng) for i, (a, b) in enumerate(zip(sizes, nouts, strict=False))]
 
     def __call__(self, x: Sequence[Value | float]) -> Value | list[Value]:
         out: Value | list[Value] = self.layers[0](x)

@@ -44,6 +44,7 @@ def test_counts_shapes_and_shown_form():
     assert type(model([1, 2])) is Value and len(Layer(2, 3)([1.0, 2.0])) == 3
     assert repr(MLP(1, [2, 1], nonlin="tanh")) == "MLP of [Layer of [TanhNeuron(1), TanhNeuron(1)], Layer of [LinearNeuron(2)]]"
     assert repr(Neuron(4)) == "ReLUNeuron(4)" and repr(Neuron(4, nonlin=False)) == "LinearNeuron(4)"  # micrograd's
+    assert Neuron(4).nonlin is True and Neuron(4, nonlin=False).nonlin is False and MLP(1, [1]).layers[0].neurons[0].nonlin is False
     assert MLP(2, [1, 1], rng=0)([1.0, 2.0]).data is not None  # a layer of one in the middle
 
 
