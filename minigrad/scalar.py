@@ -7,17 +7,21 @@ Numbers are float64, and at the edges (log(0), 1/0, overflow, nan, ties) values 
 """
 from __future__ import annotations
 
+import copy
 import math
+import operator
 import sys
-from functools import lru_cache, reduce
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, partial, reduce
 from itertools import count, islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 if TYPE_CHECKING:
     from types import CodeType
 
-__all__ = ["Value", "Constant", "backward_order", "record_lines"]
+__all__ = ["Value", "Constant", "operation", "backward_order", "recompute", "copy_newest", "record_lines"]
 __all__ += ["exp", "log", "sin", "cos", "tanh", "sigmoid", "relu", "sqrt", "max", "min"]
 
 _numbers = count()
@@ -37,6 +41,8 @@ class Value:
     >>> y.data, x.grad
     (25.0, 30.0)
 
+    An operation of your own is written as in micrograd, `out = Value(number, (self, other), "name")` with a function as `out._backward`
+    that adds to the operands' gradients; or, without a function, with `operation`. A subclass stays itself: its operations return it.
     Raises TypeError if `data` is not one plain number.
     """
 
@@ -48,12 +54,13 @@ class Value:
     _seq: int  # creation number; that of a Constant lies half a step before its result
     _a: Any  # a Value, or None: a leaf
     _b: Any  # a Value, or None: only one took part
-    _k: tuple[float | Constant, float, bool] | None  # a plain number that took part (a node once looked at), its local, "stood first"
+    _da: Any  # the derivative with respect to _a: a float, None (a shut gate), or an _OwnRule, and then _a is a _Junction
+    _k: Any  # a plain number that took part (a Constant once looked at), its local, "it stood first"; of a leaf, its `_backward`
     _code: CodeType  # only with record_lines()
     _offset: int
     __array_ufunc__ = None  # numpy scalars on the left of an operator leave the operation to us
 
-    def __init__(self, data: float, label: str = ""):
+    def __init__(self, data: float, _children: Iterable[Value] | str = (), _op: str = "", label: str = ""):
         self.data = data if type(data) is float else checked_number(data)
         self.grad = 0.0
         self.label = label
@@ -62,6 +69,16 @@ class Value:
         self._seq = self._seen = next(_numbers)
         if self._seq <= _last_line:
             _keep_line(self, sys._getframe(1))
+        if _children:
+            if isinstance(_children, str):  # Value(1.0, "x")
+                self.label = _children
+            else:
+                _join(self, _children, _op)
+
+    def __init_subclass__(cls, returns_value: bool = False, **more):
+        super().__init_subclass__(**more)
+        if not returns_value and Value in cls.__bases__:
+            cls.__bases__ = tuple(_Subclassed if base is Value else base for base in cls.__bases__)
 
     # The graph: who made this number, and with which local derivatives
 
@@ -72,12 +89,16 @@ class Value:
         if self._b is not None:
             return self._a, self._b
         if self._k is None:
-            return (self._a,)
+            return self._da.operands if type(self._a) is _Junction else (self._a,)
         number, local, first = self._k
         if not isinstance(number, Constant):
             number = _constant(number, self._seq - 0.5)  # it was there just before the result
             self._k = number, local, first
         return (number, self._a) if first else (self._a, number)
+
+    @_prev.setter
+    def _prev(self, operands: Iterable[Value]) -> None:
+        _join(self, operands, self._op)
 
     @property
     def _local(self) -> tuple[float | None, ...]:
@@ -86,16 +107,40 @@ class Value:
         if self._b is not None:
             return self._da, self._db
         if self._k is None:
-            return (self._da,)
+            return self._da.slopes_at(self) if type(self._a) is _Junction else (self._da,)
         _, local, first = self._k
         return (local, self._da) if first else (self._da, local)
 
-    def _backward(self) -> None:
-        """Add local * incoming to each parent: the chain rule for this one node."""
-        if self._da is not None:
-            self._a.grad += self._da * self.grad
-        if self._db is not None:
-            self._b.grad += self._db * self.grad
+    @property
+    def operands(self) -> tuple[Value, ...]:
+        """What this number was computed from, in argument order; plain numbers as `Constant`s. () for a leaf."""
+        return self._prev
+
+    @property
+    def slopes(self) -> tuple[float | None, ...]:
+        """The derivative of this number with respect to each of `operands`, as recorded; None lets nothing through."""
+        return self._local
+
+    @property
+    def age(self) -> float:
+        """A number that is larger for what was made later; it counts all Values. A Constant's lies half a step before its result's."""
+        return self._seq
+
+    @property
+    def _backward(self) -> Callable[[], None]:
+        """Called, it adds local * incoming to each parent: the chain rule for this one node. Set it for an operation of your own."""
+        if type(self._a) is _Junction:
+            return self._da.function or partial(self._da.__mul__, self.grad)
+        return partial(_pass_on, self)
+
+    @_backward.setter
+    def _backward(self, function: Callable[[], None]) -> None:
+        if self._a is None:
+            self._k = function  # nothing to pass on yet; it counts once `_prev` is set
+            return
+        if type(self._a) is not _Junction:
+            _join(self, self._prev, self._op)
+        self._da = _OwnRule(self._da.operands, function)
 
     def backward(self) -> None:
         """Compute the derivative of this number with respect to everything it was made from.
@@ -111,7 +156,7 @@ class Value:
         if self._a is None:
             self.grad += 1.0
             return
-        order = backward_order(self)
+        order = _visited(self)
         for node in order:
             node.grad = 0.0
         self.grad = 1.0
@@ -221,8 +266,8 @@ class Value:
 
     def relu(self):
         if self.data <= 0.0:
-            return _result("relu", 0.0, self, None)
-        return _result("relu", self.data, self, 1.0)
+            return _result("ReLU", 0.0, self, None)
+        return _result("ReLU", self.data, self, 1.0)
 
     def abs(self):
         return self.__abs__()
@@ -255,16 +300,64 @@ class Value:
     def __repr__(self):
         made = f", label={self.label!r}" if self.label else ""
         made += f", op={self._op!r}" if self._op else ""
-        return f"{type(self).__name__}(data={_plain(self.data)}, grad={_plain(self.grad)}{made})"
+        return f"{type(self).__name__}(data={self.data!r}, grad={self.grad!r}{made})"
 
     def __format__(self, spec):
         return format(self.data, spec) if spec else repr(self)
 
+    # Copies: a graph is walked in the order in which it was made, so a chain of any length can be copied and pickled
 
-class Constant(Value):
+    def __copy__(self):
+        """The same operation on the same operands."""
+        twin = _as_old_as(self, _rebuilt(_described(self)))
+        _set_state(twin, _state(self))
+        return twin
+
+    def __deepcopy__(self, memo):
+        """A copy of everything that this number was computed from. A function set as `_backward` becomes the derivatives that it gives."""
+        nodes = [node for node in _behind(self) if id(node) not in memo]
+        for node in nodes:
+            memo[id(node)] = _with_line_of(node, _rebuilt(_described(node, lambda operand: memo[id(operand)])))
+        for node in nodes:
+            _set_state(memo[id(node)], copy.deepcopy(_state(node), memo))
+        return memo[id(self)]
+
+    def __reduce_ex__(self, protocol):
+        if self._a is None:
+            return _rebuilt, (_described(self),), _state(self), None, None, _set_state
+        graph = _pickled.get(id(self)) or _Pickled(self)
+        return operator.getitem, (graph, graph.place[id(self)])
+
+
+class Constant(Value, returns_value=True):
     """The 3 of `3 * x` as a node: made when somebody looks at `_prev`. It gets no gradient: it does not vary."""
 
     __slots__ = ()
+
+
+class _Subclassed(Value, returns_value=True):
+    """Stands between `Value` and a class that is made from it: the results of its operations are of that class, too.
+
+    They are made without a call of its `__init__`, whose arguments nobody knows here.
+    """
+
+    __slots__ = ()
+
+
+def _returning_its_own_class(name: str):
+    plain = getattr(Value, name)
+
+    def method(self, *others):
+        return _of_class(type(self), plain(self, *others))
+
+    method.__name__, method.__qualname__, method.__doc__ = name, f"Value.{name}", plain.__doc__
+    return method
+
+
+for _name in "add sub mul truediv pow radd rsub rmul rtruediv rpow neg pos abs".split():
+    setattr(_Subclassed, f"__{_name}__", _returning_its_own_class(f"__{_name}__"))
+for _name in "exp log sin cos tanh sigmoid sqrt relu abs max min".split():
+    setattr(_Subclassed, _name, _returning_its_own_class(_name))
 
 
 def backward_order(root: Value) -> list[Value]:
@@ -273,6 +366,10 @@ def backward_order(root: Value) -> list[Value]:
     A number can only be used by operations that come after it. So when the newest is handled first, every node has received all of
     its gradient before it passes any of it on. No recursion: a chain of a million operations is as good as one of ten.
     """
+    return [node for node in _visited(root) if type(node) is not _Junction]
+
+
+def _visited(root: Value) -> list[Value]:
     if root._a is None:
         return []
     this_pass = next(_numbers)
@@ -295,6 +392,121 @@ def backward_order(root: Value) -> list[Value]:
 _creation_number = attrgetter("_seq")
 
 
+# Operations of one's own
+
+
+def operation(name: str, value: float, operands: Iterable[tuple[Value, float | None]]) -> Value:
+    """A new operation that Value does not have: its result `value`, and each operand with the derivative of the result with respect to it.
+
+    A derivative of None lets nothing through. Backward, graph view and copies treat the result as any other.
+
+    >>> def softplus(x):
+    ...     return operation("softplus", math.log(1 + math.exp(x.data)), [(x, 1 / (1 + math.exp(-x.data)))])
+    >>> x = Value(0.0)
+    >>> softplus(x).backward()
+    >>> x.grad
+    0.5
+    """
+    pairs = list(operands)
+    if not pairs:
+        raise ValueError("an operation needs at least one operand. A number that depends on nothing is Value(number).")
+    kind = next((type(p) for p, _ in pairs if isinstance(p, _Subclassed)), Value)
+    out = _of_class(kind, _result(name, checked_number(value), None, None))
+    slopes = [None if d is None else checked_number(d) for _, d in pairs]
+    _connect(out, [p if isinstance(p, Value) else _constant(checked_number(p), out._seq - 0.5) for p, _ in pairs], slopes, own=True)
+    return out
+
+
+def is_own_operation(node: Value) -> bool:
+    """Was this result made with `operation`, or as `Value(number, (operands), "name")`?"""
+    return type(node._a) is _Junction
+
+
+class _Junction(Value, returns_value=True):
+    """Stands between an operation of one's own and its operands, however many. It passes nothing on; `_visited` finds them through it."""
+
+    __slots__ = ()
+
+
+class _OwnRule:
+    """How an operation of one's own passes its gradient on: with a function, or by derivatives.
+
+    It stands in `_da` with a junction in `_a`. So the loop of `backward()`, which has no branch for it, computes `_a.grad += _da * grad`:
+    that runs the rule, and adds 0 to the junction.
+    """
+
+    __slots__ = ("operands", "function", "slopes")
+
+    def __init__(self, operands: tuple[Value, ...], function: Callable[[], None] | None = None, slopes: Sequence[float | None] = ()):
+        self.operands, self.function, self.slopes = operands, function, slopes
+
+    def __mul__(self, incoming: float) -> float:
+        if self.function is not None:
+            self.function()
+        else:
+            for operand, slope in zip(self.operands, self.slopes, strict=False):
+                if slope is not None:
+                    operand.grad += slope * incoming
+        return 0.0
+
+    def slopes_at(self, node: Value) -> tuple[float | None, ...]:
+        """The derivatives. A function tells them when it is called with a gradient of 1; every gradient is put back afterwards."""
+        if self.function is None:
+            return tuple(self.slopes) or (None,) * len(self.operands)
+        touched = {id(value): value for value in (node, *self.operands)}
+        kept = {key: value.grad for key, value in touched.items()}
+        try:
+            for value in self.operands:
+                value.grad = 0.0
+            node.grad = 1.0
+            self.function()
+            times = {key: sum(operand is value for operand in self.operands) for key, value in touched.items()}
+            return tuple(operand.grad / times[id(operand)] for operand in self.operands)  # of x used twice, each use gets half
+        finally:
+            for key, value in touched.items():
+                value.grad = kept[key]
+
+
+def _join(node: Value, operands: Iterable[Value], op: str) -> None:
+    """Make `node` the result of an operation of the learner's own. Until its `_backward` is set it passes nothing on, as in micrograd."""
+    ordered = sorted(operands, key=_creation_number) if isinstance(operands, (set, frozenset)) else operands
+    values = tuple(p if isinstance(p, Value) else _constant(checked_number(p), node._seq - 0.5) for p in ordered)
+    for operand in values:
+        if operand._seq >= node._seq:
+            raise ValueError("an operand must have been made before its result: make the result's node last.")
+    function, node._k = node._k if node._a is None else None, None
+    if not values:
+        node._a = node._da = node._b = node._db = None
+        return
+    node._op = op or "operation"
+    node._b = node._db = None
+    node._a, node._da = _junction(values, node._seq), _OwnRule(values, function)
+
+
+def _junction(operands: Sequence[Value], number: float) -> Value | None:
+    out: Value | None = None
+    for operand in reversed(operands):
+        below, out = out, _constant(0.0, number - 0.25, _Junction)
+        out._a, out._b = operand, below
+    return out
+
+
+def _connect(node: Value, operands: Sequence[Value], slopes: Sequence[float | None], own: bool) -> None:
+    """Write operands and derivatives into a node."""
+    if own:
+        node._a, node._da = _junction(operands, node._seq), _OwnRule(tuple(operands), None, tuple(slopes))
+    elif operands:
+        node._a, node._b = [*operands, None][:2]
+        node._da, node._db = [*slopes, None][:2]  # type: ignore[assignment]
+
+
+def _pass_on(node: Value) -> None:
+    if node._da is not None:
+        node._a.grad += node._da * node.grad
+    if node._db is not None:
+        node._b.grad += node._db * node.grad
+
+
 # Making nodes
 
 
@@ -314,8 +526,8 @@ def _result(op, data, a, da, b=None, db=None, k=None) -> Value:
     return out
 
 
-def _constant(data, seq) -> Constant:
-    out = _new(Constant)  # not Constant(data), which would note the line of whoever looks
+def _constant(data, seq, kind=Constant):
+    out = _new(kind)  # not Constant(data), which would note the line of whoever looks
     out.data = data
     out.grad = 0.0
     out.label = out._op = ""
@@ -358,6 +570,20 @@ def _operand(x) -> Value | float:
 
 def _data(x) -> float:
     return x if type(x) is float else x.data
+
+
+def _of_class(kind: type, out):
+    """A fresh result as one of another class."""
+    if type(out) is not Value or kind is Value:
+        return out
+    twin: Any = _new(kind)
+    for slot in _SLOTS:
+        if hasattr(out, slot):  # _code and _offset only with record_lines()
+            setattr(twin, slot, getattr(out, slot))
+    return twin
+
+
+_SLOTS = [slot for slot in Value.__slots__ if slot != "__weakref__"]
 
 
 def checked_number(x) -> float:
@@ -484,12 +710,159 @@ tanh, sigmoid, relu, sqrt = _function("tanh"), _function("sigmoid"), _function("
 
 def max(first, second, *more):
     """The largest of two or more Values or numbers, compared pair by pair from the left."""
-    return reduce(_larger, (first, second, *more))
+    return reduce(partial(_in_class, _larger), (first, second, *more))
 
 
 def min(first, second, *more):
     """The smallest of two or more Values or numbers, compared pair by pair from the left."""
-    return reduce(_smaller, (first, second, *more))
+    return reduce(partial(_in_class, _smaller), (first, second, *more))
+
+
+def _in_class(function, a, b):
+    return _of_class(next((type(x) for x in (a, b) if isinstance(x, _Subclassed)), Value), function(a, b))
+
+
+# Computing again, and copying
+
+
+_BINARY = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "**": operator.pow}
+
+
+def recompute(nodes: Iterable[Any]) -> bool:
+    """Run the recorded operations again on their operands' present numbers, and renew their `data` and derivatives. True if any changed.
+
+    nodes: operands before results. Leaves, operations of one's own and what is no Value stay as they are.
+    """
+    changed = False
+    for node in nodes:
+        if not isinstance(node, Value) or node._a is None or type(node._a) is _Junction:
+            continue
+        first, *others = (operand.data if type(operand) is Constant else _constant(operand.data, 0.0) for operand in node._prev)
+        op = node._op
+        if op in _BINARY and others:
+            fresh = _BINARY[op](first, others[0])
+        elif op.startswith("**"):
+            fresh = first ** float(op[2:])
+        elif op == "neg":
+            fresh = -first
+        elif others:
+            fresh = max(first, *others) if op == "max" else min(first, *others)
+        else:
+            fresh = getattr(first, op.lower())()
+        changed = changed or (fresh.data != node.data and (fresh.data == fresh.data or node.data == node.data))
+        node.data, node._da, node._db = fresh.data, fresh._da, fresh._db
+        if node._k is not None:
+            node._k = node._k[0], fresh._k[1], node._k[2]
+    return changed
+
+
+def copy_newest(order: Sequence[Value], n: int) -> dict[int, Value]:
+    """A copy of the `n` newest operations of a graph; what enters them from outside becomes a leaf. Returns id of the original -> copy.
+
+    order: what `backward_order` returned.
+    """
+    copies: dict[int, Value] = {}
+
+    def copied(node: Value) -> Value:
+        if id(node) not in copies:  # a leaf, or what was computed before the part that is copied
+            copies[id(node)] = _as_old_as(node, _rebuilt([type(node), node.data, node.grad, node.label, "", (), (), False, None]))
+        return copies[id(node)]
+
+    for node in reversed(order[:n]):
+        copies[id(node)] = _as_old_as(node, _rebuilt(_described(node, copied)))
+    return copies
+
+
+def _as_old_as(node: Value, twin: Value) -> Value:
+    twin._seq = node._seq
+    return _with_line_of(node, twin)
+
+
+def _with_line_of(node: Value, twin: Value) -> Value:
+    if getattr(node, "_code", None) is not None:
+        twin._code, twin._offset = node._code, node._offset
+    return twin
+
+
+def _operands(node: Value) -> tuple[Value, ...]:
+    """Without plain numbers: those of `_prev` come into being when they are looked at."""
+    if type(node._a) is _Junction:
+        return node._da.operands
+    return () if node._a is None else (node._a,) if node._b is None else (node._a, node._b)
+
+
+def _behind(root: Value) -> list[Value]:
+    """Everything that a number was computed from, and the number itself, in the order in which it was made."""
+    found = {id(root): root}
+    todo = [root]
+    for node in todo:  # which grows meanwhile
+        for operand in _operands(node):
+            if id(operand) not in found:
+                found[id(operand)] = operand
+                todo.append(operand)
+    return sorted(todo, key=_creation_number)
+
+
+def _described(node: Value, refer: Callable[[Value], Any] = lambda operand: operand) -> list:
+    """A node as plain data, each operand as `refer` says: what `_rebuilt` takes."""
+    own = type(node._a) is _Junction
+    slopes = () if node._a is None else node._da.slopes_at(node) if own else (node._da, node._db)
+    k = None if own or node._a is None or node._k is None else (getattr(node._k[0], "data", node._k[0]), *node._k[1:])
+    return [type(node), node.data, node.grad, node.label, node._op, tuple(refer(p) for p in _operands(node)), slopes, own, k]
+
+
+def _rebuilt(fields: list, find: Callable[[Any], Value] = lambda operand: operand) -> Value:
+    kind, data, grad, label, op, operands, slopes, own, k = fields
+    out = _new(kind)
+    out.data, out.grad, out.label, out._op, out._k = data, grad, label, op, k
+    out._a = out._da = out._b = out._db = None
+    out._seq = out._seen = next(_numbers)
+    _connect(out, [find(operand) for operand in operands], slopes, own)
+    return out
+
+
+def _state(node: Value) -> dict[str, Any] | None:
+    """What a subclass keeps beside a Value's own slots."""
+    if type(node) is Value or type(node) is Constant:
+        return None
+    state: Any = object.__getstate__(node)  # (its __dict__, its slots)
+    return {**(state[0] or {}), **{name: x for name, x in state[1].items() if name not in Value.__slots__}} or None
+
+
+def _set_state(node: Value, state: dict[str, Any] | None) -> None:
+    for name, value in (state or {}).items():
+        setattr(node, name, value)
+
+
+class _Pickled:
+    """The part of a graph that one number brings into a pickle. A pickle keeps it, so that a second number of the same graph finds it."""
+
+    def __init__(self, root: Value):
+        self.nodes = [node for node in _behind(root) if node._a is not None and id(node) not in _pickled]
+        self.place = {id(node): k for k, node in enumerate(self.nodes)}
+        for node in self.nodes:
+            _pickled[id(node)] = self
+
+    def __reduce__(self):
+        rows = [_described(node, lambda operand: self.place.get(id(operand), operand)) for node in self.nodes]
+        states = {k: state for k, node in enumerate(self.nodes) if (state := _state(node))}
+        return _unpickled, (rows,), states or None, None, None, _set_states
+
+
+_pickled: WeakValueDictionary[int, _Pickled] = WeakValueDictionary()
+
+
+def _unpickled(rows: list[list]) -> list[Value]:
+    """The nodes of a pickle, operands before results."""
+    nodes: list[Value] = []
+    for fields in rows:
+        nodes.append(_rebuilt(fields, lambda operand: nodes[operand] if type(operand) is int else operand))
+    return nodes
+
+
+def _set_states(nodes: list[Value], states: dict[int, dict[str, Any]]) -> None:
+    for k, state in states.items():
+        _set_state(nodes[k], state)
 
 
 # Which line of the learner's code made a node: off unless asked for

@@ -7,11 +7,9 @@ The browser needs the kernel for nothing that it has already been sent, so the v
 from __future__ import annotations
 
 import contextlib
-import copy
 import inspect
 import json
 import math
-import operator
 import re
 import weakref
 from array import array
@@ -23,10 +21,9 @@ import anywidget
 import numpy
 import traitlets
 
-from minigrad import scalar
-from minigrad.scalar import Constant, Value, backward_order
+from minigrad.scalar import Value, backward_order, copy_newest, recompute
 from minigrad.tape import Tape
-from minigrad.tracing.trace import Trace, is_tensor, record, to_text, trace, unused_words, walk
+from minigrad.tracing.trace import Trace, is_tensor, record, to_text, trace, unused_inputs, unused_words
 
 from . import cells, static
 from .fold import Folded, Folds, at_point, notice
@@ -76,37 +73,6 @@ def not_a_graph(thing: object) -> str:
     return f"A {kind} has no graph to show. Show a Value or a Tensor: the result of a computation."
 
 
-_BINARY = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "**": operator.pow}
-
-
-def refresh(nodes: list) -> bool:
-    """Compute the recorded operations again, by the engine's own operations, from their parents' present numbers. True if any changed.
-
-    Only Values: the numbers inside a learner's own class are the learner's.
-    """
-    changed = False
-    for node in nodes:
-        if not isinstance(node, Value) or not node._op:
-            continue
-        op = node._op
-        first, *others = (parent.data if type(parent) is Constant else parent for parent in node._prev)
-        if op in _BINARY and others:
-            fresh = _BINARY[op](first, others[0])
-        elif op.startswith("**"):
-            fresh = first ** float(op[2:])
-        elif op == "neg":
-            fresh = -first
-        elif others:
-            fresh = getattr(scalar, op)(first, *others)
-        else:
-            fresh = getattr(first, op)()
-        changed = changed or (fresh.data != node.data and (fresh.data == fresh.data or node.data == node.data))
-        node.data, node._da, node._db = fresh.data, fresh._da, fresh._db
-        if node._k is not None:
-            node._k = node._k[0], fresh._k[1], node._k[2]
-    return changed
-
-
 def _weak(thing) -> Callable[[], Any]:
     """A weak reference; a strong one to an object of a class whose __slots__ forbid weak ones."""
     try:
@@ -116,37 +82,9 @@ def _weak(thing) -> Callable[[], Any]:
 
 
 def newest(order: list[Value], names: Mapping[str, object]) -> tuple[Value, dict[str, object]]:
-    """A copy of the newest operations of a graph too big to be traced, and the names as they apply to the copy.
-
-    What enters the copied part from outside becomes an input. `order`: the operations, newest first.
-    """
-    copies: dict[int, Value] = {}
-
-    def copied(node: Value) -> Value:
-        if id(node) not in copies:
-            copies[id(node)] = twin = copy.copy(node)
-            twin._op, twin._a, twin._da, twin._b, twin._db, twin._k = "", None, None, None, None, None  # a leaf
-        return copies[id(node)]
-
-    for node in reversed(order[:TRACED]):
-        a, b = node._a, node._b
-        first, second = copied(a), None if b is None else copied(b)
-        twin = copied(node)
-        twin._op, twin._a, twin._da, twin._b, twin._db, twin._k = node._op, first, node._da, second, node._db, node._k
+    """A copy of the newest operations of a graph too big to be traced, and the names as they apply to the copy."""
+    copies = copy_newest(order, TRACED)
     return copies[id(order[0])], {name: copies[id(thing)] for name, thing in names.items() if id(thing) in copies and name[:1] != "_"}
-
-
-def unused(things: list, names: Mapping[str, object]) -> list[str]:
-    """Names of the inputs that were made for a graph (`things`, its Values) and have no part in it: after its first input and before its
-    result, or by the same cell. A Value does not know who uses it, so the numbers in which all are counted have to tell."""
-    inside, first, last = {id(thing) for thing in things}, min(thing._seq for thing in things), max(thing._seq for thing in things)
-    cells = {code.co_filename for thing in things if (code := getattr(thing, "_code", None)) is not None}
-    found: dict[int, str] = {}
-    for name, thing in walk(names, inside.__contains__):
-        if isinstance(thing, Value) and not thing._op and id(thing) not in inside and thing._seq < last:
-            if thing._seq > first or getattr(getattr(thing, "_code", None), "co_filename", None) in cells:
-                found.setdefault(id(thing), name)
-    return [*found.values()]
 
 
 def slider_points(recorded: float, now: float, room: int = 121) -> list[float]:
@@ -264,11 +202,12 @@ class GraphView(anywidget.AnyWidget):
             things = graph.objects
             if not isinstance(root, Value):
                 self.grads = [float(g) if isinstance(g := getattr(thing, "grad", None), (int, float)) else None for thing in things]
-            if not count and (outdated := refresh(things)):
+            if not count and (outdated := recompute(things)):
                 graph = record(root, names)
             whole = trace(graph, names, cell_name=_cell_name)
+            words += whole.get("notices", ())
             if isinstance(root, Value) and not count:
-                words += unused_words(whole, unused(things, names))
+                words += unused_words(whole, unused_inputs(things, names))
             if outdated:
                 result = whole["nodes"][whole["root"]]["label"]
                 words.append(f"An input was changed after {result} was computed, so the recorded operations were computed again.")
@@ -417,7 +356,7 @@ class GraphView(anywidget.AnyWidget):
             names = {name: thing for name, ref in self._labels.items() if (thing := ref()) is not None}
             write_back(root, names, self._tape.program, self._at)
         else:
-            refresh(things)
+            recompute(things)
         self._seen = self._stand(self._ids)
         self.sweeps = [old if _same(old, self.inputs) else self._sweep(old["node"]) for old in self.sweeps]
 

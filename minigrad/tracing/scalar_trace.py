@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
 from ..core.errors import a_kind
-from ..scalar import Constant, Value, backward_order, checked_number
-from ..words import listed
+from ..scalar import Constant, Value, backward_order, checked_number, is_own_operation
+from ..words import listed, number
 from . import module_calls
-from .formulas import ATOM, PRODUCT, SUM, Rule, Text, latex, number_text, rule_for
+from .formulas import ATOM, PRODUCT, SUM, Rule, Text, exponent, latex, number_text, rule_for
 from .naming import names_of, source_of, twin_label, walk
 from .schema import Edge, Node, Saved, Step, Trace
 from .text import differential, json_number
@@ -77,7 +77,11 @@ def trace_value(
     if title is None:
         line = sources[graph.root]
         title = line["text"] if line else nodes[graph.root]["label"]
-    return Trace(version=1, engine="value", title=title, root=graph.root, nodes=nodes, edges=edges, steps=_steps(graph, nodes, edges))
+    steps = _steps(graph, nodes, edges)
+    result = Trace(version=1, engine="value", title=title, root=graph.root, nodes=nodes, edges=edges, steps=steps)
+    if notices := _undefined(graph, nodes):
+        result["notices"] = notices
+    return result
 
 
 # The recorded graph
@@ -155,9 +159,33 @@ def _record_value(graph: Recorded, root: Value) -> None:
     graph.ops = [obj._op for obj in objects]
     graph.data = [obj.data for obj in objects]
     graph.parents = [tuple(index[id(p)] for p in obj._prev) for obj in objects]
-    graph.rules = [rule_for(obj._op, len(obj._prev)) if obj._op else None for obj in objects]
-    graph.locals = [tuple(0.0 if d is None else d for d in obj._local) for obj in objects]
-    graph.shut = [tuple(d is None for d in obj._local) for obj in objects]
+    graph.rules, graph.locals, graph.shut = [], [], []
+    for obj in objects:
+        known = rule_for(obj._op, len(obj._prev)) if obj._op else None
+        rule, slopes = _own_operation(obj) if is_own_operation(obj) else (known, obj._local)
+        graph.rules.append(rule)
+        graph.locals.append((None,) * len(obj._prev) if slopes is None else tuple(0.0 if d is None else d for d in slopes))
+        graph.shut.append((False,) * len(obj._prev) if slopes is None else tuple(d is None for d in slopes))
+
+
+def _own_operation(obj: Value) -> tuple[Rule | None, tuple[float | None, ...] | None]:
+    """The row with this operation's name, if it computes the same, and the derivatives; None if nobody can tell them."""
+    try:
+        slopes = obj._local
+    except Exception:  # the learner's rule fails: backward() will say why, and the picture shows the rest
+        return None, None
+    parents = obj._prev
+    if all(d is None for d in slopes):  # no rule was given
+        return None, None
+    if (rule := rule_for(obj._op, len(parents))) is None:
+        return None, slopes
+    made = _apply(rule, list(parents))
+    compared = [(made.data, obj.data)]
+    for parent in parents:  # of a − a a function can tell only the sum, 0; the row says 1 and −1
+        theirs, ours = (sum(d or 0.0 for p, d in zip(parents, of, strict=True) if p is parent) for of in (made._local, slopes))
+        compared.append((theirs, ours))
+    same = all(math.isclose(x, y, rel_tol=1e-9, abs_tol=1e-12) for x, y in compared)
+    return (rule, made._local) if same else (None, slopes)
 
 
 _CYCLE = (
@@ -341,6 +369,55 @@ def _expression(graph: Recorded, i: int, parents: list[Text]) -> str:
     return f"{graph.ops[i] or 'unknown'}({', '.join(p.text for p in parents)})"
 
 
+# Where a number stops being one
+
+_UNDEFINED: dict[str, list[tuple[Callable[..., bool], str]]] = {  # operation: (is it this case?, why)
+    "log": [(lambda x: x < 0, "a negative number has no logarithm"), (lambda x: x == 0, "the logarithm of 0 is −inf")],
+    "sqrt": [(lambda x: x < 0, "a negative number has no square root")],
+    "/": [(lambda x, y: y == 0, "it is divided by 0")],
+    "**": [(lambda x, n: x < 0 and n != int(n), "a negative number has no power with a fractional exponent"),
+           (lambda x, n: x == 0 and n < 0, "a negative power of 0 is infinite")],
+}  # fmt: skip
+
+
+def _undefined(graph: Recorded, nodes: list[Node]) -> list[str]:
+    """A sentence about the first operation that makes nan or an infinity of finite numbers."""
+    for i, parents in enumerate(graph.parents):
+        given = [graph.data[p] for p in parents]
+        if not parents or math.isfinite(graph.data[i]) or not all(map(math.isfinite, given)):
+            continue
+        rule, label = graph.rules[i], nodes[i]["label"]
+        if rule and rule.name == "**" and len(given) == 1:
+            given.append(exponent(graph.ops[i]))
+        why = next((why for test, why in _UNDEFINED.get(rule.name if rule else "", ()) if test(*given)), "")
+        if not why:
+            why = "the result is too large for a float" if math.isinf(graph.data[i]) else "its operation is not defined there"
+        with_ = listed([f"{nodes[p]['label']} = {number(graph.data[p])}" for p in parents if graph.kinds[p] != "constant"])
+        expr = "" if nodes[i]["expr"] == label else f" = {nodes[i]['expr']}"
+        return [f"{label}{expr} is {number(graph.data[i])}: {why}" + (f" ({with_})." if with_ else ".")]
+    return []
+
+
+# Inputs without a part
+
+
+def unused_inputs(things: list, names: Mapping[str, object]) -> list[str]:
+    """Names of the inputs that were made for a graph (`things`, its Values) and have no part in it: after its first input and before its
+    result, or by the same cell. A Value does not know who uses it, so the numbers in which all are counted have to tell."""
+    inside, first, last = {id(thing) for thing in things}, min(thing.age for thing in things), max(thing.age for thing in things)
+    cells = {file for thing in things if (file := _made_in(thing))}
+    found: dict[int, str] = {}
+    for name, thing in walk(names, inside.__contains__):
+        if isinstance(thing, Value) and not thing._op and id(thing) not in inside and thing.age < last:
+            if thing.age > first or _made_in(thing) in cells:
+                found.setdefault(id(thing), name)
+    return [*found.values()]
+
+
+def _made_in(thing: Value) -> str | None:
+    return getattr(getattr(thing, "_code", None), "co_filename", None)
+
+
 # Modules
 
 
@@ -349,7 +426,7 @@ def _scopes(graph: Recorded, names: Mapping[str, object] | None) -> dict[int, li
 
     A module that was called twice has two calls, the second called "model (call 2)".
     """
-    numbers = {i: obj._seq for i, obj in enumerate(graph.objects) if type(obj) is Value and obj._op}
+    numbers = {i: obj._seq for i, obj in enumerate(graph.objects) if isinstance(obj, Value) and obj._op}
     low, high = min(numbers.values(), default=0), max(numbers.values(), default=0)
     if not any(low <= last and first <= high for first, last, _ in module_calls.VALUES):
         return {}
@@ -364,8 +441,8 @@ def _scopes(graph: Recorded, names: Mapping[str, object] | None) -> dict[int, li
     called: dict[str, int] = {}
     texts: dict[tuple[int, int, str], str] = {}  # call -> a name of its own; a layer of one neuron and that neuron are one range
     out: dict[int, list[str]] = {}
-    for i, number in numbers.items():
-        for first, last, module, place in around.get(number, ()):
+    for i, made in numbers.items():
+        for first, last, module, place in around.get(made, ()):
             path = paths.get(id(module)) or type(module).__name__
             path += "" if place is None else f".neurons[{place}]"
             if (call := (first, last, path)) not in texts:

@@ -141,7 +141,7 @@ class Trace(TypedDict):
     nodes: list[Node]
     edges: list[Edge]
     steps: list[Step]  # all forward events in creation order, then all backward events in the engine's own order
+    notices: NotRequired[list[str]]  # sentences about the whole graph: it was used up, an input was overwritten, a value is nan, ...
     # only for tensors
     arrays: NotRequired[list[Numbers]]
-    notices: NotRequired[list[str]]  # sentences about the whole graph: it was used up, an input was overwritten, ...
     unused: NotRequired[list[str]]  # names of leaves that require gradients and have no part in the root

@@ -35,14 +35,14 @@ NAIVE = """
 import ipywidgets, pygraphviz
 from IPython.display import SVG, display
 from minigrad.tracing.trace import trace
-from widgets.graph import refresh
+from minigrad.scalar import recompute
 from minigrad.tracing.trace import record
 def naive(n):
     x, y = computations[n]
     out, slider = ipywidgets.Output(), ipywidgets.FloatSlider(value=0.5, min=-2, max=2, step=0.01)
     def draw(_=None):
         x.data = slider.value
-        refresh(record(y).objects)
+        recompute(record(y).objects)
         t = trace(y, {"x": x, "y": y})
         g = pygraphviz.AGraph(directed=True, strict=False, rankdir="LR")
         g.node_attr["shape"] = "record"

@@ -343,9 +343,9 @@ def test_repr_and_format():
     x = Value(2, label="x")
     y = x * 0.5
     y.backward()
-    assert repr(x) == "Value(data=2, grad=0.5, label='x')"
-    assert repr(y) == "Value(data=1, grad=1, op='*')" and repr(y._prev[1]) == "Constant(data=0.5, grad=0)"
-    assert f"{x:.3f}" == "2.000" and f"{x}" == repr(x) and repr(Value(nan)) == "Value(data=nan, grad=0)"
+    assert repr(x) == "Value(data=2.0, grad=0.5, label='x')"
+    assert repr(y) == "Value(data=1.0, grad=1.0, op='*')" and repr(y._prev[1]) == "Constant(data=0.5, grad=0.0)"
+    assert f"{x:.3f}" == "2.000" and f"{x}" == repr(x) and repr(Value(nan)) == "Value(data=nan, grad=0.0)"
 
 
 def test_numbers_of_all_kinds_are_taken_as_floats():

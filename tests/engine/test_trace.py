@@ -49,6 +49,20 @@ def test_the_fields_are_the_contracts():
     json.dumps(t, allow_nan=False)
 
 
+@pytest.mark.parametrize("compute, says", [
+    (lambda x: (x - 3).log(), "log(x − 3) is nan: a negative number has no logarithm (x − 3 = −1)."),
+    (lambda x: (x - 2).log() * 2, "log(x − 2) is −inf: the logarithm of 0 is −inf (x − 2 = 0)."),
+    (lambda x: (-x).sqrt() + 1, "sqrt(−x) is nan: a negative number has no square root (−x = −2)."),
+    (lambda x: x / (x - 2), "y = x / (x − 2) is inf: it is divided by 0 (x = 2 and x − 2 = 0)."),
+    (lambda x: (x - 4) ** 0.5, "y = (x − 4)^0.5 is nan: a negative number has no power with a fractional exponent (x − 4 = −2)."),
+    (lambda x: (1000 * x).exp(), "exp(1000x) is inf: the result is too large for a float (1000x = 2000)."),
+    (lambda x: x * Value(math.inf) + 1, None), (lambda x: x.log(), None)])
+def test_the_first_number_that_is_none_is_named(compute, says):
+    x = Value(2.0)
+    y = compute(x)
+    assert trace(y, {"x": x, "y": y} if says and says.startswith("y") else {"x": x}).get("notices") == ([says] if says else None)
+
+
 def test_the_eight_events_of_the_first_simulation():
     t = s1()
     rows = replay_steps(t)
