@@ -28,7 +28,7 @@ def test_stacked_and_cost_by_mouse_and_keyboard(open_notebook):
     cost = page.locator(".mg-hvp-cost")
     cost.scroll_into_view_if_needed()
     expect(cost).to_contain_text("H has 400 numbers")
-    cost.locator(".noUi-handle").focus()
+    cost.get_by_role("slider", name="n").focus()
     page.keyboard.press("ArrowRight")
     expect(cost).to_contain_text("H has 2,500 numbers")
     chapter.shot("chapter-11-cost")

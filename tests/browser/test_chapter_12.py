@@ -42,9 +42,9 @@ def test_the_chapter_by_mouse_and_keyboard(open_notebook):
     press(box, "only x₀")
     expect(box).to_contain_text("y moves along Ju = [3, 1]. This is column 0 of the table.")
     box = lesson(nb, "mg-passes")
-    press(box, "a training loss")
+    press(box, "a training loss (GPT-2)")
     expect(box).to_contain_text("Reverse mode needs 117,000,000 times fewer.")
-    box.locator(".noUi-handle").last.press("ArrowRight")
+    box.get_by_role("slider", name="m outputs").press("ArrowRight")
     expect(box).to_contain_text("reverse mode 2 passes")
 
     for theme in ("light", "dark"):

@@ -17,13 +17,13 @@ def test_the_chapter_by_mouse_and_keyboard(open_notebook):
     nb.errors[:] = [e for e in nb.errors if not any(text in e for text in ON_PURPOSE)]
     box = lesson(nb, "mg-surrogate")
     expect(box).to_contain_text("x = −1: value 0. Its slope is 0, but backward sends 1: a surrogate.")
-    box.locator(".noUi-handle").press("ArrowRight")
+    box.get_by_role("slider", name="x").press("ArrowRight")
     expect(box).to_contain_text("at x = −0.9")
-    box.get_by_role("button", name="straight-through round", exact=True).click()
+    box.get_by_role("radio", name="straight-through round", exact=True).click()
     expect(box).to_contain_text("straight-through round at x = −0.9: value −1.")
-    box.get_by_role("button", name="torch.round", exact=True).press("Enter")
+    box.get_by_role("radio", name="torch.round", exact=True).press("Enter")
     expect(box).to_contain_text("Its slope is 0, and backward sends 0: the same.")
-    handle = box.locator(".noUi-handle").bounding_box()
+    handle = box.get_by_role("slider", name="x").bounding_box()
     nb.page.mouse.move(handle["x"] + handle["width"] / 2, handle["y"] + handle["height"] / 2)
     nb.page.mouse.down()
     nb.page.mouse.move(handle["x"] + handle["width"] / 2 + 120, handle["y"] + handle["height"] / 2, steps=4)
@@ -35,7 +35,7 @@ def test_the_chapter_by_mouse_and_keyboard(open_notebook):
     expect(view).to_contain_text("Square(x)")
     own = lesson(nb, "mg-surrogate", 2)
     expect(own).to_contain_text("Spike at x = 0.4: value 1. Its slope is 0, but backward sends 0.6: a surrogate.")
-    own.locator(".noUi-handle").press("ArrowLeft")
+    own.get_by_role("slider", name="x").press("ArrowLeft")
     expect(own).to_contain_text("Spike at x = 0.3: value 1. Its slope is 0, but backward sends 0.7")
 
     for theme in ("light", "dark"):

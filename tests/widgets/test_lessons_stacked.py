@@ -87,17 +87,19 @@ def test_steps_of_the_product_do_not_grow_and_those_of_the_table_do():
     lesson = hvp_cost(n=1)
     seen = {}
     for n in SIZES:
-        lesson.slider.value = n
-        seen[n] = dict(lesson.state.steps)
-        assert lesson.state.agree and f"H has {n * n:,} number" in lesson.words.value
+        lesson.set(n=n)
+        cost = lesson.figure.cost
+        seen[n] = dict(cost.steps)
+        assert cost.agree and f"H has {n * n:,} number" in lesson.scene["say"]
     assert len({steps["H v"] for steps in seen.values()}) == 1 == len({steps["gradient"] for steps in seen.values()})
     rows = [(seen[n]["the whole H"] - seen[1]["the whole H"]) / (n - 1) for n in SIZES[1:]]
     assert len(set(rows)) == 1 and rows[0] > 1
 
 
 @pytest.mark.parametrize("args, said", [
-    ((3,), "needs a function"), ((None, 7), "not for 7"), ((lambda x: x,), "one number"), ((lambda x: x.sum().item(),), "one number"),
-    ((lambda x: x.sum(),), "cannot count"), ((lambda x: x.nope(),), "cannot count"),
+    ((3,), "needs a function"), ((None, 7), "7 is none of these"), ((lambda x: x,), "one number"),
+    ((lambda x: x.sum().item(),), "one number"),
+    ((lambda x: x.sum(),), "the function stops"), ((lambda x: x.nope(),), "the function stops"),
 ])  # fmt: skip
 def test_cost_of_nonsense_gets_a_sentence(args, said):
     assert said in hvp_cost(*args).text()
@@ -106,8 +108,8 @@ def test_cost_of_nonsense_gets_a_sentence(args, said):
 def test_a_function_that_fails_for_other_sizes_says_so():
     lesson = hvp_cost(lambda x: (x[4] * x).sum(), n=5)
     before = lesson.picture()
-    lesson.slider.value = 2
-    assert "With 2 parameters the function stops" in lesson.words.value and lesson.picture() == before
+    lesson._on_message(None, {"set": "n", "value": SIZES.index(2), "number": 1}, [])
+    assert "With 2 parameters the function stops" in lesson.scene["say"] and lesson.picture() == before
 
 
 def test_static_twins_are_the_same_twice():

@@ -38,7 +38,7 @@ def clamp(x):
     ("torch.round", step, lambda x: 0.0), ("straight-through round", step, lambda x: 1.0), ("clamp", clamp, lambda x: float(-1 <= x <= 1)),
 ])  # fmt: skip
 def test_every_point_by_calculus(name, truth, sends):
-    state = surrogate(name).state
+    state = surrogate(name).figure.compared
     seen = 0
     for x in state.xs:
         value, true, _, _, sent = state.known[x]
@@ -55,14 +55,14 @@ def test_all_functions_are_covered_above():
 
 @pytest.mark.parametrize("f", [Spike, MyReLU, torch.tanh, lambda x: x**3 - x, lambda x: torch.sigmoid(2 * x)])
 def test_what_backward_sends_is_what_it_sends_for_a_vector(f):
-    state = surrogate(f, x=0.4).state
+    state = surrogate(f, x=0.4).figure.compared
     x = torch.tensor(state.xs, dtype=torch.float64, requires_grad=True)
     (f.apply if isinstance(f, type) else f)(x).sum().backward()
     assert [state.known[at][4] for at in state.xs] == pytest.approx(x.grad.tolist(), rel=1e-12, abs=1e-15)
 
 
 def test_smooth_functions_agree_with_their_slope():
-    state = surrogate(torch.tanh, x=0.7).state
+    state = surrogate(torch.tanh, x=0.7).figure.compared
     assert state.agree and state.differing() == 0
     assert state.measure(0.7)[1] == pytest.approx(1 - math.tanh(0.7) ** 2, abs=1e-7) and H < 1e-5
 
@@ -77,27 +77,27 @@ def test_sentences():
 
 def test_slider_and_buttons():
     lesson = surrogate()
-    lesson.at.value = -1.0
-    assert "x = −1: value 0. Its slope is 0, but backward sends 1" in lesson.words.value
-    lesson.which.value = "torch.relu"
-    assert "Its slope is 0, and backward sends 0: the same" in lesson.words.value and "backward sends: 0" in lesson.shown.value
-    lesson.which.value = "straight-through round"
-    lesson.at.value = 1.2
-    assert "value 1. Its slope is 0, but backward sends 1" in lesson.words.value
+    lesson.set(x=-1.0)
+    assert "x = −1: value 0. Its slope is 0, but backward sends 1" in lesson.scene["say"]
+    lesson.set(f="torch.relu")
+    assert "Its slope is 0, and backward sends 0: the same" in lesson.scene["say"] and "backward sends: 0" in lesson.picture()
+    lesson.set(f="straight-through round", x=1.2)
+    assert "value 1. Its slope is 0, but backward sends 1" in lesson.scene["say"]
 
 
 def test_a_point_outside_of_the_domain_is_answered():
     lesson = surrogate(lambda x: x.log(), x=1.0)
-    before = lesson.shown.value
-    lesson.at.value = -1.0
-    assert "no finite value and gradient at x = −1. The picture shows what was there before." in lesson.words.value
-    assert lesson.shown.value == before
+    before = lesson.picture()
+    lesson._on_message(None, {"set": "x", "value": -1.0, "number": 1}, [])
+    assert "no finite value and gradient at x = −1. The picture still shows what it showed before." in lesson.scene["say"]
+    assert lesson.picture() == before
 
 
 def test_own_function_is_offered_beside_the_others():
     lesson = surrogate(Spike)
-    assert list(lesson.which.options)[0] == "Spike" and len(lesson.which.options) == len(FUNCTIONS) + 1
-    assert surrogate(MyReLU).which.value == "your MyReLU"
+    names = lesson.scene["controls"][0]["texts"]
+    assert names[0] == "Spike" and len(names) == len(FUNCTIONS) + 1
+    assert surrogate(MyReLU).figure.f == "your MyReLU"
 
 
 class Broken(torch.autograd.Function):
@@ -113,7 +113,7 @@ class Broken(torch.autograd.Function):
 @pytest.mark.parametrize("f, x, said", [
     (3, 0, "needs an autograd.Function"), ("sinus", 0, "does not know 'sinus'"),
     (type("Plain", (), {}), 0, "Plain is a class without apply"),
-    (Broken, 0, "returned an incorrect number of gradients"), (lambda x: 5, 0, "it returned int"), (torch.tanh, 9, "between −3 and 3"),
+    (Broken, 0, "returned an incorrect number of gradients"), (lambda x: 5, 0, "it returned int"), (torch.tanh, 9, "−3 to 3"),
     (lambda x: torch.stack([x, x]), 0, "a tensor of shape (2,)"), (lambda x: x.log(), -1, "no finite value"),
     (torch.tanh, "far", "is no number"),
 ])  # fmt: skip

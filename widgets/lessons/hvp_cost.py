@@ -8,12 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-import ipywidgets
-
 import minigrad as torch
 from minigrad.tensors.create import tensor
 
-from .lesson import Lesson, Sentence, label, svg, tag, verdict
+from .kit import Figure, Given, Steps, lesson
+from .lesson import label, svg, tag
 
 SIZES = (1, 2, 3, 5, 10, 20, 50, 100, 200)
 
@@ -106,7 +105,8 @@ class Cost:
         return svg(820, 250, out, self.sentence())
 
 
-def hvp_cost(f: Callable | None = None, n: int = 20) -> Lesson:
+@lesson
+class hvp_cost(Figure):
     """The steps that the engine takes for a gradient, for Hessian times vector, and for the whole Hessian, counted as it runs.
 
     f: a function of a tensor of n parameters that returns one number, yours or the course's; n: 1 to 200, changed by the slider.
@@ -115,29 +115,20 @@ def hvp_cost(f: Callable | None = None, n: int = 20) -> Lesson:
     >>> "H has 400 numbers, H v has 20. The two ways agree." in hvp_cost().text()
     True
     """
-    if f is not None and not callable(f):
-        kind = type(f).__name__
-        return Sentence(f"hvp_cost needs a function of one tensor, for example hvp_cost(lambda x: (x**4).sum()). It was given {kind}.")
-    if not isinstance(n, int) or n not in SIZES:
-        return Sentence(f"hvp_cost counts for n = {', '.join(map(str, SIZES))}, and not for {n!r}.")
-    try:
-        state = Cost(f or canned, n)
-    except Exception as error:  # the learner's function may raise anything: say it, show no traceback of ours
-        return Sentence(f"hvp_cost cannot count this: {(str(error) or type(error).__name__).splitlines()[0]}")
-    slider = ipywidgets.SelectionSlider(options=SIZES, value=n, description="n", continuous_update=False)
-    slider.layout.width, slider.style.description_width = "330px", "24px"
-    picture, words = ipywidgets.HTML(state.svg()), ipywidgets.HTML(verdict(state.sentence()))
 
-    def draw(_change: object) -> None:
+    f = Given(None)
+    n = Steps(SIZES, "n", 20)
+
+    def setup(self) -> None:
+        if self.f is not None and not callable(self.f):
+            raise TypeError(f"it needs a function of one tensor, such as lambda x: (x**4).sum(), and not {type(self.f).__name__}.")
         try:
-            state.change(slider.value)
+            self.cost = Cost(self.f or canned, self.n)
         except Exception as error:
-            words.value = verdict(f"✗ With {slider.value} parameters the function stops: {error}")
-            return
-        picture.value, words.value = state.svg(), verdict(state.sentence())
+            raise ValueError(f"With {self.n} parameters the function stops: {error}") from error
 
-    slider.observe(draw, names=["value"])
-    lesson = Lesson([picture, words, slider], picture=state.svg, text=state.sentence)
-    lesson.state, lesson.slider, lesson.words = state, slider, words
-    lesson.add_class("mg-hvp-cost")
-    return lesson
+    def sentence(self) -> str:
+        return self.cost.sentence()
+
+    def draw(self) -> str:
+        return self.cost.svg()

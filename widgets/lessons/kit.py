@@ -51,7 +51,7 @@ class Field:
         return self if figure is None else figure.__dict__[self.name]
 
     def __set__(self, figure: Figure, value: Any) -> None:
-        figure.__dict__[self.name] = self.accept(value)
+        figure.__dict__[self.name] = figure.fields()[self.name].accept(value)
 
     def accept(self, value: Any) -> Any:
         """The value as the figure uses it. Raises ValueError or TypeError with a sentence."""
@@ -248,9 +248,13 @@ class Figure:
         table = self.table()
         return self.sentence() + (f"\n\n{table.text()}" if table is not None else "")
 
+    def fields(self) -> dict[str, Field]:
+        """All fields by name. A lesson whose choices depend on what it was given puts its own here, under the name of a declared one."""
+        return {field.name: field for field in declared(type(self))}
+
     def controls(self) -> list[Control]:
         """The fields that can be changed now, in the order in which they are shown."""
-        return [field for field in fields(type(self)) if isinstance(field, Control)]
+        return [field for field in self.fields().values() if isinstance(field, Control)]
 
     def actions(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """The buttons, in the order of the class body."""
@@ -260,7 +264,7 @@ class Figure:
                     yield name, thing.button
 
 
-def fields(cls: type) -> list[Field]:
+def declared(cls: type) -> list[Field]:
     return [thing for base in reversed(cls.__mro__) for thing in vars(base).values() if isinstance(thing, Field)]
 
 
@@ -273,7 +277,7 @@ class LessonView(anywidget.AnyWidget):
 
     def __init__(self, figure: Figure):
         self.figure, self.cells, self._answered = figure, set(), 0
-        super().__init__(scene=self._scene())
+        super().__init__(scene=self._scene(), _dom_classes=["mg-lesson", "mg-" + type(figure).__name__.replace("_", "-")])
         self.on_msg(self._on_message)
 
     def picture(self) -> str:
@@ -359,13 +363,9 @@ class LessonView(anywidget.AnyWidget):
             figure = copy.copy(self.figure)
             setattr(figure, moving.name, value)
             figure.moved(moving.name)
-            made[k] = LessonView._scene_of(figure)
+            table = figure.table()
+            made[k] = {"svg": figure.draw(), "say": figure.sentence(), "table": None if table is None else table.html()}
         return {"control": moving.name, "scenes": made}
-
-    @staticmethod
-    def _scene_of(figure: Figure) -> dict[str, Any]:
-        table = figure.table()
-        return {"svg": figure.draw(), "say": figure.sentence(), "table": None if table is None else table.html()}
 
     def close(self) -> None:
         """Take the lesson out of the browser and out of ipywidgets' books. Showing it again brings it back."""
@@ -390,10 +390,10 @@ class LessonView(anywidget.AnyWidget):
 
 def lesson(cls: type[Figure]) -> Callable[..., LessonView | Sentence]:
     """The function that learners call: its arguments are the fields of the class, and what it cannot draw it says in a sentence."""
-    declared = fields(cls)
+    arguments = declared(cls)
     positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
     signature = inspect.Signature([
-        inspect.Parameter(f.name, positional, default=inspect.Parameter.empty if f.default is _MISSING else f.default) for f in declared
+        inspect.Parameter(f.name, positional, default=inspect.Parameter.empty if f.default is _MISSING else f.default) for f in arguments
     ])  # fmt: skip
 
     @functools.wraps(cls, updated=())

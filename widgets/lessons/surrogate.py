@@ -7,16 +7,16 @@ What does not: derivatives (minigrad), the exercises (minigrad.course), how a Fu
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable
 from typing import Any
 
-import ipywidgets
-
 import minigrad as torch
 from minigrad.tensors.create import tensor
 
-from .lesson import Lesson, Sentence, label, number, svg, tag, verdict, wrap
+from .kit import Choice, Figure, Slider, lesson
+from .lesson import label, number, svg, tag
 from .tensor_program import MOST, operations
 
 REACH = 3.0
@@ -259,18 +259,19 @@ def _line(x: float, y: float, slope: float, across, up, low: float, high: float,
     )
 
 
-def _callable(f: Any) -> Callable | str:
-    """What to call for f, or a sentence that says why nothing can be called."""
+def _callable(f: Any) -> Callable:
+    """What to call for f. Raises TypeError."""
     if isinstance(f, type):
         if issubclass(f, torch.autograd.Function):
             return f.apply
-        return f"{f.__name__} is a class without apply. Write class {f.__name__}(torch.autograd.Function), and pass it again."
+        raise TypeError(f"{f.__name__} is a class without apply. Write class {f.__name__}(torch.autograd.Function), and pass it again.")
     if callable(f):
         return f
-    return f"surrogate needs an autograd.Function or a function of one number. It was given {type(f).__name__}."
+    raise TypeError(f"it needs an autograd.Function or a function of one number, and not {type(f).__name__}.")
 
 
-def surrogate(f: Any = None, x: float = 2.7) -> Lesson:
+@lesson
+class surrogate(Figure):
     r"""Drag x along a function: its true slope, and the gradient that backward sends, which may be another.
 
     f: your own torch.autograd.Function (the class itself), a function of one number, or one of the names on the buttons; x: where to start,
@@ -280,60 +281,46 @@ def surrogate(f: Any = None, x: float = 2.7) -> Lesson:
     straight-through round at x = 2.7: value 3. Its slope is 0, but backward sends 1: a surrogate.
     At 115 of 121 places between −3 and 3 the two differ.
     """
-    choices = dict(FUNCTIONS)
-    if f is None or isinstance(f, str):
-        name = f or "straight-through ReLU"
-        if name not in choices:
-            return Sentence(f"surrogate does not know {name!r}. It knows {', '.join(choices)}, or takes your own autograd.Function.")
-    else:
-        found = _callable(f)
-        if isinstance(found, str):
-            return Sentence(found)
-        name = getattr(f, "__name__", "yours").replace("<lambda>", "yours")
-        name = f"your {name}" if name in choices else name
-        choices = {name: found, **FUNCTIONS}
-    try:
-        if not -REACH <= float(x) <= REACH:
-            raise ValueError(f"x may be between −3 and 3, and it is {number(float(x))}.")
-        state = Compared(choices[name], name, float(x))
-    except Exception as error:  # the learner's forward and backward may raise anything: say it, show no traceback of ours
-        return Sentence(f"surrogate cannot draw this: {(str(error) or type(error).__name__).splitlines()[0]}")
-    return _Live(state, choices)
+
+    f = Choice({}, "function", "straight-through ReLU")
+    x = Slider("x", 2.7, -REACH, REACH, 0.1)
+    compared: Compared | None = None
+
+    def fields(self):
+        return {**super().fields(), "f": _Functions(getattr(self, "own", None))}
+
+    def setup(self) -> None:
+        if not isinstance(self.f, str):  # the learner's own: offered first, beside the others
+            name = getattr(self.f, "__name__", "yours").replace("<lambda>", "yours")
+            self.own = {f"your {name}" if name in FUNCTIONS else name: _callable(self.f)}
+            self.f = next(iter(self.own))
+        choices = self.fields()["f"].options
+        if self.compared is None or self.compared.name != self.f:
+            self.compared = Compared(choices[self.f], self.f, self.x)
+        self.compared = copy.copy(self.compared)
+        self.compared.move(self.x)
+
+    def sentence(self) -> str:
+        return self.compared.sentence()
+
+    def draw(self) -> str:
+        return self.compared.svg()
+
+    def text(self) -> str:
+        return self.compared.text()
 
 
-class _Live(Lesson):
-    def __init__(self, state: Compared, choices: dict[str, Callable]):
-        self.state, self.choices = state, choices
-        self.shown, self.words = ipywidgets.HTML(), ipywidgets.HTML()
-        self.which = ipywidgets.ToggleButtons(options=list(choices), value=state.name, description="", style={"button_width": "auto"})
-        self.at = ipywidgets.FloatSlider(value=state.x, min=-REACH, max=REACH, step=0.1, description="x", readout_format=".1f")
-        self.at.layout.width, self.at.layout.max_width, self.at.style.description_width = "520px", "100%", "20px"
-        self.which.observe(self._choose, names=["value"])
-        self.at.observe(self._move, names=["value"])
-        super().__init__(
-            [self.which, self.shown, wrap(self.at), self.words], picture=lambda: self.state.svg(), text=lambda: self.state.text()
-        )
-        self.add_class("mg-surrogate")
-        self._draw()
+class _Functions(Choice):
+    """The course's functions by name, and the learner's own."""
 
-    def _choose(self, _change) -> None:
-        self._try(lambda: Compared(self.choices[self.which.value], self.which.value, self.at.value))
+    def __init__(self, own: dict[str, Callable] | None):
+        super().__init__({**(own or {}), **FUNCTIONS}, "function", "straight-through ReLU")
+        self.name = "f"
 
-    def _move(self, _change) -> None:
-        def moved() -> Compared:
-            self.state.move(self.at.value)
-            return self.state
+    def accept(self, value: Any) -> Any:
+        if isinstance(value, str) and value not in self.options:
+            raise ValueError(f"it does not know {value!r}. It knows {', '.join(self.options)}, or takes your own autograd.Function.")
+        return "straight-through ReLU" if value is None else value
 
-        self._try(moved)
-
-    def _try(self, make: Callable[[], Compared]) -> None:
-        try:
-            self.state = make()
-        except Exception as error:
-            why = (str(error) or type(error).__name__).splitlines()[0]
-            self.words.value = verdict(f"✗ {why} The picture shows what was there before.")
-            return
-        self._draw()
-
-    def _draw(self) -> None:
-        self.shown.value, self.words.value = self.state.svg(), verdict(self.state.sentence())
+    def places(self, value: Any) -> list[str]:
+        return list(self.options)
