@@ -108,7 +108,7 @@ class Lesson {
     const set = (/** @type {any} */ value) => this.tell({ set: c.name, value });
     if (c.kind === "slider") {
       const range = /** @type {HTMLInputElement} */ (h("input", { type: "range", id, min: c.min, max: c.max, step: c.step }));
-      const out = h("output", { for: id });
+      const out = h("span", { class: "mg-value", "aria-hidden": "true" }); // the slider itself says its value
       /** @param {Control} now */
       const update = (now) => {
         Object.assign(range, { min: now.min, max: now.max, step: now.step, value: now.value });
