@@ -12,6 +12,8 @@ const options = {
     { in: "src/graph.css", out: "graph" },
     { in: "src/film.js", out: "film" },
     { in: "src/film.css", out: "film" },
+    { in: "src/lesson.js", out: "lesson" },
+    { in: "src/lesson.css", out: "lesson" },
   ],
   outdir: outdir ?? "dist",
   bundle: true,

@@ -21,17 +21,15 @@ import functools
 import inspect
 import math
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import anywidget
 import traitlets
 
-from .. import cells
+from .. import cells, front_end
 from ..show import Table
 from .lesson import Sentence, number, plainly
 
-_FRONT = Path(__file__).parents[1] / "front"
 _MISSING: Any = object()
 
 
@@ -271,8 +269,8 @@ def declared(cls: type) -> list[Field]:
 class LessonView(anywidget.AnyWidget):
     """A lesson on the screen: the figure's picture, its sentence, its controls. One message for each change."""
 
-    _esm = _FRONT / "lesson.js"
-    _css = _FRONT / "lesson.css"
+    _esm = front_end.built("lesson.js")
+    _css = front_end.built("lesson.css")
     scene = traitlets.Dict().tag(sync=True)
 
     def __init__(self, figure: Figure):

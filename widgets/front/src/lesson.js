@@ -1,6 +1,8 @@
 // A lesson on the page: the figure that the kernel draws, its sentence, the numbers behind it, and its controls.
 // What moves sends one message and waits for the answer; while it waits, only the newest position is kept.
 
+import { h, put } from "./dom.js";
+
 /** @typedef {{kind: string, name: string, label: string, value: any, hint: string, min?: number, max?: number, step?: number, text?: string,
  *             texts?: string[]}} Control */
 /** @typedef {{name: string, label: string, hint: string, enabled: boolean}} Button */
@@ -8,16 +10,6 @@
  *             answers: number}} Scene */
 /** @typedef {{get(name: string): any, on(name: string, run: () => void): void, off(name: string, run: () => void): void,
  *             send(content: object): void}} Model */
-
-/** @param {string} tag @param {Record<string, any>} [attributes] @param {...(Node|string)} children */
-function h(tag, attributes = {}, ...children) {
-  const e = document.createElement(tag);
-  for (const [k, v] of Object.entries(attributes)) if (v !== false && v != null) e.setAttribute(k, String(v));
-  // JupyterLab takes arrow keys and Space from whatever has the focus, unless that very element says no.
-  if (/^(button|input|select)$/i.test(tag)) e.setAttribute("data-lm-suppress-shortcuts", "true");
-  e.append(...children);
-  return e;
-}
 
 /** A position of a slider in percent, for the coloured part of its track. @param {Control} c */
 const filled = (c) => `${(100 * (c.value - (c.min ?? 0))) / ((c.max ?? 1) - (c.min ?? 0) || 1)}%`;
@@ -38,7 +30,15 @@ class Lesson {
     this.numbers.append(this.cells);
     this.controls = h("div", { class: "mg-controls" });
     this.buttons = h("div", { class: "mg-buttons" });
-    this.root = h("section", { class: "mg-lesson-root", "aria-label": "lesson" }, this.figure, this.say, this.controls, this.buttons, this.numbers);
+    this.root = h(
+      "section",
+      { class: "mg-lesson-root", "aria-label": "lesson" },
+      this.figure,
+      this.say,
+      this.controls,
+      this.buttons,
+      this.numbers,
+    );
     el.append(this.root);
     this.show = () => this.draw(model.get("scene"));
     model.on("change:scene", this.show);
@@ -62,7 +62,7 @@ class Lesson {
   /** @param {Scene} scene */
   draw(scene) {
     this.figure.innerHTML = scene.svg; // made by the kernel's own functions, which escape what learners wrote
-    if (this.say.textContent !== scene.say) this.say.textContent = scene.say;
+    put(this.say, scene.say);
     this.root.dataset.mood = scene.mood;
     this.numbers.hidden = !scene.table;
     if (scene.table) this.cells.innerHTML = scene.table;
@@ -155,7 +155,9 @@ class Lesson {
       box.addEventListener("change", () => set(box.checked));
       return { row: h("div", { class: "mg-control mg-control-toggle" }, box, name), update: (now) => (box.checked = now.value) };
     }
-    const field = /** @type {HTMLInputElement} */ (h("input", { type: "text", id, spellcheck: "false", autocomplete: "off", title: c.hint }));
+    const field = /** @type {HTMLInputElement} */ (
+      h("input", { type: "text", id, spellcheck: "false", autocomplete: "off", title: c.hint })
+    );
     let taken = c.value;
     const take = () => {
       if (field.value !== taken) set((taken = field.value));
