@@ -161,7 +161,7 @@ class Level:
 
     def steps(self, x, root):
         """The view operations that lead from `root` to its view `x`."""
-        return x.origin.replay.after(None if root.origin is None else root.origin.replay)
+        return x.origin.replay.after(None if root.origin is None else root.origin.replay, root.array.strides)
 
     def written(self, x, new):
         """`x` was overwritten by the numbers of `new`: so is its tangent, and where `x` is a view, that part of its root's tangent."""

@@ -15,13 +15,15 @@ from ..core import dtypes, errors
 from ..core.dispatch import state
 from ..core.node import ALONE
 from ..core.variable import INFERENCE, Variable, alias, refresh, refusal, requires
-from ..ops.shape import cast, copy, copy_slices
+from ..ops.activations import threshold_
+from ..ops.shape import cast, copy, copy_slices, fill, fill_tensor, zero
 from .forward_mode import Level
 
 
 def write(x, op, *args):
     """`x.op_(*args)`: replace the numbers of `x` by op(x, *args). Returns x."""
     check(x, *args)
+    _check_overlap(x, args, op in IDEMPOTENT)
     if not state.grad:
         return overwrite(x, op(x, *args))
     old = alias(x)
@@ -75,6 +77,43 @@ def check(x, *sources):
         )
 
 
+IDEMPOTENT = {zero, fill, fill_tensor, threshold_}  # each writes the same into places that are one: PyTorch lets them
+
+
+def _check_overlap(x, sources, idempotent=False):
+    """Raise if elements of `x` share a place, or some of `sources` lies partly where `x` is written: the result would be chance."""
+    array = x.array
+    if not (array.flags.c_contiguous or idempotent) and array.size > 1:
+        reach = array.itemsize  # of the dimensions with smaller strides
+        for stride, n in sorted([(abs(s), n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1]):
+            if stride < reach:
+                raise errors.new(
+                    RuntimeError,
+                    "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please "
+                    "clone() the tensor before performing the operation.",
+                )
+            reach += stride * (n - 1)
+    for source in sources:
+        if isinstance(source, Variable) and source.version is x.version and source is not x and _partly(array, source.array):
+            raise errors.new(
+                RuntimeError,
+                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. "
+                "Please clone() the tensor before performing the operation.",
+            )
+
+
+def _partly(a, b):
+    """Do two dense arrays share some memory, and are not the same elements in the same order? Others are not looked at, as in PyTorch."""
+    (start, end), (start_b, end_b) = np.lib.array_utils.byte_bounds(a), np.lib.array_utils.byte_bounds(b)
+    if end - start != a.nbytes or end_b - start_b != b.nbytes or end <= start_b or end_b <= start:
+        return False
+    return (start, end, _steps(a)) != (start_b, end_b, _steps(b))
+
+
+def _steps(a):
+    return [s for s, n in zip(a.strides, a.shape, strict=True) if n > 1]
+
+
 def overwrite(x, out):
     """Put the numbers of `out` into the storage of `x`, and its history behind `x`."""
     if out.array.shape != x.array.shape:
@@ -84,12 +123,6 @@ def overwrite(x, out):
                 why="An in-place operation keeps the shape of its tensor; only the other operand may be broadcast.",
                 instead="use the operation that makes a new tensor.",
             )
-        )
-    if 0 in x.array.strides and x.array.size and any([s == 0 and n > 1 for s, n in zip(x.array.strides, x.array.shape, strict=True)]):
-        raise errors.new(
-            RuntimeError,
-            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
-            "Please clone() the tensor before performing the operation.",
         )
     if out.array.dtype is not x.array.dtype:
         if not dtypes.can_cast(out.dtype, x.dtype):
@@ -137,6 +170,7 @@ def overwrite(x, out):
 def copy_(x, source, sentence=None):
     """Replace the numbers of `x` by those of `source`, broadcast and cast to x's dtype. Returns x."""
     check(x, source)
+    _check_overlap(x, (source,))
     try:
         np.broadcast_to(source.array, x.array.shape)
     except ValueError:

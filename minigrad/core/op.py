@@ -488,7 +488,7 @@ def view_of(out, x, op, params, number):
     created = "inference" if state.inference else "no_grad" if not state.grad else "" if number is None else "multiple"
     version = 0 if x.version is INFERENCE else x.version[0]
     if x.origin is None:
-        out.origin = View(x, Replay(step), version, created)
+        out.origin = View(x, Replay(step, None, x.array.strides), version, created)
     else:
         out.origin = View(x.origin.base, Replay(step, x.origin.replay), version, created or x.origin.created)
 

@@ -72,13 +72,15 @@ class Replay:
     """View operations in order, as (op, params, number of the output or None). Called on a tensor or ndarray shaped like the base, it
     gives the view.
 
-    Linked, each to the one before it: a view of a view adds one step and copies none.
+    Linked, each to the one before it: a view of a view adds one step and copies none. The first knows how its base lies in memory, for
+    some views exist only there: what is laid out otherwise (a gradient) is copied into that order.
     """
 
-    __slots__ = ("before", "step")
+    __slots__ = ("before", "step", "strides")
 
-    def __init__(self, step, before=None):
+    def __init__(self, step, before=None, strides=None):
         self.step, self.before = step, before
+        self.strides = before.strides if strides is None else strides  # of the base
 
     def __iter__(self):
         steps, at = [], self
@@ -88,14 +90,31 @@ class Replay:
         return reversed(steps)
 
     def __call__(self, x):
+        try:
+            return self._run(x)
+        except ValueError:  # no such view of these strides
+            axes, back = self._axes()
+            return self._run(x.permute(axes).contiguous().permute(back) if isinstance(x, Variable) else self.laid_out(x))
+
+    def _run(self, x):
         for op, params, number in self:
             x = op(x, *params)
             if number is not None:  # the operation returns several views
                 x = x[number]
         return x
 
-    def after(self, start):
-        """The steps that lead from the view of the replay `start` to this view; all of them if it is None."""
+    def _axes(self):
+        """The dimensions as they lie in memory, and how to undo that order."""
+        axes = sorted(range(len(self.strides)), key=lambda d: -self.strides[d])
+        return axes, sorted(axes, key=axes.__getitem__)
+
+    def laid_out(self, array):
+        """A copy of an ndarray, laid out as the base is."""
+        axes, back = self._axes()
+        return array.transpose(axes).copy("C").transpose(back)
+
+    def after(self, start, strides):
+        """The steps that lead from the view of the replay `start`, laid out so, to this view; all of them if it is None."""
         if start is None:
             return self
         steps, at = [], self
@@ -104,7 +123,7 @@ class Replay:
             at = at.before
         rest = None
         for step in reversed(steps):
-            rest = Replay(step, rest)
+            rest = Replay(step, rest, strides)
         return rest
 
 

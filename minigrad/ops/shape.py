@@ -179,7 +179,7 @@ def _embed(x, shape, key):
 
 def _copy_slices(base, value, replay):
     """`base` with `value` written where the view is: the history of a base after a write through one of its views."""
-    out = np.array(base, order="K")
+    out = replay.laid_out(base)
     replay(out)[...] = value
     return out
 
@@ -411,8 +411,8 @@ def flatten(input, start_dim=0, end_dim=-1):
 
 
 def ravel(input):
-    """All elements in one dimension."""
-    return reshape(input, (-1,))
+    """All elements in one dimension: a view of `input`, or of its contiguous copy."""
+    return view(input if input.array.flags.c_contiguous else clone(input, "C"), (input.array.size,))
 
 
 def unflatten(input, dim, sizes):

@@ -31,6 +31,8 @@ def _place(g, x_shape, replay):
 
 
 def _strided(x, size, stride, offset):
+    if not x.flags.c_contiguous:
+        raise ValueError("strides are those of a contiguous array")
     return np.lib.stride_tricks.as_strided(x.reshape(-1)[offset:], size, [n * x.itemsize for n in stride])
 
 
