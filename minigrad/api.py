@@ -30,7 +30,7 @@ from .ops.elementwise import (
     atan, atan as arctan, atan2, atan2 as arctan2, atanh, atanh as arctanh, bitwise_and, bitwise_not, bitwise_or, bitwise_xor, ceil, choose as where, clamp, clamp as clip, clamp_max, clamp_min,
     cos, cosh, divide as div, divide, divide as true_divide, eq, equal, erf, exp, exp2, expm1, float_power, floor, floor_divide, fmax, fmin, fmod, ge, gt, isclose, isfinite, isinf,
     isnan, le, lerp, log, log10, log1p, log2, logical_and, logical_not, logical_or, logical_xor, logit, lt, maximum, minimum, mul, mul as multiply, nan_to_num, ne,
-    ne as not_equal, neg, neg as negative, positive, pow, reciprocal, relu, remainder, round, rsqrt, rsub_times as rsub, sigmoid, sgn, sign, signbit, sin, sinh, sqrt, sub_times as sub, sub_times as subtract, tan, tanh,
+    ne as not_equal, neg, neg as negative, positive, pow, reciprocal, relu, remainder, round, rsqrt, rsub_times as rsub, sigmoid, sgn, sign, signbit, sin, sinh, sqrt, squared as square, sub_times as sub, sub_times as subtract, tan, tanh,
     trunc, trunc as fix,
 )  # fmt: skip
 
@@ -67,49 +67,18 @@ from .ops.shape import (
     atleast_1d, atleast_2d, block_diag, broadcast_shapes, broadcast_tensors, cartesian_prod, cat, cat as concat, chunk, clone, combinations, diag, diag_embed, diagonal, flatten, flip, fliplr,
     flipud, hstack, meshgrid, movedim, movedim as moveaxis, narrow, ravel, reshape, roll, rot90, split, stack, swapaxes,
     swapaxes as swapdims, tile, tril, triu, unbind, unflatten, vander, vstack,
+    expand_checked as broadcast_to, permute_checked as permute, squeeze_checked as squeeze, t_checked as t, transpose_checked as transpose, unsqueeze_checked as unsqueeze,
 )  # fmt: skip
-from .tensors.tensor import Tensor, squeeze
+from .tensors.indexing import select_ as select
+from .tensors.tensor import Tensor
 from .tensors.printing import get_printoptions, set_printoptions
 from .core.variable import Size
 
 
 # Functions that are methods with the tensor first
-def square(input):
-    return input.square()
-
-
-def transpose(input, dim0, dim1):
-    """Two dimensions exchanged (a view)."""
-    return input.transpose(dim0, dim1)
-
-
-def t(input):
-    return input.t()
-
-
-def permute(input, dims):
-    """The dimensions in another order (a view)."""
-    return input.permute(dims)
-
-
-def unsqueeze(input, dim):
-    """A dimension of size 1 put in (a view)."""
-    return input.unsqueeze(dim)
-
-
-def select(input, dim, index):
-    """The slice at one position along `dim` (a view)."""
-    return input.select(dim, index)
-
-
 def index_put(input, indices, values, accumulate=False):
     """A copy of `input` with `values` written (or added) at the positions that a tuple of tensors names."""
     return input.index_put(indices, values, accumulate)
-
-
-def broadcast_to(input, size):
-    """`input` repeated to a shape, without copying (a view)."""
-    return input.expand(*size)
 
 
 def is_floating_point(input):

@@ -54,7 +54,7 @@ def steps(roots, *, keep_graph=False, create_graph=False, wanted=None, capture=N
                     g, edges, sent = run_watched(node, g, needed, capture, graph, create_graph)
                 else:
                     sent = node.run_graph(g, edges) if graph else node.run(g, edges)
-                if (node.saves or node.kept) and not keep_graph:
+                if (node.saves or node.frees) and not keep_graph:
                     node.release()
                     if node.info:  # what hooks packed goes, too: a checkpoint's inputs hang on it
                         node.info.pop("packed", None), node.info.pop("unpack", None)

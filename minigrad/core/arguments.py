@@ -62,7 +62,7 @@ def recover(error, function, name, parameters, args, kwargs):
     import difflib
 
     takes = [p for p in parameters if p != "self"]
-    near = difflib.get_close_matches(unknown, takes, 1, 0.5)
+    near = [n for n in difflib.get_close_matches(unknown, takes, 2, 0.5) if n != unknown]
     raise TypeError(
         errors.explain(
             f"{name}() got an unexpected keyword argument '{unknown}'",

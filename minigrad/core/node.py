@@ -29,7 +29,7 @@ class Node:
     __slots__ = ("__weakref__", "dtype", "edges", "hooks", "info", "made", "number", "shape", "status")  # made: only with provenance.py
     op: Any = None  # the row
     saves: tuple = ()  # names of the slots that hold tensors
-    kept: tuple = ()  # names of parameters that are freed with them (the indices of index)
+    frees: tuple = ()  # names of parameters that are freed with them (the indices of index)
     number: int  # creation order
     edges: tuple  # (node, output number) for each input, or None
     hooks: Any  # a Hooks, or None

@@ -218,7 +218,7 @@ def _write_out(op):
     shown = {s: s for s in slots if not s.endswith(("_version", "_counter"))}
     shown.update({theirs: ours for theirs, ours in op.saved_as.items() if ours in shown})
     saved = {f"_saved_{theirs}": property(lambda node, ours=ours: op.saved(node, ours)) for theirs, ours in shown.items()}
-    members = {"__slots__": tuple(slots), "op": op, "saves": (*kept_inputs, *kept_outputs), "kept": op.kept, **saved}
+    members = {"__slots__": tuple(slots), "op": op, "saves": (*kept_inputs, *kept_outputs), "frees": op.kept, **saved}
     members["__module__"] = "torch.autograd"
     op.node_class = type(op.node_name, (Node,), members)
     scope = {

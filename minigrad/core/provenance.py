@@ -41,6 +41,7 @@ def record_lines(on: bool = True, kept: int = KEPT) -> None:
     _left = kept if on else 0
     if on and not _own:
         _own.update(str(path) for path in _FOLDER.rglob("*.py"))
+        _own.add("<minigrad methods>")
         _own.update(f"<minigrad row '{op.name}'>" for op in TABLE.values())
         op_module.written.append(_fit)
     if on != _on:

@@ -118,6 +118,67 @@ isinf       = Op("isinf",    np.isinf,    DISCRETE, x=None)
 isfinite    = Op("isfinite", np.isfinite, DISCRETE, x=None)
 # fmt: on
 
+_DOCS = """
+neg: Minus the number.
+reciprocal: 1 / x.
+exp: e to the power of each number.
+exp2: 2 to the power of each number.
+expm1: exp(x) - 1, exact also near 0.
+log: The natural logarithm.
+log2: The logarithm to base 2.
+log10: The logarithm to base 10.
+log1p: log(1 + x), exact also near 0.
+sqrt: The square root.
+rsqrt: 1 / sqrt(x).
+sin: The sine, of radians.
+cos: The cosine, of radians.
+tan: The tangent, of radians.
+asin: The arc sine, in radians.
+acos: The arc cosine, in radians.
+atan: The arc tangent, in radians.
+atan2: The angle of the point (other, input), in radians.
+sinh: The hyperbolic sine.
+cosh: The hyperbolic cosine.
+tanh: The hyperbolic tangent.
+asinh: The inverse of sinh.
+acosh: The inverse of cosh.
+atanh: The inverse of tanh.
+sigmoid: 1 / (1 + exp(-x)).
+erf: The error function.
+relu: The number, or 0 where it is negative.
+abs: The absolute value.
+sign: 1, 0 or -1.
+sgn: 1, 0 or -1.
+floor: Rounded down.
+ceil: Rounded up.
+trunc: Rounded towards 0.
+maximum: The larger of two numbers; nan if one of them is.
+minimum: The smaller of two numbers; nan if one of them is.
+fmax: The larger of two numbers; a nan does not count.
+fmin: The smaller of two numbers; a nan does not count.
+mul: input * other.
+where: Elements of `input` where `condition` is True, of `other` elsewhere.
+eq: input == other, element by element.
+ne: input != other, element by element.
+lt: input < other, element by element.
+le: input <= other, element by element.
+gt: input > other, element by element.
+ge: input >= other, element by element.
+logical_and: Are both not 0?
+logical_or: Is one of them not 0?
+logical_xor: Is exactly one of them not 0?
+logical_not: Is it 0?
+bitwise_and: The bits that are 1 in both.
+bitwise_or: The bits that are 1 in one of them.
+bitwise_xor: The bits that differ.
+bitwise_not: Every bit the other way.
+isnan: Is it nan?
+isinf: Is it infinite?
+isfinite: Is it neither infinite nor nan?
+"""
+for _line in _DOCS.strip().splitlines():
+    globals()[_line.partition(":")[0]].__doc__ = _line.partition(": ")[2]
+
 
 def _invert(x):
     if x.dtype.kind == "f":
@@ -275,6 +336,11 @@ def pow(input, exponent):
             return pow_tensor(input, exponent)
         return pow_base(exponent, input)
     return pow_tensor(input, exponent)
+
+
+def squared(input):
+    """The square of each number."""
+    return pow(input, 2)
 
 
 def float_power(input, exponent):
@@ -448,7 +514,7 @@ def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     return close | (isnan(input) & isnan(other)) if equal_nan else close
 
 
-def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False) -> builtins.bool:
     """Is every element of `input` close to that of `other`? A Python bool; see `isclose`."""
     return builtins.bool(isclose(input, other, rtol, atol, equal_nan).array.all())
 
@@ -462,7 +528,7 @@ def divide(input, other, *, rounding_mode=None):
     return (div_floor if rounding_mode == "floor" else div_trunc)(input, other)
 
 
-def equal(input, other):
+def equal(input, other) -> builtins.bool:
     """Same shape and same numbers? A Python bool."""
     return input.array.shape == other.array.shape and builtins.bool((input.array == other.array).all())
 

@@ -3,6 +3,8 @@
 What does not live here: sums of elementwise products that need no row of their own (outer). matmul() chooses the row by rank, as PyTorch does.
 """
 
+from typing import Any
+
 import numpy as np
 
 from ..core import errors
@@ -358,7 +360,7 @@ def det(A):
     return det_(A)
 
 
-def slogdet(A):
+def slogdet(A) -> Any:
     """A named tuple (sign, logabsdet): the determinant without overflow."""
 
     _square(A, "linalg.slogdet")

@@ -3,6 +3,8 @@
 What does not live here: maxima and medians (reduce.py). A sort picks each element once, so its gradient puts each one back.
 """
 
+from typing import Any
+
 import numpy as np
 
 from ..core import errors
@@ -61,7 +63,7 @@ bincount_    = Op("bincount", lambda x, minlength: np.bincount(x, minlength=minl
 # fmt: on
 
 
-def sort(input, dim=-1, descending=False, *, stable=None):
+def sort(input, dim=-1, descending=False, *, stable=None) -> Any:
     """The elements in order along `dim`, and where they were: a named tuple (values, indices). Equal ones keep their order; nan is largest.
 
     >>> import minigrad as torch
@@ -77,7 +79,7 @@ def argsort(input, dim=-1, descending=False, *, stable=False):
     return argsort_(input, wrap_dim(dim, input.ndim), descending)
 
 
-def topk(input, k, dim=-1, largest=True, sorted=True):
+def topk(input, k, dim=-1, largest=True, sorted=True) -> Any:
     """The k largest (or smallest) elements along `dim`, in order, and where they were: a named tuple (values, indices)."""
     dim = wrap_dim(dim, input.ndim)
     if input.array.dtype.kind == "b":
@@ -87,7 +89,7 @@ def topk(input, k, dim=-1, largest=True, sorted=True):
     return named("topk", "values", "indices")(*topk_(input, k, dim, largest))
 
 
-def kthvalue(input, k, dim=-1, keepdim=False):
+def kthvalue(input, k, dim=-1, keepdim=False) -> Any:
     """The k-th smallest element along `dim` (k counts from 1), and where it was: a named tuple (values, indices)."""
     dim = wrap_dim(dim, input.ndim)
     if not 1 <= k <= (input.array.shape[dim] if input.ndim else 1):
@@ -95,13 +97,14 @@ def kthvalue(input, k, dim=-1, keepdim=False):
     return named("kthvalue", "values", "indices")(*kthvalue_(input, k, dim, keepdim))
 
 
-def nonzero(input, *, as_tuple=False):
+def nonzero(input, *, as_tuple=False) -> Any:
     """The positions of the elements that are not 0: one row for each; with as_tuple one vector for each dimension."""
     rows = nonzero_(input)
     return rows.unbind(1) if as_tuple else rows
 
 
 def argwhere(input):
+    """The positions of the elements that are not 0, one row for each."""
     return nonzero_(input)
 
 
@@ -112,7 +115,7 @@ def bincount(input, weights=None, minlength=0):
     return bincount_(input, minlength)
 
 
-def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
+def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None) -> Any:
     """The different elements, in order; on request also where each element went, and how many there are of each."""
     values, inverse, counts = np.unique(input.array, return_inverse=True, return_counts=True, axis=dim)
     out = [values]

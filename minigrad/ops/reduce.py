@@ -6,6 +6,7 @@ What does not live here: softmax (neural.py). `sum()` and the other functions at
 import builtins
 import math
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -248,12 +249,12 @@ def mean(input, dim=None, keepdim=False, *, dtype=None):
     return mean_dim(input, dims_of(dim, input.ndim) if dim != () else tuple(range(input.ndim)), keepdim)
 
 
-def max(input, dim=None, keepdim=False):
+def max(input, dim=None, keepdim=False) -> Any:
     """The largest element; with `dim` a named tuple (values, indices) along it; with a tensor as second argument `maximum`."""
     return _extremum(input, dim, keepdim, "max", max_all, max_dim)
 
 
-def min(input, dim=None, keepdim=False):
+def min(input, dim=None, keepdim=False) -> Any:
     """The smallest element; with `dim` a named tuple (values, indices) along it; with a tensor as second argument `minimum`."""
     return _extremum(input, dim, keepdim, "min", min_all, min_dim)
 
@@ -345,14 +346,14 @@ def prod(input, dim=None, keepdim=False, *, dtype=None):
     return prod_all(input) if dim is None else prod_dim(input, wrap_dim(dim, input.ndim), keepdim)
 
 
-def median(input, dim=None, keepdim=False):
+def median(input, dim=None, keepdim=False) -> Any:
     """The middle element, the lower of two; with `dim` a named tuple (values, indices) along it."""
     if dim is None:
         return median_all(input)
     return named("median", "values", "indices")(*median_dim(input, wrap_dim(dim, input.ndim), keepdim))
 
 
-def aminmax(input, *, dim=None, keepdim=False):
+def aminmax(input, *, dim=None, keepdim=False) -> Any:
     """The smallest and the largest element: a named tuple (min, max)."""
     return named("aminmax", "min", "max")(*aminmax_(input, _reduced(input, dim, "aminmax"), keepdim))
 

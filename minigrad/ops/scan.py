@@ -3,6 +3,8 @@
 What does not live here: what leaves one number per row (reduce.py). `recurrence` is what makes the gradients of products right where
 numbers are zero, where dividing the product by a factor is not possible.
 """
+from typing import Any
+
 import numpy as np
 
 from ..core import dtypes
@@ -105,11 +107,11 @@ def cumprod(input, dim, *, dtype=None):
     return cumprod_(_accumulating(input, dtype), wrap_dim(dim, input.ndim))
 
 
-def cummax(input, dim):
+def cummax(input, dim) -> Any:
     """The largest element so far along `dim`, and where it was: a named tuple (values, indices)."""
     return named("cummax", "values", "indices")(*cummax_(input, wrap_dim(dim, input.ndim)))
 
 
-def cummin(input, dim):
+def cummin(input, dim) -> Any:
     """The smallest element so far along `dim`, and where it was: a named tuple (values, indices)."""
     return named("cummin", "values", "indices")(*cummin_(input, wrap_dim(dim, input.ndim)))

@@ -292,9 +292,9 @@ def reshape(input, shape):
         return unsafe_view(clone(input, "C"), shape)
 
 
-def view_as_shape(input, shape):
+def view_as_shape(input, size):
     """Tensor.view: as reshape, but never a copy. Raises RuntimeError where the strides do not allow it."""
-    shape = _resolve(input.array.shape, shape)
+    shape = _resolve(input.array.shape, size)
     try:
         return view(input, shape)
     except ValueError:
@@ -377,7 +377,7 @@ def stack(tensors, dim=0):
     return stack_(tensors, wrap_dim(dim, first.ndim + 1))
 
 
-def unbind(input, dim=0):
+def unbind(input, dim=0) -> tuple:
     """The slices of `input` along `dim`, as a tuple of views."""
     dim = wrap_dim(dim, input.ndim)
     return unbind_(input, wrap_dim(dim, input.ndim, scalar=False))
@@ -448,10 +448,10 @@ def movedim(input, source, destination):
 
 def swapaxes(input, axis0, axis1):
     """Two dimensions exchanged (a view)."""
-    return transpose(input, wrap_dim(axis0, input.ndim), wrap_dim(axis1, input.ndim))
+    return transpose_checked(input, axis0, axis1)
 
 
-def split(tensor, split_size_or_sections, dim=0):
+def split(tensor, split_size_or_sections, dim=0) -> tuple:
     """The tensor in pieces of one size (the last may be smaller), or of the given sizes: a tuple of views."""
     if not tensor.ndim:
         raise errors.new(RuntimeError, "split expects at least a 1-dimensional tensor")
@@ -474,7 +474,7 @@ def split(tensor, split_size_or_sections, dim=0):
     return split_sizes(tensor, sizes, dim)
 
 
-def chunk(input, chunks, dim=0):
+def chunk(input, chunks, dim=0) -> tuple:
     """The tensor in (at most) `chunks` pieces of equal size, the last may be smaller: a tuple of views."""
     if chunks <= 0:
         raise errors.new(RuntimeError, f"chunk expects `chunks` to be greater than 0, got: {chunks}")
@@ -484,11 +484,11 @@ def chunk(input, chunks, dim=0):
     return split(input, builtins.max(-(-input.array.shape[dim] // chunks), 1), dim)
 
 
-def repeat(input, sizes):
-    """Copies of `input` side by side, sizes[d] times along each dimension; more sizes than dimensions add dimensions in front."""
-    if len(sizes) < input.ndim:
+def repeat(input, repeats):
+    """Copies of `input` side by side, repeats[d] times along each dimension; more of them than dimensions add dimensions in front."""
+    if len(repeats) < input.ndim:
         raise errors.new(RuntimeError, "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
-    return repeat_(input, tuple(sizes))
+    return repeat_(input, tuple(repeats))
 
 
 def tile(input, dims):
@@ -496,9 +496,8 @@ def tile(input, dims):
     return repeat(input, (1,) * (input.ndim - len(dims)) + tuple(dims))
 
 
-def flip(input, *dims):
+def flip(input, dims):
     """The order of the elements reversed along `dims` (a copy: numpy's negative strides do not exist in PyTorch)."""
-    dims = dims[0] if len(dims) == 1 else dims
     return flip_(input, dims_of(dims, input.ndim))
 
 
@@ -646,3 +645,74 @@ def atleast_1d(input):
 def atleast_2d(input):
     """With at least two dimensions: a vector becomes a row."""
     return reshape(input, (1, 1)) if input.ndim == 0 else unsqueeze(input, 0) if input.ndim == 1 else input
+
+
+# PyTorch's functions where the row has their name
+
+
+def expand_checked(input, size):
+    """`input` repeated along dimensions of size 1 (-1: as it is), without copying. Raises RuntimeError where the size is not 1."""
+    old = input.array.shape
+    extra = len(size) - len(old)
+    if extra < 0:
+        raise errors.new(
+            RuntimeError,
+            f"expand({input.type()}{{{list(old)}}}, size={list(size)}): the number of sizes provided ({len(size)}) must be greater or "
+            "equal to "
+            f"the number of dimensions in the tensor ({len(old)})",
+        )
+    new = []
+    for i, n in enumerate(size):
+        m = old[i - extra] if i >= extra else 1
+        if n == -1 and i < extra:
+            raise errors.new(RuntimeError, f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension {i}")
+        if n not in (-1, m) and m != 1:
+            raise errors.new(
+                RuntimeError,
+                f"The expanded size of the tensor ({n}) must match the existing size ({m}) at non-singleton dimension {i}.  "
+                f"Target sizes: {list(size)}.  Tensor sizes: {list(old)}",
+            )
+        new.append(m if n == -1 else int(n))
+    return expand(input, tuple(new))
+
+
+def squeeze_checked(input, dim=None):
+    """`input` without its dimensions of size 1, or without those of `dim` that have size 1."""
+    if dim is None:
+        return squeeze(input)
+    dims = tuple([d for d in dims_of(dim, input.array.ndim) if input.array.ndim and input.array.shape[d] == 1])
+    return (squeeze_dim if isinstance(dim, int) else squeeze_dims)(input, dims)
+
+
+def unsqueeze_checked(input, dim):
+    """A dimension of size 1 put in at `dim` (a view)."""
+    return unsqueeze(input, wrap_dim(dim, input.array.ndim + 1))
+
+
+def transpose_checked(input, dim0, dim1):
+    """Two dimensions exchanged (a view)."""
+    n = input.array.ndim
+    return transpose(input, wrap_dim(dim0, n), wrap_dim(dim1, n))
+
+
+def t_checked(input):
+    """A matrix with rows and columns exchanged (a view); a vector stays as it is."""
+    if input.array.ndim > 2:
+        raise errors.new(RuntimeError, f"t() expects a tensor with <= 2 dimensions, but self is {input.array.ndim}D")
+    return t(input)
+
+
+def permute_checked(input, dims):
+    """The dimensions in another order (a view)."""
+    if len(dims) != input.array.ndim:
+        raise errors.new(
+            RuntimeError,
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of dimensions "
+            f"i.e. input.dim() = {input.array.ndim} is not equal to len(dims) = {len(dims)}",
+        )
+    wrapped = [wrap_dim(d, input.array.ndim) for d in dims]
+    if len({*wrapped}) != len(wrapped):
+        raise RuntimeError(
+            errors.explain("permute(): duplicate dims are not allowed.", f"You asked for {tuple(dims)}.", instead="name each dimension once.")
+        )
+    return permute(input, tuple(wrapped))

@@ -14,38 +14,21 @@ import numpy as np
 from .. import autograd
 from ..autograd import inplace
 from ..core import dtypes, errors, variable
-from ..core.arguments import forgiving
-from ..core.constants import as_tensor_like, constant, numbers
+from ..core.constants import as_tensor_like
 from ..core.devices import CPU
 from ..core.devices import device as only_cpu
 from ..core.dispatch import state
 from ..core.node import add_hook, hooks_of
 from ..core.variable import INFERENCE, Size, Variable, extra_of, leaf_edge, refresh, wrap
-from ..ops import einsum, elementwise, linalg, neural, order, reduce, scan, shape, strided
+from ..ops import elementwise, linalg, shape
 from ..ops import index as index_ops
 from . import indexing, printing
+from .methods import Methods, number_first
 
 _new = object.__new__
 
 
-def _with(op, x, other):
-    """op(x, other) where `other` is no Tensor. NotImplemented unless it is a number or ndarray: then Python names the two types."""
-    known = numbers.get(type(other))
-    if known is not None:
-        found = known.get((other, x.array.dtype.char))
-        if found is not None and other and x.array.dtype.kind == "f":
-            return op.call(x, found)
-    if isinstance(other, (int, float, np.generic)):
-        return op.call(x, constant(other, dtypes.FROM_NUMPY[x.array.dtype]) if x.array.dtype.kind == "f" else other)
-    return op(x, wrap(dtypes.native(other))) if isinstance(other, np.ndarray) else NotImplemented
-
-
-def _sizes(args):
-    """Sizes given as f(2, 3) or f((2, 3)), as a tuple."""
-    return tuple(args[0]) if len(args) == 1 and not isinstance(args[0], (int, np.integer)) else args
-
-
-class Tensor(Variable):
+class Tensor(Methods):
     """Numbers of one dtype in a rectangular arrangement, able to remember how they were computed."""
 
     __slots__ = ()
@@ -458,49 +441,21 @@ class Tensor(Variable):
     def __reduce_ex__(self, protocol):
         return (_rebuild, (type(self), np.array(self.detach().array), self.requires if self.is_leaf else False))
 
-    # Arithmetic: elementwise.py -------------------------------------------------------------------------------------------
-
-    def __add__(self, other):
-        return elementwise.add.call(self, other) if isinstance(other, Variable) else _with(elementwise.add, self, other)
-
-    __radd__ = __add__
+    # What methods.py has no line for ----------------------------------------------------------------------------------------
 
     def __sub__(self, other):
         if isinstance(other, builtins.bool):
             raise errors.no_bools("sub", False)
-        return elementwise.sub.call(self, other) if isinstance(other, Variable) else _with(elementwise.sub, self, other)
-
-    def __rsub__(self, other):
-        return _with(elementwise.rsub, self, other)
-
-    def __mul__(self, other):
-        return elementwise.mul.call(self, other) if isinstance(other, Variable) else _with(elementwise.mul, self, other)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other):
-        return elementwise.div.call(self, other) if isinstance(other, Variable) else _with(elementwise.div, self, other)
+        return elementwise.sub.call(self, other) if isinstance(other, Variable) else number_first(elementwise.sub, self, other)
 
     def __rtruediv__(self, other):
         return elementwise.reciprocal(self) * other if _comparable(other) else NotImplemented
 
-    def __floordiv__(self, other):
-        return elementwise.floor_divide(self, other)
-
     def __rfloordiv__(self, other):
         return elementwise.floor_divide(other, self)
 
-    def __mod__(self, other):
-        return elementwise.remainder(self, other)
-
     def __rmod__(self, other):
         return elementwise.remainder(other, self)
-
-    def __neg__(self):
-        return elementwise.neg.call(self)
-
-    def __pos__(self):
-        return elementwise.positive(self)
 
     def __pow__(self, exponent):
         return elementwise.pow(self, exponent) if _comparable(exponent) else NotImplemented
@@ -508,689 +463,59 @@ class Tensor(Variable):
     def __rpow__(self, base):
         return elementwise.pow(base, self) if _comparable(base) else NotImplemented
 
-    def __abs__(self):
-        return elementwise.abs(self)
-
     def __matmul__(self, other):
         return linalg.matmul(self, other) if isinstance(other, Variable) else NotImplemented
-
-    def add(self, other, *, alpha=1):
-        return self + elementwise.times(alpha, self, other)
-
-    def sub(self, other, *, alpha=1):
-        return self - other if alpha == 1 else elementwise.sub_times(self, other, alpha=alpha)
-
-    def mul(self, other):
-        return self * other
-
-    def div(self, other, *, rounding_mode=None):
-        return elementwise.divide(self, other, rounding_mode=rounding_mode)
-
-    def neg(self):
-        return -self
-
-    def pow(self, exponent):
-        return elementwise.pow(self, exponent)
-
-    def exp(self):
-        return elementwise.exp.call(self)
-
-    def log(self):
-        return elementwise.log.call(self)
-
-    def sqrt(self):
-        return elementwise.sqrt.call(self)
-
-    def square(self):
-        return elementwise.pow(self, 2)
-
-    def reciprocal(self):
-        return elementwise.reciprocal.call(self)
-
-    def sin(self):
-        return elementwise.sin.call(self)
-
-    def cos(self):
-        return elementwise.cos.call(self)
-
-    def tanh(self):
-        return elementwise.tanh.call(self)
-
-    def sigmoid(self):
-        return elementwise.sigmoid.call(self)
-
-    def relu(self):
-        return elementwise.relu.call(self)
-
-    def abs(self):
-        return elementwise.abs(self)
-
-    def sign(self):
-        return elementwise.sign(self)
-
-    def maximum(self, other):
-        return elementwise.maximum(self, other)
-
-    def minimum(self, other):
-        return elementwise.minimum(self, other)
-
-    def where(self, condition, other):
-        return elementwise.where(condition, self, other)
-
-    @forgiving
-    def clamp(self, min=None, max=None):
-        return elementwise.clamp(self, min, max)
-
-    def exp2(self):
-        return elementwise.exp2(self)
-
-    def expm1(self):
-        return elementwise.expm1(self)
-
-    def log1p(self):
-        return elementwise.log1p(self)
-
-    def log2(self):
-        return elementwise.log2(self)
-
-    def log10(self):
-        return elementwise.log10(self)
-
-    def rsqrt(self):
-        return elementwise.rsqrt(self)
-
-    def tan(self):
-        return elementwise.tan(self)
-
-    def asin(self):
-        return elementwise.asin(self)
-
-    def acos(self):
-        return elementwise.acos(self)
-
-    def atan(self):
-        return elementwise.atan(self)
-
-    def sinh(self):
-        return elementwise.sinh(self)
-
-    def cosh(self):
-        return elementwise.cosh(self)
-
-    def asinh(self):
-        return elementwise.asinh(self)
-
-    def acosh(self):
-        return elementwise.acosh(self)
-
-    def atanh(self):
-        return elementwise.atanh(self)
-
-    def erf(self):
-        return elementwise.erf(self)
-
-    def floor(self):
-        return elementwise.floor(self)
-
-    def ceil(self):
-        return elementwise.ceil(self)
-
-    def trunc(self):
-        return elementwise.trunc(self)
-
-    def round(self, *, decimals=0):
-        return elementwise.round(self, decimals=decimals)
-
-    def logit(self, eps=None):
-        return elementwise.logit(self, eps)
-
-    def atan2(self, other):
-        return elementwise.atan2(self, other)
-
-    def floor_divide(self, other):
-        return elementwise.floor_divide(self, other)
-
-    def remainder(self, other):
-        return elementwise.remainder(self, other)
-
-    def fmod(self, other):
-        return elementwise.fmod(self, other)
-
-    @forgiving
-    def lerp(self, end, weight):
-        return elementwise.lerp(self, end, weight)
-
-    def addcmul(self, tensor1, tensor2, *, value=1):
-        return elementwise.addcmul(self, tensor1, tensor2, value=value)
-
-    def addcdiv(self, tensor1, tensor2, *, value=1):
-        return elementwise.addcdiv(self, tensor1, tensor2, value=value)
-
-    def clamp_min(self, min):
-        return elementwise.clamp_min(self, min)
-
-    def clamp_max(self, max):
-        return elementwise.clamp_max(self, max)
-
-    def nan_to_num(self, nan=0.0, posinf=None, neginf=None):
-        return elementwise.nan_to_num(self, nan, posinf, neginf)
-
-    def float_power(self, exponent):
-        return elementwise.float_power(self, exponent)
-
-    def fmax(self, other):
-        return elementwise.fmax(self, other)
-
-    def fmin(self, other):
-        return elementwise.fmin(self, other)
-
-    def signbit(self):
-        return elementwise.signbit(self)
-
-    def positive(self):
-        return elementwise.positive(self)
-
-    def sgn(self):
-        return elementwise.sgn(self)
-
-    # PyTorch's other names for the same
-    clip, absolute, negative, fix, arctan2 = clamp, abs, neg, trunc, atan2
-    arcsin, arccos, arctan, arcsinh, arccosh, arctanh = asin, acos, atan, asinh, acosh, atanh
-    multiply, subtract, divide, true_divide = mul, sub, div, div
-
-    # Comparisons: elementwise.py ------------------------------------------------------------------------------------------
-
-    def __eq__(self, other):
-        return elementwise.eq.call(self, other) if isinstance(other, Variable) else _with(elementwise.eq, self, other)
-
-    def __ne__(self, other):
-        return elementwise.ne.call(self, other) if isinstance(other, Variable) else _with(elementwise.ne, self, other)
-
-    def __lt__(self, other):
-        return elementwise.lt.call(self, other) if isinstance(other, Variable) else _with(elementwise.lt, self, other)
-
-    def __le__(self, other):
-        return elementwise.le.call(self, other) if isinstance(other, Variable) else _with(elementwise.le, self, other)
-
-    def __gt__(self, other):
-        return elementwise.gt.call(self, other) if isinstance(other, Variable) else _with(elementwise.gt, self, other)
-
-    def __ge__(self, other):
-        return elementwise.ge.call(self, other) if isinstance(other, Variable) else _with(elementwise.ge, self, other)
-
-    def __invert__(self):
-        return elementwise.bitwise_not(self)
-
-    def __and__(self, other):
-        return elementwise.bitwise_and(self, other)
-
-    __rand__ = __and__
-
-    def __or__(self, other):
-        return elementwise.bitwise_or(self, other)
-
-    __ror__ = __or__
-
-    def __xor__(self, other):
-        return elementwise.bitwise_xor(self, other)
-
-    def eq(self, other):
-        return elementwise.eq(self, other)
-
-    def ne(self, other):
-        return elementwise.ne(self, other)
-
-    def lt(self, other):
-        return elementwise.lt.call(self, other) if isinstance(other, Variable) else _with(elementwise.lt, self, other)
-
-    def le(self, other):
-        return elementwise.le.call(self, other) if isinstance(other, Variable) else _with(elementwise.le, self, other)
-
-    def gt(self, other):
-        return elementwise.gt.call(self, other) if isinstance(other, Variable) else _with(elementwise.gt, self, other)
-
-    def ge(self, other):
-        return elementwise.ge.call(self, other) if isinstance(other, Variable) else _with(elementwise.ge, self, other)
-
-    greater, greater_equal, less, less_equal, not_equal = gt, ge, lt, le, ne
-
-    def logical_and(self, other):
-        return elementwise.logical_and(self, other)
-
-    def logical_or(self, other):
-        return elementwise.logical_or(self, other)
-
-    def logical_xor(self, other):
-        return elementwise.logical_xor(self, other)
-
-    def logical_not(self):
-        return elementwise.logical_not(self)
-
-    def bitwise_not(self):
-        return elementwise.bitwise_not(self)
-
-    def isinf(self):
-        return elementwise.isinf(self)
-
-    def isfinite(self):
-        return elementwise.isfinite(self)
-
-    def bitwise_and(self, other):
-        return elementwise.bitwise_and(self, other)
-
-    def bitwise_or(self, other):
-        return elementwise.bitwise_or(self, other)
-
-    def bitwise_xor(self, other):
-        return elementwise.bitwise_xor(self, other)
-
-    def isclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-        return elementwise.isclose(self, other, rtol, atol, equal_nan)
-
-    def allclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-        return elementwise.allclose(self, other, rtol, atol, equal_nan)
-
-    def equal(self, other):
-        return elementwise.equal(self, other)
-
-    def isnan(self):
-        return elementwise.isnan(self)
-
-    # Reductions: reduce.py, neural.py ---------------------------------------------------------------------------------------
-
-    @forgiving
-    def sum(self, dim=None, keepdim=False, *, dtype=None):
-        return reduce.sum(self, dim, keepdim, dtype=dtype)
-
-    @forgiving
-    def mean(self, dim=None, keepdim=False, *, dtype=None):
-        return reduce.mean(self, dim, keepdim, dtype=dtype)
-
-    @forgiving
-    def max(self, dim=None, keepdim=False):
-        return reduce.max(self, dim, keepdim)
-
-    @forgiving
-    def min(self, dim=None, keepdim=False):
-        return reduce.min(self, dim, keepdim)
-
-    @forgiving
-    def amax(self, dim=(), keepdim=False):
-        return reduce.amax(self, dim, keepdim)
-
-    @forgiving
-    def amin(self, dim=(), keepdim=False):
-        return reduce.amin(self, dim, keepdim)
-
-    @forgiving
-    def prod(self, dim=None, keepdim=False, *, dtype=None):
-        return reduce.prod(self, dim, keepdim, dtype=dtype)
-
-    @forgiving
-    def var(self, dim=None, unbiased=None, keepdim=False, *, correction=None):
-        return reduce.var(self, dim, unbiased, keepdim, correction=correction)
-
-    @forgiving
-    def std(self, dim=None, unbiased=None, keepdim=False, *, correction=None):
-        return reduce.std(self, dim, unbiased, keepdim, correction=correction)
-
-    @forgiving
-    def median(self, dim=None, keepdim=False):
-        return reduce.median(self, dim, keepdim)
-
-    @forgiving
-    def aminmax(self, *, dim=None, keepdim=False):
-        return reduce.aminmax(self, dim=dim, keepdim=keepdim)
-
-    @forgiving
-    def nansum(self, dim=None, keepdim=False, *, dtype=None):
-        return reduce.nansum(self, dim, keepdim, dtype=dtype)
-
-    @forgiving
-    def any(self, dim=None, keepdim=False):
-        return reduce.any(self, dim, keepdim)
-
-    @forgiving
-    def all(self, dim=None, keepdim=False):
-        return reduce.all(self, dim, keepdim)
-
-    @forgiving
-    def argmax(self, dim=None, keepdim=False):
-        return reduce.argmax(self, dim, keepdim)
-
-    @forgiving
-    def argmin(self, dim=None, keepdim=False):
-        return reduce.argmin(self, dim, keepdim)
-
-    @forgiving
-    def count_nonzero(self, dim=None):
-        return reduce.count_nonzero(self, dim)
-
-    @forgiving
-    def norm(self, p="fro", dim=None, keepdim=False, dtype=None):
-        return reduce.norm(self, p, dim, keepdim, dtype)
-
-    @forgiving
-    def cumsum(self, dim, *, dtype=None):
-        return scan.cumsum(self, dim, dtype=dtype)
-
-    @forgiving
-    def cumprod(self, dim, *, dtype=None):
-        return scan.cumprod(self, dim, dtype=dtype)
-
-    @forgiving
-    def cummax(self, dim):
-        return scan.cummax(self, dim)
-
-    @forgiving
-    def cummin(self, dim):
-        return scan.cummin(self, dim)
-
-    @forgiving
-    def logsumexp(self, dim, keepdim=False):
-        return reduce.logsumexp(self, dim, keepdim)
-
-    @forgiving
-    def softmax(self, dim, dtype=None):
-        return neural.softmax(self, dim, dtype)
-
-    @forgiving
-    def log_softmax(self, dim, dtype=None):
-        return neural.log_softmax(self, dim, dtype)
-
-    # Products: linalg.py --------------------------------------------------------------------------------------------------
 
     def __rmatmul__(self, other):
         return linalg.matmul(other, self) if isinstance(other, Variable) else NotImplemented
 
-    def matmul(self, other):
-        return linalg.matmul(self, other)
+    def add(self, other, *, alpha=1):
+        """self + alpha * other"""
+        return self + elementwise.times(alpha, self, other)
 
-    def mm(self, mat2):
-        return linalg.mm(self, mat2)
+    def sub(self, other, *, alpha=1):
+        """self - alpha * other"""
+        return self - other if alpha == 1 else elementwise.sub_times(self, other, alpha=alpha)
 
-    def mv(self, vec):
-        return linalg.mv(self, vec)
+    def mul(self, other):
+        """self * other"""
+        return self * other
 
-    def dot(self, tensor):
-        return linalg.dot(self, tensor)
+    multiply, subtract = mul, sub
 
-    def bmm(self, mat2):
-        return linalg.bmm(self, mat2)
-
-    def outer(self, vec2):
-        return linalg.outer(self, vec2)
-
-    def addmm(self, mat1, mat2, *, beta=1, alpha=1):
-        return linalg.addmm(self, mat1, mat2, beta=beta, alpha=alpha)
-
-    def addbmm(self, batch1, batch2, *, beta=1, alpha=1):
-        return linalg.addbmm(self, batch1, batch2, beta=beta, alpha=alpha)
-
-    def vdot(self, other):
-        return linalg.vdot(self, other)
-
-    def slogdet(self):
-        return linalg.slogdet(self)
-
-    def matrix_power(self, n):
-        return linalg.matrix_power(self, n)
-
-    ger = outer
-
-    def addmv(self, mat, vec, *, beta=1, alpha=1):
-        return linalg.addmv(self, mat, vec, beta=beta, alpha=alpha)
-
-    def baddbmm(self, batch1, batch2, *, beta=1, alpha=1):
-        return linalg.baddbmm(self, batch1, batch2, beta=beta, alpha=alpha)
-
-    def inner(self, other):
-        return einsum.inner(self, other)
-
-    def kron(self, other):
-        return einsum.kron(self, other)
-
-    def inverse(self):
-        return linalg.inv(self)
-
-    def det(self):
-        return linalg.det(self)
-
-    def logdet(self):
-        return linalg.logdet(self)
-
-    def trace(self):
-        return linalg.trace(self)
-
-    def cross(self, other, dim=-1):
-        return linalg.cross(self, other, dim)
-
-    # Shape: shape.py ------------------------------------------------------------------------------------------------------
-
-    def reshape(self, *shape_):
-        return shape.reshape(self, _sizes(shape_))
-
-    def view(self, *shape_):
-        return shape.view_as_shape(self, _sizes(shape_))
+    def where(self, condition, other):
+        """The elements of this tensor where `condition` is True, those of `other` elsewhere."""
+        return elementwise.where(condition, self, other)
 
     def view_as(self, other):
+        """The view with the shape of `other`."""
         return shape.view_as_shape(self, other.array.shape)
 
     def reshape_as(self, other):
+        """The numbers in the shape of `other`."""
         return shape.reshape(self, other.array.shape)
 
-    def transpose(self, dim0, dim1):
-        n = self.array.ndim
-        return shape.transpose(self, shape.wrap_dim(dim0, n), shape.wrap_dim(dim1, n))
-
-    def t(self):
-        if self.array.ndim > 2:
-            raise errors.new(RuntimeError, f"t() expects a tensor with <= 2 dimensions, but self is {self.array.ndim}D")
-        return shape.t(self)
+    def expand_as(self, other):
+        """Repeated to the shape of `other`, without copying."""
+        return shape.expand_checked(self, other.array.shape)
 
     @property
     def T(self):
+        """The dimensions in reverse order (a view)."""
         return shape.permute(self, tuple(range(self.array.ndim))[::-1])
 
     @property
     def mT(self):
+        """The last two dimensions exchanged (a view)."""
         if self.array.ndim == 1:
             raise errors.new(
                 RuntimeError, f"tensor.mT is only supported on matrices or batches of matrices. Got {self.array.ndim}-D tensor."
             )
         return shape.transpose(self, -2, -1) if self.array.ndim else self
 
-    def permute(self, *dims):
-        dims = _sizes(dims)
-        if len(dims) != self.array.ndim:
-            raise errors.new(
-                RuntimeError,
-                "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of "
-                "dimensions "
-                f"i.e. input.dim() = {self.array.ndim} is not equal to len(dims) = {len(dims)}",
-            )
-        wrapped = [shape.wrap_dim(d, self.array.ndim) for d in dims]
-        if len({*wrapped}) != len(wrapped):
-            raise RuntimeError(
-                errors.explain(
-                    "permute(): duplicate dims are not allowed.", f"You asked for {tuple(dims)}.", instead="name each dimension once."
-                )
-            )
-        return shape.permute(self, tuple(wrapped))
-
-    def expand(self, *sizes):
-        return expand(self, _sizes(sizes))
-
-    def expand_as(self, other):
-        return expand(self, other.array.shape)
-
-    @forgiving
-    def unsqueeze(self, dim):
-        return shape.unsqueeze(self, shape.wrap_dim(dim, self.array.ndim + 1))
-
-    @forgiving
-    def squeeze(self, dim=None):
-        return squeeze(self, dim)
-
-    @forgiving
-    def unbind(self, dim=0):
-        return shape.unbind(self, dim)
-
-    @forgiving
-    def flatten(self, start_dim=0, end_dim=-1):
-        return shape.flatten(self, start_dim, end_dim)
-
-    def ravel(self):
-        return shape.ravel(self)
-
-    def unflatten(self, dim, sizes):
-        return shape.unflatten(self, dim, sizes)
-
-    @forgiving
-    def movedim(self, source, destination):
-        return shape.movedim(self, source, destination)
-
-    def swapaxes(self, axis0, axis1):
-        return shape.swapaxes(self, axis0, axis1)
-
-    moveaxis, swapdims = movedim, swapaxes
-
-    def broadcast_to(self, size):
-        return expand(self, tuple(size))
-
-    @forgiving
-    def split(self, split_size, dim=0):
-        return shape.split(self, split_size, dim)
-
-    @forgiving
-    def chunk(self, chunks, dim=0):
-        return shape.chunk(self, chunks, dim)
-
-    def repeat(self, *repeats):
-        return shape.repeat(self, _sizes(repeats))
-
-    def tile(self, *dims):
-        return shape.tile(self, _sizes(dims))
-
-    @forgiving
-    def repeat_interleave(self, repeats, dim=None):
-        return index_ops.repeat_interleave(self, repeats, dim)
-
-    @forgiving
-    def flip(self, *dims):
-        return shape.flip(self, *dims)
-
-    def fliplr(self):
-        return shape.fliplr(self)
-
-    def flipud(self):
-        return shape.flipud(self)
-
-    @forgiving
-    def roll(self, shifts, dims=None):
-        return shape.roll(self, shifts, dims)
-
-    def rot90(self, k=1, dims=(0, 1)):
-        return shape.rot90(self, k, dims)
-
-    def tril(self, diagonal=0):
-        return shape.tril(self, diagonal)
-
-    def triu(self, diagonal=0):
-        return shape.triu(self, diagonal)
-
-    @forgiving
-    def diagonal(self, offset=0, dim1=0, dim2=1):
-        return shape.diagonal(self, offset, dim1, dim2)
-
-    def diag(self, diagonal=0):
-        return shape.diag(self, diagonal)
-
-    def diag_embed(self, offset=0, dim1=-2, dim2=-1):
-        return shape.diag_embed(self, offset, dim1, dim2)
-
-    @forgiving
-    def narrow(self, dim, start, length):
-        return shape.narrow(self, dim, start, length)
-
-    def unfold(self, dimension, size, step):
-        return shape.unfold(self, dimension, size, step)
-
-    # Picking: index.py, order.py -----------------------------------------------------------------------------------------------
-
-    @forgiving
-    def select(self, dim, index):
-        return indexing.select_(self, dim, index)
-
-    @forgiving
-    def gather(self, dim, index):
-        return index_ops.gather(self, dim, index)
-
-    @forgiving
-    def take_along_dim(self, indices, dim=None):
-        return index_ops.take_along_dim(self, indices, dim)
-
-    def take(self, index):
-        return index_ops.take(self, index)
-
-    def scatter(self, dim, index, src=None, *, value=None, reduce=None):
-        return index_ops.scatter(self, dim, index, src, value=value, reduce=reduce)
-
-    def scatter_add(self, dim, index, src):
-        return index_ops.scatter_add(self, dim, index, src)
-
-    @forgiving
-    def index_select(self, dim, index):
-        return index_ops.index_select(self, dim, index)
-
-    def index_add(self, dim, index, source, *, alpha=1):
-        return index_ops.index_add(self, dim, index, source, alpha=alpha)
-
-    def index_copy(self, dim, index, source):
-        return index_ops.index_copy(self, dim, index, source)
-
-    def index_fill(self, dim, index, value):
-        return index_ops.index_fill(self, dim, index, value)
-
     def index_put(self, indices, values, accumulate=False):
+        """A copy with `values` written (or added) at the positions that a tuple of tensors names."""
         return index_ops.index_put(self, values, indexing.positions_of(indices), accumulate)
-
-    def masked_fill(self, mask, value):
-        return index_ops.masked_fill(self, mask, value)
-
-    def masked_select(self, mask):
-        return index_ops.masked_select(self, mask)
-
-    def masked_scatter(self, mask, source):
-        return index_ops.masked_scatter(self, mask, source)
-
-    @forgiving
-    def sort(self, dim=-1, descending=False, *, stable=None):
-        return order.sort(self, dim, descending, stable=stable)
-
-    @forgiving
-    def argsort(self, dim=-1, descending=False, *, stable=False):
-        return order.argsort(self, dim, descending, stable=stable)
-
-    @forgiving
-    def topk(self, k, dim=-1, largest=True, sorted=True):
-        return order.topk(self, k, dim, largest, sorted)
-
-    @forgiving
-    def kthvalue(self, k, dim=-1, keepdim=False):
-        return order.kthvalue(self, k, dim, keepdim)
-
-    def nonzero(self, *, as_tuple=False):
-        return order.nonzero(self, as_tuple=as_tuple)
-
-    def argwhere(self):
-        return order.argwhere(self)
-
-    def bincount(self, weights=None, minlength=0):
-        return order.bincount(self, weights, minlength)
-
-    def unique(self, sorted=True, return_inverse=False, return_counts=False, dim=None):
-        return order.unique(self, sorted, return_inverse, return_counts, dim)
 
     def __getitem__(self, key):
         return indexing.getitem(self, key)
@@ -1229,33 +554,6 @@ class Tensor(Variable):
             return "torch." + errors.TYPE_NAMES[self.array.dtype.name]
         return self.to(dtype)
 
-    def float(self):
-        return self.to(dtypes.float32)
-
-    def double(self):
-        return self.to(dtypes.float64)
-
-    def half(self):
-        return self.to(dtypes.float16)
-
-    def long(self):
-        return self.to(dtypes.int64)
-
-    def int(self):
-        return self.to(dtypes.int32)
-
-    def bool(self):
-        return self.to(dtypes.bool_)
-
-    def short(self):
-        return self.to(dtypes.int16)
-
-    def char(self):
-        return self.to(dtypes.int8)
-
-    def byte(self):
-        return self.to(dtypes.uint8)
-
     def cpu(self):
         return self
 
@@ -1275,153 +573,16 @@ class Tensor(Variable):
     def mul_(self, other):
         return inplace.write(self, elementwise.mul, other)
 
-    def div_(self, other):
-        return inplace.write(self, elementwise.div, other)
-
-    def pow_(self, exponent):
-        return inplace.write(self, elementwise.pow, exponent)
-
-    __iadd__, __isub__, __imul__, __itruediv__, __ipow__ = add_, sub_, mul_, div_, pow_
-
-    multiply_, subtract_, divide_, true_divide_ = mul_, sub_, div_, div_
-
-    def neg_(self):
-        return inplace.write(self, elementwise.neg)
-
-    def exp_(self):
-        return inplace.write(self, elementwise.exp)
-
-    def log_(self):
-        return inplace.write(self, elementwise.log)
-
-    def sqrt_(self):
-        return inplace.write(self, elementwise.sqrt)
-
-    def sin_(self):
-        return inplace.write(self, elementwise.sin)
-
-    def cos_(self):
-        return inplace.write(self, elementwise.cos)
-
-    def tanh_(self):
-        return inplace.write(self, elementwise.tanh)
-
-    def sigmoid_(self):
-        return inplace.write(self, elementwise.sigmoid)
-
-    def relu_(self):
-        return inplace.write(self, elementwise.relu)
-
-    def abs_(self):
-        return inplace.write(self, elementwise.abs)
-
-    def clamp_(self, min=None, max=None):
-        return inplace.write(self, elementwise.clamp, min, max)
-
-    clip_ = clamp_
-
-    def clamp_min_(self, min):
-        return inplace.write(self, elementwise.clamp_min, min)
-
-    def clamp_max_(self, max):
-        return inplace.write(self, elementwise.clamp_max, max)
-
-    def sign_(self):
-        return inplace.write(self, elementwise.sign)
-
-    def exp2_(self):
-        return inplace.write(self, elementwise.exp2)
-
-    def expm1_(self):
-        return inplace.write(self, elementwise.expm1)
-
-    def log1p_(self):
-        return inplace.write(self, elementwise.log1p)
-
-    def log2_(self):
-        return inplace.write(self, elementwise.log2)
-
-    def log10_(self):
-        return inplace.write(self, elementwise.log10)
-
-    def rsqrt_(self):
-        return inplace.write(self, elementwise.rsqrt)
-
-    def reciprocal_(self):
-        return inplace.write(self, elementwise.reciprocal)
-
-    def square_(self):
-        return inplace.write(self, elementwise.square)
-
-    def tan_(self):
-        return inplace.write(self, elementwise.tan)
-
-    def asin_(self):
-        return inplace.write(self, elementwise.asin)
-
-    def acos_(self):
-        return inplace.write(self, elementwise.acos)
-
-    def atan_(self):
-        return inplace.write(self, elementwise.atan)
-
-    def sinh_(self):
-        return inplace.write(self, elementwise.sinh)
-
-    def cosh_(self):
-        return inplace.write(self, elementwise.cosh)
-
-    def asinh_(self):
-        return inplace.write(self, elementwise.asinh)
-
-    def acosh_(self):
-        return inplace.write(self, elementwise.acosh)
-
-    def atanh_(self):
-        return inplace.write(self, elementwise.atanh)
-
-    def erf_(self):
-        return inplace.write(self, elementwise.erf)
-
-    def floor_(self):
-        return inplace.write(self, elementwise.floor)
-
-    def ceil_(self):
-        return inplace.write(self, elementwise.ceil)
-
-    def trunc_(self):
-        return inplace.write(self, elementwise.trunc)
-
-    def remainder_(self, other):
-        return inplace.write(self, elementwise.remainder, other)
-
-    def fmod_(self, other):
-        return inplace.write(self, elementwise.fmod, other)
-
-    def floor_divide_(self, other):
-        return inplace.write(self, elementwise.floor_divide, other)
-
-    def atan2_(self, other):
-        return inplace.write(self, elementwise.atan2, other)
-
-    def round_(self, *, decimals=0):
-        return inplace.write(self, lambda x: elementwise.round(x, decimals=decimals))
-
-    def lerp_(self, end, weight):
-        return inplace.write(self, elementwise.lerp, end, weight)
-
-    def addcmul_(self, tensor1, tensor2, *, value=1):
-        return inplace.write(self, lambda x: elementwise.addcmul(x, tensor1, tensor2, value=value))
-
-    def addcdiv_(self, tensor1, tensor2, *, value=1):
-        return inplace.write(self, lambda x: elementwise.addcdiv(x, tensor1, tensor2, value=value))
-
-    __imod__, __ifloordiv__ = remainder_, floor_divide_
+    __iadd__, __isub__, __imul__ = add_, sub_, mul_
+    multiply_, subtract_ = mul_, sub_
+    __itruediv__, __ipow__, __imod__, __ifloordiv__ = Methods.div_, Methods.pow_, Methods.remainder_, Methods.floor_divide_
 
     def zero_(self):
+        """Zeros, in place."""
         return inplace.write(self, shape.zero)
 
     def fill_(self, value):
+        """A number (or 0-d tensor) everywhere, in place."""
         if not isinstance(value, Variable):
             return inplace.write(self, shape.fill, value)
         if value.array.ndim:
@@ -1433,27 +594,6 @@ class Tensor(Variable):
     def copy_(self, src, non_blocking=False):
         return inplace.copy_(self, src)
 
-    def masked_fill_(self, mask, value):
-        return inplace.write(self, index_ops.masked_fill, mask, value)
-
-    def masked_scatter_(self, mask, source):
-        return inplace.write(self, index_ops.masked_scatter, mask, source)
-
-    def scatter_(self, dim, index, src=None, *, value=None, reduce=None):
-        return inplace.write(self, lambda x: index_ops.scatter(x, dim, index, src, value=value, reduce=reduce))
-
-    def scatter_add_(self, dim, index, src):
-        return inplace.write(self, index_ops.scatter_add, dim, index, src)
-
-    def index_add_(self, dim, index, source, *, alpha=1):
-        return inplace.write(self, lambda x: index_ops.index_add(x, dim, index, source, alpha=alpha))
-
-    def index_copy_(self, dim, index, source):
-        return inplace.write(self, index_ops.index_copy, dim, index, source)
-
-    def index_fill_(self, dim, index, value):
-        return inplace.write(self, index_ops.index_fill, dim, index, value)
-
     def fill_diagonal_(self, fill_value, wrap=False):
         """The diagonal of this matrix set to a number. Raises RuntimeError for what is no matrix, and for wrap=True."""
         if self.array.ndim != 2 or wrap:
@@ -1462,18 +602,6 @@ class Tensor(Variable):
             )
         shape.diagonal(self).fill_(fill_value)
         return self
-
-    def tril_(self, diagonal=0):
-        return inplace.write(self, shape.tril, diagonal)
-
-    def triu_(self, diagonal=0):
-        return inplace.write(self, shape.triu, diagonal)
-
-    def cumsum_(self, dim):
-        return inplace.write(self, scan.cumsum, dim)
-
-    def cumprod_(self, dim):
-        return inplace.write(self, scan.cumprod, dim)
 
     # A tensor keeps its shape: views would lose their base.
     def t_(self):
@@ -1541,11 +669,6 @@ class Tensor(Variable):
     def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
         return create.tensor(data, dtype=dtype or self.dtype, requires_grad=requires_grad)
 
-    # Placed by strides: shape.py
-
-    def as_strided(self, size, stride, storage_offset=None):
-        return strided.as_strided_(self, size, stride, storage_offset)
-
     def cuda(self, device=None):
         only_cpu("cuda")
 
@@ -1604,37 +727,3 @@ def _rebuild(cls, array, requires):
     out = cls._wrap(dtypes.native(array))
     out.requires = requires
     return out
-
-
-def expand(input, sizes):
-    """`input` repeated along dimensions of size 1 (-1: as it is), without copying. Raises RuntimeError where the size is not 1."""
-    old = input.array.shape
-    extra = len(sizes) - len(old)
-    if extra < 0:
-        raise errors.new(
-            RuntimeError,
-            f"expand({input.type()}{{{list(old)}}}, size={list(sizes)}): the number of sizes provided ({len(sizes)}) must be greater or "
-            "equal to "
-            f"the number of dimensions in the tensor ({len(old)})",
-        )
-    new = []
-    for i, n in enumerate(sizes):
-        m = old[i - extra] if i >= extra else 1
-        if n == -1 and i < extra:
-            raise errors.new(RuntimeError, f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension {i}")
-        if n not in (-1, m) and m != 1:
-            raise errors.new(
-                RuntimeError,
-                f"The expanded size of the tensor ({n}) must match the existing size ({m}) at non-singleton dimension {i}.  "
-                f"Target sizes: {list(sizes)}.  Tensor sizes: {list(old)}",
-            )
-        new.append(m if n == -1 else int(n))
-    return shape.expand(input, tuple(new))
-
-
-def squeeze(input, dim=None):
-    """`input` without its dimensions of size 1, or without those of `dim` that have size 1."""
-    if dim is None:
-        return shape.squeeze(input)
-    dims = tuple([d for d in shape.dims_of(dim, input.array.ndim) if input.array.ndim and input.array.shape[d] == 1])
-    return (shape.squeeze_dim if isinstance(dim, int) else shape.squeeze_dims)(input, dims)

@@ -1,0 +1,170 @@
+"""The methods of Tensor that only hand on: each is the function of its family with the tensor first.
+
+What lives here: the table of their names, and how a name becomes a method. What does not: what they compute (ops/), and the methods that
+do something of their own (tensor.py). methods.pyi is written from here by `python -m tests.engine.stub`, for editors and type checkers.
+"""
+
+import functools
+import inspect
+import linecache
+
+import numpy as np
+
+from ..autograd import inplace
+from ..core import dtypes
+from ..core.arguments import forgiving
+from ..core.constants import constant, numbers
+from ..core.op import Op
+from ..core.variable import Variable, wrap
+from ..ops import einsum, elementwise, index, linalg, neural, order, reduce, scan, shape, strided
+from . import indexing
+
+# The methods of each module; `method=function` where the names differ.
+FAMILIES = {
+    elementwise: """
+        div=divide pow neg exp log sqrt square=squared reciprocal sin cos tanh sigmoid relu abs sign maximum minimum clamp exp2 expm1
+        log1p log2 log10 rsqrt tan asin acos atan sinh cosh asinh acosh atanh erf floor ceil trunc round logit atan2 floor_divide
+        remainder fmod lerp addcmul addcdiv clamp_min clamp_max nan_to_num float_power fmax fmin signbit positive sgn clip=clamp
+        absolute=abs negative=neg fix=trunc arctan2=atan2 arcsin=asin arccos=acos arctan=atan arcsinh=asinh arccosh=acosh arctanh=atanh
+        divide true_divide=divide eq ne lt le gt ge greater=gt greater_equal=ge less=lt less_equal=le not_equal=ne logical_and
+        logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor bitwise_not __and__=bitwise_and __rand__=bitwise_and
+        __or__=bitwise_or __ror__=bitwise_or __xor__=bitwise_xor __invert__=bitwise_not __neg__=neg __pos__=positive __abs__=abs
+        __floordiv__=floor_divide __mod__=remainder isinf isnan isfinite isclose allclose equal""",
+    reduce: """
+        sum mean max min amax amin prod var std median aminmax nansum any all argmax argmin count_nonzero norm logsumexp""",
+    scan: "cumsum cumprod cummax cummin",
+    neural: "softmax log_softmax",
+    linalg: """
+        matmul mm mv dot bmm outer ger=outer addmm addbmm addmv baddbmm vdot slogdet matrix_power inverse=inv det logdet trace cross""",
+    einsum: "inner kron",
+    shape: """
+        transpose=transpose_checked swapaxes swapdims=swapaxes t=t_checked squeeze=squeeze_checked unsqueeze=unsqueeze_checked unbind
+        flatten ravel unflatten movedim moveaxis=movedim broadcast_to=expand_checked split chunk fliplr flipud roll rot90 tril triu
+        diagonal diag diag_embed narrow unfold""",
+    index: """
+        repeat_interleave gather take_along_dim take scatter scatter_add index_select index_add index_copy index_fill masked_fill
+        masked_select masked_scatter""",
+    order: "sort argsort topk kthvalue nonzero argwhere bincount unique",
+    strided: "as_strided=as_strided_",
+    indexing: "select=select_",
+}
+# Their one argument may be given as several integers: x.view(2, 3). `method=function:keyword`
+SPREAD = {
+    shape: """
+        reshape:shape view=view_as_shape:size permute=permute_checked:dims expand=expand_checked:size repeat:repeats tile:dims flip:dims""",
+}
+# Operators of which the other side may be a number.
+OPERATORS = """
+    __add__=add __radd__=add __rsub__=rsub __mul__=mul __rmul__=mul __truediv__=div __eq__=eq __ne__=ne __lt__=lt __le__=le __gt__=gt
+    __ge__=ge"""
+# Other dtypes.
+CONVERSIONS = "float=float32 double=float64 half=float16 long=int64 int=int32 short=int16 char=int8 byte=uint8 bool=bool_"
+# Methods whose name with an underscore writes the result into the tensor.
+IN_PLACE = """
+    neg div pow exp log sqrt sin cos tanh sigmoid relu abs clamp clamp_min clamp_max clip sign exp2 expm1 log1p log2 log10 rsqrt reciprocal
+    square tan asin acos atan sinh cosh asinh acosh atanh erf floor ceil trunc remainder fmod floor_divide atan2 round lerp addcmul
+    addcdiv divide true_divide masked_fill masked_scatter scatter scatter_add index_add index_copy index_fill tril triu cumsum cumprod
+""".split()
+
+
+def number_first(op, x, other):
+    """op(x, other) where `other` is no Tensor. NotImplemented unless it is a number or ndarray: then Python names the two types."""
+    known = numbers.get(type(other))
+    if known is not None:
+        found = known.get((other, x.array.dtype.char))
+        if found is not None and other and x.array.dtype.kind == "f":
+            return op.call(x, found)
+    if isinstance(other, (int, float, np.generic)):
+        return op.call(x, constant(other, dtypes.FROM_NUMPY[x.array.dtype]) if x.array.dtype.kind == "f" else other)
+    return op(x, wrap(dtypes.native(other))) if isinstance(other, np.ndarray) else NotImplemented
+
+
+def _entries(text):
+    """(method, function, keyword) of each word."""
+    for word in text.split():
+        word, _, keyword = word.partition(":")
+        name, _, function = word.partition("=")
+        yield name, function or name, keyword
+
+
+def signature_of(function):
+    """The function's signature as a method's: its first parameter is `self`."""
+    if isinstance(function, Op):
+        parameters = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in (*function.args[1:], *function.params)]
+    else:
+        parameters = [*inspect.signature(function).parameters.values()][1:]
+    return inspect.Signature([inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD), *parameters])
+
+
+def _forwarding(name, where, function):
+    """The text of a method that calls a row."""
+    names = [*function.args[1:], *function.params]
+    call = f"{where}({', '.join(['self', *names])})" if names else f"{where}.call(self)"
+    return f"def {name}{signature_of(function)}:\n    return {call}\n"
+
+
+def _operator(name, where):
+    """The text of an operator: of two tensors quick, of a tensor and something else by number_first."""
+    return (
+        f"def {name}(self, other):\n"
+        f"    return {where}.call(self, other) if isinstance(other, Variable) else number_first({where}, self, other)\n"
+    )
+
+
+def _in_place(name, where, function):
+    """The text of a method that writes the function's result into the tensor."""
+    parameters = [*signature_of(function).parameters.values()][1:]
+    named = "".join([f", {p.name}={p.name}" for p in parameters if p.kind == p.KEYWORD_ONLY])
+    given = [f"partial({where}{named})" if named else where, *[p.name for p in parameters if p.kind != p.KEYWORD_ONLY]]
+    return f"def {name}_{signature_of(function)}:\n    return write(self, {', '.join(given)})\n"
+
+
+def _spread(name, function, keyword):
+    """A method for sizes or dimensions given one by one, as a sequence, or by keyword."""
+
+    @functools.wraps(function)
+    def method(self, *given, **named):
+        if named:
+            if given or [*named] != [keyword]:
+                raise TypeError(f"{name}() takes integers, or one argument '{keyword}', not {', '.join([*map(repr, given), *named])}")
+            given = (named[keyword],)
+        return function(self, tuple(given[0]) if len(given) == 1 and not hasattr(given[0], "__index__") else given)
+
+    first, rest = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY), inspect.Parameter(keyword, inspect.Parameter.VAR_POSITIONAL)
+    method.__signature__ = inspect.Signature([first, rest])
+    return method
+
+
+def _table():
+    """The methods by name. Rows, operators and writes are written out as one text, which tracebacks show; functions are methods already."""
+    found, text, docs = {}, [], {}
+    scope = {"Variable": Variable, "number_first": number_first, "write": inplace.write, "partial": functools.partial, "dtypes": dtypes}
+    for module, words in FAMILIES.items():
+        family = "_" + module.__name__.rpartition(".")[2]  # no parameter has this name
+        scope[family] = module
+        for name, origin, _ in _entries(words):
+            function = docs[name] = getattr(module, origin)
+            if isinstance(function, Op):
+                text.append(_forwarding(name, f"{family}.{origin}", function))
+            else:  # numpy has other names for dim and keepdim
+                found[name] = forgiving(function, name) if {"dim", "keepdim"} & {*signature_of(function).parameters} else function
+            if name in IN_PLACE:
+                text.append(_in_place(name, f"{family}.{origin}", function))
+                docs[name + "_"] = function
+    text += [_operator(name, f"_elementwise.{row}") for name, row, _ in _entries(OPERATORS)]
+    text += [f"def {name}(self):\n    return self.to(dtypes.{kind})\n" for name, kind, _ in _entries(CONVERSIONS)]
+    source = "\n".join(text)
+    linecache.cache[FILENAME] = (len(source), None, source.splitlines(True), FILENAME)
+    made = {}
+    exec(compile(source, FILENAME, "exec"), scope, made)  # noqa: S102
+    for name, function in made.items():
+        function.__doc__ = docs[name].__doc__ if name in docs else None
+    for name, kind, _ in _entries(CONVERSIONS):
+        made[name].__doc__ = f"The numbers as {getattr(dtypes, kind)}."
+    for module, words in SPREAD.items():
+        found.update({name: _spread(name, getattr(module, function), keyword) for name, function, keyword in _entries(words)})
+    return {**found, **made}
+
+
+FILENAME = "<minigrad methods>"
+Methods = type("Methods", (Variable,), {"__slots__": (), "__module__": __name__, **_table()})

@@ -1,0 +1,65 @@
+"""The forwarding methods of Tensor: what editors are told about them, documented keywords, hints."""
+
+import inspect
+
+import pytest
+
+import minigrad as torch
+from minigrad.tensors import methods
+
+from . import stub
+
+
+def test_the_stub_is_what_the_table_gives():
+    assert stub.PATH.read_text() == stub.text(), "run python -m tests.engine.stub"
+
+
+def test_every_forwarding_method_says_what_it_does_and_takes():
+    for name, method in vars(methods.Methods).items():
+        if callable(method) and not name.startswith("__"):
+            assert inspect.getdoc(method), name
+            assert next(iter(inspect.signature(method).parameters)) in ("self", "input", "tensor", "x", "A"), name
+
+
+def test_a_type_checker_knows_the_methods(tmp_path):
+    api = pytest.importorskip("mypy.api")
+    program = tmp_path / "program.py"
+    program.write_text(
+        "from minigrad.tensors.tensor import Tensor\n"
+        "def f(x: Tensor) -> bool:\n    return x.sum(dim=0).exp_().allclose(x + 1)\n"
+        "def g(x: Tensor) -> Tensor:\n    return x.sum(dimension=0)\n"
+    )
+    said, _, _ = api.run([str(program), "--no-incremental", "--follow-imports=silent"])
+    assert 'program.py:5: error: Unexpected keyword argument "dimension" for "sum" of "Methods"' in said
+    assert said.count("error") == 2  # the other one is mypy's own count
+
+
+X = torch.arange(6.0).reshape(2, 3)
+KEYWORDS = {
+    "flip": lambda: X.flip(dims=[0]), "torch.flip": lambda: torch.flip(X, dims=[0]), "permute": lambda: X.permute(dims=(1, 0)),
+    "repeat": lambda: X.repeat(repeats=(1, 2)), "tile": lambda: X.tile(dims=(2,)), "expand": lambda: X.expand(size=(2, 2, 3)),
+    "view": lambda: X.view(size=(3, 2)), "reshape": lambda: X.reshape(shape=(3, 2)), "view -1": lambda: X.view(size=[-1]),
+    "torch.permute": lambda: torch.permute(input=X, dims=(1, 0)), "broadcast_to": lambda: X.broadcast_to(size=(2, 2, 3)),
+}  # fmt: skip
+POSITIONS = {
+    "flip": lambda: X.flip(0), "torch.flip": lambda: torch.flip(X, [0]), "permute": lambda: X.permute(1, 0),
+    "repeat": lambda: X.repeat(1, 2), "tile": lambda: X.tile(2), "expand": lambda: X.expand(2, 2, 3),
+    "view": lambda: X.view(3, 2), "reshape": lambda: X.reshape(3, 2),
+    "view -1": lambda: X.view(-1), "torch.permute": lambda: torch.permute(X, (1, 0)), "broadcast_to": lambda: X.broadcast_to((2, 2, 3)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KEYWORDS)
+def test_documented_keywords(name):
+    assert torch.equal(KEYWORDS[name](), POSITIONS[name]())
+
+
+WRONG = [lambda: X.view(shape=(6,)), lambda: X.view(6, size=(6,)), lambda: X.sum(dims=0), lambda: torch.flip(X, dim=0)]
+
+
+@pytest.mark.parametrize("call", WRONG)
+def test_a_wrong_keyword_is_refused_and_never_proposed(call):
+    with pytest.raises(TypeError) as error:
+        call()
+    wrong = str(error.value).split("'")[1]
+    assert f"the nearest is '{wrong}'" not in str(error.value)
