@@ -114,6 +114,8 @@ def grad(
     is_grads_batched   grad_outputs have one dimension more, at the front; so have the results
     """
     outputs, inputs = _as_tuple(outputs), _as_tuple(inputs)
+    if not inputs:
+        raise errors.new(RuntimeError, "`inputs` argument to `grad()` cannot be empty.")
     grads = (None,) * len(outputs) if grad_outputs is None else _as_tuple(grad_outputs)
     if allow_unused is None:
         allow_unused = materialize_grads

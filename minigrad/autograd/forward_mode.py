@@ -144,7 +144,7 @@ class Level:
 
     def tangent(self, x):
         """The tangent of `x` at this level, or None. That of a view, once the storage was written to, is the view of its root's tangent."""
-        if not isinstance(x, Variable):
+        if not isinstance(x, Variable) or state.inference:  # inference mode has no derivatives of any kind
             return None
         found = x.extra.tangents.get(self.number) if x.extra is not None and x.extra.tangents else None
         if found is not None and (found.root is None or found.version == x.version[0]):
@@ -181,6 +181,8 @@ class Level:
         set_tangent(x, self.number, tangent, None if root is x else root)
 
     def attach(self, x, tangent, root=None):
+        if state.inference:
+            return
         set_tangent(x, self.number, tangent, root)
         if x.edge is not None and x.edge[0].saves:
             self.nodes[x.edge] = tangent

@@ -12,7 +12,7 @@ from ..core.constants import number_of
 from ..core.dispatch import state
 from ..core.grad_mode import no_grad
 from ..core.node import FREED, PACKED, Node  # noqa: F401
-from ..core.variable import Variable, edge_of, wrap
+from ..core.variable import INFERENCE, Variable, edge_of, wrap
 from . import engine
 
 GradientEdge = namedtuple("GradientEdge", ("node", "output_nr"))
@@ -29,7 +29,8 @@ def get_gradient_edge(tensor):
 def increment_version(tensor):
     """Say that the storage of `tensor` was written to by other means."""
     for t in (tensor,) if isinstance(tensor, Variable) else tensor:
-        t.version[0] += 1
+        if t.version is not INFERENCE:
+            t.version[0] += 1
 
 
 class saved_tensors_hooks:

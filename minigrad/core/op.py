@@ -33,7 +33,7 @@ from .arguments import recover
 from .constants import constant, number_of
 from .dispatch import state
 from .node import FREED, LIVE, PACKED, Node, next_number, short_name
-from .variable import INFERENCE, Replay, Variable, View, edge_of, leaf_edge, refresh, wrap
+from .variable import INFERENCE, Replay, Variable, View, edge_of, leaf_edge, only_detached, refresh, wrap
 
 # As in PyTorch log(0) is -inf without a word: silence numpy's warnings about arithmetic inside this package only.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
@@ -536,12 +536,22 @@ def output_of(node, name):
 def check_saved(node: Node, slot: str, tensor, version: int) -> None:
     """Raise if the saved input was written to since."""
     if tensor.version[0] != version:
+        if only_detached(tensor.version, version):
+            if tensor.requires or tensor.origin is not None:  # it was another tensor with this storage
+                return
+            raise errors.new(
+                RuntimeError,
+                "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use "
+                "out-of-place `.detach()` instead",
+            )
         edge = edge_of(tensor)
         origin = f"{edge[1]} of {short_name(edge[0])}" if edge is not None and edge[0].edges else ""
         raise errors.modified(node.name(), slot, tensor.array, tensor.version[0], version, origin)
 
 
 def check_output(node, name):
+    if only_detached(getattr(node, name + "_counter"), getattr(node, name + "_version")):
+        return
     raise errors.modified(
         node.name(), name, getattr(node, name), getattr(node, name + "_counter")[0], getattr(node, name + "_version"),
         f"{node.op.outputs.index(name)} of {short_name(node)}",

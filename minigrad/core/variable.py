@@ -6,7 +6,8 @@ methods that people call (tensor.py) and the graph's nodes (node.py).
 - `array`     the numbers: an ndarray, for a view a strided ndarray over its base's storage.
 - `requires`  does it take part in a graph?
 - `edge`      (node, output number): where its gradient goes. None for constants and for leaves (a leaf's edge is made on demand).
-- `version`   a list with one int, shared by a base, its views and its detached aliases: how often the storage was written to.
+- `version`   a list with one int, shared by a base, its views and its detached aliases: how often the storage was written to. (After it
+              come the counts at which detach_() was called, a false alarm for all but the nodes that saved that tensor.)
 - `origin`    None, or how it was made from its base.
 - `extra`     None, or the rarely used rest: hooks, tangents, the leaf's AccumulateGrad.
 - `cut`       not set, or why no gradient goes back from here: "no_grad", "detach" or "marked". Only pictures read it.
@@ -263,6 +264,11 @@ def refusal(x: Variable, written="is being") -> str:
     return start + _WHY_REFUSED[created]
 
 
+def only_detached(counter, version):
+    """Is what happened since `version` no write, but detach_()? It is noted behind the counter."""
+    return counter[0] - version == sum([at > version for at in counter[1:]])
+
+
 def requires(x: Variable) -> bool:
     """Does a gradient reach `x`? A view requires gradients if its base does."""
     view = x.origin
@@ -281,6 +287,8 @@ def refresh(x: Variable, always=False) -> None:
         return
     x.requires = True
     if x.version is INFERENCE or view.version == x.version[0]:  # a tensor of inference mode has no history to follow
+        return
+    if only_detached(x.version, view.version):
         return
     if view.created:
         if always or state.grad:

@@ -123,7 +123,7 @@ def _pull(outputs, leaves, cotangents, own, keep=False):
         bool(state.handlers) or any([_open_ends(o) - own for o in outputs]) or any([c is not None and c.requires_grad for c in cotangents])
     )
     used = [(o, c) for o, c in zip(outputs, cotangents, strict=True) if o.requires_grad]
-    if not used:
+    if not used or not leaves:
         return [zeros_like(x) for x in leaves]
     found = autograd.grad(
         [o for o, _ in used], leaves, [c for _, c in used], retain_graph=keep or record, create_graph=record, allow_unused=True

@@ -19,7 +19,7 @@ from ..core.devices import CPU
 from ..core.devices import device as only_cpu
 from ..core.dispatch import state
 from ..core.node import add_hook, hooks_of
-from ..core.variable import INFERENCE, Size, Variable, extra_of, leaf_edge, refresh, wrap
+from ..core.variable import INFERENCE, Size, Variable, extra_of, refresh, wrap
 from ..ops import elementwise, linalg, shape
 from ..ops import index as index_ops
 from . import indexing, printing
@@ -134,6 +134,10 @@ class Tensor(Methods):
     def requires_grad(self, value):
         self.requires_grad_(value)
 
+    @requires_grad.deleter
+    def requires_grad(self):
+        raise errors.new(RuntimeError, "requires_grad must be a bool")
+
     def requires_grad_(self, requires_grad=True):
         """Take part in graphs from now on (or no longer). Raises RuntimeError for integers and for results of operations."""
         if not isinstance(requires_grad, builtins.bool):
@@ -201,6 +205,8 @@ class Tensor(Methods):
         if value is not None:
             if not isinstance(value, Variable):
                 raise errors.new(TypeError, f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+            if value is self:
+                raise errors.new(RuntimeError, "can't assign Variable as its own grad")
             if value.array.dtype is not self.array.dtype:
                 theirs, ours = (errors.TYPE_NAMES[t.array.dtype.name][: -len("Tensor")] for t in (value, self))
                 raise errors.new(
@@ -229,7 +235,7 @@ class Tensor(Methods):
     def _version(self) -> int:
         if self.version is INFERENCE:
             raise errors.new(RuntimeError, "Inference tensors do not track version counter.")
-        return self.version[0]
+        return self.version[0] - len(self.version) + 1  # detach_() is no write
 
     @property
     def _base(self):
@@ -248,10 +254,17 @@ class Tensor(Methods):
 
     @data.setter
     def data(self, value):
+        if not isinstance(value, Variable):
+            raise errors.new(TypeError, f"Variable data has to be a tensor, but got {type(value).__name__}")
+        if self.requires_grad and value.array.dtype.kind != "f":
+            raise errors.new(RuntimeError, "data set to a tensor that requires gradients must be floating point or complex dtype")
+        if self.extra is not None and (self.array.shape, self.array.dtype) != (value.array.shape, value.array.dtype):
+            self.extra.accumulator = None  # graphs recorded so far go on with the old shape
         self.array = value.array
-        if self.extra is not None and self.extra.accumulator is not None and self.extra.accumulator() is not None:
-            node = leaf_edge(self)[0]
-            node.shape, node.dtype = value.array.shape, value.array.dtype
+
+    @data.deleter
+    def data(self):
+        raise errors.new(RuntimeError, "Deleting tensor data is not allowed. Delete tensor instead!")
 
     def detach(self):
         """The same numbers (shared storage, shared version) outside of the graph."""
@@ -272,6 +285,9 @@ class Tensor(Methods):
             )
         if self.requires:
             self.cut = "detach"
+        if self.edge is not None and self.version is not INFERENCE:
+            self.version[0] += 1  # nodes that saved this very tensor look closer, see op.check_saved
+            self.version.append(self.version[0])
         self.edge, self.requires = None, False
         return self
 
