@@ -1,6 +1,6 @@
 """One optimiser step for one parameter, in place, on ndarrays.
 
-What lives here: the arithmetic of SGD, Adam, RMSprop and Adagrad in PyTorch's order of operations, so that the results agree to the last
+What lives here: the arithmetic of SGD and Adam in PyTorch's order of operations, so that the results agree to the last
 digits; and `ready`, which loads the compiled twins of SGD and Adam (optimizers_numba.py) once a program trains in earnest. What does not:
 groups, state and options (optim/).
 
@@ -125,27 +125,3 @@ def adam(p, g, exp_avg, exp_avg_sq, max_exp_avg_sq, step, lr, beta1, beta2, eps,
     denominator /= root
     denominator += eps
     p -= size * exp_avg / denominator
-
-
-def rmsprop(p, g, square_avg, grad_avg, buffer, lr, alpha, eps, momentum):
-    """`grad_avg` is None unless centered, `buffer` None without momentum."""
-    square_avg *= alpha
-    square_avg += (1 - alpha) * g * g
-    if grad_avg is not None:
-        _lerp(grad_avg, g, 1 - alpha)
-        average = np.sqrt(square_avg - grad_avg * grad_avg)
-    else:
-        average = np.sqrt(square_avg)
-    average += eps
-    if buffer is not None:
-        buffer *= momentum
-        buffer += g / average
-        p -= lr * buffer
-    else:
-        p -= lr * g / average
-
-
-def adagrad(p, g, total, step, lr, lr_decay, eps):
-    """`total` is the sum of squared gradients; `step` counts from 1."""
-    total += g * g
-    p -= (lr / (1 + (step - 1) * lr_decay)) * g / (np.sqrt(total) + eps)

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-import numpy as np
-
-from ..kernels import optimizers as kernels
+from ..ops.elementwise import sqrt
+from ..tensors.create import full_like
 from ..tensors.tensor import Tensor
-from .optimizer import Optimizer, check_at_least_zero, count_step, new_counter
+from .optimizer import Optimizer, check_at_least_zero, check_learning_rate
 
 
 class Adagrad(Optimizer):
@@ -20,8 +19,9 @@ class Adagrad(Optimizer):
         eps: float = 1e-10, foreach: bool | None = None, *, maximize: bool = False, differentiable: bool = False,
         fused: bool | None = None,
     ):  # fmt: skip
+        check_learning_rate(lr)
         check_at_least_zero(
-            learning__rate=lr, lr_decay__value=lr_decay, weight_decay__value=weight_decay,
+            lr_decay__value=lr_decay, weight_decay__value=weight_decay,
             initial_accumulator_value__value=initial_accumulator_value, epsilon__value=eps,
         )  # fmt: skip
         defaults = {
@@ -35,11 +35,9 @@ class Adagrad(Optimizer):
                 self._start(p, self.state[p], group)
 
     def _start(self, p: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
-        state["step"] = new_counter()
-        state["sum"] = Tensor._wrap(np.full_like(p.array, group["initial_accumulator_value"]))
+        super()._start(p, state, group)
+        state["sum"] = full_like(p.detach(), group["initial_accumulator_value"])
 
-    def update(self, p: Tensor, g: np.ndarray, state: dict[str, Any], group: dict[str, Any]) -> None:
-        if not state:
-            self._start(p, state, group)
-        g = kernels.direction(p.array, g, group["weight_decay"], group["maximize"])
-        kernels.adagrad(p.array, g, state["sum"].array, count_step(state), float(group["lr"]), group["lr_decay"], group["eps"])
+    def rule(self, p: Any, g: Any, s: dict[str, Any], t: float, *, lr, lr_decay, eps, **_) -> Any:  # type: ignore[override]
+        s["sum"] = s["sum"] + g * g
+        return p - g / (sqrt(s["sum"]) + eps) * (lr / (1 + (t - 1) * lr_decay))

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from ..kernels import optimizers as kernels
+from ..ops.elementwise import maximum, sqrt
 from ..tensors.tensor import Tensor
-from .optimizer import Optimizer, check_at_least_zero, count_step, new_counter, zeros_like
+from .optimizer import Optimizer, check_at_least_zero, check_betas, check_learning_rate, count_step, lerp, zeros_like
 
 _options = itemgetter("lr", "betas", "eps", "weight_decay", "decoupled_weight_decay", "maximize")
 
@@ -24,30 +25,49 @@ class Adam(Optimizer):
     """
 
     def __init__(
-        self, params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0,
+        self, params, lr: float = 1e-3, betas: tuple[Any, Any] = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0,
         amsgrad: bool = False, *, foreach: bool | None = None, maximize: bool = False, capturable: bool = False,
         differentiable: bool = False, fused: bool | None = None, decoupled_weight_decay: bool = False,
     ):  # fmt: skip
-        check_at_least_zero(learning__rate=lr, epsilon__value=eps)
-        for i in (0, 1):
-            if not 0.0 <= betas[i] < 1.0:
-                raise ValueError(f"Invalid beta parameter at index {i}: {betas[i]}")
+        if isinstance(lr, Tensor) and foreach and not capturable:
+            raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
+        check_learning_rate(lr)
+        check_at_least_zero(epsilon__value=eps)
+        check_betas(betas)
         check_at_least_zero(weight_decay__value=weight_decay)
-        if not all(isinstance(beta, float) for beta in betas):
+        if not any(isinstance(betas[0], kind) and isinstance(betas[1], kind) for kind in (float, Tensor)):
             raise ValueError("betas must be either both floats or both Tensors")
+        for i in (0, 1):
+            if isinstance(betas[i], Tensor):
+                if foreach and not capturable:
+                    raise ValueError(f"betas[{i}] as a Tensor is not supported for capturable=False and foreach=True")
+                if betas[i].numel() != 1:
+                    raise ValueError(f"Tensor betas[{i}] must be 1-element")
         defaults = {
-            "lr": lr, "betas": tuple(betas), "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad, "maximize": maximize,
+            "lr": lr, "betas": tuple([float(beta) for beta in betas]), "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
+            "maximize": maximize,
             "foreach": foreach, "capturable": capturable, "differentiable": differentiable, "fused": fused,
             "decoupled_weight_decay": decoupled_weight_decay,
         }  # fmt: skip
         super().__init__(params, defaults)
 
+    buffers = ("exp_avg", "exp_avg_sq")
+
+    def _start(self, p: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        super()._start(p, state, group)
+        if group["amsgrad"]:
+            state["max_exp_avg_sq"] = zeros_like(p)
+
+    def rule(self, p: Any, g: Any, s: dict[str, Any], t: float, *, lr, betas, eps, amsgrad, **_) -> Any:  # type: ignore[override]
+        s["exp_avg"] = lerp(s["exp_avg"], g, 1 - betas[0])
+        largest = s["exp_avg_sq"] = s["exp_avg_sq"] * betas[1] + g * g * (1 - betas[1])
+        if amsgrad:
+            largest = s["max_exp_avg_sq"] = maximum(s["max_exp_avg_sq"], s["exp_avg_sq"])
+        return p - s["exp_avg"] / (sqrt(largest) / (1 - betas[1] ** t) ** 0.5 + eps) * (lr / (1 - betas[0] ** t))
+
     def update(self, p: Tensor, g: np.ndarray, state: dict[str, Any], group: dict[str, Any]) -> None:
         if not state:
-            state["step"] = new_counter()
-            state["exp_avg"], state["exp_avg_sq"] = zeros_like(p), zeros_like(p)
-            if group["amsgrad"]:
-                state["max_exp_avg_sq"] = zeros_like(p)
+            self._start(p, state, group)
         largest = state["max_exp_avg_sq"].array if group["amsgrad"] else None
         averages = state["exp_avg"].array, state["exp_avg_sq"].array, largest
         lr, betas, *options = _options(group)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.grad_mode import enable_grad
 from ..tensors.tensor import Tensor
-from .optimizer import Optimizer, check_at_least_zero
+from .optimizer import Optimizer, check_learning_rate
 
 
 class LBFGS(Optimizer):
@@ -28,7 +28,7 @@ class LBFGS(Optimizer):
         self, params, lr: float = 1, max_iter: int = 20, max_eval: int | None = None, tolerance_grad: float = 1e-7,
         tolerance_change: float = 1e-9, history_size: int = 100, line_search_fn: str | None = None,
     ):  # fmt: skip
-        check_at_least_zero(learning__rate=lr)
+        check_learning_rate(lr)
         defaults = {
             "lr": lr, "max_iter": max_iter, "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
             "tolerance_grad": tolerance_grad, "tolerance_change": tolerance_change, "history_size": history_size,
@@ -135,7 +135,7 @@ class _Memory:
         self.dirs, self.stps, self.ro = arrays("old_dirs"), arrays("old_stps"), [x.array[()] for x in state.get("ro", [])]
         self.d = state["d"].array if "d" in state else None
         self.previous = state["prev_flat_grad"].array if "prev_flat_grad" in state else None
-        self.al = state.get("al")  # kept for PyTorch's layout; computed anew each time
+        self.al = [None] * size  # computed anew each time: only PyTorch's layout
         scale = state.get("H_diag", 1)
         self.scale = scale.array[()] if isinstance(scale, Tensor) else scale
         t = state.get("t")
@@ -148,7 +148,7 @@ class _Memory:
         state.update(
             d=wrap(self.d), t=wrap(self.t), old_dirs=[wrap(x) for x in self.dirs], old_stps=[wrap(x) for x in self.stps],
             ro=[wrap(x) for x in self.ro], H_diag=wrap(self.scale), prev_flat_grad=wrap(self.previous), prev_loss=previous_loss,
-            **({"al": self.al} if self.al else {}),
+            al=[wrap(x) for x in self.al],
         )  # fmt: skip
 
     def direction(self, g: np.ndarray, first: bool) -> np.ndarray:
@@ -175,7 +175,7 @@ class _Memory:
             for i in range(len(self.dirs)):
                 d += (al[i] - self.dirs[i].dot(d) * self.ro[i]) * self.stps[i]
             self.d = d
-            self.al = al
+            self.al[: len(al)] = al
         self.previous = g.copy()
         return self.d
 

@@ -375,7 +375,7 @@ class OneCycleLR(LRScheduler):
             high, low = (_per_group(n, optimizer, m) for n, m in (("max_momentum", max_momentum), ("base_momentum", base_momentum)))
             if last_epoch == -1:
                 for group, top, bottom in zip(groups, high, low, strict=True):
-                    self._set_momentum(group, top)
+                    _set_momentum(group, top, self.use_beta1)
                     group["max_momentum"], group["base_momentum"] = top, bottom
         super().__init__(optimizer, last_epoch)
 
@@ -388,12 +388,6 @@ class OneCycleLR(LRScheduler):
             if value <= 0 or not isinstance(value, int):
                 raise ValueError(f"Expected positive integer {name}, but got {value}")
         return math.prod(given.values())
-
-    def _set_momentum(self, group: dict[str, Any], value: float) -> None:
-        if self.use_beta1:
-            group["betas"] = (value, *group["betas"][1:])
-        else:
-            group["momentum"] = value
 
     def _between(self, start: float, end: float, part: float) -> float:
         if self._strategy == "cos":
@@ -413,8 +407,15 @@ class OneCycleLR(LRScheduler):
         part = (self.last_epoch - start) / (end - start)
         if self.cycle_momentum:
             for group in self.optimizer.param_groups:
-                self._set_momentum(group, self._between(group[momentum_from], group[momentum_to], part))
+                _set_momentum(group, self._between(group[momentum_from], group[momentum_to], part), self.use_beta1)
         return [self._between(group[lr_from], group[lr_to], part) for group in self.optimizer.param_groups]
+
+
+def _set_momentum(group: dict[str, Any], value: float, is_beta1: bool) -> None:
+    if is_beta1:
+        group["betas"] = (value, *group["betas"][1:])
+    else:
+        group["momentum"] = value
 
 
 def _per_group(name: str, optimizer: Optimizer, value: Any) -> list[float]:
@@ -426,6 +427,77 @@ def _per_group(name: str, optimizer: Optimizer, value: Any) -> list[float]:
             f"{name} must have the same length as optimizer.param_groups. {name} has {len(value)} values, param_groups has {count}."
         )
     return list(value)
+
+
+class CyclicLR(LRScheduler):
+    """Up from base_lr to max_lr in step_size_up steps and down again, over and over; momentum the other way. Step after every batch.
+
+    mode         "triangular"; "triangular2": each cycle half as high; "exp_range": lower by gamma at each step
+    scale_fn     or the height as a function of the cycle's number (scale_mode "cycle") or of the step's ("iterations")
+
+    Smith, Cyclical learning rates for training neural networks, 2015, https://arxiv.org/abs/1506.01186
+    """
+
+    def __init__(
+        self, optimizer: Optimizer, base_lr: float | list[float], max_lr: float | list[float], step_size_up: int = 2000,
+        step_size_down: int | None = None, mode: str = "triangular", gamma: float = 1.0, scale_fn: Callable[[float], float] | None = None,
+        scale_mode: str = "cycle", cycle_momentum: bool = True, base_momentum: float = 0.8, max_momentum: float = 0.9,
+        last_epoch: int = -1,
+    ):  # fmt: skip
+        _check_optimizer(optimizer)
+        base_lrs = _per_group("base_lr", optimizer, base_lr)
+        if last_epoch == -1:
+            for lr, group in zip(base_lrs, optimizer.param_groups, strict=True):
+                group["lr"] = lr
+        self.max_lrs = _per_group("max_lr", optimizer, max_lr)
+        up, down = float(step_size_up), float(step_size_up if step_size_down is None else step_size_down)
+        self.total_size, self.step_ratio = up + down, up / (up + down)
+        if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
+            raise ValueError("mode is invalid and scale_fn is None")
+        self.mode, self.gamma, self._scale_fn_custom = mode, gamma, scale_fn
+        self.scale_mode = scale_mode if scale_fn is not None else "iterations" if mode == "exp_range" else "cycle"
+        self.cycle_momentum = cycle_momentum
+        if cycle_momentum:
+            if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
+                raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
+            self.use_beta1 = "betas" in optimizer.defaults
+            self.base_momentums = _per_group("base_momentum", optimizer, base_momentum)
+            self.max_momentums = _per_group("max_momentum", optimizer, max_momentum)
+            if last_epoch == -1:
+                for high, low, group in zip(self.max_momentums, self.base_momentums, optimizer.param_groups, strict=True):
+                    _set_momentum(group, high, self.use_beta1)
+                    group["max_momentum"], group["base_momentum"] = high, low
+        super().__init__(optimizer, last_epoch)
+        self.base_lrs = base_lrs
+
+    def scale_fn(self, x: float) -> float:
+        """The height of cycle (or step) number x."""
+        if self._scale_fn_custom is not None:
+            return self._scale_fn_custom(x)
+        return {"triangular": 1.0, "triangular2": 1 / 2.0 ** (x - 1), "exp_range": self.gamma**x}[self.mode]
+
+    def get_lr(self) -> list[float]:
+        self._warn_if_outside_step()
+        cycle = math.floor(1 + self.last_epoch / self.total_size)
+        x = 1.0 + self.last_epoch / self.total_size - cycle
+        part = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
+        height = part * self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
+        if self.cycle_momentum:
+            for group, low, high in zip(self.optimizer.param_groups, self.base_momentums, self.max_momentums, strict=True):
+                _set_momentum(group, high - (high - low) * height, self.use_beta1)
+        return [low + (high - low) * height for low, high in zip(self.base_lrs, self.max_lrs, strict=True)]
+
+    def state_dict(self) -> dict[str, Any]:
+        """A function is not saved; of a callable object its attributes are."""
+        function = self._scale_fn_custom
+        kept = None if function is None or isinstance(function, types.FunctionType) else function.__dict__.copy()
+        return {**super().state_dict(), "_scale_fn_custom": kept}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        attributes = state_dict["_scale_fn_custom"]
+        super().load_state_dict({k: v for k, v in state_dict.items() if k != "_scale_fn_custom"})
+        if attributes is not None:
+            self._scale_fn_custom.__dict__.update(attributes)
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):

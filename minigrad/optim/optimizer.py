@@ -1,7 +1,11 @@
 """Optimizer: what all optimisers share.
 
 What lives here: parameter groups, per-parameter state, state_dict, zero_grad, closures and hooks around `step`. What does not: any update
-rule (sgd.py, adam.py, ...) and its arithmetic (kernels/optimizers.py).
+rule (sgd.py, adam.py, ...) and the compiled arithmetic of the most used ones (kernels/optimizers.py).
+
+An update rule is a method `rule(p, g, s, t, **options)`: the parameter, its gradient, a dict of the state's values, the number of the step,
+and the group's options. It returns the new parameter and puts new values into `s`; it uses operators and rows of the derivatives table, so
+the same rule runs on ndarrays and, with differentiable=True, on Tensors with a graph.
 """
 
 import functools
@@ -14,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.grad_mode import enable_grad, no_grad
+from ..core.grad_mode import enable_grad, set_grad_enabled
 from ..core.node import RemovableHandle
 from ..nn.module import reset_grad
 from ..nn.parameter import typename
@@ -26,27 +30,30 @@ class _Required:
         return "<required parameter>"
 
 
+_HOOKS = (
+    "_step_pre_hooks", "_step_post_hooks", "_state_dict_pre_hooks", "_state_dict_post_hooks", "_load_state_dict_pre_hooks",
+    "_load_state_dict_post_hooks",
+)  # fmt: skip
 required = _Required()  # as a default: every parameter group must give this option
 
 
 class Optimizer:
-    """Base class of the optimisers, and of your own: override `update`, or like PyTorch's the whole of `step`.
+    """Base class of the optimisers, and of your own: define `rule`, or like PyTorch's override the whole of `step`.
 
     params    an iterable of parameters, of (name, parameter) pairs, or of dicts {"params": ..., option: value, ...}, the parameter groups
     defaults  the options and their values for groups that do not give them
     """
 
+    buffers: tuple[str, ...] = ()  # state that starts as zeros of the parameter's shape
+    counts = True  # whether the state has a step count
+    decoupled = False  # whether weight decay shrinks the parameter (else it is added to the gradient)
+
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]):
         self.defaults = defaults
-        self._step_pre_hooks: OrderedDict[int, Callable] = OrderedDict()
-        self._step_post_hooks: OrderedDict[int, Callable] = OrderedDict()
+        for name in _HOOKS:
+            self.__dict__[name] = OrderedDict()
         if isinstance(params, Tensor):
             raise TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts, but got " + typename(params))
-        if defaults.get("differentiable"):
-            raise NotImplementedError(
-                f"{type(self).__name__}(differentiable=True) is not supported: steps are never recorded. Write the update yourself with "
-                "autograd.grad(..., create_graph=True) and ordinary tensor arithmetic."
-            )
         self.state: defaultdict[Any, Any] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
         groups = list(params)
@@ -56,6 +63,11 @@ class Optimizer:
             groups = [{"params": groups}]
         for group in groups:
             self.add_param_group(group)
+        if defaults.get("fused"):
+            if defaults.get("differentiable"):
+                raise RuntimeError("`fused` does not support `differentiable`")
+            if defaults.get("foreach"):
+                raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
 
     def __init_subclass__(cls, **kwargs: Any):
         super().__init_subclass__(**kwargs)
@@ -67,8 +79,8 @@ class Optimizer:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.__dict__.setdefault("_step_pre_hooks", OrderedDict())
-        self.__dict__.setdefault("_step_post_hooks", OrderedDict())
+        for name in _HOOKS:
+            self.__dict__.setdefault(name, OrderedDict())
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]
@@ -100,7 +112,7 @@ class Optimizer:
         for p in params:
             if not isinstance(p, Tensor):
                 raise TypeError("optimizer can only optimize Tensors, but one of the params is " + typename(p))
-            if not (p.is_leaf or p.retains_grad):
+            if not (self.defaults.get("differentiable") or p.is_leaf or p.retains_grad):
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, default in self.defaults.items():
             if default is required and name not in param_group:
@@ -137,6 +149,14 @@ class Optimizer:
             with enable_grad():
                 loss = closure()
         for group in self.param_groups:
+            if group.get("capturable"):
+                raise AssertionError(
+                    "If capturable=True, params and state_steps must be on supported devices: ['cuda', 'xpu', 'hpu', 'privateuseone', "
+                    "'xla']."
+                )
+            if group.get("differentiable"):
+                self._recorded_step(group)
+                continue
             for p in group["params"]:
                 if p._grad is not None:
                     known = self.state.get(p)
@@ -149,24 +169,90 @@ class Optimizer:
 
     def update(self, p: Tensor, g: np.ndarray, state: dict[str, Any], group: dict[str, Any]) -> None:
         """Change `p.array` in place. `g` is its gradient, `state` what this optimiser keeps for it, `group` the options."""
+        if not state:
+            self._start(p, state, group)
+        t = count_step(state) if self.counts else 0.0
+        values = {k: v.array for k, v in state.items() if k != "step"}
+        options = {k: float(v) if isinstance(v, Tensor) else v for k, v in group.items() if k != "params"}
+        p.array[...] = self._apply_rule(p.array, g, values, t, options)
+        for k, v in values.items():
+            if k not in state:
+                state[k] = Tensor._wrap(np.array(v))
+            elif v is not state[k].array:
+                state[k].array[...] = v
+
+    def _recorded_step(self, group: dict[str, Any]) -> None:
+        """A step on Tensors, with a graph: the new parameters depend on the old ones, on the gradients and on the options."""
+        for p in group["params"]:
+            if p.grad is None:
+                continue
+            state = self.state[p]
+            if not state:
+                self._start(p, state, group)
+            t = count_step(state) if self.counts else 0.0
+            values = {k: v for k, v in state.items() if k != "step"}
+            p.copy_(self._apply_rule(p.clone(), p.grad, values, t, {k: v for k, v in group.items() if k != "params"}))
+            state.update(values)
+
+    def _apply_rule(self, p: Any, g: Any, values: dict[str, Any], t: float, options: dict[str, Any]) -> Any:
+        """What nearly all rules begin with, and the rule."""
+        if options.get("maximize"):
+            g = -g
+        decay = options.get("weight_decay")
+        if decay and options.get("decoupled_weight_decay", self.decoupled):
+            p = p * (1 - options["lr"] * decay)
+        elif decay:
+            g = g + p * decay
+        return self.rule(p, g, values, t, **options)
+
+    def _start(self, p: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        """Fill the empty state of a parameter before its first step."""
+        if self.counts:
+            state["step"] = new_counter()
+        for name in self.buffers:
+            state[name] = zeros_like(p)
+
+    def rule(self, p: Any, g: Any, s: dict[str, Any], t: float, **options: Any) -> Any:
+        """The new parameter. See the top of this file."""
         raise NotImplementedError
+
+    def _add_hook(self, name: str, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        hooks, key = self.__dict__[name], next(_hook_numbers)
+        hooks[key] = hook
+        if prepend:
+            hooks.move_to_end(key, last=False)
+        return RemovableHandle(hooks, key)
 
     def register_step_pre_hook(self, hook: Callable) -> RemovableHandle:
         """`hook(optimizer, args, kwargs)` runs before each step; it may return new (args, kwargs)."""
-        key = next(_hook_numbers)
-        self._step_pre_hooks[key] = hook
-        return RemovableHandle(self._step_pre_hooks, key)
+        return self._add_hook("_step_pre_hooks", hook)
 
     def register_step_post_hook(self, hook: Callable) -> RemovableHandle:
         """`hook(optimizer, args, kwargs)` runs after each step."""
-        key = next(_hook_numbers)
-        self._step_post_hooks[key] = hook
-        return RemovableHandle(self._step_post_hooks, key)
+        return self._add_hook("_step_post_hooks", hook)
+
+    def register_state_dict_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """`hook(optimizer)` runs before `state_dict()` collects anything."""
+        return self._add_hook("_state_dict_pre_hooks", hook, prepend)
+
+    def register_state_dict_post_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """`hook(optimizer, state_dict)` may change what `state_dict()` returns, or return another."""
+        return self._add_hook("_state_dict_post_hooks", hook, prepend)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """`hook(optimizer, state_dict)` sees a shallow copy of what is to be loaded; it may return another."""
+        return self._add_hook("_load_state_dict_pre_hooks", hook, prepend)
+
+    def register_load_state_dict_post_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """`hook(optimizer)` runs after `load_state_dict`."""
+        return self._add_hook("_load_state_dict_post_hooks", hook, prepend)
 
     # State -------------------------------------------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
         """{"state": {number of parameter: ...}, "param_groups": [...]}; parameters are numbered in order. Tensors are shared."""
+        for hook in [*self._state_dict_pre_hooks.values()]:  # type: ignore[attr-defined]
+            hook(self)
         numbers: dict[int, int] = {}
         groups = []
         start = 0
@@ -176,10 +262,19 @@ class Optimizer:
             start += len(group["params"])
             packed = {k: v for k, v in group.items() if k != "params"}
             groups.append({**packed, "params": [numbers[id(p)] for p in group["params"]]})
-        return {"state": {numbers[id(k)] if isinstance(k, Tensor) else k: v for k, v in self.state.items()}, "param_groups": groups}
+        packed = {numbers[id(k)] if isinstance(k, Tensor) else k: v for k, v in self.state.items()}
+        found: dict[str, Any] = {"state": packed, "param_groups": groups}
+        for hook in [*self._state_dict_post_hooks.values()]:  # type: ignore[attr-defined]
+            changed = hook(self, found)
+            found = found if changed is None else changed
+        return found
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over options and state; parameters are matched by their order. Raises ValueError if the groups' sizes differ."""
+        state_dict = {**state_dict}
+        for hook in [*self._load_state_dict_pre_hooks.values()]:  # type: ignore[attr-defined]
+            changed = hook(self, state_dict)
+            state_dict = state_dict if changed is None else changed
         saved = deepcopy(state_dict["param_groups"])
         if len(saved) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
@@ -199,23 +294,26 @@ class Optimizer:
             if "param_names" in group:
                 new.setdefault("param_names", group["param_names"])
         self.__setstate__({"state": state, "param_groups": saved})
+        for hook in [*self._load_state_dict_post_hooks.values()]:  # type: ignore[attr-defined]
+            hook(self)
 
 
 def _with_hooks(step: Callable) -> Callable:
-    """`step` without recording, between the hooks; and remembered, for the schedulers' warning about the order of calls."""
+    """`step` between the hooks, recorded only with differentiable=True; and remembered, for the schedulers' warning about the order."""
 
     @functools.wraps(step)
-    def wrapped(self, *args: Any, **kwargs: Any) -> Any:
-        for hook in [*self._step_pre_hooks.values()]:
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        self = args[0]  # the hooks see it among the arguments, as PyTorch's do
+        for hook in [*_every_step_before.values(), *self._step_pre_hooks.values()]:
             changed = hook(self, args, kwargs)
             if changed is not None:
                 if not (isinstance(changed, tuple) and len(changed) == 2):
                     raise RuntimeError(f"{step} must return None or a tuple of (new_args, new_kwargs), but got {changed}.")
                 args, kwargs = changed
-        with no_grad():
-            result = step(self, *args, **kwargs)
+        with set_grad_enabled(bool(self.defaults.get("differentiable"))):
+            result = step(*args, **kwargs)
         self._opt_called = True
-        for hook in [*self._step_post_hooks.values()]:
+        for hook in [*self._step_post_hooks.values(), *_every_step_after.values()]:
             hook(self, args, kwargs)
         return result
 
@@ -252,6 +350,29 @@ def new_counter() -> Tensor:
     return Tensor._wrap(np.zeros((), np.float32))
 
 
+def lerp(a: Any, b: Any, weight: float) -> Any:
+    """From a towards b; the form with the smaller rounding error, as PyTorch chooses."""
+    return a + (b - a) * weight if weight < 0.5 else b - (b - a) * (1 - weight)
+
+
+def options_of(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The options among `locals()` at the start of a constructor, in their order."""
+    return {k: v for k, v in arguments.items() if k not in ("self", "params", "__class__")}
+
+
+def check_learning_rate(lr: Any, sentence: str = "Invalid learning rate: ") -> None:
+    if isinstance(lr, Tensor) and lr.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
+    if not lr >= 0:
+        raise ValueError(f"{sentence}{lr}")
+
+
+def check_betas(betas: Any) -> None:
+    for i in (0, 1):
+        if not 0.0 <= betas[i] < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {i}: {betas[i]}")
+
+
 def check_at_least_zero(**values: Any) -> None:
     """Raise PyTorch's ValueError for negative (or nan) options; underscores in the names stand for spaces."""
     for name, value in values.items():
@@ -259,4 +380,20 @@ def check_at_least_zero(**values: Any) -> None:
             raise ValueError(f"Invalid {name.replace('__', ' ')}: {value}")
 
 
+def register_optimizer_step_pre_hook(hook: Callable) -> RemovableHandle:
+    """`hook(optimizer, args, kwargs)` runs before each step of every optimizer."""
+    key = next(_hook_numbers)
+    _every_step_before[key] = hook
+    return RemovableHandle(_every_step_before, key)
+
+
+def register_optimizer_step_post_hook(hook: Callable) -> RemovableHandle:
+    """`hook(optimizer, args, kwargs)` runs after each step of every optimizer."""
+    key = next(_hook_numbers)
+    _every_step_after[key] = hook
+    return RemovableHandle(_every_step_after, key)
+
+
+_every_step_before: OrderedDict[int, Callable] = OrderedDict()
+_every_step_after: OrderedDict[int, Callable] = OrderedDict()
 _hook_numbers = itertools.count()

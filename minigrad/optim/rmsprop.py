@@ -2,11 +2,9 @@
 
 from typing import Any
 
-import numpy as np
-
-from ..kernels import optimizers as kernels
+from ..ops.elementwise import sqrt
 from ..tensors.tensor import Tensor
-from .optimizer import Optimizer, check_at_least_zero, count_step, new_counter, zeros_like
+from .optimizer import Optimizer, check_at_least_zero, check_learning_rate, lerp, zeros_like
 
 
 class RMSprop(Optimizer):
@@ -23,8 +21,9 @@ class RMSprop(Optimizer):
         centered: bool = False, capturable: bool = False, foreach: bool | None = None, maximize: bool = False,
         differentiable: bool = False,
     ):  # fmt: skip
+        check_learning_rate(lr)
         check_at_least_zero(
-            learning__rate=lr, epsilon__value=eps, momentum__value=momentum, weight_decay__value=weight_decay, alpha__value=alpha
+            epsilon__value=eps, momentum__value=momentum, weight_decay__value=weight_decay, alpha__value=alpha
         )
         defaults = {
             "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered, "weight_decay": weight_decay,
@@ -32,17 +31,18 @@ class RMSprop(Optimizer):
         }  # fmt: skip
         super().__init__(params, defaults)
 
-    def update(self, p: Tensor, g: np.ndarray, state: dict[str, Any], group: dict[str, Any]) -> None:
-        if not state:
-            state["step"] = new_counter()
-            state["square_avg"] = zeros_like(p)
-            if group["momentum"] > 0:
-                state["momentum_buffer"] = zeros_like(p)
-            if group["centered"]:
-                state["grad_avg"] = zeros_like(p)
-        count_step(state)
-        g = kernels.direction(p.array, g, group["weight_decay"], group["maximize"])
-        average = state["grad_avg"].array if group["centered"] else None
-        buffer = state["momentum_buffer"].array if group["momentum"] > 0 else None
-        lr, alpha, eps, momentum = float(group["lr"]), group["alpha"], group["eps"], group["momentum"]
-        kernels.rmsprop(p.array, g, state["square_avg"].array, average, buffer, lr, alpha, eps, momentum)
+    def _start(self, p: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        super()._start(p, state, group)
+        wanted = {"square_avg": True, "momentum_buffer": group["momentum"] > 0, "grad_avg": group["centered"]}
+        state |= {name: zeros_like(p) for name, is_wanted in wanted.items() if is_wanted}
+
+    def rule(self, p: Any, g: Any, s: dict[str, Any], t: float, *, lr, alpha, eps, momentum, centered, **_) -> Any:  # type: ignore[override]
+        square = s["square_avg"] = s["square_avg"] * alpha + g * g * (1 - alpha)
+        if centered:
+            s["grad_avg"] = lerp(s["grad_avg"], g, 1 - alpha)
+            square = square - s["grad_avg"] * s["grad_avg"]
+        root = sqrt(square) + eps
+        if momentum > 0:
+            s["momentum_buffer"] = s["momentum_buffer"] * momentum + g / root
+            return p - s["momentum_buffer"] * lr
+        return p - g / root * lr

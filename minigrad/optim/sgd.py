@@ -6,7 +6,7 @@ import numpy as np
 
 from ..kernels import optimizers as kernels
 from ..tensors.tensor import Tensor
-from .optimizer import Optimizer, check_at_least_zero
+from .optimizer import Optimizer, check_at_least_zero, check_learning_rate
 
 
 class SGD(Optimizer):
@@ -30,7 +30,8 @@ class SGD(Optimizer):
         self, params, lr: float = 1e-3, momentum: float = 0, dampening: float = 0, weight_decay: float = 0, nesterov: bool = False, *,
         maximize: bool = False, foreach: bool | None = None, differentiable: bool = False, fused: bool | None = None,
     ):  # fmt: skip
-        check_at_least_zero(learning__rate=lr, momentum__value=momentum, weight_decay__value=weight_decay)
+        check_learning_rate(lr)
+        check_at_least_zero(momentum__value=momentum, weight_decay__value=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         defaults = {
@@ -39,13 +40,23 @@ class SGD(Optimizer):
         }  # fmt: skip
         super().__init__(params, defaults)
 
+    counts = False
+
+    def rule(  # type: ignore[override]
+        self, p: Any, g: Any, s: dict[str, Any], t: float, *, lr, momentum, dampening, nesterov, **_
+    ) -> Any:
+        if momentum:
+            old = s.get("momentum_buffer")
+            first = g.detach().clone() if isinstance(g, Tensor) else g  # as PyTorch: no gradient passes through the first buffer
+            s["momentum_buffer"] = first if old is None else old * momentum + g * (1 - dampening)
+            g = g + s["momentum_buffer"] * momentum if nesterov else s["momentum_buffer"]
+        return p - g * lr
+
     def update(self, p: Tensor, g: np.ndarray, state: dict[str, Any], group: dict[str, Any]) -> None:
         lr, momentum, nesterov = float(group["lr"]), group["momentum"], group["nesterov"]
         decay, maximize = group["weight_decay"], group["maximize"]
         buffer = state.get("momentum_buffer") if momentum else None
         if momentum and buffer is None:  # the first step: the buffer starts as the gradient itself
-            g = kernels.direction(p.array, g, decay, maximize)
-            state["momentum_buffer"] = Tensor._wrap(np.array(g))
-            kernels.sgd(p.array, g + momentum * g if nesterov else g, None, lr, 0, 0, 0, False, False)
+            super().update(p, g, state, group)
         else:
             kernels.sgd(p.array, g, None if buffer is None else buffer.array, lr, momentum, group["dampening"], decay, nesterov, maximize)

@@ -46,11 +46,6 @@ def test_errors_are_pytorchs(make, error, message):
     assert str(e.value) == message
 
 
-def test_differentiable_is_refused_with_the_way_out():
-    with pytest.raises(NotImplementedError, match="create_graph=True"):
-        optim.SGD(weights(), differentiable=True)
-
-
 def test_groups():
     a, b = weights()
     o = optim.SGD([{"params": a, "lr": 0.5}], lr=0.1, momentum=0.9)

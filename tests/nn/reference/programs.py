@@ -184,4 +184,76 @@ hs = [R.register_module_buffer_registration_hook(lambda m, name, b: names.append
 nn.Sequential(nn.BatchNorm1d(1)); show(names)
 for h in hs: h.remove()
 """,
+    "steps that can be differentiated (corrections in float32)": """
+lr = torch.tensor(0.1, dtype=torch.float64, requires_grad=True)
+for make, rate in [("SGD", lr), ("SGD", 0.1), ("Adam", lr), ("AdamW", lr), ("RMSprop", 0.1), ("Adagrad", 0.1), ("Adadelta", 0.1),
+                   ("Adamax", 0.1), ("NAdam", 0.1), ("RAdam", 0.1), ("ASGD", 0.1), ("Rprop", 0.1)]:
+    options = {} if make == "Rprop" else {"weight_decay": 0.1}
+    leaf, g = seeded(3).requires_grad_(), (seeded(3) * 2 + 1).requires_grad_()
+    p = leaf.clone(); p.grad = g
+    o = getattr(torch.optim, make)([p], lr=rate, differentiable=True, **options); o.step()
+    wanted = [leaf, g] + ([lr] if rate is lr else [])
+    show(make, p, torch.autograd.grad((p ** 3).sum(), wanted, allow_unused=True))
+attempt(lambda: torch.optim.SGD([torch.ones(2, requires_grad=True).clone()]))
+p = torch.ones(2, requires_grad=True); p.grad = torch.ones(2)
+attempt(torch.optim.SGD([p], differentiable=True).step)
+""",
+    "flags of optimisers": """
+def one(make, **options):
+    p = torch.ones(2, requires_grad=True); p.grad = torch.ones(2)
+    o = getattr(torch.optim, make)([p], **options); o.step(); return p
+def refused(call):
+    try: call()
+    except AssertionError: return True
+for make in ("SGD", "Adam", "AdamW", "Adagrad"):
+    attempt(lambda: one(make, fused=True)); attempt(lambda: one(make, fused=True, foreach=True))
+    attempt(lambda: one(make, fused=True, differentiable=True))
+for make in ("Adam", "RMSprop", "Adadelta", "NAdam", "ASGD", "Rprop"):
+    attempt(lambda: one(make, foreach=True)); show(refused(lambda: one(make, capturable=True)))
+attempt(lambda: one("Adam", lr=torch.ones(2))); attempt(lambda: one("Adam", lr=torch.tensor(0.1), foreach=True))
+attempt(lambda: one("Adam", betas=(0.9, torch.tensor(0.9)))); attempt(lambda: one("Adam", betas=(torch.tensor(0.9), torch.tensor(0.99))))
+attempt(lambda: one("Muon")); attempt(lambda: one("Adafactor", d=0.5)); attempt(lambda: one("Rprop", etas=(1.5, 2))); attempt(lambda: one("NAdam", momentum_decay=-1))
+""",
+    "hooks of optimisers": """
+p = torch.ones(2, requires_grad=True); p.grad = torch.ones(2)
+o = torch.optim.SGD([p], lr=0.5, momentum=0.9)
+from importlib import import_module
+from_everywhere = import_module(torch.__name__ + ".optim.optimizer")
+h = [from_everywhere.register_optimizer_step_pre_hook(lambda opt, a, k: show("every pre")),
+     from_everywhere.register_optimizer_step_post_hook(lambda opt, a, k: show("every post"))]
+o.register_step_pre_hook(lambda opt, a, k: show("pre", len(a), k)); o.register_step_post_hook(lambda opt, a, k: show("post"))
+o.step(); [x.remove() for x in h]; o.step()
+o.register_state_dict_pre_hook(lambda opt: show("state pre"))
+o.register_state_dict_post_hook(lambda opt, d: d["state"].clear())
+o.register_state_dict_post_hook(lambda opt, d: {**d, "first": True}, prepend=True)
+d = o.state_dict(); show(d)
+d.pop("first", None); d["state"] = {0: {"momentum_buffer": torch.ones(2) * 7}}
+o.register_load_state_dict_pre_hook(lambda opt, d: {**d, "param_groups": [{**d["param_groups"][0], "lr": 0.25}]})
+o.register_load_state_dict_post_hook(lambda opt: show("loaded"))
+o.load_state_dict(d); show(o.param_groups[0]["lr"], o.state[p]["momentum_buffer"])
+""",
+    "averaged models (weights in float32)": """
+from_swa = torch.optim.swa_utils
+m = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)).double()
+for i, p in enumerate(m.parameters()): p.data = seeded(*p.shape) + i
+for make in (dict(), dict(use_buffers=True), dict(avg_fn=from_swa.get_ema_avg_fn(0.9)), dict(multi_avg_fn=from_swa.get_ema_multi_avg_fn(0.9)),
+             dict(multi_avg_fn=from_swa.get_swa_multi_avg_fn()), dict(avg_fn=lambda a, c, n: a + n * c)):
+    a = from_swa.AveragedModel(m, **make)
+    saved = [p.data.clone() for p in m.parameters()]
+    for step in range(3):
+        for p in m.parameters(): p.data = p.data * 1.5 - step
+        m(seeded(4, 2)); a.update_parameters(m)
+    show(list(a.state_dict()), list(a.state_dict().values()))
+    from_swa.update_bn([seeded(4, 2), [seeded(6, 2)]], a)
+    show(a.module[1].running_mean, a.module[1].momentum, a(seeded(4, 2)))
+    for p, s in zip(m.parameters(), saved): p.data = s
+attempt(lambda: from_swa.AveragedModel(m, avg_fn=1, multi_avg_fn=2)); attempt(lambda: from_swa.get_ema_avg_fn(2.0))
+""",
+    "Muon, to two digits": """
+p = seeded(3, 4).requires_grad_()
+o = torch.optim.Muon([p], lr=0.1)
+for step in range(3): p.grad = seeded(3, 4) * (step + 1); o.step()
+show((p * 20).round(), list(o.state[p]))
+attempt(lambda: torch.optim.Muon([torch.ones(2, requires_grad=True)]))
+""",
 }

@@ -158,7 +158,7 @@ def scheduler(torch: Any, make: str) -> dict[str, Any]:
     params = [torch.zeros(1, requires_grad=True), torch.zeros(2, requires_grad=True)]
     optimizer = torch.optim.SGD([{"params": params[:1]}, {"params": params[1:], "lr": 0.1}], lr=0.5, momentum=0.9)
     kinds = torch.optim.lr_scheduler
-    scope = {name: getattr(kinds, name) for name in dir(kinds) if name[0].isupper()}
+    scope = {name: getattr(kinds, name) for name in dir(kinds) if name[0].isupper()} | {"SWALR": torch.optim.swa_utils.SWALR}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         s = eval(make, {**scope, "optimizer": optimizer})
@@ -170,7 +170,7 @@ def scheduler(torch: Any, make: str) -> dict[str, Any]:
             rates.append([group["lr"] for group in optimizer.param_groups])
             momenta.append(optimizer.param_groups[0]["momentum"])
     return {
-        "rates": rates, "momenta": momenta if "OneCycle" in make else None, "last": s.get_last_lr(),
+        "rates": rates, "momenta": momenta if "Cycl" in make else None, "last": s.get_last_lr(),
         "last_epoch": getattr(s, "last_epoch", None), "warnings": [str(w.message).split("\n")[0] for w in caught],
     }  # fmt: skip
 
