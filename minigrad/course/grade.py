@@ -19,48 +19,32 @@ import multiprocessing
 import os
 import secrets
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from . import worker
 from .exercises import exercises
+from .grading.files import replace
+from .grading.report import write_report
+from .grading.roll import call_the_roll, read_students
+from .grading.settings import Setting, Task
 from .reader import Reader
-from .submissions import Book, Source, choose, collect
+from .submissions import Book, choose, collect, printable
 from .worker import ForkServer, Grade, NotStarted, Nursery, draw_inputs, grade_answer
 
-FORMAT = 1  # of the journal's lines
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What every unit of work needs to know. Plain data: it travels to other processes and machines."""
-
-    key: bytes
-    round: str
-    ids: tuple[str, ...]
-    hidden: tuple[str, ...] = ()  # folders that no submission may read
-    container: tuple[str, ...] = ()  # a command that starts the nursery, "{kit}" standing for its folder
-
-
-@dataclass(frozen=True)
-class Task:
-    student: str
-    fingerprint: str
-    sources: tuple[Source, ...]
-    problems: tuple[str, ...]
-    lms: tuple[tuple[str, str], ...]
+FORMAT = 2  # of the journal's lines
 
 
 # ---- one submission -------------------------------------------------------------------------------------------------------------------
 
 
 BY_HAND = "look at it by hand"
+MOST_REMARKS = 12
 READING, RUNNING = 120.0, 240.0  # seconds on the wall for one submission, far more than an honest one needs: the whole course takes one
 
 
@@ -103,9 +87,11 @@ def grade_submission(task: Task, setting: Setting) -> dict[str, Any]:
                 problems.append(f"{id} {failed}: {BY_HAND}")
                 grade = Grade(id, 0.0, 0.0, ex.points, f"{failed}: {BY_HAND}")
             grades[id] = {k: v for k, v in asdict(grade).items() if k not in ("id", "max_points")} | {"by": answer.by}
-            if answer.shingles and grade.ran != "untried":
-                grades[id]["shingles"] = answer.shingles
+            if answer.tried:
+                grades[id] |= {"source": answer.source, "shingles": answer.shingles, "as_solution": answer.as_solution}
         isolation = fork_server.isolation
+    if len(problems) > MOST_REMARKS:
+        problems[MOST_REMARKS:] = [f"and {len(problems) - MOST_REMARKS} more remarks"]
     return {"student": task.student, "fingerprint": task.fingerprint, "state": "graded" if grades else "ungraded", "problems": problems,
             "lms": dict(task.lms), "isolation": isolation, "grades": grades}  # fmt: skip
 
@@ -286,11 +272,11 @@ def grade(
     dask: str = "",
     container: Sequence[str] = (),
     reveal: bool = False,
+    students: Path | None = None,
+    name: str = "minigrad",
     say: Callable[[str], None] = lambda text: None,
 ) -> list[dict[str, Any]]:
     """Grade `submissions` into the folder `out` and return the records, one per student. What is already in its journal is kept."""
-    from .report import write_report
-
     out.mkdir(parents=True, exist_ok=True)
     key = key or _key(out)
     ids = tuple(id for id in exercises if not only or id in only or id[:2] in only)
@@ -313,7 +299,13 @@ def grade(
             for record in _progress(results, len(todo), say):
                 journal.add(record)
         records = [journal.records[t.student] for t in tasks]
-    write_report(records, out, setting, reveal)
+    missing = call_the_roll(found, read_students(students)) if students else []  # after the tasks: a new list grades nobody again
+    for number, (submission, task) in enumerate(zip(found, tasks, strict=True)):
+        said = [text for text in submission.problems if text not in task.problems]
+        records[number] = {**records[number], "lms": submission.lms, "problems": [*records[number]["problems"], *said]}
+    records = sorted([*records, *missing], key=lambda r: r["student"])
+    for text in write_report(records, out, setting, reveal, only, name):
+        say(f"{printable(text)}\n")
     return records
 
 
@@ -337,22 +329,6 @@ def _key(out: Path) -> bytes:
         return key
     except ValueError:
         raise SystemExit("The key in the folder of grades is damaged: put the old one back, or delete it to get a new one.") from None
-
-
-def replace(path: Path, content: str | bytes, private: bool = False) -> None:
-    """Write a file so that a reader, or a power cut, finds the old one or the new one and nothing between."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content.encode("utf-8", "replace") if isinstance(content, str) else content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o600 if private else 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 def _progress(records: Iterable[dict[str, Any]], total: int, say: Callable[[str], None]) -> Iterator[dict[str, Any]]:
@@ -401,7 +377,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("-j", "--jobs", type=int, default=0, help="how many at a time (default: one for each processor)")
     parser.add_argument("--round", default="1", help="another round draws other inputs for everybody (default: 1)")
     parser.add_argument("--key", type=Path, help="a file with the key that inputs are drawn with (default: OUT/key, made on first use)")
-    parser.add_argument("--reveal", action="store_true", help="let the feedback show the hidden inputs")
+    parser.add_argument("--students", type=Path, metavar="FILE", help="the class: a CSV export of Canvas or Moodle, or a name in each line")
+    parser.add_argument("--name", default="minigrad", help="the name of the column in the gradebook (default: minigrad)")
+    parser.add_argument("--reveal", action="store_true", help="let the feedback show the inputs, what was right, and how to see it again")
     parser.add_argument("--dask", default="", metavar="ADDRESS", help='grade on a Dask cluster: its address, or "local"')
     parser.add_argument("--container", choices=("docker", "podman"), help="run submissions inside containers as well")
     parser.add_argument("--image", default="minigrad-grader", help="the container's image: Python with numpy (default: minigrad-grader)")
@@ -427,6 +405,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             dask=options.dask,
             container=container_command(options.container, options.image) if options.container else (),
             reveal=options.reveal,
+            students=options.students,
+            name=options.name,
             say=say,
         )
     ungraded = [r for r in records if r["state"] != "graded"]

@@ -24,6 +24,7 @@ from typing import Any
 
 from .exercise import Exercise
 from .exercises import exercises
+from .grading.settings import Setting
 from .result import Line, Result
 from .worker import Grade, draw_inputs, grade_answer
 
@@ -141,8 +142,6 @@ def preprocessors(root: str) -> list[type]:
         def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
             from nbformat.v4 import new_output
 
-            from .grade import Setting
-
             student = resources["nbgrader"]["student"]
             key = bytes.fromhex((Path(root) / "key").read_text().strip())
             setting = Setting(key, "1", (), (root,))
@@ -214,7 +213,7 @@ def points(id: str) -> float | str:
 
 
 def _judge_stdin() -> None:
-    from .grade import Setting, _close
+    from .grade import _close
 
     job = json.loads(sys.stdin.buffer.read())
     cells = [{"cell_type": "code", "source": source} for source in job["cells"]]

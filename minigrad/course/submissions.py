@@ -480,6 +480,7 @@ class Answer:
     by: str = ""
     tried: bool = True  # False: the stub as it was handed out
     shingles: tuple[int, ...] = ()
+    as_solution: bool = False  # the reference solution, comments and layout apart
 
 
 @dataclass(frozen=True)
@@ -523,7 +524,9 @@ def find_answer(ex: Exercise, nb: Notebook) -> Answer | None:
 
 
 def _answer(ex: Exercise, source: str, used: tuple[str, ...], by: str) -> Answer:
-    return Answer(source, used, by, True, () if ex.is_value else tuple(shingles(source)))
+    if ex.is_value:
+        return Answer(source, used, by)
+    return Answer(source, used, by, True, tuple(shingles(source)), is_stub(source, ex.solution))
 
 
 def in_text(ex: Exercise, nb: Notebook) -> bool:

@@ -18,6 +18,7 @@ import json
 import linecache
 import os
 import random
+import re
 import select
 import shutil
 import signal
@@ -77,6 +78,7 @@ class Grade:
     hint: str = ""
     mistake: str = ""
     lines: tuple[tuple[str, str, str], ...] = ()  # (probe, level, sentence)
+    got: tuple[str, ...] = ()  # for each line what the answer gave, in short
 
 
 # ---- the judge's side -------------------------------------------------------------------------------------------------------------
@@ -125,7 +127,8 @@ def grade_answer(ex: Any, source: str, where: Path | Nursery, inputs: Mapping[st
     verdict = judge(ex, outcomes, inputs)
     lines = tuple((line.probe, line.level, line.say) for line in verdict.lines)
     score = min(max(float(verdict.score), 0.0), 1.0) if outcomes else 0.0
-    return Grade(ex.id, score, round(score * ex.points, 4), ex.points, ran, verdict.hint if outcomes else "", verdict.mistake, lines)
+    got = tuple(brief(outcomes[line.probe]) if line.probe in outcomes else "" for line in verdict.lines)
+    return Grade(ex.id, score, round(score * ex.points, 4), ex.points, ran, verdict.hint if outcomes else "", verdict.mistake, lines, got)
 
 
 def run_apart(
@@ -291,6 +294,21 @@ def _clean(data: Mapping[str, Any]) -> dict[str, Any]:
         error = None
     flags = {k: data.get(k) is True for k in ("late", "idle", "mutated", "raised_limit")}
     return {"got": plain(data.get("got")), "error": error, "printed": str(data.get("printed", ""))[:2000], **flags}
+
+
+def brief(outcome: Mapping[str, Any]) -> str:
+    """What an answer gave, for a person."""
+    if outcome["late"]:
+        return "nothing in time"
+    return str(outcome["error"]["type"]) if outcome["error"] else in_short(outcome["got"])
+
+
+def in_short(x: Any, most: int = 300) -> str:
+    """Plain data for a person: numbers to six digits, and not too long."""
+    from .plain import describe, is_odd
+
+    text = describe(x) if is_odd(x) else re.sub(r"-?\d+\.\d{6,}(?:e[+-]?\d+)?", lambda m: f"{float(m[0]):.6g}", repr(x))
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def is_stub(source: str, stub: str) -> bool:

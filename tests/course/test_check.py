@@ -561,3 +561,12 @@ def test_no_points_for_what_the_untouched_stub_passes_too():
     for wrong in ex.bank:
         if wrong.credit is not None:
             assert judge(ex, run_probes(ex, ex.load(wrong.answer))).score == wrong.credit
+
+
+def test_again_runs_one_probe_with_the_inputs_of_a_feedback_page():
+    ex = exercises["05.b"]
+    right, wrong = ex.load(ex.solution), ex.load(ex.bank[0].answer)
+    said = repr(shared_check.again("05.b", "diamond", wrong, "diamond", 5.0, 3.0))
+    assert said.startswith("✗ 05.b diamond") and "Your answer gave" in said
+    assert repr(shared_check.again("05.b", "diamond", right, "diamond", 5.0, 3.0)).startswith("✓ 05.b diamond")
+    assert repr(shared_check.again("05.b", "diamond", right)).startswith("✓ 05.b diamond")

@@ -6,19 +6,23 @@ import csv
 import io
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
 import time
 import zipfile
+from html import escape
 from pathlib import Path
 
 import pytest
 
 from minigrad.course import exercises, worker
 from minigrad.course import grade as grading
-from minigrad.course.grade import Journal, Setting, Task, container_command, grade, grade_submission
-from minigrad.course.report import file_names, safe
+from minigrad.course.grade import Journal, container_command, grade, grade_submission
+from minigrad.course.grading.pages import fresh
+from minigrad.course.grading.settings import Setting, Task
+from minigrad.course.grading.tables import SOLUTION, file_names, safe, similar, to_csv
 from minigrad.course.submissions import collect, expand, find_answer, read_notebook, shingles, without_magics
 from minigrad.course.worker import Box, Nursery, draw_inputs, grade_answer
 
@@ -284,11 +288,14 @@ def test_no_cell_of_any_table_is_a_formula(class_of_odd_ones):
 def test_feedback_names_probe_and_hint_and_shows_inputs_only_when_told(class_of_odd_ones):
     root, out, records = class_of_odd_ones
     page = (out / "feedback/ben.html").read_text(encoding="utf-8")
-    assert "✗ diamond" in page and "Hint:" in page and "inputs:" not in page
+    assert "✗</td><td>diamond" in page and "Hint:" in page and "<dt>inputs" not in page and "<dt>right" not in page
+    assert "0 of 0.94" in page and escape(B.bank[0].answer.strip()) in page, "points for each probe, and the student's own code"
     drawn = repr(draw_inputs(B, KEY, "ben", "1")["diamond"])
     assert drawn not in page
     grade(root, out, key=KEY, jobs=1, reveal=True)  # nothing is graded again: the journal has it
-    assert "inputs:" in (out / "feedback/ben.html").read_text(encoding="utf-8")
+    page = (out / "feedback/ben.html").read_text(encoding="utf-8")
+    assert f"<dt>inputs<dd><code>{escape(drawn[1:-1])}" in page and "<dt>it gave" in page and "<dt>right" in page
+    assert f"check.again(&quot;05.b&quot;, &#x27;diamond&#x27;, backward, {escape(drawn[1:-1])})" in page
     grade(root, out, key=KEY, jobs=1)
     hal = next(p for p in (out / "feedback").glob("*hal*.html")).read_text(encoding="utf-8")
     assert "<script>" not in hal and "&lt;script&gt;" in hal and "<b>hal" not in hal
@@ -296,9 +303,102 @@ def test_feedback_names_probe_and_hint_and_shows_inputs_only_when_told(class_of_
 
 def test_summary_counts_mistakes_and_says_what_was_refused(class_of_odd_ones):
     page = (class_of_odd_ones[1] / "summary.html").read_text(encoding="utf-8")
-    assert "7 of 9 submissions graded" in page and "Which mistake how many made" in page and "<svg" in page and B.bank[0].name in page
-    assert "To look at by hand" in page and "What was really refused" in page and "by the operating system" in page
-    assert "<b>hal" not in page
+    assert "7 of 9 submissions graded" in page and "The commonest mistakes" in page and B.bank[0].name in page
+    assert "To look at by hand" in page and "What the answers were refused" in page and "by the operating system" in page
+    assert "<b>hal" not in page and '<a href="feedback/ben.html">ben</a>' in page and "05.b: 4 of 4" in page
+    assert f"{100 * fresh(B):.0f} %" in page, "how many points rest on fresh inputs"
+
+
+def test_a_semicolon_or_a_tab_starts_no_formula():
+    """In a spreadsheet that separates columns by semicolons, or where text was pasted."""
+    for text in ("x;=1+1", "x\t=1+1", "; @SUM(1)", "a;\t-1"):
+        row = to_csv([(text, 1.5)])
+        assert row.startswith('"') and row.endswith('",1.5\r\n') and not re.search(r"[;\t]\s*[=+@-]", row), row
+    assert len(next(csv.reader(io.StringIO(to_csv([("x" * 200_000,)]))))[0]) <= 30_000
+
+
+# ---- the list of students, and the instructor's marks
+
+CLASS = {"ada": SOLVED, "ben": {**SOLVED, "05.b": B.bank[0].answer}, "cyd": SOLVED}
+
+
+@pytest.fixture(scope="module")
+def small_class(tmp_path_factory):
+    root = tmp_path_factory.mktemp("small")
+    for name, answers in CLASS.items():
+        put(root / "in" / name / "05_x.ipynb", chapter_notebook("05", answers))
+    put(root / "in/cyd/07_x.ipynb", chapter_notebook("07", {id: ex.solution for id, ex in exercises.chapter("07").items()}))
+    grade(root / "in", root / "out", key=KEY, jobs=1)
+    return root
+
+
+def again(root, marks="", **more):
+    """The same class once more: the journal has it, so only the tables and pages are new."""
+    (root / "out/marks.csv").write_text("student,what,points,of,remark\n" + marks, encoding="utf-8")
+    said = []
+    grade(root / "in", root / "out", key=KEY, jobs=1, say=said.append, **more)
+    assert any("already graded" in line for line in said)
+    return {row["student"]: row for row in table(root / "out/wide.csv")}, "".join(said)
+
+
+def test_the_instructors_marks_are_entered_and_survive(small_class):
+    rows, said = again(small_class, "ben,05.b,3.5,,only the order\nada,Talk,4,5,\ncyd,all,excused,,ill\nada,05.a,many,,\nzoe,05.a,1,,\n")
+    full = sum(ex.points for ex in exercises.chapter("05").values())
+    assert float(rows["ben"]["05.b"]) == 3.5 and float(rows["ben"]["total"]) == full - 0.5
+    assert (float(rows["ada"]["total"]), float(rows["ada"]["of"]), rows["ada"]["Talk"]) == (full + 4, full + 5, "4.0")
+    assert rows["cyd"]["total"] == "" and rows["cyd"]["state"] == "excused" and "ill" in rows["cyd"]["remarks"]
+    assert "line 5: many is not a number of points" in said and "no student zoe" in said
+    assert "Marked by hand: only the order" in (small_class / "out/feedback/ben.html").read_text(encoding="utf-8")
+    assert [r["minigrad"] for r in table(small_class / "out/canvas.csv")][1:] == [str(full + 4.0), str(full - 0.5), ""]
+    assert "ben,05.b,3.5" in (small_class / "out/marks.csv").read_text(encoding="utf-8"), "the grader never writes into it"
+    assert float(again(small_class)[0]["ben"]["05.b"]) == pytest.approx(B.points * B.bank[0].credit)
+
+
+@pytest.mark.parametrize("students", ["ada\nben\nBetty H\n", "Student,ID,SIS Login ID,Section\nPoints Possible,,,\nAda,1,ada,A\nBen,2,ben,B\nBetty H,3,bh,A\n",
+                                      "Full name;Username\nada;a1\nben;b1\nBetty H;b2\n"], ids=["names", "Canvas", "Moodle"])  # fmt: skip
+def test_the_list_of_students_names_who_is_missing_and_who_is_not_in_it(small_class, tmp_path, students):
+    (tmp_path / "list.csv").write_text(students, encoding="utf-8")
+    rows, _ = again(small_class, students=tmp_path / "list.csv")
+    assert rows["Betty H"]["state"] == "missing" and rows["Betty H"]["total"] == "" and "nothing was handed in" in rows["Betty H"]["remarks"]
+    assert "not in the list" in rows["cyd"]["remarks"] and not rows["ada"]["remarks"]
+    canvas = {r["Student"]: r for r in table(small_class / "out/canvas.csv")}
+    assert canvas["Betty H"]["minigrad"] == ""
+    if "SIS Login ID" in students:
+        assert (canvas["Ada"]["ID"], canvas["Ada"]["Section"]) == ("1", "A")
+
+
+def test_a_notebook_of_another_chapter_raises_nobodys_maximum(small_class):
+    rows, _ = again(small_class)
+    full = sum(ex.points for ex in exercises.chapter("05").values())
+    assert {row["of"] for row in rows.values()} == {str(full)} and float(rows["cyd"]["total"]) > full
+    assert "Chapter 07 was handed in by less than half" in (small_class / "out/summary.html").read_text(encoding="utf-8")
+
+
+def test_the_column_in_the_gradebook_has_a_name(small_class):
+    again(small_class, name="Autograd 1")
+    assert "Autograd 1" in table(small_class / "out/canvas.csv")[0]
+
+
+def test_a_zip_in_a_flat_folder_belongs_to_its_name(tmp_path):
+    put(tmp_path / "alice.ipynb", notebook([code(B.solution)]))
+    with zipfile.ZipFile(tmp_path / "mallory.zip", "w") as z:
+        z.writestr("alice/zz.ipynb", text(notebook([])))
+    assert [(s.student, len(s.sources)) for s in collect(tmp_path)] == [("alice", 1), ("mallory", 1)]
+
+
+def test_a_name_further_down_belongs_to_nobody_else(tmp_path):
+    put(tmp_path / "mallory/alice_101_7_x.ipynb", notebook([]))
+    put(tmp_path / "mallory/Ada L_33_assignsubmission_file_/x.ipynb", notebook([]))
+    assert [s.student for s in collect(tmp_path)] == ["mallory"]
+
+
+def test_what_canvas_says_is_kept(tmp_path):
+    put(tmp_path / "lovelaceada_LATE_101_7_x.ipynb", notebook([]))
+    put(tmp_path / "babbagec_102_8_33_assignsubmission_file_x.ipynb", notebook([]))
+    put(tmp_path / "hopperg_103_9_x.html", "<html>")
+    found = {s.lms["canvas"]: s for s in collect(tmp_path)}
+    assert found["101"].problems == ["handed in late (so Canvas says)"] and found["102"].problems == []
+    assert found["103"].problems == ["no notebook was handed in, only hopperg_103_9_x.html"]
 
 
 def test_file_names_of_feedback_are_harmless_and_unique():
@@ -324,10 +424,11 @@ def test_copies_are_flagged_and_the_obvious_answer_is_not():
     renamed = odd.replace("order_of", "sorted_nodes").replace("visit", "go").replace("# ", "")
     assert shingles(odd) == shingles(renamed) != []
     record = lambda name, source: {"student": name, "grades": {"05.b": {"shingles": shingles(source)}}}  # noqa: E731
-    from minigrad.course.report import similar
-
     assert similar([record("a", odd), record("b", renamed), record("c", B.bank[4].answer)], ["05.b"]) == [("05.b", "a", "b", "100 %")]
     assert similar([record("a", B.solution), record("b", B.solution)], ["05.b"]) == []
+    same = record("a", B.solution)
+    same["grades"]["05.b"]["as_solution"] = True
+    assert similar([same, record("b", HALF + USES)], ["05.b"]) == [("05.b", "a", SOLUTION, "100 %")]
 
 
 # ---- nothing lost, nothing twice
@@ -502,4 +603,4 @@ def test_the_three_commands(page, tmp_path):
         run = subprocess.run([sys.executable, *rest], cwd=tmp_path, env=env, capture_output=True, text=True)
         assert run.returncode == 0 and "1 of 1 submissions graded" in run.stdout, run.stderr
     assert "already graded" in run.stderr and "1 already" in run.stderr
-    assert "inputs:" in (tmp_path / "grades/feedback/ada.html").read_text(encoding="utf-8")
+    assert "<dt>inputs" in (tmp_path / "grades/feedback/ada.html").read_text(encoding="utf-8")

@@ -21,7 +21,8 @@ import pytest
 
 from minigrad.course import exercises
 from minigrad.course import grade as grading
-from minigrad.course.report import HOLDS
+from minigrad.course.grading.pages import HOLDS
+from minigrad.course.grading.settings import Setting, Task
 from minigrad.course.submissions import collect, printable
 from minigrad.course.worker import Grade
 
@@ -309,7 +310,7 @@ def test_an_exercise_that_the_judge_cannot_judge_costs_that_exercise_and_is_name
 
     monkeypatch.setattr(grading, "grade_answer", fall)
     hand_in(tmp_path, {"ada": ({"05_x.ipynb": book()},)})
-    record = grading.grade_submission(grading.Task("ada", "", tuple(collect(tmp_path)[0].sources), (), ()), grading.Setting(b"k", "1", ("05.b", "05.c")))
+    record = grading.grade_submission(Task("ada", "", tuple(collect(tmp_path)[0].sources), (), ()), Setting(b"k", "1", ("05.b", "05.c")))
     assert record["problems"] == ["05.b could not be judged (TypeError): look at it by hand"]
     assert record["state"] == "graded" and [g["points"] for g in record["grades"].values()] == [0.0, 2.0]
 

@@ -1,0 +1,174 @@
+"""The tables: for spreadsheets, for Canvas and Moodle, and of programs that are alike.
+
+What lives here: turning the rows of a class into cells that no spreadsheet runs. What does not: where the rows come from (roll.py), pages.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from ..exercise import Exercise
+from ..exercises import exercises
+from ..submissions import shingles
+from .roll import Row
+from .settings import Setting
+
+ALIKE = 0.9  # of the sampled pieces of two programs
+LONGEST = 30_000  # characters in a cell: spreadsheets refuse more than 32,767
+SOLUTION = "(the course's own solution)"
+
+
+@dataclass(frozen=True)
+class Class:
+    """Everything that the tables and pages show."""
+
+    rows: Sequence[Row]
+    used: Sequence[Exercise]  # of which anybody handed in a trace
+    counted: frozenset[str]  # the exercises that make up the maximum
+    parts: Mapping[str, float]  # what the instructor marks, with its maximum
+    flags: Sequence[tuple[str, str, str, str]]
+    complaints: Sequence[str]
+    setting: Setting
+    name: str = "minigrad"
+
+    @property
+    def top(self) -> float:
+        whole = sum(ex.points for ex in self.used if ex.id in self.counted) + sum(self.parts.values())
+        return int(whole) if whole == int(whole) else whole
+
+
+def counted(records: Sequence[Mapping[str, Any]], ids: Sequence[str], only: Sequence[str]) -> frozenset[str]:
+    """The exercises that make up the maximum: those that were asked for, else of chapters that at least half of the class handed in.
+
+    So one notebook of another chapter, handed in by mistake, does not raise the maximum of everybody. Points for it count all the same.
+    """
+    if only:
+        return frozenset(ids)
+    graded = [{id[:2] for id in r["grades"]} for r in records if r["grades"]]
+    many = {chapter for chapter in {id[:2] for id in ids} if 2 * sum(chapter in g for g in graded) >= len(graded)}
+    return frozenset(id for id in ids if id[:2] in many) or frozenset(ids)
+
+
+# ---- tables ---------------------------------------------------------------------------------------------------------------------------
+
+FORMULA = "=+-@\t\r\n|%＝＋－＠"
+
+
+def safe(x: Any) -> Any:
+    """A value that a spreadsheet will not run, whatever separates its columns: text like a formula gets an apostrophe in front."""
+    if not isinstance(x, str):
+        return x
+    x = re.sub(r"([;\t]\s*)(?=[=+\-@|%＝＋－＠])", r"\1'", x)
+    x = "'" + x if x.lstrip(" \u00a0\ufeff")[:1] in tuple(FORMULA) else x
+    return x if len(x) <= LONGEST else x[: LONGEST - 1] + "…"
+
+
+def to_csv(rows: Sequence[Sequence[Any]]) -> str:
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\r\n", quoting=csv.QUOTE_NONNUMERIC).writerows([[safe(x) for x in row] for row in rows])
+    return file.getvalue()
+
+
+def blank(x: float | None) -> float | str:
+    return "" if x is None else x
+
+
+def long(c: Class) -> list[Sequence[Any]]:
+    rows: list[Sequence[Any]] = [("student", "exercise", "title", "points", "of", "score", "state", "mistake", "found by", "remark")]
+    for row in c.rows:
+        for ex in c.used:
+            g, remark = row.grades.get(ex.id), row.changed.get(ex.id, "")
+            points = row.points.get(ex.id, 0.0)
+            score = round(points / ex.points, 4)
+            if g is None:
+                state = "not found" if row.state == "graded" else row.state
+                rows.append((row.student, ex.id, ex.title, points, ex.points, score, state, "", "", remark))
+            else:
+                rows.append((row.student, ex.id, ex.title, points, ex.points, score, g["ran"], g["mistake"], g["by"], remark))
+        rows += [(row.student, part, part, row.points.get(part, 0.0), of, "", row.state, "", "", "") for part, of in c.parts.items()]
+    return rows
+
+
+def wide(c: Class) -> list[Sequence[Any]]:
+    rows: list[Sequence[Any]] = [("student", "total", "of", *(ex.id for ex in c.used), *c.parts, "state", "remarks")]
+    for row in c.rows:
+        points = [row.points.get(what, "") for what in (*(ex.id for ex in c.used), *c.parts)]
+        rows.append((row.student, blank(row.total), c.top, *points, row.state, "; ".join(row.remarks)))
+    return rows
+
+
+def canvas(c: Class) -> list[Sequence[Any]]:
+    """Canvas matches rows by its own ID, or by login where there is none. An ungraded submission is left empty, not zero."""
+    rows: list[Sequence[Any]] = [("Student", "ID", "SIS User ID", "SIS Login ID", "Section", c.name)]
+    rows.append(("    Points Possible", "", "", "", "", c.top))
+    for row in c.rows:
+        id, sis = row.lms.get("canvas", ""), row.lms.get("sis", "")
+        login = row.lms.get("login", "") or ("" if id or sis else row.student)
+        rows.append((row.lms.get("name", row.student), id, sis, login, row.lms.get("section", ""), blank(row.total)))
+    return rows
+
+
+def moodle(c: Class) -> list[Sequence[Any]]:
+    """Moodle's offline grading worksheet; without Moodle's ids the student's name stands as username."""
+    rows: list[Sequence[Any]] = [("Identifier", "Full name", "Username", "Grade", "Maximum Grade", "Feedback comments")]
+    for row in c.rows:
+        id = row.lms.get("moodle", "")
+        id = f"Participant {id}" if id.isdigit() else id
+        total = row.total
+        remark = "; ".join(row.remarks) or f"{blank(total)} of {c.top} points"
+        login = row.lms.get("login", "") or ("" if id else row.student)
+        rows.append((id, row.lms.get("name", row.student), login, blank(total), c.top, remark))
+    return rows
+
+
+def file_names(students: Sequence[str]) -> dict[str, str]:
+    """A file name for each student: their name where that is harmless and unique, else with a piece of its hash."""
+    plain = {s: re.sub(r"[^\w.-]+", "_", s).strip("._")[:80] for s in students}
+    count = Counter(p.lower() for p in plain.values())
+    return {
+        s: p if p == s and count[p.lower()] == 1 else f"{p or 'student'}-{hashlib.sha256(s.encode('utf-8', 'replace')).hexdigest()[:8]}"
+        for s, p in plain.items()
+    }
+
+
+# ---- likeness ------------------------------------------------------------------------------------------------------------------------
+
+
+def similar(records: Sequence[Mapping[str, Any]], ids: Sequence[str]) -> list[tuple[str, str, str, str]]:
+    """Pairs of students whose answers to an exercise are nearly the same program, as (exercise, student, other, per cent).
+
+    Answers near the reference solution or a known mistake are left out, and so is a program that many share: it is the obvious one. An
+    answer that is the reference solution itself, word for word, has a row of its own: it shows that the exercise was completed.
+    """
+    flags = []
+    for id in ids:
+        ex = exercises[id]
+        flags += [(id, r["student"], SOLUTION, "100 %") for r in records if r["grades"].get(id, {}).get("as_solution")]
+        known = [set(s) for s in (shingles(ex.solution), *(shingles(ex.source_of(w)) for w in ex.bank)) if s]
+        groups: dict[tuple[int, ...], list[str]] = defaultdict(list)
+        for r in records:
+            if print_ := r["grades"].get(id, {}).get("shingles"):
+                groups[tuple(print_)].append(r["student"])
+        sets = {p: set(p) for p in groups if not any(_alike(set(p), k) >= ALIKE for k in known)}
+        many = max(3, len(records) // 10)
+        for p in sets:
+            if 2 <= len(groups[p]) <= many:
+                flags += [(id, a, b, "100 %") for a, b in combinations(groups[p], 2)]
+        for p, q in combinations(sets, 2):
+            if len(groups[p]) <= many and len(groups[q]) <= many and (share := _alike(sets[p], sets[q])) >= ALIKE:
+                flags += [(id, a, b, f"{round(100 * share)} %") for a in groups[p] for b in groups[q]]
+    return sorted(flags)
+
+
+def _alike(a: set[int], b: set[int]) -> float:
+    """An estimate of the share of pieces that two programs have in common, from the smallest hashes of each."""
+    sample = sorted(a | b)[: max(len(a), len(b))]
+    return sum(h in a and h in b for h in sample) / len(sample) if sample else 0.0
