@@ -7,7 +7,9 @@ grading (grade.py), handing out with nbgrader (nbgrader.py).
 import argparse
 import errno
 import importlib.metadata
+import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -32,18 +34,42 @@ def chapters() -> list[Path]:
     return sorted(Path(str(file.locate())) for file in files if file.parts[-3:-1] == ("minigrad", "notebooks") and file.suffix == ".ipynb")
 
 
-def copy(folder: Path) -> tuple[list[Path], list[Path]]:
+HELP = re.compile(
+    r"(?:Stuck\? )?(?:A new cell with )?`check\.hint\([^`]*` helps, three times"
+    r"(?:; after an honest try, `check\.reveal\([^`]*` shows a solution)?\. ?"
+)
+
+
+def for_an_exam(text: str) -> str:
+    """A notebook that invites neither to hints nor to solutions, and whose `check` gives none."""
+    nb = json.loads(text)
+    for cell in nb["cells"]:
+        if cell["cell_type"] == "markdown":
+            cell["source"] = HELP.sub("", "".join(cell["source"]))
+    start = next((i for i, cell in enumerate(nb["cells"]) if cell["cell_type"] == "code"), len(nb["cells"]) - 1) + 1
+    exam = {"cell_type": "code", "id": "exam", "metadata": {}, "execution_count": None, "outputs": [],
+            "source": "from minigrad.course import check\n\ncheck.exam()"}  # fmt: skip
+    nb["cells"].insert(start, exam)
+    return json.dumps(nb, ensure_ascii=False, indent=1) + "\n"
+
+
+def copy(folder: Path, exam: bool = False) -> tuple[list[Path], list[Path]]:
     """Copy the notebooks into `folder`. Returns what is new there and what was there already and stays as it is."""
     folder.mkdir(parents=True, exist_ok=True)
     new, kept = [], []
     for source in chapters():
+        if exam and not re.match(r"(?!00)\d\d_", source.name):
+            continue  # the start and the glossary ask nothing
         target = folder / source.name
         if os.path.lexists(target):  # a link that leads nowhere is somebody's, too
             kept.append(target)
             continue
         part = folder / f".{source.name}.part"  # half a notebook would be "there already" the next time
         try:
-            shutil.copyfile(source, part)
+            if exam:
+                part.write_text(for_an_exam(source.read_text(encoding="utf-8")), encoding="utf-8")
+            else:
+                shutil.copyfile(source, part)
             os.replace(part, target)
         except OSError:
             part.unlink(missing_ok=True)
@@ -86,11 +112,13 @@ def quoted(path: Path) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m minigrad.course", description="Copy the course's notebooks into a folder.")
     parser.add_argument("folder", type=Path, help="where to; it is made if it does not exist, and nothing in it is overwritten")
-    folder = parser.parse_args().folder
+    parser.add_argument("--exam", action="store_true", help="without hints and solutions")
+    options = parser.parse_args()
+    folder = options.folder
     if not chapters():
         sys.exit("minigrad: this installation has no notebooks. Install minigrad's wheel, or clone its repository.")
     try:
-        new, kept = copy(folder)
+        new, kept = copy(folder, options.exam)
     except OSError as error:
         sys.exit(f"minigrad: {complaint(folder, error)}")
     print(f"{len(new)} notebooks copied to {folder}" + (f"; {len(kept)} were there already and stay as they are" if kept else "") + ".")

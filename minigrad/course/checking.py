@@ -35,6 +35,7 @@ class Check:
         self._hints: dict[str, int] = {}
         self._fresh: dict[str, int] = {}
         self._predictions: dict[str, Any] = {}
+        self._exam = False
         self.last: tuple[Exercise, Any, Result] | None = None  # the last answer that was judged: %where shows where it went wrong
 
     def __repr__(self) -> str:
@@ -87,6 +88,11 @@ class Check:
         gave = error_sentence(outcome["error"]) if outcome["error"] else "nothing in time" if outcome["late"] else _show(outcome["got"])
         return Note(f"{GLYPH[line.level]} {ex.id} {probe}{': ' + line.say if line.say else ''}", f"Your answer gave: {gave}")
 
+    def exam(self) -> Note:
+        """From here on neither hints nor solutions, in this kernel: the notebooks of an exam call it."""
+        self._exam = True
+        return Note("This is an exam", "check judges your answers, and gives neither hints nor solutions.")
+
     def about(self, id: str) -> Note:
         """The question, its kind, minutes and difficulty."""
         ex = _find(id)
@@ -96,6 +102,8 @@ class Check:
     def hint(self, id: str) -> Note:
         """The next of three tiers: a nudge, the rule, a worked twin."""
         ex = _find(id)
+        if self._exam:
+            return self.exam()
         asked = self._hints.get(ex.id, 0)
         tiers = list(ex.hints)
         self._hints[ex.id] = min(asked + 1, len(tiers))
@@ -112,6 +120,8 @@ class Check:
     def reveal(self, id: str, even_so: bool = False) -> Note:
         """The solution, after an honest try (any answer that differs from the stub) or with `even_so=True`; then fresh numbers."""
         ex = _find(id)
+        if self._exam:
+            return self.exam()
         if not even_so and ex.id not in self._tried and not progress.load()[0].get(ex.id, {}).get("tries"):
             return Note(
                 f"{ex.id}: try it once first",

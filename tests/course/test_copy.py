@@ -3,6 +3,7 @@
 What lives here: the command in this checkout. What does not: the command from the wheel alone (tests/test_project.py).
 """
 import errno
+import json
 import os
 import shlex
 import sys
@@ -10,6 +11,8 @@ import sys
 import pytest
 
 from minigrad.course import __main__ as course
+from minigrad.course import exercises
+from minigrad.course.checking import Check
 
 CHAPTERS = sorted(path.name for path in course.chapters())
 
@@ -107,3 +110,17 @@ def test_any_other_fault_is_named(command, monkeypatch, tmp_path):
 def test_an_installation_without_notebooks_says_so(command, monkeypatch, tmp_path):
     monkeypatch.setattr(course, "chapters", lambda: [])
     assert "has no notebooks" in command("course") and names(tmp_path) == []
+
+
+def test_a_copy_for_an_exam_offers_neither_hints_nor_solutions(command, tmp_path):
+    command("exam", "--exam")
+    asked = [source for source in course.chapters() if source.name[:2] in exercises.chapters()]
+    assert sorted(p.name for p in (tmp_path / "exam").iterdir()) == [source.name for source in asked]
+    for source in asked:
+        copied = json.loads((tmp_path / "exam" / source.name).read_text(encoding="utf-8"))
+        text = "".join("".join(cell["source"]) + "\n" for cell in copied["cells"])
+        assert "check.reveal" not in text and "check.hint" not in text and "check.exam()" in text, source.name
+        assert len(copied["cells"]) == len(json.loads(source.read_text(encoding="utf-8"))["cells"]) + 1
+    check = Check()
+    check.exam()
+    assert "exam" in repr(check.hint("05.b")) and exercises["05.b"].solution not in repr(check.reveal("05.b", even_so=True))
