@@ -1,7 +1,5 @@
 """Chapter 08 in a real JupyterLab: v picked by slider and button, the table resized, its cost, and the learner's own function."""
 
-import re
-
 import pytest
 from playwright.sync_api import expect
 
@@ -41,16 +39,15 @@ def pick_v_by_mouse_and_keyboard(chapter):
     expect(box).to_contain_text("leaves x.grad = [2, 2]. This is y.mean().backward().")
     press(box, "all 1")
     expect(box).to_contain_text("v = [1, 1]")  # the kernel has moved the slider back before the keys move it on
-    keys(chapter, box.locator(".noUi-handle").first, "ArrowRight", 5)
+    keys(chapter, box.get_by_role("slider", name="v₀"), "ArrowRight", 5)
     expect(box).to_contain_text("v = [1.5, 1] leaves x.grad = [5.5, 5]")  # 1.5·3 + 1, 1.5·2 + 2
 
 
 def other_sizes(chapter):
     box = lesson(chapter, "mg-pick-v")
-    sizes = box.locator(".jupyter-widgets", has_text=re.compile(r"^(n inputs|m outputs)")).locator(".noUi-handle")
-    keys(chapter, sizes.first, "ArrowRight", 1)
+    keys(chapter, box.get_by_role("slider", name="n inputs"), "ArrowRight", 1)
     expect(box).to_contain_text("2 × 3 = 6 numbers, 2 passes")
-    keys(chapter, sizes.last, "ArrowRight", 2)
+    keys(chapter, box.get_by_role("slider", name="m outputs"), "ArrowRight", 2)
     expect(box).to_contain_text("4 × 3 = 12 numbers, 4 passes")
     expect(box.get_by_role("button", name="only y₃", exact=True)).to_be_visible()
 
@@ -58,8 +55,8 @@ def other_sizes(chapter):
 def what_the_table_costs(chapter):
     box = lesson(chapter, "mg-jacobian-size")
     expect(box).to_contain_text("4 MB in float32")
-    for k in (0, 1):
-        keys(chapter, box.locator(".noUi-handle").nth(k), "ArrowRight", 6)  # a thousand to a million, half a power of ten each
+    for name in ("n inputs", "m outputs"):
+        keys(chapter, box.get_by_role("slider", name=name), "ArrowRight", 6)  # a thousand to a million, half a power of ten each
     expect(box).to_contain_text("1,000,000,000,000 numbers, 4 TB in float32")
 
 

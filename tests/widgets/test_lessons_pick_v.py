@@ -24,13 +24,13 @@ def weighted(v, table):
 
 
 def test_the_first_picture():
-    state = pick_v().state
+    state = pick_v().figure.core
     assert state.J == [[3, 2], [1, 2]] and state.y == [6, 8] and state.grad == [4, 4]
 
 
 @pytest.mark.parametrize("v, grad", [([1, 0], [3, 2]), ([0, 1], [1, 2]), ([10, 1], [31, 22]), ([0.5, 0.5], [2, 2]), ([0, 0], [0, 0])])
 def test_v_weights_the_rows(v, grad):
-    assert pick_v(v=v).state.grad == grad
+    assert pick_v(v=v).figure.core.grad == grad
 
 
 @pytest.mark.parametrize("f, x", [
@@ -41,7 +41,7 @@ def test_v_weights_the_rows(v, grad):
 def test_own_functions_against_central_differences(f, x):
     m = f(torch.tensor(x)).numel()
     v = [1.0, -0.5, 2.0, 0.25][:m]
-    state = pick_v(f, x, v).state
+    state = pick_v(f, x, v).figure.core
     table = differences(f, x)
     for row, wanted in zip(state.J, table, strict=True):
         assert row == pytest.approx(wanted, rel=1e-6, abs=1e-8)
@@ -57,51 +57,52 @@ def test_u_weights_the_columns(f, x):
     u = [1.0, -0.5, 2.0, 0.25][: len(x)]
     lesson = pick_u(f, x, u)
     table = differences(f or canned(2), x)
-    assert lesson.state.push == pytest.approx([sum(w * e for w, e in zip(u, row, strict=True)) for row in table], rel=1e-6, abs=1e-8)
-    lesson.presets.children[1].click()
-    assert lesson.state.push == pytest.approx([row[0] for row in table], rel=1e-6, abs=1e-8) and "column 0" in lesson.words.value
+    assert lesson.figure.core.push == pytest.approx([sum(w * e for w, e in zip(u, row, strict=True)) for row in table], rel=1e-6, abs=1e-8)
+    lesson.press(lesson.scene["presets"][1])
+    assert lesson.figure.core.push == pytest.approx([row[0] for row in table], rel=1e-6, abs=1e-8) and "column 0" in lesson.scene["say"]
 
 
 def test_pick_u_of_other_sizes_and_of_nonsense():
     lesson = pick_u()
-    lesson.inputs.value, lesson.outputs.value = 5, 3
-    assert len(lesson.sliders.children) == 5 and len(lesson.state.push) == 3 and "5 forward passes" in lesson.picture()
+    lesson.set(n=5, m=3)
+    assert len(lesson.scene["controls"]) == 5 + 2 and len(lesson.figure.core.push) == 3 and "5 forward passes" in lesson.picture()
     assert "needs a function" in pick_u(3).text() and "cannot draw this" in pick_u(u=[1, 2, 3]).text()
     assert pick_u().picture() == pick_u().picture()
 
 
 def test_sum_mean_and_one_entry_are_what_their_buttons_say():
     lesson = pick_v()
-    for button in lesson.presets.children:
-        button.click()
+    for button in lesson.scene["presets"]:
+        lesson.press(button)
         x = torch.tensor([2.0, 3.0], dtype=torch.float64, requires_grad=True)
         y = canned(2)(x)
-        {"all 1": y.sum, "all 1/2": y.mean, "only y₀": lambda y=y: y[0], "only y₁": lambda y=y: y[1]}[button.description]().backward()
-        assert lesson.state.grad == x.grad.tolist(), button.description
-    assert "y[1].backward()" in lesson.words.value
+        {"all 1": y.sum, "all 1/2": y.mean, "only y₀": lambda y=y: y[0], "only y₁": lambda y=y: y[1]}[button]().backward()
+        assert lesson.figure.core.grad == x.grad.tolist(), button
+    assert "y[1].backward()" in lesson.scene["say"]
 
 
 def test_sliders_of_v():
     lesson = pick_v()
-    lesson.sliders.children[0].value = -1.5
-    assert lesson.state.grad == [-1.5 * 3 + 1, -1.5 * 2 + 2]
-    assert "(−1.5)" not in lesson.words.value and "−3.5" in lesson.words.value
+    lesson.set(w0=-1.5)
+    assert lesson.figure.core.grad == [-1.5 * 3 + 1, -1.5 * 2 + 2]
+    assert "(−1.5)" not in lesson.scene["say"] and "−3.5" in lesson.scene["say"]
 
 
 @pytest.mark.parametrize("n", range(1, MOST + 1))
 @pytest.mark.parametrize("m", [1, 3, MOST])
 def test_every_size_draws_and_is_right(n, m):
     lesson = pick_v()
-    lesson.inputs.value, lesson.outputs.value = n, m
-    state = lesson.state
-    assert (state.n, state.m, len(lesson.sliders.children)) == (n, m, m)
+    lesson.set(n=n)
+    lesson.set(m=m)
+    state = lesson.figure.core
+    assert (state.n, state.m, len(lesson.scene["controls"])) == (n, m, m + 2)
     table = differences(canned(m), state.x)
     for row, wanted in zip(state.J, table, strict=True):
         assert row == pytest.approx(wanted, rel=1e-6, abs=1e-7)
     assert f"{m} × {n} = {m * n} numbers" in lesson.picture()
     if m > 1:
-        lesson.presets.children[1].click()
-        assert "y.mean()" in lesson.words.value and state.grad == pytest.approx([g / m for g in weighted([1.0] * m, state.J)])
+        lesson.press(lesson.scene["presets"][1])
+        assert "y.mean()" in lesson.scene["say"] and lesson.figure.core.grad == pytest.approx([g / m for g in weighted([1.0] * m, state.J)])
 
 
 @pytest.mark.parametrize("nonsense, said", [
@@ -129,8 +130,8 @@ def test_sizes(n, m, table, row):
 
 def test_size_sliders():
     lesson = jacobian_size()
-    lesson.sliders[0].value, lesson.sliders[1].value = 1e6, 1e6
-    assert lesson.state.table == 4 * 10**12 and in_bytes(lesson.state.table) == "4 TB"
+    lesson.set(n=1e6, m=1e6)
+    assert lesson.figure.bytes == 4 * 10**12 and in_bytes(lesson.figure.bytes) == "4 TB"
 
 
 @pytest.mark.parametrize("nonsense", [{"n": 0}, {"m": -3}, {"n": 10**9}, {"n": "many"}])

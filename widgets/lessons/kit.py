@@ -45,11 +45,10 @@ class Field:
     def __set_name__(self, owner: type, name: str):
         self.name = name
 
-    def __get__(self, figure: Figure | None, owner: type) -> Any:
-        return self if figure is None else figure.__dict__[self.name]
-
-    def __set__(self, figure: Figure, value: Any) -> None:
-        figure.__dict__[self.name] = figure.fields()[self.name].accept(value)
+    def named(self, name: str) -> Field:
+        """The same field under a name, for fields that are made as the lesson goes (Figure.fields)."""
+        self.name = name
+        return self
 
     def accept(self, value: Any) -> Any:
         """The value as the figure uses it. Raises ValueError or TypeError with a sentence."""
@@ -220,7 +219,6 @@ class Figure:
     """The state of a lesson: its fields, what is drawn, what is said. Fields are checked when they are set."""
 
     presets: dict[str, dict[str, Any]] = {}  # buttons that set several fields at once
-    example: dict[str, Any] | None = None  # arguments that show something else: the tests of all lessons use them
 
     def setup(self) -> None:
         """Compute what the picture needs. Raises ValueError with a sentence where that is impossible."""
@@ -247,8 +245,13 @@ class Figure:
         return self.sentence() + (f"\n\n{table.text()}" if table is not None else "")
 
     def fields(self) -> dict[str, Field]:
-        """All fields by name. A lesson whose choices depend on what it was given puts its own here, under the name of a declared one."""
+        """All fields by name. A lesson whose fields depend on what it was given adds its own here, or puts them over declared ones."""
         return {field.name: field for field in declared(type(self))}
+
+    def put(self, **values: Any) -> None:
+        """Set fields. Raises ValueError or TypeError with a sentence."""
+        for name, value in values.items():
+            setattr(self, name, self.fields()[name].accept(value))
 
     def controls(self) -> list[Control]:
         """The fields that can be changed now, in the order in which they are shown."""
@@ -290,8 +293,7 @@ class LessonView(anywidget.AnyWidget):
     def set(self, **values: Any) -> None:
         """Change fields as a learner would. Raises what is wrong with them; the picture then stays as it was."""
         figure = copy.copy(self.figure)
-        for name, value in values.items():
-            setattr(figure, name, value)
+        figure.put(**values)
         figure.moved(next(iter(values)) if len(values) == 1 else "")
         self._show(figure)
 
@@ -359,7 +361,7 @@ class LessonView(anywidget.AnyWidget):
         made = {}
         for k, value in enumerate(moving.places(getattr(self.figure, moving.name))):
             figure = copy.copy(self.figure)
-            setattr(figure, moving.name, value)
+            figure.put(**{moving.name: value})
             figure.moved(moving.name)
             table = figure.table()
             made[k] = {"svg": figure.draw(), "say": figure.sentence(), "table": None if table is None else table.html()}
@@ -400,8 +402,7 @@ def lesson(cls: type[Figure]) -> Callable[..., LessonView | Sentence]:
             given = signature.bind(*args, **kwargs)
             given.apply_defaults()
             figure = cls()
-            for name, value in given.arguments.items():
-                setattr(figure, name, value)
+            figure.put(**given.arguments)
             figure.setup()
             return LessonView(figure)
         except Exception as error:  # the learner's own code may raise anything: say it, show no traceback of ours

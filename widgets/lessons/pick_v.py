@@ -8,17 +8,17 @@ What does not: derivatives (minigrad), the recap picture (recap_tensors.py).
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
-
-import ipywidgets
 
 import minigrad as torch
 from minigrad.autograd import forward_ad
 from minigrad.tensors.create import tensor
 
-from .lesson import Lesson, Sentence, label, number, svg, tag, verdict, wrap
+from .kit import Field, Figure, Given, Slider, lesson
+from .lesson import label, number, svg, tag
 
 MOST = 6  # inputs and outputs that have room in the picture
 
@@ -256,7 +256,59 @@ def _bracket(amount: float) -> str:
     return f"({number(amount, 4)})" if amount < 0 else number(amount, 4)
 
 
-def pick_v(f: Callable | None = None, x: Sequence[float] | None = None, v: Sequence[float] | None = None) -> Lesson:
+class _Picking(Figure):
+    """What both sides of the table share: a slider for each weight, and two for the sizes of the course's function."""
+
+    side: type[_PickV]
+    core: _PickV | None = None
+    n, m = 2, 2
+
+    def begin(self, f: Any, x: Any, weights: Any) -> None:
+        if f is not None and not callable(f):
+            raise TypeError(f"it needs a function of one tensor, such as lambda x: x**2, and not {type(f).__name__}.")
+        outputs = len(weights) if weights is not None and self.side is _PickV else 2
+        self._take(self.side(f, list(x) if x is not None else [2.0, 3.0], outputs, weights))
+
+    def _take(self, core: _PickV) -> None:
+        self.core, self.n, self.m = core, core.n, core.m
+        for i, weight in enumerate(core.weights):
+            setattr(self, f"w{i}", weight)
+
+    def fields(self) -> dict[str, Field]:
+        found = super().fields()
+        if self.core is None:
+            return found
+        made: list[Field] = []
+        for i, weight in enumerate(self.core.weights):
+            low, high = min(-2.0, weight), max(2.0, weight)
+            made.append(Slider(f"{self.core.letter}{_sub(i)}", 1.0, low, high, 0.1, show=lambda w: number(w, 4)).named(f"w{i}"))
+        if not self.core.own:
+            made += [Slider("n inputs", 2, 1, MOST).named("n"), Slider("m outputs", 2, 1, MOST).named("m")]
+        return {**found, **{field.name: field for field in made}}
+
+    @property
+    def presets(self) -> dict[str, dict[str, Any]]:
+        return {name: {f"w{i}": weight for i, weight in enumerate(weights)} for name, weights, _tip in self.core.presets()}
+
+    def moved(self, _name: str) -> None:
+        if (self.n, self.m) != (self.core.n, self.core.m):
+            self._take(self.side(None, [2.0 + j for j in range(self.n)], self.m, None))
+            return
+        self.core = copy.copy(self.core)
+        self.core.weigh([getattr(self, f"w{i}") for i in range(self.core.count)])
+
+    def sentence(self) -> str:
+        return self.core.sentence()
+
+    def draw(self) -> str:
+        return self.core.svg()
+
+    def text(self) -> str:
+        return self.core.text()
+
+
+@lesson
+class pick_v(_Picking):
     """Weight the outputs of a function with v and see what backward(v) leaves in x.grad, beside the whole Jacobian.
 
     f: a function of one tensor of shape (n,) that returns a tensor of m entries, yours or the course's; x: n numbers; v: m numbers. n and m
@@ -269,18 +321,16 @@ def pick_v(f: Callable | None = None, x: Sequence[float] | None = None, v: Seque
                   x.grad │           3           2
     y.backward(v) with v = [1, 0] leaves x.grad = [3, 2]. This is y[0].backward(): one row of the table.
     """
-    if f is not None and not callable(f):
-        what = type(f).__name__
-        return Sentence(f"pick_v needs a function of one tensor, for example pick_v(lambda x: x**2, [1, 2, 3]). It was given {what}.")
-    try:
-        start = list(x) if x is not None else [2.0, 3.0]
-        state = _PickV(f, start, len(v) if v is not None else 2, v)
-    except Exception as error:  # the learner's function may raise anything: say it, show no traceback of ours
-        return Sentence(f"pick_v cannot draw this: {(str(error) or type(error).__name__).splitlines()[0]}")
-    return _Picker(state)
+
+    side = _PickV
+    f, x, v = Given(None), Given(None), Given(None)
+
+    def setup(self) -> None:
+        self.begin(self.f, self.x, self.v)
 
 
-def pick_u(f: Callable | None = None, x: Sequence[float] | None = None, u: Sequence[float] | None = None) -> Lesson:
+@lesson
+class pick_u(_Picking):
     """The other side of `pick_v`: weight the inputs with u and see what one forward pass says, beside the whole Jacobian.
 
     f, x: as in pick_v; u: one number for each input. Returns a widget, or one sentence that says what is wrong.
@@ -288,78 +338,12 @@ def pick_u(f: Callable | None = None, x: Sequence[float] | None = None, u: Seque
     >>> print(pick_u(u=[1, 0]).text().splitlines()[-1])
     x moves along u = [1, 0]: one forward pass says that y moves along Ju = [3, 1]. This is column 0 of the table.
     """
-    if f is not None and not callable(f):
-        what = type(f).__name__
-        return Sentence(f"pick_u needs a function of one tensor, for example pick_u(lambda x: x**2, [1, 2, 3]). It was given {what}.")
-    try:
-        state = _PickU(f, list(x) if x is not None else [2.0, 3.0], 2, u)
-    except Exception as error:  # the learner's function may raise anything: say it, show no traceback of ours
-        return Sentence(f"pick_u cannot draw this: {(str(error) or type(error).__name__).splitlines()[0]}")
-    return _Picker(state)
 
+    side = _PickU
+    f, x, u = Given(None), Given(None), Given(None)
 
-class _Picker(Lesson):
-    def __init__(self, state: _PickV):
-        self.state, self.quiet = state, False
-        self.shown, self.words = ipywidgets.HTML(), ipywidgets.HTML()
-        self.sliders, self.presets = wrap(), wrap()
-        rows = [self.shown, self.words, self.sliders, self.presets]
-        if not state.own:
-            self.inputs = ipywidgets.IntSlider(value=state.n, min=1, max=MOST, description="n inputs")
-            self.outputs = ipywidgets.IntSlider(value=state.m, min=1, max=MOST, description="m outputs")
-            for slider in (self.inputs, self.outputs):
-                slider.layout.width, slider.style.description_width = "270px", "70px"
-                slider.observe(self._resize, names=["value"])
-            rows.append(wrap(self.inputs, self.outputs))
-        self._controls()
-        super().__init__(rows, picture=lambda: self.state.svg(), text=lambda: self.state.text())
-        self.add_class("mg-pick-v")
-
-    def _controls(self) -> None:
-        """One slider for each weight, and the buttons."""
-        for old in (*self.sliders.children, *self.presets.children):
-            old.close()
-        sliders = []
-        for i, weight in enumerate(self.state.weights):
-            name = f"{self.state.letter}{_sub(i)}"
-            slider = ipywidgets.FloatSlider(
-                value=weight, min=min(-2.0, weight), max=max(2.0, weight), step=0.1, description=name, readout_format=".2f"
-            )
-            slider.layout.width, slider.style.description_width = "250px", "24px"
-            slider.observe(self._weigh, names=["value"])
-            sliders.append(slider)
-        self.sliders.children = tuple(sliders)
-        buttons = []
-        for name, v, tip in self.state.presets():
-            button = ipywidgets.Button(description=name, tooltip=tip, layout={"width": "88px"})
-            button.on_click(lambda _button, v=v: self.set(v))
-            buttons.append(button)
-        self.presets.children = tuple(buttons)
-        self._draw()
-
-    def set(self, v: Sequence[float]) -> None:
-        """Move all sliders at once."""
-        self.quiet = True
-        for slider, weight in zip(self.sliders.children, v, strict=True):
-            slider.step = 0.1 if weight == round(weight, 1) else 0.0001  # a third is no multiple of a tenth
-            slider.value = weight
-        self.quiet = False
-        self.state.weigh(v)
-        self._draw()
-
-    def _weigh(self, _change) -> None:
-        if not self.quiet:
-            self.state.weigh([slider.value for slider in self.sliders.children])
-            self._draw()
-
-    def _resize(self, _change) -> None:
-        n, m = self.inputs.value, self.outputs.value
-        self.state = type(self.state)(None, [2.0 + j for j in range(n)], m, None)
-        self._controls()
-
-    def _draw(self) -> None:
-        self.shown.value = self.state.svg()
-        self.words.value = verdict(self.state.sentence())
+    def setup(self) -> None:
+        self.begin(self.f, self.x, self.u)
 
 
 # ---- what the whole table costs ------------------------------------------------------------------------------------------------
@@ -385,25 +369,32 @@ def _count(amount: int, what: str) -> str:
     return f"{amount:,} {what}{'s' * (amount != 1)}"
 
 
-class _Size:
-    def __init__(self, n: int, m: int):
-        self.change(n, m)
+@lesson
+class jacobian_size(Figure):
+    """How much memory and how many backward passes the whole Jacobian takes, and how little vᵀJ.
 
-    def change(self, n: int, m: int) -> None:
-        if not (1 <= n <= 10**7 and 1 <= m <= 10**7):
-            raise ValueError("n and m may be 1 to 10,000,000.")
-        self.n, self.m = n, m
-        self.table, self.row = 4 * n * m, 4 * n
+    n, m: numbers of inputs and outputs, 1 to 10,000,000. Returns a widget, or one sentence that says what is wrong.
+
+    >>> "4 TB in float32" in jacobian_size(10**6, 10**6).text()
+    True
+    """
+
+    n = Slider("n inputs", 1000, 1, 10**7, 0.5, log=True, show=lambda n: f"{n:,.0f}")
+    m = Slider("m outputs", 1000, 1, 10**7, 0.5, log=True, show=lambda m: f"{m:,.0f}")
+
+    def setup(self) -> None:
+        self.n, self.m = round(self.n), round(self.m)
+        self.bytes, self.row = 4 * self.n * self.m, 4 * self.n
 
     def sentence(self) -> str:
-        fit = "more than a laptop's 16 GB" if self.table > LAPTOP else "it fits into a laptop"
+        fit = "more than a laptop's 16 GB" if self.bytes > LAPTOP else "it fits into a laptop"
         return (
             f"{_count(self.n, 'input')}, {_count(self.m, 'output')}: the whole Jacobian has {_count(self.n * self.m, 'number')}, "
-            f"{in_bytes(self.table)} in float32 ({fit}), and takes {self.m:,} backward pass{'es' * (self.m > 1)}. "
+            f"{in_bytes(self.bytes)} in float32 ({fit}), and takes {self.m:,} backward pass{'es' * (self.m > 1)}. "
             f"x.grad has {_count(self.n, 'number')}, {in_bytes(self.row)}, in one pass."
         )
 
-    def svg(self) -> str:
+    def draw(self) -> str:
         x0, x1 = 150.0, 560.0
 
         def at(count: float) -> float:
@@ -413,7 +404,7 @@ class _Size:
         for e in range(0, WIDEST + 1, 3):
             out += tag("line", "grid", x1=at(10**e), x2=at(10**e), y1=62, y2=170)
             out += label(at(10**e), 188, in_bytes(10**e).replace("1 bytes", "1 byte"), "t soft", "middle")
-        rows = (("the table J", self.table, self.m, "fwd", 74), ("vᵀJ = x.grad", self.row, 1, "bwd", 124))
+        rows = (("the table J", self.bytes, self.m, "fwd", 74), ("vᵀJ = x.grad", self.row, 1, "bwd", 124))
         for name, count, passes, colour, y in rows:
             dash = {} if colour == "fwd" else {"stroke_dasharray": "6 3"}
             style = f"fill:var(--{colour}-soft);stroke:var(--{colour});stroke-width:2"
@@ -424,38 +415,3 @@ class _Size:
         out += tag("line", "now", x1=at(LAPTOP), x2=at(LAPTOP), y1=60, y2=170)
         out += label(at(LAPTOP), 56, "a laptop's memory", "t soft", "middle")
         return svg(790, 206, out, self.sentence())
-
-    def text(self) -> str:
-        return self.sentence()
-
-
-def jacobian_size(n: int = 1000, m: int = 1000) -> Lesson:
-    """How much memory and how many backward passes the whole Jacobian takes, and how little vᵀJ.
-
-    n, m: numbers of inputs and outputs, 1 to 10,000,000. Returns a widget, or one sentence that says what is wrong.
-
-    >>> "4 TB in float32" in jacobian_size(10**6, 10**6).text()
-    True
-    """
-    try:
-        state = _Size(int(n), int(m))
-    except Exception as error:
-        return Sentence(f"jacobian_size cannot draw this: {error}")
-    sliders = []
-    for name, value in (("n inputs", state.n), ("m outputs", state.m)):
-        slider = ipywidgets.FloatLogSlider(value=value, base=10, min=0, max=7, step=0.5, description=name, readout_format=",.0f")
-        slider.layout.width, slider.style.description_width = "330px", "70px"
-        sliders.append(slider)
-    picture, words = ipywidgets.HTML(), ipywidgets.HTML()
-
-    def draw(_change=None) -> None:
-        state.change(*(round(slider.value) for slider in sliders))
-        picture.value, words.value = state.svg(), verdict(state.sentence())
-
-    for slider in sliders:
-        slider.observe(draw, names=["value"])
-    draw()
-    lesson = Lesson([picture, words, wrap(*sliders)], picture=state.svg, text=state.text)
-    lesson.sliders, lesson.state = sliders, state
-    lesson.add_class("mg-jacobian-size")
-    return lesson

@@ -315,7 +315,7 @@ class _Functions(Choice):
 
     def __init__(self, own: dict[str, Callable] | None):
         super().__init__({**(own or {}), **FUNCTIONS}, "function", "straight-through ReLU")
-        self.name = "f"
+        self.named("f")
 
     def accept(self, value: Any) -> Any:
         if isinstance(value, str) and value not in self.options:
