@@ -45,7 +45,7 @@ class Minigrad(Configurable):
 
 def value_card(x) -> Card:
     made = f"{x._op} of {', '.join(number(p.data) for p in x._prev)}" if x._op else "a leaf: nothing made it"
-    slopes = ", ".join("shut" if d is None else number(d) for d in x._local)
+    slopes = ", ".join("shut" if d is None else number(d) for d in x.slopes)
     return Card(
         f"Value {x.label}".strip(),
         Facts(("value", number(x.data)), ("gradient", number(x.grad)), ("made by", made), ("local slopes", slopes)),

@@ -35,7 +35,7 @@ class Raw:
 def at(rule: Rule, inputs: list[float]) -> tuple[float, list[float | None]]:
     """The value and the local derivatives there, by the engine."""
     out = rule.compute(*[Value(x) for x in inputs])
-    return out.data, list(out._local)
+    return out.data, list(out.slopes)
 
 
 def curve(rule: Rule, inputs: list[float]) -> str:

@@ -119,7 +119,7 @@ class Growth:
         moment = Moment(line)
         names = [(text, thing) for text, thing in walk(variables) if isinstance(thing, Value)]
         found = _behind([thing for _, thing in names])
-        for obj in sorted(found, key=lambda v: v._seq):  # parents were made first
+        for obj in sorted(found, key=lambda v: v.age):  # parents were made first
             if id(obj) not in self._ids:
                 if len(self.nodes) >= NODES:
                     raise TooLong(f"the graph has more than {NODES} nodes, too many to watch one by one. Show a shorter run.")

@@ -356,7 +356,7 @@ def _facts(right_root: Value) -> dict[int, tuple[float | None, list[tuple[Value,
     right_root.backward()
     facts = {}
     for node in order_of(right_root):
-        edges = [(p, d) for p, d in zip(node._prev, node._local, strict=True) if d is not None and not isinstance(p, Constant)]
+        edges = [(p, d) for p, d in zip(node.operands, node.slopes, strict=True) if d is not None and not isinstance(p, Constant)]
         facts[id(node)] = (None if isinstance(node, Constant) else node.grad, edges)
     return facts
 

@@ -71,7 +71,7 @@ def _three_ways() -> tuple[str, str]:
         out += _box(left, 236, 106, (f"{name} = {number(node.data)}", "fwd b"), (f"slope {number(node.grad)}", "bwd b"))
         if k:
             out += _arrow(left - 28, left - 2, 250) + _arrow(left, left - 26, 274, "back")
-            local = node._local[[p is chain[k - 1] for p in node._prev].index(True)]
+            local = node.slopes[[p is chain[k - 1] for p in node.operands].index(True)]
             out += label(left - 14, 304, f"× {number(local)}", "t bwd", "middle")
     words = (
         f"Three ways to the slope of (3x + 2)² at x = 1. By formula: 6(3x + 2) = {by_formula}. "
@@ -89,7 +89,7 @@ def _engine() -> tuple[str, str]:
         nodes = order_of(root)
         index = {id(n): i for i, n in enumerate(nodes)}
         root.grad = 1.0
-        for node in sorted(nodes, key=lambda n: n._seq, reverse=True):  # newest first, as the engine does it
+        for node in sorted(nodes, key=lambda n: n.age, reverse=True):  # newest first, as the engine does it
             if node._prev:
                 sent.append(index[id(node)])
             node._backward()

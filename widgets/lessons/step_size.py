@@ -65,7 +65,7 @@ def quotient(f: Callable, x: float, h: float) -> Quotient:
     y = f(leaf)
     if not isinstance(y, Value):
         raise TypeError(f"step_size needs a function that returns a Value made from its argument, but it returned {type(y).__name__}.")
-    if (made := y._seq - leaf._seq) > MOST:
+    if (made := y.age - leaf.age) > MOST:
         raise ValueError(f"one call makes {made:,} values, and the picture takes hundreds of calls: show a shorter function.")
     y.backward()
     if not (math.isfinite(y.data) and math.isfinite(leaf.grad)):

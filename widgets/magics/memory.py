@@ -92,7 +92,7 @@ def of_value(root: Value) -> Card:
     kinds: dict[str, list[int]] = {}
     for node in reached.values():
         weight = sys.getsizeof(node) + sum(sys.getsizeof(x) for x in (node.data, node.grad) if isinstance(x, float))
-        weight += sum(sys.getsizeof(x) for x in node._local if isinstance(x, float) and x != 1.0)
+        weight += sum(sys.getsizeof(x) for x in node.slopes if isinstance(x, float) and x != 1.0)
         kinds.setdefault(node._op or "leaf or constant", []).append(weight)
     rows: list[list[str | tuple[str, float]]]
     rows = [[op, (str(len(w)), len(w)), (size(sum(w)), sum(w))] for op, w in sorted(kinds.items(), key=lambda item: -sum(item[1]))]

@@ -132,7 +132,7 @@ def newest_result(names: Mapping[str, Any], among: set[str]) -> Any:
 
 def _age(thing) -> float:
     if isinstance(thing, Value):
-        return thing._seq if thing._op else -1
+        return thing.age if thing._op else -1
     if is_tensor(thing):
         return thing.edge[0].number if thing.edge is not None else -1
     return 0
