@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import numpy
 
+from minigrad.tracing.notation import with_nodes
 from minigrad.tracing.trace import Number, Trace
 
 AT_ONCE = 12  # a fold with more children than this folds them in turn
@@ -283,10 +284,16 @@ class Folded:
                 leaving.setdefault(owner[e["source"]].key, set()).add(e["source"])
         if whole["root"] in owner:
             leaving.setdefault(owner[whole["root"]].key, set()).add(whole["root"])
+
+        def leaf(i: int) -> list:
+            return ["name", nodes[i]["label"]] if i in owner else ["node", new[i]]
+
         shown: list[dict[str, Any]] = []
         for i, old in enumerate(kept):
             if old not in owner:
                 shown.append({**nodes[old], "id": i})
+                if "formula" in nodes[old]:
+                    shown[-1]["formula"] = with_nodes(nodes[old]["formula"], leaf)
                 continue
             fold, outs = owner[old], leaving.get(owner[old].key, set())
             if len(outs) == 1:
@@ -297,7 +304,7 @@ class Folded:
             needs = any(nodes[m]["requires_grad"] for m in fold.members)
             node: dict[str, Any] = dict(
                 id=i, kind="fold", op="", label=fold.name, named=False, expr=said, value=out["value"], grad=out["grad"],
-                requires_grad=needs, rule="", rule_latex="", saved=[], source=out["source"], scope=out["scope"],
+                requires_grad=needs, rule="", saved=[], source=out["source"], scope=out["scope"],
                 fold=fold.key, members=len(fold.members), outs=len(outs),
             )  # fmt: skip
             node |= {key: out[key] for key in ("array", "grad_array") if key in out}  # type: ignore[literal-required]
@@ -318,6 +325,8 @@ class Folded:
             first = edges[group[0]]
             edge: dict[str, Any] = {**first, "id": i, "source": source, "target": target}
             edge["carries_grad"] = any(edges[e]["carries_grad"] for e in group)
+            if "slope" in edge:
+                edge["slope"] = with_nodes(edge["slope"], leaf)
             if slot < 0:
                 edge["slot"] = 0
                 several = len({edges[e]["source"] for e in group}) > 1
@@ -325,7 +334,7 @@ class Folded:
                     edge["amount"] = True
                 if len(group) > 1 or "amount" in edge:
                     edge["local_text"] = ""
-                    for key in ("broadcast", "makes", "shut", "words"):
+                    for key in ("broadcast", "makes", "shut", "words", "slope"):
                         edge.pop(key, None)
             kept_edges.append(edge)
         whole_locals = numpy.array([[_f(e["local"]) for e in edges]])

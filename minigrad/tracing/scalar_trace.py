@@ -15,8 +15,11 @@ from ..core.errors import a_kind
 from ..scalar import Constant, Value, backward_order, checked_number, is_own_operation
 from ..words import listed, number
 from . import module_calls
-from .formulas import ATOM, PRODUCT, SUM, Rule, Text, exponent, latex, number_text, rule_for
+from .formulas import ATOM, Rule, exponent, rule_for
 from .naming import names_of, source_of, twin_label, walk
+from .notation import Text, formula, number_text
+from .notation import node as node_in
+from .notation import number as number_as_text
 from .schema import Edge, Node, Saved, Step, Trace
 from .text import differential, json_number
 
@@ -35,22 +38,27 @@ def trace_value(
     edges: list[Edge] = []
     nodes: list[Node] = []
     for i, parents in enumerate(graph.parents):
-        rule, out, of = graph.rules[i], texts[i], [texts[p] for p in parents]
-        expr = _expression(graph, i, of)
-        rules, saved = {}, []
+        rule, out, of = graph.rules[i], node_in(texts[i], i), [node_in(texts[p], p) for p in parents]
+        computes = _expression(graph, i, of)
+        expr = computes.text if computes else ""
+        rules: list[str] = []
+        saved: list[Saved] = []
         for slot, parent in enumerate(parents):
             local = graph.locals[i][slot]
             carries = graph.requires_grad[parent]
-            local_text = rule.write(rule.locals[slot], *of, out=out).text if rule else ""
+            slope = rule.write(rule.locals[slot], *of, out=out) if rule else None
+            local_text = slope.text if slope else ""
             edge = Edge(
                 id=len(edges), source=parent, target=i, slot=slot, local=json_number(local), local_text=local_text, carries_grad=carries
             )  # fmt: skip
+            if slope:
+                edge["slope"] = slope.tree
             if graph.shut[i][slot]:
                 edge["shut"] = True
             edges.append(edge)
             if carries and rule:
                 top, bottom = differential(expr), differential(texts[parent].text)
-                rules[f"{top}/{bottom} = {local_text}"] = rf"\frac{{d\,{latex(top[1:])}}}{{d\,{latex(bottom[1:])}}} = {latex(local_text)}"
+                rules.append(f"{top}/{bottom} = {local_text}")
                 if rule.saves[slot]:
                     saved.append(Saved(name=f"{differential(out.text)}/{bottom}", shape=[], dtype="float64", bytes=8))
         constant = graph.kinds[i] == "constant"
@@ -65,13 +73,14 @@ def trace_value(
                 value=json_number(graph.data[i]) or 0.0,
                 grad=json_number(grads[i]),
                 requires_grad=graph.requires_grad[i],
-                rule="; ".join(rules),
-                rule_latex=r",\quad ".join(rules.values()),
+                rule="; ".join(dict.fromkeys(rules)),
                 saved=saved,
                 source=sources[i],
                 scope=scopes[i][-1] if i in scopes else "",
             )
         )
+        if computes:
+            nodes[-1]["formula"] = computes.tree
         if i in scopes:
             nodes[-1]["inside"] = scopes[i]
     if title is None:
@@ -334,7 +343,7 @@ def _labels(graph: Recorded) -> tuple[list[Text], list[bool]]:
         if name:
             text = Text(twin_label(name, used, taken))
         elif graph.kinds[i] == "constant":
-            text = Text(number_text(graph.data[i]), ATOM if math.copysign(1.0, graph.data[i]) > 0 else SUM)
+            text = number_as_text(number_text(graph.data[i]))
         else:
             short = _short_expression(graph, i, texts) if graph.parents[i] else None
             if short is None or short.text in taken or short.text in used:
@@ -351,22 +360,22 @@ def _labels(graph: Recorded) -> tuple[list[Text], list[bool]]:
 
 
 def _short_expression(graph: Recorded, i: int, texts: list[Text]) -> Text | None:
-    rule, parents = graph.rules[i], [texts[p] for p in graph.parents[i]]
+    rule, parents = graph.rules[i], [node_in(texts[p], p) for p in graph.parents[i]]
     if rule is None:
         return None
     text = rule.write(rule.expr, *parents)
     if rule.name == "*" and graph.kinds[graph.parents[i][0]] == "constant" and re.match(r"[\d.]+$", parents[0].text):
         if parents[1].level == ATOM and re.match(r"[^\W\d]", parents[1].text):
-            text = Text(parents[0].text + parents[1].text, PRODUCT)  # 3x
+            text = formula("times", *parents)  # 3x
     return text if len(text.text) <= 10 else None
 
 
-def _expression(graph: Recorded, i: int, parents: list[Text]) -> str:
+def _expression(graph: Recorded, i: int, parents: list[Text]) -> Text | None:
     if not parents:
-        return ""
+        return None
     if rule := graph.rules[i]:
-        return rule.write(rule.expr, *parents).text
-    return f"{graph.ops[i] or 'unknown'}({', '.join(p.text for p in parents)})"
+        return rule.write(rule.expr, *parents)
+    return formula("call", graph.ops[i] or "unknown", *parents)
 
 
 # Where a number stops being one

@@ -75,10 +75,10 @@ class Node(TypedDict):
     grad: Number | None  # d root / d node in this pass (None: no gradient flows here). The learner's own .grad is not touched
     requires_grad: bool
     rule: str  # the local rule as text, e.g. "d(u²)/du = 2u"; "" for leaf and constant
-    rule_latex: str
     saved: list[Saved]
     source: Source | None
     scope: str  # module path such as "layers.0", "" outside modules
+    formula: NotRequired[list]  # `expr` as a tree, in which a parent is ["node", id]: see notation.py
     inside: NotRequired[list[str]]  # the module calls that it was made in, outermost first, each with a name of its own
     folded: NotRequired[bool]  # stands for what lies before it and is not shown
     # only for kind "fold": one card for many nodes (see widgets/fold.py)
@@ -105,6 +105,7 @@ class Edge(TypedDict):
     slot: int  # which argument of the target; a + a has two edges, slots 0 and 1
     local: Number | None  # d target / d source through this slot, at the recorded values
     local_text: str  # the same, as a formula in the labels: "3", "2u", "cos(q)"
+    slope: NotRequired[list]  # `local_text` as a tree; for arrays, what the rule makes of the arriving gradient ["name", "g"]
     carries_grad: bool  # False into a constant: no backward step uses it
     amount: NotRequired[bool]  # at a fold: `local` is not a factor but all that is sent
     shut: NotRequired[bool]  # True where a gate (relu below 0, the smaller of max) lets nothing through: it sends 0 even if inf arrives

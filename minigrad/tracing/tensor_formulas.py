@@ -12,9 +12,11 @@ import linecache
 import math
 import re
 import textwrap
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 
-from .formulas import ATOM, POWER, PRODUCT, Rule, Text, number_text, rule_for
+from .formulas import Rule, rule_for
+from .notation import ATOM, NoFormula, Text, Tree, formula, number, number_text, read, words
 
 _SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "neg": "neg", "maximum": "max", "minimum": "min"}
 _PRODUCTS = {"mm", "mv", "bmm", "matmul", "bmm_n"}
@@ -50,41 +52,41 @@ def expression(op, params: tuple | None, of: list[Text]) -> Text:
         if rule.name in ("*", "+") and numeric(of[1]) and not numeric(of[0]):  # 3 * x is recorded as x * 3
             of = of[::-1] if rule.name == "*" else of
             if rule.name == "*" and re.match(r"[^\W\d]\w*$", of[1].text) and of[0].level == ATOM:
-                return Text(of[0].text + of[1].text, PRODUCT)  # 3x
+                return formula("times", *of)  # 3x
         return rule.write(rule.expr, *of)
     if name == "pow" and len(of) == 2:
-        return Text(f"{of[0]:4}^{of[1]:4}", POWER)
+        return formula("^", *of)
     if name == "rsub" and len(of) == 2:
-        return Text(f"{of[1]} − {of[0]:2}", 1)
+        return formula("−", of[1], of[0])
     if name in _PRODUCTS and len(of) == 2:
-        return Text(f"{of[0]:2} @ {of[1]:3}", PRODUCT)
+        return formula("@", *of)
     if name in ("addmm", "addmv") and len(of) == 3 and params in ((1, 1), (1.0, 1.0), (), None):
-        return Text(f"{of[1]:2} @ {of[2]:3} + {of[0]:2}", 1)
+        return formula("+", formula("@", of[1], of[2]), of[0])
     if name in _TRANSPOSED and len(of) == 1:
-        return Text(f"{of[0]:4}ᵀ", ATOM)
+        return formula("T", of[0])
     if name == "select" and params is not None and len(params) == 2:
         dim, index = params
-        return Text(f"{of[0]:4}[{':, ' * dim}{index}]", ATOM)
+        return formula("[]", of[0], f"{':, ' * dim}{index}")
     if name == "slice" and params is not None and len(params) == 4:
         dim, start, stop, step = params
-        return Text(f"{of[0]:4}[{':, ' * dim}{start}:{stop}{'' if step in (1, None) else f':{step}'}]", ATOM)
+        return formula("[]", of[0], f"{':, ' * dim}{start}:{stop}{'' if step in (1, None) else f':{step}'}")
     if name == "to" and params:
-        return Text(f"{of[0]:4}.to({params[0]})", ATOM)
+        return formula("method", of[0], "to", words(str(params[0])))
     if name == "index":
-        return Text(f"{of[0]:4}[…]", ATOM)
+        return formula("[]", of[0], "…")
     if name == "as_strided":
-        return Text(f"view of {of[0]}", 1)
+        return formula("view", of[0])
     if name == "copy_slices":
-        return Text(f"{of[0]} with {of[1]} written in", 1)
-    given = [t.text for t in of]
+        return formula("written", *of)
+    given = list(of)
     if params is not None:
         for key, value in zip(op.params, params, strict=False):
             default = op.params[key]
             if key == "out":  # numpy's own
                 continue
             if default is inspect.Parameter.empty or repr(default) != repr(value):
-                given.append(f"{key}={_short(value)}")
-    return Text(f"{name}({', '.join(given)})", ATOM)
+                given.append(words(f"{key}={_short(value)}"))
+    return formula("call", name, *given)
 
 
 def _short(value) -> str:
@@ -95,11 +97,17 @@ def _short(value) -> str:
     return "…"
 
 
-def flow(op, rule, labels: dict[str, Text], shapes: dict[str, tuple], params: tuple | None) -> str:
-    """What a rule makes of the arriving gradient: "g × cos(x)". "" if its source does not say it in one expression."""
+def flow(op, rule, labels: Mapping[str, Text], shapes: Mapping[str, tuple], params: tuple | None) -> str:
+    """The text of `flow_formula`; "" if there is none."""
+    found = flow_formula(op, rule, labels, shapes, params)
+    return found.text if found else ""
+
+
+def flow_formula(op, rule, labels: Mapping[str, Text], shapes: Mapping[str, tuple], params: tuple | None) -> Text | None:
+    """What a rule makes of the arriving gradient: "g × cos(x)". None if its source does not say it in one short expression."""
     tree = _body(rule)
     if tree is None:
-        return ""
+        return None
     given = _parameters(rule)
     known = dict(zip(op.params, params, strict=False)) if params is not None else {}
     names: dict[str, Text] = {given[0]: Text("g")}
@@ -112,19 +120,29 @@ def flow(op, rule, labels: dict[str, Text], shapes: dict[str, tuple], params: tu
         elif name in known:
             values[name] = known[name]
     try:
-        text = _write(tree, names, values)
-    except _Unsaid:
-        return ""
-    return text.text if len(text.text) <= 90 else ""
+        text = read(tree, names, partial(_of_a_row, names, values))
+    except NoFormula:
+        return None
+    return text if len(text.text) <= 90 else None
+
+
+def without_g(tree: Tree) -> Tree | None:
+    """The factor of g in a rule that multiplies: "g × y" is y, "−g" is −1. None if the rule does something else."""
+    head, *parts = tree
+    if tree == ["name", "g"]:
+        return ["number", "1"]
+    if head == "neg" and (rest := without_g(parts[0])) is not None:
+        return ["number", "−1"] if rest == ["number", "1"] else ["neg", rest]
+    if head in ("×", "/") and (rest := without_g(parts[0])) is not None:
+        if head == "×" and rest in (["number", "1"], ["number", "−1"]):
+            return parts[1] if rest[1] == "1" else ["neg", parts[1]]
+        return [head, rest, parts[1]]
+    return None
 
 
 @cache
 def _parameters(rule) -> list[str]:
     return list(inspect.signature(rule).parameters)
-
-
-class _Unsaid(Exception):
-    """A piece of Python that is no formula."""
 
 
 @cache
@@ -149,17 +167,6 @@ def _body(rule) -> ast.expr | None:
         return None
 
 
-_OPERATORS = {
-    ast.Add: (" + ", 1, 1, 1),
-    ast.Sub: (" − ", 1, 1, 2),
-    ast.Mult: (" × ", 2, 2, 3),
-    ast.Div: (" / ", 2, 2, 3),
-    ast.MatMult: (" @ ", 2, 2, 3),
-    ast.BitOr: (" or ", 1, 1, 1),
-    ast.BitAnd: (" and ", 1, 1, 1),
-}
-_COMPARED = {ast.Gt: ">", ast.Lt: "<", ast.GtE: "≥", ast.LtE: "≤", ast.Eq: "=", ast.NotEq: "≠"}
-
 _BACKWARDS = {  # rows with a kernel: what it computes from the arriving gradient x and the saved y
     "softmax_slope": "y * (x - sum(x * y, dim))",
     "log_softmax_slope": "x - exp(y) * sum(x, dim)",
@@ -167,86 +174,59 @@ _BACKWARDS = {  # rows with a kernel: what it computes from the arriving gradien
 }
 
 
-def _write(e: ast.expr, names: dict[str, Text], values: dict) -> Text:
-    """A Python expression as a formula."""
+def _of_a_row(names: Mapping[str, Text], values: dict, e: ast.expr, inner: Callable[[ast.expr], Text]) -> Text | None:
+    """What rows write in a way of their own: parameters whose value is known, shapes, and functions whose name says little."""
+    match e:
+        case ast.Name(name) if name in values:
+            value = values[name]
+            return number(_short(value)) if isinstance(value, (int, float)) and not isinstance(value, bool) else words(_short(value))
+        case ast.BinOp(ast.Name(name), ast.Sub(), ast.Constant(less)) if isinstance(values.get(name), (int, float)):
+            return number(_short(values[name] - less))
+        case ast.IfExp(ast.Compare(ast.Name(name), [ast.Eq()], [ast.Constant(value)]), body, orelse) if name in values:
+            return inner(body if values[name] == value else orelse)
+        case ast.IfExp():
+            raise NoFormula
+        case ast.Call(ast.Name(name), args, []):
+            return _call_of_a_row(name.rstrip("_"), args, names, values, inner)
+        case ast.Call(ast.Attribute(of, "permute" | "sum" as name), args, []):
+            return formula("method", inner(of), name, *map(inner, args))
+    return None
 
-    def write(x):
-        return _write(x, names, values)
 
-    if isinstance(e, ast.Name):
-        if e.id in values:
-            return Text(_short(values[e.id]))
-        return names.get(e.id) or Text(e.id.strip("_").lower().replace("_", " ") if e.id.isupper() else e.id)
-    if isinstance(e, ast.Constant):
-        return Text(number_text(e.value) if isinstance(e.value, (int, float)) and not isinstance(e.value, bool) else str(e.value))
-    if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.USub):
-        return Text(f"−{write(e.operand):3}", 2)
-    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Pow):
-        return Text(f"{write(e.left):4}^{write(e.right):4}", POWER)
-    if isinstance(e, ast.BinOp) and type(e.op) in _OPERATORS:
-        if isinstance(e.left, ast.Name) and isinstance(e.right, ast.Constant) and isinstance(values.get(e.left.id), (int, float)):
-            if isinstance(e.op, ast.Sub):
-                return Text(_short(values[e.left.id] - e.right.value))
-        sign, level, left, right = _OPERATORS[type(e.op)]
-        return Text(f"{write(e.left):{left}}{sign}{write(e.right):{right}}", level)
-    if isinstance(e, ast.IfExp):
-        test = e.test
-        if (
-            isinstance(test, ast.Compare)
-            and isinstance(test.left, ast.Name)
-            and test.left.id in values
-            and isinstance(test.comparators[0], ast.Constant)
-        ):
-            if isinstance(test.ops[0], ast.Eq):
-                return write(e.body if values[test.left.id] == test.comparators[0].value else e.orelse)
-        raise _Unsaid
-    if isinstance(e, ast.Compare) and len(e.ops) == 1 and type(e.ops[0]) in _COMPARED:
-        return Text(f"{write(e.left)} {_COMPARED[type(e.ops[0])]} {write(e.comparators[0])}", 1)
-    if isinstance(e, ast.Call) and isinstance(e.func, ast.Name) and not e.keywords:
-        name, args = e.func.id.rstrip("_"), e.args
-        if name in _TRANSPOSED and len(args) == 1:
-            return Text(f"{write(args[0]):4}ᵀ")
-        if name in _PRODUCTS and len(args) == 2:
-            return Text(f"{write(args[0]):2} @ {write(args[1]):3}", PRODUCT)
-        if name == "pow_number" and len(args) == 2:
-            n = write(args[1])
-            return Text(
-                f"{write(args[0]):4}" + ("" if n.text == "1" else "²" if n.text == "2" else "³" if n.text == "3" else f"^{n:4}"), POWER
-            )
-        if name == "size_of" and isinstance(args[0], ast.Name) and args[0].id in values:
-            shape = values[args[0].id]
-            over = args[1] if len(args) > 1 else None
-            if over is None:
-                return Text(str(math.prod(shape)))
-            dims = values.get(over.id) if isinstance(over, ast.Name) else None
-            dims = (dims,) if isinstance(dims, int) else dims
-            if dims is None:
-                raise _Unsaid
-            return Text(str(math.prod(shape[d] for d in dims)))
-        if name in ("expand", "spread"):
-            return Text(f"{write(args[0])} spread over {write(args[1])}", 1)
-        if name == "reshape":
-            return Text(f"{write(args[0]):4} in {write(args[1])}", 1)
-        if name in ("embed", "_place", "index_backward"):
-            return Text(f"{write(args[0]):4} put back into zeros", 1)
-        if name == "tanh_slope":
-            return Text(f"{write(args[0]):2} × (1 − {write(args[1]):4}²)", PRODUCT)
-        if name == "sigmoid_slope":
-            return Text(f"{write(args[0]):2} × {write(args[1]):3} × (1 − {write(args[1]):2})", PRODUCT)
-        if name in _BACKWARDS and len(args) >= 2:
-            given = dict(zip(("x", "y", "dim"), [write(a) for a in args], strict=False))
-            return _write(ast.parse(_BACKWARDS[name], mode="eval").body, {**names, **given}, {})
-        if name == "relu_slope":
-            return Text(f"{write(args[0])} where {write(args[1])} > 0, else 0", 1)
-        if any(isinstance(a, ast.Starred) for a in args):
-            raise _Unsaid
-        return Text(f"{name.strip('_')}({', '.join(write(a).text for a in args)})")
-    if isinstance(e, ast.Call) and isinstance(e.func, ast.Attribute) and e.func.attr in ("permute", "sum") and not e.keywords:
-        return Text(f"{write(e.func.value):4}.{e.func.attr}({', '.join(write(a).text for a in e.args)})")
-    if isinstance(e, ast.Subscript):
-        return Text(f"{write(e.value):4}[…]")
-    if isinstance(e, ast.Attribute):
-        return Text(f"{write(e.value):4}.{e.attr}")
-    if isinstance(e, ast.Tuple):
-        return Text(f"({', '.join(write(x).text for x in e.elts)})")
-    raise _Unsaid
+def _call_of_a_row(name: str, args: list[ast.expr], names, values: dict, inner: Callable[[ast.expr], Text]) -> Text | None:
+    match name, args:
+        case _, [x] if name in _TRANSPOSED:
+            return formula("T", inner(x))
+        case _, [x, y] if name in _PRODUCTS:
+            return formula("@", inner(x), inner(y))
+        case "pow_number", [x, y]:
+            n = inner(y)
+            return inner(x) if n.text == "1" else formula("^", inner(x), n)
+        case "size_of", [ast.Name(of), *over] if of in values:
+            return number(str(_size(values[of], over, values)))
+        case "expand" | "spread", [x, over, *_]:
+            return formula("spread", inner(x), inner(over))
+        case "reshape", [x, shape, *_]:
+            return formula("in", inner(x), inner(shape))
+        case "embed" | "_place" | "index_backward", [x, *_]:
+            return formula("zeros", inner(x))
+        case "tanh_slope", [x, y, *_]:
+            return formula("×", inner(x), formula("−", number("1"), formula("^", inner(y), number("2"))))
+        case "sigmoid_slope", [x, y, *_]:
+            return formula("×", formula("×", inner(x), inner(y)), formula("−", number("1"), inner(y)))
+        case "relu_slope", [x, y, *_]:
+            return formula("where", inner(x), inner(y))
+        case _, [_, _, *_] if name in _BACKWARDS:
+            given = dict(zip(("x", "y", "dim"), map(inner, args), strict=False))
+            return read(ast.parse(_BACKWARDS[name], mode="eval").body, {**names, **given}, partial(_of_a_row, names, {}))
+    return None
+
+
+def _size(shape: tuple, over: list[ast.expr], values: dict) -> int:
+    """How many numbers a shape has, or some of its dimensions."""
+    if not over:
+        return math.prod(shape)
+    dims = values.get(over[0].id) if isinstance(over[0], ast.Name) else None
+    if dims is None:
+        raise NoFormula
+    return math.prod(shape[d] for d in ((dims,) if isinstance(dims, int) else dims))

@@ -24,8 +24,10 @@ from ..ops.shape import copy_slices
 from ..words import listed
 from . import module_calls
 from .formula_words import said
-from .formulas import ATOM, SUM, Text, latex, number_text
 from .naming import source_of, twin_label, walk
+from .notation import Text, formula, number_text, write
+from .notation import node as node_in
+from .notation import number as number_as_text
 from .recording import (
     TRACED,
     Graph,
@@ -44,7 +46,7 @@ from .recording import (
     values_of,
 )
 from .schema import Edge, Node, Saved, Step, Trace
-from .tensor_formulas import expression, flow, friendly
+from .tensor_formulas import expression, flow_formula, friendly, without_g
 from .text import differential, json_number
 
 NOT_KEPT = "not kept"
@@ -132,35 +134,33 @@ class Recording:
             return None
         return Sweeper(self, program, leaves)
 
-    def _labels(self) -> tuple[list[Text], list[bool], list[str]]:
+    def _labels(self) -> tuple[list[Text], list[bool], list[Text | None]]:
         items = self.graph.items
         taken, used = {i.name for i in items if i.name}, set[str]()
         texts: list[Text] = []
         named: list[bool] = []
-        exprs: list[str] = []
+        exprs: list[Text | None] = []
         made_up = 0
         gradient_of = {}
         if self.layers:
             for leaf, g in zip(self.layers.leaves, self.layers.gradients, strict=True):
                 gradient_of[edge_of(g)] = leaf
         for item in items:
-            text, expr = None, ""
+            text = expr = None
             if item.kind == "operation":
-                expr = self._expression(item, texts).text
+                expr = self._expression(item, texts)
             if item.name:
                 text = Text(twin_label(item.name, used, taken))
             elif item.kind == "leaf" and item.path:
                 text = Text(twin_label(item.path, used, taken))
             elif item.kind == "constant" and item.array is not None:
-                negative = item.array.dtype.kind in "fiu" and float(item.array.ravel()[0]) < 0
-                text = Text(_number(item.array), SUM if negative else ATOM)
+                text = number_as_text(_number(item.array))
             elif (item.node, item.number) in gradient_of:
                 leaf = gradient_of[item.node, item.number]
                 by = next(t.text for x, t in zip(items, texts, strict=False) if x.live is leaf)
                 text = Text(twin_label(f"{differential(texts[self.graph.root].text)}/{differential(by)}", used, taken))
             elif item.kind == "operation":
-                text = self._expression(item, texts)
-                text = text if len(text.text) <= 10 else None
+                text = expr if expr and len(expr.text) <= 10 else None
             if text is None or (item.kind != "constant" and text.text in used | (set() if item.name else taken)):
                 made_up += 1
                 while f"v{made_up}" in taken | used:
@@ -174,13 +174,13 @@ class Recording:
         return texts, named, exprs
 
     def _expression(self, item: Item, texts: list[Text]) -> Text:
-        of = [texts[p] for p in item.parents]
+        of = [node_in(texts[p], p) for p in item.parents]
         if item.op is None:
-            return Text(f"{kind_of(item).removesuffix('Backward')}({', '.join(t.text for t in of)})")
+            return formula("call", kind_of(item).removesuffix("Backward"), *of)
         parent = self.graph.items[item.parents[0]] if item.parents else None
         if parent is not None and parent.node is item.node and parent.number < 0:
             outputs = item.op.outputs
-            return Text(f"{of[0]:4}[{item.number}]" if outputs is ... else f"{of[0]:4}.{outputs[item.number]}")
+            return formula("[]", of[0], str(item.number)) if outputs is ... else formula(".", of[0], str(outputs[item.number]))
         return expression(item.op, parameters(item.node), of)
 
     def trace(self, title=None, cell_name=None, later: bool = False) -> Trace:
@@ -207,18 +207,20 @@ class Recording:
         for i, item in enumerate(items):
             value = self.values[i]
             grad = self.ran.grads[i] if self.ran else None
-            rules, tex = self._rules(i, texts, exprs, edges)
+            computes = exprs[i]
             node = Node(
                 id=i, kind=cast(Any, item.kind), op=kind_of(item), label=texts[i].text, named=named[i],
-                expr=exprs[i] or ("" if item.kind != "constant" else "constant" if item.array is None else texts[i].text),
+                expr=computes.text if computes else "" if item.kind != "constant" else "constant" if item.array is None else texts[i].text,
                 value=_value(value), grad=None if grad is None else json_number(float(grad.ravel()[0])) if grad.size == 1 else None,
-                requires_grad=self._requires(item), rule=rules, rule_latex=tex,
+                requires_grad=self._requires(item), rule=self._rules(i, texts, exprs, edges),
                 saved=_saved(item) if item.number >= 0 and item.kind == "operation" else [],
                 source=sources[i], scope=scopes[i],
             )  # fmt: skip
             if item.shape is not None:
                 node["shape"], node["dtype"] = list(item.shape), from_numpy_dtype(cast(np.dtype, item.dtype)).name
             node["array"], node["grad_array"] = arrays.add(value, ("value", i)), arrays.add(grad, ("grad", i))
+            if computes:
+                node["formula"] = computes.tree
             if item.op is not None:
                 node["function"] = friendly(item.op)
             if i in inside:
@@ -255,10 +257,14 @@ class Recording:
         inner = item.node is source.node and source.number < 0
         node = self._node(target)
         local, text = None, ""
+        slope: Text | None = None
         if carries and item.op is not None and not inner:
-            text = self._flow(target, slot, texts)
+            slope = self._flow(target, slot, texts)
             if size_of(item) == 1 and size_of(source) == 1:
-                local, text = local_of(node, slot) if node is not None else None, _factor(text)
+                local = local_of(node, slot) if node is not None else None
+                if slope and (factor := without_g(slope.tree)) is not None:
+                    slope = write(factor, texts.__getitem__)
+            text = slope.text if slope else ""
         elif carries and not inner and _own_rule(item):
             text = f"{_own_rule(item)}.backward(g)"
         edge = Edge(
@@ -270,6 +276,8 @@ class Recording:
             local_text=text,
             carries_grad=carries,
         )
+        if slope:
+            edge["slope"] = slope.tree
         wide, narrow = item.shape, source.shape
         if source.kind != "constant" and item.op is not None and not inner and wide is not None and narrow is not None and narrow != wide:
             if item.op.kind == ELEMENTWISE or item.op.name == "expand":
@@ -287,19 +295,17 @@ class Recording:
             return None if isinstance(self.tensors[i], tuple) else (edge_of(self.tensors[i]) or (None,))[0]
         return self.graph.items[i].node
 
-    def _flow(self, target: int, slot: int, texts: list[Text]) -> str:
+    def _flow(self, target: int, slot: int, texts: list[Text]) -> Text | None:
         item = self.graph.items[target]
         op = item.op
-        if op.many:
-            return ""
-        rule = op.rules[op.inputs[slot]]
+        rule = None if op.many else op.rules[op.inputs[slot]]
         if rule is None:
-            return ""
-        labels = {name: texts[p] for name, p in zip(op.inputs, item.parents, strict=False)}
+            return None
+        labels = {name: node_in(texts[p], p) for name, p in zip(op.inputs, item.parents, strict=False)}
         if op.outputs is not ...:
-            labels.update({name: texts[target] if target < len(texts) else Text("out") for name in op.outputs})
+            labels.update({name: node_in(texts[target], target) for name in op.outputs})
         shapes = {name: self.graph.items[p].shape for name, p in zip(op.inputs, item.parents, strict=False)}
-        return flow(op, rule, labels, cast(dict[str, tuple], shapes), parameters(item.node))
+        return flow_formula(op, rule, labels, cast(dict[str, tuple], shapes), parameters(item.node))
 
     def _words(self, target: int, slot: int, text: str, texts: list[Text]) -> str:
         """The rule in words where its formula (`text`) says little or nothing; else ""."""
@@ -313,25 +319,18 @@ class Recording:
         words = said(op.name, op.inputs[slot], text, labels)
         return "" if words == text else words
 
-    def _rules(self, i: int, texts, exprs, edges) -> tuple[str, str]:
-        item, lines, tex = self.graph.items[i], {}, []
+    def _rules(self, i: int, texts: list[Text], exprs: list[Text | None], edges: list[Edge]) -> str:
+        item, lines = self.graph.items[i], []
         for slot, parent in enumerate(item.parents):
             edge = edges[self.edge_at[i, slot]]
             if not edge["carries_grad"] or not edge["local_text"]:
                 continue
             to = texts[parent].text
-            if _own_rule(item):
-                name, _, g = edge["local_text"].partition("(")
-                lines[f"to {to}: {edge['local_text']}"] = rf"\bar{{{latex(to)}}} \mathrel{{+}}= \mathrm{{{name}}}({g}"
-            elif size_of(item) == 1 and size_of(self.graph.items[parent]) == 1:
-                top, bottom = differential(exprs[i] or texts[i].text), differential(to)
-                lines[f"{top}/{bottom} = {edge['local_text']}"] = (
-                    rf"\frac{{d\,{latex(top[1:])}}}{{d\,{latex(bottom[1:])}}} = {latex(edge['local_text'])}"
-                )
+            if size_of(item) == 1 and size_of(self.graph.items[parent]) == 1 and not _own_rule(item):
+                lines.append(f"{differential((exprs[i] or texts[i]).text)}/{differential(to)} = {edge['local_text']}")
             else:
-                lines[f"to {to}: {edge['local_text']}"] = rf"\bar{{{latex(to)}}} \mathrel{{+}}= {latex(edge['local_text'])}"
-        tex = list(lines.values())
-        return "; ".join(lines), r",\quad ".join(tex)
+                lines.append(f"to {to}: {edge['local_text']}")
+        return "; ".join(dict.fromkeys(lines))
 
     def _scopes(self) -> tuple[list[str], dict[int, list[str]]]:
         """For each item the innermost module whose call made it (for a parameter, whose it is), and the names of all calls around it.
@@ -652,21 +651,6 @@ def _value(array: np.ndarray | None):
     if array.size == 1 and array.dtype.kind != "c":
         return json_number(float(array.ravel()[0]))
     return f"{tuple(array.shape)} {from_numpy_dtype(array.dtype).name}"
-
-
-def _factor(text: str) -> str:
-    """The local derivative in a rule that multiplies: "g × y" is y, "−g" is −1."""
-    if text in ("g", "−g"):
-        return text.replace("g", "1")
-    for sign in ("", "−"):
-        if text.startswith(f"{sign}g × "):
-            rest = text[len(sign) + 4 :]
-            if not sign and rest.startswith("(") and rest.endswith(")") and rest.count("(") == 1:
-                rest = rest[1:-1]
-            return sign + rest
-        if text.startswith(f"{sign}g / "):
-            return f"{sign}1 / {text[len(sign) + 4 :]}"
-    return text
 
 
 def _in_words(text: str) -> str:

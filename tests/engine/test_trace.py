@@ -222,8 +222,6 @@ def test_local_formulas_are_true():
             if ", else" in text:
                 text = "(" + text.replace(", else", " else") + ")"
             assert eval(text, {**scope, "__builtins__": {}}) == pytest.approx(e["local"], rel=1e-12), (t["nodes"][-1]["expr"], text)
-        for rule in filter(None, [t["nodes"][-1]["rule_latex"]]):
-            assert rule.count("{") == rule.count("}") and not set(rule) & set("−×²∂")
 
 
 def _powers(text: str) -> str:

@@ -565,7 +565,7 @@ def test_a_custom_function_says_what_it_is():
     t = trace(z, {"x": x, "scale": scale, "y": y, "z": z})
     made = node(t, "y")
     assert made["expr"] == "Round(x, scale)" and made["source"]["text"].startswith("y = Round.apply") and made["value"] == 5.0
-    assert made["rule"] == "to x: Round.backward(g)" and "Round.backward" in made["rule_latex"]
+    assert made["rule"] == "to x: Round.backward(g)"
     assert [(kept["name"], kept["bytes"], kept["stale"]) for kept in made["saved"]] == [("saved_tensors[0]", 4, False)]
     (said,) = [r["sentence"] for r in replay_steps(t) if "RoundBackward sends" in r["sentence"]]
     assert "sends 6 to x" in said and "what Round.backward makes of the 3 that arrived from z" in said, said

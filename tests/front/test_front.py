@@ -55,7 +55,7 @@ def rules() -> list[str]:
                 outputs = () if op.outputs is ... else op.outputs
                 labels = {k: Text(k) for k in (*op.inputs, *outputs)}
                 found.append(flow(op, rule, labels, {k: (2, 3) for k in op.inputs}, None))
-    local = [t.format(a=Text("a"), b=Text("b"), out=Text("y")) for rule in RULES.values() for t in rule.locals]
+    local = [rule.write(t, Text("a"), Text("b"), out=Text("y")).text for rule in RULES.values() for t in rule.locals]
     return [text for text in found if text] + local
 
 

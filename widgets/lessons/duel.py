@@ -42,7 +42,7 @@ def as_trace(r: Recording) -> Trace:
         kind: Literal["leaf", "constant", "operation"] = "operation" if n.parents else "constant" if n.constant else "leaf"
         node = Node(
             id=n.id, kind=kind, op=n.op, label=n.label, named=True, expr=expression(r, n.id), value=0.0, grad=None,
-            requires_grad=not n.constant, rule="", rule_latex="", saved=[], source=None, scope="",
+            requires_grad=not n.constant, rule="", saved=[], source=None, scope="",
         )  # fmt: skip
         nodes.append(node)
         for slot, p in enumerate(n.parents):

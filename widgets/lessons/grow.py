@@ -167,7 +167,7 @@ class Growth:
         for n in self.nodes:
             nodes.append(Node(
                 id=n.id, kind=n.kind, op=n.obj._op, label=n.label, named=True, expr="" if n.expr == n.label else n.expr, value=0.0,
-                grad=None, requires_grad=True, rule="", rule_latex="", saved=[], source=None, scope="",
+                grad=None, requires_grad=True, rule="", saved=[], source=None, scope="",
             ))  # fmt: skip
             for slot, p in enumerate(n.parents):
                 edges.append(Edge(id=len(edges), source=p, target=n.id, slot=slot, local=None, local_text="", carries_grad=False))

@@ -82,7 +82,7 @@ class Walk:
         nodes = [
             Node(
                 id=i, kind="constant" if text == "None" else "operation", op="", label=text + "  ", named=True, value=0.0, grad=None,
-                expr="", requires_grad=True, rule="", rule_latex="", saved=[], source=None, scope="",
+                expr="", requires_grad=True, rule="", saved=[], source=None, scope="",
             )
             for i, text in enumerate(cards)
         ]  # fmt: skip
