@@ -5,14 +5,15 @@ does not: tests of minigrad's own rows (tests/engine/test_rows.py).
 """
 
 import itertools
+import math
 import warnings
 
 import numpy as np
 
 from ..core import errors
 from ..core.constants import zeros_like
-from ..core.grad_mode import enable_grad, no_grad
-from ..core.variable import Variable, wrap
+from ..core.grad_mode import enable_grad
+from ..core.variable import Size, Variable, wrap
 from . import forward_ad
 from .backward import grad
 from .function import Function
@@ -141,28 +142,38 @@ def _differentiable(result):
 
 
 def _numerical(func, inputs, diff, eps, only_differentiable):
-    """numerical[i][j]: the Jacobian of output j by checked input i, (input numbers, output numbers), by central differences."""
-    places = [j for j, o in enumerate(_as_tuple(func(*inputs))) if isinstance(o, Variable) and (_checked(o) or not only_differentiable)]
+    """numerical[i][j]: the Jacobian of output j by checked input i, (input numbers, output numbers), by central differences.
 
-    def run(position, x):
-        with no_grad():
-            changed = [wrap(x) if i == position else v.detach() if isinstance(v, Variable) else v for i, v in enumerate(inputs)]
-            outs = _as_tuple(func(*changed))
-        return [np.array(outs[j].array, np.float64).reshape(-1) for j in places]
+    The inputs themselves are moved, number by number, and moved back: the function may also reach them by other ways, and may record.
+    """
+    first = _as_tuple(func(*inputs))
+    places = [j for j, o in enumerate(first) if isinstance(o, Variable) and (_checked(o) or not only_differentiable)]
+    shapes = [first[j].array.shape for j in places]
+
+    def run(index):
+        outs = [_as_tuple(func(*inputs))[j] for j in places]
+        for out, shape in zip(outs, shapes, strict=True):
+            if out.array.shape != shape:
+                raise AssertionError(
+                    f"Expected `func` to return outputs with the same shape when inputs are perturbed on index {index} by {eps}, but got: "
+                    f"shapes {Size(shape)} and {out.shape}."
+                )
+        return [np.array(out.array, np.float64).reshape(-1) for out in outs]
 
     rows = []
     for i in diff:
-        base = inputs[i].array
+        array = inputs[i].array
         columns = []
-        for k in range(base.size):
-            sides = []
-            for sign in (1, -1):
-                moved = np.array(base)
-                moved.reshape(-1)[k] += sign * eps
-                sides.append(run(i, moved))
+        for index in np.ndindex(array.shape):
+            before, sides = array[index], []
+            try:
+                for sign in (1, -1):
+                    array[index] = before + sign * eps
+                    sides.append(run(index))
+            finally:
+                array[index] = before
             columns.append([(up - down) / (2 * eps) for up, down in zip(*sides, strict=True)])
-        sizes = [o.size for o in run(i, np.array(base))]
-        rows.append([np.array([c[j] for c in columns]).reshape(base.size, n) for j, n in enumerate(sizes)])
+        rows.append([np.array([c[j] for c in columns]).reshape(array.size, math.prod(n)) for j, n in enumerate(shapes)])
     return rows
 
 
