@@ -4,8 +4,11 @@ What lives here: a zip file with one JSON document that describes the structure,
 or a function to call, so loading a stranger's file gives data or an error, never behaviour. What does not: whole modules (save their
 state_dict) and PyTorch's own .pt files, which are pickles.
 
-    structure.json    {"minigrad": 1, "data": ...} where each value is {"kind": ..., ...}; plain JSON values stand for themselves
+    structure.json    {"minigrad": 2, "data": ...} where each value is {"kind": ..., ...}; plain JSON values stand for themselves
     arrays/0.npy ...  numpy's format, read with allow_pickle=False
+
+A tensor names its array and, if it is not all of it, its place there, so tensors that share memory share it again after loading. Version
+1 of the format had no places.
 """
 
 import io
@@ -14,24 +17,25 @@ import math
 import zipfile
 from collections import OrderedDict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .core import dtypes, errors
+from .core.storage import array_at, place_of
 from .core.variable import Size
 from .nn.module import Module
 from .nn.parameter import Parameter
 from .tensors.tensor import Tensor
 
-VERSION = 1
+VERSION = 2
 _STAMP = (1980, 1, 1, 0, 0, 0)  # the same data gives the same bytes
 
 
 def save(obj: Any, f: Any, *args: Any, **kwargs: Any) -> None:
     """Write tensors, parameters, numbers, strings, None and lists, tuples and dicts of them to a path or a binary file.
 
-    Tensors that share all of their storage share it again after loading. Raises TypeError for anything else, saying where it is.
+    Tensors that share their storage share it again after loading. Raises TypeError for anything else, saying where it is.
 
     >>> import io, minigrad as torch
     >>> file = io.BytesIO()
@@ -40,17 +44,23 @@ def save(obj: Any, f: Any, *args: Any, **kwargs: Any) -> None:
     >>> torch.load(file)
     {'w': tensor([1., 1.]), 'epoch': 3}
     """
-    arrays: list[np.ndarray] = []
-    structure = {"minigrad": VERSION, "data": _encode(obj, arrays, {}, "obj")}
+    saved = _Saved([], {}, {})
+    structure = {"minigrad": VERSION, "data": _encode(obj, saved, "obj")}
     with zipfile.ZipFile(f, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(zipfile.ZipInfo("structure.json", _STAMP), json.dumps(structure, allow_nan=False))
-        for i, array in enumerate(arrays):
+        for i, array in enumerate(saved.arrays):
             data = io.BytesIO()
             np.save(data, array, allow_pickle=False)
             archive.writestr(zipfile.ZipInfo(f"arrays/{i}.npy", _STAMP), data.getvalue())
 
 
-def _encode(x: Any, arrays: list[np.ndarray], places: dict[int, int], where: str) -> Any:
+class _Saved(NamedTuple):
+    arrays: list[np.ndarray]  # keeps them alive, so that their ids stay their own
+    numbers: dict[int, int]  # id of an array: its position
+    tensors: dict[int, int]  # id of a tensor: the how manyth it was
+
+
+def _encode(x: Any, saved: _Saved, where: str) -> Any:
     if x is None or type(x) in (bool, int, str):
         return x
     if type(x) is float:
@@ -59,29 +69,35 @@ def _encode(x: Any, arrays: list[np.ndarray], places: dict[int, int], where: str
         array = x.array if isinstance(x, Tensor) else x
         if array.dtype.kind not in "fiub":
             raise TypeError(f"save(): {where} is an array of {array.dtype}; only numbers and bools can be saved.")
-        if id(array) not in places:
-            places[id(array)] = len(arrays)
-            arrays.append(array)  # the list keeps it alive, so its id stays its own
+        if id(x) in saved.tensors:
+            return {"kind": "same", "tensor": saved.tensors[id(x)]}
+        owner, offset, strides = place_of(array) if isinstance(x, Tensor) else (array, 0, None)
+        if id(owner) not in saved.numbers:
+            saved.numbers[id(owner)] = len(saved.arrays)
+            saved.arrays.append(owner)
         kind = "Parameter" if isinstance(x, Parameter) else "Tensor" if isinstance(x, Tensor) else "ndarray"
-        found = {"kind": kind, "array": places[id(array)]}
+        found = {"kind": kind, "array": saved.numbers[id(owner)]}
+        if owner is not array:
+            found["place"] = [offset, array.shape, strides]
         if isinstance(x, Tensor):
-            found["requires_grad"] = x.requires_grad and x.is_leaf
+            saved.tensors[id(x)] = len(saved.tensors)
+            found["requires_grad"] = x.requires_grad
         return found
     if isinstance(x, np.generic):
-        return _encode(x.item(), arrays, places, where)
+        return _encode(x.item(), saved, where)
     if isinstance(x, Size):
         return {"kind": "Size", "items": list(x)}
     if isinstance(x, dtypes.dtype):
         return {"kind": "dtype", "name": x.name}
     if type(x) in (list, tuple):
-        items = [_encode(v, arrays, places, f"{where}[{i}]") for i, v in enumerate(x)]
+        items = [_encode(v, saved, f"{where}[{i}]") for i, v in enumerate(x)]
         return items if type(x) is list else {"kind": "tuple", "items": items}
     if isinstance(x, dict):
         items = []
         for key, value in x.items():
             if not isinstance(key, (str, int, float, bool, tuple, type(None))):
                 raise TypeError(f"save(): {where} has a key of type {type(key).__name__}; keys are strings, numbers or tuples of them.")
-            items.append([_encode(key, arrays, places, f"a key of {where}"), _encode(value, arrays, places, f"{where}[{key!r}]")])
+            items.append([_encode(key, saved, f"a key of {where}"), _encode(value, saved, f"{where}[{key!r}]")])
         return {"kind": "OrderedDict" if isinstance(x, OrderedDict) else "dict", "items": items}
     hint = "x.state_dict()" if isinstance(x, Module) or hasattr(x, "state_dict") else "tensors, numbers, strings, lists and dicts"
     raise TypeError(
@@ -108,7 +124,7 @@ def load(f: Any, map_location: Any = None, *args: Any, weights_only: bool = True
         if "structure.json" not in archive.namelist():
             raise ValueError(_not_ours(f))
         structure = json.loads(archive.read("structure.json"))
-        if not isinstance(structure, dict) or structure.get("minigrad") != VERSION:
+        if not isinstance(structure, dict) or structure.get("minigrad") not in (1, VERSION):
             raise ValueError(f"{f} was written by another version of minigrad ({structure.get('minigrad')!r}; this one reads {VERSION}).")
         arrays: dict[int, np.ndarray] = {}
 
@@ -119,7 +135,7 @@ def load(f: Any, map_location: Any = None, *args: Any, weights_only: bool = True
                     raise ValueError(f"{f} is damaged: array {i} holds {arrays[i].dtype}.")
             return arrays[i]
 
-        return _decode(structure["data"], array)
+        return _decode(structure["data"], array, [])
 
 
 def _not_ours(f: Any) -> str:
@@ -131,28 +147,35 @@ def _not_ours(f: Any) -> str:
     )
 
 
-def _decode(x: Any, array: Any) -> Any:
+def _decode(x: Any, array: Any, tensors: list[Tensor]) -> Any:
     if isinstance(x, list):
-        return [_decode(v, array) for v in x]
+        return [_decode(v, array, tensors) for v in x]
     if not isinstance(x, dict):
         return x
     match x["kind"]:
-        case "Tensor":
-            out = Tensor._wrap(array(x["array"]))
-            return out.requires_grad_() if x["requires_grad"] else out
-        case "Parameter":
-            return Parameter(Tensor._wrap(array(x["array"])), x["requires_grad"])
+        case "Tensor" | "Parameter":
+            numbers = array(x["array"])
+            out = Tensor._wrap(array_at(numbers, *x["place"]) if "place" in x else numbers)
+            out.version = [1]  # as PyTorch's
+            if x["kind"] == "Parameter":
+                out = Parameter(out, x["requires_grad"])
+            elif x["requires_grad"]:
+                out.requires_grad_()
+            tensors.append(out)
+            return out
+        case "same":
+            return tensors[x["tensor"]]
         case "ndarray":
             return array(x["array"])
         case "float":
             return float(x["value"])
         case "tuple":
-            return tuple([_decode(v, array) for v in x["items"]])
+            return tuple([_decode(v, array, tensors) for v in x["items"]])
         case "Size":
             return Size(x["items"])
         case "dtype":
             return next(d for d in dtypes.ALL if d.name == x["name"])
         case "dict" | "OrderedDict":
-            pairs = [(_decode(k, array), _decode(v, array)) for k, v in x["items"]]
+            pairs = [(_decode(k, array, tensors), _decode(v, array, tensors)) for k, v in x["items"]]
             return OrderedDict(pairs) if x["kind"] == "OrderedDict" else dict(pairs)
     raise ValueError(f"The file is damaged: there is no kind {x['kind']!r}.")

@@ -19,6 +19,7 @@ from ..core.devices import CPU
 from ..core.devices import device as only_cpu
 from ..core.dispatch import state
 from ..core.node import add_hook, hooks_of
+from ..core.storage import array_at, place_of
 from ..core.variable import INFERENCE, Size, Variable, extra_of, refresh, wrap
 from ..ops import elementwise, linalg, shape
 from ..ops import index as index_ops
@@ -448,14 +449,15 @@ class Tensor(Methods):
             )
         if id(self) in memo:
             return memo[id(self)]
-        out = self._wrap(np.array(self.array, order="K"))
-        out.requires = self.requires
+        owner, offset, strides = place_of(self.array)  # copied once for all tensors that lie there
+        out = _rebuild(type(self), copy_module.deepcopy(owner, memo), offset, self.array.shape, strides, self.requires)
         out._grad = copy_module.deepcopy(self._grad, memo)
         memo[id(self)] = out
         return out
 
     def __reduce_ex__(self, protocol):
-        return (_rebuild, (type(self), np.array(self.detach().array), self.requires if self.is_leaf else False))
+        owner, offset, strides = place_of(self.array)
+        return (_rebuild, (type(self), owner, offset, self.array.shape, strides, self.requires_grad))
 
     # What methods.py has no line for ----------------------------------------------------------------------------------------
 
@@ -739,7 +741,8 @@ def _comparable(other):
     return isinstance(other, (Variable, builtins.bool, int, float, np.ndarray, np.generic))
 
 
-def _rebuild(cls, array, requires):
-    out = cls._wrap(dtypes.native(array))
-    out.requires = requires
+def _rebuild(cls, owner, offset, shape, strides, requires):
+    """A leaf in the memory of `owner`, with a version counter of its own (which PyTorch starts at 1)."""
+    out = cls._wrap(array_at(owner, offset, shape, strides))
+    out.requires, out.version = requires, [1]
     return out

@@ -44,12 +44,28 @@ def test_views_gradients_and_sharing():
     assert torch.equal(there_and_back(x), x)
     leaf = torch.ones(2, requires_grad=True)
     a, b, c = there_and_back([leaf, leaf * 2, nn.Parameter(torch.ones(1))])
-    assert a.requires_grad and not b.requires_grad and isinstance(c, nn.Parameter) and c.requires_grad
+    assert a.requires_grad and b.requires_grad and b.is_leaf and isinstance(c, nn.Parameter) and c.requires_grad
     one, two = there_and_back([leaf, leaf.detach()])
     two.fill_(7)
     assert one.tolist() == [7, 7]
     (loaded,) = there_and_back([leaf])
     assert (loaded * 2).sum().requires_grad
+
+
+def test_a_damaged_place_is_refused():
+    file = io.BytesIO()
+    torch.save(torch.arange(4.0)[1:3], file)
+    with zipfile.ZipFile(file) as archive:
+        structure = json.loads(archive.read("structure.json"))
+        array = archive.read("arrays/0.npy")
+    assert structure["data"]["place"] == [1, [2], [1]]
+    structure["data"]["place"] = [3, [2], [1]]
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("structure.json", json.dumps(structure))
+        archive.writestr("arrays/0.npy", array)
+    with pytest.raises((ValueError, TypeError)):
+        torch.load(file)
 
 
 def test_a_model_and_its_optimizer(tmp_path):
