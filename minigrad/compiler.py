@@ -10,7 +10,6 @@ Otherwise f simply runs, and `why` says in one sentence why.
 """
 import functools
 import re
-import sys
 import types
 import warnings
 from importlib.util import find_spec
@@ -21,8 +20,8 @@ import numpy as np
 from .core.constants import number_of
 from .core.dispatch import handling, state
 from .core.errors import a_kind
-from .core.node import ALONE
 from .core.op import GENERAL, TABLE, Op
+from .core.ownership import holders
 from .core.variable import Variable, wrap
 from .func import vjp
 from .func.batching import NumbersNeeded, Sample
@@ -291,7 +290,7 @@ class CompiledFunction:
                 values = spare.pop()  # nobody else has it then, in other threads neither
             except IndexError:
                 values = None
-            if values is None or sys.getrefcount(values) > ALONE:
+            if values is None or holders(values):
                 first = tensors[0].array
                 values = np.empty((kept, first.size), first.dtype)
             out = row.call(*tensors, values)

@@ -1,21 +1,67 @@
-"""Adding a gradient to `.grad`: at the end of the graph, and at tensors that retain theirs."""
+"""The end of the graph: adding a gradient to `.grad`, at leaves and at tensors that retain theirs."""
 import numpy as np
 
-from ..core.variable import wrap
+from ..core.dispatch import state
+from ..core.grad_mode import no_grad
+from ..core.node import AccumulateGrad
+from ..core.ownership import LENT, holders
+from ..core.variable import Variable, wrap
 from ..ops.shape import copied
 
 
-def accumulate(leaf, g, mine, graph, create_graph):
-    """Add `g` to `leaf.grad`. `mine`: nobody else holds the array, so it may be kept as it is."""
-    old = leaf._grad
-    if create_graph:
-        leaf._grad = copied(g) if old is None else old + g
-        return
-    if graph:
+def accumulate(x, g, keep=False):
+    """Add `g` to `x.grad`: a Tensor while recording is on, or an ndarray. keep: the array may become the gradient as it is."""
+    old = x._grad
+    if isinstance(g, Variable):
+        if state.grad:
+            x._grad = copied(g) if old is None else old + g
+            return
         g = g.array
     if old is None:
-        leaf._grad = wrap(g if mine else np.array(g))
+        x._grad = wrap(g if keep else np.array(g))
     else:
         array = old.array
         array += g
         old.version[0] += 1
+
+
+def _run(node, g, edges):
+    """`run` of AccumulateGrad: a leaf sends nothing on. The loop lends the gradient; if nobody else has it, it is kept."""
+    leaf = node.variable
+    if leaf.origin is not None and _is_no_leaf(leaf):
+        return ()
+    keep = type(g) is np.ndarray and holders(g) <= LENT and (g.base is None or _is_whole(g))
+    accumulate(leaf, g, keep)
+    if node.hooks is not None and node.hooks.accumulated:
+        with no_grad():
+            _accumulated(node)
+    return ()
+
+
+def _run_graph(node, g, edges):
+    leaf = node.variable
+    if leaf.origin is not None and _is_no_leaf(leaf):
+        return ()
+    accumulate(leaf, g)
+    if node.hooks is not None and node.hooks.accumulated:
+        _accumulated(node)
+    return ()
+
+
+def _is_no_leaf(x):
+    """Is the view `x`, made under no_grad, one of a tensor with a history? It requires gradients as its base does, and gets none."""
+    return x.origin.base.edge is not None
+
+
+def _accumulated(node):
+    for hook in list(node.hooks.accumulated.values()):
+        hook(node.variable)
+
+
+def _is_whole(view):
+    """Is the view a whole array, in order, that nobody but the view holds: the transpose of a transpose?"""
+    base = view.base
+    return type(base) is np.ndarray and base.size == view.size and view.flags.carray and holders(base) <= 1
+
+
+AccumulateGrad.run, AccumulateGrad.run_graph = _run, _run_graph

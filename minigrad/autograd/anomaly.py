@@ -1,5 +1,6 @@
 """Anomaly mode: each node remembers the line that made it, and the backward pass stops at the first NaN.
 """
+import contextlib
 import traceback
 import warnings
 from typing import NamedTuple
@@ -174,4 +175,5 @@ def show_forward(node):
             f"Error detected in {node.name()}. No forward pass information available. Enable detect anomaly during forward pass for more "
             "information."
         )
-    warnings.warn(text, UserWarning, stacklevel=2)
+    with contextlib.suppress(UserWarning):  # where warnings are errors, what is raised next says more
+        warnings.warn(text, UserWarning, stacklevel=2)

@@ -10,6 +10,7 @@ import numpy as np
 from ..core import errors
 from ..core.constants import zeros_like
 from ..core.dispatch import state
+from ..core.grad_mode import set_grad_enabled
 from ..core.variable import Variable, edge_of
 from ..ops.shape import stack
 from . import engine
@@ -24,10 +25,10 @@ def _as_tuple(x):
 
 def roots_of(tensors, grad_tensors, create_graph=False, batched=False):
     """Pairs of an edge and the gradient to start with. Raises RuntimeError for a non-scalar without gradient, or one without graph."""
-    if len(tensors) != len(grad_tensors):
+    if len(tensors) > len(grad_tensors):
         raise errors.new(RuntimeError, f"got {len(tensors)} tensors and {len(grad_tensors)} gradients")
     roots = []
-    for i, (t, g) in enumerate(zip(tensors, grad_tensors, strict=True)):
+    for i, (t, g) in enumerate(zip(tensors, grad_tensors, strict=False)):
         edge = edge_of(t)
         if g is None:
             if t.requires and t.array.size != 1:
@@ -72,8 +73,17 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     retain_graph  keep what the nodes saved, for another pass (default: create_graph)
     create_graph  record the pass itself, for higher derivatives
     inputs        only for these tensors (default: all leaves that the graph reaches)
+    grad_variables  PyTorch's old name of grad_tensors
     Raises RuntimeError if a tensor requires no gradient, is not a scalar and has no grad_tensor, or the graph was freed.
     """
+    if grad_variables is not None:
+        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=3)
+        if grad_tensors is not None:
+            raise errors.new(
+                RuntimeError,
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use `grad_tensors`.",
+            )
+        grad_tensors = grad_variables
     tensors = _as_tuple(tensors)
     if inputs is not None:
         inputs = _as_tuple(inputs)
@@ -100,7 +110,8 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     found = _capture(roots, inputs, keep, create_graph, leaves=False)
     for x, g in zip(inputs, found, strict=True):
         if g is not None:
-            accumulate(x, g if create_graph else g.array, False, create_graph, create_graph)
+            with set_grad_enabled(create_graph):
+                accumulate(x, g)
 
 
 def grad(
@@ -112,10 +123,19 @@ def grad(
     allow_unused       None for an input that the outputs do not depend on, instead of an error
     materialize_grads  zeros instead of that None
     is_grads_batched   grad_outputs have one dimension more, at the front; so have the results
+    only_inputs        ignored, as in PyTorch
+    Raises RuntimeError if `inputs` is empty, an input requires no gradient or was not used, or an output cannot be differentiated.
     """
     outputs, inputs = _as_tuple(outputs), _as_tuple(inputs)
     if not inputs:
         raise errors.new(RuntimeError, "`inputs` argument to `grad()` cannot be empty.")
+    if not only_inputs:
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other parts of the "
+            "graph, please use torch.autograd.backward.",
+            FutureWarning,
+            stacklevel=2,
+        )
     grads = (None,) * len(outputs) if grad_outputs is None else _as_tuple(grad_outputs)
     if allow_unused is None:
         allow_unused = materialize_grads
@@ -147,7 +167,7 @@ def grad(
                 )
             )
         if materialize_grads:
-            found = [zeros_like(x) if g is None else g for x, g in zip(inputs, found, strict=True)]
+            found = [zeros_like(x, requires_grad=create_graph) if g is None else g for x, g in zip(inputs, found, strict=True)]
     return tuple(found)
 
 

@@ -70,7 +70,7 @@ class FunctionCtx:
 class BackwardCFunction(FunctionCtx, Node):
     """The node of a custom Function: one subclass for each, `<Name>Backward`. It has attributes, so `ctx.anything = ...` works."""
 
-    saves = ("saved",)  # the engine gives the saved tensors back after use
+    saves = frees = ("saved",)  # the engine gives the saved tensors back after use
     runs_without_gradient = True
     materialize_grads = True
     dirty = non_differentiable = to_save = saved_for_forward = ()

@@ -11,7 +11,7 @@ import numpy as np
 from ..core.constants import number_of
 from ..core.dispatch import state
 from ..core.grad_mode import no_grad
-from ..core.node import FREED, PACKED, Node  # noqa: F401
+from ..core.node import FREED, PACKED, AccumulateGrad, Node  # noqa: F401
 from ..core.variable import INFERENCE, Variable, edge_of, wrap
 from . import engine
 
@@ -141,10 +141,12 @@ def saved_rows(tensors):
     """
     tensors = (tensors,) if isinstance(tensors, Variable) else tuple(tensors)
     roots = [edge[0] for edge in map(edge_of, tensors) if edge is not None]
-    nodes, closes, _ = engine.plan(roots)
-    leaves = {id(_storage(leaf.variable.array)) for group in closes.values() for leaf in group}
+    nodes = engine.topological_order(roots)
+    leaves = {id(_storage(node.variable.array)) for node in nodes if type(node) is AccumulateGrad}
     seen, rows = set(), []
     for node in nodes:
+        if type(node) is AccumulateGrad:
+            continue
         for name, value, why in _held(node):
             array = getattr(value, "array", value)
             storage = _storage(array)

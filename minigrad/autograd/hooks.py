@@ -1,63 +1,90 @@
-"""Running hooks: what the backward loop calls at a node besides its rule.
+"""What runs at a node besides its rule, in PyTorch's order: tensor hooks, retain_grad, pre-hooks, the node, post-hooks.
 
-What does not live here: the loop (engine.py) and the registering of hooks (node.py, tensor.py). Hooks see Tensors; in the fast pass the
-arrays are wrapped for them, so a pass without hooks pays nothing.
+What does not live here: the loop (engine.py) and the registering of hooks (node.py, tensor.py). Hooks see Tensors; in a pass on ndarrays
+these are wrapped for them, so a pass without hooks pays nothing. Each function takes and gives back gradients as the pass has them.
 """
 import numpy as np
 
+from ..core import errors
+from ..core.dispatch import state
 from ..core.grad_mode import set_grad_enabled
 from ..core.variable import Variable, wrap
 from .accumulate import accumulate
 
 
-def run_hooks(hooks, g, graph, create_graph):
-    """Each hook sees the gradient as a Tensor and may return another one instead."""
-    t = g if graph else wrap(np.asarray(g))
-    with set_grad_enabled(create_graph):
-        for hook in list(hooks):
-            new = hook(t)
+def tensor_hooks(node, g, graph):
+    """Each hook of an output sees its gradient (None if none arrived) and may return another; then retain_grad keeps it."""
+    hooks, gs = node.hooks, _as_list(node, g)
+    with _recording(graph):
+        for number, by_key in hooks.tensor.items():
+            t = _tensor(gs[number])
+            for hook in list(by_key.values()):
+                new = hook(t)
+                t = t if new is None else _checked(hook, new, t)
+            gs[number] = t if graph or t is None else t.array
+        for number, ref in hooks.retain.items():
+            tensor = ref()
+            if tensor is not None and gs[number] is not None:
+                accumulate(tensor, gs[number])
+    return gs if type(node.shape) is list else gs[0]
+
+
+def pre_hooks(node, g, graph):
+    """`hook(grad_outputs)` may return other grad_outputs."""
+    gs = _run(node.hooks.pre, _as_list(node, g), graph)
+    return gs if type(node.shape) is list else gs[0]
+
+
+def post_hooks(node, g, sent, graph):
+    """`hook(grad_inputs, grad_outputs)` may return other grad_inputs."""
+    return tuple(_run(node.hooks.post, sent, graph, tuple([_tensor(t) for t in _as_list(node, g)])))
+
+
+def _run(hooks, values, graph, *more):
+    ts = tuple([_tensor(t) for t in values])
+    with _recording(graph):
+        for hook in list(hooks.values()):
+            new = hook(ts, *more)
             if new is None:
                 continue
-            if not isinstance(new, Variable):
-                raise TypeError(f"expected hook to return a Tensor or None, but got '{type(new).__name__}' instead")
-            if new.array.shape != t.array.shape:
+            if not isinstance(new, tuple):
+                raise TypeError(f"expected tuple, but hook returned '{type(new).__name__}'")
+            if len(new) != len(ts):
                 raise RuntimeError(
-                    f"hook '{getattr(hook, '__name__', type(hook).__name__)}' has changed the size of value"
+                    f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(new)}, but expected {len(ts)})"
                 )
-            t = new
-    return t if graph else t.array
+            ts = tuple([None if t is None else _checked(hook, t, old) for t, old in zip(new, ts, strict=True)])
+    return [t if graph or t is None else t.array for t in ts]
 
 
-def before(node, hooks, g, graph, create_graph):
-    """Tensor hooks, then retain_grad, then the node's pre-hooks."""
-    gs = list(g) if type(g) is list else [g]
-    for number, by_key in hooks.tensor.items():
-        if gs[number] is not None:
-            gs[number] = run_hooks(by_key.values(), gs[number], graph, create_graph)
-    for number, ref in hooks.retain.items():
-        tensor = ref()
-        if tensor is not None and gs[number] is not None:
-            accumulate(tensor, gs[number], False, graph, create_graph)
-    if hooks.pre:
-        ts = tuple([t if graph or t is None else wrap(np.asarray(t)) for t in gs])
-        with set_grad_enabled(create_graph):
-            for hook in list(hooks.pre.values()):
-                new = hook(ts)
-                if new is not None:
-                    ts = (new,) if isinstance(new, Variable) else tuple(new)
-        gs = [t if graph or t is None else t.array for t in ts]
-    return gs if type(g) is list else gs[0]
+def _recording(graph):
+    """A pass on Tensors has set whether it is recorded itself; one on ndarrays never is."""
+    return set_grad_enabled(graph and state.grad)
 
 
-def after(node, hooks, g, sent, graph, create_graph):
-    """The node's post-hooks: `hook(grad_inputs, grad_outputs)`."""
-    def tensors(values):
-        return tuple([t if graph or t is None else wrap(np.asarray(t)) for t in values])
+def _as_list(node, g):
+    if type(node.shape) is not list:
+        return [g]
+    return [None] * len(node.shape) if g is None else list(g)
 
-    grad_outputs, grad_inputs = tensors(g if type(g) is list else [g]), tensors(sent)
-    with set_grad_enabled(create_graph):
-        for hook in list(hooks.post.values()):
-            new = hook(grad_inputs, grad_outputs)
-            if new is not None:
-                grad_inputs = (new,) if isinstance(new, Variable) else tuple(new)
-    return tuple([t if graph or t is None else t.array for t in grad_inputs])
+
+def _tensor(g):
+    return g if g is None or isinstance(g, Variable) else wrap(np.asarray(g))
+
+
+def _name(hook):
+    return getattr(hook, "__name__", type(hook).__name__)
+
+
+def _checked(hook, new, old):
+    """What a hook returned instead of `old`. Raises PyTorch's error unless it is a tensor of the same dtype and shape."""
+    if old is None:
+        raise RuntimeError("can't replace a None gradient with a non-None value")
+    if not isinstance(new, Variable):
+        raise TypeError(f"expected Variable, but hook returned '{type(new).__name__}'")
+    if new.array.dtype != old.array.dtype:
+        was, got = (errors.TYPE_NAMES[t.array.dtype.name] for t in (old, new))
+        raise RuntimeError(f"hook '{_name(hook)}' has changed the type of value (was torch.{was} got torch.{got})")
+    if new.array.shape != old.array.shape:
+        raise RuntimeError(f"hook '{_name(hook)}' has changed the size of value")
+    return new

@@ -7,13 +7,12 @@ A write runs the ordinary row on the old value, copies the result over the stora
 place in the graph. Through a view, the base gets a `copy_slices` node and the view's own place is made again from it when asked for.
 """
 
-import sys
-
 import numpy as np
 
-from ..core import dtypes, errors
+from ..core import dtypes, errors, variable
 from ..core.dispatch import state
-from ..core.node import ALONE
+from ..core.node import move_retained
+from ..core.ownership import holders
 from ..core.variable import INFERENCE, Variable, alias, refresh, refusal, requires
 from ..ops.activations import threshold_
 from ..ops.shape import cast, copy, copy_slices, fill, fill_tensor, zero
@@ -26,11 +25,11 @@ def write(x, op, *args):
     _check_overlap(x, args, op in IDEMPOTENT)
     if not state.grad:
         return overwrite(x, op(x, *args))
-    old = alias(x)
+    old = _value_before(x)
     if old.batched:  # inside vmap there are numbers below that somebody may save
         old.unshare()
     out = op(old, *[alias(x) if a is x else a for a in args])
-    if sys.getrefcount(old) > ALONE:  # a node saved the old numbers: let it keep a copy
+    if holders(old):  # a node saved the old numbers: let it keep a copy
         if not old.batched:
             old.array = old.array.copy()
         old.version, old.origin = [old.version[0]], None
@@ -151,20 +150,26 @@ def overwrite(x, out):
     if getattr(node, "out_counter", None) is out.version:  # the row saved its output: that is now the storage of x
         node.out, node.out_counter, node.out_version = x.shell() if x.batched else x.array, x.version, x.version[0]
     if x.origin is None:
-        retains = x.edge is not None and x.retains_grad
-        if retains:  # .grad will be that of the new value
-            del x.edge[0].hooks.retain[x.edge[1]]
-        x.edge, x.requires = out.edge, True
-        if retains:
-            x.retain_grad()
+        old, x.edge, x.requires = x.edge, out.edge, True
+        move_retained(x, old)
         if x.extra is not None:
             x.extra.hooks = None
         return x
     base = x.origin.base
     new = copy_slices.record(base.array, alias(base), out, x.origin.replay)
-    base.edge, base.requires = new.edge, True
+    old, base.edge, base.requires = base.edge, new.edge, True
+    move_retained(base, old)
     refresh(x)
     return x
+
+
+def _value_before(x):
+    """What `x` is before it is written to, as an operand. The place of a view that hooks wait at is made anew: in PyTorch they wait for a
+    value that no longer is."""
+    old = alias(x)
+    if x.origin is not None and x.edge is not None and x.edge[0].hooks is not None:
+        old.edge = variable.view_again(x.origin.base, x.origin.replay).edge
+    return old
 
 
 def copy_(x, source, sentence=None):
@@ -177,4 +182,4 @@ def copy_(x, source, sentence=None):
         raise errors.broadcast_to(source.array.shape, x.array.shape, sentence) from None
     if source.array.dtype is not x.array.dtype:
         source = cast(source, x.array.dtype)
-    return overwrite(x, copy(alias(x) if state.grad else x, source))
+    return overwrite(x, copy(_value_before(x) if state.grad else x, source))

@@ -10,6 +10,7 @@ operation by calling `op(*inputs, *params)`. Forward mode, autocast, the profile
 import functools
 import inspect
 import threading
+import warnings
 
 
 class State(threading.local):
@@ -43,8 +44,13 @@ class Mode:
 
     def __call__(self, function):
         if inspect.isclass(function):
-            raise TypeError(f"{type(self).__name__} decorates functions and methods; decorate the methods of {function.__name__} instead")
-        if inspect.isgeneratorfunction(function):
+            warnings.warn(
+                "Decorating classes is deprecated and will be disabled in future versions. You should only decorate functions or methods. "
+                "To preserve the current behavior of class decoration, you can directly decorate the `__init__` method and nothing else.",
+                FutureWarning,
+                stacklevel=2,
+            )
+        elif inspect.isgeneratorfunction(function):
             return self._wrap_generator(function)
 
         @functools.wraps(function)

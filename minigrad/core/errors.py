@@ -80,8 +80,9 @@ SCALAR_NAMES = {
 
 
 def described(array) -> str:
-    """PyTorch's short name of a tensor in messages: `torch.FloatTensor [3, 4]`."""
-    return f"torch.{TYPE_NAMES.get(array.dtype.name, 'Tensor')} [{', '.join(map(str, array.shape))}]"
+    """PyTorch's short name of a tensor in messages: `torch.FloatTensor [3, 4]`, but `CPUBoolType [3]`."""
+    kind = "CPUBoolType" if array.dtype.name == "bool" else f"torch.{TYPE_NAMES.get(array.dtype.name, 'Tensor')}"
+    return f"{kind} [{', '.join(map(str, array.shape))}]"
 
 
 def modified(name: str, slot: str, array, version: int, expected: int, origin: str) -> RuntimeError:

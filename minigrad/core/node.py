@@ -4,17 +4,9 @@ What lives here: Node (one recorded operation), AccumulateGrad (the end of the g
 not: how a row becomes a node class (op.py) and the loop that runs nodes (engine.py).
 """
 import itertools
-import sys
 from typing import Any
 
 next_number = itertools.count().__next__  # creation order; the backward loop goes from high to low
-
-def _alone() -> int:
-    x = object()
-    return sys.getrefcount(x)
-
-
-ALONE = _alone()  # the reference count of what only one local variable holds
 LIVE, FREED, PACKED = 0, 1, 2  # of a node's saved values: as recorded; given back; packed by saved_tensors_hooks
 
 
@@ -29,7 +21,7 @@ class Node:
     __slots__ = ("__weakref__", "dtype", "edges", "hooks", "info", "made", "number", "shape", "status")  # made: only with provenance.py
     op: Any = None  # the row
     saves: tuple = ()  # names of the slots that hold tensors
-    frees: tuple = ()  # names of parameters that are freed with them (the indices of index)
+    frees: tuple = ()  # names of what release() gives back: these, and parameters that hold tensors (the indices of index)
     number: int  # creation order
     edges: tuple  # (node, output number) for each input, or None
     hooks: Any  # a Hooks, or None
@@ -49,14 +41,20 @@ class Node:
             setattr(self, slot, None)
 
     def __call__(self, *grads):
-        """Run this one node: the gradients of its outputs in, those of its inputs out (Tensors)."""
+        """Run this one node: the gradients of its outputs in (None: none), those of its inputs out; Tensors. Raises TypeError for
+        another number of gradients than it has outputs."""
         several = type(self.shape) is list
+        expected = len(self.shape) if several else 1
+        if len(grads) != expected:
+            raise TypeError(f"expected {expected} arguments, got {len(grads)} instead")
+        if not self.runs_without_gradient and all([g is None for g in grads]):
+            return None if len(self.edges) == 1 else (None,) * len(self.edges)
         sent = tuple(self.run_graph(list(grads) if several else grads[0], self.edges))
         return sent[0] if len(sent) == 1 else sent
 
     def name(self) -> str:
         name = type(self).__name__
-        return "torch::autograd::" + name if name in ("AccumulateGrad", "CopySlices") else name
+        return "torch::autograd::" + name if name in ("AccumulateGrad", "CopySlices", "NotImplemented") else name
 
     @property
     def next_functions(self):
@@ -85,14 +83,16 @@ class Node:
 
 
 class Hooks:
-    """The hooks of one node. Order: tensor hooks (each for one output), retain_grad, node pre-hooks, the node, node post-hooks."""
+    """The hooks of one node. Order: tensor hooks (each for one output), retain_grad, node pre-hooks, the node (at a leaf then those after
+    accumulation), node post-hooks."""
 
-    __slots__ = ("__weakref__", "post", "pre", "retain", "tensor")
+    __slots__ = ("__weakref__", "accumulated", "post", "pre", "retain", "tensor")
 
     def __init__(self):
         self.tensor = {}  # output number: {key: hook}
         self.pre = {}
         self.post = {}
+        self.accumulated = {}
         self.retain = {}  # output number: weak reference to the tensor whose .grad is kept
 
     def add(self, kind: str, hook):
@@ -102,7 +102,19 @@ class Hooks:
 def hooks_of(node: Node) -> Hooks:
     if node.hooks is None:
         node.hooks = Hooks()
+        if type(node) is AccumulateGrad:
+            node.variable.extra.hooks = node.hooks
     return node.hooks
+
+
+def move_retained(x, old) -> None:
+    """`x` got a new place in the graph. If its `.grad` is retained, that goes along; hooks stay at the `old` place."""
+    if old is None or x.edge is None or old[0].hooks is None:
+        return
+    ref = old[0].hooks.retain.get(old[1])
+    if ref is not None and ref() is x:
+        del old[0].hooks.retain[old[1]]
+        hooks_of(x.edge[0]).retain[x.edge[1]] = ref
 
 
 class RemovableHandle:
@@ -131,7 +143,10 @@ def add_hook(hooks: dict, hook) -> RemovableHandle:
 
 
 class AccumulateGrad(Node):
-    """The end of the graph at a leaf: adds what arrives to the leaf's `.grad`. It holds the leaf; the leaf holds it weakly."""
+    """The end of the graph at a leaf: adds what arrives to the leaf's `.grad` (accumulate.py) and sends nothing on.
+
+    It holds the leaf; the leaf holds it weakly, and keeps the hooks for the next one.
+    """
 
     __slots__ = ("variable",)
 
@@ -139,7 +154,7 @@ class AccumulateGrad(Node):
         self.variable = variable
         self.number = next_number()
         self.edges = ()
-        self.hooks = self.info = None
+        self.hooks, self.info = variable.extra.hooks, None
         self.status = LIVE
         array = variable.array
         self.shape, self.dtype = array.shape, array.dtype

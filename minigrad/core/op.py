@@ -218,15 +218,16 @@ def _write_out(op):
     shown = {s: s for s in slots if not s.endswith(("_version", "_counter"))}
     shown.update({theirs: ours for theirs, ours in op.saved_as.items() if ours in shown})
     saved = {f"_saved_{theirs}": property(lambda node, ours=ours: op.saved(node, ours)) for theirs, ours in shown.items()}
-    members = {"__slots__": tuple(slots), "op": op, "saves": (*kept_inputs, *kept_outputs), "frees": op.kept, **saved}
-    members["__module__"] = "torch.autograd"
+    members = {"__slots__": tuple(slots), "op": op, "saves": (*kept_inputs, *kept_outputs), **saved}
+    members.update({"frees": (*members["saves"], *op.kept), "__module__": "torch.autograd"})
     op.node_class = type(op.node_name, (Node,), members)
     scope = {
         "__name__": __name__, "op": op, "new": object.__new__, "Tensor": variable.TENSOR, "ndarray": ndarray, "asarray": asarray,
         "state": state, "forward": op.forward, "NodeClass": op.node_class, "next_number": next_number, "LIVE": LIVE,
         "general": general, "refresh": refresh, "edge_of": edge_of, "leaf_edge": leaf_edge, "view_of": view_of,
         "record_several": record_several,
-        "open_saved": open_saved, "check_saved": check_saved, "output_of": output_of, "check_output": check_output,
+        "open_saved": open_saved, "drop_packed": drop_packed,
+        "check_saved": check_saved, "output_of": output_of, "check_output": check_output,
         "failed": failed, "_defaults": op.params,
     }  # fmt: skip
     for name, rule in [*((f"rule_{i}", rule) for i, rule in op.rules.items()), ("together", op.together)]:
@@ -234,8 +235,8 @@ def _write_out(op):
     record = _record_source(op, saves, kept_inputs, kept_outputs, kept_shapes, kept_params)
     parts = [_call_source(op).replace("#record", record.split("\n", 1)[1]), record]
     parts += [_run_source(op, saves, kept_inputs, kept_outputs, graph) for graph in (False, True)]
-    given_back = [f"    node.{name} = None" for name in (*kept_inputs, *kept_outputs, *op.kept)]
-    parts += ["def release(node):", *given_back, f"    node.status = {FREED}", ""]
+    given_back = [f"    node.{name} = None" for name in op.node_class.frees]
+    parts += ["def release(node):", *given_back, f"    node.status = {FREED}", "    if node.info:", "        drop_packed(node)", ""]
     op.source = "\n".join(parts)
     filename = f"<minigrad row '{op.name}'>"
     linecache.cache[filename] = (len(op.source), None, op.source.splitlines(True), filename)  # tracebacks show these lines
@@ -563,3 +564,8 @@ def open_saved(node):
     if node.status == PACKED:
         return node.info["unpack"](node)
     raise errors.freed()
+
+
+def drop_packed(node):
+    """What hooks packed goes with the rest: a checkpoint's inputs hang on it."""
+    node.info.pop("packed", None), node.info.pop("unpack", None)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from . import errors
 from .dispatch import state
-from .node import AccumulateGrad, short_name
+from .node import AccumulateGrad, move_retained, short_name
 
 
 class Size(tuple):
@@ -142,12 +142,11 @@ class View:
 
 
 class Extra:
-    __slots__ = ("accumulator", "hooks", "number", "post_hooks", "tangents")
+    __slots__ = ("accumulator", "hooks", "number", "tangents")
 
     def __init__(self):
         self.accumulator = None  # weak: the node holds the leaf, so the leaf must not hold the node
-        self.hooks = None  # dict: of a leaf, run before accumulation
-        self.post_hooks = None  # dict: of a leaf, run after accumulation
+        self.hooks = None  # a leaf's Hooks, shared with its AccumulateGrad
         self.number = None  # the Python number that stands here as an operand (constants.py)
         self.tangents = None  # forward mode: {level: Tangent}
 
@@ -295,5 +294,6 @@ def refresh(x: Variable, always=False) -> None:
             raise errors.new(RuntimeError, refusal(x, "its base or another view of its base has been"))
         return
     again = view_again(base, view.replay)
-    x.edge, x.requires = again.edge, again.requires
+    old, x.edge, x.requires = x.edge, again.edge, again.requires
+    move_retained(x, old)
     view.version = x.version[0]  # last: what was refused is refused again

@@ -20,7 +20,7 @@ from ..core.devices import device as only_cpu
 from ..core.dispatch import state
 from ..core.node import add_hook, hooks_of
 from ..core.storage import array_at, place_of
-from ..core.variable import INFERENCE, Size, Variable, extra_of, refresh, wrap
+from ..core.variable import INFERENCE, Size, Variable, leaf_edge, refresh, wrap
 from ..ops import elementwise, linalg, shape
 from ..ops import index as index_ops
 from . import indexing, printing
@@ -319,11 +319,7 @@ class Tensor(Methods):
         """`hook(grad)` runs when the gradient of this tensor is complete; a Tensor it returns is used instead. Returns a handle."""
         if not self.requires_grad:
             raise errors.new(RuntimeError, "cannot register a hook on a tensor that doesn't require gradient")
-        if self.edge is None:
-            extra = extra_of(self)
-            extra.hooks = extra.hooks if extra.hooks is not None else {}
-            return add_hook(extra.hooks, hook)
-        node, number = self.edge
+        node, number = self.edge or leaf_edge(self)
         return add_hook(hooks_of(node).tensor.setdefault(number, {}), hook)
 
     def register_post_accumulate_grad_hook(self, hook):
@@ -332,9 +328,7 @@ class Tensor(Methods):
             raise errors.new(RuntimeError, "cannot register a hook on a tensor that doesn't require gradient")
         if self.edge is not None:
             raise errors.new(RuntimeError, "post accumulate grad hooks cannot be registered on non-leaf tensors")
-        extra = extra_of(self)
-        extra.post_hooks = extra.post_hooks if extra.post_hooks is not None else {}
-        return add_hook(extra.post_hooks, hook)
+        return hooks_of(leaf_edge(self)[0]).add("accumulated", hook)
 
     # Out to Python and numpy ---------------------------------------------------------------------------------------------
 

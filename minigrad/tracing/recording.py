@@ -553,12 +553,11 @@ class Pass:
         self.sums[root] = seed
         self.events.append(("seed", root, seed))
         leaves = {key: None for key in at if type(key[0]) is AccumulateGrad}
-        todo = engine.plan([node])[0]
+        todo = engine.topological_order([node])
         with _grads_kept(todo):
             try:
                 for done, g, sent in engine.steps([(root_edge, wrap(seed))], keep_graph=True, capture=leaves):
-                    if type(done) is not AccumulateGrad:
-                        todo = todo[todo.index(done) + 1 :] if todo[:1] != [done] else todo[1:]
+                    todo = todo[1:]
                     self._event(done, g, sent)
             except Exception as error:  # the learner's graph cannot be gone through: that is what there is to show
                 self.events.append(("error", of_node.get(todo[0], root) if todo else root, error))
@@ -650,9 +649,8 @@ class Layers:
         was_on = provenance.recording()
         provenance.record_lines(True)
         capture: dict = {}
-        nodes, closes, _ = engine.plan([edge_of(root)[0]])
-        for leaf in [leaf for leaves in closes.values() for leaf in leaves]:
-            capture[leaf, 0] = None
+        nodes = engine.topological_order([edge_of(root)[0]])
+        capture.update({(node, 0): None for node in nodes if type(node) is AccumulateGrad})
         self.start = next_number()
         seed = wrap(np.ones(root.array.shape, root.array.dtype))
         try:

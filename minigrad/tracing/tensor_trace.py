@@ -281,7 +281,7 @@ class Recording:
         wide, narrow = item.shape, source.shape
         if source.kind != "constant" and item.op is not None and not inner and wide is not None and narrow is not None and narrow != wide:
             if item.op.kind == ELEMENTWISE or item.op.name == "expand":
-                edge["broadcast"] = dict(shape=list(narrow), to=list(wide), axes=list(engine._summed_axes(wide, narrow, item.node)))  # type: ignore[typeddict-item]
+                edge["broadcast"] = dict(shape=list(narrow), to=list(wide), axes=list(engine.summed_axes(wide, narrow, item.node)))  # type: ignore[typeddict-item]
         if carries and item.op is not None and not inner and local is None and (words := self._words(target, slot, text, texts)):
             edge["words"] = words
         if not carries:
@@ -637,7 +637,7 @@ def _shape(shape) -> str:
 
 
 def _place(wide: tuple, narrow: tuple) -> list[int]:
-    return [] if wide == narrow else list(engine._summed_axes(wide, narrow, None))
+    return [] if wide == narrow else list(engine.summed_axes(wide, narrow, None))
 
 
 def _number(array: np.ndarray) -> str:

@@ -2,10 +2,13 @@
 import gc
 import weakref
 
+import numpy as np
 import pytest
 
 import minigrad as torch
 from minigrad.autograd import engine
+from minigrad.core.ownership import LENT, holders
+from minigrad.core.variable import leaf_edge
 
 
 def leaf(*values):
@@ -76,6 +79,49 @@ def test_a_gradient_that_a_rule_alone_made_is_kept_without_a_copy():
             made.append(sent[0].ctypes.data)
         del node, arrived, sent
     assert x.grad.array.ctypes.data == made[0]
+
+
+def test_who_else_holds_an_object():
+    def lent(x):
+        return holders(x)
+
+    x = object()
+    assert holders(x) == 0 and lent(x) == LENT
+    y = x
+    assert holders(x) == 1 and lent(x) == LENT + 1
+    kept = [x, y]
+    del y
+    assert holders(x) == 2 and lent(kept) == LENT
+
+
+@pytest.mark.parametrize("give", [lambda g: g, lambda g: g[::-1], lambda g: g.reshape(2, 50)[:1]])
+def test_a_gradient_that_somebody_else_holds_is_copied(give):
+    """Rules that hand on what others still have, or a part of it."""
+    kept = []
+    leaf_grads = []
+    for again in (False, True):
+        x = leaf(*[1.0] * len(give(np.ones(100)).reshape(-1)))
+        arriving = np.ones(100)
+        if again:
+            kept.append(arriving)
+        g = give(arriving).reshape(-1)
+        del arriving
+        accumulator = leaf_edge(x)[0]
+        for _ in engine.steps([((accumulator, 0), g)]):
+            pass
+        g[0] = 7.0
+        leaf_grads.append(x.grad[0].item())
+    assert leaf_grads == [1.0, 1.0]
+
+
+def test_leaves_of_one_node_come_in_the_order_of_its_edges():
+    """Also where a newer node fed one of them before."""
+    a, b, c = leaf(1.0), leaf(1.0), leaf(1.0)
+    y = torch.cat([a, b, c]).sum() + b + c + b
+    names = {id(leaf_edge(t)[0]): name for t, name in ((a, "a"), (b, "b"), (c, "c"))}
+    assert [names.get(id(node), node.name()) for node in engine.topological_order([y.grad_fn])] == [
+        "AddBackward0", "AddBackward0", "AddBackward0", "SumBackward0", "CatBackward0", "a", "b", "c",
+    ]  # fmt: skip
 
 
 def test_the_graph_is_freed_and_says_so():

@@ -116,7 +116,7 @@ class Case:
         return f"{self.family}/{self.name}: {self.code}"
 
 
-FAMILIES = ["elementwise", "reduce", "shape", "index", "linalg", "neural", "factory", "inplace", "autograd", "errors"]
+FAMILIES = ["elementwise", "reduce", "shape", "index", "linalg", "neural", "factory", "inplace", "autograd", "hooks", "errors"]
 
 
 def all_cases() -> dict[str, Case]:

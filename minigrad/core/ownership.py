@@ -1,0 +1,27 @@
+"""Does anybody else hold this array? Asked before it is kept, or written over, instead of copied.
+
+CPython counts the references to an object, and how many of them a local variable and an argument add differs between its versions: up
+to 3.13 each adds one, 3.14 lends a local variable to a call without counting. So the count that means "nobody else" is measured here,
+in functions of the shape that ask later; a test runs both shapes.
+"""
+from sys import getrefcount
+
+_NOBODY_ELSE = 0
+
+
+def holders(x):
+    """How many hold `x` besides one local variable of the function that asks."""
+    return getrefcount(x) - _NOBODY_ELSE
+
+
+def _of_an_argument(x):
+    return holders(x)
+
+
+def _of_a_local(ask):
+    x = object()
+    return ask(x)
+
+
+_NOBODY_ELSE = _of_a_local(holders)
+LENT = _of_a_local(_of_an_argument)  # holders() of an argument that the caller keeps in one local variable of its own

@@ -1,0 +1,76 @@
+"""The order of hooks and captures, what hooks may return, what nodes save and hand out, and the arguments of backward and grad."""
+# ruff: noqa: E501  (a case is one line)
+from .case import A, Case
+
+X = {"x": A([1.0, 2.0])}
+S = {"x": A(2.0)}
+WATCHED = (  # every kind of hook on the leaf x, writing its name to seen
+    "seen = []; acc = x.view_as(x).grad_fn.next_functions[0][0]; acc.register_prehook(lambda g: seen.append('pre')); "
+    "acc.register_hook(lambda i, o: seen.append(('post', i, o))); x.register_hook(lambda g: seen.append('tensor') or g * 5); "
+    "x.register_post_accumulate_grad_hook(lambda t: seen.append('accumulated')); "
+)
+PRE = "z = x * 2; z.grad_fn.register_prehook({}); z.sum().backward(); x.grad"
+POST = "z = x * 2; z.grad_fn.register_hook({}); z.sum().backward(); x.grad"
+BOTH = "a, b = (x * 1).unbind(); seen = []; "
+CLASS = """class G(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): ctx.save_for_backward(x); return x * 2
+    @staticmethod
+    def backward(ctx, g): {}; return g * 2
+"""
+
+CASES = [
+    # order
+    Case("order at a leaf", WATCHED + "(x * 2).backward(); [seen, x.grad]", **S),
+    Case("order at a captured leaf", WATCHED + "[torch.autograd.grad(x * 2, (x,)), seen]", **S),
+    Case("order at a leaf among inputs", WATCHED + "(x * 2).backward(inputs=[x]); [seen, x.grad]", **S),
+    Case("capture before the pre-hooks", "z = x * 1; z.grad_fn.register_prehook(lambda g: (g[0] * 2,)); z.register_hook(lambda g: g * 3); (z * 1).backward(inputs=(z,)); z.grad", **S),
+    Case("grad runs no hook of the captured node", "z = x * 1; seen = []; z.grad_fn.register_prehook(lambda g: seen.append(1)); z.grad_fn.register_hook(lambda i, o: seen.append(2)); [torch.autograd.grad(z * 2, (z,)), seen]", **S),
+    Case("a captured node that leads on", "z = x * 1; seen = []; z.retain_grad(); z.grad_fn.register_prehook(lambda g: seen.append(1)); [torch.autograd.grad(z * 2, (x, z)), seen, z.grad]", **S),
+    # what hooks return
+    Case("tensor hook, dtype", "x.register_hook(lambda g: g.float()); (x * 2).sum().backward(); x.grad", **X),
+    Case("tensor hook, number", "x.register_hook(lambda g: 3); (x * 2).sum().backward(); x.grad", **X),
+    Case("tensor hook, size", "z = x * 2; z.register_hook(lambda g: g[:1]); z.sum().backward(); x.grad", **X),
+    Case("pre-hook, dtype", PRE.format("lambda g: (g[0].float(),)"), **X),
+    Case("pre-hook, no tuple", PRE.format("lambda g: g[0]"), **X),
+    Case("pre-hook, too few", PRE.format("lambda g: ()"), **X),
+    Case("pre-hook, number", PRE.format("lambda g: (3,)"), **X),
+    Case("post-hook, too few", POST.format("lambda i, o: ()"), **X),
+    Case("post-hook, number", POST.format("lambda i, o: 3"), **X),
+    Case("post-hook, no tuple", POST.format("lambda i, o: i[0] * 2"), **X),
+    Case("post-hook replaces", POST.format("lambda i, o: (i[0] * 2, i[1])"), **X),
+    Case("hook of an output that nothing arrived at", BOTH + "a.register_hook(lambda g: seen.append(g)); b.register_hook(lambda g: seen.append(g)); (b * 2).backward(); seen", **X),
+    Case("and returns a gradient", BOTH + "a.register_hook(lambda g: torch.ones((), dtype=torch.float64)); (b * 2).backward(); x.grad", **X),
+    Case("retain_grad of an output that nothing arrived at", BOTH + "a.retain_grad(); (b * 2).backward(); a.grad", **X),
+    Case("pre-hook of such a node", BOTH + "a.grad_fn.register_prehook(lambda g: seen.append(g)); (b * 2).backward(); seen", **X),
+    # hooks and writes
+    Case("retain_grad of views, one written", "z = x.clone(); v, w = z[:], z[:]; v.retain_grad(); w.retain_grad(); v.mul_(2); (v + w).sum().backward(); [v.grad, w.grad]", **X),
+    Case("hooks of a view before and after a write", "seen = []; z = x.clone(); v = z[:]; v.register_hook(lambda g: seen.append(g)); v.mul_(2); v.register_hook(lambda g: seen.append(('after', g))); v.sum().backward(); seen", **X),
+    Case("hooks of a view before copy_", "seen = []; z = x.clone(); v = z[:]; v.register_hook(lambda g: seen.append(g)); v.copy_(x); v.sum().backward(); [seen, x.grad]", **X),
+    Case("hooks and retain_grad before and after a write", "seen = []; z = x.clone(); z.register_hook(lambda g: seen.append(g)); z.retain_grad(); z.mul_(2); z.register_hook(lambda g: seen.append(('after', g))); z.sum().backward(); [seen, z.grad]", **X),
+    Case("hooks and retain_grad of a base, its view written", "seen = []; z = x.clone(); z.register_hook(lambda g: seen.append(g)); z.retain_grad(); v = z[:1]; v.mul_(2); z.sum().backward(); [seen, z.grad]", **X),
+    Case("retain_grad of a view, its base written", "z = x.clone(); v = z[:1]; v.retain_grad(); z.mul_(2); (v * 3).sum().backward(); v.grad", **X),
+    Case("hook of a view, its base written", "seen = []; z = x.clone(); v = z[:1]; v.register_hook(lambda g: seen.append(g)); z.mul_(2); (v * 3).sum().backward(); seen", **X),
+    Case("retain_grad of a view written twice", "z = x.clone(); v = z[:]; v.retain_grad(); v.mul_(2); v.mul_(3); v.sum().backward(); [v.grad, v.retains_grad]", **X),
+    Case("retain_grad of a view written under no_grad", "z = x.clone(); v = z[:]; v.retain_grad()\nwith torch.no_grad(): v.mul_(2)\nv.sum().backward(); [v.grad, v.retains_grad]", **X),
+    Case("a view made under no_grad gets no gradient", "y = x * 1\nwith torch.no_grad(): v = y[:1]\n(v * 2).sum().backward(); [v.grad, x.grad, v.is_leaf, v.requires_grad]", **X),
+    # arguments
+    Case("grad without inputs", "torch.autograd.grad(x * 2, [])", **S),
+    Case("materialized zeros have a graph", "y = torch.ones((), requires_grad=True); a, b = torch.autograd.grad(x * x, (x, y), create_graph=True, materialize_grads=True); [b.requires_grad, torch.autograd.grad(b, y, materialize_grads=True)]", **S),
+    Case("more gradients than outputs", "torch.autograd.backward([x * 2], [None, None]); x.grad", **S),
+    Case("fewer gradients than outputs", "torch.autograd.backward([x * 2, x * 3], [None])", **S),
+    Case("grad_variables", "torch.autograd.backward([x * 2], grad_variables=[torch.ones(2, dtype=torch.float64)]); x.grad", **X),
+    Case("grad_variables and grad_tensors", "g = [torch.ones(2, dtype=torch.float64)]; torch.autograd.backward([x * 2], g, grad_variables=g)", **X),
+    Case("only_inputs", "torch.autograd.grad((x * 2).sum(), x, only_inputs=False)", **X),
+    Case("grad of itself", "x.grad = x", **X),
+    # one node
+    Case("node called with too many", "(x * 2).grad_fn(x, x)", **X),
+    Case("node called with too few", "(x * 2).grad_fn()", **X),
+    Case("node with two outputs called with one", "x.unbind()[0].grad_fn(x)", **X),
+    Case("node with two outputs called with None", "x.unbind()[0].grad_fn(torch.ones(()), None)", **X),
+    Case("node called with None", "(x * 2).grad_fn(None)", **X),
+    Case("node without derivative", "f = (x // 1).grad_fn; [f.name(), type(f).__name__]", **X),
+    Case("a saved mask that was written to", "m = torch.tensor([True, False]); y = torch.where(m, x, x * 2); m.fill_(True); y.sum().backward()", **X),
+    Case("a saved index that was written to", "m = torch.tensor([1, 0]); y = x.gather(0, m); m += 0; y.sum().backward()", **X),
+    Case("a class decorated with no_grad", "@torch.no_grad()\nclass K:\n    def __init__(self): self.on = torch.is_grad_enabled()\nK().on"),
+]
