@@ -29,6 +29,8 @@ START   := $(notdir $(firstword $(sort $(wildcard notebooks/*.ipynb))))
 AS_ROOT := $(if $(filter 0,$(shell id -u 2>/dev/null)),--allow-root)
 # A wheel brings the kernel "Python 3 (minigrad)" along; an editable install does not.
 KERNEL  := $(PY) -W ignore -m jupyter_client.kernelspecapp install --sys-prefix --name minigrad widgets/kernelspec --log-level=WARN
+# JupyterLab shows the stored pictures of a notebook only if it trusts it.
+TRUST   := $(PY) -W ignore -m nbformat.sign notebooks/*.ipynb --log-level=ERROR >/dev/null
 INSTALL := $(PY) -m pip install --disable-pip-version-check --constraint constraints.txt
 LOCK    := $(PY) -m uv pip compile pyproject.toml --quiet --no-annotate --custom-compile-command "make constraints"
 
@@ -128,12 +130,14 @@ clean:
 	@echo "minigrad: installing minigrad and JupyterLab into .venv (one to three minutes, only this once)"
 	$(INSTALL) --editable .
 	@$(KERNEL)
+	@$(TRUST)
 	@touch $@
 
 .venv/test: .venv/made pyproject.toml constraints.txt
 	@echo "minigrad: installing minigrad, JupyterLab and the test tools into .venv (one to three minutes, only this once)"
 	$(INSTALL) --editable ".[dev,instructors]"
 	@$(KERNEL)
+	@$(TRUST)
 	@touch $@ .venv/lab
 
 # The site's packages live apart, because JupyterLite's extension logs an error on every page of an ordinary JupyterLab.

@@ -78,6 +78,19 @@ def copy(folder: Path, exam: bool = False) -> tuple[list[Path], list[Path]]:
     return new, kept
 
 
+def trust(notebooks: list[Path]) -> None:
+    """Sign the copies, as `jupyter trust` does: JupyterLab shows no stored picture of a notebook that it does not trust."""
+    try:
+        import nbformat
+        from nbformat.sign import NotebookNotary
+
+        notary = NotebookNotary()
+        for path in notebooks:
+            notary.sign(nbformat.read(path, as_version=4))
+    except Exception as error:  # a page without Jupyter, a home that cannot be written to: the copies are there all the same
+        print(f"minigrad: the copies could not be signed ({error}). JupyterLab shows their pictures once you run them.")
+
+
 def in_the_way(folder: Path) -> Path | None:
     """The part of the path that is there and is no folder. (os.path, because Path's own questions raise where nobody may look.)"""
     return next((path for path in (folder, *folder.parents) if os.path.lexists(path) and not os.path.isdir(path)), None)
@@ -121,6 +134,7 @@ def main() -> None:
         new, kept = copy(folder, options.exam)
     except OSError as error:
         sys.exit(f"minigrad: {complaint(folder, error)}")
+    trust(new)
     print(f"{len(new)} notebooks copied to {folder}" + (f"; {len(kept)} were there already and stay as they are" if kept else "") + ".")
     print(f"Next: jupyter lab {quoted(folder / '00_start_here.ipynb')}")
 

@@ -8,7 +8,9 @@ import os
 import shlex
 import sys
 
+import nbformat
 import pytest
+from nbformat.sign import NotebookNotary
 
 from minigrad.course import __main__ as course
 from minigrad.course import exercises
@@ -21,6 +23,7 @@ CHAPTERS = sorted(path.name for path in course.chapters())
 def command(monkeypatch, tmp_path, capsys):
     """Give the command in an empty folder: what it printed, or what it said when it ended with an error."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
 
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["python -m minigrad.course", *map(str, arguments)])
@@ -44,6 +47,15 @@ def test_the_notebooks_arrive_and_the_next_command_is_one_command(command, tmp_p
     if sys.platform != "win32":
         program, *arguments = shlex.split(said.splitlines()[-1].removeprefix("Next: "))
         assert program == "jupyter" and arguments[0] == "lab" and os.path.isfile(arguments[1]) and len(arguments) == 2
+
+
+def test_the_copies_are_trusted_so_that_their_pictures_show(command, tmp_path):
+    command("course")
+    notary = NotebookNotary(data_dir=str(tmp_path / "data"))
+    copies = [nbformat.read(tmp_path / "course" / name, as_version=4) for name in CHAPTERS]
+    assert all(map(notary.check_signature, copies))
+    copies[0].cells[-1].source += "# mine"
+    assert not notary.check_signature(copies[0])
 
 
 def test_nothing_that_is_there_is_touched(command, tmp_path):
