@@ -3,19 +3,21 @@
 What lives here: names only. Each family of names has its section, sorted as the files they come from.
 """
 # ruff: noqa: F401, I001, A004
+import builtins
+import functools
 from types import FunctionType
 
-from . import autograd, linalg  # noqa: F401
+from . import autograd, linalg, nn  # noqa: F401
 from .core import dtypes, errors  # noqa: F401
 from .core.arguments import forgiving
 from math import e, inf, nan, pi
 
 from .tensors.create import (
-    FloatTensor, Generator, LongTensor, arange, as_tensor, asarray, bernoulli, default_generator, empty, empty_like, eye, from_numpy, full, full_like, get_rng_state, initial_seed,
+    BoolTensor, ByteTensor, CharTensor, DoubleTensor, FloatTensor, Generator, HalfTensor, IntTensor, LongTensor, ShortTensor, arange, as_tensor, asarray, bernoulli, default_generator, empty, empty_like, eye, from_numpy, full, full_like, get_rng_state, initial_seed,
     linspace, logspace, manual_seed, multinomial, normal, ones, ones_like, rand, rand_like, randint, randint_like, randn, randn_like, randperm,
     scalar_tensor, set_rng_state, tensor, tril_indices, triu_indices, zeros, zeros_like,
 )  # fmt: skip
-from .core.devices import backends, cuda, device
+from .core.devices import STRIDED as strided, backends, cuda, device, layout
 from .core.dtypes import (
     bfloat16, bool, can_cast, double, dtype, finfo, float, float16, float32, float64, get_default_dtype, half, iinfo, int, int8, int16, int32, int64,
     long, promote_types, result_type, set_default_dtype, short, uint8,
@@ -28,28 +30,28 @@ from .core.grad_mode import enable_grad, inference_mode, is_grad_enabled, is_inf
 from .ops.elementwise import (
     abs, abs as absolute, acos, acos as arccos, acosh, acosh as arccosh, add_times as add, addcdiv, addcmul, allclose, asin, asin as arcsin, asinh, asinh as arcsinh,
     atan, atan as arctan, atan2, atan2 as arctan2, atanh, atanh as arctanh, bitwise_and, bitwise_not, bitwise_or, bitwise_xor, ceil, choose as where, clamp, clamp as clip, clamp_max, clamp_min,
-    cos, cosh, divide as div, divide, divide as true_divide, eq, equal, erf, exp, exp2, expm1, float_power, floor, floor_divide, fmax, fmin, fmod, ge, gt, isclose, isfinite, isinf,
-    isnan, le, lerp, log, log10, log1p, log2, logical_and, logical_not, logical_or, logical_xor, logit, lt, maximum, minimum, mul, mul as multiply, nan_to_num, ne,
-    ne as not_equal, neg, neg as negative, positive, pow, reciprocal, relu, remainder, round, rsqrt, rsub_times as rsub, sigmoid, sgn, sign, signbit, sin, sinh, sqrt, squared as square, sub_times as sub, sub_times as subtract, tan, tanh,
-    trunc, trunc as fix,
+    copysign, cos, cosh, deg2rad, divide as div, divide, divide as true_divide, eq, equal, erf, erfc, exp, exp2, expm1, float_power, floor, floor_divide, fmax, fmin, fmod, frac, ge, ge as greater_equal, gt, gt as greater, hypot, isclose, isfinite, isinf,
+    isnan, isneginf, isposinf, le, le as less_equal, lerp, log, log10, log1p, log2, logaddexp, logaddexp2, logical_and, logical_not, logical_or, logical_xor, logit, lt, lt as less, maximum, minimum, mul, mul as multiply, nan_to_num, ne,
+    ne as not_equal, neg, neg as negative, positive, pow, rad2deg, reciprocal, relu, remainder, round, rsqrt, rsub_times as rsub, sigmoid, sgn, sign, signbit, sin, sinc, sinh, sqrt, square, sub_times as sub, sub_times as subtract, tan, tanh,
+    trunc, trunc as fix, xlogy,
 )  # fmt: skip
 
 # ops/index.py
 from .ops.index import (
-    gather, index_add, index_copy, index_fill, index_select, masked_fill, masked_scatter, masked_select, repeat_interleave, scatter, scatter_add, take, take_along_dim,
+    gather, index_add, index_copy, index_fill, index_select, masked_fill, masked_scatter, masked_select, repeat_interleave, scatter, scatter_add, scatter_reduce, take, take_along_dim, unravel_index,
 )  # fmt: skip
 
 # ops/linalg.py, ops/einsum.py
 from .ops.einsum import einsum, inner, kron, tensordot
 from .ops.linalg import (
-    addbmm, addmm, addmv, baddbmm, bmm, cdist, cross, det, dot, inv as inverse, logdet, matmul, matrix_power, mm, mv, outer, outer as ger, slogdet, trace, vdot,
+    addbmm, addmm, addmv, addr, baddbmm, bmm, cdist, cross, det, dot, inv as inverse, logdet, matmul, matrix_power, mm, mv, outer, outer as ger, pinv as pinverse, slogdet, trace, vdot,
 )  # fmt: skip
 
 # ops/neural.py
 from .ops.neural import log_softmax, softmax
 
 # ops/order.py
-from .ops.order import argsort, argwhere, bincount, kthvalue, nonzero, searchsorted, sort, topk, unique
+from .ops.order import argsort, argwhere, bincount, kthvalue, nonzero, sort, topk, unique
 
 # ops/reduce.py
 from .ops.reduce import (
@@ -60,14 +62,19 @@ from .ops.reduce import (
 from .ops.strided import as_strided_ as as_strided
 
 # ops/scan.py
-from .ops.scan import cummax, cummin, cumprod, cumsum
+from .ops.scan import cummax, cummin, cumprod, cumsum, cumulative_trapezoid, logcumsumexp
+
+# ops/statistics.py
+from .ops.statistics import (
+    bucketize, corrcoef, cov, diff, dist, histc, isin, mode, msort, nanmean, nanmedian, nanquantile, quantile, renorm, searchsorted, trapezoid, trapezoid as trapz, unique_consecutive,
+)  # fmt: skip
 
 # ops/shape.py
 from .ops.shape import (
-    atleast_1d, atleast_2d, block_diag, broadcast_shapes, broadcast_tensors, cartesian_prod, cat, cat as concat, chunk, clone, combinations, diag, diag_embed, diagonal, flatten, flip, fliplr,
-    flipud, hstack, meshgrid, movedim, movedim as moveaxis, narrow, ravel, reshape, roll, rot90, split, stack, swapaxes,
-    swapaxes as swapdims, tile, tril, triu, unbind, unflatten, vander, vstack,
-    expand_checked as broadcast_to, permute_checked as permute, squeeze_checked as squeeze, t_checked as t, transpose_checked as transpose, unsqueeze_checked as unsqueeze,
+    atleast_1d, atleast_2d, atleast_3d, block_diag, broadcast_shapes, broadcast_tensors, cartesian_prod, cat, cat as concat, chunk, clone, column_stack, combinations, diag, diag_embed, diagflat, diagonal, diagonal_scatter, dsplit, dstack, flatten, flip, fliplr,
+    flipud, hsplit, hstack, meshgrid, movedim, movedim as moveaxis, narrow, ravel, reshape, roll, rot90, select_scatter, slice_scatter, split, split_with_sizes, stack, swapaxes, tensor_split,
+    swapaxes as swapdims, tile, tril, triu, unbind, unflatten, unsafe_chunk, unsafe_split, vander, vsplit, vstack, vstack as row_stack,
+    expand_checked as broadcast_to, permute_checked as permute, squeeze_checked as squeeze, t_checked as t, transpose_checked as transpose, unsqueeze_checked as unsqueeze, view_as_shape,
 )  # fmt: skip
 from .tensors.indexing import select_ as select
 from .tensors.tensor import Tensor
@@ -123,9 +130,66 @@ def compile(model=None, **options):
     return compile(model, **options)
 
 
-def relu_(input):
-    """Negative numbers of `input` become 0, in place."""
-    return input.relu_()
+def fill(input, value):
+    """A copy of `input` with a number (or 0-d tensor) everywhere."""
+    return input.clone().fill_(value)
+
+
+def index_put_(input, indices, values, accumulate=False):
+    """Write (or add) `values` at the positions that a tuple of tensors names. Returns `input`."""
+    return input.index_put_(indices, values, accumulate)
+
+
+def constant_pad_nd(input, pad, value=0):
+    """Padded with a number: nn.functional.pad."""
+    return nn.functional.pad(input, pad, "constant", value)
+
+
+def is_inference(input):
+    """Was the tensor made in inference mode?"""
+    return input.is_inference()
+
+
+def is_complex(input):
+    """False: there are no complex tensors."""
+    return False
+
+
+def is_nonzero(input):
+    """Is the one number not 0?"""
+    return input.bool().item() if input.numel() == 1 else builtins.bool(input)
+
+
+def use_deterministic_algorithms(mode, *, warn_only=False):  # noqa: F811
+    """Nothing: every operation is deterministic."""
+
+
+def get_num_threads():
+    """1: numpy may use more for matrix products, which an environment variable like OMP_NUM_THREADS says."""
+    return 1
+
+
+def set_num_threads(n):
+    """Nothing: see get_num_threads."""
+
+
+def _copy_of(function, name):
+    """The operation without sharing: x_copy is x of the tensor, cloned."""
+
+    @functools.wraps(function)
+    def copied(*args, **kwargs):
+        found = function(*args, **kwargs)
+        return tuple([clone(x) for x in found]) if isinstance(found, tuple) else clone(found)
+
+    copied.__name__ = name
+    return copied
+
+
+for _name in "permute transpose t select unsqueeze squeeze diagonal split unbind as_strided narrow".split():
+    globals()[_name + "_copy"] = _copy_of(globals()[_name], _name + "_copy")
+view_copy, expand_copy = _copy_of(view_as_shape, "view_copy"), _copy_of(broadcast_to, "expand_copy")
+for _name in "relu exp sin cos tanh sigmoid abs neg sqrt log clamp square zero".split():
+    globals()[_name + "_"] = getattr(Tensor, _name + "_")
 
 
 def seed():
@@ -135,7 +199,7 @@ def seed():
     return start()
 
 
-__all__ = [name for name in dict(globals()) if not name.startswith("_") and name not in ("difflib", "dtypes", "errors", "forgiving", "FunctionType")]
+__all__ = [name for name in dict(globals()) if not name.startswith("_") and name not in ("difflib", "builtins", "dtypes", "errors", "forgiving", "functools", "FunctionType", "view_as_shape")]
 
 for _name in __all__:  # numpy's names for arguments (axis, keepdims), and a sentence for arguments that do not exist
     if type(globals()[_name]) is FunctionType:

@@ -7,14 +7,42 @@ import math
 
 from .core import errors
 from .core.errors import LinAlgError
-from .ops.linalg import cholesky, cross, det, inv, matmul, matrix_power, slogdet, solve
+from .ops.linalg import (
+    cholesky,
+    cond,
+    cross,
+    det,
+    eigh,
+    eigvalsh,
+    inv,
+    inv_ex,
+    matmul,
+    matrix_power,
+    matrix_rank,
+    multi_dot,
+    pinv,
+    qr,
+    slogdet,
+    solve,
+    solve_triangular,
+    svd,
+    svdvals,
+)  # fmt: skip
 from .ops.reduce import amax, amin, vector_norm
+from .ops.shape import diagonal as _diagonal
 from .ops.shape import dims_of
+from .ops.shape import vander as vander
 
 __all__ = [
-    "LinAlgError", "cholesky", "cross", "det", "inv", "matmul", "matrix_norm", "matrix_power", "norm", "slogdet", "solve", "vecdot",
-    "vector_norm",
+    "LinAlgError", "cholesky", "cond", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "inv_ex", "matmul", "matrix_norm",
+    "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "qr", "slogdet", "solve", "solve_triangular", "svd", "svdvals", "vander",
+    "vecdot", "vector_norm",
 ]  # fmt: skip
+
+
+def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
+    """The diagonal of the last two dimensions (a view)."""
+    return _diagonal(A, offset, dim1, dim2)
 
 
 def vecdot(x, y, *, dim=-1):

@@ -8,7 +8,8 @@ import functools
 import inspect
 import re
 
-from . import errors
+from . import dtypes, errors
+from .dispatch import state
 
 ALIASES = {
     "axis": "dim",
@@ -40,6 +41,29 @@ def forgiving(function, name=None):
     return call
 
 
+def _written(name, result, out, args):
+    """`out` (a tensor, or as many as there are results) with the result written into it."""
+    if out is None:
+        return result
+    if isinstance(result, tuple):
+        return type(result)(*[_written(name, r, o, args) for r, o in zip(result, out, strict=True)])
+    if state.grad and any([getattr(x, "requires", False) for x in (out, *args)]):
+        raise errors.new(
+            RuntimeError,
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.",
+        )
+    if not dtypes.can_cast(result.dtype, out.dtype):
+        raise errors.new(
+            RuntimeError,
+            f"result type {errors.TYPE_NAMES[result.array.dtype.name].removesuffix('Tensor')} can't be cast to the desired output type "
+            f"{errors.TYPE_NAMES[out.array.dtype.name].removesuffix('Tensor')}",
+        )
+    if out.array.shape != result.array.shape:
+        out.set_(result.to(out.dtype))
+        return out
+    return out.copy_(result)
+
+
 def recover(error, function, name, parameters, args, kwargs):
     """Call again if `error` was about an argument that has another name here; otherwise raise it, explained."""
     found = _UNKNOWN.search(str(error))
@@ -52,13 +76,8 @@ def recover(error, function, name, parameters, args, kwargs):
     if unknown == "size" and not args:  # zeros(size=(2, 3))
         return forgiving(function)(kwargs["size"], **{k: v for k, v in kwargs.items() if k != "size"})
     if unknown == "out":
-        raise TypeError(
-            errors.explain(
-                f"{name}() got an unexpected keyword argument 'out'",
-                why="Every operation of minigrad makes a new tensor.",
-                instead=f"y.copy_(torch.{name}(...)) writes into a tensor that you have.",
-            )
-        ) from None
+        out = kwargs.pop("out")
+        return _written(name, forgiving(function)(*args, **kwargs), out, args)
     import difflib
 
     takes = [p for p in parameters if p != "self"]

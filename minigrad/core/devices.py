@@ -35,6 +35,18 @@ class device:
 CPU = device("cpu")
 
 
+class layout:
+    """torch.layout: how a tensor lies in memory. There is one, `torch.strided`."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        return "torch.strided"
+
+
+STRIDED = layout()
+
+
 class cuda:
     """torch.cuda, for `device = "cuda" if torch.cuda.is_available() else "cpu"`."""
 
@@ -46,8 +58,32 @@ class cuda:
     def device_count() -> int:
         return 0
 
+    @staticmethod
+    def manual_seed(seed) -> None:
+        """Nothing: there is no such device."""
+
+    manual_seed_all = manual_seed
+
+    @staticmethod
+    def synchronize(device=None) -> None:
+        """Nothing: there is nothing to wait for."""
+
+    empty_cache = synchronize
+
+
+class _Switches:
+    """Switches that programs set: they are kept, and change nothing."""
+
+    enabled = deterministic = benchmark = allow_tf32 = False
+
+    @staticmethod
+    def is_available() -> bool:
+        return False
+
 
 class backends:
-    """torch.backends, for the same question about Apple's processors."""
+    """torch.backends: questions that are answered with no, and switches that change nothing."""
 
     mps = cuda
+    cudnn = _Switches()
+    mkldnn = _Switches()

@@ -404,7 +404,7 @@ for _op in (
     reduce.min_dim, reduce.median_dim, reduce.aminmax_, reduce.nansum_, reduce.norm_, reduce.any_, reduce.all_, reduce.argmax_,
     reduce.argmin_,
     *[_row(name) for name in ("softmax", "log_softmax", "cumsum", "cumprod", "cummax", "cummin", "sort", "SortBackward1", "topk",
-    "kthvalue", "argsort", "glu")],
+    "kthvalue", "argsort", "glu", "logcumsumexp")],
 ):  # fmt: skip
     RULES[_op] = _moved_on
 for _op in (
@@ -422,9 +422,13 @@ for _op in (
     losses.over,
 ):
     RULES[_op] = _same
-for _op in (linalg.inv_, linalg.det_, linalg.cofactors, linalg.slogdet_, linalg.cholesky_):
+for _op in (
+    linalg.inv_, linalg.det_, linalg.cofactors, linalg.slogdet_, linalg.cholesky_, linalg.eigh_, linalg.svd_, linalg.qr_,
+):  # fmt: skip
     RULES[_op] = _all_full
-for _op in (index.take_along_dim_, index.scatter_add_, index.scatter_, index.scatter_value, index.gather_, linalg.cross_):
+for _op in (
+    index.take_along_dim_, index.scatter_add_, index.scatter_, index.scatter_value, index.gather_, index.scatter_reduce_, linalg.cross_,
+):  # fmt: skip
     RULES[_op] = _full_moved_on
 
 

@@ -169,7 +169,11 @@ def tensordot(a, b, dims=2):
     first, second = [[d] if isinstance(d, int) else list(d) for d in dims]
     first, second = [d % a.ndim for d in first], [d % b.ndim for d in second]
     for d, e in zip(first, second, strict=True):
-        if a.shape[d] != b.shape[e]:
+        if b.shape[e] == 1 != a.shape[d]:  # broadcast: the other side's sum
+            a = sum_(a, d, True)
+        elif a.shape[d] == 1 != b.shape[e]:
+            b = sum_(b, e, True)
+        elif a.shape[d] != b.shape[e]:
             raise errors.new(
                 RuntimeError,
                 f"contracted dimensions need to match, but first has size {a.shape[d]} in dim {d} and second has size {b.shape[e]} in dim {e}",

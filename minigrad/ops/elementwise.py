@@ -26,7 +26,6 @@ mul         = Op("mul",     operator.mul,     ELEMENTWISE,              x=lambda
 div         = Op("div",     np.true_divide,   ELEMENTWISE, floats=True, x=lambda g, y: g / y,          y=lambda g, x, y: -g * ((x / y) / y))
 neg         = Op("neg",     operator.neg,     ELEMENTWISE,              x=lambda g: -g)
 reciprocal  = Op("reciprocal", lambda x: 1 / x, ELEMENTWISE, floats=True, x=lambda g, out: -g * out * out)
-square      = Op("square",  np.square,        ELEMENTWISE,              x=lambda g, x: g * (2 * x),    node="PowBackward0")
 
 exp         = Op("exp",     np.exp,           ELEMENTWISE, floats=True, x=lambda g, out: g * out)
 log         = Op("log",     np.log,           ELEMENTWISE, floats=True, x=lambda g, x: g / x)
@@ -56,10 +55,23 @@ logit_      = Op("logit",   lambda x: np.log(x / (1 - x)), ELEMENTWISE, floats=T
 logit_eps   = Op("logit",   lambda x, eps: _logit_eps(x, eps), ELEMENTWISE, floats=True, x=lambda g, x, eps: where((x < eps) | (x > 1 - eps), 0, g / (x * (1 - x))))
 atan2       = Op("atan2",   np.arctan2,       ELEMENTWISE, floats=True, x=lambda g, x, y: g * y * over_square(x, y), y=lambda g, x, y: -g * x * over_square(x, y))
 
+hypot       = Op("hypot",   np.hypot,         ELEMENTWISE,              x=lambda g, x, out: g * (x / out), y=lambda g, y, out: g * (y / out))
+logaddexp   = Op("logaddexp", np.logaddexp,   ELEMENTWISE, floats=True, x=lambda g, x, y: g / (1 + exp(y - x)), y=lambda g, x, y: g / (1 + exp(x - y)))
+logaddexp2  = Op("logaddexp2", np.logaddexp2, ELEMENTWISE, floats=True, x=lambda g, x, y: g / (1 + exp2(y - x)), y=lambda g, x, y: g / (1 + exp2(x - y)))
+xlogy       = Op("xlogy",   lambda x, y: _xlogy(x, y), ELEMENTWISE, floats=True, x=lambda g, x, y: g * where((x == 0) & (y <= 0), 0, log(y)), y=lambda g, x, y: g * (x / y))
+erfc        = Op("erfc",    lambda x: 1 - erf.forward(x), ELEMENTWISE, floats=True, x=lambda g, x: -g * TWO_OVER_SQRT_PI * exp(-(x * x)))
+sinc        = Op("sinc",    np.sinc,          ELEMENTWISE, floats=True, x=lambda g, x: g * _sinc_slope(x))
+deg2rad     = Op("deg2rad", np.deg2rad,       ELEMENTWISE, floats=True, x=lambda g: g * (math.pi / 180), node="Deg2RadBackward0")
+rad2deg     = Op("rad2deg", np.rad2deg,       ELEMENTWISE, floats=True, x=lambda g: g * (180 / math.pi), node="Rad2DegBackward0")
+copysign    = Op("copysign", np.copysign,     ELEMENTWISE, floats=True, x=lambda g, x, out: g * where(x == 0, 0, out / x), y=lambda g: nothing(g))
+add_scaled  = Op("add",     lambda x, y, alpha: x + y * y.dtype.type(alpha), ELEMENTWISE, x=lambda g: g, y=lambda g, alpha: g * alpha)
+sub_scaled  = Op("sub",     lambda x, y, alpha: x - y * y.dtype.type(alpha), ELEMENTWISE, x=lambda g: g, y=lambda g, alpha: g * -alpha)
+
 # Steps: the derivative is 0 wherever there is one.
 floor       = Op("floor",   np.floor,         ELEMENTWISE,              x=lambda g: nothing(g))
 ceil        = Op("ceil",    np.ceil,          ELEMENTWISE,              x=lambda g: nothing(g))
 trunc       = Op("trunc",   np.trunc,         ELEMENTWISE,              x=lambda g: nothing(g))
+frac        = Op("frac",    lambda x: x - np.trunc(x), ELEMENTWISE,     x=lambda g: g)
 round_      = Op("round",   lambda x: np.rint(x) if x.dtype.kind == "f" else x.copy(), ELEMENTWISE,              x=lambda g: nothing(g))
 round_to    = Op("round",   lambda x, decimals: np.round(x, decimals), ELEMENTWISE, x=lambda g: nothing(g), node="RoundBackward1")
 div_floor   = Op("div",     lambda x, y: np.floor_divide(x, _divisor(x, y)),  ELEMENTWISE,              x=lambda g: nothing(g),             y=lambda g: nothing(g), node="DivBackward2")
@@ -116,6 +128,8 @@ logical_xor = Op("logical_xor", np.logical_xor, DISCRETE, x=None, y=None)
 isnan       = Op("isnan",    np.isnan,    DISCRETE, x=None)
 isinf       = Op("isinf",    np.isinf,    DISCRETE, x=None)
 isfinite    = Op("isfinite", np.isfinite, DISCRETE, x=None)
+isposinf    = Op("isposinf", lambda x: np.isinf(x) & (x > 0), DISCRETE, x=None)
+isneginf    = Op("isneginf", lambda x: np.isinf(x) & (x < 0), DISCRETE, x=None)
 # fmt: on
 
 _DOCS = """
@@ -172,12 +186,34 @@ bitwise_and: The bits that are 1 in both.
 bitwise_or: The bits that are 1 in one of them.
 bitwise_xor: The bits that differ.
 bitwise_not: Every bit the other way.
+hypot: sqrt(input ** 2 + other ** 2): the length of a hypotenuse.
+logaddexp: log(exp(input) + exp(other)), without overflow.
+logaddexp2: log2(2 ** input + 2 ** other), without overflow.
+xlogy: input * log(other), and 0 where input is 0.
+erfc: 1 - erf(x).
+sinc: sin(pi x) / (pi x), and 1 at 0.
+deg2rad: Degrees as radians.
+rad2deg: Radians as degrees.
+copysign: The size of `input` with the sign of `other`.
+frac: What follows the point: x - trunc(x).
+isposinf: Is it inf?
+isneginf: Is it -inf?
 isnan: Is it nan?
 isinf: Is it infinite?
 isfinite: Is it neither infinite nor nan?
 """
 for _line in _DOCS.strip().splitlines():
     globals()[_line.partition(":")[0]].__doc__ = _line.partition(": ")[2]
+
+
+def _xlogy(x, y):
+    return np.where((x == 0) & ~np.isnan(y), 0, x * np.log(y)).astype(np.result_type(x, y, np.float16), copy=False)
+
+
+def _sinc_slope(x):
+    """(pi x cos(pi x) - sin(pi x)) / (pi x^2), and 0 at 0."""
+    a = x * math.pi
+    return where(x == 0, 0, (cos(a) * a - sin(a)) / (a * x))
 
 
 def _invert(x):
@@ -338,7 +374,7 @@ def pow(input, exponent):
     return pow_tensor(input, exponent)
 
 
-def squared(input):
+def square(input):
     """The square of each number."""
     return pow(input, 2)
 
@@ -430,9 +466,17 @@ def times(alpha, input, other):
     return other & (input == input) if common is dtypes.bool_ and alpha else other * alpha
 
 
+def _recorded(*inputs):
+    """Is one of them a tensor that requires gradients? Then an operation with a factor is one node, which saves nothing."""
+    return builtins.any([getattr(x, "requires", False) for x in inputs])
+
+
 def add_times(input, other, *, alpha=1):
     """input + alpha * other"""
-    return add(input, times(alpha, input, other))
+    if alpha == 1 or not _recorded(input, other):
+        return add(input, times(alpha, input, other))
+    times(alpha, input, other)  # raises for a factor that does not fit
+    return add_scaled(input, other, alpha)
 
 
 def sub_times(input, other, *, alpha=1):
@@ -440,7 +484,9 @@ def sub_times(input, other, *, alpha=1):
     bools = [hasattr(x, "array") and x.array.dtype.kind == "b" for x in (input, other)]
     if builtins.any(bools):
         raise errors.no_bools("sub", builtins.all(bools))
-    return sub(input, times(alpha, input, other))
+    if alpha == 1 or not _recorded(input, other):
+        return sub(input, times(alpha, input, other))
+    return sub_scaled(input, other, alpha)
 
 
 def rsub_times(input, other, *, alpha=1):

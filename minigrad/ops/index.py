@@ -10,7 +10,7 @@ from ..core.op import GENERAL, LINEAR, Op
 from ..core.variable import INFERENCE, wrap
 from ..kernels.scatter import add_at
 from .elementwise import nothing, where
-from .shape import clone, expand, reshape, unsqueeze, view, wrap_dim
+from .shape import clone, embed, expand, reshape, unsqueeze, view, wrap_dim
 
 
 class Positions(tuple):
@@ -91,6 +91,9 @@ scatter_   = Op("scatter", lambda x, index, source, dim: _scatter(x, index, sour
                 x=lambda g, index, dim: scatter_value(g, index, dim, 0), index=None, source=lambda g, index, dim: gather_(g, index, dim))
 scatter_value = Op("scatter", lambda x, index, dim, value: _scatter(x, index, value, dim), GENERAL, args="input index", node="ScatterBackward1",
                 x=lambda g, index, dim: scatter_value(g, index, dim, 0), index=None)
+scatter_reduce_ = Op("scatter_reduce", lambda x, index, source, dim, reduce: _scatter_reduce(x, index, source, dim, reduce), GENERAL, args="input index src", node="ScatterReduceBackward0",
+                x=lambda g, x, index, source, out, dim, reduce: _scatter_reduce_rule(g, x, index, source, out, dim, reduce)[0], index=None,
+                source=lambda g, x, index, source, out, dim, reduce: _scatter_reduce_rule(g, x, index, source, out, dim, reduce)[1])
 gather_    = Op("gather", lambda x, index, dim: _gather(x, index, dim),   LINEAR, args="input index",  # index may be smaller than x
                 x=lambda g, x_shape, index, dim: scatter_add_(zeros(x_shape, g), index, g, dim), index=None)
 index_select_ = Op("index_select", lambda x, index, dim: np.take(x, index.reshape(-1), dim) if x.ndim else x.copy(), LINEAR, args="input index",
@@ -137,6 +140,30 @@ def _gather(x, index, dim):
     if x.ndim == 0:
         return np.full(index.shape, x)
     return x[_places(index, dim)].reshape(index.shape)
+
+
+def _scatter_reduce(x, index, source, dim, reduce):
+    out = np.array(x, ndmin=1)
+    ufunc = {"prod": np.multiply, "amax": np.maximum, "amin": np.minimum}[reduce]
+    ufunc.at(out, _places(index, dim), np.atleast_1d(source)[tuple([slice(n) for n in index.shape])])
+    return out.reshape(x.shape)
+
+
+def _scatter_reduce_rule(g, x, index, source, out, dim, reduce):
+    """The gradients of prod, amax and amin by the input and the source."""
+    sizes = tuple([slice(n) for n in index.shape])
+    part = source[sizes] if source.shape != index.shape else source
+    if reduce == "prod":  # the others' product: by division where no factor is 0
+        zeros_ = scatter_add_(where(x == 0, 1.0, 0.0), index, where(part == 0, 1.0, 0.0), dim)
+        rest = scatter_reduce_(where(x == 0, 1, x), index, where(part == 0, 1, part), dim, "prod")  # of all that are not 0
+        to_x = where(x == 0, where(zeros_ == 1, g * rest, 0), where(zeros_ == 0, g * rest, 0) / where(x == 0, 1, x))
+        alone, none = gather_(where(zeros_ == 1, g * rest, 0), index, dim), gather_(where(zeros_ == 0, g * rest, 0), index, dim)
+        to_source = where(part == 0, alone, none / where(part == 0, 1, part))
+    else:  # shared evenly among the largest
+        own, theirs = x == out, part == gather_(out, index, dim)
+        each = g / scatter_add_(where(own, 1.0, 0.0), index, where(theirs, 1.0, 0.0), dim)
+        to_x, to_source = where(own, each, 0), where(theirs, gather_(each, index, dim), 0)
+    return to_x, to_source if source.shape == index.shape else embed(to_source, source.shape, sizes)
 
 
 def _scatter(x, index, source, dim):
@@ -232,9 +259,16 @@ def gather(input, dim, index, *, sparse_grad=False):
     return gather_(input, index, dim)
 
 
+def _long(indices):
+    if indices.array.dtype != np.int64:
+        kind = errors.TYPE_NAMES[indices.array.dtype.name].removesuffix("Tensor")
+        raise errors.new(RuntimeError, f"torch.take_along_dim(): dtype of indices should be Long but got {kind}")
+
+
 def take_along_dim(input, indices, dim=None):
     """As gather, but `indices` is broadcast against the input; without `dim` positions in the flattened tensor."""
     if dim is None:
+        _long(indices)
         return gather(input.reshape(-1), 0, indices.reshape(-1))
     dim = wrap_dim(wrap_dim(dim, input.ndim), input.ndim, scalar=False)
     if input.ndim != indices.ndim:
@@ -245,7 +279,10 @@ def take_along_dim(input, indices, dim=None):
                 instead="reshape the indices; a dimension of size 1 is broadcast.",
             )
         )
+    _long(indices)
     a, b = input.array.shape, indices.array.shape
+    if (indices.array < 0).any() and (indices.array >= -a[dim]).all():
+        indices = where(indices < 0, indices + a[dim], indices)
     wide = [max(n, m) for n, m in zip(a, b, strict=True)]
     return gather(input.expand(*wide[:dim], a[dim], *wide[dim + 1 :]), dim, indices.expand(*wide[:dim], b[dim], *wide[dim + 1 :]))
 
@@ -283,6 +320,46 @@ def scatter_add(input, dim, index, src):
     dim = wrap_dim(dim, input.ndim)
     _check_scatter(input, dim, index, src, "scatter")
     return scatter_add_(input, index, src, dim)
+
+
+def scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
+    """A copy of `input` with the elements of `src` reduced ("sum", "prod", "mean", "amax" or "amin") into the places that gather would read.
+
+    include_self  False: a place that is named at all starts without its old element
+    """
+    dim = wrap_dim(dim, input.ndim)
+    if reduce not in ("sum", "prod", "mean", "amax", "amin"):
+        raise errors.new(RuntimeError, f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}.")
+    _check_scatter(input, dim, index, src, "scatter")
+    if not include_self:
+        starts = {"sum": 0, "mean": 0, "prod": 1, "amax": _limit(input, -1), "amin": _limit(input, 1)}
+        input = scatter_value(input, index, dim, starts[reduce])
+    if reduce in ("sum", "mean"):
+        total = scatter_add_(input, index, src, dim)
+        if reduce == "sum":
+            return total
+        ones = wrap(np.ones(src.array.shape, input.array.dtype))
+        start = wrap(np.ones(input.array.shape, input.array.dtype))
+        count = scatter_add_(start if include_self else scatter_value(start, index, dim, 0), index, ones, dim)
+        count = where(count == 0, 1, count)
+        return total / count if input.array.dtype.kind == "f" else wrap(total.array // count.array)
+    return scatter_reduce_(input, index, src, dim, reduce)
+
+
+def _limit(x, sign):
+    """The number that loses against every other: of floats an infinity, of integers the smallest or largest."""
+    if x.array.dtype.kind == "f":
+        return sign * float("inf")
+    if x.array.dtype.kind == "b":
+        return sign > 0
+    info = np.iinfo(x.array.dtype)
+    return info.max if sign > 0 else info.min
+
+
+def unravel_index(indices, shape):
+    """Positions in a flattened tensor of a shape, as a tuple of positions in each dimension."""
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    return tuple([wrap(np.asarray(a)) for a in np.unravel_index(indices.array, shape)])
 
 
 def index_select(input, dim, index):

@@ -13,7 +13,7 @@ from ..core.return_types import named
 from ..core.variable import wrap
 from .elementwise import mul, where
 from .reduce import _norm, _norm_rule, sum_dim
-from .shape import diagonal_back, expand, reshape, squeeze_row, t, transpose, tril_, triu_, unsqueeze, wrap_dim
+from .shape import diag_embed_, diagonal_back, expand, reshape, squeeze_row, t, transpose, tril_, triu_, unsqueeze, wrap_dim
 
 
 def mT(x):
@@ -63,6 +63,11 @@ cofactors = Op("cofactors", lambda A: _cofactors(A), GENERAL, args="A", A=lambda
 slogdet_ = Op("linalg_slogdet", lambda A: tuple(np.linalg.slogdet(A)), GENERAL, outputs=("sign", "logabsdet"), args="A",
               A=lambda gs, A: _wide(gs[1]) * mT(inv_(A)) if gs[1] is not None else None)
 cholesky_ = Op("linalg_cholesky_ex", np.linalg.cholesky, GENERAL, x=lambda g, out: _cholesky_rule(g, out))
+eigh_    = Op("linalg_eigh", lambda A, UPLO: tuple(np.linalg.eigh(A, UPLO)), GENERAL, outputs=("eigenvalues", "eigenvectors"), args="A",
+              A=lambda gs, eigenvalues, eigenvectors: _eigh_rule(gs, eigenvalues, eigenvectors))
+svd_     = Op("linalg_svd", lambda A, full: tuple(np.linalg.svd(A, full)), GENERAL, outputs=("U", "S", "Vh"), args="A",
+              A=lambda gs, U, S, Vh: _svd_rule(gs, U, S, Vh))
+qr_      = Op("linalg_qr", lambda A, mode: tuple(np.linalg.qr(A, mode)), GENERAL, outputs=("Q", "R"), args="A", A=lambda gs, Q, R: _qr_rule(gs, Q, R))
 cdist_   = Op("cdist", lambda x, y, p: _norm(x[..., :, None, :] - y[..., None, :, :], p, (-1,), False), GENERAL, args="x1 x2",  # distances of all pairs
               x=lambda g, x, y, out, p: sum_dim(_pull(g, x, y, out, p), (g.ndim - 1,)),     y=lambda g, x, y, out, p: -sum_dim(_pull(g, x, y, out, p), (g.ndim - 2,)))
 # fmt: on
@@ -104,6 +109,8 @@ def _cofactors(A):
     """With A = U S V: det(U) det(V) times U, the products of all singular values but one, and V. No division, so A may be singular."""
     u, s, v = np.linalg.svd(A)
     n = s.shape[-1]
+    if not n:
+        return A.copy()
     others = np.stack([np.delete(s, i, -1).prod(-1) for i in range(n)], -1)
     return (np.linalg.det(u) * np.linalg.det(v))[..., None, None] * ((u * others[..., None, :]) @ v)
 
@@ -119,6 +126,64 @@ def _cholesky_rule(g, L):
     half = half - 0.5 * tril_(triu_(half, 0), 0)
     s = mT(solve_(mT(L), mT(solve_(mT(L), half))))
     return 0.5 * (s + mT(s))
+
+
+def _differences(s):
+    """1 / (s[j] - s[i]), and 0 on the diagonal."""
+    d = unsqueeze(s, s.ndim - 1) - unsqueeze(s, s.ndim)
+    return where(d == 0, 0, 1 / where(d == 0, 1, d))
+
+
+def _diagonals(s):
+    return diag_embed_(s, 0, s.ndim - 1, s.ndim)
+
+
+def _eigh_rule(gs, w, V):
+    """V (diag(gw) + F * (V^T gV)) V^T with F the inverse differences of the eigenvalues."""
+    gw, gV = gs
+    inner = 0
+    if gw is not None:
+        inner = _diagonals(gw)
+    if gV is not None:
+        inner = inner + _differences(w) * (mT(V) @ gV)
+    return V @ inner @ mT(V)
+
+
+def _svd_rule(gs, U, S, Vh):
+    """Townsend, Differentiating the singular value decomposition (2016)."""
+    gU, gS, gVh = gs
+    k = S.shape[-1]
+    if U.shape[-1] != k or Vh.shape[-2] != k:
+        U, Vh = U[..., :, :k], Vh[..., :k, :]
+    s = unsqueeze(S, S.ndim - 1)
+    E = _differences(S * S)
+    inner = 0 if gS is None else _diagonals(gS)
+    out = 0
+    if gU is not None:
+        gU = gU[..., :, :k] if gU.shape[-1] != k else gU
+        a = E * (mT(U) @ gU)
+        inner = inner + (a + mT(a)) * s
+        out = out + (gU / s - U @ (mT(U) @ gU / s)) @ Vh if U.shape[-2] > k else out
+    if gVh is not None:
+        gVh = gVh[..., :k, :] if gVh.shape[-2] != k else gVh
+        a = E * (Vh @ mT(gVh))
+        inner = inner + mT(s) * (a + mT(a))
+        out = out + U @ ((gVh - gVh @ mT(Vh) @ Vh) / mT(s)) if Vh.shape[-1] > k else out
+    return U @ inner @ Vh + out
+
+
+def _qr_rule(gs, Q, R):
+    """Walter and Lehmann, Walk through automatic differentiation for QR (2018), for matrices at least as high as wide."""
+    gQ, gR = gs
+    if R.shape[-2] < R.shape[-1]:
+        raise RuntimeError("The derivative of linalg.qr is not implemented when mode is 'reduced' and the matrix is wider than high.")
+    if Q.shape[-1] != R.shape[-1]:
+        raise errors.new(RuntimeError, "The QR decomposition is not differentiable when mode='complete' and nrows > ncols")
+    m = gR @ mT(R) if gR is not None else 0
+    m = m if gQ is None else m - mT(Q) @ gQ
+    inner = Q @ (triu_(m, 0) + mT(triu_(m, 1)))
+    inner = inner if gQ is None else inner + gQ
+    return mT(solve_(R, mT(inner)))
 
 
 def outer(input, vec2):
@@ -287,11 +352,7 @@ def _factors(x, beta, alpha):
 
 
 def _square(A, name):
-    if A.array.dtype.kind != "f":
-        raise errors.new(
-            RuntimeError,
-            f"{name}: Expected a floating point or complex tensor as input. Got {errors.TYPE_NAMES[A.array.dtype.name].removesuffix('Tensor')}",
-        )
+    _floats(A, name)
     if A.ndim < 2:
         raise errors.new(RuntimeError, f"{name}: The input tensor A must have at least 2 dimensions.")
     if A.shape[-1] != A.shape[-2]:
@@ -352,6 +413,112 @@ def solve(A, B, *, left=True):
     if not left:
         return mT(solve(mT(A), mT(B)))
     return _or_explain(lambda: solve_(A, B), "torch.linalg.solve: The solver failed because the input matrix is singular.", *_SINGULAR)
+
+
+def inv_ex(A, *, check_errors=False) -> Any:
+    """A named tuple (inverse, info): as inv, but a singular matrix gives info 1 and nan, no error."""
+    try:
+        return named("linalg_inv_ex", "inverse", "info")(inv(A), wrap(np.zeros(A.shape[:-2], np.int32)))
+    except errors.LinAlgError:
+        if check_errors:
+            raise
+        return named("linalg_inv_ex", "inverse", "info")(A * float("nan"), wrap(np.ones(A.shape[:-2], np.int32)))
+
+
+def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
+    """The X with A X = B (or X A = B with left=False) for a triangular A, of which the other triangle is not read."""
+    A = triu_(A, 0) if upper else tril_(A, 0)
+    if unitriangular:
+        one = wrap(np.eye(A.shape[-1], dtype=A.array.dtype))
+        A = A * (1 - one) + one
+    return mT(solve_(mT(A), mT(B))) if not left else solve_(A, B)
+
+
+def _floats(A, name):
+    if A.array.dtype.kind != "f":
+        kind = errors.TYPE_NAMES[A.array.dtype.name].removesuffix("Tensor")
+        raise errors.new(RuntimeError, f"{name}: Expected a floating point or complex tensor as input. Got {kind}")
+
+
+def svd(A, full_matrices=True) -> Any:
+    """A named tuple (U, S, Vh) with A = U @ diag(S) @ Vh: singular values in falling order."""
+    _floats(A, "linalg.svd")
+    if full_matrices and A.shape[-1] != A.shape[-2] and A.requires_grad:
+        raise RuntimeError("minigrad's svd() has a gradient with full_matrices=False only.")
+    return named("linalg_svd", "U", "S", "Vh")(*svd_(A, full_matrices))
+
+
+def svdvals(A):
+    """The singular values in falling order."""
+    return svd(A, False).S
+
+
+def eigh(A, UPLO="L") -> Any:
+    """A named tuple (eigenvalues, eigenvectors) of a symmetric matrix, of which the lower ("L") or upper triangle is read."""
+    _square(A, "linalg.eigh")
+    return named("linalg_eigh", "eigenvalues", "eigenvectors")(*eigh_(A, UPLO))
+
+
+def eigvalsh(A, UPLO="L"):
+    """The eigenvalues of a symmetric matrix, in rising order."""
+    return eigh(A, UPLO).eigenvalues
+
+
+def qr(A, mode="reduced") -> Any:
+    """A named tuple (Q, R) with A = Q @ R: Q has orthonormal columns, R is upper triangular."""
+    _floats(A, "linalg.qr")
+    if mode not in ("reduced", "complete", "r"):
+        raise errors.new(RuntimeError, f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'")
+    Q, R = qr_(A, "complete" if mode == "complete" else "reduced")
+    return named("linalg_qr", "Q", "R")(wrap(np.empty(0, A.array.dtype)) if mode == "r" else Q, R)
+
+
+def pinv(A, *, rcond=None, rtol=None):
+    """The pseudo-inverse: the X nearest to A X = 1. `rtol`: singular values below that part of the largest count as 0."""
+    _floats(A, "linalg.pinv")
+    U, S, Vh = svd(A, False)
+    rtol = rtol if rtol is not None else rcond if rcond is not None else max(A.shape[-2:]) * float(np.finfo(A.array.dtype).eps)
+    big = S > rtol * S.amax(-1, True) if S.shape[-1] else S > 0
+    return mT(Vh) @ (unsqueeze(where(big, 1 / where(big, S, 1), 0), S.ndim) * mT(U))
+
+
+def matrix_rank(A, tol=None, *, rtol=None):
+    """How many singular values are not (nearly) 0."""
+    S = svdvals(A.detach()).array
+    limit = tol if tol is not None else (max(A.shape[-2:]) * np.finfo(S.dtype).eps if rtol is None else rtol) * S.max(-1, keepdims=True, initial=0)
+    return wrap(np.asarray((S > limit).sum(-1)))
+
+
+def cond(A, p=None):
+    """The condition number: how much solving with A magnifies errors. p: None or 2 by singular values, otherwise norm(A) * norm(inv(A))."""
+    if p in (None, 2, -2):
+        S = svdvals(A)
+        ends = S[..., 0], S[..., -1]
+        return ends[1] / ends[0] if p == -2 else ends[0] / ends[1]
+    raise RuntimeError(errors.explain(f"linalg.cond: p={p} is not supported.", instead="use None, 2 or -2."))
+
+
+def multi_dot(tensors, *, out=None):
+    """The product of several matrices, multiplied in the order that costs least; the first and the last may be vectors."""
+    if len(tensors) < 2:
+        raise errors.new(RuntimeError, "multi_dot(): expected at least 2 tensors but got " + str(len(tensors)))
+    shapes = [x.shape if x.ndim == 2 else (1, *x.shape) if i == 0 else (*x.shape, 1) for i, x in enumerate(tensors)]
+    best = {(i, i): (0, None) for i in range(len(shapes))}  # (first, last): (multiplications, where to cut)
+    for length in range(1, len(shapes)):
+        for i in range(len(shapes) - length):
+            j = i + length
+            best[i, j] = min((best[i, k][0] + best[k + 1, j][0] + shapes[i][0] * shapes[k][1] * shapes[j][1], k) for k in range(i, j))
+
+    def product(i, j):
+        return tensors[i] if i == j else matmul(product(i, best[i, j][1]), product(best[i, j][1] + 1, j))
+
+    return product(0, len(shapes) - 1)
+
+
+def addr(input, vec1, vec2, *, beta=1, alpha=1):
+    """beta * input + alpha * the outer product of two vectors."""
+    product = outer(vec1, vec2)
+    return _times(beta, input) + _times(alpha, product) if beta else _times(alpha, product).expand(*np.broadcast_shapes(input.shape, product.shape))
 
 
 def det(A):

@@ -125,9 +125,3 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
         out.append(counts)
     tensors = tuple([wrap(a) for a in out])
     return tensors if len(tensors) > 1 else tensors[0]
-
-
-def searchsorted(sorted_sequence, values, *, right=False):
-    """Where each value would have to go into the sorted vector."""
-    array = values.array if hasattr(values, "array") else np.asarray(values)
-    return wrap(np.asarray(np.searchsorted(sorted_sequence.array, array, "right" if right else "left")))

@@ -10,8 +10,9 @@ import numpy as np
 from ..core import dtypes
 from ..core.op import GENERAL, LINEAR, Op
 from ..core.return_types import named
+from .elementwise import exp, where
 from .index import scatter_add_, zeros
-from .shape import cat_, flip_, slice_, wrap_dim
+from .shape import cat_, flip_, reshape, slice_, wrap_dim
 
 
 def backwards(op, x, dim, *more):
@@ -79,7 +80,16 @@ recurrence  = Op("recurrence", _recurrence,                 GENERAL, args="b a",
 cumprod_    = Op("cumprod", _cumprod,                       GENERAL,           x=_cumprod_rule)
 cummax_     = Op("cummax",  _cumextreme(np.maximum),        GENERAL, outputs=("values", "indices"), x=lambda g, x_shape, indices, dim: _gather_back(g, indices, x_shape, dim))
 cummin_     = Op("cummin",  _cumextreme(np.minimum),        GENERAL, outputs=("values", "indices"), x=lambda g, x_shape, indices, dim: _gather_back(g, indices, x_shape, dim))
+logcumsumexp_ = Op("logcumsumexp", lambda x, dim: np.logaddexp.accumulate(x, dim) if x.ndim else x, GENERAL, x=lambda g, x, out, dim: _logcumsumexp_rule(g, x, out, dim))
 # fmt: on
+
+
+def _logcumsumexp_rule(g, x, out, dim):
+    """sum over j >= i of g[j] exp(x[i] - out[j]), from the end: no exponent is positive, so nothing overflows."""
+    if x.ndim == 0:
+        return g
+    steps = exp(where(out == -np.inf, -np.inf, out) - after(out, dim, np.inf))
+    return exp(x - out) * backwards(lambda b, a, d: recurrence(b, a, d), g, dim, where(steps != steps, 0, steps))
 
 
 def _gather_back(g, indices, x_shape, dim):
@@ -105,6 +115,25 @@ def cumsum(input, dim, *, dtype=None):
 def cumprod(input, dim, *, dtype=None):
     """The products of the elements so far along `dim`."""
     return cumprod_(_accumulating(input, dtype), wrap_dim(dim, input.ndim))
+
+
+def logcumsumexp(input, dim):
+    """The logarithms of the sums of the exponentials so far along `dim`, without overflow."""
+    dim = wrap_dim(dim, input.ndim)
+    return logcumsumexp_(input if input.array.dtype.kind == "f" else input.to(dtypes.get_default_dtype()), dim)
+
+
+def cumulative_trapezoid(y, x=None, *, dx=None, dim=-1):
+    """The integrals so far along `dim` by the trapezoidal rule: at the places `x`, or `dx` (default 1) apart."""
+    n, axis = y.shape[dim], wrap_dim(dim, y.ndim)
+    means = (slice_(y, axis, 1, n, 1) + slice_(y, axis, 0, n - 1, 1)) / 2
+    if x is None:
+        return cumsum(means, axis) * (1 if dx is None else dx)
+    along = 0 if x.ndim == 1 else axis
+    steps = slice_(x, along, 1, n, 1) - slice_(x, along, 0, n - 1, 1)
+    if x.ndim == 1:
+        steps = reshape(steps, tuple([-1 if i == axis else 1 for i in range(y.ndim)]))
+    return cumsum(means * steps, axis)
 
 
 def cummax(input, dim) -> Any:

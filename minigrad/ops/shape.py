@@ -324,7 +324,7 @@ def cat(tensors, dim=0):
                 "torch.cat(): expected a non-empty list of Tensors", instead="join at least one tensor; torch.empty(0) joins anything."
             )
         )
-    first = tensors[0]
+    first = next((x for x in tensors if x.shape != (0,)), tensors[0])
     for position, x in enumerate(tensors):
         if x.ndim == 0:
             raise errors.new(RuntimeError, f"zero-dimensional tensor (at position {position}) cannot be concatenated")
@@ -629,22 +629,164 @@ def meshgrid(*tensors, indexing="ij"):
 
 def hstack(tensors):
     """Joined side by side: along dim 1, vectors along dim 0."""
-    tensors = [reshape(x, (1,)) if x.ndim == 0 else x for x in tensors]
+    tensors = atleast_1d(tensors)
     return cat(tensors, 0 if tensors[0].ndim == 1 else 1)
 
 
 def vstack(tensors):
     """Joined on top of each other: vectors are rows."""
-    return cat([atleast_2d(x) for x in tensors], 0)
+    return cat(atleast_2d(tensors), 0)
 
 
+def dstack(tensors):
+    """Joined along a third dimension."""
+    return cat(atleast_3d(tensors), 2)
+
+
+def column_stack(tensors):
+    """Joined side by side; vectors are columns."""
+    return hstack([reshape(x, (-1, 1)) if x.ndim <= 1 else x for x in tensors])
+
+
+def _each(function):
+    """Decorator: of one tensor the result, of several (or a sequence) a tuple of results."""
+
+    @functools.wraps(function)
+    def wrapped(*tensors):
+        if len(tensors) == 1 and hasattr(tensors[0], "array"):
+            return function(tensors[0])
+        return tuple([function(x) for x in (tensors[0] if len(tensors) == 1 else tensors)])
+
+    return wrapped
+
+
+@_each
 def atleast_1d(input):
+    """With at least one dimension."""
     return reshape(input, (1,)) if input.ndim == 0 else input
 
 
+@_each
 def atleast_2d(input):
     """With at least two dimensions: a vector becomes a row."""
     return reshape(input, (1, 1)) if input.ndim == 0 else unsqueeze(input, 0) if input.ndim == 1 else input
+
+
+@_each
+def atleast_3d(input):
+    """With at least three dimensions: a matrix gets a third one of size 1."""
+    x = atleast_2d(input)
+    return unsqueeze(x, 2) if x.ndim == 2 else x
+
+
+def diagflat(input, offset=0):
+    """The matrix with all elements on a diagonal, in order."""
+    return diag_embed(reshape(input, (-1,)), offset)
+
+
+def split_with_sizes(input, split_sizes, dim=0) -> tuple:
+    """The tensor in pieces of the given sizes: a tuple of views."""
+    return split(input, list(split_sizes), dim)
+
+
+def unsafe_split(tensor, split_size, dim=0) -> tuple:
+    """As split, in pieces that may be written to one by one."""
+    return tuple([clone(part) for part in split(tensor, split_size, dim)])
+
+
+def unsafe_chunk(input, chunks, dim=0) -> tuple:
+    """As chunk, in pieces that may be written to one by one."""
+    return tuple([clone(part) for part in chunk(input, chunks, dim)])
+
+
+def tensor_split(input, indices_or_sections, dim=0) -> tuple:
+    """The tensor in as many pieces as asked for, the first ones larger by one, or cut at the given positions: a tuple of views."""
+    if not input.ndim:
+        raise errors.new(RuntimeError, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
+    dim = wrap_dim(dim, input.ndim)
+    n = input.array.shape[dim]
+    if hasattr(indices_or_sections, "array"):
+        indices_or_sections = indices_or_sections.array.tolist()
+    if isinstance(indices_or_sections, int):
+        if indices_or_sections <= 0:
+            raise errors.new(RuntimeError, f"number of sections must be larger than 0, got {indices_or_sections}")
+        size, larger = divmod(n, indices_or_sections)
+        cuts = [i * size + builtins.min(i, larger) for i in range(1, indices_or_sections)]
+    else:
+        cuts = list(indices_or_sections)
+    bounds = [slice(a, b).indices(n) for a, b in zip([None, *cuts], [*cuts, None], strict=True)]
+    return tuple([slice_(input, dim, start, builtins.max(start, stop), 1) for start, stop, _ in bounds])
+
+
+def _split_along(name, input, indices_or_sections, dim, least):
+    if input.ndim < least:
+        raise errors.new(
+            RuntimeError, f"torch.{name} requires a tensor with at least {least} dimension{'s' * (least > 1)}, but got a tensor with {input.ndim} dimensions!"
+        )
+    n = input.array.shape[dim]
+    if isinstance(indices_or_sections, int) and (indices_or_sections <= 0 or n % indices_or_sections):
+        raise errors.new(
+            RuntimeError,
+            f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {n} is not divisible by the split_size {indices_or_sections}!",
+        )
+    return tensor_split(input, indices_or_sections, dim)
+
+
+def hsplit(input, indices_or_sections) -> tuple:
+    """Pieces side by side: along dim 1, of a vector along dim 0."""
+    return _split_along("hsplit", input, indices_or_sections, builtins.min(input.ndim - 1, 1), 1)
+
+
+def vsplit(input, indices_or_sections) -> tuple:
+    """Pieces on top of each other: along dim 0."""
+    return _split_along("vsplit", input, indices_or_sections, 0, 2)
+
+
+def dsplit(input, indices_or_sections) -> tuple:
+    """Pieces along dim 2."""
+    return _split_along("dsplit", input, indices_or_sections, 2, 3)
+
+
+def select_scatter(input, src, dim, index):
+    """A copy of `input` with `src` written at one position along `dim`."""
+    dim = wrap_dim(dim, input.ndim)
+    return _written(input, src, lambda x: select(x, dim, index % x.shape[dim]))
+
+
+def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
+    """A copy of `input` with `src` written into a slice along `dim`."""
+    dim = wrap_dim(dim, input.ndim)
+    start, stop, step = slice(start, end, step).indices(input.array.shape[dim])
+    return _written(input, src, lambda x: slice_(x, dim, start, builtins.max(start, stop), step))
+
+
+def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
+    """A copy of `input` with `src` written into a diagonal."""
+    return _written(input, src, lambda x: diagonal(x, offset, dim1, dim2))
+
+
+def _written(input, src, view):
+    """A copy of `input` whose part `view(copy)` is `src`."""
+    out = clone(input)
+    part = view(out)
+    if part.array.shape != src.array.shape:
+        raise errors.new(
+            RuntimeError,
+            "expected src to have a size equal to the slice of self. src size = "
+            f"{list(src.array.shape)}, slice size = {list(part.array.shape)}",
+        )
+    part.copy_(src)
+    return out
+
+
+def sum_to_size(input, size):
+    """The sum over the dimensions that broadcasting would add or widen to come from `size` to the shape of `input`."""
+    shape, size = input.array.shape, tuple(size)
+    extra = len(shape) - len(size)
+    if extra < 0 or builtins.any([n not in (1, m) for n, m in zip(size, shape[extra:], strict=True)]):
+        raise errors.new(RuntimeError, f"size {{{list(size)}}} is not expandable to size {{{list(shape)}}}.")
+    dims = [*range(extra), *[i + extra for i, n in enumerate(size) if n == 1 != shape[i + extra]]]
+    return input if not dims else reshape(input.sum(dims, True), size) if extra else input.sum(dims, True)
 
 
 # PyTorch's functions where the row has their name

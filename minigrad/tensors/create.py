@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 
-from ..core import dtypes, errors, variable
+from ..core import dtypes, errors
 from ..core.dispatch import state
 from ..core.grad_mode import no_grad
 from ..core.variable import Variable, wrap
@@ -283,14 +283,26 @@ def triu_indices(row, col, offset=0, *, dtype=None, device=None):
     return wrap(np.array(np.triu_indices(row, offset, col), _dtype(dtype, dtypes.int64)))
 
 
-def FloatTensor(*args):
-    """An old name for a float32 tensor: FloatTensor([1, 2]), or sizes. Better: tensor(..., dtype=torch.float32)."""
-    return variable.TENSOR(*args).to(dtypes.float32)
+class _OldType(type):
+    """torch.FloatTensor and its kin: old names for a dtype, to make tensors and to ask for them with isinstance."""
+
+    def __call__(cls, *args):
+        if all(isinstance(a, int) for a in args):
+            return empty(*(args or (0,)), dtype=cls.dtype)
+        return tensor(args[0].array if isinstance(args[0], Variable) else args[0], dtype=cls.dtype)
+
+    def __instancecheck__(cls, x):
+        return isinstance(x, Variable) and x.dtype is cls.dtype
 
 
-def LongTensor(*args):
-    """An old name for an int64 tensor: LongTensor([1, 2]), or sizes. Better: tensor(..., dtype=torch.int64)."""
-    return empty(*args, dtype=dtypes.int64) if all(isinstance(a, int) for a in args) else tensor(args[0], dtype=dtypes.int64)
+def _old(name):
+    kind = getattr(dtypes, "bool_" if name == "bool" else name)
+    doc = f"An old name for a tensor of dtype {kind}: sizes, or the numbers. Better: tensor(..., dtype={kind})."
+    return _OldType(errors.TYPE_NAMES[name], (), {"dtype": kind, "__doc__": doc, "__module__": "torch"})
+
+
+FloatTensor, DoubleTensor, HalfTensor, LongTensor = _old("float32"), _old("float64"), _old("float16"), _old("int64")
+IntTensor, ShortTensor, CharTensor, ByteTensor, BoolTensor = _old("int32"), _old("int16"), _old("int8"), _old("uint8"), _old("bool")
 
 
 # Random numbers ------------------------------------------------------------------------------------------------------------

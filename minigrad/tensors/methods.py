@@ -14,36 +14,41 @@ from ..autograd import inplace
 from ..core import dtypes
 from ..core.arguments import forgiving
 from ..core.constants import constant, numbers
-from ..core.op import Op
+from ..core.op import DISCRETE, Op
 from ..core.variable import Variable, wrap
-from ..ops import einsum, elementwise, index, linalg, neural, order, reduce, scan, shape, strided
+from ..ops import einsum, elementwise, index, linalg, neural, order, reduce, scan, shape, statistics, strided
 from . import indexing
 
 # The methods of each module; `method=function` where the names differ.
 FAMILIES = {
     elementwise: """
-        div=divide pow neg exp log sqrt square=squared reciprocal sin cos tanh sigmoid relu abs sign maximum minimum clamp exp2 expm1
+        div=divide pow neg exp log sqrt square reciprocal sin cos tanh sigmoid relu abs sign maximum minimum clamp exp2 expm1
         log1p log2 log10 rsqrt tan asin acos atan sinh cosh asinh acosh atanh erf floor ceil trunc round logit atan2 floor_divide
         remainder fmod lerp addcmul addcdiv clamp_min clamp_max nan_to_num float_power fmax fmin signbit positive sgn clip=clamp
         absolute=abs negative=neg fix=trunc arctan2=atan2 arcsin=asin arccos=acos arctan=atan arcsinh=asinh arccosh=acosh arctanh=atanh
         divide true_divide=divide eq ne lt le gt ge greater=gt greater_equal=ge less=lt less_equal=le not_equal=ne logical_and
         logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor bitwise_not __and__=bitwise_and __rand__=bitwise_and
         __or__=bitwise_or __ror__=bitwise_or __xor__=bitwise_xor __invert__=bitwise_not __neg__=neg __pos__=positive __abs__=abs
-        __floordiv__=floor_divide __mod__=remainder isinf isnan isfinite isclose allclose equal""",
+        __floordiv__=floor_divide __mod__=remainder isinf isnan isfinite isclose allclose equal hypot logaddexp logaddexp2 xlogy erfc
+        sinc deg2rad rad2deg copysign frac isposinf isneginf""",
     reduce: """
         sum mean max min amax amin prod var std median aminmax nansum any all argmax argmin count_nonzero norm logsumexp""",
-    scan: "cumsum cumprod cummax cummin",
+    scan: "cumsum cumprod cummax cummin logcumsumexp",
+    statistics: """
+        nanmean nanmedian quantile nanquantile cov corrcoef diff histc mode renorm dist unique_consecutive msort""",
     neural: "softmax log_softmax",
     linalg: """
-        matmul mm mv dot bmm outer ger=outer addmm addbmm addmv baddbmm vdot slogdet matrix_power inverse=inv det logdet trace cross""",
+        matmul mm mv dot bmm outer ger=outer addmm addbmm addmv baddbmm vdot slogdet matrix_power inverse=inv det logdet trace cross
+        addr pinverse=pinv""",
     einsum: "inner kron",
     shape: """
         transpose=transpose_checked swapaxes swapdims=swapaxes t=t_checked squeeze=squeeze_checked unsqueeze=unsqueeze_checked unbind
         flatten ravel unflatten movedim moveaxis=movedim broadcast_to=expand_checked split chunk fliplr flipud roll rot90 tril triu
-        diagonal diag diag_embed narrow unfold""",
+        diagonal diag diag_embed narrow unfold diagflat split_with_sizes unsafe_split unsafe_chunk tensor_split hsplit vsplit dsplit
+        select_scatter slice_scatter diagonal_scatter""",
     index: """
         repeat_interleave gather take_along_dim take scatter scatter_add index_select index_add index_copy index_fill masked_fill
-        masked_select masked_scatter""",
+        masked_select masked_scatter scatter_reduce""",
     order: "sort argsort topk kthvalue nonzero argwhere bincount unique",
     strided: "as_strided=as_strided_",
     indexing: "select=select_",
@@ -51,7 +56,8 @@ FAMILIES = {
 # Their one argument may be given as several integers: x.view(2, 3). `method=function:keyword`
 SPREAD = {
     shape: """
-        reshape:shape view=view_as_shape:size permute=permute_checked:dims expand=expand_checked:size repeat:repeats tile:dims flip:dims""",
+        reshape:shape view=view_as_shape:size permute=permute_checked:dims expand=expand_checked:size repeat:repeats tile:dims flip:dims
+        sum_to_size:size""",
 }
 # Operators of which the other side may be a number.
 OPERATORS = """
@@ -61,10 +67,13 @@ OPERATORS = """
 CONVERSIONS = "float=float32 double=float64 half=float16 long=int64 int=int32 short=int16 char=int8 byte=uint8 bool=bool_"
 # Methods whose name with an underscore writes the result into the tensor.
 IN_PLACE = """
-    neg div pow exp log sqrt sin cos tanh sigmoid relu abs clamp clamp_min clamp_max clip sign exp2 expm1 log1p log2 log10 rsqrt reciprocal
-    square tan asin acos atan sinh cosh asinh acosh atanh erf floor ceil trunc remainder fmod floor_divide atan2 round lerp addcmul
-    addcdiv divide true_divide masked_fill masked_scatter scatter scatter_add index_add index_copy index_fill tril triu cumsum cumprod
-""".split()
+    neg div pow exp log sqrt sin cos tanh sigmoid relu abs clamp clamp_min clamp_max clip sign exp2 expm1 log1p log2 log10 rsqrt
+    reciprocal square tan asin acos atan sinh cosh asinh acosh atanh erf floor ceil trunc remainder fmod floor_divide atan2 round lerp
+    addcmul addcdiv divide true_divide masked_fill masked_scatter scatter scatter_add index_add index_copy index_fill tril triu cumsum
+    cumprod hypot xlogy erfc sinc deg2rad rad2deg copysign frac negative absolute arcsin arccos arctan arctan2 arcsinh arccosh
+    arctanh fix logit nan_to_num float_power renorm scatter_reduce addbmm addmm addmv addr baddbmm sgn eq ne lt le gt ge greater
+    greater_equal less less_equal not_equal logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor
+    bitwise_not""".split()
 
 
 def number_first(op, x, other):
@@ -115,6 +124,9 @@ def _in_place(name, where, function):
     """The text of a method that writes the function's result into the tensor."""
     parameters = [*signature_of(function).parameters.values()][1:]
     named = "".join([f", {p.name}={p.name}" for p in parameters if p.kind == p.KEYWORD_ONLY])
+    if isinstance(function, Op) and function.kind == DISCRETE:  # no gradient reaches what was there before
+        result = f"{where}({', '.join(['self', *[p.name for p in parameters]])})"
+        return f"def {name}_{signature_of(function)}:\n    return copy_(self, {result})\n"
     given = [f"partial({where}{named})" if named else where, *[p.name for p in parameters if p.kind != p.KEYWORD_ONLY]]
     return f"def {name}_{signature_of(function)}:\n    return write(self, {', '.join(given)})\n"
 
@@ -138,7 +150,8 @@ def _spread(name, function, keyword):
 def _table():
     """The methods by name. Rows, operators and writes are written out as one text, which tracebacks show; functions are methods already."""
     found, text, docs = {}, [], {}
-    scope = {"Variable": Variable, "number_first": number_first, "write": inplace.write, "partial": functools.partial, "dtypes": dtypes}
+    scope = {"Variable": Variable, "number_first": number_first, "dtypes": dtypes, "partial": functools.partial}
+    scope.update(write=inplace.write, copy_=inplace.copy_)
     for module, words in FAMILIES.items():
         family = "_" + module.__name__.rpartition(".")[2]  # no parameter has this name
         scope[family] = module

@@ -15,7 +15,7 @@ from .. import autograd
 from ..autograd import inplace
 from ..core import dtypes, errors, variable
 from ..core.constants import as_tensor_like
-from ..core.devices import CPU
+from ..core.devices import CPU, STRIDED
 from ..core.devices import device as only_cpu
 from ..core.dispatch import state
 from ..core.node import add_hook, hooks_of
@@ -29,10 +29,36 @@ from .methods import Methods, number_first
 _new = object.__new__
 
 
+class Storage:
+    """Where a tensor's numbers are: tells whether tensors share it."""
+
+    def __init__(self, array, itemsize):
+        while isinstance(array.base, np.ndarray):
+            array = array.base
+        self.array, self.itemsize = array, itemsize
+
+    def data_ptr(self) -> int:
+        return self.array.ctypes.data
+
+    def nbytes(self) -> int:
+        return self.array.nbytes
+
+    def size(self) -> int:
+        return self.array.nbytes // self.itemsize
+
+    __len__ = size
+
+    def __eq__(self, other):
+        return isinstance(other, Storage) and other.array is self.array
+
+    def __hash__(self):
+        return id(self.array)
+
+
 class Tensor(Methods):
     """Numbers of one dtype in a rectangular arrangement, able to remember how they were computed."""
 
-    __slots__ = ()
+    __slots__ = ("__dict__",)  # people hang things on tensors; it costs nothing before they do
     __array_priority__ = 1000  # numpy leaves `array * tensor` to us
 
     # Making -----------------------------------------------------------------------------------------------------------
@@ -110,8 +136,23 @@ class Tensor(Methods):
     def data_ptr(self) -> int:
         return self.array.ctypes.data
 
-    def is_contiguous(self) -> bool:
+    def is_contiguous(self, memory_format=None) -> bool:
         return self.array.flags.c_contiguous
+
+    @property
+    def layout(self):
+        return STRIDED
+
+    def get_device(self) -> int:
+        return -1
+
+    def untyped_storage(self):
+        """The storage, for asking whether two tensors share one: data_ptr(), nbytes(), len()."""
+        return Storage(self.array if self.origin is None else self.origin.base.array, 1)
+
+    def storage(self):
+        """As untyped_storage, but counted in elements."""
+        return Storage(self.array if self.origin is None else self.origin.base.array, self.array.itemsize)
 
     def is_floating_point(self) -> bool:
         return self.array.dtype.kind == "f"
@@ -195,7 +236,7 @@ class Tensor(Methods):
                 "during "
                 "autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use .retain_grad() on the "
                 "non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See "
-                "github.com/pytorch/pytorch/pull/30531 for more informations.",
+                "github.com/pytorch/pytorch/pull/30531 for more information.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -349,7 +390,7 @@ class Tensor(Methods):
 
     def numpy(self, *, force=False):
         """The numbers as an ndarray that shares the storage. Raises RuntimeError if gradients are required, unless `force`."""
-        if self.requires_grad and not force:
+        if self.requires_grad and not force and state.grad:
             raise RuntimeError(
                 errors.explain(
                     "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
@@ -483,7 +524,7 @@ class Tensor(Methods):
 
     def add(self, other, *, alpha=1):
         """self + alpha * other"""
-        return self + elementwise.times(alpha, self, other)
+        return self + other if alpha == 1 else elementwise.add_times(self, other, alpha=alpha)
 
     def sub(self, other, *, alpha=1):
         """self - alpha * other"""
@@ -525,6 +566,18 @@ class Tensor(Methods):
             )
         return shape.transpose(self, -2, -1) if self.array.ndim else self
 
+    @property
+    def H(self):
+        """A matrix with rows and columns exchanged (a view)."""
+        if self.array.ndim not in (0, 2):
+            raise errors.new(RuntimeError, f"tensor.H is only supported on matrices (2-D tensors). Got {self.array.ndim}-D tensor.")
+        return shape.transpose(self, 0, 1)
+
+    @property
+    def mH(self):
+        """As mT: the numbers are real."""
+        return self.mT
+
     def index_put(self, indices, values, accumulate=False):
         """A copy with `values` written (or added) at the positions that a tuple of tensors names."""
         return index_ops.index_put(self, values, indexing.positions_of(indices), accumulate)
@@ -564,7 +617,9 @@ class Tensor(Methods):
     def type(self, dtype=None):
         if dtype is None:
             return "torch." + errors.TYPE_NAMES[self.array.dtype.name]
-        return self.to(dtype)
+        name = dtype.removeprefix("torch.") if isinstance(dtype, str) else getattr(dtype, "__name__", None)
+        kind = next((kind for kind, old in errors.TYPE_NAMES.items() if old == name), None)
+        return self.to(dtype if kind is None else getattr(dtypes, "bool_" if kind == "bool" else kind))
 
     def cpu(self):
         return self
@@ -628,6 +683,11 @@ class Tensor(Methods):
     def unsqueeze_(self, dim):
         raise _keeps_its_shape(f"unsqueeze({dim})")
 
+    swapaxes_ = swapdims_ = transpose_
+
+    def as_strided_(self, size, stride, storage_offset=None):
+        raise _keeps_its_shape(f"as_strided({size}, {stride})")
+
     def resize_(self, *sizes):
         raise _keeps_its_shape(f"reshape({', '.join(map(str, sizes))})")
 
@@ -664,7 +724,24 @@ class Tensor(Methods):
             from_, to = (0, from_) if from_ else (0, 2**24 if self.array.dtype == np.float32 else 2**53)
         return inplace.copy_(self, create.randint(from_, to, self.array.shape, dtype=self.dtype, generator=generator))
 
+    def set_(self, source=None):
+        """Use the storage of `source` (default: none) from now on. Raises RuntimeError for a tensor in a graph, or of another dtype."""
+        if self.requires and state.grad:
+            raise RuntimeError(
+                errors.explain("set_() of a tensor that requires gradients is not supported.", instead="x.data = source.")
+            )
+        source = create.empty(0, dtype=self.dtype) if source is None else source
+        if source.array.dtype is not self.array.dtype:
+            raise errors.new(RuntimeError, f"Could not set tensor of type {source.type()} to a tensor of type {self.type()}")
+        self.array, self.version, self.origin = source.array, source.version, source.origin
+        return self
+
     # Others of the same dtype: create.py --------------------------------------------------------------------------------------
+
+    def new(self, *args):
+        """An old name: x.new(2, 3) is empty, x.new([1, 2]) holds these numbers, both of the dtype of x."""
+        sizes = all(isinstance(a, int) for a in args)
+        return create.empty(*(args or (0,)), dtype=self.dtype) if sizes else create.tensor(*args, dtype=self.dtype)
 
     def new_zeros(self, *size, dtype=None, device=None, requires_grad=False):
         return create.zeros(*size, dtype=dtype or self.dtype, requires_grad=requires_grad)
@@ -711,13 +788,10 @@ class _Missing:
 
 _UNSUPPORTED = frozenset(
     """
-    H addr adjoint angle apply_ as_subclass bfloat16 bitwise_left_shift bitwise_right_shift cauchy_ cholesky cholesky_inverse
-    cholesky_solve conj copysign corrcoef cov deg2rad diagonal_scatter diff digamma dist eig erfc erfinv frac frexp gcd geometric_
-    get_device heaviside histc histogram hypot i0 igamma imag index_reduce isneginf isposinf isreal istft lcm ldexp lgamma
-    log_normal_ logaddexp logaddexp2 logcumsumexp lstsq lu lu_solve mH map_ matrix_exp mode msort mvlgamma nanmean nanmedian
-    nanquantile nextafter pin_memory pinverse polygamma put quantile qr rad2deg real renorm resize resize_as resize_as_
-    scatter_reduce select_scatter set_ share_memory_ sinc slice_scatter solve stft storage svd swapaxes_ swapdims_ symeig
-    tensor_split to_dense to_sparse triangular_solve unique_consecutive untyped_storage xlogy
+    angle apply_ bfloat16 bitwise_left_shift bitwise_right_shift cauchy_ cholesky cholesky_inverse cholesky_solve digamma eig
+    erfinv frexp gcd geometric_ heaviside histogram i0 igamma imag index_reduce isreal istft lcm ldexp lgamma log_normal_ lstsq lu
+    lu_solve map_ matrix_exp mvlgamma nextafter pin_memory polygamma put qr resize resize_as resize_as_ share_memory_ solve stft
+    svd symeig to_dense to_sparse triangular_solve
     """.split()
 )
 for _name in _UNSUPPORTED:

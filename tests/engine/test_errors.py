@@ -81,7 +81,7 @@ def test_groups_are_filled_in():
         (lambda: torch.nn.functional.softmaxx, "module 'torch.nn.functional' has no attribute 'softmaxx'", "softmax"),
         (lambda: torch.linalg.inverse, "module 'torch.linalg' has no attribute 'inverse'", "torch.linalg."),
         (lambda: torch.optim.Adammax, "module 'torch.optim' has no attribute 'Adammax'", "Adam"),
-        (lambda: torch.ones(2).unique_consecutive(), "'Tensor' object has no attribute 'unique_consecutive'", "'x.unique'"),
+        (lambda: torch.ones(2).index_reduce(), "'Tensor' object has no attribute 'index_reduce'", "'x.index_select'"),
     ],
 )
 def test_a_name_that_is_not_there_names_the_nearest(ask, sentence, hint):
@@ -105,8 +105,6 @@ def test_arguments_under_numpy_s_names_and_under_none():
         TypeError, match=r"sum\(\) got an unexpected keyword argument 'dimension'\n\n.*takes input, dim, keepdim, dtype.*nearest"
     ):
         torch.sum(x, dimension=0)
-    with pytest.raises(TypeError, match=r"exp\(\) got an unexpected keyword argument 'out'(.|\n)*y.copy_\(torch.exp"):
-        torch.exp(x, out=x)
     with pytest.raises(TypeError, match=r"^add\(\) missing"):
         torch.add(x)
 

@@ -89,7 +89,7 @@ def _has_a_derivative(sample: Sample) -> bool:
     return True
 
 
-SYMMETRIC = {"linalg_cholesky_ex"}  # defined for symmetric matrices: moved along those only
+SYMMETRIC = {"linalg_cholesky_ex", "linalg_eigh"}  # defined for symmetric matrices: moved along those only
 NO_DERIVATIVE = {"floor_divide"}  # as in PyTorch: its rules raise, and cases in tests/engine/reference hold the sentence
 DIFFERENTIABLE = [
     key

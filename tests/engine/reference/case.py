@@ -100,13 +100,17 @@ KINKS_X, KINKS_Y = (A(list(side)) for side in zip(*product(_SPECIAL, _SPECIAL), 
 
 
 class Case:
-    """`second`, `jvp`, `dtypes`, `text` turned off leave out that part of the record (text: an error's message)."""
+    """`second`, `jvp`, `dtypes`, `text` turned off leave out that part of the record (text: an error's message).
+
+    composed  minigrad composes the operation of others: the names of its nodes and what they save are left out
+    """
 
     def __init__(
-        self, name: str, code: str, *, second: bool = True, jvp: bool = True, dtypes: bool = True, text: bool = True, **inputs: Input
+        self, name: str, code: str, *, second: bool = True, jvp: bool = True, dtypes: bool = True, text: bool = True,
+        composed: bool = False, **inputs: Input
     ):
         self.name, self.code, self.inputs = name, code, inputs
-        self.second, self.jvp, self.dtypes, self.text = second, jvp, dtypes, text
+        self.second, self.jvp, self.dtypes, self.text, self.composed = second, jvp, dtypes, text, composed
         self.family = ""
 
     def arrays(self) -> dict[str, np.ndarray]:

@@ -18,6 +18,18 @@ COMPARE = ["eq", "ne", "lt", "le", "gt", "ge"]
 OPERATORS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**", "floordiv": "//", "mod": "%"}
 
 CASES = [
+    *[Case(name, f"torch.{name}(x, y)", x=POS(2, 3), y=POS(3)) for name in ("hypot", "logaddexp", "logaddexp2", "xlogy", "copysign")],
+    *[Case(f"{name} method", f"x.{name}(y)", x=N(2, 3), y=N(3)) for name in ("hypot", "copysign")],
+    *[Case(f"{name} kinks", f"torch.{name}(x, y)", x=KINKS_X, y=KINKS_Y, second=False, jvp=False) for name in ("copysign",)],
+    Case("xlogy of zero", "torch.xlogy(x, y)", x=A([0.0, 0.0, 1.0, 2.0]), y=A([0.0, 2.0, 3.0, 1.0]), second=False, jvp=False),
+    *[Case(name, f"torch.{name}(x)", x=N(2, 3)) for name in ("erfc", "sinc", "deg2rad", "rad2deg", "frac", "isposinf", "isneginf")],
+    Case("sinc at 0", "torch.sinc(x)", x=A([0.0, 1.0, 0.5]), second=False),
+    Case("isposinf kinks", "torch.isposinf(x), torch.isneginf(x)", x=KINKS),
+    Case("add alpha number", "torch.add(x, 2.0, alpha=3)", x=N(3)), Case("sub_ alpha", "y = x * 1; y.sub_(x, alpha=2); y", x=N(3)),
+    *[Case(f"in place {call}", f"y = x * 1; y.{call}; y", x=N(3), v=N(3)) for call in ("eq_(v)", "lt_(0)", "ge_(v)", "logical_not_()", "logical_and_(v)", "hypot_(v)", "xlogy_(v.abs())", "copysign_(v)", "frac_()", "negative_()", "arctan_()", "nan_to_num_()")],
+    *[Case(f"out {call}) {size}", f"y = torch.zeros({size}, dtype=torch.float64); z = torch.{call}, out=y); [y, z is y]", x=N(3, grad=False), m=N(3, 3, grad=False), dtypes=False) for call, size in (
+        ("add(x, x", 3), ("mul(x, 2", 3), ("exp(x", 3), ("sum(m, 0", 3), ("mm(m, m", (3, 3)), ("cat([x, x]", 6), ("mm(m, m", 1), ("clamp(x, 0", 3), ("pow(x, 2", 3))],
+    Case("out recorded", "torch.exp(x, out=torch.zeros(3, dtype=torch.float64))", x=N(3)), Case("out whole", "torch.exp(x, out=torch.zeros(3, dtype=torch.int64))", x=N(3, grad=False)),
     *[Case(f"{f}", f"torch.{f}(x)", x=x) for f, x in UNARY.items()],
     *[Case(f"{f} method", f"x.{f}()", x=x, dtypes=False) for f, x in UNARY.items()],
     *[Case(f"{f} float32", f"torch.{f}(x)", x=Input(x.kind, x.shape, dtype="float32"), dtypes=False) for f, x in UNARY.items()],

@@ -45,6 +45,10 @@ RANDOM = [
 ]  # fmt: skip
 
 CASES = [
+    *[Case(call, call) for call in ("torch.ByteTensor([1, 2])", "torch.IntTensor([1])", "torch.BoolTensor([True])", "torch.DoubleTensor([1.5])", "torch.IntTensor(2).shape", "isinstance(torch.ones(1), torch.FloatTensor)", "isinstance(torch.ones(1), torch.LongTensor)",
+        "torch.ones(1).new([1, 2])", "torch.ones(1).new(0, 3)", "torch.tensor([1]).new().shape", "torch.ones(1).type('torch.DoubleTensor')", "torch.ones(1).type(torch.LongTensor)", "torch.ones(1).layout is torch.strided", "str(torch.strided)",
+        "x = torch.ones(3); [x.untyped_storage().data_ptr() == x[1:].untyped_storage().data_ptr(), x.untyped_storage().nbytes(), len(x.storage()), x.storage_offset()]", "x = torch.zeros(2); x.set_(torch.ones(3)); x", "x = torch.zeros(2); x.note = 5; x.note",
+        "torch.unravel_index(torch.tensor([3, 5]), (2, 3))", "torch.is_inference(torch.ones(1))", "x = torch.ones(1, requires_grad=True)\nwith torch.no_grad(): y = x.numpy()\ny.tolist()", "torch.backends.cudnn.deterministic = True; torch.backends.cudnn.benchmark = False; torch.backends.cudnn.is_available()", "(torch.ones(1, requires_grad=True) // 1).grad_fn.name()")],
     *[Case(f"{f} of a tensor{' that is recorded' * grad}", f"torch.{f}, v)", v=N(grad=grad)) for f in ("full((3,)", "full_like(torch.zeros(2)") for grad in (True, False)],
     *[Case(code, code) for code in LIST],
     *[Case(code, code, x=N(2, 3), dtypes=False) for code in LIKE],

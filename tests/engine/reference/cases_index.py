@@ -11,6 +11,12 @@ ADVANCED = ["[0, 2]", "[0, 0, 0]", "i", "i, i2", "i, :, 0", ":, i2", "i, 1", "1,
 INDICES = {"i": A([2, 0, 2, 3]), "i2": A([1, 0, 1, 2]), "m": A([True, False, True, True])}
 
 CASES = [
+    *[Case(f"scatter_reduce {r} {s}", f"torch.scatter_reduce(x, 1, i, y, '{r}', include_self={s})", x=D(2, 4), y=D(2, 5), i=A([[0, 1, 1, 3, 0], [2, 2, 2, 0, 1]]), jvp=r not in ("prod",), second=r != "prod", composed=True) for r in ("sum", "prod", "mean", "amax", "amin") for s in (True, False)],
+    Case("scatter_reduce prod of zeros", "x.scatter_reduce(0, i, y, 'prod')", x=A([0.0, 2.0, 3.0]), y=A([4.0, 0.0, 5.0, 0.0, 0.0]), i=A([0, 1, 1, 2, 2]), jvp=False, second=False), Case("scatter_reduce_", "y = x * 1; y.scatter_reduce_(0, i, v, 'amax'); y", x=D(3), v=D(3), i=A([0, 1, 1])),
+    *[Case(f"bucketize {a}", f"torch.bucketize(x, b{a})", x=N(2, 3, grad=False), b=A([-1.0, 0.0, 1.0], grad=False)) for a in ("", ", right=True", ", out_int32=True")],
+    Case("searchsorted rows", "torch.searchsorted(b, x, side='right')", x=N(2, 3, grad=False), b=A([[-1.0, 0.0, 1.0], [0.0, 2.0, 3.0]], grad=False)), Case("isin", "torch.isin(x, torch.tensor([1, 3]))", x=A([[1, 2], [3, 4]])), Case("isin invert", "torch.isin(x, 2, invert=True)", x=A([[1, 2], [3, 4]])),
+    Case("take_along_dim negative", "torch.take_along_dim(x, i, 1)", x=N(2, 3), i=A([[-1], [0]])), Case("take_along_dim ints", "torch.take_along_dim(x, i, 1)", x=N(2, 3), i=A([[1], [0]], "int32")),
+    Case("index_put_ function", "y = x * 1; torch.index_put_(y, (i,), v); y", x=N(3), i=A([0, 2]), v=N(2)),
     *[Case(f"x[{i}]", f"x[{i}]", x=X) for i in BASIC],
     *[Case(f"x[{i}]", f"x[{i}]", x=X, **INDICES) for i in ADVANCED],
     Case("0-d [...]", "x[...]", x=N()),

@@ -3,6 +3,12 @@
 from .case import A, Case, I, M, N
 
 CASES = [
+    Case("eigh", "w, V = torch.linalg.eigh(x + x.mT); [w, V.abs()]", x=N(3, 3), jvp=False), Case("eigvalsh", "torch.linalg.eigvalsh(x + x.mT)", x=N(2, 3, 3), jvp=False),
+    Case("svd", "U, S, Vh = torch.linalg.svd(x, full_matrices=False); [U.abs(), S, Vh.abs()]", x=N(4, 3), jvp=False), Case("svd wide", "U, S, Vh = torch.linalg.svd(x, full_matrices=False); U @ torch.diag_embed(S ** 2) @ Vh", x=N(2, 3, 4), jvp=False), Case("svdvals", "torch.linalg.svdvals(x)", x=N(3, 3), jvp=False),
+    Case("qr", "Q, R = torch.linalg.qr(x); [Q.abs(), R.abs()]", x=N(4, 3), jvp=False), Case("qr R only", "torch.linalg.qr(x).R ** 2", x=N(3, 3), jvp=False), Case("pinv", "torch.linalg.pinv(x)", x=N(4, 3), jvp=False, second=False, composed=True), Case("matrix_rank", "torch.linalg.matrix_rank(x)", x=A([[1.0, 2.0], [2.0, 4.0]], grad=False)),
+    Case("cond", "torch.linalg.cond(x)", x=M(3, 3), jvp=False, second=False, composed=True), Case("multi_dot", "torch.linalg.multi_dot([x, y, z])", x=N(2, 3), y=N(3, 4), z=N(4), composed=True), Case("addr", "torch.addr(x, y, z, beta=0.5, alpha=2)", x=N(2, 3), y=N(2), z=N(3), dtypes=False, composed=True), Case("inv_ex", "torch.linalg.inv_ex(x)", x=M(3, 3)),
+    Case("solve_triangular", "torch.linalg.solve_triangular(x, y, upper=True)", x=M(3, 3), y=N(3, 2), composed=True), Case("solve_triangular right", "torch.linalg.solve_triangular(x, y, upper=False, left=False, unitriangular=True)", x=M(3, 3), y=N(2, 3), composed=True),
+    Case("linalg.diagonal", "torch.linalg.diagonal(x, offset=1)", x=N(3, 3)), Case("det of nothing", "torch.linalg.det(x)", x=N(0, 0)), Case("tensordot of one", "torch.tensordot(x, y, dims=([1], [0]))", x=N(3, 1), y=N(2, 4)),
     *[Case(f"solve {A.shape} {B.shape} {left}", f"torch.linalg.solve(x, y, left={left})", x=A, y=B) for A, B, left in (
         (M(2, 3, 3), N(2, 3), True), (M(2, 3, 3), N(3), True), (M(2, 3, 3), N(3, 3), True), (M(2, 3, 3), N(3, 2), True), (M(3, 3), N(2, 3, 2), True), (M(3, 3), N(2, 3), True), (M(3, 3), N(3), False),
         (M(2, 3, 3), N(2, 3), False), (M(2, 3, 3), N(2, 2, 3), False), (M(2, 1, 3, 3), N(2, 3), True), (N(0, 3, 3), N(0, 3), True), (N(0, 3, 3), N(0, 3, 2), True))],

@@ -3,6 +3,11 @@
 from .case import A, B, Case, I, N
 
 CASES = [
+    *[Case(call, call, x=N(4, 6)) for call in (
+        "torch.diagflat(x[0])", "x.diagflat(1)", "torch.tensor_split(x, 4, 1)", "x.tensor_split((1, 4), 1)", "torch.hsplit(x, 2)", "x.vsplit([1, 3])", "x.hsplit(4)", "x.split_with_sizes([1, 5], 1)",
+        "torch.dstack([x, x])", "torch.column_stack([x[0], x.t()])", "torch.atleast_3d(x, x[0])", "torch.atleast_1d(x[0, 0])", "torch.atleast_2d((x[0], x[0, 0]))", "torch.hstack([x[0, 0], x[0]])", "x.sum_to_size(6)",
+        "x.H", "x.mH", "torch.cat([torch.zeros(0, dtype=torch.float64), x], 1)")],
+    *[Case(call, call, x=N(4, 6), composed=True) for call in ("torch.unsafe_split(x, 3)", "torch.unsafe_chunk(x, 3, 1)", "x.sum_to_size(1, 6)", "torch.select_scatter(x, x[0] * 2, 0, 1)", "torch.slice_scatter(x, x[:2] * 2, 0, 1, 3)", "torch.diagonal_scatter(x, x[:, 0])", "torch.fill(x, 2.0)", "torch.view_copy(x, (6, 4))", "torch.diagonal_copy(x)", "torch.permute_copy(x, (1, 0))", "torch.constant_pad_nd(x, (1, 2), 3.0)")],
     # a number is a dimension of one element
     *[Case(f"0-d {call} {d}", call.replace("DIM", str(d)), x=N()) for d in (0, -1, 1) for call in (
         "x.flip(DIM)", "x.squeeze(DIM)", "x.squeeze((DIM,))", "x.unsqueeze(DIM)", "x.unbind(DIM)", "x.roll(1, DIM)", "x.movedim(DIM, DIM)", "x.movedim((DIM,), (DIM,))", "x.transpose(DIM, DIM)", "x.swapaxes(DIM, DIM)", "x.unfold(DIM, 1, 1)",

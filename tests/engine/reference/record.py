@@ -119,7 +119,7 @@ def _record(torch: Any, case: Case) -> Record:
         nodes = [y.grad_fn if run.is_tensor(y) else None for y in outs]  # asking a spoiled view for its node raises
     except Exception as e:
         return {"error": _error(e)}
-    if any(map(run.is_tensor, outs)):
+    if any(map(run.is_tensor, outs)) and not case.composed:
         found["grad_fn"] = [type(node).__name__ if node is not None else None for node in nodes]
         found["repr"] = repr(run.result)
     if case.family in VIEW_FAMILIES:
@@ -129,7 +129,8 @@ def _record(torch: Any, case: Case) -> Record:
     roots = [y for y in outs if run.is_tensor(y) and y.requires_grad]
     if wrt and roots:
         found.update(_gradients(run, inputs, wrt, roots))
-        found["again"] = _again(run)
+        if not case.composed:
+            found["again"] = _again(run)
         if case.jvp:
             found["jvp"] = _jvp(run)
     if case.dtypes and any(spec.dtype.startswith("float") for spec in case.inputs.values()):

@@ -1,0 +1,218 @@
+"""Compositions of rows: quantiles, covariances, differences, what reads a sorted sequence.
+
+What lives here: no row of its own. What does not: sums and extrema (reduce.py), sorting (order.py).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes, errors
+from ..core.return_types import named
+from ..core.variable import wrap
+from .elementwise import clamp, isnan, lerp, logical_not, logical_xor
+from .index import gather, take_along_dim_
+from .linalg import matmul
+from .order import sort
+from .reduce import mean, nansum, sum
+from .shape import cat, movedim, narrow, reshape, squeeze_checked, t_checked, unsqueeze, unsqueeze_checked, wrap_dim
+
+
+def nanmean(input, dim=None, keepdim=False, *, dtype=None):
+    """The mean of the elements that are no nan."""
+    return nansum(input, dim, keepdim, dtype=dtype) / sum(logical_not(isnan(input)), dim, keepdim)
+
+
+def nanmedian(input, dim=None, keepdim=False) -> Any:
+    """The median of the elements that are no nan; with `dim` a named tuple (values, indices) along it."""
+    x, axis = (reshape(input, (-1,)), 0) if dim is None else (input, wrap_dim(dim, input.ndim))
+    values, indices = sort(x, axis)
+    place = clamp((sum(logical_not(isnan(x)), axis, True) - 1) // 2, 0)  # nan is sorted to the end
+    found = [gather(part, axis, place) for part in (values, indices)]
+    if not keepdim or dim is None:
+        found = [squeeze_checked(part, axis) for part in found]
+    return found[0] if dim is None else named("nanmedian", "values", "indices")(*found)
+
+
+def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
+    """The number below which the part `q` (0 to 1, or a vector of such) of the elements lies, over all or along `dim`.
+
+    interpolation  between two elements: "linear", "lower", "higher", "nearest" or "midpoint"
+    """
+    return _quantile("quantile", input, q, dim, keepdim, interpolation)
+
+
+def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
+    """As quantile, of the elements that are no nan."""
+    return _quantile("nanquantile", input, q, dim, keepdim, interpolation)
+
+
+def _quantile(name, input, q, dim, keepdim, interpolation):
+    q = q if hasattr(q, "array") else wrap(np.asarray(q, input.array.dtype))
+    if input.array.dtype.kind != "f":
+        raise errors.new(RuntimeError, f"{name}() input tensor must be either float or double dtype")
+    if ((q.array < 0) | (q.array > 1)).any():
+        raise errors.new(RuntimeError, f"{name}() q values must be in the range [0, 1]")
+    if interpolation not in ("linear", "lower", "higher", "nearest", "midpoint"):
+        kinds = "linear, lower, higher, midpoint or nearest"
+        raise errors.new(RuntimeError, f"{name}() interpolation must be one of {kinds}, but got {interpolation}")
+    x = reshape(input, (-1,)) if dim is None or not input.ndim else movedim(input, dim, -1)
+    values, n = sort(x, -1).values, x.shape[-1]
+    count = (~np.isnan(values.array)).sum(-1, keepdims=True)
+    place = q.array.reshape(-1) * np.maximum((count if name == "nanquantile" else n) - 1, 0)
+    place = np.where((count < n) & (name == "quantile"), n - 1, place).astype(input.array.dtype)  # a nan, sorted to the end, is the answer
+    place = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}.get(interpolation, np.array)(place)
+    below, above = (take_along_dim_(values, wrap(rounded(place).astype(np.int64)), x.ndim - 1) for rounded in (np.floor, np.ceil))
+    weight = wrap((place - np.floor(place)) if interpolation != "midpoint" else np.full_like(place, 0.5))
+    out = movedim(lerp(below, above, weight), -1, 0)
+    if keepdim:
+        out = reshape(out, (-1, *(1,) * input.ndim)) if dim is None else unsqueeze_checked(out, wrap_dim(dim, input.ndim) + 1)
+    return out if q.ndim else squeeze_checked(out, 0)
+
+
+def cov(input, *, correction=1, fweights=None, aweights=None):
+    """The covariances of the variables: the rows of a matrix, whose columns are observations. `fweights` counts them, `aweights` weighs them."""
+    if input.ndim > 2:
+        raise errors.new(RuntimeError, f"cov(): expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions")
+    x = reshape(input, (1, -1)) if input.ndim < 2 else input
+    weights = None
+    for w in (fweights, aweights):
+        weights = w if weights is None else weights if w is None else weights * w
+    if weights is None:
+        total, norm = x.shape[1], x.shape[1] - correction
+        centred = x - mean(x if x.array.dtype.kind == "f" else x.to(dtypes.get_default_dtype()), 1, True)
+        product = matmul(centred, t_checked(centred))
+    else:
+        total = sum(weights)
+        centred = x - unsqueeze(sum(x * weights, 1), 1) / total
+        norm = total - correction * (sum(weights * aweights) / total if aweights is not None else 1)
+        product = matmul(centred, t_checked(centred * weights))
+    out = product / clamp(norm, 0) if hasattr(norm, "array") else product / max(norm, 0)
+    return reshape(out, ()) if input.ndim < 2 else out
+
+
+def corrcoef(input):
+    """The correlations of the variables: the rows of a matrix, whose columns are observations."""
+    c = cov(input)
+    if not c.ndim:
+        return c / c
+    deviation = c.diagonal().sqrt()
+    return clamp(c / unsqueeze(deviation, 1) / unsqueeze(deviation, 0), -1, 1)
+
+
+def diff(input, n=1, dim=-1, prepend=None, append=None):
+    """The differences of neighbours along `dim`, `n` times; `prepend` and `append` are joined to the input first."""
+    dim = wrap_dim(dim, input.ndim)
+    if not input.ndim:
+        raise errors.new(RuntimeError, "diff expects input to be at least one-dimensional")
+    parts = [x for x in (prepend, input, append) if x is not None]
+    x = cat(parts, dim) if len(parts) > 1 else input
+    for _ in range(min(n, x.shape[dim])):
+        later, earlier = narrow(x, dim, 1, x.shape[dim] - 1), narrow(x, dim, 0, x.shape[dim] - 1)
+        x = logical_xor(later, earlier) if x.array.dtype.kind == "b" else later - earlier
+    return x if n else input.clone()
+
+
+def trapezoid(y, x=None, *, dx=None, dim=-1):
+    """The integral along `dim` by the trapezoidal rule: at the places `x`, or `dx` (default 1) apart."""
+    n = y.shape[dim]
+    if not n:
+        return sum(y, dim)
+    means = (narrow(y, dim, 0, n - 1) + narrow(y, dim, 1, n - 1)) / 2
+    if x is None:
+        return sum(means, dim) * (1 if dx is None else dx)
+    steps = diff(x, dim=-1 if x.ndim == 1 else dim)
+    if x.ndim == 1 and y.ndim > 1:
+        steps = reshape(steps, tuple([-1 if i == wrap_dim(dim, y.ndim) else 1 for i in range(y.ndim)]))
+    return sum(means * steps, dim)
+
+
+def bucketize(input, boundaries, *, out_int32=False, right=False):
+    """For each number the index of the bucket between the sorted `boundaries` that it falls into."""
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right)
+
+
+def searchsorted(sorted_sequence, values, *, out_int32=False, right=False, side=None, sorter=None):
+    """Where each value would have to go into the sorted last dimension; `right`: behind equal elements."""
+    order, sought = sorted_sequence.array, values.array if hasattr(values, "array") else np.asarray(values)
+    if side is not None and right and side == "left":
+        raise errors.new(RuntimeError, "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True")
+    if sorter is not None:
+        order = np.take_along_axis(order, sorter.array, -1)
+    side = "right" if right or side == "right" else "left"
+    if order.ndim == 1:
+        found = np.searchsorted(order, sought, side)
+    else:
+        if order.shape[:-1] != sought.shape[:-1]:
+            raise RuntimeError(
+                "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and input value "
+                f"tensor must match, but we got boundaries tensor {list(order.shape)} and input value tensor {list(sought.shape)}"
+            )
+        rows = zip(order.reshape(-1, order.shape[-1]), sought.reshape(-1, sought.shape[-1]), strict=True)
+        found = np.array([np.searchsorted(row, value, side) for row, value in rows]).reshape(sought.shape)
+    return wrap(np.asarray(found, np.int32 if out_int32 else np.int64))
+
+
+def isin(elements, test_elements, *, assume_unique=False, invert=False):
+    """Is each element one of the `test_elements`? Either may be a number."""
+    arrays = [x.array if hasattr(x, "array") else np.asarray(x) for x in (elements, test_elements)]
+    return wrap(np.asarray(np.isin(*arrays, invert=invert)))
+
+
+def histc(input, bins=100, min=0, max=0):
+    """How many elements fall into each of `bins` intervals of equal size from `min` to `max` (both 0: of the elements)."""
+    a = input.array
+    if a.dtype.kind != "f":
+        raise errors.new(RuntimeError, f"\"histogram_cpu\" not implemented for '{errors.TYPE_NAMES[a.dtype.name].removesuffix('Tensor')}'")
+    low, high = (a.min(), a.max()) if min == max and a.size else (min, max)
+    if low == high:
+        low, high = low - 1, high + 1
+    return wrap(np.histogram(a, bins, (low, high))[0].astype(a.dtype))
+
+
+def mode(input, dim=-1, keepdim=False) -> Any:
+    """The most frequent element along `dim` (the smallest of several), and a position of it: a named tuple (values, indices)."""
+    axis = wrap_dim(dim, input.ndim)
+    x = np.atleast_1d(input.array)
+    equal = (np.expand_dims(x, axis) == np.expand_dims(x, axis + 1)).sum(axis + 1)  # how often each occurs
+    most = equal == equal.max(axis, keepdims=True)
+    smallest = np.where(most, x, np.where(most, x, x.max()).max() + 1 if x.dtype.kind != "f" else np.inf).min(axis, keepdims=True)
+    last = x.shape[axis] - 1 - np.argmax(np.flip(most & (x == smallest), axis), axis)
+    place = wrap(np.expand_dims(last, axis) if input.ndim else np.zeros((), np.int64))
+    values = gather(input, axis, place)
+    if not keepdim and input.ndim:
+        values, place = squeeze_checked(values, axis), squeeze_checked(place, axis)
+    return named("mode", "values", "indices")(values, place)
+
+
+def renorm(input, p, dim, maxnorm):
+    """The slices along `dim` whose p-norm is larger than `maxnorm`, made that long; the others as they are."""
+    rest = tuple([d for d in range(input.ndim) if d != wrap_dim(dim, input.ndim)])
+    norm = input.norm(p, rest, True)
+    return input * (norm > maxnorm).to(input.dtype) * (maxnorm / (norm + 1e-7)) + input * (norm <= maxnorm).to(input.dtype)
+
+
+def dist(input, other, p=2):
+    """The p-norm of the difference."""
+    return (input - other).norm(p)
+
+
+def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None) -> Any:
+    """The elements without repetitions of the one before; on request also where each element went, and how many there are of each."""
+    x = input.reshape(-1) if dim is None else movedim(input, dim, 0)
+    a = x.array
+    new = np.ones(len(a), bool)
+    new[1:] = (a[1:] != a[:-1]).reshape(len(a) - 1 if len(a) else 0, -1).any(1) if len(a) else []
+    values = wrap(a[new]) if dim is None else movedim(wrap(a[new]), 0, dim)
+    out = [values]
+    if return_inverse:
+        inverse = np.cumsum(new) - 1
+        out.append(wrap(inverse.reshape(input.array.shape) if dim is None else inverse))
+    if return_counts:
+        out.append(wrap(np.diff(np.append(np.flatnonzero(new), len(a)))))
+    return tuple(out) if len(out) > 1 else values
+
+
+def msort(input):
+    """Sorted along the first dimension."""
+    return sort(input, 0).values
