@@ -19,10 +19,11 @@ from .drivers import DRAWN
 from .drivers import value as value_driver
 from .exercise import KINDS, STARS, Exercise, Fresh
 from .exercises import exercises
-from .guard import run
-from .judge import GLYPH, OFF, Line, compare, error_sentence, judge, recognise, run_probes, wanted
+from .guard import run, run_probes
+from .judge import GLYPH, OFF, Line, compare, judge, wanted
 from .plain import describe, plain
 from .result import Note, Result
+from .symptoms import error_sentence
 
 _MISSING = object()
 
@@ -60,6 +61,8 @@ class Check:
         verdict = judge(ex, run_probes(ex, answer))
         complaint = progress.update(ex.id, tries=1, best=round(verdict.score, 4), passed=verdict.passed)
         footer = "" if verdict.passed else f'More: check.hint("{ex.id}")'
+        if not (verdict.passed or verdict.mistake):
+            self._hints.setdefault(ex.id, 1)  # the first hint has just been given
         if verdict.first_wrong and drawn(ex):
             footer += ". Step to the first wrong node, after %load_ext minigrad: %where"
         result = Result(
@@ -166,10 +169,10 @@ class Check:
         level, say, _ = compare(guess, real, ex.probes[0].rtol, ex.probes[0].atol, coy=True)
         if level != OFF:
             return Note(f"✓ {ex.id}: you predicted {_show(guess)}, the run gave {_show(real)}", "They agree.")
-        mistake = recognise(ex, {ex.probes[0].name: run(value_driver, guess, (), ex.limits)}) if ex.is_value else None
+        verdict = judge(ex, run_probes(ex, guess)) if ex.is_value else None
         return Note(
             f"✗ {ex.id}: you predicted {_show(guess)}, the run gave {_show(real)}",
-            mistake.hint if mistake else f"Your prediction is {say}. Where does it come from?",
+            verdict.hint if verdict and verdict.mistake else f"Your prediction is {say}. Where does it come from?",
         )
 
     def progress(self) -> Note:

@@ -11,7 +11,7 @@ import math
 from functools import cache
 from typing import Any
 
-from .plain import plain
+from .plain import MISSING, odd, plain
 
 
 def _torch() -> Any:
@@ -59,6 +59,18 @@ def answer(entry: Any) -> Any:
     if isinstance(data, dict) and "!" not in data:
         return {k: _tidy(v) for k, v in data.items()}
     return _tidy(data)
+
+
+def entry(answer: Any, key: str, none_counts: bool = False) -> Any:
+    """One entry of an answer that is a dict. Where None can be right, it counts as "none" once another entry is filled in."""
+    data = plain(answer)
+    if not isinstance(data, dict) or "!" in data:
+        return odd("a dict is needed, with an entry for each question")
+    if key not in data:
+        return odd(MISSING)
+    if data[key] is None and none_counts and any(v is not None for v in data.values()):
+        return "none"
+    return _tidy(data[key])
 
 
 def _tidy(x: Any) -> Any:

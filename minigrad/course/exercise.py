@@ -45,6 +45,7 @@ class Probe:
     accept: Callable[..., str | None] | None = None  # instead of `want`: property(got, *args) -> None, or what is wrong with it
     draw: Callable[[random.Random], tuple] | None = None  # fresh inputs for grading
     reads_as: Callable[[Any], Any] | None = None  # an answer that is right as well becomes the one in `want`
+    parts: tuple[str, ...] = ()  # names for the places of a result that is a tuple
     note: Callable[..., str] | None = None  # a remark on a right answer: note(got, *args) -> a sentence, or ""
 
 
@@ -62,7 +63,6 @@ class Wrong:
     on: tuple[str, ...] = ()
     when: Callable[[Seen], bool] | None = None
     rtol: float = 1e-6
-    credit: float | None = None  # part of the points for this mistake; None: what its probes earn
 
 
 @dataclass(frozen=True)
@@ -145,6 +145,11 @@ class Exercise:
         return sum(p.weight for p in self.probes if p.draw) / sum(p.weight for p in self.probes)
 
     @property
+    def by_entry(self) -> bool:
+        """True when the answer is a dict that is judged, and earns points, entry by entry."""
+        return self.probes[0].driver is drivers.entry
+
+    @property
     def is_value(self) -> bool:
         """True when the answer is a value in a variable rather than a function or a class."""
         return not (f"def {self.entry}(" in self.solution or f"class {self.entry}" in self.solution)
@@ -181,7 +186,7 @@ def ask(
 ) -> Exercise:
     """An exercise whose answer is a number, a text or a list in one variable, or a dict of them to be filled in.
 
-    `wrong` holds (name, value, hint) or (name, value, hint, credit). For a dict the value names only the entries that make the mistake.
+    `wrong` holds (name, value, hint). For a dict the value names only the entries that make the mistake; each entry earns its points.
     The stub is a comment (`comment`, else the question) and the variable, with None for everything that is asked.
     `also` names, for entries of a dict, the answers that are right as well.
     """
@@ -202,18 +207,10 @@ def ask(
         )
         return f"{remark}\n{entry} = {body}\n"
 
-    def same(got: Any) -> Any:
-        if not (also and isinstance(got, dict)):
-            return got
-        return {k: answer[k] if v in also.get(k, ()) else v for k, v in got.items()}
-
-    def mistake(name: str, value: Any, hint: str, credit: float | None = None) -> Wrong:
+    def mistake(name: str, value: Any, hint: str) -> Wrong:
         if not isinstance(answer, dict):
-            return Wrong(name, value, hint, rtol=max(rtol, 1e-4), credit=credit)
-        whole = {**answer, **value}
-        return Wrong(
-            name, whole, hint, when=lambda seen: all(_equal(seen.value("answer").get(k), v, rtol) for k, v in value.items()), credit=credit
-        )
+            return Wrong(name, value, hint, rtol=max(rtol, 1e-4))
+        return Wrong(name, {**answer, **value}, hint, on=tuple(value), rtol=max(rtol, 1e-4))
 
     return Exercise(
         id,
@@ -226,7 +223,7 @@ def ask(
         entry,
         stub=cell(blank),
         solution=cell(answer),
-        probes=(Probe("answer", want=answer, driver=drivers.answer, rtol=rtol, reads_as=same),),
+        probes=entries(answer, rtol, also or {}) if isinstance(answer, dict) else (Probe("answer", (), answer, drivers.answer, rtol=rtol),),
         bank=tuple(mistake(*w) for w in wrong),
         hints=Hints(*hints),
         reveal=reveal,
@@ -234,8 +231,18 @@ def ask(
     )
 
 
-def _equal(got: Any, value: Any, rtol: float) -> bool:
-    """Whether plain data is the value of a known mistake."""
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return type(got) in (int, float) and abs(got - value) <= max(rtol, 1e-4) * abs(value)
-    return type(got) is type(value) and got == value
+def entries(answer: Mapping[str, Any], rtol: float = 1e-6, also: Mapping[str, tuple] | None = None) -> tuple[Probe, ...]:
+    """A probe for every entry of an answer that is a dict. `also` names, for some entries, the answers that are right as well."""
+
+    def probe(key: str, want: Any) -> Probe:
+        others = (also or {}).get(key, ())
+        return Probe(
+            key,
+            (key, None in others),
+            lambda *_: want,
+            drivers.entry,
+            rtol=rtol,
+            reads_as=(lambda got: want if got in others else got) if others else None,
+        )
+
+    return tuple(probe(key, want) for key, want in answer.items())

@@ -19,20 +19,22 @@ import linecache
 import os
 import signal
 import sys
+import sysconfig
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, redirect_stderr, redirect_stdout
 from types import FrameType
 from typing import Any, cast
 
 from .drivers import Mutated, load_engine
-from .exercise import Limits
+from .exercise import Exercise, Limits
 from .plain import plain, safe_name
 
 LIBRARIES = ("minigrad", "torch", "micrograd", "tinygrad", "jax")
-HERE = os.path.dirname(os.path.abspath(__file__))
+ENGINE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+NOT_THEIRS = (ENGINE, *{sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})  # whose lines are not told
 
 
 class TimeUp(BaseException):
@@ -227,6 +229,16 @@ def borrowed(entry: Any) -> str:
     return next((root for root in roots if root in LIBRARIES), "")
 
 
+def run_probes(ex: Exercise, entry: Any, inputs: Mapping[str, tuple] | None = None) -> dict[str, dict]:
+    """Run every probe on an answer, in this process. After one that does not come back, the rest are not run."""
+    outcomes: dict[str, dict] = {}
+    for probe in ex.probes:
+        outcomes[probe.name] = run(probe.driver, entry, (inputs or {}).get(probe.name, probe.args), ex.limits)
+        if outcomes[probe.name]["late"]:
+            break
+    return outcomes
+
+
 def _explain(error: BaseException) -> dict[str, Any]:
     try:
         message = " ".join(str(error).split())[:200]
@@ -235,7 +247,7 @@ def _explain(error: BaseException) -> dict[str, Any]:
     where, tb = None, error.__traceback__
     while tb is not None:
         code = tb.tb_frame.f_code
-        if code.co_filename != "<string>" and not os.path.abspath(code.co_filename).startswith(HERE):  # <string>: a driver's expression
+        if code.co_filename != "<string>" and not os.path.abspath(code.co_filename).startswith(NOT_THEIRS):  # <string>: a driver's eval
             line = linecache.getline(code.co_filename, tb.tb_lineno).strip()
             where = {"line": tb.tb_lineno, "text": line[:80], "function": code.co_name}
         tb = tb.tb_next

@@ -12,6 +12,7 @@ from typing import Any
 
 MAX_ITEMS = 20_000
 MAX_TEXT = 2_000
+MISSING = "this entry is missing"  # what a driver says of a dict that lacks one
 
 
 def odd(what: str) -> dict[str, str]:

@@ -82,7 +82,7 @@ class Result:
         rows = [self._head()]
         rows += [f"  {GLYPH[level]} {probes}" + (f": {say}" if say else "") for level, probes, say in self._grouped()]
         rows += [f"  {note}" for note in self.notes]
-        rows += [f"Hint: {self.hint}"] if self.hint else []
+        rows += [f"Hint: {hint}" for hint in self.hint.split("\n") if hint]
         rows += [self.footer] if self.footer else []
         return "\n".join(rows)
 
@@ -94,7 +94,7 @@ class Result:
         inner = f"<strong>{_code_html(self._head())}</strong>"
         inner += f'<ul style="list-style:none;padding-left:0.6em;margin:2px 0">{items}</ul>' if items else ""
         inner += "".join(f"<div>{_code_html(note)}</div>" for note in self.notes)
-        inner += f"<div><strong>Hint:</strong> {_code_html(self.hint)}</div>" if self.hint else ""
+        inner += "".join(f"<div><strong>Hint:</strong> {_code_html(hint)}</div>" for hint in self.hint.split("\n") if hint)
         inner += f"<div>{_code_html(self.footer)}</div>" if self.footer else ""
         return _box(self.state, inner)
 

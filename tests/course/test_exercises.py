@@ -14,7 +14,8 @@ from minigrad.course import exercises
 from minigrad.course.checking import Check
 from minigrad.course.exercise import KINDS
 from minigrad.course.grading.pages import fresh
-from minigrad.course.judge import compare, judge, run_probes, wanted
+from minigrad.course.guard import run_probes
+from minigrad.course.judge import compare, judge, wanted
 from minigrad.course.plain import plain
 
 ALL = list(exercises.values())
@@ -33,7 +34,7 @@ def leaves(x):
 def numbers_in(text):
     text = re.sub(r"\d+ items? (is|are) needed, there are \d+", "", text)
     text = re.sub(r"\bin line \d+(, `[^`]*`)?", "", text)
-    text = re.sub(r"\[\d+\]|\([\d, ]*,[\d, ]*\)", "", text)  # an index, a shape
+    text = re.sub(r"\b(entry|item|row|column) \d+|\[\d+\]|\([\d, ]*,[\d, ]*\)", "", text)  # a place, a shape
     return re.findall(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?(?![\w²³·])", text)
 
 
@@ -68,7 +69,6 @@ def test_wrong_answer_gets_the_promised_hint(ex, wrong):
     took = time.process_time() - start
     assert not result.passed and repr(result).startswith("✗"), result
     assert result.hint == wrong.hint, f"recognised as {result.mistake!r}"
-    assert wrong.credit is None or result.score == wrong.credit
     assert 0 <= result.score < 1
     allowed = 0.2 + (ex.limits.seconds if "stopped after" in repr(result) else 0)
     for _ in range(3):  # the other core is busy with other tests: a slow answer counts when it stays slow

@@ -23,6 +23,8 @@ from minigrad.course.grade import Journal, container_command, grade, grade_submi
 from minigrad.course.grading.pages import fresh
 from minigrad.course.grading.settings import Setting, Task
 from minigrad.course.grading.tables import SOLUTION, file_names, safe, similar, to_csv
+from minigrad.course.guard import run_probes
+from minigrad.course.judge import judge
 from minigrad.course.submissions import collect, expand, find_answer, read_notebook, shingles, without_magics
 from minigrad.course.worker import Box, Nursery, draw_inputs, grade_answer
 
@@ -268,7 +270,7 @@ def test_everybody_has_a_row_and_what_they_earned(class_of_odd_ones):
     rows = {row["student"]: row for row in table(out / "wide.csv")}
     full = sum(ex.points for ex in exercises.chapter("05").values())
     assert len(rows) == 9 and float(rows["ada"]["total"]) == float(rows["fay"]["total"]) == full
-    assert float(rows["ben"]["total"]) == pytest.approx(full - B.points * (1 - B.bank[0].credit))
+    assert float(rows["ben"]["total"]) == pytest.approx(full - B.points * (1 - judge(B, run_probes(B, B.load(B.bank[0].answer))).score))
     assert float(rows["cyd"]["total"]) == 0 and rows["cyd"]["state"] == "graded"
     assert float(rows["gil"]["total"]) == full - exercises["05.c"].points, "a crash costs that exercise only"
     assert rows["dan"]["state"] == rows["eve"]["state"] == "ungraded" and rows["dan"]["total"] == ""

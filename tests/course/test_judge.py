@@ -1,13 +1,15 @@
 """The judge against odd outcomes, borrowed and forged answers, and right answers that are written in another way."""
 
 import math
+import random
 import sys
 
 import pytest
 
 from minigrad.course import exercises
 from minigrad.course.checking import Check
-from minigrad.course.judge import OFF, judge, run_probes
+from minigrad.course.guard import run_probes
+from minigrad.course.judge import OFF, judge
 from minigrad.course.worker import Nursery, grade_answer, kit
 
 ALL = list(exercises.values())
@@ -62,6 +64,53 @@ def test_nan_never_scores(ex):
 ])  # fmt: skip
 def test_nan_earns_nothing_in_the_capstone(id, source):
     assert Check()(id, exercises[id].load(source)).score == 0
+
+
+# ---- partial credit ----------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ex", ALL, ids=lambda ex: ex.id)
+def test_more_right_is_never_fewer_points(ex):
+    """Whatever the other probes give: what the untouched stub gives, or a known mistake, or nonsense."""
+    rng = random.Random(ex.id)
+    right = run_probes(ex, ex.load(ex.solution))
+    others = [run_probes(ex, ex.load(ex.source_of(wrong))) for wrong in ex.bank]
+    others += [{p.name: outcome(got) for p in ex.probes} for got in (None, 77, [1, 2], "a")]
+    for _ in range(30):
+        wrong, order = rng.choice(others), rng.sample([p.name for p in ex.probes], len(ex.probes))
+        scores = [judge(ex, {p.name: (right if p.name in order[:n] else wrong).get(p.name, outcome(None)) for p in ex.probes}).score
+                  for n in range(len(order) + 1)]  # fmt: skip
+        assert scores == sorted(scores) and scores[-1] == 1.0
+
+
+@pytest.mark.parametrize("id", [ex.id for ex in ALL if ex.by_entry])
+def test_each_entry_of_an_answer_earns_its_points_and_gets_its_own_line_and_hint(id):
+    ex = exercises[id]
+    answer, nonsense = ex.load(ex.solution), 12345
+    entries = [p.name for p in ex.probes]
+    for n in range(1, len(entries)):
+        result = Check()(id, answer | dict.fromkeys(entries[:n], nonsense))
+        assert result.score == pytest.approx(1 - n / len(entries))
+        assert [line.probe for line in result.lines if line.level == OFF] == entries[:n]
+        assert len(result.hint.split("\n")) == n and repr(result).count("Hint: ") == n
+    assert Check()(id, dict.fromkeys(entries, "a")).score <= 0.6  # one letter, or word, for all
+
+
+def test_two_mistakes_get_two_hints_and_one_mistake_of_two_entries_gets_one():
+    bank = {w.name: w for w in exercises["11.c"].bank}
+    answer = exercises["11.c"].load(exercises["11.c"].solution)
+    both = answer | {"see .grad of a value in the middle": "retain_graph", "run backward twice through the same graph": "create_graph"}
+    result = Check()("11.c", both)
+    assert result.points == pytest.approx(0.6) and result.hint.split("\n") == [
+        bank["middle by retain_graph"].hint, bank["twice by create_graph"].hint]  # fmt: skip
+    exchanged = Check()("08.a", {"each entry of x.grad": 10, "each entry of y.grad": 26})
+    assert exchanged.mistake == "exchanged" and "\n" not in exchanged.hint
+
+
+def test_none_is_right_where_it_is_the_value():
+    assert not Check()("10.b", {"autograd.grad(y, x)[0]": None, "x.grad": None})
+    assert Check()("10.b", {"autograd.grad(y, x)[0]": 8, "x.grad": None}).passed
+    assert Check()("10.b", {"autograd.grad(y, x)[0]": 7, "x.grad": None}).score == 0.5
 
 
 # ---- answers that somebody else wrote ------------------------------------------------------------------------------------------------
@@ -220,8 +269,6 @@ def test_nearly_all_points_of_code_exercises_rest_on_drawn_inputs():
 
 @pytest.mark.parametrize("ex", CODE, ids=lambda ex: ex.id)
 def test_drawn_inputs_differ(ex):
-    import random
-
     for probe in ex.probes:
         if probe.draw:
             assert len({repr(probe.draw(random.Random(seed))) for seed in range(20)}) > 1, probe.name

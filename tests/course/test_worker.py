@@ -8,6 +8,8 @@ import time
 import pytest
 
 from minigrad.course import exercises, worker
+from minigrad.course.guard import run_probes
+from minigrad.course.judge import judge
 from minigrad.course.worker import Box, Nursery, draw_inputs, grade_answer
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the worker's pipe needs a POSIX system")
@@ -58,11 +60,12 @@ def test_a_solution_gets_full_marks_on_drawn_inputs(id, nursery):
 
 
 @pytest.mark.parametrize("id", ["01.b", "05.b", "14.a"])
-def test_known_mistakes_get_their_hint_and_credit_also_on_drawn_inputs(id, nursery):
+def test_known_mistakes_get_their_hint_and_points_also_on_drawn_inputs(id, nursery):
     ex = exercises[id]
-    wrong = ex.bank[0]
-    grade = grade_answer(ex, ex.source_of(wrong), nursery, draw_inputs(ex, KEY, "ben", "1"))
-    assert (grade.hint, grade.mistake, grade.score) == (wrong.hint, wrong.name, wrong.credit)
+    wrong, inputs = ex.bank[0], draw_inputs(ex, KEY, "ben", "1")
+    grade = grade_answer(ex, ex.source_of(wrong), nursery, inputs)
+    here = judge(ex, run_probes(ex, ex.load(ex.source_of(wrong)), inputs), inputs)
+    assert (grade.hint, grade.mistake, grade.score) == (wrong.hint, wrong.name, here.score)
 
 
 def test_a_stub_is_untried_whatever_its_comments(nursery):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Probe, Wrong
+from ..exercise import Exercise, Fresh, Hints, Probe, Wrong, entries
 
 SLOPES = {
     "x²": lambda x: 2 * x,
@@ -137,7 +137,6 @@ def central_difference(f, x, h=1e-5):
             "This is the forward difference: its error shrinks like h. Wanted is h²: look at both sides of x, at equal distance.",
             on=("error against h",),
             rtol=1e-9,
-            credit=0.3,
         ),
         Wrong(
             "backward difference",
@@ -145,52 +144,44 @@ def central_difference(f, x, h=1e-5):
             "This is the backward difference: its error shrinks like h. Wanted is h²: look at both sides of x, at equal distance.",
             on=("error against h",),
             rtol=1e-9,
-            credit=0.3,
         ),
         Wrong(
             "h far too small",
             "def central_difference(f, x, h=1e-15):\n    h = 1e-15\n    return (f(x + h) - f(x - h)) / (2 * h)\n",
             "So small a step subtracts two almost equal numbers, and rounding is all that is left: try 1e-5, and use the h that is given.",
             when=lambda seen: _rounding_dominates(seen),
-            credit=0.5,
         ),
         Wrong(
             "divided by h",
             "def central_difference(f, x, h=1e-5):\n    return (f(x + h) - f(x - h)) / h\n",
             "Everything is twice too large: how far apart are the two points at which you look?",
-            credit=0.5,
         ),
         Wrong(
             "missing parentheses",
             "def central_difference(f, x, h=1e-5):\n    return (f(x + h) - f(x - h)) / 2 * h\n",
             "Python reads a / 2 * h from left to right, as (a / 2) * h. Put the divisor in parentheses.",
-            credit=0.5,
         ),
         Wrong(
             "adds the two values",
             "def central_difference(f, x, h=1e-5):\n    return (f(x + h) + f(x - h)) / (2 * h)\n",
             "A slope is change divided by distance, and change is a difference: subtract the two values.",
             on=("x² at 3", "error against h"),
-            credit=0.3,
         ),
         Wrong(
             "divides only one value",
             "def central_difference(f, x, h=1e-5):\n    return f(x + h) - f(x - h) / (2 * h)\n",
             "Python divides before it subtracts, so only one value is divided here: put the difference in parentheses.",
             on=("x² at 3", "error against h"),
-            credit=0.5,
         ),
         Wrong(
             "no division",
             "def central_difference(f, x, h=1e-5):\n    return f(x + h) - f(x - h)\n",
             "That is how much f changes. A slope is change divided by distance.",
-            credit=0.3,
         ),
         Wrong(
             "sides exchanged",
             "def central_difference(f, x, h=1e-5):\n    return (f(x - h) - f(x + h)) / (2 * h)\n",
             "Every sign is reversed: the value on the right comes first.",
-            credit=0.5,
         ),
         Wrong(
             "h ignored",
@@ -198,7 +189,6 @@ def central_difference(f, x, h=1e-5):
             "Your step is written into the code: use the h that is given, or nobody can study how the error depends on it.",
             on=("error against h",),
             rtol=1e-12,
-            credit=0.6,
         ),
         Wrong(
             "no return",
@@ -224,6 +214,14 @@ def _rounding_dominates(seen):
         return False
     error = max(abs(g - math.e) for g in got)
     return max(got) == min(got) and 1e-3 < error < 2
+
+
+FORWARD_DIFFERENCE, RUNS_FORWARD, RUNS_BACKWARD = (
+    "forward difference, runs of the program",
+    "reverse-mode AD, runs forward",
+    "reverse-mode AD, runs backward",
+)
+COUNTS = {FORWARD_DIFFERENCE: 101, RUNS_FORWARD: 1, RUNS_BACKWARD: 1}
 
 
 def _fresh_01c(rng):
@@ -259,49 +257,47 @@ answer_01c = {
     "reverse-mode AD, runs backward": 1,
 }
 """,
-    probes=(
-        Probe(
-            "the three counts",
-            want={"forward difference, runs of the program": 101, "reverse-mode AD, runs forward": 1, "reverse-mode AD, runs backward": 1},
-            driver=drivers.value,
-        ),
-    ),
-    bank=(
-        Wrong(
-            "two runs for each parameter",
-            {"forward difference, runs of the program": 200, "reverse-mode AD, runs forward": 1, "reverse-mode AD, runs backward": 1},
-            "A forward difference reuses f(x): it is computed once and serves every parameter.",
-            when=lambda seen: _count(seen, 0) == 200,
-            credit=0.5,
-        ),
-        Wrong(
-            "forgot the base run",
-            {"forward difference, runs of the program": 100, "reverse-mode AD, runs forward": 1, "reverse-mode AD, runs backward": 1},
-            "One run for each moved parameter, plus the base run that they are all compared with.",
-            when=lambda seen: _count(seen, 0) == 100,
-            credit=0.5,
-        ),
-        Wrong(
-            "a backward pass for each parameter",
-            {"forward difference, runs of the program": 101, "reverse-mode AD, runs forward": 1, "reverse-mode AD, runs backward": 100},
-            "One backward pass visits every node once, and every parameter is a node: it does not start again for each of them.",
-            when=lambda seen: _count(seen, 2) in (100, 101),
-            credit=0.5,
-        ),
-        Wrong(
-            "a forward run for each parameter",
-            {"forward difference, runs of the program": 101, "reverse-mode AD, runs forward": 101, "reverse-mode AD, runs backward": 1},
-            "That is how nudging works. Recording runs the program once, and the record serves all parameters.",
-            when=lambda seen: _count(seen, 1) in (100, 101),
-            credit=0.5,
-        ),
-        Wrong(
-            "no walk back",
-            {"forward difference, runs of the program": 101, "reverse-mode AD, runs forward": 1, "reverse-mode AD, runs backward": 0},
-            "The record alone is no gradient: somebody has to walk it back.",
-            when=lambda seen: _count(seen, 2) == 0,
-            credit=0.5,
-        ),
+    probes=entries(COUNTS),
+    bank=tuple(
+        Wrong(name, {**COUNTS, which: count}, hint, on=(which,))
+        for name, which, count, hint in (
+            (
+                "two runs for each parameter",
+                FORWARD_DIFFERENCE,
+                200,
+                "A forward difference reuses f(x): it is computed once and serves every parameter.",
+            ),
+            (
+                "forgot the base run",
+                FORWARD_DIFFERENCE,
+                100,
+                "One run for each moved parameter, plus the base run that they are all compared with.",
+            ),
+            (
+                "a backward pass for each parameter",
+                RUNS_BACKWARD,
+                100,
+                "One backward pass visits every node once, and every parameter is a node: it does not start again for each of them.",
+            ),
+            (
+                "a forward run for each parameter",
+                RUNS_FORWARD,
+                101,
+                "That is how nudging works. Recording runs the program once, and the record serves all parameters.",
+            ),
+            (
+                "a forward run for each parameter, without the base run",
+                RUNS_FORWARD,
+                100,
+                "That is how nudging works. Recording runs the program once, and the record serves all parameters.",
+            ),
+            (
+                "no backward pass",
+                RUNS_BACKWARD,
+                0,
+                "The record alone is no gradient. The backward pass turns it into one.",
+            ),
+        )
     ),
     hints=Hints(
         nudge="A difference needs two values of f. Which of the two can all parameters share?",
@@ -313,11 +309,6 @@ answer_01c = {
     "a billion.",
     fresh=_fresh_01c,
 )
-
-
-def _count(seen, position):
-    got = seen.value("the three counts")
-    return list(got.values())[position] if isinstance(got, dict) and len(got) == 3 else None
 
 
 def _fresh_01d(rng):

@@ -14,11 +14,11 @@ EX_A = ask(
     text="f(x) returns x² when x > 0, and -3x + 1 otherwise. What is the gradient at x = 2, and at x = -1?",
     answer={"at x = 2": 4, "at x = -1": -3},
     wrong=(
-        ("the other branch", {"at x = -1": -2}, "At x = -1 the test x > 0 fails: the branch that ran, and was recorded, is -3x + 1.", 0.5),
-        ("sign", {"at x = -1": 3}, "At x = -1 the line -3x + 1 ran. When x grows, does it rise or fall?", 0.5),
-        ("slope without x", {"at x = 2": 2}, "At x = 2 the square ran. Its slope is 2x, and x is not 1.", 0.5),
-        ("the value", {"at x = -1": 4}, "That is the value there. The gradient says how fast it changes.", 0.5),
-        ("a sum of branches", {"at x = 2": 1}, "Only one branch ran. The other one is not in the graph at all.", 0.5),
+        ("the other branch", {"at x = -1": -2}, "At x = -1 the test x > 0 fails: the branch that ran, and was recorded, is -3x + 1."),
+        ("sign", {"at x = -1": 3}, "At x = -1 the line -3x + 1 ran. When x grows, does it rise or fall?"),
+        ("slope without x", {"at x = 2": 2}, "At x = 2 the square ran. Its slope is 2x, and x is not 1."),
+        ("the value", {"at x = -1": 4}, "That is the value there. The gradient says how fast it changes."),
+        ("a sum of branches", {"at x = 2": 1}, "Only one branch ran. The other one is not in the graph at all."),
     ),
     hints=(
         "Which of the two lines does Python execute for each x?",
@@ -134,7 +134,6 @@ EX_B = Exercise(
             ),
             "Leaves have no grad_fn, but they do have a node: the AccumulateGrad that receives their gradient. It belongs on the list.",
             on=("z = sin(x · y)",),
-            credit=0.5,
         ),
         Wrong(
             "only the first parent",
@@ -142,35 +141,30 @@ EX_B = Exercise(
             "A node is missing. Follow all pairs of next_functions, not only the first; and two nodes may bear the same name, so "
             "remember the nodes that you have seen, not their names.",
             on=("z = sin(x · y)",),
-            credit=0.4,
         ),
         Wrong(
             "nodes twice",
             SOLUTION_B.replace("node is None or node in seen", "node is None"),
             "A node that feeds two others is met twice. Remember which nodes you have listed.",
             on=("a value used twice", "z = sin(x · y)"),
-            credit=0.6,
         ),
         Wrong(
             "does not expect None",
             SOLUTION_B.replace("node is None or node in seen", "node in seen"),
             "Where a plain number went in, next_functions holds None: there is nothing to visit. Skip it.",
             when=lambda seen: seen.error("c = 3x² + 1") == "AttributeError",
-            credit=0.5,
         ),
         Wrong(
             "only the root",
             "def walk(y):\n    return [y.grad_fn.name()]\n",
             "That is the root. Its next_functions lead to the rest of the graph.",
             on=("z = sin(x · y)",),
-            credit=0.2,
         ),
         Wrong(
             "root last",
             SOLUTION_B.replace("return names", "return names[::-1]"),
             "The backward direction starts at the root: its name comes first.",
             on=("z = sin(x · y)",),
-            credit=0.6,
         ),
     ),
     hints=Hints(
@@ -323,7 +317,6 @@ EX_D = Exercise(
             STUB_D.replace("            return              #", '            raise GraphCycleError("cycle")  #'),
             "A value that is used twice is met twice, and that is no cycle. A cycle is meeting a value whose own visit has not ended.",
             on=("a value used twice is no cycle",),
-            credit=0.4,
         ),
         Wrong(
             "only direct cycles",
@@ -333,7 +326,6 @@ EX_D = Exercise(
             ),
             "That finds a value among its own parents. A cycle can also be longer: remember every value that you are still inside of.",
             on=("a value that is its own parent", "a cycle of three"),
-            credit=0.4,
         ),
         Wrong(
             "only cycles through the root",
@@ -343,21 +335,18 @@ EX_D = Exercise(
             ),
             "A cycle need not pass through the root: remember every value that you are still inside of.",
             on=("a cycle of three", "a cycle below the root"),
-            credit=0.6,
         ),
         Wrong(
             "no memory at all",
             STUB_D.replace("        seen.add(v)\n", ""),
             "Without a memory the walk goes round and round until Python's stack is full. Notice the cycle and say so.",
             when=lambda seen: seen.error("a cycle of three") == "RecursionError",
-            credit=0.2,
         ),
         Wrong(
             "another error",
             SOLUTION_D.replace("raise GraphCycleError(", "raise ValueError("),
             "The cycle is found. Raise GraphCycleError, so that callers can tell it from other mistakes.",
             when=lambda seen: seen.error("a cycle of three") not in ("", "GraphCycleError", "RecursionError"),
-            credit=0.8,
         ),
     ),
     hints=Hints(

@@ -55,41 +55,36 @@ EX_A = Exercise(
         for x in (0.5, 1.0, -0.7)
     ),
     bank=(
-        Wrong("cos at the wrong place", _a("2 * x, v, cos(x)"), "dy/dv is taken where sin is applied: at v, not at x.", credit=0.6),
-        Wrong("cos of u", _a("2 * x, v, cos(u)"), "dy/dv is taken where sin is applied: at v, not at u.", credit=0.6),
-        Wrong("exp at x", _a("2 * x, exp(x), cos(v)"), "dv/du is taken where exp is applied: at u, not at x.", credit=0.6),
-        Wrong("without the 2", _a("x, v, cos(v)"), "du/dx: the slope of x² is 2x, not x.", credit=0.6),
+        Wrong("cos at the wrong place", _a("2 * x, v, cos(x)"), "dy/dv is taken where sin is applied: at v, not at x."),
+        Wrong("cos of u", _a("2 * x, v, cos(u)"), "dy/dv is taken where sin is applied: at v, not at u."),
+        Wrong("exp at x", _a("2 * x, exp(x), cos(v)"), "dv/du is taken where exp is applied: at u, not at x."),
+        Wrong("without the 2", _a("x, v, cos(v)"), "du/dx: the slope of x² is 2x, not x."),
         Wrong(
             "exp of v",
             _a("2 * x, exp(v), cos(v)"),
             "dv/du is exp at u, which is v itself: v has the exponential in it already.",
-            credit=0.6,
         ),
         Wrong(
             "sign of cos",
             _a("2 * x, v, -cos(v)"),
             "The derivative of sin is cos, with a plus sign; the minus belongs to the derivative of cos.",
-            credit=0.6,
         ),
         Wrong(
             "sin itself",
             "from math import sin\n" + _a("2 * x, v, sin(v)"),
             "That is y. Its derivative with respect to v is another function.",
-            credit=0.6,
         ),
         Wrong(
             "power rule for exp",
             _a("2 * x, u * exp(u - 1), cos(v)"),
             "The power rule is for x**n. The derivative of exp is exp itself.",
-            credit=0.6,
         ),
         Wrong(
             "already multiplied",
             _a("2 * x, v * 2 * x, cos(v) * v * 2 * x"),
             "These are products along the chain. Wanted are the three single factors.",
-            credit=0.4,
         ),
-        Wrong("reversed", _a("cos(v), v, 2 * x"), "The three are right, in the other order: du/dx comes first.", credit=0.7),
+        Wrong("reversed", _a("cos(v), v, 2 * x"), "The three are right, in the other order: du/dx comes first."),
     ),
     hints=Hints(
         "Look at one step at a time and pretend that its input is an ordinary variable.",
@@ -202,35 +197,30 @@ EX_C = Exercise(
             "In a flat place 1 - tanh(x)² is rounded to 0 and the product dies. Add logarithms, and write that factor without "
             "the subtraction.",
             on=("50 at x = 0.5", "one at x = 1", "a very flat place, x = 30"),
-            credit=0.5,
         ),
         Wrong(
             "always at x",
             "from math import log, tanh\n\n\ndef log_slope(x, n=50):\n    return n * log(1 - tanh(x) ** 2)\n",
             "Each tanh is taken at what came out of the one before: x changes along the chain.",
             on=("50 at x = 0.5", "one at x = 1"),
-            credit=0.4,
         ),
         Wrong(
             "derivative at the output",
             NAIVE.format("x = tanh(x); slope *= 1 - tanh(x) ** 2"),
             "1 - tanh(x)² takes the input of this tanh; you have already moved on to its output.",
             on=("50 at x = 0.5", "one at x = 1"),
-            credit=0.4,
         ),
         Wrong(
             "input instead of output squared",
             NAIVE.format("slope *= 1 - x ** 2; x = tanh(x)"),
             "The rule 1 - y² takes the output y of tanh, not its input.",
             on=("50 at x = 0.5",),
-            credit=0.4,
         ),
         Wrong(
             "no logarithm",
             NAIVE.format("slope *= 1 - tanh(x) ** 2; x = tanh(x)").replace("log(slope)", "slope"),
             "That is the slope. Wanted is its logarithm, which stays a reasonable number.",
             on=("50 at x = 0.5", "one at x = 1"),
-            credit=0.4,
         ),
         Wrong(
             "value instead of slope",

@@ -503,7 +503,6 @@ def backward(root):
             "You left c before its grad was complete: it passed on a part, and later passed on that part again. Wait until every "
             "user of c has paid in.",
             on=("diamond",),
-            credit=0.3,
         ),
         Wrong(
             "depth first from the root",
@@ -523,7 +522,6 @@ def backward(root):
 """,
             "c was processed once, too early: what f paid in afterwards never reached a and b.",
             on=("diamond",),
-            credit=0.4,
         ),
         Wrong(
             "only the root's rule",
@@ -551,7 +549,6 @@ def backward(root):
 """,
             "You ran leaves before the root: they had nothing to pass on yet. The order is right; read it from the other end.",
             on=("diamond",),
-            credit=0.5,
         ),
         Wrong(
             "breadth first",
@@ -570,7 +567,6 @@ def backward(root):
             "Level by level works in the diamond by luck: a value with a short and a long path to the root runs before the long "
             "path has paid in.",
             on=("diamond", "a long and a short path"),
-            credit=0.5,
         ),
         Wrong(
             "clears each parent first",
@@ -579,7 +575,6 @@ def backward(root):
             ),
             USE_PLUS,
             on=("diamond",),
-            credit=0.4,
         ),
         Wrong(
             "keeps only the last share",
@@ -590,35 +585,30 @@ def backward(root):
             ),
             USE_PLUS,
             on=("diamond",),
-            credit=0.4,
         ),
         Wrong(
             "clears each value before it runs",
             SOLUTION_B.replace("        v._backward()\n", "        if v is not root:\n            v.grad = 0.0\n        v._backward()\n"),
             USE_PLUS,
             on=("diamond", "each rule runs once"),
-            credit=0.4,
         ),
         Wrong(
             "no seed",
             SOLUTION_B.replace("    root.grad = 1.0\n", ""),
             "Nothing starts the pass: what is the derivative of the root with respect to itself?",
             on=("a leaf as root", "diamond"),
-            credit=0.5,
         ),
         Wrong(
             "seed is the root's value",
             SOLUTION_B.replace("root.grad = 1.0", "root.grad = root.data"),
             "The seed is the derivative of the root with respect to itself, not the root's value.",
             on=("a leaf as root",),
-            credit=0.5,
         ),
         Wrong(
             "visits its way without the root",
             SOLUTION_B.replace("reversed(order)", "reversed(order[:-1])"),
             "The root never ran its own rule, so nothing left it.",
             on=("diamond", "chain y = (3x + 2)²"),
-            credit=0.5,
         ),
     ),
     hints=Hints(
@@ -736,42 +726,36 @@ EX_C = Exercise(
             _c(".relu()", ""),
             "A neuron below zero must give 0 and pass no gradient: relu is missing.",
             on=("a neuron that is off", "the neuron alone"),
-            credit=0.5,
         ),
         Wrong(
             "relu around the output",
             _c("w3 * h + b2", "(w3 * h + b2).relu()"),
             "relu belongs to the hidden unit only; the output of this network may be negative.",
             on=("loss and its gradients",),
-            credit=0.5,
         ),
         Wrong(
             "no square",
             _c("(out - target) ** 2", "out - target"),
             "The loss is the square of the miss: without it, a lower output would always be better.",
             on=("loss and its gradients",),
-            credit=0.5,
         ),
         Wrong(
             "target added",
             _c("out - target", "out + target"),
             "The miss is the difference of output and target; the sign of target is reversed.",
             on=("loss and its gradients",),
-            credit=0.5,
         ),
         Wrong(
             "output bias missing",
             _c(" + b2", ""),
             "b2 never enters the graph, so it can receive no gradient.",
             on=("loss and its gradients",),
-            credit=0.5,
         ),
         Wrong(
             "hidden bias missing",
             _c(" + b1", ""),
             "b1 never enters the graph, so it can receive no gradient.",
             on=("loss and its gradients",),
-            credit=0.5,
         ),
         Wrong(
             "computes with plain numbers",
@@ -781,7 +765,6 @@ EX_C = Exercise(
             ),
             ".data leaves the graph: what you build from it is a new leaf, and no gradient finds the way back to the weights.",
             on=("the neuron alone", "loss and its gradients"),
-            credit=0.3,
         ),
     ),
     hints=Hints(
@@ -869,7 +852,6 @@ EX_D = Exercise(
             "Each level of recursion costs a frame of Python's stack, and the stack is limited: iterative post-order with a "
             "stack of your own.",
             when=lambda seen: seen.error("10,000 values deep") == "RecursionError",
-            credit=0.5,
         ),
         Wrong(
             "breadth first",
@@ -887,14 +869,12 @@ def backward_deep(root):
             "Level by level works in the diamond by luck: a value with a short and a long path to the root runs before the long path has "
             "paid in.",
             on=("diamond", "a long and a short path"),
-            credit=0.4,
         ),
         Wrong(
             "raises the limit",
             "import sys\n" + RECURSIVE_D.replace("    order, seen", "    sys.setrecursionlimit(1_000_000)\n    order, seen"),
             "Raising the recursion limit only moves the cliff, and on some systems Python itself then crashes: use a stack of your own.",
             when=lambda seen: any(o.get("raised_limit") for o in seen.outcomes.values()),
-            credit=0.5,
         ),
         Wrong(
             "stack without the second visit",
@@ -917,14 +897,12 @@ def backward_deep(root):
             "This is the order in which you first meet the values; c is met before all its users are done. Come back to a value "
             "after its parents.",
             on=("diamond",),
-            credit=0.4,
         ),
         Wrong(
             "not reversed",
             SOLUTION_D.replace("reversed(order)", "order"),
             "You ran leaves before the root: they had nothing to pass on yet. The order is right; read it from the other end.",
             on=("diamond",),
-            credit=0.5,
         ),
     ),
     hints=Hints(

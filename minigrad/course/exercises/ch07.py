@@ -17,10 +17,10 @@ EX_A = ask(
     "and never clears x.grad. What is x.grad after each pass? Replace None by your answers.",
     answer={"after 1": 6, "after 2": 12, "after 3": 18},
     wrong=(
-        ("replaced", {"after 2": 6, "after 3": 6}, "backward adds to .grad, as `+=` does, not `=`: what was there stays.", 0.4),
-        ("doubled each time", {"after 3": 24}, "Each pass adds the same share; it does not double what is there.", 0.7),
-        ("compounded", {"after 2": 36}, "Shares of different passes are added, not multiplied.", 0.4),
-        ("value of y", {"after 1": 3}, "That is y. Its derivative is what goes into .grad.", 0.4),
+        ("replaced", {"after 2": 6, "after 3": 6}, "backward adds to .grad, as `+=` does, not `=`: what was there stays."),
+        ("doubled each time", {"after 3": 24}, "Each pass adds the same share; it does not double what is there."),
+        ("compounded", {"after 2": 36}, "Shares of different passes are added, not multiplied."),
+        ("value of y", {"after 1": 3}, "That is y. Its derivative is what goes into .grad."),
     ),
     hints=(
         "Think of x.grad as a bucket. Who empties it?",
@@ -117,45 +117,37 @@ EX_B = Exercise(
             _b("        w.grad = 0.0\n", "").replace("        loss.backward()\n", "        loss.backward()\n        w.grad = 0.0\n"),
             "You empty the bucket before drinking: clear it before backward or after the update, not in between.",
             on=("one step", "twenty steps"),
-            credit=0.4,
         ),
         Wrong(
             "None for a Value",
             _b("        w.grad = 0.0\n", "        w.grad = None\n"),
             "None is a tensor's empty bucket. A Value adds to the number that is there: clear it with w.grad = 0.0.",
             when=lambda seen: seen.error("one step") == "TypeError" and seen.error("a gradient left over from before") == "TypeError",
-            credit=0.6,
         ),
         Wrong(
             "emptied once",
             _b("    for _ in range(steps):\n        w.grad = 0.0\n", "    w.grad = 0.0\n    for _ in range(steps):\n"),
             "Cleared once, before the loop: every further step adds to the gradients of all steps before it.",
             on=("two steps", "a gradient left over from before"),
-            credit=0.4,
         ),
         Wrong(
             "emptied at the end",
             _b("        w.grad = 0.0\n", "").replace("    return", "        w.grad = 0.0\n    return"),
             "Nearly: a gradient that was there before the first step is still used. Clear before backward.",
             on=("two steps", "a gradient left over from before"),
-            credit=0.8,
         ),
-        Wrong(
-            "wrong sign", _b("w.data - lr", "w.data + lr"), "The gradient points uphill: go the other way.", on=("one step",), credit=0.4
-        ),
+        Wrong("wrong sign", _b("w.data - lr", "w.data + lr"), "The gradient points uphill: go the other way.", on=("one step",)),
         Wrong(
             "a new w",
             _b("w.data = w.data - lr * w.grad", "w = w - lr * w.grad"),
             "w = w - ... makes a new Value: the caller's w stays as it was, and the graph grows with every step. Change w.data.",
             on=("one step",),
-            credit=0.3,
         ),
         Wrong(
             "averages",
             _b("lr * w.grad", "lr * w.grad / len(data)"),
             "The loss is a sum and is to stay one: the step must not be divided by the number of pairs.",
             on=("one step", "two steps"),
-            credit=0.5,
         ),
     ),
     hints=Hints(
@@ -227,7 +219,6 @@ EX_C = Exercise(
             SOLUTION_C.replace("(loss * (1 / len(batches))).backward()", "loss.backward()"),
             "With four batches the gradient is 4× too big: a mean of means divides once more.",
             on=("four batches",),
-            credit=0.5,
         ),
         Wrong(
             "divides the bucket each time",
@@ -235,42 +226,36 @@ EX_C = Exercise(
             "This divides the bucket in every round, so early shares are divided again and again. Divide each loss, or the bucket once at "
             "the end.",
             on=("four batches", "three batches"),
-            credit=0.5,
         ),
         Wrong(
             "divides by a fixed 4",
             SOLUTION_C.replace("1 / len(batches)", "1 / 4"),
             "Four is written into the code: divide by the number of batches that came.",
             on=("four batches", "three batches"),
-            credit=0.6,
         ),
         Wrong(
             "clears in the loop",
             SOLUTION_C.replace("        loss =", "        w.grad = 0.0\n        loss ="),
             "Only the last batch's share is left: is .grad cleared between batches, or does backward stand after the loop?",
             on=("four batches",),
-            credit=0.4,
         ),
         Wrong(
             "only the last batch",
             SOLUTION_C.replace("        (loss", "    (loss"),
             "Only the last batch's share is left: is .grad cleared between batches, or does backward stand after the loop?",
             on=("four batches",),
-            credit=0.4,
         ),
         Wrong(
             "divides by pairs again",
             SOLUTION_C.replace("1 / len(batches)", "1 / len(batch) / len(batches)"),
             "The batch's own mean is already taken in the loss: only the number of batches is left.",
             on=("four batches", "one batch"),
-            credit=0.5,
         ),
         Wrong(
             "no backward",
             STUB_C.replace("        ...  # one line is missing, or two\n", "        loss = loss * (1 / len(batches))\n"),
             "The loss is scaled, but nothing walks its graph: who fills w.grad?",
             on=("four batches", "one batch"),
-            credit=0.2,
         ),
     ),
     hints=Hints(

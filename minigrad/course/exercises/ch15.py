@@ -57,35 +57,30 @@ EX_A = Exercise(
             "What exp saved is still overwritten: its output, y. A clone of x protects x, which was never in danger; "
             "no_grad and += write into the same memory.",
             when=lambda seen: "RuntimeError" in seen.error("three numbers"),
-            credit=0.2,
         ),
         Wrong(
             "through .data",
             STUB_A.replace("y.add_(1)", "y.data.add_(1)"),
             ".data hides the write from the engine: no error any more, and a wrong gradient, since the saved output is gone.",
             on=("three numbers",),
-            credit=0.1,
         ),
         Wrong(
             "detached",
             STUB_A.replace("x.exp()", "x.exp().detach().requires_grad_()").replace("y.add_(1)", "y = y + 1"),
             "detach cuts the graph: the error is gone, and so is x's gradient.",
             when=lambda seen: isinstance(seen.value("three numbers"), dict) and seen.value("three numbers").get("x.grad") is None,
-            credit=0.1,
         ),
         Wrong(
             "the addition dropped",
             STUB_A.replace("    y.add_(1)\n", ""),
             "The + 1 is gone, and with it the right loss.",
             on=("three numbers",),
-            credit=0.4,
         ),
         Wrong(
             "added to x",
             SOLUTION_A.replace("    y = x.exp()\n    y = y + 1\n", "    y = (x + 1).exp()\n"),
             "exp(x + 1) is not exp(x) + 1.",
             on=("three numbers",),
-            credit=0.2,
         ),
     ),
     hints=Hints(
@@ -169,38 +164,31 @@ EX_B = Exercise(
             SOLUTION_B.replace("    with torch.no_grad():\n        w.sub_(lr * w.grad)", "    w = w - lr * w.grad"),
             "A new tensor is made and dropped; the caller's parameter is untouched. Write into the parameter itself.",
             on=("two numbers",),
-            credit=0.2,
         ),
         Wrong(
             "gradients switched off for good",
             SOLUTION_B.replace("    with torch.no_grad():\n        w", "    w.requires_grad_(False)\n    w"),
             "The write works now, and the parameter never learns again: it no longer requires a gradient.",
             on=("two numbers",),
-            credit=0.4,
         ),
-        Wrong(
-            "uphill", SOLUTION_B.replace("sub_", "add_"), "The gradient points uphill: go the other way.", on=("two numbers",), credit=0.4
-        ),
+        Wrong("uphill", SOLUTION_B.replace("sub_", "add_"), "The gradient points uphill: go the other way.", on=("two numbers",)),
         Wrong(
             "no step size",
             SOLUTION_B.replace("lr * w.grad", "w.grad"),
             "The step is the gradient times lr.",
             on=("two numbers",),
-            credit=0.5,
         ),
         Wrong(
             "gradient used up",
             SOLUTION_B + "    w.grad = None\n",
             "The update is right. Emptying .grad belongs to zero_grad: here somebody may still want to look at it.",
             on=("two numbers",),
-            credit=0.7,
         ),
         Wrong(
             "a copy",
             SOLUTION_B.replace("w.sub_(lr * w.grad)", "w.clone().sub_(lr * w.grad)"),
             "A new tensor is made and dropped; the caller's parameter is untouched. Write into the parameter itself.",
             on=("two numbers",),
-            credit=0.2,
         ),
     ),
     hints=Hints(
@@ -267,7 +255,6 @@ EX_C = Exercise(
             SOLUTION_C.replace("x.sum()\n", "float(x.sum())\n").replace("total**2", "x.mean() * 0 + total**2"),
             "float() leaves the graph as item() does: what comes out is a plain number without a history.",
             on=("three numbers",),
-            credit=0.2,
         ),
         Wrong(
             "the loss made a leaf",
@@ -275,21 +262,18 @@ EX_C = Exercise(
             "requires_grad=True)\n",
             "requires_grad=True on the loss makes it a leaf: the error falls silent, and nothing reaches x.",
             when=lambda seen: isinstance(seen.value("three numbers"), dict) and seen.value("three numbers").get("x.grad") is None,
-            credit=0.0,
         ),
         Wrong(
             "half of the square",
             SOLUTION_C.replace("total**2", "total * total.detach()"),
             "One of the two factors is detached, so half of the gradient is missing.",
             on=("three numbers",),
-            credit=0.4,
         ),
         Wrong(
             "squares of the entries",
             SOLUTION_C.replace("x.sum()\n    return total**2", "x\n    return (total**2).sum()"),
             "That is the sum of squares. The square of the sum is asked.",
             on=("three numbers",),
-            credit=0.4,
         ),
     ),
     hints=Hints(
@@ -393,14 +377,12 @@ EX_D = Exercise(
             SOLUTION_D.replace("        w.grad = None\n", ""),
             "w stays a leaf now, and its gradients pile up: empty .grad in every step.",
             on=("one step", "two steps"),
-            credit=0.6,
         ),
         Wrong(
             "still replaced",
             STUB_D.replace("w = w - lr * w.grad", "w = w - lr * (w.grad if w.grad is not None else 0)"),
             "Where there is no gradient, no step is made: only the first step counts. Find out why .grad is None.",
             on=("one step", "two steps"),
-            credit=0.2,
         ),
         Wrong(
             "retain_grad on the result",
@@ -408,28 +390,24 @@ EX_D = Exercise(
             "The numbers are right, and w drags every earlier update along: each step walks back to the first w. Change the leaf itself, "
             "under no_grad.",
             when=lambda seen: seen.value("the graph of a step is let go")["keeps"] == "grows",
-            credit=0.5,
         ),
         Wrong(
             "unchanged in substance",
             STUB_D.replace("        w = w", "        w = 1.0 * w"),
             "w is the result of an operation after the first step, so backward fills no .grad. Change the leaf itself, under no_grad.",
             when=lambda seen: bool(seen.error("two steps")) and not seen.error("one step"),
-            credit=0.1,
         ),
         Wrong(
             "uphill",
             SOLUTION_D.replace("w -= lr", "w += lr"),
             "The gradient points uphill: go the other way.",
             on=("one step",),
-            credit=0.4,
         ),
         Wrong(
             "leaf in place, recorded",
             SOLUTION_D.replace("        with torch.no_grad():\n            w -= lr * w.grad", "        w -= lr * w.grad"),
             "A leaf that requires a gradient must not be written in place while recording: put the update under no_grad.",
             when=lambda seen: seen.error("one step") == "RuntimeError",
-            credit=0.3,
         ),
     ),
     hints=Hints(

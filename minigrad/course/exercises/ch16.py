@@ -19,31 +19,27 @@ EX_A = ask(
     "With checkpoints, 10 segments of 10 layers keep their inputs, and one segment at a time is recomputed.",
     answer={"without checkpoints": 100, "with 10 checkpoints": 20},
     wrong=(
-        ("half", {"with 10 checkpoints": 50}, "Count the segments' inputs AND the one segment that is recomputed.", 0.5),
+        ("half", {"with 10 checkpoints": 50}, "Count the segments' inputs AND the one segment that is recomputed."),
         (
             "segments only",
             {"with 10 checkpoints": 10},
             "The inputs of the segments are alive, and so is the segment that is being recomputed.",
-            0.6,
         ),
         (
             "one recomputed",
             {"with 10 checkpoints": 11},
             "The segment that is recomputed has 10 layers, and backward needs all of them.",
-            0.6,
         ),
         (
             "as measured",
             {"with 10 checkpoints": 19},
             "The widget leaves out the batch, which is the first segment's input. Here it counts.",
-            0.8,
         ),
-        ("product", {"with 10 checkpoints": 100}, "Only one segment is recomputed at a time; it is dropped before the next.", 0.5),
+        ("product", {"with 10 checkpoints": 100}, "Only one segment is recomputed at a time; it is dropped before the next."),
         (
             "freed as it goes",
             {"without checkpoints": 1},
             "The forward pass must keep every activation until backward comes to its layer.",
-            0.5,
         ),
     ),
     hints=(
@@ -170,21 +166,18 @@ EX_B = Exercise(
             STUB_B.replace("    out = x\n", "    out = tuple(x)\n"),
             "Every activation is still kept. Keep the inputs of segments, and recompute inside a segment when backward comes to it.",
             when=lambda seen: seen.value("alive at once")["alive"] >= 100,
-            credit=0.3,
         ),
         Wrong(
             "recomputes from the start",
             STUBBORN,
             "Almost nothing is kept, and each layer is recomputed again and again, n²/2 times. Keep the inputs of √n segments.",
             when=lambda seen: seen.value("work")["forwards"] > 300,
-            credit=0.5,
         ),
         Wrong(
             "inputs of the wrong segment",
             SOLUTION_B.replace("starts.pop()", "starts.pop(0)"),
             "A segment is recomputed from another segment's input: take the one that was kept last.",
             on=("16 layers",),
-            credit=0.4,
         ),
         Wrong(
             "segments from the first to the last",
@@ -193,14 +186,12 @@ EX_B = Exercise(
             ),
             "The segments are walked from the first to the last. g is the gradient at the output, so the last segment must come first.",
             when=lambda seen: seen.value("order of the layers")["order"][:20] == [*range(9, -1, -1), *range(19, 9, -1)],
-            credit=0.5,
         ),
         Wrong(
             "first layer of a segment first",
             SOLUTION_B.replace("in reversed(segment)", "in segment").replace("backward(inputs.pop(), g)", "backward(inputs.pop(0), g)"),
             "Inside a segment the layers are walked from the first to the last. The gradient comes from the other end.",
             when=lambda seen: seen.value("order of the layers")["order"][:20] == [*range(90, 100), *range(80, 90)],
-            credit=0.5,
         ),
         Wrong(
             "backward at the output",
@@ -210,7 +201,6 @@ EX_B = Exercise(
             ),
             "layer.backward needs the layer's input; you kept its output.",
             on=("16 layers",),
-            credit=0.4,
         ),
     ),
     hints=Hints(
@@ -240,12 +230,12 @@ EX_C = ask(
     "checkpointing keeps a fifth of 200 GB?",
     answer={"parameters, GB": 350, "activations left, GB": 40},
     wrong=(
-        ("the printed slip", {"parameters, GB": 15}, "A text prints 15 GB. Multiply yourself: 175e9 parameters, 2 bytes each.", 0.5),
-        ("four bytes", {"parameters, GB": 700}, "That is at 4 bytes each (float32); asked is fp16.", 0.6),
-        ("in bytes", {"parameters, GB": 350e9}, "That is in bytes. A GB has 10⁹ of them.", 0.8),
-        ("gibibytes", {"parameters, GB": 325.9629}, "That is in GiB, of 2³⁰ bytes. A GB has 10⁹ bytes.", 0.8),
-        ("one byte", {"parameters, GB": 175}, "Each parameter takes two bytes.", 0.6),
-        ("saved instead of left", {"activations left, GB": 160}, "That is what is saved. What is left?", 0.6),
+        ("the printed slip", {"parameters, GB": 15}, "A text prints 15 GB. Multiply yourself: 175e9 parameters, 2 bytes each."),
+        ("four bytes", {"parameters, GB": 700}, "That is at 4 bytes each (float32); asked is fp16."),
+        ("in bytes", {"parameters, GB": 350e9}, "That is in bytes. A GB has 10⁹ of them."),
+        ("gibibytes", {"parameters, GB": 325.9629}, "That is in GiB, of 2³⁰ bytes. A GB has 10⁹ bytes."),
+        ("one byte", {"parameters, GB": 175}, "Each parameter takes two bytes."),
+        ("saved instead of left", {"activations left, GB": 160}, "That is what is saved. What is left?"),
     ),
     hints=("GB means 10⁹ bytes.", "Memory = count × bytes each. A fifth of the activations stays.", "7 billion parameters in fp16: 14 GB."),
     reveal="350 GB, far more than the activations' 200; 40 GB stay, for about a third more computing.",
@@ -318,7 +308,6 @@ EX_D = Exercise(
             SOLUTION_D.replace(" / scale", ""),
             "The gradient is still multiplied by scale: undo it before anybody uses it.",
             on=("an ordinary gradient", "a small scale"),
-            credit=0.5,
         ),
         Wrong(
             "undone in float16",
@@ -326,7 +315,6 @@ EX_D = Exercise(
             "The true, tiny number was once held in float16, and lost there: scale the seed before backward, and divide only "
             "after leaving float16.",
             on=("a tiny gradient", "an ordinary gradient"),
-            credit=0.4,
         ),
         Wrong(
             "scaled afterwards",
@@ -334,21 +322,18 @@ EX_D = Exercise(
             "The true, tiny number was once held in float16, and lost there: scale the seed before backward, and divide only "
             "after leaving float16.",
             on=("a tiny gradient", "an ordinary gradient"),
-            credit=0.4,
         ),
         Wrong(
             "multiplied instead",
             SOLUTION_D.replace("/ scale", "* scale"),
             "The seed was multiplied; undoing means dividing.",
             on=("an ordinary gradient",),
-            credit=0.5,
         ),
         Wrong(
             "fixed scale",
             SOLUTION_D.replace("np.float16(scale)", "np.float16(8.0)").replace("/ scale", "/ 8.0"),
             "Use the scale that is given: 8 is too little for a gradient this small.",
             on=("a tiny gradient", "a small scale"),
-            credit=0.5,
         ),
     ),
     hints=Hints(
