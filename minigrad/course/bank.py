@@ -27,7 +27,8 @@ def recognise(ex: Exercise, outcomes: Mapping[str, dict], wrong: Collection[str]
     left = set(wrong)
     for mistake in ex.bank:
         if not ex.by_entry:
-            if _shown(ex, mistake, outcomes, inputs or {}):
+            elsewhere = mistake.on and not left & set(mistake.on)  # what shows it is right: another mistake only looks like it
+            if not elsewhere and _shown(ex, mistake, outcomes, inputs or {}):
                 return [mistake]
         elif left & set(mistake.on) and set(mistake.on) <= set(wrong) and _shown(ex, mistake, outcomes, inputs or {}):
             found.append(mistake)

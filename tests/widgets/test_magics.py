@@ -267,7 +267,7 @@ def test_where_goes_to_the_first_wrong_node(shell, capsys):
             assert lesson.duel.fault is not None and lesson.step.value == lesson.duel.r.wrong_write + 1
         lesson.close()
     check("04.a", {**exercises["04.a"].load(exercises["04.a"].solution), "x.grad": 14})
-    assert "04.a, answer: the first wrong place is x.grad, it is too small" in said(shell, "%where")
+    assert "04.a, x.grad: the first wrong place is x.grad, it is too small" in said(shell, "%where")
     check("05.b", exercises["05.b"].load(exercises["05.b"].solution))
     assert "05.b is passed" in said(shell, "%where")
 

@@ -146,6 +146,13 @@ def central_difference(f, x, h=1e-5):
             rtol=1e-9,
         ),
         Wrong(
+            "h ignored",
+            "def central_difference(f, x, h=1e-5):\n    return (f(x + 1e-5) - f(x - 1e-5)) / 2e-5\n",
+            "Your step is written into the code: use the h that is given, or nobody can study how the error depends on it.",
+            on=("error against h",),
+            rtol=1e-12,
+        ),
+        Wrong(
             "h far too small",
             "def central_difference(f, x, h=1e-15):\n    h = 1e-15\n    return (f(x + h) - f(x - h)) / (2 * h)\n",
             "So small a step subtracts two almost equal numbers, and rounding is all that is left: try 1e-5, and use the h that is given.",
@@ -182,13 +189,6 @@ def central_difference(f, x, h=1e-5):
             "sides exchanged",
             "def central_difference(f, x, h=1e-5):\n    return (f(x - h) - f(x + h)) / (2 * h)\n",
             "Every sign is reversed: the value on the right comes first.",
-        ),
-        Wrong(
-            "h ignored",
-            "def central_difference(f, x, h=1e-5):\n    return (f(x + 1e-5) - f(x - 1e-5)) / 2e-5\n",
-            "Your step is written into the code: use the h that is given, or nobody can study how the error depends on it.",
-            on=("error against h",),
-            rtol=1e-12,
         ),
         Wrong(
             "no return",

@@ -82,7 +82,7 @@ def _draw_program(shared):
         steps = []
         for n in range(2, 6):
             op = r.choice(["exp", "sin", "times 3", "plus 1", "add", "mul"]) if n > 2 else "mul"
-            inputs = [n - 1, r.randrange(n)] if op in ("add", "mul") else [n - 1]
+            inputs = [n - 1, r.randrange(n) if n > 2 else 0] if op in ("add", "mul") else [n - 1]
             steps.append((op, *inputs))
         if shared:
             steps.append(("add", 5, r.randint(2, 4)))
@@ -347,6 +347,14 @@ EX_D = Exercise(
             SOLUTION_D.replace("raise GraphCycleError(", "raise ValueError("),
             "The cycle is found. Raise GraphCycleError, so that callers can tell it from other mistakes.",
             when=lambda seen: seen.error("a cycle of three") not in ("", "GraphCycleError", "RecursionError"),
+        ),
+        Wrong(
+            "parents after children",
+            SOLUTION_D.replace("        on_the_way.remove(v)\n        done.append(v)\n", "        on_the_way.remove(v)\n").replace(
+                "        on_the_way.add(v)\n", "        on_the_way.add(v)\n        done.append(v)\n"
+            ),
+            "The cycles are found, but each value is appended before its parents. Append it when its visit ends.",
+            when=lambda seen: seen.value("a chain")[0] == len(seen.value("a chain")) - 1,
         ),
     ),
     hints=Hints(

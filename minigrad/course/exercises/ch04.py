@@ -16,6 +16,11 @@ EX_A = ask(
     answer={"dc/db": 14, "b.grad": 14, "a.grad": 14, "x.grad": 42},
     wrong=(
         (
+            "nothing was multiplied",
+            {"b.grad": 1, "a.grad": 1, "x.grad": 3},
+            "Only local derivatives are filled in. Multiply each of them by the gradient that comes from the line below.",
+        ),
+        (
             "stopped before ×3",
             {"x.grad": 14},
             "x.grad: the step ×3 is still to do. Multiply what arrives at a by its local derivative.",
@@ -29,6 +34,12 @@ EX_A = ask(
             "a.grad: between a and b stands only +1, which passes the gradient on as it is. The ×3 comes later.",
         ),
         ("only the last local", {"x.grad": 3}, "x.grad: 3 is the local derivative. Multiply it by the gradient that arrives at a."),
+        ("local derivative of +1", {"a.grad": 1}, "a.grad: 1 is the local derivative. Multiply it by the gradient of b."),
+        (
+            "local derivative of the last step",
+            {"b.grad": 1},
+            "b.grad: 1 is the seed on c. Multiply it by the local derivative of the square.",
+        ),
     ),
     hints=(
         "First the values: what is b? Then go backwards, one line at a time.",
@@ -111,6 +122,7 @@ EX_D = ask(
         ("y's gradient", 3, "That is the gradient of y. One more step back: y = x·x."),
         ("one slot of x·x", 6, "x stands in both slots of x·x, and each slot receives a share."),
         ("the value of c", 13, "That is the value of c."),
+        ("a and b multiplied", 24, "Contributions of different users are added; you may have multiplied somewhere they meet."),
     ),
     hints=(
         "Compute the gradient of y first. Who sends something to y?",

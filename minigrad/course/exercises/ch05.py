@@ -126,9 +126,13 @@ def _a(old: str, new: str, count: int = -1) -> str:
 
 
 def _draw(names, positive=(), negative=()):
-    """Whole numbers for the leaves: never 0, 1 or -1, which would hide a lost factor."""
-    choices = {**dict.fromkeys(positive, [2, 3, 4, 5, 6]), **dict.fromkeys(negative, [-6, -5, -4, -3, -2])}
-    return lambda r: {name: float(r.choice(choices.get(name, [-4, -3, -2, 2, 3, 4, 5, 6]))) for name in names}
+    """Whole numbers for the leaves, of different sizes, and never 0, 1 or -1: those would hide a lost or exchanged factor."""
+
+    def draw(r):
+        sizes = dict(zip(names, r.sample([2, 3, 4, 5, 6], len(names)), strict=True))
+        return {n: float(size if n in positive else -size if n in negative else r.choice([-size, size])) for n, size in sizes.items()}
+
+    return draw
 
 
 def _grads(expression, inputs, want, weight=1.0, name="", **signs):
@@ -197,7 +201,8 @@ EX_A = Exercise(
         # ... and once into an input that already holds a contribution
         _grads("a + a", {"a": 5.0}, {"a": 2.0}),
         _grads("a * b + a * c", {"a": 2.0, "b": 3.0, "c": 4.0}, {"a": 7.0, "b": 2.0, "c": 2.0}),
-        _grads("a * c + b * c", {"a": 2.0, "b": 3.0, "c": 4.0}, {"a": 4.0, "b": 4.0, "c": 5.0}),
+        _grads("(a + b) * (a + c) * (b + a)", {"a": 2.0, "b": 3.0, "c": 4.0}, {"a": 85.0, "b": 60.0, "c": 25.0}),
+        _grads("(a + b) * (c + b) * (b + c)", {"a": 2.0, "b": 3.0, "c": 4.0}, {"a": 49.0, "b": 119.0, "c": 70.0}),
         _grads("a ** 2 + a ** 3", {"a": 2.0}, {"a": 16.0}),
         _grads("relu(a) + a", {"a": 3.0}, {"a": 2.0}, positive=("a",)),
         _grads("(a * b) ** 2", {"a": 2.0, "b": 3.0}, {"a": 36.0, "b": 24.0}),
@@ -254,11 +259,11 @@ EX_A = Exercise(
                 f"{name} ignores the upstream gradient",
                 _a(rule, rule.replace(" * out.grad", "")),
                 f"{UPSTREAM} out.grad is missing in {where}.",
-                on=(f"gradients of {shows}",),
+                on=(f"gradients of {shows}", f"gradients of {right}"),
             )
-            for name, where, rule, shows in (
-                ("power", "the power", POW, "a ** 3 * b"),
-                ("relu", "relu", RELU, "relu(a) * b + relu(c) * b"),
+            for name, where, rule, shows, right in (
+                ("power", "the power", POW, "a ** 3 * b", "a ** 3"),
+                ("relu", "relu", RELU, "relu(a) * b + relu(c) * b", "relu(a)"),
             )
         ),
         Wrong(
@@ -610,6 +615,23 @@ def backward(root):
             "The root never ran its own rule, so nothing left it.",
             on=("diamond", "chain y = (3x + 2)²"),
         ),
+        Wrong(
+            "depth first with a stack",
+            """\
+def backward(root):
+    root.grad = 1.0
+    stack, seen = [root], set()
+    while stack:
+        v = stack.pop()
+        if v in seen:
+            continue
+        seen.add(v)
+        v._backward()
+        stack.extend(v._prev)
+""",
+            "A value ran before all of its users had run, so what came later never went on to its parents. %where shows which value.",
+            on=("diamond", "each rule runs once", "a long and a short path"),
+        ),
     ),
     hints=Hints(
         nudge="In the diamond, c feeds both e and f. When is the gradient of c complete?",
@@ -678,7 +700,7 @@ def _draw_network(rng, of):
 
 def _draw_asleep(rng):
     inputs, of = _draw_network(rng, "loss")
-    return {**inputs, "b1": -round(rng.uniform(9, 12), 2)}, of
+    return {**inputs, "b1": -round(rng.uniform(9, 12), 2), "b2": -round(rng.uniform(0.3, 2), 2)}, of
 
 
 def _c(old, new):
@@ -731,7 +753,7 @@ EX_C = Exercise(
             "relu around the output",
             _c("w3 * h + b2", "(w3 * h + b2).relu()"),
             "relu belongs to the hidden unit only; the output of this network may be negative.",
-            on=("loss and its gradients",),
+            on=("a neuron that is off", "loss and its gradients"),
         ),
         Wrong(
             "no square",
@@ -765,6 +787,12 @@ EX_C = Exercise(
             ),
             ".data leaves the graph: what you build from it is a new leaf, and no gradient finds the way back to the weights.",
             on=("the neuron alone", "loss and its gradients"),
+        ),
+        Wrong(
+            "w2 used twice",
+            _c("w1 * x1", "w2 * x1"),
+            "w1 never enters the graph: each input has a weight of its own.",
+            on=("loss and its gradients",),
         ),
     ),
     hints=Hints(

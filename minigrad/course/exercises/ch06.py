@@ -133,6 +133,18 @@ EX_A = Exercise(
             "These are local derivatives. Multiply each by g, the gradient that arrives.",
             on=("exp on 20 points", "sigmoid on 20 points"),
         ),
+        Wrong(
+            "log multiplies",
+            _a("g / x", "g * x"),
+            "The slope of the logarithm falls as x grows: where it is flat, little gradient passes. Multiply g by 1/x, not by x.",
+            on=("log on 20 points",),
+        ),
+        Wrong(
+            "a rule without g",
+            _a("g * (1 - out * out)", "1 - out * out"),
+            "One of the four rules returns its local derivative alone. Multiply it by g, the upstream gradient.",
+            on=("tanh on 20 points",),
+        ),
     ),
     hints=Hints(
         "For three of the four, the derivative can be written with the output alone. For which one can it not?",
@@ -178,6 +190,16 @@ EX_B = ask(
         ("products keep nothing", {"a * b": "nothing"}, "a * b: each side's gradient needs the other factor."),
         ("tanh keeps its input", {"tanh": "input"}, "tanh: 1 - t² needs only t."),
         ("sigmoid keeps its input", {"sigmoid": "input"}, "sigmoid: s(1 - s) needs only s."),
+        (
+            "products keep one input",
+            {"a * b": "input"},
+            "a * b: the gradient of each factor needs the other one. How many numbers is that?",
+        ),
+        ("exp keeps nothing", {"exp": "nothing"}, "exp: its local derivative depends on where you are, so something must be kept."),
+        ("log keeps inputs", {"log": "inputs"}, "log: it has a single input. The word for one is asked."),
+        ("tanh keeps nothing", {"tanh": "nothing"}, "tanh: its slope is not the same everywhere, so something must be kept."),
+        ("log keeps nothing", {"log": "nothing"}, "log: its local derivative depends on x, so something must be kept."),
+        ("sums keep an input", {"a + b": "input"}, "a + b: write its two local derivatives down. Does a letter occur in them?"),
     ),
     hints=(
         "Write each rule down. Which letters occur in it besides g?",

@@ -257,6 +257,12 @@ EX_C = Exercise(
             "The loss is scaled, but nothing walks its graph: who fills w.grad?",
             on=("four batches", "one batch"),
         ),
+        Wrong(
+            "divides by the pairs of a batch",
+            SOLUTION_C.replace("1 / len(batches)", "1 / len(batch)"),
+            "len(batch) counts the pairs in one batch, which the loss has used already. Divide by the number of batches.",
+            on=("three batches", "one batch"),
+        ),
     ),
     hints=Hints(
         "What is the mean of four means, compared with their sum?",

@@ -37,6 +37,22 @@ EX_A = ask(
             "That is a mean over four. With v = 1 each of the four terms counts in full: add them.",
         ),
         ("one entry only", {"each entry of x.grad": 5}, "x[0] appears in a whole row of z, not only in its first entry."),
+        ("v counted", {"each entry of x.grad": 4}, "That counts the terms in the sum. Each term is also multiplied by an entry of y."),
+        (
+            "v counted, for y",
+            {"each entry of y.grad": 4},
+            "That counts the terms in the sum. Each term is also multiplied by an entry of x.",
+        ),
+        (
+            "x's for y",
+            {"each entry of y.grad": 26},
+            "That is built from the entries of y. The gradient of y[j] is made of the x that it was multiplied by.",
+        ),
+        (
+            "y's for x",
+            {"each entry of x.grad": 10},
+            "That is built from the entries of x. The gradient of x[i] is made of the y that it was multiplied by.",
+        ),
     ),
     hints=(
         "In which entries of z does x[0] appear, and with which factor?",

@@ -108,6 +108,18 @@ EX_A = Exercise(
             on=("square",),
         ),
         Wrong("only one", _a("g @ x.T"), "Two gradients are asked: a pair, W's and x's.", on=("square",)),
+        Wrong(
+            "samples as rows",
+            _a("x.T @ g, g @ W.T"),
+            "That is the rule of y = x @ W, where samples are rows. Here W stands on the left: keep its order, and write the shapes down.",
+            on=("square", "shapes (2, 3) @ (3, 4)"),
+        ),
+        Wrong(
+            "elementwise, not transposed",
+            _a("g * x, g * W"),
+            "* multiplies entry by entry. Each entry of W meets a whole row of x: matrix products are needed.",
+            on=("square",),
+        ),
     ),
     hints=Hints(
         "Write the shapes down: g is like y. Which product of g and x has the shape of W?",
@@ -234,6 +246,18 @@ EX_B = Exercise(
             "def unbroadcast(g, shape):\n    import math\n    return g.ravel()[: math.prod(shape)].reshape(shape)\n",
             "Cutting off does not add up: every entry that was copied has to be in some sum.",
             on=("(2, 3) back to (3,)", "(2, 3) back to (2, 1)"),
+        ),
+        Wrong(
+            "everything summed",
+            "def unbroadcast(g, shape):\n    return g.sum().reshape(shape)\n",
+            "Everything was added up to one number. Add along the axes that were copied, and only along those.",
+            when=lambda seen: seen.error("(2, 3) back to (2, 3)") == "ValueError" and not seen.error("(2, 3) back to ()"),
+        ),
+        Wrong(
+            "reshaped only",
+            "def unbroadcast(g, shape):\n    return g.reshape(shape)\n",
+            "reshape keeps the number of entries. A gradient that came back from a copy has more of them: they must be added up.",
+            when=lambda seen: seen.error("(2, 3) back to (3,)") == "ValueError" and not seen.error("(2, 3) back to (2, 3)"),
         ),
     ),
     hints=Hints(

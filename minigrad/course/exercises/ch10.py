@@ -23,6 +23,17 @@ EX_A = ask(
         ("nothing added", {"after the second": 12}, "The second loss has a share of its own, and it is added."),
         ("y's factor only", {"after the first": 3}, "That is the gradient of y. One more step back, through x²."),
         ("counted twice", {"after the second": 28}, "The second loss has its own share, without the factor 3."),
+        (
+            "first step back only",
+            {"after the first": 6},
+            "after the first: y has slope 6 in that, or x has. The chain has two steps, 3y and x²: multiply both slopes.",
+        ),
+        (
+            "first step added",
+            {"after the second": 10},
+            "after the second: add the gradient of y = x² at x = 2 to what the first pass left.",
+        ),
+        ("doubled", {"after the second": 24}, "after the second: the second loss is y, not 3y, so it adds less than the first did."),
     ),
     hints=(
         "What does each loss, alone, put into x.grad?",
@@ -52,6 +63,7 @@ EX_B = ask(
         ("also in x.grad", {"x.grad": 8}, "autograd.grad hands the gradient over and leaves every .grad alone."),
         ("zero", {"x.grad": 0}, "Nothing was ever accumulated there: that is not the same as zero."),
         ("the value", {"autograd.grad(y, x)[0]": 16}, "That is y, the value itself."),
+        ("a number in quotes", {"x.grad": "8"}, "x.grad: autograd.grad hands the gradient over and leaves every .grad alone."),
     ),
     hints=(
         "Which of the two calls has a result, backward or autograd.grad?",
@@ -260,6 +272,125 @@ EX_D = ask(
             "freeze the generator",
             {"generator's images while the discriminator trains": "d"},
             "Generator: it trains in the next step. Only these images must carry no gradient.",
+        ),
+        (
+            "serving: c",
+            {"serving a model, results never enter a graph": "c"},
+            "Serving: the whole computation needs no graph, now or later. Which tool is made for a stretch of code like that?",
+        ),
+        (
+            "serving: d",
+            {"serving a model, results never enter a graph": "d"},
+            "Serving: the whole computation needs no graph, now or later. Which tool is made for a stretch of code like that?",
+        ),
+        (
+            "serving: f",
+            {"serving a model, results never enter a graph": "f"},
+            "Serving: the whole computation needs no graph, now or later. Which tool is made for a stretch of code like that?",
+        ),
+        (
+            "target in inference mode: b",
+            {"a target network's output inside a loss": "b"},
+            "Target network: its output enters a loss that is differentiated, and a tensor made in that mode cannot.",
+        ),
+        (
+            "target: e",
+            {"a target network's output inside a loss": "e"},
+            "Target network: the output is needed as a tensor, without its history.",
+        ),
+        (
+            "target: f",
+            {"a target network's output inside a loss": "f"},
+            "Target network: the output is needed as a tensor, without its history.",
+        ),
+        (
+            "images in inference mode: b",
+            {"generator's images while the discriminator trains": "b"},
+            "Generator: the discriminator must save these images for its backward pass, which that mode forbids.",
+        ),
+        (
+            "images: e",
+            {"generator's images while the discriminator trains": "e"},
+            "Generator: the images are needed as tensors, and nothing of the generator's graph.",
+        ),
+        (
+            "images: f",
+            {"generator's images while the discriminator trains": "f"},
+            "Generator: the images are needed as tensors, and nothing of the generator's graph.",
+        ),
+        (
+            "penalty: c",
+            {"gradient penalty of a WGAN": "c"},
+            "WGAN: all these tools leave graph out. The penalty needs more of it, because a gradient is differentiated.",
+        ),
+        (
+            "penalty: d",
+            {"gradient penalty of a WGAN": "d"},
+            "WGAN: all these tools leave graph out. The penalty needs more of it, because a gradient is differentiated.",
+        ),
+        (
+            "penalty: b",
+            {"gradient penalty of a WGAN": "b"},
+            "WGAN: all these tools leave graph out. The penalty needs more of it, because a gradient is differentiated.",
+        ),
+        (
+            "penalty: f",
+            {"gradient penalty of a WGAN": "f"},
+            "WGAN: all these tools leave graph out. The penalty needs more of it, because a gradient is differentiated.",
+        ),
+        ("printing: a", {"printing the loss": "a"}, "Printing: the question is about one tensor, of which only its number is wanted."),
+        ("printing: b", {"printing the loss": "b"}, "Printing: the question is about one tensor, of which only its number is wanted."),
+        ("printing: d", {"printing the loss": "d"}, "Printing: the question is about one tensor, of which only its number is wanted."),
+        ("printing: e", {"printing the loss": "e"}, "Printing: the question is about one tensor, of which only its number is wanted."),
+        (
+            "update: d",
+            {"updating parameters by hand": "d"},
+            "Update by hand: only the line that moves the parameter must not be recorded; in the next step it needs a gradient again.",
+        ),
+        (
+            "update: e",
+            {"updating parameters by hand": "e"},
+            "Update by hand: only the line that moves the parameter must not be recorded; in the next step it needs a gradient again.",
+        ),
+        (
+            "update: f",
+            {"updating parameters by hand": "f"},
+            "Update by hand: only the line that moves the parameter must not be recorded; in the next step it needs a gradient again.",
+        ),
+        (
+            "validation: c",
+            {"validation loss, then back to training": "c"},
+            "Validation: a stretch of code needs no graph, and training goes on with the same parameters afterwards.",
+        ),
+        (
+            "validation: d",
+            {"validation loss, then back to training": "d"},
+            "Validation: a stretch of code needs no graph, and training goes on with the same parameters afterwards.",
+        ),
+        (
+            "validation: e",
+            {"validation loss, then back to training": "e"},
+            "Validation: a stretch of code needs no graph, and training goes on with the same parameters afterwards.",
+        ),
+        (
+            "validation: f",
+            {"validation loss, then back to training": "f"},
+            "Validation: a stretch of code needs no graph, and training goes on with the same parameters afterwards.",
+        ),
+        (
+            "frozen layer: b",
+            {"a frozen layer inside a model that trains": "b"},
+            "Frozen layer: the gradient has to pass through the layer to those below it. Only its own parameters should get none.",
+        ),
+        (
+            "frozen layer: e",
+            {"a frozen layer inside a model that trains": "e"},
+            "Frozen layer: the gradient has to pass through the layer to those below it. Only its own parameters should get none.",
+        ),
+        (
+            "frozen layer: f",
+            {"a frozen layer inside a model that trains": "f"},
+            "Frozen layer: the gradient has to pass through the layer to those below it. Only its own parameters should get none.",
         ),
     ),
     hints=(

@@ -26,6 +26,8 @@ EX_A = ask(
         ("x only", 1.6466, "Only the x moved. The y move as well, by 0.2 each."),
         ("y only", 1.2666, "Only the y moved. The x move as well, by 0.1 each."),
         ("directions exchanged", 3.8632, "0.1 belongs to x, whose derivatives are the y; 0.2 belongs to y."),
+        ("direction only", 0.3, "That adds up the direction itself. How fast does x · y change along it?"),
+        ("sign", -2.913, "cos(70) is positive, and so is the change of x · y along u."),
     ),
     hints=(
         "How fast does x · y change when every x grows by 0.1 and every y by 0.2?",
@@ -162,6 +164,27 @@ EX_B = Exercise(
             "A plain number has no .value: wrap it in a Dual first.",
             when=lambda seen: seen.error("x * 3 + 1") == "AttributeError" and not seen.error("x * x"),
         ),
+        Wrong(
+            "sine returns a number",
+            _b("return Dual(sin(self.value), cos(self.value) * self.derivative)", "return sin(self.value)"),
+            "sin returns a plain number, so the derivative is lost. Return a Dual with both.",
+            when=lambda seen: seen.error("sin(x)") == "AttributeError" and not seen.error("x * x"),
+        ),
+        Wrong(
+            "sum multiplies",
+            _b("self.derivative + other.derivative", "self.derivative * other.derivative"),
+            "In a sum the derivatives are added: (a + a'ε) + (b + b'ε) = (a + b) + (a' + b')ε.",
+            on=("x + x",),
+        ),
+        Wrong(
+            "product changes self",
+            _b(
+                "        return Dual(self.value * other.value,",
+                "        self.value = self.value * other.value\n        return Dual(self.value,",
+            ),
+            "The product writes into self, so the number is wrong wherever it is used again. Make a new Dual and leave both factors alone.",
+            on=("x * x", "x * 3 + 1"),
+        ),
     ),
     hints=Hints(
         "Multiply (a + a'ε)(b + b'ε) out, and drop ε².",
@@ -191,6 +214,8 @@ EX_C = ask(
         ("product's factors exchanged", [[4, 1], [2, 3]], "The derivative of x0 · x1 with respect to x0 is the *other* factor."),
         ("values", [7, 6], "Those are the two outputs. The Jacobian has a row of derivatives for each."),
         ("summed", [7, 3], "That is one backward with v = ones: the rows are added. The Jacobian keeps them apart."),
+        ("x0 in the sum", [[4, 0], [3, 2]], "The first output is x0² + x1: it does depend on x1."),
+        ("slope of the square", [[2, 1], [3, 2]], "The slope of x0² is not constant: it depends on x0."),
     ),
     hints=(
         "Write down the gradient of each output by itself.",
@@ -314,6 +339,18 @@ EX_E = Exercise(
             "sign",
             SOLUTION_E.replace("w * x - y", "y - w * x"),
             "The sign is reversed: which way does the loss move when w grows?",
+            on=("three samples",),
+        ),
+        Wrong(
+            "a dict",
+            "def per_sample_gradients(w, samples):\n    return {x: 2 * (w * x - y) * x for x, y in samples}\n",
+            "A list is asked, in the order of the samples. A dict would lose a sample whose x occurs twice.",
+            when=lambda seen: isinstance(seen.value("three samples"), dict),
+        ),
+        Wrong(
+            "w for x",
+            SOLUTION_E.replace(" * x for", " * w for"),
+            "The derivative of w·x with respect to w is the other factor, x.",
             on=("three samples",),
         ),
     ),

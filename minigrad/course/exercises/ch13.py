@@ -26,6 +26,22 @@ EX_A = ask(
             "torch.relu: at 0 there is no derivative, so a convention is needed, and torch picks the left one.",
         ),
         ("half", {"torch.relu": "0 0 0.5 1 1"}, "torch.relu: the average would be possible, and is not what torch picks."),
+        (
+            "g times x",
+            {"MyReLU": "-2 -1 0 1 2"},
+            "MyReLU: those are the inputs. Asked is the gradient: g where it passes, 0 where it does not.",
+        ),
+        (
+            "everything passes",
+            {"torch.relu": "1 1 1 1 1"},
+            "torch.relu: where x is negative the output does not move with x, so no gradient passes.",
+        ),
+        (
+            "the inputs",
+            {"torch.relu": "-2 -1 0 1 2"},
+            "torch.relu: those are the inputs. Asked is the gradient: g where it passes, 0 where it does not.",
+        ),
+        ("MyReLU passes everything", {"MyReLU": "1 1 1 1 1"}, "MyReLU: g is set to 0 where the mask says so."),
     ),
     hints=(
         "Evaluate the mask at each entry, also in the middle.",
@@ -316,15 +332,13 @@ EX_D = Exercise(
             SOLUTION_D.replace("ctx.save_for_backward(a, b)", "ctx.kept = a, b").replace("ctx.saved_tensors", "ctx.kept"),
             "The numbers are right. Tensors go through ctx.save_for_backward: it notices when one is overwritten, and frees it after use. "
             "Attributes are for numbers, shapes and flags.",
-            when=lambda seen: (
-                seen.value("how much is saved") == 0 and seen.value("(3, 2, 1)") == {"out": 7.0, "gradients": [2.0, 3.0, 1.0]}
-            ),
+            when=lambda seen: seen.value("how much is saved") == 0 and not seen.error("(3, 2, 1)"),
         ),
         Wrong(
             "saves all",
             SOLUTION_D.replace("save_for_backward(a, b)", "save_for_backward(a, b, c)").replace("a, b = ctx", "a, b, c = ctx"),
             "The numbers are right. c is saved and never used: every saved tensor costs memory until backward.",
-            on=("(3, 2, 1)", "g = -2"),
+            on=("how much is saved",),
         ),
         Wrong(
             "g forgotten for c",
@@ -343,6 +357,18 @@ EX_D = Exercise(
             SOLUTION_D.replace("g * a, g\n", "g * a\n"),
             "function MultiplyAddBackward returned an incorrect number of gradients: c needs one as well.",
             on=("(3, 2, 1)",),
+        ),
+        Wrong(
+            "adds instead of multiplying",
+            SOLUTION_D.replace("g * b, g * a, g", "g + b, g + a, g"),
+            "Gradient = local derivative × g: multiply, don't add.",
+            on=("(3, 2, 1)", "g = -2"),
+        ),
+        Wrong(
+            "nothing saved",
+            SOLUTION_D.replace("        ctx.save_for_backward(a, b)\n", ""),
+            "backward finds nothing that was saved: forward must hand the tensors it needs to ctx.save_for_backward.",
+            when=lambda seen: seen.error("(3, 2, 1)") == "ValueError" and seen.value("how much is saved") == 0,
         ),
     ),
     hints=Hints(

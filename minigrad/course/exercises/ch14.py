@@ -153,6 +153,18 @@ EX_A = Exercise(
             "The sign is reversed: raising z raises its own s. (And z -= ... changes the caller's array.)",
             on=(MAIN,),
         ),
+        Wrong(
+            "loss's gradient",
+            _a(TRUE, "s - g"),
+            "That is the gradient of cross-entropy, with g as the target. Here g is the upstream gradient at s: it is multiplied in.",
+            on=("four numbers",),
+        ),
+        Wrong(
+            "s and g exchanged",
+            _a(TRUE, "g * (s - (s * g).sum())"),
+            "s and g are exchanged: the weighted average is taken off g, and s multiplies the difference.",
+            on=("four numbers",),
+        ),
     ),
     hints=Hints(
         "If all z grow by the same amount, s does not change. What must the gradient at z add up to?",
@@ -269,6 +281,12 @@ def row_sums(f, z, h=1e-5):
             _b("(u - d) / (2 * h)", "(u + d) / 2"),
             "That is f itself. How does it change when all of z grows together?",
             on=("each entry times the next",),
+        ),
+        Wrong(
+            "ones",
+            _b("(u - d) / (2 * h)", "1.0"),
+            "Softmax's outputs add up to 1, but those are columns of values. Asked is how fast each output moves.",
+            on=("each entry times the next", "every entry squared"),
         ),
     ),
     hints=Hints(
@@ -419,6 +437,33 @@ EX_C = Exercise(
             "gamma is gone: y is gamma times x̂, so what arrives at x̂ is gamma · g.",
             on=("gamma of four different numbers",),
         ),
+        Wrong(
+            "mean and std as constants",
+            _c("(g_hat - g_hat.mean() - x_hat * (g_hat * x_hat).mean()) / std", "gamma * g / std"),
+            "Mean and standard deviation are treated as constants. Both depend on every x, and each contributes a term.",
+            on=("gamma of four different numbers",),
+        ),
+        Wrong(
+            "divided by gamma",
+            _c("(g_hat - g_hat.mean() - x_hat * (g_hat * x_hat).mean()) / std", "g / gamma"),
+            "y is gamma times x̂, so gamma multiplies the gradient on its way to x̂. And mean and std contribute terms of their own.",
+            on=("gamma of four different numbers",),
+        ),
+        Wrong(
+            "nothing divided by std",
+            _c(".mean()) / std", ".mean())"),
+            "1/std is missing: x̂ moves 1/std times as much as x.",
+            on=("gamma of four different numbers",),
+        ),
+        Wrong(
+            "the printed formula, retyped",
+            _c(
+                "(g_hat - g_hat.mean() - x_hat * (g_hat * x_hat).mean()) / std",
+                "gamma * (g - g.mean() - x_hat * (g * x_hat).mean()) / std",
+            ),
+            "This is the printed formula again. A factor that differs from entry to entry cannot stand outside the means.",
+            on=("gamma of four different numbers",),
+        ),
     ),
     hints=Hints(
         "Split it: y = gamma · x̂ first. What arrives at x̂?",
@@ -448,6 +493,10 @@ EX_D = ask(
             {"x[::-1], reversed": 0},
             "Reversed: each output is one of the inputs, with derivative 1, only not at the same place.",
         ),
+        ("softmax without its diagonal", {"softmax": 20}, "softmax: the diagonal entries are s(1 - s), which is not zero either."),
+        ("layer norm without its diagonal", {"layer norm": 20}, "layer norm: y_i moves with x_i as well, so the diagonal is not empty."),
+        ("reversal dense", {"x[::-1], reversed": 25}, "Reversed: each output is one of the inputs and sees no other."),
+        ("tanh has none", {"tanh, entry by entry": 0}, "tanh: output i moves when input i moves."),
     ),
     hints=(
         "Move one input. Which outputs move?",

@@ -190,6 +190,12 @@ EX_B = Exercise(
             "A new tensor is made and dropped; the caller's parameter is untouched. Write into the parameter itself.",
             on=("two numbers",),
         ),
+        Wrong(
+            "gradient zeroed",
+            SOLUTION_B + "        w.grad.zero_()\n",
+            "The update is right. Clearing .grad belongs to zero_grad: here the gradient must stay as it was.",
+            on=("two numbers", "another step size"),
+        ),
     ),
     hints=Hints(
         "Should the update be part of the graph?",
@@ -274,6 +280,9 @@ EX_C = Exercise(
             SOLUTION_C.replace("x.sum()\n    return total**2", "x\n    return (total**2).sum()"),
             "That is the sum of squares. The square of the sum is asked.",
             on=("three numbers",),
+        ),
+        Wrong(
+            "not squared", SOLUTION_C.replace("total**2", "total"), "That is the sum itself. Its square is asked.", on=("three numbers",)
         ),
     ),
     hints=Hints(
@@ -408,6 +417,12 @@ EX_D = Exercise(
             SOLUTION_D.replace("        with torch.no_grad():\n            w -= lr * w.grad", "        w -= lr * w.grad"),
             "A leaf that requires a gradient must not be written in place while recording: put the update under no_grad.",
             when=lambda seen: seen.error("one step") == "RuntimeError",
+        ),
+        Wrong(
+            "closed form",
+            "import minigrad as torch\n\n\ndef fit(x, y, steps, lr):\n    return ((x * y).sum() / (x * x).sum()).item()\n",
+            "That is where the loop would end after very many steps. The loop itself is asked: so many steps, of this size.",
+            on=("one step", "two steps"),
         ),
     ),
     hints=Hints(

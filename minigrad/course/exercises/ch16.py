@@ -41,6 +41,12 @@ EX_A = ask(
             {"without checkpoints": 1},
             "The forward pass must keep every activation until backward comes to its layer.",
         ),
+        (
+            "checkpoints added to everything",
+            {"with 10 checkpoints": 110},
+            "The point of checkpoints is that the other activations are not kept in the forward pass.",
+        ),
+        ("with the batch", {"without checkpoints": 101}, "Count activations that the layers save: one for each layer."),
     ),
     hints=(
         "What is alive when the recomputation of one segment has just ended?",
@@ -108,6 +114,11 @@ def _chain(n, x, g):
 
 def _alive(got, n, x, g):
     return None if got["alive"] <= 2 * math.isqrt(n) + 3 else "too many activations are alive at once"
+
+
+def _first(seen):
+    """The order in which the layers ran backward."""
+    return seen.value("order of the layers")["order"]
 
 
 def _draw_chain(n):
@@ -185,13 +196,13 @@ EX_B = Exercise(
                 "pop(), []", "pop(0), []"
             ),
             "The segments are walked from the first to the last. g is the gradient at the output, so the last segment must come first.",
-            when=lambda seen: seen.value("order of the layers")["order"][:20] == [*range(9, -1, -1), *range(19, 9, -1)],
+            when=lambda seen: _first(seen)[:3] in ([9, 8, 7], [4, 3, 2]),
         ),
         Wrong(
             "first layer of a segment first",
             SOLUTION_B.replace("in reversed(segment)", "in segment").replace("backward(inputs.pop(), g)", "backward(inputs.pop(0), g)"),
             "Inside a segment the layers are walked from the first to the last. The gradient comes from the other end.",
-            when=lambda seen: seen.value("order of the layers")["order"][:20] == [*range(90, 100), *range(80, 90)],
+            when=lambda seen: _first(seen)[:3] in ([90, 91, 92], [20, 21, 22]),
         ),
         Wrong(
             "backward at the output",
@@ -201,6 +212,18 @@ EX_B = Exercise(
             ),
             "layer.backward needs the layer's input; you kept its output.",
             on=("16 layers",),
+        ),
+        Wrong(
+            "segments of two",
+            SOLUTION_B.replace("round(len(layers) ** 0.5)", "2"),
+            "The numbers are right, but short segments need many inputs: half of all activations are kept. √n of each is best.",
+            when=lambda seen: 40 <= seen.value("alive at once")["alive"] <= 60,
+        ),
+        Wrong(
+            "recomputed x returned",
+            SOLUTION_B.replace("return out, g", "return x, g"),
+            "x was recomputed on the way back, so it is no longer the output of the chain. Keep the output in a variable of its own.",
+            on=("16 layers", "100 layers"),
         ),
     ),
     hints=Hints(
@@ -236,6 +259,7 @@ EX_C = ask(
         ("gibibytes", {"parameters, GB": 325.9629}, "That is in GiB, of 2³⁰ bytes. A GB has 10⁹ bytes."),
         ("one byte", {"parameters, GB": 175}, "Each parameter takes two bytes."),
         ("saved instead of left", {"activations left, GB": 160}, "That is what is saved. What is left?"),
+        ("gibibytes, rounded", {"parameters, GB": 326}, "That is in GiB, of 2³⁰ bytes. A GB has 10⁹ bytes."),
     ),
     hints=("GB means 10⁹ bytes.", "Memory = count × bytes each. A fifth of the activations stays.", "7 billion parameters in fp16: 14 GB."),
     reveal="350 GB, far more than the activations' 200; 40 GB stay, for about a third more computing.",
@@ -334,6 +358,12 @@ EX_D = Exercise(
             SOLUTION_D.replace("np.float16(scale)", "np.float16(8.0)").replace("/ scale", "/ 8.0"),
             "Use the scale that is given: 8 is too little for a gradient this small.",
             on=("a tiny gradient", "a small scale"),
+        ),
+        Wrong(
+            "summed instead of scaled",
+            SOLUTION_D.replace("float(backward(np.float16(scale))) / scale", "sum(float(backward(np.float16(1.0))) for _ in range(10))"),
+            "Each of these gradients was lost in float16, and a sum of zeros is zero. Scale the seed before backward.",
+            on=("a tiny gradient", "an ordinary gradient"),
         ),
     ),
     hints=Hints(

@@ -199,6 +199,36 @@ EX_B = Exercise(
             on=("five steps",),
         ),
         Wrong("uphill", _b("w - lr", "w + lr"), "The gradient points uphill: go the other way.", on=("five steps",)),
+        Wrong(
+            "correction multiplied",
+            _b("(m / (1 - b1**t))", "(m * (1 - b1**t))"),
+            "The mean starts at 0, so it is too small in the first steps. Dividing by 1 - β^t enlarges it.",
+            on=("five steps", "first step"),
+        ),
+        Wrong(
+            "one beta for both",
+            SOLUTION_B.replace("b1 * m + (1 - b1) * g", "b2 * m + (1 - b2) * g"),
+            "m is averaged with b2. b1 belongs to m, b2 to v.",
+            on=("five steps",),
+        ),
+        Wrong(
+            "g for m",
+            _b("(m / (1 - b1**t))", "(g / (1 - b1**t))"),
+            "The step uses g itself. The numerator is m, the average of the gradients.",
+            on=("five steps",),
+        ),
+        Wrong(
+            "steps counted from zero",
+            _b("b1**t", "b1**(t-1)").replace("b2**t", "b2**(t-1)"),
+            "t - 1 is 0 in the first step, so the correction divides by zero. Steps are counted from 1, as the loop does.",
+            when=lambda seen: seen.error("first step") == "ZeroDivisionError",
+        ),
+        Wrong(
+            "m's steps counted from zero",
+            _b("b1**t", "b1**(t-1)"),
+            "t - 1 is 0 in the first step, so the correction divides by zero. Steps are counted from 1, as the loop does.",
+            when=lambda seen: seen.error("first step") == "ZeroDivisionError",
+        ),
     ),
     hints=Hints(
         "With m = 0 at the start, how large is m after the first gradient?",
@@ -338,6 +368,12 @@ EX_C = Exercise(
             on=("too long",),
         ),
         Wrong("no root", _c(" ** 0.5", ""), "The root is missing: that is the norm squared.", on=("too long",)),
+        Wrong(
+            "entries replaced",
+            _c("grads[i] *= max_norm / norm", "grads[i] = max_norm / norm"),
+            "Each gradient is replaced by the factor. Multiply it by the factor: *=.",
+            on=("too long",),
+        ),
     ),
     hints=Hints(
         "How long is the whole list, seen as one arrow?",
@@ -456,6 +492,12 @@ EX_D = Exercise(
             SOLUTION_D.replace("return w", "return w.data"),
             "A Value is to come back, as before: only its graph must stay small.",
             when=lambda seen: seen.error("value after 1 step") == "AttributeError",
+        ),
+        Wrong(
+            "the answer written in",
+            SOLUTION_D.replace("w.data -= 0.1 * w.grad", "w.data = 3.0"),
+            "That is where the steps lead, written in by hand. Make the steps: each moves w.data by lr times the gradient.",
+            on=("value after 1 step", "value after 20 steps"),
         ),
     ),
     hints=Hints(

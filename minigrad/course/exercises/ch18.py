@@ -132,6 +132,7 @@ EX_B = ask(
         ("the log", "a", "log(0) is minus infinity, which is a number of its own kind, and no nan yet."),
         ("the loss", "loss", "The nan is seen there. Where was it made?"),
         ("the sum", "c", "It arrives there already: nan + 1 is nan."),
+        ("the input", "x", "x is 0, an ordinary number. Compute the four in order."),
     ),
     hints=(
         "Compute the four by hand: what is log(0)?",
@@ -232,6 +233,22 @@ EX_D = Exercise(
             "def half(grad):\n    return grad * 0 + 0.5\n",
             "Half of what arrives, not the number one half.",
             on=("y = 3x with the hook on x",),
+        ),
+        Wrong(
+            "subtracts",
+            "def half(grad):\n    return grad - 0.5\n",
+            "Half of the gradient is a product: multiply by one half, don't subtract it.",
+            on=("y = 3x with the hook on x",),
+        ),
+        Wrong(
+            "half of the entries",
+            "def half(grad):\n    return grad[: len(grad) // 2]\n",
+            "Half of the entries was returned. The shape must stay: every entry is halved.",
+            when=lambda seen: (
+                seen.error("y = 3x with the hook on x") != ""
+                or seen.value("what arrives is left alone") is not None
+                and len(seen.value("y = 3x with the hook on x") or [0, 0]) == 1
+            ),
         ),
     ),
     hints=Hints(

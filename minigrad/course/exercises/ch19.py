@@ -276,6 +276,30 @@ EX_C = Exercise(
             "Both are asked: the value and the derivative.",
             on=("above zero",),
         ),
+        Wrong(
+            "sigmoid approximation",
+            "from math import exp\n\n\ndef gelu(x):\n    s = 1 / (1 + exp(-1.702 * x))\n    return x * s, s + 1.702 * x * s * (1 - s)\n",
+            "That is the sigmoid approximation of gelu, off in the second digit. Here Φ is meant exactly: with erf.",
+            on=("above zero", "zero"),
+        ),
+        Wrong(
+            "half instead of root two",
+            _c("erf(x / sqrt(2))", "erf(x / 2)"),
+            "Inside erf stands x/√2, so that its exponent becomes -x²/2.",
+            on=("above zero",),
+        ),
+        Wrong(
+            "density without x",
+            _c("below + x * density", "below + density"),
+            "The second term of the product rule is x times the density: one factor is missing.",
+            on=("above zero",),
+        ),
+        Wrong(
+            "sign of the second term",
+            _c("below + x * density", "below - x * density"),
+            "The two terms of the product rule are added.",
+            on=("above zero",),
+        ),
     ),
     hints=Hints(
         "gelu is a product. Which rule belongs to a product, and what is the derivative of a probability Φ(x)?",
