@@ -98,11 +98,7 @@ def _tuple(value: Any, n: int) -> tuple[int, ...]:
     return tuple(value) if isinstance(value, (tuple, list)) else (value,) * n
 
 
-class Conv1d(_Conv):
-    """Convolution over sequences: (N, in_channels, L) -> (N, out_channels, L')."""
-
-    spatial = 1
-
+class _Forward(_Conv):
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
         groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: Any = None, dtype: Any = None,
@@ -111,10 +107,17 @@ class Conv1d(_Conv):
 
     def forward(self, input: Tensor) -> Tensor:
         input, padding = self._padded(input)
-        return F.conv1d(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
+        function = (F.conv1d, F.conv2d, F.conv3d)[self.spatial - 1]
+        return function(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
 
 
-class Conv2d(_Conv):
+class Conv1d(_Forward):
+    """Convolution over sequences: (N, in_channels, L) -> (N, out_channels, L')."""
+
+    spatial = 1
+
+
+class Conv2d(_Forward):
     """Convolution over images: (N, in_channels, H, W) -> (N, out_channels, H', W'); weight (out_channels, in_channels / groups, kH, kW).
 
     >>> import minigrad as torch
@@ -122,15 +125,11 @@ class Conv2d(_Conv):
     torch.Size([8, 6, 28, 28])
     """
 
-    def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-        groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: Any = None, dtype: Any = None,
-    ):  # fmt: skip
-        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, 0, groups, bias, padding_mode, dtype)
 
-    def forward(self, input: Tensor) -> Tensor:
-        input, padding = self._padded(input)
-        return F.conv2d(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
+class Conv3d(_Forward):
+    """Convolution over volumes: (N, in_channels, D, H, W) -> (N, out_channels, D', H', W')."""
+
+    spatial = 3
 
 
 class _ConvTranspose(_Conv):
@@ -165,20 +164,22 @@ class _ConvTranspose(_Conv):
         return tuple([m - low for m, low in zip(size, smallest, strict=True)])
 
 
-class ConvTranspose1d(_ConvTranspose):
-    spatial = 1
-
     def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
         more = self._extra(input, output_size)
-        return F.conv_transpose1d(input, self.weight, self.bias, self.stride, self.padding, more, self.groups, self.dilation)
+        function = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)[self.spatial - 1]
+        return function(input, self.weight, self.bias, self.stride, self.padding, more, self.groups, self.dilation)
+
+
+class ConvTranspose1d(_ConvTranspose):
+    spatial = 1
 
 
 class ConvTranspose2d(_ConvTranspose):
     """The transpose of Conv2d, which makes images larger; weight (in_channels, out_channels / groups, kH, kW)."""
 
-    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
-        more = self._extra(input, output_size)
-        return F.conv_transpose2d(input, self.weight, self.bias, self.stride, self.padding, more, self.groups, self.dilation)
+
+class ConvTranspose3d(_ConvTranspose):
+    spatial = 3
 
 
 class Unfold(Module):

@@ -54,22 +54,64 @@ class PixelShuffle(Module):
         return f"upscale_factor={self.upscale_factor}"
 
 
-class Upsample(Module):
-    """Larger images by copying cells; only mode="nearest"."""
+class PixelUnshuffle(Module):
+    """(N, C, H * r, W * r) -> (N, C * r * r, H, W)."""
 
-    def __init__(self, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None):
+    def __init__(self, downscale_factor: int):
         super().__init__()
+        self.downscale_factor = downscale_factor
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.pixel_unshuffle(input, self.downscale_factor)
+
+    def extra_repr(self) -> str:
+        return f"downscale_factor={self.downscale_factor}"
+
+
+class ChannelShuffle(Module):
+    """Channels dealt out over `groups`, so that the next grouped convolution mixes them."""
+
+    def __init__(self, groups: int):
+        super().__init__()
+        self.groups = groups
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.channel_shuffle(input, self.groups)
+
+    def extra_repr(self) -> str:
+        return f"groups={self.groups}"
+
+
+class Upsample(Module):
+    """Images in another size; see F.interpolate."""
+
+    def __init__(
+        self, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None,
+        recompute_scale_factor: bool | None = None,
+    ):  # fmt: skip
+        super().__init__()
+        self.recompute_scale_factor = recompute_scale_factor
         self.size, self.mode, self.align_corners = size, mode, align_corners
         self.scale_factor = (
             tuple(map(float, scale_factor)) if isinstance(scale_factor, (tuple, list)) else scale_factor and float(scale_factor)
         )
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.interpolate(input, self.size, self.scale_factor, self.mode, self.align_corners)
+        return F.interpolate(input, self.size, self.scale_factor, self.mode, self.align_corners, self.recompute_scale_factor)
 
     def extra_repr(self) -> str:
         given = f"scale_factor={self.scale_factor!r}" if self.scale_factor is not None else f"size={self.size!r}"
         return f"{given}, mode={self.mode!r}"
+
+
+class UpsamplingNearest2d(Upsample):
+    def __init__(self, size: Any = None, scale_factor: Any = None):
+        super().__init__(size, scale_factor, mode="nearest")
+
+
+class UpsamplingBilinear2d(Upsample):
+    def __init__(self, size: Any = None, scale_factor: Any = None):
+        super().__init__(size, scale_factor, mode="bilinear", align_corners=True)
 
 
 class _Pad(Module):
@@ -85,13 +127,6 @@ class _Pad(Module):
 
     def extra_repr(self) -> str:
         return f"{self.padding}"
-
-
-class ZeroPad2d(_Pad):
-    spatial = 2
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.pad(input, self.padding, "constant", 0)
 
 
 class ConstantPad1d(_Pad):
@@ -110,17 +145,59 @@ class ConstantPad2d(ConstantPad1d):
     spatial = 2
 
 
+class ConstantPad3d(ConstantPad1d):
+    spatial = 3
+
+
+class ZeroPad1d(_Pad):
+    value = 0.0
+
+
 class ReflectionPad1d(_Pad):
+    """(N, C, L): the border mirrors the inside, without the edge itself."""
+
     mode = "reflect"
 
 
-class ReflectionPad2d(_Pad):
-    mode, spatial = "reflect", 2
-
-
 class ReplicationPad1d(_Pad):
+    """(N, C, L): the border repeats the edge."""
+
     mode = "replicate"
 
 
-class ReplicationPad2d(_Pad):
-    mode, spatial = "replicate", 2
+class CircularPad1d(_Pad):
+    """(N, C, L): the border continues at the other end."""
+
+    mode = "circular"
+
+
+class ZeroPad2d(ZeroPad1d):
+    spatial = 2
+
+
+class ZeroPad3d(ZeroPad1d):
+    spatial = 3
+
+
+class ReflectionPad2d(ReflectionPad1d):
+    spatial = 2
+
+
+class ReflectionPad3d(ReflectionPad1d):
+    spatial = 3
+
+
+class ReplicationPad2d(ReplicationPad1d):
+    spatial = 2
+
+
+class ReplicationPad3d(ReplicationPad1d):
+    spatial = 3
+
+
+class CircularPad2d(CircularPad1d):
+    spatial = 2
+
+
+class CircularPad3d(CircularPad1d):
+    spatial = 3

@@ -94,6 +94,43 @@ class BatchNorm2d(_BatchNorm):
     dims = (4,)
 
 
+class BatchNorm3d(_BatchNorm):
+    """Input (N, C, D, H, W)."""
+
+    dims = (5,)
+
+
+class SyncBatchNorm(_BatchNorm):
+    """BatchNorm over the batches of all processes. There is one process, so it is BatchNorm for any number of dimensions."""
+
+    def __init__(
+        self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True, track_running_stats: bool = True,
+        process_group: Any = None, device: Any = None, dtype: Any = None, *, bias: bool = True,
+    ):  # fmt: skip
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+        self.process_group = process_group
+
+    def forward(self, input: Tensor) -> Tensor:
+        if input.ndim < 2:
+            raise ValueError(f"expected at least 2D input (got {input.ndim}D input)")
+        self.dims = (input.ndim,)
+        return super().forward(input)
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:
+        """The module with a SyncBatchNorm in the place of each BatchNorm; parameters and buffers are shared."""
+        out = module
+        if isinstance(module, _BatchNorm):
+            options = (module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats, process_group)
+            out = cls(*options)
+            for name in ("weight", "bias", "running_mean", "running_var", "num_batches_tracked"):
+                setattr(out, name, getattr(module, name))
+            out.training = module.training
+        for name, child in module.named_children():
+            out.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return out
+
+
 class _InstanceNorm(_Running):
     dims: tuple[int, ...] = ()
 
@@ -123,6 +160,26 @@ class InstanceNorm2d(_InstanceNorm):
     """Input (N, C, H, W) or (C, H, W)."""
 
     dims = (3, 4)
+
+
+class InstanceNorm3d(_InstanceNorm):
+    """Input (N, C, D, H, W) or (C, D, H, W)."""
+
+    dims = (4, 5)
+
+
+class LocalResponseNorm(Module):
+    """x / (k + alpha * mean of squares over `size` neighbouring channels) ** beta."""
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0):
+        super().__init__()
+        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self) -> str:
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
 
 
 class LayerNorm(Module):

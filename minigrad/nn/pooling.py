@@ -1,4 +1,4 @@
-"""Pooling layers. The functions are in functional/pooling.py."""
+"""Pooling layers. The functions are in functional/pooling.py; `spatial` says which of them a class calls."""
 
 from typing import Any
 
@@ -7,75 +7,97 @@ from . import functional as F
 from .module import Module
 
 
-class _MaxPool(Module):
+def _tuple(value: Any, n: int) -> tuple[int, ...]:
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,) * n
+
+
+class _Pool(Module):
+    """A layer that calls one function of F, chosen by its name and its number of spatial dimensions."""
+
+    spatial = 1
+    function = ""
+    shown: tuple[str, ...] = ()
+
+    def _run(self, input: Tensor, *options: Any) -> Any:
+        return getattr(F, f"{self.function}{self.spatial}d")(input, *options)
+
+    def extra_repr(self) -> str:
+        return ", ".join(f"{name}={getattr(self, name)}" for name in self.shown)
+
+
+class _MaxPool(_Pool):
+    function, shown = "max_pool", ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
+
     def __init__(
-        self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        dilation: Any = 1,
-        return_indices: bool = False,
+        self, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, return_indices: bool = False,
         ceil_mode: bool = False,
-    ):
+    ):  # fmt: skip
         super().__init__()
         self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
         self.padding, self.dilation, self.return_indices, self.ceil_mode = padding, dilation, return_indices, ceil_mode
 
-    def extra_repr(self) -> str:
-        return (
-            f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, dilation={self.dilation}, "
-            f"ceil_mode={self.ceil_mode}"
-        )
-
-    def _options(self) -> tuple:
-        return self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode, self.return_indices
+    def forward(self, input: Tensor) -> Any:
+        return self._run(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode, self.return_indices)
 
 
 class MaxPool1d(_MaxPool):
-    def forward(self, input: Tensor) -> Any:
-        return F.max_pool1d(input, *self._options())
+    pass
 
 
 class MaxPool2d(_MaxPool):
     """The largest value of each window: (N, C, H, W) -> (N, C, H', W')."""
 
-    def forward(self, input: Tensor) -> Any:
-        return F.max_pool2d(input, *self._options())
+    spatial = 2
 
 
-class MaxUnpool2d(Module):
-    """Each value back where MaxPool2d(return_indices=True) found it."""
+class MaxPool3d(_MaxPool):
+    spatial = 3
+
+
+class _MaxUnpool(_Pool):
+    function, shown = "max_unpool", ("kernel_size", "stride", "padding")
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0):
         super().__init__()
-        pair = lambda v: tuple(v) if isinstance(v, (tuple, list)) else (v, v)  # noqa: E731
-        self.kernel_size, self.padding = pair(kernel_size), pair(padding)
-        self.stride = self.kernel_size if stride is None else pair(stride)
+        n = self.spatial
+        self.kernel_size, self.padding = _tuple(kernel_size, n), _tuple(padding, n)
+        self.stride = self.kernel_size if stride is None else _tuple(stride, n)
 
     def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
-        return F.max_unpool2d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
-
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+        return self._run(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
-class AvgPool1d(Module):
+class MaxUnpool1d(_MaxUnpool):
+    pass
+
+
+class MaxUnpool2d(_MaxUnpool):
+    """Each value back where MaxPool2d(return_indices=True) found it."""
+
+    spatial = 2
+
+
+class MaxUnpool3d(_MaxUnpool):
+    spatial = 3
+
+
+class AvgPool1d(_Pool):
+    function, shown = "avg_pool", ("kernel_size", "stride", "padding")
+
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True):
         super().__init__()
-        single = lambda v: tuple(v) if isinstance(v, (tuple, list)) else (v,)  # noqa: E731
-        self.kernel_size, self.padding = single(kernel_size), single(padding)
-        self.stride = self.kernel_size if stride is None else single(stride)
+        self.kernel_size, self.padding = _tuple(kernel_size, 1), _tuple(padding, 1)
+        self.stride = self.kernel_size if stride is None else _tuple(stride, 1)
         self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
-
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+        return self._run(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
 
 
-class AvgPool2d(Module):
+class AvgPool2d(_Pool):
     """The mean of each window."""
+
+    spatial, function, shown = 2, "avg_pool", ("kernel_size", "stride", "padding")
 
     def __init__(
         self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True,
@@ -87,44 +109,79 @@ class AvgPool2d(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         options = (self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad, self.divisor_override)
-        return F.avg_pool2d(input, *options)
-
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+        return self._run(input, *options)
 
 
-class _Adaptive(Module):
+class AvgPool3d(AvgPool2d):
+    spatial = 3
+
+
+class _LPPool(_Pool):
+    function, shown = "lp_pool", ("norm_type", "kernel_size", "stride", "ceil_mode")
+
+    def __init__(self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False):
+        super().__init__()
+        self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
+
+    def forward(self, input: Tensor) -> Tensor:
+        return self._run(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+
+
+class LPPool1d(_LPPool):
+    """The p-norm of each window."""
+
+
+class LPPool2d(_LPPool):
+    spatial = 2
+
+
+class LPPool3d(_LPPool):
+    spatial = 3
+
+
+class _AdaptiveAvgPool(_Pool):
     """output_size: how many windows, whatever the input's size."""
+
+    function, shown = "adaptive_avg_pool", ("output_size",)
+
+    def __init__(self, output_size: Any):
+        super().__init__()
+        self.output_size = output_size
+
+    def forward(self, input: Tensor) -> Tensor:
+        return self._run(input, self.output_size)
+
+
+class _AdaptiveMaxPool(_Pool):
+    function, shown = "adaptive_max_pool", ("output_size",)
 
     def __init__(self, output_size: Any, return_indices: bool = False):
         super().__init__()
         self.output_size, self.return_indices = output_size, return_indices
 
-    def extra_repr(self) -> str:
-        return f"output_size={self.output_size}"
-
-
-class AdaptiveAvgPool1d(_Adaptive):
-    def __init__(self, output_size: Any):
-        super().__init__(output_size)
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.adaptive_avg_pool1d(input, self.output_size)
-
-
-class AdaptiveAvgPool2d(_Adaptive):
-    def __init__(self, output_size: Any):
-        super().__init__(output_size)
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.adaptive_avg_pool2d(input, self.output_size)
-
-
-class AdaptiveMaxPool1d(_Adaptive):
     def forward(self, input: Tensor) -> Any:
-        return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
+        return self._run(input, self.output_size, self.return_indices)
 
 
-class AdaptiveMaxPool2d(_Adaptive):
-    def forward(self, input: Tensor) -> Any:
-        return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
+class AdaptiveAvgPool1d(_AdaptiveAvgPool):
+    pass
+
+
+class AdaptiveAvgPool2d(_AdaptiveAvgPool):
+    spatial = 2
+
+
+class AdaptiveAvgPool3d(_AdaptiveAvgPool):
+    spatial = 3
+
+
+class AdaptiveMaxPool1d(_AdaptiveMaxPool):
+    pass
+
+
+class AdaptiveMaxPool2d(_AdaptiveMaxPool):
+    spatial = 2
+
+
+class AdaptiveMaxPool3d(_AdaptiveMaxPool):
+    spatial = 3

@@ -1,4 +1,7 @@
-"""Transformer encoder: attention and a small network per position, each with a residual connection and a layer norm."""
+"""Transformers: attention and a small network per position, each with a residual connection and a layer norm.
+
+Vaswani et al., Attention is all you need, 2017, https://arxiv.org/abs/1706.03762
+"""
 
 import copy
 from collections.abc import Callable
@@ -8,6 +11,7 @@ import numpy as np
 
 from ..tensors.tensor import Tensor
 from . import functional as F
+from . import init
 from .attention import MultiheadAttention
 from .containers import ModuleList
 from .dropout import Dropout
@@ -16,14 +20,17 @@ from .module import Module
 from .norm import LayerNorm
 
 
-class TransformerEncoderLayer(Module):
-    """x = norm1(x + attention(x)); x = norm2(x + linear2(activation(linear1(x)))). With norm_first the norms come before.
+class _Layer(Module):
+    """What encoder and decoder layers share: attentions, then a small network; each is added to its input.
 
     d_model             features; input (L, N, d_model), with batch_first (N, L, d_model)
     nhead               heads; dim_feedforward: width of the network
     activation          "relu", "gelu", or a function
+    norm_first          the norms come before attention and network, not after the sum
     Masks: as in MultiheadAttention, True means *not* looked at.
     """
+
+    attentions: tuple[str, ...] = ()
 
     def __init__(
         self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
@@ -31,37 +38,63 @@ class TransformerEncoderLayer(Module):
         norm_first: bool = False, bias: bool = True, device: Any = None, dtype: Any = None,
     ):  # fmt: skip
         super().__init__()
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first, dtype=dtype)
+        for name in self.attentions:
+            setattr(self, name, MultiheadAttention(d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first, dtype=dtype))
         self.linear1 = Linear(d_model, dim_feedforward, bias=bias, dtype=dtype)
         self.dropout = Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, bias=bias, dtype=dtype)
         self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, dtype=dtype)
-        self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, dtype=dtype)
-        self.dropout1 = Dropout(dropout)
-        self.dropout2 = Dropout(dropout)
+        parts = range(1, len(self.attentions) + 2)
+        for i in parts:
+            setattr(self, f"norm{i}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, dtype=dtype))
+        for i in parts:
+            setattr(self, f"dropout{i}", Dropout(dropout))
         if isinstance(activation, str):
             if activation not in ("relu", "gelu"):
                 raise RuntimeError(f"activation should be relu/gelu, not {activation}")
             activation = F.relu if activation == "relu" else F.gelu
         self.activation = activation
 
+    def _residual(self, x: Tensor, number: int, part: Callable[[Tensor], Tensor]) -> Tensor:
+        norm, dropout = getattr(self, f"norm{number}"), getattr(self, f"dropout{number}")
+        return x + dropout(part(norm(x))) if self.norm_first else norm(x + dropout(part(x)))
+
+    def _network(self, x: Tensor) -> Tensor:
+        return self.linear2(self.dropout(self.activation(self.linear1(x))))
+
+
+class TransformerEncoderLayer(_Layer):
+    """x = norm1(x + self_attn(x)); x = norm2(x + linear2(activation(linear1(x))))."""
+
+    attentions = ("self_attn",)
+
     def forward(
         self, src: Tensor, src_mask: Tensor | None = None, src_key_padding_mask: Tensor | None = None, is_causal: bool = False
     ) -> Tensor:
-        x = src
-        if self.norm_first:
-            x = x + self._attend(self.norm1(x), src_mask, src_key_padding_mask, is_causal)
-            return x + self._feed_forward(self.norm2(x))
-        x = self.norm1(x + self._attend(x, src_mask, src_key_padding_mask, is_causal))
-        return self.norm2(x + self._feed_forward(x))
+        options = {"attn_mask": src_mask, "key_padding_mask": src_key_padding_mask, "is_causal": is_causal, "need_weights": False}
+        x = self._residual(src, 1, lambda x: self.self_attn(x, x, x, **options)[0])
+        return self._residual(x, 2, self._network)
 
-    def _attend(self, x: Tensor, mask: Tensor | None, padding: Tensor | None, is_causal: bool) -> Tensor:
-        out, _ = self.self_attn(x, x, x, attn_mask=mask, key_padding_mask=padding, is_causal=is_causal, need_weights=False)
-        return self.dropout1(out)
 
-    def _feed_forward(self, x: Tensor) -> Tensor:
-        return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+class TransformerDecoderLayer(_Layer):
+    """As an encoder layer, with a second attention, over the encoder's result `memory`, between attention and network."""
+
+    attentions = ("self_attn", "multihead_attn")
+
+    def forward(
+        self, tgt: Tensor, memory: Tensor, tgt_mask: Tensor | None = None, memory_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None, memory_key_padding_mask: Tensor | None = None, tgt_is_causal: bool = False,
+        memory_is_causal: bool = False,
+    ) -> Tensor:  # fmt: skip
+        own = {"attn_mask": tgt_mask, "key_padding_mask": tgt_key_padding_mask, "is_causal": tgt_is_causal}
+        other = {"attn_mask": memory_mask, "key_padding_mask": memory_key_padding_mask, "is_causal": memory_is_causal}
+        x = self._residual(tgt, 1, lambda x: self.self_attn(x, x, x, need_weights=False, **own)[0])
+        x = self._residual(x, 2, lambda x: self.multihead_attn(x, memory, memory, need_weights=False, **other)[0])
+        return self._residual(x, 3, self._network)
+
+
+def _copies(layer: Module, n: int) -> ModuleList:
+    return ModuleList([copy.deepcopy(layer) for _ in range(n)])
 
 
 class TransformerEncoder(Module):
@@ -71,7 +104,7 @@ class TransformerEncoder(Module):
         self, encoder_layer: Module, num_layers: int, norm: Module | None = None, enable_nested_tensor: bool = True, mask_check: bool = True
     ):
         super().__init__()
-        self.layers = ModuleList([copy.deepcopy(encoder_layer) for _ in range(num_layers)])
+        self.layers = _copies(encoder_layer, num_layers)
         self.num_layers, self.norm = num_layers, norm
 
     def forward(
@@ -83,13 +116,69 @@ class TransformerEncoder(Module):
         return x if self.norm is None else self.norm(x)
 
 
-class Transformer(Module):
-    """Only the mask: the encoder-decoder model is not here. Use TransformerEncoder."""
+class TransformerDecoder(Module):
+    """num_layers copies of a decoder layer, one after the other, and then `norm` if given."""
 
-    def __init__(self, *args: Any, **kwargs: Any):
-        raise NotImplementedError(
-            "nn.Transformer with its decoder is not supported. Use nn.TransformerEncoder, with a causal mask to generate."
-        )
+    def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None):
+        super().__init__()
+        self.layers = _copies(decoder_layer, num_layers)
+        self.num_layers, self.norm = num_layers, norm
+
+    def forward(
+        self, tgt: Tensor, memory: Tensor, tgt_mask: Tensor | None = None, memory_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None, memory_key_padding_mask: Tensor | None = None, tgt_is_causal: bool | None = None,
+        memory_is_causal: bool = False,
+    ) -> Tensor:  # fmt: skip
+        x = tgt
+        for layer in self.layers:
+            x = layer(
+                x, memory, tgt_mask=tgt_mask, memory_mask=memory_mask, tgt_key_padding_mask=tgt_key_padding_mask,
+                memory_key_padding_mask=memory_key_padding_mask, tgt_is_causal=bool(tgt_is_causal), memory_is_causal=memory_is_causal,
+            )  # fmt: skip
+        return x if self.norm is None else self.norm(x)
+
+
+class Transformer(Module):
+    """An encoder of `src` and a decoder of `tgt` that looks at what the encoder found. Embeddings and the last layer are yours."""
+
+    def __init__(
+        self, d_model: int = 512, nhead: int = 8, num_encoder_layers: int = 6, num_decoder_layers: int = 6, dim_feedforward: int = 2048,
+        dropout: float = 0.1, activation: str | Callable[[Tensor], Tensor] = F.relu, custom_encoder: Any = None, custom_decoder: Any = None,
+        layer_norm_eps: float = 1e-5, batch_first: bool = False, norm_first: bool = False, bias: bool = True, device: Any = None,
+        dtype: Any = None,
+    ):  # fmt: skip
+        super().__init__()
+        options = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias, device, dtype)
+
+        def norm() -> LayerNorm:
+            return LayerNorm(d_model, eps=layer_norm_eps, bias=bias, dtype=dtype)
+
+        self.encoder = custom_encoder or TransformerEncoder(TransformerEncoderLayer(*options), num_encoder_layers, norm())
+        self.decoder = custom_decoder or TransformerDecoder(TransformerDecoderLayer(*options), num_decoder_layers, norm())
+        self._reset_parameters()
+        self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
+
+    def _reset_parameters(self) -> None:
+        for p in self.parameters():
+            if p.ndim > 1:
+                init.xavier_uniform_(p)
+
+    def forward(
+        self, src: Tensor, tgt: Tensor, src_mask: Tensor | None = None, tgt_mask: Tensor | None = None, memory_mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None, tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None, src_is_causal: bool | None = None, tgt_is_causal: bool | None = None,
+        memory_is_causal: bool = False,
+    ) -> Tensor:  # fmt: skip
+        batch = 0 if self.batch_first else 1
+        if src.ndim == 3 and src.shape[batch] != tgt.shape[batch]:
+            raise RuntimeError("the batch number of src and tgt must be equal")
+        if src.shape[-1] != self.d_model or tgt.shape[-1] != self.d_model:
+            raise RuntimeError("the feature number of src and tgt must be equal to d_model")
+        memory = self.encoder(src, mask=src_mask, src_key_padding_mask=src_key_padding_mask, is_causal=src_is_causal)
+        return self.decoder(
+            tgt, memory, tgt_mask=tgt_mask, memory_mask=memory_mask, tgt_key_padding_mask=tgt_key_padding_mask,
+            memory_key_padding_mask=memory_key_padding_mask, tgt_is_causal=tgt_is_causal, memory_is_causal=memory_is_causal,
+        )  # fmt: skip
 
     @staticmethod
     def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:

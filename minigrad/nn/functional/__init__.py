@@ -2,7 +2,9 @@
 
 from .activation import (
     celu,
+    celu_,
     elu,
+    elu_,
     gelu,
     glu,
     gumbel_softmax,
@@ -10,7 +12,9 @@ from .activation import (
     hardsigmoid,
     hardswish,
     hardtanh,
+    hardtanh_,
     leaky_relu,
+    leaky_relu_,
     log_softmax,
     logsigmoid,
     mish,
@@ -19,7 +23,9 @@ from .activation import (
     relu6,
     relu_,
     rrelu,
+    rrelu_,
     selu,
+    selu_,
     sigmoid,
     silu,
     softmax,
@@ -30,18 +36,52 @@ from .activation import (
     tanh,
     tanhshrink,
     threshold,
+    threshold_,
 )  # fmt: skip
 from .attention import scaled_dot_product_attention
-from .conv import conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, fold, pad, unfold
-from .distance import cosine_similarity, normalize, pairwise_distance
-from .dropout import alpha_dropout, dropout, dropout1d, dropout2d
-from .image import interpolate, pixel_shuffle, pixel_unshuffle, upsample, upsample_bilinear, upsample_nearest
+from .conv import (
+    conv1d,
+    conv2d,
+    conv3d,
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+    fold,
+    pad,
+    unfold,
+)  # fmt: skip
+from .distance import (
+    cosine_similarity,
+    normalize,
+    pairwise_distance,
+    pdist,
+)  # fmt: skip
+from .dropout import (
+    alpha_dropout,
+    dropout,
+    dropout1d,
+    dropout2d,
+    dropout3d,
+    feature_alpha_dropout,
+)  # fmt: skip
+from .image import (
+    affine_grid,
+    channel_shuffle,
+    grid_sample,
+    interpolate,
+    pixel_shuffle,
+    pixel_unshuffle,
+    upsample,
+    upsample_bilinear,
+    upsample_nearest,
+)  # fmt: skip
 from .linear import bilinear, embedding, linear, one_hot
 from .loss import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
     cosine_embedding_loss,
     cross_entropy,
+    ctc_loss,
     gaussian_nll_loss,
     hinge_embedding_loss,
     huber_loss,
@@ -49,11 +89,15 @@ from .loss import (
     l1_loss,
     margin_ranking_loss,
     mse_loss,
+    multi_margin_loss,
+    multilabel_margin_loss,
+    multilabel_soft_margin_loss,
     nll_loss,
     poisson_nll_loss,
     smooth_l1_loss,
     soft_margin_loss,
     triplet_margin_loss,
+    triplet_margin_with_distance_loss,
 )  # fmt: skip
 from .norm import batch_norm, group_norm, instance_norm, layer_norm, local_response_norm, rms_norm
 from .pooling import (

@@ -26,6 +26,34 @@ def relu_(input: Tensor) -> Tensor:
     return relu(input, True)
 
 
+def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    return elu(input, alpha, True)
+
+
+def selu_(input: Tensor) -> Tensor:
+    return selu(input, True)
+
+
+def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    return celu(input, alpha, True)
+
+
+def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
+    return leaky_relu(input, negative_slope, True)
+
+
+def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+    return hardtanh(input, min_val, max_val, True)
+
+
+def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
+    return _run(activations.threshold_, input, True, threshold, value)
+
+
+def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False) -> Tensor:
+    return rrelu(input, lower, upper, training, True)
+
+
 def sigmoid(input: Tensor) -> Tensor:
     return elementwise.sigmoid(input)
 
@@ -49,6 +77,8 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
                 f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {weight.numel()} and channel size = "
                 f"{channels}."
             )
+    if input.ndim == 0:
+        return activations.prelu_(input, weight.reshape(()))
     shape = (1,) * min(1, input.ndim - 1) + (weight.numel(),) + (1,) * (input.ndim - 2) if input.ndim > 1 else (weight.numel(),)
     return activations.prelu_(input, weight if weight.shape == shape[1:] else weight.reshape(shape))
 

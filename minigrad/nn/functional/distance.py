@@ -1,7 +1,9 @@
 """Lengths, distances and angles between vectors."""
 
+import numpy as np
+
 from ...tensors.tensor import Tensor
-from ._arguments import broadcast_shape, promoted
+from ._arguments import broadcast_shape, constant, promoted
 
 
 def _length(x: Tensor, p: float, dim: int, keepdim: bool) -> Tensor:
@@ -30,4 +32,14 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
     return _length(x1 - x2 + eps, p, -1, keepdim)
 
 
-__all__ = ["cosine_similarity", "normalize", "pairwise_distance"]
+def pdist(input: Tensor, p: float = 2.0) -> Tensor:
+    """The distances of all pairs of rows, (0, 1), (0, 2), ..., as a vector."""
+    if input.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {input.ndim}D")
+    if p < 0:
+        raise RuntimeError("pdist only supports non-negative p values")
+    first, second = (constant(i) for i in np.triu_indices(input.shape[0], 1))
+    return (input[first] - input[second]).norm(p, -1)
+
+
+__all__ = ["cosine_similarity", "normalize", "pairwise_distance", "pdist"]

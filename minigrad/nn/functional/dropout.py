@@ -40,6 +40,11 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     return _channels(input, p, training, inplace, 2)
 
 
+def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """As dropout, but whole channels at once: (N, C, D, H, W)."""
+    return _channels(input, p, training, inplace, 3)
+
+
 def _channels(input: Tensor, p: float, training: bool, inplace: bool, n: int) -> Tensor:
     _check(p)
     kept = input.ndim - n if input.ndim in (n + 1, n + 2) else 2
@@ -48,10 +53,19 @@ def _channels(input: Tensor, p: float, training: bool, inplace: bool, n: int) ->
 
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """Dropout for selu: dropped numbers become selu's lower limit, then mean and variance are restored."""
+    return _alpha(input, p, training, inplace, input.array.shape)
+
+
+def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+    """As alpha_dropout, but whole channels at once: (N, C, ...)."""
+    return _alpha(input, p, training, inplace, tuple(input.shape[:2]) + (1,) * (input.ndim - 2))
+
+
+def _alpha(input: Tensor, p: float, training: bool, inplace: bool, shape: tuple[int, ...]) -> Tensor:
     _check(p)
     if p == 0 or not training:
         return input
-    noise = bernoulli(constant(np.empty(input.array.shape, input.array.dtype)), 1 - p)
+    noise = bernoulli(constant(np.empty(shape, input.array.dtype)), 1 - p)
     if p == 1:
         return input * noise
     low = 1.7580993408473766
@@ -60,4 +74,4 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
     return input.copy_(out) if inplace else out
 
 
-__all__ = ["alpha_dropout", "dropout", "dropout1d", "dropout2d"]
+__all__ = ["alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"]

@@ -1,12 +1,15 @@
 """Images: larger, smaller, and channels exchanged for cells."""
 
+import itertools
 import warnings
 from typing import Any
 
 import numpy as np
 
+from ...core import errors
 from ...ops.resample import ROWS, pixel_shuffle_, pixel_unshuffle_
 from ...tensors.tensor import Tensor
+from ._arguments import constant
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
 
@@ -131,6 +134,154 @@ def _antialiased(n: int, scale: float, new: np.ndarray, mode: str) -> tuple[np.n
     return np.minimum(cells, high - 1), weights / weights.sum(0)
 
 
+def channel_shuffle(input: Tensor, groups: int) -> Tensor:
+    """Channels as a table of `groups` rows, transposed: (N, C, ...)."""
+    if input.ndim < 3:
+        raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(input.shape)}")
+    if groups <= 0:
+        raise RuntimeError(f"Number of groups to divide channels in must be positive. Value of groups:{groups}")
+    if input.shape[1] % groups:
+        raise RuntimeError(f"Number of channels must be divisible by groups. Got {input.shape[1]} channels and {groups} groups.")
+    n, c = input.shape[:2]
+    return input.reshape(n, groups, c // groups, -1).transpose(1, 2).reshape(*input.shape)
+
+
+def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> Tensor:
+    """Where grid_sample should read for an affine map: theta (N, 2, 3), size (N, C, H, W) -> (N, H, W, 2); or (N, 3, 4) for volumes."""
+    size = tuple(size)
+    n = len(size) - 2
+    if theta.array.dtype.kind != "f":
+        raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
+    if n not in (2, 3):
+        raise NotImplementedError(
+            f"affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. Got size {size}."
+        )
+    if theta.ndim != 3 or tuple(theta.shape[-2:]) != (n, n + 1):
+        raise ValueError(f"Expected a batch of {n}D affine matrices of shape Nx{n}x{n + 1} for size {size}. Got {theta.size()}.")
+    if min(size) <= 0:
+        raise ValueError(f"Expected non-zero, positive output size. Got {size}")
+    if align_corners is None:
+        _warn_about_corners("affine_grid")
+    lines = [np.linspace(-1, 1, m) * (1 if align_corners else (m - 1) / m) if m > 1 else np.zeros(1) for m in size[:1:-1]]
+    grid = np.stack([*np.meshgrid(*lines[::-1], indexing="ij")[::-1], np.ones(size[2:])], -1).astype(theta.array.dtype)
+    flat = constant(np.ascontiguousarray(np.broadcast_to(grid.reshape(1, -1, n + 1), (size[0], grid.size // (n + 1), n + 1))))
+    return flat.bmm(theta.transpose(1, 2)).view(size[0], *size[2:], n)
+
+
+def _warn_about_corners(name: str) -> None:
+    warnings.warn(
+        f"Default {name} behavior has changed to align_corners=False since 1.3.0. Please specify align_corners=True if the old behavior is "
+        f"desired. See the documentation of grid_sample for details.",
+        stacklevel=3,
+    )
+
+
+def grid_sample(
+    input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
+) -> Tensor:
+    """The image (N, C, H, W) read at the places (x, y) of `grid` (N, H', W', 2), where -1 and 1 are its edges; volumes likewise.
+
+    mode           "bilinear", "nearest", or for images "bicubic"
+    padding_mode   what is outside: "zeros", "border" (the nearest cell) or "reflection"
+    align_corners  -1 and 1 are the centres of the corner cells, not their outer edges
+    """
+    if mode not in ("bilinear", "nearest", "bicubic"):
+        raise ValueError(
+            f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'"
+        )
+    if padding_mode not in ("zeros", "border", "reflection"):
+        raise ValueError(
+            "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: " + f"'{padding_mode}'"
+        )
+    if align_corners is None:
+        _warn_about_corners("grid_sample")
+    n = input.ndim - 2
+    _check_grid(input, grid, n, mode)
+    corners = bool(align_corners)
+    sizes = input.shape[:1:-1]  # the grid's last dimension counts x first
+    places = [
+        (grid[..., i] + 1) * ((m - 1) / 2) if corners else ((grid[..., i] + 1) * m - 1) / 2 for i, m in enumerate(sizes)
+    ]
+    if mode != "bicubic":
+        places = [_inside(p, m, padding_mode, corners) for p, m in zip(places, sizes, strict=True)]
+    lows = [np.round(p.array) if mode == "nearest" else np.floor(p.array) for p in places]
+    lows = [np.where(np.isfinite(low), low, -100).astype(np.int64) for low in lows]  # far outside
+    taps = {"nearest": (0,), "bilinear": (0, 1), "bicubic": (-1, 0, 1, 2)}[mode]
+    batch = np.arange(input.shape[0]).reshape(-1, *[1] * n)
+    out = None
+    for cell in itertools.product(taps, repeat=n):
+        index, weight, known = [], None, np.ones((), bool)
+        for p, low, tap, m in zip(places, lows, cell, sizes, strict=True):
+            at = low + tap
+            if mode == "bicubic":
+                at = _inside(constant(at.astype(p.array.dtype)), m, padding_mode, corners).array
+                at = np.where(np.isfinite(at), at, -100).astype(np.int64)
+            known = known & (at >= 0) & (at < m)
+            index.insert(0, np.clip(at, 0, m - 1))
+            if mode != "nearest":
+                part = p - constant(low.astype(p.array.dtype))
+                factor = _cubic_weight(part, tap) if mode == "bicubic" else part if tap else 1 - part
+                weight = factor if weight is None else weight * factor
+        values = input.movedim(1, -1)[(constant(batch), *map(constant, index))]
+        values = values * constant(known[..., None].astype(input.array.dtype))
+        if weight is None:  # the places are rounded: a gradient of 0
+            nothing = constant(np.ones(places[0].array.shape, bool))
+            values = values + places[0].masked_fill(nothing, 0.0).unsqueeze(-1)
+        part = values if weight is None else values * weight.unsqueeze(-1)
+        out = part if out is None else out + part
+    return out.movedim(-1, 1)
+
+
+def _check_grid(input: Tensor, grid: Tensor, n: int, mode: str) -> None:
+    if input.shape[0] != grid.shape[0]:
+        raise RuntimeError(
+            f"grid_sampler(): expected grid and input to have same batch size, but got input with sizes {list(input.shape)} and grid with "
+            f"sizes {list(grid.shape)}"
+        )
+    if grid.shape[-1] != n:
+        raise RuntimeError(
+            f"grid_sampler(): expected grid to have size {n} in last dimension, but got grid with sizes {list(grid.shape)}"
+        )
+    if min(input.shape[2:]) < 1:
+        empty = next(i for i, m in enumerate(input.shape) if i > 1 and m < 1)
+        raise RuntimeError(
+            f"grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes {list(input.shape)} with dimension "
+            f"{empty} being empty"
+        )
+    if n not in (2, 3) or input.ndim != grid.ndim:
+        raise RuntimeError(
+            "grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got input with sizes "
+            f"{list(input.shape)} and grid with sizes {list(grid.shape)}"
+        )
+    if n == 3 and mode == "bicubic":
+        raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
+    if input.array.dtype != grid.array.dtype:
+        a, b = (f"{errors.TYPE_NAMES[x.array.dtype.name].removesuffix('Tensor').lower()}" for x in (input, grid))
+        raise RuntimeError(f"grid_sampler(): expected input and grid to have same dtype, but input has {a} and grid has {b}")
+
+
+def _inside(place: Tensor, m: int, padding_mode: str, corners: bool) -> Tensor:
+    """Places along m cells, moved inside as the padding mode says. The gradient at and beyond a border is 0."""
+    if padding_mode == "zeros":
+        return place
+    if padding_mode == "reflection":
+        low, span = (0, m - 1) if corners else (-0.5, m)
+        if span == 0:
+            return place * 0
+        away = (place - low).abs()
+        flips = np.floor(away.array / span)
+        rest = away - constant((flips * span).astype(away.array.dtype))
+        even = constant(flips % 2 == 0)
+        place = rest.where(even, span - rest) + low
+    edge = constant((place.array > 0) & (place.array < m - 1))
+    return place.where(edge, constant(np.clip(np.nan_to_num(place.array, nan=0.0), 0, m - 1)))
+
+
+def _cubic_weight(part: Tensor, tap: int) -> Tensor:
+    x, a = (part - tap).abs(), -0.75
+    return ((a + 2) * x - (a + 3)) * x * x + 1 if tap in (0, 1) else (((x - 5) * x + 8) * x - 4) * a
+
+
 _AREA = {1: adaptive_avg_pool1d, 2: adaptive_avg_pool2d, 3: adaptive_avg_pool3d}
 
 
@@ -167,4 +318,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     return pixel_unshuffle_(input, downscale_factor)
 
 
-__all__ = ["interpolate", "pixel_shuffle", "pixel_unshuffle", "upsample", "upsample_bilinear", "upsample_nearest"]
+__all__ = [
+    "affine_grid", "channel_shuffle", "grid_sample", "interpolate", "pixel_shuffle", "pixel_unshuffle", "upsample", "upsample_bilinear",
+    "upsample_nearest",
+]  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core import errors
 from ...ops import losses, neural
-from ...ops.shape import expand
+from ...ops.shape import cat, expand, stack
 from ...tensors.tensor import Tensor
 from ._arguments import broadcast_shape, check_floating, check_mean, check_reduction, constant, kind_of, promoted, reduce
 from .activation import logsigmoid
@@ -286,7 +286,7 @@ def gaussian_nll_loss(input: Tensor, target: Tensor, var: Any, full: bool = Fals
     if var.shape != input.shape:
         if tuple(input.shape[:-1]) == tuple(var.shape):
             var = var.unsqueeze(-1)
-        elif not (tuple(input.shape[:-1]) == tuple(var.shape[:-1]) and var.shape[-1] == 1):
+        elif input.ndim != var.ndim or sum(v for m, v in zip(input.shape, var.shape, strict=True) if m != v) != 1:
             raise ValueError("var is of incorrect size")
     if (var.array < 0).any():
         raise ValueError("var has negative entry/entries")
@@ -359,10 +359,142 @@ def triplet_margin_loss(
     return _reduce((near - far + margin).clamp(min=0), reduction)
 
 
+def triplet_margin_with_distance_loss(
+    anchor: Tensor, positive: Tensor, negative: Tensor, *, distance_function: Any = None, margin: float = 1.0, swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor:  # fmt: skip
+    """triplet_margin_loss with a distance of your own (default: pairwise_distance)."""
+    distance = pairwise_distance if distance_function is None else distance_function
+    check_reduction(reduction)
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = far.minimum(distance(positive, negative))
+    return _reduce((near - far + margin).clamp(min=0), reduction)
+
+
+def multi_margin_loss(
+    input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0, weight: Tensor | None = None, size_average=None, reduce=None,
+    reduction: str = "mean",
+) -> Tensor:  # fmt: skip
+    """The mean over all wrong classes i of max(0, margin - x[y] + x[i]) ** p, times the weight of the right class y."""
+    check_reduction(reduction)
+    if p not in (1, 2):
+        raise ValueError("only p == 1 and p == 2 supported")
+    rows, classes = (input, target) if input.ndim == 2 else (input.reshape(1, -1), target.reshape(1))
+    if rows.ndim != 2 or rows.shape[0] != classes.numel():
+        raise RuntimeError(f"inconsistent target size, expected {rows.shape[0]} but got {list(target.shape)}")
+    index = classes.reshape(-1, 1)
+    away = (margin - rows.gather(1, index) + rows).relu()
+    away = away if p == 1 else away * away
+    if weight is not None:
+        away = away * weight[classes.reshape(-1)].unsqueeze(1)
+    own = np.arange(rows.shape[1]) == index.array
+    values = away.masked_fill(constant(own), 0.0).sum(1) / rows.shape[1]
+    return _reduce(values if input.ndim == 2 else values.squeeze(0), reduction)
+
+
+def multilabel_margin_loss(input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean") -> Tensor:
+    """The sum over right classes y and wrong ones i of max(0, 1 - x[y] + x[i]), divided by the number of classes. target: class numbers,
+    the first -1 ends them."""
+    check_reduction(reduction)
+    if tuple(input.shape) != tuple(target.shape) or input.ndim > 2:
+        raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
+    x, y = input.reshape(-1, input.shape[-1] if input.ndim else 1), target.array.reshape(-1, input.shape[-1] if input.ndim else 1)
+    known = np.cumprod(y >= 0, 1).astype(bool)
+    right = np.zeros(y.shape, bool)
+    rows, _ = np.nonzero(known)
+    right[rows, y[known]] = True
+    chosen = x.gather(1, constant(np.where(known, y, 0)))
+    away = (1 - chosen.unsqueeze(2) + x.unsqueeze(1)).relu()
+    values = away.masked_fill(constant(~(known[:, :, None] & ~right[:, None, :])), 0.0).sum((1, 2)) / x.shape[1]
+    return _reduce(values if input.ndim == 2 else values.squeeze(0), reduction)
+
+
+def multilabel_soft_margin_loss(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, size_average=None, reduce=None, reduction: str = "mean"
+) -> Tensor:
+    """The mean over classes of the binary cross-entropy of sigmoid(input)."""
+    check_reduction(reduction)
+    values = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
+    values = values if weight is None else values * weight
+    return _reduce(values.sum(-1) / input.shape[-1], reduction)
+
+
+def ctc_loss(
+    log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:  # fmt: skip
+    """Connectionist temporal classification: -log of the probability of all alignments of a sequence of labels with a longer one.
+
+    log_probs (T, N, C) or (T, C), targets (N, S) or all labels one after the other; the lengths say how much of each counts.
+    blank          the class that stands for "no label"
+    zero_infinity  targets that are longer than their input give 0, not inf
+    "mean" divides each loss by the length of its target first.
+
+    Graves et al., Connectionist temporal classification, 2006, https://www.cs.toronto.edu/~graves/icml_2006.pdf
+    """
+    check_reduction(reduction)
+    batched = log_probs.ndim == 3
+    x = log_probs if batched else log_probs.unsqueeze(1)
+    steps, n, classes = x.shape
+    times, lengths = (np.asarray(getattr(v, "array", v)).reshape(-1).astype(np.int64) for v in (input_lengths, target_lengths))
+    for name, found in (("input_lengths", times), ("target_lengths", lengths)):
+        if len(found) != n:
+            raise RuntimeError(f"{name} must be of size batch_size")
+    if not 0 <= blank < classes:
+        raise RuntimeError("blank must be in label range")
+    if times.max(initial=0) > steps:
+        raise RuntimeError(
+            f"Expected input_lengths to have value at most {steps}, but got value {times.max()} (while checking arguments for "
+            "ctc_loss_allocate_outputs)"
+        )
+    labels = _ctc_labels(targets.array, lengths, blank, n)
+    probs = x.gather(2, constant(np.broadcast_to(labels, (steps, *labels.shape)).copy()))
+    jump = np.zeros(labels.shape, bool)  # from two labels before, over a blank
+    jump[:, 2:] = (labels[:, 2:] != blank) & (labels[:, 2:] != labels[:, :-2])
+    never = constant(np.full(labels.shape, -1e30, x.array.dtype))  # -inf without 0 * inf in the gradients
+    alpha = probs[0].where(constant(np.broadcast_to(np.arange(labels.shape[1]) < 2, labels.shape)), never)
+    for t in range(1, steps):
+        one, two = (cat([never[:, :k], alpha[:, :-k]], 1) for k in (1, 2))
+        new = stack([alpha, one, two.where(constant(jump), never)]).logsumexp(0) + probs[t]
+        alpha = new.where(constant(np.broadcast_to((t < times)[:, None], labels.shape)), alpha)
+    last = np.stack([2 * lengths, np.maximum(2 * lengths - 1, 0)], 1)
+    ends = alpha.gather(1, constant(last))
+    ends = ends.where(constant(np.stack([np.ones(n, bool), lengths > 0], 1)), never[:, :2])
+    loss = -ends.logsumexp(1)
+    impossible = loss.array > 1e29
+    if zero_infinity:
+        loss = loss.masked_fill(constant(impossible), 0.0)
+    elif impossible.any():
+        loss = loss * constant(np.where(impossible, np.inf, 1).astype(x.array.dtype))
+    counted = (np.arange(steps)[:, None] < times) & ~(impossible & zero_infinity)
+    total = (x.exp().sum(2) * constant(counted.astype(x.array.dtype))).sum(0)
+    loss = loss + (total - total.detach())  # PyTorch's gradient is that of what log_softmax was given
+    if reduction == "mean":
+        return (loss / constant(np.maximum(lengths, 1).astype(x.array.dtype))).mean()
+    return loss.sum() if reduction == "sum" else loss if batched else loss.squeeze(0)
+
+
+def _ctc_labels(targets: np.ndarray, lengths: np.ndarray, blank: int, n: int) -> np.ndarray:
+    """The labels of each sample with blanks between, before and after."""
+    if targets.ndim == 1:
+        ends = np.cumsum(lengths)
+        parts = [targets[end - length : end] for end, length in zip(ends, lengths, strict=True)]
+    else:
+        parts = [row[:length] for row, length in zip(targets, lengths, strict=True)]
+    labels = np.full((n, 2 * int(lengths.max(initial=0)) + 1), blank, np.int64)
+    for row, part in zip(labels, parts, strict=True):
+        row[1 : 2 * len(part) : 2] = part
+    return labels
+
+
 _reduce = reduce  # the functions above have a parameter of that name
 
 __all__ = [
     "binary_cross_entropy", "binary_cross_entropy_with_logits", "cosine_embedding_loss", "cross_entropy", "gaussian_nll_loss",
     "hinge_embedding_loss", "huber_loss", "kl_div", "l1_loss", "margin_ranking_loss", "mse_loss", "nll_loss", "poisson_nll_loss",
-    "smooth_l1_loss", "soft_margin_loss", "triplet_margin_loss",
+    "ctc_loss", "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss", "smooth_l1_loss", "soft_margin_loss",
+    "triplet_margin_loss", "triplet_margin_with_distance_loss",
 ]  # fmt: skip

@@ -95,6 +95,8 @@ def batch_norm(
         return rows.batch_norm_eval(input, weight, bias, mean, variance, affine, eps)
     axes = (0, *range(2, input.ndim))
     out, mean, rstd = rows.batch_norm_(input, weight, bias, input.array.shape, axes, affine, eps)
+    if not input.numel():  # an empty batch moves nothing
+        return out
     if running_mean is not None:
         _move(running_mean, mean.array.reshape(-1), momentum)
     if running_var is not None:

@@ -73,6 +73,33 @@ LAYERS = [
     Layer("GroupNorm of images", "nn.GroupNorm(1, 4, affine=False)", x=N(2, 4, 2, 2)),
     Layer("RMSNorm", "nn.RMSNorm(4)", x=N(3, 4)),
     Layer("RMSNorm two dimensions", "nn.RMSNorm([3, 4], eps=0.01, elementwise_affine=False)", x=N(2, 3, 4)),
+    # three dimensions, and what else PyTorch's documentation lists
+    Layer("Conv3d", "nn.Conv3d(2, 2, 2, stride=(1, 2, 1), padding=1)", x=N(1, 2, 2, 3, 2), steps=False),
+    Layer("ConvTranspose3d", "nn.ConvTranspose3d(2, 1, 2, stride=2, output_padding=1)", x=N(1, 2, 2, 1, 2), steps=False),
+    Layer("MaxPool3d", "nn.MaxPool3d(2, stride=1)", x=D(1, 1, 3, 2, 3)),
+    Layer("MaxUnpool1d", "nn.MaxUnpool1d(2)", call="m(*torch.nn.functional.max_pool1d(x, 2, return_indices=True))", x=D(1, 2, 6)),
+    Layer("MaxUnpool3d", "nn.MaxUnpool3d(2)", call="m(*torch.nn.functional.max_pool3d(x, 2, return_indices=True))", x=D(1, 1, 2, 2, 4)),
+    Layer("AvgPool3d", "nn.AvgPool3d(2, stride=1, padding=1, count_include_pad=False)", x=N(1, 1, 3, 2, 3)),
+    Layer("AdaptiveAvgPool3d", "nn.AdaptiveAvgPool3d((2, None, 1))", x=N(1, 1, 3, 2, 4)),
+    Layer("AdaptiveMaxPool3d", "nn.AdaptiveMaxPool3d((2, 1, 3))", x=D(1, 1, 3, 2, 4)),
+    *[Layer(f"LPPool{n}d", f"nn.LPPool{n}d(2, 2, stride=1)", x=POS(1, 2, *(3, 2, 2)[:n])) for n in (1, 2, 3)],
+    Layer("BatchNorm3d", "nn.BatchNorm3d(2)", x=N(2, 2, 2, 1, 2)),
+    Layer("InstanceNorm3d", "nn.InstanceNorm3d(2, affine=True)", x=N(2, 2, 2, 1, 2)),
+    Layer("LocalResponseNorm", "nn.LocalResponseNorm(3, alpha=0.5)", x=N(2, 4, 3)),
+    *[Layer(f"{k}Pad{n}d on each side", f"nn.{k}Pad{n}d({tuple(range(1, 2 * n + 1)) if k in ('Zero', 'Replication') else 1})", x=N(1, 1, *(3, 2, 3)[:n])) for k in ("Zero", "Reflection", "Replication", "Circular") for n in (1, 2, 3)],
+    Layer("ConstantPad3d", "nn.ConstantPad3d((1, 0, 2, 0, 0, 1), 2.5)", x=N(1, 1, 2, 1, 2)),
+    Layer("PixelUnshuffle", "nn.PixelUnshuffle(2)", x=N(1, 1, 4, 2)),
+    Layer("ChannelShuffle", "nn.ChannelShuffle(2)", x=N(1, 6, 2)),
+    Layer("Upsample bilinear", "nn.Upsample(scale_factor=2, mode='bilinear', align_corners=True)", x=N(1, 1, 2, 3)),
+    Layer("UpsamplingBilinear2d", "nn.UpsamplingBilinear2d(scale_factor=2)", x=N(1, 1, 2, 3)),
+    Layer("UpsamplingNearest2d", "nn.UpsamplingNearest2d(size=(3, 4))", x=N(1, 1, 2, 3)),
+    Layer("Softmax2d", "nn.Softmax2d()", x=N(1, 3, 2, 2)),
+    Layer("RReLU in evaluation", "nn.RReLU(0.1, 0.5).eval()", x=D(2, 4)),
+    Layer("FeatureAlphaDropout in evaluation", "nn.FeatureAlphaDropout(0.3).eval()", x=N(2, 3, 2)),
+    Layer("Dropout3d in evaluation", "nn.Dropout3d().eval()", x=N(1, 3, 2, 2, 2)),
+    Layer("PairwiseDistance", "nn.PairwiseDistance(p=3, keepdim=True)", call="m(x, y)", x=N(3, 4), y=N(3, 4)),
+    *[Layer(f"TransformerDecoderLayer {first}", f"nn.TransformerDecoderLayer(4, 2, 6, dropout=0.0, norm_first={first}, activation='gelu')", call="m(x, y, tgt_mask=torch.ones(3, 3).triu(1).bool())", x=N(3, 2, 4), y=N(5, 2, 4), steps=False) for first in (False, True)],
+    Layer("Transformer", "nn.Transformer(4, 2, 1, 2, 6, dropout=0.0, batch_first=True, bias=False)", call="m(x, y, memory_key_padding_mask=torch.tensor([[False, True, False], [False, False, False]]))", x=N(2, 3, 4), y=N(2, 2, 4), steps=False),
     # dropout where nothing is random
     Layer("Dropout in evaluation", "nn.Dropout(0.3).eval()", x=N(2, 3)),
     Layer("Dropout zero", "nn.Dropout(p=0.0, inplace=False)", x=N(2, 3)),
@@ -172,7 +199,15 @@ def _losses() -> list[Layer]:
     return found
 
 
-LOSSES = _losses()
+LOSSES = [
+    *_losses(),
+    *[Layer(f"MultiMarginLoss {o}", f"nn.MultiMarginLoss({o})", call="m(x, y)", x=D(3, 4), y=A([1, 3, 0])) for o in ("", "p=2, margin=0.5", "weight=torch.tensor([1., 2., 3., 4.])", "reduction='none'")],
+    *[Layer(f"MultiLabelMarginLoss {o}", f"nn.MultiLabelMarginLoss({o})", call="m(x, y)", x=D(3, 4), y=A([[1, 3, -1, 2], [0, -1, 1, 2], [-1, 0, 0, 0]])) for o in ("", "reduction='none'")],
+    *[Layer(f"MultiLabelSoftMarginLoss {o}", f"nn.MultiLabelSoftMarginLoss({o})", call="m(x, y)", x=N(3, 4), y=P(3, 4, grad=False)) for o in ("", "reduction='none'")],
+    Layer("TripletMarginWithDistanceLoss", "nn.TripletMarginWithDistanceLoss(swap=True, distance_function=lambda a, b: (a - b).abs().sum(-1))", call="m(x, y, z)", x=N(3, 4), y=N(3, 4), z=N(3, 4)),
+    *[Layer(f"CTCLoss {o}", f"nn.CTCLoss({o})", call="m(x.log_softmax(2), y, [5, 4, 2], [3, 2, 2])", x=N(5, 3, 4), y=A([[1, 1, 2], [3, 1, 0], [2, 2, 0]])) for o in ("zero_infinity=True", "reduction='none', zero_infinity=True")],
+    Layer("CTCLoss of one vector of targets", "nn.CTCLoss(blank=3, reduction='sum')", call="m(x.log_softmax(2), y, torch.tensor([5, 5]), torch.tensor([3, 1]))", x=N(5, 2, 4), y=A([1, 1, 2, 0])),
+]
 
 # The optimisers get the same gradients, step after step. `groups` of them: how the parameters are handed over.
 OPTIMIZERS = [

@@ -256,4 +256,108 @@ for step in range(3): p.grad = seeded(3, 4) * (step + 1); o.step()
 show((p * 20).round(), list(o.state[p]))
 attempt(lambda: torch.optim.Muon([torch.ones(2, requires_grad=True)]))
 """,
+    "ctc_loss": """
+x = seeded(6, 2, 4).log_softmax(2).detach().requires_grad_()
+for options in (dict(), dict(reduction="sum", blank=2), dict(reduction="none")):
+    for lengths in ((3, 2), (1, 0)):
+        loss = F.ctc_loss(x, torch.tensor([[1, 3, 3], [3, 1, 0]]), (6, 4), lengths, **options)
+        show(loss, torch.autograd.grad(loss.sum(), x))
+loss = F.ctc_loss(x[:, 0], torch.tensor([1, 3]), torch.tensor(6), torch.tensor(2), reduction="none"); show(loss)
+show(F.ctc_loss(x[:2], torch.tensor([[1, 3, 3], [3, 1, 0]]), (2, 2), (3, 2)))
+attempt(lambda: F.ctc_loss(x, torch.tensor([[1], [1]]), (7, 4), (1, 1)))
+attempt(lambda: F.ctc_loss(x, torch.tensor([[1], [1]]), (6,), (1, 1)))
+""",
+    "grid_sample": """
+for n in (2, 3):
+    x = seeded(2, 2, *(3, 4, 2)[:n]).requires_grad_()
+    g = (seeded(2, *(2, 3, 2)[:n], n) * 0.9).requires_grad_()
+    for mode in ("bilinear", "nearest") + (("bicubic",) if n == 2 else ()):
+        for pad in ("zeros", "border", "reflection"):
+            for corners in (False, True):
+                y = F.grid_sample(x, g, mode, pad, corners)
+                grads = torch.autograd.grad(y, (x, g), seeded(*y.shape), allow_unused=True)
+                show(y, grads[0], 0.0 if grads[1] is None else grads[1].abs().sum())
+attempt(lambda: F.grid_sample(torch.ones(1, 1, 2, 2), torch.ones(2, 2, 2, 2), align_corners=False))
+attempt(lambda: F.grid_sample(torch.ones(1, 1, 2, 2), torch.ones(1, 2, 2, 3), align_corners=False))
+attempt(lambda: F.grid_sample(torch.ones(1, 2, 2), torch.ones(1, 2, 2), align_corners=False))
+attempt(lambda: F.grid_sample(torch.ones(1, 1, 2, 2), torch.ones(1, 2, 2, 2), mode="cubic"))
+""",
+    "affine_grid": """
+t = seeded(2, 2, 3).requires_grad_()
+for corners in (False, True):
+    y = F.affine_grid(t, (2, 1, 3, 4), align_corners=corners); show(y, torch.autograd.grad(y, t, seeded(*y.shape)))
+show(F.affine_grid(seeded(1, 3, 4), (1, 1, 2, 1, 2), align_corners=False))
+attempt(lambda: F.affine_grid(torch.ones(1, 3, 3), (1, 1, 2, 2), align_corners=False))
+attempt(lambda: F.affine_grid(torch.ones(1, 2, 3), (1, 1, 2), align_corners=False))
+attempt(lambda: F.affine_grid(torch.ones(1, 2, 3), (1, 1, 0, 2), align_corners=False))
+""",
+    "pdist and friends": """
+x = seeded(4, 3).requires_grad_()
+for p in (1.0, 2.0, 3.0, float("inf")):
+    y = F.pdist(x, p); show(y, torch.autograd.grad(y.sum(), x))
+attempt(lambda: F.pdist(torch.ones(2))); attempt(lambda: F.pdist(torch.ones(2, 2), -1))
+for f in (F.leaky_relu_, F.elu_, F.selu_, F.celu_, F.hardtanh_, lambda t: F.threshold_(t, 0.1, 3.0), F.rrelu_):
+    t = x.detach().clone(); show(f(t) is t, t)
+show(F.channel_shuffle(seeded(1, 4, 2), 2)); attempt(lambda: F.channel_shuffle(torch.ones(1, 4, 2), 3)); attempt(lambda: F.channel_shuffle(torch.ones(4, 2), 2))
+""",
+    "parametrize": """
+from importlib import import_module
+P = import_module(torch.__name__ + ".nn.utils.parametrize")
+class Symmetric(nn.Module):
+    def forward(self, X): return X.triu() + X.triu(1).transpose(-1, -2)
+    def right_inverse(self, A): return A.triu()
+class Twice(nn.Module):
+    def forward(self, X): return 2 * X
+m = nn.Linear(3, 3, bias=False).double(); m.weight.data = seeded(3, 3)
+P.register_parametrization(m, "weight", Symmetric()); show(m.weight, list(m.state_dict()), type(m).__name__, m)
+m.weight = torch.ones(3, 3, dtype=torch.float64); show(m.parametrizations.weight.original)
+m(seeded(2, 3)).sum().backward(); show(m.parametrizations.weight.original.grad)
+P.register_parametrization(m, "weight", Twice()); show(m.weight, P.is_parametrized(m), P.is_parametrized(m, "bias"), P.type_before_parametrizations(m).__name__)
+def assign(): m.weight = torch.ones(3, 3, dtype=torch.float64)
+attempt(assign)
+with P.cached(): show(m.weight is m.weight)
+show(m.weight is m.weight)
+other = nn.Linear(3, 3, bias=False).double(); P.transfer_parametrizations_and_params(m, other); show(other.weight)
+P.remove_parametrizations(m, "weight"); show(m.weight, list(m.state_dict()), type(m).__name__, m.weight.is_leaf)
+attempt(lambda: P.remove_parametrizations(m, "weight")); attempt(lambda: P.register_parametrization(m, "none", Twice()))
+class Wider(nn.Module):
+    def forward(self, X): return X[:1]
+attempt(lambda: P.register_parametrization(m, "weight", Wider()))
+""",
+    "weight_norm and spectral_norm": """
+U = nn.utils
+Q = U.parametrizations
+for dim in (0, 1, None):
+    m = nn.Linear(3, 2).double(); m.weight.data = seeded(2, 3)
+    Q.weight_norm(m, dim=dim); m(seeded(1, 3)).sum().backward()
+    show(list(m.state_dict()), m.weight, m.parametrizations.weight.original0, [p.grad for p in m.parameters()])
+    m = nn.Linear(3, 2).double(); m.weight.data = seeded(2, 3)
+    U.weight_norm(m, dim=dim); m(seeded(1, 3)).sum().backward(); show(list(m.state_dict()), m.weight, [p.grad for p in m.parameters()])
+    U.remove_weight_norm(m); show(list(m.state_dict()), m.weight); attempt(lambda: U.remove_weight_norm(m))
+for make, x in ((lambda: nn.Linear(4, 3), seeded(2, 4)), (lambda: nn.ConvTranspose1d(3, 2, 2), seeded(2, 3, 4))):
+    for norm in (Q.spectral_norm, U.spectral_norm):
+        m = norm(make().double(), n_power_iterations=200)
+        for p in m.parameters(): p.data = seeded(*p.shape)
+        out = m(x); out.sum().backward(); show(list(m.state_dict()), out, [p.grad for p in m.parameters()]); m.eval(); show(m(x))
+m = nn.Linear(2, 2); U.spectral_norm(m); attempt(lambda: U.spectral_norm(m)); U.remove_spectral_norm(m); attempt(lambda: U.remove_spectral_norm(m)); show(list(m.state_dict()))
+attempt(lambda: Q.spectral_norm(nn.ReLU())); attempt(lambda: Q.spectral_norm(nn.Linear(2, 2), n_power_iterations=0)); attempt(lambda: Q.spectral_norm(nn.Linear(2, 2), dim=5))
+""",
+    "sequences of different lengths": """
+R = nn.utils.rnn
+parts = [seeded(3, 2), seeded(1, 2), seeded(2, 2)]
+for first in (False, True):
+    padded = R.pad_sequence(parts, first, 7.0); show(padded); show(R.unpad_sequence(padded.clone(), torch.tensor([3, 1, 2]), first))
+show(R.pad_sequence(parts, padding_side="left"))
+""",
+    "SyncBatchNorm": """
+m = nn.Sequential(nn.BatchNorm1d(2), nn.Sequential(nn.BatchNorm2d(3)))
+s = nn.SyncBatchNorm.convert_sync_batchnorm(m); show(s, s[0].weight is m[0].weight, list(s.state_dict()))
+""",
+    "losses of ignored targets and empty batches": """
+for f in (F.cross_entropy, F.nll_loss):
+    x = torch.ones(2, 3, requires_grad=True); loss = f(x, torch.tensor([1, 1]), ignore_index=1); loss.backward(); show(loss, x.grad)
+m = nn.BatchNorm1d(2, momentum=0.3); show(m(torch.ones(0, 2, 3)), m.running_mean, m.running_var)
+show(F.prelu(torch.tensor(-2.0), torch.tensor([0.25])))
+show(F.gaussian_nll_loss(seeded(4, 3), seeded(4, 3), torch.ones(1, 3)))
+""",
 }

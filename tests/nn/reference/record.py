@@ -196,6 +196,7 @@ def program(torch: Any, source: str) -> list[Any]:
     scope |= {"seeded": lambda *shape: tensor(torch, seeded("program", shape)), "OrderedDict": OrderedDict}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")  # as the package itself does
         exec(source, scope)
     return [*found, *[f"{w.category.__name__}: {str(w.message).partition(chr(10))[0]}" for w in caught]]
 

@@ -1,12 +1,14 @@
-"""torch.nn.utils: gradients clipped, parameters as one vector."""
+"""torch.nn.utils: gradients clipped, parameters as one vector, weights that are computed from others (parametrize.py)."""
 
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from ..ops.shape import cat
-from ..tensors.tensor import Tensor
+from ...ops.shape import cat
+from ...tensors.tensor import Tensor
+from . import parametrizations, parametrize, rnn
+from .old_norms import remove_spectral_norm, remove_weight_norm, spectral_norm, weight_norm
 
 
 def _gradients(parameters: Any) -> list[Tensor]:
@@ -92,3 +94,15 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     for p in parameters:
         p.data = vec[start : start + p.numel()].view_as(p).data
         start += p.numel()
+
+
+def skip_init(module_cls: type, *args: Any, **kwargs: Any) -> Any:
+    """The module as its constructor makes it: memory is never left uninitialised here."""
+    kwargs.pop("device", None)
+    return module_cls(*args, **kwargs)
+
+
+__all__ = [
+    "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm", "parameters_to_vector", "parametrizations",
+    "parametrize", "remove_spectral_norm", "remove_weight_norm", "rnn", "skip_init", "spectral_norm", "vector_to_parameters", "weight_norm",
+]  # fmt: skip
