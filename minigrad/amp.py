@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 
 from .core import dtypes
-from .core.dispatch import Mode, state
+from .core.dispatch import Handler, Mode, state
 from .core.grad_mode import no_grad
 from .core.op import TABLE
 from .core.variable import Variable, wrap
@@ -41,7 +41,7 @@ def _precision(op):
     return found
 
 
-class autocast(Mode):
+class autocast(Handler, Mode):
     """Context manager and decorator: inside, matrix products and convolutions compute in `dtype`, losses in float32.
 
     device_type  "cpu"; "cuda" does not exist here, which is warned about, and then nothing is cast
@@ -55,7 +55,7 @@ class autocast(Mode):
     torch.float16
     """
 
-    is_autocast = True
+    in_second_run = True
 
     def __init__(self, device_type="cpu", dtype=None, enabled=True, cache_enabled=None):
         if not isinstance(device_type, str):
@@ -78,13 +78,13 @@ class autocast(Mode):
         self._enabled = enabled
 
     def __enter__(self):
-        self.before = state.handlers
-        others = tuple([h for h in state.handlers if not getattr(h, "is_autocast", False)])
-        state.handlers = (*others, self) if self._enabled else others
+        super().__enter__()
+        if not self._enabled:
+            state.handlers = state.handlers[:-1]
         return self
 
-    def __exit__(self, *exc):
-        state.handlers = self.before
+    def replaces(self, other):
+        return isinstance(other, autocast)
 
     def clone(self):
         return autocast(self.device, self.fast_dtype, self._enabled)
@@ -92,7 +92,7 @@ class autocast(Mode):
     def __call__(self, *args):
         """As a handler (op, inputs, params): run the operation in its precision. As a decorator: (function)."""
         if len(args) == 1:
-            return super().__call__(args[0])
+            return Mode.__call__(self, args[0])
         op, inputs, params = args
         kind = _precision(op)
         if kind is None:
@@ -114,11 +114,11 @@ def is_autocast_available(device_type):
 
 def is_autocast_enabled(device_type="cpu"):
     """Is a cast to lower precision on?"""
-    return any(getattr(h, "is_autocast", False) for h in state.handlers)
+    return any(isinstance(h, autocast) for h in state.handlers)
 
 
 def get_autocast_dtype(device_type="cpu"):
-    return next((h.fast_dtype for h in reversed(state.handlers) if getattr(h, "is_autocast", False)), dtypes.float32)
+    return next((h.fast_dtype for h in reversed(state.handlers) if isinstance(h, autocast)), dtypes.float32)
 
 
 class GradScaler:

@@ -23,6 +23,7 @@ from .core.dtypes import (
     long, promote_types, result_type, set_default_dtype, short, uint8,
 )  # fmt: skip
 from .amp import autocast, get_autocast_dtype, is_autocast_enabled
+from .autograd.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .func import vmap
 from .core.grad_mode import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .core.constants import number_of
-from .core.dispatch import handling, state
+from .core.dispatch import Handler, state
 from .core.errors import a_kind
 from .core.op import GENERAL, TABLE, Op
 from .core.ownership import holders
@@ -65,8 +65,8 @@ class Unfit(Exception):
     """The function cannot become one loop; the text says why."""
 
 
-class Trace:
-    """The handler that writes operations down instead of running them."""
+class Trace(Handler):
+    """Writes operations down instead of running them."""
 
     def __init__(self, inputs: list[Variable]):
         self.names = {id(t): f"x{i}" for i, t in enumerate(inputs)}
@@ -271,7 +271,7 @@ class CompiledFunction:
         blanks = [wrap(np.empty(t.array.shape, t.array.dtype).view(Sample)) for t in tensors]
         trace = Trace(blanks)
         given = iter(blanks)
-        with handling(trace):
+        with trace:
             result = self.function(*[next(given) if isinstance(a, Variable) else a for a in args])
         if not isinstance(result, Variable) or not trace.lines or id(result) not in trace.names:
             raise Unfit("it must return one tensor that it has computed.")

@@ -2,12 +2,13 @@
 import importlib
 from typing import Any
 
-from ..core.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from ..core.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled, set_multithreading_enabled
 from . import forward_ad, graph, profiler
 from .anomaly import detect_anomaly, first_nan, set_detect_anomaly
 from .backward import backward, grad
 from .function import Function
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
+from .variable import Variable
 
 
 def __getattr__(name: str) -> Any:

@@ -8,13 +8,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core import errors
-from ..core.dispatch import Mode, handling, state
+from ..core.dispatch import Handler, Mode, handling, state
 
 WARNING = "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging."
 
 
+@handling
 def _remember(op, inputs, params):
-    """Handler: note the forward lines on the node."""
+    """Note the forward lines on the node."""
     out = op(*inputs, *params)
     first = out[0] if isinstance(out, tuple) and out else out
     edge = getattr(first, "edge", None)
@@ -77,6 +78,14 @@ class detect_anomaly(Mode):
         return detect_anomaly(self.check_nan, self.check_inf)
 
 
+def is_anomaly_enabled() -> bool:
+    return bool(state.anomaly)
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    return state.anomaly != "no check"
+
+
 class Origin(NamedTuple):
     """Where the first NaN (or inf) of a forward pass arose."""
 
@@ -92,8 +101,8 @@ class Origin(NamedTuple):
         return f"{self.op} made the first {self.bad}, at {self.index} from {self.inputs}, in {self.filename}:{self.line}: {self.code}"
 
 
-class _Watch:
-    """Handler: note the first operation whose result is not finite although its operands are."""
+class _Watch(Handler):
+    """Note the first operation whose result is not finite although its operands are."""
 
     def __init__(self, check_inf):
         self.check_inf, self.origin = check_inf, None
@@ -139,8 +148,7 @@ def first_nan(function, *args, check_inf=False, **kwargs):
     >>> origin.op, origin.bad, origin.index, origin.inputs
     ('log', 'nan', (1,), (-0.5,))
     """
-    watch = _Watch(check_inf)
-    with handling(watch):
+    with _Watch(check_inf) as watch:
         function(*args, **kwargs)
     return watch.origin
 

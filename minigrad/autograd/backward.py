@@ -2,6 +2,7 @@
 
 What lives here: their arguments. What does not: the loop (engine.py).
 """
+import math
 import warnings
 from collections import deque
 
@@ -9,9 +10,10 @@ import numpy as np
 
 from ..core import errors
 from ..core.constants import zeros_like
-from ..core.dispatch import state
+from ..core.dispatch import Running, state
 from ..core.grad_mode import set_grad_enabled
-from ..core.variable import Variable, edge_of
+from ..core.node import AccumulateGrad, GradientEdge
+from ..core.variable import Size, Variable, edge_of
 from ..ops.shape import stack
 from . import engine
 from .accumulate import accumulate
@@ -20,7 +22,15 @@ _warned = False  # PyTorch says it once
 
 
 def _as_tuple(x):
-    return (x,) if isinstance(x, Variable) else tuple(x)
+    return (x,) if isinstance(x, (Variable, GradientEdge)) else tuple(x)
+
+
+def _place(x):
+    """Of a tensor or GradientEdge: its edge, the shape and the dtype there."""
+    if isinstance(x, Variable):
+        return edge_of(x), x.array.shape, x.array.dtype
+    node, number = edge = tuple(x[:2])
+    return (edge, node.shape[number], node.dtype[number]) if type(node.shape) is list else (edge, node.shape, node.dtype)
 
 
 def roots_of(tensors, grad_tensors, create_graph=False, batched=False):
@@ -29,13 +39,13 @@ def roots_of(tensors, grad_tensors, create_graph=False, batched=False):
         raise errors.new(RuntimeError, f"got {len(tensors)} tensors and {len(grad_tensors)} gradients")
     roots = []
     for i, (t, g) in enumerate(zip(tensors, grad_tensors, strict=False)):
-        edge = edge_of(t)
+        edge, shape, dtype = _place(t)
         if g is None:
-            if t.requires and t.array.size != 1:
+            if edge is not None and math.prod(shape) != 1:
                 raise RuntimeError(
                     errors.explain(
                         "grad can be implicitly created only for scalar outputs",
-                        f"You started a backward pass from a tensor of shape {tuple(t.array.shape)}.",
+                        f"You started a backward pass from a tensor of shape {shape}.",
                         "Gradients say how one number changes; here are several.",
                         "reduce it (loss.mean().backward()), or say how much each counts: y.backward(gradient=torch.ones_like(y)).",
                         "chapter 08, Non-scalar outputs",
@@ -43,23 +53,22 @@ def roots_of(tensors, grad_tensors, create_graph=False, batched=False):
                 )
         elif not isinstance(g, Variable):
             raise errors.new(TypeError, f"gradients can be either Tensors or None, but got {type(g).__name__}")
-        elif t.array.shape != g.array.shape:
+        elif shape != g.array.shape:
             raise errors.new(RuntimeError,
-                f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of {t.shape}."
+                f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of {Size(shape)}."
             )
         if edge is None:
             raise RuntimeError(
                 errors.explain(
                     f"element {i} of tensors does not require grad and does not have a grad_fn",
-                    f"You asked for gradients of a tensor of shape {tuple(t.array.shape)} that no graph leads to.",
+                    f"You asked for gradients of a tensor of shape {shape} that no graph leads to.",
                     "None of the tensors it was computed from requires gradients, or recording was off (no_grad, detach).",
                     "make the inputs with requires_grad=True before computing with them.",
                     "chapter 10, Controlling the graph",
                 )
             )
         if g is None:
-            a = t.array
-            g = _ONE[a.dtype].copy() if a.ndim == 0 and a.dtype in _ONE else np.ones(a.shape, a.dtype)
+            g = _ONE[dtype].copy() if shape == () and dtype in _ONE else np.ones(shape, dtype)
         roots.append((edge, g))
     return roots
 
@@ -68,7 +77,9 @@ _ONE = {np.dtype(kind): np.ones((), kind) for kind in ("float32", "float64")}  #
 
 
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
-    """Add to the `.grad` of the leaves the gradient of the sum of `tensors`, each weighted by its `grad_tensors`.
+    """Add to the `.grad` of the leaves the gradient of the sum of `tensors`, each weighted by its `grad_tensors` of the same shape.
+
+    tensors and inputs may be GradientEdges, too.
 
     retain_graph  keep what the nodes saved, for another pass (default: create_graph)
     create_graph  record the pass itself, for higher derivatives
@@ -105,11 +116,11 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
             stacklevel=3,
         )
     if inputs is None:
-        _run(engine.steps(roots, keep_graph=keep, create_graph=create_graph))
+        _run(roots, keep_graph=keep, create_graph=create_graph)
         return
     found = _capture(roots, inputs, keep, create_graph, leaves=False)
     for x, g in zip(inputs, found, strict=True):
-        if g is not None:
+        if g is not None and isinstance(x, Variable):
             with set_grad_enabled(create_graph):
                 accumulate(x, g)
 
@@ -167,25 +178,32 @@ def grad(
                 )
             )
         if materialize_grads:
+            if any([g is None and isinstance(x, GradientEdge) for x, g in zip(inputs, found, strict=True)]):
+                raise errors.new(RuntimeError, "materialize_grads cannot be used when the given input is a GradientEdge")
             found = [zeros_like(x, requires_grad=create_graph) if g is None else g for x, g in zip(inputs, found, strict=True)]
     return tuple(found)
 
 
-def _run(steps):
+def _run(roots, **options):
     """Run a backward pass to its end."""
-    if state.profiler is None:
-        deque(steps, maxlen=0)
-    else:
-        state.profiler.backward(steps)
+    nodes, steps = engine.begin(roots, **options)
+    outer, state.running = state.running, Running(nodes)
+    try:
+        if state.profiler is None:
+            deque(steps, maxlen=0)
+        else:
+            state.profiler.backward(steps)
+    finally:
+        state.running = outer
 
 
 def _capture(roots, inputs, keep, create_graph, leaves=True):
     """The gradients that arrive at `inputs` (None where none does). With leaves=False those of leaves go to their `.grad` as always."""
     edges = []
     for x in inputs:
-        if not isinstance(x, Variable):
+        if not isinstance(x, (Variable, GradientEdge)):
             raise errors.new(TypeError, f"grad() inputs must be Tensors, not {type(x).__name__}")
-        edge = edge_of(x)
+        edge = _place(x)[0]
         if edge is None:
             raise RuntimeError(
                 errors.explain(
@@ -194,11 +212,11 @@ def _capture(roots, inputs, keep, create_graph, leaves=True):
                 )
             )
         edges.append(edge)
-    capture = dict.fromkeys([edge for x, edge in zip(inputs, edges, strict=True) if leaves or not x.is_leaf])
+    capture = dict.fromkeys([edge for x, edge in zip(inputs, edges, strict=True) if leaves or type(edge[0]) is not AccumulateGrad])
     wanted = {edge[0] for edge in edges}
     before, state.inputs_given = state.inputs_given, True
     try:
-        _run(engine.steps(roots, keep_graph=keep, create_graph=create_graph, wanted=wanted, capture=capture))
+        _run(roots, keep_graph=keep, create_graph=create_graph, wanted=wanted, capture=capture)
     finally:
         state.inputs_given = before
     return [capture.get(edge) for edge in edges]

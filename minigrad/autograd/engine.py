@@ -27,14 +27,20 @@ from .hooks import post_hooks, pre_hooks, tensor_hooks
 
 
 def steps(roots, *, keep_graph=False, create_graph=False, wanted=None, capture=None):
-    """A backward pass as a generator. roots: pairs of an edge and the gradient that arrives there, a Tensor or an ndarray of its own.
+    """A backward pass as a generator, as `begin` says."""
+    return begin(roots, keep_graph=keep_graph, create_graph=create_graph, wanted=wanted, capture=capture)[1]
 
+
+def begin(roots, *, keep_graph=False, create_graph=False, wanted=None, capture=None):
+    """The nodes of a backward pass in their order, and the pass as a generator.
+
+    roots         pairs of an edge and the gradient that arrives there, a Tensor or an ndarray of its own
     keep_graph    do not give back what the nodes saved
     create_graph  run the rules on Tensors, so that the pass itself is recorded
     wanted        a set of nodes: run only what leads to them
     capture       {edge: None}: put the gradients that arrive there in, and do not add them to leaves
     """
-    graph = create_graph or (state.handlers and any([getattr(h, "needs_tensors", False) for h in state.handlers]))
+    graph = create_graph or (state.handlers and any([h.needs_tensors for h in state.handlers]))
     nodes = topological_order([edge[0] for edge, _ in roots])
     needed = None if wanted is None else _leading_to(wanted, nodes)
     if needed is not None:
@@ -44,7 +50,7 @@ def steps(roots, *, keep_graph=False, create_graph=False, wanted=None, capture=N
     for (node, number), g in roots:
         _arrive(arrived, node, number, (wrap(g) if type(g) is np.ndarray else g) if graph else getattr(g, "array", g), node, graph)
     loop = _loop(nodes, arrived, graph, keep_graph, watched, needed, capture)
-    return _with_recording(loop, create_graph) if graph else loop
+    return nodes, _with_recording(loop, create_graph) if graph else loop
 
 
 def _loop(nodes, arrived, graph, keep_graph, watched, needed, capture):

@@ -13,7 +13,7 @@ import itertools
 import numpy as np
 
 from ..core.constants import zeros_like
-from ..core.dispatch import state
+from ..core.dispatch import Handler, state
 from ..core.grad_mode import enable_grad
 from ..core.op import DISCRETE, ELEMENTWISE, LINEAR, MULTILINEAR
 from ..core.variable import Variable, alias, set_tangent, wrap
@@ -110,7 +110,7 @@ def _padded(tangents, outs):
     return tangents + [None] * (len(outs) - len(tangents))
 
 
-class Level:
+class Level(Handler):
     """A handler that pushes tangents. Levels may nest: the inner one's tangents are computed with operations that the outer one hears."""
 
     needs_tensors = True  # a backward pass inside must run on Tensors, so that tangents flow through it

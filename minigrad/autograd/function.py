@@ -88,8 +88,8 @@ class BackwardCFunction(FunctionCtx, Node):
             if t is None:
                 self.saved.append(None)
             elif hooks is not None:
-                with no_grad(), handling_none():
-                    packed = hooks.pack_hook(t)
+                with handling_none():
+                    packed = hooks.packed(t)
                 self.saved.append((hooks, packed, edge_of(t) if number is None else number))
             elif number is not None:
                 shell = alias(t)
@@ -113,7 +113,7 @@ class BackwardCFunction(FunctionCtx, Node):
     def _opened(self, entry, position):
         if isinstance(entry[0], saved_tensors_hooks):
             hooks, packed, place = entry
-            out = hooks.unpack_one(packed, place if isinstance(place, tuple) else None)
+            out = hooks.unpacked(packed, place if isinstance(place, tuple) else None)
             return self._attached(out, place) if isinstance(place, int) else out
         t, version, number = entry
         if t.version[0] != version:

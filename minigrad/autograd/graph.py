@@ -1,21 +1,21 @@
 """torch.autograd.graph: looking at the graph, and what its nodes keep.
 
-What lives here: `saved_tensors_hooks`, `save_on_cpu`, `Node`, `get_gradient_edge`, `saved_rows` and `saved_bytes`. What
-does not: nodes themselves (node.py).
+What lives here: hooks on what nodes save, hooks on several gradients, `get_gradient_edge`, `saved_rows` and `saved_bytes`. What
+does not: nodes themselves (node.py), and running hooks in the backward pass (hooks.py).
 """
-from collections import namedtuple
+import functools
+import threading
+import weakref
 from typing import NamedTuple
 
 import numpy as np
 
 from ..core.constants import number_of
-from ..core.dispatch import state
+from ..core.dispatch import Handler, state
 from ..core.grad_mode import no_grad
-from ..core.node import FREED, PACKED, AccumulateGrad, Node  # noqa: F401
+from ..core.node import FREED, PACKED, AccumulateGrad, GradientEdge, Node, RemovableHandle
 from ..core.variable import INFERENCE, Variable, edge_of, wrap
 from . import engine
-
-GradientEdge = namedtuple("GradientEdge", ("node", "output_nr"))
 
 
 def get_gradient_edge(tensor):
@@ -33,76 +33,58 @@ def increment_version(tensor):
             t.version[0] += 1
 
 
-class saved_tensors_hooks:
+class _Packed(NamedTuple):
+    """What hooks made of one saved value."""
+
+    hooks: "saved_tensors_hooks"
+    values: list  # one, or one for each tensor of a sequence
+    edges: list  # where the tensors were in the graph
+    several: bool
+
+
+class saved_tensors_hooks(Handler):
     """Context manager: what nodes save inside goes through `pack_hook`, and comes back through `unpack_hook` when the backward pass asks.
 
-    pack_hook(tensor) returns anything; unpack_hook(that) must return a tensor of the same shape and dtype.
+    pack_hook(tensor) returns anything and must not write to the tensor; unpack_hook(that) must return a tensor of the same shape and
+    dtype. Of several around each other the innermost is called. Raises RuntimeError inside disable_saved_tensors_hooks.
     """
 
     def __init__(self, pack_hook, unpack_hook):
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
-    def __enter__(self):
-        self.before = state.handlers
-        state.handlers = (*self.before, self)
+    def replaces(self, other):
+        return isinstance(other, saved_tensors_hooks)
 
-    def __exit__(self, *exc):
-        state.handlers = self.before
+    def __enter__(self):
+        if state.no_saved_hooks is not None:
+            raise RuntimeError(state.no_saved_hooks)
+        return super().__enter__()
 
     def __call__(self, op, inputs, params):
-        """Handler: pack what the operation's node has just saved."""
+        """Pack what the operation's node has just saved."""
         out = op(*inputs, *params)
         first = out[0] if isinstance(out, tuple) and out else out
         edge = first.edge if isinstance(first, Variable) else None
         if edge is not None and edge[0].op is op and edge[0].saves and not edge[0].status:
-            self.pack(edge[0])
+            for name in edge[0].saves:
+                _pack(edge[0], name, self)
         return out
 
-    def pack(self, node):
-        packed, edges = {}, {}
-        for name in node.saves:
-            value = getattr(node, name)
-            if value is None or number_of(value) is not None:  # a number is no tensor that hooks could move
-                continue
-            if isinstance(value, (list, tuple)):
-                edges[name] = [edge_of(v) for v in value]
-            else:
-                edges[name] = edge_of(value) if name in node.op.inputs else None
-            with no_grad():
-                if isinstance(value, Variable):
-                    packed[name] = self.pack_hook(value)
-                elif isinstance(value, (list, tuple)):
-                    packed[name] = [self.pack_hook(v) for v in value]
-                else:
-                    packed[name] = self.pack_hook(wrap(value))
-            setattr(node, name, None)
-        node.metadata["packed"] = packed
-        node.metadata["unpack"] = lambda node: self.unpack(node, packed, edges)
-        node.status = PACKED
+    def packed(self, tensor):
+        """What pack_hook makes of a tensor. Raises RuntimeError if it wrote to it."""
+        version = tensor.version[0]
+        with no_grad():
+            value = self.pack_hook(tensor)
+        if tensor.version[0] != version:
+            raise RuntimeError(
+                "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be modified by "
+                "in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to perform in-place "
+                "operations on the input to a pack hook."
+            )
+        return value
 
-    def unpack(self, node, packed, edges):
-        """A twin of the node with the saved tensors unpacked, for one use."""
-        twin = object.__new__(type(node))
-        for slot in (*Node.__slots__[1:], *type(node).__slots__):
-            if hasattr(node, slot):
-                setattr(twin, slot, getattr(node, slot))
-        twin.status = 0
-        twin.info = {**(node.info or {}), "original": node}
-        for name, value in packed.items():
-            if isinstance(value, list):
-                setattr(twin, name, [self.unpack_one(v, edge) for v, edge in zip(value, edges[name], strict=True)])
-                setattr(twin, name + "_version", [0] * len(value))
-            elif name in node.op.inputs:
-                setattr(twin, name, self.unpack_one(value, edges[name]))
-                setattr(twin, name + "_version", 0)
-            else:
-                setattr(twin, name, self.unpack_one(value, None).array)
-                setattr(twin, name + "_version", getattr(node, name + "_counter")[0])
-        return twin
-
-
-    def unpack_one(self, value, edge):
-        """The unpacked numbers at the saved tensor's old place in the graph."""
+    def unpacked(self, value, edge):
+        """The numbers that unpack_hook finds again, as a tensor at the saved one's old place in the graph."""
         tensor = self.unpack_hook(value)
         if not isinstance(tensor, Variable):
             raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of type " + type(tensor).__name__)
@@ -111,11 +93,178 @@ class saved_tensors_hooks:
         return out
 
 
+def _pack(node, name, hooks):
+    """Put what hooks make of a saved value in its place."""
+    value = getattr(node, name)
+    if value is None or number_of(value) is not None:  # a number is no tensor that hooks could move
+        return
+    several = isinstance(value, (list, tuple))
+    values = [v if isinstance(v, Variable) else wrap(v) for v in (value if several else [value])]
+    edges = [edge_of(v) for v in values] if name in node.op.inputs else [None]
+    node.metadata.setdefault("packed", {})[name] = _Packed(hooks, [hooks.packed(v) for v in values], edges, several)
+    node.metadata["unpack"] = _unpack
+    setattr(node, name, None)
+    node.status = PACKED
+
+
+def _unpack(node):
+    """A twin of the node with the saved tensors unpacked, for one use."""
+    twin = object.__new__(type(node))
+    for slot in (*Node.__slots__[1:], *type(node).__slots__):
+        if hasattr(node, slot):
+            setattr(twin, slot, getattr(node, slot))
+    twin.status = 0
+    twin.info = {**node.info, "original": node}
+    for name, (hooks, values, edges, several) in node.info["packed"].items():
+        tensors = [hooks.unpacked(v, edge) for v, edge in zip(values, edges, strict=True)]
+        if name in node.op.inputs:
+            setattr(twin, name, tensors if several else tensors[0])
+            setattr(twin, name + "_version", [0] * len(tensors) if several else 0)
+        else:
+            setattr(twin, name, tensors[0].array)
+            setattr(twin, name + "_version", getattr(node, name + "_counter")[0])
+    return twin
+
+
 class save_on_cpu(saved_tensors_hooks):
     """Saved tensors are copied (there is only one device): what a node saved survives in-place writes."""
 
     def __init__(self, pin_memory=False, device_type="cuda"):
         super().__init__(lambda t: t.clone(), lambda t: t)
+
+
+class disable_saved_tensors_hooks:
+    """Context manager: inside, saved_tensors_hooks raises RuntimeError with `error_message`; so does entering it inside of them."""
+
+    def __init__(self, error_message):
+        self.message = error_message
+
+    def __enter__(self):
+        if any([isinstance(h, saved_tensors_hooks) for h in state.handlers]):
+            raise RuntimeError(self.message)
+        self.before, state.no_saved_hooks = state.no_saved_hooks, self.message
+
+    def __exit__(self, *exc):
+        state.no_saved_hooks = self.before
+
+
+class _Kept:
+    """What nodes saved inside allow_mutation_on_saved_tensors, as it was."""
+
+    def __init__(self):
+        self.tensors = weakref.WeakKeyDictionary()  # handle that a node holds: the copy
+
+    def clear(self):
+        """Forget it: the graphs recorded so far cannot be gone through any more."""
+        self.tensors.clear()
+
+
+class _Handle:
+    __slots__ = ("__weakref__",)
+
+
+class allow_mutation_on_saved_tensors:
+    """Context manager: inside, what a node saved may be written to, and gradients are those of the numbers as they were.
+
+    They are copied when they are saved (PyTorch copies when they are written to). The backward pass must run inside. Raises RuntimeError
+    inside another one; `as kept` gives an object with clear().
+    """
+
+    active = False
+
+    def __enter__(self):
+        if any([getattr(h, "keeps", None) for h in state.handlers]):
+            raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+        kept = _Kept()
+
+        def pack(tensor):
+            kept.tensors[handle := _Handle()] = tensor.clone()
+            return handle
+
+        def unpack(handle):
+            if handle not in kept.tensors:
+                raise AssertionError(
+                    "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was originally recorded."
+                )
+            return kept.tensors[handle]
+
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.keeps = kept
+        self.hooks.__enter__()
+        return kept
+
+    def __exit__(self, *exc):
+        self.hooks.keeps.clear()
+        self.hooks.__exit__(*exc)
+
+
+class SavedTensor:
+    """One value that a node saved (`grad_fn._raw_saved_*`), to hang hooks on."""
+
+    def __init__(self, node, name):
+        self.node, self.name = node, name
+
+    def register_hooks(self, pack_hook, unpack_hook):
+        """As saved_tensors_hooks, for this value. Raises RuntimeError if it is None, was given back, or has hooks."""
+        node, name = self.node, self.name
+        if node.status == FREED:
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are freed when "
+                "you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second "
+                "time or if you need to access saved variables after calling backward."
+            )
+        if name in (node.info or {}).get("packed", ()):
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is allowed at a "
+                "time."
+            )
+        if getattr(node, name) is None:
+            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
+        _pack(node, name, saved_tensors_hooks(pack_hook, unpack_hook))
+
+
+Node.raw_saved = SavedTensor
+
+
+def register_multi_grad_hook(tensors, fn, *, mode="all"):
+    """Call `fn` when the gradients of several tensors are there. Returns a handle with remove().
+
+    mode "all"  fn(list of gradients), once in each backward pass, after the last of those that the pass reaches; None for the others
+    mode "any"  fn(gradient) for the first one in each pass
+    """
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    tensors = tuple(tensors)
+    if mode == "all" and any([edge_of(t) is None for t in tensors]):
+        raise AssertionError("Expected gradient function to be set")
+    buffers = weakref.WeakKeyDictionary()  # backward pass: [how many are to come, gradients so far]
+    lock = threading.Lock()
+
+    def hook(i, g):
+        running = state.running
+        with lock:
+            if running not in buffers:
+                coming = running.nodes if mode == "all" else ()
+                buffers[running] = [sum([edge_of(t)[0] in coming for t in tensors]) if mode == "all" else 1, [None] * len(tensors)]
+            waiting = buffers[running]
+            waiting[0] -= 1
+            waiting[1][i] = g
+            left = waiting[0]
+        if left == 0:
+            fn(waiting[1] if mode == "all" else g)
+
+    return _Handles([t.register_hook(functools.partial(hook, i)) for i, t in enumerate(tensors) if t.requires_grad])
+
+
+class _Handles(RemovableHandle):
+    """One handle for several."""
+
+    def __init__(self, handles):
+        self.handles = tuple(handles)
+
+    def remove(self):
+        for handle in self.handles:
+            handle.remove()
 
 
 # What memory a graph holds -------------------------------------------------------------------------------------------------
@@ -180,7 +329,8 @@ def _held(node):
         yield from _flat(node.saved_rows())
         return
     packed = (node.info or {}).get("packed", {}) if node.status == PACKED else {}
-    yield from _flat(packed.items())
+    for name, (_, values, _, several) in packed.items():
+        yield from _flat([(name, values if several else values[0])])
     if node.status == FREED:
         return
     for slot in type(node).__dict__.get("__slots__", ()):

@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 
-from ..core.dispatch import Mode, state
+from ..core.dispatch import Handler, Mode, state
 from ..core.variable import Variable
 
 
@@ -164,8 +164,8 @@ class EventList(list):
             )
 
 
-class _Recorder:
-    """The handler that times operations, and what the backward pass and custom Functions call."""
+class _Recorder(Handler):
+    """Times operations, and what the backward pass and custom Functions call."""
 
     def __init__(self, shapes, memory):
         self.shapes, self.memory = shapes, memory
@@ -250,13 +250,13 @@ class profile:
             if state.profiler is not None:
                 raise RuntimeError("Can't disable Kineto profiler when it's not running")
             self.recorder = _Recorder(self.record_shapes, self.profile_memory)
-            self.before = state.handlers
-            state.handlers, state.profiler = (*state.handlers, self.recorder), self.recorder
+            state.profiler = self.recorder.__enter__()
         return self
 
     def __exit__(self, *exc):
         if self.enabled:
-            state.handlers, state.profiler = self.before, None
+            self.recorder.__exit__(*exc)
+            state.profiler = None
             self.function_events = EventList(self.recorder.events, shapes=self.record_shapes, memory=self.profile_memory)
 
     def _events(self):

@@ -1,16 +1,27 @@
 """The state of this thread: is a graph recorded, is this inference, and the stack of handlers that operations are dispatched to.
 
-What lives here: `state`, `handling` and the base of the switches. What does not: no_grad and its kin (grad_mode.py), what recording
+What lives here: `state`, `Handler` and the base of the switches. What does not: no_grad and its kin (grad_mode.py), what recording
 means (op.py).
 
 `state.handlers` is a stack of listeners. While it is empty an operation takes its fast path. Otherwise the newest handler is called as
 `handler(op, inputs, params)` *instead of* the operation, with itself and everything above it taken off the stack; it runs the
-operation by calling `op(*inputs, *params)`. Forward mode, autocast, the profiler, anomaly mode and inference mode are handlers.
+operation by calling `op(*inputs, *params)`. Forward mode, vmap, autocast, the profiler, anomaly mode, inference mode, hooks on
+saved tensors, compilation and the views' listeners are handlers: subclasses of `Handler`.
 """
 import functools
 import inspect
 import threading
 import warnings
+
+
+class Running:
+    """A backward pass while it runs: something to tell it from others by, and the nodes that it runs."""
+
+    def __init__(self, nodes=()):
+        self.nodes = nodes
+
+
+NOT_RUNNING = Running()
 
 
 class State(threading.local):
@@ -23,6 +34,8 @@ class State(threading.local):
         self.inputs_given = False  # is this a backward pass to given inputs (autograd.grad)?
         self.profiler = None  # who times nodes and custom Functions (profiler.py)
         self.handlers: tuple = ()
+        self.no_saved_hooks = None  # why saved_tensors_hooks is forbidden (autograd/graph.py)
+        self.running = NOT_RUNNING  # the backward pass that runs now (engine.py)
         self.transforms = 0  # how many torch.func transforms are running
         self.vmap = None  # the innermost of them that is a vmap (batching.py)
 
@@ -83,19 +96,37 @@ class Mode:
         return wrapped
 
 
-class handling:
-    """Context manager: `handler` hears every operation of this thread (see the top of this file)."""
+class Handler:
+    """Base of everything that listens to operations: a context manager, inside of which each operation of this thread is handed to it."""
 
-    def __init__(self, handler):
-        self.handler = handler
+    needs_tensors = False  # a backward pass inside must run on Tensors, because its operations are listened to as well
+    in_second_run = False  # a checkpoint's second run happens under it, too
 
     def __enter__(self):
         self.before = state.handlers
-        state.handlers = (*state.handlers, self.handler)
-        return self.handler
+        state.handlers = (*[h for h in state.handlers if not self.replaces(h)], self)
+        return self
 
     def __exit__(self, *exc):
         state.handlers = self.before
+
+    def __call__(self, op, inputs, params):
+        """Run op(*inputs, *params), or something in its place, and return what it gives."""
+        raise NotImplementedError
+
+    def replaces(self, other) -> bool:
+        """Does `other`, which listens outside of this, hear nothing inside?"""
+        return False
+
+
+class handling(Handler):
+    """Context manager: the function (op, inputs, params) hears every operation of this thread."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, op, inputs, params):
+        return self.function(op, inputs, params)
 
 
 class handling_none:

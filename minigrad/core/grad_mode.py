@@ -2,7 +2,7 @@
 
 What lives here: the switches that people use, as in torch/autograd/grad_mode.py. What does not: the state that they set (dispatch.py).
 """
-from .dispatch import Mode, state
+from .dispatch import Mode, handling, state
 from .variable import INFERENCE, Variable
 
 
@@ -64,8 +64,9 @@ class set_grad_enabled(Mode):
         return f"set_grad_enabled(mode={self.mode})"
 
 
+@handling
 def _mark(op, inputs, params):
-    """Handler: what an operation makes in inference mode, unless it is a view of a normal tensor, is an inference tensor."""
+    """What an operation makes in inference mode, unless it is a view of a normal tensor, is an inference tensor."""
     out = op(*inputs, *params)
     for t in out if isinstance(out, tuple) else (out,):
         if isinstance(t, Variable) and t.origin is None and state.inference:
@@ -93,6 +94,22 @@ class inference_mode(Mode):
 
     def clone(self):
         return inference_mode(self.mode)
+
+
+class set_multithreading_enabled(Mode):
+    """PyTorch's switch for a backward pass in several threads. minigrad's runs in one: nothing changes."""
+
+    def __init__(self, mode: bool):
+        self.mode = mode
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, *exc):
+        pass
+
+    def clone(self):
+        return set_multithreading_enabled(self.mode)
 
 
 def is_grad_enabled() -> bool:

@@ -4,7 +4,7 @@ What lives here: Node (one recorded operation), AccumulateGrad (the end of the g
 not: how a row becomes a node class (op.py) and the loop that runs nodes (engine.py).
 """
 import itertools
-from typing import Any
+from typing import Any, NamedTuple
 
 next_number = itertools.count().__next__  # creation order; the backward loop goes from high to low
 LIVE, FREED, PACKED = 0, 1, 2  # of a node's saved values: as recorded; given back; packed by saved_tensors_hooks
@@ -26,6 +26,7 @@ class Node:
     edges: tuple  # (node, output number) for each input, or None
     hooks: Any  # a Hooks, or None
     info: dict | None  # what `metadata` gives
+    raw_saved: Any = None  # the class of what `_raw_saved_x` gives (autograd/graph.py)
     runs_without_gradient = False  # True: run with zeros although nothing arrived (custom Functions)
 
     def run(self, g, edges):
@@ -70,6 +71,13 @@ class Node:
     def _sequence_nr(self) -> int:
         return self.number
 
+    requires_grad = True
+
+    @property
+    def _input_metadata(self) -> tuple:
+        several = type(self.shape) is list
+        return tuple(map(InputMetadata, self.dtype if several else [self.dtype], self.shape if several else [self.shape]))
+
     def register_hook(self, hook):
         """`hook(grad_inputs, grad_outputs)` runs after the node; what it returns replaces grad_inputs."""
         return hooks_of(self).add("post", hook)
@@ -80,6 +88,21 @@ class Node:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {id(self):#x}>"
+
+
+class GradientEdge(NamedTuple):
+    """A place in the graph: where the gradient of one output of a node arrives. `grad` and `backward` take it for the tensor."""
+
+    node: Node
+    output_nr: int
+    ownership_token: Any = None
+
+
+class InputMetadata(NamedTuple):
+    """What a node knows of one of its outputs (PyTorch's name: the inputs of the backward pass)."""
+
+    dtype: Any
+    shape: tuple
 
 
 class Hooks:

@@ -218,6 +218,8 @@ def _write_out(op):
     shown = {s: s for s in slots if not s.endswith(("_version", "_counter"))}
     shown.update({theirs: ours for theirs, ours in op.saved_as.items() if ours in shown})
     saved = {f"_saved_{theirs}": property(lambda node, ours=ours: op.saved(node, ours)) for theirs, ours in shown.items()}
+    tensors = {theirs: ours for theirs, ours in shown.items() if ours in kept_inputs or ours in kept_outputs}
+    saved.update({f"_raw_saved_{theirs}": property(lambda node, ours=ours: node.raw_saved(node, ours)) for theirs, ours in tensors.items()})
     members = {"__slots__": tuple(slots), "op": op, "saves": (*kept_inputs, *kept_outputs), **saved}
     members.update({"frees": (*members["saves"], *op.kept), "__module__": "torch.autograd"})
     op.node_class = type(op.node_name, (Node,), members)

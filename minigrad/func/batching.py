@@ -21,7 +21,7 @@ from numpy import ndarray
 
 from ..core import dtypes
 from ..core.constants import constant
-from ..core.dispatch import state
+from ..core.dispatch import Handler, state
 from ..core.op import DISCRETE, ELEMENTWISE, TABLE
 from ..core.variable import Variable, wrap
 from ..ops import convolution, elementwise, index, linalg, lookup, losses, normalization, pooling, reduce, resample, scan, shape  # noqa: F401
@@ -169,7 +169,7 @@ def _make(level, value, like=None):
     return out
 
 
-class BatchLevel:
+class BatchLevel(Handler):
     """The handler of one vmap."""
 
     needs_tensors = True  # a backward pass inside must run on Tensors

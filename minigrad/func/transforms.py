@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import autograd
 from ..autograd.forward_mode import Level
-from ..core.dispatch import handling, state
+from ..core.dispatch import state
 from ..core.node import AccumulateGrad
 from ..core.variable import alias, edge_of, leaf_edge, wrap
 from ..ops import shape
@@ -304,7 +304,7 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
             )
     level = Level()
     transforms = state.transforms
-    with handling(level):
+    with level:
         state.transforms += 1
         try:
             duals = [shape.alias(x) for x in flat]

@@ -9,13 +9,16 @@ use_reentrant=True   one node stands for the whole part; its backward runs the f
 """
 
 import contextlib
+import contextvars
 import warnings
+import weakref
+from typing import Any
 
 from .. import autograd
 from ..autograd.function import Function
 from ..autograd.graph import saved_tensors_hooks
 from ..core import errors
-from ..core.dispatch import state
+from ..core.dispatch import NOT_RUNNING, state
 from ..core.grad_mode import enable_grad, set_grad_enabled
 from ..core.variable import Variable, wrap
 from ..random import fork_rng, get_rng_state, set_rng_state
@@ -26,6 +29,19 @@ _EXPLICIT = (
     "behavior, you can "
     "pass use_reentrant=True. Refer to docs for more details on the differences between the two variants."
 )
+
+
+_early_stop = contextvars.ContextVar("early_stop", default=None)
+
+
+@contextlib.contextmanager
+def set_checkpoint_early_stop(enable: bool):
+    """Context manager: for the checkpoints made inside, `enable` stands for their early_stop."""
+    before = _early_stop.set(enable)
+    try:
+        yield
+    finally:
+        _early_stop.reset(before)
 
 
 class CheckpointError(RuntimeError):
@@ -60,21 +76,26 @@ class _Region:
         self.function, self.args, self.kwargs = function, args, kwargs
         self.check, self.early_stop, self.context = check, early_stop, context
         self.random_state = get_rng_state() if preserve else None
-        self.grad, self.casts = state.grad, [h for h in state.handlers if getattr(h, "is_autocast", False)]
+        self.grad, self.casts = state.grad, [h for h in state.handlers if h.in_second_run]
         self.saved = []  # metadata of what was saved, in order
-        self.again = None  # {position: tensor}, while the backward pass needs them
-        self.left = 0
+        self.again = None  # {position: tensor}, what the backward pass has not read yet
+        self.running: Any = lambda: None  # weak, for it holds the nodes that hold this: that backward pass
 
     def pack(self, x):
         self.saved.append(_metadata(x))
         return _Note(self, len(self.saved) - 1)
 
     def unpack(self, note):
-        if self.again is None:
+        if state.running is not self.running() or state.running is NOT_RUNNING:  # each pass computes once; outside of one, each look does
             self.recompute()
-        found = self.again[note.position]
-        self.left -= 1
-        if self.left <= 0:  # all were read: a second backward pass (retain_graph) computes them once more
+            self.running = weakref.ref(state.running)
+        if note.position not in self.again:
+            raise CheckpointError(
+                "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked once. If you are calling "
+                "ctx.saved_tensors in backward, make sure to do so only once. Otherwise please open an issue with details on your use case."
+            )
+        found = self.again.pop(note.position)
+        if state.running is NOT_RUNNING:
             self.again = None
         return found
 
@@ -92,7 +113,7 @@ class _Region:
 
         handlers, state.handlers = (
             state.handlers,
-            tuple([h for h in state.handlers if getattr(h, "needs_tensors", False)]) + tuple(self.casts),
+            tuple([h for h in state.handlers if h.needs_tensors]) + tuple(self.casts),
         )
         try:
             with fork_rng(enabled=self.random_state is not None), set_grad_enabled(self.grad), self.context:
@@ -106,7 +127,7 @@ class _Region:
             if len(again) != len(self.saved):
                 raise self._other_number(len(again))
             self._compare(again)
-        self.again, self.left = dict(enumerate(again)), len(again)
+        self.again = dict(enumerate(again))
 
     def _other_number(self, n):
         return CheckpointError(
@@ -150,7 +171,7 @@ class CheckpointFunction(Function):
     def forward(ctx, function, preserve, *args):
         ctx.function = function
         ctx.random_state = get_rng_state() if preserve else None
-        ctx.casts = [h for h in state.handlers if getattr(h, "is_autocast", False)]
+        ctx.casts = [h for h in state.handlers if h.in_second_run]
         ctx.places = [isinstance(a, Variable) for a in args]
         ctx.others = [None if isinstance(a, Variable) else a for a in args]
         ctx.save_for_backward(*[a for a in args if isinstance(a, Variable)])
@@ -219,6 +240,7 @@ def checkpoint(
     if not state.grad:
         with first:
             return function(*args, **kwargs)
+    early_stop = early_stop if _early_stop.get() is None else _early_stop.get()
     region = _Region(function, args, kwargs, preserve_rng_state, determinism_check == "default", early_stop, second)
     with saved_tensors_hooks(region.pack, region_unpack), first:
         return function(*args, **kwargs)

@@ -16,7 +16,7 @@ import numpy as np
 
 import minigrad
 from minigrad import ops
-from minigrad.core.dispatch import state
+from minigrad.core.dispatch import handling, state
 from minigrad.core.op import DISCRETE, TABLE
 from minigrad.core.variable import Variable
 
@@ -105,14 +105,15 @@ def samples() -> dict[str, list[Sample]]:
         with minigrad.enable_grad() if state.grad else minigrad.no_grad():
             return op(*inputs, *params)
 
-    listen.needs_tensors = True  # type: ignore[attr-defined]
+    listener = handling(listen)
+    listener.needs_tensors = True
     for key, case in all_cases().items():
         if case.family == "errors":
             continue
         plain = not any(f" {word}" in key for word in SKIPPED)
         origin = key
         run = Run(minigrad, case)
-        before, state.handlers = state.handlers, (listen,)
+        before, state.handlers = state.handlers, (listener,)
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")

@@ -19,7 +19,7 @@ import ipywidgets
 
 import minigrad as torch
 from minigrad import nn
-from minigrad.core.dispatch import state
+from minigrad.core.dispatch import Handler
 from minigrad.utils.checkpoint import checkpoint
 from widgets.film import SLOT, Film
 
@@ -84,18 +84,11 @@ class _Made:
     again: bool
 
 
-class _Watch:
-    """A handler of operations: notes the storage of each result, once, for the layer that made it."""
+class _Watch(Handler):
+    """Notes the storage of each result, once, for the layer that made it."""
 
     def __init__(self, found: dict[int, _Made], layer: int, again: bool):
         self.found, self.layer, self.again = found, layer, again
-
-    def __enter__(self) -> None:
-        self.before = state.handlers
-        state.handlers = (*self.before, self)
-
-    def __exit__(self, *exc) -> None:
-        state.handlers = self.before
 
     def __call__(self, op: Any, inputs: Sequence, params: Sequence) -> Any:
         out = op(*inputs, *params)

@@ -63,6 +63,54 @@ CASES = [
     Case("grad_variables and grad_tensors", "g = [torch.ones(2, dtype=torch.float64)]; torch.autograd.backward([x * 2], g, grad_variables=g)", **X),
     Case("only_inputs", "torch.autograd.grad((x * 2).sum(), x, only_inputs=False)", **X),
     Case("grad of itself", "x.grad = x", **X),
+    # places in the graph
+    Case("edge as input", "z = x * 2; e = torch.autograd.graph.get_gradient_edge(z); torch.autograd.grad((z * 3).sum(), [e])", **X),
+    Case("edge of a leaf as input", "e = torch.autograd.graph.get_gradient_edge(x); (x * 2).sum().backward(inputs=[e]); x.grad", **X),
+    Case("edge as root", "e = torch.autograd.graph.get_gradient_edge((x * 2).sum()); torch.autograd.backward([e]); x.grad", **X),
+    Case("edge as root with a gradient", "e = torch.autograd.graph.get_gradient_edge(x * 2); torch.autograd.backward(e, torch.ones(2, dtype=torch.float64)); x.grad", **X),
+    Case("edge as root without", "torch.autograd.backward(torch.autograd.graph.get_gradient_edge(x * 2))", **X),
+    Case("edge as root, wrong shape", "e = torch.autograd.graph.get_gradient_edge(x * 2); torch.autograd.grad(e, x, torch.ones(3, dtype=torch.float64))", **X),
+    Case("edge that was not used", "y = torch.ones(2, requires_grad=True); e = torch.autograd.graph.get_gradient_edge(y); torch.autograd.grad((x * 2).sum(), [e], allow_unused=True)", **X),
+    Case("edge and materialize_grads", "e = torch.autograd.graph.get_gradient_edge(x); torch.autograd.grad((x * 2).sum(), [e], materialize_grads=True)", **X),
+    Case("unused edge and materialize_grads", "y = torch.ones(2, requires_grad=True); e = torch.autograd.graph.get_gradient_edge(y); torch.autograd.grad((x * 2).sum(), [e], materialize_grads=True)", **X),
+    Case("edge, its fields", "e = torch.autograd.graph.get_gradient_edge(x * 2); [e._fields, e.output_nr, e.node.name()]", **X),
+    # hooks on what is saved
+    Case("the innermost hooks on saved tensors", """seen = []
+H = lambda s: torch.autograd.graph.saved_tensors_hooks(lambda t: seen.append('pack ' + s) or t, lambda t: seen.append('unpack ' + s) or t)
+with H('outer'):
+    with H('inner'): y = x.exp()
+    z = x.exp()
+y.sum().backward(); z.sum().backward(); [seen, x.grad]""", **X),
+    Case("pack hook that writes", "with torch.autograd.graph.saved_tensors_hooks(lambda t: t.mul_(2), lambda t: t): (x * 1).exp()", **X),
+    Case("pack hook that writes to an input", "with torch.autograd.graph.saved_tensors_hooks(lambda t: t.add_(2), lambda t: t): (x * 1).sin()", **X),
+    Case("unpack hook without tensor", "with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: 3): y = x.sin()\ny.sum().backward()", **X),
+    Case("hooks disabled", "g = torch.autograd.graph\nwith g.disable_saved_tensors_hooks('none here'):\n    with g.saved_tensors_hooks(lambda t: t, lambda t: t): x.exp()", **X),
+    Case("hooks disabled inside of hooks", "g = torch.autograd.graph\nwith g.saved_tensors_hooks(lambda t: t, lambda t: t):\n    with g.disable_saved_tensors_hooks('none here'): x.exp()", **X),
+    Case("hooks disabled twice", "g = torch.autograd.graph\nwith g.disable_saved_tensors_hooks('a'):\n    with g.disable_saved_tensors_hooks('b'): pass\n    with g.saved_tensors_hooks(lambda t: t, lambda t: t): x.exp()", **X),
+    Case("_raw_saved", "y = x.exp(); r = y.grad_fn._raw_saved_result; r.register_hooks(lambda t: t * 2, lambda t: t * 3); y.sum().backward(); x.grad", **X),
+    Case("_raw_saved of an input", "y = x.sin(); y.grad_fn._raw_saved_self.register_hooks(lambda t: t * 2, lambda t: t * 3); y.sum().backward(); x.grad", **X),
+    Case("_raw_saved twice", "y = x.exp(); r = y.grad_fn._raw_saved_result; r.register_hooks(lambda t: t, lambda t: t); r.register_hooks(lambda t: t, lambda t: t)", **X),
+    Case("_raw_saved when freed", "y = x.exp(); r = y.grad_fn._raw_saved_result; y.sum().backward(); r.register_hooks(lambda t: t, lambda t: t)", **X),
+    Case("_raw_saved of nothing", "(x * 2).grad_fn._raw_saved_self.register_hooks(lambda t: t, lambda t: t)", **X),
+    Case("writes to what is saved", "with torch.autograd.graph.allow_mutation_on_saved_tensors():\n    b = x.clone(); out = (b ** 2).sum(); b.sin_(); out.backward()\nx.grad", **X),
+    Case("writes to saved results", "with torch.autograd.graph.allow_mutation_on_saved_tensors():\n    b = x.exp(); b.sin_(); b[0] = 5.0; b.sum().backward()\nx.grad", **X),
+    Case("writes to what is saved, backward outside", "with torch.autograd.graph.allow_mutation_on_saved_tensors():\n    b = x.clone(); out = (b ** 2).sum(); b.sin_()\nout.backward()", **X),
+    Case("writes to what is saved, cleared", "with torch.autograd.graph.allow_mutation_on_saved_tensors() as kept:\n    b = x.clone(); out = (b ** 2).sum(); kept.clear(); out.backward()", **X),
+    Case("writes to what is saved, nested", "g = torch.autograd.graph\nwith g.allow_mutation_on_saved_tensors():\n    with g.allow_mutation_on_saved_tensors(): pass"),
+    Case("saved tensors of a checkpointed Function read twice", CLASS.format("ctx.saved_tensors; ctx.saved_tensors") + "import sys; utils = sys.modules[torch.nn.Module.__module__.split('.')[0]].utils\nutils.checkpoint.checkpoint(lambda t: G.apply(t), x, use_reentrant=False).sum().backward()", **X),
+    Case("runs of a checkpoint", "import sys; utils = sys.modules[torch.nn.Module.__module__.split('.')[0]].utils\nn = []; y = utils.checkpoint.checkpoint(lambda t: n.append(1) or t.exp(), x, use_reentrant=False); r = [len(n)]\nfor _ in range(2): y.grad_fn._saved_result; r.append(len(n))\ny.sum().backward(retain_graph=True); r.append(len(n)); y.sum().backward(); r.append(len(n)); [r, x.grad]", **X),
+    Case("early stop switched off", "import sys; utils = sys.modules[torch.nn.Module.__module__.split('.')[0]].utils\nn = []\ndef f(t):\n    y = t.sin(); n.append(1); z = y * 1.0; n.append(2); return z\nwith utils.checkpoint.set_checkpoint_early_stop(False): y = utils.checkpoint.checkpoint(f, x, use_reentrant=False)\ny.sum().backward(); n", **X),
+    # hooks on several gradients
+    Case("hook on all gradients", "seen = []; y = torch.ones(2, dtype=torch.float64, requires_grad=True); h = torch.autograd.graph.register_multi_grad_hook([x, y], seen.append); (x * 2).sum().backward(); (x * y).sum().backward(); h.remove(); (x * y).sum().backward(); seen", **X),
+    Case("hook on any gradient", "seen = []; y = torch.ones(2, dtype=torch.float64, requires_grad=True); torch.autograd.graph.register_multi_grad_hook([x, y], seen.append, mode='any'); (x * 2 + y * 3).sum().backward(); len(seen)", **X),
+    Case("hook on gradients, mode", "torch.autograd.graph.register_multi_grad_hook([x], print, mode='x')", **X),
+    Case("hook on gradients of a constant", "torch.autograd.graph.register_multi_grad_hook([torch.ones(2)], print)"),
+    # names
+    Case("Variable", "V = torch.autograd.Variable; a = torch.ones(2); v = V(a, requires_grad=True); [v is a, a.requires_grad, v.requires_grad, v._is_view(), isinstance(a, V), V(a).requires_grad]"),
+    Case("Variable of a list", "torch.autograd.Variable([1])"),
+    Case("set_multithreading_enabled", "with torch.autograd.set_multithreading_enabled(False): y = (x * 2).sum()\ny.backward(); x.grad", **X),
+    Case("is_anomaly_enabled", "r = [torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()]\nwith torch.autograd.set_detect_anomaly(True, check_nan=False): r += [torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()]\nr"),
+    Case("a node's own words", "n = (x * 2).grad_fn; [n.requires_grad, isinstance(n, torch.autograd.graph.Node), len(n._input_metadata), n._input_metadata[0].shape, n.metadata]", **X),
     # one node
     Case("node called with too many", "(x * 2).grad_fn(x, x)", **X),
     Case("node called with too few", "(x * 2).grad_fn()", **X),
