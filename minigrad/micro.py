@@ -104,8 +104,8 @@ class MLP(Module):
         self.layers = [Layer(a, b, nonlin if i < last else False, rng) for i, (a, b) in enumerate(zip(sizes, nouts, strict=False))]
 
     def __call__(self, x: Sequence[Value | float]) -> Value | list[Value]:
-        out: Value | list[Value] = self.layers[0](x)
-        for layer in self.layers[1:]:
+        out: Any = x
+        for layer in self.layers:
             out = layer([out] if isinstance(out, Value) else out)  # a layer of one neuron returns the bare Value
         return out
 

@@ -74,6 +74,8 @@ class Value:
                 self.label = _children
             else:
                 _join(self, _children, _op)
+                if self._seq <= _last_line:
+                    _note_call(self._seq, sys._getframe(1))
 
     def __init_subclass__(cls, returns_value: bool = False, **more):
         super().__init_subclass__(**more)
@@ -169,7 +171,7 @@ class Value:
             if local is not None:
                 node._b.grad += local * incoming
         if _recording:
-            record_lines()
+            _start_recording()
 
     # Arithmetic: each result is written as (name, value, parent, local derivative, parent, local derivative)
 
@@ -784,7 +786,7 @@ def _with_line_of(node: Value, twin: Value) -> Value:
     return twin
 
 
-def _operands(node: Value) -> tuple[Value, ...]:
+def operands_of(node: Value) -> tuple[Value, ...]:
     """Without plain numbers: those of `_prev` come into being when they are looked at."""
     if type(node._a) is _Junction:
         return node._da.operands
@@ -796,7 +798,7 @@ def _behind(root: Value) -> list[Value]:
     found = {id(root): root}
     todo = [root]
     for node in todo:  # which grows meanwhile
-        for operand in _operands(node):
+        for operand in operands_of(node):
             if id(operand) not in found:
                 found[id(operand)] = operand
                 todo.append(operand)
@@ -808,7 +810,7 @@ def _described(node: Value, refer: Callable[[Value], Any] = lambda operand: oper
     own = type(node._a) is _Junction
     slopes = () if node._a is None else node._da.slopes_at(node) if own else (node._da, node._db)
     k = None if own or node._a is None or node._k is None else (getattr(node._k[0], "data", node._k[0]), *node._k[1:])
-    return [type(node), node.data, node.grad, node.label, node._op, tuple(refer(p) for p in _operands(node)), slopes, own, k]
+    return [type(node), node.data, node.grad, node.label, node._op, tuple(refer(p) for p in operands_of(node)), slopes, own, k]
 
 
 def _rebuilt(fields: list, find: Callable[[Any], Value] = lambda operand: operand) -> Value:
@@ -875,19 +877,36 @@ _last_line = 0  # the last of them
 _plain_result = _result
 _frame = sys._getframe
 _engine_files = {__file__, __file__.replace("scalar.py", "micro.py")}  # lines in here are not the learner's
-_learners = None  # the code of the last line that was kept: nearly always that of the next one, too
+_calls: Any = None  # what is told in which call a node was made (core/call_log.py), if anything
+_here = _inner = None  # the frames of the last node: nearly always one of them is that of the next one, too
 
 
-def record_lines(on: bool = True) -> None:
+def record_lines(on: bool = True, calls: Any = None) -> None:
     """Remember the line of code behind each of the next 5,000 Values, and after each `backward()` again; or stop doing so.
 
-    The notebook extension calls it before every cell. `trace` then shows each node's line. Off by default.
+    calls: a `CallLog`, which then notes the calls of functions in which they were made. The notebook extension calls this before every
+    cell. `trace` then shows each node's line, and its groups. Off by default.
     """
-    global _recording, _numbers_with_line, _last_line, _result
-    _recording = on
+    global _recording, _calls
+    release_frames()
+    _recording, _calls = on, calls if on else None
+    _start_recording()
+
+
+def _start_recording() -> None:
+    global _numbers_with_line, _last_line, _result
+    release_frames()
     _numbers_with_line = islice(_numbers, LINES_KEPT)
-    _last_line = next(_numbers) + LINES_KEPT if on else 0
-    _result = _result_with_line if on else _plain_result
+    _last_line = next(_numbers) + LINES_KEPT if _recording else 0
+    _result = _result_with_line if _recording else _plain_result
+
+
+def release_frames() -> None:
+    """Let go of the last call's frame, and so of its variables. The notebook extension calls it after every cell."""
+    global _here, _inner
+    _here = _inner = None
+    if _calls is not None:
+        _calls.release(next(_numbers))
 
 
 def recording() -> bool:
@@ -910,24 +929,35 @@ def _result_with_line(op, data, a, da, b=None, db=None, k=None) -> Value:
         out._seq = out._seen = next(_numbers_with_line)
     except StopIteration:
         global _result
+        release_frames()
         _result = _plain_result
         return _result(op, data, a, da, b, db, k)
     frame = _frame(2)
-    code = out._code = frame.f_code
+    out._code = frame.f_code
     out._offset = frame.f_lasti
-    if code is not _learners:
+    if frame is not _here and frame is not _inner:
         _look_closer(out, frame)
     return out
 
 
 def _look_closer(node: Value, frame) -> None:
     """Is the frame the learner's? If it is the engine's, the line is further out."""
-    global _learners
+    global _here, _inner
     if frame.f_code.co_filename in _engine_files:
         del node._code, node._offset
         _keep_line(node, frame)
+        _note_call(node._seq, frame)
+    elif _calls is not None:
+        _here, _inner = _calls.note(node._seq, frame)
     else:
-        _learners = frame.f_code
+        _here, _inner = frame, None
+
+
+def _note_call(number: int, frame) -> None:
+    global _here, _inner
+    _here = _inner = None
+    if _calls is not None:
+        _calls.note(number, frame)
 
 
 def _keep_line(node: Value, frame) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from IPython.core.magic import Magics, line_magic, magics_class
 
 from minigrad import scalar
+from minigrad.core.call_log import VALUES
 from minigrad.tracing.trace import is_tensor
 
 from . import kernel
@@ -78,11 +79,12 @@ _loaded: MinigradMagics | None = None
 def load_ipython_extension(ipython) -> None:
     """Register %graph, its completion, and the recording of source lines. Loading twice changes nothing."""
     global _loaded
-    scalar.record_lines(True)
+    scalar.record_lines(True, VALUES)
     if _loaded is not None and _loaded.shell is ipython:
         return
     _loaded = MinigradMagics(ipython)
     ipython.events.register("pre_run_cell", _record_lines_of_cell)
+    ipython.events.register("post_run_cell", _release_frames)
     ipython.register_magics(_loaded)
     ipython.set_hook("complete_command", _loaded.complete, re_key=r"^\s*%?graph\s")
     kernel.load(ipython)
@@ -96,14 +98,19 @@ def unload_ipython_extension(ipython) -> None:
         notes.record_lines(False)
     if _loaded is not None:
         ipython.events.unregister("pre_run_cell", _record_lines_of_cell)
+        ipython.events.unregister("post_run_cell", _release_frames)
     ipython.magics_manager.magics["line"].pop("graph", None)
     kernel.unload(ipython)
     _loaded = None
 
 
+def _release_frames(_result) -> None:
+    scalar.release_frames()
+
+
 def _record_lines_of_cell(_info) -> None:
     """Lines are kept for the first few thousand nodes of a cell (and after each backward), so that big graphs cost nothing."""
-    scalar.record_lines(True)
+    scalar.record_lines(True, VALUES)
     if "minigrad.core.op" in sys.modules:  # else minigrad.api switches it on, once it is loaded
         from minigrad.core import provenance
 

@@ -345,6 +345,7 @@ class Folded:
                 edge["local"] = _json(local) if whole["engine"] == "value" else None
         self.arrays: list[int] = []  # shown array -> the whole trace's
         part: dict[str, Any] = {**whole, "root": new[whole["root"]], "nodes": shown, "edges": kept_edges}
+        part.pop("groups", None)  # its members are nodes of the whole trace
         part["steps"] = self._steps(shown, kept_edges, owner, last, new_edge)
         for node in shown:  # what a tensor's node says about others
             if "view" in node:

@@ -394,6 +394,8 @@ def parameters(node) -> tuple | None:
         return None
     known = []
     for name in node.op.params:
+        if node.status != LIVE and name in node.op.kept:
+            return None
         if hasattr(node, name) and name not in ("shape", "dtype"):
             known.append(getattr(node, name))
         elif name == "shape":

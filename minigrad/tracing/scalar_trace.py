@@ -16,11 +16,12 @@ from ..scalar import Constant, Value, backward_order, checked_number, is_own_ope
 from ..words import listed, number
 from . import module_calls
 from .formulas import ATOM, Rule, exponent, rule_for
+from .groups import groups
 from .naming import names_of, source_of, twin_label, walk
 from .notation import Text, formula, number_text
 from .notation import node as node_in
 from .notation import number as number_as_text
-from .schema import Edge, Node, Saved, Step, Trace
+from .schema import Edge, Group, Node, Saved, Step, Trace
 from .text import differential, json_number
 
 
@@ -90,6 +91,10 @@ def trace_value(
     result = Trace(version=1, engine="value", title=title, root=graph.root, nodes=nodes, edges=edges, steps=steps)
     if notices := _undefined(graph, nodes):
         result["notices"] = notices
+    root = graph.objects[graph.root]
+    if isinstance(root, Value) and (found := groups(root, names)):
+        ids = graph.order[::-1]
+        result["groups"] = [Group(**{**group, "members": [ids[i] for i in group["members"]]}) for group in found]  # type: ignore[typeddict-item]
     return result
 
 

@@ -134,6 +134,28 @@ class Step(TypedDict):
     say: str  # one sentence; {value}, {incoming}, {local}, {sends}, {before}, {after} are filled in with the live numbers; **bold** allowed
 
 
+class Repeats(TypedDict):
+    """The program went on like its last recorded sample: the operations from `first` on, `count` times `period` of them."""
+
+    first: int
+    period: int
+    count: int
+
+
+class Group(TypedDict):
+    """A call of the learner's own code, or calls and operations that belong together. See tracing/groups.py."""
+
+    id: int  # index in `groups`; a group's parent has a smaller one
+    kind: Literal["call", "samples", "column", "layers", "steps", "loop", "turn"]
+    name: str  # the owner's name in the namespace ("net.layers[0]"), "Neuron 3 of 4", a function's name, "4 × Neuron", ...
+    function: str  # of a call: "MLP.__call__"
+    owner: str  # of a call of a method: the owner's name in the namespace, "" if it has none
+    parent: int | None
+    groups: list[int]  # the groups inside it
+    members: list[int]  # the nodes made in it and in no group inside it
+    repeats: NotRequired[Repeats]  # of "samples", if more came than were recorded
+
+
 class Trace(TypedDict):
     version: Literal[1]
     engine: Literal["value", "tensor"]
@@ -143,6 +165,7 @@ class Trace(TypedDict):
     edges: list[Edge]
     steps: list[Step]  # all forward events in creation order, then all backward events in the engine's own order
     notices: NotRequired[list[str]]  # sentences about the whole graph: it was used up, an input was overwritten, a value is nan, ...
+    groups: NotRequired[list[Group]]  # if calls were recorded
     # only for tensors
     arrays: NotRequired[list[Numbers]]
     unused: NotRequired[list[str]]  # names of leaves that require gradients and have no part in the root

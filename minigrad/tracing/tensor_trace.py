@@ -94,7 +94,7 @@ class Recording:
 
     def _run(self, root: Variable) -> None:
         graph = self.graph
-        if any(node.status == FREED and node.saves for node in graph.order):
+        if any(node.status == FREED and (node.saves or node.frees) for node in graph.order):
             self.program = program = Program(graph, self.values)
             if not program.reason:
                 try:

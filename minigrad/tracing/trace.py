@@ -13,11 +13,11 @@ from ..words import number as fmt
 from .naming import walk
 from .readers import Row, ledger, replay_steps, to_text, unused_words
 from .scalar_trace import GraphCycleError, Recorded, record, trace_value, unused_inputs
-from .schema import Edge, Node, Number, Numbers, Saved, Source, Step, Trace
+from .schema import Edge, Group, Node, Number, Numbers, Saved, Source, Step, Trace
 from .text import array_text
 
 __all__ = ["trace", "is_tensor", "record", "Recorded", "GraphCycleError", "walk", "replay_steps", "ledger", "to_text", "unused_words"]
-__all__ += ["unused_inputs", "array_text", "fmt", "Edge", "Node", "Number", "Numbers", "Row", "Saved", "Source", "Step", "Trace"]
+__all__ += ["unused_inputs", "array_text", "fmt", "Edge", "Group", "Node", "Number", "Numbers", "Row", "Saved", "Source", "Step", "Trace"]
 
 
 def trace(

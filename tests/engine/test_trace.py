@@ -38,7 +38,7 @@ def s1():
 def test_the_fields_are_the_contracts():
     x = Value(-2.0)
     t = trace((x.relu() + 3 * x).max(1), {"x": x})
-    for_tensors = {"arrays", "notices", "unused"}
+    for_tensors = {"arrays", "notices", "unused", "groups"}
     assert set(t) == set(Trace.__annotations__) - for_tensors
     optional = {key for kind in (Node, Edge, Step) for key, what in kind.__annotations__.items() if "NotRequired" in str(what)}
     for kind, items in ((Node, t["nodes"]), (Edge, t["edges"]), (Step, t["steps"])):

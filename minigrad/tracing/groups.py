@@ -1,0 +1,297 @@
+"""The groups of a computation: calls of the learner's functions and objects, and how they stand to each other. What network pictures read.
+
+What lives here: the tree of groups of a graph of Values, from the calls that were noted (core/call_log.py) or, for a class that notes none,
+from whose parameters an operation uses. What does not: pictures, layout. Made without a trace: a graph of 65,000 operations takes a
+fraction of a second.
+
+Calls made from the same place by the same call are siblings. Of siblings, three rules make a group (NETWORK: samples, columns, layers):
+    same function and owner, none uses another's result      "samples"
+    same function, different owners, none uses another's     "column": the neurons of a layer
+    they use each other's results                            "layers" from left to right; with one owner "steps"
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..core.call_log import VALUES, CallLog
+from ..scalar import Value, backward_order, operands_of
+from ..words import plural
+from .naming import source_of, walk
+from .schema import Group, Repeats
+
+
+class Operations(NamedTuple):
+    """The operations behind a result in the order in which they were made: what groups are made of."""
+
+    nodes: list[Value]
+    parents: list[list[int]]  # by place in `nodes`; leaves are left out
+
+
+def operations(root: Value) -> Operations:
+    nodes = backward_order(root)[::-1]
+    at = {id(node): i for i, node in enumerate(nodes)}
+    return Operations(nodes, [[at[id(p)] for p in operands_of(node) if id(p) in at] for node in nodes])
+
+
+def groups(root: Value, names: Mapping[str, object] | None = None, log: CallLog = VALUES) -> list[Group]:
+    """The groups of a graph of Values, outer ones before inner ones. `members` are places in `operations(root).nodes`.
+
+    names: a namespace in which the owners of methods are looked up. [] if no call was noted, or only the one that made everything.
+    """
+    of = operations(root)
+    return _Tree(of, [log.call_of(node.age) for node in of.nodes], log, names).groups
+
+
+class _Made:
+    """One call with what was made in it."""
+
+    def __init__(self, number: int, call: Any, around: _Made | None):
+        self.number, self.call, self.around = number, call, around
+        self.items: list[_Made | int] = []  # operations and calls in the order of the program
+        self.first = self.last = -1
+        self.size = 0
+
+    def inner(self) -> list[_Made]:
+        return [item for item in self.items if isinstance(item, _Made)]
+
+
+class _Tree:
+    def __init__(self, of: Operations, calls: list[int], log: CallLog, names: Mapping[str, object] | None):
+        self.of, self.log, self.groups = of, log, list[Group]()
+        self.top = self._calls(calls)
+        while len(inner := self.top.inner()) == 1 and inner[0].call.owner is None:  # the function in which everything was computed is
+            unknown = [i for i in self.top.items if isinstance(i, int)]  # the stage, and no box on it
+            if any(hasattr(of.nodes[i], "_code") for i in unknown):
+                break
+            self.top = inner[0]
+            self.top.items += unknown
+        self.owners = self._names(names)
+        self._write(self.top, None)
+
+    # Calls
+
+    def _calls(self, calls: list[int]) -> _Made:
+        top = _Made(-1, None, None)
+        known: dict[int, _Made] = {-1: top}
+        for i, number in enumerate(calls):
+            self._known(number, known).items.append(i)
+        # a call stands among the items of the one around it where its first operation was made
+        order = sorted((made for made in known.values() if made is not top), key=lambda made: made.number)
+        for made in order:
+            made.around.items.append(made)  # type: ignore[union-attr]
+        for made in [*reversed(order), top]:
+            made.items.sort(key=lambda item: item if isinstance(item, int) else item.first)
+            spans = [(i, i, 1) if isinstance(i, int) else (i.first, i.last, i.size) for i in made.items]
+            made.first, made.last = min((s[0] for s in spans), default=-1), max((s[1] for s in spans), default=-1)
+            made.size = sum(s[2] for s in spans)
+        for made in order:  # a module's forward inside its __call__: one call of one object
+            while len(made.items) == 1 and isinstance(inner := made.items[0], _Made) and _owner(inner) is _owner(made) is not None:
+                made.items = inner.items
+        return top
+
+    def _known(self, number: int, known: dict[int, _Made]) -> _Made:
+        chain = []
+        while number not in known:
+            if number < self.log.forgotten:
+                number = -1
+                break
+            chain.append(number)
+            number = self.log[number].around
+        made = known[number]
+        for number in reversed(chain):
+            made = known[number] = _Made(number, self.log[number], made)
+        return made
+
+    # Siblings
+
+    def _write(self, made: _Made, parent: int | None) -> None:
+        """The groups inside a call."""
+        plain = [item for item in made.items if isinstance(item, int)]
+        if parent is not None:
+            self.groups[parent]["members"] = plain
+        if not made.inner():
+            if made.call is None or made.call.owner is None:
+                self._loops(plain, parent)
+            return
+        same_place: dict[Any, list[_Made]] = {}
+        for inner in made.inner():
+            same_place.setdefault(_place(inner), []).append(inner)
+        kinds = self._kinds([siblings for siblings in same_place.values() if len(siblings) > 1])
+        for siblings, kind in [*kinds, *(([one], "") for one, *more in same_place.values() if not more)]:
+            holder, repeats = parent, None
+            if kind:
+                repeats = self._repeats(siblings) if kind == "samples" else None
+                siblings = siblings[:-1] if repeats else siblings  # of the last one only the beginning was recorded
+                count = len(siblings) + (repeats["count"] if repeats else 0)
+                holder = self._new(kind, parent, _title(kind, siblings[0], count, self.owners), None)
+                if repeats:
+                    self.groups[holder]["repeats"] = repeats
+            for turn, inner in enumerate(siblings, 1):
+                self._write(inner, self._new("call", holder, self._called(inner, turn, len(siblings)), inner))
+
+    def _kinds(self, families: list[list[_Made]]) -> list[tuple[list[_Made], str]]:
+        """For each family of siblings its rule. One pass over the operations of the call around them finds who uses whose result."""
+        bit: dict[int, int] = {}  # operation -> the sibling that it is part of
+        for family in families:
+            for k, sibling in enumerate(family):
+                for i in _all(sibling):
+                    bit[i] = k
+        out = []
+        for family in families:
+            mine = {i for sibling in family for i in _all(sibling)}
+            found: dict[int, int] = {}  # operation -> the siblings whose results are behind it, as bits
+            uses = False
+            for i in range(family[0].first, family[-1].last + 1):
+                behind = 0
+                for p in self.of.parents[i]:
+                    behind |= found.get(p, 0)
+                if i in mine:
+                    uses = uses or bool(behind & ~(1 << bit[i]))
+                    behind |= 1 << bit[i]
+                if uses:
+                    break
+                if behind:
+                    found[i] = behind
+            one_owner = len({id(_owner(sibling)) for sibling in family}) == 1
+            out.append((family, ("steps" if one_owner else "layers") if uses else "samples" if one_owner else "column"))
+        return out
+
+    # What was computed after the last recorded call
+
+    def _repeats(self, siblings: list[_Made]) -> Repeats | None:
+        """How often the program went on as in its last complete recorded sample: compared operation by operation, to the first difference.
+
+        An operation is known by its name, by how many operations back its operands lie, and by which leaf it uses; a leaf that is used
+        for the first time since one sample ago (an input) by when that was.
+        """
+        nodes = self.of.nodes
+        if len(siblings) < 3 or self.log.call_of(nodes[-1].age) >= 0 or siblings[-1].last + 1 >= len(nodes):
+            return None
+        start, period = siblings[-1].first, siblings[-1].first - siblings[-2].first
+        if period < siblings[-2].size or siblings[-1].size > siblings[-2].size:
+            return None
+        at = {id(node): i for i, node in enumerate(nodes)}
+        first_use: dict[int, int] = {}
+
+        def signature(i: int) -> tuple:
+            out: list[Any] = [nodes[i]._op]
+            for p in operands_of(nodes[i]):
+                if id(p) in at:
+                    out.append(i - at[id(p)])
+                else:
+                    since = i - first_use[id(p)]
+                    out.append(("new", since) if since < period else id(p))
+            return tuple(out)
+
+        seen: list[tuple] = []
+        for i in range(len(nodes)):
+            for p in operands_of(nodes[i]):
+                first_use.setdefault(id(p), i)
+            if i < start - period:
+                continue
+            seen.append(signature(i))
+            if i >= start and seen[-1] != seen[-1 - period]:
+                break
+        else:
+            i = len(nodes)
+        count = (i - start) // period
+        return Repeats(first=start, period=period, count=count) if count else None
+
+    # Loops
+
+    def _loops(self, items: Sequence[int], parent: int | None) -> None:
+        """Where the same places of the code come again and again: one group for the loop, one for each of its turns."""
+        places = [(id(code), self.of.nodes[i]._offset) if (code := getattr(self.of.nodes[i], "_code", None)) else None for i in items]
+        at = 0
+        while at < len(items):
+            last = len(items) - 1 - places[::-1].index(places[at])
+            if last == at or places[at] is None:
+                at += 1
+                continue
+            body, end = set(places[at : last + 1]), last + 1
+            while end < len(items) and places[end] in body:
+                end += 1
+            starts = _turns(places[at:end], at)
+            lines = [s["line"] for k in range(at, end) if (s := source_of(self.of.nodes[items[k]], None))]
+            where = f"line {lines[0]}" if lines and min(lines) == max(lines) else f"lines {min(lines)} to {max(lines)}" if lines else ""
+            whole = self._new("loop", parent, f"loop, {where}" if where else "loop", None)
+            for turn, (first, last) in enumerate(zip(starts, [*starts[1:], end], strict=True), 1):
+                one = self._new("turn", whole, f"turn {turn} of {len(starts)}", None)
+                self.groups[one]["members"] = list(items[first:last])
+                self._loops(items[first:last], one)
+            if parent is not None:
+                inside = set(items[at:end])
+                self.groups[parent]["members"] = [i for i in self.groups[parent]["members"] if i not in inside]
+            at = end
+
+    # Words
+
+    def _new(self, kind: Any, parent: int | None, name: str, made: _Made | None) -> int:
+        function = made.call.code.co_qualname.replace("<locals>.", "") if made and made.call and kind == "call" else ""
+        owner = self.owners.get(id(_owner(made)), "") if made and kind == "call" else ""
+        group = Group(id=len(self.groups), kind=kind, name=name, function=function, owner=owner, parent=parent, groups=[], members=[])
+        self.groups.append(group)
+        if parent is not None:
+            self.groups[parent]["groups"].append(group["id"])
+        return group["id"]
+
+    def _names(self, names: Mapping[str, object] | None) -> dict[int, str]:
+        wanted = {id(owner) for made in _everything(self.top) if (owner := _owner(made)) is not None}
+        found: dict[int, str] = {}
+        for text, thing in walk(names) if wanted else ():
+            if id(thing) in wanted:
+                found.setdefault(id(thing), text)
+                if len(found) == len(wanted):
+                    break
+        return found
+
+    def _called(self, made: _Made, turn: int, count: int) -> str:
+        owner = _owner(made)
+        if owner is None:
+            return made.call.code.co_name + (f" (call {turn} of {count})" if count > 1 else "")
+        name = self.owners.get(id(owner))
+        return name or type(owner).__name__ + (f" {turn} of {count}" if count > 1 else "")
+
+
+def _place(made: _Made) -> tuple:
+    """Which function was called from where. By id: the hash of a code object is computed anew every time."""
+    code, place = made.call.code, made.call.place
+    return id(code), place and (id(place[0]), place[1])
+
+
+def _turns(places: list[Any], at: int) -> list[int]:
+    """Where the turns of a loop begin. The place that comes least often is the outermost loop's own; others are of loops inside it."""
+    count = {place: places.count(place) for place in dict.fromkeys(places)}
+    least = min(count.values())
+    if count[places[0]] == least or least == 1:  # 1: behind an if
+        return [at + k for k, place in enumerate(places) if place == places[0]]
+    ends_turn = [place for place in count if count[place] == least][-1]
+    return [at, *(at + k + 1 for k, place in enumerate(places[:-1]) if place == ends_turn and k + 1 < len(places))]
+
+
+def _owner(made: _Made | None) -> Any:
+    return None if made is None or made.call is None or made.call.owner is None else made.call.owner()
+
+
+def _all(made: _Made) -> Iterable[int]:
+    for item in made.items:
+        if isinstance(item, int):
+            yield item
+        else:
+            yield from _all(item)
+
+
+def _everything(made: _Made) -> Iterable[_Made]:
+    yield made
+    for inner in made.inner():
+        yield from _everything(inner)
+
+
+def _title(kind: str, one: _Made, count: int, owners: Mapping[int, str]) -> str:
+    owner = _owner(one)
+    name = one.call.code.co_name if owner is None else type(owner).__name__  # type: ignore[union-attr]
+    if kind in ("samples", "steps"):
+        name = owners.get(id(owner), name)
+    return {"samples": f"{name}, {plural(count, 'sample')}", "steps": f"{name}, {plural(count, 'step')}",
+            "column": f"{count} × {name}", "layers": f"{count} × {name} in a row"}[kind]  # fmt: skip
