@@ -328,12 +328,11 @@ def rule_on_points(entry: Any, op: str, g: float, points: list[float]) -> Any:
     return [entry(op, g, x, FORWARD[op](x)) for x in points]
 
 
-def train_value(entry: Any, start: float, data: list, steps: int, lr: float, leftover: float = 0.0) -> Any:
+def train_value(entry: Any, start: float, data: list, steps: int, lr: float) -> Any:
     """Run a training loop on a Value and look at the Value itself afterwards."""
     from ..scalar import Value
 
     w = Value(start)
-    w.grad = leftover
     returned = entry(w, [tuple(pair) for pair in data], steps, lr)
     return {"w.data": w.data, "returned": returned}
 

@@ -239,6 +239,13 @@ def run_probes(ex: Exercise, entry: Any, inputs: Mapping[str, tuple] | None = No
     return outcomes
 
 
+def _theirs(filename: str) -> bool:
+    """Whether a line of this file is the learner's: not a driver's expression, nor the engine's, nor a library's."""
+    if filename == "<string>" or filename.startswith("<minigrad"):
+        return False
+    return not os.path.abspath(filename).startswith(NOT_THEIRS)
+
+
 def _explain(error: BaseException) -> dict[str, Any]:
     try:
         message = " ".join(str(error).split())[:200]
@@ -247,7 +254,7 @@ def _explain(error: BaseException) -> dict[str, Any]:
     where, tb = None, error.__traceback__
     while tb is not None:
         code = tb.tb_frame.f_code
-        if code.co_filename != "<string>" and not os.path.abspath(code.co_filename).startswith(NOT_THEIRS):  # <string>: a driver's eval
+        if _theirs(code.co_filename):
             line = linecache.getline(code.co_filename, tb.tb_lineno).strip()
             where = {"line": tb.tb_lineno, "text": line[:80], "function": code.co_name}
         tb = tb.tb_next

@@ -82,7 +82,8 @@ def _hint(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs: 
         if not any(entry in mistake.on for mistake in known):
             found.append(((entry,), *symptom(ex, {entry: outcomes[entry]}, [entry], inputs)))
     found.sort(key=lambda part: wrong.index(next(entry for entry in part[0] if entry in wrong)))
-    told = [hint if len(found) == 1 or ":" in hint[:40] else f"{' and '.join(on)}: {hint}" for on, hint, _ in found]
+    plain = len(found) == 1
+    told = [h if plain or ":" in h[:40] or h.lower().startswith(on[0].lower()) else f"{' and '.join(on)}: {h}" for on, h, _ in found]
     return "\n".join(told), next((name for *_, name in found if name), ""), ()
 
 

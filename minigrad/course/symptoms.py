@@ -132,7 +132,7 @@ def _value(cases: list[_Case]) -> tuple[str, str]:
             return "", ""
         if _near(got, -want):
             return "sign", "Only the sign is not right. Does the result grow or fall when the input grows?"
-        if abs(got - want) <= max(0.06 * abs(want), 1.0):
+        if abs(got - want) <= max(min(0.06 * abs(want), 3.0), float(type(got) is type(want) is int)):
             return "close", "You are close, so the idea may be right. Check the arithmetic of each step, and round only at the end."
         for k in (2, 3, 4, 5, 6, 7, 8, 10, 16, 100, 1000):
             if _near(got * k, want):
@@ -318,6 +318,7 @@ def error_sentence(error: Mapping[str, Any]) -> str:
     if error["type"] in ("SystemExit", "GeneratorExit"):
         return f"{error['type']}{at}: an answer must not end the program"
     message = str(error["message"])
+    message = message.partition(" Hint: ")[0]  # the engine's advice is about the whole program, and long
     if "gufunc" in message:  # numpy's own words for a matrix product of the wrong shapes
         message = "these two shapes do not fit into a matrix product"
     return f"{error['type']}{at}" + (f": {message}" if message else "")

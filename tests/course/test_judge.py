@@ -242,6 +242,11 @@ RIGHT = {
         "    return g.sum(axis=axes).reshape(shape)\n",
         "",
     ),
+    "cleared after the update": (
+        "07.b",
+        exercises["07.b"].solution.replace("        w.grad = 0.0\n", "").replace("    return", "        w.grad = 0.0\n    return"),
+        "",
+    ),
     "any order of the walk": ("02.b", exercises["02.b"].solution.replace("pop(0)", "pop()"), ""),
 }
 
@@ -272,3 +277,30 @@ def test_drawn_inputs_differ(ex):
     for probe in ex.probes:
         if probe.draw:
             assert len({repr(probe.draw(random.Random(seed))) for seed in range(20)}) > 1, probe.name
+
+
+# ---- what is said ------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("id, old, new, never", [
+    ("15.a", "y = y + 1", "y += 1", "check_output"),
+    ("09.a", "g @ x.T, W.T @ g", "g @ x, W @ g", "gufunc"),
+    ("09.a", "g @ x.T, W.T @ g", "-g @ x.T, W.T @ g", "[0]"),
+    ("01.b", "(f(x + h) - f(x - h)) / (2 * h)", "2 * x", "So small a step"),
+    ("17.b", "b1**t", "b1 ** (t - 1)", "Without eps"),
+    ("18.a", "abs(df(x) - numeric) <= atol + rtol * abs(numeric)", "df(x) == numeric", "twice too large"),
+    ("17.d", "        w.data -= 0.1 * w.grad", "        w.grad = 0\n        w.data -= 0.1 * w.grad", "computed and dropped"),
+    ("13.d", "        ctx.save_for_backward(a, b)\n", "", "more, or less"),
+])  # fmt: skip
+def test_no_diagnosis_of_something_that_is_not_there(id, old, new, never):
+    ex = exercises[id]
+    assert old in ex.solution
+    result = Check()(id, ex.load(ex.solution.replace(old, new)))
+    assert not result.passed and result.hint and never not in repr(result)
+
+
+def test_the_last_resort_is_the_first_hint_once():
+    check, ex = Check(), exercises["01.b"]
+    result = check("01.b", ex.load("def central_difference(f, x, h=1e-5):\n    return 2 * x\n"))
+    assert result.hint == f"I don't recognise this one. Here is a first hint: {ex.hints.nudge}"
+    assert ex.hints.rule in repr(check.hint("01.b"))  # the next one, not the same again

@@ -111,7 +111,7 @@ EX_B = ask(
     rtol=1.4e-3,
     wrong=(
         ("only the outer factor", 0.2829, "That is cos(exp(x²)), only the outer factor. Two more factors follow."),
-        ("rounded too early", 0.3570, "Close, and wrong: cos(1.284) was rounded too early. (This misprint is in a real textbook.)"),
+        ("rounded too early", 0.3570, "Close, and wrong: cos(1.284) was rounded too early."),
         ("rounded to two digits", 0.36, "On the right way, but rounded too far: three digits are needed."),
         ("sign", -0.3632, "The derivative of sin is cos, with a plus sign, and cos(1.284) is positive."),
         ("exp only", 1.284, "That is exp(x²), one of the three factors."),

@@ -44,8 +44,7 @@ EX_A = ask(
     hints=(
         "First the values: what is b? Then go backwards, one line at a time.",
         "Gradient of an input = local derivative × gradient of the output. A sum has local derivative 1.",
-        "x = 1, a = 5x, b = a + 2, c = b²: b = 7... take x = 2: b = 12, dc/db = 24, and so on back to x, where the factor 5 "
-        "comes last: 120.",
+        "x = 2, a = 5x, b = a + 2, c = b²: b = 12, so dc/db = 24. b.grad and a.grad are 24, and x.grad is 5 · 24 = 120.",
     ),
     reveal="b = 7, so dc/db = 14; +1 passes 14 on to a; ×3 makes 42 of it at x.",
     fresh=lambda r: (

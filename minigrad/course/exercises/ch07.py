@@ -103,13 +103,6 @@ EX_B = Exercise(
             2,
             draw=lambda r: _draw_training(r, 20),
         ),
-        Probe(
-            "a gradient left over from before",
-            (0.0, DATA, 1, 0.01, 5.0),
-            lambda *a: _train(*a[:4]),
-            drivers.train_value,
-            draw=lambda r: (*_draw_training(r, 1), float(r.randint(2, 9))),
-        ),
     ),
     bank=(
         Wrong(
@@ -122,19 +115,13 @@ EX_B = Exercise(
             "None for a Value",
             _b("        w.grad = 0.0\n", "        w.grad = None\n"),
             "None is a tensor's empty bucket. A Value adds to the number that is there: clear it with w.grad = 0.0.",
-            when=lambda seen: seen.error("one step") == "TypeError" and seen.error("a gradient left over from before") == "TypeError",
+            when=lambda seen: seen.error("one step") == "TypeError",
         ),
         Wrong(
             "emptied once",
             _b("    for _ in range(steps):\n        w.grad = 0.0\n", "    w.grad = 0.0\n    for _ in range(steps):\n"),
             "Cleared once, before the loop: every further step adds to the gradients of all steps before it.",
-            on=("two steps", "a gradient left over from before"),
-        ),
-        Wrong(
-            "emptied at the end",
-            _b("        w.grad = 0.0\n", "").replace("    return", "        w.grad = 0.0\n    return"),
-            "Nearly: a gradient that was there before the first step is still used. Clear before backward.",
-            on=("two steps", "a gradient left over from before"),
+            on=("two steps",),
         ),
         Wrong("wrong sign", _b("w.data - lr", "w.data + lr"), "The gradient points uphill: go the other way.", on=("one step",)),
         Wrong(

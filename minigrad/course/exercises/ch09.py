@@ -96,6 +96,12 @@ EX_A = Exercise(
             on=("square", "shapes (2, 3) @ (3, 4)"),
         ),
         Wrong(
+            "neither transposed",
+            _a("g @ x, W @ g"),
+            "The inner sizes do not fit. Transpose the factor that is not g, so that each result has the shape of what it belongs to.",
+            on=("square", "shapes (2, 3) @ (3, 4)"),
+        ),
+        Wrong(
             "order of the answers",
             _a("W.T @ g, g @ x.T"),
             "Both are right and in the wrong order: W's gradient first.",

@@ -317,7 +317,9 @@ EX_D = Exercise(
             "how much is saved",
             ([3.0, 2.0, 1.0],),
             driver=drivers.saved_count,
-            accept=lambda got, *_: None if got == 2 else "more, or less, is saved than the two rules need",
+            accept=lambda got, *_: (
+                None if got == 2 else "nothing is saved" if not got else f"{'more' if got > 2 else 'less'} is saved than the rules need"
+            ),
         ),
     ),
     bank=(

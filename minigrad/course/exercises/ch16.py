@@ -253,7 +253,7 @@ EX_C = ask(
     "checkpointing keeps a fifth of 200 GB?",
     answer={"parameters, GB": 350, "activations left, GB": 40},
     wrong=(
-        ("the printed slip", {"parameters, GB": 15}, "A text prints 15 GB. Multiply yourself: 175e9 parameters, 2 bytes each."),
+        ("the printed slip", {"parameters, GB": 15}, "Far too little. Multiply: 175e9 parameters, 2 bytes each."),
         ("four bytes", {"parameters, GB": 700}, "That is at 4 bytes each (float32); asked is fp16."),
         ("in bytes", {"parameters, GB": 350e9}, "That is in bytes. A GB has 10⁹ of them."),
         ("gibibytes", {"parameters, GB": 325.9629}, "That is in GiB, of 2³⁰ bytes. A GB has 10⁹ bytes."),

@@ -337,7 +337,7 @@ EX_C = Exercise(
                 "        for i in range(len(grads)):\n            grads[i] *= max_norm / norm\n",
                 "        grads = [g * max_norm / norm for g in grads]\n",
             ),
-            "A new list was made and dropped: change the caller's list, entry by entry.",
+            "The caller's list stays as it was: a new list, or only the loop's own variable, was changed. Write to grads[i].",
             on=("too long",),
         ),
         Wrong(
@@ -484,7 +484,7 @@ EX_D = Exercise(
         Wrong(
             "updates nothing",
             SOLUTION_D.replace("w.data -= 0.1 * w.grad", "w.data - 0.1 * w.grad"),
-            "The new number is computed and dropped: assign it to w.data.",
+            "w never moves. Either the new number is computed and not assigned to w.data, or the gradient is cleared before it is used.",
             on=("value after 1 step", "value after 20 steps"),
         ),
         Wrong(

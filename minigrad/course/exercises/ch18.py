@@ -99,7 +99,7 @@ EX_A = Exercise(
         Wrong(
             "divided by h",
             _a("(2 * h)", "h"),
-            "The numerical derivative is twice too large: how far apart are the two points?",
+            "Right derivatives are refused: divide by the distance of the two points, and leave room for rounding (no ==).",
             on=("right: sin", "right, and large: 1e6·x²"),
         ),
     ),
@@ -159,7 +159,7 @@ EX_C = ask(
         (
             "inf counts",
             {"a gradient is inf": True},
-            "Anomaly mode looks for nan only. (A text says otherwise; its own example does not raise.)",
+            "Anomaly mode looks for nan only: an infinite gradient passes.",
         ),
         ("nan is missed", {"a gradient is nan": False}, "That is exactly what it is for: it names the forward line."),
         ("large counts", {"the loss itself is large": True}, "A large number is an ordinary number."),
