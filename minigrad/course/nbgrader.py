@@ -87,7 +87,7 @@ def _add_grade_cells(nb: Any) -> int:
         if id and cell.cell_type == "code":
             pending, count = exercises[id], count + 1
             cell.source = solution_cell(pending)
-            cell.metadata["nbgrader"] = _metadata(f"answer-{id.replace('.', '-')}", grade=False, solution=True, locked=False)
+            cell.metadata["nbgrader"] = _metadata(f"answer-{_dashed(pending)}", grade=False, solution=True, locked=False)
             cells.append(cell)
             continue
         cells.append(cell)
@@ -113,8 +113,12 @@ def _grade_cell(ex: Exercise, new_code_cell: Any) -> Any:
         f"from minigrad.course.nbgrader import points as points_of_{name}\n\n"
         f'points_of_{name}("{ex.id}")'
     )
-    metadata = {"nbgrader": _metadata(f"grade-{ex.id.replace('.', '-')}", grade=True, solution=False, locked=True, points=ex.points)}
-    return new_code_cell(source, metadata=metadata, id=f"grade-{ex.id.replace('.', '-')}")
+    metadata = {"nbgrader": _metadata(f"grade-{_dashed(ex)}", grade=True, solution=False, locked=True, points=ex.points)}
+    return new_code_cell(source, metadata=metadata, id=f"grade-{_dashed(ex)}")
+
+
+def _dashed(ex: Exercise) -> str:
+    return ex.id.replace(".", "-")
 
 
 def _metadata(grade_id: str, **flags: Any) -> dict[str, Any]:
@@ -140,12 +144,16 @@ def preprocessors(root: str) -> list[type]:
         """Fills the outputs of grade cells: a line for every probe, the hint, and the points. Everything else stays as it was handed in."""
 
         def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-            from nbformat.v4 import new_output
+            from nbformat.v4 import new_code_cell, new_output
 
             student = resources["nbgrader"]["student"]
             key = bytes.fromhex((Path(root) / "key").read_text().strip())
             setting = Setting(key, "1", (), (root,))
             grades = _grade_notebook(nb.cells, resources["nbgrader"]["notebook"], setting, student)
+            there = {cell.metadata.get("nbgrader", {}).get("grade_id") for cell in nb.cells}
+            for ex in exercises.values():  # a grade cell that the student deleted comes back, beside its answer
+                if f"answer-{_dashed(ex)}" in there and f"grade-{_dashed(ex)}" not in there:
+                    nb.cells.append(_grade_cell(ex, new_code_cell))
             for cell in nb.cells:
                 if (ex := _graded_by(cell)) is not None:
                     value = new_output("execute_result", {"text/plain": repr(_clipped(grades[ex.id].points, ex.points))}, execution_count=1)

@@ -92,6 +92,10 @@ def every_point_raised(nb):
             cell["metadata"]["nbgrader"]["points"] = 1000
 
 
+def no_grade_cells(nb):
+    nb["cells"] = [cell for cell in nb["cells"] if not cell["metadata"].get("nbgrader", {}).get("grade")]
+
+
 def own_grade_cells(nb):
     for cell in nb["cells"]:
         if cell["metadata"].get("nbgrader", {}).get("grade"):
@@ -108,6 +112,8 @@ def graded(tmp_path_factory):
     hand_in(course, "stub")
     hand_in(course, "noisy", {**SOLVED, "05.b": "import sys, warnings\nprint('x', file=sys.stderr)\nwarnings.warn('w')\n" + SOLVED["05.b"]})
     hand_in(course, "edited", change=lambda nb: (every_point_raised(nb), own_grade_cells(nb)))
+    hand_in(course, "deleted", SOLVED, no_grade_cells)
+    hand_in(course, "odd", {**SOLVED, "05.b": SOLVED["05.b"] + f"\nlarge = [0x{'f' * 4000}, {', '.join('123456789')}]"})
     for number in range(max(len(ex.bank) for ex in EXS.values())):  # the first known mistake of every exercise, the second, ...
         hand_in(course, f"wrong{number:02d}", {id: ex.source_of(ex.bank[number % len(ex.bank)]) for id, ex in EXS.items()})
     for number, source in enumerate(HOSTILE.values()):
@@ -146,7 +152,7 @@ def test_the_source_is_valid_and_the_release_has_no_solution(graded):
 
 
 def test_solved_gets_everything_and_the_stub_nothing(graded):
-    assert graded[1]["solved"] == graded[1]["noisy"] == FULL
+    assert graded[1]["solved"] == graded[1]["noisy"] == graded[1]["odd"] == graded[1]["deleted"] == FULL
     assert graded[1]["stub"] == graded[1]["edited"] == 0
 
 
