@@ -1,7 +1,6 @@
 """Grade a class: `python -m minigrad.course.grade submissions/ -o grades/`.
 
-What lives here: the command line, the journal that survives a power cut, and the pool of processes (or a Dask cluster, or containers) that
-does the work. What does not: finding answers (submissions.py), running them (worker.py), the tables and pages (report.py).
+What lives here: the command line. What does not: everything that it does, which is the package grading.
 
 One submission is one unit of work and one line of the journal, which is on the disk before the next is begun. A run that was stopped is
 started again with the same command: what is in the journal is not done again, unless what was handed in, the exercises, the key or the
@@ -11,254 +10,25 @@ round changed since. Grades depend on nothing else: no clock, no order, no chanc
 from __future__ import annotations
 
 import argparse
-import concurrent.futures
 import hashlib
 import hmac
-import json
-import multiprocessing
 import os
 import secrets
 import sys
-import threading
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from . import worker
 from .exercises import exercises
 from .grading.files import replace
+from .grading.journal import FORMAT, Journal
+from .grading.pool import grade_all, grade_with_dask
 from .grading.report import write_report
 from .grading.roll import call_the_roll, read_students
 from .grading.settings import Setting, Task
-from .reader import Reader
-from .submissions import Book, choose, collect, printable
-from .worker import ForkServer, Grade, NotStarted, Nursery, draw_inputs, grade_answer
-
-FORMAT = 2  # of the journal's lines
-
-
-# ---- one submission -------------------------------------------------------------------------------------------------------------------
-
-
-BY_HAND = "look at it by hand"
-MOST_REMARKS = 12
-READING, RUNNING = 120.0, 240.0  # seconds on the wall for one submission, far more than an honest one needs: the whole course takes one
-
-
-def grade_submission(task: Task, setting: Setting) -> dict[str, Any]:
-    """The record of one submission: plain data for the journal. Nothing that a student wrote can make it raise."""
-    problems = list(task.problems)
-    books: list[Book] = []
-    reader = _server("reader", Reader)
-    until = time.monotonic() + READING
-    for source in task.sources:
-        if time.monotonic() > until:
-            problems.append(f"reading took longer than {READING:g} s, {source.name} and what follows was not read: {BY_HAND}")
-            break
-        read = reader.read(source, setting.ids)
-        books += read.books
-        problems += read.problems
-    answers, said = choose(books)
-    problems += said
-    if books and not answers and not problems:
-        problems.append(f"no answer was found in {', '.join(book.name for book in books[:5])}: {BY_HAND}")
-    grades: dict[str, dict[str, Any]] = {}
-    isolation: dict[str, bool] = {}
-    if answers:
-        fork_server = _nursery(setting)
-        until = time.monotonic() + RUNNING
-        for id, (_, answer) in sorted(answers.items(), key=lambda item: setting.ids.index(item[0])):
-            ex = exercises[id]
-            failed, grade = "", None
-            try:
-                if time.monotonic() < until:
-                    inputs = draw_inputs(ex, setting.key, task.student, setting.round)
-                    grade = grade_answer(ex, answer.source, fork_server, inputs, helpers=answer.helpers)
-                else:
-                    failed = f"was not run, because the answers before it took {RUNNING:g} s"
-            except NotStarted:  # nothing can be graded: the person who runs this has to know at once
-                raise
-            except Exception as error:
-                failed = f"could not be judged ({type(error).__name__})"
-            if grade is None:
-                problems.append(f"{id} {failed}: {BY_HAND}")
-                grade = Grade(id, 0.0, 0.0, ex.points, f"{failed}: {BY_HAND}")
-            grades[id] = {k: v for k, v in asdict(grade).items() if k not in ("id", "max_points")} | {"by": answer.by}
-            if answer.tried:
-                grades[id] |= {"source": answer.source, "shingles": answer.shingles, "as_solution": answer.as_solution}
-        isolation = fork_server.isolation
-    if len(problems) > MOST_REMARKS:
-        problems[MOST_REMARKS:] = [f"and {len(problems) - MOST_REMARKS} more remarks"]
-    return {"student": task.student, "fingerprint": task.fingerprint, "state": "graded" if grades else "ungraded", "problems": problems,
-            "lms": dict(task.lms), "isolation": isolation, "grades": grades}  # fmt: skip
-
-
-_here = threading.local()  # fork servers are kept per process, and per thread where Dask uses threads
-
-
-def _server(kind: Hashable, make: Callable[[], ForkServer]) -> Any:
-    """The fork server of a kind, started on first use."""
-    kept = _here.__dict__.setdefault("servers", {})
-    if kind not in kept:
-        kept[kind] = make().__enter__()
-    return kept[kind]
-
-
-def _nursery(setting: Setting) -> Nursery:
-    if not hasattr(_here, "kit"):
-        _here.kit = worker.kit()
-        _here.folder = _here.kit.__enter__()
-    kind = (setting.hidden, setting.container)
-    return _server(kind, lambda: Nursery(_here.folder, setting.hidden, setting.container))
-
-
-def _close() -> None:
-    for server in _here.__dict__.pop("servers", {}).values():
-        server.__exit__()
-    if kit := _here.__dict__.pop("kit", None):
-        kit.__exit__(None, None, None)
-
-
-def _begin(parent: int) -> None:
-    """In a new process of the pool: end with the main one, even if that is killed."""
-    import atexit
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(0.5)
-        _close()
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-    atexit.register(_close)
-
-
-# ---- many ---------------------------------------------------------------------------------------------------------------------------
-
-
-def grade_all(tasks: Sequence[Task], setting: Setting, jobs: int) -> Iterator[dict[str, Any]]:
-    """The records, as they are ready. A task that ends the very process of the judge is tried once more alone, then named and left."""
-    todo: list[Task] = list(tasks)
-    suspects: list[Task] = []
-    while todo or suspects:
-        alone = not todo
-        batch = [suspects.pop()] if alone else todo
-        todo = [] if not alone else todo
-        context = multiprocessing.get_context("spawn")
-        with concurrent.futures.ProcessPoolExecutor(1 if alone else jobs, context, _begin, (os.getpid(),)) as pool:
-            waiting = {}
-            queue = iter(batch)
-            for task in queue:
-                waiting[pool.submit(grade_submission, task, setting)] = task
-                if len(waiting) >= 2 * jobs:
-                    break
-            while waiting:
-                done, _ = concurrent.futures.wait(waiting, return_when=concurrent.futures.FIRST_COMPLETED)
-                broken = False
-                for future in done:
-                    task = waiting.pop(future)
-                    try:
-                        yield future.result()
-                    except concurrent.futures.process.BrokenProcessPool:
-                        broken = True
-                        if alone:
-                            yield _lost(task)
-                        else:
-                            suspects.append(task)
-                    except NotStarted:  # nothing can be graded: the person who runs this has to know at once
-                        raise
-                    except Exception as error:
-                        yield _lost(task, f"could not be judged ({type(error).__name__}): {BY_HAND}")
-                if broken:
-                    suspects += [] if alone else list(waiting.values())
-                    todo += list(queue)
-                    break
-                for task in queue:
-                    waiting[pool.submit(grade_submission, task, setting)] = task
-                    if len(waiting) >= 2 * jobs:
-                        break
-
-
-def _lost(task: Task, problem: str = f"reading it ended the grader's own process, twice: {BY_HAND}") -> dict[str, Any]:
-    return {"student": task.student, "fingerprint": task.fingerprint, "state": "ungraded", "problems": [*task.problems, problem],
-            "lms": dict(task.lms), "isolation": {}, "grades": {}}  # fmt: skip
-
-
-def grade_with_dask(tasks: Sequence[Task], setting: Setting, jobs: int, address: str) -> Iterator[dict[str, Any]]:
-    """The same through Dask: `address` of a scheduler, or "local" for a cluster on this machine. The workers must see the same files."""
-    try:
-        from distributed import Client, LocalCluster, as_completed
-    except ImportError:
-        raise SystemExit("--dask needs Dask's distributed: pip install distributed") from None
-    cluster = LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None) if address == "local" else None
-    with Client(cluster or address) as client:
-        futures = {client.submit(grade_submission, task, setting, pure=False, retries=1): task for task in tasks}
-        for future in as_completed(list(futures)):
-            yield _lost(futures[future]) if future.status == "error" else future.result()
-            future.release()
-    if cluster is not None:
-        cluster.close()
-
-
-# ---- the journal ----------------------------------------------------------------------------------------------------------------------
-
-
-class Journal:
-    """An append-only file of records, one line each, with a checksum. A line that a power cut left unfinished is cut off on opening."""
-
-    def __init__(self, path: Path):
-        self.path = path
-        self.records: dict[str, dict[str, Any]] = {}
-
-    def __enter__(self) -> Journal:
-        self._file = open(self.path, "a+b")
-        try:
-            import fcntl
-
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except ImportError:
-            pass
-        except OSError:
-            self._file.close()
-            where = self.path.parent.name
-            raise SystemExit(f"Another run is grading into {where}: wait for it, or choose another folder with -o.") from None
-        self._file.seek(0)
-        good = 0
-        for line in self._file:
-            record = self._record(line)
-            if record is None:
-                break
-            self.records[record["student"]] = record
-            good += len(line)
-        self._file.truncate(good)
-        self._file.seek(good)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-    @staticmethod
-    def _record(line: bytes) -> dict[str, Any] | None:
-        check, _, text = line.partition(b" ")
-        if not line.endswith(b"\n") or hashlib.sha256(text).hexdigest()[:16].encode() != check:
-            return None
-        record = json.loads(text)
-        return record if record.get("format") == FORMAT else None
-
-    def add(self, record: dict[str, Any]) -> None:
-        """Write one record and wait until it is on the disk."""
-        record = {**record, "format": FORMAT}
-        text = json.dumps(record, ensure_ascii=False, sort_keys=True).encode("utf-8", "replace") + b"\n"
-        self._file.write(hashlib.sha256(text).hexdigest()[:16].encode() + b" " + text)
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self.records[record["student"]] = json.loads(text)
-
-
-# ---- the command ----------------------------------------------------------------------------------------------------------------------
+from .grading.submissions import collect, printable
 
 
 def grade(
@@ -350,8 +120,8 @@ def _progress(records: Iterable[dict[str, Any]], total: int, say: Callable[[str]
 
 
 def container_command(engine: str, image: str) -> tuple[str, ...]:
-    """The nursery inside a container: no network, nothing writable but a small /tmp, no rights, few processes, limited memory."""
-    begin = "import sys; sys.path.insert(0, '/kit'); from minigrad.course.worker import nursery; nursery()"
+    """The server inside a container: no network, nothing writable but a small /tmp, no rights, few processes, limited memory."""
+    begin = "import sys; sys.path.insert(0, '/kit'); from minigrad.course.grading.child import main; main()"
     return (engine, "run", "--rm", "--interactive", "--network=none", "--read-only", "--tmpfs=/tmp:rw,size=64m,mode=1777", "--cap-drop=ALL",
             "--security-opt=no-new-privileges", "--user=65534:65534", "--pids-limit=128", "--memory=3g", "--env=PYTHONHASHSEED=0",
             "--env=OPENBLAS_NUM_THREADS=1", "--env=OMP_NUM_THREADS=1", "--env=MPLBACKEND=Agg", "--volume={kit}:/kit:ro", image,
@@ -416,6 +186,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    from minigrad.course.grade import main as _main  # not as __main__: other processes import this module by its name
+    from minigrad.course.grade import main as _main
 
     _main()

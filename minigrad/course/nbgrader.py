@@ -24,9 +24,11 @@ from typing import Any
 
 from .exercise import Exercise
 from .exercises import exercises
+from .grading.answers import Grade, draw_inputs, grade_answer
+from .grading.pool import answer_server, close, server
+from .grading.reader import Reader
 from .grading.settings import Setting
 from .result import Line, Result
-from .worker import Grade, draw_inputs, grade_answer
 
 REMARK = "# Change the lines above, or write your answer here."
 CONFIG = """\
@@ -174,10 +176,8 @@ def _graded_by(cell: Any) -> Exercise | None:
 
 def _grade_notebook(cells: Sequence[Any], name: str, setting: Any, student: str, only: Sequence[str] = ()) -> dict[str, Grade]:
     """The grade of every exercise of the course in this notebook, or of `only` these. Nothing in it can make this raise."""
-    from .grade import Reader, _nursery, _server
-
     plain = [{"cell_type": c["cell_type"], "source": c["source"], "metadata": c.get("metadata", {})} for c in cells]
-    read = _server("reader", Reader).read_text(json.dumps({"cells": plain}), name, only or tuple(exercises))
+    read = server("reader", Reader).read_text(json.dumps({"cells": plain}), name, only or tuple(exercises))
     answers = read.books[0].answers if read.books else {}
     grades = {}
     for id in only or exercises:
@@ -186,7 +186,7 @@ def _grade_notebook(cells: Sequence[Any], name: str, setting: Any, student: str,
         if answer := answers.get(id):
             try:
                 inputs = draw_inputs(ex, setting.key, student, setting.round)
-                grades[id] = grade_answer(ex, answer.source, _nursery(setting), inputs, helpers=answer.helpers)
+                grades[id] = grade_answer(ex, answer.source, answer_server(setting), inputs, helpers=answer.helpers)
             except Exception as error:
                 grades[id] = Grade(id, 0.0, 0.0, ex.points, f"could not be judged ({type(error).__name__}): look at it by hand")
     return grades
@@ -221,12 +221,10 @@ def points(id: str) -> float | str:
 
 
 def _judge_stdin() -> None:
-    from .grade import _close
-
     job = json.loads(sys.stdin.buffer.read())
     cells = [{"cell_type": "code", "source": source} for source in job["cells"]]
     grades = _grade_notebook(cells, "the notebook", Setting(b"a key that every student may know", "1", ()), "", [job["id"]])
-    _close()
+    close()
     print(json.dumps(asdict(grades[job["id"]])))
 
 

@@ -17,16 +17,20 @@ from pathlib import Path
 
 import pytest
 
-from minigrad.course import exercises, worker
-from minigrad.course import grade as grading
-from minigrad.course.grade import Journal, container_command, grade, grade_submission
+from minigrad.course import exercises
+from minigrad.course import grade as the_command
+from minigrad.course.grade import container_command, grade
+from minigrad.course.grading import answers, pool
+from minigrad.course.grading.answers import AnswerServer, draw_inputs, grade_answer
+from minigrad.course.grading.journal import Journal
 from minigrad.course.grading.pages import fresh
+from minigrad.course.grading.pool import grade_submission
+from minigrad.course.grading.server import Box
 from minigrad.course.grading.settings import Setting, Task
+from minigrad.course.grading.submissions import collect, expand, find_answer, read_notebook, shingles, without_magics
 from minigrad.course.grading.tables import SOLUTION, file_names, safe, similar, to_csv
 from minigrad.course.guard import run_probes
 from minigrad.course.judge import judge
-from minigrad.course.submissions import collect, expand, find_answer, read_notebook, shingles, without_magics
-from minigrad.course.worker import Box, Nursery, draw_inputs, grade_answer
 
 from .classroom import ROOT, chapter_notebook, code, finish, grade_killed, graded_in, grader, make_class, notebook, outputs
 
@@ -49,18 +53,18 @@ def put(path, nb):
 
 
 @pytest.fixture(scope="module")
-def nursery():
-    with worker.kit() as folder, Nursery(folder) as nursery:
-        yield nursery
+def server():
+    with answers.kit() as folder, AnswerServer(folder) as server:
+        yield server
 
 
 def answer_in(nb, id="05.b", name="05_chapter.ipynb"):
     return find_answer(exercises[id], read_notebook(text(nb).encode() if isinstance(nb, dict) else nb, name))
 
 
-def score(nb, nursery, id="05.b", name="05_chapter.ipynb"):
+def score(nb, server, id="05.b", name="05_chapter.ipynb"):
     answer = answer_in(nb, id, name)
-    return None if answer is None else grade_answer(exercises[id], answer.source, nursery, helpers=answer.helpers).score
+    return None if answer is None else grade_answer(exercises[id], answer.source, server, helpers=answer.helpers).score
 
 
 # ---- finding answers
@@ -134,15 +138,15 @@ HONEST = {
 
 
 @pytest.mark.parametrize("nb", HONEST.values(), ids=HONEST)
-def test_an_honest_oddity_keeps_its_points(nb, nursery):
-    assert score(nb, nursery) == 1.0
+def test_an_honest_oddity_keeps_its_points(nb, server):
+    assert score(nb, server) == 1.0
 
 
 def test_there_are_thirty_honest_oddities():
     assert len(HONEST) >= 30
 
 
-def test_an_untouched_or_deleted_answer_is_said_to_be_that(nursery):
+def test_an_untouched_or_deleted_answer_is_said_to_be_that(server):
     assert answer_in(chapter_notebook("05", {})).source == B.stub
     assert answer_in(notebook([code("x = 1"), IMPORT])) is None
 
@@ -328,8 +332,8 @@ CLASS = {"ada": SOLVED, "ben": {**SOLVED, "05.b": B.bank[0].answer}, "cyd": SOLV
 @pytest.fixture(scope="module")
 def small_class(tmp_path_factory):
     root = tmp_path_factory.mktemp("small")
-    for name, answers in CLASS.items():
-        put(root / "in" / name / "05_x.ipynb", chapter_notebook("05", answers))
+    for name, solved in CLASS.items():
+        put(root / "in" / name / "05_x.ipynb", chapter_notebook("05", solved))
     put(root / "in/cyd/07_x.ipynb", chapter_notebook("07", {id: ex.solution for id, ex in exercises.chapter("07").items()}))
     grade(root / "in", root / "out", key=KEY, jobs=1)
     return root
@@ -475,7 +479,7 @@ def test_only_what_changed_is_graded_again(tmp_path, monkeypatch):
             done.append(task.student)
             yield grade_submission(task, setting)
 
-    monkeypatch.setattr(grading, "grade_all", here)
+    monkeypatch.setattr(the_command, "grade_all", here)
     run = lambda **more: grade(tmp_path / "all", tmp_path / "out", only=["05.b"], **more)  # noqa: E731
     run()
     run()
@@ -493,7 +497,7 @@ def test_a_submission_that_ends_the_judge_is_named_and_the_others_are_graded(tmp
     setting = Setting(KEY, "1", ("05.b",))
     good = Task("ada", "1", tuple(collect(tmp_path)[0].sources), (), ())
     deadly = Task("eve", "2", (_Deadly(),), (), ())
-    records = {r["student"]: r for r in grading.grade_all([deadly, good], setting, 1)}
+    records = {r["student"]: r for r in pool.grade_all([deadly, good], setting, 1)}
     assert records["ada"]["grades"]["05.b"]["score"] == 1
     assert records["eve"]["state"] == "ungraded" and "look at it by hand" in records["eve"]["problems"][0]
 
@@ -531,13 +535,13 @@ os.environ["PYTHONHASHSEED"] = "0"
 os.execv({sys.executable!r}, [{sys.executable!r}, *[a.replace("/kit", kit) for a in args[at + 1:]]])
 """)
     engine.chmod(0o755)
-    with worker.kit() as folder, Nursery(folder, command=container_command(str(engine), "image")) as nursery:
-        assert grade_answer(B, B.solution, nursery).score == 1
+    with answers.kit() as folder, AnswerServer(folder, command=container_command(str(engine), "image")) as server:
+        assert grade_answer(B, B.solution, server).score == 1
 
 
 def test_a_container_engine_that_does_not_start_says_so(tmp_path):
-    with worker.kit() as folder, pytest.raises(RuntimeError, match="did not start"):
-        Nursery(folder, command=["false"]).__enter__()
+    with answers.kit() as folder, pytest.raises(RuntimeError, match="did not start"):
+        AnswerServer(folder, command=["false"]).__enter__()
 
 
 # ---- hostile submissions
@@ -571,12 +575,12 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE)
-def test_a_hostile_submission_gets_nothing_and_harms_nothing(source, class_of_odd_ones, nursery):
+def test_a_hostile_submission_gets_nothing_and_harms_nothing(source, class_of_odd_ones, server):
     root, out, _ = class_of_odd_ones
     reference = Path(exercises.__class__.__init__.__code__.co_filename).parent / "ch05.py"
     head = f"OTHER = {str(root / 'ada/ps/05_x.ipynb')!r}\nREFERENCE = {str(reference)!r}\nROOT = {str(reference.parents[3])!r}\n"
     before, start = outputs(out), time.monotonic()
-    with worker.kit() as folder, Nursery(folder, hidden=[root, out]) as apart:
+    with answers.kit() as folder, AnswerServer(folder, hidden=[root, out]) as apart:
         result = grade_answer(B, head + source, apart, draw_inputs(B, KEY, "eve", "1"), Box(wall=8, cpu=4))
         assert result.score == 0, result
         assert time.monotonic() - start < 30

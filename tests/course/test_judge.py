@@ -8,9 +8,9 @@ import pytest
 
 from minigrad.course import exercises
 from minigrad.course.checking import Check
+from minigrad.course.grading.answers import AnswerServer, grade_answer, kit
 from minigrad.course.guard import run_probes
 from minigrad.course.judge import OFF, judge
-from minigrad.course.worker import Nursery, grade_answer, kit
 
 ALL = list(exercises.values())
 CODE = [ex for ex in ALL if not ex.is_value]
@@ -149,8 +149,8 @@ FORGED = {
 @pytest.mark.skipif(sys.platform != "linux", reason="the grader's processes")
 @pytest.mark.parametrize("id, source", FORGED.values(), ids=FORGED)
 def test_replacing_what_measures_earns_nothing(id, source):
-    with kit() as folder, Nursery(folder) as nursery:
-        grade = grade_answer(exercises[id], source, nursery)
+    with kit() as folder, AnswerServer(folder) as server:
+        grade = grade_answer(exercises[id], source, server)
     graphs = next(line for line in grade.lines if line[0] == "200 random graphs")
     assert graphs[1] == OFF and grade.score < 0.5
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minigrad.course import exercises
-from minigrad.course.submissions import Notebook, collect, expand, find_answer, helpers, read_notebook, without_magics
+from minigrad.course.grading.submissions import Notebook, collect, expand, find_answer, helpers, read_notebook, without_magics
 
 from .classroom import chapter_notebook
 

@@ -21,12 +21,12 @@ from pathlib import Path
 import pytest
 
 from minigrad.course import exercises
-from minigrad.course import grade as grading
+from minigrad.course.grading import pool
+from minigrad.course.grading.answers import Grade
 from minigrad.course.grading.pages import HOLDS
 from minigrad.course.grading.settings import Setting, Task
+from minigrad.course.grading.submissions import collect, printable
 from minigrad.course.grading.tables import safe
-from minigrad.course.submissions import collect, printable
-from minigrad.course.worker import Grade
 
 from .classroom import ROOT, chapter_notebook, code, notebook
 
@@ -187,6 +187,8 @@ ODD = {
         "a local socket": "import socket; socket.socketpair()[0].sendto(b'x', '/run/systemd/notify')",
         "the paths of the instructor": NO_PATH,
     }.items()},
+    "an error with a path in it": ({"05_x.ipynb": book(b="import sys\nopen(sys.prefix + '/none')\n" + B.solution)}, FULL - B.points, ""),
+    "a traceback printed": ({"05_x.ipynb": book(b="import sys\nraise OSError(repr(sys.path))\n" + B.solution)}, FULL - B.points, ""),
     "a folder that nobody may enter": ({"05_x.ipynb": book(b="import os\nos.mkdir('x', 0)\nos.umask(0o777)\n" + B.solution)}, FULL, ""),
     # not what was asked for
     "a web page": ({"05_x.html": "<html>"}, None, "no notebook was handed in, only 05_x.html"),
@@ -312,9 +314,9 @@ def test_an_exercise_that_the_judge_cannot_judge_costs_that_exercise_and_is_name
             raise TypeError("max() of a text and a number")
         return Grade(ex.id, 1.0, 2.0, 2, "ok")
 
-    monkeypatch.setattr(grading, "grade_answer", fall)
+    monkeypatch.setattr(pool, "grade_answer", fall)
     hand_in(tmp_path, {"ada": ({"05_x.ipynb": book()},)})
-    record = grading.grade_submission(Task("ada", "", tuple(collect(tmp_path)[0].sources), (), ()), Setting(b"k", "1", ("05.b", "05.c")))
+    record = pool.grade_submission(Task("ada", "", tuple(collect(tmp_path)[0].sources), (), ()), Setting(b"k", "1", ("05.b", "05.c")))
     assert record["problems"] == ["05.b could not be judged (TypeError): look at it by hand"]
     assert record["state"] == "graded" and [g["points"] for g in record["grades"].values()] == [0.0, 2.0]
 
@@ -324,6 +326,14 @@ def test_nothing_of_the_class_and_the_grades_was_touched(the_class):
     assert state_of(root / "in") == before
     assert (root / "out/key").stat().st_mode & 0o777 == 0o600 and (root / "out").stat().st_mode & 0o002 == 0
     assert not [p for p in ("/tmp/note-of-a-student", "/dev/shm/note-of-a-student") if os.path.exists(p)]
+
+
+def test_no_page_and_no_table_names_a_folder_of_this_machine(the_class):
+    root = the_class[2]
+    for path in (root / "out").rglob("*.*"):
+        if path.suffix in (".html", ".csv"):
+            text = path.read_text(encoding="utf-8")
+            assert str(root) not in text and sys.prefix not in text and sys.base_prefix + "/" not in text, path.name
 
 
 def test_every_wall_was_measured_and_holds(the_class):

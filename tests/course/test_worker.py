@@ -7,10 +7,13 @@ import time
 
 import pytest
 
-from minigrad.course import exercises, worker
+from minigrad.course import exercises
+from minigrad.course import judge as judging
+from minigrad.course.grading import answers
+from minigrad.course.grading.answers import AnswerServer, draw_inputs, grade_answer
+from minigrad.course.grading.server import Box
 from minigrad.course.guard import run_probes
 from minigrad.course.judge import judge
-from minigrad.course.worker import Box, Nursery, draw_inputs, grade_answer
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the worker's pipe needs a POSIX system")
 
@@ -40,38 +43,38 @@ ONE_PER_CHAPTER = [
 
 @pytest.fixture(scope="module")
 def folder():
-    with worker.kit() as folder:
+    with answers.kit() as folder:
         yield folder
 
 
 @pytest.fixture(scope="module")
-def nursery(folder):
-    with Nursery(folder) as nursery:
-        yield nursery
+def server(folder):
+    with AnswerServer(folder) as server:
+        yield server
 
 
 @pytest.mark.parametrize("id", ONE_PER_CHAPTER)
-def test_a_solution_gets_full_marks_on_drawn_inputs(id, nursery):
+def test_a_solution_gets_full_marks_on_drawn_inputs(id, server):
     ex = exercises[id]
     inputs = draw_inputs(ex, KEY, "ada", "1")
-    grade = grade_answer(ex, ex.solution, nursery, inputs)
+    grade = grade_answer(ex, ex.solution, server, inputs)
     assert grade.ran == "ok" and grade.score == 1.0 and grade.points == ex.points, grade
     assert type(grade.points) is float
 
 
 @pytest.mark.parametrize("id", ["01.b", "05.b", "14.a"])
-def test_known_mistakes_get_their_hint_and_points_also_on_drawn_inputs(id, nursery):
+def test_known_mistakes_get_their_hint_and_points_also_on_drawn_inputs(id, server):
     ex = exercises[id]
     wrong, inputs = ex.bank[0], draw_inputs(ex, KEY, "ben", "1")
-    grade = grade_answer(ex, ex.source_of(wrong), nursery, inputs)
+    grade = grade_answer(ex, ex.source_of(wrong), server, inputs)
     here = judge(ex, run_probes(ex, ex.load(ex.source_of(wrong)), inputs), inputs)
     assert (grade.hint, grade.mistake, grade.score) == (wrong.hint, wrong.name, here.score)
 
 
-def test_a_stub_is_untried_whatever_its_comments(nursery):
+def test_a_stub_is_untried_whatever_its_comments(server):
     ex = exercises["05.b"]
-    assert grade_answer(ex, ex.stub, nursery).ran == "untried"
-    assert grade_answer(ex, ex.stub.replace("# your code", "# my code"), nursery).score == 0
+    assert grade_answer(ex, ex.stub, server).ran == "untried"
+    assert grade_answer(ex, ex.stub.replace("# your code", "# my code"), server).score == 0
 
 
 def test_inputs_depend_on_key_student_and_round():
@@ -83,31 +86,32 @@ def test_inputs_depend_on_key_student_and_round():
     )
 
 
-def test_hard_coded_numbers_fail_on_drawn_inputs(nursery):
+def test_hard_coded_numbers_fail_on_drawn_inputs(server):
     known = "{0.5: (1.0, 1.2840254166877414, 0.28285838), 1.0: (2.0, 2.718281828459045, -0.911733914)}"
     source = f"def local_derivatives(x):\n    return {known}.get(x, (0, 0, 0))"
-    assert grade_answer(exercises["03.a"], source, nursery, draw_inputs(exercises["03.a"], KEY, "eve", "1")).score == 0
+    assert grade_answer(exercises["03.a"], source, server, draw_inputs(exercises["03.a"], KEY, "eve", "1")).score == 0
 
 
-def test_the_operating_system_refuses_what_it_can(nursery):
+def test_the_operating_system_refuses_what_it_can(server):
     """What is claimed was tried in a child, before the audit hook was there."""
-    assert nursery.isolation["memory"] and nursery.isolation["root"]
+    assert server.isolation["memory"] and server.isolation["root"]
     if sys.platform == "linux":
-        assert nursery.isolation["files"] and nursery.isolation["network"] and nursery.isolation["processes"]
+        assert server.isolation["files"] and server.isolation["network"] and server.isolation["processes"]
 
 
 def test_a_killed_nursery_is_replaced_and_costs_one_exercise(folder):
     ex = exercises["01.b"]
-    with Nursery(folder) as nursery:
-        os.kill(nursery._process.pid, signal.SIGKILL)
-        assert grade_answer(ex, ex.solution, nursery).score == 0
-        assert grade_answer(ex, ex.solution, nursery).score == 1
+    with AnswerServer(folder) as server:
+        os.kill(server._process.pid, signal.SIGKILL)
+        assert grade_answer(ex, ex.solution, server).score == 0
+        assert grade_answer(ex, ex.solution, server).score == 1
 
 
 def test_the_kit_holds_no_answer(folder):
-    names = {p.name for p in (folder / "minigrad" / "course").iterdir()}
-    assert names == {"__init__.py", *worker.TRAVELS}
-    text = "".join(p.read_text() for p in (folder / "minigrad" / "course").iterdir())
+    course = folder / "minigrad" / "course"
+    files = [path for path in course.rglob("*") if path.is_file()]
+    assert {path.relative_to(course).as_posix() for path in files} == {"__init__.py", *answers.TRAVELS}
+    text = "".join(path.read_text() for path in files)
     assert "reversed(order)" not in text and "answer_01a" not in text
 
 
@@ -149,18 +153,18 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE)
-def test_a_hostile_submission_gets_nothing_and_harms_nothing(source, nursery):
+def test_a_hostile_submission_gets_nothing_and_harms_nothing(source, server):
     ex, start = exercises["01.b"], time.monotonic()
-    grade = grade_answer(ex, source, nursery, draw_inputs(ex, KEY, "eve", "1"), Box(wall=8, cpu=6))
+    grade = grade_answer(ex, source, server, draw_inputs(ex, KEY, "eve", "1"), Box(wall=8, cpu=6))
     assert grade.score == 0 and grade.points == 0, grade
     assert time.monotonic() - start < 12
     assert not os.path.exists("big")
 
 
-def test_the_reference_files_cannot_be_read(nursery):
-    path = os.path.join(os.path.dirname(worker.__file__), "exercises", "ch01.py")
+def test_the_reference_files_cannot_be_read(server):
+    path = os.path.join(os.path.dirname(judging.__file__), "exercises", "ch01.py")
     source = f"namespace = {{}}\ntext = open({path!r}).read()\n" + exercises["01.b"].solution
-    grade = grade_answer(exercises["01.b"], source, nursery)
+    grade = grade_answer(exercises["01.b"], source, server)
     assert grade.score == 0 and "PermissionError" in grade.lines[0][2]
 
 
@@ -175,5 +179,5 @@ HONEST = {
 
 
 @pytest.mark.parametrize("source", HONEST.values(), ids=HONEST)
-def test_an_honest_oddity_keeps_its_points(source, nursery):
-    assert grade_answer(exercises["01.b"], source, nursery).score == 1.0
+def test_an_honest_oddity_keeps_its_points(source, server):
+    assert grade_answer(exercises["01.b"], source, server).score == 1.0

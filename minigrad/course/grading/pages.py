@@ -14,7 +14,7 @@ from html import escape
 from ..drivers import call
 from ..exercise import Exercise, Probe
 from ..judge import GLYPH, OFF, SKIPPED, wanted
-from ..worker import draw_inputs, in_short
+from .answers import draw_inputs, in_short
 from .roll import Row
 from .tables import SOLUTION, Class
 

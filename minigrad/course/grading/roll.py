@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..exercises import exercises
-from ..submissions import Submission, printable
+from .submissions import Submission, printable
 
 HEADER = ("student", "what", "points", "of", "remark")
 EXCUSED = "excused"

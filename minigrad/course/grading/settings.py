@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..submissions import Source
+from .submissions import Source
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .exercises import exercises
+from ..exercises import exercises
+from . import sandbox
+from .server import Box, ForkServer, fork, serve, write_all
 from .submissions import Answer, Book, Source, expand, find_answer, in_text, printable, read_notebook
-from .worker import Box, ForkServer, fork, serve, write_all
 
 LIMITS = Box(wall=60.0, cpu=20, memory=3 << 30)
 LONGEST = 100_000  # characters of one answer, and of its helpers
@@ -35,8 +36,8 @@ class Reader(ForkServer):
     """The server's own side is `main`; this is the grader's."""
 
     def __init__(self, box: Box = LIMITS):
-        begin = "import sys; sys.path.insert(0, sys.argv[1]); from minigrad.course.reader import main; main()"
-        package = Path(__file__).resolve().parents[2]
+        begin = "import sys; sys.path.insert(0, sys.argv[1]); from minigrad.course.grading.reader import main; main()"
+        package = Path(__file__).resolve().parents[3]
         super().__init__([sys.executable, "-s", "-P", "-B", "-c", begin, str(package)], dict(os.environ, PYTHONHASHSEED="0"))
         self.box = box
 
@@ -69,8 +70,6 @@ def main() -> None:
 
 
 def _child(job: Mapping[str, Any], put: int) -> None:
-    from . import sandbox
-
     sandbox.limit(job["box"])
     found = read(job)
     write_all(put, json.dumps({"books": [asdict(b) for b in found.books], "problems": found.problems}).encode())
