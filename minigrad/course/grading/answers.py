@@ -61,6 +61,7 @@ class Grade:
     mistake: str = ""
     lines: tuple[tuple[str, str, str], ...] = ()  # (probe, level, sentence)
     got: tuple[str, ...] = ()  # for each line what the answer gave, in short
+    notes: tuple[str, ...] = ()
 
 
 # ---- the judge's side -------------------------------------------------------------------------------------------------------------
@@ -108,7 +109,8 @@ def grade_answer(ex: Exercise, source: str, where: Path | AnswerServer, inputs: 
     lines = tuple((line.probe, line.level, line.say) for line in verdict.lines)
     score = min(max(float(verdict.score), 0.0), 1.0) if outcomes else 0.0
     got = tuple(brief(outcomes[line.probe]) if line.probe in outcomes else "" for line in verdict.lines)
-    return Grade(ex.id, score, round(score * ex.points, 4), ex.points, ran, verdict.hint if outcomes else "", verdict.mistake, lines, got)
+    return Grade(ex.id, score, round(score * ex.points, 4), ex.points, ran, verdict.hint if outcomes else "", verdict.mistake, lines, got,
+                 tuple(without_folders(note) for note in verdict.notes))  # fmt: skip
 
 
 def run_apart(

@@ -6,7 +6,6 @@ expected value until `reveal` says so.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
@@ -183,11 +182,12 @@ def _exercise(ex: Exercise, row: Row, c: Class, reveal: bool) -> str:
         parts.append(f"<details><summary>{_many(len(lines), 'probe')}, all right</summary>{table}</details>")
     elif lines:
         parts.append(table)
-    by_probes = sum(float(p.weight) for n, level, _ in g["lines"] if level not in (OFF, SKIPPED) and (p := by_name.get(n))) / whole
-    if g["mistake"] and not math.isclose(g["score"], by_probes, abs_tol=0.005) and ex.id not in row.changed:
-        parts.append(f"<p>A known mistake, worth {_number(g['points'])} of {ex.points} as a whole: {_code(g['mistake'])}.</p>")
+    if not g["score"] and any(level not in (OFF, SKIPPED) for _, level, _ in g["lines"]) and ex.id not in row.changed:
+        parts.append("<p>What this answer passes, the untouched cell passes too: that earns no points.</p>")
+    parts += [f"<p>{_code(note)}</p>" for note in g.get("notes", ())]
     if g["hint"]:
-        parts.append(f'<p class="hint"><strong>Hint:</strong> {_code(g["hint"])}</p>')
+        hint = "<br>".join(map(_code, g["hint"].split("\n")))
+        parts.append(f'<p class="hint"><strong>Hint:</strong> {hint}</p>')
     if g.get("source"):
         parts.append(f"<details><summary>Your answer</summary><pre>{escape(g['source'].strip())}</pre></details>")
     return "".join((*parts, "</section>"))
