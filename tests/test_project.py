@@ -69,9 +69,16 @@ def test_imports_run_downwards(path):
 @pytest.mark.parametrize("path", [path for path in FILES if layer(name_of(path)) < 2], ids=short)
 def test_engine_and_course_know_no_screen(path):
     screens = {"IPython", "ipywidgets", "anywidget", "matplotlib", "jupyterlab"}
-    if short(path) == "minigrad/course/report.py":
-        screens.remove("matplotlib")  # the instructor's page has a chart
     assert not {module.split(".")[0] for module in imports(path)} & screens
+
+
+def test_what_learners_use_knows_nothing_of_grading():
+    """The instructor's half is the package grading and two commands; nothing that runs in a learner's kernel imports it."""
+    doors = {"minigrad.course.grade", "minigrad.course.nbgrader"}
+    learners = [path for path in FILES if layer(name_of(path)) == 1 and name_of(path) not in doors
+                and not name_of(path).startswith("minigrad.course.grading")]  # fmt: skip
+    assert len(learners) > 20
+    assert not [short(path) for path in learners for module in imports(path) if module.startswith(("minigrad.course.grading", *doors))]
 
 
 def test_import_minigrad_is_light():

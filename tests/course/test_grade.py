@@ -23,11 +23,12 @@ from minigrad.course.grade import container_command, grade
 from minigrad.course.grading import answers, pool
 from minigrad.course.grading.answers import AnswerServer, draw_inputs, grade_answer
 from minigrad.course.grading.journal import Journal
+from minigrad.course.grading.notebooks import find_answer, read_notebook, shingles, without_magics
 from minigrad.course.grading.pages import fresh
 from minigrad.course.grading.pool import grade_submission
 from minigrad.course.grading.server import Box
 from minigrad.course.grading.settings import Setting, Task
-from minigrad.course.grading.submissions import collect, expand, find_answer, read_notebook, shingles, without_magics
+from minigrad.course.grading.submissions import collect, expand
 from minigrad.course.grading.tables import SOLUTION, file_names, safe, similar, to_csv
 from minigrad.course.guard import run_probes
 from minigrad.course.judge import judge

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minigrad.course import exercises
-from minigrad.course.grading.submissions import Notebook, collect, expand, find_answer, helpers, read_notebook, without_magics
+from minigrad.course.grading.notebooks import Notebook, find_answer, helpers, read_notebook, without_magics
+from minigrad.course.grading.submissions import collect, expand
 
 from .classroom import chapter_notebook
 

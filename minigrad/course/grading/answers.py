@@ -28,8 +28,8 @@ from typing import Any
 from ..exercise import Exercise
 from ..judge import judge
 from ..plain import describe, is_odd, plain
+from .notebooks import is_stub
 from .server import Box, ForkServer
-from .submissions import is_stub
 
 TRAVELS = ("plain.py", "guard.py", "drivers.py", "exercise.py", "grading/__init__.py", "grading/server.py", "grading/child.py",
            "grading/sandbox.py")  # no solution, no expected value, no hint  # fmt: skip

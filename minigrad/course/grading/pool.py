@@ -17,10 +17,10 @@ from typing import Any
 
 from ..exercises import exercises
 from .answers import AnswerServer, Grade, draw_inputs, grade_answer, kit
+from .notebooks import Book, choose
 from .reader import Reader
 from .server import ForkServer, NotStarted
 from .settings import Setting, Task
-from .submissions import Book, choose
 
 BY_HAND = "look at it by hand"
 MOST_REMARKS = 12

@@ -1,7 +1,7 @@
 """Reading what was handed in: in a process of its own, under limits of processor time, memory and size.
 
 What lives here: `Reader`, a fork server that runs no learner's code and still trusts no learner's file, and what its child does with one
-of them: unpack it, read the notebooks, choose the answers. What does not: how an answer is found (submissions.py), running it (worker.py).
+of them: unpack it, read the notebooks, choose the answers. What does not: how an answer is found (notebooks.py), running it (answers.py).
 A file that is too large, too deep or too costly ends the child; the grader hears of it in one sentence and goes on.
 """
 
@@ -17,8 +17,9 @@ from typing import Any
 
 from ..exercises import exercises
 from . import sandbox
+from .notebooks import Answer, Book, find_answer, in_text, read_notebook
 from .server import Box, ForkServer, fork, serve, write_all
-from .submissions import Answer, Book, Source, expand, find_answer, in_text, printable, read_notebook
+from .submissions import Source, expand, printable
 
 LIMITS = Box(wall=60.0, cpu=20, memory=3 << 30)
 LONGEST = 100_000  # characters of one answer, and of its helpers

@@ -17,9 +17,9 @@ from typing import Any
 
 from ..exercise import Exercise
 from ..exercises import exercises
+from .notebooks import shingles
 from .roll import Row
 from .settings import Setting
-from .submissions import shingles
 
 ALIKE = 0.9  # of the sampled pieces of two programs
 LONGEST = 30_000  # characters in a cell: spreadsheets refuse more than 32,767

@@ -1,0 +1,411 @@
+"""Reading a notebook, and finding in it the cells that answer the exercises.
+
+What lives here: notebooks of format 3 and 4 however damaged, the answer to an exercise with the helper definitions that it needs, and which
+of several copies counts. What does not: running anything, or limits; reader.py calls this in a process that has them. Everything here only
+reads text and syntax trees, in time that grows with the size of the text.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import re
+import symtable
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from ..exercise import Exercise
+from ..exercises import exercises
+
+MOST_CELLS = 20_000
+COPY = re.compile(r"(.*?)(?:[ _]?\((\d+)\)|[ _-]?Copy(\d*)|-(\d{1,2}))?\.ipynb", re.I | re.S)  # as browsers, JupyterLab and Canvas name one
+
+
+# ---- reading a notebook ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Cell:
+    """A code cell: its source with IPython's own lines made harmless, and the exercise that its metadata or a comment names."""
+
+    source: str
+    graded: str = ""  # by nbgrader's grade id
+    tagged: str = ""  # by {"minigrad": {"exercise": ...}}
+    marked: str = ""  # by a comment: # exercise 05.b
+
+    @cached_property
+    def body(self) -> list[ast.stmt]:
+        try:
+            return ast.parse(self.source).body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return []
+
+    def text(self, node: ast.stmt | ast.expr) -> str:
+        """The part of the source that `node` was read from, decorators included."""
+        first = min((node, *getattr(node, "decorator_list", ())), key=lambda n: n.lineno)
+        lines = [line.encode() for line in self.lines[first.lineno - 1 : node.end_lineno]]
+        lines[-1] = lines[-1][: node.end_col_offset]
+        lines[0] = lines[0][first.col_offset - (first is not node) :]  # a decorator begins after its @
+        return b"\n".join(lines).decode()
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return self.source.split("\n")
+
+    @cached_property
+    def names(self) -> set[str]:
+        """What the cell binds; for a cell with a syntax error, what its text seems to bind."""
+        if self.body:
+            return {name for statement in self.body for name in bound(statement)}
+        return {a or b for a, b in re.findall(r"^(?:def|class)\s+(\w+)|^(\w+)\s*=", self.source, re.M)}
+
+
+@dataclass
+class Notebook:
+    name: str
+    cells: list[Cell]
+    texts: list[str] = field(default_factory=list)  # of the cells that are not code
+
+    @cached_property
+    def calls(self) -> dict[str, tuple[int, ast.expr | None]]:
+        """For each exercise the first cell that calls `check` for it, and what is handed over."""
+        found: dict[str, tuple[int, ast.expr | None]] = {}
+        for number, cell in enumerate(self.cells):
+            if "check" not in cell.source:
+                continue
+            for node in (n for statement in cell.body for n in ast.walk(statement)):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check" and node.args:
+                    first = node.args[0]
+                    if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                        found.setdefault(first.value, (number, node.args[1] if len(node.args) > 1 else None))
+        return found
+
+    @cached_property
+    def defined(self) -> dict[str, list[tuple[int, int]]]:
+        """For each name the statements (cell, number) that define it, loops apart."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for i, cell in enumerate(self.cells):
+            for j, statement in enumerate(cell.body):
+                if not isinstance(statement, (ast.For, ast.While)):
+                    for name in bound(statement):
+                        found.setdefault(name, []).append((i, j))
+        return found
+
+    @cached_property
+    def chapters(self) -> set[str]:
+        named = {id[:2] for c in self.cells for id in (c.graded, c.tagged, c.marked) if id} | {id[:2] for id in self.calls}
+        in_name = re.findall(r"(?:^|\D)(\d\d)[_\- ]", self.name)
+        return named | {n for n in in_name if n in exercises.chapters()}
+
+
+def read_notebook(data: bytes, name: str = "") -> Notebook:
+    """The code cells of a notebook of format 3 or 4, whatever else is in it. Raises ValueError in words for what is none."""
+    try:
+        raw = json.loads(data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", "replace"))
+    except (ValueError, RecursionError) as error:
+        where = f" at line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise ValueError(f"{name or 'the notebook'} is not valid JSON{where}") from error
+    if not isinstance(raw, dict):
+        raise ValueError(f"{name or 'the file'} is JSON, but not a notebook")
+    cells = raw.get("cells")
+    if cells is None and isinstance(raw.get("worksheets"), list):  # format 3
+        cells = [c for sheet in raw["worksheets"] if isinstance(sheet, dict) for c in _list(sheet.get("cells"))]
+    if not isinstance(cells, list):
+        raise ValueError(f"{name or 'the file'} is JSON, but not a notebook: it has no cells")
+    if len(cells) > MOST_CELLS:
+        raise ValueError(f"{name or 'the notebook'} has {len(cells):,} cells; more than {MOST_CELLS:,} are not read")
+    return Notebook(name, [cell for raw_cell in cells if (cell := _cell(raw_cell)) is not None], [t for c in cells if (t := _text(c))])
+
+
+def _list(x: Any) -> list:
+    return x if isinstance(x, list) else []
+
+
+def _dict(x: Any) -> dict[str, Any]:
+    return x if isinstance(x, dict) else {}
+
+
+def _source(raw: dict[str, Any]) -> str:
+    text = raw.get("source", raw.get("input", ""))
+    text = "".join(t for t in text if isinstance(t, str)) if isinstance(text, list) else text
+    return text if isinstance(text, str) and text.strip() else ""
+
+
+def _text(raw: Any) -> str:
+    return _source(raw) if isinstance(raw, dict) and raw.get("cell_type", "code") != "code" else ""
+
+
+def _cell(raw: Any) -> Cell | None:
+    if not isinstance(raw, dict) or raw.get("cell_type", "code") != "code" or not (text := _source(raw)):
+        return None
+    metadata = _dict(raw.get("metadata"))
+    graded, tagged = _dict(metadata.get("nbgrader")), _dict(metadata.get("minigrad"))
+    by_grade = re.fullmatch(r"answer-(\d\d)-([a-z])", str(graded.get("grade_id", "")))
+    marker = re.search(r"^[^\S\n]*#+[^\S\n]*(?:minigrad[^\S\n]+)?exercise[^\S\n]*:?[^\S\n]*(\d\d\.[a-z])\b", text, re.M | re.I)
+    id = tagged.get("exercise")
+    return Cell(without_magics(text), ".".join(by_grade.groups()) if by_grade else "", id if isinstance(id, str) else "",
+                marker.group(1).lower() if marker else "")  # fmt: skip
+
+
+def without_magics(text: str) -> str:
+    """The cell as Python: %magic, !command and help? lines become `pass`, with as many lines as before."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
+    if text.lstrip().startswith("%%"):
+        head, _, rest = text.lstrip().partition("\n")
+        above = "\n" * (len(text) - len(text.lstrip()))
+        text = f"{above}#{head}\n{rest}" if re.match(r"%%(time|timeit|capture|prun)\b", head) else ""
+    try:
+        ast.parse(text)
+        return text
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        pass
+    parts, at, depth, fresh = [], 0, 0, True
+    while at < len(text):  # one pass: a second parse for every such line would take hours for a few thousand of them
+        if fresh and (m := MAGIC.match(text, at)):
+            parts.append(m[1] + "pass")
+            at = m.end()
+        else:
+            m = TOKEN.match(text, at)
+            assert m is not None  # the last alternative is any character
+            parts.append(m[0])
+            at, token = m.end(), m[0]
+            depth = depth + 1 if token in ("(", "[", "{") else max(depth - 1, 0) if token in (")", "]", "}") else depth
+        fresh = depth == 0 and parts[-1] == "\n"
+    return "".join(parts)
+
+
+# A line that only IPython understands; it counts where a statement may begin.
+MAGIC = re.compile(r"([^\S\n]*)(?:[%!?][^\n]*|\w+[^\S\n]*=[^\S\n]*[%!][^\n]*|[\w.]+\?\??[^\S\n]*)(?=\n|\Z)")
+# Strings, comments, what continues a line, runs of anything harmless, and single characters.
+TOKEN = re.compile(r'''"{3}(?:[^"\\]|\\.|"(?!""))*(?:"{3}|\Z)|\'{3}(?:[^'\\]|\\.|'(?!''))*(?:'{3}|\Z)|"(?:[^"\\\n]|\\.)*"?|'''
+                   r"""'(?:[^'\\\n]|\\.)*'?|\#[^\n]*|\\.|[^\n()\[\]{}"'#\\]+|.""", re.S)  # fmt: skip
+
+
+# ---- choosing the answer --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The cell that answers an exercise, the definitions of other cells that it uses, and by what it was found."""
+
+    source: str
+    helpers: tuple[str, ...] = ()
+    by: str = ""
+    tried: bool = True  # False: the stub as it was handed out
+    shingles: tuple[int, ...] = ()
+    as_solution: bool = False  # the reference solution, comments and layout apart
+
+
+@dataclass(frozen=True)
+class Book:
+    """What is graded of one notebook: its name, when it was changed, and its answers by exercise."""
+
+    name: str
+    when: float
+    answers: dict[str, Answer]
+
+
+def find_answer(ex: Exercise, nb: Notebook) -> Answer | None:
+    """The answer to one exercise in a notebook: by grade id, cell metadata, marker comment, then the name that it defines.
+
+    Of several cells the last one that is not the untouched stub counts. None when there is no trace of the exercise.
+    """
+    if nb.chapters and ex.chapter not in nb.chapters:
+        return None
+    untouched: Answer | None = None
+    for by, pick in (
+        ("grade id", lambda: [i for i, c in enumerate(nb.cells) if c.graded == ex.id]),
+        ("cell metadata", lambda: [i for i, c in enumerate(nb.cells) if c.tagged == ex.id]),
+        ("marker comment", lambda: [i for i, c in enumerate(nb.cells) if c.marked == ex.id]),
+        ("name", lambda: _by_name(ex, nb)),
+    ):
+        for i in reversed([i for i in pick() if ex.entry in nb.cells[i].names]):
+            if not is_stub(nb.cells[i].source, ex.stub):
+                return _answer(ex, nb.cells[i].source, helpers(nb, i), by)
+            untouched = untouched or Answer(nb.cells[i].source, (), by, tried=False)
+    given = nb.calls.get(ex.id, (0, None))[1]  # defined under another name and handed to check
+    if given is None or (isinstance(given, ast.Name) and given.id == ex.entry):
+        return untouched
+    if not isinstance(given, ast.Name):
+        number = nb.calls[ex.id][0]
+        source = f"{ex.entry} = ({nb.cells[number].text(given)}\n)\n"
+        return _answer(ex, source, helpers(nb, number, source), "check's argument")
+    where = [i for i, c in enumerate(nb.cells) if given.id in c.names]
+    if where:
+        return _answer(ex, f"{nb.cells[where[-1]].source}\n{ex.entry} = {given.id}\n", helpers(nb, where[-1]), "check's argument")
+    return untouched
+
+
+def _answer(ex: Exercise, source: str, used: tuple[str, ...], by: str) -> Answer:
+    if ex.is_value:
+        return Answer(source, used, by)
+    return Answer(source, used, by, True, tuple(shingles(source)), is_stub(source, ex.solution))
+
+
+def in_text(ex: Exercise, nb: Notebook) -> bool:
+    """Whether a cell that is not code looks like the answer to an exercise."""
+    like = re.compile(rf"^[ \t]*(?:(?:def|class)[ \t]+{ex.entry}\b|{ex.entry}[ \t]*=(?!=))", re.M)
+    return (not nb.chapters or ex.chapter in nb.chapters) and any(like.search(text) for text in nb.texts)
+
+
+def choose(books: Sequence[Book]) -> tuple[dict[str, tuple[Book, Answer]], list[str]]:
+    """The answers that count, and what a person has to know. Of two notebooks with the same exercises the newest one counts, whole.
+
+    Two copies of a chapter are never mixed. One that is as it was handed out is no submission: then the one with answers counts.
+    """
+    counts: dict[str, tuple[Book, Answer]] = {}
+    problems: list[str] = []
+    order = newest_first(books)
+    for chapter in sorted({id[:2] for book in books for id in book.answers}):
+        mine = [(b, {id: a for id, a in b.answers.items() if id[:2] == chapter}) for b in order]
+        tried = [(b, answers) for b, answers in mine if any(a.tried for a in answers.values())]
+        taken: dict[str, Book] = {}
+        for book, answers in tried or mine:
+            rival = next((taken[id] for id in answers if id in taken), None)
+            if rival is None:
+                taken |= dict.fromkeys(answers, book)
+                counts |= {id: (book, answer) for id, answer in answers.items()}
+            elif tried:
+                said = "is the newer one and counts" if _age_known(rival, book) else "counts (nothing says which is newer)"
+                problems.append(f"chapter {chapter} was handed in more than once: {rival.name} {said}, {book.name} does not")
+        if tried and (new := next((b for b, answers in mine if answers), None)) and new is not tried[0][0]:
+            problems.append(f"chapter {chapter}: {new.name} is newer but has no answers, so {tried[0][0].name} counts")
+    return counts, problems
+
+
+def newest_first(books: Sequence[Book]) -> list[Book]:
+    """By the number that a browser, JupyterLab or Canvas gave a copy of the same name, else by date."""
+    groups: dict[str, list[Book]] = {}
+    for book in books:
+        groups.setdefault(_copy(book)[0], []).append(book)
+    whole = sorted(groups.values(), key=lambda group: (max(b.when for b in group), group[0].name), reverse=True)
+    return [b for group in whole for b in sorted(group, key=lambda b: (_copy(b)[1], b.when, b.name), reverse=True)]
+
+
+def _copy(book: Book) -> tuple[str, int]:
+    """The name that copies share, and the number of this one."""
+    m = COPY.fullmatch(book.name)
+    if m is None:
+        return book.name, 0
+    marked = m[2] or m[3] or m[4]
+    return m[1].lower(), int(marked) if marked else int(m[3] is not None)
+
+
+def _age_known(a: Book, b: Book) -> bool:
+    return a.when != b.when or (_copy(a)[0] == _copy(b)[0] and _copy(a)[1] != _copy(b)[1])
+
+
+def _by_name(ex: Exercise, nb: Notebook) -> list[int]:
+    """Cells that define the exercise's name. Where other exercises of the chapter use the same name, the ones just before its check."""
+    binding = [i for i, c in enumerate(nb.cells) if ex.entry in c.names and {c.graded, c.tagged, c.marked} <= {"", ex.id}]
+    rivals = [other.id for other in exercises.values() if other.entry == ex.entry and other.id != ex.id]
+    if ex.id in nb.calls:
+        at = nb.calls[ex.id][0]
+        since = max((nb.calls[r][0] for r in rivals if r in nb.calls and nb.calls[r][0] < at), default=-1)
+        before = [i for i in binding if since < i <= at] if rivals else binding
+        return before or ([] if rivals else binding)
+    return [] if any(r[:2] == ex.chapter for r in rivals) or (rivals and not nb.chapters) else binding
+
+
+def helpers(nb: Notebook, at: int, source: str | None = None) -> tuple[str, ...]:
+    """The top-level statements of other cells that the cell needs: definitions, imports and assignments of the names that it uses.
+
+    A name counts as its last definition before the cell, else its first one after it. Statements that set an attribute of something used
+    (`Value.__radd__ = ...`) come along.
+    """
+    cell = Cell(source) if source is not None else nb.cells[at]
+    own = cell.names
+    todo = sorted(needed(cell.source) - own)
+    taken: dict[tuple[int, int], ast.stmt] = {}
+    done: set[str] = set()
+    while todo:
+        name = todo.pop()
+        if name in done:
+            continue
+        done.add(name)
+        places = [(i, j) for i, j in nb.defined.get(name, ()) if i != at or source is not None]
+        if not places:
+            continue
+        before = [p for p in places if p[0] < at]
+        place = before[-1] if before else places[0]
+        statement = nb.cells[place[0]].body[place[1]]
+        taken[place] = statement
+        todo += sorted(needed(nb.cells[place[0]].text(statement)) - done - own)
+    for i, c in enumerate(nb.cells):
+        if i != at:
+            for j, s in enumerate(c.body):
+                if (i, j) not in taken and _changes(s) in done:
+                    taken[i, j] = s
+    return tuple(nb.cells[i].text(taken[i, j]) for i, j in sorted(taken))
+
+
+def bound(statement: ast.stmt) -> set[str]:
+    """The names that a statement binds in the notebook's namespace."""
+    names: set[str] = set()
+    todo = [statement]
+    while todo:  # a loop, because a thousand `elif` are a thousand levels
+        s = todo.pop()
+        if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            names.add(s.name)
+        elif isinstance(s, (ast.Import, ast.ImportFrom)):
+            names |= {(a.asname or a.name).partition(".")[0] for a in s.names}
+        for target in getattr(s, "targets", [getattr(s, "target", None)]):
+            if target is not None:
+                names |= {n.id for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        if isinstance(s, (ast.If, ast.Try, ast.With, ast.For, ast.While)):
+            todo += [inner for part in ("body", "orelse", "finalbody") for inner in getattr(s, part, [])]
+            todo += [inner for handler in getattr(s, "handlers", []) for inner in handler.body]
+    return names
+
+
+def needed(source: str) -> set[str]:
+    """The names of the namespace that a program, or a function defined in it, looks up. Nothing is compiled: that can take for ever."""
+    try:
+        todo = [symtable.symtable(source, "<cell>", "exec")]
+    except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
+        return set()
+    names: set[str] = set()
+    for table in todo:
+        names |= {n.get_name() for n in table.get_symbols() if n.is_referenced() and (n.is_global() or table.get_type() == "module")}
+        todo += table.get_children()
+    return names - {"check", "get_ipython"}
+
+
+def _changes(statement: ast.stmt) -> str:
+    """The name of which a statement sets an attribute, or ""."""
+    target: Any = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    return target.value.id if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) else ""
+
+
+def is_stub(source: str, stub: str) -> bool:
+    """The same program, comments and layout apart. Reading a syntax tree executes nothing."""
+    try:
+        return ast.dump(ast.parse(source)) == ast.dump(ast.parse(stub))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+
+
+# ---- likeness ------------------------------------------------------------------------------------------------------------------------
+
+
+def shingles(source: str, size: int = 6, keep: int = 64) -> list[int]:
+    """A small fingerprint of a program that names, comments and layout do not change; [] for one too short to tell."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    words: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Load, ast.Store, ast.Expr)):
+            continue
+        detail = node.attr if isinstance(node, ast.Attribute) else ""
+        if isinstance(node, ast.Constant) and not isinstance(node.value, str):
+            detail = ascii(node.value)[:20] if not isinstance(node.value, int) else hex(node.value)[:20]
+        words.append(type(node).__name__ + detail)
+    if len(words) < 30:
+        return []
+    grams = {" ".join(words[i : i + size]) for i in range(len(words) - size + 1)}
+    return sorted(int.from_bytes(hashlib.blake2b(g.encode(), digest_size=6).digest(), "big") for g in grams)[:keep]
