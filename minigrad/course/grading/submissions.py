@@ -145,7 +145,7 @@ def _some(names: list[str], most: int = 5) -> str:
 
 def printable(text: str) -> str:
     """`text` with every character that a terminal would act on, or no file can hold, written as an escape: a name may be anything."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
+    return "".join(c if c.isprintable() or c in "\u200c\u200d" else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
 
 
 def _walk(folder: Path, root: Path) -> Iterator[tuple[Path, PurePosixPath]]:
