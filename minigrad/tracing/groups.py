@@ -11,10 +11,12 @@ Calls made from the same place by the same call are siblings. Of siblings, three
 """
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, cast
 
-from ..core.call_log import VALUES, CallLog
+from ..core.call_log import VALUES, Call, CallLog
 from ..scalar import Value, backward_order, operands_of
 from ..words import plural
 from .naming import source_of, walk
@@ -40,7 +42,105 @@ def groups(root: Value, names: Mapping[str, object] | None = None, log: CallLog 
     names: a namespace in which the owners of methods are looked up. [] if no call was noted, or only the one that made everything.
     """
     of = operations(root)
-    return _Tree(of, [log.call_of(node.age) for node in of.nodes], log, names).groups
+    tree = _Tree(of, log)
+    tree.from_calls([log.call_of(node.age) for node in of.nodes])
+    return tree.written(names)
+
+
+def groups_by_owner(
+    labels: Sequence[str], parents: Sequence[Sequence[int]], constants: Sequence[bool], names: Mapping[str, object] | None
+) -> list[Group]:
+    """The groups of a graph whose class notes no calls, such as micrograd's: an operation belongs to the object whose parameter it uses.
+
+    labels: for each node its name, "net.layers[0].neurons[1].w[2]" for a parameter, "" if it has none. parents come before children.
+    A sum of what one object made, and a function of it, belong to the object, too, until it has used all of its parameters.
+    """
+    path = [label.rpartition(".")[0] if not of else "" for label, of in zip(labels, parents, strict=True)]
+    whole: dict[str, set[int]] = {}  # owner -> its parameters
+    for i, owner in enumerate(path):
+        if owner:
+            whole.setdefault(owner, set()).add(i)
+    call: list[_Owned | None] = [None] * len(labels)
+    for i, of in enumerate(parents):
+        owners = [path[p] for p in of if path[p]]
+        calls = list(dict.fromkeys(found.now() for p in of if (found := call[p]) is not None))
+        if owners:
+            mine = [one for one in calls if one.owner == owners[0] and not one.complete]
+        elif len(calls) == 1 and (len(of) == 1 or not calls[0].complete and all(call[p] or constants[p] for p in of)):
+            mine = [] if calls[0].finished else calls
+        else:
+            mine = calls if len({one.owner for one in calls}) == 1 and not any(one.complete or one.finished for one in calls) else []
+        if not owners and not mine:
+            continue
+        one = mine[0] if mine else _Owned(owners[0])
+        one.finished = one.complete  # a function of the complete sum, its activation, is the last
+        for other in mine[1:]:
+            one.used |= other.used
+            one.items += other.items
+            other.merged = one
+        one.used |= {p for p in of if path[p] == one.owner}
+        one.items.append(i)
+        one.complete = one.used >= whole[one.owner]
+        call[i] = one
+    return _of_owners([one for one in dict.fromkeys(call) if one is not None and one.merged is None], parents, names)
+
+
+class _Owned:
+    """A call that was not noted: operations that belong to one object and hang together."""
+
+    def __init__(self, owner: str):
+        self.owner, self.used, self.items = owner, set[int](), list[int]()
+        self.complete = self.finished = False
+        self.merged: _Owned | None = None
+
+    def now(self) -> _Owned:
+        one = self
+        while one.merged is not None:
+            one = one.merged
+        return one
+
+
+def _of_owners(calls: list[_Owned], parents: Sequence[Sequence[int]], names: Mapping[str, object] | None) -> list[Group]:
+    wanted = {prefix for one in calls for prefix in _prefixes(one.owner)}
+    objects = {text: thing for text, thing in (walk(names) if wanted else ()) if text in wanted}
+    tree = _Tree(Operations([], [list(of) for of in parents]), None)
+    known: dict[tuple[int, str], _Made] = {}
+    order: list[_Made] = []
+    turn: dict[str, int] = {}  # owner -> how many calls it has had: the call's sample
+    for one in sorted(calls, key=lambda one: min(one.items)):
+        turn[one.owner] = sample = turn.get(one.owner, -1) + 1
+        made = tree.top
+        for prefix in _prefixes(one.owner):
+            if prefix not in objects:
+                continue
+            if (sample, prefix) not in known:
+                code = _NoCode("__call__", f"{type(objects[prefix]).__name__}.__call__")
+                place = (code, 0) if made is tree.top else (made.call.code, 0)
+                call = Call(made.number, cast(Any, code), partial(objects.get, prefix), cast(Any, place))
+                known[sample, prefix] = _Made(len(order), call, made)
+                order.append(known[sample, prefix])
+            made = known[sample, prefix]
+        made.items += one.items
+    tree.settle(order)
+    return tree.written({text: objects[text] for text in objects}) if order else []
+
+
+class _NoCode(NamedTuple):
+    """What a call that was not noted has in place of a code object."""
+
+    co_name: str
+    co_qualname: str
+
+
+def _counted(path: str) -> list:
+    """A key that sorts neurons[2] before neurons[10]."""
+    return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", path)]
+
+
+def _prefixes(path: str) -> list[str]:
+    """"net.layers[0]": "net", "net.layers[0]"."""
+    parts = path.split(".")
+    return [".".join(parts[: k + 1]) for k in range(len(parts))]
 
 
 class _Made:
@@ -57,50 +157,55 @@ class _Made:
 
 
 class _Tree:
-    def __init__(self, of: Operations, calls: list[int], log: CallLog, names: Mapping[str, object] | None):
+    def __init__(self, of: Operations, log: CallLog | None):
         self.of, self.log, self.groups = of, log, list[Group]()
-        self.top = self._calls(calls)
-        while len(inner := self.top.inner()) == 1 and inner[0].call.owner is None:  # the function in which everything was computed is
-            unknown = [i for i in self.top.items if isinstance(i, int)]  # the stage, and no box on it
-            if any(hasattr(of.nodes[i], "_code") for i in unknown):
-                break
-            self.top = inner[0]
-            self.top.items += unknown
+        self.top = _Made(-1, None, None)
+
+    def written(self, names: Mapping[str, object] | None) -> list[Group]:
         self.owners = self._names(names)
         self._write(self.top, None)
+        return self.groups
 
     # Calls
 
-    def _calls(self, calls: list[int]) -> _Made:
-        top = _Made(-1, None, None)
-        known: dict[int, _Made] = {-1: top}
+    def from_calls(self, calls: list[int]) -> None:
+        """calls: for each operation the number of its call in the log."""
+        known: dict[int, _Made] = {-1: self.top}
         for i, number in enumerate(calls):
             self._known(number, known).items.append(i)
-        # a call stands among the items of the one around it where its first operation was made
-        order = sorted((made for made in known.values() if made is not top), key=lambda made: made.number)
+        order = sorted((made for made in known.values() if made is not self.top), key=lambda made: made.number)
+        self.settle(order)
+        for made in order:  # a module's forward inside its __call__: one call of one object
+            while len(made.items) == 1 and isinstance(only := made.items[0], _Made) and _owner(only) is _owner(made) is not None:
+                made.items = only.items
+        while len(inner := self.top.inner()) == 1 and inner[0].call.owner is None:  # the function in which everything was computed is
+            unknown = [i for i in self.top.items if isinstance(i, int)]  # the stage, and no box on it
+            if any(hasattr(self.of.nodes[i], "_code") for i in unknown):
+                break
+            self.top = inner[0]
+            self.top.items += unknown
+
+    def settle(self, order: list[_Made]) -> None:
+        """Put calls, outer ones first, among the items of the call around them, where their first operation was made."""
         for made in order:
             made.around.items.append(made)  # type: ignore[union-attr]
-        for made in [*reversed(order), top]:
-            made.items.sort(key=lambda item: item if isinstance(item, int) else item.first)
+        for made in [*reversed(order), self.top]:
             spans = [(i, i, 1) if isinstance(i, int) else (i.first, i.last, i.size) for i in made.items]
             made.first, made.last = min((s[0] for s in spans), default=-1), max((s[1] for s in spans), default=-1)
             made.size = sum(s[2] for s in spans)
-        for made in order:  # a module's forward inside its __call__: one call of one object
-            while len(made.items) == 1 and isinstance(inner := made.items[0], _Made) and _owner(inner) is _owner(made) is not None:
-                made.items = inner.items
-        return top
+            made.items.sort(key=lambda item: item if isinstance(item, int) else item.first)
 
     def _known(self, number: int, known: dict[int, _Made]) -> _Made:
-        chain = []
+        log, chain = cast(CallLog, self.log), []
         while number not in known:
-            if number < self.log.forgotten:
+            if number < log.forgotten:
                 number = -1
                 break
             chain.append(number)
-            number = self.log[number].around
+            number = log[number].around
         made = known[number]
         for number in reversed(chain):
-            made = known[number] = _Made(number, self.log[number], made)
+            made = known[number] = _Made(number, log[number], made)
         return made
 
     # Siblings
@@ -124,6 +229,8 @@ class _Tree:
                 repeats = self._repeats(siblings) if kind == "samples" else None
                 siblings = siblings[:-1] if repeats else siblings  # of the last one only the beginning was recorded
                 count = len(siblings) + (repeats["count"] if repeats else 0)
+                if kind == "column" and self.log is None:  # the order of a set's elements is no order
+                    siblings = sorted(siblings, key=lambda one: _counted(self.owners.get(id(_owner(one)), "")))
                 holder = self._new(kind, parent, _title(kind, siblings[0], count, self.owners), None)
                 if repeats:
                     self.groups[holder]["repeats"] = repeats
@@ -166,7 +273,7 @@ class _Tree:
         for the first time since one sample ago (an input) by when that was.
         """
         nodes = self.of.nodes
-        if len(siblings) < 3 or self.log.call_of(nodes[-1].age) >= 0 or siblings[-1].last + 1 >= len(nodes):
+        if self.log is None or len(siblings) < 3 or self.log.call_of(nodes[-1].age) >= 0 or siblings[-1].last + 1 >= len(nodes):
             return None
         start, period = siblings[-1].first, siblings[-1].first - siblings[-2].first
         if period < siblings[-2].size or siblings[-1].size > siblings[-2].size:
@@ -257,6 +364,8 @@ class _Tree:
 def _place(made: _Made) -> tuple:
     """Which function was called from where. By id: the hash of a code object is computed anew every time."""
     code, place = made.call.code, made.call.place
+    if isinstance(code, _NoCode):
+        return code.co_qualname, place[0].co_qualname
     return id(code), place and (id(place[0]), place[1])
 
 

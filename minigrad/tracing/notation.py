@@ -19,6 +19,8 @@ from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any, NamedTuple
 
+from ..words import number as number_text
+
 SUM, PRODUCT, POWER, ATOM = 1, 2, 3, 4  # how tightly a text holds together
 NEGATIVE = 1.5  # −x may stand before × and /, and not after + and −
 
@@ -151,11 +153,6 @@ def read(e: ast.expr, names: Mapping[str, Text], special: Callable[..., Text | N
         case ast.Tuple(items):
             return formula("tuple", *map(inner, items))
     raise NoFormula
-
-
-def number_text(x: float) -> str:
-    """A constant as its label: all digits that matter to a reader, a true minus sign."""
-    return f"{x:.6g}".replace("-", "−").replace("e+", "e")
 
 
 # MathML

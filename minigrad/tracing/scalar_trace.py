@@ -16,7 +16,7 @@ from ..scalar import Constant, Value, backward_order, checked_number, is_own_ope
 from ..words import listed, number
 from . import module_calls
 from .formulas import ATOM, Rule, exponent, rule_for
-from .groups import groups
+from .groups import groups, groups_by_owner
 from .naming import names_of, source_of, twin_label, walk
 from .notation import Text, formula, number_text
 from .notation import node as node_in
@@ -92,9 +92,13 @@ def trace_value(
     if notices := _undefined(graph, nodes):
         result["notices"] = notices
     root = graph.objects[graph.root]
-    if isinstance(root, Value) and (found := groups(root, names)):
+    if not isinstance(root, Value):
+        found = groups_by_owner(graph.names, graph.parents, [kind == "constant" for kind in graph.kinds], names)
+    elif found := groups(root, names):
         ids = graph.order[::-1]
-        result["groups"] = [Group(**{**group, "members": [ids[i] for i in group["members"]]}) for group in found]  # type: ignore[typeddict-item]
+        found = [Group(**{**group, "members": [ids[i] for i in group["members"]]}) for group in found]  # type: ignore[typeddict-item]
+    if found:
+        result["groups"] = found
     return result
 
 

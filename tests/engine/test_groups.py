@@ -320,3 +320,27 @@ def test_no_calls_without_a_log():
         assert len(VALUES.calls) == before and sys.getrefcount(sys._getframe()) < 6
     finally:
         scalar.record_lines(False)
+
+
+def test_a_class_that_records_nothing_is_grouped_by_whose_parameters_it_uses():
+    engine, nn = pytest.importorskip("micrograd.engine"), pytest.importorskip("micrograd.nn")
+    random.seed(1)
+    net = nn.MLP(3, [4, 4, 1])
+    loss = sum(((net(x) - y) ** 2 for x, y in zip(XS, YS, strict=True)), engine.Value(0.0))
+    t = trace(loss, {"net": net, "loss": loss})
+    found = t["groups"]
+    (samples,) = tops(found)
+    assert tree(found, samples, 0)[:2] == ("samples", "net, 4 samples") and len(found[samples]["groups"]) == 4
+    for call in found[samples]["groups"]:
+        kind, name, own, (layers,) = tree(found, call)
+        assert (kind, name, own) == ("call", "net", 0) and layers[:3] == ("layers", "3 × Layer in a row", 0)
+        for i, (kind, name, own, inner) in enumerate(layers[3]):
+            neurons = inner[0][3] if i < 2 else inner
+            width = 3 if i == 0 else 4
+            operations_of_one = 2 * width + (i < 2)  # products, sums from b on, ReLU; the last neuron is linear
+            assert (kind, name, own) == ("call", f"net.layers[{i}]", 0)
+            assert neurons == [("call", f"net.layers[{i}].neurons[{k}]", operations_of_one, []) for k in range(4 if i < 2 else 1)]
+    members = {i for g in found for i in g["members"]}
+    assert {n["op"] for n in t["nodes"] if n["kind"] == "operation" and n["id"] not in members} == {"+", "**"}  # the loss
+    x = engine.Value(2.0)
+    assert "groups" not in trace(x * 3 + 1, {"x": x})

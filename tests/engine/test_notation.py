@@ -177,3 +177,9 @@ def test_a_folded_trace_refers_to_the_nodes_that_are_shown():
 
 def nodes_in(tree):
     return {tree[1]} if tree[0] == "node" else set().union(*(nodes_in(part) for part in tree if isinstance(part, list)), set())
+
+
+def test_a_constant_in_a_formula_is_written_like_every_other_number():
+    x = Value(1.0)
+    assert trace(x * 1e-9, {"x": x})["nodes"][2]["expr"] == "x × 1e−9" == f"x × {fmt(1e-9)}"
+    assert trace(x + 123456789.0, {"x": x})["nodes"][2]["expr"] == "x + 1.23457e8"
