@@ -68,7 +68,7 @@ def _forget(view: View) -> None:
 
 
 def parts(widget: ipywidgets.Widget, seen: set[int] | None = None) -> Iterator[ipywidgets.Widget]:
-    """A widget and all widgets that it is made of (children, layouts, styles), the innermost first."""
+    """A widget and all widgets that it is made of (children, layouts, styles), the innermost first, without what others share."""
     seen = set() if seen is None else seen
     if id(widget) in seen:
         return
@@ -76,6 +76,6 @@ def parts(widget: ipywidgets.Widget, seen: set[int] | None = None) -> Iterator[i
     for name in widget.keys:
         value = getattr(widget, name)
         for part in value if isinstance(value, (list, tuple)) else (value,):
-            if isinstance(part, ipywidgets.Widget):
+            if isinstance(part, ipywidgets.Widget) and not getattr(part, "shared", False):
                 yield from parts(part, seen)
     yield widget

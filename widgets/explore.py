@@ -15,6 +15,7 @@ import ipywidgets
 
 from minigrad.scalar import Value
 
+from .graph import not_a_graph
 from .magics.graphs import view_of
 from .magics.reading import Program, Sorry
 
@@ -122,7 +123,13 @@ class Exploration(ipywidgets.VBox):
             root = self.program.run(names)
             if root is None:
                 raise Sorry("The cell computed nothing that has a graph here. End it with the name of a result.")
-            view = view_of(root, names=names)
+            if self.view is None:
+                self.view = view_of(root, names=names, sliders=False)  # the sliders here run the whole cell
+                self.children = (*(i.slider for i in self.inputs), self.says, self.view)
+            elif explain := not_a_graph(root):
+                raise Sorry(explain)
+            else:
+                self.view.retrace(root, names)
         except Exception as error:
             if first:
                 raise
@@ -130,13 +137,8 @@ class Exploration(ipywidgets.VBox):
             say = str(error) if isinstance(error, Sorry) else f"{type(error).__name__}: {str(error).split(chr(10) + chr(10))[0]}"
             self._say(f"At {at}: {say} The graph below is the last one that could be computed.")
             return
-        view.leaves, view.sweeps = [], []  # the sliders here run the whole cell
-        old, self.view = self.view, view
         self._root = root  # the graph lives as long as it is shown
         self._say("")
-        self.children = (*(i.slider for i in self.inputs), self.says, view)
-        if old is not None:
-            old.close()
 
     def _say(self, text: str) -> None:
         from html import escape

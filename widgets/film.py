@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import re
 
-import anywidget
 import traitlets
 
-from .front_end import LOADER, built, key, packed
+from .front_end import Fronted
 
 SLOT = '<g class="film"></g>'  # where a take goes in the ground
 
@@ -34,18 +33,17 @@ def _at(items: list[str], k: int) -> str:
     return items[min(k, len(items) - 1)]
 
 
-class Film(anywidget.AnyWidget):
+class Film(Fronted):
     """`takes`: dicts with `label` (what the second slider says), `body` (SVG) and `says` (a sentence for each moment)."""
 
-    _esm = LOADER
-    _css = traitlets.Unicode(built("film.css")).tag(sync=True)
-    code = traitlets.Bytes(packed("film.js")).tag(sync=True)
-    code_key = traitlets.Unicode(key("film.js")).tag(sync=True)
     ground = traitlets.Unicode("").tag(sync=True)
     takes = traitlets.List(traitlets.Dict()).tag(sync=True)
     take = traitlets.Int(0).tag(sync=True)
     at = traitlets.Int(0).tag(sync=True)
     names = traitlets.List(traitlets.Unicode(), ["step", "take"]).tag(sync=True)  # what the two sliders are called
+
+    def __init__(self, **state):
+        super().__init__(part="film", **state)
 
     @traitlets.validate("take", "at")
     def _exists(self, proposal):

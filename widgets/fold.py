@@ -16,6 +16,8 @@ import numpy
 from minigrad.tracing.notation import with_nodes
 from minigrad.tracing.trace import Number, Trace
 
+from .contract import array_widths
+
 AT_ONCE = 12  # a fold with more children than this folds them in turn
 CARDS = 36  # how many cards a big graph opens with, about
 
@@ -434,8 +436,7 @@ class Folded:
         """Rows as the browser wants them, out of rows of the whole trace: values, gradients, locals, arrays."""
         parts = [values[:, self.of], grads[:, self.of], self.locals(locals_, grads)]
         if arrays is not None and arrays.shape[1]:
-            widths = [5 + len(a["cells"]) for a in self.whole["arrays"]]
-            starts = numpy.concatenate(([0], numpy.cumsum(widths))).astype(int)
+            starts = numpy.cumsum([0, *array_widths(self.whole)])
             parts.append(arrays[:, [k for a in self.arrays for k in range(starts[a], starts[a + 1])]])
         return numpy.concatenate(parts, axis=1)
 
@@ -461,9 +462,9 @@ def at_point(trace: Trace, values, grads, locals_, arrays=()) -> Trace:
     out: dict[str, Any] = {**trace, "nodes": nodes, "edges": edges}
     if "arrays" in trace:
         out["arrays"], at = [], 0
-        for a in trace["arrays"]:
-            low, high, mean, std, odd, *cells = (_json(float(x)) for x in arrays[at : at + 5 + len(a["cells"])])
-            at += 5 + len(a["cells"])
+        for a, wide in zip(trace["arrays"], array_widths(trace), strict=True):
+            low, high, mean, std, odd, *cells = (_json(float(x)) for x in arrays[at : at + wide])
+            at += wide
             kept = [None if old is None else "nan" if x is None else x for old, x in zip(a["cells"], cells, strict=True)]
             out["arrays"].append({**a, "low": low, "high": high, "mean": mean, "std": std, "odd": int(cast(float, odd)), "cells": kept})
     return cast(Trace, out)

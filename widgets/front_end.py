@@ -1,40 +1,30 @@
-"""The browser's half as it was built from widgets/front/src (see CONTRIBUTING): module and style sheet, and how they reach a page."""
+"""The browser's half, built from widgets/front/src (see CONTRIBUTING), and the hidden model that brings it to a page.
+
+A page needs the code once, whatever number of views it shows. So one model per kernel carries it, every view refers to that model, and the
+small module that each view does bring (loader.js) fetches it from there.
+"""
 
 from __future__ import annotations
 
 import gzip
+import os
+import threading
+import time
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
-DIST = Path(__file__).parent / "front" / "dist"
+import anywidget
+import ipywidgets
+import traitlets
 
-# Browsers keep every imported module for the life of the page, and anywidget imports one per widget. `_esm` is therefore a small loader
-# that imports the real module once per page.
-# JupyterLab leaks closed models. Null the heavy traits on close, twice, because Backbone keeps previousAttributes.
-LOADER = """
-const loaded = (globalThis.minigradViews ??= new Map());
-const heavy = ["code", "_css", "trace", "picture", "sweeps", "ground", "takes"];
-function initialize({ model }) {
-  return () => setTimeout(() => { for (const key of [...heavy, "code"]) model.set(key, null); });
-}
-async function render(context) {
-  const code = context.model.get("code"), key = context.model.get("code_key");
-  if (!loaded.has(key)) loaded.set(key, load(code));
-  return (await loaded.get(key)).default.render(context);
-}
-async function load(code) {
-  const unpack = () => new Response(new Blob([code]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
-  const address = URL.createObjectURL(new Blob([await unpack()], { type: "text/javascript" }));
-  return import(address).finally(() => URL.revokeObjectURL(address));
-}
-export default { initialize, render };
-"""
+DIST = Path(__file__).parent / "front" / "dist"
+WATCHED = os.environ.get("ANYWIDGET_HMR") == "1"  # somebody is changing the front end: anywidget's own switch
 
 
 @cache
 def built(name: str) -> str:
-    """A file of the bundle: "graph.js", "graph.css", "film.js", "film.css", or "page.js" (an exported page's script)."""
+    """A file of the bundle: "loader.js", "views.js", "views.css", or "page.js" (an exported page's script)."""
     return (DIST / name).read_text(encoding="utf-8")
 
 
@@ -44,6 +34,77 @@ def packed(name: str) -> bytes:
     return gzip.compress(built(name).encode(), 9, mtime=0)
 
 
-def key(name: str) -> str:
-    """What tells one version of a file from another."""
-    return blake2b(packed(name), digest_size=8).hexdigest()
+class Shared(ipywidgets.Layout):
+    """The layout of all views: nobody closes it with a view."""
+
+    shared = True
+
+
+class FrontEnd(anywidget.AnyWidget):
+    """The hidden model. Nobody shows it; views refer to it.
+
+    It is anywidget's because ipywidgets' plain model loses its bytes when a notebook is saved with its widgets; and a trait called `style`
+    would be taken for a model."""
+
+    shared = True  # nobody closes it with a view
+    _esm = "export default { render() {} }"
+
+    code = traitlets.Bytes().tag(sync=True)
+    css = traitlets.Bytes().tag(sync=True)
+    key = traitlets.Unicode().tag(sync=True)  # tells one version from another
+
+    def __init__(self):
+        # Views share its layout: a model of its own for each would be one more message, and JupyterLab keeps every model.
+        super().__init__(layout=Shared(), **self._files())
+
+    @staticmethod
+    def _files() -> dict[str, bytes | str]:
+        code, css = packed("views.js"), packed("views.css")
+        return {"code": code, "css": css, "key": blake2b(code + css, digest_size=8).hexdigest()}
+
+    def watch(self) -> None:
+        """Hot reload: while somebody changes the front end, each build is sent as soon as it is there."""
+        seen = _stamp()
+        while self.comm is not None:
+            time.sleep(0.3)
+            if (now := _stamp()) != seen:
+                seen = now
+                self.renew()
+
+    def renew(self) -> None:
+        """Send what was built meanwhile; views that are open draw themselves anew."""
+        built.cache_clear()
+        packed.cache_clear()
+        with self.hold_sync():
+            for name, value in self._files().items():
+                setattr(self, name, value)
+
+
+def _stamp() -> tuple[float, ...]:
+    """When the bundle was built."""
+    return tuple((DIST / name).stat().st_mtime for name in ("views.js", "views.css"))
+
+
+_here: FrontEnd | None = None
+
+
+def front_end() -> FrontEnd:
+    """This kernel's hidden model; another one if somebody has closed it."""
+    global _here
+    if _here is None or _here.comm is None:
+        _here = FrontEnd()
+        if WATCHED:
+            threading.Thread(target=_here.watch, name="minigrad front end", daemon=True).start()
+    return _here
+
+
+class Fronted(anywidget.AnyWidget):
+    """A widget whose front end is a part of the bundle."""
+
+    _esm = built("loader.js")
+    part = traitlets.Unicode().tag(sync=True)
+    front = traitlets.Instance(FrontEnd).tag(sync=True, **ipywidgets.widget_serialization)
+
+    def __init__(self, **state):
+        front = front_end()
+        super().__init__(front=front, layout=front.layout, **state)

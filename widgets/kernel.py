@@ -1,4 +1,4 @@
-"""What the extension brings into one IPython beyond %graph: the magics, their completion, the error panels, the switches.
+"""What the extension brings into one IPython: the magics, their completion, the error panels, the switches, the recording of lines.
 
 What lives here: putting all of it in and taking all of it out again, so that loading twice, unloading and reloading leave no trace. What
 does not: any of the parts. What is in is noted on the shell itself, not in this module: %autoreload may run this file again.
@@ -7,6 +7,10 @@ does not: any of the parts. What is in is noted on the shell itself, not in this
 from __future__ import annotations
 
 import re
+import sys
+
+from minigrad import scalar
+from minigrad.core.call_log import VALUES
 
 from .error_panel import Panels
 
@@ -32,6 +36,11 @@ class Loaded:
         shell.configurables.append(self.switches)
         self.panels = Panels(shell)
         self.panels.install()
+        record_lines(True)
+        # These very functions: %autoreload may make others of their names.
+        self.listeners = {"pre_run_cell": _before_a_cell, "post_run_cell": _after_a_cell}
+        for event, run in self.listeners.items():
+            shell.events.register(event, run)
         self.switches.observe(self._panels, names=["panels"])
 
     def _panels(self, change) -> None:
@@ -41,6 +50,9 @@ class Loaded:
             self.panels.remove()
 
     def remove(self) -> None:
+        for event, run in self.listeners.items():
+            self.shell.events.unregister(event, run)
+        record_lines(False)
         for magics in self.magics:
             for kind, names in magics.magics.items():
                 for name in names:
@@ -55,6 +67,24 @@ class Loaded:
         self.panels.remove()
 
 
+def record_lines(on: bool) -> None:
+    """Lines are kept for the first few thousand nodes of a cell (and after each backward), so that big graphs cost nothing."""
+    if on:
+        scalar.record_lines(True, VALUES)
+    else:
+        scalar.record_lines(False)
+    if provenance := sys.modules.get("minigrad.core.provenance"):  # else minigrad.api switches it on, once it is loaded
+        provenance.record_lines(on)
+
+
+def _before_a_cell(_info) -> None:
+    record_lines(True)
+
+
+def _after_a_cell(_result) -> None:
+    scalar.release_frames()
+
+
 def completions(shell) -> dict:
     """What the tab key offers after each magic: {pattern of the line: function}."""
     from .magics.namespace import COLUMNS
@@ -62,7 +92,7 @@ def completions(shell) -> dict:
     from .magics.rule import operations
 
     return {
-        r"^\s*%?(step|memory)\s": lambda _shell, _event: offered(shell),
+        r"^\s*%?(graph|step|memory)\s": lambda _shell, _event: offered(shell),
         r"^\s*%?(reset_grads)\s": lambda _shell, _event: ["--zero", *offered(shell)],
         r"^\s*%%(gradcheck)\s": lambda _shell, _event: offered(shell),
         r"^\s*%%(explore)\s": lambda _shell, _event: ["--tensor"],

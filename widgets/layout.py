@@ -254,7 +254,7 @@ Points = list[tuple[float, float]]  # start, then three control points per cubic
 
 
 def _path(points: Points) -> str:
-    head, *rest = [f"{x:.1f} {y:.1f}" for x, y in points]
+    head, *rest = [" ".join(f"{v:.1f}".removesuffix(".0") for v in point) for point in points]
     return f"M{head}C" + " ".join(rest)
 
 

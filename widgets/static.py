@@ -273,7 +273,7 @@ def page(title: str, state: dict) -> str:
 
     # No "<" at all: names are a learner's, and "<!--<script>" in one would hide the end of the page's own script from the browser.
     data = json.dumps(plain(state), ensure_ascii=False).replace("<", "\\u003c")
-    parts = {"TITLE": escape(title), "CSS": built("graph.css"), "MODULE": built("page.js"), "STATE": data}
+    parts = {"TITLE": escape(title), "CSS": built("views.css"), "MODULE": built("page.js"), "STATE": data}
     return re.sub("%(TITLE|CSS|MODULE|STATE)%", lambda place: parts[place[1]], PAGE)  # in one go: a title may contain "%STATE%"
 
 

@@ -438,7 +438,7 @@ def test_a_cell_run_again_and_again_leaves_one_view(open_notebook):
     # JupyterLab never forgets a closed widget's model, so the model itself lets go of what it carried, here of the module
     everything = devtools.send("Runtime.evaluate", {"expression": "Object.prototype"})["result"]["objectId"]
     states = devtools.send("Runtime.queryObjects", {"prototypeObjectId": everything})["objects"]["objectId"]
-    full = "function() { return this.filter((o) => Object.hasOwn(o, 'code_key') && o.code).length; }"
+    full = "function() { return this.filter((o) => Object.hasOwn(o, 'can_fold') && o.trace).length; }"
     asked = {"objectId": states, "functionDeclaration": full, "returnByValue": True}
     assert 1 <= devtools.send("Runtime.callFunctionOn", asked)["result"]["value"] <= 4  # now, before the last change, and the last message
 

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { columns } from "../../widgets/front/src/editor.js";
 import { keyMove } from "../../widgets/front/src/keyboard.js";
 import { withNumbers } from "../../widgets/front/src/model/formula.js";
+import * as arrays from "../../widgets/front/src/model/arrays.js";
 import * as graph from "../../widgets/front/src/model/graph.js";
 import * as moment from "../../widgets/front/src/model/moment.js";
 import * as numbers from "../../widgets/front/src/model/numbers.js";
@@ -86,20 +87,68 @@ test("keys", () => {
   assert.deepEqual(["ArrowRight", "ArrowLeft", "Home", "End", " ", "Enter", "Escape", "a"].map(S.keyMove), ["next", "back", "start", "end", "play", "inspect", "close", ""]);
 });
 
-test("a sweep is looked up only while the other inputs stand where it was computed", () => {
-  const { trace, sweeps, inputs } = cases.sweep;
-  const tables = sweeps.map((s) => ({ ...s, xs: Float64Array.from(s.xs), table: Float64Array.from(s.table, S.num) }));
-  const first = tables[0], key = String(first.node);
-  first.xs.forEach((x, p) => {
-    const point = S.lookUp(trace, tables, { ...inputs, [key]: x });
-    assert.equal(point.values[first.node], x);
-    assert.equal(point.values[trace.root], first.table[p * (2 * trace.nodes.length + trace.edges.length) + trace.root]);
+/** Tables as a page has them: binary traits are views at any offset. */
+const unpacked = (sweeps) =>
+  S.readSweeps(
+    JSON.parse(JSON.stringify(sweeps), (_, value) => {
+      if (value?.$bytes === undefined) return value;
+      const plain = Buffer.from(value.$bytes, "base64");
+      const shifted = new Uint8Array(plain.length + 3);
+      shifted.set(plain, 3);
+      return new DataView(shifted.buffer, 3);
+    }),
+  );
+
+for (const name of ["sweep", "tensor"]) {
+  test(`${name}: a packed table holds every number of the kernel's`, () => {
+    const { sweeps, holds } = cases[name];
+    unpacked(sweeps).forEach((table, k) => {
+      const [xs, rows] = holds[k];
+      assert.deepEqual([...table.xs], xs);
+      rows.forEach((numbers, p) => {
+        const { values, grads, locals, arrays } = S.row(table, p);
+        const all = [...values, ...grads, ...locals, ...(arrays ?? [])];
+        all.forEach((v, i) => assert.ok(Object.is(v, S.num(numbers[i])) || v === S.num(numbers[i]), `number ${i} of point ${p}`));
+        assert.equal(all.length, numbers.length);
+      });
+    });
   });
-  const other = tables[1];
+}
+
+test("a sweep is looked up only while the other inputs stand where it was computed", () => {
+  const { trace, sweeps, holds, inputs } = cases.sweep;
+  const tables = unpacked(sweeps);
+  const [first, other] = tables;
+  const key = String(first.node);
+  first.xs.forEach((x, p) => {
+    const point = S.lookUp(tables, { ...inputs, [key]: x });
+    assert.equal(point.values[first.node], x);
+    assert.equal(point.values[trace.root], S.num(holds[0][1][p][trace.root]));
+  });
   const both = { ...inputs, [key]: first.xs[0], [String(other.node)]: other.xs[0] };
-  assert.equal(S.lookUp(trace, tables, both), null);
+  assert.equal(S.lookUp(tables, both), null);
   assert.deepEqual(S.moved(first, both), [other.node]);
-  assert.equal(S.lookUp(trace, tables, { ...inputs, [key]: 0.123456 }), null);
+  assert.equal(S.lookUp(tables, { ...inputs, [key]: 0.123456 }), null);
+});
+
+test("an array reads as its Python twin does, as recorded and out of a sweep", () => {
+  for (const { numbers, text, between } of cases.arrays) {
+    assert.equal(arrays.arrayText(numbers), text);
+    assert.deepEqual([6, 9, 13, 20].map((room) => arrays.between(numbers, room)), between);
+  }
+  const { trace, sweeps, holds } = cases.tensor;
+  const [table] = unpacked(sweeps);
+  const at = S.nearest(table.xs, holds[0][0][7]);
+  const root = arrays.arrayAt(trace, S.row(table, at), trace.nodes[trace.root].array);
+  assert.equal(S.num(root.cells[0]), S.num(holds[0][1][7][trace.root]));
+  trace.arrays.forEach((a, i) => {
+    const there = arrays.arrayAt(trace, S.row(table, at), i);
+    const finite = there.cells.filter((c) => c !== null).map(S.num);
+    assert.equal(there.cells.length, a.cells.length);
+    const near = (u, v) => assert.ok(Math.abs(u - v) <= 1e-6 * Math.max(1, Math.abs(v)), `array ${i}: ${u}, not ${v}`); // cells are rounded
+    near(there.low, Math.min(...finite));
+    near(there.high, Math.max(...finite));
+  });
 });
 
 test("nearest finds the nearest entry", () => {

@@ -5,17 +5,23 @@ The tests under node are given real traces and sweeps of the engine, so that the
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
+from base64 import b64encode
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import minigrad as torch
 from minigrad import Value
-from minigrad.tracing.trace import fmt, replay_steps, trace
-from widgets import graph
+from minigrad.tracing.trace import array_text, fmt, replay_steps, trace
+from widgets import contract, graph, heat
+from widgets.contract import sent
 from widgets.static import short
+from widgets.view import files
+from widgets.view.sweeps import unpack
 
 HERE = Path(__file__).parent
 FRONT = HERE.parents[1] / "widgets" / "front"
@@ -59,6 +65,24 @@ def rules() -> list[str]:
     return [text for text in found if text] + local
 
 
+def sweep_case(view) -> dict:
+    """A view's tables as a browser gets them, and what they hold."""
+    packed = [{k: {"$bytes": b64encode(v).decode()} if isinstance(v, bytes) else v for k, v in s.items()} for s in view.sweeps]
+    holds = [[x.tolist() for x in unpack(s)] for s in view.sweeps]
+    holds = [[xs, [[plain(v) for v in row] for row in rows]] for xs, rows in holds]
+    return {"trace": sent(view.trace), "sweeps": packed, "holds": holds, "inputs": view.inputs}
+
+
+def view_case(view) -> dict:
+    """A view's whole state, as an exported page has it."""
+    page = files.content(view, "html").decode()
+    return json.loads(re.search(r'<script type="application/json" id="state">(.*?)</script>', page)[1])
+
+
+def array_case(a) -> dict:
+    return {"numbers": a, "text": array_text(a), "between": [heat.between(a, room) for room in (6, 9, 13, 20)]}
+
+
 def cases() -> dict:
     rng = random.Random(1)
     numbers = [0.0, -0.0, 1.0, -1.0, 30.0, 1 / 3, -2 / 3, 1e-4, 9.99999e-5, 999999.5, 1e6, 123456.7, 1e15, 1e22, 5e-324, float("nan")]
@@ -67,17 +91,23 @@ def cases() -> dict:
     for name, root, names in programs():
         t = trace(root, names)
         traces.append({"name": name, "trace": t, "rows": replay_steps(t), "grads": [n["grad"] for n in t["nodes"]]})
+    x = Value(1.0)
+    y = (3 * x + 2) ** 2
+    square = graph(y, names={"x": x, "y": y})
     x, w = Value(1.0), Value(-0.5)
     view = graph((x * w).tanh() + x, names={"x": x, "w": w})
-    sweeps = [{"node": s["node"], "base": s["base"], "xs": np.frombuffer(s["xs"]).tolist(),
-               "table": [plain(v) for v in np.frombuffer(s["table"])]} for s in view.sweeps]
+    a = torch.tensor([[1.0, -2.0], [0.5, 3.0]])
+    t = torch.tensor(2.0, requires_grad=True)
+    tensor = graph((a * t).tanh().sum(), names={"a": a, "t": t})
     p, q = Value(1.0), Value(2.0)
     fits = [(plain(x), room, short(x, room)) for x in numbers for room in (1, 3, 5, 6, 7, 8, 9, 12)]
     return {
         "rules": rules(),
         "fits": fits, "numbers": [(plain(x), fmt(x)) for x in numbers], "traces": traces,
         "undefined": {"trace": trace((p - q).log(), {"p": p, "q": q})},
-        "sweep": {"trace": view.trace, "sweeps": sweeps, "inputs": view.inputs},
+        "sweep": sweep_case(view), "tensor": sweep_case(tensor),
+        "views": {"square": view_case(square), "net": view_case(tensor)},
+        "arrays": [array_case(a) for a in tensor.trace["arrays"]],
     }
 
 
@@ -100,10 +130,9 @@ def tools():
     return found
 
 
-@pytest.mark.skipif(NODE is None, reason="node was not found; the front end is then tested in the browser only")
 @pytest.mark.parametrize("path", sorted(HERE.glob("*.test.mjs")), ids=lambda path: path.name)
-def test_front(path, cases_file):
-    env = {**os.environ, "MINIGRAD_CASES": str(cases_file)}
+def test_front(path, cases_file, tools):
+    env = {**os.environ, "MINIGRAD_CASES": str(cases_file), "NODE_PATH": str(tools.parent)}
     run = subprocess.run([NODE, "--test", path], env=env, capture_output=True, text=True, timeout=120)
     assert run.returncode == 0, run.stdout + run.stderr
     assert "# pass 0" not in run.stdout
@@ -119,6 +148,11 @@ def test_the_bundle_is_built_from_the_source(tools, tmp_path):
     subprocess.run([NODE, FRONT / "build.mjs", f"--outdir={tmp_path}"], check=True, capture_output=True, timeout=120)
     built = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert built == {path.name: path.read_bytes() for path in (FRONT / "dist").iterdir()}, "run `npm run build` in widgets/front"
+
+
+@pytest.mark.parametrize("name", contract.GENERATED)
+def test_the_types_are_generated_from_pythons(name):
+    assert (FRONT / "src" / name).read_text("utf-8") == contract.GENERATED[name], "run: from widgets import contract; contract.write()"
 
 
 def test_the_bundle_is_watched():

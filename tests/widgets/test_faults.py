@@ -18,7 +18,7 @@ from widgets import graph
 
 JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
                     lambda x: st.lists(x) | st.dictionaries(st.text(), x), max_leaves=8)
-TRAITS = ["code", "trace", "step", "leaves", "recorded", "inputs", "sweeps", "notice", "picture", "version", "tooltip", "nonsense"]
+TRAITS = ["part", "front", "trace", "step", "leaves", "recorded", "inputs", "sweeps", "notice", "picture", "version", "tooltip", "nonsense"]
 
 
 def message(state):
@@ -36,7 +36,7 @@ def view():
 
 
 def picture(view):
-    return view.trace, view.leaves, view.recorded, view.picture, view.code, view.svg(4)
+    return view.trace, view.leaves, view.recorded, view.picture, view.part, view.front, view.svg(4)
 
 
 @given(state=st.dictionaries(st.sampled_from(TRAITS), JSON), content=JSON)

@@ -4,6 +4,7 @@ import json
 import math
 import weakref
 
+import comm
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,17 +12,19 @@ from hypothesis import strategies as st
 
 from minigrad import Value, scalar
 from minigrad.tracing.trace import fmt
-from widgets import GraphView, cells, graph
+from widgets import GraphView, cells, front_end, graph
 from widgets.front_end import packed
-from widgets.graph import not_a_graph, slider_points
+from widgets.graph import not_a_graph
+from widgets.view.sweeps import slider_points, unpack
 
 
 def table(view, leaf):
     """One sweep as arrays: points, values, gradients, locals."""
     sweep = next(s for s in view.sweeps if s["node"] == leaf)
     nodes, edges = len(view.trace["nodes"]), len(view.trace["edges"])
-    rows = np.frombuffer(sweep["table"]).reshape(-1, 2 * nodes + edges)
-    return np.frombuffer(sweep["xs"]), rows[:, :nodes], rows[:, nodes : 2 * nodes], rows[:, 2 * nodes :]
+    xs, rows = unpack(sweep)
+    assert rows.shape[1] == 2 * nodes + edges
+    return xs, rows[:, :nodes], rows[:, nodes : 2 * nodes], rows[:, 2 * nodes :]
 
 
 def neuron():
@@ -95,8 +98,10 @@ def test_the_bundle():
 def test_everything_sent_is_json():
     x = Value(-1.0)
     view = graph(x.log() + x.sqrt() + 1 / (x + 1))
-    state = view.get_state(["trace", "picture", "inputs", "recorded", "leaves", "step", "notice"])
+    state = view.get_state(["inputs", "recorded", "leaves", "step", "notice"])
     json.dumps(state, allow_nan=False)
+    for name in ("trace", "picture"):
+        json.loads(view.get_state([name])[name], parse_constant=pytest.fail)
 
 
 def test_nothing_of_the_learners_is_kept_alive():
@@ -177,8 +182,89 @@ def test_a_view_that_its_cell_no_longer_shows_can_be_shown_again(monkeypatch):
     assert first.comm is None and first.sweeps == []
     cell[:] = "cell 3", "run 5"
     bundle, _ = first._repr_mimebundle_()
-    assert first.comm is not None and len(first.sweeps) == 3 and first.code == packed("graph.js")
+    assert first.comm is not None and len(first.sweeps) == 3 and first.front.code == packed("views.js")
     assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == first.model_id
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """The messages to the browser, each as (kind, bytes)."""
+    found = []
+
+    def publish(self, kind, data=None, metadata=None, buffers=None, **keys):
+        text = json.dumps({"data": data, "metadata": metadata, **keys}, ensure_ascii=False)
+        found.append((kind, len(text.encode()) + sum(memoryview(b).nbytes for b in buffers or ())))
+
+    monkeypatch.setattr(comm.DummyComm, "publish_msg", publish)
+    return found
+
+
+def test_the_code_is_sent_once_and_a_view_is_small(sent, monkeypatch):
+    monkeypatch.setattr(front_end, "_here", None)
+    x = Value(1.0)
+    y = (3 * x + 2) ** 2
+    graph(y, names={"x": x, "y": y})
+    assert sum(size for _, size in sent) > 30_000
+    sent.clear()
+    view = graph(y, names={"x": x, "y": y})
+    assert [kind for kind, _ in sent] == ["comm_open"] and sent[0][1] < 12_000
+    sent.clear()
+    view.fold("all")
+    assert len(sent) == 1, "a new trace, its picture and its tables belong together"
+
+
+def test_another_run_of_the_program_keeps_the_place(sent):
+    def run(at):
+        x = Value(at)
+        return x, (3 * x + 2) ** 2
+
+    x, y = run(1.0)
+    view = GraphView(y, names={"x": x, "y": y}, sliders=False)
+    assert view.sweeps == [] and view.leaves == []
+    view.step = 7
+    for at in (2.0, -1.5, 0.0):
+        sent.clear()
+        x, y = run(at)
+        view.retrace(y, {"x": x, "y": y})
+        assert sum(size for _, size in sent) < 4_000
+        assert view.step == 7 and view.trace["nodes"][view.trace["root"]]["value"] == y.data
+    view.step = 4  # the end of the forward pass of a program that grows
+    x = Value(3.0)
+    y = (3 * x + 2) ** 2 + x
+    view.retrace(y, {"x": x, "y": y})
+    assert view.step == 5 and view.trace["title"] == "y"
+    with pytest.raises(TypeError, match="plain number"):
+        view.retrace(3.0)
+    assert view.step == 5
+
+
+def test_open_folds_stay_open_in_another_run():
+    def run(at):
+        x = Value(at)
+        h = x
+        for _ in range(60):
+            h = (h * 0.9 + x).tanh()
+        return x, h
+
+    x, h = run(0.5)
+    view = graph(h, names={"x": x, "h": h})
+    closed = next(n["fold"] for n in view.trace["nodes"] if n["kind"] == "fold")
+    view.fold(closed)
+    cards = len(view.trace["nodes"])
+    x, h = run(0.75)
+    view.retrace(h, {"x": x, "h": h})
+    assert len(view.trace["nodes"]) == cards and closed not in [n.get("fold") for n in view.trace["nodes"]]
+    assert view.trace["nodes"][view.trace["root"]]["value"] == h.data
+
+
+def test_a_front_end_that_was_closed_is_sent_again(sent):
+    x = Value(1.0)
+    first = graph(x * x)
+    first.front.close()
+    sent.clear()
+    again = graph(x * x)
+    assert again.front is not first.front and sum(size for _, size in sent) > 30_000
+    assert graph(x).front is again.front
 
 
 def test_a_large_graph_opens_folded_and_says_so():
@@ -222,8 +308,8 @@ def test_a_slider_in_a_folded_graph_and_after_its_fold_is_opened():
 
     def shown():
         sweep = next(s for s in view.sweeps if s["base"] == view.inputs)
-        at = list(np.frombuffer(sweep["xs"])).index(view.inputs[str(sweep["node"])])
-        row = np.frombuffer(sweep["table"]).reshape(len(sweep["xs"]) // 8, -1)[at]
+        xs, rows = unpack(sweep)
+        row = rows[list(xs).index(view.inputs[str(sweep["node"])])]
         return {n["label"]: (row[n["id"]], row[len(view.trace["nodes"]) + n["id"]]) for n in view.trace["nodes"]}
 
     fresh, (value, grad) = h.data, (shown()["h"][0], shown()["x"][1])

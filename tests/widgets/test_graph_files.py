@@ -11,6 +11,7 @@ from minigrad import Value
 from minigrad.core import provenance
 from widgets import graph
 from widgets.export import Painter, _path
+from widgets.view import files
 
 
 def neuron():
@@ -81,4 +82,4 @@ def test_every_path_of_the_static_twin_can_be_painted():
     for d in re.findall(r' d="([^"]+)"', view.svg()):
         points, codes = _path(d)
         assert len(points) == len(codes) and codes[0] == 1
-    assert io.BytesIO(view._file("png")).getvalue()[:4] == b"\x89PNG"
+    assert io.BytesIO(files.content(view, "png")).getvalue()[:4] == b"\x89PNG"

@@ -129,7 +129,7 @@ def test_numbers_at_another_point():
     moved = {n["label"]: str(n["id"]) for n in view.trace["nodes"]}
     view.inputs = {**view.inputs, moved["x"]: 1.0}
     fresh = trace(y, {"x": x, "w": w, "y": y})
-    t = view._shown_now()
+    t = view.shown_now()
     assert [n["value"] for n in t["nodes"]] == [n["value"] for n in fresh["nodes"]]
     assert [n["grad"] for n in t["nodes"]] == pytest.approx([n["grad"] for n in fresh["nodes"]], rel=1e-12)
     assert view.svg() == svg(fresh | {"title": t["title"]}, view.picture, None, to_text(fresh | {"title": t["title"]}))
@@ -142,7 +142,7 @@ def test_a_tensors_arrays_at_another_point(noted):
     view = graph(y, names={"a": a, "x": x, "y": y})
     leaf = next(n["id"] for n in view.trace["nodes"] if n["label"] == "a")
     view.inputs = {**view.inputs, str(leaf): 1.5}
-    t = view._shown_now()
+    t = view.shown_now()
     node = {n["label"]: n for n in t["nodes"]}
     assert node["y"]["value"] == pytest.approx(float(((1.5 * x - 1) ** 2).mean()), rel=1e-6)
     inner = t["arrays"][node["a × x"]["array"]]["cells"]

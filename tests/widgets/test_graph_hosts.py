@@ -10,11 +10,11 @@ from pathlib import Path
 
 from minigrad import Value
 from widgets import graph
-from widgets.front_end import LOADER, built, packed
+from widgets.front_end import built, packed
 
 FRONT = Path(__file__).parents[2] / "widgets" / "front"
-MODULE, CSS = built("graph.js"), (FRONT / "src" / "graph.css").read_text("utf-8")
-SOURCE = "".join(path.read_text("utf-8") for path in sorted((FRONT / "src").rglob("*.js")))
+MODULE, LOADER, CSS = built("views.js"), built("loader.js"), (FRONT / "src" / "graph.css").read_text("utf-8")
+SOURCE = "".join(path.read_text("utf-8") for path in sorted((FRONT / "src").rglob("*.js")) if path.name != "lesson.js")
 LANGUAGES = ("http://www.w3.org/2000/svg", "http://www.w3.org/1998/Math/MathML")  # names of languages, not addresses
 
 
@@ -28,8 +28,8 @@ def test_nothing_comes_from_outside():
 
 
 def test_the_module_travels_packed():
-    assert gzip.decompress(packed("graph.js")).decode() == MODULE
-    assert packed("graph.js") == packed.__wrapped__("graph.js"), "the same bytes every time"
+    assert gzip.decompress(packed("views.js")).decode() == MODULE
+    assert packed("views.js") == packed.__wrapped__("views.js"), "the same bytes every time"
 
 
 def test_it_brings_its_own_ground_and_colours():
@@ -56,10 +56,9 @@ def test_the_state_is_what_every_host_can_carry():
     view = graph((3 * x + 2) ** 2, names={"x": x})
     state = view.get_state()
     binary = {k for k, v in state.items() if isinstance(v, (bytes, memoryview))}
-    assert binary == {"code"}
-    plain = {k: v for k, v in state.items() if k not in binary | {"sweeps", "layout"}}
-    json.dumps(plain, allow_nan=False)
-    assert isinstance(plain["trace"], str) and json.loads(plain["trace"])["nodes"]
+    assert binary == {"trace", "picture"}
+    json.dumps({k: v for k, v in state.items() if k not in binary | {"sweeps"}}, allow_nan=False)
+    assert json.loads(state["trace"])["nodes"] and state["front"].startswith("IPY_MODEL_")
     for sweep in state["sweeps"]:
         assert isinstance(sweep["table"], bytes)
     assert not {"log", "comm", "keys", "tabbable", "tooltip"} & {name for name in view.traits(sync=True) if name in vars(type(view))}

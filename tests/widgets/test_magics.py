@@ -193,7 +193,8 @@ def test_explore_says_errors_and_keeps_the_last_graph(shell):
     view.inputs[0].slider.value = -1.0
     assert view.view is good and "At v = -1: ValueError: <too small>" in view.sentence and "&lt;too" in view.says.value
     view.inputs[0].slider.value = 1.0
-    assert view.sentence == "" and view.view is not good
+    assert view.sentence == "" and view.view is good
+    assert good.trace["nodes"][good.trace["root"]]["value"] == 1.0, "the same view, with the new run in it"
 
 
 def test_explore_skips_moves_that_come_too_fast(shell):

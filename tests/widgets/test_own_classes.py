@@ -62,7 +62,7 @@ def test_the_picture_has_the_numbers_of_the_objects(kind, seed):
         if label not in shown:
             continue
         for moved in (names[label].data, 0.75):
-            values, grads, _ = view._tape.sweep(shown[label], [moved])
+            values, grads, _ = view._subject.sweep(shown[label], [moved])
             again = [kind(moved if name == label else x) for name, x in zip("abc", data, strict=True)]
             rng = random.Random(seed)
             [rng.choice([-3.0, -2.0, 2.0, 0.5, 1.5]) for _ in range(3)]
@@ -98,7 +98,7 @@ def test_a_network_of_micrograd(seed):
     for label, w in truth.items():
         assert shown[label][0] == w.data and (shown[label][1] or 0.0) == pytest.approx(w.grad, rel=1e-12)
     ids = {n["label"]: n["id"] for n in view.whole["nodes"]}
-    values, grads, _ = view._tape.sweep(ids["xs[0]"], [1.0])
+    values, grads, _ = view._subject.sweep(ids["xs[0]"], [1.0])
     assert values[0, view.whole["root"]] == pytest.approx(loss.data)
     assert grads[0, ids["xs[2]"]] == pytest.approx(xs[2].grad)
 

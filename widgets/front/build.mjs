@@ -7,11 +7,10 @@ const outdir = process.argv.find((a) => a.startsWith("--outdir="))?.slice(9);
 const options = {
   absWorkingDir: import.meta.dirname,
   entryPoints: [
-    { in: "src/index.js", out: "graph" },
+    { in: "src/loader.js", out: "loader" },
+    { in: "src/index.js", out: "views" },
+    { in: "src/views.css", out: "views" },
     { in: "src/page.js", out: "page" },
-    { in: "src/graph.css", out: "graph" },
-    { in: "src/film.js", out: "film" },
-    { in: "src/film.css", out: "film" },
     { in: "src/lesson.js", out: "lesson" },
     { in: "src/lesson.css", out: "lesson" },
   ],

@@ -1,6 +1,6 @@
 """The magics of the kernel extension, one file per group. `MAGICS` are the classes that extension.py registers.
 
-What lives here: the list. What does not: %graph itself, which stands in extension.py. A mistake in a magic's line gets a sentence or two
+What lives here: the list. A mistake in a magic's line gets a sentence or two
 (reading.py), never a traceback; the learner's own exceptions pass through untouched.
 """
 

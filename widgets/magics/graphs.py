@@ -1,10 +1,11 @@
-"""%%graph and %step: two more ways into the graph view.
+"""%graph, %%graph and %step: the ways into the graph view.
 
-What lives here: the magics. What does not: the view (graph.py) and %graph (extension.py).
+What lives here: the magics. What does not: the view (graph.py).
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
@@ -24,9 +25,29 @@ def view_of(root, **options):
 
 @magics_class
 class GraphMagics(Magics):
-    """%step and %%graph."""
+    """%graph, %%graph and %step."""
 
     shell: Any
+
+    @line_magic
+    @in_a_sentence
+    def graph(self, line: str):
+        """Show how a Value or a Tensor was computed, as a graph that you can step through.
+
+            %graph y                     the graph behind y
+            %graph (3*x + 2)**2          of any expression
+            %graph y --start             before the first event (also --end)
+            %graph y --second            of a Tensor: also the graph of its gradient
+
+        In the view: arrow keys step, Home and End jump, Space plays, Enter inspects the node in focus. The sliders move the inputs.
+        The same as a function, with more options: from widgets import graph; graph(y).
+        """
+        flags = {*re.findall(r"\s--(start|end|second)\b", " " + line)}
+        text = re.sub(r"\s--(start|end|second)\b", "", " " + line)
+        if not text.strip():
+            raise Sorry("%graph needs something to show, for example: %graph y. Type %graph? for help.")
+        step = "start" if "start" in flags else "end" if "end" in flags else None
+        return view_of(evaluate(self.shell, text, "%graph"), step=step, second="second" in flags)
 
     @line_magic
     @in_a_sentence

@@ -39,7 +39,7 @@ function setMoment(svg, k) {
 }
 
 /** @param {{model: Model, el: HTMLElement}} context */
-function render({ model, el }) {
+export function render({ model, el }) {
   const root = document.createElement("div");
   root.className = "mg-film";
   root.tabIndex = 0;
@@ -180,5 +180,3 @@ function render({ model, el }) {
     model.off("comm_live_update", lost);
   };
 }
-
-export default { render };

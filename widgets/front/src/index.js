@@ -1,11 +1,12 @@
-// The module that anywidget and an exported page load.
+// The bundle that views share: what loader.js asks for by name.
 
+import { render as film } from "./film.js";
 import { View } from "./view.js";
 
-/** @param {{model: import("./view.js").Model, el: HTMLElement}} context */
-function render({ model, el }) {
-  const view = new View(model, el);
+/** @param {import("./loader.js").PartContext} context */
+function graph({ model, el, fail }) {
+  const view = new View(model, el, fail);
   return () => view.destroy();
 }
 
-export default { render };
+export default { graph: { render: graph }, film: { render: film } };

@@ -184,7 +184,7 @@ export class Inputs {
     if (this.dragging && this.#hand && view.model.get("inputs") !== this.#hand) return view.model.set("inputs", this.#hand);
     const { trace, sweeps, point } = view.state;
     this.place();
-    const found = lookUp(trace, sweeps, this.#at) ?? (this.home ? recorded(trace) : point);
+    const found = lookUp(sweeps, this.#at) ?? (this.home ? recorded(trace) : point);
     if (found === point) view.update();
     else view.store.set({ point: found });
   }

@@ -22,8 +22,9 @@ export class Lifecycle {
     const { model } = view;
     /** @param {string} name @param {(...args: any[]) => void} run */
     const watch = (name, run) => {
-      model.on(name, run);
-      this.#undo.push(() => model.off(name, run));
+      const safe = (/** @type {any[]} */ ...args) => view.attempt(() => run(...args));
+      model.on(name, safe);
+      this.#undo.push(() => model.off(name, safe));
     };
     watch("msg:custom", (content, buffers) => {
       if (content.type === "file") view.files.arrived(content, buffers[0]);

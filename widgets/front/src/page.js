@@ -23,4 +23,7 @@ new View(
     send() {},
   },
   /** @type {HTMLElement} */ (document.getElementById("view")),
+  (error) => {
+    throw error;
+  },
 );

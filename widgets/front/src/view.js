@@ -14,6 +14,7 @@ import { Panes } from "./panes/panes.js";
 import { Offscreen } from "./picture/offscreen.js";
 import { Scene } from "./picture/scene.js";
 import { Viewport } from "./picture/viewport.js";
+import { SCHEMA } from "./schema.js";
 import { Shell } from "./shell.js";
 import { SourceLines } from "./source.js";
 import { counts, Store } from "./store.js";
@@ -35,19 +36,20 @@ import { Timeline } from "./timeline.js";
 /** The state's fields that change what is painted. */
 const PAINTED = ["step", "point", "selected", "tab", "covered"];
 
-/** Large traits come as text from a kernel, as objects out of an exported page. @param {any} x */
-const parsed = (x) => (typeof x === "string" ? JSON.parse(x) : x);
+/** Large traits come as bytes from a kernel, as objects out of an exported page. @param {any} x */
+const parsed = (x) => (ArrayBuffer.isView(x) || x instanceof ArrayBuffer ? JSON.parse(new TextDecoder().decode(x)) : x);
 
 export class View {
-  /** @param {Model} model @param {HTMLElement} el */
-  constructor(model, el) {
+  /** @param {Model} model @param {HTMLElement} el @param {(error: unknown) => void} fail what to do when nothing can be drawn any more */
+  constructor(model, el, fail) {
     this.model = model;
+    this.fail = fail;
     /** One switch for every DOM listener. */
     this.gone = new AbortController();
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
     this.store = new Store({
-      trace: { title: "", root: 0, nodes: [], edges: [], steps: [] },
-      picture: { w: 0, h: 0, cards: [], wires: [], prog: "" },
+      trace: { schema: SCHEMA, title: "", root: 0, nodes: [], edges: [], steps: [] },
+      picture: { w: 0, h: 0, cards: [], wires: [] },
       sweeps: [],
       point: { values: new Float64Array(), grads: new Float64Array(), locals: new Float64Array() },
       ...{ total: 0, forward: 0, step: 0, selected: -1 },
@@ -97,16 +99,27 @@ export class View {
     target.addEventListener(type, run, { signal: this.gone.signal, ...options });
   }
 
+  /** Run what draws; if it cannot be drawn, the view gives way to a sentence and a still picture. @param {() => void} run */
+  attempt(run) {
+    try {
+      run();
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
   // ---- from the kernel
 
   /** Read everything that the kernel has sent, and draw it. */
   load() {
     const raw = this.model.get("trace");
-    if (!raw || raw === "{}") return;
+    if (!raw) return;
+    /** @type {Trace} */
     const trace = raw === this.rawTrace ? { ...this.state.trace } : parsed(raw);
+    if (trace.schema !== SCHEMA) throw new Error("this page and its kernel have different versions of minigrad");
     this.rawTrace = raw;
     const sweeps = readSweeps(this.model.get("sweeps"));
-    const point = lookUp(trace, sweeps, this.model.get("inputs") ?? {}) ?? recorded(trace);
+    const point = lookUp(sweeps, this.model.get("inputs") ?? {}) ?? recorded(trace);
     const size = counts(trace);
     const step = move(this.model.get("step"), size.total, "");
     const selected = Math.min(this.state.selected, trace.nodes.length - 1);

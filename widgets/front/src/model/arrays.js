@@ -1,6 +1,7 @@
 // Arrays of a tensor graph: their numbers at a point, their texts, heat maps as paths, marks on cards. Pure functions.
 // The static picture has the same in widgets/heat.py and widgets/static.py.
 
+import { STATISTICS } from "../schema.js";
 import { fmt, num, tail } from "./numbers.js";
 
 /** @import { Node, Numbers, Trace } from "../types" */
@@ -8,7 +9,6 @@ import { fmt, num, tail } from "./numbers.js";
 
 const LEVELS = 8; // of opacity
 const MARKED = 7; // pixels; a smaller cell has no room for a minus mark
-const STATISTICS = 5; // numbers before the cells in a sweep's row: low, high, mean, std, odd
 
 /** @type {WeakMap<object, number[]>} */
 const offsets = new WeakMap();
@@ -18,7 +18,7 @@ export function arrayOffsets(trace) {
   let at = offsets.get(trace);
   if (!at) {
     at = [0];
-    for (const a of trace.arrays ?? []) at.push(at[at.length - 1] + STATISTICS + a.cells.length);
+    for (const a of trace.arrays ?? []) at.push(at[at.length - 1] + STATISTICS.length + a.cells.length);
     offsets.set(trace, at);
   }
   return at;
@@ -31,9 +31,10 @@ export function arrayAt(trace, point, i) {
   const a = trace.arrays[i];
   if (!point.arrays) return a;
   const from = arrayOffsets(trace)[i];
-  const [low, high, mean, std, odd] = point.arrays.subarray(from, from + STATISTICS);
-  const cells = point.arrays.subarray(from + STATISTICS, from + STATISTICS + a.cells.length);
-  return { ...a, low, high, mean, std, odd, cells: Array.from(cells, (v, k) => (a.cells[k] === null ? null : v)) };
+  const numbers = point.arrays;
+  const cells = from + STATISTICS.length;
+  const statistics = Object.fromEntries(STATISTICS.map((name, k) => [name, numbers[from + k]]));
+  return { ...a, ...statistics, cells: a.cells.map((old, k) => (old === null ? null : numbers[cells + k])) };
 }
 
 /** How many entries? @param {{shape?: number[]}} a */

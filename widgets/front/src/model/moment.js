@@ -152,7 +152,7 @@ export function trouble(trace, point) {
     const from = operands.filter((t) => !/^(\S+) = \1$/.test(t)).join(" and ");
     if (edges.length && !Number.isFinite(value)) {
       const as = node.expr === node.label ? "" : `, as ${node.expr},`;
-      return `**${node.label} is ${fmt(value)}**${as} at ${from}: ${why(node.op, point.values[edges[0].source])}.`;
+      return `**${node.label} is ${fmt(value)}**${as} at ${from}: ${why(node.op ?? "", point.values[edges[0].source])}.`;
     }
     if (!bad) continue;
     const local = `${bad.local_text || "its local derivative"} is ${fmt(point.locals[bad.id])}`;

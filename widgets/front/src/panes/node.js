@@ -144,7 +144,7 @@ export class NodePane {
     if (node.scope) facts.push(["inside", node.scope]);
     facts.push(["flow", this.#flows(node)]);
     const list = facts.flatMap(([name, ...what]) => [h("dt", {}, name), h("dd", {}, ...what)]);
-    const kind = { leaf: " input", constant: " constant" }[node.kind] ?? ` = ${node.expr}`;
+    const kind = node.kind === "leaf" ? " input" : node.kind === "constant" ? " constant" : ` = ${node.expr}`;
     const head = h("h4", {}, node.label, h("span", { class: "mg-soft" }, kind));
     this.pane.replaceChildren(h("div", {}, head, h("dl", {}, ...list)));
     if (this.view.find.flowing) this.view.find.markFlow(node.id);

@@ -1,0 +1,131 @@
+// The view's parts on a fake page and a fake model: what is written where, what is told to the kernel, and what becomes of an error.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { View } from "../../widgets/front/src/view.js";
+import { fakeModel, fakePage } from "./fake.mjs";
+
+const cases = JSON.parse(readFileSync(process.env.MINIGRAD_CASES, "utf8"), (_, value) =>
+  value?.$bytes === undefined ? value : Uint8Array.from(Buffer.from(value.$bytes, "base64")).buffer,
+);
+
+/** @param {"square" | "net"} name @param {object} [more] */
+function open(name, more = {}) {
+  const body = fakePage();
+  const model = fakeModel({ ...structuredClone(cases.views[name]), standalone: false, ...more });
+  const errors = [];
+  const view = new View(model, body, (error) => errors.push(error));
+  const all = (css) => [...body.querySelectorAll(css)];
+  const texts = (css) => all(css).map((e) => e.textContent);
+  return { body, model, view, errors, all, texts };
+}
+const card = (body, node) => body.querySelector(`.mg-card[data-node="${node}"]`);
+
+test("cards have the values of the forward pass and the gradients of the backward pass", () => {
+  const { body, model, view, texts } = open("square");
+  const root = view.state.trace.root;
+  assert.equal(card(body, root).querySelector(".mg-value").textContent, "25");
+  assert.equal(card(body, 0).querySelector(".mg-grad").textContent, "·");
+  model.set("step", 8);
+  assert.equal(card(body, 0).querySelector(".mg-grad").textContent, "▴ 30");
+  assert.match(body.querySelector(".mg-say").textContent, /30/);
+  assert.deepEqual(texts(".mg-pane:not([hidden]) tbody tr:last-child td").slice(0, 4), ["3x → x", "3", "10", "30"]);
+  assert.match(card(body, 0).getAttribute("aria-label"), /^x, input: value 1, gradient 30/);
+});
+
+test("an input that moves shows its table's row, and the kernel hears of it when it rests", async () => {
+  const { body, model, view } = open("square");
+  model.set("step", 8);
+  const range = body.querySelector(".mg-input input");
+  range.value = "100"; // the 101st point: x = 2
+  range.oninput();
+  assert.equal(view.state.drag, "dragging");
+  assert.equal(card(body, view.state.trace.root).querySelector(".mg-value").textContent, "64");
+  assert.equal(card(body, 0).querySelector(".mg-grad").textContent, "▴ 48");
+  assert.equal(model.told.length, 0, "a drag asks nobody");
+  range.onchange();
+  assert.equal(view.state.drag, "idle");
+  assert.equal(model.told.at(-1).inputs[0], 2);
+});
+
+test("a stale answer of the kernel does not move a slider that has moved on", () => {
+  const { body, model } = open("square");
+  const range = body.querySelector(".mg-input input");
+  range.value = "100";
+  range.oninput();
+  model.set("inputs", { 0: -1 });
+  assert.equal(model.get("inputs")[0], 2);
+});
+
+test("tabs: the ledger comes with the backward pass, unless somebody has chosen another", () => {
+  const { model, view, texts } = open("square", { step: 1 });
+  assert.deepEqual(texts("[role=tab][aria-selected=true]"), ["Values"]);
+  model.set("step", 5);
+  assert.deepEqual(texts("[role=tab][aria-selected=true]"), ["Ledger"]);
+  view.panes.choose("node");
+  model.set("step", 1);
+  assert.deepEqual(texts("[role=tab][aria-selected=true]"), ["Node"]);
+});
+
+test("one node: its rule with numbers, and the chain rule as a product", () => {
+  const { view, texts } = open("square", { step: 8 });
+  view.inspect(0);
+  const facts = Object.fromEntries(texts(".mg-pane:not([hidden]) dt").map((name, k) => [name, texts(".mg-pane:not([hidden]) dd")[k]]));
+  assert.equal(facts.value, "1");
+  assert.equal(facts["∂y/∂x"], "30");
+  assert.match(facts["chain rule"], /= 10 · 1 · 3 = 30$/);
+  assert.match(facts.flow, /what it is made of \(0\)what it flows into \(3\)/);
+});
+
+test("the ledger as an exercise takes right numbers and says what is wrong with others", () => {
+  const { all, texts, view } = open("square", { quiz: true });
+  const [local] = all(".mg-blank");
+  const type = (input, text) => {
+    input.value = text;
+    input.onchange();
+  };
+  type(local, "25");
+  assert.match(texts(".mg-verdict")[0], /^✗ That is the value of the result/);
+  type(local, "−10");
+  assert.match(texts(".mg-verdict")[0], /^✗ The size is right, the sign is not/);
+  for (const [k, text] of ["10", "1", "10", "10"].entries()) type(all("tbody tr")[0].querySelectorAll(".mg-blank")[k] ?? local, text);
+  assert.match(texts(".mg-verdict")[0], /^✓/);
+  assert.equal(view.model.get("step"), 6);
+});
+
+test("tensors: heat maps, ranges, shapes and rules", () => {
+  const { body, model, view, all, texts } = open("net");
+  const { trace } = view.state;
+  const x = trace.nodes.find((n) => n.label === "a");
+  assert.equal(card(body, x.id).querySelector(".mg-caption").textContent, "(2, 2) float32");
+  assert.equal(card(body, x.id).querySelector(".mg-value").textContent, "−2…3");
+  assert.ok(card(body, x.id).querySelectorAll(".mg-heat-n").length === 1, "one negative entry has the negative colour");
+  model.set("step", trace.steps.length);
+  assert.ok(texts(".mg-pane:not([hidden]) tbody td").some((t) => /…/.test(t)));
+  assert.equal(all(".mg-card.mg-now").length, 1);
+});
+
+test("search marks, and escape forgets", () => {
+  const { view, all } = open("square");
+  view.find.field.value = "3x";
+  view.find.find();
+  assert.ok(all(".mg-card.mg-hit").length >= 2);
+  view.clear();
+  assert.equal(all(".mg-card.mg-hit").length, 0);
+});
+
+test("a trace of another version is refused in words, at once and later", () => {
+  const other = { ...cases.views.square.trace, schema: 1 };
+  assert.throws(() => open("square", { trace: other }), /different versions/);
+  const { model, errors } = open("square");
+  model.set("trace", other);
+  model.set("version", 9);
+  assert.match(String(errors[0]), /different versions/);
+});
+
+test("a view that is gone listens to nothing", () => {
+  const { body, model, view } = open("square");
+  view.destroy();
+  model.set("step", 8);
+  assert.equal(body.children.length, 0);
+});

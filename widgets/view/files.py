@@ -1,0 +1,49 @@
+"""The view as a file: which kinds there are, and what is in each.
+
+What lives here: choosing. What does not: drawing (static.py) and painting (export.py).
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, cast
+
+from minigrad.tracing.trace import Trace
+
+from .. import export, static
+from ..contract import sent
+from ..layout import Picture
+
+KINDS = {"html": "text/html", "svg": "image/svg+xml", "png": "image/png", "gif": "image/gif", "apng": "image/apng", "dot": "text/plain"}
+STATE = ("trace", "picture", "leaves", "inputs", "recorded", "sweeps", "step", "notice", "quiz")  # what an exported page needs
+
+
+def kind_of(path: Path) -> str:
+    """What kind of file a name asks for. Raises ValueError if there is none such."""
+    kind = {"htm": "html"}.get(ending := path.suffix.lower().lstrip("."), ending)
+    if kind not in KINDS:
+        raise ValueError(f"save writes {', '.join('.' + k for k in KINDS)} files, and the name {path.name!r} is none of them. "
+                         "Try view.save('graph.html').")  # fmt: skip
+    return kind
+
+
+def name_of(trace: Trace, kind: str) -> str:
+    """A name for a file that a page saves."""
+    name = re.sub(r"\W+", "_", trace["nodes"][trace["root"]]["label"]).strip("_") or "graph"
+    return f"{name}.{kind}"
+
+
+def content(view: Any, kind: str, step: int | None = None, dark: bool = False) -> bytes:
+    """The content of a file of this kind. view: a GraphView; step: of a picture, by default as it stands."""
+    at = view.step if step is None else step
+    if kind == "svg":
+        return view.svg(at).encode()
+    if kind == "png":
+        return export.png(view.svg(at), dark=dark)
+    if kind == "dot":
+        return export.dot(view.shown_now()).encode()
+    if kind == "html":
+        state = {name: getattr(view, name) for name in STATE} | {"trace": sent(view.trace), "standalone": True, "step": at}
+        return static.page(view.trace["title"], state).encode()
+    return export.animation(view.shown_now(), cast(Picture, view.picture), kind, dark)

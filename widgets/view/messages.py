@@ -1,0 +1,33 @@
+"""What a page may change and ask for. Anything else that arrives is no page of ours, and is dropped.
+
+What lives here: the checks. What does not: what is done about a message (widgets/graph.py).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+KERNELS_OWN = {"part", "front", "trace", "leaves", "recorded", "sweeps", "notice", "picture", "quiz", "can_fold", "version"}
+
+
+def allowed(state: Mapping[str, Any], total: int, inputs: Mapping[str, float]) -> dict[str, Any]:
+    """What of a page's new `state` can be taken over: the step and where the sliders stand, to what they can be. total: of the events."""
+    state = {key: value for key, value in state.items() if key not in KERNELS_OWN}
+    step, moved = state.pop("step", None), state.pop("inputs", None)
+    if type(step) is int:
+        state["step"] = min(max(step, 0), total)
+    if isinstance(moved, dict) and moved.keys() == inputs.keys():
+        if all(type(x) in (int, float) and math.isfinite(x) for x in moved.values()):
+            state["inputs"] = moved
+    return state
+
+
+def request(content: Any) -> tuple[str, Any]:
+    """The kind of a custom message and what it is about; ("", None) for one that cannot be a page's."""
+    if not isinstance(content, dict):
+        return "", None
+    about = {"want": "node", "fold": "what", "find": "text", "open": "node", "save": "kind"}.get(str(content.get("type")))
+    what = content.get(about) if about else None
+    return (content["type"], what) if type(what) in (int, str) else ("", None)

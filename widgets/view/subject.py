@@ -1,0 +1,180 @@
+"""What a view shows: a learner's recorded computation, under the learner's names, and where its inputs stand.
+
+What lives here: reading the graph, and writing a moved slider back into the learner's own inputs. What does not: derivatives (the engine),
+folds, pictures, widgets. Nothing here keeps anything of the learner's alive.
+"""
+from __future__ import annotations
+
+import contextlib
+import math
+import weakref
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy
+
+from minigrad.scalar import Value, backward_order, copy_newest, recompute
+from minigrad.tape import Tape
+from minigrad.tracing.trace import Trace, is_tensor, record, trace, unused_inputs, unused_words
+
+from .. import cells
+from ..fold import at_point
+from ..static import number
+from . import sweeps
+
+TRACED = 12_000  # of a graph with more operations than this, only the newest are traced
+TABLES = 400  # nodes of a Tensor graph, four times as many of a Value graph, up to which there are sliders
+
+
+def not_a_graph(thing: object) -> str:
+    """Why `thing` has no graph to show, and what to do instead; "" if it has one."""
+    if is_tensor(thing):
+        return ""
+    if isinstance(thing, Value) or (not isinstance(thing, type) and all(hasattr(thing, name) for name in ("data", "_prev", "_op"))):
+        return ""
+    kind = type(thing).__name__
+    if isinstance(thing, (int, float)):
+        return (f"There is no graph behind a plain number ({thing!r}). "
+                f"Compute it from a Value, for example x = Value({thing!r}); y = x * x, and show y.")
+    if isinstance(thing, (list, tuple, set, dict)):
+        items = thing.values() if isinstance(thing, dict) else thing
+        if any(isinstance(item, Value) for item in items):
+            return f"A {kind} of Values has no single graph. Show one of them, or their sum: sum(values)."
+        return f"A {kind} has no graph. Show a Value or a Tensor: the result of a computation."
+    if isinstance(thing, type) or callable(thing):
+        what = "class" if isinstance(thing, type) else "function"
+        return f"{getattr(thing, '__name__', kind)} is a {what}, not a result. Call it with a Value and show what it returns."
+    return f"A {kind} has no graph to show. Show a Value or a Tensor: the result of a computation."
+
+
+def _cell_name(filename: str) -> str | None:
+    """"In [4]" for the file name under which IPython compiled a cell, else None."""
+    shell = cells.ipython()
+    number = getattr(shell.compile, "_filename_map", {}).get(filename) if shell else None
+    return f"In [{number}]" if number is not None else None
+
+
+def _weak(thing) -> Callable[[], Any]:
+    """A weak reference; a strong one to an object of a class whose __slots__ forbid weak ones."""
+    try:
+        return weakref.ref(thing)
+    except TypeError:
+        return lambda: thing
+
+
+class Subject:
+    """One recorded computation. After `read` it has everything that a view needs."""
+
+    whole: Trace  # every node, whatever is folded in the picture
+    leaves: list[int]  # ids of the inputs that can have a slider
+    words: list[str]  # sentences about the whole graph
+    grads: list[float | None]  # of a learner's own class: what stands in each node's grad
+
+    def __init__(self, root, names: Mapping[str, object] | None, second: bool, limit: int):
+        self._second, self._limit = second, limit
+        self._labels: dict[str, Callable[[], Any]] = {}
+        self.read(root, names)
+
+    @property
+    def root(self) -> Any:
+        """The learner's own result; None if it is gone."""
+        return self._root()
+
+    def read(self, root, names: Mapping[str, object] | None = None) -> None:
+        """Trace `root` as it stands now. Names are looked up now: those given, the notebook's, and those found the last time."""
+        held = {name: value for name, ref in self._labels.items() if (value := ref()) is not None}
+        shell = cells.ipython()
+        names = {**held, **(shell.user_ns if shell else {}), **(names or {})}
+        self._root = _weak(root)
+        self.words, self.grads, self.leaves = [], [], []
+        self.tape: Any = None
+        things = self._tensors(root, names) if is_tensor(root) else self._values(root, names)
+        self._objects = [_weak(thing) for thing in things]
+        self._labels = {n["label"]: ref for n, ref in zip(self.whole["nodes"], self._objects, strict=True) if n["named"]}
+        self.start = {leaf: number(self.whole["nodes"][leaf]["value"]) for leaf in self.leaves}
+        self.at = dict(self.start)
+        self._seen = self._stand()
+
+    def _tensors(self, root, names: Mapping[str, object]) -> list:
+        from minigrad.tracing.tensor_trace import Recording
+
+        recording = Recording(root, names, self._second, TRACED)
+        self.whole = recording.trace(cell_name=_cell_name, later=len(recording.graph.items) > self._limit)
+        things = [item.live for item in recording.graph.items]
+        self.words += [*self.whole.get("notices", ()), *unused_words(self.whole)]
+        if len(things) <= TABLES and (tape := recording.sweeper()) and tape.leaves:
+            if not sweeps.too_slow(len(tape.leaves), tape.seconds):
+                self.tape, self.leaves = tape, tape.leaves
+        return things
+
+    def _values(self, root, names: Mapping[str, object]) -> list:
+        count, outdated = 0, False
+        if isinstance(root, Value) and len(order := backward_order(root)) > TRACED:
+            count = len({id(root)}.union(id(parent) for node in order for parent in node._prev))
+            copies = copy_newest(order, TRACED)
+            root, names = copies[id(root)], {n: copies[id(x)] for n, x in names.items() if id(x) in copies and n[:1] != "_"}
+            self.words.append(f"This graph has {count:,} nodes; only the newest {TRACED:,} operations were traced, and what enters them.")
+        graph = record(root, names)  # one for the picture and the tape: parents in a set are ordered once
+        things = graph.objects
+        if not isinstance(root, Value):
+            self.grads = [float(g) if isinstance(g := getattr(thing, "grad", None), (int, float)) else None for thing in things]
+        if not count and (outdated := recompute(things)):
+            graph = record(root, names)
+        self.whole = whole = trace(graph, names, cell_name=_cell_name)
+        self.words += whole.get("notices", ())
+        if isinstance(root, Value) and not count:
+            self.words += unused_words(whole, unused_inputs(things, names))
+        if outdated:
+            result = whole["nodes"][whole["root"]]["label"]
+            self.words.append(f"An input was changed after {result} was computed, so the recorded operations were computed again.")
+        if len(things) <= 4 * TABLES:
+            with contextlib.suppress(ValueError):  # an operation that the tape does not know: no sliders, everything else works
+                self.tape = Tape(graph)
+                self.leaves = [n["id"] for n in whole["nodes"] if n["kind"] == "leaf" and math.isfinite(number(n["value"]))]
+        return things
+
+    # Where the inputs stand
+
+    def _stand(self) -> list[float | None]:
+        """Where the learner's own inputs stand; None for one that is gone."""
+        things = [self._objects[leaf]() for leaf in self.leaves]
+        return [float(t.array.ravel()[0]) if is_tensor(t) else getattr(t, "data", None) for t in things]
+
+    @property
+    def changed(self) -> bool:
+        """Has the learner changed an input since it was read?"""
+        return self._seen != self._stand()
+
+    @property
+    def moved(self) -> bool:
+        """Does any input stand elsewhere than where the graph was recorded?"""
+        return self.at != self.start
+
+    def put(self, at: Mapping[int, float]) -> None:
+        """Sliders came to rest: write their values into the learner's own inputs and compute the recorded graph again."""
+        for leaf, value in at.items():
+            self.at[leaf] = value
+            thing = self._objects[leaf]()
+            if thing is not None and not is_tensor(thing):
+                thing.data = value
+            self.tape.set(leaf, value)
+        root = self.root
+        if is_tensor(root):
+            from minigrad.tracing.recording import write_back
+
+            names = {name: thing for name, ref in self._labels.items() if (thing := ref()) is not None}
+            write_back(root, names, self.tape.program, self.at)
+        else:
+            recompute([thing for ref in self._objects if (thing := ref()) is not None])
+        self._seen = self._stand()
+
+    def sweep(self, leaf: int, points: list[float]) -> tuple[numpy.ndarray, ...]:
+        """Values, gradients, locals (and arrays) at each of these points of one input."""
+        return self.tape.sweep(leaf, points)
+
+    def now(self) -> Trace:
+        """The whole trace with the numbers of where the inputs stand."""
+        if not self.moved:
+            return self.whole
+        leaf = self.leaves[0]
+        return at_point(self.whole, *(rows[0] for rows in self.sweep(leaf, [self.at[leaf]])))
