@@ -17,7 +17,7 @@ from typing import Any
 from . import progress
 from .drivers import DRAWN
 from .drivers import value as value_driver
-from .exercise import KINDS, STARS, Exercise, Fresh
+from .exercise import STARS, Exercise, Fresh
 from .exercises import exercises
 from .guard import run, run_probes
 from .judge import GLYPH, OFF, Line, compare, judge, wanted
@@ -100,7 +100,7 @@ class Check:
         """The question, its kind, minutes and difficulty."""
         ex = _find(id)
         points = f"{ex.points} point{'s' * (ex.points != 1)}"
-        return Note(f"{ex.id} {ex.title} ({KINDS[ex.kind]}, {STARS[ex.difficulty]}, about {ex.minutes} min, {points})", ex.question)
+        return Note(f"{ex.id} {ex.title} ({ex.kind.value}, {STARS[ex.difficulty]}, about {ex.minutes} min, {points})", ex.question)
 
     def hint(self, id: str) -> Note:
         """The next of three tiers: a nudge, the rule, a worked twin."""

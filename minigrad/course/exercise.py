@@ -11,11 +11,23 @@ import random
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, Literal
 
 from . import drivers
 
-KINDS = {"P": "predict", "F": "fill in", "Z": "puzzle", "D": "debug", "E": "explain or choose", "V": "answer in the widget"}
+
+class Kind(Enum):
+    """What a learner is asked to do."""
+
+    PREDICT = "predict"
+    FILL_IN = "fill in"
+    PUZZLE = "puzzle"
+    DEBUG = "debug"
+    EXPLAIN = "explain or choose"
+    IN_THE_WIDGET = "answer in the widget"
+
+
 STARS = {1: "easy", 2: "medium", 3: "hard"}
 
 
@@ -114,13 +126,13 @@ class Limits:
     wall: float = 20.0  # seconds on the wall, which a busy machine uses up without the answer
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Exercise:
     """One exercise. `stub` is the exact source of the notebook's cell; `solution` is the source that replaces it."""
 
     id: str
     title: str
-    kind: Literal["P", "F", "Z", "D", "E", "V"]
+    kind: Kind
     points: int
     minutes: int
     difficulty: Literal[1, 2, 3]
@@ -166,10 +178,16 @@ class Exercise:
         return f"{self.entry} = {wrong.answer!r}\n" if self.is_value else wrong.answer
 
 
+def but(source: str, old: str, new: str, count: int = -1) -> str:
+    """A program with one piece of it replaced, for the bank of wrong answers."""
+    assert old in source, old
+    return source.replace(old, new, count)
+
+
 def ask(
     id: str,
     title: str,
-    kind: Literal["P", "E", "V", "F"],
+    kind: Kind,
     *,
     minutes: int,
     level: Literal[1, 2, 3],
@@ -213,14 +231,14 @@ def ask(
         return Wrong(name, {**answer, **value}, hint, on=tuple(value), rtol=max(rtol, 1e-4))
 
     return Exercise(
-        id,
-        title,
-        kind,
-        points,
-        minutes,
-        level,
-        text,
-        entry,
+        id=id,
+        title=title,
+        kind=kind,
+        points=points,
+        minutes=minutes,
+        difficulty=level,
+        question=text,
+        entry=entry,
         stub=cell(blank),
         solution=cell(answer),
         probes=entries(answer, rtol, also or {}) if isinstance(answer, dict) else (Probe("answer", (), answer, drivers.answer, rtol=rtol),),

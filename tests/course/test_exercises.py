@@ -12,7 +12,7 @@ import pytest
 
 from minigrad.course import exercises
 from minigrad.course.checking import Check
-from minigrad.course.exercise import KINDS
+from minigrad.course.exercise import Kind
 from minigrad.course.grading.pages import fresh
 from minigrad.course.guard import run_probes
 from minigrad.course.judge import compare, judge, wanted
@@ -111,7 +111,7 @@ def test_no_hint_tells_the_answer(ex):
 
 @each_exercise
 def test_definition_is_complete(ex):
-    assert re.fullmatch(r"\d\d\.[a-z]", ex.id) and ex.kind in KINDS and ex.difficulty in (1, 2, 3)
+    assert re.fullmatch(r"\d\d\.[a-z]", ex.id) and isinstance(ex.kind, Kind) and ex.difficulty in (1, 2, 3)
     assert 1 <= ex.points <= 5 and 1 <= ex.minutes <= 20
     assert ex.title and ex.question.endswith((".", "?", ":")) and ex.reveal
     assert ex.stub.endswith("\n") and ex.solution.endswith("\n") and ex.stub != ex.solution

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Probe, Wrong, entries
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, entries
 
 SLOPES = {
     "x²": lambda x: 2 * x,
@@ -49,7 +49,7 @@ def _fresh_01a(rng):
 EX_A = Exercise(
     id="01.a",
     title="Predict the slope",
-    kind="P",
+    kind=Kind.PREDICT,
     points=1,
     minutes=3,
     difficulty=1,
@@ -99,7 +99,7 @@ def _fresh_01b(rng):
 EX_B = Exercise(
     id="01.b",
     title="The central difference",
-    kind="F",
+    kind=Kind.FILL_IN,
     points=2,
     minutes=6,
     difficulty=1,
@@ -236,7 +236,7 @@ def _fresh_01c(rng):
 EX_C = Exercise(
     id="01.c",
     title="What a gradient costs",
-    kind="E",
+    kind=Kind.EXPLAIN,
     points=1,
     minutes=3,
     difficulty=1,
@@ -323,7 +323,7 @@ def _fresh_01d(rng):
 EX_D = Exercise(
     id="01.d",
     title="Eight events in order",
-    kind="V",
+    kind=Kind.IN_THE_WIDGET,
     points=1,
     minutes=4,
     difficulty=1,

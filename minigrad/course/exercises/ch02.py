@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Probe, Wrong, ask
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask
 
 EX_A = ask(
     "02.a",
     "Which branch was recorded?",
-    "P",
+    Kind.PREDICT,
     minutes=3,
     level=1,
     text="f(x) returns x² when x > 0, and -3x + 1 otherwise. What is the gradient at x = 2, and at x = -1?",
@@ -92,16 +92,16 @@ def _draw_program(shared):
 
 
 EX_B = Exercise(
-    "02.b",
-    "Walk the graph",
-    "F",
-    3,
-    10,
-    2,
-    "Write walk(y): the names of all nodes of y's graph, the root's first.",
-    "walk",
-    STUB_B,
-    SOLUTION_B,
+    id="02.b",
+    title="Walk the graph",
+    kind=Kind.FILL_IN,
+    points=3,
+    minutes=10,
+    difficulty=2,
+    question="Write walk(y): the names of all nodes of y's graph, the root's first.",
+    entry="walk",
+    stub=STUB_B,
+    solution=SOLUTION_B,
     probes=(
         Probe(
             "z = sin(x · y)",
@@ -186,7 +186,7 @@ EX_B = Exercise(
 EX_C = ask(
     "02.c",
     "Before backward",
-    "P",
+    Kind.PREDICT,
     minutes=2,
     level=1,
     text="x requires a gradient and y = x ** 2 was computed; backward has not run. What does x.grad hold?",
@@ -294,16 +294,16 @@ def _cycle(name, parents):
 
 
 EX_D = Exercise(
-    "02.d",
-    "A value made from itself",
-    "D",
-    2,
-    8,
-    2,
-    "order(root) silently accepts a cycle. Make it raise GraphCycleError, without refusing honest graphs.",
-    "order",
-    STUB_D,
-    SOLUTION_D,
+    id="02.d",
+    title="A value made from itself",
+    kind=Kind.DEBUG,
+    points=2,
+    minutes=8,
+    difficulty=2,
+    question="order(root) silently accepts a cycle. Make it raise GraphCycleError, without refusing honest graphs.",
+    entry="order",
+    stub=STUB_D,
+    solution=SOLUTION_D,
     probes=(
         _ordered("a chain", [[], [0], [1], [2]]),
         _ordered("a value used twice is no cycle", [[], [], [0, 1], [0, 1], [2, 3]]),

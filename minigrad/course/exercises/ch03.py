@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Probe, Wrong, ask
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask
 
 SOLUTION_A = '''\
 from math import cos, exp
@@ -40,16 +40,16 @@ def _a(new):
 
 
 EX_A = Exercise(
-    "03.a",
-    "Three local derivatives",
-    "F",
-    2,
-    6,
-    1,
-    "y = sin(exp(x²)). Give the local derivative of each of the three steps.",
-    "local_derivatives",
-    STUB_A,
-    SOLUTION_A,
+    id="03.a",
+    title="Three local derivatives",
+    kind=Kind.FILL_IN,
+    points=2,
+    minutes=6,
+    difficulty=1,
+    question="y = sin(exp(x²)). Give the local derivative of each of the three steps.",
+    entry="local_derivatives",
+    stub=STUB_A,
+    solution=SOLUTION_A,
     probes=tuple(
         Probe(f"at x = {x:g}", (x,), _locals, drivers.call, rtol=1e-9, draw=lambda r: (round(r.uniform(0.2, 1.2), 3),))
         for x in (0.5, 1.0, -0.7)
@@ -102,7 +102,7 @@ EX_A = Exercise(
 EX_B = ask(
     "03.b",
     "Multiply along the chain",
-    "P",
+    Kind.PREDICT,
     minutes=4,
     level=2,
     text="y = sin(exp(x²)). What is dy/dx at x = 0.5, to three digits?",
@@ -173,16 +173,16 @@ NAIVE = (
 )
 
 EX_C = Exercise(
-    "03.c",
-    "Fifty times tanh",
-    "Z",
-    2,
-    10,
-    3,
-    "tanh(tanh(... tanh(x))), fifty times. How steep is it? Return the logarithm of the slope, so that it survives being tiny.",
-    "log_slope",
-    STUB_C,
-    SOLUTION_C,
+    id="03.c",
+    title="Fifty times tanh",
+    kind=Kind.PUZZLE,
+    points=2,
+    minutes=10,
+    difficulty=3,
+    question="tanh(tanh(... tanh(x))), fifty times. How steep is it? Return the logarithm of the slope, so that it survives being tiny.",
+    entry="log_slope",
+    stub=STUB_C,
+    solution=SOLUTION_C,
     probes=(
         Probe("50 at x = 0.5", (0.5, 50), _log_slope, rtol=1e-9, draw=lambda r: (round(r.uniform(0.3, 0.9), 2), 50)),
         Probe("one at x = 1", (1.0, 1), _log_slope, rtol=1e-9, draw=lambda r: (round(r.uniform(0.6, 2), 2), 1)),
@@ -247,7 +247,7 @@ EX_C = Exercise(
 EX_D = ask(
     "03.d",
     "Two terms",
-    "P",
+    Kind.PREDICT,
     minutes=2,
     level=1,
     text="y = x² + 3x. What is dy/dx at x = 2?",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ..exercise import Fresh, ask
+from ..exercise import Fresh, Kind, ask
 
 EX_A = ask(
     "04.a",
     "The ledger of c = (3x + 1)²",
-    "F",
+    Kind.FILL_IN,
     minutes=6,
     level=1,
     points=2,
@@ -59,7 +59,7 @@ EX_A = ask(
 EX_B = ask(
     "04.b",
     "Two paths",
-    "P",
+    Kind.PREDICT,
     minutes=3,
     level=1,
     text="c = x² + 5x. What is dc/dx at x = 3?",
@@ -85,7 +85,7 @@ EX_B = ask(
 EX_C = ask(
     "04.c",
     "A line",
-    "F",
+    Kind.FILL_IN,
     minutes=3,
     level=1,
     text="y = w·x + b with w = 3, x = 2, b = 1. Fill in the three gradients.",
@@ -110,7 +110,7 @@ EX_C = ask(
 EX_D = ask(
     "04.d",
     "Fan-out",
-    "F",
+    Kind.FILL_IN,
     minutes=5,
     level=2,
     text="x = 2, y = x·x, a = y + 1, b = 2y, c = a + b. What is dc/dx?",

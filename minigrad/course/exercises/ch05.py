@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Probe, Wrong
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, but
 
 # ---- 05.a: class Value ----------------------------------------------------------------------------------------------------------
 
@@ -119,10 +121,7 @@ UPSTREAM = "Each contribution is the local derivative × the gradient of the res
 SOLUTION_A = HEAD + ADD + MUL + POW + RELU + REST
 
 
-def _a(old: str, new: str, count: int = -1) -> str:
-    """The reference class with one piece replaced: a wrong answer for the bank."""
-    assert old in SOLUTION_A, old
-    return SOLUTION_A.replace(old, new, count)
+_a = partial(but, SOLUTION_A)
 
 
 def _draw(names, positive=(), negative=()):
@@ -163,7 +162,7 @@ def _fresh_05a(rng):
 EX_A = Exercise(
     id="05.a",
     title="Values that remember",
-    kind="F",
+    kind=Kind.FILL_IN,
     points=4,
     minutes=15,
     difficulty=2,
@@ -449,7 +448,7 @@ def _fresh_05b(rng):
 EX_B = Exercise(
     id="05.b",
     title="The backward pass",
-    kind="F",
+    kind=Kind.FILL_IN,
     points=4,
     minutes=15,
     difficulty=3,
@@ -703,9 +702,7 @@ def _draw_asleep(rng):
     return {**inputs, "b1": -round(rng.uniform(9, 12), 2), "b2": -round(rng.uniform(0.3, 2), 2)}, of
 
 
-def _c(old, new):
-    assert old in SOLUTION_C, old
-    return SOLUTION_C.replace(old, new)
+_c = partial(but, SOLUTION_C)
 
 
 def _fresh_05c(rng):
@@ -721,7 +718,7 @@ def _fresh_05c(rng):
 EX_C = Exercise(
     id="05.c",
     title="A network from Values",
-    kind="F",
+    kind=Kind.FILL_IN,
     points=2,
     minutes=8,
     difficulty=2,
@@ -844,7 +841,7 @@ def _fresh_05d(rng):
 EX_D = Exercise(
     id="05.d",
     title="Ten thousand values deep",
-    kind="Z",
+    kind=Kind.PUZZLE,
     points=2,
     minutes=10,
     difficulty=3,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Probe, Wrong, ask
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask, but
 
 STUB_A = '''\
 def rule(op, g, x, out):
@@ -51,22 +52,20 @@ def _draw(op):
     return lambda r: (op, round(r.uniform(0.5, 2), 2), [round(r.uniform(0.1, 3), 3) for _ in range(20)])
 
 
-def _a(old, new):
-    assert old in SOLUTION_A
-    return SOLUTION_A.replace(old, new)
+_a = partial(but, SOLUTION_A)
 
 
 EX_A = Exercise(
-    "06.a",
-    "Four rules",
-    "F",
-    3,
-    8,
-    2,
-    "Write the backward rules of exp, log, sigmoid and tanh. Each is checked on 20 points.",
-    "rule",
-    STUB_A,
-    SOLUTION_A,
+    id="06.a",
+    title="Four rules",
+    kind=Kind.FILL_IN,
+    points=3,
+    minutes=8,
+    difficulty=2,
+    question="Write the backward rules of exp, log, sigmoid and tanh. Each is checked on 20 points.",
+    entry="rule",
+    stub=STUB_A,
+    solution=SOLUTION_A,
     probes=tuple(
         Probe(
             f"{op} on 20 points",
@@ -164,7 +163,7 @@ EX_A = Exercise(
 EX_B = ask(
     "06.b",
     "What must be saved?",
-    "E",
+    Kind.EXPLAIN,
     minutes=5,
     level=2,
     points=2,
@@ -236,16 +235,16 @@ def _above_zero(r, n):
 
 
 EX_C = Exercise(
-    "06.c",
-    "A rule with a bug",
-    "D",
-    1,
-    4,
-    1,
-    "This rule passes a test with g = x, and fails all others. Repair it.",
-    "log_backward",
-    STUB_C,
-    SOLUTION_C,
+    id="06.c",
+    title="A rule with a bug",
+    kind=Kind.DEBUG,
+    points=1,
+    minutes=4,
+    difficulty=1,
+    question="This rule passes a test with g = x, and fails all others. Repair it.",
+    entry="log_backward",
+    stub=STUB_C,
+    solution=SOLUTION_C,
     probes=(
         Probe("g = 1", ([1.0, 1.0, 1.0], [0.5, 2.0, 4.0]), _divided, draw=lambda r: ([1.0] * 3, _above_zero(r, 3))),
         Probe("g = x", ([3.0, 5.0], [3.0, 5.0]), [1.0, 1.0], draw=lambda r: (lambda x: (x, list(x)))(_above_zero(r, 2))),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Probe, Wrong, ask
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask, but
 
 EX_A = ask(
     "07.a",
     "Three times without emptying",
-    "P",
+    Kind.PREDICT,
     minutes=4,
     level=1,
     text="y = 3x², x = 1. The program builds y and runs backward, three times over, and never clears x.grad. What is x.grad "
@@ -76,22 +78,20 @@ def _draw_training(r, steps):
     return round(r.uniform(-1, 1), 2), data, steps, round(r.uniform(0.005, 0.02), 4)
 
 
-def _b(old, new):
-    assert old in SOLUTION_B
-    return SOLUTION_B.replace(old, new)
+_b = partial(but, SOLUTION_B)
 
 
 EX_B = Exercise(
-    "07.b",
-    "A loop that never empties the bucket",
-    "D",
-    2,
-    6,
-    2,
-    "This training loop swings back and forth and never settles. Repair it.",
-    "train",
-    STUB_B,
-    SOLUTION_B,
+    id="07.b",
+    title="A loop that never empties the bucket",
+    kind=Kind.DEBUG,
+    points=2,
+    minutes=6,
+    difficulty=2,
+    question="This training loop swings back and forth and never settles. Repair it.",
+    entry="train",
+    stub=STUB_B,
+    solution=SOLUTION_B,
     probes=(
         Probe("one step", (0.0, DATA, 1, 0.01), _train, drivers.train_value, draw=lambda r: _draw_training(r, 1)),
         Probe("two steps", (0.0, DATA, 2, 0.01), _train, drivers.train_value, draw=lambda r: _draw_training(r, 2)),
@@ -185,16 +185,16 @@ def _draw_batches(r, n):
 
 
 EX_C = Exercise(
-    "07.c",
-    "Four small batches for a large one",
-    "F",
-    2,
-    6,
-    2,
-    "Four micro-batches must leave the same gradient in w.grad as one batch of all their pairs.",
-    "accumulate",
-    STUB_C,
-    SOLUTION_C,
+    id="07.c",
+    title="Four small batches for a large one",
+    kind=Kind.FILL_IN,
+    points=2,
+    minutes=6,
+    difficulty=2,
+    question="Four micro-batches must leave the same gradient in w.grad as one batch of all their pairs.",
+    entry="accumulate",
+    stub=STUB_C,
+    solution=SOLUTION_C,
     probes=(
         Probe("four batches", (1.5, FOUR), _accumulate, drivers.accumulate_value, 2, rtol=1e-12, draw=lambda r: _draw_batches(r, 4)),
         Probe("one batch", (1.5, FOUR[:1]), _accumulate, drivers.accumulate_value, rtol=1e-12, draw=lambda r: _draw_batches(r, 1)),
@@ -269,7 +269,7 @@ EX_C = Exercise(
 EX_D = ask(
     "07.d",
     "One leaf, two uses",
-    "P",
+    Kind.PREDICT,
     minutes=2,
     level=1,
     text="y = 3x + x² at x = 2, one backward. What is x.grad?",
@@ -295,7 +295,7 @@ EX_D = ask(
 EX_E = ask(
     "07.e",
     "What zero_grad leaves behind",
-    "E",
+    Kind.EXPLAIN,
     minutes=4,
     level=2,
     text="A graph of Values is built once and backward is run on it twice. Before the second run every parameter's grad is set "

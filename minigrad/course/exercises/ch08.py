@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ..exercise import Exercise, Fresh, Hints, Probe, Wrong, ask
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask
 
 EX_A = ask(
     "08.a",
     "An outer product with v = 1",
-    "P",
+    Kind.PREDICT,
     minutes=5,
     level=2,
     text="z = outer(x, y) with x = [1, 2, 3, 4] and y = [5, 6, 7, 8]; z.backward(v) with v all ones. What are the entries of "
@@ -104,16 +104,16 @@ def _draw_b(r, columns=3):
 
 
 EX_B = Exercise(
-    "08.b",
-    "Backward with a v",
-    "F",
-    2,
-    8,
-    2,
-    "Write what backward(v) computes, for a Jacobian that is given: and refuse a v of the wrong length.",
-    "pullback",
-    STUB_B,
-    SOLUTION_B,
+    id="08.b",
+    title="Backward with a v",
+    kind=Kind.FILL_IN,
+    points=2,
+    minutes=8,
+    difficulty=2,
+    question="Write what backward(v) computes, for a Jacobian that is given: and refuse a v of the wrong length.",
+    entry="pullback",
+    stub=STUB_B,
+    solution=SOLUTION_B,
     probes=(
         Probe("two outputs, three inputs", (J23, [1.0, -2.0]), _pullback, draw=_draw_b),
         Probe("two and two", (J22, [1.0, 5.0]), _pullback, draw=lambda r: _draw_b(r, 2)),
@@ -182,7 +182,7 @@ EX_B = Exercise(
 EX_C = ask(
     "08.c",
     "Square every entry",
-    "P",
+    Kind.PREDICT,
     minutes=3,
     level=1,
     text="x = [1, 2, 3], y = x ** 2, y.backward(ones). What is x.grad? Answer with a list.",
@@ -215,7 +215,7 @@ EX_C = ask(
 EX_D = ask(
     "08.d",
     "Read the error",
-    "E",
+    Kind.EXPLAIN,
     minutes=3,
     level=1,
     text='"grad can be implicitly created only for scalar outputs": what happened, and what repairs it?',

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Probe, Wrong, ask
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask
 
 STUB_A = '''\
 def matmul_backward(g, W, x):
@@ -36,16 +36,16 @@ def _a(new):
 
 
 EX_A = Exercise(
-    "09.a",
-    "Backward of a matrix product",
-    "F",
-    2,
-    8,
-    2,
-    "y = W @ x, and g arrives at y. What arrives at W and at x? Let the shapes guide you.",
-    "matmul_backward",
-    STUB_A,
-    SOLUTION_A,
+    id="09.a",
+    title="Backward of a matrix product",
+    kind=Kind.FILL_IN,
+    points=2,
+    minutes=8,
+    difficulty=2,
+    question="y = W @ x, and g arrives at y. What arrives at W and at x? Let the shapes guide you.",
+    entry="matmul_backward",
+    stub=STUB_A,
+    solution=SOLUTION_A,
     probes=(
         Probe(
             "shapes (2, 3) @ (3, 1)",
@@ -191,16 +191,16 @@ def _unbroadcast(big, small):
 
 
 EX_B = Exercise(
-    "09.b",
-    "Undo a broadcast",
-    "F",
-    3,
-    10,
-    3,
-    "An operand was broadcast to a larger shape. Bring the gradient back to the operand's own shape, for six pairs of shapes.",
-    "unbroadcast",
-    STUB_B,
-    SOLUTION_B,
+    id="09.b",
+    title="Undo a broadcast",
+    kind=Kind.FILL_IN,
+    points=3,
+    minutes=10,
+    difficulty=3,
+    question="An operand was broadcast to a larger shape. Bring the gradient back to the operand's own shape, for six pairs of shapes.",
+    entry="unbroadcast",
+    stub=STUB_B,
+    solution=SOLUTION_B,
     probes=tuple(
         Probe(
             f"{big} back to {small}",
@@ -284,7 +284,7 @@ EX_B = Exercise(
 EX_C = ask(
     "09.c",
     "The gradient of a row",
-    "P",
+    Kind.PREDICT,
     minutes=3,
     level=1,
     text="x is a tensor of shape (2, 2), y = x[0] * 2, y.sum().backward(). What is x.grad? Answer with a list of lists.",
@@ -328,16 +328,16 @@ def _draw_d(r, sign, n):
 
 
 EX_D = Exercise(
-    "09.d",
-    "The mean's rule",
-    "Z",
-    1,
-    3,
-    1,
-    "One line: what does each entry receive from a mean?",
-    "mean_backward",
-    STUB_D,
-    SOLUTION_D,
+    id="09.d",
+    title="The mean's rule",
+    kind=Kind.PUZZLE,
+    points=1,
+    minutes=3,
+    difficulty=1,
+    question="One line: what does each entry receive from a mean?",
+    entry="mean_backward",
+    stub=STUB_D,
+    solution=SOLUTION_D,
     probes=(
         Probe("five numbers", (3.0, [1.0, 2.0, 3.0, 4.0, 10.0]), [0.6] * 5, draw=lambda r: _draw_d(r, 1, 5)),
         Probe("one number", (3.0, [7.0]), lambda g, x: [g], draw=lambda r: _draw_d(r, 1, 1)),
@@ -397,7 +397,7 @@ EX_D = Exercise(
 EX_E = ask(
     "09.e",
     "Contiguous?",
-    "P",
+    Kind.PREDICT,
     minutes=3,
     level=2,
     text="x is a fresh tensor of shape (2, 3, 4). Is it contiguous after each of these? Answer True or False.",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Probe, Wrong, ask
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask, but
 
 EX_A = ask(
     "10.a",
     "Two losses from one graph",
-    "P",
+    Kind.PREDICT,
     minutes=4,
     level=2,
     text="x = 2, y = x², first = 3y, second = y. first.backward(retain_graph=True), then second.backward(). What is x.grad after each?",
@@ -53,7 +55,7 @@ EX_A = ask(
 EX_B = ask(
     "10.b",
     "autograd.grad",
-    "P",
+    Kind.PREDICT,
     minutes=3,
     level=1,
     text='x = 4, y = x². What does autograd.grad(y, x)[0] give, and what is x.grad afterwards ("None" or a number)?',
@@ -115,22 +117,20 @@ def _loss_of(encoder, decoder):
     return {"loss": loss, "encoder.grad": de, "decoder.grad": dd}
 
 
-def _c(old, new):
-    assert old in SOLUTION_C
-    return SOLUTION_C.replace(old, new)
+_c = partial(but, SOLUTION_C)
 
 
 EX_C = Exercise(
-    "10.c",
-    "The encoder does not learn",
-    "D",
-    2,
-    6,
-    2,
-    "After loss.backward() the decoder has a gradient and the encoder has none. Find the line and repair it.",
-    "loss_of",
-    STUB_C,
-    SOLUTION_C,
+    id="10.c",
+    title="The encoder does not learn",
+    kind=Kind.DEBUG,
+    points=2,
+    minutes=6,
+    difficulty=2,
+    question="After loss.backward() the decoder has a gradient and the encoder has none. Find the line and repair it.",
+    entry="loss_of",
+    stub=STUB_C,
+    solution=SOLUTION_C,
     probes=(
         Probe(
             "loss and both gradients",
@@ -209,7 +209,7 @@ def _both_missing(seen):
 EX_D = ask(
     "10.d",
     "Which tool?",
-    "E",
+    Kind.EXPLAIN,
     minutes=6,
     level=2,
     points=2,

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Probe, Wrong, ask
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask, but
 from . import _truths
 
 EX_A = ask(
     "11.a",
     "Twice",
-    "P",
+    Kind.PREDICT,
     minutes=3,
     level=1,
     text="y = x³ at x = 2. What are the first and the second derivative?",
@@ -53,9 +54,7 @@ def derivatives(x, y):
 '''
 
 
-def _b(old, new):
-    assert old in SOLUTION_B
-    return SOLUTION_B.replace(old, new)
+_b = partial(but, SOLUTION_B)
 
 
 def _draw_point(r, low, high):
@@ -67,16 +66,16 @@ def _derivatives(x, y):
 
 
 EX_B = Exercise(
-    "11.b",
-    "Second derivatives of sin(x·y)",
-    "F",
-    2,
-    6,
-    2,
-    "z = sin(x·y). Give both first and both second derivatives; at (2, 4) the first are about -0.58 and -0.29.",
-    "derivatives",
-    STUB_B,
-    SOLUTION_B,
+    id="11.b",
+    title="Second derivatives of sin(x·y)",
+    kind=Kind.FILL_IN,
+    points=2,
+    minutes=6,
+    difficulty=2,
+    question="z = sin(x·y). Give both first and both second derivatives; at (2, 4) the first are about -0.58 and -0.29.",
+    entry="derivatives",
+    stub=STUB_B,
+    solution=SOLUTION_B,
     probes=(
         Probe(
             "at (2, 4)",
@@ -162,7 +161,7 @@ EX_B = Exercise(
 EX_C = ask(
     "11.c",
     "Three names that sound alike",
-    "E",
+    Kind.EXPLAIN,
     minutes=4,
     level=2,
     text="retain_grad, retain_graph or create_graph?",
@@ -269,16 +268,16 @@ def _few_calls(got, *args):
 
 
 EX_D = Exercise(
-    "11.d",
-    "Hessian times vector",
-    "F",
-    3,
-    10,
-    3,
-    "The Hessian of 200 parameters has 40,000 entries. Multiply it by v with two gradient calls, without building it.",
-    "hvp",
-    STUB_D,
-    SOLUTION_D,
+    id="11.d",
+    title="Hessian times vector",
+    kind=Kind.FILL_IN,
+    points=3,
+    minutes=10,
+    difficulty=3,
+    question="The Hessian of 200 parameters has 40,000 entries. Multiply it by v with two gradient calls, without building it.",
+    entry="hvp",
+    stub=STUB_D,
+    solution=SOLUTION_D,
     probes=(
         Probe(
             "three parameters",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Probe, Wrong, ask
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask, but
 
 X, Y = [1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]
 COS70 = math.cos(70.0)
@@ -13,7 +14,7 @@ COS70 = math.cos(70.0)
 EX_A = ask(
     "12.a",
     "A directional derivative",
-    "P",
+    Kind.PREDICT,
     minutes=5,
     level=2,
     text="z = sin(x · y), x = [1, 2, 3, 4], y = [5, 6, 7, 8], so x · y = 70 and cos(70) = 0.6333. Along u, 0.1 for every x and "
@@ -92,9 +93,7 @@ class Dual:
 '''
 
 
-def _b(old, new):
-    assert old in SOLUTION_B
-    return SOLUTION_B.replace(old, new)
+_b = partial(but, SOLUTION_B)
 
 
 def _dual(name, want):
@@ -102,16 +101,16 @@ def _dual(name, want):
 
 
 EX_B = Exercise(
-    "12.b",
-    "Dual numbers",
-    "F",
-    3,
-    10,
-    2,
-    "Complete Dual: +, *, sin, and plain numbers on either side.",
-    "Dual",
-    STUB_B,
-    SOLUTION_B,
+    id="12.b",
+    title="Dual numbers",
+    kind=Kind.FILL_IN,
+    points=3,
+    minutes=10,
+    difficulty=2,
+    question="Complete Dual: +, *, sin, and plain numbers on either side.",
+    entry="Dual",
+    stub=STUB_B,
+    solution=SOLUTION_B,
     probes=(
         _dual("x + x", lambda n, x: [2 * x, 2.0]),
         _dual("x * x", lambda n, x: [x * x, 2 * x]),
@@ -204,7 +203,7 @@ EX_B = Exercise(
 EX_C = ask(
     "12.c",
     "Which way round?",
-    "P",
+    Kind.PREDICT,
     minutes=4,
     level=2,
     text="g(x) = [x0² + x1, x0 · x1] at x = [2, 3]. What does jacrev(g) give? Answer with a list of two rows.",
@@ -233,7 +232,7 @@ EX_C = ask(
 EX_D = ask(
     "12.d",
     "A slip in a textbook",
-    "E",
+    Kind.EXPLAIN,
     minutes=3,
     level=2,
     text="A text says: backward functions compute a Jacobian-vector product (JVP). Right or wrong?",
@@ -283,16 +282,17 @@ def _per_sample(w, samples):
 
 
 EX_E = Exercise(
-    "12.e",
-    "A gradient for each sample",
-    "F",
-    2,
-    6,
-    2,
-    "backward gives the gradient of a sum. Privacy and diagnosis need one gradient per sample: write it for a line through the origin.",
-    "per_sample_gradients",
-    STUB_E,
-    SOLUTION_E,
+    id="12.e",
+    title="A gradient for each sample",
+    kind=Kind.FILL_IN,
+    points=2,
+    minutes=6,
+    difficulty=2,
+    question="backward gives the gradient of a sum. Privacy and diagnosis need one gradient per sample: "
+    "write it for a line through the origin.",
+    entry="per_sample_gradients",
+    stub=STUB_E,
+    solution=SOLUTION_E,
     probes=(
         Probe(
             "three samples",

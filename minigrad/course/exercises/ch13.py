@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Probe, Wrong, ask
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask
 
 EX_A = ask(
     "13.a",
     "ReLU at zero",
-    "P",
+    Kind.PREDICT,
     minutes=3,
     level=1,
     text="MyReLU's backward copies g and sets it to 0 where x < 0. x = [-2, -1, 0, 1, 2], g all ones. Which gradient does it "
@@ -79,16 +79,16 @@ class StraightThrough:
 """
 
 EX_B = Exercise(
-    "13.b",
-    "The straight-through estimator",
-    "F",
-    2,
-    5,
-    1,
-    "Rounding has derivative 0 almost everywhere, so nothing would ever be learned through it. Round forward, pass g backward.",
-    "StraightThrough",
-    STUB_B,
-    SOLUTION_B,
+    id="13.b",
+    title="The straight-through estimator",
+    kind=Kind.FILL_IN,
+    points=2,
+    minutes=5,
+    difficulty=1,
+    question="Rounding has derivative 0 almost everywhere, so nothing would ever be learned through it. Round forward, pass g backward.",
+    entry="StraightThrough",
+    stub=STUB_B,
+    solution=SOLUTION_B,
     probes=(
         Probe("2.7", ([2.7], 1.0), {"out": 3.0, "gradients": [1.0]}, drivers.function, draw=lambda r: ([r.randint(2, 9) + 0.7], 1.0)),
         Probe(
@@ -185,16 +185,16 @@ def _cp(name, x, g, low=-1.0, high=1.0):
 
 
 EX_C = Exercise(
-    "13.c",
-    "Clamp",
-    "F",
-    2,
-    8,
-    2,
-    "Write Clamp. backward must return one thing for every argument of forward.",
-    "Clamp",
-    STUB_C,
-    SOLUTION_C,
+    id="13.c",
+    title="Clamp",
+    kind=Kind.FILL_IN,
+    points=2,
+    minutes=8,
+    difficulty=2,
+    question="Write Clamp. backward must return one thing for every argument of forward.",
+    entry="Clamp",
+    stub=STUB_C,
+    solution=SOLUTION_C,
     probes=(
         _cp("inside", 0.3, 2.0),
         _cp("above", 5.0, 2.0),
@@ -288,16 +288,16 @@ def _muladd(inputs, g):
 
 
 EX_D = Exercise(
-    "13.d",
-    "Multiply and add",
-    "F",
-    2,
-    6,
-    1,
-    "Write forward and backward of a * b + c, saving the least that is needed.",
-    "MultiplyAdd",
-    STUB_D,
-    SOLUTION_D,
+    id="13.d",
+    title="Multiply and add",
+    kind=Kind.FILL_IN,
+    points=2,
+    minutes=6,
+    difficulty=1,
+    question="Write forward and backward of a * b + c, saving the least that is needed.",
+    entry="MultiplyAdd",
+    stub=STUB_D,
+    solution=SOLUTION_D,
     probes=(
         Probe(
             "(3, 2, 1)",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Probe, Wrong, ask
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask, but
 
 STUB_A = '''\
 import numpy as np
@@ -44,25 +45,23 @@ def _softmax_backward(g, z):
     return [math.fsum(((s[i] if i == j else 0.0) - s[i] * s[j]) * g[i] for i in range(len(s))) for j in range(len(s))]
 
 
-def _a(old, new):
-    assert old in SOLUTION_A
-    return SOLUTION_A.replace(old, new)
+_a = partial(but, SOLUTION_A)
 
 
 TRUE = "s * (g - (s * g).sum())"
 MAIN = "four numbers"
 
 EX_A = Exercise(
-    "14.a",
-    "Backward of softmax",
-    "F",
-    3,
-    10,
-    3,
-    "Write softmax's backward rule without building its Jacobian, and let it survive z = 1000.",
-    "softmax_backward",
-    STUB_A,
-    SOLUTION_A,
+    id="14.a",
+    title="Backward of softmax",
+    kind=Kind.FILL_IN,
+    points=3,
+    minutes=10,
+    difficulty=3,
+    question="Write softmax's backward rule without building its Jacobian, and let it survive z = 1000.",
+    entry="softmax_backward",
+    stub=STUB_A,
+    solution=SOLUTION_A,
     probes=(
         Probe(
             MAIN,
@@ -203,9 +202,7 @@ ROW_SUMS = {  # by hand
 }
 
 
-def _b(old, new):
-    assert old in SOLUTION_B
-    return SOLUTION_B.replace(old, new)
+_b = partial(but, SOLUTION_B)
 
 
 def _rows(name, f, z):
@@ -216,16 +213,16 @@ def _rows(name, f, z):
 
 
 EX_B = Exercise(
-    "14.b",
-    "What a row adds up to",
-    "Z",
-    1,
-    6,
-    2,
-    "Write the sum of every row of a Jacobian, with two calls of the function. Then try it on softmax.",
-    "row_sums",
-    STUB_B,
-    SOLUTION_B,
+    id="14.b",
+    title="What a row adds up to",
+    kind=Kind.PUZZLE,
+    points=1,
+    minutes=6,
+    difficulty=2,
+    question="Write the sum of every row of a Jacobian, with two calls of the function. Then try it on softmax.",
+    entry="row_sums",
+    stub=STUB_B,
+    solution=SOLUTION_B,
     probes=(
         _rows("softmax of three numbers", "softmax", [0.1, 1.0, -0.5]),
         _rows("every entry squared", "squares", [1.0, 2.0, 3.0, -4.0, 5.0]),
@@ -337,24 +334,22 @@ def _layer_norm(g, x, gamma, eps=1e-5):
     return [math.fsum(g[i] * gamma[i] * ((i == j) - 1 / n - hat[i] * hat[j] / n) / std for i in range(n)) for j in range(n)]
 
 
-def _c(old, new):
-    assert old in SOLUTION_C
-    return SOLUTION_C.replace(old, new)
+_c = partial(but, SOLUTION_C)
 
 
 FOUR = ([1.0, -1.0, 2.0, 0.5], [0.3, 2.0, -1.0, 0.7], [0.5, 2.0, 1.0, -3.0])
 
 EX_C = Exercise(
-    "14.c",
-    "Layer norm from a sketch",
-    "D",
-    2,
-    10,
-    3,
-    "This formula is printed in a text. It is right only when gamma is one number: repair it.",
-    "layer_norm_backward",
-    STUB_C,
-    SOLUTION_C,
+    id="14.c",
+    title="Layer norm from a sketch",
+    kind=Kind.DEBUG,
+    points=2,
+    minutes=10,
+    difficulty=3,
+    question="This formula is printed in a text. It is right only when gamma is one number: repair it.",
+    entry="layer_norm_backward",
+    stub=STUB_C,
+    solution=SOLUTION_C,
     probes=(
         Probe(
             "gamma of four different numbers",
@@ -479,7 +474,7 @@ EX_C = Exercise(
 EX_D = ask(
     "14.d",
     "Who depends on whom?",
-    "P",
+    Kind.PREDICT,
     minutes=3,
     level=1,
     text="How many of the entries are not zero, in general, in the 5×5 Jacobian of each?",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Probe, Wrong
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong
 
 STUB_A = '''\
 def loss_of(x):
@@ -28,16 +28,16 @@ def _exp_plus_one(x):
 
 
 EX_A = Exercise(
-    "15.a",
-    "Modified by an in-place operation",
-    "D",
-    2,
-    6,
-    2,
-    "exp keeps its output for backward, and add_ overwrites it. Repair the program without changing its result.",
-    "loss_of",
-    STUB_A,
-    SOLUTION_A,
+    id="15.a",
+    title="Modified by an in-place operation",
+    kind=Kind.DEBUG,
+    points=2,
+    minutes=6,
+    difficulty=2,
+    question="exp keeps its output for backward, and add_ overwrites it. Repair the program without changing its result.",
+    entry="loss_of",
+    stub=STUB_A,
+    solution=SOLUTION_A,
     probes=(
         Probe(
             "three numbers",
@@ -128,16 +128,16 @@ def _hidden_write(got, *_):
 
 
 EX_B = Exercise(
-    "15.b",
-    "A leaf written in place",
-    "D",
-    2,
-    5,
-    1,
-    "Update a parameter in place, so that it stays a leaf that requires a gradient.",
-    "step",
-    STUB_B,
-    SOLUTION_B,
+    id="15.b",
+    title="A leaf written in place",
+    kind=Kind.DEBUG,
+    points=2,
+    minutes=5,
+    difficulty=1,
+    question="Update a parameter in place, so that it stays a leaf that requires a gradient.",
+    entry="step",
+    stub=STUB_B,
+    solution=SOLUTION_B,
     probes=(
         Probe(
             "two numbers",
@@ -227,16 +227,18 @@ def _squared_sum(x):
 
 
 EX_C = Exercise(
-    "15.c",
-    "item() in the loss",
-    "D",
-    2,
-    5,
-    1,
-    "The loss is right and the gradient is zero: somewhere the graph was left. Repair it.",
-    "loss_of",
-    STUB_C.replace('backward fails with "does not require grad": find out why.', "The loss is right, x.grad is all zero: find out why."),
-    SOLUTION_C,
+    id="15.c",
+    title="item() in the loss",
+    kind=Kind.DEBUG,
+    points=2,
+    minutes=5,
+    difficulty=1,
+    question="The loss is right and the gradient is zero: somewhere the graph was left. Repair it.",
+    entry="loss_of",
+    stub=STUB_C.replace(
+        'backward fails with "does not require grad": find out why.', "The loss is right, x.grad is all zero: find out why."
+    ),
+    solution=SOLUTION_C,
     probes=(
         Probe(
             "three numbers",
@@ -341,16 +343,16 @@ def _draw_d(r, steps, lr):
 
 
 EX_D = Exercise(
-    "15.d",
-    "The parameter that is no leaf any more",
-    "D",
-    3,
-    8,
-    2,
-    "w = w - lr * w.grad replaces the leaf by a result. Repair the loop.",
-    "fit",
-    STUB_D,
-    SOLUTION_D,
+    id="15.d",
+    title="The parameter that is no leaf any more",
+    kind=Kind.DEBUG,
+    points=3,
+    minutes=8,
+    difficulty=2,
+    question="w = w - lr * w.grad replaces the leaf by a result. Repair the loop.",
+    entry="fit",
+    stub=STUB_D,
+    solution=SOLUTION_D,
     probes=(
         Probe("one step", (XS, YS, 1, 0.05), _fit, drivers.tensor_fit, rtol=1e-9, draw=lambda r: _draw_d(r, 1, 0.05)),
         Probe("two steps", (XS, YS, 2, 0.05), _fit, drivers.tensor_fit, rtol=1e-9, draw=lambda r: _draw_d(r, 2, 0.05)),

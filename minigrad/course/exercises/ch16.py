@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Probe, Wrong, ask
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask
 
 EX_A = ask(
     "16.a",
     "Peak memory",
-    "P",
+    Kind.PREDICT,
     minutes=5,
     level=2,
     text="A chain of L = 100 layers; each saves one activation. How many are alive at the peak, without checkpoints and with one "
@@ -154,16 +154,16 @@ def checkpointed_chain(layers, x, g):
 PAIRS = (100, [0.7, -0.2], [1.0, 0.5])
 
 EX_B = Exercise(
-    "16.b",
-    "Write checkpointing",
-    "F",
-    4,
-    15,
-    3,
-    "The chain works and keeps every activation. Make it keep about 2√n, computing each layer at most twice.",
-    "checkpointed_chain",
-    STUB_B,
-    SOLUTION_B,
+    id="16.b",
+    title="Write checkpointing",
+    kind=Kind.FILL_IN,
+    points=4,
+    minutes=15,
+    difficulty=3,
+    question="The chain works and keeps every activation. Make it keep about 2√n, computing each layer at most twice.",
+    entry="checkpointed_chain",
+    stub=STUB_B,
+    solution=SOLUTION_B,
     probes=(
         Probe("16 layers", (16, [0.7, -0.2], [1.0, 0.5]), _chain, drivers.checkpoint_result, rtol=1e-9, atol=0.0, draw=_draw_chain(16)),
         Probe("100 layers", (100, [-0.4, 0.3], [2.0, 1.0]), _chain, drivers.checkpoint_result, rtol=1e-9, atol=0.0, draw=_draw_chain(100)),
@@ -246,7 +246,7 @@ EX_B = Exercise(
 EX_C = ask(
     "16.c",
     "Find the slip",
-    "P",
+    Kind.PREDICT,
     minutes=4,
     level=2,
     text="GPT-3 has 175 billion parameters. How many GB do they take at 2 bytes each, and how many GB of activations are left if "
@@ -289,16 +289,16 @@ def scaled_gradient(backward, scale):
 """
 
 EX_D = Exercise(
-    "16.d",
-    "Loss scaling",
-    "F",
-    2,
-    6,
-    2,
-    "A gradient of 1e-8 is 0 in float16. Scale the seed, and undo it where there is room.",
-    "scaled_gradient",
-    STUB_D,
-    SOLUTION_D,
+    id="16.d",
+    title="Loss scaling",
+    kind=Kind.FILL_IN,
+    points=2,
+    minutes=6,
+    difficulty=2,
+    question="A gradient of 1e-8 is 0 in float16. Scale the seed, and undo it where there is room.",
+    entry="scaled_gradient",
+    stub=STUB_D,
+    solution=SOLUTION_D,
     probes=(
         Probe(
             "a tiny gradient",

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Probe, Wrong
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, but
 
 EX_A = Exercise(
-    "17.a",
-    "Six lines in order",
-    "V",
-    1,
-    4,
-    1,
-    "Put the six steps of one training iteration into order.",
-    "answer_17a",
-    """\
+    id="17.a",
+    title="Six lines in order",
+    kind=Kind.IN_THE_WIDGET,
+    points=1,
+    minutes=4,
+    difficulty=1,
+    question="Put the six steps of one training iteration into order.",
+    entry="answer_17a",
+    stub="""\
 # One iteration of a training loop, shuffled. Write the letters in the right order; start with emptying the gradients.
 #   A  loss.backward()                    D  print(loss.item())
 #   B  optimizer.zero_grad()              E  loss = loss_fn(prediction, target)
 #   C  prediction = model(x)              F  optimizer.step()
 answer_17a = ""
 """,
-    """\
+    solution="""\
 answer_17a = "BCEAFD"
 """,
     probes=(Probe("the order", want="BCEAFD", driver=drivers.letters),),
@@ -98,22 +99,20 @@ def _adam(w, grads, lr=0.1, b1=0.9, b2=0.999, eps=1e-8):
 GRADS = [0.5, -1.0, 2.0, 0.1, 0.3]
 
 
-def _b(old, new):
-    assert old in SOLUTION_B
-    return SOLUTION_B.replace(old, new)
+_b = partial(but, SOLUTION_B)
 
 
 EX_B = Exercise(
-    "17.b",
-    "Adam, with its correction",
-    "F",
-    3,
-    10,
-    2,
-    "Complete Adam. Five steps are compared to ten digits.",
-    "adam",
-    STUB_B,
-    SOLUTION_B,
+    id="17.b",
+    title="Adam, with its correction",
+    kind=Kind.FILL_IN,
+    points=3,
+    minutes=10,
+    difficulty=2,
+    question="Complete Adam. Five steps are compared to ten digits.",
+    entry="adam",
+    stub=STUB_B,
+    solution=SOLUTION_B,
     probes=(
         Probe(
             "five steps",
@@ -268,22 +267,20 @@ def _clip(grads, max_norm):
     return {"returned": norm, "grads": [g * min(1.0, max_norm / norm) if norm else g for g in grads]}
 
 
-def _c(old, new):
-    assert old in SOLUTION_C
-    return SOLUTION_C.replace(old, new)
+_c = partial(but, SOLUTION_C)
 
 
 EX_C = Exercise(
-    "17.c",
-    "Clip by norm",
-    "F",
-    2,
-    6,
-    1,
-    "Gradients that explode are scaled down together. Return the norm before clipping.",
-    "clip_grad_norm",
-    STUB_C,
-    SOLUTION_C,
+    id="17.c",
+    title="Clip by norm",
+    kind=Kind.FILL_IN,
+    points=2,
+    minutes=6,
+    difficulty=1,
+    question="Gradients that explode are scaled down together. Return the norm before clipping.",
+    entry="clip_grad_norm",
+    stub=STUB_C,
+    solution=SOLUTION_C,
     probes=(
         Probe(
             "too long",
@@ -426,16 +423,16 @@ def _leaf(got, *_):
 
 
 EX_D = Exercise(
-    "17.d",
-    "The graph that grows",
-    "D",
-    2,
-    8,
-    2,
-    "Every step of this loop makes the graph longer. Repair the update.",
-    "train",
-    STUB_D,
-    SOLUTION_D,
+    id="17.d",
+    title="The graph that grows",
+    kind=Kind.DEBUG,
+    points=2,
+    minutes=8,
+    difficulty=2,
+    question="Every step of this loop makes the graph longer. Repair the update.",
+    entry="train",
+    stub=STUB_D,
+    solution=SOLUTION_D,
     probes=(
         Probe(
             "value after 1 step",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Probe, Wrong, ask
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask, but
 
 STUB_A = '''\
 def gradcheck(f, df, x, h=1e-6, rtol=1e-4, atol=1e-6):
@@ -19,9 +21,7 @@ def gradcheck(f, df, x, h=1e-6, rtol=1e-4, atol=1e-6):
 '''
 
 
-def _a(old, new):
-    assert old in SOLUTION_A
-    return SOLUTION_A.replace(old, new)
+_a = partial(but, SOLUTION_A)
 
 
 def _gp(name, case, want, x, low=None, high=None):
@@ -30,16 +30,16 @@ def _gp(name, case, want, x, low=None, high=None):
 
 
 EX_A = Exercise(
-    "18.a",
-    "Your own gradcheck",
-    "F",
-    3,
-    8,
-    2,
-    "A check that cannot fail is none: it must pass right derivatives, of every size, and catch wrong ones.",
-    "gradcheck",
-    STUB_A,
-    SOLUTION_A,
+    id="18.a",
+    title="Your own gradcheck",
+    kind=Kind.FILL_IN,
+    points=3,
+    minutes=8,
+    difficulty=2,
+    question="A check that cannot fail is none: it must pass right derivatives, of every size, and catch wrong ones.",
+    entry="gradcheck",
+    stub=STUB_A,
+    solution=SOLUTION_A,
     probes=(
         _gp("right: sin", "sin", True, 0.7, 0.2, 1.2),
         _gp("right, and large: 1e6·x²", "large", True, 3.3, 2, 5),
@@ -121,7 +121,7 @@ EX_A = Exercise(
 EX_B = ask(
     "18.b",
     "The first nan",
-    "P",
+    Kind.PREDICT,
     minutes=4,
     level=2,
     text="x = 0: a = log(x), b = a * x, c = b + 1, loss = c * 2. Which of the four is the first to hold a nan?",
@@ -150,7 +150,7 @@ EX_B = ask(
 EX_C = ask(
     "18.c",
     "Does anomaly mode fire?",
-    "E",
+    Kind.EXPLAIN,
     minutes=3,
     level=2,
     text="With set_detect_anomaly(True), does backward raise in each case? Answer True or False.",
@@ -187,16 +187,16 @@ def half(grad):
 """
 
 EX_D = Exercise(
-    "18.d",
-    "A hook",
-    "F",
-    1,
-    4,
-    1,
-    "Write a hook that halves a gradient on its way.",
-    "half",
-    STUB_D,
-    SOLUTION_D,
+    id="18.d",
+    title="A hook",
+    kind=Kind.FILL_IN,
+    points=1,
+    minutes=4,
+    difficulty=1,
+    question="Write a hook that halves a gradient on its way.",
+    entry="half",
+    stub=STUB_D,
+    solution=SOLUTION_D,
     probes=(
         Probe(
             "y = 3x with the hook on x",

@@ -6,14 +6,15 @@ The learner chooses logsumexp (19.b) or gelu (19.c); one of the two is the capst
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from .. import drivers, random_graphs
-from ..exercise import Exercise, Fresh, Hints, Probe, Wrong, ask
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask, but
 
 EX_A = ask(
     "19.a",
     "In which year?",
-    "E",
+    Kind.EXPLAIN,
     minutes=3,
     level=1,
     text="When did each of these appear?",
@@ -68,9 +69,7 @@ def _lse(xs):
     return [value, [math.exp(x - value) for x in xs]]
 
 
-def _b(old, new):
-    assert old in SOLUTION_B
-    return SOLUTION_B.replace(old, new)
+_b = partial(but, SOLUTION_B)
 
 
 def _graphs(driver, truth, one):
@@ -87,16 +86,16 @@ def _graphs(driver, truth, one):
 
 
 EX_B = Exercise(
-    "19.b",
-    "Capstone: logsumexp",
-    "F",
-    5,
-    20,
-    3,
-    "Add one operation with its rule. It is put into 200 random graphs and compared with central differences.",
-    "logsumexp",
-    STUB_B,
-    SOLUTION_B,
+    id="19.b",
+    title="Capstone: logsumexp",
+    kind=Kind.FILL_IN,
+    points=5,
+    minutes=20,
+    difficulty=3,
+    question="Add one operation with its rule. It is put into 200 random graphs and compared with central differences.",
+    entry="logsumexp",
+    stub=STUB_B,
+    solution=SOLUTION_B,
     probes=(
         Probe("three numbers", ([0.1, 1.0, -2.0],), _lse, rtol=1e-9, draw=lambda r: ([round(r.uniform(-2, 2), 2) for _ in range(3)],)),
         Probe("one number", ([5.0],), _lse, rtol=1e-9, draw=lambda r: ([round(r.uniform(2, 9), 2)],)),
@@ -204,9 +203,7 @@ def _gelu(x):
     return [x * below, below + x * math.exp(-x * x / 2) / math.sqrt(2 * math.pi)]
 
 
-def _c(old, new):
-    assert old in SOLUTION_C
-    return SOLUTION_C.replace(old, new)
+_c = partial(but, SOLUTION_C)
 
 
 def _at(r):
@@ -214,16 +211,16 @@ def _at(r):
 
 
 EX_C = Exercise(
-    "19.c",
-    "Capstone: gelu",
-    "F",
-    5,
-    20,
-    3,
-    "The other choice: the smooth gate of today's transformers. It, too, is put into 200 random graphs.",
-    "gelu",
-    STUB_C,
-    SOLUTION_C,
+    id="19.c",
+    title="Capstone: gelu",
+    kind=Kind.FILL_IN,
+    points=5,
+    minutes=20,
+    difficulty=3,
+    question="The other choice: the smooth gate of today's transformers. It, too, is put into 200 random graphs.",
+    entry="gelu",
+    stub=STUB_C,
+    solution=SOLUTION_C,
     probes=(
         Probe("above zero", (1.2,), _gelu, rtol=1e-9, draw=_at),
         Probe("below zero", (-0.7,), _gelu, rtol=1e-9, draw=lambda r: (-_at(r)[0],)),
