@@ -175,7 +175,8 @@ def animation(trace: Trace, picture: Picture, kind: str, dark: bool = False, sca
     steps = sorted({*range(0, total, stride), total})
     drawn = [static.svg(trace, picture, k) for k in steps]
     widest = max(int(re.search(r'width="(\d+)"', text)[1]) for text in drawn)  # type: ignore[index]
-    images = [Painter(static.svg(trace, picture, k, least=widest), scale, dark).image() for k in steps]
+    lines = max(static.svg(trace, picture, k, least=widest).count('class="q"') for k in steps)
+    images = [Painter(static.svg(trace, picture, k, least=widest, lines=lines), scale, dark).image() for k in steps]
     times = [round(1000 * SECONDS)] * (len(images) - 1) + [round(1000 * LAST)]
     out = io.BytesIO()
     if kind == "gif":

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import textwrap
 from base64 import b64encode
 from html import escape
 
@@ -94,8 +95,9 @@ class Moment:
                 self.known.add(n["id"])
 
 
-def svg(trace: Trace, picture: Picture, step: int | None = None, description: str = "", least: int = 0) -> str:
-    """The graph after `step` events (by default all) as an SVG document, at least `least` pixels wide."""
+def svg(trace: Trace, picture: Picture, step: int | None = None, description: str = "", least: int = 0, lines: int = 1) -> str:
+    """The graph after `step` events (by default all) as an SVG document, at least `least` pixels wide, with room for at least `lines` lines
+    of words below it."""
     total = len(trace["steps"])
     step = total if step is None else min(max(step, 0), total)
     now = Moment(trace, step)
@@ -111,7 +113,8 @@ def svg(trace: Trace, picture: Picture, step: int | None = None, description: st
     else:
         foot = f"event {step} of {total}: {now.sentence}"
     width = max(least, picture["w"], 36 + 8.2 * min(len(foot), 90), 36 + 9.1 * min(len(title), 80))
-    height = picture["h"] + HEAD + FOOT
+    words = textwrap.wrap(foot, int((width - 36) / 7.7)) or [""]
+    height = picture["h"] + HEAD + FOOT + 20 * (max(lines, len(words)) - 1)
     size = f"{width:.0f}", f"{height:.0f}"
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{size[0]}" height="{size[1]}" viewBox="0 0 {size[0]} {size[1]}" role="img">',
@@ -126,7 +129,8 @@ def svg(trace: Trace, picture: Picture, step: int | None = None, description: st
         out.append(f'<rect class="u" {box}/><text class="l" x="{x:.1f}" y="{y:.1f}">{escape(frame["name"])}</text>')
     out += [_wire(trace, wire, now) for wire in picture["wires"]]
     out += [_card(trace, card, now, step < total) for card in picture["cards"]]
-    out += ["</g>", f'<text class="q" x="18" y="{height - 15:.0f}">{escape(foot)}</text>', "</svg>"]
+    top = picture["h"] + HEAD + FOOT - 15
+    out += ["</g>", *(f'<text class="q" x="18" y="{top + 20 * k:.0f}">{escape(line)}</text>' for k, line in enumerate(words)), "</svg>"]
     return "".join(out)
 
 
@@ -148,8 +152,8 @@ def _wire(trace: Trace, wire: Wire, now: Moment) -> str:
     d = f"M{n[0]:.1f} {n[1]:.1f}C" + " ".join(f"{c:.1f}" for c in n[2:])
     way = 10 if back else -10
     out = f'<path class="w {kind}" d="{d}"/><path class="h {"h" + kind if kind else ""}" d="M{x:.1f} {y:.1f}l{way}-5v10z"/>'
-    if wire["pw"] and ready:
-        said, wide = wire.get("text"), wire["pw"]
+    said, wide = wire.get("text"), wire["pw"]
+    if wide and (back or said and ready):  # a slope is shown once the gradient has gone over it: "× 3" on an arrow says multiply
         if said:
             text = said[back]
         else:  # the number may need more room than its formula

@@ -269,17 +269,37 @@ def test_a_held_slider_tells_the_kernel_and_long_wires_have_no_dashes(open_noteb
     expect(view.root.locator(".mg-card:visible")).to_have_count(182)
 
 
-def test_zoomed_far_out_there_are_names_and_no_small_print(open_notebook):
+def test_a_big_graph_opens_whole_and_a_step_comes_close(open_notebook):
     nb = open_notebook([SETUP, CHAIN]).run_all()
     view = View(nb)
-    card = view.card("hs[60]")
-    expect(card.locator(".mg-value")).to_be_visible()
+    card, stage = view.card("hs[60]"), view.root.locator(".mg-stage")
+    sizes = "e => [e.scrollWidth - e.clientWidth, e.scrollHeight - e.clientHeight]"
+    expect(card.locator(".mg-value")).to_be_hidden()  # far away there are names and no small print
+    assert stage.evaluate(sizes) == [0, 0]
+    view.press("next")
+    expect(view.card("hs[60]").locator(".mg-value")).to_be_visible()
+    assert stage.evaluate(sizes)[0] > 0
     view.root.get_by_label("fit the whole graph").click()
     expect(card.locator(".mg-value")).to_be_hidden()
     expect(card.locator(".mg-name")).to_be_visible()
-    for _ in range(8):
+    assert stage.evaluate(sizes) == [0, 0]
+    for _ in range(16):
         view.root.get_by_label("zoom in").click()
     expect(card.locator(".mg-value")).to_be_visible()
+
+
+def test_slopes_come_with_the_gradient(open_notebook):
+    nb = open_notebook([SETUP, *SQUARE]).run_all()
+    view = View(nb)
+    pills = view.root.locator(".mg-pill:visible text")
+    expect(pills).to_have_count(0)
+    view.press("next")
+    view.press("next")
+    expect(pills).to_have_text(["× 10"])
+    view.press("end")
+    expect(pills).to_have_text(["× 3", "× 1", "× 10"])
+    view.press("start")
+    expect(pills).to_have_count(0)
 
 
 def test_two_sliders_need_the_kernel_and_get_it(open_notebook):
@@ -311,7 +331,7 @@ def test_showing_again_corrects_a_view_that_is_still_open(open_notebook):
         view = View(nb, index)
         expect(view.card("x").locator(".mg-value")).to_have_text("2")
         assert view.value("y") == 64 and view.grad("x") == "▴ 48" and view.step() == 8
-        assert "computed again" in view.root.locator(".mg-note").inner_text()
+        assert "computed again" in view.root.locator(".mg-notice").inner_text()
 
 
 def test_two_views_stay_in_step(open_notebook):
@@ -332,7 +352,7 @@ def test_the_kernel_restarts_under_an_open_view(open_notebook):
     expect(view.root.locator(".mg-badge")).to_be_hidden()
     nb.restart()
     expect(view.root.locator(".mg-badge")).to_be_visible()
-    assert "kernel" in view.root.locator(".mg-note").inner_text()
+    assert "kernel" in view.root.locator(".mg-notice").inner_text()
     view.press("end")
     assert view.step() == 8 and view.grad("x") == "▴ 30"
     view.press("start")
@@ -342,7 +362,7 @@ def test_the_kernel_restarts_under_an_open_view(open_notebook):
     assert view.value("y") == (3 * x + 2) ** 2
     pair.slide("p", 5)
     expect(pair.slider("q")).to_be_disabled()  # its table needs a kernel, and the view says so
-    assert "put" in pair.root.locator(".mg-note").inner_text() or "back at its old place" in pair.root.locator(".mg-note").inner_text()
+    assert "put" in pair.root.locator(".mg-notice").inner_text() or "back at its old place" in pair.root.locator(".mg-notice").inner_text()
     nb.shot("graph-replay-only", view.root)
     nb.run_all()
     expect(View(nb, 0).root.locator(".mg-badge")).to_be_hidden()
@@ -363,7 +383,7 @@ def test_a_notebook_saved_with_its_widgets_still_steps(open_notebook):
         nb.open()
         view = View(nb)
         expect(view.root.locator(".mg-badge")).to_be_visible()
-        assert view.step() == 0 and "Run the cell again" in view.root.locator(".mg-note").inner_text()
+        assert view.step() == 0 and "Run the cell again" in view.root.locator(".mg-notice").inner_text()
         view.press("end")
         x = view.slide("x", 100)
         assert view.step() == 8 and view.value("y") == (3 * x + 2) ** 2
@@ -473,7 +493,7 @@ def test_mistakes_get_a_sentence_and_lose_nothing(open_notebook):
         assert any(says in t for t in text), says
     assert View(nb, 0).value("y") == 25
     big = View(nb, 1)
-    assert "nodes on" in big.root.locator(".mg-note").inner_text() and big.root.locator(".mg-fold").count() > 3
+    assert "nodes on" in big.root.locator(".mg-notice").inner_text() and big.root.locator(".mg-fold").count() > 3
     big.press("end")
 
 

@@ -33,11 +33,21 @@ def test_steps_show_what_was_known_then():
     start = words(v.svg(0))
     assert "25" not in start and "▴ 30" not in start and "·" in start
     assert None not in start and 'class="r ' not in v.svg(0), "a label with nothing on it is not drawn, as in the view"
-    assert [v.svg(k).count('class="r ') for k in range(v.total + 1)] == [0, 0, 1, 2, 3, 3, 3, 3, 3]
+    assert [v.svg(k).count('class="r ') for k in range(v.total + 1)] == [0, 0, 0, 0, 0, 0, 1, 2, 3], "slopes come with the gradient"
     forward = words(v.svg(4))
     assert "25" in forward and "▴ 30" not in forward
     assert "▴ 30" in words(v.svg(v.total)) and v.svg() == v.svg(v.total)
     assert any("event 7 of 8" in t for t in words(v.svg(7)))
+
+
+def test_a_long_sentence_goes_on_in_the_next_line():
+    v = view()
+    k = next(k for k, step in enumerate(v.trace["steps"], 1) if step["kind"] == "send")
+    svg = v.svg(k)
+    lines = re.findall(r'class="q" x="18" y="([\d.]+)">([^<]*)<', svg)
+    height, width = (float(re.search(rf'{name}="(\d+)"', svg)[1]) for name in ("height", "width"))
+    assert len(lines) == 2 and all(7 * len(text) < width for _, text in lines) and max(float(y) for y, _ in lines) < height - 8
+    assert " ".join(text for _, text in lines).endswith("it started with.")
 
 
 def test_deterministic_and_without_ids():

@@ -2,7 +2,8 @@
 
 /** @import { View } from "./view.js" */
 
-const WIDE = 1150; // pixels from which the panel stands beside the picture
+const WIDE = 1150; // pixels from which the panel may stand beside the picture
+const PANEL = 440; // and its own width
 const OVER = ["restarting", "autorestarting", "terminating", "dead"];
 
 /** Is this colour dark? @param {string} colour "rgb(r, g, b)" */
@@ -14,7 +15,6 @@ export function isDark(colour) {
 export class Lifecycle {
   /** @type {(() => void)[]} */ #undo = [];
   #width = 0;
-  #placed = false;
 
   /** @param {View} view */
   constructor(view) {
@@ -105,13 +105,18 @@ export class Lifecycle {
     if (root.clientWidth === this.#width) return;
     this.#width = root.clientWidth;
     this.#theme();
-    view.state.wide = root.clientWidth >= WIDE;
-    root.classList.toggle("mg-wide", view.state.wide);
-    if (!view.state.trace.nodes.length) return;
+    this.place();
+    if (!view.state.trace.nodes.length || !root.clientWidth) return;
     if (view.viewport.fitted) view.viewport.fit();
-    if (this.#placed || !root.clientWidth) return;
-    this.#placed = true;
     view.viewport.follow(view.currentNode);
+  }
+
+  /** The panel stands beside the picture where the picture loses nothing by it, else below. */
+  place() {
+    const { shell, store, viewport } = this.view;
+    const wide = shell.root.clientWidth;
+    store.set({ wide: wide >= WIDE && viewport.spares(wide, PANEL) });
+    shell.root.classList.toggle("mg-wide", this.view.state.wide);
   }
 
   destroy() {

@@ -25,14 +25,14 @@ export class Shell {
     this.view = view;
     this.title = h("code", { class: "mg-title" });
     this.phase = h("span", { class: "mg-phase" });
-    this.counts = h("span", { class: "mg-soft" });
+    this.counts = h("span", { class: "mg-soft mg-counts" });
     this.badge = h("span", { class: "mg-badge", hidden: "" }, "replay only");
     /** What a search has found, or what became of a file. */
     this.status = h("span", { class: "mg-soft", role: "status" });
     this.tools = h("div", { class: "mg-tools" });
     this.stage = h("div", { class: "mg-stage" });
     this.say = h("div", { class: "mg-say", "aria-live": "polite", "aria-atomic": "true" });
-    this.note = h("div", { class: "mg-note", role: "status", hidden: "" });
+    this.note = h("div", { class: "mg-notice", role: "status", hidden: "" });
     this.bar = group("bar", "group", "time");
     this.inputs = group("inputs", "group", "inputs");
     this.details = h("div", { class: "mg-details" });

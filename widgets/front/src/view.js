@@ -133,13 +133,17 @@ export class View {
 
   draw() {
     this.shownStep = -1;
+    const focused = document.activeElement?.closest(".mg-card")?.getAttribute("data-node");
+    const here = this.shell.root.contains(document.activeElement);
     this.scene.draw();
     this.source.draw();
     this.panes.draw();
     this.timeline.draw();
     this.shell.draw();
+    this.lifecycle?.place();
     this.viewport.fitOrKeep();
     this.scene.refocus();
+    if (focused && here) this.scene.card(Number(focused))?.g.focus({ preventScroll: true });
     this.panes.show(this.state.tab);
     this.inputs.draw();
     this.update();
@@ -172,7 +176,7 @@ export class View {
       this.source.reveal();
     }
     if (stepped) {
-      if (current) this.viewport.follow(frame.active >= 0 ? trace.edges[frame.active].source : current.node);
+      if (current) this.viewport.follow(frame.active >= 0 ? trace.edges[frame.active].source : current.node, this.shownStep >= 0);
       if (current && step === this.shownStep + 1 && !this.calm.matches && document.visibilityState === "visible") this.packets.fly(frame);
       this.shownStep = step;
     }

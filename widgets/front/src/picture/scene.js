@@ -61,7 +61,7 @@ export class Scene {
     /** @type {Around} */
     const around = { mostBack, apart, covered: view.state.covered, partly: view.offscreen.partly };
     for (const part of [...this.wires, ...this.cards]) {
-      if (view.offscreen.later(() => view.viewport.near(part.box))) continue;
+      if (view.offscreen.later(() => !(view.viewport.far && view.offscreen.big) && view.viewport.near(part.box))) continue;
       if (part.update(frame, around)) view.offscreen.wrote();
     }
     if (frame.trace.arrays) this.#markLayer(frame);

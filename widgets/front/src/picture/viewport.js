@@ -8,8 +8,11 @@ import { button } from "../shell.js";
 /** A box of the picture: left, top, right, bottom. @typedef {number[]} Box */
 
 const FAR = 0.34; // below this zoom numbers cannot be read: the names are drawn larger, and nothing else is written
+const LEGIBLE = 0.6; // below this one they can only just be read
+const CLOSE = 0.8; // the zoom at which a step is followed in a picture that is not legible as a whole
 const CLOSEST = 3;
-const FARTHEST = 0.15;
+const FARTHEST = 0.01;
+const LARGEST = 1.25; // a small graph is not blown up
 const PADDING = 22; // of the stage, both sides
 const EDGE = 60; // pixels that stay free beside a card that is followed
 
@@ -26,7 +29,7 @@ export class Viewport {
     for (const [text, label, run] of /** @type {[string, string, () => void][]} */ ([
       ["−", "zoom out", () => this.#byHand(this.zoom / 1.25)],
       ["+", "zoom in", () => this.#byHand(this.zoom * 1.25)],
-      ["fit", "fit the whole graph", () => this.#byHand(this.#whole())],
+      ["fit", "fit the whole graph", () => this.fit()],
     ])) {
       const b = button("small", text, label);
       view.on(b, "click", run);
@@ -91,11 +94,16 @@ export class Viewport {
     return box[0] <= right + margin && box[2] >= left - margin && box[1] <= bottom + margin && box[3] >= top - margin;
   }
 
+  /** Is the picture so small that no numbers are written? */
+  get far() {
+    return this.zoom < FAR;
+  }
+
   /** @param {number} to */
   scale(to) {
     const { picture } = this.view.state;
     this.zoom = Math.min(CLOSEST, Math.max(FARTHEST, to));
-    this.#svg.classList.toggle("mg-far", this.zoom < FAR);
+    this.#svg.classList.toggle("mg-far", this.far);
     for (const [name, long] of /** @type {[string, number][]} */ ([
       ["width", picture.w],
       ["height", picture.h],
@@ -112,19 +120,23 @@ export class Viewport {
     this.scale(to);
   }
 
-  get #roomWide() {
-    return (this.stage.clientWidth || 700) - PADDING;
-  }
-
-  /** The zoom at which all of the picture is seen. */
-  #whole() {
+  /** The zoom at which all of the picture is seen in a stage of this width. @param {number} wide */
+  #whole(wide) {
     const { picture } = this.view.state;
-    return Math.min(1.2, this.#roomWide / picture.w, (Math.max(300, this.stage.clientHeight) - PADDING) / picture.h);
+    const high = Number.parseFloat(getComputedStyle(this.stage).maxHeight) || 470;
+    return Math.min(LARGEST, (wide - PADDING) / picture.w, (high - PADDING) / picture.h);
   }
 
+  /** Would the picture lose nothing if the panel took `panel` pixels of this width? @param {number} wide @param {number} panel */
+  spares(wide, panel) {
+    const { picture } = this.view.state;
+    return !picture.w || this.#whole(wide - panel) >= Math.min(LEGIBLE, this.#whole(wide));
+  }
+
+  /** The whole picture. */
   fit() {
     this.fitted = true;
-    this.scale(Math.min(1.25, Math.max(0.78, this.#roomWide / this.view.state.picture.w)));
+    this.scale(this.#whole(this.stage.clientWidth || 700));
   }
 
   /** After a new picture or another width: fit, unless somebody has zoomed. */
@@ -133,10 +145,12 @@ export class Viewport {
     else this.scale(this.zoom);
   }
 
-  /** Bring the card of an event into the stage (never scrolls the notebook). @param {number} node */
-  follow(node) {
+  /** Bring the card of an event into the stage (never scrolls the notebook).
+   * @param {number} node @param {boolean} [closer] so that it can be read, where the whole picture cannot */
+  follow(node, closer = false) {
     const card = this.view.scene.card(node)?.card;
     if (!card) return;
+    if (closer && this.fitted && this.zoom < LEGIBLE) this.#byHand(CLOSE);
     const { stage, zoom } = this;
     const [x, y, w, high] = [card.x, card.y, card.w, card.h].map((v) => v * zoom);
     const left = within(stage.scrollLeft, stage.clientWidth, x, w, EDGE);

@@ -151,6 +151,8 @@ export class WireView {
     const number = e.local === null || (hidden && !plainNumber(e.local_text)) ? "× ?" : `× ${fit(local, room)}`;
     if (!wire.text) this.#widen(Math.max(wire.pw, 15 + CHAR * number.length)); // a number may need more room than its formula
     put(text, !ready ? "" : wire.text ? wire.text[sent ? 1 : 0] : number);
+    // Read from left to right, "× 3" on an arrow says multiply: a slope is shown once the gradient has gone over it.
+    this.pill?.classList.toggle("mg-unasked", !wire.text && !sent);
     if (!dragging) put(this.#title, tip(view, e, wire, local));
   }
 
