@@ -100,12 +100,11 @@ def _encode(x: Any, saved: _Saved, where: str) -> Any:
             items.append([_encode(key, saved, f"a key of {where}"), _encode(value, saved, f"{where}[{key!r}]")])
         return {"kind": "OrderedDict" if isinstance(x, OrderedDict) else "dict", "items": items}
     hint = "x.state_dict()" if isinstance(x, Module) or hasattr(x, "state_dict") else "tensors, numbers, strings, lists and dicts"
-    raise TypeError(
-        errors.explain(
-            f"save(): {where} is {errors.a_kind(x)}, which cannot be saved.",
-            why="A file that could bring back any object could also run any code when it is loaded.",
-            instead=f"save {hint}; build the object again in code and fill it with load_state_dict().",
-        )
+    raise errors.new(
+        TypeError,
+        f"save(): {where} is {errors.a_kind(x)}, which cannot be saved.",
+        why="A file that could bring back any object could also run any code when it is loaded.",
+        instead=f"save {hint}; build the object again in code and fill it with load_state_dict().",
     )
 
 

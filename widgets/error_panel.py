@@ -87,8 +87,9 @@ def raised_in_engine(tb) -> bool:
 def short(shell, etype, error, tb, whole: bool = False) -> list[str]:
     """PyTorch's sentence first (`whole`: all that the error says), then the learner's own lines."""
     from .explain.moment import is_learners
+    from .explain.moment import whole as whole_text
 
-    sentence = str(error) if whole else str(error).split("\n\n")[0]
+    sentence = whole_text(error) if whole else str(error).split("\n\n")[0]
     own = None
     frames = []
     while tb is not None:

@@ -42,14 +42,13 @@ def roots_of(tensors, grad_tensors, create_graph=False, batched=False):
         edge, shape, dtype = _place(t)
         if g is None:
             if edge is not None and math.prod(shape) != 1:
-                raise RuntimeError(
-                    errors.explain(
-                        "grad can be implicitly created only for scalar outputs",
-                        f"You started a backward pass from a tensor of shape {shape}.",
-                        "Gradients say how one number changes; here are several.",
-                        "reduce it (loss.mean().backward()), or say how much each counts: y.backward(gradient=torch.ones_like(y)).",
-                        "chapter 08, Non-scalar outputs",
-                    )
+                raise errors.new(
+                    RuntimeError,
+                    "grad can be implicitly created only for scalar outputs",
+                    f"You started a backward pass from a tensor of shape {shape}.",
+                    "Gradients say how one number changes; here are several.",
+                    "reduce it (loss.mean().backward()), or say how much each counts: y.backward(gradient=torch.ones_like(y)).",
+                    "chapter 08, Non-scalar outputs",
                 )
         elif not isinstance(g, Variable):
             raise errors.new(TypeError, f"gradients can be either Tensors or None, but got {type(g).__name__}")
@@ -58,14 +57,13 @@ def roots_of(tensors, grad_tensors, create_graph=False, batched=False):
                 f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of {Size(shape)}."
             )
         if edge is None:
-            raise RuntimeError(
-                errors.explain(
-                    f"element {i} of tensors does not require grad and does not have a grad_fn",
-                    f"You asked for gradients of a tensor of shape {shape} that no graph leads to.",
-                    "None of the tensors it was computed from requires gradients, or recording was off (no_grad, detach).",
-                    "make the inputs with requires_grad=True before computing with them.",
-                    "chapter 10, Controlling the graph",
-                )
+            raise errors.new(
+                RuntimeError,
+                f"element {i} of tensors does not require grad and does not have a grad_fn",
+                f"You asked for gradients of a tensor of shape {shape} that no graph leads to.",
+                "None of the tensors it was computed from requires gradients, or recording was off (no_grad, detach).",
+                "make the inputs with requires_grad=True before computing with them.",
+                "chapter 10, Controlling the graph",
             )
         if g is None:
             g = _ONE[dtype].copy() if shape == () and dtype in _ONE else np.ones(shape, dtype)
@@ -168,14 +166,13 @@ def grad(
     if any([g is None for g in found]):
         if not allow_unused:
             unused = [g is None for g in found].index(True)
-            raise RuntimeError(
-                errors.explain(
-                    f"The differentiated Tensor at index {unused} appears to not have been used in the graph. Set allow_unused=True if "
-                    "this is the "
-                    "desired behavior.",
-                    instead="check that the outputs were computed from this very tensor, or pass allow_unused=True (you get None) or "
-                    "materialize_grads=True (zeros).",
-                )
+            raise errors.new(
+                RuntimeError,
+                f"The differentiated Tensor at index {unused} appears to not have been used in the graph. Set allow_unused=True if "
+                "this is the "
+                "desired behavior.",
+                instead="check that the outputs were computed from this very tensor, or pass allow_unused=True (you get None) or "
+                "materialize_grads=True (zeros).",
             )
         if materialize_grads:
             if any([g is None and isinstance(x, GradientEdge) for x, g in zip(inputs, found, strict=True)]):
@@ -205,11 +202,10 @@ def _capture(roots, inputs, keep, create_graph, leaves=True):
             raise errors.new(TypeError, f"grad() inputs must be Tensors, not {type(x).__name__}")
         edge = _place(x)[0]
         if edge is None:
-            raise RuntimeError(
-                errors.explain(
-                    "One of the differentiated Tensors does not require grad",
-                    instead="make it with requires_grad=True before computing with it.",
-                )
+            raise errors.new(
+                RuntimeError,
+                "One of the differentiated Tensors does not require grad",
+                instead="make it with requires_grad=True before computing with it.",
             )
         edges.append(edge)
     capture = dict.fromkeys([edge for x, edge in zip(inputs, edges, strict=True) if leaves or type(edge[0]) is not AccumulateGrad])

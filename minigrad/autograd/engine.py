@@ -200,13 +200,12 @@ def summed_axes(g_shape, shape, node):
     """The axes along which a gradient of shape `g_shape` is summed to get back to `shape`, which was broadcast to it."""
     front = len(g_shape) - len(shape)
     if front < 0 or any([n != g_shape[front + i] and n != 1 for i, n in enumerate(shape)]):
-        raise RuntimeError(
-            errors.explain(
-                f"Function {node.name()} returned an invalid gradient at index 0 - got {list(g_shape)} but expected shape compatible "
-                f"with {list(shape)}",
-                why="A gradient has the shape of the tensor it belongs to.",
-                instead="look at the backward rule of this operation: it must return a gradient of the input's shape.",
-            )
+        raise errors.new(
+            RuntimeError,
+            f"Function {node.name()} returned an invalid gradient at index 0 - got {list(g_shape)} but expected shape compatible "
+            f"with {list(shape)}",
+            why="A gradient has the shape of the tensor it belongs to.",
+            instead="look at the backward rule of this operation: it must return a gradient of the input's shape.",
         )
     return (*range(front), *[front + i for i, n in enumerate(shape) if n == 1 and g_shape[front + i] != 1])
 

@@ -40,13 +40,12 @@ class FunctionCtx:
         """Keep tensors (inputs, outputs, others; None is allowed) for `backward`, where they are `ctx.saved_tensors`. Call it once."""
         for t in tensors:
             if t is not None and not isinstance(t, Variable):
-                raise TypeError(
-                    errors.explain(
-                        f"save_for_backward can only save variables, but argument {[t is u for u in tensors].index(True)} is of type "
-                        f"{type(t).__name__}",
-                        instead="keep numbers, shapes and flags as attributes: ctx.min_val = min_val.",
-                        chapter="chapter 13, Your own function",
-                    )
+                raise errors.new(
+                    TypeError,
+                    f"save_for_backward can only save variables, but argument {[t is u for u in tensors].index(True)} is of type "
+                    f"{type(t).__name__}",
+                    instead="keep numbers, shapes and flags as attributes: ctx.min_val = min_val.",
+                    chapter="chapter 13, Your own function",
                 )
         self.to_save = tensors
 
@@ -176,29 +175,27 @@ class BackwardCFunction(FunctionCtx, Node):
         if len(sent) > expected and all(s is None for s in sent[expected:]):
             sent = sent[:expected]
         if len(sent) != expected:
-            raise RuntimeError(
-                errors.explain(
-                    f"function {self.name()} returned an incorrect number of gradients (expected {expected}, got {len(sent)})",
-                    f"{function.__name__}.forward takes {expected} input{'s' * (expected != 1)} (besides ctx); its backward returned "
-                    f"{len(sent)} value{'s' * (len(sent) != 1)}.",
-                    "backward returns one gradient for each input of forward, in order.",
-                    "return None in the places of inputs that need no gradient (numbers, flags, shapes).",
-                    "chapter 13, Your own function",
-                )
+            raise errors.new(
+                RuntimeError,
+                f"function {self.name()} returned an incorrect number of gradients (expected {expected}, got {len(sent)})",
+                f"{function.__name__}.forward takes {expected} input{'s' * (expected != 1)} (besides ctx); its backward returned "
+                f"{len(sent)} value{'s' * (len(sent) != 1)}.",
+                "backward returns one gradient for each input of forward, in order.",
+                "return None in the places of inputs that need no gradient (numbers, flags, shapes).",
+                "chapter 13, Your own function",
             )
         out = []
         for position, (value, tensor) in enumerate(zip(sent, self.is_tensor, strict=True)):
             if tensor:
                 out.append(self._checked(value, len(out), edges))
             elif value is not None:
-                raise RuntimeError(
-                    errors.explain(
-                        f"function {self.name()} returned a gradient different than None at position {position + 1}, but the "
-                        "corresponding forward input was "
-                        "not a Variable",
-                        instead="return None in that place: only tensors have gradients.",
-                        chapter="chapter 13, Your own function",
-                    )
+                raise errors.new(
+                    RuntimeError,
+                    f"function {self.name()} returned a gradient different than None at position {position + 1}, but the "
+                    "corresponding forward input was "
+                    "not a Variable",
+                    instead="return None in that place: only tensors have gradients.",
+                    chapter="chapter 13, Your own function",
                 )
         return out
 
@@ -223,15 +220,14 @@ class BackwardCFunction(FunctionCtx, Node):
         shape = node.shape[number] if type(node.shape) is list else node.shape
         extra = value.array.ndim - len(shape)
         if extra < 0 or any(n != value.array.shape[extra + i] and n != 1 for i, n in enumerate(shape)):
-            raise RuntimeError(
-                errors.explain(
-                    f"Function {self.name()} returned an invalid gradient at index {index} - got {list(value.array.shape)} but expected "
-                    "shape compatible "
-                    f"with {list(shape)}",
-                    why="A gradient has the shape of the tensor it belongs to.",
-                    instead="look at what backward returns in that place: a sum or a transpose is missing.",
-                    chapter="chapter 13, Your own function",
-                )
+            raise errors.new(
+                RuntimeError,
+                f"Function {self.name()} returned an invalid gradient at index {index} - got {list(value.array.shape)} but expected "
+                "shape compatible "
+                f"with {list(shape)}",
+                why="A gradient has the shape of the tensor it belongs to.",
+                instead="look at what backward returns in that place: a sum or a transpose is missing.",
+                chapter="chapter 13, Your own function",
             )
         return value
 
@@ -333,13 +329,12 @@ def _positional(cls, args, kwargs, separate):
 def _transformed(cls, args, separate):
     """Under torch.func: raise where PyTorch does; return the vmap level if it must run `vmap` itself."""
     if not separate:
-        raise RuntimeError(
-            errors.explain(
-                "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override the "
-                "setup_context "
-                "staticmethod. For more details, please see https://pytorch.org/docs/main/notes/extending.func.html",
-                instead=f"write {cls.__name__} with forward(*inputs) and setup_context(ctx, inputs, output).",
-            )
+        raise errors.new(
+            RuntimeError,
+            "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override the "
+            "setup_context "
+            "staticmethod. For more details, please see https://pytorch.org/docs/main/notes/extending.func.html",
+            instead=f"write {cls.__name__} with forward(*inputs) and setup_context(ctx, inputs, output).",
         )
     levels = [a.level for a in args if isinstance(a, Variable) and a.batched]
     if not levels:

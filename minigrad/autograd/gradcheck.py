@@ -84,12 +84,11 @@ def _gradcheck(func, inputs, eps, atol, rtol, nondet_tol, check_undefined_grad, 
     if not outputs:
         for row in _numerical(func, inputs, diff, eps, False):
             if any((block != 0).any() for block in row):
-                raise GradcheckError(
-                    errors.explain(
-                        "Numerical gradient for function expected to be zero",
-                        "The function's result changes with its input, but does not require gradients.",
-                        instead="look for detach(), no_grad, item() or numpy() in the function.",
-                    )
+                raise errors.new(
+                    GradcheckError,
+                    "Numerical gradient for function expected to be zero",
+                    "The function's result changes with its input, but does not require gradients.",
+                    instead="look for detach(), no_grad, item() or numpy() in the function.",
                 )
         return True
     numerical = _numerical(func, inputs, diff, eps, True)

@@ -54,25 +54,23 @@ def check(x, *sources):
             raise errors.new(RuntimeError, refusal(x))
         refresh(x)
         if x.requires and view.base.edge is None:
-            raise RuntimeError(
-                errors.explain(
-                    "a view of a leaf Variable that requires grad is being used in an in-place operation.",
-                    "You wrote into a view (a slice, a reshape, ...) of a leaf that requires gradients.",
-                    "The leaf is where the graph starts: the write would become part of its history, and it has none.",
-                    "wrap updates of parameters in torch.no_grad(), or write into a clone: y = x.clone(); y[0] = 1.",
-                    "chapter 15, Bug clinic",
-                )
-            )
-    if x.requires and x.edge is None:
-        raise RuntimeError(
-            errors.explain(
-                "a leaf Variable that requires grad is being used in an in-place operation.",
-                f"You wrote into a leaf of shape {tuple(x.array.shape)} that requires gradients.",
-                "Its gradient belongs to the value it had when the graph was recorded; a recorded write would leave it no place in the "
-                "graph.",
-                "wrap updates of parameters in torch.no_grad(), or make a new tensor: y = x * 2.",
+            raise errors.new(
+                RuntimeError,
+                "a view of a leaf Variable that requires grad is being used in an in-place operation.",
+                "You wrote into a view (a slice, a reshape, ...) of a leaf that requires gradients.",
+                "The leaf is where the graph starts: the write would become part of its history, and it has none.",
+                "wrap updates of parameters in torch.no_grad(), or write into a clone: y = x.clone(); y[0] = 1.",
                 "chapter 15, Bug clinic",
             )
+    if x.requires and x.edge is None:
+        raise errors.new(
+            RuntimeError,
+            "a leaf Variable that requires grad is being used in an in-place operation.",
+            f"You wrote into a leaf of shape {tuple(x.array.shape)} that requires gradients.",
+            "Its gradient belongs to the value it had when the graph was recorded; a recorded write would leave it no place in the "
+            "graph.",
+            "wrap updates of parameters in torch.no_grad(), or make a new tensor: y = x * 2.",
+            "chapter 15, Bug clinic",
         )
 
 
@@ -116,12 +114,11 @@ def _steps(a):
 def overwrite(x, out):
     """Put the numbers of `out` into the storage of `x`, and its history behind `x`."""
     if out.array.shape != x.array.shape:
-        raise RuntimeError(
-            errors.explain(
-                f"output with shape {list(x.array.shape)} doesn't match the broadcast shape {list(out.array.shape)}",
-                why="An in-place operation keeps the shape of its tensor; only the other operand may be broadcast.",
-                instead="use the operation that makes a new tensor.",
-            )
+        raise errors.new(
+            RuntimeError,
+            f"output with shape {list(x.array.shape)} doesn't match the broadcast shape {list(out.array.shape)}",
+            why="An in-place operation keeps the shape of its tensor; only the other operand may be broadcast.",
+            instead="use the operation that makes a new tensor.",
         )
     if out.array.dtype is not x.array.dtype:
         if not dtypes.can_cast(out.dtype, x.dtype):

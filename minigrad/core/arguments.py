@@ -82,9 +82,8 @@ def recover(error, function, name, parameters, args, kwargs):
 
     takes = [p for p in parameters if p != "self"]
     near = [n for n in difflib.get_close_matches(unknown, takes, 2, 0.5) if n != unknown]
-    raise TypeError(
-        errors.explain(
-            f"{name}() got an unexpected keyword argument '{unknown}'",
-            f"minigrad's {name}() takes {', '.join(takes)}{f'; the nearest is {near[0]!r}' if near else ''}.",
-        )
+    raise errors.new(
+        TypeError,
+        f"{name}() got an unexpected keyword argument '{unknown}'",
+        f"minigrad's {name}() takes {', '.join(takes)}{f'; the nearest is {near[0]!r}' if near else ''}.",
     ) from None

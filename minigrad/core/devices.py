@@ -15,8 +15,8 @@ class device:
         if kind != "cpu":
             instead = "use torch.device('cpu'), or leave the device out: minigrad computes on the CPU only."
             if kind == "cuda":
-                raise AssertionError(errors.explain("Torch not compiled with CUDA enabled", instead=instead))
-            raise RuntimeError(errors.explain(f"Invalid device string: '{name}'", instead=instead))
+                raise errors.new(AssertionError, "Torch not compiled with CUDA enabled", instead=instead)
+            raise errors.new(RuntimeError, f"Invalid device string: '{name}'", instead=instead)
         self.type, self.index = kind, int(number) if number else index
 
     def __repr__(self):

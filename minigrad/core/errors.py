@@ -1,30 +1,47 @@
 """What minigrad says when something goes wrong.
 
-What lives here: the form of every error message, and the messages that several files need. The first paragraph is PyTorch's own
-sentence, character for character; then, after a blank line, what you did, why it cannot work, what to write instead, and the chapter.
+What lives here: the form of every error, and the errors that several files need. An error's message is PyTorch's own sentence, character
+for character, so that `str(error)` is that and no more; what you did, why it cannot work, what to write instead and the chapter are a note
+(BaseException.add_note), which tracebacks show below the message.
 """
 
 
-def explain(sentence: str, did: str = "", why: str = "", instead: str = "", chapter: str = "") -> str:
-    """PyTorch's sentence, then the explanation; empty parts are left out.
+def explanation(did: str = "", why: str = "", instead: str = "", chapter: str = "") -> str:
+    """What stands below the sentence; empty parts are left out.
 
-    >>> print(explain("a leaf ...", why="The graph would lose its start.", instead="Write y = x + 1."))
-    a leaf ...
-    <BLANKLINE>
+    >>> print(explanation(why="The graph would lose its start.", instead="Write y = x + 1."))
     The graph would lose its start.
     Instead: Write y = x + 1.
     """
     lines = [did, why, "Instead: " + instead if instead else "", "Read: " + chapter if chapter else ""]
-    lines = [line for line in lines if line]
-    return sentence + ("\n\n" + "\n".join(lines) if lines else "")
+    return "\n".join([line for line in lines if line])
 
 
-def new(kind: type, sentence: str) -> Exception:
-    """An exception with PyTorch's sentence, and the explanation that belongs to it (explanations.py)."""
-    from .explanations import look_up
+def explain(sentence: str, did: str = "", why: str = "", instead: str = "", chapter: str = "") -> str:
+    """The sentence, a blank line and the explanation, in one text. For errors use `new`."""
+    return sentence + "".join(["\n\n" + text for text in [explanation(did, why, instead, chapter)] if text])
 
-    found = look_up(sentence)
-    return kind(explain(sentence, why=found[0], instead=found[1], chapter=found[2]) if found else sentence)
+
+def new(kind: type, sentence: str, did: str = "", why: str = "", instead: str = "", chapter: str = "") -> Exception:
+    """An exception with PyTorch's sentence, and as a note the explanation that is given, or belongs to it (explanations.py)."""
+    text = explanation(did, why, instead, chapter)
+    if not text:
+        from .explanations import look_up
+
+        found = look_up(sentence)
+        text = explanation(why=found[0], instead=found[1], chapter=found[2]) if found else ""
+    error = kind(sentence)
+    if text:
+        error.add_note("\n" + text)
+    return error
+
+
+def reworded(error: Exception, sentence: str) -> Exception:
+    """The error with another sentence and the same notes."""
+    other = type(error)(sentence)
+    for note in getattr(error, "__notes__", ()):
+        other.add_note(note)
+    return other
 
 
 def a_kind(thing: object) -> str:
@@ -58,12 +75,11 @@ def unknown_in(module: str, names):
         short = module.replace("minigrad", "torch", 1)
         if name.startswith("__"):
             raise AttributeError(name)
-        raise AttributeError(
-            explain(
-                f"module '{short}' has no attribute '{name}'",
-                f"minigrad does not support '{short}.{name}'.",
-                instead=nearest(name, names(), short + "."),
-            )
+        raise new(
+            AttributeError,
+            f"module '{short}' has no attribute '{name}'",
+            f"minigrad does not support '{short}.{name}'.",
+            instead=nearest(name, names(), short + "."),
         )
 
     return lookup
@@ -88,33 +104,31 @@ def described(array) -> str:
 def modified(name: str, slot: str, array, version: int, expected: int, origin: str) -> RuntimeError:
     """A tensor that the node called `name` saved was written to before the backward pass could use it."""
     which = f", which is output {origin}," if origin else ""
-    return RuntimeError(
-        explain(
-            "one of the variables needed for gradient computation has been modified by an inplace operation: "
-            f"[{described(array)}]{which} is at version {version}; expected version {expected} instead. Hint: enable anomaly detection to "
-            "find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False).",
-            f"{name} saved a tensor of shape {tuple(array.shape)} (as '{slot}') in the forward pass, when its version was "
-            f"{expected}; "
-            f"since then it was written to {version - expected} time(s).",
-            "Its backward rule needs the old numbers, which are gone.",
-            "write the changed values to a new tensor (y = y + 1, not y += 1), or clone() before changing.",
-            "chapter 15, Bug clinic",
-        )
+    return new(
+        RuntimeError,
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[{described(array)}]{which} is at version {version}; expected version {expected} instead. Hint: enable anomaly detection to "
+        "find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False).",
+        f"{name} saved a tensor of shape {tuple(array.shape)} (as '{slot}') in the forward pass, when its version was "
+        f"{expected}; "
+        f"since then it was written to {version - expected} time(s).",
+        "Its backward rule needs the old numbers, which are gone.",
+        "write the changed values to a new tensor (y = y + 1, not y += 1), or clone() before changing.",
+        "chapter 15, Bug clinic",
     )
 
 
 def freed() -> RuntimeError:
-    return RuntimeError(
-        explain(
-            "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). "
-            "Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if "
-            "you need to backward through the graph a second time or if you need to access saved tensors after calling backward.",
-            "A backward pass has already gone through this part of the graph.",
-            "It gave back the memory of the values that the rules need.",
-            "call the first backward with retain_graph=True, or run the forward pass again; in a training loop, detach() what you carry "
-            "over.",
-            "chapter 10, Controlling the graph",
-        )
+    return new(
+        RuntimeError,
+        "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). "
+        "Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if "
+        "you need to backward through the graph a second time or if you need to access saved tensors after calling backward.",
+        "A backward pass has already gone through this part of the graph.",
+        "It gave back the memory of the values that the rules need.",
+        "call the first backward with retain_graph=True, or run the forward pass again; in a training loop, detach() what you carry "
+        "over.",
+        "chapter 10, Controlling the graph",
     )
 
 
@@ -130,14 +144,13 @@ def broadcast(arrays, fallback: Exception) -> Exception:
                 a, b = result[i - 1], shape[-i]
                 if a != b and a != 1 and b != 1:
                     ndim = max(map(len, shapes))
-                    return RuntimeError(
-                        explain(
-                            f"The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {ndim - i}",
-                            f"You combined tensors of shapes {' and '.join(str(tuple(s)) for s in shapes)}.",
-                            "Shapes are compared from the right; two sizes fit if they are equal or one of them is 1.",
-                            "add or move a dimension with unsqueeze, reshape or transpose so that the sizes line up.",
-                            "chapter 09, Tensors",
-                        )
+                    return new(
+                        RuntimeError,
+                        f"The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {ndim - i}",
+                        f"You combined tensors of shapes {' and '.join(str(tuple(s)) for s in shapes)}.",
+                        "Shapes are compared from the right; two sizes fit if they are equal or one of them is 1.",
+                        "add or move a dimension with unsqueeze, reshape or transpose so that the sizes line up.",
+                        "chapter 09, Tensors",
                     )
                 result[i - 1] = b if a == 1 else a
     return fallback
@@ -158,14 +171,13 @@ def broadcast_to(source, target, sentence=None) -> RuntimeError:
             )
         else:
             sentence = f"The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {dim - extra}"
-    return RuntimeError(
-        explain(
-            sentence,
-            f"You wrote numbers of shape {tuple(source)} into a place of shape {tuple(target)}.",
-            "What is written may be broadcast, the place keeps its shape.",
-            "reshape what you write.",
-            "chapter 09, Tensors",
-        )
+    return new(
+        RuntimeError,
+        sentence,
+        f"You wrote numbers of shape {tuple(source)} into a place of shape {tuple(target)}.",
+        "What is written may be broadcast, the place keeps its shape.",
+        "reshape what you write.",
+        "chapter 09, Tensors",
     )
 
 
@@ -173,13 +185,12 @@ def dtypes_differ(sentence: str, kinds: dict[str, str]) -> RuntimeError:
     """A product of tensors of several dtypes: `sentence` with {x} for the Float and {x_c} for the float of each."""
     names = {name: TYPE_NAMES[kind].removesuffix("Tensor") for name, kind in kinds.items()}
     names.update({name + "_c": SCALAR_NAMES[kind] for name, kind in kinds.items()})
-    return RuntimeError(
-        explain(
-            sentence.format(**names),
-            f"You combined {' and '.join(dict.fromkeys(kinds.values()))}.",
-            "Products do not promote dtypes.",
-            "convert one of them: b.to(a.dtype), the input (x.float()) or the layer (layer.double()).",
-        )
+    return new(
+        RuntimeError,
+        sentence.format(**names),
+        f"You combined {' and '.join(dict.fromkeys(kinds.values()))}.",
+        "Products do not promote dtypes.",
+        "convert one of them: b.to(a.dtype), the input (x.float()) or the layer (layer.double()).",
     )
 
 
@@ -189,7 +200,7 @@ def no_bools(name: str, both: bool) -> Exception:
     if name == "neg":
         return new(RuntimeError, f"Negation, the `-` operator, on a bool tensor is not supported. {invert}")
     if name == "relu":
-        return RuntimeError(explain("Boolean inputs not supported for relu", instead="convert the mask first: mask.float()."))
+        return new(RuntimeError, "Boolean inputs not supported for relu", instead="convert the mask first: mask.float().")
     if name in ("sub", "rsub"):
         if both:
             return new(
@@ -197,7 +208,7 @@ def no_bools(name: str, both: bool) -> Exception:
                 "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.",
             )
         return new(RuntimeError, f"Subtraction, the `-` operator, with a bool tensor is not supported. {invert}")
-    return RuntimeError(explain(f"\"{name}\" not implemented for 'Bool'", instead="convert the tensor first, for example with .float()."))
+    return new(RuntimeError, f"\"{name}\" not implemented for 'Bool'", instead="convert the tensor first, for example with .float().")
 
 
 class LinAlgError(RuntimeError):

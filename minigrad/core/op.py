@@ -473,10 +473,10 @@ def failed(op, arrays, error):
             return errors.no_bools(op.name, all(bools))
         if "ufunc" in str(error):
             kind = errors.TYPE_NAMES.get(arrays[0].dtype.name, "").removesuffix("Tensor")
-            return NotImplementedError(
-                errors.explain(
-                    f"\"{op.name}_cpu\" not implemented for '{kind}'", instead="compare first, (x > 0) & (x < 1), or convert with .long()."
-                )
+            return errors.new(
+                NotImplementedError,
+                f"\"{op.name}_cpu\" not implemented for '{kind}'",
+                instead="compare first, (x > 0) & (x < 1), or convert with .long()."
             )
         return error
     if op.kind in (ELEMENTWISE, DISCRETE):

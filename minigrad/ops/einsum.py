@@ -115,13 +115,12 @@ def _check_sizes(operands, names):
     for number, (x, found) in enumerate(zip(operands, names, strict=True)):
         for n, m in zip(found, x.shape, strict=True):
             if m != 1 and size.get(n, 1) not in (1, m):
-                raise RuntimeError(
-                    errors.explain(
-                        f"einsum(): subscript {n} has size {m} for operand {number} which does not broadcast with previously seen size {size[n]}",
-                        f"The operands have shapes {' and '.join(str(tuple(o.shape)) for o in operands)}.",
-                        "A name stands for one size wherever it occurs.",
-                        "give the two dimensions different names, or transpose one operand.",
-                    )
+                raise errors.new(
+                    RuntimeError,
+                    f"einsum(): subscript {n} has size {m} for operand {number} which does not broadcast with previously seen size {size[n]}",
+                    f"The operands have shapes {' and '.join(str(tuple(o.shape)) for o in operands)}.",
+                    "A name stands for one size wherever it occurs.",
+                    "give the two dimensions different names, or transpose one operand.",
                 )
             size[n] = m if n not in size or size[n] == 1 else size[n]
 

@@ -218,10 +218,9 @@ def _sinc_slope(x):
 
 def _invert(x):
     if x.dtype.kind == "f":
-        raise TypeError(
-            errors.explain(
-                "~ (operator.invert) is only implemented on integer and Boolean-type tensors", instead="compare first: ~(x > 0)."
-            )
+        raise errors.new(
+            TypeError,
+            "~ (operator.invert) is only implemented on integer and Boolean-type tensors", instead="compare first: ~(x > 0)."
         )
     return np.invert(x)
 
@@ -500,11 +499,10 @@ def choose(condition, input=None, other=None):
         return condition.nonzero(as_tuple=True)
     if hasattr(condition, "array") and condition.array.dtype.kind != "b":
         kind = errors.TYPE_NAMES[condition.array.dtype.name].removesuffix("Tensor")
-        raise RuntimeError(
-            errors.explain(
-                f"where expected condition to be a boolean tensor, but got a tensor with dtype {kind}",
-                instead="compare: torch.where(x > 0, a, b); condition.bool() is True where a number is not 0.",
-            )
+        raise errors.new(
+            RuntimeError,
+            f"where expected condition to be a boolean tensor, but got a tensor with dtype {kind}",
+            instead="compare: torch.where(x > 0, a, b); condition.bool() is True where a number is not 0.",
         )
     return where(condition, input, other)
 
@@ -528,7 +526,7 @@ def lerp(input, end, weight):
     """The point between `input` (weight 0) and `end` (weight 1); `weight` is a number or a tensor."""
     if input.array.dtype is not end.array.dtype:
         ours, theirs = (errors.SCALAR_NAMES[x.array.dtype.name] for x in (input, end))
-        raise RuntimeError(errors.explain(f"expected dtype {ours} for `end` but got dtype {theirs}", instead="end.to(input.dtype)."))
+        raise errors.new(RuntimeError, f"expected dtype {ours} for `end` but got dtype {theirs}", instead="end.to(input.dtype).")
     return lerp_number(input, end, weight) if isinstance(weight, (int, float)) else lerp_tensor(input, end, weight)
 
 
@@ -540,11 +538,10 @@ def addcmul(input, tensor1, tensor2, *, value=1):
 def addcdiv(input, tensor1, tensor2, *, value=1):
     """input + value * tensor1 / tensor2"""
     if dtypes.result_type(input, tensor1, tensor2).is_floating_point is False:
-        raise RuntimeError(
-            errors.explain(
-                "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true division of tensor1 and tensor2.",
-                instead="convert the tensors with .float(), or write input + value * (tensor1 // tensor2).",
-            )
+        raise errors.new(
+            RuntimeError,
+            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true division of tensor1 and tensor2.",
+            instead="convert the tensors with .float(), or write input + value * (tensor1 // tensor2).",
         )
     return addcdiv_(input, tensor1, tensor2, value)
 
@@ -553,7 +550,7 @@ def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Element by element: is |input - other| <= atol + rtol * |other|?"""
     if input.array.dtype is not other.array.dtype:
         names = [errors.TYPE_NAMES[x.array.dtype.name].removesuffix("Tensor") for x in (input, other)]
-        raise RuntimeError(errors.explain(" did not match ".join(names), instead="convert one of them: other.to(input.dtype)."))
+        raise errors.new(RuntimeError, " did not match ".join(names), instead="convert one of them: other.to(input.dtype).")
     if input.array.dtype.kind == "b":
         return input == other
     close = (input == other) | (isfinite(other) & (abs(input - other) <= atol + abs(rtol * other)))

@@ -25,12 +25,11 @@ def wrap_dim(dim, ndim, scalar=True):
         raise errors.new(IndexError, f"Dimension specified as {dim} but tensor has no dimensions")
     size = ndim or 1
     if not -size <= dim < size:
-        raise IndexError(
-            errors.explain(
-                f"Dimension out of range (expected to be in range of [{-size}, {size - 1}], but got {dim})",
-                f"The tensor has {ndim} dimension{'s' * (ndim != 1)}.",
-                instead=f"use a dimension from 0 to {size - 1}, or -1 for the last.",
-            )
+        raise errors.new(
+            IndexError,
+            f"Dimension out of range (expected to be in range of [{-size}, {size - 1}], but got {dim})",
+            f"The tensor has {ndim} dimension{'s' * (ndim != 1)}.",
+            instead=f"use a dimension from 0 to {size - 1}, or -1 for the last.",
         )
     return dim % size
 
@@ -270,14 +269,13 @@ def _resolve(x_shape, shape):
         return shape[:free] + (total // known,) + shape[free + 1 :]
     if free is None and known == total:
         return shape
-    raise RuntimeError(
-        errors.explain(
-            f"shape '{list(shape)}' is invalid for input of size {total}",
-            f"The tensor of shape {tuple(x_shape)} holds {total} numbers, the new shape {shape} would hold {known}{' times something' * (free is not None)}.",
-            "A reshape keeps every number.",
-            "make the product of the sizes equal; one size may be -1, it is then computed.",
-            "chapter 09, Tensors",
-        )
+    raise errors.new(
+        RuntimeError,
+        f"shape '{list(shape)}' is invalid for input of size {total}",
+        f"The tensor of shape {tuple(x_shape)} holds {total} numbers, the new shape {shape} would hold {known}{' times something' * (free is not None)}.",
+        "A reshape keeps every number.",
+        "make the product of the sizes equal; one size may be -1, it is then computed.",
+        "chapter 09, Tensors",
     )
 
 
@@ -298,15 +296,14 @@ def view_as_shape(input, size):
     try:
         return view(input, shape)
     except ValueError:
-        raise RuntimeError(
-            errors.explain(
-                "view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous "
-                "subspaces). Use .reshape(...) instead.",
-                f"The tensor of shape {tuple(input.array.shape)} has strides {input.stride()}; no strides over the same storage give {shape}.",
-                "A view never copies.",
-                "reshape(...), which copies where it must, or contiguous().view(...).",
-                "chapter 15, Bug clinic",
-            )
+        raise errors.new(
+            RuntimeError,
+            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous "
+            "subspaces). Use .reshape(...) instead.",
+            f"The tensor of shape {tuple(input.array.shape)} has strides {input.stride()}; no strides over the same storage give {shape}.",
+            "A view never copies.",
+            "reshape(...), which copies where it must, or contiguous().view(...).",
+            "chapter 15, Bug clinic",
         ) from None
 
 
@@ -319,10 +316,9 @@ def cat(tensors, dim=0):
     """
     tensors = _listed(tensors, "cat")
     if not tensors:
-        raise ValueError(
-            errors.explain(
-                "torch.cat(): expected a non-empty list of Tensors", instead="join at least one tensor; torch.empty(0) joins anything."
-            )
+        raise errors.new(
+            ValueError,
+            "torch.cat(): expected a non-empty list of Tensors", instead="join at least one tensor; torch.empty(0) joins anything."
         )
     first = next((x for x in tensors if x.shape != (0,)), tensors[0])
     for position, x in enumerate(tensors):
@@ -346,11 +342,10 @@ def cat(tensors, dim=0):
 def _listed(tensors, name):
     """The tensors to join as a list. Raises TypeError if they are not a list or tuple of tensors."""
     if hasattr(tensors, "array") or not isinstance(tensors, (list, tuple)):
-        raise TypeError(
-            errors.explain(
-                f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {type(tensors).__name__}",
-                instead=f"put the tensors into a list: {name}([x, y]).",
-            )
+        raise errors.new(
+            TypeError,
+            f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {type(tensors).__name__}",
+            instead=f"put the tensors into a list: {name}([x, y]).",
         )
     for position, x in enumerate(tensors):
         if not hasattr(x, "array"):
@@ -611,12 +606,11 @@ def meshgrid(*tensors, indexing="ij"):
     for x in tensors:
         if x.ndim > 1:
             text = str(x.detach()).removeprefix("tensor(").split("]")[0].lstrip("[")
-            raise RuntimeError(
-                errors.explain(
-                    f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got:  {text.replace(',', '')}",
-                    f"One of the tensors has shape {tuple(x.shape)}.",
-                    instead="pass one vector for each dimension of the grid.",
-                )
+            raise errors.new(
+                RuntimeError,
+                f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got:  {text.replace(',', '')}",
+                f"One of the tensors has shape {tuple(x.shape)}.",
+                instead="pass one vector for each dimension of the grid.",
             )
     places = list(range(len(tensors)))  # the dimension of the grid along which each vector runs
     if indexing == "xy" and len(tensors) > 1:
@@ -854,7 +848,7 @@ def permute_checked(input, dims):
         )
     wrapped = [wrap_dim(d, input.array.ndim) for d in dims]
     if len({*wrapped}) != len(wrapped):
-        raise RuntimeError(
-            errors.explain("permute(): duplicate dims are not allowed.", f"You asked for {tuple(dims)}.", instead="name each dimension once.")
+        raise errors.new(
+            RuntimeError, "permute(): duplicate dims are not allowed.", f"You asked for {tuple(dims)}.", instead="name each dimension once."
         )
     return permute(input, tuple(wrapped))

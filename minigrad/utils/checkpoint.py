@@ -130,15 +130,14 @@ class _Region:
         self.again = dict(enumerate(again))
 
     def _other_number(self, n):
-        return CheckpointError(
-            errors.explain(
-                "torch.utils.checkpoint: A different number of tensors was saved during the original forward and recomputation.\n"
-                f"Number of tensors saved during forward: {len(self.saved)}\n"
-                f"Number of tensors saved during recomputation: {n}.",
-                why="The function did something else the second time: it depends on what changed in between (a counter, a flag).",
-                instead="make the function depend on its arguments only.",
-                chapter="chapter 16, Memory and checkpointing",
-            )
+        return errors.new(
+            CheckpointError,
+            "torch.utils.checkpoint: A different number of tensors was saved during the original forward and recomputation.\n"
+            f"Number of tensors saved during forward: {len(self.saved)}\n"
+            f"Number of tensors saved during recomputation: {n}.",
+            why="The function did something else the second time: it depends on what changed in between (a counter, a flag).",
+            instead="make the function depend on its arguments only.",
+            chapter="chapter 16, Memory and checkpointing",
         )
 
     def _compare(self, again):
@@ -148,15 +147,14 @@ class _Region:
             if old != new:
                 lines += f"tensor at position {i}:\nsaved metadata: {old}\nrecomputed metadata: {new}\n"
         if lines:
-            raise CheckpointError(
-                errors.explain(
-                    "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than during the forward "
-                    "pass.\n"
-                    f"{lines}.",
-                    why="The function did something else the second time: it depends on something that changed in between.",
-                    instead="make the function depend on its arguments only.",
-                    chapter="chapter 16, Memory and checkpointing",
-                )
+            raise errors.new(
+                CheckpointError,
+                "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than during the forward "
+                "pass.\n"
+                f"{lines}.",
+                why="The function did something else the second time: it depends on something that changed in between.",
+                instead="make the function depend on its arguments only.",
+                chapter="chapter 16, Memory and checkpointing",
             )
 
     def held(self):

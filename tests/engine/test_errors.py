@@ -1,6 +1,7 @@
 """What people read when something goes wrong: PyTorch's sentence, why, what to write instead, where to read on."""
 
 import re
+import traceback
 import warnings
 
 import pytest
@@ -37,11 +38,20 @@ def messages():
     return MESSAGES
 
 
+def test_an_error_says_pytorchs_sentence_and_its_traceback_the_rest():
+    with pytest.raises(RuntimeError) as caught:
+        torch.ones(2, requires_grad=True).backward()
+    assert str(caught.value) == "grad can be implicitly created only for scalar outputs"
+    shown = "".join(traceback.format_exception(caught.value))
+    assert "outputs\n\nYou started a backward pass from a tensor of shape (2,).\n" in shown and "Instead: reduce it" in shown
+    assert errors.reworded(caught.value, "another").__notes__ == caught.value.__notes__
+
+
 def test_every_error_explains_itself():
     bare = [
         f"{key}: {error}"
         for key, error in messages().items()
-        if "\n\n" not in str(error)
+        if "\n\n" not in str(error) and not getattr(error, "__notes__", ())
         and not any(words in str(error) for words in PYTHON_S)
         and not str(error).startswith("minigrad")  # what minigrad does not have says so in one sentence
         and type(error).__module__ == "builtins"
@@ -87,7 +97,7 @@ def test_groups_are_filled_in():
 def test_a_name_that_is_not_there_names_the_nearest(ask, sentence, hint):
     with pytest.raises(AttributeError) as caught:
         ask()
-    assert str(caught.value).startswith(sentence) and hint in str(caught.value)
+    assert str(caught.value).startswith(sentence) and hint in "\n".join([str(caught.value), *getattr(caught.value, "__notes__", ())])
 
 
 def test_missing_methods_are_no_methods():

@@ -37,8 +37,13 @@ def is_learners(filename: str) -> bool:
     return not filename.startswith(_OURS) and not any(part in filename for part in _MACHINERY) and "site-packages" not in filename
 
 
+def whole(error: BaseException) -> str:
+    """What the error says, with its notes."""
+    return "\n".join([str(error), *getattr(error, "__notes__", ())])
+
+
 class Moment:
-    """One exception. `sentence` is its first paragraph: PyTorch's own words.
+    """One exception. `sentence` is its first paragraph, PyTorch's own words; `detail` what else it says, also in its notes.
 
     `in_engine`: minigrad raised it. `by_python`: the interpreter did, in the learner's own line (not a `raise`, not another library).
     """
@@ -46,7 +51,7 @@ class Moment:
     def __init__(self, error: BaseException, tb, shell=None):
         self.error, self.shell = error, shell
         self.sentence = str(error).split("\n\n")[0]
-        self.detail = str(error)[len(self.sentence) :].strip()
+        self.detail = whole(error)[len(self.sentence) :].strip()
         frames = []
         while tb is not None:
             frames.append(tb)
