@@ -85,6 +85,32 @@ def groups_by_owner(
     return _of_owners([one for one in dict.fromkeys(call) if one is not None and one.merged is None], parents, names)
 
 
+def groups_of_modules(inside: Mapping[int, Sequence[str]], classes: Mapping[str, str]) -> list[Group]:
+    """The groups of a graph of Tensors: the calls of nn modules that its operations were made in.
+
+    inside: for each operation the names of the calls around it, outermost first ("net.layers[0]", "net.layers[0] (call 2)"); classes: for
+    a module's name that of its class.
+    """
+    out: list[Group] = []
+    at: dict[tuple[str, ...], int] = {}
+    for i in sorted(inside):
+        parent: int | None = None
+        for depth in range(1, len(inside[i]) + 1):
+            key = tuple(inside[i][:depth])
+            if key not in at:
+                at[key] = len(out)
+                owner = re.sub(r" \(call \d+\)$", "", key[-1])
+                function = f"{classes[owner]}.forward" if owner in classes else ""
+                group = Group(id=len(out), kind="call", name=key[-1], function=function, owner=owner, parent=parent, groups=[], members=[])
+                out.append(group)
+                if parent is not None:
+                    out[parent]["groups"].append(at[key])
+            parent = at[key]
+        if parent is not None:
+            out[parent]["members"].append(i)
+    return out
+
+
 class _Owned:
     """A call that was not noted: operations that belong to one object and hang together."""
 

@@ -24,6 +24,7 @@ from ..ops.shape import copy_slices
 from ..words import listed
 from . import module_calls
 from .formula_words import said
+from .groups import groups_of_modules
 from .naming import source_of, twin_label, walk
 from .notation import Text, formula, number_text, write
 from .notation import node as node_in
@@ -244,8 +245,11 @@ class Recording:
         if title is None:
             title = sources[graph.root]["text"] if sources[graph.root] else texts[graph.root].text
         notices = [*self.notices, *self._stale(nodes)]
-        return Trace(version=1, engine="tensor", title=title, root=graph.root, nodes=nodes, edges=edges, steps=steps, arrays=arrays.table,
+        result = Trace(version=1, engine="tensor", title=title, root=graph.root, nodes=nodes, edges=edges, steps=steps, arrays=arrays.table,
                      notices=notices, unused=[text for text, _ in graph.unused()])  # fmt: skip
+        if inside:
+            result["groups"] = groups_of_modules(inside, self.classes)
+        return result
 
     def _requires(self, item: Item) -> bool:
         return item.node is not None
@@ -339,6 +343,7 @@ class Recording:
         whose parameters an operation uses.
         """
         items, found = self.graph.items, {}
+        self.classes: dict[str, str] = {}  # of the modules, by name
         numbers = {i: item.node.number for i, item in enumerate(items) if item.kind == "operation" and item.node is not None}
         around = module_calls.around(numbers.values())
         if around:
@@ -350,6 +355,8 @@ class Recording:
                     if (first, last) not in texts:
                         live = module()
                         path = paths.get(id(live)) or type(live).__name__ if live is not None else "a module that is gone"
+                        if live is not None:
+                            self.classes[path] = type(live).__name__
                         called[path] = turn = called.get(path, 0) + 1
                         texts[first, last] = path, path if turn == 1 else f"{path} (call {turn})"
                 if number in around:

@@ -344,3 +344,29 @@ def test_a_class_that_records_nothing_is_grouped_by_whose_parameters_it_uses():
     assert {n["op"] for n in t["nodes"] if n["kind"] == "operation" and n["id"] not in members} == {"+", "**"}  # the loss
     x = engine.Value(2.0)
     assert "groups" not in trace(x * 3 + 1, {"x": x})
+
+
+def test_the_modules_of_a_tensors_graph():
+    import minigrad as torch
+
+    nn = torch.nn
+
+    class Twice(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = nn.Linear(2, 2)
+
+        def forward(self, x):
+            return self.inner(self.inner(x).tanh()) + x
+
+    net = nn.Sequential(nn.Linear(3, 2), Twice(), nn.ReLU())
+    loss = (net(torch.ones(4, 3)) ** 2).sum()
+    t = trace(loss, {"net": net})
+    found = t["groups"]
+    ops = {g["name"]: [t["nodes"][i]["op"] for i in g["members"]] for g in found}
+    assert [g["parent"] for g in found[:2]] == [None, 0] and found[0]["function"] == "Sequential.forward" and ops["net"] == []
+    assert ops["net[1].inner"] == ops["net[1].inner (call 2)"] == ["TBackward0", "AddmmBackward0"]
+    assert ops["net[1]"] == ["TanhBackward0", "AddBackward0"] and ops["net[2]"] == ["ReluBackward0"]
+    assert found[[g["name"] for g in found].index("net[1]")]["function"] == "Twice.forward"
+    outside = {n["op"] for n in t["nodes"] if n["kind"] == "operation"} - {op for of in ops.values() for op in of}
+    assert outside == {"PowBackward0", "SumBackward0"}
