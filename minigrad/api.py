@@ -17,7 +17,7 @@ from .tensors.create import (
     linspace, logspace, manual_seed, multinomial, normal, ones, ones_like, rand, rand_like, randint, randint_like, randn, randn_like, randperm,
     scalar_tensor, set_rng_state, tensor, tril_indices, triu_indices, zeros, zeros_like,
 )  # fmt: skip
-from .core.devices import STRIDED as strided, backends, cuda, device, layout
+from .core.devices import STRIDED as strided, backends, contiguous_format, cuda, device, layout, memory_format, preserve_format
 from .core.dtypes import (
     bfloat16, bool, can_cast, double, dtype, finfo, float, float16, float32, float64, get_default_dtype, half, iinfo, int, int8, int16, int32, int64,
     long, promote_types, result_type, set_default_dtype, short, uint8,

@@ -31,7 +31,7 @@ from .ops.linalg import (
 from .ops.reduce import amax, amin, vector_norm
 from .ops.shape import diagonal as _diagonal
 from .ops.shape import dims_of
-from .ops.shape import vander as vander
+from .ops.shape import stack as _stack
 
 __all__ = [
     "LinAlgError", "cholesky", "cond", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "inv_ex", "matmul", "matrix_norm",
@@ -43,6 +43,11 @@ __all__ = [
 def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
     """The diagonal of the last two dimensions (a view)."""
     return _diagonal(A, offset, dim1, dim2)
+
+
+def vander(x, *, N=None):
+    """The powers 0 to N - 1 (default: as many as numbers) of each number, as a new last dimension."""
+    return _stack([x**k for k in range(x.shape[-1] if N is None else N)], -1)
 
 
 def vecdot(x, y, *, dim=-1):
@@ -58,14 +63,23 @@ def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
 
 
 def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
-    """ "fro": root of the sum of squares; 1 and inf: the largest sum of absolute values of a column, of a row (-1, -inf: the smallest)."""
+    """The norm of matrices.
+
+    ord  "fro": root of the sum of squares; "nuc": sum of the singular values; 2 and -2: the largest and the smallest of them; 1 and inf:
+         the largest sum of absolute values of a column, of a row (-1, -inf: the smallest)
+    """
     if dtype is not None:
         A = A.to(dtype)
     row, column = dims_of(dim, A.ndim)
     if ord == "fro":
         return vector_norm(A, 2, (row, column), keepdim)
+    if ord in ("nuc", 2, -2):
+        values = svdvals(A.movedim((row, column), (-2, -1)))
+        out = values.sum(-1) if ord == "nuc" else (amax if ord > 0 else amin)(values, -1)
+        return out.unsqueeze(min(row, column)).unsqueeze(max(row, column)) if keepdim else out
     if ord not in (1, -1, math.inf, -math.inf):
-        raise RuntimeError(errors.explain(f"linalg.matrix_norm: Order {ord} not supported.", instead="use 'fro', 1, -1, inf or -inf."))
+        instead = "use 'fro', 'nuc', 1, -1, 2, -2, inf or -inf."
+        raise RuntimeError(errors.explain(f"linalg.matrix_norm: Order {ord} not supported.", instead=instead))
     inner, outer = (row, column) if ord in (1, -1) else (column, row)
     sums = vector_norm(A, 1, inner, keepdim)
     return (amax if ord > 0 else amin)(sums, outer if keepdim or outer < inner else outer - 1, keepdim)

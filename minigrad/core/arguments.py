@@ -71,6 +71,8 @@ def recover(error, function, name, parameters, args, kwargs):
         raise error
     unknown = found[1]
     known = ALIASES.get(unknown)
+    if unknown == "input" and not args:  # torch.det(input=...), the function that torch.linalg calls det(A)
+        known = next(iter(parameters))
     if known in parameters and known not in kwargs:
         return forgiving(function)(*args, **{known if k == unknown else k: v for k, v in kwargs.items()})
     if unknown == "size" and not args:  # zeros(size=(2, 3))

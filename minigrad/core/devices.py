@@ -47,6 +47,21 @@ class layout:
 STRIDED = layout()
 
 
+class memory_format:
+    """torch.memory_format: the order of the numbers in a copy."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name):
+        self.name = name
+
+    def __repr__(self):
+        return "torch." + self.name
+
+
+contiguous_format, preserve_format = memory_format("contiguous_format"), memory_format("preserve_format")
+
+
 class cuda:
     """torch.cuda, for `device = "cuda" if torch.cuda.is_available() else "cpu"`."""
 

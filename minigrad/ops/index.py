@@ -245,7 +245,9 @@ def gather(input, dim, index, *, sparse_grad=False):
     """
     dim = wrap_dim(dim, input.ndim)
     if index.array.dtype.kind != "i":
-        raise errors.new(RuntimeError, "gather(): Expected dtype int32/int64 for index")
+        if index.numel():
+            raise errors.new(RuntimeError, "gather(): Expected dtype int32/int64 for index")
+        index = wrap(index.array.astype(np.int64))
     if (input.ndim or 1) != (index.ndim or 1):
         raise errors.new(RuntimeError, "Index tensor must have the same number of dimensions as input tensor")
     for d in range(input.ndim):
@@ -483,8 +485,15 @@ def masked_scatter(input, mask, source):
     return masked_scatter_(input, mask, source)
 
 
-def repeat_interleave(input, repeats, dim=None):
-    """Each element `repeats` times in a row, along `dim` (default: of the flattened tensor); `repeats` may be a tensor, one number each."""
+def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
+    """Each element `repeats` times in a row, along `dim` (default: of the flattened tensor); `repeats` may be a tensor, one number each.
+
+    With one tensor, it is the repeats: the result holds the position of each. `output_size` is the size that comes out, if you know it.
+    """
+    if repeats is None:
+        return wrap(np.repeat(np.arange(input.numel()), input.array))
+    if output_size is not None and hasattr(repeats, "array") and repeats.numel() > 1 and int(repeats.array.sum()) != output_size:
+        raise errors.new(RuntimeError, "allocated size does not match required size")
     if dim is None:
         input, dim = reshape(input, (-1,)), 0
     dim = wrap_dim(dim if input.ndim else 1, input.ndim)

@@ -13,7 +13,7 @@ from ..core.return_types import named
 from ..core.variable import wrap
 from .elementwise import mul, where
 from .reduce import _norm, _norm_rule, sum_dim
-from .shape import diag_embed_, diagonal_back, expand, reshape, squeeze_row, t, transpose, tril_, triu_, unsqueeze, wrap_dim
+from .shape import copy, diag_embed_, diagonal_back, expand, reshape, squeeze_row, t, transpose, tril_, triu_, unsqueeze, wrap_dim
 
 
 def mT(x):
@@ -76,6 +76,8 @@ cdist_   = Op("cdist", lambda x, y, p: _norm(x[..., :, None, :] - y[..., None, :
 def _pull(g, x, y, distance, p):
     """The gradient of each distance by the difference of its two points."""
     last = (g.ndim,)
+    if p == 0:  # a count
+        return unsqueeze(g, g.ndim) * 0 * (unsqueeze(x, x.ndim - 1) - unsqueeze(y, y.ndim - 2))
     return _norm_rule(unsqueeze(g, g.ndim), unsqueeze(x, x.ndim - 1) - unsqueeze(y, y.ndim - 2), unsqueeze(distance, g.ndim), p, last)
 
 
@@ -443,8 +445,6 @@ def _floats(A, name):
 def svd(A, full_matrices=True) -> Any:
     """A named tuple (U, S, Vh) with A = U @ diag(S) @ Vh: singular values in falling order."""
     _floats(A, "linalg.svd")
-    if full_matrices and A.shape[-1] != A.shape[-2] and A.requires_grad:
-        raise RuntimeError("minigrad's svd() has a gradient with full_matrices=False only.")
     return named("linalg_svd", "U", "S", "Vh")(*svd_(A, full_matrices))
 
 
@@ -473,7 +473,7 @@ def qr(A, mode="reduced") -> Any:
     return named("linalg_qr", "Q", "R")(wrap(np.empty(0, A.array.dtype)) if mode == "r" else Q, R)
 
 
-def pinv(A, *, rcond=None, rtol=None):
+def pinv(A, rcond=None, *, rtol=None, hermitian=False):
     """The pseudo-inverse: the X nearest to A X = 1. `rtol`: singular values below that part of the largest count as 0."""
     _floats(A, "linalg.pinv")
     U, S, Vh = svd(A, False)
@@ -482,10 +482,13 @@ def pinv(A, *, rcond=None, rtol=None):
     return mT(Vh) @ (unsqueeze(where(big, 1 / where(big, S, 1), 0), S.ndim) * mT(U))
 
 
-def matrix_rank(A, tol=None, *, rtol=None):
-    """How many singular values are not (nearly) 0."""
+def matrix_rank(A, tol=None, *, atol=None, rtol=None, hermitian=False):
+    """How many singular values are larger than `atol` and than the part `rtol` of the largest (default: rounding errors)."""
     S = svdvals(A.detach()).array
-    limit = tol if tol is not None else (max(A.shape[-2:]) * np.finfo(S.dtype).eps if rtol is None else rtol) * S.max(-1, keepdims=True, initial=0)
+    atol, rtol = (x.array[..., None] if hasattr(x, "array") else x for x in (atol if tol is None else tol, rtol))
+    if rtol is None:
+        rtol = 0 if atol is not None and np.all(np.asarray(atol) > 0) else max(A.shape[-2:]) * np.finfo(S.dtype).eps
+    limit = np.maximum(0 if atol is None else atol, rtol * S.max(-1, keepdims=True, initial=0))
     return wrap(np.asarray((S > limit).sum(-1)))
 
 
@@ -572,7 +575,7 @@ def matrix_power(A, n):
     if n < 0:
         return matrix_power(inv(A), -n)
     if n == 0:
-        return wrap(np.eye(A.shape[-1], dtype=A.array.dtype)).expand(*A.shape)
+        return copy(A, wrap(np.eye(A.shape[-1], dtype=A.array.dtype)))
     if n == 1:
         return A.clone()
     half = A @ A if n < 4 else matrix_power(A, n // 2)

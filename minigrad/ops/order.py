@@ -99,8 +99,9 @@ def kthvalue(input, k, dim=-1, keepdim=False) -> Any:
 
 def nonzero(input, *, as_tuple=False) -> Any:
     """The positions of the elements that are not 0: one row for each; with as_tuple one vector for each dimension."""
-    rows = nonzero_(input)
-    return rows.unbind(1) if as_tuple else rows
+    if as_tuple:
+        return nonzero_(input if input.ndim else input.reshape(1)).unbind(1)
+    return nonzero_(input)
 
 
 def argwhere(input):
@@ -111,7 +112,8 @@ def argwhere(input):
 def bincount(input, weights=None, minlength=0):
     """How often each number from 0 on occurs in a vector of whole numbers."""
     if weights is not None:
-        return wrap(np.bincount(input.array, weights.array, minlength).astype(weights.array.dtype))
+        kind = np.float32 if weights.array.dtype == np.float32 else np.float64
+        return wrap(np.bincount(input.array, weights.array, minlength).astype(kind))
     return bincount_(input, minlength)
 
 

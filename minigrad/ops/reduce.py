@@ -235,8 +235,10 @@ def sum(input, dim=None, keepdim=False, *, dtype=None):
     if dtype is not None:
         input = input.to(dtype)
     if dim is None and not keepdim:
-        return sum_all(input)
-    return sum_dim(input, dims_of(dim, input.ndim) if dim != () else tuple(range(input.ndim)), keepdim)
+        out = sum_all(input)
+    else:
+        out = sum_dim(input, dims_of(dim, input.ndim) if dim != () else tuple(range(input.ndim)), keepdim)
+    return out if dtype is None else out.to(dtype)
 
 
 def mean(input, dim=None, keepdim=False, *, dtype=None):
@@ -341,9 +343,10 @@ def prod(input, dim=None, keepdim=False, *, dtype=None):
     """The product of all elements, or along one dimension. Integers and bools are multiplied as int64."""
     if dtype is not None:
         input = input.to(dtype)
-    elif input.array.dtype.kind != "f":
+    if input.array.dtype.kind != "f":
         input = input.to(dtypes.int64)
-    return prod_all(input) if dim is None else prod_dim(input, wrap_dim(dim, input.ndim), keepdim)
+    out = prod_all(input) if dim is None else prod_dim(input, wrap_dim(dim, input.ndim), keepdim)
+    return out if dtype is None else out.to(dtype)
 
 
 def median(input, dim=None, keepdim=False) -> Any:

@@ -66,7 +66,7 @@ def _quantile(name, input, q, dim, keepdim, interpolation):
     weight = wrap((place - np.floor(place)) if interpolation != "midpoint" else np.full_like(place, 0.5))
     out = movedim(lerp(below, above, weight), -1, 0)
     if keepdim:
-        out = reshape(out, (-1, *(1,) * input.ndim)) if dim is None else unsqueeze_checked(out, wrap_dim(dim, input.ndim) + 1)
+        out = reshape(out, (-1, *(1,) * input.ndim)) if dim is None or not input.ndim else unsqueeze_checked(out, wrap_dim(dim, input.ndim) + 1)
     return out if q.ndim else squeeze_checked(out, 0)
 
 
@@ -88,7 +88,7 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
         norm = total - correction * (sum(weights * aweights) / total if aweights is not None else 1)
         product = matmul(centred, t_checked(centred * weights))
     out = product / clamp(norm, 0) if hasattr(norm, "array") else product / max(norm, 0)
-    return reshape(out, ()) if input.ndim < 2 else out
+    return squeeze_checked(out)
 
 
 def corrcoef(input):
@@ -202,7 +202,8 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
     x = input.reshape(-1) if dim is None else movedim(input, dim, 0)
     a = x.array
     new = np.ones(len(a), bool)
-    new[1:] = (a[1:] != a[:-1]).reshape(len(a) - 1 if len(a) else 0, -1).any(1) if len(a) else []
+    if len(a) > 1:
+        new[1:] = (a[1:] != a[:-1]).reshape(len(a) - 1, a[0].size).any(1)
     values = wrap(a[new]) if dim is None else movedim(wrap(a[new]), 0, dim)
     out = [values]
     if return_inverse:

@@ -239,6 +239,8 @@ def arange(start, end=None, step=1, *, dtype=None, device=None, requires_grad=Fa
     if end is None:
         start, end = 0, start
     start, end, step = (v.item() if isinstance(v, Variable) else v for v in (start, end, step))
+    if dtype is not None and not dtypes.as_dtype(dtype, "arange").is_floating_point:
+        start, end, step = int(start), int(end), int(step)
     if step == 0:
         raise errors.new(RuntimeError, "step must be nonzero")
     if (end - start) * step < 0:

@@ -259,12 +259,13 @@ def positions_of(indices):
     return Positions([slice(None) if i is None else _as_indices(i) for i in indices], [i for i in indices if i is not None])
 
 
-def select_(x, dim, index):
+def select_(input, dim, index):
     """Tensor.select: the slice at one position along `dim` (a view)."""
-    if not x.ndim:
+    if not input.ndim:
         raise errors.new(IndexError, "select() cannot be applied to a 0-dim tensor.")
-    dim = wrap_dim(dim, x.ndim)
+    dim = wrap_dim(dim, input.ndim)
     index = int(index)
-    if not -x.array.shape[dim] <= index < x.array.shape[dim]:
-        raise errors.new(IndexError, f"select(): index {index} out of range for tensor of size {list(x.array.shape)} at dimension {dim}")
-    return _select(x, dim, index, dim)
+    sizes = input.array.shape
+    if not -sizes[dim] <= index < sizes[dim]:
+        raise errors.new(IndexError, f"select(): index {index} out of range for tensor of size {list(sizes)} at dimension {dim}")
+    return _select(input, dim, index, dim)

@@ -165,7 +165,7 @@ def _table():
                 text.append(_in_place(name, f"{family}.{origin}", function))
                 docs[name + "_"] = function
     text += [_operator(name, f"_elementwise.{row}") for name, row, _ in _entries(OPERATORS)]
-    text += [f"def {name}(self):\n    return self.to(dtypes.{kind})\n" for name, kind, _ in _entries(CONVERSIONS)]
+    text += [f"def {name}(self, memory_format=None):\n    return self.to(dtypes.{kind})\n" for name, kind, _ in _entries(CONVERSIONS)]
     source = "\n".join(text)
     linecache.cache[FILENAME] = (len(source), None, source.splitlines(True), FILENAME)
     made = {}

@@ -15,7 +15,7 @@ from .. import autograd
 from ..autograd import inplace
 from ..core import dtypes, errors, variable
 from ..core.constants import as_tensor_like
-from ..core.devices import CPU, STRIDED
+from ..core.devices import CPU, STRIDED, contiguous_format
 from ..core.devices import device as only_cpu
 from ..core.dispatch import state
 from ..core.node import add_hook, hooks_of
@@ -594,7 +594,8 @@ class Tensor(Methods):
     # Copies and conversions -------------------------------------------------------------------------------------------------
 
     def clone(self, *, memory_format=None):
-        return shape.clone(self)
+        """A copy, in the same order in memory, or with torch.contiguous_format row by row. Gradients flow through it."""
+        return shape.clone(self, "C") if memory_format is contiguous_format else shape.clone(self)
 
     def contiguous(self, memory_format=None):
         return self if self.array.flags.c_contiguous else shape.clone(self, "C")

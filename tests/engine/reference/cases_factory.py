@@ -45,6 +45,7 @@ RANDOM = [
 ]  # fmt: skip
 
 CASES = [
+    *[Case(call, call) for call in ("torch.arange(0.0, -8.000001, -4.0, dtype=torch.int64)", "torch.arange(1.5, 4.5, dtype=torch.int64)", "torch.ones(2).double(memory_format=torch.preserve_format)", "torch.ones(2).long(memory_format=torch.contiguous_format)")],
     *[Case(call, call) for call in ("torch.ByteTensor([1, 2])", "torch.IntTensor([1])", "torch.BoolTensor([True])", "torch.DoubleTensor([1.5])", "torch.IntTensor(2).shape", "isinstance(torch.ones(1), torch.FloatTensor)", "isinstance(torch.ones(1), torch.LongTensor)",
         "torch.ones(1).new([1, 2])", "torch.ones(1).new(0, 3)", "torch.tensor([1]).new().shape", "torch.ones(1).type('torch.DoubleTensor')", "torch.ones(1).type(torch.LongTensor)", "torch.ones(1).layout is torch.strided", "str(torch.strided)",
         "x = torch.ones(3); [x.untyped_storage().data_ptr() == x[1:].untyped_storage().data_ptr(), x.untyped_storage().nbytes(), len(x.storage()), x.storage_offset()]", "x = torch.zeros(2); x.set_(torch.ones(3)); x", "x = torch.zeros(2); x.note = 5; x.note",

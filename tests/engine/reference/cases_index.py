@@ -11,6 +11,9 @@ ADVANCED = ["[0, 2]", "[0, 0, 0]", "i", "i, i2", "i, :, 0", ":, i2", "i, 1", "1,
 INDICES = {"i": A([2, 0, 2, 3]), "i2": A([1, 0, 1, 2]), "m": A([True, False, True, True])}
 
 CASES = [
+    Case("repeat_interleave output_size", "torch.repeat_interleave(x, r, dim=0, output_size=3)", x=N(2, 2), r=A([1, 2])), Case("repeat_interleave wrong output_size", "torch.repeat_interleave(x, r, dim=0, output_size=5)", x=N(2, 2), r=A([1, 2])),
+    Case("repeat_interleave of repeats", "torch.repeat_interleave(r)", r=A([1, 0, 2])), Case("gather nothing", "torch.gather(x, 0, torch.tensor([]))", x=N(3), dtypes=False), Case("nonzero of a number", "torch.tensor(3).nonzero(as_tuple=True)"),
+    Case("bincount weights", "torch.bincount(x, w)", x=A([0, 1, 1]), w=A([1, 2, 3])), Case("select input", "torch.select(input=x, dim=0, index=1)", x=N(2, 3)),
     *[Case(f"scatter_reduce {r} {s}", f"torch.scatter_reduce(x, 1, i, y, '{r}', include_self={s})", x=D(2, 4), y=D(2, 5), i=A([[0, 1, 1, 3, 0], [2, 2, 2, 0, 1]]), jvp=r not in ("prod",), second=r != "prod", composed=True) for r in ("sum", "prod", "mean", "amax", "amin") for s in (True, False)],
     Case("scatter_reduce prod of zeros", "x.scatter_reduce(0, i, y, 'prod')", x=A([0.0, 2.0, 3.0]), y=A([4.0, 0.0, 5.0, 0.0, 0.0]), i=A([0, 1, 1, 2, 2]), jvp=False, second=False), Case("scatter_reduce_", "y = x * 1; y.scatter_reduce_(0, i, v, 'amax'); y", x=D(3), v=D(3), i=A([0, 1, 1])),
     *[Case(f"bucketize {a}", f"torch.bucketize(x, b{a})", x=N(2, 3, grad=False), b=A([-1.0, 0.0, 1.0], grad=False)) for a in ("", ", right=True", ", out_int32=True")],

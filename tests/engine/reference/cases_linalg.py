@@ -3,6 +3,10 @@
 from .case import A, Case, I, M, N
 
 CASES = [
+    *[Case(c, c, x=N(2, 3), dtypes=False, composed=True) for c in ("torch.linalg.vander(x)", "torch.linalg.vander(x, N=2)", "torch.linalg.matrix_rank(x.detach(), atol=1.0)", "torch.linalg.matrix_rank(x.detach(), hermitian=False, rtol=0.9)", "torch.linalg.svd(x).S")],
+    Case("matrix_power 0", "torch.linalg.matrix_power(x, 0)", x=N(2, 2), composed=True),
+    *[Case(f"matrix_norm {o}", f"torch.linalg.matrix_norm(x, {o})", x=N(2, 3, 4), composed=True, dtypes=False) for o in ("'nuc'", "2", "-2", "'nuc', keepdim=True", "2, dim=(0, 2), keepdim=True")],
+    Case("cdist 0", "torch.cdist(x, y, 0.0)", x=N(2, 3), y=N(4, 3), second=False, jvp=False), *[Case(f"{f} input", f"torch.{f}(input=x)", x=M(2, 2)) for f in ("det", "inverse")],
     Case("eigh", "w, V = torch.linalg.eigh(x + x.mT); [w, V.abs()]", x=N(3, 3), jvp=False), Case("eigvalsh", "torch.linalg.eigvalsh(x + x.mT)", x=N(2, 3, 3), jvp=False),
     Case("svd", "U, S, Vh = torch.linalg.svd(x, full_matrices=False); [U.abs(), S, Vh.abs()]", x=N(4, 3), jvp=False), Case("svd wide", "U, S, Vh = torch.linalg.svd(x, full_matrices=False); U @ torch.diag_embed(S ** 2) @ Vh", x=N(2, 3, 4), jvp=False), Case("svdvals", "torch.linalg.svdvals(x)", x=N(3, 3), jvp=False),
     Case("qr", "Q, R = torch.linalg.qr(x); [Q.abs(), R.abs()]", x=N(4, 3), jvp=False), Case("qr R only", "torch.linalg.qr(x).R ** 2", x=N(3, 3), jvp=False), Case("pinv", "torch.linalg.pinv(x)", x=N(4, 3), jvp=False, second=False, composed=True), Case("matrix_rank", "torch.linalg.matrix_rank(x)", x=A([[1.0, 2.0], [2.0, 4.0]], grad=False)),
