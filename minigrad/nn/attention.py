@@ -79,6 +79,9 @@ class MultiheadAttention(Module):
     ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
         if query.ndim not in (2, 3):
             raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {query.ndim}-D query tensor")
+        if not query.ndim == key.ndim == value.ndim:
+            found, kind = f"found {key.ndim}-D and {value.ndim}-D tensors respectively", "batched" if query.ndim == 3 else "unbatched"
+            raise AssertionError(f"For {kind} ({query.ndim}-D) `query`, expected `key` and `value` to be {query.ndim}-D but {found}")
         if is_causal and attn_mask is None:
             raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
         same = query is key is value  # self-attention: one matrix product for all three
@@ -90,6 +93,8 @@ class MultiheadAttention(Module):
             query, key, value = (x.transpose(0, 1) for x in (query, key, value))
         if query.shape[-1] != self.embed_dim:
             raise AssertionError(f"was expecting embedding dimension of {self.embed_dim}, but got {query.shape[-1]}")
+        if self._qkv_same_embed_dim and key.shape != value.shape:
+            raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
         if key.shape[0] != value.shape[0] or key.shape[1] != value.shape[1]:
             raise AssertionError(f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}")
         length, n, _ = query.shape

@@ -170,6 +170,12 @@ class CircularPad1d(_Pad):
 
     mode = "circular"
 
+    def forward(self, input: Tensor) -> Tensor:
+        n = self.spatial
+        if input.ndim not in (n + 1, n + 2):
+            raise ValueError(f"expected {n + 1}D or {n + 2}D input (got {input.ndim}D input)")
+        return super().forward(input)
+
 
 class ZeroPad2d(ZeroPad1d):
     spatial = 2

@@ -5,6 +5,7 @@ What lives here: maximum and mean over windows. What does not: PyTorch's argumen
 """
 # ruff: noqa: E501  (a row is one line)
 import itertools
+import math
 
 import numpy as np
 
@@ -73,7 +74,7 @@ def _adaptive_max_pool(x, out):
     for cell in itertools.product(*map(range, out)):
         spans = [b[i] for b, i in zip(bounds, cell, strict=True)]
         window = x[(..., *[slice(*span) for span in spans])]
-        flat = window.reshape(*x.shape[:2], -1)
+        flat = window.reshape(*x.shape[:2], math.prod(window.shape[2:]))
         winner = flat.argmax(2)
         inside = np.unravel_index(winner, window.shape[2:])
         values[(..., *cell)] = np.take_along_axis(flat, winner[..., None], 2)[..., 0]
@@ -88,12 +89,13 @@ def _put(g, index, size):
     n, c = g.shape[:2]
     cells = int(np.prod(size))
     rows = np.arange(n * c)[:, None] * cells
-    flat = np.bincount((rows + index.reshape(n * c, -1)).ravel(), g.ravel(), n * c * cells)
+    flat = np.bincount((rows + index.reshape(n * c, math.prod(index.shape[2:]))).ravel(), g.ravel(), n * c * cells)
     return flat.astype(g.dtype, copy=False).reshape(n, c, *size)
 
 
 def _take(x, index):
-    return np.take_along_axis(x.reshape(*x.shape[:2], -1), index.reshape(*x.shape[:2], -1), 2).reshape(index.shape)
+    flat, places = (a.reshape(*x.shape[:2], math.prod(a.shape[2:])) for a in (x, index))
+    return np.take_along_axis(flat, places, 2).reshape(index.shape)
 
 
 def averages(n, bounds, dtype, divisors=None):
@@ -113,7 +115,7 @@ def _average(x, matrices):
             out = np.matmul(out, matrix.T)
         else:
             shape = out.shape
-            flat = np.matmul(matrix, out.reshape(*shape[:axis], shape[axis], -1))
+            flat = np.matmul(matrix, out.reshape(*shape[:axis], shape[axis], math.prod(shape[axis + 1 :])))
             out = flat.reshape(*shape[:axis], len(matrix), *shape[axis + 1 :])
     if not np.isfinite(out).all():  # 0 * inf in a window that does not contain the inf: sum each window by itself
         out = x

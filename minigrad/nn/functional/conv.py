@@ -159,6 +159,9 @@ def _transpose(n, input, weight, bias, stride, padding, output_padding, groups, 
         (m - 1) * s - 2 * p + d * (k - 1) + o + 1
         for m, s, p, d, k, o in zip(input.shape[2:], stride, padding, dilation, kernel, more, strict=True)
     ])  # fmt: skip
+    if 0 in input.shape[2:]:
+        shown = [*input.shape[:2], *[1] * (n == 1), *input.shape[2:]]
+        raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {shown}")
     if min(size) < 1:
         before, after = (" x ".join(map(str, s)) for s in (input.shape[2:], size))
         raise RuntimeError(
@@ -258,6 +261,12 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
     if not (1 <= len(pairs) <= 3 and input.ndim - len(pairs) in (1, 2)):
         raise NotImplementedError(
             "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
+        )
+    n = len(pairs)
+    if mode != "circular" and 0 in input.shape[input.ndim == n + 2 :]:
+        raise RuntimeError(
+            f"Expected {n + 1}D or {n + 2}D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but "
+            f"got: {list(input.shape)}"
         )
     maps: list[tuple[np.ndarray, None]] = []
     for i, (before, after) in enumerate(pairs):

@@ -47,6 +47,8 @@ def _mismatch(input: Tensor, weight: Tensor) -> RuntimeError:
 
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """y_k = input1 @ weight_k @ input2 + bias_k. weight (out, in1, in2)."""
+    if input1.ndim != input2.ndim:
+        raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}")
     if input1.shape[:-1] != input2.shape[:-1]:
         raise RuntimeError(f"bilinear(): input batch dimensions do not match: got {list(input1.shape)} and {list(input2.shape)}")
     for number, (x, size) in enumerate(zip((input1, input2), weight.shape[1:], strict=True), 1):

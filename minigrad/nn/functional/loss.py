@@ -139,10 +139,11 @@ def _check_classes(input: Tensor, target: Tensor, weight: Tensor | None, ignore_
                 instead="target.long().",
             )
         )
+    batch = a.shape[0] if a.ndim else 0
+    if x.ndim > 1 and x.shape[0] != batch:
+        raise ValueError(f"Expected input batch_size ({x.shape[0]}) to match target batch_size ({batch}).")
     if x.ndim <= 2 and a.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    if x.ndim > 1 and a.ndim and x.shape[0] != a.shape[0]:
-        raise ValueError(f"Expected input batch_size ({x.shape[0]}) to match target batch_size ({a.shape[0]}).")
     if x.ndim > 2 and (a.ndim != x.ndim - 1 or x.shape[2:] != a.shape[1:]):
         raise RuntimeError(f"Expected target size {[x.shape[0], *x.shape[2:]]}, got {list(a.shape)}")
     classes = x.shape[1] if x.ndim > 1 else x.shape[0]
@@ -311,6 +312,9 @@ def hinge_embedding_loss(
 
 def soft_margin_loss(input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean") -> Tensor:
     """log(1 + exp(-target * x)) for targets 1 and -1."""
+    shape = broadcast_shape(input, target)
+    if shape != tuple(input.shape):
+        raise RuntimeError(f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(shape)}")
     return _reduce(-logsigmoid(input * target), reduction)
 
 
@@ -382,9 +386,19 @@ def multi_margin_loss(
     check_reduction(reduction)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
+    if input.ndim > 2 or 0 in input.shape[input.ndim - 1 :]:
+        raise RuntimeError(f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(input.shape)}")
+    samples = input.shape[0] if input.ndim == 2 else 1
+    if target.ndim > 1 or target.numel() != samples:
+        raise RuntimeError(
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch size). Expected target "
+            f"size [{samples}], but got {list(target.shape)}. Input has shape {list(input.shape)}."
+        )
     rows, classes = (input, target) if input.ndim == 2 else (input.reshape(1, -1), target.reshape(1))
-    if rows.ndim != 2 or rows.shape[0] != classes.numel():
-        raise RuntimeError(f"inconsistent target size, expected {rows.shape[0]} but got {list(target.shape)}")
+    if classes.numel() and not (0 <= classes.array.min() and classes.array.max() < rows.shape[1]):
+        raise RuntimeError("target out of range")
+    if weight is not None and tuple(weight.shape) != (rows.shape[1],):
+        raise RuntimeError(f"inconsistent weight size, expected {rows.shape[1]} but got {list(weight.shape)}")
     index = classes.reshape(-1, 1)
     away = (margin - rows.gather(1, index) + rows).relu()
     away = away if p == 1 else away * away
@@ -402,6 +416,8 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, size_average=None, red
     if tuple(input.shape) != tuple(target.shape) or input.ndim > 2:
         raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
     x, y = input.reshape(-1, input.shape[-1] if input.ndim else 1), target.array.reshape(-1, input.shape[-1] if input.ndim else 1)
+    if y.size and not (-1 <= y.min() and y.max() < x.shape[1]):
+        raise RuntimeError("argument #2 'target' is out of range")
     known = np.cumprod(y >= 0, 1).astype(bool)
     right = np.zeros(y.shape, bool)
     rows, _ = np.nonzero(known)
@@ -419,7 +435,7 @@ def multilabel_soft_margin_loss(
     check_reduction(reduction)
     values = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
     values = values if weight is None else values * weight
-    return _reduce(values.sum(-1) / input.shape[-1], reduction)
+    return _reduce(values.sum(input.ndim - 1) / input.shape[-1], reduction)
 
 
 def ctc_loss(
@@ -437,6 +453,9 @@ def ctc_loss(
     """
     check_reduction(reduction)
     batched = log_probs.ndim == 3
+    if log_probs.ndim not in (2, 3):
+        shown = log_probs.ndim + 1
+        raise RuntimeError(f"Expected 3-dimensional tensor, but got {shown}-dimensional tensor for argument #1 'log_probs' {_CTC}")
     x = log_probs if batched else log_probs.unsqueeze(1)
     steps, n, classes = x.shape
     times, lengths = (np.asarray(getattr(v, "array", v)).reshape(-1).astype(np.int64) for v in (input_lengths, target_lengths))
@@ -445,11 +464,12 @@ def ctc_loss(
             raise RuntimeError(f"{name} must be of size batch_size")
     if not 0 <= blank < classes:
         raise RuntimeError("blank must be in label range")
+    for name, found in (("input_lengths", times), ("target_lengths", lengths)):
+        if found.min(initial=0) < 0:
+            raise RuntimeError(f"Expected {name} to have value at least 0, but got value {found[found < 0][0]} {_CTC}")
     if times.max(initial=0) > steps:
-        raise RuntimeError(
-            f"Expected input_lengths to have value at most {steps}, but got value {times.max()} (while checking arguments for "
-            "ctc_loss_allocate_outputs)"
-        )
+        raise RuntimeError(f"Expected input_lengths to have value at most {steps}, but got value {times.max()} {_CTC}")
+    _check_ctc_targets(targets, lengths)
     labels = _ctc_labels(targets.array, lengths, blank, n)
     probs = x.gather(2, constant(np.broadcast_to(labels, (steps, *labels.shape)).copy()))
     jump = np.zeros(labels.shape, bool)  # from two labels before, over a blank
@@ -475,6 +495,21 @@ def ctc_loss(
     if reduction == "mean":
         return (loss / constant(np.maximum(lengths, 1).astype(x.array.dtype))).mean()
     return loss.sum() if reduction == "sum" else loss if batched else loss.squeeze(0)
+
+
+_CTC = "(while checking arguments for ctc_loss_allocate_outputs)"
+
+
+def _check_ctc_targets(targets: Tensor, lengths: np.ndarray) -> None:
+    if targets.ndim not in (1, 2):
+        raise RuntimeError(f"Expected 1 to 2 dimensions, but got {targets.ndim}-dimensional tensor for argument #2 'targets' {_CTC}")
+    wanted, got = (int(lengths.sum()) if targets.ndim == 1 else len(lengths)), targets.shape[0]
+    if wanted != got:
+        raise RuntimeError(f"Expected tensor to have size {wanted} at dimension 0, but got size {got} for argument #2 'targets' {_CTC}")
+    longest = int(lengths.max(initial=0))
+    if targets.ndim == 2 and targets.shape[1] < longest:
+        what = f"Expected tensor to have size at least {longest} at dimension 1, but got size {targets.shape[1]}"
+        raise RuntimeError(f"{what} for argument #2 'targets' {_CTC}")
 
 
 def _ctc_labels(targets: np.ndarray, lengths: np.ndarray, blank: int, n: int) -> np.ndarray:

@@ -143,7 +143,7 @@ def instance_norm(
 ) -> Tensor:  # fmt: skip
     """Normalises each channel of each sample: batch_norm with every sample's channels as channels of one."""
     n, channels = input.shape[:2]
-    if use_input_stats and input.numel() // max(1, n * channels) <= 1:
+    if use_input_stats and math.prod(input.shape[2:]) == 1:
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.size()}")
 
     def repeated(p: Any) -> Any:

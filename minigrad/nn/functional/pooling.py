@@ -29,9 +29,10 @@ def _batched(name: str, n: int, input: Tensor) -> tuple[Tensor, bool]:
             colon = ":" * ("max" in name)
             raise RuntimeError(f"{name}(): Expected {n + 1}D or {n + 2}D tensor, but got{colon} {list(input.shape)}")
         raise RuntimeError(f"non-empty {n + 1}D or {n + 2}D (batch mode) tensor expected for input")
-    if 0 in input.shape[input.ndim - n - 1 :]:
+    adaptive = name.startswith("adaptive")
+    if 0 in input.shape[1 if adaptive else input.ndim - n - 1 :]:
         if name.startswith("adaptive"):
-            empty = next(i for i, m in enumerate(input.shape) if m == 0 and i >= input.ndim - n - 1)
+            empty = next(i for i, m in enumerate(input.shape) if m == 0 and i)
             raise RuntimeError(
                 f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {list(input.shape)} with "
                 f"dimension {empty} being empty"
@@ -239,7 +240,8 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
-    _batched("adaptive_avg_pool1d", 1, input)
+    if input.ndim not in (2, 3):
+        _batched("adaptive_avg_pool1d", 1, input)
     out = _adaptive_out("adaptive_avg_pool1d", output_size, input.shape[-1:])
     return adaptive_avg_pool2d(_as_image(input), (1, *out)).squeeze(-2)
 
