@@ -13,7 +13,7 @@ from ..core.constants import zeros_like
 from ..core.dispatch import Running, state
 from ..core.grad_mode import set_grad_enabled
 from ..core.node import AccumulateGrad, GradientEdge
-from ..core.variable import Size, Variable, edge_of
+from ..core.variable import Size, Variable, edge_of, requires
 from ..ops.shape import stack
 from . import engine
 from .accumulate import accumulate
@@ -85,6 +85,12 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     grad_variables  PyTorch's old name of grad_tensors
     Raises RuntimeError if a tensor requires no gradient, is not a scalar and has no grad_tensor, or the graph was freed.
     """
+    if state.transforms:
+        raise errors.new(
+            RuntimeError,
+            "backward() called inside a functorch transform. This is not supported, please use functorch.grad or functorch.vjp instead or "
+            "call backward() outside of functorch transforms.",
+        )
     if grad_variables is not None:
         warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=3)
         if grad_tensors is not None:
@@ -121,6 +127,8 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
         if g is not None and isinstance(x, Variable):
             with set_grad_enabled(create_graph):
                 accumulate(x, g)
+        if isinstance(x, Variable) and x.edge is not None:  # as in PyTorch, from now on
+            x.retain_grad()
 
 
 def grad(
@@ -201,15 +209,16 @@ def _capture(roots, inputs, keep, create_graph, leaves=True):
         if not isinstance(x, (Variable, GradientEdge)):
             raise errors.new(TypeError, f"grad() inputs must be Tensors, not {type(x).__name__}")
         edge = _place(x)[0]
-        if edge is None:
+        if edge is None and not requires(x):  # a view made under no_grad requires gradients, but none reaches it
             raise errors.new(
                 RuntimeError,
                 "One of the differentiated Tensors does not require grad",
                 instead="make it with requires_grad=True before computing with it.",
             )
         edges.append(edge)
-    capture = dict.fromkeys([edge for x, edge in zip(inputs, edges, strict=True) if leaves or type(edge[0]) is not AccumulateGrad])
-    wanted = {edge[0] for edge in edges}
+    reached = [edge for edge in edges if edge is not None]
+    capture = dict.fromkeys([edge for edge in reached if leaves or type(edge[0]) is not AccumulateGrad])
+    wanted = {edge[0] for edge in reached}
     before, state.inputs_given = state.inputs_given, True
     try:
         _run(roots, keep_graph=keep, create_graph=create_graph, wanted=wanted, capture=capture)

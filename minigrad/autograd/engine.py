@@ -64,6 +64,10 @@ def _loop(nodes, arrived, graph, keep_graph, watched, needed, capture):
         if g is not None or node.runs_without_gradient:
             if node.hooks is not None or (watched and node in watched):
                 g, edges, sent = _run_watched(node, g, graph, needed, capture)
+                if not sent:  # the pass ends here: what the node saved is for another one
+                    yield node, g, sent
+                    g = None
+                    continue
             else:
                 sent = node.run_graph(g, edges) if graph else node.run(g, edges)
             if node.frees and not keep_graph:

@@ -4,6 +4,7 @@ from collections import namedtuple
 
 from ..core import errors
 from ..core.dispatch import state
+from ..core.variable import Variable, set_tangent
 from ..ops.shape import alias
 from .forward_mode import Level
 
@@ -80,11 +81,14 @@ def unpack_dual(tensor, *, level=None):
     """A named tuple (primal, tangent); the tangent is None if the tensor carries none."""
     if not _open:
         return UnpackedDualTensor(tensor, None)
+    if not isinstance(tensor, Variable):
+        raise errors.new(TypeError, f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}")
     tangent = _open[-1].tangent(tensor)
-    if tangent is None:
-        return UnpackedDualTensor(tensor, None)
     handlers, state.handlers = state.handlers, tuple([h for h in state.handlers if h is not _open[-1]])
     try:
-        return UnpackedDualTensor(alias(tensor), tangent)
+        primal = alias(tensor)
+        if tangent is not None:
+            set_tangent(primal, _open[-1].number, None)  # though a view of one that has a tangent
+        return UnpackedDualTensor(primal, tangent)
     finally:
         state.handlers = handlers

@@ -17,7 +17,7 @@ from ..core.dispatch import Handler, state
 from ..core.grad_mode import enable_grad
 from ..core.op import DISCRETE, ELEMENTWISE, LINEAR, MULTILINEAR
 from ..core.variable import Variable, alias, set_tangent, wrap
-from ..ops.shape import cast, copy_slices
+from ..ops.shape import cast, clone, copy_slices
 from .backward import grad
 from .engine import fit_tensor
 
@@ -124,11 +124,14 @@ class Level(Handler):
         out = op(*inputs, *params)
         flat = inputs[0] if op.many else inputs
         tangents = [self.tangent(x) for x in flat]
-        if all([t is None for t in tangents]):
-            return out
         root = self.root(flat[0]) if op.view else None
-        tangents = [tangents] if op.many else tangents
         outs = out if isinstance(out, tuple) else (out,)
+        if all([t is None for t in tangents]):
+            if root is not None and root.extra is not None and root.extra.tangents and self.number in root.extra.tangents:
+                for t in outs:  # a view of a primal has no tangent, though its base may
+                    set_tangent(t, self.number, None, root)
+            return out
+        tangents = [tangents] if op.many else tangents
         # The rules get aliases: a tangent's graph must not hold the tensor that will hold the tangent.
         for t, tangent in zip(outs, push(op, inputs, params, tuple([alias(t) for t in outs]), tangents), strict=True):
             if tangent is not None:
@@ -183,6 +186,8 @@ class Level(Handler):
     def attach(self, x, tangent, root=None):
         if state.inference:
             return
+        if root is None and x.array.flags.c_contiguous and not (tangent.batched or tangent.array.flags.c_contiguous):
+            tangent = clone(tangent, "C")  # or a view that exists of `x` would not exist of it
         set_tangent(x, self.number, tangent, root)
         if x.edge is not None and x.edge[0].saves:
             self.nodes[x.edge] = tangent

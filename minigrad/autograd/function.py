@@ -362,7 +362,7 @@ def _batched(cls, args, level):
     in_dims = tuple([0 if level.holds(a) else None for a in args])
     with level.below():
         if cls.vmap is not Function.vmap:
-            values, out_dims = cls.vmap(VmapInfo(level.size, level.randomness), in_dims, *inside)
+            values, out_dims = _vmap_returns(cls.vmap(VmapInfo(level.size, level.randomness), in_dims, *inside))
             several = isinstance(values, tuple)
             out_dims = out_dims if isinstance(out_dims, tuple) else (out_dims,) * (len(values) if several else 1)
             values = [
@@ -383,15 +383,38 @@ def _batched(cls, args, level):
     return tuple(outs) if several else outs[0]
 
 
+def _vmap_returns(returned):
+    """What a vmap staticmethod returned, as (output, out_dims). Raises RuntimeError unless it is that."""
+    what = f"{len(returned)} returns" if isinstance(returned, tuple) else f"a {type(returned)}"
+    if not isinstance(returned, tuple) or len(returned) != 2:
+        raise errors.new(
+            RuntimeError,
+            "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure compatible with the output. "
+            f"Got {what} instead",
+        )
+    output, out_dims = returned
+    count = len(output) if isinstance(output, tuple) else None
+    if isinstance(out_dims, tuple) and len(out_dims) != count:
+        given, wanted = ["*" if n is None else "TreeSpec(tuple, None, [" + ",\n  ".join("*" * n) + "])" for n in (len(out_dims), count)]
+        raise errors.new(
+            RuntimeError,
+            f"The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) tuple. Expected out_dims={out_dims} to "
+            f"be compatible with the structure of `output`. out_dims has structure {given} but output has structure {wanted}. "
+            "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html",
+        )
+    return output, out_dims
+
+
 def _apply(cls, args, separate):
     tensors = [a for a in args if isinstance(a, Variable)]
     node = object.__new__(cls._backward_cls)
-    node.number, node.status, node.hooks, node.info = next_number(), LIVE, None, None
+    node.status, node.hooks, node.info = LIVE, None, None
     node.is_tensor = [isinstance(a, Variable) for a in args]
     node.needs_input_grad = tuple([isinstance(a, Variable) and a.requires_grad for a in args])
     node.constant_outputs, node.saved = (), []
     node.recorded = state.grad and any(node.needs_input_grad)
     node.edges = tuple([edge_of(t) for t in tensors]) if node.recorded else ()
+    node.number = next_number()  # after the edges, which may have made nodes of views: an edge points to an older node
     ours = {name: getattr(node, name) for name in _NAMES if hasattr(node, name)}
     levels = [h for h in state.handlers if isinstance(h, Level)]
     tangents = {level: [level.tangent(a) if isinstance(a, Variable) else None for a in args] for level in levels}
@@ -420,6 +443,8 @@ def _apply(cls, args, separate):
                 "inplace must all "
                 "be outputs of the Function."
             )
+        if t.version is not INFERENCE:
+            t.version[0] += 1
     outs = [_as_output(out, tensors, node) if isinstance(out, Variable) else out for out in raw]
     shapes = [out.array.shape if isinstance(out, Variable) else () for out in outs]
     kinds = [out.array.dtype if isinstance(out, Variable) else None for out in outs]
@@ -456,7 +481,7 @@ def _as_output(out, inputs, node):
     if any(out is d for d in node.dirty) or not any(out is i for i in inputs):
         return out
     shell = alias(out)
-    shell.edge, shell.extra, shell.requires = None, None, False
+    shell.edge, shell.extra, shell.origin, shell.requires = None, None, None, False
     if not requires(out) or (node.recorded and not any(out is m for m in node.non_differentiable)):  # else PyTorch detaches it
         with no_grad():
             view_of(shell, out, view_as_self, (), None)
@@ -468,10 +493,7 @@ def _mark_views(node, outs):
     outs = [out for out in outs if isinstance(out, Variable)]
     differentiable = sum(out.edge is not None and out.edge[0] is node for out in outs)
     for out in outs:
-        if any(out is d for d in node.dirty):
-            if out.edge is None and out.version is not INFERENCE:
-                out.version[0] += 1  # with a history, _set_history did it
-        elif out.origin is not None:
+        if out.origin is not None and not any(out is d for d in node.dirty):
             out.origin.created = "multiple" if differentiable > 1 else "function"
             if out.edge is not None and out.edge[0] is node:
                 out.origin.version = out.version[0]
@@ -481,7 +503,6 @@ def _set_history(out, node, number, dirty, count):
     if not dirty:
         out.edge, out.requires = (node, number), True
         return
-    out.version[0] += 1
     if requires(out) and out.edge is None:
         raise errors.new(RuntimeError, "a leaf Variable that requires grad has been used in an in-place operation.")
     if out.origin is not None and count > 1:
@@ -634,8 +655,9 @@ class _Error(Node):
     __slots__ = ("message",)
 
     def __init__(self, message, tensors):
-        self.message, self.number, self.status, self.hooks, self.info = message, next_number(), LIVE, None, None
+        self.message, self.status, self.hooks, self.info = message, LIVE, None, None
         self.edges = tuple([edge_of(t) for t in tensors])
+        self.number = next_number()
         self.shape = [t.array.shape for t in tensors]
         self.dtype = [t.array.dtype for t in tensors]
 

@@ -42,7 +42,13 @@ def _untuple(values, *several):
 
 def _fresh(tensors, create_graph, requires=True):
     """New tensors, so that the function's arguments are not confused with the same tensors captured by it; attached only if asked for."""
-    return tuple([alias(x) if create_graph and x.requires_grad else x.detach().requires_grad_(requires) for x in tensors])
+    return tuple([alias(x) if create_graph and x.requires_grad else _detached(x, requires) for x in tensors])
+
+
+def _detached(x, requires=True):
+    x = x.detach()
+    x.requires_grad = requires  # not requires_grad_(): that is refused inside of the transforms that `vectorize` uses
+    return x
 
 
 def _finished(values, create_graph):
@@ -296,7 +302,7 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, out
 
     def gradient(*xs):
         if outer_jacobian_strategy == "forward-mode":
-            xs = tuple([x if x.requires_grad else alias(x).detach().requires_grad_() if x.extra is None else _leaf(x) for x in xs])
+            xs = tuple([x if x.requires_grad else _detached(alias(x)) if x.extra is None else _leaf(x) for x in xs])
         found = jacobian(one_number, xs, create_graph=True)
         _require(found, strict, _JACOBIAN)
         return found

@@ -15,6 +15,7 @@ from ..core.node import move_retained
 from ..core.ownership import holders
 from ..core.variable import INFERENCE, Variable, alias, refresh, refusal, requires
 from ..ops.activations import threshold_
+from ..ops.index import masked_fill
 from ..ops.shape import cast, copy, copy_slices, fill, fill_tensor, zero
 from .forward_mode import Level
 
@@ -74,7 +75,7 @@ def check(x, *sources):
         )
 
 
-IDEMPOTENT = {zero, fill, fill_tensor, threshold_}  # each writes the same into places that are one: PyTorch lets them
+IDEMPOTENT = {zero, fill, fill_tensor, masked_fill, threshold_}  # each writes the same into places that are one: PyTorch lets them
 
 
 def _check_overlap(x, sources, idempotent=False):
@@ -172,7 +173,7 @@ def _value_before(x):
 def copy_(x, source, sentence=None):
     """Replace the numbers of `x` by those of `source`, broadcast and cast to x's dtype. Returns x."""
     check(x, source)
-    _check_overlap(x, (source,))
+    _check_overlap(x, (source,), source is x)
     try:
         np.broadcast_to(source.array, x.array.shape)
     except ValueError:

@@ -301,7 +301,7 @@ def _record_source(op, saves, kept_inputs, kept_outputs, kept_shapes, kept_param
     head = f"def record(r, {', '.join([*op.args, *op.params])}):"
     body = []
     differentiable = list(saves)
-    if not op.many:
+    if not op.many and op.kind != DISCRETE:
         for i in op.inputs:
             body += [f"if {args[i]}.origin is not None:", f"    refresh({args[i]})"]
     some = " or ".join(f"{args[i]}.requires" for i in differentiable) or "False"

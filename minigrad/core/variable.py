@@ -16,6 +16,8 @@ methods that people call (tensor.py) and the graph's nodes (node.py).
 import weakref
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from . import errors
 from .dispatch import state
 from .node import AccumulateGrad, move_retained, short_name
@@ -112,7 +114,7 @@ class Replay:
     def laid_out(self, array):
         """A copy of an ndarray, laid out as the base is."""
         axes, back = self._axes()
-        return array.transpose(axes).copy("C").transpose(back)
+        return np.array(np.transpose(array, axes), order="C").transpose(back)
 
     def after(self, start, strides):
         """The steps that lead from the view of the replay `start`, laid out so, to this view; all of them if it is None."""

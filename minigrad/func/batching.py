@@ -103,7 +103,26 @@ class Batched(Tensor):
         """zeros_like and its kin: made for all samples, so that in-place operations may write different numbers into them."""
         with self.level.below():
             out = _make(self.level, function(self.value, *args, **kwargs))
-        return out.requires_grad_() if requires_grad else out
+        out.requires_grad = requires_grad
+        return out
+
+    def _new(self, name, size, *args, **kwargs):
+        size = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
+        with self.level.below():
+            return _make(self.level, getattr(self.value, name)((self.level.size, *size), *args, **kwargs))
+
+    def new_zeros(self, *size, **kwargs):
+        """Like its kin: made for all samples, as `like`."""
+        return self._new("new_zeros", size, **kwargs)
+
+    def new_ones(self, *size, **kwargs):
+        return self._new("new_ones", size, **kwargs)
+
+    def new_empty(self, *size, **kwargs):
+        return self._new("new_empty", size, **kwargs)
+
+    def new_full(self, size, fill_value, **kwargs):
+        return self._new("new_full", (size,), fill_value, **kwargs)
 
     @staticmethod
     def store(x, out):

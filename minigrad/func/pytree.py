@@ -15,7 +15,15 @@ class Spec(NamedTuple):
     children: tuple
 
     def __str__(self):
-        return "*" if self.kind is None else f"TreeSpec({self.kind.__name__}, {self.context}, [{', '.join(map(str, self.children))}])"
+        return self._text(0)
+
+    def _text(self, indent):
+        """As PyTorch prints it: the first child on the same line, the others below each other."""
+        if self.kind is None:
+            return "*"
+        start = f"TreeSpec({self.kind.__name__}, {self.context}, ["
+        parts = [child._text(indent + 2) for child in self.children]
+        return start + (",\n" + " " * (indent + 2)).join(parts) + "])"
 
     def __repr__(self):
         return str(self)

@@ -46,15 +46,13 @@ class _Transform:
         state.grad, state.transforms = self.before
 
 
-def _leaf(x, outer):
+def _leaf(x):
     """`x` as the transform differentiates it: a new leaf, or a new name where something outside differentiates `x`, too."""
     if not isinstance(x, Tensor):
         raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
     if x.array.dtype.kind != "f":
         raise RuntimeError("only Tensors of floating point dtype can require gradients")
-    if not outer:
-        x = x.detach()
-    if x.requires_grad:
+    if edge_of(x) is not None:
         return shape.alias(x)
     new = alias(x)
     new.origin = new.edge = None
@@ -99,8 +97,15 @@ def _released(x, outer=True):
     """`x` without the part of its graph that leads to closed leaves only; without any graph unless recording was on outside."""
     if not isinstance(x, Tensor):
         return x
-    if not outer:
-        return x.detach()
+    if not outer:  # detached, but for tangents
+        value = alias(x)
+        value.edge = value.origin = None
+        value.requires = False
+        if x.batched:
+            value.value = _released(x.value, False)
+        if value.extra is not None and value.extra.tangents:
+            value.extra.tangents = {level: t._replace(value=_released(t.value, False)) for level, t in value.extra.tangents.items()}
+        return value
     value = x
     if x.batched:
         inner = _released(x.value)
@@ -116,11 +121,11 @@ def _released(x, outer=True):
     return value
 
 
-def _pull(outputs, leaves, cotangents, own, keep=False):
-    """The gradients at `leaves`; recorded if anything outside could ask for their derivative."""
+def _pull(outputs, leaves, cotangents, own, outer, keep=False):
+    """The gradients at `leaves`; recorded if anything outside could ask for their derivative: `outer` says whether it records at all."""
     own = set(own)
-    record = (
-        bool(state.handlers) or any([_open_ends(o) - own for o in outputs]) or any([c is not None and c.requires_grad for c in cotangents])
+    record = bool(state.handlers) or (
+        outer and (any([_open_ends(o) - own for o in outputs]) or any([c is not None and c.requires_grad for c in cotangents]))
     )
     used = [(o, c) for o, c in zip(outputs, cotangents, strict=True) if o.requires_grad]
     if not used or not leaves:
@@ -129,6 +134,12 @@ def _pull(outputs, leaves, cotangents, own, keep=False):
         [o for o, _ in used], leaves, [c for _, c in used], retain_graph=keep or record, create_graph=record, allow_unused=True
     )
     return [zeros_like(x) if g is None else g for x, g in zip(leaves, found, strict=True)]
+
+
+def _check_aux(aux):
+    for x in flatten(aux)[0]:
+        if not isinstance(x, Tensor):
+            raise RuntimeError(f"Expected tensors, got unsupported type {type(x)}")
 
 
 def _argnums(argnums, args):
@@ -177,7 +188,7 @@ def grad_and_value(func, argnums=0, has_aux=False):
     def wrapper(*args, **kwargs):
         with _Transform() as t:
             flat, spec = flatten(_chosen(args, argnums))
-            leaves = [_leaf(x, t.outer) for x in flat]
+            leaves = [_leaf(x) for x in flat]
             own = _own(leaves)
             output = func(*_with(args, argnums, unflatten(leaves, spec)), **kwargs)
             aux = None
@@ -185,6 +196,7 @@ def grad_and_value(func, argnums=0, has_aux=False):
                 if not (isinstance(output, tuple) and len(output) == 2):
                     raise RuntimeError("grad_and_value(f)(*args): output of function f should be a tuple: (output, aux) if has_aux is True")
                 output, aux = output
+                _check_aux(aux)
             if not isinstance(output, Tensor):
                 raise RuntimeError(f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(output)}")
             if output.dim() != 0:
@@ -192,7 +204,7 @@ def grad_and_value(func, argnums=0, has_aux=False):
                     "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
                     f"{output.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
                 )
-            found = _pull([output], leaves, [None], own)
+            found = _pull([output], leaves, [None], own, t.outer)
             _close(own)
             gradient = unflatten([_released(g, t.outer) for g in found], spec)
             output = _released(output, t.outer)
@@ -240,7 +252,7 @@ def vjp(func, *primals, has_aux=False):
 def _vjp(func, primals, has_aux=False):
     with _Transform() as t:
         flat, spec = flatten(tuple(primals))
-        leaves = [_leaf(x, t.outer) for x in flat]
+        leaves = [_leaf(x) for x in flat]
         own = _own(leaves)
         output = func(*unflatten(leaves, spec))
         aux = None
@@ -248,9 +260,10 @@ def _vjp(func, primals, has_aux=False):
             if not (isinstance(output, tuple) and len(output) == 2):
                 raise RuntimeError("vjp(f, *primals): output of function f should be a tuple: (output, aux) if has_aux is True")
             output, aux = output
+            _check_aux(aux)
         outs, out_spec = flatten(output)
         if not outs:
-            raise RuntimeError(f"vjp(f, *primals): Expected f to be a function that has non-empty output (got output = {output})")
+            raise RuntimeError("vjp(f, *primals): Expected f to be a function that has non-empty output (got output = [])")
         for o in outs:
             if not isinstance(o, Tensor):
                 raise RuntimeError(f"vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type {type(o)}")
@@ -267,7 +280,7 @@ def _vjp(func, primals, has_aux=False):
                 f"primal output: {out_spec}"
             )
         with _Transform() as inner:
-            gradients = [_released(g, inner.outer) for g in _pull(outs, leaves, given, own, keep=True)]
+            gradients = [_released(g, inner.outer) for g in _pull(outs, leaves, given, own, inner.outer, keep=True)]
         return unflatten(gradients, spec)
 
     return result, pull, aux
@@ -318,7 +331,10 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
         if not (isinstance(output, tuple) and len(output) == 2):
             raise RuntimeError("jvp(f, primals, tangents): output of function f should be a tuple: (output, aux) if has_aux is True")
         output, aux = output
+        _check_aux(aux)
     outs, out_spec = flatten(output)
+    if not outs:
+        raise RuntimeError("jvp(f, primals, tangents): Expected f to be a function that has non-empty output (got output = [])")
     for o in outs:
         if not isinstance(o, Tensor):
             raise RuntimeError(f"jvp(f, primals, tangents): expected f(*args) to return only tensors, got unsupported type {type(o)}")
@@ -348,7 +364,7 @@ def linearize(func, *primals):
     """
     flat, spec = flatten(tuple(primals))
     with _Transform() as t:
-        leaves = [_leaf(x, t.outer) for x in flat]
+        leaves = [_leaf(x) for x in flat]
         own = _own(leaves)
         outs, out_spec = flatten(func(*unflatten(leaves, spec)))
         us = [zeros_like(o, requires_grad=True) for o in outs]
@@ -376,7 +392,7 @@ def linearize(func, *primals):
                 )
         pairs = [(g, v) for g, v in zip(pulled, given, strict=True) if g is not None and g.requires_grad]
         with _Transform() as inner:
-            found = _pull([g for g, _ in pairs], us, [v for _, v in pairs], own_us, keep=True)
+            found = _pull([g for g, _ in pairs], us, [v for _, v in pairs], own_us, inner.outer, keep=True)
             return unflatten([_released(v, inner.outer) for v in found], out_spec)
 
     return output, jvp_fn

@@ -38,7 +38,7 @@ class Parameter(Tensor):
             raise TypeError(f"Parameter(): argument 'data' (position 1) must be Tensor, not {type(data).__name__}")
         self = _alias(cls, data)
         if requires_grad:
-            self.requires_grad_()
+            self.requires_grad = True
         return self
 
     def __init__(self, data: Tensor | None = None, requires_grad: bool = True):

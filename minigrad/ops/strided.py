@@ -62,7 +62,10 @@ def as_strided_(input, size, stride, storage_offset=None):
 
 
 def _view_again(base, replay):
-    """The view that `replay` makes of `base`, with its history starting at the base's."""
+    """The view that `replay` makes of `base`, with its history starting at the base's. If it has none, the view keeps a node all the same."""
+    if not base.requires:
+        base = variable.alias(base)
+        base.requires = True
     with enable_grad(), handling_none():
         return as_strided(base, replay)
 

@@ -30,7 +30,8 @@ def _finish(array, requires_grad):
                 "chapter 09, Tensors",
             )
         )
-    return t.requires_grad_()
+    t.requires_grad = True
+    return t
 
 
 def _dtype(dtype, default=None, factory="tensor"):

@@ -173,20 +173,12 @@ class Tensor(Methods):
         return variable.requires(self)
 
     @requires_grad.setter
-    def requires_grad(self, value):
-        self.requires_grad_(value)
-
-    @requires_grad.deleter
-    def requires_grad(self):
-        raise errors.new(RuntimeError, "requires_grad must be a bool")
-
-    def requires_grad_(self, requires_grad=True):
-        """Take part in graphs from now on (or no longer). Raises RuntimeError for integers and for results of operations."""
+    def requires_grad(self, requires_grad):
         if not isinstance(requires_grad, builtins.bool):
             raise errors.new(RuntimeError, "requires_grad must be a bool")
-        if not self.is_leaf:
+        if self.edge is not None:
             if requires_grad:
-                return self
+                return
             raise RuntimeError(
                 errors.explain(
                     "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph that "
@@ -206,9 +198,19 @@ class Tensor(Methods):
             )
         if requires_grad and self.version is INFERENCE and not state.inference:
             raise errors.new(RuntimeError, "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+        self._attach(requires_grad)
         self.requires = requires_grad
         if self.origin is not None:
             self.origin.leaf = requires_grad
+
+    @requires_grad.deleter
+    def requires_grad(self):
+        raise errors.new(RuntimeError, "requires_grad must be a bool")
+
+    def requires_grad_(self, requires_grad=True):
+        """Take part in graphs from now on (or no longer). Raises RuntimeError for integers and for results of operations."""
+        _not_transformed("requires_grad_")
+        self.requires_grad = requires_grad
         return self
 
     @property
@@ -330,8 +332,17 @@ class Tensor(Methods):
         if self.edge is not None and self.version is not INFERENCE:
             self.version[0] += 1  # nodes that saved this very tensor look closer, see op.check_saved
             self.version.append(self.version[0])
+        self._attach(False)
         self.edge, self.requires = None, False
+        if self.extra is not None:
+            self.extra.tangents = None
         return self
+
+    def _attach(self, attached):
+        """Graphs recorded so far give this leaf its gradient only as long as it requires gradients."""
+        node = self.extra and self.extra.accumulator and self.extra.accumulator()
+        if node:
+            node.variable = self if attached else wrap(self.array)
 
     def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
         """Compute the gradient of this tensor with respect to the leaves of its graph and add it to their `.grad`.
@@ -342,9 +353,10 @@ class Tensor(Methods):
 
     def retain_grad(self) -> None:
         """Keep `.grad` of this result of an operation, too. No effect on leaves. Raises RuntimeError if it requires no gradient."""
+        _not_transformed("retain_grad")
         if not self.requires_grad:
             raise errors.new(RuntimeError, "can't retain_grad on Tensor that has requires_grad=False")
-        if self.edge is not None:
+        if not self.is_leaf:
             node, number = self.edge
             hooks_of(node).retain[number] = weakref.ref(self)
 
@@ -360,16 +372,20 @@ class Tensor(Methods):
         """`hook(grad)` runs when the gradient of this tensor is complete; a Tensor it returns is used instead. Returns a handle."""
         if not self.requires_grad:
             raise errors.new(RuntimeError, "cannot register a hook on a tensor that doesn't require gradient")
-        node, number = self.edge or leaf_edge(self)
+        edge = leaf_edge(self) if self.is_leaf else self.edge
+        if edge is None:  # a view made under no_grad: no gradient reaches it
+            return add_hook({}, hook)
+        node, number = edge
         return add_hook(hooks_of(node).tensor.setdefault(number, {}), hook)
 
     def register_post_accumulate_grad_hook(self, hook):
         """`hook(tensor)` runs after `.grad` of this leaf was updated. Returns a handle."""
         if not self.requires_grad:
             raise errors.new(RuntimeError, "cannot register a hook on a tensor that doesn't require gradient")
-        if self.edge is not None:
+        if not self.is_leaf:
             raise errors.new(RuntimeError, "post accumulate grad hooks cannot be registered on non-leaf tensors")
-        return hooks_of(leaf_edge(self)[0]).add("accumulated", hook)
+        edge = leaf_edge(self)
+        return add_hook({}, hook) if edge is None else hooks_of(edge[0]).add("accumulated", hook)
 
     # Out to Python and numpy ---------------------------------------------------------------------------------------------
 
@@ -808,6 +824,17 @@ def _keeps_its_shape(call):
 
 def _comparable(other):
     return isinstance(other, (Variable, builtins.bool, int, float, np.ndarray, np.generic))
+
+
+def _not_transformed(method):
+    if state.transforms:
+        functional = " (or perhaps using torch.autograd.functional.* APIs)" if method == "requires_grad_" else ""
+        raise errors.new(
+            RuntimeError,
+            f"You are attempting to call Tensor.{method}(){functional} inside of a function being transformed by a functorch transform. "
+            "This is unsupported, please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call "
+            f"{method}() outside of a function being transformed instead.",
+        )
 
 
 def _rebuild(cls, owner, offset, shape, strides, requires):
