@@ -39,7 +39,6 @@ FORMULAS: dict[Op, tuple[str, ...]] = {
     E.div: ("x / y", "g / y", "-g * (o / y)"),
     E.neg: ("-x", "-g"),
     E.reciprocal: ("one / x", "-g * o * o"),
-    E.square: ("x * x", "g * (two * x)"),
     E.exp: ("exp(x)", "g * o"),
     E.log: ("log(x)", "g / x"),
     E.sqrt: ("sqrt(x)", "g / (two * o)"),

@@ -64,4 +64,4 @@ def _is_whole(view):
     return type(base) is np.ndarray and base.size == view.size and view.flags.carray and holders(base) <= 1
 
 
-AccumulateGrad.run, AccumulateGrad.run_graph = _run, _run_graph
+AccumulateGrad.run, AccumulateGrad.run_graph = _run, _run_graph  # type: ignore[method-assign]

@@ -5,6 +5,10 @@ for character, so that `str(error)` is that and no more; what you did, why it ca
 (BaseException.add_note), which tracebacks show below the message.
 """
 
+from typing import TypeVar
+
+E = TypeVar("E", bound=Exception)
+
 
 def explanation(did: str = "", why: str = "", instead: str = "", chapter: str = "") -> str:
     """What stands below the sentence; empty parts are left out.
@@ -22,7 +26,7 @@ def explain(sentence: str, did: str = "", why: str = "", instead: str = "", chap
     return sentence + "".join(["\n\n" + text for text in [explanation(did, why, instead, chapter)] if text])
 
 
-def new(kind: type, sentence: str, did: str = "", why: str = "", instead: str = "", chapter: str = "") -> Exception:
+def new(kind: type[E], sentence: str, did: str = "", why: str = "", instead: str = "", chapter: str = "") -> E:
     """An exception with PyTorch's sentence, and as a note the explanation that is given, or belongs to it (explanations.py)."""
     text = explanation(did, why, instead, chapter)
     if not text:

@@ -74,7 +74,7 @@ class Node:
     requires_grad = True
 
     @property
-    def _input_metadata(self) -> tuple:
+    def _input_metadata(self):
         several = type(self.shape) is list
         return tuple(map(InputMetadata, self.dtype if several else [self.dtype], self.shape if several else [self.shape]))
 

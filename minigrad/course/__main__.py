@@ -47,7 +47,7 @@ def for_an_exam(text: str) -> str:
         if cell["cell_type"] == "markdown":
             cell["source"] = HELP.sub("", "".join(cell["source"]))
     start = next((i for i, cell in enumerate(nb["cells"]) if cell["cell_type"] == "code"), len(nb["cells"]) - 1) + 1
-    exam = {"cell_type": "code", "id": "exam", "metadata": {}, "execution_count": None, "outputs": [],
+    exam: dict = {"cell_type": "code", "id": "exam", "metadata": {}, "execution_count": None, "outputs": [],
             "source": "from minigrad.course import check\n\ncheck.exam()"}  # fmt: skip
     nb["cells"].insert(start, exam)
     return json.dumps(nb, ensure_ascii=False, indent=1) + "\n"

@@ -157,9 +157,11 @@ def preprocessors(root: str) -> list[type]:
                 if f"answer-{_dashed(ex)}" in there and f"grade-{_dashed(ex)}" not in there:
                     nb.cells.append(_grade_cell(ex, new_code_cell))
             for cell in nb.cells:
-                if (ex := _graded_by(cell)) is not None:
-                    value = new_output("execute_result", {"text/plain": repr(_clipped(grades[ex.id].points, ex.points))}, execution_count=1)
-                    cell.outputs = [new_output("stream", name="stdout", text=_say(ex, grades[ex.id]) + "\n"), value]
+                if (graded := _graded_by(cell)) is not None:
+                    grade = grades[graded.id]
+                    points = repr(_clipped(grade.points, graded.points))
+                    value = new_output("execute_result", {"text/plain": points}, execution_count=1)
+                    cell.outputs = [new_output("stream", name="stdout", text=_say(graded, grade) + "\n"), value]
                     cell.execution_count = 1
             return nb, resources
 

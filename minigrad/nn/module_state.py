@@ -86,7 +86,7 @@ def load_state_dict(module: Any, given: Mapping[str, Any], strict: bool, assign:
     metadata = getattr(given, "_metadata", None)
     given = OrderedDict(given)  # hooks may change it
     if metadata is not None:
-        given._metadata = metadata
+        given._metadata = metadata  # type: ignore[attr-defined]
 
     def load(part: Any, here: dict[str, Any], prefix: str) -> None:
         local = {} if metadata is None else metadata.get(prefix[:-1], {})

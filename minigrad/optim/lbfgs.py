@@ -175,7 +175,7 @@ class _Memory:
             for i in range(len(self.dirs)):
                 d += (al[i] - self.dirs[i].dot(d) * self.ro[i]) * self.stps[i]
             self.d = d
-            self.al[: len(al)] = al
+            self.al[: len(al)] = al  # type: ignore[assignment]
         self.previous = g.copy()
         return self.d
 

@@ -58,7 +58,7 @@ class LRScheduler:
                 )
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch
-        optimizer._step_when_scheduled = _step_of(optimizer)
+        optimizer._step_when_scheduled = _step_of(optimizer)  # type: ignore[attr-defined]
         self._initial_step()
 
     def _initial_step(self) -> None:

@@ -262,8 +262,8 @@ class Optimizer:
             start += len(group["params"])
             packed = {k: v for k, v in group.items() if k != "params"}
             groups.append({**packed, "params": [numbers[id(p)] for p in group["params"]]})
-        packed = {numbers[id(k)] if isinstance(k, Tensor) else k: v for k, v in self.state.items()}
-        found: dict[str, Any] = {"state": packed, "param_groups": groups}
+        state = {numbers[id(k)] if isinstance(k, Tensor) else k: v for k, v in self.state.items()}
+        found: dict[str, Any] = {"state": state, "param_groups": groups}
         for hook in [*self._state_dict_post_hooks.values()]:  # type: ignore[attr-defined]
             changed = hook(self, found)
             found = found if changed is None else changed

@@ -31,7 +31,7 @@ _EXPLICIT = (
 )
 
 
-_early_stop = contextvars.ContextVar("early_stop", default=None)
+_early_stop: contextvars.ContextVar[bool | None] = contextvars.ContextVar("early_stop", default=None)
 
 
 @contextlib.contextmanager

@@ -19,7 +19,7 @@ from typing import Any
 
 import minigrad
 
-_ENGINE = (str(Path(minigrad.__file__).parent) + os.sep, "<minigrad row")
+_ENGINE = (str(Path(minigrad.__file__).parent) + os.sep, "<minigrad ")
 _OURS = (*_ENGINE, str(Path(__file__).parents[1]) + os.sep)
 _MACHINERY = ("IPython/", "ipykernel/", "IPython\\", "ipykernel\\", "asyncio/", "traitlets/", "contextlib.py", "nbclient/", "runpy.py")
 

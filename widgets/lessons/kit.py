@@ -21,7 +21,7 @@ import functools
 import inspect
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anywidget
 import traitlets
@@ -44,6 +44,12 @@ class Field:
 
     def __set_name__(self, owner: type, name: str):
         self.name = name
+
+    if TYPE_CHECKING:  # a figure's field is its value; the class holds the declaration
+
+        def __get__(self, figure: Any, owner: type) -> Any: ...
+
+        def __set__(self, figure: Any, value: Any) -> None: ...
 
     def named(self, name: str) -> Field:
         """The same field under a name, for fields that are made as the lesson goes (Figure.fields)."""
@@ -277,7 +283,8 @@ class LessonView(anywidget.AnyWidget):
     scene = traitlets.Dict().tag(sync=True)
 
     def __init__(self, figure: Figure):
-        self.figure, self.cells, self._answered = figure, set(), 0
+        self.figure, self._answered = figure, 0
+        self.cells: set[str] = set()
         super().__init__(scene=self._scene(), _dom_classes=["mg-lesson", "mg-" + type(figure).__name__.replace("_", "-")])
         self.on_msg(self._on_message)
 

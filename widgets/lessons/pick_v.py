@@ -260,7 +260,7 @@ class _Picking(Figure):
     """What both sides of the table share: a slider for each weight, and two for the sizes of the course's function."""
 
     side: type[_PickV]
-    core: _PickV | None = None
+    core: Any = None  # the side's table; None until setup
     n, m = 2, 2
 
     def begin(self, f: Any, x: Any, weights: Any) -> None:
@@ -287,7 +287,7 @@ class _Picking(Figure):
         return {**found, **{field.name: field for field in made}}
 
     @property
-    def presets(self) -> dict[str, dict[str, Any]]:
+    def presets(self) -> dict[str, dict[str, Any]]:  # type: ignore[override]
         return {name: {f"w{i}": weight for i, weight in enumerate(weights)} for name, weights, _tip in self.core.presets()}
 
     def moved(self, _name: str) -> None:

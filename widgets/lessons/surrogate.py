@@ -284,7 +284,7 @@ class surrogate(Figure):
 
     f = Choice({}, "function", "straight-through ReLU")
     x = Slider("x", 2.7, -REACH, REACH, 0.1)
-    compared: Compared | None = None
+    compared: Any = None  # a Compared; None until setup
 
     def fields(self):
         return {**super().fields(), "f": _Functions(getattr(self, "own", None))}

@@ -42,7 +42,7 @@ def sections(trace: Trace) -> Sections:
 
 def room(trace: Trace, sliders: int, seconds: float | None) -> int:
     """How many points a slider may have. seconds: what one point takes, where that matters."""
-    points = BYTES // (FIRST * 8 * sum(sections(trace).values()))  # type: ignore[misc]
+    points = BYTES // (FIRST * 8 * sum(sections(trace).values()))  # type: ignore[arg-type]
     return points if seconds is None else min(points, int(SECONDS / min(FIRST, sliders) / seconds))
 
 

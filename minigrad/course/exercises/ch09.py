@@ -207,7 +207,7 @@ EX_B = Exercise(
             (big, small),
             _unbroadcast,
             drivers.unbroadcast_ramp,
-            draw=lambda r, big=big, small=small: _draw_shapes(r, big, small),
+            draw=lambda r, big=big, small=small: _draw_shapes(r, big, small),  # type: ignore[misc]
         )
         for big, small in SHAPES
     ),

@@ -107,7 +107,7 @@ def _number(x: float) -> str:
     return f"{x:.2f}".rstrip("0").rstrip(".")
 
 
-def _many(n: int, one: str, more: str = "") -> str:
+def _many(n: float, one: str, more: str = "") -> str:
     return f"{n} {one if n == 1 else more or one + 's'}"
 
 

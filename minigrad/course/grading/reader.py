@@ -78,7 +78,8 @@ def _child(job: Mapping[str, Any], put: int) -> None:
 
 def read(job: Mapping[str, Any]) -> Read:
     """What the file of a job holds. Whatever goes wrong with a part of it is a problem, in words."""
-    books, problems = [], []
+    books: list = []
+    problems: list = []
     if "text" in job:
         parts = [(job["name"], 0.0, lambda: job["text"].encode("utf-8", "replace"))]
     else:

@@ -146,7 +146,7 @@ def join(records: Sequence[Mapping[str, Any]], marks: Sequence[Mark]) -> tuple[l
     parts: dict[str, float] = {}
     complaints = []
     for mark in marks:
-        row = by_name.get(mark.student)
+        row = by_name.get(mark.student)  # type: ignore[assignment]
         if row is None:
             complaints.append(f"marks.csv: there is no student {mark.student}")
             continue

@@ -57,7 +57,7 @@ def interpolate(
             f"Input and output sizes should be greater than 0, but got input ({before}) {'and ' * (n == 1)}output ({after})"
         )
     maps = [_map(*along, mode, bool(align_corners), antialias) for along in zip(input.shape[2:], out, factors, strict=True)]
-    return row(input, tuple(maps))
+    return row(input, tuple(maps))  # type: ignore[misc]
 
 
 def _sizes(input: Tensor, size: Any, scale_factor: Any, recompute: bool) -> tuple[tuple[int, ...], tuple[float | None, ...]]:
@@ -208,9 +208,10 @@ def grid_sample(
     lows = [np.where(np.isfinite(low), low, -100).astype(np.int64) for low in lows]  # far outside
     taps = {"nearest": (0,), "bilinear": (0, 1), "bicubic": (-1, 0, 1, 2)}[mode]
     batch = np.arange(input.shape[0]).reshape(-1, *[1] * n)
-    out = None
+    out: Any = None
     for cell in itertools.product(taps, repeat=n):
-        index, weight, known = [], None, np.ones((), bool)
+        index: list = []
+        weight, known = None, np.ones((), bool)
         for p, low, tap, m in zip(places, lows, cell, sizes, strict=True):
             at = low + tap
             if mode == "bicubic":

@@ -41,7 +41,7 @@ def _norm(a: np.ndarray, p: float) -> np.ndarray:
     if p == -np.inf:
         return a.min() if a.size else np.zeros((), a.dtype)
     if p == 0:
-        return np.count_nonzero(a)
+        return np.asarray(np.count_nonzero(a), a.dtype)
     if p == 2:
         return np.sqrt(a.dot(a))
     with np.errstate(divide="ignore"):  # 0 ** -1 is inf, and the norm of a negative order then 0

@@ -72,7 +72,8 @@ class SpectralNorm:
 
 
 def _find(module: Module, kind: type, name: str) -> int | None:
-    return next((key for key, hook in module._forward_pre_hooks.items() if isinstance(hook, kind) and hook.name == name), None)
+    hooks = module._forward_pre_hooks.items()
+    return next((key for key, hook in hooks if isinstance(hook, kind) and getattr(hook, "name", None) == name), None)
 
 
 def _remove(module: Module, kind: type, what: str, name: str) -> Module:
