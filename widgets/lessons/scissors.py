@@ -231,8 +231,9 @@ class Cut:
             todo += [parent for parent, _ in node.next_functions]
         for node in card.nodes:
             kept: list[Any] = []
-            for name in dir(node):
-                thing = getattr(node, name) if name.startswith("_saved_") else None
+            own = [f"_saved_{name}" for name in getattr(node, "saves", ())]  # a row's; PyTorch's names for the same come on top of them
+            for name in own or [name for name in dir(node) if name.startswith("_saved_")]:
+                thing = getattr(node, name)
                 if isinstance(thing, torch.Tensor) and not any(thing is other for other in kept):
                     kept.append(thing)
                     if sum(known is node for known, _ in card.saving) < len(getattr(node, "saves", ())) or not card.saving:
