@@ -142,8 +142,7 @@ export class View {
     this.shell.draw();
     this.lifecycle?.place();
     this.viewport.fitOrKeep();
-    this.scene.refocus();
-    if (focused && here) this.scene.card(Number(focused))?.g.focus({ preventScroll: true });
+    if (!this.scene.refocus() && focused && here) this.scene.card(Number(focused))?.g.focus({ preventScroll: true });
     this.panes.show(this.state.tab);
     this.inputs.draw();
     this.update();

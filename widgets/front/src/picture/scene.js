@@ -85,12 +85,14 @@ export class Scene {
     for (const c of this.cards) c.g.classList.toggle("mg-hit", nodes.includes(c.card.id));
   }
 
-  /** After a fold was opened or closed the keyboard goes on there: at the frame of what was opened, at the card of what was closed. */
+  /** After a fold was opened or closed the keyboard goes on there: at the frame of what was opened, at the card of what was closed.
+   * True if one was: the cards have other numbers then. */
   refocus() {
-    if (this.reopened < 0) return;
+    if (this.reopened < 0) return false;
     const closed = this.cards.find((c) => c.node.fold === this.reopened);
     const to = /** @type {SVGElement|null} */ (closed?.g ?? this.svg.querySelector(`.mg-frame[data-fold="${this.reopened}"]`));
     to?.focus({ preventScroll: true });
     this.reopened = -1;
+    return true;
   }
 }
