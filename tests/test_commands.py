@@ -163,6 +163,7 @@ def serves_the_course(address, home):
     try:
         client.kernel_info(reply=True, timeout=60)
         reply = client.execute("import minigrad, widgets", user_expressions={"file": "minigrad.__file__"}, reply=True, timeout=60)
+        assert reply["content"]["status"] == "ok", reply["content"]
         return Path(reply["content"]["user_expressions"]["file"]["data"]["text/plain"].strip("'"))
     finally:
         client.stop_channels()
@@ -261,7 +262,8 @@ def environment(folder, whole, conda):
 @pytest.fixture
 def checkout(tmp_path):
     """A copy of the checkout as somebody clones it."""
-    made = (".venv", ".git", "build", "dist", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis", ".ipynb_checkpoints", "screenshots")
+    made = (".venv", ".git", "build", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis", ".ipynb_checkpoints", "screenshots",
+            "node_modules")  # fmt: skip
     return shutil.copytree(ROOT, tmp_path / "checkout", ignore=shutil.ignore_patterns(*made))
 
 
