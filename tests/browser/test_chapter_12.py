@@ -38,7 +38,7 @@ def test_the_chapter_by_mouse_and_keyboard(open_notebook):
     press(box, "step ▶")
     expect(box).to_contain_text("1 of 2 operations have run")
 
-    box = lesson(nb, "mg-pick-v")
+    box = lesson(nb, "mg-pick-u")
     press(box, "only x₀")
     expect(box).to_contain_text("y moves along Ju = [3, 1]. This is column 0 of the table.")
     box = lesson(nb, "mg-passes")

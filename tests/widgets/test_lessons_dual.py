@@ -6,7 +6,6 @@ import pytest
 
 import minigrad as torch
 from widgets.lessons import dual, passes, recap
-from widgets.lessons.passes import PRESETS, SIZES
 
 
 def both(x, y):
@@ -103,7 +102,7 @@ def test_nonsense_gets_a_sentence(nonsense, said):
 @pytest.mark.parametrize("n, m, cheaper", [(3, 1000, "forward"), (117_000_000, 1, "reverse"), (5, 5, "either"), (7, 2, "reverse")])
 def test_passes(n, m, cheaper):
     lesson = passes(n, m)
-    assert lesson.state.cheaper == cheaper and f"{m:,} × {n:,} entries" in lesson.text()
+    assert lesson.figure.cheaper == cheaper and f"{m:,} × {n:,} entries" in lesson.text()
     assert lesson.picture() == passes(n, m).picture()
 
 
@@ -123,11 +122,12 @@ def test_passes_are_what_the_engine_needs(n, m):
 
 def test_presets_and_sliders_of_passes():
     lesson = passes()
-    for button, (_, n, m, _) in zip(lesson.children[-2].children, PRESETS, strict=True):
-        button.click()
-        assert (lesson.state.n, lesson.state.m) == (n, m) == (lesson.inputs.value, lesson.outputs.value)
-    lesson.inputs.value = SIZES[4]
-    assert lesson.state.n == 10 and "10 passes" in lesson.words.value
+    for button, (n, m) in zip(lesson.scene["presets"], ((3, 1000), (117_000_000, 1), (1000, 1000), (1, 1000)), strict=True):
+        lesson.press(button)
+        assert [control["text"] for control in lesson.scene["controls"]] == [f"{n:,}", f"{m:,}"]
+        assert f"J with {m:,} × {n:,} entries" in lesson.scene["say"]
+    lesson._on_message(None, {"number": 1, "set": "n", "value": 4}, [])
+    assert lesson.figure.n == 10 and "10 passes" in lesson.scene["say"]
 
 
 @pytest.mark.parametrize("nonsense", [{"n": 0}, {"m": -3}, {"n": 10**10}, {"n": "many"}])
