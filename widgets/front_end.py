@@ -108,3 +108,9 @@ class Fronted(anywidget.AnyWidget):
     def __init__(self, **state):
         front = front_end()
         super().__init__(front=front, layout=front.layout, **state)
+
+    def reopen(self) -> None:
+        """Bring back a widget that was closed."""
+        if self.comm is None:
+            self.front = front_end()
+            self.open()

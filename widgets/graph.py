@@ -20,7 +20,7 @@ from minigrad.tracing.trace import Trace, to_text
 from . import cells, static
 from .contract import Sweep, sent
 from .fold import Folded, Folds, notice
-from .front_end import Fronted, front_end
+from .front_end import Fronted
 from .layout import Framed, Mark, Picture, layout
 from .view import files, messages, sweeps
 from .view.subject import Subject, not_a_graph
@@ -273,9 +273,7 @@ class GraphView(Fronted):
             self._subject.read(root)
             self._take_folds()
             self._present()
-        if away:
-            self.front = front_end()
-            self.open()
+        self.reopen()
 
     def close(self) -> None:
         """Take the view out of the browser and its tables out of memory. Showing it again brings it back."""

@@ -13,7 +13,8 @@ from widgets import graph
 from widgets.front_end import built, packed
 
 FRONT = Path(__file__).parents[2] / "widgets" / "front"
-MODULE, LOADER, CSS = built("views.js"), built("loader.js"), (FRONT / "src" / "graph.css").read_text("utf-8")
+MODULE, LOADER = built("views.js"), built("loader.js")
+CSS = "".join((FRONT / "src" / f"{name}.css").read_text("utf-8") for name in ("instrument", "graph", "film", "lesson"))
 SOURCE = "".join(path.read_text("utf-8") for path in sorted((FRONT / "src").rglob("*.js")) if path.name != "lesson.js")
 LANGUAGES = ("http://www.w3.org/2000/svg", "http://www.w3.org/1998/Math/MathML")  # names of languages, not addresses
 
@@ -36,7 +37,7 @@ def test_it_brings_its_own_ground_and_colours():
     """VS Code shows outputs on white whatever its theme; Colab has no variables at all: every variable has a fallback."""
     ground = re.search(r"--mg-bg: ([^;]+);", CSS)[1]
     assert "--jp-" in ground and "--vscode-" in ground and ground.rstrip(")").endswith("Canvas")
-    assert re.search(r"\.mg-root \{[^}]*background: var\(--mg-bg\)", CSS) and re.search(r"\.mg-root \{[^}]*color: var\(--mg-ink\)", CSS)
+    assert re.search(r"\.mg-instrument \{[^}]*background: var\(--mg-bg\);\s*color: var\(--mg-ink\)", CSS)
     for use in re.findall(r"var\((--(?:jp|vscode)[\w-]+)([,)])", CSS):
         assert use[1] == ",", f"{use[0]} has no fallback"
     own = set(re.findall(r"(--mg-[\w-]+):", CSS)) | {"--at", "--names"}

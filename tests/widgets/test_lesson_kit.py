@@ -1,10 +1,13 @@
 """The kit that lessons are declared with: arguments, controls, messages, what goes wrong, frames. Lessons themselves: test_lessons_*.py."""
 
 import inspect
+import json
 import math
 
 import pytest
 
+from minigrad import Value
+from widgets import graph
 from widgets.lessons.kit import Choice, Figure, Given, LessonView, Slider, Steps, Text, Toggle, action, lesson
 from widgets.lessons.lesson import Sentence, label, svg
 from widgets.show import Table
@@ -118,6 +121,26 @@ def test_a_move_that_fails_halfway_changes_nothing():
 def test_a_button_that_may_not_be_pressed_is_off():
     view = parabola(x=-3)
     assert view.scene["buttons"] == [{"name": "back", "label": "Go back", "hint": "", "enabled": False}]
+
+
+def test_the_front_end_is_not_sent_with_each_lesson():
+    state = parabola().get_state()
+    assert state["front"] == graph(Value(1.0) + 1).get_state()["front"], "one hidden model carries it, for lessons and graphs"
+    assert len(json.dumps(state)) - len(json.dumps(state["scene"])) < 3_000 and "_css" not in state
+
+
+def test_a_page_that_cannot_draw_gets_the_picture(monkeypatch):
+    view, sent = parabola(), []
+    monkeypatch.setattr(view, "send", lambda content, buffers: sent.append((content, buffers)))
+    send(view, type="save", kind="svg")
+    assert sent == [({"type": "file", "mime": "image/svg+xml"}, [view.picture().encode()])]
+
+
+def test_a_closed_lesson_comes_back():
+    view = parabola()
+    view.close()
+    assert view.comm is None
+    assert view._repr_mimebundle_()["text/plain"] == view.text() and view.comm is not None
 
 
 def test_frames_are_what_the_kernel_would_have_drawn():

@@ -11,8 +11,6 @@ const options = {
     { in: "src/index.js", out: "views" },
     { in: "src/views.css", out: "views" },
     { in: "src/page.js", out: "page" },
-    { in: "src/lesson.js", out: "lesson" },
-    { in: "src/lesson.css", out: "lesson" },
   ],
   outdir: outdir ?? "dist",
   bundle: true,

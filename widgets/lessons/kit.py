@@ -23,10 +23,10 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import anywidget
 import traitlets
 
-from .. import cells, front_end
+from .. import cells
+from ..front_end import Fronted
 from ..show import Table
 from .lesson import Sentence, number, plainly
 
@@ -275,17 +275,15 @@ def declared(cls: type) -> list[Field]:
     return [thing for base in reversed(cls.__mro__) for thing in vars(base).values() if isinstance(thing, Field)]
 
 
-class LessonView(anywidget.AnyWidget):
+class LessonView(Fronted):
     """A lesson on the screen: the figure's picture, its sentence, its controls. One message for each change."""
 
-    _esm = front_end.built("lesson.js")
-    _css = front_end.built("lesson.css")
     scene = traitlets.Dict().tag(sync=True)
 
     def __init__(self, figure: Figure):
         self.figure, self._answered = figure, 0
         self.cells: set[str] = set()
-        super().__init__(scene=self._scene(), _dom_classes=["mg-lesson", "mg-" + type(figure).__name__.replace("_", "-")])
+        super().__init__(part="lesson", scene=self._scene(), _dom_classes=["mg-lesson", "mg-" + type(figure).__name__.replace("_", "-")])
         self.on_msg(self._on_message)
 
     def picture(self) -> str:
@@ -345,6 +343,8 @@ class LessonView(anywidget.AnyWidget):
         """A control was moved or a button pressed. What no honest page sends is refused like any other wrong value: with a sentence."""
         if not isinstance(content, dict):
             return
+        if content.get("type") == "save":  # the page cannot draw it
+            return self.send({"type": "file", "mime": "image/svg+xml"}, [self.picture().encode()])
         number_ = content.get("number")
         self._answered = number_ if isinstance(number_, int) and not isinstance(number_, bool) else self._answered
         name = content.get("set", content.get("press"))
@@ -376,23 +376,14 @@ class LessonView(anywidget.AnyWidget):
 
     def close(self) -> None:
         """Take the lesson out of the browser and out of ipywidgets' books. Showing it again brings it back."""
-        for part in cells.parts(self):
-            if part is not self:
-                part.close()
         super().close()
         self.__dict__.pop("_repr_mimebundle_", None)  # ipywidgets hides it
 
     def _repr_mimebundle_(self, **kwargs):
-        if self.comm is None:  # put away since
-            for part in cells.parts(self):
-                part.open()
-                part.__dict__.pop("_repr_mimebundle_", None)
+        self.reopen()
         cells.shown(self)
-        bundle = super()._repr_mimebundle_(**kwargs)
-        data = dict((bundle[0] if isinstance(bundle, tuple) else bundle) or {})
-        data["text/plain"] = self.text()
-        data["image/svg+xml"] = self.picture()
-        return data
+        data, _ = super()._repr_mimebundle_(**kwargs)
+        return {**data, "text/plain": self.text(), "image/svg+xml": self.picture()}
 
 
 def lesson(cls: type[Figure]) -> Callable[..., LessonView | Sentence]:

@@ -1,6 +1,7 @@
 // The film's player: everything is here already, so that stepping, playing and scrubbing never ask the kernel.
 // What lives here: sliders, buttons, keys, and setting each changing element to the moment. What does not: what is drawn (widgets/film.py).
-// @ts-check
+
+import { followTheme } from "./theme.js";
 
 /** @typedef {{label: string, body: string, says: string[]}} Take */
 /** @typedef {{get: (name: string) => any, set: (name: string, value: any) => void, save_changes: () => void, on: (name: string, run: () => void) => void, off: (name: string, run: () => void) => void}} Model */
@@ -41,15 +42,15 @@ function setMoment(svg, k) {
 /** @param {{model: Model, el: HTMLElement}} context */
 export function render({ model, el }) {
   const root = document.createElement("div");
-  root.className = "mg-film";
+  root.className = "mg-film mg-instrument";
   root.tabIndex = 0;
   root.dataset.lmSuppressShortcuts = "true";
   root.setAttribute("role", "group");
   root.setAttribute("aria-label", "A film: arrow keys step, Home and End jump, Space plays");
   root.innerHTML = `<div class="mg-film-stage"></div><div class="mgl say" role="status" aria-live="polite"></div>
-    <div class="mg-film-row"><button type="button" data-do="-1">◀ back</button><button type="button" data-do="play">▶ play</button>
-    <button type="button" data-do="1">step ▶</button><label><span></span><input type="range" min="0" step="1"><output role="none"></output></label>
-    <label class="mg-film-take"><span></span><input type="range" min="0" step="1"><output role="none"></output></label></div>`;
+    <div class="mg-film-row"><button type="button" class="mg-button" data-do="-1">◀ back</button><button type="button" class="mg-button" data-do="play">▶ play</button>
+    <button type="button" class="mg-button" data-do="1">step ▶</button><label><span></span><input class="mg-slider" type="range" min="0" step="1"><output role="none"></output></label>
+    <label class="mg-film-take"><span></span><input class="mg-slider" type="range" min="0" step="1"><output role="none"></output></label></div>`;
   /** @template {Element} T @param {string} css @returns {T} */
   const find = (css) => /** @type {T} */ (root.querySelector(css));
   const stage = find(".mg-film-stage"),
@@ -90,7 +91,7 @@ export function render({ model, el }) {
     pickSays.textContent = take.label;
     pick.setAttribute("aria-valuetext", take.label);
     find(".mg-film-take").toggleAttribute("hidden", takes().length < 2);
-    /** @type {HTMLElement} */ (find(".mg-film-take")).style.display = takes().length < 2 ? "none" : "";
+    for (const slider of [step, pick]) slider.style.setProperty("--at", `${(100 * Number(slider.value)) / (Number(slider.max) || 1)}%`);
     play.textContent = timer ? "❚❚ pause" : "▶ play";
     root.dataset.at = String(k);
   }
@@ -174,7 +175,9 @@ export function render({ model, el }) {
   for (const name of watched) model.on(name, follow);
   el.append(root);
   follow();
+  const unfollow = followTheme(root);
   return () => {
+    unfollow();
     clearInterval(timer);
     for (const name of watched) model.off(name, follow);
     model.off("comm_live_update", lost);

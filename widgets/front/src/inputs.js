@@ -108,7 +108,7 @@ export class Inputs {
   #slider(id) {
     const { view } = this;
     const { label } = view.state.trace.nodes[id];
-    const range = h("input", { type: "range", min: 0, step: 1, "aria-label": label });
+    const range = h("input", { class: "mg-slider", type: "range", min: 0, step: 1, "aria-label": label });
     const out = h("output");
     const limits = h("span", { class: "mg-soft mg-limits" });
     const sweep = this.#sweep(id);

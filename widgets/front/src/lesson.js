@@ -2,14 +2,15 @@
 // What moves sends one message and waits for the answer; while it waits, only the newest position is kept.
 
 import { h, put } from "./dom.js";
+import { followTheme } from "./theme.js";
+
+/** @import { Model } from "./view.js" */
 
 /** @typedef {{kind: string, name: string, label: string, value: any, hint: string, min?: number, max?: number, step?: number, text?: string,
  *             texts?: string[]}} Control */
 /** @typedef {{name: string, label: string, hint: string, enabled: boolean}} Button */
 /** @typedef {{svg: string, say: string, mood: string, table: string|null, controls: Control[], buttons: Button[], presets: string[],
  *             answers: number}} Scene */
-/** @typedef {{get(name: string): any, on(name: string, run: () => void): void, off(name: string, run: () => void): void,
- *             send(content: object): void}} Model */
 
 /** A position of a slider in percent, for the coloured part of its track. @param {Control} c */
 const filled = (c) => `${(100 * (c.value - (c.min ?? 0))) / ((c.max ?? 1) - (c.min ?? 0) || 1)}%`;
@@ -20,8 +21,8 @@ class Lesson {
   #waiting = false;
   /** @type {object|null} */ #next = null;
 
-  /** @param {Model} model @param {HTMLElement} el */
-  constructor(model, el) {
+  /** @param {Model} model @param {HTMLElement} el @param {(error: unknown) => void} fail */
+  constructor(model, el, fail) {
     this.model = model;
     this.figure = h("div", { class: "mg-figure" });
     this.say = h("p", { class: "mg-words", role: "status", "aria-live": "polite" });
@@ -32,7 +33,7 @@ class Lesson {
     this.buttons = h("div", { class: "mg-buttons" });
     this.root = h(
       "section",
-      { class: "mg-lesson-root", "aria-label": "lesson" },
+      { class: "mg-lesson-root mg-instrument", "aria-label": "lesson" },
       this.figure,
       this.say,
       this.controls,
@@ -40,13 +41,22 @@ class Lesson {
       this.numbers,
     );
     el.append(this.root);
-    this.show = () => this.draw(model.get("scene"));
+    this.show = () => {
+      try {
+        if (model.get("scene")) this.draw(model.get("scene")); // a closed model has lost it
+      } catch (error) {
+        fail(error);
+      }
+    };
+    this.draw(model.get("scene"));
+    this.unfollow = followTheme(this.root);
     model.on("change:scene", this.show);
-    this.show();
   }
 
   destroy() {
     this.model.off("change:scene", this.show);
+    this.unfollow();
+    this.root.remove();
   }
 
   /** Tell the kernel, or keep it until the kernel has answered what it was told last. @param {object} content */
@@ -107,7 +117,9 @@ class Lesson {
     const name = h("label", { class: "mg-name-of", for: id, title: c.hint }, c.label);
     const set = (/** @type {any} */ value) => this.tell({ set: c.name, value });
     if (c.kind === "slider") {
-      const range = /** @type {HTMLInputElement} */ (h("input", { type: "range", id, min: c.min, max: c.max, step: c.step }));
+      const range = /** @type {HTMLInputElement} */ (
+        h("input", { class: "mg-slider", type: "range", id, min: c.min, max: c.max, step: c.step })
+      );
       const out = h("span", { class: "mg-value", "aria-hidden": "true" }); // the slider itself says its value
       /** @param {Control} now */
       const update = (now) => {
@@ -197,10 +209,8 @@ class Lesson {
   }
 }
 
-/** @param {{model: Model, el: HTMLElement}} context */
-function render({ model, el }) {
-  const lesson = new Lesson(model, el);
+/** @param {import("./loader.js").PartContext} context */
+export function render({ model, el, fail }) {
+  const lesson = new Lesson(model, el, fail);
   return () => lesson.destroy();
 }
-
-export default { render };

@@ -1,16 +1,12 @@
 // Listening to the model, to the kernel's end, to the theme and to the size of the page, as long as the view lives.
 
+import { followTheme, paintTheme } from "./theme.js";
+
 /** @import { View } from "./view.js" */
 
 const WIDE = 1150; // pixels from which the panel may stand beside the picture
 const PANEL = 440; // and its own width
 const OVER = ["restarting", "autorestarting", "terminating", "dead"];
-
-/** Is this colour dark? @param {string} colour "rgb(r, g, b)" */
-export function isDark(colour) {
-  const [r, g, b] = (colour.match(/[\d.]+/g) ?? ["255", "255", "255"]).map(Number);
-  return 0.299 * r + 0.587 * g + 0.114 * b < 128;
-}
 
 export class Lifecycle {
   /** @type {(() => void)[]} */ #undo = [];
@@ -37,7 +33,6 @@ export class Lifecycle {
     watch("change:notice", () => view.inputs.place());
     watch("comm_live_update", () => this.lost()); // models are born alive, so the first change is the end: a kernel restart
     this.#watchKernel();
-    this.#watchTheme();
     this.#watchSize();
   }
 
@@ -52,21 +47,6 @@ export class Lifecycle {
     this.#undo.push(() => session?.statusChanged?.disconnect(onStatus));
   }
 
-  #watchTheme() {
-    const theme = () => this.#theme();
-    const attributes = new MutationObserver(theme);
-    attributes.observe(document.body, { attributes: true });
-    attributes.observe(document.documentElement, { attributes: true });
-    const sheets = new MutationObserver(() => requestAnimationFrame(theme)); // JupyterLab swaps a style sheet when the theme changes
-    sheets.observe(document.head, { childList: true });
-    this.view.on(document.head, "load", theme, { capture: true });
-    this.view.on(matchMedia("(prefers-color-scheme: dark)"), "change", theme);
-    this.#undo.push(
-      () => attributes.disconnect(),
-      () => sheets.disconnect(),
-    );
-  }
-
   #watchSize() {
     const { shell } = this.view;
     const sized = new ResizeObserver(() => this.#sized());
@@ -76,10 +56,11 @@ export class Lifecycle {
   }
 
   begin() {
-    const { model } = this.view;
+    const { view } = this;
+    const { model } = view;
     // A saved notebook brings models that never had a kernel.
     if (model.get("standalone") || model.get("layout")?.comm_live === false) this.lost();
-    this.#theme();
+    this.#undo.push(followTheme(view.shell.root));
   }
 
   /** From now on nobody listens on the other side. A dead model never comes back: a new run makes a new one. */
@@ -91,11 +72,6 @@ export class Lifecycle {
     view.inputs.place();
   }
 
-  #theme() {
-    const { root } = this.view.shell;
-    root.dataset.mgTheme = isDark(getComputedStyle(root).backgroundColor) ? "dark" : "light";
-  }
-
   #sized() {
     const { view } = this;
     const { root, say } = view.shell;
@@ -104,7 +80,7 @@ export class Lifecycle {
     if (view.inputs.dragging) say.style.minHeight = `${say.offsetHeight}px`;
     if (root.clientWidth === this.#width) return;
     this.#width = root.clientWidth;
-    this.#theme();
+    paintTheme(root);
     this.place();
     if (!view.state.trace.nodes.length || !root.clientWidth) return;
     if (view.viewport.fitted) view.viewport.fit();

@@ -12,7 +12,7 @@ page.minigradParts ??= new Map();
 const loaded = page.minigradParts;
 
 /** JupyterLab never lets a closed model go. So it lets go of what is heavy, twice, because a model also remembers what it held before. */
-const HEAVY = ["trace", "picture", "sweeps", "ground", "takes"];
+const HEAVY = ["trace", "picture", "sweeps", "ground", "takes", "scene"];
 
 /** @param {{model: Model}} context */
 function initialize({ model }) {
@@ -71,7 +71,7 @@ function sorry({ model, el }, error) {
   const arrived = ({ mime: type }, buffers) => {
     if (type !== "image/svg+xml" || el.children.length) return;
     const src = URL.createObjectURL(new Blob(buffers, { type }));
-    el.append(Object.assign(new Image(), { src, alt: "the graph as a still picture", style: "display:block;max-width:100%" }));
+    el.append(Object.assign(new Image(), { src, alt: "a still picture", style: "display:block;max-width:100%" }));
   };
   model.on("msg:custom", arrived);
   model.send({ type: "save", kind: "svg" });

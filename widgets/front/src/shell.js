@@ -48,7 +48,7 @@ export class Shell {
     }
     this.root = h(
       "div",
-      { class: "mg-root", role: "group", tabindex: 0 },
+      { class: "mg-root mg-instrument", role: "group", tabindex: 0 },
       h("div", { class: "mg-head" }, this.title, this.phase, h("span", { class: "mg-grow" }), this.badge, this.counts, this.tools),
       this.stage,
       this.say,
