@@ -97,7 +97,7 @@ class autocast(Handler, Mode):
         kind = _precision(op)
         if kind is None:
             return op(*inputs, *params)
-        flat = inputs[0] if op.many else inputs
+        flat = inputs[0] if op.tensor_list else inputs
         kinds = [x.array.dtype if isinstance(x, Variable) and x.array.dtype.kind == "f" else None for x in flat]
         if kind == "widest":
             target = max(filter(None, kinds), key=lambda d: d.itemsize, default=None)
@@ -105,7 +105,7 @@ class autocast(Handler, Mode):
             target = self.fast_dtype.numpy if kind == "low" else np.dtype("float32")
             kinds = [None if d == np.float64 else d for d in kinds]
         flat = [x if d is None or d == target else cast(x, target) for x, d in zip(flat, kinds, strict=True)]
-        return op(flat, *params) if op.many else op(*flat, *params)
+        return op(flat, *params) if op.tensor_list else op(*flat, *params)
 
 
 def is_autocast_available(device_type):

@@ -286,7 +286,7 @@ class CompiledFunction:
 
         def fused(*tensors):
             try:
-                values = spare.pop()  # nobody else has it then, in other threads neither
+                values = spare.pop()  # list.pop is atomic, so no other thread can hold it
             except IndexError:
                 values = None
             if values is None or holders(values):
@@ -329,10 +329,10 @@ def _make_row(function, args, forward, backward) -> Op:
 
     listed = ", ".join(names)
     scope: dict[str, Any] = {"run": run, "pull": pull}
-    together = f"lambda g, {listed}, kept: pull(g, kept, {listed})"
+    joint_rule = f"lambda g, {listed}, kept: pull(g, kept, {listed})"
     rules = "".join(f"    '{x}': lambda g, {listed}, kept: pull(g, kept, {listed})[{i}],\n" for i, x in enumerate(names))
-    exec(f"forward = lambda {listed}, kept: run(kept, {listed})\ntogether = {together}\nrules = {{\n{rules}}}", scope)  # noqa: S102
-    row = Op("fused", scope["forward"], GENERAL, args=" ".join(names), together=scope["together"], **scope["rules"])
+    exec(f"forward = lambda {listed}, kept: run(kept, {listed})\njoint_rule = {joint_rule}\nrules = {{\n{rules}}}", scope)  # noqa: S102
+    row = Op("fused", scope["forward"], GENERAL, args=" ".join(names), joint_rule=scope["joint_rule"], **scope["rules"])
     for key in [key for key, known in TABLE.items() if known is row]:
         del TABLE[key]
     return row

@@ -82,7 +82,7 @@ class Generator:
         out = self.uniform(n, kind)
         blocks = out[: n - n % 16].reshape(-1, 2, 8)
         blocks[...] = _box_muller(blocks)
-        if n % 16:  # the last 16 are made anew
+        if n % 16:  # the last 16 are drawn again
             out[-16:] = _box_muller(self.uniform(16, kind).reshape(1, 2, 8)).reshape(16)
         return out.astype(dtype)
 

@@ -300,9 +300,9 @@ class Value:
         return self.data != 0.0
 
     def __repr__(self):
-        made = f", label={self.label!r}" if self.label else ""
-        made += f", op={self._op!r}" if self._op else ""
-        return f"{type(self).__name__}(data={self.data!r}, grad={self.grad!r}{made})"
+        details = f", label={self.label!r}" if self.label else ""
+        details += f", op={self._op!r}" if self._op else ""
+        return f"{type(self).__name__}(data={self.data!r}, grad={self.grad!r}{details})"
 
     def __format__(self, spec):
         return format(self.data, spec) if spec else repr(self)
@@ -332,7 +332,7 @@ class Value:
 
 
 class Constant(Value, returns_value=True):
-    """The 3 of `3 * x` as a node: made when somebody looks at `_prev`. It gets no gradient: it does not vary."""
+    """The 3 of `3 * x` as a node: created when `_prev` is read. It gets no gradient: it does not vary."""
 
     __slots__ = ()
 
@@ -340,7 +340,7 @@ class Constant(Value, returns_value=True):
 class _Subclassed(Value, returns_value=True):
     """Stands between `Value` and a class that is made from it: the results of its operations are of that class, too.
 
-    They are made without a call of its `__init__`, whose arguments nobody knows here.
+    They are created without calling its `__init__`, whose arguments are unknown here.
     """
 
     __slots__ = ()

@@ -4,7 +4,7 @@ What lives here: a zip file with one JSON document that describes the structure,
 or a function to call, so loading a stranger's file gives data or an error, never behaviour. What does not: whole modules (save their
 state_dict) and PyTorch's own .pt files, which are pickles.
 
-    structure.json    {"minigrad": 2, "data": ...} where each value is {"kind": ..., ...}; plain JSON values stand for themselves
+    structure.json    {"minigrad": 2, "data": ...} where each value is {"kind": ..., ...}; plain JSON values are stored as they are
     arrays/0.npy ...  numpy's format, read with allow_pickle=False
 
 A tensor names its array and, if it is not all of it, its place there, so tensors that share memory share it again after loading. Version

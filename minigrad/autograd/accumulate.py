@@ -26,9 +26,9 @@ def accumulate(x, g, keep=False):
 
 
 def _run(node, g, edges):
-    """`run` of AccumulateGrad: a leaf sends nothing on. The loop lends the gradient; if nobody else has it, it is kept."""
+    """`run` of AccumulateGrad: a leaf passes nothing on. If nothing else refers to the gradient, it becomes `.grad` without a copy."""
     leaf = node.variable
-    if leaf.origin is not None and _is_no_leaf(leaf):
+    if leaf.view_meta is not None and _is_no_leaf(leaf):
         return ()
     keep = type(g) is np.ndarray and holders(g) <= LENT and (g.base is None or _is_whole(g))
     accumulate(leaf, g, keep)
@@ -40,7 +40,7 @@ def _run(node, g, edges):
 
 def _run_graph(node, g, edges):
     leaf = node.variable
-    if leaf.origin is not None and _is_no_leaf(leaf):
+    if leaf.view_meta is not None and _is_no_leaf(leaf):
         return ()
     accumulate(leaf, g)
     if node.hooks is not None and node.hooks.accumulated:
@@ -50,7 +50,7 @@ def _run_graph(node, g, edges):
 
 def _is_no_leaf(x):
     """Is the view `x`, made under no_grad, one of a tensor with a history? It requires gradients as its base does, and gets none."""
-    return x.origin.base.edge is not None
+    return x.view_meta.base.edge is not None
 
 
 def _accumulated(node):
@@ -59,7 +59,7 @@ def _accumulated(node):
 
 
 def _is_whole(view):
-    """Is the view a whole array, in order, that nobody but the view holds: the transpose of a transpose?"""
+    """Does `view` cover its whole base contiguously, and hold the only reference to it (the transpose of a transpose)?"""
     base = view.base
     return type(base) is np.ndarray and base.size == view.size and view.flags.carray and holders(base) <= 1
 

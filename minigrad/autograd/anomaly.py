@@ -105,7 +105,7 @@ class _Watch(Handler):
     """Note the first operation whose result is not finite although its operands are."""
 
     def __init__(self, check_inf):
-        self.check_inf, self.origin = check_inf, None
+        self.check_inf, self.view_meta = check_inf, None
 
     def bad(self, x):
         array = getattr(x, "array", x)
@@ -115,12 +115,12 @@ class _Watch(Handler):
 
     def __call__(self, op, inputs, params):
         out = op(*inputs, *params)
-        if self.origin is None:
-            operands = inputs[0] if op.many else inputs
+        if self.view_meta is None:
+            operands = inputs[0] if op.tensor_list else inputs
             for t in out if isinstance(out, tuple) else (out,):
                 bad = self.bad(t)
                 if bad and not any(self.bad(x) == bad for x in operands):
-                    self.origin = self.place(op, bad, t, operands)
+                    self.view_meta = self.place(op, bad, t, operands)
                     break
         return out
 
@@ -150,7 +150,7 @@ def first_nan(function, *args, check_inf=False, **kwargs):
     """
     with _Watch(check_inf) as watch:
         function(*args, **kwargs)
-    return watch.origin
+    return watch.view_meta
 
 
 def find_nan(node, sent):

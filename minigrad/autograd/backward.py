@@ -218,10 +218,10 @@ def _capture(roots, inputs, keep, create_graph, leaves=True):
         edges.append(edge)
     reached = [edge for edge in edges if edge is not None]
     capture = dict.fromkeys([edge for edge in reached if leaves or type(edge[0]) is not AccumulateGrad])
-    wanted = {edge[0] for edge in reached}
+    inputs_only = {edge[0] for edge in reached}
     before, state.inputs_given = state.inputs_given, True
     try:
-        _run(roots, keep_graph=keep, create_graph=create_graph, wanted=wanted, capture=capture)
+        _run(roots, keep_graph=keep, create_graph=create_graph, inputs=inputs_only, capture=capture)
     finally:
         state.inputs_given = before
     return [capture.get(edge) for edge in edges]

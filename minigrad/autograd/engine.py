@@ -1,16 +1,16 @@
-"""The backward pass: a graph is gone through in topological order, newest node first.
+"""The backward pass: the nodes of a graph run in reverse topological order, newest first.
 
-    what arrives at the roots is given
+    the cotangents of the roots are given
     for each node, newest first:
-        what it sends = its rule, applied to the sum of what has arrived
-        add each part to what has arrived at the older node that it goes to
+        g = the sum of the cotangents that its output has received
+        grad_inputs = its rule, applied to g
+        add each of them to the cotangent of the older node that its edge leads to
 
-What lives here: that loop, the order, and how a gradient gets the shape and dtype of the tensor it belongs to. What does not: the
-derivative rules (ops/), the end of the graph at a leaf (accumulate.py), hooks (hooks.py), the arguments of `backward` and `grad`
-(backward.py).
+This file holds that loop, the order, and the code that gives a gradient the shape and dtype of its tensor. The derivative rules are in
+ops/, the end of the graph at a leaf in accumulate.py, hooks in hooks.py, the arguments of `backward` and `grad` in backward.py.
 
-The loop is a generator that yields after each node, `(node, what arrived, what it sent)`; running it to the end is `backward()`,
-so what a learner steps through is what really runs.
+The loop is a generator that yields `(node, g, grad_inputs)` after each node. `backward()` runs it to the end, so a learner who steps
+through it sees what `backward()` does.
 """
 import math
 
@@ -26,79 +26,80 @@ from .anomaly import find_nan, show_forward
 from .hooks import post_hooks, pre_hooks, tensor_hooks
 
 
-def steps(roots, *, keep_graph=False, create_graph=False, wanted=None, capture=None):
+def steps(roots, *, keep_graph=False, create_graph=False, inputs=None, capture=None):
     """A backward pass as a generator, as `begin` says."""
-    return begin(roots, keep_graph=keep_graph, create_graph=create_graph, wanted=wanted, capture=capture)[1]
+    return begin(roots, keep_graph=keep_graph, create_graph=create_graph, inputs=inputs, capture=capture)[1]
 
 
-def begin(roots, *, keep_graph=False, create_graph=False, wanted=None, capture=None):
+def begin(roots, *, keep_graph=False, create_graph=False, inputs=None, capture=None):
     """The nodes of a backward pass in their order, and the pass as a generator.
 
-    roots         pairs of an edge and the gradient that arrives there, a Tensor or an ndarray of its own
-    keep_graph    do not give back what the nodes saved
+    roots         pairs of an edge and its gradient, a Tensor or an ndarray that nothing else refers to
+    keep_graph    do not free what the nodes saved
     create_graph  run the rules on Tensors, so that the pass itself is recorded
-    wanted        a set of nodes: run only what leads to them
-    capture       {edge: None}: put the gradients that arrive there in, and do not add them to leaves
+    inputs        a set of nodes: run only the nodes on a path to them
+    capture       {edge: None}: store the gradient of each edge here instead of adding it to a leaf
     """
     graph = create_graph or (state.handlers and any([h.needs_tensors for h in state.handlers]))
     nodes = topological_order([edge[0] for edge, _ in roots])
-    needed = None if wanted is None else _leading_to(wanted, nodes)
+    needed = None if inputs is None else _leading_to(inputs, nodes)
     if needed is not None:
         nodes = [node for node in nodes if node in needed]
-    watched = set(nodes) if needed is not None or state.anomaly else {node for node, _ in capture} if capture else ()
-    arrived = {}
+    observed = set(nodes) if needed is not None or state.anomaly else {node for node, _ in capture} if capture else ()
+    cotangents = {}
     for (node, number), g in roots:
-        _arrive(arrived, node, number, (wrap(g) if type(g) is np.ndarray else g) if graph else getattr(g, "array", g), node, graph)
-    loop = _loop(nodes, arrived, graph, keep_graph, watched, needed, capture)
+        g = getattr(g, "array", g) if not graph else wrap(g) if type(g) is np.ndarray else g
+        _add_cotangent(cotangents, node, number, g, node, graph)
+    loop = _loop(nodes, cotangents, graph, keep_graph, observed, needed, capture)
     return nodes, _with_recording(loop, create_graph) if graph else loop
 
 
-def _loop(nodes, arrived, graph, keep_graph, watched, needed, capture):
+def _loop(nodes, cotangents, graph, keep_graph, observed, needed, capture):
     """The loop at the top of this file.
 
-    arrived  {node: the sum of what has arrived; a list of sums if the node has several outputs}
-    watched  nodes that are more than their rule; those with hooks are, too
+    cotangents  {node: the sum so far; a list of sums if the node has several outputs}
+    observed    nodes where more happens than the rule: a gradient is captured, an edge skipped, NaN looked for. (Those with hooks, too.)
     """
     for node in nodes:
-        g, edges, sent = arrived.pop(node, None), node.edges, ()
+        g, edges, grad_inputs = cotangents.pop(node, None), node.edges, ()
         if g is not None or node.runs_without_gradient:
-            if node.hooks is not None or (watched and node in watched):
-                g, edges, sent = _run_watched(node, g, graph, needed, capture)
-                if not sent:  # the pass ends here: what the node saved is for another one
-                    yield node, g, sent
+            if node.hooks is not None or (observed and node in observed):
+                g, edges, grad_inputs = _run_observed(node, g, graph, needed, capture)
+                if not grad_inputs:  # the pass ends here, so the node keeps what it saved
+                    yield node, g, grad_inputs
                     g = None
                     continue
             else:
-                sent = node.run_graph(g, edges) if graph else node.run(g, edges)
+                grad_inputs = node.run_graph(g, edges) if graph else node.run(g, edges)
             if node.frees and not keep_graph:
                 node.release()
-        for edge, out in zip(edges, sent):  # noqa: B905  strict=True costs as much as the loop
+        for edge, out in zip(edges, grad_inputs):  # noqa: B905  strict=True costs as much as the loop
             if out is None or edge is None:
                 continue
             target, number = edge
             array = out.array if graph else out
             if array.shape == target.shape and array.dtype is target.dtype:
-                arrived[target] = arrived[target] + out if target in arrived else out
-            else:  # it was broadcast, its dtype is another, or the target has several outputs
-                _arrive(arrived, target, number, out, node, graph)
-        yield node, g, sent
-        g = sent = out = array = None  # hold no gradient: a leaf may keep an array that nobody else holds
+                cotangents[target] = cotangents[target] + out if target in cotangents else out
+            else:  # broadcast, of another dtype, or the target has several outputs
+                _add_cotangent(cotangents, target, number, out, node, graph)
+        yield node, g, grad_inputs
+        g = grad_inputs = out = array = None  # drop the references, so that a leaf can keep the array instead of copying it
 
 
-def _arrive(arrived, target, number, g, sender, graph):
-    """Add `g` to what has arrived for one output of `target`, in the shape and dtype of that output."""
+def _add_cotangent(cotangents, target, number, g, sender, graph):
+    """Add `g` to the cotangent of one output of `target`, in the shape and dtype of that output."""
     several = type(target.shape) is list
     shape, dtype = (target.shape[number], target.dtype[number]) if several else (target.shape, target.dtype)
     g = (fit_tensor if graph else fit_array)(g, shape, dtype, sender)
     if several:
-        sums = arrived.setdefault(target, [None] * len(target.shape))
+        sums = cotangents.setdefault(target, [None] * len(target.shape))
         sums[number] = g if sums[number] is None else sums[number] + g
     else:
-        arrived[target] = arrived[target] + g if target in arrived else g
+        cotangents[target] = cotangents[target] + g if target in cotangents else g
 
 
 def _with_recording(loop, on):
-    """The pass on Tensors, recorded or not; between two steps the caller's own mode counts."""
+    """The pass on Tensors, recorded or not. Between two steps the caller's own grad mode is restored."""
     while True:
         outer, state.grad = state.grad, on
         try:
@@ -114,12 +115,12 @@ def _with_recording(loop, on):
 
 
 def topological_order(roots):
-    """Every node that the roots lead to, after all the nodes that feed it.
+    """Every node that the roots lead to, each after all the nodes that pass it a gradient.
 
-    An edge points to an older node, so newest first is such an order. A leaf comes right behind the oldest node that feeds it, in the
-    order of that node's edges: its gradient is complete there.
+    Edges point to older nodes, so newest first is such an order. A leaf comes right after the oldest node that passes it a gradient, in the
+    order of that node's edges, because its gradient is complete there.
     """
-    place: dict = {}  # node: its number; a leaf has that of the oldest node that feeds it, and is found after it
+    place: dict = {}  # node: its number; for a leaf, the number of the oldest node with an edge to it
     nodes = []
     for root in roots:
         if root not in place:
@@ -135,32 +136,32 @@ def topological_order(roots):
                     if found is None:
                         place[target] = number
                     elif number < found:
-                        del place[target]  # to stand behind this node, and there in the order of its edges
+                        del place[target]  # insert it again, after this node and in the order of its edges
                         place[target] = number
                 elif target not in place:
                     place[target] = target.number
                     nodes.append(target)
-    return sorted(place, key=place.__getitem__, reverse=True)  # equal ones stay as they were found
+    return sorted(place, key=place.__getitem__, reverse=True)  # the sort is stable
 
 
-def _leading_to(wanted, nodes):
-    """The nodes on the way to `wanted`, with these; None if all are."""
-    if wanted.issuperset([node for node in nodes if type(node) is AccumulateGrad]):  # every node is on the way to some leaf
+def _leading_to(inputs, nodes):
+    """The nodes on a path to `inputs`, and these; None if all are."""
+    if inputs.issuperset([node for node in nodes if type(node) is AccumulateGrad]):  # every node is on a path to some leaf
         return None
     needed = set()
     for node in reversed(nodes):
-        if node in wanted or any([edge is not None and edge[0] in needed for edge in node.edges]):
+        if node in inputs or any([edge is not None and edge[0] in needed for edge in node.edges]):
             needed.add(node)
     return needed if len(needed) < len(nodes) else None
 
 
-# Nodes that are more than their rule -----------------------------------------------------------------------------------------
+# Nodes where more happens than the rule -----------------------------------------------------------------------------------------
 
 
-def _run_watched(node, g, graph, needed, capture):
-    """Run one node with its hooks, capture what arrives, follow only needed edges, and stop at NaN in anomaly mode.
+def _run_observed(node, g, graph, needed, capture):
+    """Run one node with its hooks, capture its gradient, follow only needed edges, and stop at NaN in anomaly mode.
 
-    Returns the gradient that it ran on, the edges to follow and what it sends along them.
+    Returns the gradient that it ran on, the edges to follow and the gradients of its inputs.
     """
     hooks, edges = node.hooks, node.edges
     if hooks is not None:
@@ -174,20 +175,20 @@ def _run_watched(node, g, graph, needed, capture):
     if hooks is not None and hooks.pre:
         g = pre_hooks(node, g, graph)
     try:
-        sent = node.run_graph(g, edges) if graph else node.run(g, edges)
+        grad_inputs = node.run_graph(g, edges) if graph else node.run(g, edges)
     except Exception:
         if state.anomaly:
             show_forward(node)
         raise
     if hooks is not None and hooks.post:
-        sent = post_hooks(node, g, sent, graph)
+        grad_inputs = post_hooks(node, g, grad_inputs, graph)
     if state.anomaly in (True, "inf too"):
-        find_nan(node, sent)
-    return g, edges, sent
+        find_nan(node, grad_inputs)
+    return g, edges, grad_inputs
 
 
 def _capture(capture, node, g, graph):
-    """Put what arrived at the node where it was asked for. Was it?"""
+    """Store the gradients of the node that were asked for. Returns whether there were any."""
     asked = False
     for number, value in enumerate(g if type(g) is list else [g]):
         if (node, number) in capture:

@@ -26,7 +26,7 @@ def push(op, inputs, params, outs, tangents):
     """The tangents of the outputs as a list (None: no dependence), from those of the inputs (None: constant)."""
     if op.kind == DISCRETE:
         return [None] * len(outs)
-    if op.many:
+    if op.tensor_list:
         inputs, tangents = inputs[0], tangents[0]
     if op.kind == LINEAR:
         return _push_linear(op, inputs, params, tangents)
@@ -52,9 +52,9 @@ def push(op, inputs, params, outs, tangents):
 def _push_linear(op, inputs, params, tangents):
     filled = []
     for i, (x, t) in enumerate(zip(inputs, tangents, strict=True)):
-        constant = not op.many and op.rules[op.inputs[i]] is None  # an index, not a linear input
+        constant = not op.tensor_list and op.rules[op.inputs[i]] is None  # an index, not a linear input
         filled.append(t if t is not None else x if constant else zeros_like(x if isinstance(x, Variable) else wrap(x)))
-    result = op(filled, *params) if op.many else op(*filled, *params)
+    result = op(filled, *params) if op.tensor_list else op(*filled, *params)
     return list(result) if isinstance(result, tuple) else [result]
 
 
@@ -63,13 +63,13 @@ def _push_by_reverse(op, inputs, values, outs, tangents):
         gs = [zeros_like(o, requires_grad=True) if o.array.dtype.kind == "f" else None for o in outs]
         sent, ts = [], []
         for i, name in enumerate(op.inputs):
-            t = tangents if op.many else tangents[i]
+            t = tangents if op.tensor_list else tangents[i]
             rule = op.rules[name]
             if rule is None or t is None:
                 continue
             g = gs if _first_name(rule) == "gs" else gs[0]
             result = rule(g, *[values[n] for n in op.saves_of(rule)])
-            triples = zip(inputs, result, t, strict=True) if op.many else [(inputs[i], result, t)]
+            triples = zip(inputs, result, t, strict=True) if op.tensor_list else [(inputs[i], result, t)]
             for x, r, tangent in triples:
                 if tangent is not None and r is not None and r.requires:
                     sent.append(fit_tensor(r, x.array.shape, x.array.dtype, None))
@@ -83,7 +83,7 @@ def _push_by_reverse(op, inputs, values, outs, tangents):
 def _values(op, inputs, params, outs):
     """Everything a rule may ask for, by name."""
     values = dict(zip(op.params, params, strict=False))
-    if op.many:
+    if op.tensor_list:
         values[op.inputs[0]] = inputs
         values[f"{op.inputs[0]}_shape"] = [x.array.shape for x in inputs]
     else:
@@ -122,16 +122,16 @@ class Level(Handler):
 
     def __call__(self, op, inputs, params):
         out = op(*inputs, *params)
-        flat = inputs[0] if op.many else inputs
+        flat = inputs[0] if op.tensor_list else inputs
         tangents = [self.tangent(x) for x in flat]
         root = self.root(flat[0]) if op.view else None
         outs = out if isinstance(out, tuple) else (out,)
         if all([t is None for t in tangents]):
-            if root is not None and root.extra is not None and root.extra.tangents and self.number in root.extra.tangents:
+            if root is not None and root.meta is not None and root.meta.tangents and self.number in root.meta.tangents:
                 for t in outs:  # a view of a primal has no tangent, though its base may
                     set_tangent(t, self.number, None, root)
             return out
-        tangents = [tangents] if op.many else tangents
+        tangents = [tangents] if op.tensor_list else tangents
         # The rules get aliases: a tangent's graph must not hold the tensor that will hold the tangent.
         for t, tangent in zip(outs, push(op, inputs, params, tuple([alias(t) for t in outs]), tangents), strict=True):
             if tangent is not None:
@@ -140,19 +140,19 @@ class Level(Handler):
 
     def root(self, x):
         """The tensor that owns the tangent of `x`: a view has a part of that of the dual that it is a view of."""
-        found = x.extra.tangents.get(self.number) if x.extra is not None and x.extra.tangents else None
+        found = x.meta.tangents.get(self.number) if x.meta is not None and x.meta.tangents else None
         if found is not None:
             return x if found.root is None else found.root
-        return x if x.origin is None else x.origin.base
+        return x if x.view_meta is None else x.view_meta.base
 
     def tangent(self, x):
         """The tangent of `x` at this level, or None. That of a view, once the storage was written to, is the view of its root's tangent."""
         if not isinstance(x, Variable) or state.inference:  # inference mode has no derivatives of any kind
             return None
-        found = x.extra.tangents.get(self.number) if x.extra is not None and x.extra.tangents else None
+        found = x.meta.tangents.get(self.number) if x.meta is not None and x.meta.tangents else None
         if found is not None and (found.root is None or found.version == x.version[0]):
             return found.value
-        if x.origin is None:
+        if x.view_meta is None:
             return None
         root = self.root(x)
         tangent = self.tangent(root)
@@ -164,7 +164,7 @@ class Level(Handler):
 
     def steps(self, x, root):
         """The view operations that lead from `root` to its view `x`."""
-        return x.origin.replay.after(None if root.origin is None else root.origin.replay, root.array.strides)
+        return x.view_meta.view_func.after(None if root.view_meta is None else root.view_meta.view_func, root.array.strides)
 
     def written(self, x, new):
         """`x` was overwritten by the numbers of `new`: so is its tangent, and where `x` is a view, that part of its root's tangent."""
@@ -196,7 +196,7 @@ class Level(Handler):
                 restorers.append(self.restore)
 
     def restore(self, x):
-        """Give a saved output, made anew from its array, its tangent back."""
+        """Attach its tangent to a saved output that was rebuilt from its array."""
         if x.edge in self.nodes:
             set_tangent(x, self.number, self.nodes[x.edge])
 

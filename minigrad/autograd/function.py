@@ -29,7 +29,7 @@ from .forward_mode import Level
 from .graph import saved_tensors_hooks
 from .profiler import record_function
 
-_NAMES = ("dtype", "edges", "hooks", "info", "made", "number", "shape", "status")  # attributes of every node
+_NAMES = ("dtype", "edges", "hooks", "info", "number", "provenance", "shape", "status")  # attributes of every node
 VmapInfo = namedtuple("VmapInfo", ("batch_size", "randomness"))
 
 
@@ -92,7 +92,7 @@ class BackwardCFunction(FunctionCtx, Node):
                 self.saved.append((hooks, packed, edge_of(t) if number is None else number))
             elif number is not None:
                 shell = alias(t)
-                shell.edge, shell.requires, shell.origin = None, False, None
+                shell.edge, shell.requires, shell.view_meta = None, False, None
                 self.saved.append((shell, t.version[0], number))
             else:
                 self.saved.append((t, t.version[0], None))
@@ -357,7 +357,7 @@ def _transformed(cls, args, separate):
 
 
 def _batched(cls, args, level):
-    """Under vmap: compute all samples at once, outside of the level; and record one sample inside, if somebody there differentiates."""
+    """Under vmap: compute all samples at once, outside of the level; and record one sample inside if a transform there differentiates."""
     inside = [a.value if level.holds(a) else a for a in args]
     in_dims = tuple([0 if level.holds(a) else None for a in args])
     with level.below():
@@ -451,7 +451,7 @@ def _apply(cls, args, separate):
     node.shape, node.dtype = (shapes, kinds) if several else (shapes[0], kinds[0])
     for out in () if state.grad else outs:
         if isinstance(out, Variable):
-            out.cut = "no_grad"
+            out.detached_by = "no_grad"
     node.constant_outputs = {
         i
         for i, (out, kind) in enumerate(zip(raw, kinds, strict=True))
@@ -463,7 +463,7 @@ def _apply(cls, args, separate):
             if number not in node.constant_outputs:
                 _set_history(out, node, number, any(out is d for d in node.dirty), len(outs))
             elif isinstance(out, Variable):
-                out.edge, out.requires, out.cut = None, False, "marked"
+                out.edge, out.requires, out.detached_by = None, False, "marked"
         node.keep(outs)
         if state.anomaly:
             node.metadata.setdefault("traceback_", _lines())
@@ -481,7 +481,7 @@ def _as_output(out, inputs, node):
     if any(out is d for d in node.dirty) or not any(out is i for i in inputs):
         return out
     shell = alias(out)
-    shell.edge, shell.extra, shell.origin, shell.requires = None, None, None, False
+    shell.edge, shell.meta, shell.view_meta, shell.requires = None, None, None, False
     if not requires(out) or (node.recorded and not any(out is m for m in node.non_differentiable)):  # else PyTorch detaches it
         with no_grad():
             view_of(shell, out, view_as_self, (), None)
@@ -493,10 +493,10 @@ def _mark_views(node, outs):
     outs = [out for out in outs if isinstance(out, Variable)]
     differentiable = sum(out.edge is not None and out.edge[0] is node for out in outs)
     for out in outs:
-        if out.origin is not None and not any(out is d for d in node.dirty):
-            out.origin.created = "multiple" if differentiable > 1 else "function"
+        if out.view_meta is not None and not any(out is d for d in node.dirty):
+            out.view_meta.creation_meta = "multiple" if differentiable > 1 else "function"
             if out.edge is not None and out.edge[0] is node:
-                out.origin.version = out.version[0]
+                out.view_meta.version = out.version[0]
 
 
 def _set_history(out, node, number, dirty, count):
@@ -505,7 +505,7 @@ def _set_history(out, node, number, dirty, count):
         return
     if requires(out) and out.edge is None:
         raise errors.new(RuntimeError, "a leaf Variable that requires grad has been used in an in-place operation.")
-    if out.origin is not None and count > 1:
+    if out.view_meta is not None and count > 1:
         raise errors.new(
             RuntimeError,
             "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than one "
@@ -515,15 +515,15 @@ def _set_history(out, node, number, dirty, count):
             "https://discuss.pytorch.org/ if you need help to do this change.",
         )
     inplace.check(out)
-    if out.origin is None:
+    if out.view_meta is None:
         out.edge, out.requires = (node, number), True
         return
     value = wrap(out.array)
     value.edge, value.requires = (node, number), True
-    base = out.origin.base  # the base gets the history, and the view its place in it
-    new = copy_slices.record(base.array, alias(base), value, out.origin.replay)
+    base = out.view_meta.base  # the base gets the history, and the view its place in it
+    new = copy_slices.record(base.array, alias(base), value, out.view_meta.view_func)
     base.edge, base.requires = new.edge, True
-    out.origin.version = -1
+    out.view_meta.version = -1
     refresh(out)
 
 
@@ -591,8 +591,8 @@ def _attach(node, level, out, tangent, inputs, tangents, versions):
         return
     root = None
     for x, before in zip(inputs, tangents, strict=True):
-        if before is not None and out.origin is not None and out.origin.base is (x if x.origin is None else x.origin.base):
-            if tangent.origin is None:
+        if before is not None and out.view_meta is not None and out.view_meta.base is (x if x.view_meta is None else x.view_meta.base):
+            if tangent.view_meta is None:
                 raise errors.new(
                     RuntimeError,
                     "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view.",

@@ -302,7 +302,7 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, out
 
     def gradient(*xs):
         if outer_jacobian_strategy == "forward-mode":
-            xs = tuple([x if x.requires_grad else _detached(alias(x)) if x.extra is None else _leaf(x) for x in xs])
+            xs = tuple([x if x.requires_grad else _detached(alias(x)) if x.meta is None else _leaf(x) for x in xs])
         found = jacobian(one_number, xs, create_graph=True)
         _require(found, strict, _JACOBIAN)
         return found
@@ -314,7 +314,7 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, out
 def _leaf(x):
     """A leaf with the tangents of `x`."""
     out = again(x)
-    out.origin = out.edge = None
+    out.view_meta = out.edge = None
     out.requires = True
     return out
 

@@ -27,13 +27,13 @@ def write(x, op, *args):
     if not state.grad:
         return overwrite(x, op(x, *args))
     old = _value_before(x)
-    if old.batched:  # inside vmap there are numbers below that somebody may save
+    if old.batched:  # inside vmap an outer level may have saved the numbers below
         old.unshare()
     out = op(old, *[alias(x) if a is x else a for a in args])
     if holders(old):  # a node saved the old numbers: let it keep a copy
         if not old.batched:
             old.array = old.array.copy()
-        old.version, old.origin = [old.version[0]], None
+        old.version, old.view_meta = [old.version[0]], None
     return overwrite(x, out)
 
 
@@ -49,9 +49,9 @@ def check(x, *sources):
                 "inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.",
             )
         return
-    view = x.origin
+    view = x.view_meta
     if view is not None:
-        if view.created:
+        if view.creation_meta:
             raise errors.new(RuntimeError, refusal(x))
         refresh(x)
         if x.requires and view.base.edge is None:
@@ -147,14 +147,14 @@ def overwrite(x, out):
     node = out.edge[0]
     if getattr(node, "out_counter", None) is out.version:  # the row saved its output: that is now the storage of x
         node.out, node.out_counter, node.out_version = x.shell() if x.batched else x.array, x.version, x.version[0]
-    if x.origin is None:
+    if x.view_meta is None:
         old, x.edge, x.requires = x.edge, out.edge, True
         move_retained(x, old)
-        if x.extra is not None:
-            x.extra.hooks = None
+        if x.meta is not None:
+            x.meta.hooks = None
         return x
-    base = x.origin.base
-    new = copy_slices.record(base.array, alias(base), out, x.origin.replay)
+    base = x.view_meta.base
+    new = copy_slices.record(base.array, alias(base), out, x.view_meta.view_func)
     old, base.edge, base.requires = base.edge, new.edge, True
     move_retained(base, old)
     refresh(x)
@@ -165,8 +165,8 @@ def _value_before(x):
     """What `x` is before it is written to, as an operand. The place of a view that hooks wait at is made anew: in PyTorch they wait for a
     value that no longer is."""
     old = alias(x)
-    if x.origin is not None and x.edge is not None and x.edge[0].hooks is not None:
-        old.edge = variable.view_again(x.origin.base, x.origin.replay).edge
+    if x.view_meta is not None and x.edge is not None and x.edge[0].hooks is not None:
+        old.edge = variable.view_again(x.view_meta.base, x.view_meta.view_func).edge
     return old
 
 

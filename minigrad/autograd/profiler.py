@@ -186,7 +186,7 @@ class _Recorder(Handler):
             pass
 
     def __call__(self, op, inputs, params):
-        flat = inputs[0] if op.many else inputs
+        flat = inputs[0] if op.tensor_list else inputs
         shapes = [list(x.array.shape) if isinstance(x, Variable) else [] for x in flat] if self.shapes else ()
         event = self.begin("aten::" + op.name.removeprefix("_"), shapes)
         try:
@@ -217,7 +217,7 @@ class _Recorder(Handler):
             raise
 
     def forget(self, event):
-        """The end of the loop is nobody's node."""
+        """The end of the loop belongs to no node."""
         self.events.remove(event)
         if event.cpu_parent is not None:
             event.cpu_parent.cpu_children.remove(event)

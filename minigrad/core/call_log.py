@@ -22,9 +22,9 @@ FUNCTION, METHOD, PART, ENGINE, OUTERMOST = range(5)
 
 
 class Call(NamedTuple):
-    """One call. `around` is the call it was made in, -1 for none; `place` the code and the offset in it that made the call."""
+    """One call. `parent` is the call it was made in, -1 for none; `place` the code and the offset in it that made the call."""
 
-    around: int
+    parent: int
     code: CodeType
     owner: Any  # weak reference to `self`, or None
     place: tuple[CodeType, int] | None
@@ -38,7 +38,7 @@ class CallLog:
         self.forgotten = 0  # so many calls are no longer in the list
         self.turns: list[tuple[float, int]] = []  # (number of a node, the call it and those after it were made in, or -1)
         self._stack: list[tuple[FrameType, int]] = []  # the calls around the last node, outermost first
-        self._kinds: dict[int, tuple[int, CodeType]] = {}  # by id: a code object computes its hash anew from all that is in it, every time
+        self._kinds: dict[int, tuple[int, CodeType]] = {}  # by id: hashing a code object reads all of it, every time
 
     def note(self, number: float, frame: FrameType) -> tuple[FrameType, FrameType | None]:
         """The node with this number was made in `frame`, or by what it called. Returns the frame of the call that this belongs to, and the
@@ -92,10 +92,10 @@ class CallLog:
                 new.append(at)
             at = None if kind == OUTERMOST else at.f_back
         del stack[depth:]
-        for made in reversed(new):
-            around = self._stack[-1][1] if self._stack else -1
-            self.calls.append((around, made.f_code, self._owner(made), self._place(made)))
-            self._stack.append((made, self.forgotten + len(self.calls) - 1))
+        for inner in reversed(new):
+            parent = self._stack[-1][1] if self._stack else -1
+            self.calls.append((parent, inner.f_code, self._owner(inner), self._place(inner)))
+            self._stack.append((inner, self.forgotten + len(self.calls) - 1))
 
     def _kind(self, frame: FrameType) -> int:
         code = frame.f_code

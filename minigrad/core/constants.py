@@ -2,7 +2,7 @@
 import numpy as np
 
 from . import dtypes
-from .variable import Variable, extra_of, wrap
+from .variable import Variable, meta_of, wrap
 
 numbers: dict = {}  # type of the number: {(number, dtype character or None): its 0-d Tensor}; 1, 1.0 and True are equal, but not the same
 
@@ -21,7 +21,7 @@ def constant(value, dtype=None):
     array.flags.writeable = False
     t = wrap(array)
     t.version = [0]  # a normal tensor even in inference mode
-    extra_of(t).number = value.item() if isinstance(value, np.generic) else value
+    meta_of(t).number = value.item() if isinstance(value, np.generic) else value
     if len(known) > 1000:
         known.clear()
     known[key] = t
@@ -29,8 +29,8 @@ def constant(value, dtype=None):
 
 
 def number_of(x):
-    """The Python number that the tensor `x` stands for as an operand, or None if it is a tensor in its own right."""
-    return x.extra.number if isinstance(x, Variable) and x.extra is not None else None
+    """The Python number that was wrapped as the operand `x`, or None if `x` is an ordinary tensor."""
+    return x.meta.number if isinstance(x, Variable) and x.meta is not None else None
 
 
 def as_tensor_like(value, x):

@@ -69,7 +69,7 @@ def _mark(op, inputs, params):
     """What an operation makes in inference mode, unless it is a view of a normal tensor, is an inference tensor."""
     out = op(*inputs, *params)
     for t in out if isinstance(out, tuple) else (out,):
-        if isinstance(t, Variable) and t.origin is None and state.inference:
+        if isinstance(t, Variable) and t.view_meta is None and state.inference:
             t.version = INFERENCE
     return out
 

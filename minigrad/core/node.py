@@ -6,28 +6,28 @@ not: how a row becomes a node class (op.py) and the loop that runs nodes (engine
 import itertools
 from typing import Any, NamedTuple
 
-next_number = itertools.count().__next__  # creation order; the backward loop goes from high to low
-LIVE, FREED, PACKED = 0, 1, 2  # of a node's saved values: as recorded; given back; packed by saved_tensors_hooks
+next_number = itertools.count().__next__  # creation order; the backward pass runs from high to low
+LIVE, FREED, PACKED = 0, 1, 2  # of a node's saved values: as recorded; freed; packed by saved_tensors_hooks
 
 
 class Node:
     """One recorded operation. Subclasses are made from the rows of the derivatives table (`MulBackward0`, ...).
 
-    `run(g, edges)` takes the gradient of the output as an ndarray and returns one gradient per edge (None where `edges` has None: nobody
-    asks for it); `run_graph(g, edges)` is the same with Tensors, recorded in its turn. For a node with several outputs `shape` and `dtype`
-    are lists, and so is `g` (None where nothing arrived). Edges point to older nodes only.
+    `run(g, edges)` takes the gradient of the output as an ndarray and returns one gradient per edge (None where `edges` has None, because
+    no gradient is needed there); `run_graph(g, edges)` does the same with Tensors, and its operations are recorded. For a node with several
+    outputs `shape` and `dtype` are lists, and so is `g` (None where there is no gradient). Edges lead to older nodes only.
     """
 
-    __slots__ = ("__weakref__", "dtype", "edges", "hooks", "info", "made", "number", "shape", "status")  # made: only with provenance.py
-    op: Any = None  # the row
+    __slots__ = ("__weakref__", "dtype", "edges", "hooks", "info", "number", "provenance", "shape", "status")
+    op: Any = None  # the row. `provenance` is set only while provenance.py records
     saves: tuple = ()  # names of the slots that hold tensors
-    frees: tuple = ()  # names of what release() gives back: these, and parameters that hold tensors (the indices of index)
+    frees: tuple = ()  # names of what release() frees: these, and parameters that hold tensors (the indices of index)
     number: int  # creation order
     edges: tuple  # (node, output number) for each input, or None
     hooks: Any  # a Hooks, or None
     info: dict | None  # what `metadata` gives
     raw_saved: Any = None  # the class of what `_raw_saved_x` gives (autograd/graph.py)
-    runs_without_gradient = False  # True: run with zeros although nothing arrived (custom Functions)
+    runs_without_gradient = False  # True: without a gradient, run with zeros (custom Functions)
 
     def run(self, g, edges):
         raise NotImplementedError
@@ -36,7 +36,7 @@ class Node:
         raise NotImplementedError
 
     def release(self) -> None:
-        """Give back what was saved: the graph is used up."""
+        """Free what was saved: the graph can be used only once."""
         self.status = FREED
         for slot in self.saves:
             setattr(self, slot, None)
@@ -126,7 +126,7 @@ def hooks_of(node: Node) -> Hooks:
     if node.hooks is None:
         node.hooks = Hooks()
         if type(node) is AccumulateGrad:
-            node.variable.extra.hooks = node.hooks
+            node.variable.meta.hooks = node.hooks
     return node.hooks
 
 
@@ -166,7 +166,7 @@ def add_hook(hooks: dict, hook) -> RemovableHandle:
 
 
 class AccumulateGrad(Node):
-    """The end of the graph at a leaf: adds what arrives to the leaf's `.grad` (accumulate.py) and sends nothing on.
+    """The end of the graph at a leaf: adds the gradient to the leaf's `.grad` (accumulate.py) and passes nothing on.
 
     It holds the leaf; the leaf holds it weakly, and keeps the hooks for the next one.
     """
@@ -177,7 +177,7 @@ class AccumulateGrad(Node):
         self.variable = variable
         self.number = next_number()
         self.edges = ()
-        self.hooks, self.info = variable.extra.hooks, None
+        self.hooks, self.info = variable.meta.hooks, None
         self.status = LIVE
         array = variable.array
         self.shape, self.dtype = array.shape, array.dtype

@@ -33,7 +33,7 @@ from .arguments import recover
 from .constants import constant, number_of
 from .dispatch import state
 from .node import FREED, LIVE, PACKED, Node, next_number, short_name
-from .variable import INFERENCE, Replay, Variable, View, edge_of, leaf_edge, only_detached, refresh, wrap
+from .variable import INFERENCE, Variable, ViewFunc, ViewMeta, edge_of, leaf_edge, only_detached, refresh, wrap
 
 # As in PyTorch log(0) is -inf without a word: silence numpy's warnings about arithmetic inside this package only.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
@@ -58,27 +58,27 @@ class Op:
     args      the names that callers may use for the inputs; PyTorch's `input`, `other` unless said
     view      True: forward returns a numpy view, and the result is a view in PyTorch's sense
     floats    True: integer inputs become the default float dtype first (sin, div)
-    many      True: the one input is a sequence of tensors (cat); its rule returns as many gradients; `x_shape` is a tuple of shapes
+    tensor_list  True: the one input is a sequence of tensors (cat); its rule returns as many gradients; `x_shape` is a tuple of shapes
     outputs   their names; with more than one, forward returns a tuple and a rule's `g` is the gradient of the first. A rule whose first
               parameter is `gs` gets the list of all gradients (None where nothing arrived). `outputs=...`: as many as forward returns,
               rules get `gs`.
     jvp       forward mode, where the kind does not give it: jvp(t, <saves>), `t` the tangent of the one input, or `ts` the list of tangents
               (None for constants); returns the tangent of the (first) output
-    together  one rule for all inputs at once, used where every one of them wants its gradient and the rules would do the same work again:
-              returns a tuple. It saves nothing that the rules do not
+    joint_rule  one rule that returns the gradients of all inputs as a tuple. It is used if every input needs its gradient, where the
+              rules would repeat the same work. It saves nothing that the rules do not
     one_dtype the inputs are not promoted but must share a dtype: {"x y": PyTorch's sentence if the dtypes of x and y differ}, with {x} for
               Float and {x_c} for float
     bools     False: True and False are refused, as in PyTorch, where numpy would compute
-    kept      parameters that hold tensors (the indices of index): freed and refused a second time like everything that a node saves
+    tensor_params  parameters that hold tensors (the indices of index): freed after the backward pass like everything that a node saves
     saved_as  PyTorch's names for `_saved_*` where they differ: {"x": "self"} is understood
     """
 
-    def __init__(self, name, forward, kind, *, node=None, args=None, view=False, floats=False, many=False, outputs=("out",), jvp=None,
-                 together=None, one_dtype=None, bools=True, kept=(), saved_as=None, doc=None, **rules):  # fmt: skip
+    def __init__(self, name, forward, kind, *, node=None, args=None, view=False, floats=False, tensor_list=False, outputs=("out",),
+                 jvp=None, joint_rule=None, one_dtype=None, bools=True, tensor_params=(), saved_as=None, doc=None, **rules):  # fmt: skip
         self.name = self.__name__ = name
         self.forward, self.kind, self.rules = forward, kind, rules
-        self.view, self.floats, self.many, self.outputs, self.jvp, self.bools = view, floats, many, outputs, jvp, bools
-        self.together, self.one_dtype, self.kept = together, one_dtype, kept
+        self.view, self.floats, self.tensor_list, self.outputs, self.jvp, self.bools = view, floats, tensor_list, outputs, jvp, bools
+        self.joint_rule, self.one_dtype, self.tensor_params = joint_rule, one_dtype, tensor_params
         self.inputs = tuple(rules)
         self.node_name = node or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
         self.saved_as = {
@@ -90,7 +90,7 @@ class Op:
         }
         self.params = _parameters(self)
         self.args = tuple(args.split()) if args else {1: ("input",), 2: ("input", "other")}.get(len(self.inputs), self.inputs)
-        if many and not args:
+        if tensor_list and not args:
             self.args = ("tensors",)
         self.promoted = tuple(i for i in self.inputs if kind == DISCRETE or (kind == ELEMENTWISE and rules[i] is not None))
         self.single = outputs == ("out",)
@@ -128,7 +128,7 @@ class Op:
         """The value behind `node._saved_<name>`. Raises if it has been given back."""
         if name in node.saves and node.status:
             node = open_saved(node)
-        if name in self.kept:
+        if name in self.tensor_params:
             if node.status == FREED:
                 raise errors.freed()
             return getattr(node, name).tensors()
@@ -187,9 +187,9 @@ def _check(op):
             raise errors.new(
                 TypeError, f"row '{op.name}': '{name}' is a field of every node ({', '.join(Node.__slots__)}); choose another name"
             )
-    for name in op.saves_of(op.together):
+    for name in op.saves_of(op.joint_rule):
         if not any(name in op.saves_of(rule) for rule in op.rules.values()):
-            raise errors.new(TypeError, f"row '{op.name}': `together` asks for '{name}', which none of the rules saves")
+            raise errors.new(TypeError, f"row '{op.name}': `joint_rule` asks for '{name}', which none of the rules saves")
     for where, rule in [*op.rules.items(), ("jvp", op.jvp)]:
         for name in op.saves_of(rule):
             if name not in known:
@@ -208,20 +208,20 @@ def _write_out(op):
     """Make op.call, op.record and the node class from the row."""
     saves = {i: op.saves_of(rule) for i, rule in op.rules.items() if rule is not None}
     asked = [name for names in saves.values() for name in names]
-    kept_inputs = [i for i in op.inputs if i in asked]
-    kept_outputs = [] if op.outputs is ... else [o for o in op.outputs if o in asked]
-    kept_shapes = [i for i in op.inputs if f"{i}_shape" in asked]
-    kept_params = [p for p in op.params if p in asked]
-    slots = [*kept_inputs, *(f"{n}_version" for n in kept_inputs), *kept_outputs, *(f"{n}_version" for n in kept_outputs)]
-    slots += [f"{n}_counter" for n in kept_outputs] + [f"{i}_shape" for i in kept_shapes] + kept_params
+    saved_inputs = [i for i in op.inputs if i in asked]
+    saved_outputs = [] if op.outputs is ... else [o for o in op.outputs if o in asked]
+    saved_shapes = [i for i in op.inputs if f"{i}_shape" in asked]
+    saved_params = [p for p in op.params if p in asked]
+    slots = [*saved_inputs, *(f"{n}_version" for n in saved_inputs), *saved_outputs, *(f"{n}_version" for n in saved_outputs)]
+    slots += [f"{n}_counter" for n in saved_outputs] + [f"{i}_shape" for i in saved_shapes] + saved_params
     # `_saved_x` and PyTorch's name for it are properties, not __getattr__, which would make every other attribute of a node slow.
     shown = {s: s for s in slots if not s.endswith(("_version", "_counter"))}
     shown.update({theirs: ours for theirs, ours in op.saved_as.items() if ours in shown})
     saved = {f"_saved_{theirs}": property(lambda node, ours=ours: op.saved(node, ours)) for theirs, ours in shown.items()}
-    tensors = {theirs: ours for theirs, ours in shown.items() if ours in kept_inputs or ours in kept_outputs}
+    tensors = {theirs: ours for theirs, ours in shown.items() if ours in saved_inputs or ours in saved_outputs}
     saved.update({f"_raw_saved_{theirs}": property(lambda node, ours=ours: node.raw_saved(node, ours)) for theirs, ours in tensors.items()})
-    members = {"__slots__": tuple(slots), "op": op, "saves": (*kept_inputs, *kept_outputs), **saved}
-    members.update({"frees": (*members["saves"], *op.kept), "__module__": "torch.autograd"})
+    members = {"__slots__": tuple(slots), "op": op, "saves": (*saved_inputs, *saved_outputs), **saved}
+    members.update({"frees": (*members["saves"], *op.tensor_params), "__module__": "torch.autograd"})
     op.node_class = type(op.node_name, (Node,), members)
     scope = {
         "__name__": __name__, "op": op, "new": object.__new__, "Tensor": variable.TENSOR, "ndarray": ndarray, "asarray": asarray,
@@ -232,11 +232,11 @@ def _write_out(op):
         "check_saved": check_saved, "output_of": output_of, "check_output": check_output,
         "failed": failed, "_defaults": op.params,
     }  # fmt: skip
-    for name, rule in [*((f"rule_{i}", rule) for i, rule in op.rules.items()), ("together", op.together)]:
+    for name, rule in [*((f"rule_{i}", rule) for i, rule in op.rules.items()), ("joint_rule", op.joint_rule)]:
         scope[name], scope[name + "_on_arrays"] = rule, on_arrays(rule)
-    record = _record_source(op, saves, kept_inputs, kept_outputs, kept_shapes, kept_params)
+    record = _record_source(op, saves, saved_inputs, saved_outputs, saved_shapes, saved_params)
     parts = [_call_source(op).replace("#record", record.split("\n", 1)[1]), record]
-    parts += [_run_source(op, saves, kept_inputs, kept_outputs, graph) for graph in (False, True)]
+    parts += [_run_source(op, saves, saved_inputs, saved_outputs, graph) for graph in (False, True)]
     given_back = [f"    node.{name} = None" for name in op.node_class.frees]
     parts += ["def release(node):", *given_back, f"    node.status = {FREED}", "    if node.info:", "        drop_packed(node)", ""]
     op.source = "\n".join(parts)
@@ -274,7 +274,7 @@ def _call_source(op):
     given = ", ".join([*op.args, *op.params])
     lines = [f"def call({', '.join([*op.args, *params])}):"]
     detour = f"return general(op, ({', '.join(op.args)},), ({''.join(p + ', ' for p in op.params)}))"
-    if op.many:
+    if op.tensor_list:
         lines += ["    try:", f"        arrays = [t.array for t in {op.args[0]}]", "    except AttributeError:", f"        {detour}"]
         lines += ["    if state.handlers:", f"        {detour}", f"    r = forward({', '.join(['arrays', *op.params])})", "#record"]
         return "\n".join(lines)
@@ -295,21 +295,21 @@ def _call_source(op):
     return "\n".join([*lines, "#record"])
 
 
-def _record_source(op, saves, kept_inputs, kept_outputs, kept_shapes, kept_params):
+def _record_source(op, saves, saved_inputs, saved_outputs, saved_shapes, saved_params):
     """`record`: wrap the result and, if an input requires gradients, make the node."""
     args = dict(zip(op.inputs, op.args, strict=True))
     head = f"def record(r, {', '.join([*op.args, *op.params])}):"
     body = []
     differentiable = list(saves)
-    if not op.many and op.kind != DISCRETE:
+    if not op.tensor_list and op.kind != DISCRETE:
         for i in op.inputs:
-            body += [f"if {args[i]}.origin is not None:", f"    refresh({args[i]})"]
+            body += [f"if {args[i]}.view_meta is not None:", f"    refresh({args[i]})"]
     some = " or ".join(f"{args[i]}.requires" for i in differentiable) or "False"
-    if op.many:
+    if op.tensor_list:
         some = f"any([t.requires for t in {op.args[0]}])"
     if op.single:
         body += ["if type(r) is not ndarray:", "    r = asarray(r)"]
-        body += ["out = new(Tensor)", "out.array = r", "out._grad = out.extra = out.origin = None", "out.version = counter = [0]"]
+        body += ["out = new(Tensor)", "out.array = r", "out._grad = out.meta = out.view_meta = None", "out.version = counter = [0]"]
         if op.view:
             body += [f"view_of(out, {op.args[0]}, op, ({''.join(p + ', ' for p in op.params)}), None)", "counter = out.version"]
     if op.kind == DISCRETE or not differentiable:
@@ -317,30 +317,31 @@ def _record_source(op, saves, kept_inputs, kept_outputs, kept_shapes, kept_param
         return "\n".join([head, *("    " + line for line in body), ""])
     body += ["if state.grad:", f"    if {some}:"]
     inner = ["node = new(NodeClass)", "node.number = next_number()", "node.status = LIVE", "node.hooks = node.info = None"]
-    if op.many:
+    if op.tensor_list:
         inner += [f"node.edges = tuple([edge_of(t) for t in {op.args[0]}])"]
     else:
         edges = [f"{args[i]}.edge or (leaf_edge({args[i]}) if {args[i]}.requires else None)" if i in saves else "None" for i in op.inputs]
         inner += [f"node.edges = ({', '.join(edges)},)"]
-    for i in kept_inputs:
+    for i in saved_inputs:
         a = args[i]
         users = [args[j] for j, names in saves.items() if i in names]
         keep = [f"node.{i} = {a}", f"node.{i}_version = {a}.version[0]"]
-        if op.many:
+        if op.tensor_list:
             keep[1] = f"node.{i}_version = [t.version[0] for t in {a}]"
         if len(users) < len(differentiable):  # not every rule needs it: only if one that does will run
             keep = [f"if {' or '.join(f'{u}.requires' for u in users)}:", *("    " + k for k in keep), "else:", f"    node.{i} = None"]
         inner += keep
-    inner += [f"node.{i}_shape = " + (f"[t.array.shape for t in {args[i]}]" if op.many else f"{args[i]}.array.shape") for i in kept_shapes]
-    inner += [f"node.{p} = {p}" for p in kept_params]
+    shape_of = "[t.array.shape for t in {}]" if op.tensor_list else "{}.array.shape"
+    inner += [f"node.{i}_shape = " + shape_of.format(args[i]) for i in saved_shapes]
+    inner += [f"node.{p} = {p}" for p in saved_params]
     inner += ["# note"]  # provenance.py puts a call here while it is on
     if op.single:
         inner += ["node.shape = r.shape", "node.dtype = r.dtype"]
-        if kept_outputs:
+        if saved_outputs:
             inner += ["node.out = r", "node.out_counter = counter", "node.out_version = counter[0]"]
         body += ["        " + line for line in [*inner, "out.edge = (node, 0)", "out.requires = True", "return out"]]
-        body += ["else:", "    out.cut = 'no_grad'", "out.edge = None"]
-        body += [f"out.requires = {'out.origin.base.requires' if op.view else 'False'}", "return out"]
+        body += ["else:", "    out.detached_by = 'no_grad'", "out.edge = None"]
+        body += [f"out.requires = {'out.view_meta.base.requires' if op.view else 'False'}", "return out"]
     else:
         source = f"({op.args[0]}, ({''.join(p + ', ' for p in op.params)}))" if op.view else "None"
         body += ["        " + line for line in [*inner, f"return record_several(op, r, node, {source})"]]
@@ -348,35 +349,35 @@ def _record_source(op, saves, kept_inputs, kept_outputs, kept_shapes, kept_param
     return "\n".join([head, *("    " + line for line in body), ""])
 
 
-def _run_source(op, saves, kept_inputs, kept_outputs, graph):
+def _run_source(op, saves, saved_inputs, saved_outputs, graph):
     """`run` (ndarrays) or `run_graph` (Tensors): the rules, on what was saved, for the edges that exist."""
     lines = [f"def {'run_graph' if graph else 'run'}(node, g, edges):"]
-    if kept_inputs or kept_outputs or op.kept:
+    if saved_inputs or saved_outputs or op.tensor_params:
         lines += ["    if node.status:", "        node = open_saved(node)"]
-    for i in kept_inputs:
-        if op.many:
+    for i in saved_inputs:
+        if op.tensor_list:
             lines += [f"    {i} = [check_saved(node, '{i}', t, v) or t for t, v in zip(node.{i}, node.{i}_version)]"]
             lines += [] if graph else [f"    {i} = [t.array for t in {i}]"]
             continue
         lines += [f"    {i} = node.{i}", f"    if {i} is not None:"]
         lines += [f"        if {i}.version[0] != node.{i}_version:", f"            check_saved(node, '{i}', {i}, node.{i}_version)"]
         lines += [] if graph else [f"        {i} = {i}.array"]
-    for o in kept_outputs:
+    for o in saved_outputs:
         lines += [f"    if node.{o}_counter[0] != node.{o}_version:", f"        check_output(node, '{o}')"]
         lines += [f"    {o} = output_of(node, '{o}')" if graph else f"    {o} = node.{o}"]
     for name in dict.fromkeys(name for names in saves.values() for name in names):
-        if name not in kept_inputs and name not in kept_outputs:
+        if name not in saved_inputs and name not in saved_outputs:
             lines += [f"    {name} = node.{name}"]
     fast = "" if graph else "_on_arrays"
     call = {i: f"rule_{i}{fast}({', '.join([_gradient(op, i), *names])})" for i, names in saves.items()}
-    if op.many:
+    if op.tensor_list:
         lines += [f"    return {call[op.inputs[0]]}"]
     elif len(saves) == 1 and len(op.inputs) == 1:
         lines += [f"    return ({call[op.inputs[0]]},)"]
     else:
-        if op.together:
-            given = ", ".join([_gradient(op, op.inputs[0]), *op.saves_of(op.together)])
-            lines += ["    if None not in edges:", f"        return together{fast}({given})"]
+        if op.joint_rule:
+            given = ", ".join([_gradient(op, op.inputs[0]), *op.saves_of(op.joint_rule)])
+            lines += ["    if None not in edges:", f"        return joint_rule{fast}({given})"]
         names = [f"edge_{i}" for i in op.inputs]
         lines += [f"    {', '.join(names)}, = edges"]
         sent = [f"None if edge_{i} is None else {call[i]}" if i in call else "None" for i in op.inputs]
@@ -395,7 +396,7 @@ def _gradient(op, i):
 
 def general(op, inputs, params):
     """The way of everything that is not plain: handlers, ndarrays, Python numbers, mixed dtypes, sequences."""
-    flat = inputs[0] if op.many else inputs
+    flat = inputs[0] if op.tensor_list else inputs
     if not any([isinstance(x, Variable) for x in flat]) and any([isinstance(x, (ndarray, np.generic)) for x in flat]):
         return op.forward(*inputs, *params)  # a rule in the fast backward pass, or forward() of another row
     handlers = state.handlers
@@ -407,10 +408,10 @@ def general(op, inputs, params):
             state.handlers = handlers
     tensors, arrays = prepare(op, flat)
     try:
-        r = op.forward(arrays, *params) if op.many else op.forward(*arrays, *params)
+        r = op.forward(arrays, *params) if op.tensor_list else op.forward(*arrays, *params)
     except (ValueError, TypeError) as error:
         raise failed(op, arrays, error) from None
-    return op.record(r, tensors, *params) if op.many else op.record(r, *tensors, *params)
+    return op.record(r, tensors, *params) if op.tensor_list else op.record(r, *tensors, *params)
 
 
 def prepare(op, inputs):
@@ -490,10 +491,10 @@ def view_of(out, x, op, params, number):
     step = (op, params, number)
     created = "inference" if state.inference else "no_grad" if not state.grad else "" if number is None else "multiple"
     version = 0 if x.version is INFERENCE else x.version[0]
-    if x.origin is None:
-        out.origin = View(x, Replay(step, None, x.array.strides), version, created)
+    if x.view_meta is None:
+        out.view_meta = ViewMeta(x, ViewFunc(step, None, x.array.strides), version, created)
     else:
-        out.origin = View(x.origin.base, Replay(step, x.origin.replay), version, created or x.origin.created)
+        out.view_meta = ViewMeta(x.view_meta.base, ViewFunc(step, x.view_meta.view_func), version, created or x.view_meta.creation_meta)
 
 
 def record_several(op, arrays, node, source):
@@ -507,9 +508,9 @@ def record_several(op, arrays, node, source):
         if node is not None and a.dtype.kind == "f":
             out.edge, out.requires = (node, number), True
         elif source is not None:  # a view made in no_grad is to PyTorch a leaf like its base
-            out.requires = out.origin.base.requires
+            out.requires = out.view_meta.base.requires
         if not state.grad:
-            out.cut = "no_grad"
+            out.detached_by = "no_grad"
         outs.append(out)
     if node is not None:
         node.shape, node.dtype = [a.shape for a in arrays], [a.dtype for a in arrays]
@@ -540,7 +541,7 @@ def check_saved(node: Node, slot: str, tensor, version: int) -> None:
     """Raise if the saved input was written to since."""
     if tensor.version[0] != version:
         if only_detached(tensor.version, version):
-            if tensor.requires or tensor.origin is not None:  # it was another tensor with this storage
+            if tensor.requires or tensor.view_meta is not None:  # it was another tensor with this storage
                 return
             raise errors.new(
                 RuntimeError,

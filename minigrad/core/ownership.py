@@ -1,17 +1,17 @@
-"""Does anybody else hold this array? Asked before it is kept, or written over, instead of copied.
+"""Reference counts: may an array be kept or overwritten instead of copied?
 
 CPython counts the references to an object, and how many of them a local variable and an argument add differs between its versions: up
-to 3.13 each adds one, 3.14 lends a local variable to a call without counting. So the count that means "nobody else" is measured here,
-in functions of the shape that ask later; a test runs both shapes.
+to 3.13 each adds one, 3.14 lends a local variable to a call without counting. So the count that means "no other reference" is measured
+here, in functions of the shape that ask later; a test runs both shapes.
 """
 from sys import getrefcount
 
-_NOBODY_ELSE = 0
+_NO_OTHER = 0
 
 
 def holders(x):
     """How many hold `x` besides one local variable of the function that asks."""
-    return getrefcount(x) - _NOBODY_ELSE
+    return getrefcount(x) - _NO_OTHER
 
 
 def _of_an_argument(x):
@@ -23,5 +23,5 @@ def _of_a_local(ask):
     return ask(x)
 
 
-_NOBODY_ELSE = _of_a_local(holders)
+_NO_OTHER = _of_a_local(holders)
 LENT = _of_a_local(_of_an_argument)  # holders() of an argument that the caller keeps in one local variable of its own

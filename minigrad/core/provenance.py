@@ -24,15 +24,15 @@ _on = False
 class Note(NamedTuple):
     code: object  # the learner's code object and the place in it, or None
     offset: int
-    inputs: tuple | None  # per input: None if the graph leads to it, else (weak reference, array if small, cut); None: no constants
+    inputs: tuple | None  # per input: None if the graph leads to it, else (weak reference, array if small, detached_by); None: no constants
     versions: tuple  # of the inputs, when the operation ran; () if one of them has none
     params: tuple
 
 
 def read(node) -> Note | None:
     """The note on a node, if notes were on when it was made."""
-    made = getattr(node, "made", None)
-    return None if made is None else Note(*made)
+    note = getattr(node, "provenance", None)
+    return None if note is None else Note(*note)
 
 
 def record_lines(on: bool = True, kept: int = KEPT) -> None:
@@ -63,7 +63,7 @@ def leave(node, inputs) -> None:
             versions = [x.version[0] for x in inputs]
         except RuntimeError:  # an inference tensor has no version
             versions = []
-        node.made = _note(None if all([x.requires for x in inputs]) else _constants(inputs), versions, ())
+        node.provenance = _note(None if all([x.requires for x in inputs]) else _constants(inputs), versions, ())
 
 
 def _fit(op) -> None:
@@ -83,7 +83,7 @@ def _fit(op) -> None:
 
 def _with_note(op) -> str:
     """The row's text with the call."""
-    if op.many:
+    if op.tensor_list:
         known, versions = f"constants({op.args[0]})", f"[t.version[0] for t in {op.args[0]}]"
     else:
         known = f"None if {' and '.join(f'{a}.requires' for a in op.args)} else constants(({''.join(a + ', ' for a in op.args)}))"
@@ -92,10 +92,11 @@ def _with_note(op) -> str:
     params = "".join("None, " if p == "out" and op.single else p + ", " for p in op.params)
     call = f"leave_note({known}, {versions}, ({params}))"
     without = f"leave_note({known}, (), ({params}))"  # an inference tensor has no version
-    lines = []
+    lines: list[str] = []
     for line in op.source.splitlines():
         indent, found, _ = line.partition("# note")
-        lines += [f"{indent}try: node.made = {call}", f"{indent}except RuntimeError: node.made = {without}"] if found else [line]
+        noting = [f"{indent}try: node.provenance = {call}", f"{indent}except RuntimeError: node.provenance = {without}"]
+        lines += noting if found else [line]
     return "\n".join(lines) + "\n"
 
 
@@ -119,4 +120,4 @@ def _constants(inputs):
 
 
 def _constant(x):
-    return ref(x), x.array if x.array.nbytes <= SMALL and x.array.base is None else None, getattr(x, "cut", "")
+    return ref(x), x.array if x.array.nbytes <= SMALL and x.array.base is None else None, getattr(x, "detached_by", "")

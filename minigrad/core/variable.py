@@ -1,4 +1,4 @@
-"""What a tensor is made of.
+"""Internal representation of a tensor: array, autograd metadata, version counter, view relation.
 
 What lives here: the fields of a tensor, how its place in the graph is found, its version counter and its view relation. What does not: the
 methods that people call (tensor.py) and the graph's nodes (node.py).
@@ -8,9 +8,9 @@ methods that people call (tensor.py) and the graph's nodes (node.py).
 - `edge`      (node, output number): where its gradient goes. None for constants and for leaves (a leaf's edge is made on demand).
 - `version`   a list with one int, shared by a base, its views and its detached aliases: how often the storage was written to. (After it
               come the counts at which detach_() was called, a false alarm for all but the nodes that saved that tensor.)
-- `origin`    None, or how it was made from its base.
-- `extra`     None, or the rarely used rest: hooks, tangents, the leaf's AccumulateGrad.
-- `cut`       not set, or why no gradient goes back from here: "no_grad", "detach" or "marked". Only pictures read it.
+- `view_meta` None, or how the view is computed from its base.
+- `meta`      None, or the rarely used rest: hooks, tangents, the leaf's AccumulateGrad.
+- `detached_by`  not set, or why no gradient flows back from here: "no_grad", "detach" or "marked". Only pictures read it.
 """
 
 import weakref
@@ -71,8 +71,8 @@ class InferenceVersion:
 INFERENCE = InferenceVersion()
 
 
-class Replay:
-    """View operations in order, as (op, params, number of the output or None). Called on a tensor or ndarray shaped like the base, it
+class ViewFunc:
+    """ViewMeta operations in order, as (op, params, number of the output or None). Called on a tensor or ndarray shaped like the base, it
     gives the view.
 
     Linked, each to the one before it: a view of a view adds one step and copies none. The first knows how its base lies in memory, for
@@ -126,24 +126,24 @@ class Replay:
             at = at.before
         rest = None
         for step in reversed(steps):
-            rest = Replay(step, rest, strides)
+            rest = ViewFunc(step, rest, strides)
         return rest
 
 
-class View:
+class ViewMeta:
     """How a view comes from its base."""
 
-    __slots__ = ("base", "created", "leaf", "replay", "version")
+    __slots__ = ("base", "creation_meta", "leaf", "version", "view_func")
 
-    def __init__(self, base, replay, version, created=""):
+    def __init__(self, base, view_func, version, creation_meta=""):
         self.base = base  # never itself a view
-        self.replay = replay
+        self.view_func = view_func
         self.version = version  # of the storage when the view's edge was last right
-        self.created = created  # "no_grad", "inference", "multiple" or "function": the view must not be written to while recording
+        self.creation_meta = creation_meta  # "no_grad", "inference", "multiple" or "function": no writes while recording
         self.leaf = False  # requires_grad_() was called on the view itself
 
 
-class Extra:
+class AutogradMeta:
     __slots__ = ("accumulator", "hooks", "number", "tangents")
 
     def __init__(self):
@@ -162,19 +162,19 @@ class Tangent(NamedTuple):
 
 
 class Variable:
-    __slots__ = ("__weakref__", "cut", "_grad", "array", "edge", "extra", "origin", "requires", "version")
-    batched = False  # True: stands for many tensors at once, inside vmap (batching.py)
+    __slots__ = ("__weakref__", "_grad", "array", "detached_by", "edge", "meta", "requires", "version", "view_meta")
+    batched = False  # True: one tensor per sample, inside vmap (batching.py)
     array: Any  # the numbers: a numpy array
     requires: bool  # does a gradient reach it?
     edge: Any  # (the node that made it, output number); None: a leaf or a constant
-    origin: Any  # the View that it is, or None
+    view_meta: Any  # the ViewMeta that it is, or None
     version: list[int]  # one counter for all views of a storage
-    extra: Any  # an Extra, or None
-    cut: str
+    meta: Any  # an AutogradMeta, or None
+    detached_by: str
 
 
 TENSOR = Variable  # the class of new tensors; tensor.py sets it
-view_again: Any = None  # (base, Replay): the view, recorded anew from its base; ops/shape.py sets it
+view_again: Any = None  # (base, ViewFunc): records the view again from its base; ops/strided.py sets it
 _new = object.__new__
 
 
@@ -182,7 +182,7 @@ def wrap(array):
     """A constant tensor around an ndarray (not a copy)."""
     t = _new(TENSOR)
     t.array = array
-    t._grad = t.edge = t.origin = t.extra = None
+    t._grad = t.edge = t.view_meta = t.meta = None
     t.requires = False
     t.version = INFERENCE if state.inference else [0]
     return t
@@ -191,44 +191,44 @@ def wrap(array):
 def alias(x):
     """Another tensor with the same storage, version, tangents and place in the graph: what `x` is now, before a write changes it."""
     out = x.shell() if x.batched else wrap(x.array)
-    out.version, out.origin, out.edge, out.requires = x.version, x.origin, x.edge, x.requires
-    if x.extra is not None and x.extra.tangents:
-        extra_of(out).tangents = x.extra.tangents
+    out.version, out.view_meta, out.edge, out.requires = x.version, x.view_meta, x.edge, x.requires
+    if x.meta is not None and x.meta.tangents:
+        meta_of(out).tangents = x.meta.tangents
     if x.requires and x.edge is None:  # a leaf: its gradients must reach the leaf itself
         out.edge = leaf_edge(x)
     return out
 
 
-def extra_of(x: Variable) -> Extra:
-    if x.extra is None:
-        x.extra = Extra()
-    return x.extra
+def meta_of(x: Variable) -> AutogradMeta:
+    if x.meta is None:
+        x.meta = AutogradMeta()
+    return x.meta
 
 
 def set_tangent(x, level, value, root=None):
     """Forward mode: `value` is the tangent of `x` at a level. With `root` it is a part of the tangent of `root`, which `x` is a view of."""
-    extra = extra_of(x)
-    extra.tangents = {**(extra.tangents or {}), level: Tangent(value, x.version[0], root)}  # a new dict: aliases keep theirs
+    meta = meta_of(x)
+    meta.tangents = {**(meta.tangents or {}), level: Tangent(value, x.version[0], root)}  # a new dict: aliases keep theirs
 
 
 def leaf_edge(x: Variable):
-    """The edge of a leaf that requires gradients: its one AccumulateGrad, made anew when nothing holds the old one any more.
+    """The edge of a leaf that requires gradients: its one AccumulateGrad, created again once the old one has been freed.
 
     None for a view that requires gradients only because its base does: it was made where nothing is recorded.
     """
-    extra = x.extra or extra_of(x)
-    node = extra.accumulator and extra.accumulator()
+    meta = x.meta or meta_of(x)
+    node = meta.accumulator and meta.accumulator()
     if node is None:
-        if x.origin is not None and not x.origin.leaf:
+        if x.view_meta is not None and not x.view_meta.leaf:
             return None
         node = AccumulateGrad(x)
-        extra.accumulator = weakref.ref(node)
+        meta.accumulator = weakref.ref(node)
     return (node, 0)
 
 
 def edge_of(x: Variable):
     """Where the gradient of `x` goes: (node, output number), or None for a constant."""
-    if x.origin is not None:
+    if x.view_meta is not None:
         refresh(x, always=True)
     if not x.requires:
         return None
@@ -253,7 +253,7 @@ _WHY_REFUSED = {
 
 def refusal(x: Variable, written="is being") -> str:
     """PyTorch's sentence why the view `x` must not be written to while recording. `written`: what was written to, and when."""
-    created = x.origin.created
+    created = x.view_meta.creation_meta
     output = None if x.edge is None else f"Output {x.edge[1]} of {short_name(x.edge[0])} is a view"
     if output is not None and created in ("multiple", "function"):
         start = f"{output} and {written} modified inplace."
@@ -272,7 +272,7 @@ def only_detached(counter, version):
 
 def requires(x: Variable) -> bool:
     """Does a gradient reach `x`? A view requires gradients if its base does."""
-    view = x.origin
+    view = x.view_meta
     return x.requires if view is None else x.edge is not None or view.leaf or view.base.requires
 
 
@@ -281,7 +281,7 @@ def refresh(x: Variable, always=False) -> None:
 
     Raises RuntimeError if it must not have one: while recording, or `always`.
     """
-    view = x.origin
+    view = x.view_meta
     base = view.base
     if x.edge is None and not base.requires:
         x.requires = view.leaf
@@ -291,11 +291,11 @@ def refresh(x: Variable, always=False) -> None:
         return
     if only_detached(x.version, view.version):
         return
-    if view.created:
+    if view.creation_meta:
         if always or state.grad:
             raise errors.new(RuntimeError, refusal(x, "its base or another view of its base has been"))
         return
-    again = view_again(base, view.replay)
+    again = view_again(base, view.view_func)
     old, x.edge, x.requires = x.edge, again.edge, again.requires
     move_retained(x, old)
     view.version = x.version[0]  # last: what was refused is refused again

@@ -1,6 +1,6 @@
 """vmap: one run of a function on a whole batch.
 
-What lives here: `Batched`, a tensor that stands for one sample while it holds all of them; `BatchLevel`, the handler that runs each
+What lives here: `Batched`, a tensor that looks like one sample and holds all of them; `BatchLevel`, the handler that runs each
 operation on all samples at once; the batching rules. What does not: the arguments of `vmap` (transforms.py).
 
 Inside a vmapped function a Batched tensor has the shape of one sample. Its `array` is a Sample, which tells shape and dtype and refuses to
@@ -180,11 +180,11 @@ def _make(level, value, like=None):
     """A Batched tensor around `value`; with `like`, at the place in the graph of that tensor."""
     out = object.__new__(Batched)
     out.array, out.level, out.value = _sample(value.array), level, value
-    out._grad = out.extra = None
+    out._grad = out.meta = None
     if like is None:
-        out.edge, out.requires, out.origin, out.version = None, False, None, [0]
+        out.edge, out.requires, out.view_meta, out.version = None, False, None, [0]
     else:
-        out.edge, out.requires, out.origin, out.version = like.edge, like.requires, like.origin, like.version
+        out.edge, out.requires, out.view_meta, out.version = like.edge, like.requires, like.view_meta, like.version
     return out
 
 
@@ -235,7 +235,7 @@ class BatchLevel(Handler):
         return isinstance(x, Batched) and x.level is self
 
     def __call__(self, op, inputs, params):
-        flat = inputs[0] if op.many else inputs
+        flat = inputs[0] if op.tensor_list else inputs
         _check_readable(flat, params)
         if not any([self.holds(x) for x in flat]):
             return op(*inputs, *params)
@@ -249,7 +249,7 @@ class BatchLevel(Handler):
         """`out`, the values of the results, as Batched tensors, with the operation recorded for one sample."""
         values = out if isinstance(out, tuple) else (out,)
         samples = [_sample(v.array).view(ndarray) for v in values]
-        given = (samples[0] if op.single else tuple(samples), *([tensors] if op.many else tensors), *params)
+        given = (samples[0] if op.single else tuple(samples), *([tensors] if op.tensor_list else tensors), *params)
         plain = op.record(*given)
         several = isinstance(plain, tuple)
         outs = tuple([_make(self, v, p) for v, p in zip(values, plain if several else (plain,), strict=True)])
@@ -341,7 +341,7 @@ def _one_by_one(level, op, xs, params):
     results = []
     for i in range(level.size):
         given = [level.at(x, i) for x in xs]
-        results.append(op(given, *params) if op.many else op(*given, *params))
+        results.append(op(given, *params) if op.tensor_list else op(*given, *params))
     if not results:
         raise RuntimeError(f"vmap: {op.name} has no batching rule, and a batch of 0 samples leaves nothing to run.")
     if isinstance(results[0], tuple):

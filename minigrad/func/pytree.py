@@ -71,7 +71,7 @@ def map_tree(function, tree):
 
 
 def broadcast_to(tree, spec):
-    """One leaf of `tree` for each leaf of `spec`: a leaf of `tree` may stand for a whole subtree. None if the structures do not fit."""
+    """One leaf of `tree` for each leaf of `spec`: a leaf of `tree` may be given for a whole subtree. None if the structures do not fit."""
     if spec.kind is None or not isinstance(tree, (tuple, list, dict)):
         return [tree] * _count(spec) if not isinstance(tree, (tuple, list, dict)) else None
     children = list(tree.values()) if isinstance(tree, dict) else list(tree)

@@ -55,7 +55,7 @@ def _leaf(x):
     if edge_of(x) is not None:
         return shape.alias(x)
     new = alias(x)
-    new.origin = new.edge = None
+    new.view_meta = new.edge = None
     new.requires = True
     return new
 
@@ -99,12 +99,12 @@ def _released(x, outer=True):
         return x
     if not outer:  # detached, but for tangents
         value = alias(x)
-        value.edge = value.origin = None
+        value.edge = value.view_meta = None
         value.requires = False
         if x.batched:
             value.value = _released(x.value, False)
-        if value.extra is not None and value.extra.tangents:
-            value.extra.tangents = {level: t._replace(value=_released(t.value, False)) for level, t in value.extra.tangents.items()}
+        if value.meta is not None and value.meta.tangents:
+            value.meta.tangents = {level: t._replace(value=_released(t.value, False)) for level, t in value.meta.tangents.items()}
         return value
     value = x
     if x.batched:
@@ -114,10 +114,10 @@ def _released(x, outer=True):
             value.value = inner
     if x.requires_grad and not _open_ends(x):
         value = alias(value)
-        value.edge = value.origin = None
+        value.edge = value.view_meta = None
         value.requires = False
-    if value.extra is not None and value.extra.tangents:
-        value.extra.tangents = {level: t._replace(value=_released(t.value)) for level, t in value.extra.tangents.items()}
+    if value.meta is not None and value.meta.tangents:
+        value.meta.tangents = {level: t._replace(value=_released(t.value)) for level, t in value.meta.tangents.items()}
     return value
 
 

@@ -1,7 +1,7 @@
 """When compiled kernels are loaded.
 
 What lives here: `load`, and `Compiled`, one file of kernels that alone imports numba, loaded beside the program once enough work has come
-by to pay for it. What does not: kernels, and which inputs they take. Until a file is loaded the numpy twins answer, so nobody waits for
+by to pay for it. What does not: kernels, and which inputs they take. Until a file is loaded the numpy functions run, so no call waits for
 numba or for a compiler; without numba, or where its cache cannot be written, they answer for ever.
 """
 import threading

@@ -142,9 +142,9 @@ def normalize_backward(g, x, weight, arranged, axes, affine, eps):
     x_hat *= rstd
     g_hat = (g * weight.reshape(affine)).reshape(arranged)
     out = ((g_hat - _mean(g_hat, axes) - x_hat * _mean(g_hat * x_hat, axes)) * rstd).reshape(x.shape)
-    many = _repeated(x.shape, affine)
-    by_weight = np.add.reduce(g * x_hat.reshape(x.shape), axis=many, keepdims=True)
-    return out, by_weight.reshape(weight.shape), np.add.reduce(g, axis=many, keepdims=True).reshape(weight.shape)
+    axes = _repeated(x.shape, affine)
+    by_weight = np.add.reduce(g * x_hat.reshape(x.shape), axis=axes, keepdims=True)
+    return out, by_weight.reshape(weight.shape), np.add.reduce(g, axis=axes, keepdims=True).reshape(weight.shape)
 
 
 def _repeated(shape, affine):

@@ -24,7 +24,7 @@ backward_hook_function = Op(
     lambda tensors: tuple([np.array(t) for t in tensors]),
     LINEAR,
     node="BackwardHookFunctionBackward",
-    many=True,
+    tensor_list=True,
     outputs=...,
     tensors=lambda gs: gs,
 )

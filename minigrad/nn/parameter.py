@@ -76,6 +76,6 @@ def _alias(cls, data: Tensor):
     """A leaf of type `cls` on the storage and version counter of `data`."""
     self = object.__new__(cls)
     self.array, self.version = data.array, data.version
-    self._grad = self.edge = self.extra = self.origin = None
+    self._grad = self.edge = self.meta = self.view_meta = None
     self.requires = False
     return self

@@ -78,7 +78,7 @@ def _diagonals(x, names):
 
 
 def _sum_out(x, names, keep):
-    """Sum over the dimensions whose names nobody else needs."""
+    """Sum over the dimensions whose names no other operand and no output has."""
     gone = [i for i, n in enumerate(names) if n not in keep]
     if not gone:
         return x, names
@@ -91,7 +91,7 @@ def _arrange(x, names, order):
 
 
 def _product(x, xs, y, ys, keep, order):
-    """The product of two operands, summed over the names that both have and nobody else needs."""
+    """The product of two operands, summed over the names that both have and nothing else needs."""
     x, xs = _sum_out(x, xs, {*ys, *keep})
     y, ys = _sum_out(y, ys, {*xs, *keep})
     size = dict(zip(xs, x.shape, strict=True))
@@ -119,7 +119,7 @@ def _check_sizes(operands, names):
                     RuntimeError,
                     f"einsum(): subscript {n} has size {m} for operand {number} which does not broadcast with previously seen size {size[n]}",
                     f"The operands have shapes {' and '.join(str(tuple(o.shape)) for o in operands)}.",
-                    "A name stands for one size wherever it occurs.",
+                    "A name has one size wherever it occurs.",
                     "give the two dimensions different names, or transpose one operand.",
                 )
             size[n] = m if n not in size or size[n] == 1 else size[n]

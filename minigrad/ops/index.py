@@ -76,9 +76,9 @@ def _scatter_add(x, index, source, dim):
 
 # fmt: off
 # name       forward                                                      kind    rules
-index_     = Op("index",     _pick,                       LINEAR, kept=("indices",), x=lambda g, x_shape, indices: index_backward(g, unchanged(indices), x_shape))
-index_backward = Op("index_backward", _index_add,         LINEAR, kept=("indices",), x=lambda g, indices: index_(g, indices))
-index_put  = Op("index_put", _index_put,                  LINEAR, kept=("indices",), args="input values",
+index_     = Op("index",     _pick,                       LINEAR, tensor_params=("indices",), x=lambda g, x_shape, indices: index_backward(g, unchanged(indices), x_shape))
+index_backward = Op("index_backward", _index_add,         LINEAR, tensor_params=("indices",), x=lambda g, indices: index_(g, indices))
+index_put  = Op("index_put", _index_put,                  LINEAR, tensor_params=("indices",), args="input values",
                 x=lambda g, indices, accumulate: g if accumulate else index_put(g, np.zeros((), "float32"), unchanged(indices), False),
                 values=lambda g, indices: index_(g, unchanged(indices)))
 take_along_dim_ = Op("gather", lambda x, index, dim: np.take_along_axis(x, index, dim), LINEAR, args="input index",

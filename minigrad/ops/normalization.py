@@ -95,7 +95,7 @@ def _row(name, node):
         x=lambda g, x, weight, arranged, axes, affine, eps: backward(g, x, weight, arranged, axes, affine, eps)[0],
         weight=lambda g, x, weight, arranged, axes, affine, eps: backward(g, x, weight, arranged, axes, affine, eps)[1],
         bias=lambda g, weight_shape, affine: _bias_rule(g, weight_shape, affine),
-        together=lambda g, x, weight, arranged, axes, affine, eps: backward(g, x, weight, arranged, axes, affine, eps), jvp=_jvp,
+        joint_rule=lambda g, x, weight, arranged, axes, affine, eps: backward(g, x, weight, arranged, axes, affine, eps), jvp=_jvp,
     )  # fmt: skip
 
 

@@ -99,8 +99,8 @@ clone       = Op("clone",       lambda x, order="K": np.array(x, order=order),  
 copied      = Op("copy",        lambda x: np.array(x),                            LINEAR, x=lambda g: g, node="CopyBackwards")
 cast        = Op("to",          lambda x, dtype: x.astype(dtype),                 LINEAR, x=lambda g: g, node="ToCopyBackward0")  # the engine casts back
 embed       = Op("embed",       lambda x, shape, key: _embed(x, shape, key),      LINEAR, x=lambda g, key: g[key])  # zeros with x at [key]
-cat_        = Op("cat",         lambda xs, dim: np.concatenate(xs, dim),          LINEAR, many=True, x=lambda g, x_shape, dim: _cat_rule(g, x_shape, dim))
-stack_      = Op("stack",       lambda xs, dim: np.stack(xs, dim),                LINEAR, many=True, x=lambda g, x_shape, dim: [select(g, dim, i) for i in range(len(x_shape))])
+cat_        = Op("cat",         lambda xs, dim: np.concatenate(xs, dim),          LINEAR, tensor_list=True, x=lambda g, x_shape, dim: _cat_rule(g, x_shape, dim))
+stack_      = Op("stack",       lambda xs, dim: np.stack(xs, dim),                LINEAR, tensor_list=True, x=lambda g, x_shape, dim: [select(g, dim, i) for i in range(len(x_shape))])
 copy_slices = Op("copy_slices", lambda base, value, replay: _copy_slices(base, value, replay), LINEAR, node="CopySlices", args="base value",
                  base=lambda g, replay: copy_slices(g, np.zeros((), "float32"), replay), value=lambda g, replay: replay(g))
 copy        = Op("copy",        lambda x, source: np.broadcast_to(source, x.shape), LINEAR, node="CopyBackwards", args="input source", x=lambda g: nothing(g), source=lambda g: g)

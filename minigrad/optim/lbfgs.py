@@ -135,7 +135,7 @@ class _Memory:
         self.dirs, self.stps, self.ro = arrays("old_dirs"), arrays("old_stps"), [x.array[()] for x in state.get("ro", [])]
         self.d = state["d"].array if "d" in state else None
         self.previous = state["prev_flat_grad"].array if "prev_flat_grad" in state else None
-        self.al = [None] * size  # computed anew each time: only PyTorch's layout
+        self.al = [None] * size  # computed again each time: only PyTorch's layout
         scale = state.get("H_diag", 1)
         self.scale = scale.array[()] if isinstance(scale, Tensor) else scale
         t = state.get("t")

@@ -36,7 +36,7 @@ def _step_of(optimizer: Optimizer) -> Any:
 class LRScheduler:
     """Base class. Constructing a scheduler sets the rate of epoch 0; call `step()` once after each epoch of `optimizer.step()` calls.
 
-    last_epoch  -1 starts anew; otherwise the index of the last epoch, to resume
+    last_epoch  -1 starts from the beginning; otherwise the index of the last epoch, to resume
     Subclasses define `get_lr`, which returns the rate of each parameter group for `self.last_epoch`.
     """
 

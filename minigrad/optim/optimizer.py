@@ -374,7 +374,7 @@ def check_betas(betas: Any) -> None:
 
 
 def check_at_least_zero(**values: Any) -> None:
-    """Raise PyTorch's ValueError for negative (or nan) options; underscores in the names stand for spaces."""
+    """Raise PyTorch's ValueError for negative (or nan) options; underscores in the names become spaces."""
     for name, value in values.items():
         if not value >= 0:
             raise ValueError(f"Invalid {name.replace('__', ' ')}: {value}")

@@ -98,7 +98,7 @@ class AveragedModel(Module):
 
 @no_grad()
 def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
-    """Compute the running statistics of the model's BatchNorm layers anew, as averages over the batches of `loader`."""
+    """Recompute the running statistics of the model's BatchNorm layers as averages over the batches of `loader`."""
     norms = {m: m.momentum for m in model.modules() if isinstance(m, _BatchNorm)}
     if not norms:
         return

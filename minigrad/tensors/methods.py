@@ -168,15 +168,15 @@ def _table():
     text += [f"def {name}(self, memory_format=None):\n    return self.to(dtypes.{kind})\n" for name, kind, _ in _entries(CONVERSIONS)]
     source = "\n".join(text)
     linecache.cache[FILENAME] = (len(source), None, source.splitlines(True), FILENAME)
-    made = {}
-    exec(compile(source, FILENAME, "exec"), scope, made)  # noqa: S102
-    for name, function in made.items():
+    compiled = {}
+    exec(compile(source, FILENAME, "exec"), scope, compiled)  # noqa: S102
+    for name, function in compiled.items():
         function.__doc__ = docs[name].__doc__ if name in docs else None
     for name, kind, _ in _entries(CONVERSIONS):
-        made[name].__doc__ = f"The numbers as {getattr(dtypes, kind)}."
+        compiled[name].__doc__ = f"The numbers as {getattr(dtypes, kind)}."
     for module, words in SPREAD.items():
         found.update({name: _spread(name, getattr(module, function), keyword) for name, function, keyword in _entries(words)})
-    return {**found, **made}
+    return {**found, **compiled}
 
 
 FILENAME = "<minigrad methods>"

@@ -130,7 +130,7 @@ class Tensor(Methods):
         return strides if dim is None else strides[shape.wrap_dim(dim, self.array.ndim, scalar=False)]
 
     def storage_offset(self) -> int:
-        base = self.array if self.origin is None else self.origin.base.array
+        base = self.array if self.view_meta is None else self.view_meta.base.array
         return (self.array.ctypes.data - base.ctypes.data) // self.array.itemsize
 
     def data_ptr(self) -> int:
@@ -148,11 +148,11 @@ class Tensor(Methods):
 
     def untyped_storage(self):
         """The storage, for asking whether two tensors share one: data_ptr(), nbytes(), len()."""
-        return Storage(self.array if self.origin is None else self.origin.base.array, 1)
+        return Storage(self.array if self.view_meta is None else self.view_meta.base.array, 1)
 
     def storage(self):
         """As untyped_storage, but counted in elements."""
-        return Storage(self.array if self.origin is None else self.origin.base.array, self.array.itemsize)
+        return Storage(self.array if self.view_meta is None else self.view_meta.base.array, self.array.itemsize)
 
     def is_floating_point(self) -> bool:
         return self.array.dtype.kind == "f"
@@ -200,8 +200,8 @@ class Tensor(Methods):
             raise errors.new(RuntimeError, "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         self._attach(requires_grad)
         self.requires = requires_grad
-        if self.origin is not None:
-            self.origin.leaf = requires_grad
+        if self.view_meta is not None:
+            self.view_meta.leaf = requires_grad
 
     @requires_grad.deleter
     def requires_grad(self):
@@ -215,14 +215,14 @@ class Tensor(Methods):
 
     @property
     def is_leaf(self) -> bool:
-        if self.origin is not None:
+        if self.view_meta is not None:
             refresh(self, always=True)
         return self.edge is None
 
     @property
     def grad_fn(self):
         """The node of the operation that made this tensor; None for leaves and constants."""
-        if self.origin is not None:
+        if self.view_meta is not None:
             refresh(self, always=True)
         return None if self.edge is None else self.edge[0]
 
@@ -283,17 +283,17 @@ class Tensor(Methods):
 
     @property
     def _base(self):
-        return None if self.origin is None else self.origin.base
+        return None if self.view_meta is None else self.view_meta.base
 
     def _is_view(self) -> bool:
-        return self.origin is not None
+        return self.view_meta is not None
 
     @property
     def data(self):
         """The same storage outside of every graph; writes to it are not counted. Better: detach(), or no_grad."""
         out = Tensor._wrap(self.array)
         if self.requires:
-            out.cut = "detach"
+            out.detached_by = "detach"
         return out
 
     @data.setter
@@ -302,8 +302,8 @@ class Tensor(Methods):
             raise errors.new(TypeError, f"Variable data has to be a tensor, but got {type(value).__name__}")
         if self.requires_grad and value.array.dtype.kind != "f":
             raise errors.new(RuntimeError, "data set to a tensor that requires gradients must be floating point or complex dtype")
-        if self.extra is not None and (self.array.shape, self.array.dtype) != (value.array.shape, value.array.dtype):
-            self.extra.accumulator = None  # graphs recorded so far go on with the old shape
+        if self.meta is not None and (self.array.shape, self.array.dtype) != (value.array.shape, value.array.dtype):
+            self.meta.accumulator = None  # graphs recorded so far go on with the old shape
         self.array = value.array
 
     @data.deleter
@@ -315,11 +315,11 @@ class Tensor(Methods):
         out = Tensor._wrap(self.array)
         out.version = self.version
         if self.requires:
-            out.cut = "detach"
+            out.detached_by = "detach"
         return out
 
     def detach_(self):
-        if self.origin is not None:
+        if self.view_meta is not None:
             raise errors.new(
                 RuntimeError,
                 "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and "
@@ -328,19 +328,19 @@ class Tensor(Methods):
                 "To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.",
             )
         if self.requires:
-            self.cut = "detach"
+            self.detached_by = "detach"
         if self.edge is not None and self.version is not INFERENCE:
             self.version[0] += 1  # nodes that saved this very tensor look closer, see op.check_saved
             self.version.append(self.version[0])
         self._attach(False)
         self.edge, self.requires = None, False
-        if self.extra is not None:
-            self.extra.tangents = None
+        if self.meta is not None:
+            self.meta.tangents = None
         return self
 
     def _attach(self, attached):
         """Graphs recorded so far give this leaf its gradient only as long as it requires gradients."""
-        node = self.extra and self.extra.accumulator and self.extra.accumulator()
+        node = self.meta and self.meta.accumulator and self.meta.accumulator()
         if node:
             node.variable = self if attached else wrap(self.array)
 
@@ -428,7 +428,7 @@ class Tensor(Methods):
         except RuntimeError:  # a view whose place in the graph is forbidden, see variable.refresh
             grad_fn = "Invalid"
         tangent = None
-        if self.extra is not None and self.extra.tangents:
+        if self.meta is not None and self.meta.tangents:
             for level in state.handlers:
                 tangent = level.tangent(self) if hasattr(level, "tangent") else tangent
         tangent = None if tangent is None else repr(tangent)
@@ -750,7 +750,7 @@ class Tensor(Methods):
         source = create.empty(0, dtype=self.dtype) if source is None else source
         if source.array.dtype is not self.array.dtype:
             raise errors.new(RuntimeError, f"Could not set tensor of type {source.type()} to a tensor of type {self.type()}")
-        self.array, self.version, self.origin = source.array, source.version, source.origin
+        self.array, self.version, self.view_meta = source.array, source.version, source.view_meta
         return self
 
     # Others of the same dtype: create.py --------------------------------------------------------------------------------------
@@ -787,7 +787,7 @@ from . import create  # noqa: E402  (which makes Tensors)
 
 
 class _Missing:
-    """Stands for a method of PyTorch's tensors that minigrad does not have. (A __getattr__ would slow down every access to a tensor.)"""
+    """A method of PyTorch's tensors that minigrad does not have. (A __getattr__ would slow down every access to a tensor.)"""
 
     def __init__(self, name):
         self.name = name

@@ -130,23 +130,23 @@ def _of_owners(calls: list[_Owned], parents: Sequence[Sequence[int]], names: Map
     wanted = {prefix for one in calls for prefix in _prefixes(one.owner)}
     objects = {text: thing for text, thing in (walk(names) if wanted else ()) if text in wanted}
     tree = _Tree(Operations([], [list(of) for of in parents]), None)
-    known: dict[tuple[int, str], _Made] = {}
-    order: list[_Made] = []
+    known: dict[tuple[int, str], _CallSpan] = {}
+    order: list[_CallSpan] = []
     turn: dict[str, int] = {}  # owner -> how many calls it has had: the call's sample
     for one in sorted(calls, key=lambda one: min(one.items)):
         turn[one.owner] = sample = turn.get(one.owner, -1) + 1
-        made = tree.top
+        span = tree.top
         for prefix in _prefixes(one.owner):
             if prefix not in objects:
                 continue
             if (sample, prefix) not in known:
                 code = _NoCode("__call__", f"{type(objects[prefix]).__name__}.__call__")
-                place = (code, 0) if made is tree.top else (made.call.code, 0)
-                call = Call(made.number, cast(Any, code), partial(objects.get, prefix), cast(Any, place))
-                known[sample, prefix] = _Made(len(order), call, made)
+                place = (code, 0) if span is tree.top else (span.call.code, 0)
+                call = Call(span.number, cast(Any, code), partial(objects.get, prefix), cast(Any, place))
+                known[sample, prefix] = _CallSpan(len(order), call, span)
                 order.append(known[sample, prefix])
-            made = known[sample, prefix]
-        made.items += one.items
+            span = known[sample, prefix]
+        span.items += one.items
     tree.settle(order)
     return tree.written({text: objects[text] for text in objects}) if order else []
 
@@ -169,23 +169,23 @@ def _prefixes(path: str) -> list[str]:
     return [".".join(parts[: k + 1]) for k in range(len(parts))]
 
 
-class _Made:
+class _CallSpan:
     """One call with what was made in it."""
 
-    def __init__(self, number: int, call: Any, around: _Made | None):
-        self.number, self.call, self.around = number, call, around
-        self.items: list[_Made | int] = []  # operations and calls in the order of the program
+    def __init__(self, number: int, call: Any, parent: _CallSpan | None):
+        self.number, self.call, self.parent = number, call, parent
+        self.items: list[_CallSpan | int] = []  # operations and calls in the order of the program
         self.first = self.last = -1
         self.size = 0
 
-    def inner(self) -> list[_Made]:
-        return [item for item in self.items if isinstance(item, _Made)]
+    def inner(self) -> list[_CallSpan]:
+        return [item for item in self.items if isinstance(item, _CallSpan)]
 
 
 class _Tree:
     def __init__(self, of: Operations, log: CallLog | None):
         self.of, self.log, self.groups = of, log, list[Group]()
-        self.top = _Made(-1, None, None)
+        self.top = _CallSpan(-1, None, None)
 
     def written(self, names: Mapping[str, object] | None) -> list[Group]:
         self.owners = self._names(names)
@@ -196,14 +196,14 @@ class _Tree:
 
     def from_calls(self, calls: list[int]) -> None:
         """calls: for each operation the number of its call in the log."""
-        known: dict[int, _Made] = {-1: self.top}
+        known: dict[int, _CallSpan] = {-1: self.top}
         for i, number in enumerate(calls):
             self._known(number, known).items.append(i)
-        order = sorted((made for made in known.values() if made is not self.top), key=lambda made: made.number)
+        order = sorted((span for span in known.values() if span is not self.top), key=lambda span: span.number)
         self.settle(order)
-        for made in order:  # a module's forward inside its __call__: one call of one object
-            while len(made.items) == 1 and isinstance(only := made.items[0], _Made) and _owner(only) is _owner(made) is not None:
-                made.items = only.items
+        for span in order:  # a module's forward inside its __call__: one call of one object
+            while len(span.items) == 1 and isinstance(only := span.items[0], _CallSpan) and _owner(only) is _owner(span) is not None:
+                span.items = only.items
         while len(inner := self.top.inner()) == 1 and inner[0].call.owner is None:  # the function in which everything was computed is
             unknown = [i for i in self.top.items if isinstance(i, int)]  # the stage, and no box on it
             if any(hasattr(self.of.nodes[i], "_code") for i in unknown):
@@ -211,42 +211,42 @@ class _Tree:
             self.top = inner[0]
             self.top.items += unknown
 
-    def settle(self, order: list[_Made]) -> None:
+    def settle(self, order: list[_CallSpan]) -> None:
         """Put calls, outer ones first, among the items of the call around them, where their first operation was made."""
-        for made in order:
-            made.around.items.append(made)  # type: ignore[union-attr]
-        for made in [*reversed(order), self.top]:
-            spans = [(i, i, 1) if isinstance(i, int) else (i.first, i.last, i.size) for i in made.items]
-            made.first, made.last = min((s[0] for s in spans), default=-1), max((s[1] for s in spans), default=-1)
-            made.size = sum(s[2] for s in spans)
-            made.items.sort(key=lambda item: item if isinstance(item, int) else item.first)
+        for span in order:
+            span.parent.items.append(span)  # type: ignore[union-attr]
+        for span in [*reversed(order), self.top]:
+            spans = [(i, i, 1) if isinstance(i, int) else (i.first, i.last, i.size) for i in span.items]
+            span.first, span.last = min((s[0] for s in spans), default=-1), max((s[1] for s in spans), default=-1)
+            span.size = sum(s[2] for s in spans)
+            span.items.sort(key=lambda item: item if isinstance(item, int) else item.first)
 
-    def _known(self, number: int, known: dict[int, _Made]) -> _Made:
+    def _known(self, number: int, known: dict[int, _CallSpan]) -> _CallSpan:
         log, chain = cast(CallLog, self.log), []
         while number not in known:
             if number < log.forgotten:
                 number = -1
                 break
             chain.append(number)
-            number = log[number].around
-        made = known[number]
+            number = log[number].parent
+        span = known[number]
         for number in reversed(chain):
-            made = known[number] = _Made(number, log[number], made)
-        return made
+            span = known[number] = _CallSpan(number, log[number], span)
+        return span
 
     # Siblings
 
-    def _write(self, made: _Made, parent: int | None) -> None:
+    def _write(self, span: _CallSpan, parent: int | None) -> None:
         """The groups inside a call."""
-        plain = [item for item in made.items if isinstance(item, int)]
+        plain = [item for item in span.items if isinstance(item, int)]
         if parent is not None:
             self.groups[parent]["members"] = plain
-        if not made.inner():
-            if made.call is None or made.call.owner is None:
+        if not span.inner():
+            if span.call is None or span.call.owner is None:
                 self._loops(plain, parent)
             return
-        same_place: dict[Any, list[_Made]] = {}
-        for inner in made.inner():
+        same_place: dict[Any, list[_CallSpan]] = {}
+        for inner in span.inner():
             same_place.setdefault(_place(inner), []).append(inner)
         kinds = self._kinds([siblings for siblings in same_place.values() if len(siblings) > 1])
         for siblings, kind in [*kinds, *(([one], "") for one, *more in same_place.values() if not more)]:
@@ -263,7 +263,7 @@ class _Tree:
             for turn, inner in enumerate(siblings, 1):
                 self._write(inner, self._new("call", holder, self._called(inner, turn, len(siblings)), inner))
 
-    def _kinds(self, families: list[list[_Made]]) -> list[tuple[list[_Made], str]]:
+    def _kinds(self, families: list[list[_CallSpan]]) -> list[tuple[list[_CallSpan], str]]:
         """For each family of siblings its rule. One pass over the operations of the call around them finds who uses whose result."""
         bit: dict[int, int] = {}  # operation -> the sibling that it is part of
         for family in families:
@@ -292,7 +292,7 @@ class _Tree:
 
     # What was computed after the last recorded call
 
-    def _repeats(self, siblings: list[_Made]) -> Repeats | None:
+    def _repeats(self, siblings: list[_CallSpan]) -> Repeats | None:
         """How often the program went on as in its last complete recorded sample: compared operation by operation, to the first difference.
 
         An operation is known by its name, by how many operations back its operands lie, and by which leaf it uses; a leaf that is used
@@ -360,9 +360,9 @@ class _Tree:
 
     # Words
 
-    def _new(self, kind: Any, parent: int | None, name: str, made: _Made | None) -> int:
-        function = made.call.code.co_qualname.replace("<locals>.", "") if made and made.call and kind == "call" else ""
-        owner = self.owners.get(id(_owner(made)), "") if made and kind == "call" else ""
+    def _new(self, kind: Any, parent: int | None, name: str, span: _CallSpan | None) -> int:
+        function = span.call.code.co_qualname.replace("<locals>.", "") if span and span.call and kind == "call" else ""
+        owner = self.owners.get(id(_owner(span)), "") if span and kind == "call" else ""
         group = Group(id=len(self.groups), kind=kind, name=name, function=function, owner=owner, parent=parent, groups=[], members=[])
         self.groups.append(group)
         if parent is not None:
@@ -370,7 +370,7 @@ class _Tree:
         return group["id"]
 
     def _names(self, names: Mapping[str, object] | None) -> dict[int, str]:
-        wanted = {id(owner) for made in _everything(self.top) if (owner := _owner(made)) is not None}
+        wanted = {id(owner) for span in _everything(self.top) if (owner := _owner(span)) is not None}
         found: dict[int, str] = {}
         for text, thing in walk(names) if wanted else ():
             if id(thing) in wanted:
@@ -379,17 +379,17 @@ class _Tree:
                     break
         return found
 
-    def _called(self, made: _Made, turn: int, count: int) -> str:
-        owner = _owner(made)
+    def _called(self, span: _CallSpan, turn: int, count: int) -> str:
+        owner = _owner(span)
         if owner is None:
-            return made.call.code.co_name + (f" (call {turn} of {count})" if count > 1 else "")
+            return span.call.code.co_name + (f" (call {turn} of {count})" if count > 1 else "")
         name = self.owners.get(id(owner))
         return name or type(owner).__name__ + (f" {turn} of {count}" if count > 1 else "")
 
 
-def _place(made: _Made) -> tuple:
-    """Which function was called from where. By id: the hash of a code object is computed anew every time."""
-    code, place = made.call.code, made.call.place
+def _place(span: _CallSpan) -> tuple:
+    """Which function was called from where. By id: hashing a code object reads all of it, every time."""
+    code, place = span.call.code, span.call.place
     if isinstance(code, _NoCode):
         return code.co_qualname, place[0].co_qualname
     return id(code), place and (id(place[0]), place[1])
@@ -405,25 +405,25 @@ def _turns(places: list[Any], at: int) -> list[int]:
     return [at, *(at + k + 1 for k, place in enumerate(places[:-1]) if place == ends_turn and k + 1 < len(places))]
 
 
-def _owner(made: _Made | None) -> Any:
-    return None if made is None or made.call is None or made.call.owner is None else made.call.owner()
+def _owner(span: _CallSpan | None) -> Any:
+    return None if span is None or span.call is None or span.call.owner is None else span.call.owner()
 
 
-def _all(made: _Made) -> Iterable[int]:
-    for item in made.items:
+def _all(span: _CallSpan) -> Iterable[int]:
+    for item in span.items:
         if isinstance(item, int):
             yield item
         else:
             yield from _all(item)
 
 
-def _everything(made: _Made) -> Iterable[_Made]:
-    yield made
-    for inner in made.inner():
+def _everything(span: _CallSpan) -> Iterable[_CallSpan]:
+    yield span
+    for inner in span.inner():
         yield from _everything(inner)
 
 
-def _title(kind: str, one: _Made, count: int, owners: Mapping[int, str]) -> str:
+def _title(kind: str, one: _CallSpan, count: int, owners: Mapping[int, str]) -> str:
     owner = _owner(one)
     name = one.call.code.co_name if owner is None else type(owner).__name__  # type: ignore[union-attr]
     if kind in ("samples", "steps"):

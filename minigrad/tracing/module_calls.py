@@ -30,10 +30,10 @@ def of_values(networks: Iterable[Any]) -> list[tuple[int, int, Any, int | None]]
     neurons: list[tuple[int, int, Any, int | None]] = []
     for first, last, reference in VALUES:
         if (layer := reference()) is not None and layer.neurons:
-            many, one = len(layer.neurons), layer.neurons[0]
-            block = (last - first) // (many - 1) if many > 1 else 2 * len(getattr(one, "w", ())) + bool(getattr(one, "nonlin", ""))
+            count, one = len(layer.neurons), layer.neurons[0]
+            block = (last - first) // (count - 1) if count > 1 else 2 * len(getattr(one, "w", ())) + bool(getattr(one, "nonlin", ""))
             layers.append((first - block + 1, last + 1, layer))
-            neurons += [(first + (k - 1) * block + 1, first + k * block + 1, layer, k) for k in range(many)]
+            neurons += [(first + (k - 1) * block + 1, first + k * block + 1, layer, k) for k in range(count)]
     out: list[tuple[int, int, Any, int | None]] = []
     for network in networks:
         want = [id(layer) for layer in network.layers]

@@ -39,30 +39,15 @@ class Item:
     """One tensor of the graph: a leaf, a constant, an output of an operation. `key` is (node, number of the output) or None."""
 
     __slots__ = (
-        "array",
-        "cut",
-        "folded",
-        "key",
-        "kind",
-        "label",
-        "live",
-        "made",
-        "name",
-        "node",
-        "number",
-        "parents",
-        "path",
-        "shape",
-        "dtype",
-        "why",
-    )
+        "array", "detached_by", "dtype", "folded", "key", "kind", "label", "live",
+        "name", "node", "number", "parents", "path", "shape", "why",
+    )  # fmt: skip
 
-    def __init__(self, kind: str, node=None, number: int = 0, live=None, array=None, cut: str = ""):
-        self.kind, self.node, self.number, self.live, self.array, self.cut = kind, node, number, live, array, cut
+    def __init__(self, kind: str, node=None, number: int = 0, live=None, array=None, detached_by: str = ""):
+        self.kind, self.node, self.number, self.live, self.array, self.detached_by = kind, node, number, live, array, detached_by
         self.parents: list[int] = []  # by slot
         self.name = self.path = self.why = ""
         self.folded = False
-        self.made = None
         self.shape = self.dtype = None
         if array is not None:
             self.shape, self.dtype = array.shape, array.dtype
@@ -87,7 +72,7 @@ class Graph:
             if isinstance(thing, Variable):
                 self.found.append((text, thing))
         edges = [edge_of(root) for root in roots]
-        nodes, self.cut = _newest([edge[0] for edge in edges if edge is not None], traced)
+        nodes, self.total = _newest([edge[0] for edge in edges if edge is not None], traced)
         self.order = nodes
         used: dict[Any, set] = {}
         for edge in [*edges, *(edge for node in nodes for edge in node.edges)]:
@@ -148,25 +133,23 @@ class Graph:
 
     def _constant(self, node, slot: int, note, constants: dict[int, int]) -> int:
         """The item of an input that no gradient goes to."""
-        name, cut = _slot_name(node, slot), ""
-        found = (
-            getattr(node, name, None) if node.op is not None and not node.op.many and name in node.saves and node.status == LIVE else None
-        )
-        if node.op is not None and node.op.many and node.status == LIVE and name.split("[")[0] in node.saves:
-            found = getattr(node, node.op.inputs[0])[slot]
+        name, detached_by = _slot_name(node, slot), ""
+        found = None
+        if node.op is not None and node.status == LIVE and name.split("[")[0] in node.saves:
+            found = getattr(node, node.op.inputs[0])[slot] if node.op.tensor_list else getattr(node, name, None)
         if found is None and note is not None and note.inputs is not None and slot < len(note.inputs):
-            alive, array, cut = note.inputs[slot] or (lambda: None, None, "")
+            alive, array, detached_by = note.inputs[slot] or (lambda: None, None, "")
             found = alive()
             if found is None and array is not None:
-                return self._new(Item("constant" if array.size == 1 and not cut else "leaf", array=array, cut=cut))
+                return self._new(Item("constant" if array.size == 1 and not detached_by else "leaf", array=array, detached_by=detached_by))
         if found is None:
-            return self._new(Item("constant", cut=cut))
-        cut = getattr(found, "cut", "")
-        number = found.array.size == 1 and id(found) not in self.named and not cut
+            return self._new(Item("constant", detached_by=detached_by))
+        detached_by = getattr(found, "detached_by", "")
+        number = found.array.size == 1 and id(found) not in self.named and not detached_by
         if number:  # the 2 of x * 2, once for each use
             return self._new(Item("constant", live=found, array=found.array))
         if id(found) not in constants:
-            constants[id(found)] = self._new(Item("leaf", live=found, array=found.array, cut=cut))
+            constants[id(found)] = self._new(Item("leaf", live=found, array=found.array, detached_by=detached_by))
         return constants[id(found)]
 
     def _name(self, roots) -> None:
@@ -188,7 +171,7 @@ class Graph:
             if thing.requires and type(thing.version) is list:
                 storages[id(thing.version)] = text
         for item in self.items:
-            if item.node is None and (item.cut or (item.kind == "leaf" and item.live is not None and not item.live.requires)):
+            if item.node is None and (item.detached_by or (item.kind == "leaf" and item.live is not None and not item.live.requires)):
                 source = storages.get(id(item.live.version)) if item.live is not None else None
                 if source and not item.name:
                     item.path = f"{source}.detach()"
@@ -203,7 +186,7 @@ class Graph:
     def unused(self) -> list[tuple[str, Variable]]:
         """Named leaves that require gradients and that the root does not depend on."""
         reached = {id(item.live) for item in self.items}
-        return [(text, t) for text, t in self.found if t.requires and t.edge is None and t.origin is None and id(t) not in reached]
+        return [(text, t) for text, t in self.found if t.requires and t.edge is None and t.view_meta is None and id(t) not in reached]
 
 
 def _edge(t: Variable):
@@ -232,7 +215,7 @@ def _slot_name(node, slot: int) -> str:
     """What the row calls this input; for several tensors in one, "x[0]"."""
     if node.op is None:
         return f"input {slot}"
-    return f"{node.op.inputs[0]}[{slot}]" if node.op.many else node.op.inputs[slot]
+    return f"{node.op.inputs[0]}[{slot}]" if node.op.tensor_list else node.op.inputs[slot]
 
 
 _CUTS = {
@@ -251,8 +234,8 @@ def _why_it_stops(item: Item, detached_from: str | None) -> str:
         return f"{label} was detached from {detached_from}: it shares the numbers of {detached_from}, and the graph does not see behind it."
     if item.live is not None and item.live.version is INFERENCE:
         return f"{label} was made in inference mode, where nothing is recorded."
-    if item.cut:
-        return f"{label} {_CUTS[item.cut]}"
+    if item.detached_by:
+        return f"{label} {_CUTS[item.detached_by]}"
     if type(item.live).__name__ == "Parameter":
         return f"{label} is frozen: its requires_grad is False, so no gradient is computed for it."
     return f"{label} does not require gradients: its requires_grad is False, and no recorded operation made it."
@@ -268,7 +251,7 @@ def kind_of(item: Item) -> str:
 def numbers(array: np.ndarray) -> dict:
     """What a picture needs of an array: its true statistics, and at most 16 by 16 cells.
 
-    Leading dimensions are rows, the last is columns; a long vector is wrapped. Where a cell stands for a block of entries it shows the
+    Leading dimensions are rows, the last is columns; a long vector is wrapped. A cell for a block of entries shows the
     one of the largest magnitude. Statistics are those of the finite entries; `odd` counts the others.
     """
     flat = array.astype(np.float64, copy=False) if array.dtype.kind != "c" else np.abs(array)
@@ -368,10 +351,10 @@ def _again(graph: Graph, item: Item, known: list) -> np.ndarray | None:
     tensors = [wrap(x) for x in inputs]
     try:
         with no_grad(), handling_none():
-            made = item.op(tensors, *params) if item.op.many else item.op(*tensors, *params)
+            result = item.op(tensors, *params) if item.op.tensor_list else item.op(*tensors, *params)
     except Exception:  # whatever a row has against its inputs now: then the numbers are not known
         return None
-    return (made[item.number] if isinstance(made, tuple) else made).array
+    return (result[item.number] if isinstance(result, tuple) else result).array
 
 
 def _overwritten(graph: Graph, node, parents: list[int]) -> bool:
@@ -394,7 +377,7 @@ def parameters(node) -> tuple | None:
         return None
     known = []
     for name in node.op.params:
-        if node.status != LIVE and name in node.op.kept:
+        if node.status != LIVE and name in node.op.tensor_params:
             return None
         if hasattr(node, name) and name not in ("shape", "dtype"):
             known.append(getattr(node, name))
@@ -462,23 +445,23 @@ class Program:
 
     def run(self, changed: Mapping[int, float]) -> list:
         """Tensors for all items, with a graph of their own. `changed`: item -> number."""
-        made: list = []
+        results: list = []
         with enable_grad(), handling_none():
             for i, step in enumerate(self.steps):
                 if step[0] in ("leaf", "constant"):
                     array = step[1]
                     t = wrap(np.full(array.shape, changed[i], array.dtype) if i in changed else array)
                     t.requires = step[0] == "leaf"
-                    made.append(t)
+                    results.append(t)
                     continue
                 op, params, parents, number = step
-                if number >= 0 and len(parents) == 1 and isinstance(made[parents[0]], tuple):
-                    made.append(made[parents[0]][number])
+                if number >= 0 and len(parents) == 1 and isinstance(results[parents[0]], tuple):
+                    results.append(results[parents[0]][number])
                     continue
-                inputs = [made[p] for p in parents]
-                out = op(inputs, *params) if op.many else op(*inputs, *params)
-                made.append(out[number] if isinstance(out, tuple) and number >= 0 else out)
-        return made
+                inputs = [results[p] for p in parents]
+                out = op(inputs, *params) if op.tensor_list else op(*inputs, *params)
+                results.append(out[number] if isinstance(out, tuple) and number >= 0 else out)
+        return results
 
 
 def write_back(root: Variable, names: Mapping[str, object], program: Program, changed: Mapping[int, float]) -> bool:
@@ -490,9 +473,9 @@ def write_back(root: Variable, names: Mapping[str, object], program: Program, ch
     graph = Graph([root], names)
     if len(graph.items) != len(program.steps) or any(x["stale"] for node in graph.order for x in saved_by(node)):
         return False
-    made = program.run(changed)
+    results = program.run(changed)
     todo: list[tuple[np.ndarray, np.ndarray]] = []
-    for item, t in zip(graph.items, made, strict=True):
+    for item, t in zip(graph.items, results, strict=True):
         if not isinstance(t, tuple) and item.live is not None:
             todo.append((item.live.array, t.array))
     for node in graph.order:
@@ -502,10 +485,10 @@ def write_back(root: Variable, names: Mapping[str, object], program: Program, ch
         for name in node.saves:
             kept = getattr(node, name)
             if isinstance(kept, Variable) and name in node.op.inputs:
-                t = made[graph.items[first].parents[node.op.inputs.index(name)]]
+                t = results[graph.items[first].parents[node.op.inputs.index(name)]]
                 todo.append((kept.array, t.array))
-            elif isinstance(kept, np.ndarray) and name in node.op.outputs and isinstance(made[first], Variable):
-                todo.append((kept, made[first].array))
+            elif isinstance(kept, np.ndarray) and name in node.op.outputs and isinstance(results[first], Variable):
+                todo.append((kept, results[first].array))
             elif isinstance(kept, (np.ndarray, list, Variable)):
                 return False
     if any(old.shape != new.shape or old.dtype != new.dtype for old, new in todo):
@@ -621,7 +604,7 @@ def _root_edge(graph: Graph):
 
 def local_of(node, slot: int) -> float | None:
     """d out / d input where both are single numbers: the row's own rule on g = 1."""
-    if node.op is None or node.op.many or node.status != LIVE:
+    if node.op is None or node.op.tensor_list or node.status != LIVE:
         return None
     try:
         edges = [edge if k == slot else None for k, edge in enumerate(node.edges)]
@@ -671,8 +654,8 @@ class Layers:
                 self.leaves.append(leaf.variable)
                 self.gradients.append(g)
 
-    def _mark(self, made, since: int, by, slot: int) -> None:
-        todo = [made]
+    def _mark(self, gradients, since: int, by, slot: int) -> None:
+        todo = [gradients]
         while todo:
             node = todo.pop()
             if node.number >= since and type(node) is not AccumulateGrad and (by, slot) not in self.made_by.get(node, ()):

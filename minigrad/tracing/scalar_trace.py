@@ -187,7 +187,7 @@ def _record_value(graph: Recorded, root: Value) -> None:
 
 
 def _own_operation(obj: Value) -> tuple[Rule | None, tuple[float | None, ...] | None]:
-    """The row with this operation's name, if it computes the same, and the derivatives; None if nobody can tell them."""
+    """The row with this operation's name, if it computes the same, and the derivatives; None if they are unknown."""
     try:
         slopes = obj._local
     except Exception:  # the learner's rule fails: backward() will say why, and the picture shows the rest
@@ -197,13 +197,13 @@ def _own_operation(obj: Value) -> tuple[Rule | None, tuple[float | None, ...] | 
         return None, None
     if (rule := rule_for(obj._op, len(parents))) is None:
         return None, slopes
-    made = _apply(rule, list(parents))
-    compared = [(made.data, obj.data)]
+    recomputed = _apply(rule, list(parents))
+    compared = [(recomputed.data, obj.data)]
     for parent in parents:  # of a − a a function can tell only the sum, 0; the row says 1 and −1
-        theirs, ours = (sum(d or 0.0 for p, d in zip(parents, of, strict=True) if p is parent) for of in (made._local, slopes))
+        theirs, ours = (sum(d or 0.0 for p, d in zip(parents, of, strict=True) if p is parent) for of in (recomputed._local, slopes))
         compared.append((theirs, ours))
     same = all(math.isclose(x, y, rel_tol=1e-9, abs_tol=1e-12) for x, y in compared)
-    return (rule, made._local) if same else (None, slopes)
+    return (rule, recomputed._local) if same else (None, slopes)
 
 
 _CYCLE = (
@@ -284,11 +284,12 @@ def _record_other(graph: Recorded, root: object, names: Mapping[str, object] | N
     graph.rules = [rule_for(op, len(of)) if of else None for op, of in zip(graph.ops, parents, strict=True)]
     computed = [_apply(rule, of) if rule else None for rule, of in zip(graph.rules, parents, strict=True)]
     graph.locals = [
-        (None,) * len(of) if made is None else tuple(0.0 if d is None else d for d in made._local)
-        for of, made in zip(parents, computed, strict=True)
+        (None,) * len(of) if recomputed is None else tuple(0.0 if d is None else d for d in recomputed._local)
+        for of, recomputed in zip(parents, computed, strict=True)
     ]
     graph.shut = [
-        (False,) * len(of) if made is None else tuple(d is None for d in made._local) for of, made in zip(parents, computed, strict=True)
+        (False,) * len(of) if recomputed is None else tuple(d is None for d in recomputed._local)
+        for of, recomputed in zip(parents, computed, strict=True)
     ]
     graph.order = [i for i in reversed(range(len(objects))) if parents[i]]
     graph.root = index[id(root)]
@@ -304,8 +305,8 @@ def _gives(op: str, parents: list, obj: Any) -> bool:
     rule = rule_for(op, len(parents))
     if rule is None:
         return False
-    data, made = obj.data, _apply(rule, parents).data
-    return made == data or (made != made and data != data)
+    data, recomputed = obj.data, _apply(rule, parents).data
+    return recomputed == data or (recomputed != recomputed and data != data)
 
 
 def _postorder(root: Any, parents_of: Callable[[Any], Iterable] = _parents) -> list:
@@ -459,8 +460,8 @@ def _scopes(graph: Recorded, names: Mapping[str, object] | None) -> dict[int, li
     called: dict[str, int] = {}
     texts: dict[tuple[int, int, str], str] = {}  # call -> a name of its own; a layer of one neuron and that neuron are one range
     out: dict[int, list[str]] = {}
-    for i, made in numbers.items():
-        for first, last, module, place in around.get(made, ()):
+    for i, recomputed in numbers.items():
+        for first, last, module, place in around.get(recomputed, ()):
             path = paths.get(id(module)) or type(module).__name__
             path += "" if place is None else f".neurons[{place}]"
             if (call := (first, last, path)) not in texts:

@@ -35,7 +35,7 @@ class Saved(TypedDict):
 class Numbers(TypedDict):
     """An array as a picture needs it: true statistics of its finite entries, and at most 16 by 16 cells.
 
-    Rows are the leading dimensions, columns the last; a long vector is wrapped. A cell that stands for a block of entries shows the one
+    Rows are the leading dimensions, columns the last; a long vector is wrapped. A cell for a block of entries shows the one
     of the largest magnitude."""
 
     shape: list[int]
@@ -80,10 +80,10 @@ class Node(TypedDict):
     scope: str  # module path such as "layers.0", "" outside modules
     formula: NotRequired[list]  # `expr` as a tree, in which a parent is ["node", id]: see notation.py
     inside: NotRequired[list[str]]  # the module calls that it was made in, outermost first, each with a name of its own
-    folded: NotRequired[bool]  # stands for what lies before it and is not shown
+    folded: NotRequired[bool]  # replaces the nodes before it, which are not shown
     # only for kind "fold": one card for many nodes (see widgets/fold.py)
     fold: NotRequired[int]  # which fold
-    members: NotRequired[int]  # how many nodes it stands for
+    members: NotRequired[int]  # how many nodes it replaces
     outs: NotRequired[int]  # how many results leave it; if it is one, value and grad are that one's
     # only for tensors
     shape: NotRequired[list[int]]

@@ -90,8 +90,8 @@ class Recording:
                 "The cards with a dashed outline and a line at the bottom are the graph of the gradient itself, which create_graph=True "
                 "records. Choose an edge of the first graph to see which of them its rule makes."
             )
-        if graph.cut:
-            self.notices.append(f"This graph has {graph.cut:,} nodes. Only the newest {len(graph.order):,} operations were traced.")
+        if graph.total:
+            self.notices.append(f"This graph has {graph.total:,} nodes. Only the newest {len(graph.order):,} operations were traced.")
 
     def _run(self, root: Variable) -> None:
         graph = self.graph
@@ -185,7 +185,7 @@ class Recording:
         return expression(item.op, parameters(item.node), of)
 
     def trace(self, title=None, cell_name=None, later: bool = False) -> Trace:
-        """The recording as plain data. `later`: an array is summed up only when somebody looks at it, which is for views that fold."""
+        """The recording as plain data. `later`: an array is summed up only when it is read, for views that fold."""
         graph, items = self.graph, self.graph.items
         texts, named, exprs = self._labels()
         sources = [_line(item, cell_name) for item in items]
@@ -302,7 +302,7 @@ class Recording:
     def _flow(self, target: int, slot: int, texts: list[Text]) -> Text | None:
         item = self.graph.items[target]
         op = item.op
-        rule = None if op.many else op.rules[op.inputs[slot]]
+        rule = None if op.tensor_list else op.rules[op.inputs[slot]]
         if rule is None:
             return None
         labels = {name: node_in(texts[p], p) for name, p in zip(op.inputs, item.parents, strict=False)}
@@ -315,7 +315,7 @@ class Recording:
         """The rule in words where its formula (`text`) says little or nothing; else ""."""
         item = self.graph.items[target]
         op = item.op
-        if op.many:
+        if op.tensor_list:
             return said(op.name, "", "", {"x": texts[item.parents[slot]]})
         labels = {name: texts[p] for name, p in zip(op.inputs, item.parents, strict=False)}
         if op.outputs is not ...:
@@ -503,10 +503,10 @@ class Recording:
             say += f"It is a rule of its own, and nothing here compares it with the true derivative of {node['expr']}."
         else:
             say = f"**{node['op']} sends a gradient of shape {_shape(sent.shape)} to {to}, {{sends}}:**"
-            made = "what arrived" if edge["local_text"] == "g" else _in_words(edge["local_text"])
+            phrase = "what arrived" if edge["local_text"] == "g" else _in_words(edge["local_text"])
             if own:
-                made = f"what {own}.backward makes of the gradient that arrived"
-            say += f" {made}" if made else f" what the rule of {node.get('function') or node['op']} makes of the gradient that arrived"
+                phrase = f"what {own}.backward makes of the gradient that arrived"
+            say += f" {phrase}" if phrase else f" what the rule of {node.get('function') or node['op']} makes of the gradient that arrived"
             if where:
                 dims = f"dim {where[0]}" if len(where) == 1 else f"dims {listed([str(w) for w in where])}"
                 say += f", summed over {dims} because {to} was broadcast from {_shape(sent.shape)} to {_shape(raw.shape)}."

@@ -5,7 +5,7 @@ What lives here: `checkpoint` (both variants) and `checkpoint_sequential`. What 
 
 use_reentrant=False  nodes stay,
 what they save is replaced by a note; the first note that is read runs the function again and fills them all
-use_reentrant=True   one node stands for the whole part; its backward runs the function again, recorded, and a backward pass through that
+use_reentrant=True   one node replaces the whole part; its backward runs the function again, recorded, and a backward pass through that
 """
 
 import contextlib
@@ -36,7 +36,7 @@ _early_stop: contextvars.ContextVar[bool | None] = contextvars.ContextVar("early
 
 @contextlib.contextmanager
 def set_checkpoint_early_stop(enable: bool):
-    """Context manager: for the checkpoints made inside, `enable` stands for their early_stop."""
+    """Context manager: `enable` is the early_stop of the checkpoints made inside."""
     before = _early_stop.set(enable)
     try:
         yield

@@ -253,7 +253,7 @@ def _cannot_collate(kind: Any) -> str:
 
 
 class DataLoader:
-    """Iterating gives batches; each `for` starts anew, with shuffle in a new order.
+    """Iterating gives batches; each `for` starts from the beginning, with shuffle in a new order.
 
     dataset        anything with `__getitem__` and `__len__`, or an IterableDataset
     batch_size     None: samples as they are

@@ -26,6 +26,6 @@ def test_a_chain_of_views_is_linked():
     v = x.view(1)
     for _ in range(3):
         before, v = v, v.view(1)
-        assert v.origin.replay.before is before.origin.replay and v._base is x
+        assert v.view_meta.view_func.before is before.view_meta.view_func and v._base is x
     x.mul_(3)
-    assert list(v.origin.replay)[0] == list(before.origin.replay)[0] and v.sum().item() == 3
+    assert list(v.view_meta.view_func)[0] == list(before.view_meta.view_func)[0] and v.sum().item() == 3

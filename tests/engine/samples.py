@@ -50,7 +50,7 @@ class Sample:
         return [
             i
             for i, x in enumerate(self.inputs)
-            if rules[0 if self.op.many else i] is not None and isinstance(x, np.ndarray) and x.dtype.kind == "f"
+            if rules[0 if self.op.tensor_list else i] is not None and isinstance(x, np.ndarray) and x.dtype.kind == "f"
         ]
 
     def call(self, arrays: list[np.ndarray], wrap: Any) -> list[Any]:
@@ -58,7 +58,7 @@ class Sample:
         inputs = [minigrad.tensor(x) if isinstance(x, np.ndarray) else x for x in self.inputs]
         for i, a in zip(self.differentiable(), arrays, strict=True):
             inputs[i] = wrap(a)
-        out = self.op(inputs, *self.params) if self.op.many else self.op(*inputs, *self.params)
+        out = self.op(inputs, *self.params) if self.op.tensor_list else self.op(*inputs, *self.params)
         outs = list(out) if isinstance(out, tuple) else [out]
         firsts = [next(iter(inspect.signature(rule).parameters)) for rule in self.op.rules.values() if rule]
         return outs if self.op.outputs is ... or "gs" in firsts else outs[:1]  # the others are byproducts, without gradient
@@ -93,7 +93,7 @@ def samples() -> dict[str, list[Sample]]:
 
     def listen(op: Any, inputs: Any, params: Any) -> Any:
         key = keys.get(id(op))
-        kept = [_kept(x) for x in (inputs[0] if op.many else inputs)]
+        kept = [_kept(x) for x in (inputs[0] if op.tensor_list else inputs)]
         kind = (key, str(params), tuple(x.ndim if isinstance(x, np.ndarray) else type(x) for x in kept))
         if key is not None and kind not in seen and len(found[key]) < PER_ROW and not any(isinstance(p, Variable) for p in params):
             numbers = [x for x in kept if isinstance(x, np.ndarray) and x.dtype.kind == "f"]

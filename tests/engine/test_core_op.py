@@ -157,7 +157,7 @@ def test_several_inputs_and_several_outputs(table):
 
 
 def test_many_inputs(table):
-    total = Op("total", lambda xs: sum(xs[1:], xs[0]), LINEAR, many=True, x=lambda g, x_shape: [g for _ in x_shape])
+    total = Op("total", lambda xs: sum(xs[1:], xs[0]), LINEAR, tensor_list=True, x=lambda g, x_shape: [g for _ in x_shape])
     a, b = numbers(1.0, requires_grad=True), numbers(2.0, requires_grad=True)
     total([a, b, a]).sum().backward()
     assert (a.grad.tolist(), b.grad.tolist()) == ([2.0], [1.0])

@@ -194,7 +194,7 @@ def test_kinks(key):
 def test_saved_values_are_protected_and_only_they(key):
     for sample in differentiable(key):
         op, xs = sample.op, sample.arrays()
-        if op.many or op.outputs == ... or not op.single:
+        if op.tensor_list or op.outputs == ... or not op.single:
             continue
         for position, i in enumerate(sample.differentiable()):
             leaves = [leaf(a) for a in xs]
@@ -252,7 +252,7 @@ def test_nothing_outlives_the_pass(key, create_graph):
 def test_views(key):
     op = TABLE[key]
     for sample in samples()[key]:
-        if op.many or not isinstance(sample.inputs[0], np.ndarray) or not sample.inputs[0].size:
+        if op.tensor_list or not isinstance(sample.inputs[0], np.ndarray) or not sample.inputs[0].size:
             continue
         x = torch.tensor(sample.inputs[0])
         others = [torch.tensor(a) if isinstance(a, np.ndarray) else a for a in sample.inputs[1:]]

@@ -21,7 +21,7 @@ def test_every_rule_of_the_table_has_a_text():
     for op in TABLE.values():
         outputs = () if op.outputs is ... else op.outputs
         labels = {name: Text(name) for name in (*op.inputs, *outputs)}
-        if op.many:
+        if op.tensor_list:
             text = said(op.name, "", "", {"x": Text("x")})
             silent += [] if text else [(op.name, "all")]
             continue

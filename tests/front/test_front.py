@@ -56,7 +56,7 @@ def rules() -> list[str]:
 
     found = []
     for op in TABLE.values():
-        for name in () if op.many else op.inputs:
+        for name in () if op.tensor_list else op.inputs:
             if (rule := op.rules[name]) is not None:
                 outputs = () if op.outputs is ... else op.outputs
                 labels = {k: Text(k) for k in (*op.inputs, *outputs)}

@@ -112,7 +112,7 @@ class Tracer:
 
         def listen(op, inputs, params):
             out = op(*inputs, *params)
-            operands = inputs[0] if op.many else inputs
+            operands = inputs[0] if op.tensor_list else inputs
             seen.append((op.name, [*(getattr(x, "array", x) for x in operands), *(p for p in params if isinstance(p, (int, float)))], out))
             return out
 

@@ -445,7 +445,7 @@ def ctc_loss(
     """Connectionist temporal classification: -log of the probability of all alignments of a sequence of labels with a longer one.
 
     log_probs (T, N, C) or (T, C), targets (N, S) or all labels one after the other; the lengths say how much of each counts.
-    blank          the class that stands for "no label"
+    blank          the class that means "no label"
     zero_infinity  targets that are longer than their input give 0, not inf
     "mean" divides each loss by the length of its target first.
 
