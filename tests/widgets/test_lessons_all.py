@@ -20,7 +20,7 @@ from minigrad import Value, nn
 from widgets import lessons
 
 HERE = Path(__file__).parent
-NO_LESSON = {"progress"}  # a loop with a bar; test_lessons_progress.py
+NO_LESSON = {"progress", "plotted"}  # a loop with a bar, and any figure; test_lessons_progress.py, test_plotted.py
 
 
 def result():
@@ -90,6 +90,7 @@ LESSONS = {
     "bucket": ({}, {"f": cubic, "x": 2.0, "passes": 3}),
     "chain": ({}, {"f": cubic, "x": 2.0}),
     "contents": ({}, None),  # it shows this machine's progress
+    "diamonds": ({}, {"n": 30, "way": "add up at each node"}),
     "dual": ({}, {"f": "w = a * b; sin(w) + a", "a": 2, "u": [1, 2]}),
     "grow": ({}, {"program": cubic, "x": 2.0}),
     "hook_tap": ({}, {"f": "y = sin(x * w)", "x": 2, "w": 3, "hook": half}),
