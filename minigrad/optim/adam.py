@@ -44,9 +44,8 @@ class Adam(Optimizer):
                 if betas[i].numel() != 1:
                     raise ValueError(f"Tensor betas[{i}] must be 1-element")
         defaults = {
-            "lr": lr, "betas": tuple([float(beta) for beta in betas]), "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
-            "maximize": maximize,
-            "foreach": foreach, "capturable": capturable, "differentiable": differentiable, "fused": fused,
+            "lr": lr, "betas": tuple(betas), "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
+            "maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable, "fused": fused,
             "decoupled_weight_decay": decoupled_weight_decay,
         }  # fmt: skip
         super().__init__(params, defaults)
@@ -71,7 +70,7 @@ class Adam(Optimizer):
         largest = state["max_exp_avg_sq"].array if group["amsgrad"] else None
         averages = state["exp_avg"].array, state["exp_avg_sq"].array, largest
         lr, betas, *options = _options(group)
-        kernels.adam(p.array, g, *averages, count_step(state), float(lr), *betas, *options)
+        kernels.adam(p.array, g, *averages, count_step(state), float(lr), float(betas[0]), float(betas[1]), *options)
 
 
 class AdamW(Adam):

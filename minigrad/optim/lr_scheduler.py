@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from ..tensors.tensor import Tensor
 from .optimizer import Optimizer
 
-_EPOCH_DEPRECATED = (
+EPOCH_DEPRECATION_WARNING = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use `scheduler.step()` to "
     "step the scheduler. During the deprecation, if epoch is different from None, the closed form is used instead of the new chainable "
     "form, where available. Please open an issue if you are unable to replicate your use case: "
@@ -27,6 +28,19 @@ _EPOCH_DEPRECATED = (
 def _check_optimizer(optimizer: Any) -> None:
     if not isinstance(optimizer, Optimizer):
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+
+
+def set_rate(group: dict[str, Any], lr: Any) -> None:
+    """A rate that is a tensor is filled and stays the same tensor: whoever made it may hold it."""
+    if isinstance(group["lr"], Tensor):
+        group["lr"].fill_(float(lr))
+    else:
+        group["lr"] = lr
+
+
+def _kept(lr: Any) -> Any:
+    """A rate to remember: of a tensor a copy, which later steps do not fill."""
+    return lr.clone() if isinstance(lr, Tensor) else lr
 
 
 def _step_of(optimizer: Optimizer) -> Any:
@@ -40,7 +54,7 @@ class LRScheduler:
     Subclasses define `get_lr`, which returns the rate of each parameter group for `self.last_epoch`.
     """
 
-    _within_step = False
+    _get_lr_called_within_step = False
     _is_initial = False
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1):
@@ -48,7 +62,7 @@ class LRScheduler:
         self.optimizer = optimizer
         for i, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
-                group.setdefault("initial_lr", group["lr"])
+                group.setdefault("initial_lr", _kept(group["lr"]))
             elif "initial_lr" not in group:
                 raise KeyError(
                     f"param 'initial_lr' is not specified in param_groups[{i}] when resuming scheduler with last_epoch >= 0.\n"
@@ -56,7 +70,7 @@ class LRScheduler:
                     "1. You're trying to resume training from a checkpoint but haven't properly loaded the optimizer state\n"
                     "2. You're using last_epoch >= 0 for a fresh training run (not recommended)"
                 )
-        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self.base_lrs = [_kept(group["initial_lr"]) for group in optimizer.param_groups]
         self.last_epoch = last_epoch
         optimizer._step_when_scheduled = _step_of(optimizer)  # type: ignore[attr-defined]
         self._initial_step()
@@ -97,7 +111,7 @@ class LRScheduler:
             )
         self._step_count += 1
         if epoch is not None:
-            warnings.warn(_EPOCH_DEPRECATED, UserWarning, stacklevel=2)
+            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
         self._update_lr(epoch)
 
     def _update_lr(self, epoch: int | None = None) -> None:
@@ -109,22 +123,22 @@ class LRScheduler:
 
     @contextmanager
     def _stepping(self):
-        self._within_step = True
+        self._get_lr_called_within_step = True
         try:
             yield
         finally:
-            self._within_step = False
+            self._get_lr_called_within_step = False
 
     def _set(self, values: Iterable[float]) -> None:
         for group, lr in zip(self.optimizer.param_groups, values, strict=True):
-            group["lr"] = lr
+            set_rate(group, lr)
         self._last_lr = self._present()
 
     def _present(self) -> list[float]:
-        return [group["lr"] for group in self.optimizer.param_groups]
+        return [_kept(group["lr"]) for group in self.optimizer.param_groups]
 
     def _warn_if_outside_step(self) -> None:
-        if not self._within_step:
+        if not self._get_lr_called_within_step:
             warnings.warn("To get the last learning rate computed by the scheduler, please use `get_last_lr()`.", UserWarning, stacklevel=3)
 
     def state_dict(self) -> dict[str, Any]:
@@ -351,14 +365,15 @@ class OneCycleLR(LRScheduler):
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
-        self._strategy = anneal_strategy
-        # The phases: (last step, rate from, rate to, momentum from, momentum to)
-        up = (float(pct_start * self.total_steps) - 1, "initial_lr", "max_lr", "max_momentum", "base_momentum")
+        self._anneal_func_type = anneal_strategy
+        phases = [(float(pct_start * self.total_steps) - 1, "initial_lr", "max_lr", "max_momentum", "base_momentum")]
         if three_phase:
-            down = (float(2 * pct_start * self.total_steps) - 2, "max_lr", "initial_lr", "base_momentum", "max_momentum")
-            self._phases = [up, down, (self.total_steps - 1, "initial_lr", "min_lr", "max_momentum", "max_momentum")]
+            phases.append((float(2 * pct_start * self.total_steps) - 2, "max_lr", "initial_lr", "base_momentum", "max_momentum"))
+            phases.append((self.total_steps - 1, "initial_lr", "min_lr", "max_momentum", "max_momentum"))
         else:
-            self._phases = [up, (self.total_steps - 1, "max_lr", "min_lr", "base_momentum", "max_momentum")]
+            phases.append((self.total_steps - 1, "max_lr", "min_lr", "base_momentum", "max_momentum"))
+        names = ("end_step", "start_lr", "end_lr", "start_momentum", "end_momentum")
+        self._schedule_phases: list[dict[str, Any]] = [dict(zip(names, phase, strict=True)) for phase in phases]
 
         groups = optimizer.param_groups
         highest = _per_group("max_lr", optimizer, max_lr)
@@ -390,7 +405,7 @@ class OneCycleLR(LRScheduler):
         return math.prod(given.values())
 
     def _between(self, start: float, end: float, part: float) -> float:
-        if self._strategy == "cos":
+        if self._anneal_func_type == "cos":
             return end + (start - end) / 2.0 * (math.cos(math.pi * part) + 1)
         return (end - start) * part + start
 
@@ -399,16 +414,18 @@ class OneCycleLR(LRScheduler):
         if self.last_epoch > self.total_steps:
             raise ValueError(f"Tried to step {self.last_epoch} times. The specified number of total steps is {self.total_steps}")
         start = 0.0
-        for phase in self._phases:
-            end, lr_from, lr_to, momentum_from, momentum_to = phase
-            if self.last_epoch <= end or phase is self._phases[-1]:
+        for phase in self._schedule_phases:
+            end = phase["end_step"]
+            if self.last_epoch <= end or phase is self._schedule_phases[-1]:
                 break
             start = end
         part = (self.last_epoch - start) / (end - start)
+        groups = self.optimizer.param_groups
         if self.cycle_momentum:
-            for group in self.optimizer.param_groups:
-                _set_momentum(group, self._between(group[momentum_from], group[momentum_to], part), self.use_beta1)
-        return [self._between(group[lr_from], group[lr_to], part) for group in self.optimizer.param_groups]
+            for group in groups:
+                momentum = self._between(group[phase["start_momentum"]], group[phase["end_momentum"]], part)
+                _set_momentum(group, momentum, self.use_beta1)
+        return [self._between(group[phase["start_lr"]], group[phase["end_lr"]], part) for group in groups]
 
 
 def _set_momentum(group: dict[str, Any], value: float, is_beta1: bool) -> None:
@@ -448,13 +465,14 @@ class CyclicLR(LRScheduler):
         base_lrs = _per_group("base_lr", optimizer, base_lr)
         if last_epoch == -1:
             for lr, group in zip(base_lrs, optimizer.param_groups, strict=True):
-                group["lr"] = lr
+                set_rate(group, lr)
         self.max_lrs = _per_group("max_lr", optimizer, max_lr)
         up, down = float(step_size_up), float(step_size_up if step_size_down is None else step_size_down)
         self.total_size, self.step_ratio = up + down, up / (up + down)
         if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
             raise ValueError("mode is invalid and scale_fn is None")
         self.mode, self.gamma, self._scale_fn_custom = mode, gamma, scale_fn
+        self._init_scale_fn()
         self.scale_mode = scale_mode if scale_fn is not None else "iterations" if mode == "exp_range" else "cycle"
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
@@ -472,9 +490,13 @@ class CyclicLR(LRScheduler):
 
     def scale_fn(self, x: float) -> float:
         """The height of cycle (or step) number x."""
-        if self._scale_fn_custom is not None:
-            return self._scale_fn_custom(x)
-        return {"triangular": 1.0, "triangular2": 1 / 2.0 ** (x - 1), "exp_range": self.gamma**x}[self.mode]
+        return self._scale_fn_ref(x) if self._scale_fn_custom is None else self._scale_fn_custom(x)
+
+    def _init_scale_fn(self) -> None:
+        gamma = self.gamma
+        self._scale_fn_ref: Any = {
+            "triangular": lambda x: 1.0, "triangular2": lambda x: 1 / 2.0 ** (x - 1), "exp_range": lambda x: gamma**x,
+        }.get(self.mode)  # fmt: skip
 
     def get_lr(self) -> list[float]:
         self._warn_if_outside_step()
@@ -491,13 +513,16 @@ class CyclicLR(LRScheduler):
         """A function is not saved; of a callable object its attributes are."""
         function = self._scale_fn_custom
         kept = None if function is None or isinstance(function, types.FunctionType) else function.__dict__.copy()
-        return {**super().state_dict(), "_scale_fn_custom": kept}
+        state = {**super().state_dict(), "_scale_fn_custom": kept}
+        del state["_scale_fn_ref"]
+        return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         attributes = state_dict["_scale_fn_custom"]
         super().load_state_dict({k: v for k, v in state_dict.items() if k != "_scale_fn_custom"})
         if attributes is not None:
             self._scale_fn_custom.__dict__.update(attributes)
+        self._init_scale_fn()
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
@@ -582,7 +607,7 @@ class ReduceLROnPlateau(LRScheduler):
 
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
         if epoch is not None:
-            warnings.warn(_EPOCH_DEPRECATED, UserWarning, stacklevel=2)
+            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         value = float(metrics)
         if self._is_better(value, self.best):
@@ -608,9 +633,10 @@ class ReduceLROnPlateau(LRScheduler):
                 )
             self.min_lrs = [self.default_min_lr] * count
         for group, lowest in zip(self.optimizer.param_groups, self.min_lrs, strict=True):
-            new = max(group["lr"] * self.factor, lowest)
-            if group["lr"] - new > self.eps:
-                group["lr"] = new
+            old = float(group["lr"])
+            new = max(old * self.factor, lowest)
+            if old - new > self.eps:
+                set_rate(group, new)
 
     @property
     def in_cooldown(self) -> bool:
@@ -671,7 +697,7 @@ class SequentialLR(_OfSchedulers):
         self.last_epoch = last_epoch + 1
         self.optimizer = optimizer
         for group in optimizer.param_groups:
-            group["lr"] = group["initial_lr"]
+            set_rate(group, group["initial_lr"])
         self._undo(self)  # constructing the schedulers has stepped each of them; only the first should have
         first = schedulers[bisect_right(milestones, 0)]
         first._initial_step()

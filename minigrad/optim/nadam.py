@@ -33,7 +33,7 @@ class NAdam(Optimizer):
     def rule(self, p: Any, g: Any, s: dict[str, Any], t: float, *, lr, betas, eps, momentum_decay, **_) -> Any:  # type: ignore[override]
         mu, mu_next = (betas[0] * (1 - 0.5 * 0.96 ** (n * momentum_decay)) for n in (t, t + 1))
         s["mu_product"] = s["mu_product"] * mu
-        product = s["mu_product"].item()
+        product = s["mu_product"] if isinstance(p, Tensor) else s["mu_product"].item()
         s["exp_avg"] = lerp(s["exp_avg"], g, 1 - betas[0])
         s["exp_avg_sq"] = s["exp_avg_sq"] * betas[1] + g * g * (1 - betas[1])
         root = sqrt(s["exp_avg_sq"] / (1 - betas[1] ** t)) + eps

@@ -34,6 +34,11 @@ _HOOKS = (
     "_step_pre_hooks", "_step_post_hooks", "_state_dict_pre_hooks", "_state_dict_post_hooks", "_load_state_dict_pre_hooks",
     "_load_state_dict_post_hooks",
 )  # fmt: skip
+# Options that PyTorch's optimisers have not always had, and what they are where an old state_dict does not name them.
+_LATER_OPTIONS: dict[str, Any] = {
+    "maximize": False, "foreach": None, "differentiable": False, "fused": None, "capturable": False, "amsgrad": False, "nesterov": False,
+    "decoupled_weight_decay": False, "momentum": 0, "centered": False,
+}  # fmt: skip
 required = _Required()  # as a default: every parameter group must give this option
 
 
@@ -81,6 +86,13 @@ class Optimizer:
         self.__dict__.update(state)
         for name in _HOOKS:
             self.__dict__.setdefault(name, OrderedDict())
+        for group in self.param_groups:
+            for name in self.defaults.keys() & _LATER_OPTIONS.keys():
+                group.setdefault(name, _LATER_OPTIONS[name])
+        for kept in self.state.values():
+            for name in ("step", "eta", "mu", "mu_product"):
+                if self.counts and isinstance(kept, dict) and isinstance(kept.get(name), (int, float)):
+                    kept[name] = Tensor._wrap(np.array(kept[name], np.float32))  # once plain numbers
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]

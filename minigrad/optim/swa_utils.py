@@ -141,7 +141,7 @@ class SWALR(LRScheduler):
         before, now = self._part(step - 1), self._part(step)
         rates = []
         for group in self.optimizer.param_groups:
-            lr, end = group["lr"], group["swa_lr"]
+            lr, end = float(group["lr"]), group["swa_lr"]
             start = end if before == 1 else (lr - before * end) / (1 - before)
             rates.append(end * now + start * (1 - now))
         return rates

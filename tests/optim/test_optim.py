@@ -276,3 +276,85 @@ def test_schedulers_resume():
             step(a)
             step(b)
             assert a.get_last_lr() == b.get_last_lr()
+
+
+@pytest.mark.parametrize("make", [optim.SGD, optim.Adam, optim.AdamW, optim.RMSprop, optim.Adagrad, optim.NAdam, optim.RAdam, optim.ASGD, optim.Rprop])
+def test_an_old_state_dict_without_later_options_and_with_plain_counts(make):
+    p = weights(1)
+    first = make(p, lr=0.1)
+    set_grads(p)
+    first.step()
+    old = copy.deepcopy(first.state_dict())
+    for name in ("maximize", "foreach", "differentiable", "fused", "capturable", "amsgrad", "nesterov", "decoupled_weight_decay"):
+        old["param_groups"][0].pop(name, None)
+    for state in old["state"].values():
+        state.update({k: v.item() for k, v in state.items() if isinstance(v, torch.Tensor) and not v.ndim})
+    q = [w.detach().clone().requires_grad_() for w in p]
+    second = make(q, lr=0.1)
+    second.load_state_dict(old)
+    for params, optimizer in ((p, first), (q, second)):
+        set_grads(params, 0.5)
+        optimizer.step()
+    assert torch.equal(p[0], q[0])
+    assert first.state_dict()["param_groups"][0].keys() == second.state_dict()["param_groups"][0].keys()
+
+
+@pytest.mark.parametrize("betas", [False, True])
+@pytest.mark.parametrize("make", [optim.Adam, optim.AdamW, optim.NAdam])
+def test_a_differentiable_step_has_gradients_for_its_options(make, betas):
+    if betas and make is optim.NAdam:
+        pytest.skip("PyTorch's NAdam wants floats")
+
+    def new_parameter(p, g, a, b):
+        p = p.clone()
+        p.grad = g
+        optimizer = make([p], betas=(a, b) if betas else (0.9, 0.99), lr=0.5, differentiable=True)
+        state = {"step": torch.tensor(3.0), "exp_avg": averages[0].clone(), "exp_avg_sq": averages[1].clone()}
+        optimizer.state[p].update(state | ({"mu_product": b.clone()} if make is optim.NAdam else {}))
+        optimizer.step()
+        return p
+
+    numbers = [torch.rand(3, dtype=torch.float64) + 0.5 for _ in range(4)] + [torch.tensor(v, dtype=torch.float64) for v in (0.8, 0.9)]
+    averages, numbers = numbers[:2], numbers[2:]
+    inputs = [x.requires_grad_() for x in numbers]
+    assert torch.autograd.gradcheck(new_parameter, inputs)
+    if betas or make is optim.NAdam:
+        assert torch.autograd.grad(new_parameter(*inputs).sum(), inputs[3])[0] != 0
+
+
+def test_a_rate_that_is_a_tensor_stays_the_same_tensor():
+    schedulers = [
+        lambda o: lr_scheduler.ExponentialLR(o, 0.5), lambda o: lr_scheduler.ConstantLR(o, 0.5), lambda o: optim.swa_utils.SWALR(o, 0.01, 1),
+        lambda o: lr_scheduler.CyclicLR(o, 0.1, 0.5, 2), lambda o: lr_scheduler.OneCycleLR(o, 0.5, 9),
+        lambda o: lr_scheduler.SequentialLR(o, [lr_scheduler.ConstantLR(o, 0.5, 1), lr_scheduler.ExponentialLR(o, 0.5)], [2]),
+    ]  # fmt: skip
+    for make in schedulers:
+        rates = []
+        for lr in (0.1, torch.tensor(0.1, dtype=torch.float64)):
+            o = optim.SGD(weights(1), lr=lr, momentum=0.9)
+            s = make(o)
+            rates.append([])
+            for _ in range(4):
+                o.step()
+                s.step()
+                rates[-1].append(float(o.param_groups[0]["lr"]))
+                assert s.get_last_lr()[0] is not lr  # remembered, not shared
+        assert o.param_groups[0]["lr"] is lr and rates[0] == pytest.approx(rates[1], rel=1e-9)
+    o = optim.SGD(weights(1), lr=lr)
+    s = lr_scheduler.LambdaLR(o, lambda epoch: 1.0)
+    lr.mul_(0.1)
+    assert s.base_lrs[0] == o.param_groups[0]["initial_lr"] != lr
+    plateau = lr_scheduler.ReduceLROnPlateau(o, patience=0)
+    for _ in range(2):
+        plateau.step(1.0)
+    assert o.param_groups[0]["lr"] is lr
+
+
+def test_state_dicts_of_schedulers_have_pytorchs_names():
+    o = optim.SGD(weights(1), lr=0.1, momentum=0.9)
+    one, cyclic = lr_scheduler.OneCycleLR(o, 0.5, 9).state_dict(), lr_scheduler.CyclicLR(o, 0.1, 0.5, mode="triangular2")
+    assert one["_schedule_phases"][0]["start_lr"] == "initial_lr" and one["_anneal_func_type"] == "cos"
+    assert "_scale_fn_ref" not in cyclic.state_dict() and cyclic._scale_fn_ref(3) == 0.25
+    other = lr_scheduler.CyclicLR(o, 0.1, 0.5)
+    other.load_state_dict(cyclic.state_dict())
+    assert other.scale_fn(3) == 0.25
