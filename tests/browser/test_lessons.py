@@ -8,7 +8,6 @@ import pytest
 from playwright.sync_api import expect
 
 SETUP = """\
-import matplotlib.pyplot as plt
 import minigrad as torch
 from minigrad import Value
 from widgets import lessons
@@ -24,14 +23,14 @@ LESSONS = {
     "micro_batches": "micro_batches()", "nan_tracer": "nan_tracer()", "op_card": "op_card(doc='A smooth ReLU.')",
     "order_game": "order_game()",
     "own_engine": "own_engine(Value)", "passes": "passes()", "pick_u": "pick_u()", "pick_v": "pick_v()",
-    "playground": "playground(steps=60)", "plotted": "plotted(plt.subplots()[0], 'Two axes and no line.')",
+    "playground": "playground(steps=60)",
     "race": "race()", "recap": "recap(5)", "rules": "rules()", "scissors": "scissors(tool='detach', at='b', passes=1)",
     "shape_flow": "shape_flow()",
     "stacked": "stacked()", "step_size": "step_size()", "stepper": "stepper(at='end')", "surrogate": "surrogate()",
     "two_loops": "two_loops()",
     "versions": "versions()", "progress": "for _ in progress(range(5), 'five steps'): pass",
 }  # fmt: skip
-STANDS_STILL = {"memory_depth", "plotted", "recap", "progress"}  # nothing to operate
+STANDS_STILL = {"memory_depth", "recap", "progress"}  # nothing to operate
 
 
 def test_all_lessons(open_notebook):

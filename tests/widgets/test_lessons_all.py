@@ -20,7 +20,7 @@ from minigrad import Value, nn
 from widgets import lessons
 
 HERE = Path(__file__).parent
-NO_LESSON = {"progress", "plotted"}  # a loop with a bar, and any figure; test_lessons_progress.py, test_plotted.py
+NO_LESSON = {"progress"}  # a loop with a bar; test_lessons_progress.py
 
 
 def result():

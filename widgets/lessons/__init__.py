@@ -23,7 +23,6 @@ from .own_engine import own_engine
 from .passes import passes
 from .pick_v import jacobian_size, pick_u, pick_v
 from .playground import playground
-from .plotted import plotted
 from .progress import progress
 from .race import race
 from .recap import recap
@@ -39,6 +38,6 @@ from .versions import versions
 __all__ = [
     "bucket", "chain", "contents", "diamonds", "dual", "grow", "hook_tap", "hvp_cost", "inspector", "jacobian_heat", "jacobian_size",
     "ledger", "loss_scaling", "memory", "memory_depth", "micro_batches", "nan_tracer", "op_card", "order_game", "own_engine", "passes",
-    "pick_u", "pick_v", "playground", "plotted", "progress", "race", "recap", "rules", "scissors", "shape_flow", "stacked", "step_size",
+    "pick_u", "pick_v", "playground", "progress", "race", "recap", "rules", "scissors", "shape_flow", "stacked", "step_size",
     "stepper", "surrogate", "two_loops", "versions",
 ]
