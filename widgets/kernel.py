@@ -98,7 +98,7 @@ def completions(shell) -> dict:
         r"^\s*%%(explore)\s": lambda _shell, _event: ["--tensor"],
         r"^\s*%?(grads)\s": lambda _shell, _event: ["--sort", *COLUMNS[:-1]],
         r"^\s*%?(rule)\s": lambda _shell, _event: operations(),
-        r"^\s*%%(predict)\s": lambda _shell, _event: _exercises(),
+        r"^\s*%%(predict)\s": lambda _shell, _event: [*_exercises(), "--show"],
         r"^\s*%?(lesson)\s": lambda _shell, _event: [str(n) for n in range(20)],
     }
 

@@ -2,7 +2,7 @@
 
     check("05.b", backward)      judge an answer          check.hint("05.b")      one more hint each time
     check.predict("01.a", 30)    note a guess first       check.reveal("05.b")    the solution, then fresh numbers
-    check.progress()             what has passed so far
+    check.progress()             what has passed so far   check.engine()          your Value and backward, for later chapters
 
 What lives here: the conversation. What does not: running (guard.py), judging (judge.py), the exercises themselves.
 """
@@ -12,9 +12,10 @@ from __future__ import annotations
 import ast
 import random
 import types
+from pathlib import Path
 from typing import Any
 
-from . import progress
+from . import own, progress
 from .drivers import DRAWN
 from .drivers import value as value_driver
 from .exercise import STARS, Exercise, Fresh
@@ -35,7 +36,10 @@ class Check:
         self._tried: set[str] = set()
         self._hints: dict[str, int] = {}
         self._fresh: dict[str, int] = {}
-        self._predictions: dict[str, Any] = {}
+        self._predictions: dict[str, Any] = {}  # by id; _MISSING where the cell was opened without one
+        self._passed: dict[str, Any] = {}  # the answers that passed in this kernel
+        self._known_good: set[tuple[Any, str]] = set()  # what was read from my_engine.py and passes
+        self._reference: dict[str, Any] = {}
         self._exam = False
         self.last: tuple[Exercise, Any, Result] | None = None  # the last answer that was judged: %where shows where it went wrong
 
@@ -51,6 +55,7 @@ class Check:
             return Result(ex.id, ex.title, "untried", say=f'has no answer to judge: write `check("{ex.id}", {ex.entry})`.')
         if untouched(ex, answer):
             what = f"replace None in {ex.entry}" if ex.stub.rstrip().endswith("None") else f"complete {ex.entry}"
+            what = what if ex.graded else "put your guess in place of None in check.predict"
             return Result(ex.id, ex.title, "untried", say=f"not tried yet: {what} in the cell above, run that cell, then this one again.")
         self._tried.add(ex.id)
         if not ex.is_value and not callable(answer):
@@ -61,6 +66,9 @@ class Check:
         verdict = judge(ex, run_probes(ex, answer))
         complaint = progress.update(ex.id, tries=1, best=round(verdict.score, 4), passed=verdict.passed)
         footer = "" if verdict.passed else f'More: check.hint("{ex.id}")'
+        if verdict.passed:
+            self._passed[ex.id] = answer
+            footer = f'Later chapters use this. check.keep("{ex.id}") writes it to {own.FILE}, beside this notebook.' if ex.reused else ""
         if not (verdict.passed or verdict.mistake):
             self._hints.setdefault(ex.id, 1)  # the first hint has just been given
         if verdict.first_wrong and drawn(ex):
@@ -99,7 +107,7 @@ class Check:
     def about(self, id: str) -> Note:
         """The question, its kind, minutes and difficulty."""
         ex = _find(id)
-        points = f"{ex.points} point{'s' * (ex.points != 1)}"
+        points = f"{ex.points} point{'s' * (ex.points != 1)}" if ex.graded else "no points"
         return Note(f"{ex.id} {ex.title} ({ex.kind.value}, {STARS[ex.difficulty]}, about {ex.minutes} min, {points})", ex.question)
 
     def hint(self, id: str) -> Note:
@@ -142,38 +150,127 @@ class Check:
         self._fresh[ex.id] = self._fresh.get(ex.id, -1) + 1
         return Note(f"{ex.id}+ fresh numbers", self._fresh_text(ex))
 
-    def predict(self, id: str, guess: Any = None) -> Note:
-        """Note a guess before running the code. It says nothing about right or wrong; `check.compare` does, afterwards."""
+    def predict(self, id: str, guess: Any = None, *, skip: bool = False) -> Note:
+        """Note a guess before running the code, which opens the cell that begins with `%%predict`. It says nothing about right or wrong.
+
+        `skip=True` opens that cell without a guess. Both are remembered after a restart of the kernel.
+        """
         ex = _find(id)
-        if guess is None or guess is Ellipsis:
+        if skip:
+            self._predictions.setdefault(ex.id, _MISSING)
+            progress.update(ex.id, skipped=True)
+            return Note(f"○ {ex.id}: opened without a prediction", f"Run the cell that begins with %%predict {ex.id}.")
+        if guess is None or (ex.is_value and untouched(ex, guess)):
+            if self.predicted(id) and (earlier := self._guess(ex)) is not _MISSING:
+                return Note(f"○ {ex.id}: you predicted {_show(earlier)} earlier", "That still counts. A new guess takes its place.")
+            where = "None" if guess is None else "each None"
             return Note(
-                f"○ {ex.id}: no prediction yet", "Put your guess in place of None. A wrong one costs nothing and makes the answer stick."
-            )
+                f"○ {ex.id}: no prediction yet",
+                f"Put your guess in place of {where}. A wrong one costs nothing and makes the answer stick." if ex.is_value else
+                f"This cell opens when {ex.id} has passed.",
+            )  # fmt: skip
         outcome = run(value_driver, guess, (), ex.limits)
         self._predictions[ex.id] = outcome["got"]
-        progress.update(ex.id, predicted=True)
-        return Note(
-            f"○ {ex.id}: noted, you predict {_show(outcome['got'])}", f'Now run the code, then check.compare("{ex.id}", what_it_gave).'
-        )
+        progress.update(ex.id, predicted=True, guess=outcome["got"], **({} if ex.graded else {"passed": True}))
+        return Note(f"○ {ex.id}: noted, you predict {_show(outcome['got'])}", "Now run the code and compare.")
 
     def predicted(self, id: str) -> bool:
-        """Was a guess noted since the kernel started?"""
-        return _find(id).id in self._predictions
-
-    def compare(self, id: str, measured: Any) -> Note:
-        """Say how the noted prediction compares with what the code really gave."""
+        """Was a guess noted, or skipped, or has the exercise passed? In this kernel or an earlier one."""
         ex = _find(id)
-        if ex.id not in self._predictions:
+        if ex.id in self._predictions or ex.id in self._passed:
+            return True
+        entry = progress.load()[0].get(ex.id, {})
+        return "guess" in entry or bool(entry.get("passed") or entry.get("skipped"))
+
+    def _guess(self, ex: Exercise) -> Any:
+        """The guess that was noted, else the answer that passed, else _MISSING."""
+        earlier = progress.load()[0].get(ex.id, {}).get("guess", _MISSING)
+        for guess in (self._predictions.get(ex.id, _MISSING), earlier, self._passed.get(ex.id, _MISSING) if ex.is_value else _MISSING):
+            if guess is not _MISSING:
+                return guess
+        return _MISSING
+
+    def compare(self, id: str, measured: Any = _MISSING) -> Note:
+        """Say how the noted prediction compares with what the code really gave (or, without it, with the exercise's own answer)."""
+        ex = _find(id)
+        if not self.predicted(id):
             return Note(f"○ {ex.id}: no prediction was noted", f'Next time call check.predict("{ex.id}", your_guess) before the code runs.')
-        guess, real = self._predictions[ex.id], run(value_driver, measured, (), ex.limits)["got"]
-        level, say, _ = compare(guess, real, ex.probes[0].rtol, ex.probes[0].atol, coy=True)
+        guess = self._guess(ex)
+        gave = "the run gave" if measured is not _MISSING else "it is"
+        if measured is _MISSING:
+            if not ex.is_value:
+                return Note(f"✓ {ex.id}: passed")
+            measured = ex.load(ex.solution)
+        real = run(value_driver, measured, (), ex.limits)["got"]
+        if guess is _MISSING:
+            return Note(f"○ {ex.id}: {gave} {_show(real)}", "No prediction was noted.")
+        if ex.by_entry and isinstance(guess, dict):
+            return self._compare_entries(ex, guess, real, gave)
+        level, say, _ = compare(_tidy(guess), _tidy(real), ex.probes[0].rtol, ex.probes[0].atol, coy=True)
         if level != OFF:
-            return Note(f"✓ {ex.id}: you predicted {_show(guess)}, the run gave {_show(real)}", "They agree.")
+            return Note(f"✓ {ex.id}: you predicted {_show(guess)}, {gave} {_show(real)}", "They agree.")
         verdict = judge(ex, run_probes(ex, guess)) if ex.is_value else None
         return Note(
-            f"✗ {ex.id}: you predicted {_show(guess)}, the run gave {_show(real)}",
+            f"✗ {ex.id}: you predicted {_show(guess)}, {gave} {_show(real)}",
             verdict.hint if verdict and verdict.mistake else f"Your prediction is {say}. Where does it come from?",
         )
+
+    def _compare_entries(self, ex: Exercise, guess: dict, real: Any, gave: str) -> Note:
+        """A line for every entry of a prediction that is a dict; the run may give a dict or the entries in order."""
+        names = [probe.name for probe in ex.probes]
+        real = dict(zip(names, real, strict=False)) if isinstance(real, list) else real if isinstance(real, dict) else {}
+        lines = []
+        for probe in ex.probes:
+            mine, its = (probe.driver(entries, *probe.args) for entries in (guess, real))
+            mine, its = (probe.reads_as(x) if probe.reads_as else x for x in (mine, its))
+            agree = compare(mine, its, probe.rtol, probe.atol, coy=True)[0] != OFF
+            both = f"you predicted {_show(guess.get(probe.name))}, {gave} {_show(real.get(probe.name))}"
+            lines.append((agree, f"{'✓' if agree else '✗'} {probe.name}: {both}"))
+        right = sum(agree for agree, _ in lines)
+        verdict = judge(ex, run_probes(ex, guess))
+        hints = [verdict.hint] if right < len(lines) and verdict.mistake else []
+        sign = "✓" if right == len(lines) else "✗"
+        return Note(f"{sign} {ex.id}: {right} of {len(lines)} predictions agree", "\n".join([*(text for _, text in lines), *hints]))
+
+    # ---- the learner's own code, in later chapters ----
+
+    def keep(self, id: str) -> Note:
+        """Write the cell of an answer that has passed to my_engine.py, beside the notebook. A later pass replaces it there."""
+        ex = _find(id)
+        if not ex.reused:
+            return Note(f"○ {ex.id}: nothing to keep", "No later chapter uses this answer.")
+        if ex.id not in self._passed:
+            return Note(f"○ {ex.id}: not passed in this kernel", f'Run the cell of your answer and check("{ex.id}", {ex.entry}) first.')
+        return own.keep(ex, self._passed[ex.id], Path.cwd())
+
+    def mine(self, id: str) -> Any:
+        """Your answer to an exercise: from this kernel if it has passed here, else from my_engine.py if it still passes, else the course's.
+
+        Prints one line that says which.
+        """
+        ex = _find(id)
+        entry, where = self._mine(ex)
+        print(f"{ex.entry}: {where}.")
+        return entry
+
+    def engine(self) -> tuple[Any, Any]:
+        """`Value, backward` of chapter 05: yours where `mine` finds them, else the course's. Prints one line that says which."""
+        (value, of_value), (backward, of_backward) = self._mine(_find("05.a")), self._mine(_find("05.b"))
+        print(f"Value and backward: {of_value}." if of_value == of_backward else f"Value: {of_value}. backward: {of_backward}.")
+        return value, backward
+
+    def _mine(self, ex: Exercise) -> tuple[Any, str]:
+        if ex.id in self._passed:
+            return self._passed[ex.id], "yours, from this notebook"
+        entry, complaint = own.load(ex, Path.cwd())
+        if entry is not None and (entry, ex.id) not in self._known_good:
+            complaint = "" if judge(ex, run_probes(ex, entry)).passed else f"{own.FILE} no longer passes {ex.id}"
+            self._known_good |= {(entry, ex.id)} if not complaint else set()
+        if entry is not None and not complaint:
+            return entry, f"yours, from {own.FILE}"
+        if ex.id not in self._reference:
+            self._reference[ex.id] = ex.load(ex.solution)
+        return self._reference[ex.id], f"the course's ({complaint})" if complaint else "the course's, until you have kept your own"
 
     def progress(self) -> Note:
         """A small table of what has passed, from the file on this machine."""
@@ -230,10 +327,18 @@ def _safe(x: Any) -> Any:
         return {"!": "an object that cannot be read"}
 
 
+def _tidy(x: Any) -> Any:
+    return x.strip().lower() if isinstance(x, str) else x
+
+
 def _show(x: Any) -> str:
     if isinstance(x, float):
         return f"{x:.6g}"
-    return describe(x) if isinstance(x, dict) and "!" in x else str(x)[:60]
+    if isinstance(x, dict) and "!" in x:
+        return describe(x)
+    if isinstance(x, dict):
+        return ", ".join(f"{_show(value)} ({key})" for key, value in x.items())
+    return "[" + ", ".join(map(_show, x)) + "]" if isinstance(x, list) else str(x)[:60]
 
 
 def untouched(ex: Exercise, answer: Any) -> bool:

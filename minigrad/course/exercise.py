@@ -6,6 +6,7 @@ came out (judge.py), or any particular exercise (exercises/chNN.py).
 
 from __future__ import annotations
 
+import ast
 import json
 import random
 import textwrap
@@ -21,9 +22,12 @@ class Kind(Enum):
     """What a learner is asked to do."""
 
     PREDICT = "predict"
-    FILL_IN = "fill in"
+    WARM_UP = "warm-up"
     PUZZLE = "puzzle"
+    BUILD = "build"
     DEBUG = "debug"
+    OPTIONAL = "optional"
+    FILL_IN = "fill in"
     EXPLAIN = "explain or choose"
     IN_THE_WIDGET = "answer in the widget"
 
@@ -146,6 +150,12 @@ class Exercise:
     reveal: str  # a few sentences beside the solution
     fresh: Callable[[random.Random], Fresh]
     limits: Limits = field(default_factory=Limits)
+    reused: bool = False  # later chapters use the answer: a pass offers to write it to my_engine.py
+
+    @property
+    def graded(self) -> bool:
+        """False for a prediction, which earns no points: its cell calls `check.predict`, and `load` reads the guess from that call."""
+        return self.points > 0
 
     @property
     def chapter(self) -> str:
@@ -168,6 +178,8 @@ class Exercise:
 
     def load(self, source: str) -> Any:
         """Run `source`, which stands in for the stub cell, and return what it binds to the entry's name."""
+        if not self.graded:
+            return _guess(source)
         code = compile(source, f"<{self.id}>", "exec")
         namespace: dict[str, Any] = {"__name__": f"exercise_{self.id.replace('.', '')}"}
         exec(code, namespace)
@@ -175,7 +187,15 @@ class Exercise:
 
     def source_of(self, wrong: Wrong) -> str:
         """The cell source of a wrong answer: values are written as an assignment."""
+        if not self.graded:
+            return f'check.predict("{self.id}", {wrong.answer!r})\n'
         return f"{self.entry} = {wrong.answer!r}\n" if self.is_value else wrong.answer
+
+
+def _guess(source: str) -> Any:
+    """The literal that a cell hands to `check.predict`."""
+    calls = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Call) and ast.unparse(n.func) == "check.predict"]
+    return ast.literal_eval(calls[-1].args[1])
 
 
 def but(source: str, old: str, new: str, count: int = -1) -> str:
@@ -205,7 +225,8 @@ def ask(
     """An exercise whose answer is a number, a text or a list in one variable, or a dict of them to be filled in.
 
     `wrong` holds (name, value, hint). For a dict the value names only the entries that make the mistake; each entry earns its points.
-    The stub is a comment (`comment`, else the question) and the variable, with None for everything that is asked.
+    The stub is a comment (`comment`, else the question) and the variable, with None for everything that is asked. With `points=0` it is
+    a prediction: the stub calls `check.predict` instead, and a cell further down that begins with `%%predict` opens once a guess is noted.
     `also` names, for entries of a dict, the answers that are right as well.
     """
     entry = "answer_" + id.replace(".", "")
@@ -223,7 +244,7 @@ def ask(
             if isinstance(value, dict)
             else quoted(value)
         )
-        return f"{remark}\n{entry} = {body}\n"
+        return f"{remark}\n{entry} = {body}\n" if points else f'{remark}\ncheck.predict("{id}", {body})\n'
 
     def mistake(name: str, value: Any, hint: str) -> Wrong:
         if not isinstance(answer, dict):

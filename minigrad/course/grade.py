@@ -49,7 +49,7 @@ def grade(
     """Grade `submissions` into the folder `out` and return the records, one per student. What is already in its journal is kept."""
     out.mkdir(parents=True, exist_ok=True)
     key = key or _key(out)
-    ids = tuple(id for id in exercises if not only or id in only or id[:2] in only)
+    ids = tuple(id for id, ex in exercises.items() if ex.graded and (not only or id in only or id[:2] in only))
     if not ids:
         raise SystemExit(f"No exercise is named {', '.join(only)}. Chapters: {', '.join(exercises.chapters())}; an exercise: 05.b")
     found = collect(submissions)

@@ -86,7 +86,7 @@ def _add_grade_cells(nb: Any) -> int:
         if pending is not None and not (cell.cell_type == "code" and f'check("{pending.id}"' in cell.source):
             cells.append(_grade_cell(pending, new_code_cell))
             pending = None
-        if id and cell.cell_type == "code":
+        if id and cell.cell_type == "code" and exercises[id].graded:
             pending, count = exercises[id], count + 1
             cell.source = solution_cell(pending)
             cell.metadata["nbgrader"] = _metadata(f"answer-{_dashed(pending)}", grade=False, solution=True, locked=False)
@@ -179,10 +179,11 @@ def _graded_by(cell: Any) -> Exercise | None:
 def _grade_notebook(cells: Sequence[Any], name: str, setting: Any, student: str, only: Sequence[str] = ()) -> dict[str, Grade]:
     """The grade of every exercise of the course in this notebook, or of `only` these. Nothing in it can make this raise."""
     plain = [{"cell_type": c["cell_type"], "source": c["source"], "metadata": c.get("metadata", {})} for c in cells]
-    read = server("reader", Reader).read_text(json.dumps({"cells": plain}), name, only or tuple(exercises))
+    only = only or tuple(id for id, ex in exercises.items() if ex.graded)
+    read = server("reader", Reader).read_text(json.dumps({"cells": plain}), name, only)
     answers = read.books[0].answers if read.books else {}
     grades = {}
-    for id in only or exercises:
+    for id in only:
         ex = exercises[id]
         grades[id] = Grade(id, 0.0, 0.0, ex.points, "not found" if read.books else "; ".join(read.problems))
         if answer := answers.get(id):

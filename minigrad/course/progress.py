@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 VERSION = 1
+EDITION = 2  # of the course: 05.a asked something else in the first one, so what passed there says nothing here
+REPLACED = ("guess",)  # the newest counts, not the largest
 
 
 def location() -> Path | None:
@@ -33,40 +35,49 @@ def location() -> Path | None:
 
 
 def load() -> tuple[dict[str, dict[str, Any]], str]:
-    """The entries by exercise id, and a sentence when something was wrong with the file ("" otherwise)."""
+    """The entries of this edition by exercise id, and a sentence when something was wrong with the file ("" otherwise)."""
+    entries, _, complaint = _read()
+    return entries, complaint
+
+
+def _read() -> tuple[dict[str, dict[str, Any]], dict[str, Any], str]:
+    """The entries of this edition, those of the others by edition (which are kept as they are), and a sentence or ""."""
     path = location()
     if path is None:
-        return {}, ""
+        return {}, {}, ""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         if not (isinstance(data, dict) and isinstance(data.get("exercises"), dict)):
             raise ValueError("not a progress file")
-        return {str(k): v for k, v in data["exercises"].items() if isinstance(v, dict)}, ""
+        others = data.get("other editions")
+        editions = {**(others if isinstance(others, dict) else {}), str(data.get("edition", 1)): data["exercises"]}
+        mine = editions.pop(str(EDITION), {})
+        return {str(k): v for k, v in mine.items() if isinstance(v, dict)}, editions, ""
     except FileNotFoundError:
-        return {}, ""
+        return {}, {}, ""
     except OSError as error:
-        return {}, f"Progress could not be read ({error.strerror or type(error).__name__}); checks work all the same."
+        return {}, {}, f"Progress could not be read ({error.strerror or type(error).__name__}); checks work all the same."
     except (ValueError, RecursionError):
         aside = path.with_name(path.name + ".broken")
         try:
             os.replace(path, aside)
         except OSError:
-            return {}, "The progress file is damaged and could not be set aside; checks work all the same."
-        return {}, f"The progress file was damaged: it is kept as {aside.name}, and a new one is started."
+            return {}, {}, "The progress file is damaged and could not be set aside; checks work all the same."
+        return {}, {}, f"The progress file was damaged: it is kept as {aside.name}, and a new one is started."
 
 
 def update(id: str, **changes: Any) -> str:
-    """Merge `changes` into one entry and replace the file. Numbers keep the larger value and truth is kept. Returns a sentence or ""."""
+    """Merge `changes` into one entry and replace the file. Numbers keep the larger value, except a guess. Returns a sentence or ""."""
     path = location()
     if path is None:
         return ""
-    entries, complaint = load()
+    entries, others, complaint = _read()
     entry = entries.setdefault(id, {})
     for key, new in changes.items():
         old = entry.get(key)
         if key == "tries":
             entry[key] = (old if isinstance(old, int) else 0) + new
-        elif isinstance(new, (bool, int, float)) and isinstance(old, (bool, int, float)):
+        elif key not in REPLACED and isinstance(new, (bool, int, float)) and isinstance(old, (bool, int, float)):
             entry[key] = max(old, new)
         else:
             entry[key] = new
@@ -75,7 +86,8 @@ def update(id: str, **changes: Any) -> str:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump({"version": VERSION, "exercises": entries}, file, ensure_ascii=False, indent=1, sort_keys=True)
+                data = {"version": VERSION, "edition": EDITION, "exercises": entries, **({"other editions": others} if others else {})}
+                json.dump(data, file, ensure_ascii=False, indent=1, sort_keys=True)
             os.replace(temporary, path)
         except BaseException:
             os.unlink(temporary)

@@ -4,6 +4,7 @@ import ast
 import errno
 import itertools
 import json
+import linecache
 import os
 import signal
 import subprocess
@@ -18,7 +19,7 @@ import pytest
 from minigrad.course import check as shared_check
 from minigrad.course import exercises, progress
 from minigrad.course.checking import Check
-from minigrad.course.exercise import Limits
+from minigrad.course.exercise import Kind, Limits, ask
 from minigrad.course.guard import TimeUp, deadline, run, run_probes
 from minigrad.course.judge import judge
 from minigrad.course.plain import plain
@@ -397,6 +398,115 @@ def test_a_prediction_is_noted_and_compared(check):
     assert repr(check.compare("01.a", 30.0)).startswith("✓")
 
 
+def test_a_prediction_survives_a_restart_and_counts_when_passed_or_skipped(check, kept):
+    with_exercise(two())
+    assert not check.predicted("01.a") and not check.predicted("05.b")
+    check.predict("01.a", 90)
+    check.predict("01.a", 10)
+    check.predict("98.a", skip=True)
+    check("05.b", exercises["05.b"].load(exercises["05.b"].solution))
+    restarted = Check()
+    assert all(restarted.predicted(id) for id in ("01.a", "98.a", "05.b")) and not restarted.predicted("02.a")
+    assert "you predicted 10 earlier" in repr(restarted.predict("01.a")), "the newest guess, not the largest number"
+    assert repr(restarted.compare("01.a", 30)).startswith("✗ 01.a: you predicted 10, the run gave 30")
+    assert repr(restarted.compare("98.a")) == "○ 98.a: it is 1.5 (one), none (other)\nNo prediction was noted."
+    assert repr(restarted.compare("05.b")) == "✓ 05.b: passed"
+
+
+def test_a_prediction_of_several_entries_is_compared_entry_by_entry(check):
+    ex = two()
+    with_exercise(ex)
+    assert ex.stub.endswith('check.predict("98.a", {\n    "one": None,\n    "other": None,\n})\n') and not ex.graded
+    assert ex.load(ex.solution) == {"one": 1.5, "other": "none"}
+    assert "no prediction yet" in repr(check.predict("98.a", {"one": None, "other": None}))
+    check.predict("98.a", {"one": 2.5, "other": None})
+    lines = repr(check.compare("98.a", [1.5, None])).split("\n")
+    assert lines == ["✗ 98.a: 1 of 2 predictions agree", "✗ one: you predicted 2.5, the run gave 1.5",
+                     "✓ other: you predicted None, the run gave None", "The other way round."]  # fmt: skip
+    assert repr(check.compare("98.a")).startswith("✗ 98.a: 1 of 2")
+
+
+def two():
+    return ask("98.a", "Two", Kind.PREDICT, minutes=1, level=1, text="Two numbers?", answer={"one": 1.5, "other": "none"}, points=0,
+               wrong=(("swapped", {"one": 2.5}, "The other way round."), ("zero", {"other": 0}, "Zero is a number.")),
+               hints=("n", "r", "t"), reveal="r", fresh=lambda r: None, also={"other": (None,)})  # fmt: skip
+
+
+def with_exercise(ex):
+    exercises._chapters.setdefault("98", {})[ex.id] = ex
+    exercises._numbers = [*exercises.chapters(), "98"] if "98" not in exercises.chapters() else exercises._numbers
+
+
+@pytest.fixture(autouse=True)
+def the_course_as_it_is():
+    yield
+    exercises._chapters.pop("98", None)
+    exercises._numbers = []
+
+
+# ---- the learner's own code, in later chapters --------------------------------------------------------------------------------------
+
+
+def in_a_cell(id, extra=""):
+    """The solution of an exercise as a notebook's cell would define it, followed by more lines."""
+    source = exercises[id].solution + extra
+    name = f"<cell {id}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    space = {"check": lambda *a: None, "print": print}
+    exec(compile(source, name, "exec"), space)
+    return space[exercises[id].entry]
+
+
+def test_the_engine_is_the_learners_once_it_is_kept(check, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    value, backward = check.engine()
+    assert capsys.readouterr().out == "Value and backward: the course's, until you have kept your own.\n"
+    assert "not passed in this kernel" in repr(check.keep("05.a")) and not list(tmp_path.iterdir())
+    for id in ("05.a", "05.b"):
+        result = check(id, in_a_cell(id, f'\ncheck("{id}", 1)\nprint("twice")\n'))
+        assert result.passed and f'check.keep("{id}")' in repr(result)
+        assert repr(check.keep(id)).startswith(f"✓ {id}: kept in my_engine.py")
+    text = (tmp_path / "my_engine.py").read_text()
+    assert "check(" not in text and "twice" not in text and "class Value" in text and "def backward" in text
+    capsys.readouterr()
+    value, backward = Check().engine()
+    assert capsys.readouterr().out == "Value and backward: yours, from my_engine.py.\n"
+    x = value(3.0)
+    y = x * x + x
+    backward(y)
+    assert x.grad == 7 and value.__module__ == "my_engine"
+
+
+@pytest.mark.parametrize("change, says", [
+    (lambda text: text.replace(".grad += ", ".grad = "), "Value: the course's (my_engine.py no longer passes 05.a). backward: yours"),
+    (lambda text: text + "\nx = nothing\n", "Value and backward: the course's (my_engine.py stops with NameError in line"),
+    (lambda text: "class Value(", "the course's (my_engine.py stops with SyntaxError in line 1)"),
+    (lambda text: text[: text.index("# ---- 05.b")], "Value: yours, from my_engine.py. backward: the course's, until you have kept"),
+])  # fmt: skip
+def test_an_engine_that_no_longer_passes_is_not_used(check, tmp_path, monkeypatch, capsys, change, says):
+    monkeypatch.chdir(tmp_path)
+    for id in ("05.a", "05.b"):
+        check(id, in_a_cell(id))
+        check.keep(id)
+    path = tmp_path / "my_engine.py"
+    path.write_text(change(path.read_text()))
+    value, backward = Check().engine()
+    assert says in capsys.readouterr().out
+    x = value(2.0)
+    backward(x * x)
+    assert x.grad == 4
+
+
+def test_keeping_again_replaces_the_part_and_leaves_the_rest(check, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my_engine.py").write_text("mine = 1\n")
+    for extra in ("", "", "\nkept_twice = True\n"):
+        check("05.b", in_a_cell("05.b", extra))
+        check.keep("05.b")
+    text = (tmp_path / "my_engine.py").read_text()
+    assert text.startswith("mine = 1\n") and text.count("def backward") == 1 and "kept_twice" in text
+
+
 def test_about(check):
     assert "about 15 min" in repr(check.about("05.b")) and "diamond" in repr(check.about("05.b"))
     assert "check.hint" in repr(shared_check)
@@ -487,6 +597,18 @@ def test_a_folder_in_the_place_of_the_file_is_survived(check, kept):
     kept.mkdir(parents=True)
     assert "rogress" in repr(check("01.a", 30)) and check("01.a", 30).passed
     assert repr(check.progress())
+
+
+def test_what_passed_in_another_edition_counts_for_nothing_and_is_kept(check, kept):
+    kept.parent.mkdir()
+    kept.write_text('{"version": 1, "exercises": {"05.a": {"passed": true, "tries": 2}}}')
+    assert "✓ passed" not in repr(check.progress())
+    check("01.a", 30)
+    data = json.loads(kept.read_text())
+    assert data["edition"] == progress.EDITION and set(data["exercises"]) == {"01.a"}
+    assert data["other editions"] == {"1": {"05.a": {"passed": True, "tries": 2}}}
+    check("01.a", 10)
+    assert json.loads(kept.read_text())["other editions"] == data["other editions"]
 
 
 def test_progress_can_be_switched_off(check, monkeypatch, tmp_path):

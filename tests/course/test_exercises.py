@@ -59,7 +59,7 @@ def test_stub_runs_and_is_recognised(ex):
     result = Check()(ex.id, ex.load(ex.stub))
     assert not result.passed and result.score == 0
     assert repr(result).startswith(f"○ {ex.id} not tried yet: ") and "\n" not in repr(result)
-    assert ex.entry in repr(result)
+    assert (ex.entry if ex.graded else "check.predict") in repr(result)
 
 
 @each_wrong
@@ -111,8 +111,9 @@ def test_no_hint_tells_the_answer(ex):
 
 @each_exercise
 def test_definition_is_complete(ex):
-    assert re.fullmatch(r"\d\d\.[a-z]", ex.id) and isinstance(ex.kind, Kind) and ex.difficulty in (1, 2, 3)
-    assert 1 <= ex.points <= 5 and 1 <= ex.minutes <= 20
+    assert re.fullmatch(r"\d\d\.[a-z]\d?", ex.id) and isinstance(ex.kind, Kind) and ex.difficulty in (1, 2, 3)
+    assert 0 <= ex.points <= 10 and 1 <= ex.minutes <= 60
+    assert ex.graded or ex.kind is Kind.PREDICT, "only a prediction earns no points"
     assert ex.title and ex.question.endswith((".", "?", ":")) and ex.reveal
     assert ex.stub.endswith("\n") and ex.solution.endswith("\n") and ex.stub != ex.solution
     assert all(len(line) <= 120 for line in ex.stub.splitlines()), "a stub must fit a notebook cell"

@@ -89,10 +89,13 @@ def store(path: Path) -> None:
 
 def main(paths: list[str]) -> None:
     from .hygiene import problems
+    from .opened import store_opened
 
     found = []
     for path in [Path(p) for p in paths] or all_notebooks():
         store(path)
+        with tempfile.TemporaryDirectory() as folder:
+            store_opened(path, Path(folder))
         found += [f"{path.name}: {problem}" for problem in problems(nbformat.read(path, as_version=4))]
         print(f"stored {path.name}", flush=True)
     if found:

@@ -1,4 +1,4 @@
-"""With every reference solution in the place of its stub, each chapter runs and every check in it says passed.
+"""With every reference solution and guess supplied, each chapter runs, every check in it says passed, and its predictions open.
 
 An exercise's cell carries its id in the metadata, {"minigrad": {"exercise": "05.b"}}; its definition is in minigrad.course.
 """
@@ -10,35 +10,25 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from minigrad.course import exercises
 
+from .opened import answered, chapter_of, exercise_cells, reveals, shown, stored, text_of
 from .store import all_notebooks, execute
 
 
-def chapter_of(path):
-    """The exercises that belong to a notebook: 05_build_the_engine.ipynb -> those of chapter 05."""
-    number = path.stem[:2]
-    return exercises.chapter(number) if number in exercises.chapters() else {}
-
-
-def stubs(nb):
-    """The exercises' cells, by id."""
-    found = [(cell.metadata.get("minigrad", {}).get("exercise"), cell) for cell in nb.cells if cell.cell_type == "code"]
-    return {id: cell for id, cell in found if id}
-
-
 def verdicts(nb, id):
-    """What each cell that calls `check` for this exercise shows, as text."""
+    """What each cell that calls `check` for this exercise shows, as text; for a prediction, each cell that it opens."""
+    if id in exercises and not exercises[id].graded:
+        return [text_of(cell) for cell in reveals(nb, id)]
     called = re.compile(rf"\bcheck\(\s*[\"']{re.escape(id)}[\"']")
-    return ["\n".join(output.get("data", {}).get("text/plain") or output.get("text", "") for output in cell.outputs)
-            for cell in nb.cells if cell.cell_type == "code" and called.search(cell.source)]
+    return [text_of(cell) for cell in nb.cells if cell.cell_type == "code" and called.search(cell.source)]
 
 
-def not_passed(nb, folder):
-    """Run the notebook in `folder`; the exercises whose checks do not all say passed, with what they say."""
-    execute(nb, folder)
+def not_passed(nb):
+    """The exercises whose checks do not all say passed, and the predictions that the run does not confirm, with what they say."""
     bad = {}
-    for id in stubs(nb):
+    for id in exercise_cells(nb):
         said = verdicts(nb, id)
-        if not said or not all(re.search(rf"^✓ {re.escape(id)} .*: passed", text, re.M) for text in said):
+        right = rf"^✓ {re.escape(id)} .*: passed" if exercises[id].graded else rf"^✓ {re.escape(id)}: "
+        if not said or not all(re.search(right, text, re.M) for text in said):
             bad[id] = said
     return bad
 
@@ -46,24 +36,27 @@ def not_passed(nb, folder):
 @pytest.mark.parametrize("path", all_notebooks(), ids=lambda path: path.stem)
 def test_stubs_are_the_ones_of_the_definitions(path):
     nb = nbformat.read(path, as_version=4)
-    assert {id: cell.source.strip() for id, cell in stubs(nb).items()} == {id: ex.stub.strip() for id, ex in chapter_of(path).items()}
+    there = {id: cell.source.strip() for id, cell in exercise_cells(nb).items()}
+    assert there == {id: ex.stub.strip() for id, ex in chapter_of(path).items()}
 
 
 @pytest.mark.parametrize("path", all_notebooks(), ids=lambda path: path.stem)
 def test_untouched_stubs_are_not_passed(path):
-    """What is stored beside a stub is a helpful sentence: neither a pass nor an error."""
+    """What is stored beside a stub is a helpful sentence: neither a pass nor an error. What is stored of a prediction tells nothing."""
     nb = nbformat.read(path, as_version=4)
-    for id in stubs(nb):
-        assert verdicts(nb, id)
-        assert all(text.startswith(f"○ {id} not tried yet") for text in verdicts(nb, id)), verdicts(nb, id)
+    for id in exercise_cells(nb):
+        said, nothing = verdicts(nb, id), f"○ {id} not tried yet" if exercises[id].graded else f"○ {id}: no prediction yet"
+        assert said and all(text.startswith(nothing) for text in said), said
+    for cell in reveals(nb):
+        assert text_of(cell).startswith("○ ") and len(cell.outputs) == 1, "nothing is shown before the answer"
 
 
-@pytest.mark.parametrize("path", [path for path in all_notebooks() if chapter_of(path)], ids=lambda path: path.stem)
-def test_every_solution_passes_its_check(path, tmp_path):
-    nb = nbformat.read(path, as_version=4)
-    for id, cell in stubs(nb).items():
-        cell.source = exercises[id].solution
-    assert not_passed(nb, tmp_path) == {}
+@pytest.mark.parametrize("path", all_notebooks(), ids=lambda path: path.stem)
+def test_answered_chapter(path, tmp_path):
+    """The claims at its end hold, too: an assertion that fails stops the run."""
+    nb = answered(path, tmp_path)
+    assert not_passed(nb) == {}
+    assert shown(nb) == stored(path), "python -m tests.notebooks.opened stores what opened cells show"
 
 
 def test_a_wrong_answer_is_seen(tmp_path):
@@ -72,4 +65,4 @@ def test_a_wrong_answer_is_seen(tmp_path):
     for source, ok in ((ex.solution, True), (ex.source_of(ex.bank[0]), False), (ex.stub, False)):
         cells = [new_code_cell("from minigrad.course import check"), new_code_cell(source), new_code_cell(f'check("{id}", {ex.entry})')]
         cells[1].metadata["minigrad"] = {"exercise": id}
-        assert (not_passed(new_notebook(cells=cells), tmp_path) == {}) == ok, source
+        assert (not_passed(execute(new_notebook(cells=cells), tmp_path)) == {}) == ok, source

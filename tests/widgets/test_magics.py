@@ -252,6 +252,18 @@ def test_a_cell_waits_for_the_prediction(shell, capsys):
     assert "They agree" in repr(run(shell, cell))
 
 
+def test_a_cell_with_a_picture_waits_too(shell, capsys, monkeypatch):
+    shown = []
+    monkeypatch.setattr("widgets.magics.course.display", shown.append)
+    run(shell, "from minigrad.course import check\ncheck._predictions.clear()")
+    cell = "%%predict 01.a --show\nran = 'a picture'\nran"
+    assert "no prediction yet" in repr(run(shell, cell)) and "ran" not in shell.user_ns
+    run(shell, "check.predict('01.a', 10)")
+    assert run(shell, cell) == "a picture"
+    assert "you predicted 10, it is 30" in repr(shown[0])
+    assert run(shell, "%%predict 01.a --show\nran = 3") is None and shell.user_ns["ran"] == 3
+
+
 def test_where_goes_to_the_first_wrong_node(shell, capsys):
     from minigrad.course import check, exercises
 
@@ -319,6 +331,7 @@ def test_chapters_are_the_notebooks_that_exist():
     ("%where now", "takes nothing on its line"),
     ("%%predict\n1", "for example: %%predict 01.a"),
     ("%%predict 77.z\n1", "not '77.z'"),
+    ("%%predict 01.a --hide\n1", "takes one option, --show"),
 ])  # fmt: skip
 def test_mistakes_get_a_sentence(shell, line, says):
     text = said(shell, line)

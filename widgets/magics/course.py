@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
+from IPython.display import display
 
 from ..chapters import CHAPTERS
 from ..show import Card, Facts, Line, Table
@@ -31,6 +32,7 @@ class CourseMagics(Magics):
         Progress is kept in a file on this machine; nothing leaves it.
         """
         from minigrad.course import exercises, progress
+        from minigrad.course.exercise import Kind
 
         entries, complaint = progress.load()
         asked = line.strip().lstrip("0") or ("0" if line.strip() else "")
@@ -45,7 +47,7 @@ class CourseMagics(Magics):
         for n, chapter in CHAPTERS.items():
             found = list(exercises.chapter(n).values()) if f"{n:02d}" in with_exercises else []
             passed = [e for e in found if entries.get(e.id, {}).get("passed")]
-            open_ = [e for e in found if e not in passed]
+            open_ = [e for e in found if e not in passed and e.kind is not Kind.OPTIONAL]
             done += len(passed)
             following = following or (open_[0] if open_ else None)
             state = (
@@ -72,17 +74,28 @@ class CourseMagics(Magics):
             %%predict 07.a
             results                                 the last line is what you predicted
 
-        A wrong prediction costs nothing and makes the answer stick; without one the cell waits.
+            %%predict 07.a --show
+            picture                                 the last line is shown; the guess is compared with the exercise's answer
+
+        A wrong prediction costs nothing and makes the answer stick; without one the cell stays closed. An answer that has passed counts
+        as a prediction, and check.predict("07.a", skip=True) opens the cell for readers.
         """
         from minigrad.course import check, exercises
 
-        id = line.strip()
+        id, *options = line.split() or [""]
         if id not in exercises:
             raise Sorry(f"%%predict needs the id of an exercise, for example: %%predict 01.a, not {id!r}." if id else
                         "%%predict needs the id of an exercise, for example: %%predict 01.a.")  # fmt: skip
+        if options not in ([], ["--show"]):
+            raise Sorry(f"%%predict {id} takes one option, --show, not {' '.join(options)!r}.")
         if not check.predicted(id):
             return check.predict(id)
-        return check.compare(id, Program(self.shell, cell, "%%predict").run(self.shell.user_ns))
+        program = Program(self.shell, cell, "%%predict")
+        result = program.run(self.shell.user_ns)
+        if not options:
+            return check.compare(id, result)
+        display(check.compare(id))
+        return result if program.last is not None else None
 
     @line_magic
     @in_a_sentence

@@ -367,6 +367,7 @@ EX_A = Exercise(
     ),
     reveal="Every rule has the same form: local derivative × out.grad, added to the parent. The reflected forms only turn the call round.",
     fresh=_fresh_05a,
+    reused=True,
 )
 
 
@@ -642,6 +643,7 @@ def backward(root):
     reveal="Append each value after its parents, read the list from its end: then everything that uses a value runs before it. "
     "The root starts with 1.",
     fresh=_fresh_05b,
+    reused=True,
 )
 
 # ---- 05.c: a network ------------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from ..exercise import Exercise
+from ..exercise import Exercise, Kind
 from ..exercises import exercises
 from .notebooks import shingles
 from .roll import Row
@@ -41,7 +41,8 @@ class Class:
 
     @property
     def top(self) -> float:
-        whole = sum(ex.points for ex in self.used if ex.id in self.counted) + sum(self.parts.values())
+        asked = (ex for ex in self.used if ex.id in self.counted and ex.kind is not Kind.OPTIONAL)  # optional ones earn points on top
+        whole = sum(ex.points for ex in asked) + sum(self.parts.values())
         return int(whole) if whole == int(whole) else whole
 
 

@@ -1,0 +1,88 @@
+"""The learner's own code in `my_engine.py`, beside the notebook: what chapters write into it, and how later ones read it.
+
+What lives here: the file. Each answer that was kept is a part of it, between two marks, and can be edited. What does not: the decision
+whether an answer may be kept or still passes (checking.py).
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import re
+import types
+from pathlib import Path
+from typing import Any
+
+from .exercise import Exercise
+from .result import Note
+
+FILE = "my_engine.py"
+HEAD = "# My own engine: answers from minigrad's course that have passed. Later chapters use what is in here; edit it as you like.\n"
+_loaded: dict[tuple[str, str], types.ModuleType | str] = {}  # by path and content: a module, or what is wrong with it
+
+
+def keep(ex: Exercise, answer: Any, folder: Path) -> Note:
+    """Put the cell that defines `answer` into the file, in place of an earlier one of the same exercise."""
+    source = source_of(answer)
+    if not source:
+        return Note(f"○ {ex.id}: not kept", "The source of your answer was not found. Run its cell again, then its check, then this.")
+    part = f"# ---- {ex.id} {ex.title} ----\n{source}\n# ---- end of {ex.id} ----\n"
+    path = folder / FILE
+    try:
+        text = path.read_text(encoding="utf-8") if path.exists() else HEAD
+        old = re.compile(rf"^# ---- {re.escape(ex.id)} .*?^# ---- end of {re.escape(ex.id)} ----\n", re.M | re.S)
+        text = old.sub(lambda _: part, text) if old.search(text) else f"{text.rstrip()}\n\n\n{part}"
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        return Note(f"✗ {ex.id}: not kept", f"{FILE} could not be written ({error.strerror or type(error).__name__}).")
+    return Note(f"✓ {ex.id}: kept in {FILE}", f"Later chapters use your {ex.entry}. The file is yours: look at it, change it.")
+
+
+def source_of(answer: Any) -> str:
+    """The cell that a function or class was defined in, without the calls on it (`check(...)`, prints); "" if it cannot be found."""
+    functions = [f for f in vars(answer).values() if isinstance(f, types.FunctionType)] if isinstance(answer, type) else [answer]
+    files = {f.__code__.co_filename for f in functions if isinstance(f, types.FunctionType)}
+    lines = linecache.getlines(max(files, key=lambda name: sum(f.__code__.co_filename == name for f in functions))) if files else []
+    try:
+        body = ast.parse("".join(lines)).body
+    except SyntaxError:
+        return ""
+    for statement in reversed(body):
+        if isinstance(statement, ast.Expr) and not isinstance(statement.value, ast.Constant):
+            del lines[statement.lineno - 1 : statement.end_lineno]
+    return "".join(lines).strip()
+
+
+def load(ex: Exercise, folder: Path) -> tuple[Any, str]:
+    """(what the file binds to the exercise's name, "") or (None, what is wrong). (None, "") where there is no file, or not this name."""
+    path = folder / FILE
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None, ""
+    except (OSError, ValueError) as error:
+        return None, f"{FILE} cannot be read: {error}"
+    module = _loaded.get((str(path), text))
+    if module is None:
+        module = _loaded[str(path), text] = _run(path, text)
+    if isinstance(module, str):
+        return None, module
+    return getattr(module, ex.entry, None), ""
+
+
+def _run(path: Path, text: str) -> types.ModuleType | str:
+    module = types.ModuleType(path.stem)
+    module.__file__ = str(path)
+    try:
+        exec(compile(text, str(path), "exec"), module.__dict__)
+    except Exception as error:
+        line = next((tb.tb_lineno for tb in _frames(error) if tb.tb_frame.f_code.co_filename == str(path)), getattr(error, "lineno", None))
+        return f"{FILE} stops with {type(error).__name__}" + (f" in line {line}" if line else "")
+    return module
+
+
+def _frames(error: BaseException):
+    tb = error.__traceback__
+    while tb is not None:
+        yield tb
+        tb = tb.tb_next
