@@ -209,8 +209,11 @@ for _name in __all__:  # numpy's names for arguments (axis, keepdims), and a sen
 
 def unknown_name(name: str) -> AttributeError:
     """One sentence for a name that does not exist, with the nearest that does."""
-    return AttributeError(
-        errors.explain(f"module 'torch' has no attribute '{name}'", f"minigrad does not support '{name}'.", instead=errors.nearest(name, __all__))
+    return errors.new(
+        AttributeError,
+        f"module 'torch' has no attribute '{name}'",
+        f"minigrad does not support '{name}'.",
+        instead=errors.nearest(name, __all__),
     )
 
 

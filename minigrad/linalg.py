@@ -79,7 +79,7 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
         return out.unsqueeze(min(row, column)).unsqueeze(max(row, column)) if keepdim else out
     if ord not in (1, -1, math.inf, -math.inf):
         instead = "use 'fro', 'nuc', 1, -1, 2, -2, inf or -inf."
-        raise RuntimeError(errors.explain(f"linalg.matrix_norm: Order {ord} not supported.", instead=instead))
+        raise errors.new(RuntimeError, f"linalg.matrix_norm: Order {ord} not supported.", instead=instead)
     inner, outer = (row, column) if ord in (1, -1) else (column, row)
     sums = vector_norm(A, 1, inner, keepdim)
     return (amax if ord > 0 else amin)(sums, outer if keepdim or outer < inner else outer - 1, keepdim)

@@ -118,10 +118,10 @@ def load(f: Any, map_location: Any = None, *args: Any, weights_only: bool = True
     try:
         archive = zipfile.ZipFile(f)
     except zipfile.BadZipFile:
-        raise ValueError(_not_ours(f)) from None
+        raise _not_ours(f) from None
     with archive:
         if "structure.json" not in archive.namelist():
-            raise ValueError(_not_ours(f))
+            raise _not_ours(f)
         structure = json.loads(archive.read("structure.json"))
         if not isinstance(structure, dict) or structure.get("minigrad") not in (1, VERSION):
             raise ValueError(f"{f} was written by another version of minigrad ({structure.get('minigrad')!r}; this one reads {VERSION}).")
@@ -137,8 +137,9 @@ def load(f: Any, map_location: Any = None, *args: Any, weights_only: bool = True
         return _decode(structure["data"], array, [])
 
 
-def _not_ours(f: Any) -> str:
-    return errors.explain(
+def _not_ours(f: Any) -> ValueError:
+    return errors.new(
+        ValueError,
         f"{f} was not written by minigrad's save().",
         why="PyTorch's .pt files are pickles: loading one can run code, so minigrad does not read them.",
         instead='in PyTorch, numpy.savez("file.npz", **{k: v.numpy() for k, v in model.state_dict().items()}), and here '

@@ -18,12 +18,6 @@ from . import forward_ad
 from .backward import grad
 from .function import Function
 
-FAILED_NONDET = (
-    "\n\nThe two backward passes ran on the same numbers: something in backward is random, or it changes what forward saved. Pass "
-    "nondet_tol if a "
-    "small difference is meant."
-)
-
 
 class GradcheckError(RuntimeError):
     """Raised by gradcheck and gradgradcheck."""
@@ -101,10 +95,12 @@ def _gradcheck(func, inputs, eps, atol, rtol, nondet_tol, check_undefined_grad, 
     again = _analytical(outputs, inputs, diff, check_grad_dtypes)
     for a, b in zip(itertools.chain(*analytical), itertools.chain(*again), strict=True):
         if a.size and np.abs(a - b).max() > nondet_tol:
-            raise GradcheckError(
+            raise errors.new(
+                GradcheckError,
                 "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives different "
-                "values, although "
-                f"analytical gradient matches numerical gradient.The tolerance for nondeterminism was {nondet_tol}." + FAILED_NONDET
+                f"values, although analytical gradient matches numerical gradient.The tolerance for nondeterminism was {nondet_tol}.",
+                "Both backward passes ran on the same numbers, so something in backward is random, or it changes what forward saved.",
+                instead="make backward deterministic, or pass nondet_tol if a small difference is intended.",
             )
     if check_batched_grad:
         _check_batched(outputs, inputs, diff, analytical)
@@ -227,11 +223,11 @@ def _compare(analytical, numerical, diff, atol, rtol, fast, forward=False):
             else:
                 agrees = np.isclose(a, n, rtol, atol, equal_nan=True).all()
             if not agrees:
-                raise GradcheckError(_mismatch(a, n, j, diff[i], atol, rtol, forward))
+                raise _mismatch(a, n, j, diff[i], atol, rtol, forward)
 
 
 def _mismatch(a, n, output, position, atol, rtol, forward):
-    """PyTorch's sentence with both Jacobians, then the entry that is worst."""
+    """PyTorch's error with both Jacobians; its note names the entry that differs most."""
     off = ~np.isclose(a, n, rtol, atol, equal_nan=True)
     worst = np.unravel_index(int(np.nan_to_num(np.abs(a - n), nan=np.inf).argmax()), a.shape)
     mine, true = a[worst], n[worst]
@@ -244,7 +240,8 @@ def _mismatch(a, n, output, position, atol, rtol, forward):
         hint = "It is the transpose of what it should be."
     elif true and np.isfinite(mine / true) and np.allclose(a, n * (mine / true), rtol, atol):
         hint = f"The whole gradient is {mine / true:.4g} times what it should be."
-    return errors.explain(
+    return errors.new(
+        GradcheckError,
         f"Jacobian {'computed with forward mode ' if forward else ''}mismatch for output {output} with respect to input {position},\n"
         f"numerical:{wrap(n)!r}\nanalytical:{wrap(a)!r}\n",
         f"{int(off.sum())} of {a.size} entries differ. The worst: input {position}, entry {int(worst[0])}, against output {output}, "

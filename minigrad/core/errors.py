@@ -21,11 +21,6 @@ def explanation(did: str = "", why: str = "", instead: str = "", chapter: str = 
     return "\n".join([line for line in lines if line])
 
 
-def explain(sentence: str, did: str = "", why: str = "", instead: str = "", chapter: str = "") -> str:
-    """The sentence, a blank line and the explanation, in one text. For errors use `new`."""
-    return sentence + "".join(["\n\n" + text for text in [explanation(did, why, instead, chapter)] if text])
-
-
 def new(kind: type[E], sentence: str, did: str = "", why: str = "", instead: str = "", chapter: str = "") -> E:
     """An exception with PyTorch's sentence, and as a note the explanation that is given, or belongs to it (explanations.py)."""
     text = explanation(did, why, instead, chapter)

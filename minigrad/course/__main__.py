@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ..core.errors import explain
+from ..core.errors import explanation
 
 NOT_OURS = (errno.EACCES, errno.EPERM, errno.EROFS)
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
@@ -99,22 +99,25 @@ def in_the_way(folder: Path) -> Path | None:
 def complaint(folder: Path, error: OSError) -> str:
     """What happened, why, and what to do instead."""
     command = "python -m minigrad.course"
-    sentence = "the notebooks were not copied."
+    sentence = "the notebooks were not copied.\n\n"
     there = [source for source in chapters() if os.path.isfile(folder / source.name)]
     if taken := in_the_way(folder):
         other = taken.with_name(f"{taken.stem}-notebooks")
-        return explain(sentence, f"{taken} is there already and is not a folder. It stays as it is.",
-                       instead=f"choose a name that is free, for example: {command} {quoted(other)}")
+        return sentence + explanation(
+            f"{taken} is there already and is not a folder. It stays as it is.",
+            instead=f"choose a name that is free, for example: {command} {quoted(other)}")
     if error.errno in NOT_OURS:
-        return explain(sentence, f"Into {folder} this account may not write ({error.strerror}).",
-                       instead=f"choose a folder of your own, for example: {command} {quoted(Path.home() / 'minigrad-course')}")
+        return sentence + explanation(
+            f"Into {folder} this account may not write ({error.strerror}).",
+            instead=f"choose a folder of your own, for example: {command} {quoted(Path.home() / 'minigrad-course')}")
     if error.errno in NO_ROOM:
         missing = [source for source in chapters() if source not in there]
         room = sum(source.stat().st_size for source in missing) / 1e6
-        return explain("not all notebooks were copied.", f"There is no more room for {folder} ({error.strerror}). "
-                       f"{len(there)} notebooks are there, each of them whole; {len(missing)} are missing.",
-                       instead=f"make {room:.1f} MB free and give the same command again: it only brings what is missing.")
-    return explain(sentence, f"{folder}: {error.strerror or error}.", instead=f"try another folder, for example: {command} my-course")
+        return "not all notebooks were copied.\n\n" + explanation(
+            f"There is no more room for {folder} ({error.strerror}). "
+            f"{len(there)} notebooks are there, each of them whole; {len(missing)} are missing.",
+            instead=f"make {room:.1f} MB free and give the same command again: it only brings what is missing.")
+    return sentence + explanation(f"{folder}: {error.strerror or error}.", instead=f"try another folder, for example: {command} my-course")
 
 
 def quoted(path: Path) -> str:

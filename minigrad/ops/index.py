@@ -274,12 +274,11 @@ def take_along_dim(input, indices, dim=None):
         return gather(input.reshape(-1), 0, indices.reshape(-1))
     dim = wrap_dim(wrap_dim(dim, input.ndim), input.ndim, scalar=False)
     if input.ndim != indices.ndim:
-        raise RuntimeError(
-            errors.explain(
-                f"torch.take_along_dim(): input and indices should have the same number of dimensions, but got {input.ndim} dimensions for input, "
-                f"and {indices.ndim} dimensions for indices",
-                instead="reshape the indices; a dimension of size 1 is broadcast.",
-            )
+        raise errors.new(
+            RuntimeError,
+            f"torch.take_along_dim(): input and indices should have the same number of dimensions, but got {input.ndim} dimensions for input, "
+            f"and {indices.ndim} dimensions for indices",
+            instead="reshape the indices; a dimension of size 1 is broadcast.",
         )
     _long(indices)
     a, b = input.array.shape, indices.array.shape
@@ -381,10 +380,10 @@ def index_add(input, dim, index, source, *, alpha=1):
     dim = wrap_dim(dim, input.ndim)
     if input.array.dtype is not source.array.dtype:
         ours, theirs = (errors.TYPE_NAMES[t.array.dtype.name].removesuffix("Tensor") for t in (input, source))
-        raise RuntimeError(
-            errors.explain(
-                f"index_add_(): self ({ours}) and source ({theirs}) must have the same scalar type", instead="source.to(input.dtype)."
-            )
+        raise errors.new(
+            RuntimeError,
+            f"index_add_(): self ({ours}) and source ({theirs}) must have the same scalar type",
+            instead="source.to(input.dtype).",
         )
     _as_many(index, source, dim, "index_add_")
     return index_add_(input, source if alpha == 1 else source * alpha, index, dim)
@@ -395,11 +394,10 @@ def index_copy(input, dim, index, source):
     dim = wrap_dim(dim, input.ndim)
     if input.array.dtype is not source.array.dtype:
         ours, theirs = (errors.TYPE_NAMES[t.array.dtype.name].removesuffix("Tensor") for t in (input, source))
-        raise RuntimeError(
-            errors.explain(
-                f"index_copy_(): self and source expected to have the same dtype, but got (self) {ours} and (source) {theirs}",
-                instead="source.to(input.dtype).",
-            )
+        raise errors.new(
+            RuntimeError,
+            f"index_copy_(): self and source expected to have the same dtype, but got (self) {ours} and (source) {theirs}",
+            instead="source.to(input.dtype).",
         )
     _as_many(index, source, dim, "index_copy_")
     return index_copy_(input, source, index, dim)
@@ -409,12 +407,11 @@ def _as_many(index, source, dim, name):
     """One position for each slice."""
     n = source.array.shape[dim] if source.ndim else 1
     if index.numel() != n:
-        raise RuntimeError(
-            errors.explain(
-                f"{name}(): Number of indices ({index.numel()}) should be equal to source.size(dim): ({n}), for dim: {dim}",
-                why="Each position says where one slice of `source` goes.",
-                instead="pass as many positions as `source` has slices.",
-            )
+        raise errors.new(
+            RuntimeError,
+            f"{name}(): Number of indices ({index.numel()}) should be equal to source.size(dim): ({n}), for dim: {dim}",
+            why="Each position says where one slice of `source` goes.",
+            instead="pass as many positions as `source` has slices.",
         )
 
 
@@ -459,12 +456,11 @@ def masked_fill(input, mask, value):
             return masked_fill_number(input, mask, value)
         except OverflowError:
             kind = f"{input.array.dtype.name}_t"
-            raise RuntimeError(
-                errors.explain(
-                    f"value cannot be converted to type {kind} without overflow",
-                    why="Whole numbers have no inf and no nan.",
-                    instead="x.float() first.",
-                )
+            raise errors.new(
+                RuntimeError,
+                f"value cannot be converted to type {kind} without overflow",
+                why="Whole numbers have no inf and no nan.",
+                instead="x.float() first.",
             ) from None
     if value.ndim:
         raise errors.new(

@@ -194,10 +194,8 @@ def outer(input, vec2):
         return np.multiply.outer(input, vec2)
     for name, x in (("self", input), ("vec2", vec2)):
         if x.ndim != 1:
-            raise RuntimeError(
-                errors.explain(
-                    f"outer: Expected 1-D argument {name}, but got {x.ndim}-D", instead="x[:, None] * y multiplies other shapes."
-                )
+            raise errors.new(
+                RuntimeError, f"outer: Expected 1-D argument {name}, but got {x.ndim}-D", instead="x[:, None] * y multiplies other shapes."
             )
     return mul(unsqueeze(input, 1), vec2)
 
@@ -215,11 +213,10 @@ def matmul(input, other):
         position = 0 if not hasattr(input, "array") else 1
         raise wrong_type(bmm_n, position, (input, other)[position]) from None
     if not a.ndim or not b.ndim:
-        raise RuntimeError(
-            errors.explain(
-                f"both arguments to matmul need to be at least 1D, but they are {a.ndim}D and {b.ndim}D",
-                instead="a number times a tensor is x * 2.",
-            )
+        raise errors.new(
+            RuntimeError,
+            f"both arguments to matmul need to be at least 1D, but they are {a.ndim}D and {b.ndim}D",
+            instead="a number times a tensor is x * 2.",
         )
     if a.ndim == 2 and b.ndim == 2:
         return mm_(input, other) if a.shape[1] == b.shape[0] else mm(input, other)
@@ -241,14 +238,13 @@ def matmul(input, other):
 
 def _mismatch(sentence, a, b):
     (n, k), (m, p) = a.shape[-2:], b.shape[-2:]
-    return RuntimeError(
-        errors.explain(
-            f"{sentence} ({n}x{k} and {m}x{p})",
-            f"You multiplied {tuple(a.shape)} by {tuple(b.shape)}.",
-            f"The columns of the first ({k}) must be as many as the rows of the second ({m}).",
-            "transpose one of them (x.T), or check which dimension holds the features.",
-            "chapter 09, Tensors",
-        )
+    return errors.new(
+        RuntimeError,
+        f"{sentence} ({n}x{k} and {m}x{p})",
+        f"You multiplied {tuple(a.shape)} by {tuple(b.shape)}.",
+        f"The columns of the first ({k}) must be as many as the rows of the second ({m}).",
+        "transpose one of them (x.T), or check which dimension holds the features.",
+        "chapter 09, Tensors",
     )
 
 
@@ -363,12 +359,12 @@ def _square(A, name):
         )
 
 
-def _or_explain(run, sentence, why, instead):
+def _or_linalg_error(run, sentence, why, instead):
     """`run()`; where numpy finds the matrix unfit, PyTorch's error."""
     try:
         return run()
     except np.linalg.LinAlgError:
-        raise errors.LinAlgError(errors.explain(sentence() if callable(sentence) else sentence, why=why, instead=instead)) from None
+        raise errors.new(errors.LinAlgError, sentence() if callable(sentence) else sentence, why=why, instead=instead) from None
 
 
 _SINGULAR = (
@@ -392,7 +388,7 @@ def _zero_pivot(A):
 def inv(A):
     """The inverse of a square matrix, or of each in a batch. Raises LinAlgError if there is none."""
     _square(A, "linalg.inv")
-    return _or_explain(
+    return _or_linalg_error(
         lambda: inv_(A),
         lambda: (
             f"linalg.inv: The diagonal element {_zero_pivot(A.array)} is zero, the inversion could not be completed because the input matrix is singular."
@@ -414,7 +410,7 @@ def solve(A, B, *, left=True):
         )
     if not left:
         return mT(solve(mT(A), mT(B)))
-    return _or_explain(lambda: solve_(A, B), "torch.linalg.solve: The solver failed because the input matrix is singular.", *_SINGULAR)
+    return _or_linalg_error(lambda: solve_(A, B), "torch.linalg.solve: The solver failed because the input matrix is singular.", *_SINGULAR)
 
 
 def inv_ex(A, *, check_errors=False) -> Any:
@@ -498,7 +494,7 @@ def cond(A, p=None):
         S = svdvals(A)
         ends = S[..., 0], S[..., -1]
         return ends[1] / ends[0] if p == -2 else ends[0] / ends[1]
-    raise RuntimeError(errors.explain(f"linalg.cond: p={p} is not supported.", instead="use None, 2 or -2."))
+    raise errors.new(RuntimeError, f"linalg.cond: p={p} is not supported.", instead="use None, 2 or -2.")
 
 
 def multi_dot(tensors, *, out=None):
@@ -546,7 +542,7 @@ def logdet(input):
 def cholesky(A, *, upper=False):
     """The lower triangular L with L @ L.mT = A, for symmetric A with positive eigenvalues."""
     _square(A, "linalg.cholesky")
-    L = _or_explain(
+    L = _or_linalg_error(
         lambda: cholesky_(A),
         "linalg.cholesky: The factorization could not be completed because the input is not positive-definite.",
         "A product L @ L.mT has only positive eigenvalues.",

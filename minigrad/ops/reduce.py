@@ -403,7 +403,7 @@ def count_nonzero(input, dim=None):
 def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
     """The p-norm of the elements over `dim` (default: over all): (sum |x|^p)^(1/p); "fro" is p = 2."""
     if isinstance(p, str) and p != "fro":
-        raise RuntimeError(errors.explain(f"linalg.matrix_norm: Order {p} not supported.", instead="use a number, or 'fro'."))
+        raise errors.new(RuntimeError, f"linalg.matrix_norm: Order {p} not supported.", instead="use a number, or 'fro'.")
     return vector_norm(input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype)
 
 

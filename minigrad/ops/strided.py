@@ -51,12 +51,11 @@ def as_strided_(input, size, stride, storage_offset=None):
     needed = offset + 1 + builtins.sum([(n - 1) * s for n, s in zip(size, stride, strict=True)]) if math.prod(size) else 0
     if needed > input.numel():
         itemsize = input.array.itemsize
-        raise RuntimeError(
-            errors.explain(
-                f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {itemsize} requiring a storage size of "
-                f"{needed * itemsize} are out of bounds for storage of size {input.numel() * itemsize}",
-                instead="choose sizes and strides that stay within the tensor.",
-            )
+        raise errors.new(
+            RuntimeError,
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {itemsize} requiring a storage size of "
+            f"{needed * itemsize} are out of bounds for storage of size {input.numel() * itemsize}",
+            instead="choose sizes and strides that stay within the tensor.",
         )
     return strided(input, size, stride, offset)
 

@@ -21,14 +21,13 @@ def _finish(array, requires_grad):
     if not requires_grad:
         return t
     if array.dtype.kind != "f":
-        raise RuntimeError(
-            errors.explain(
-                "Only Tensors of floating point and complex dtype can require gradients",
-                f"The tensor holds {t.dtype}.",
-                "A derivative asks what a small change does; whole numbers have no small changes.",
-                "write the numbers with decimal points (torch.tensor([1., 2.])) or pass dtype=torch.float32.",
-                "chapter 09, Tensors",
-            )
+        raise errors.new(
+            RuntimeError,
+            "Only Tensors of floating point and complex dtype can require gradients",
+            f"The tensor holds {t.dtype}.",
+            "A derivative asks what a small change does; whole numbers have no small changes.",
+            "write the numbers with decimal points (torch.tensor([1., 2.])) or pass dtype=torch.float32.",
+            "chapter 09, Tensors",
         )
     t.requires_grad = True
     return t
@@ -40,8 +39,8 @@ def _dtype(dtype, default=None, factory="tensor"):
 
 def _shape(size, factory="empty"):
     if not size:
-        raise TypeError(
-            errors.explain(f'{factory}() missing 1 required positional arguments: "size"', instead=f"{factory}(()) makes a single number.")
+        raise errors.new(
+            TypeError, f'{factory}() missing 1 required positional arguments: "size"', instead=f"{factory}(()) makes a single number."
         )
     size = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
     for n in size:
@@ -74,9 +73,7 @@ def _from_data(data, dtype):
     _check_numbers(data)
     array = np.array(data)
     if array.dtype.kind == "O":
-        raise ValueError(
-            errors.explain("Overflow when unpacking long long", why="Whole numbers have 64 bits.", instead="write it as a float.")
-        )
+        raise errors.new(ValueError, "Overflow when unpacking long long", why="Whole numbers have 64 bits.", instead="write it as a float.")
     default = {"f": dtypes.get_default_dtype(), "i": dtypes.int64, "u": dtypes.int64, "b": dtypes.bool_}.get(array.dtype.kind)
     if default is None:
         raise TypeError("minigrad has no complex numbers; torch.tensor() takes bool, int and float.")
@@ -95,12 +92,11 @@ def _check_numbers(data):
     elif isinstance(data, (str, bytes)):
         raise errors.new(TypeError, f"new(): invalid data type '{type(data).__name__}'")
     elif not isinstance(data, (bool, int, float, complex, np.generic, np.ndarray)) and not hasattr(data, "__array__"):
-        raise RuntimeError(
-            errors.explain(
-                f"Could not infer dtype of {type(data).__name__}",
-                why="A tensor holds numbers: bool, int or float.",
-                instead="pass a number or nested lists of numbers.",
-            )
+        raise errors.new(
+            RuntimeError,
+            f"Could not infer dtype of {type(data).__name__}",
+            why="A tensor holds numbers: bool, int or float.",
+            instead="pass a number or nested lists of numbers.",
         )
 
 
@@ -110,23 +106,21 @@ def _check_nesting(data, depth=0):
     if not isinstance(data[0], (list, tuple, np.ndarray)):
         for d in data[1:]:
             if isinstance(d, (list, tuple)):
-                raise TypeError(
-                    errors.explain(
-                        "'list' object cannot be interpreted as an integer",
-                        why="A tensor is rectangular: a number cannot stand beside a list.",
-                    )
+                raise errors.new(
+                    TypeError,
+                    "'list' object cannot be interpreted as an integer",
+                    why="A tensor is rectangular: a number cannot stand beside a list.",
                 )
         return
     for d in data:
         if not hasattr(d, "__len__"):
             raise errors.new(TypeError, f"expected sequence of length {len(data[0])} at dim {depth + 1} (got {type(d).__name__})")
         if len(d) != len(data[0]):
-            raise ValueError(
-                errors.explain(
-                    f"expected sequence of length {len(data[0])} at dim {depth + 1} (got {len(d)})",
-                    why="A tensor is rectangular: all rows have the same length.",
-                    instead="fill the shorter rows up, or keep a list of tensors.",
-                )
+            raise errors.new(
+                ValueError,
+                f"expected sequence of length {len(data[0])} at dim {depth + 1} (got {len(d)})",
+                why="A tensor is rectangular: all rows have the same length.",
+                instead="fill the shorter rows up, or keep a list of tensors.",
             )
         _check_nesting(d, depth + 1)
 
@@ -419,12 +413,11 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
     """Positions drawn with the probabilities (or weights) of a vector, or of each row of a matrix: int64, num_samples of them."""
     weights = input.array
     if not replacement and num_samples > weights.shape[-1]:
-        raise RuntimeError(
-            errors.explain(
-                "cannot sample n_sample > prob_dist.size(-1) samples without replacement",
-                f"You asked for {num_samples} of {weights.shape[-1]}.",
-                instead="ask for fewer, or pass replacement=True.",
-            )
+        raise errors.new(
+            RuntimeError,
+            "cannot sample n_sample > prob_dist.size(-1) samples without replacement",
+            f"You asked for {num_samples} of {weights.shape[-1]}.",
+            instead="ask for fewer, or pass replacement=True.",
         )
     if not (np.isfinite(weights) & (weights >= 0)).all():
         raise errors.new(RuntimeError, "probability tensor contains either `inf`, `nan` or element < 0")

@@ -46,12 +46,11 @@ def _as_indices(k):
         warnings.warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.", stacklevel=5)
         a = a.astype(bool)
     if a.dtype.kind not in "iub" or (isinstance(k, Variable) and a.dtype.kind != "b" and a.itemsize < 4):
-        raise IndexError(
-            errors.explain(
-                "tensors used as indices must be long, int, byte or bool tensors",
-                f"The index has dtype {a.dtype}.",
-                instead="convert it with .long(), or compare it (x > 0) to make a mask.",
-            )
+        raise errors.new(
+            IndexError,
+            "tensors used as indices must be long, int, byte or bool tensors",
+            f"The index has dtype {a.dtype}.",
+            instead="convert it with .long(), or compare it (x > 0) to make a mask.",
         )
     return a
 
@@ -67,12 +66,11 @@ def _take_apart(x, key, value=None):
     if used and not x.array.ndim and isinstance(key[0], slice):
         raise errors.new(IndexError, "slice() cannot be applied to a 0-dim tensor.")
     if used > x.array.ndim:
-        raise IndexError(
-            errors.explain(
-                f"too many indices for tensor of dimension {x.array.ndim}",
-                f"The key names {used} dimensions, the tensor has shape {tuple(x.array.shape)}.",
-                instead="use fewer indices.",
-            )
+        raise errors.new(
+            IndexError,
+            f"too many indices for tensor of dimension {x.array.ndim}",
+            f"The key names {used} dimensions, the tensor has shape {tuple(x.array.shape)}.",
+            instead="use fewer indices.",
         )
     dim = position = 0  # of the view so far, and of the tensor that was indexed
     positions = {}
@@ -112,12 +110,11 @@ def _take_apart(x, key, value=None):
                 positions[dim] = a
                 dim, position = dim + 1, position + 1
         elif isinstance(k, str):
-            raise TypeError(
-                errors.explain(
-                    "new(): invalid data type 'str'",
-                    why="A tensor's dimensions are counted, not named.",
-                    instead="use an integer or a slice.",
-                )
+            raise errors.new(
+                TypeError,
+                "new(): invalid data type 'str'",
+                why="A tensor's dimensions are counted, not named.",
+                instead="use an integer or a slice.",
             )
         else:
             raise errors.new(
@@ -137,12 +134,11 @@ def _take_apart(x, key, value=None):
             np.broadcast_shapes(*[a.shape for a in positions.values()])
         except ValueError:
             shapes = ", ".join(str(list(a.shape)) for a in positions.values())
-            raise IndexError(
-                errors.explain(
-                    f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}",
-                    why="Indices side by side name one element each: (row, column) pairs.",
-                    instead="give them the same length; rows[:, None] and columns together name a block.",
-                )
+            raise errors.new(
+                IndexError,
+                f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}",
+                why="Indices side by side name one element each: (row, column) pairs.",
+                instead="give them the same length; rows[:, None] and columns together name a block.",
             ) from None
     return x, Positions([positions.get(d, slice(None)) for d in range(max(positions) + 1)], sources, saved)
 
@@ -161,10 +157,10 @@ def _select(x, dim, i, position=0):
         )
     size = shape[dim]
     if not -size <= i < size:
-        raise IndexError(
-            errors.explain(
-                f"index {i} is out of bounds for dimension {position} with size {size}", instead=f"use an index from {-size} to {size - 1}."
-            )
+        raise errors.new(
+            IndexError,
+            f"index {i} is out of bounds for dimension {position} with size {size}",
+            instead=f"use an index from {-size} to {size - 1}.",
         )
     return select(x, dim, i % size)
 
@@ -174,11 +170,10 @@ def _slice(x, dim, k):
         return x
     bounds = [None if v is None else v.item() if isinstance(v, Variable) else v for v in (k.start, k.stop, k.step)]
     if bounds[2] is not None and bounds[2] <= 0:
-        raise ValueError(
-            errors.explain(
-                "step must be greater than zero" if bounds[2] else "slice step cannot be zero",
-                instead="flip(x, dims) reverses a tensor; PyTorch has no negative steps.",
-            )
+        raise errors.new(
+            ValueError,
+            "step must be greater than zero" if bounds[2] else "slice step cannot be zero",
+            instead="flip(x, dims) reverses a tensor; PyTorch has no negative steps.",
         )
     start, stop, step = slice(*bounds).indices(x.array.shape[dim])
     return slice_(x, dim, start, max(stop, start), step)
@@ -187,13 +182,12 @@ def _slice(x, dim, k):
 def _check_mask(a, shape, dim):
     for offset, n in enumerate(a.shape):
         if n != shape[dim + offset]:
-            raise IndexError(
-                errors.explain(
-                    f"The shape of the mask {list(a.shape)} at index {offset} does not match the shape of the indexed tensor {list(shape)} "
-                    f"at index {dim + offset}",
-                    why="A mask says yes or no for each element.",
-                    instead="make the mask from the tensor that you index.",
-                )
+            raise errors.new(
+                IndexError,
+                f"The shape of the mask {list(a.shape)} at index {offset} does not match the shape of the indexed tensor {list(shape)} "
+                f"at index {dim + offset}",
+                why="A mask says yes or no for each element.",
+                instead="make the mask from the tensor that you index.",
             )
 
 
@@ -245,11 +239,10 @@ def index_put_(x, positions, value, accumulate=False):
         ) from None
     if value.array.dtype is not x.array.dtype:
         ours, theirs = (errors.TYPE_NAMES[t.array.dtype.name].removesuffix("Tensor") for t in (x, value))
-        raise RuntimeError(
-            errors.explain(
-                f"Index put requires the source and destination dtypes match, got {ours} for the destination and {theirs} for the source.",
-                instead="convert what you write: values.to(x.dtype).",
-            )
+        raise errors.new(
+            RuntimeError,
+            f"Index put requires the source and destination dtypes match, got {ours} for the destination and {theirs} for the source.",
+            instead="convert what you write: values.to(x.dtype).",
         )
     return inplace.write(x, index_put, value, positions, accumulate)
 

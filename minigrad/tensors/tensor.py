@@ -179,22 +179,20 @@ class Tensor(Methods):
         if self.edge is not None:
             if requires_grad:
                 return
-            raise RuntimeError(
-                errors.explain(
-                    "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph that "
-                    "doesn't require differentiation use var_no_grad = var.detach().",
-                    chapter="chapter 10, Controlling the graph",
-                )
+            raise errors.new(
+                RuntimeError,
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph that "
+                "doesn't require differentiation use var_no_grad = var.detach().",
+                chapter="chapter 10, Controlling the graph",
             )
         if requires_grad and self.array.dtype.kind != "f":
-            raise RuntimeError(
-                errors.explain(
-                    "only Tensors of floating point dtype can require gradients",
-                    f"The tensor holds {self.dtype}.",
-                    "A derivative asks what a small change does; whole numbers have no small changes.",
-                    "make the tensor with decimal points (torch.tensor([1., 2.])) or convert it with .float().",
-                    "chapter 09, Tensors",
-                )
+            raise errors.new(
+                RuntimeError,
+                "only Tensors of floating point dtype can require gradients",
+                f"The tensor holds {self.dtype}.",
+                "A derivative asks what a small change does; whole numbers have no small changes.",
+                "make the tensor with decimal points (torch.tensor([1., 2.])) or convert it with .float().",
+                "chapter 09, Tensors",
             )
         if requires_grad and self.version is INFERENCE and not state.inference:
             raise errors.new(RuntimeError, "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
@@ -392,12 +390,11 @@ class Tensor(Methods):
     def item(self):
         """The one number as a Python number. Raises RuntimeError if there are several."""
         if self.array.size != 1:
-            raise RuntimeError(
-                errors.explain(
-                    f"a Tensor with {self.array.size} elements cannot be converted to Scalar",
-                    f"The tensor has shape {tuple(self.array.shape)}.",
-                    instead="reduce it first (x.sum().item()), pick an element (x[0].item()), or use x.tolist().",
-                )
+            raise errors.new(
+                RuntimeError,
+                f"a Tensor with {self.array.size} elements cannot be converted to Scalar",
+                f"The tensor has shape {tuple(self.array.shape)}.",
+                instead="reduce it first (x.sum().item()), pick an element (x[0].item()), or use x.tolist().",
             )
         return self.array.item()
 
@@ -407,12 +404,11 @@ class Tensor(Methods):
     def numpy(self, *, force=False):
         """The numbers as an ndarray that shares the storage. Raises RuntimeError if gradients are required, unless `force`."""
         if self.requires_grad and not force and state.grad:
-            raise RuntimeError(
-                errors.explain(
-                    "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
-                    why="What numpy computes is not recorded, so no gradient could come back.",
-                    chapter="chapter 10, Controlling the graph",
-                )
+            raise errors.new(
+                RuntimeError,
+                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
+                why="What numpy computes is not recorded, so no gradient could come back.",
+                chapter="chapter 10, Controlling the graph",
             )
         return self.array
 
@@ -457,12 +453,11 @@ class Tensor(Methods):
             return builtins.bool(self.array.item())
         if not self.array.size:
             raise errors.new(RuntimeError, "Boolean value of Tensor with no values is ambiguous")
-        raise RuntimeError(
-            errors.explain(
-                "Boolean value of Tensor with more than one value is ambiguous",
-                f"A condition needs one answer, the tensor of shape {tuple(self.array.shape)} has {self.array.size}.",
-                instead="(x > 0).all() or (x > 0).any(); to choose element by element, torch.where(x > 0, a, b).",
-            )
+        raise errors.new(
+            RuntimeError,
+            "Boolean value of Tensor with more than one value is ambiguous",
+            f"A condition needs one answer, the tensor of shape {tuple(self.array.shape)} has {self.array.size}.",
+            instead="(x > 0).all() or (x > 0).any(); to choose element by element, torch.where(x > 0, a, b).",
         )
 
     def _scalar(self):
@@ -489,14 +484,13 @@ class Tensor(Methods):
 
     def __deepcopy__(self, memo):
         if not self.is_leaf:
-            raise RuntimeError(
-                errors.explain(
-                    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you "
-                    "were attempting to "
-                    "deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
-                    "https://github.com/pytorch/pytorch/pull/103001",
-                    instead="x.detach().clone().",
-                )
+            raise errors.new(
+                RuntimeError,
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you "
+                "were attempting to "
+                "deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
+                "https://github.com/pytorch/pytorch/pull/103001",
+                instead="x.detach().clone().",
             )
         if id(self) in memo:
             return memo[id(self)]
@@ -605,7 +599,7 @@ class Tensor(Methods):
         indexing.setitem(self, key, value)
 
     def __delitem__(self, key):
-        raise TypeError(errors.explain("Tensor does not support deleting items", instead="pick what stays: x[1:], x[mask]."))
+        raise errors.new(TypeError, "Tensor does not support deleting items", instead="pick what stays: x[1:], x[mask].")
 
     # Copies and conversions -------------------------------------------------------------------------------------------------
 
@@ -744,9 +738,7 @@ class Tensor(Methods):
     def set_(self, source=None):
         """Use the storage of `source` (default: none) from now on. Raises RuntimeError for a tensor in a graph, or of another dtype."""
         if self.requires and state.grad:
-            raise RuntimeError(
-                errors.explain("set_() of a tensor that requires gradients is not supported.", instead="x.data = source.")
-            )
+            raise errors.new(RuntimeError, "set_() of a tensor that requires gradients is not supported.", instead="x.data = source.")
         source = create.empty(0, dtype=self.dtype) if source is None else source
         if source.array.dtype is not self.array.dtype:
             raise errors.new(RuntimeError, f"Could not set tensor of type {source.type()} to a tensor of type {self.type()}")
@@ -794,12 +786,11 @@ class _Missing:
 
     def __get__(self, x, owner):
         here = [name for name in dir(owner) if name not in _UNSUPPORTED]
-        raise AttributeError(
-            errors.explain(
-                f"'Tensor' object has no attribute '{self.name}'",
-                f"PyTorch has it, minigrad does not support '{self.name}'.",
-                instead=errors.nearest(self.name, here, "x."),
-            )
+        raise errors.new(
+            AttributeError,
+            f"'Tensor' object has no attribute '{self.name}'",
+            f"PyTorch has it, minigrad does not support '{self.name}'.",
+            instead=errors.nearest(self.name, here, "x."),
         )
 
 

@@ -63,7 +63,7 @@ def first_nan(m: Moment, found) -> Answer:
 
 @row(RuntimeError, r"^Jacobian mismatch for output (\d+) with respect to input (\d+)")
 def mismatch(m: Moment, found) -> Answer:
-    worst = re.search(r"The worst: (.+?): your rule gives (\S+), differences give (\S+?)\.?(?:\s|$)", str(m.error))
+    worst = re.search(r"The worst: (.+?): your rule gives (\S+), differences give (\S+?)\.?(?:\s|$)", m.detail)
     picture = [Table(["", "value"], [["your rule", worst[2]], ["differences", worst[3]]], caption=worst[1])] if worst else []
     inputs = [t for _, t in m.tensors() if str(t.dtype) == "torch.float32"]
     if inputs:

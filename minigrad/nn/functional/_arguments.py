@@ -22,7 +22,8 @@ def kind_of(x: Tensor) -> str:
 def check_floating(x: Tensor, kernel: str) -> None:
     """Raise NotImplementedError, as PyTorch's kernels do, unless `x` holds floating-point numbers."""
     if x.array.dtype.kind != "f":
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{kind_of(x)}'\n\nConvert the tensor first: x.float().")
+        sentence = f"\"{kernel}\" not implemented for '{kind_of(x)}'"
+        raise errors.new(NotImplementedError, sentence, instead="convert the tensor first: x.float().")
 
 
 def check_mean(x: Tensor) -> None:

@@ -76,13 +76,12 @@ def _options(n: int, weight: Tensor, groups: int, **options: Any) -> list[tuple[
 
 def _check(input: Tensor, weight: Tensor, bias: Tensor | None, groups: int, channels: int, out_channels: int, given: str) -> None:
     if input.shape[1] != channels:
-        raise RuntimeError(
-            errors.explain(
-                f"Given {given}, weight of size {list(weight.shape)}, expected input{list(input.shape)} to have {channels} "
-                f"channels, but got {input.shape[1]} channels instead",
-                "Channels are dimension 1 of a batch of images (N, C, H, W).",
-                instead=f"a layer with in_channels={input.shape[1]}, or permute the image's dimensions if channels come last.",
-            )
+        raise errors.new(
+            RuntimeError,
+            f"Given {given}, weight of size {list(weight.shape)}, expected input{list(input.shape)} to have {channels} "
+            f"channels, but got {input.shape[1]} channels instead",
+            "Channels are dimension 1 of a batch of images (N, C, H, W).",
+            instead=f"a layer with in_channels={input.shape[1]}, or permute the image's dimensions if channels come last.",
         )
     if bias is not None and tuple(bias.shape) != (out_channels,):
         raise RuntimeError(

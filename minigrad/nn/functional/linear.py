@@ -36,12 +36,11 @@ def _mismatch(input: Tensor, weight: Tensor) -> RuntimeError:
     """The error for an input with another number of features than the layer takes."""
     x, w = input.array, weight.array
     rows = x.size // x.shape[-1] if x.shape[-1] else 0
-    return RuntimeError(
-        errors.explain(
-            f"mat1 and mat2 shapes cannot be multiplied ({rows}x{x.shape[-1]} and {w.shape[1]}x{w.shape[0]})",
-            f"The layer takes {w.shape[1]} features, the last dimension of the input of shape {tuple(x.shape)} has {x.shape[-1]}.",
-            instead=f"a layer with in_features={x.shape[-1]}, or an input whose last dimension is {w.shape[1]} (flatten it first?).",
-        )
+    return errors.new(
+        RuntimeError,
+        f"mat1 and mat2 shapes cannot be multiplied ({rows}x{x.shape[-1]} and {w.shape[1]}x{w.shape[0]})",
+        f"The layer takes {w.shape[1]} features, the last dimension of the input of shape {tuple(x.shape)} has {x.shape[-1]}.",
+        instead=f"a layer with in_features={x.shape[-1]}, or an input whose last dimension is {w.shape[1]} (flatten it first?).",
     )
 
 
@@ -85,12 +84,11 @@ def embedding(
         padding_idx %= count
     indices = input.array
     if indices.size and not (0 <= indices.min() and indices.max() < count):
-        raise IndexError(
-            errors.explain(
-                "index out of range in self",
-                f"The table has {count} rows, numbered 0 to {count - 1}; the input holds numbers from {indices.min()} to {indices.max()}.",
-                instead=f"num_embeddings={indices.max() + 1} or more, or check how the tokens are numbered.",
-            )
+        raise errors.new(
+            IndexError,
+            "index out of range in self",
+            f"The table has {count} rows, numbered 0 to {count - 1}; the input holds numbers from {indices.min()} to {indices.max()}.",
+            instead=f"num_embeddings={indices.max() + 1} or more, or check how the tokens are numbered.",
         )
     if max_norm is not None:
         rows = np.unique(indices)

@@ -96,12 +96,11 @@ def binary_cross_entropy(
         raise RuntimeError(f"Found dtype {kind_of(target)} but expected {kind_of(input)}")
     check_floating(input, "binary_cross_entropy")
     if not ((input.array >= 0) & (input.array <= 1)).all():
-        raise RuntimeError(
-            errors.explain(
-                "all elements of input should be between 0 and 1",
-                why="The loss takes the logarithm of probabilities.",
-                instead="put a sigmoid before it, or use binary_cross_entropy_with_logits, which takes any numbers.",
-            )
+        raise errors.new(
+            RuntimeError,
+            "all elements of input should be between 0 and 1",
+            why="The loss takes the logarithm of probabilities.",
+            instead="put a sigmoid before it, or use binary_cross_entropy_with_logits, which takes any numbers.",
         )
     return _apply(losses.bce_, input, target, weight, reduction)
 
@@ -132,12 +131,11 @@ def _check_classes(input: Tensor, target: Tensor, weight: Tensor | None, ignore_
     """Raise PyTorch's errors about targets that are not class numbers of `input`."""
     x, a = input.array, target.array
     if a.dtype not in _CLASS_NUMBERS:
-        raise RuntimeError(
-            errors.explain(
-                f"expected target dtype to be Long or Byte, but got {kind_of(target)}",
-                why="The target of each sample is the number of its class.",
-                instead="target.long().",
-            )
+        raise errors.new(
+            RuntimeError,
+            f"expected target dtype to be Long or Byte, but got {kind_of(target)}",
+            why="The target of each sample is the number of its class.",
+            instead="target.long().",
         )
     batch = a.shape[0] if a.ndim else 0
     if x.ndim > 1 and x.shape[0] != batch:
@@ -156,12 +154,11 @@ def _check_classes(input: Tensor, target: Tensor, weight: Tensor | None, ignore_
         return
     wrong = (a != ignore_index) & ((a < 0) | (a >= classes))
     if wrong.any():
-        raise IndexError(
-            errors.explain(
-                f"Target {int(a[wrong].ravel()[0])} is out of bounds.",
-                f"The input has {classes} classes, numbered 0 to {classes - 1}.",
-                instead="check the number of outputs of the last layer, and whether classes are counted from 0.",
-            )
+        raise errors.new(
+            IndexError,
+            f"Target {int(a[wrong].ravel()[0])} is out of bounds.",
+            f"The input has {classes} classes, numbered 0 to {classes - 1}.",
+            instead="check the number of outputs of the last layer, and whether classes are counted from 0.",
         )
 
 
