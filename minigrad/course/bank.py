@@ -41,7 +41,7 @@ def _shown(ex: Exercise, mistake: Wrong, outcomes: Mapping[str, dict], inputs: M
         return bool(safely(mistake.when, Seen(outcomes), otherwise=False))
     probes = [p for p in ex.probes if p.name in mistake.on or not mistake.on]
     return all(
-        p.name in outcomes and _alike(outcomes[p.name], outcome_of(ex, mistake, p, inputs.get(p.name, p.args)), mistake.rtol)
+        p.name in outcomes and alike(outcomes[p.name], outcome_of(ex, mistake, p, inputs.get(p.name, p.args)), mistake.rtol)
         for p in probes
     )
 
@@ -104,7 +104,7 @@ class _Frozen:
         return isinstance(other, _Frozen) and self.key == other.key
 
 
-def _alike(a: Mapping[str, Any], b: Mapping[str, Any], rtol: float) -> bool:
+def alike(a: Mapping[str, Any], b: Mapping[str, Any], rtol: float) -> bool:
     """Whether two outcomes are the same: both late, the same exception, or the same data."""
     if a["late"] or b["late"]:
         return bool(a["late"] and b["late"])

@@ -10,13 +10,17 @@ import ast
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from itertools import chain
+from functools import cache, lru_cache
+from itertools import chain, product
 from typing import Any
 
-from .bank import wanted
+from .bank import alike, wanted
 from .comparing import has_nan, pairs, place, structure
 from .drivers import call, call_arrays, function, rule_on_points
-from .exercise import Exercise, Probe
+from .exercise import Exercise, Limits, Probe
+from .exercises import exercises
+from .guard import run
+from .mutants import confusions, mutants
 from .plain import shape_of
 
 UPSTREAM = ("g", "v", "grad", "upstream", "grad_output")  # names of the gradient that a backward rule receives
@@ -31,9 +35,12 @@ def symptom(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs
         cases = [
             _Case(p, inputs.get(p.name, p.args), outcomes[p.name]["got"], wanted(ex, p, inputs.get(p.name, p.args)))
             for p in ex.probes
-            if p.name in wrong and p.accept is None and not p.raises and p.name in outcomes and not outcomes[p.name]["error"]
+            if p.name in wrong and not p.raises and p.name in outcomes and not outcomes[p.name]["error"]
         ]
-        name, hint = (_value(cases) if ex.is_value else _code(ex, cases)) if cases else ("", "")
+        compared = [c for c in cases if c.probe.accept is None] or [c for c in cases if c.same_form]
+        name, hint = (_value(compared) if ex.is_value else _code(ex, compared)) if compared else ("", "")
+        if not hint and not ex.is_value:
+            name, hint = _mutant(ex, outcomes, wrong, inputs) or _manner(ex, compared, outcomes, wrong)
     if not hint and any(o["mutated"] for o in outcomes.values()):
         return "The answer changes its inputs. Work on a copy, or make new values instead.", "changes its inputs"
     return (hint, name) if hint else (UNKNOWN + ex.hints.nudge, "")
@@ -61,6 +68,8 @@ def _violent(ex: Exercise, outcomes: list[dict]) -> tuple[str, str]:
         return f"Every probe ends in {types[0]}. Call {ex.entry} yourself in a cell to see where.", "raises"
     if not ex.is_value and got and all(g is None for g in got):
         return "Nothing came back: is a return missing?", "returns nothing"
+    if any(isinstance(g, dict) and "complex" in str(g.get("!")) for part in got for g in _nested(part)):
+        return "A complex number came out: a root, or a power with a fraction, was taken of a negative number.", "complex"
     if any(has_nan(g) for g in got):
         return "A nan appeared: look for 0/0, inf - inf, or the log of a negative number.", "nan"
     return "", ""
@@ -130,21 +139,19 @@ def _value(cases: list[_Case]) -> tuple[str, str]:
             return "zero", "Zero would mean that nothing changes. Move the input a little: does the result stay the same?"
         if not want:
             return "", ""
-        if _near(got, -want):
+        if _near(got, -want, 0.01):
             return "sign", "Only the sign is not right. Does the result grow or fall when the input grows?"
         if abs(got - want) <= max(min(0.06 * abs(want), 3.0), float(type(got) is type(want) is int)):
             return "close", "You are close, so the idea may be right. Check the arithmetic of each step, and round only at the end."
-        for k in (2, 3, 4, 5, 6, 7, 8, 10, 16, 100, 1000):
-            if _near(got * k, want):
-                return (
-                    "too small by a factor",
-                    "A factor is missing. Write down every step, and check what each of them contributes.",
-                )
-            if _near(got, want * k):
-                return "too large by a factor", "Something was multiplied in, or counted, once too often."
+        if any(_near(got, k * want, 2e-3) for k in (2, 3, 4, 5, 6, 7, 8, 10, 16, 25, 100, 1000)):
+            return "too large by a factor", "Something was multiplied in, or counted, once too often."
+        if any(_near(got * k, want, 2e-3) for k in (2, 3, 4, 5, 6, 7, 8, 10, 16, 25, 100, 1000)):
+            return "too small by a factor", "A factor is missing. Write down every step, and check what each of them contributes."
+        if any(_near(got * q, want * p, 1e-4) for p in range(2, 8) for q in range(2, 6)):
+            return "a fraction", "Some of it is counted too often, or too seldom. List everything that contributes, and count again."
         return "", ""
     if isinstance(want, list):
-        return _form(case) or _list(case)
+        return next((found for found in (_form(case), _list(case), _parts([case]) or ("", "")) if found[0]), ("", ""))
     return "", ""
 
 
@@ -167,8 +174,9 @@ def _list(case: _Case) -> tuple[str, str]:
 def _code(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
     rules: tuple[Callable[[Exercise, list[_Case]], tuple[str, str]], ...] = (
         lambda ex, cases: next((found for c in cases if (found := _form(c))[0]), ("", "")),
-        _ratio,
         _argument,
+        _ratio,
+        _powers,
         lambda ex, cases: _same_entry(cases),
     )
     return next((found for rule in rules if (found := rule(ex, cases))[0]), ("", ""))
@@ -215,6 +223,13 @@ def _flat(x: Any) -> Iterator[Any]:
         yield x
 
 
+def _nested(x: Any) -> Iterator[Any]:
+    """Everything inside a structure, the structure included."""
+    yield x
+    for item in (x.values() if isinstance(x, dict) else x) if isinstance(x, (list, dict)) else ():
+        yield from _nested(item)
+
+
 def _same_numbers(a: list, b: list) -> bool:
     if not all(_number(x) and math.isfinite(x) for x in (*a, *b)):
         return False
@@ -226,12 +241,14 @@ def _ratio(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
     ratios = [c.ratio() for c in cases]
     if all(k is not None and _near(k, -1.0) for k in ratios):
         return "sign", SIGN
-    sizes = [{len(part) for part in _lists(c.args)} | {len(part) for part in _lists(c.want)} for c in cases]
-    if all(k and len(n) for k, n in zip(ratios, sizes, strict=True)):
-        if all(any(_near(k, m) for m in n if m > 1) for k, n in zip(ratios, sizes, strict=True)):  # type: ignore[arg-type]
+    sizes = [_sizes(c) for c in cases]
+    if all(k and n for k, n in zip(ratios, sizes, strict=True)):
+        if all(any(_near(k, m) for m in n) for k, n in zip(ratios, sizes, strict=True)):  # type: ignore[arg-type]
             return "sum for mean", "Everything is n times too large, where n is the number of entries: a sum stands where a mean belongs."
-        if all(any(_near(k * m, 1) for m in n if m > 1) for k, n in zip(ratios, sizes, strict=True)):  # type: ignore[operator]
+        if all(any(_near(k * m, 1) for m in n) for k, n in zip(ratios, sizes, strict=True)):  # type: ignore[operator]
             return "mean for sum", "Everything is divided by the number of entries: a mean stands where a sum belongs."
+        if all(any(_near(k * k, m) or _near(k * k * m, 1) for m in n) for k, n in zip(ratios, sizes, strict=True)):  # type: ignore[operator]
+            return "root of n", "Everything is wrong by the root of the number of entries: where is a mean taken, and where a sum?"
     first = ratios[0]
     if first is not None and all(k is not None and _near(k, first) for k in ratios):
         for k, words in ((2.0, "twice too large"), (0.5, "half of what it should be"), (-2.0, "twice too large, with the wrong sign")):
@@ -239,6 +256,12 @@ def _ratio(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
                 return "factor 2", f"Everything is {words}: where does a factor 2 come in, or get lost?"
         return "a factor", f"Everything is wrong by the same factor, about {first:.3g}: which constant is missing, or there once too often?"
     return "", ""
+
+
+def _sizes(case: _Case) -> set[int]:
+    """The lengths of the lists that go in and come out, and their products: what a sum or a mean may be over."""
+    lengths = {len(part) for x in (case.args, case.want) for part in _lists(x)} - {0, 1}
+    return lengths | {a * b for a in lengths for b in lengths} if len(lengths) < 8 else lengths
 
 
 def _lists(x: Any) -> Iterator[Any]:
@@ -291,6 +314,138 @@ def _argument_name(ex: Exercise, case: _Case, i: int) -> str:
     else:
         names = drivers.get(case.probe.driver, [])
     return names[i] if i < len(names) else "one of the inputs"
+
+
+def _powers(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
+    """One place is wrong by a product of powers of the inputs that are single numbers."""
+    if not all(c.numeric and c.off for c in cases):
+        return "", ""
+    path = cases[0].off[0]
+    each = []
+    for c in cases:
+        found = {where: (g, w) for where, g, w in pairs(c.got, c.want)}
+        numbers = [float(x) for x in _flat(list(c.args)) if _number(x)][:4]
+        if path not in found or not found[path][1] or not found[path][0] or 0.0 in numbers:
+            return "", ""
+        each.append((found[path][0] / found[path][1], numbers))
+    if len({len(numbers) for _, numbers in each}) != 1 or not each[0][1]:
+        return "", ""
+    if len({round(k, 6) for k, _ in each}) < 2:
+        return "", ""  # two cases with different factors make a coincidence unlikely
+    for powers in product((0, 1, -1, 2, -2), repeat=len(each[0][1])):
+        if all(_near(k, math.prod(x**p for x, p in zip(numbers, powers, strict=True))) for k, numbers in each):
+            where = place(path, cases[0].probe.parts)
+            what = "too often" if min(powers) >= 0 else "too seldom" if max(powers) <= 0 else "in the wrong place"
+            return "powers of the inputs", f"{where or 'The result'}: an input is multiplied in {what}. Write the derivative out once more."
+    return "", ""
+
+
+# ---- answers that are the right one with one thing broken -------------------------------------------------------------------------------
+
+QUICK = Limits(seconds=0.05, wall=1.0)
+_endless: set[tuple[str, str]] = set()  # mutants that did not come back once
+
+
+@cache
+def _mutants(id: str) -> tuple[tuple[str, str], ...]:
+    solution = exercises[id].solution
+    return (*((source, kind) for _, source, kind in mutants(solution)), *confusions(solution))
+
+
+@lru_cache(maxsize=4096)
+def _outcome_of_mutant(id: str, source: str, probe: str, args: str, inputs: _Inputs) -> dict | None:
+    ex = exercises[id]
+    try:
+        entry = ex.load(source)
+    except Exception:
+        return None
+    return run(next(p for p in ex.probes if p.name == probe).driver, entry, inputs.it, QUICK)
+
+
+class _Inputs:
+    """Inputs beside the text that a cache compares."""
+
+    def __init__(self, it: tuple):
+        self.it = it
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Inputs)
+
+
+def _mutant(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs: Mapping[str, tuple]) -> tuple[str, str] | None:
+    """The reference solution with one thing broken, when it gives exactly what the answer gives in every wrong probe."""
+    if exercises.get(ex.id) is not ex:
+        return None
+    probes = [p for p in ex.probes if p.name in wrong and p.name in outcomes and not outcomes[p.name]["late"]]
+    probes = [p for p in probes if p.accept is None] or probes[:1]  # those that judge a property are slow, and say little
+    if all(outcomes[p.name]["error"] for p in probes):
+        return None
+    for source, kind in _mutants(ex.id):
+        if (ex.id, source) not in _endless and all(_gives(ex, source, p, inputs.get(p.name, p.args), outcomes[p.name]) for p in probes):
+            return kind, f"Your results are exactly those of a right answer, but that {kind}."
+    return None
+
+
+def _gives(ex: Exercise, source: str, probe: Probe, args: tuple, outcome: dict) -> bool:
+    broken = _outcome_of_mutant(ex.id, source, probe.name, repr(args), _Inputs(args))
+    if broken is not None and broken["late"]:
+        _endless.add((ex.id, source))
+        return False
+    return broken is not None and alike(outcome, broken, 1e-6)
+
+
+# ---- how it fails -----------------------------------------------------------------------------------------------------------------------
+
+
+def _manner(ex: Exercise, cases: list[_Case], outcomes: Mapping[str, dict], wrong: list[str]) -> tuple[str, str]:
+    """Which parts are right, from where on it goes wrong, whether the numbers explode, vanish, or are off by a constant."""
+    errors = [outcomes[name]["error"] for name in wrong if name in outcomes and outcomes[name]["error"]]
+    if errors and len(errors) == len(wrong):
+        return "raises", f"It ends in {errors[0]['type']}. Call {ex.entry} yourself in a cell to see where."
+    if cases and all(c.numeric and c.off for c in cases):
+        if all(_near(abs(g), abs(w)) for c in cases for g, w in c.leaves):
+            where = place(cases[0].off[0], cases[0].probe.parts)
+            return "some signs", f"The sizes are right, but not all signs: start with {where or 'the first'}."
+        if not any(g for c in cases for g, _ in c.leaves):
+            return "all zero", "Zero comes back everywhere: is something multiplied by 0, or rounded away?"
+        if len(cases) > 1 and all(c.ratio() is not None for c in cases) and any(len(c.leaves) > 1 for c in cases):
+            return "a factor of the inputs", "Each time everything is wrong by one factor, and it depends on the inputs: which of them?"
+        moved = [{where: g - w for where, g, w in pairs(c.got, c.want) if where == cases[0].off[0]} for c in cases]
+        if len(cases) > 1 and all(m and m.keys() == moved[0].keys() and all(_near(m[k], moved[0][k]) for k in m) for m in moved):
+            where = place(cases[0].off[0], cases[0].probe.parts)
+            return "a constant", f"{where or 'The result'} is off by the same amount every time: a term that does not depend on the inputs."
+        if any(abs(g) > 1e6 * max(abs(w), 1.0) for c in cases for g, w in c.leaves):
+            return "explodes", "The numbers explode: each round makes the next one larger. Which factor should keep them small?"
+        if all(_near(g, w, 1e-3) for c in cases for g, w in c.leaves):
+            return "nearly", "Nearly right everywhere: is a constant rounded, a difference one-sided, or a formula only an approximation?"
+    return _parts(cases) or _simplest(ex, outcomes, wrong)
+
+
+def _parts(cases: list[_Case]) -> tuple[str, str] | None:
+    """Some of the outermost parts are right in every case, or it goes wrong only from some place on."""
+    if not cases or not all(c.same_form and isinstance(c.want, (list, dict)) and c.off for c in cases):
+        return None
+    named = cases[0].probe.parts or isinstance(cases[0].want, dict) or any(isinstance(w, list) for w in cases[0].want)
+    bad = {path[:1] for c in cases for path in c.off}
+    right = {path[:1] for c in cases for path, *_ in pairs(c.got, c.want)} - bad
+    if named and right:
+        told = [" and ".join(place(key, cases[0].probe.parts) for key in sorted(keys, key=str)) for keys in (right, bad)]
+        return "one part", f"Right: {told[0]}. So look at {told[1]} alone."
+    if all(isinstance(c.want, list) and len(c.want) > 2 and c.off[0] != (0,) for c in cases):
+        return "later ones", f"It is right before {place(cases[0].off[0])}. What is different there?"
+    return None
+
+
+def _simplest(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str]) -> tuple[str, str]:
+    """Another probe that asks the same with other inputs is right."""
+    failed = next((p for p in ex.probes if p.name in wrong), None)
+    for p in ex.probes if failed else ():
+        if p.name not in wrong and p.name in outcomes and p.driver is failed.driver and not p.raises and p.accept is failed.accept:
+            return "some inputs", f"It is right for “{p.name}” and not for “{failed.name}”. What is new in the second?"
+    return "", ""
 
 
 def _same_entry(cases: list[_Case]) -> tuple[str, str]:

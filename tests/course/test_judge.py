@@ -301,6 +301,6 @@ def test_no_diagnosis_of_something_that_is_not_there(id, old, new, never):
 
 def test_the_last_resort_is_the_first_hint_once():
     check, ex = Check(), exercises["01.b"]
-    result = check("01.b", ex.load("def central_difference(f, x, h=1e-5):\n    return 2 * x\n"))
+    result = check("01.b", ex.load("def central_difference(f, x, h=1e-5):\n    return x + 17\n"))
     assert result.hint == f"I don't recognise this one. Here is a first hint: {ex.hints.nudge}"
     assert ex.hints.rule in repr(check.hint("01.b"))  # the next one, not the same again

@@ -8,8 +8,7 @@ import pytest
 from minigrad.course import exercises
 from minigrad.course.guard import run_probes
 from minigrad.course.judge import judge
-
-from .mutants import mutants
+from minigrad.course.mutants import mutants
 
 CODE = [ex for ex in exercises.values() if not ex.is_value]
 
@@ -35,7 +34,7 @@ def survivors(ex, seed=None):
     ex = replace(ex, limits=replace(ex.limits, seconds=0.4))
     rng = random.Random(seed)
     inputs = {p.name: p.draw(rng) for p in ex.probes if p.draw} if seed is not None else None
-    for what, source in mutants(ex.solution):
+    for what, source, _ in mutants(ex.solution):
         try:
             entry = ex.load(source)
         except Exception:

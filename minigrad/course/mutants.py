@@ -1,0 +1,165 @@
+"""Mutants of a program: its source with one thing broken in the way learners break it.
+
+What lives here: the breaking, with words for each kind of break. The tests demand that every mutant of a reference solution loses points,
+and symptoms.py recognises an answer that gives exactly what a mutant gives.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator
+
+TURNED = {
+    ast.Lt: ast.Gt, ast.Gt: ast.Lt, ast.LtE: ast.GtE, ast.GtE: ast.LtE, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
+}  # fmt: skip
+
+def mutants(source: str) -> Iterator[tuple[str, str, str]]:
+    """(what was broken, the broken source, the kind in words) for every place where `source` can be broken.
+
+    The first is stable: `old -> new`, numbered. The third completes "a right answer, but that ...".
+    """
+    tree = ast.parse(source)
+    seen: dict[str, str] = {}
+    original = ast.unparse(tree)
+    for path, node in _walk(tree):
+        for new, kind in _breaks(node):
+            broken = copy.deepcopy(tree)
+            _replace(broken, path, new)
+            text = ast.unparse(ast.fix_missing_locations(broken))
+            if text == original or text in seen.values():
+                continue
+            what = f"{_short(node)} -> {_short(new)}"
+            number = sum(name.partition(" #")[0] == what for name in seen)
+            name = f"{what} #{number + 1}" if number else what
+            seen[name] = text
+            yield name, text, kind
+
+
+def confusions(source: str, most: int = 150) -> Iterator[tuple[str, str]]:
+    """(a broken source, the kind in words): one name for another, a product for a quotient, a mean for a sum. At most `most` of them."""
+    tree = ast.parse(source)
+    seen = {ast.unparse(tree)}
+
+    def once(path: tuple, new: ast.AST) -> ast.AST:
+        broken = copy.deepcopy(tree)
+        _replace(broken, path, new)
+        return broken
+
+    def candidates() -> Iterator[tuple[ast.AST, str]]:
+        for names in ({"sum": "mean"}, {"mean": "sum"}):
+            yield _Renamed({}, names).visit(copy.deepcopy(tree)), "sums and means are exchanged"
+        for path, node in _walk(tree):
+            match node:
+                case ast.BinOp(left, ast.Mult() | ast.Div() as op, right):
+                    other = ast.Div() if isinstance(op, ast.Mult) else ast.Mult()
+                    yield once(path, ast.BinOp(left, other, right)), "a multiplication and a division are exchanged"
+                case ast.Attribute(value, "sum" | "mean" as name):
+                    yield once(path, ast.Attribute(value, "mean" if name == "sum" else "sum")), "a sum and a mean are exchanged"
+        for function in [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]:
+            bound = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+            names = sorted(bound | {a.arg for a in function.args.args} - {"self", "ctx"})
+            for a in names:
+                for b in names:
+                    yield _Renamed({a: b}).visit(copy.deepcopy(tree)), "two variables are confused"
+                    if a < b:
+                        yield _Renamed({a: b, b: a}).visit(copy.deepcopy(tree)), "two variables are confused"
+            for path, node in _walk(tree):
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names:
+                    for b in names:
+                        yield once(path, ast.Name(b, ast.Load())), "two variables are confused in one place"
+
+    for broken, kind in candidates():
+        text = ast.unparse(ast.fix_missing_locations(broken))
+        if text not in seen:
+            seen.add(text)
+            yield text, kind
+            if len(seen) > most:
+                return
+
+
+class _Renamed(ast.NodeTransformer):
+    """Other names wherever a variable is read, or a method called."""
+
+    def __init__(self, names: dict[str, str], methods: dict[str, str] | None = None):
+        self.names, self.methods = names, methods or {}
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        node.attr = self.methods.get(node.attr, node.attr)
+        return self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.Name(self.names.get(node.id, node.id), node.ctx) if isinstance(node.ctx, ast.Load) else node
+
+
+def _breaks(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
+    match node:
+        case ast.AugAssign(target, _, value):
+            yield ast.Assign([target], value), "something is overwritten that should be added to"
+            yield ast.Pass(), "one update is missing"
+        case ast.BinOp(left, ast.Mult(), right):
+            yield left, "one factor is missing"
+            yield right, "one factor is missing"
+        case ast.BinOp(left, ast.Sub() | ast.Add() as op, right):
+            yield ast.BinOp(left, ast.Add() if isinstance(op, ast.Sub) else ast.Sub(), right), "a plus and a minus are exchanged"
+            yield left, "one term is missing"
+            yield right, "one term is missing"
+            if isinstance(op, ast.Sub):
+                yield ast.BinOp(right, op, left), "one difference is taken the wrong way round"
+        case ast.BinOp(left, op, right):
+            yield ast.BinOp(right, op, left), "two operands are exchanged"
+            yield left, "one operation is missing"
+        case ast.UnaryOp(ast.USub(), operand) if not isinstance(operand, ast.Constant):
+            yield operand, "a minus sign is missing"
+        case ast.Compare(left, [op], right):
+            yield ast.Compare(left, [TURNED[type(op)]()], right), "a comparison is turned round"
+        case ast.BoolOp(_, [left, right]):
+            yield left, "a condition is missing"
+            yield right, "a condition is missing"
+        case ast.Attribute(value, "T"):
+            yield value, "a transpose is missing"
+        case ast.Attribute(_, "grad", ast.Load()) | ast.Name(id="g" | "v" | "upstream" | "grad_output", ctx=ast.Load()):
+            yield ast.Constant(1.0), "the upstream gradient is left out in one place"
+        case ast.Expr(ast.Call()):
+            yield ast.Pass(), "one step is left out"
+        case ast.Call(ast.Attribute(value, "pop"), [], []):
+            yield ast.Call(ast.Attribute(value, "pop", ast.Load()), [ast.Constant(0)], []), "a list is used from the wrong end"
+        case ast.Call(ast.Attribute(value, "pop"), [_], []):
+            yield ast.Call(ast.Attribute(value, "pop", ast.Load()), [], []), "a list is used from the wrong end"
+        case ast.Call(ast.Name(), [argument], []) if not isinstance(argument, ast.Starred):  # f(x) -> x: reversed, cos, abs, ...
+            yield argument, "a function is not applied in one place"
+        case ast.Call(ast.Attribute(value), [], []) if not isinstance(value, ast.Name) or value.id not in ("torch", "np", "math"):
+            yield value, "a method is not called in one place"  # x.relu() -> x
+        case ast.Subscript(value, ast.Slice(None, None, ast.UnaryOp())):  # x[::-1] -> x
+            yield value, "an order is not reversed"
+        case ast.Return(ast.Tuple([first, second])):
+            yield ast.Return(ast.Tuple([second, first], ast.Load())), "two results are exchanged"
+        case ast.Try(body=body) if len(body) == 1:
+            yield body[0], "an exception is not caught"
+        case ast.With(body=[body]):
+            yield body, "a `with` block is missing"
+
+
+def _walk(node: ast.AST, path: tuple = ()) -> Iterator[tuple[tuple, ast.AST]]:
+    yield path, node
+    for name, value in ast.iter_fields(node):
+        if name in ("annotation", "returns", "decorator_list"):
+            continue
+        for i, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
+            if isinstance(child, ast.AST):
+                yield from _walk(child, (*path, (name, i)))
+
+
+def _replace(tree: ast.AST, path: tuple, new: ast.AST) -> None:
+    for name, i in path[:-1]:
+        tree = getattr(tree, name) if i is None else getattr(tree, name)[i]
+    name, i = path[-1]
+    if i is None:
+        setattr(tree, name, new)
+    else:
+        getattr(tree, name)[i] = new
+
+
+def _short(node: ast.AST) -> str:
+    return " ".join(ast.unparse(ast.fix_missing_locations(copy.deepcopy(node))).split())[:70]
