@@ -4,6 +4,7 @@
 # Each works alone on a machine with Python 3.11 or newer, venv and make. The second time they start at once.
 # And for people who change minigrad:
 #   make lint         ruff, mypy, and where node is: the front end's types, style and bundle
+#   make golden       write down what learners see, and show old beside new in build/golden.html
 #   make store        run the notebooks and store their outputs         (NOTEBOOKS="notebooks/01_three_ways.ipynb")
 #   make bench        time minigrad beside its peers                     (PEERS="torch==2.13.0 micrograd"  ARGS="T1 --write")
 #   make api          the reference pages, from the docstrings, into build/api
@@ -37,7 +38,7 @@ LOCK    := $(PY) -m uv pip compile pyproject.toml --quiet --no-annotate --custom
 PEERS   ?= torch==2.13.0 micrograd
 
 .NOTPARALLEL:
-.PHONY: lab test lint store api bench constraints test-lowest test-newest audit binder commands clean grade-soak soak site site-check
+.PHONY: lab test lint golden store api bench constraints test-lowest test-newest audit binder commands clean grade-soak soak site site-check
 
 lab: .venv/lab .venv/warm
 	@echo "minigrad: starting JupyterLab on $(START). Stop it with Ctrl-C."
@@ -52,6 +53,9 @@ lint: .venv/test
 	$(PY) -m mypy
 	@if command -v npm >/dev/null; then cd widgets/front && npm ci --ignore-scripts --silent && npm run types && npm run lint && npm run build; \
 	 else echo "minigrad: no node here, so the front end was neither checked nor built"; fi
+
+golden: .venv/test
+	$(PY) -m tests.golden
 
 store: .venv/test .venv/warm
 	$(PY) -m tests.notebooks.store $(NOTEBOOKS)

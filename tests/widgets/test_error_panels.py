@@ -6,6 +6,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from traitlets.config import Config
 
+from tests import golden
 from widgets import explain
 from widgets.error_panel import Panels
 from widgets.explain.moment import Moment
@@ -234,6 +235,7 @@ def test_panel(shell, name):
         assert " ".join(say.split()) in panel, text
     assert "How to fix it: " in text and "Read: chapter" in text and "%tb" in text
     assert "minigrad/" not in text.split(title)[1], "no file of the engine in the panel"
+    golden.check("panels.txt", name, text[text.rindex(f"\n{title}\n") :])
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
