@@ -1,10 +1,6 @@
 // The typesetter against formulas of the derivatives table: structure, nesting, words, and that nothing is lost or throws.
-import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { test } from "node:test";
 import { equation, partial, plain, typeset } from "../../widgets/front/src/model/formula.js";
-
-const cases = JSON.parse(readFileSync(process.env.MINIGRAD_CASES, "utf8"));
+import { assert, cases, test } from "./harness.mjs";
 
 test("fractions, powers, roots, products without a sign", () => {
   assert.equal(plain(typeset("−a / b²")), "(−a)/(b^2)");

@@ -1,7 +1,4 @@
-// The view's pure functions: trace × step → what is known, numbers → text. Run by test_front.py with node's own test runner.
-import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { test } from "node:test";
+// The view's pure functions: trace × step → what is known, numbers → text.
 import { columns } from "../../widgets/front/src/editor.js";
 import { keyMove } from "../../widgets/front/src/keyboard.js";
 import { withNumbers } from "../../widgets/front/src/model/formula.js";
@@ -10,11 +7,10 @@ import * as graph from "../../widgets/front/src/model/graph.js";
 import * as moment from "../../widgets/front/src/model/moment.js";
 import * as numbers from "../../widgets/front/src/model/numbers.js";
 import * as sweep from "../../widgets/front/src/model/sweep.js";
+import { assert, bytes, cases, test } from "./harness.mjs";
 
 const S = { ...numbers, ...sweep, ...moment, ...graph, withNumbers, keyMove };
 
-// Real traces and sweeps, written by test_front.py from the engine: the functions are held against minigrad, not against themselves.
-const cases = JSON.parse(readFileSync(process.env.MINIGRAD_CASES, "utf-8"));
 const close = (a, b) => Object.is(a, b) || (Number.isNaN(a) && Number.isNaN(b)) || Math.abs(a - b) <= 1e-12 * Math.max(1, Math.abs(b));
 
 test("fmt writes numbers as minigrad.trace.fmt does", () => {
@@ -92,7 +88,7 @@ const unpacked = (sweeps) =>
   S.readSweeps(
     JSON.parse(JSON.stringify(sweeps), (_, value) => {
       if (value?.$bytes === undefined) return value;
-      const plain = Buffer.from(value.$bytes, "base64");
+      const plain = bytes(value.$bytes);
       const shifted = new Uint8Array(plain.length + 3);
       shifted.set(plain, 3);
       return new DataView(shifted.buffer, 3);

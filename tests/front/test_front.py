@@ -1,6 +1,7 @@
-"""The front end without a browser: node runs every *.test.mjs in this folder; types, style and the bundle are checked where node is.
+"""The front end's modules: every *.test.mjs in this folder runs in the Chromium of the browser tests, on the source, without a build.
 
-The tests under node are given real traces and sweeps of the engine, so that the browser's arithmetic is held against minigrad's.
+They are given real traces and sweeps of the engine, so that the browser's arithmetic is held against minigrad's. Types, style and the
+bundle are checked where node is.
 """
 import json
 import os
@@ -10,6 +11,7 @@ import shutil
 import subprocess
 from base64 import b64encode
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -17,14 +19,20 @@ import pytest
 import minigrad as torch
 from minigrad import Value
 from minigrad.tracing.trace import array_text, fmt, replay_steps, trace
+from tests.browser import lab
 from widgets import contract, graph, heat
 from widgets.contract import sent
+from widgets.film import SLOT, Film
+from widgets.lessons.kit import Choice, Figure, Slider, Text, Toggle, action, lesson
+from widgets.lessons.lesson import svg
+from widgets.show import Table
 from widgets.static import short
 from widgets.view import files
 from widgets.view.sweeps import unpack
 
 HERE = Path(__file__).parent
-FRONT = HERE.parents[1] / "widgets" / "front"
+ROOT = HERE.parents[1]
+FRONT = ROOT / "widgets" / "front"
 NODE = shutil.which("node")
 
 
@@ -83,6 +91,48 @@ def array_case(a) -> dict:
     return {"numbers": a, "text": array_text(a), "between": [heat.between(a, room) for room in (6, 9, 13, 20)]}
 
 
+@lesson
+class twice(Figure):
+    """A lesson with a control of each kind."""
+
+    n = Slider("n", 3, 0, 10)
+    k = Choice(["one", "two"], "k", "two")
+    big = Toggle("big", True)
+    t = Text("letters", "a")
+    presets = {"seven": {"n": 7}}
+
+    def sentence(self):
+        return f"2 × {self.n} = {2 * self.n}"
+
+    def draw(self):
+        return svg(100, 40, "", self.sentence())
+
+    def table(self):
+        return Table(["n"], [[str(self.n)]])
+
+    @action("Back", when=lambda self: self.n > 3)
+    def back(self):
+        self.n -= 1
+
+
+def lesson_case() -> dict:
+    return twice().scene
+
+
+def film_case() -> dict:
+    body = ('<g><polyline data-points="1,1 2,2 3,3 4,4"/><circle data-move="1,1 2,2 3,3 4,4" data-on="0-1 3-3"/>'
+            '<text data-text="a|b|c"></text></g>')  # fmt: skip
+    film = Film(ground=f'<svg xmlns="http://www.w3.org/2000/svg"><rect/>{SLOT}</svg>', takes=[
+        {"label": "first", "body": body, "says": ["one", "two", "three", "four"]},
+        {"label": "second", "body": body.replace("a|b|c", "x|y"), "says": ["uno", "due", "tre", "quattro"]},
+    ])  # fmt: skip
+    moments = []
+    for film.take in (0, 1):
+        for film.at in range(4):
+            moments.append({"take": film.take, "at": film.at, "svg": film.picture(), "says": film.sentence()})
+    return {"ground": film.ground, "takes": film.takes, "moments": moments}
+
+
 def cases() -> dict:
     rng = random.Random(1)
     numbers = [0.0, -0.0, 1.0, -1.0, 30.0, 1 / 3, -2 / 3, 1e-4, 9.99999e-5, 999999.5, 1e6, 123456.7, 1e15, 1e22, 5e-324, float("nan")]
@@ -108,14 +158,8 @@ def cases() -> dict:
         "sweep": sweep_case(view), "tensor": sweep_case(tensor),
         "views": {"square": view_case(square), "net": view_case(tensor)},
         "arrays": [array_case(a) for a in tensor.trace["arrays"]],
+        "lesson": lesson_case(), "film": film_case(),
     }
-
-
-@pytest.fixture(scope="module")
-def cases_file(tmp_path_factory):
-    file = tmp_path_factory.mktemp("front") / "cases.json"
-    file.write_text(json.dumps(cases(), allow_nan=False), encoding="utf-8")
-    return file
 
 
 @pytest.fixture(scope="session")
@@ -130,12 +174,34 @@ def tools():
     return found
 
 
+@pytest.fixture(scope="module")
+def open_page():
+    """A function: a new page of an address where the project's files are."""
+    chromium = lab.find_chromium() or pytest.skip(lab.NO_CHROMIUM)
+    made = json.dumps(cases(), allow_nan=False)
+
+    def answer(route):
+        path = ROOT / urlsplit(route.request.url).path.lstrip("/")
+        if path.name in ("cases.json", "page.html"):
+            route.fulfill(content_type=f"text/{path.suffix[1:]}", body=made if path.name == "cases.json" else "<!doctype html>")
+        else:
+            route.fulfill(content_type="text/javascript", body=path.read_bytes())
+
+    with lab.chromium(chromium, reduced_motion="reduce") as context:
+        context.route("http://front.test/**", answer)
+
+        def open_():
+            page = context.new_page()
+            page.goto("http://front.test/page.html")
+            return page
+
+        yield open_
+
+
 @pytest.mark.parametrize("path", sorted(HERE.glob("*.test.mjs")), ids=lambda path: path.name)
-def test_front(path, cases_file, tools):
-    env = {**os.environ, "MINIGRAD_CASES": str(cases_file), "NODE_PATH": str(tools.parent)}
-    run = subprocess.run([NODE, "--test", path], env=env, capture_output=True, text=True, timeout=120)
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert "# pass 0" not in run.stdout
+def test_front(path, open_page):
+    results = open_page().evaluate("path => import(path).then(() => runTests())", f"/{path.relative_to(ROOT)}")
+    assert results and {name: error for name, error in results if error} == {}
 
 
 @pytest.mark.parametrize("command", [["tsc", "-p", "."], ["biome", "ci", "."]], ids=lambda command: command[0])

@@ -1,18 +1,11 @@
 // The view's parts on a fake page and a fake model: what is written where, what is told to the kernel, and what becomes of an error.
-import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { test } from "node:test";
 import { View } from "../../widgets/front/src/view.js";
-import { fakeModel, fakePage } from "./fake.mjs";
-
-const cases = JSON.parse(readFileSync(process.env.MINIGRAD_CASES, "utf8"), (_, value) =>
-  value?.$bytes === undefined ? value : Uint8Array.from(Buffer.from(value.$bytes, "base64")).buffer,
-);
+import { assert, cases, fakeModel, real, test } from "./harness.mjs";
 
 /** @param {"square" | "net"} name @param {object} [more] */
 function open(name, more = {}) {
-  const body = fakePage();
-  const model = fakeModel({ ...structuredClone(cases.views[name]), standalone: false, ...more });
+  const { body } = document;
+  const model = fakeModel({ ...real(cases.views[name]), standalone: false, ...more });
   const errors = [];
   const view = new View(model, body, (error) => errors.push(error));
   const all = (css) => [...body.querySelectorAll(css)];

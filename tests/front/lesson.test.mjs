@@ -1,0 +1,81 @@
+// A lesson on a fake model: what its controls tell the kernel, and what an answer changes.
+import { render } from "../../widgets/front/src/lesson.js";
+import { assert, cases, fakeModel, test } from "./harness.mjs";
+
+function open(more = {}) {
+  const model = fakeModel({ scene: { ...cases.lesson, ...more } });
+  const errors = [];
+  const destroy = render({ model, el: document.body, fail: (error) => errors.push(error) });
+  const one = (css) => document.body.querySelector(css);
+  const answer = (change = {}) => model.set("scene", { ...model.get("scene"), answers: model.told.length, ...change });
+  return { model, errors, destroy, one, answer };
+}
+const controls = (change) => cases.lesson.controls.map((c) => ({ ...c, ...change[c.name] }));
+
+test("all of a scene is on the page", () => {
+  const { one, model } = open();
+  assert.ok(one(".mg-figure svg"));
+  assert.equal(one(".mg-words").textContent, cases.lesson.say);
+  assert.equal(one("[type=range]").getAttribute("aria-valuetext"), "3");
+  assert.equal(one(".mg-value").textContent, "3");
+  assert.equal(one("[role=radio][aria-checked=true]").textContent, "two");
+  assert.deepEqual([...document.querySelectorAll(".mg-buttons button")].map((b) => [b.textContent, b.disabled]), [["Back", true], ["seven", false]]);
+  assert.equal(one("[type=checkbox]").checked, true);
+  assert.equal(one(".mg-numbers").hidden, false);
+  model.set("scene", { ...cases.lesson, mood: "bad", table: null });
+  assert.equal(one(".mg-lesson-root").dataset.mood, "bad");
+  assert.equal(one(".mg-numbers").hidden, true);
+});
+
+test("while the kernel works, only the newest position waits, and the slider stays under the hand", () => {
+  const { model, one, answer } = open();
+  const range = one("[type=range]");
+  const slide = (value) => {
+    range.value = value;
+    range.dispatchEvent(new Event("input"));
+  };
+  for (const value of [4, 5, 6]) slide(value);
+  assert.deepEqual(model.told, [{ set: "n", value: 4, number: 1 }]);
+  answer({ controls: controls({ n: { value: 4, text: "4" } }) });
+  assert.equal(range.value, "6", "an old answer does not pull the slider back");
+  assert.deepEqual(model.told[1], { set: "n", value: 6, number: 2 });
+  answer({ controls: controls({ n: { value: 6, text: "6" } }), say: "six" });
+  assert.equal(one(".mg-words").textContent, "six");
+  assert.equal(range.getAttribute("aria-valuetext"), "6");
+  assert.equal(range.style.getPropertyValue("--at"), "60%");
+  assert.equal(model.told.length, 2);
+});
+
+test("choices, boxes, lines and buttons", () => {
+  const { model, one, answer } = open();
+  const key = (e, name) => e.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true }));
+  key(one("[role=radio][aria-checked=true]"), "ArrowRight"); // from the last one round to the first
+  answer();
+  one("[type=checkbox]").click();
+  answer();
+  one("[type=text]").value = "ab";
+  key(one("[type=text]"), "Enter");
+  answer();
+  [...document.querySelectorAll(".mg-buttons button")].at(-1).click();
+  answer();
+  assert.deepEqual(model.told.map(({ number, ...rest }) => rest), [{ set: "k", value: 0 }, { set: "big", value: false }, { set: "t", value: "ab" }, { press: "seven" }]);
+});
+
+test("controls that a move adds or takes away", () => {
+  const { model, one } = open();
+  const range = one("[type=range]");
+  model.set("scene", { ...cases.lesson, controls: cases.lesson.controls.slice(0, 1) });
+  assert.equal(one("[type=range]"), range, "what stays is not made again");
+  assert.equal(one("[role=radiogroup]"), null);
+  model.set("scene", cases.lesson);
+  assert.ok(one("[role=radiogroup]"));
+});
+
+test("a scene that cannot be drawn is a failure in words; a lesson that is gone listens to nothing", () => {
+  const { model, errors, destroy } = open();
+  model.set("scene", { svg: "" });
+  assert.equal(errors.length, 1);
+  destroy();
+  model.set("scene", { ...cases.lesson, say: "later" });
+  assert.equal(document.body.children.length, 0);
+});
