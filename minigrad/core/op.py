@@ -71,14 +71,22 @@ class Op:
     bools     False: True and False are refused, as in PyTorch, where numpy would compute
     tensor_params  parameters that hold tensors (the indices of index): freed after the backward pass like everything that a node saves
     saved_as  PyTorch's names for `_saved_*` where they differ: {"x": "self"} is understood
+
+    What other rooms know of the operation, so that nothing is listed by name elsewhere:
+    formula   how it is written, as Python source over its inputs: "x * y". Pictures, `minigrad.compile` and `Value` read it
+    words     {input: what its rule does to g, in words} for rules that are no short formula: {"x": "g where {x} > 0, else 0"}
+    fused     the source of the compiled loop (compiler.py) where formula and rules are not it: (result, gradient of each input)
+    batch     the batching rule (func/batching.py) if vmap should not run the samples one by one; elementwise rows need none
     """
 
     def __init__(self, name, forward, kind, *, node=None, args=None, view=False, floats=False, tensor_list=False, outputs=("out",),
-                 jvp=None, joint_rule=None, one_dtype=None, bools=True, tensor_params=(), saved_as=None, doc=None, **rules):  # fmt: skip
+                 jvp=None, joint_rule=None, one_dtype=None, bools=True, tensor_params=(), saved_as=None, doc=None,
+                 formula=None, words=None, fused=None, batch=None, **rules):  # fmt: skip
         self.name = self.__name__ = name
         self.forward, self.kind, self.rules = forward, kind, rules
         self.view, self.floats, self.tensor_list, self.outputs, self.jvp, self.bools = view, floats, tensor_list, outputs, jvp, bools
         self.joint_rule, self.one_dtype, self.tensor_params = joint_rule, one_dtype, tensor_params
+        self.formula, self.words, self.fused, self.batch = formula, words or {}, fused, batch
         self.inputs = tuple(rules)
         self.node_name = node or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
         self.saved_as = {

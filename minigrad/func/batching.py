@@ -240,7 +240,7 @@ class BatchLevel(Handler):
         if not any([self.holds(x) for x in flat]):
             return op(*inputs, *params)
         flat = [wrap(np.asarray(x)) if isinstance(x, (ndarray, np.generic)) else x for x in flat]
-        rule = RULES.get(op) or (_elementwise if op.kind in (ELEMENTWISE, DISCRETE) else _one_by_one)
+        rule = batching_rule(op)
         out = rule(self, op, flat, params)
         tensors = [x if isinstance(x, Variable) else _constant(x, flat) for x in flat]
         return self.recorded(op, tensors, params, out)
@@ -398,13 +398,23 @@ def _full_moved_on(level, op, xs, params):
     return op(*[level.full(x) for x in xs], *[_plus_one(p, n) if name in _DIMS else p for name, p in zip(op.params, params, strict=False)])
 
 
-RULES = {}
+# What a row may name as its `batch`.
+NAMED = {"dims": _moved_on, "same": _same, "full": _all_full, "full dims": _full_moved_on}
+
+
+def batching_rule(op):
+    """How vmap runs the row: its own rule, one of those in NAMED, or by its kind."""
+    if op.batch is not None:
+        return NAMED[op.batch] if isinstance(op.batch, str) else op.batch
+    return _elementwise if op.kind in (ELEMENTWISE, DISCRETE) else _one_by_one
 
 
 def _rule(*ops):
+    """Decorator: the batching rule of these rows, which are defined below this room and cannot name it themselves."""
+
     def register(function):
         for op in ops:
-            RULES[op] = function
+            op.batch = function
         return function
 
     return register
@@ -412,43 +422,6 @@ def _rule(*ops):
 
 def _row(name):
     return TABLE[name]
-
-
-for _op in (
-    shape.transpose, shape.squeeze_dim, shape.squeeze_dims, shape.squeeze_row, shape.select, shape.slice_, shape.unbind_, shape.flip_,
-    shape.diagonal_, shape.unfold_, shape.split_, shape.split_sizes, shape.diagonal_copy, shape.rot90_, shape.roll_, reduce.sum_dim,
-    reduce.mean_dim,
-    reduce.amax_, reduce.amin_, reduce.logsumexp_, reduce.var_, reduce.std_, reduce.var_mean_, reduce.std_mean_, reduce.prod_dim,
-    reduce.max_dim,
-    reduce.min_dim, reduce.median_dim, reduce.aminmax_, reduce.nansum_, reduce.norm_, reduce.any_, reduce.all_, reduce.argmax_,
-    reduce.argmin_,
-    *[_row(name) for name in ("softmax", "log_softmax", "cumsum", "cumprod", "cummax", "cummin", "sort", "SortBackward1", "topk",
-    "kthvalue", "argsort", "glu", "logcumsumexp")],
-):  # fmt: skip
-    RULES[_op] = _moved_on
-for _op in (
-    shape.alias,
-    shape.clone,
-    shape.copied,
-    shape.cast,
-    shape.tril_,
-    shape.triu_,
-    shape.zero,
-    shape.fill,
-    *pooling.AVG_POOL.values(),
-    *pooling.ADAPTIVE_AVG_POOL.values(),
-    *resample.ROWS.values(),
-    losses.over,
-):
-    RULES[_op] = _same
-for _op in (
-    linalg.inv_, linalg.det_, linalg.cofactors, linalg.slogdet_, linalg.cholesky_, linalg.eigh_, linalg.svd_, linalg.qr_,
-):  # fmt: skip
-    RULES[_op] = _all_full
-for _op in (
-    index.take_along_dim_, index.scatter_add_, index.scatter_, index.scatter_value, index.gather_, index.scatter_reduce_, linalg.cross_,
-):  # fmt: skip
-    RULES[_op] = _full_moved_on
 
 
 @_rule(index.put_along_dim)
@@ -587,7 +560,7 @@ def _add_product(level, op, xs, params):
     beta, alpha = params or (1, 1)
     row = {linalg.addmm_: linalg.mm_, lookup.addmm_: linalg.mm_, linalg.addmv_: linalg.mv_, linalg.baddbmm_: linalg.bmm_}[op]
     ndim = {linalg.addmm_: 2, lookup.addmm_: 2, linalg.addmv_: 1, linalg.baddbmm_: 3}[op]
-    product = RULES[row](level, row, [a, b], ()) if level.holds(a) or level.holds(b) else row(a, b)
+    product = row.batch(level, row, [a, b], ()) if level.holds(a) or level.holds(b) else row(a, b)
     return _scaled(level.aligned(x, ndim), beta) + _scaled(product, alpha)
 
 

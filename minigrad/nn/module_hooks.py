@@ -27,6 +27,7 @@ backward_hook_function = Op(
     tensor_list=True,
     outputs=...,
     tensors=lambda gs: gs,
+    words={"tensors": "g, as the hooks leave it"},
 )
 
 

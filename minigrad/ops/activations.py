@@ -68,7 +68,8 @@ def _glu_rule(g, x, dim):
 
 # fmt: off
 # name         forward                                                                          kind         rule
-leaky_relu_ = Op("leaky_relu", lambda x, negative_slope: np.where(x > 0, x, x * negative_slope), ELEMENTWISE, x=lambda g, x, negative_slope: where(x > 0, g, g * negative_slope))
+leaky_relu_ = Op("leaky_relu", lambda x, negative_slope: np.where(x > 0, x, x * negative_slope), ELEMENTWISE, x=lambda g, x, negative_slope: where(x > 0, g, g * negative_slope),
+                 words={"x": "g where {x} > 0, else g × negative_slope"})
 prelu_      = Op("prelu", lambda x, y: np.where(x > 0, x, x * y),                                ELEMENTWISE, x=lambda g, x, y: where(x > 0, g, g * y), y=lambda g, x: where(x > 0, 0, g * x), node="PreluKernelBackward0", saved_as={"y": "weight"})
 threshold_  = Op("threshold", lambda x, threshold, value: np.where(x <= threshold, x.dtype.type(value), x), ELEMENTWISE, x=lambda g, x, threshold: where(x <= threshold, 0, g))
 hardtanh_   = Op("hardtanh", lambda x, min_val, max_val: np.clip(x, x.dtype.type(min_val), x.dtype.type(max_val)), ELEMENTWISE, x=lambda g, x, min_val, max_val: where((x <= min_val) | (x >= max_val), 0, g))
@@ -77,15 +78,21 @@ hardswish_  = Op("hardswish", lambda x: x * np.clip(x + 3, 0, 6) / 6,           
 softshrink_ = Op("softshrink", lambda x, lambd: np.where(x > lambd, x - lambd, np.where(x < -lambd, x + lambd, np.where(np.isnan(x), x, 0))), ELEMENTWISE, x=lambda g, x, lambd: where((x >= -lambd) & (x <= lambd), 0, g))
 hardshrink_ = Op("hardshrink", lambda x, lambd: np.where((x >= -lambd) & (x <= lambd), 0, x),    ELEMENTWISE, x=lambda g, x, lambd: where((x >= -lambd) & (x <= lambd), 0, g))
 
-elu_        = Op("elu", _elu,                                                                    ELEMENTWISE, x=_elu_rule)
-celu_       = Op("celu", lambda x, alpha: _elu(x, alpha, 1.0, 1.0 / alpha),                      ELEMENTWISE, x=lambda g, x, alpha: _elu_rule(g, x, alpha, 1.0, 1.0 / alpha))
+elu_        = Op("elu", _elu,                                                                    ELEMENTWISE, x=_elu_rule,
+                 words={"x": "g where {x} > 0, else g × alpha × exp({x})"})
+celu_       = Op("celu", lambda x, alpha: _elu(x, alpha, 1.0, 1.0 / alpha),                      ELEMENTWISE, x=lambda g, x, alpha: _elu_rule(g, x, alpha, 1.0, 1.0 / alpha),
+                 words={"x": "g where {x} > 0, else g × exp({x} / alpha)"})
 softplus_   = Op("softplus", _softplus,                                                          ELEMENTWISE, x=lambda g, x, beta, threshold: where(x * beta > threshold, g, g * sigmoid(x * beta)))
 logsigmoid_ = Op("log_sigmoid", _log_sigmoid,                                                    ELEMENTWISE, x=lambda g, x: g * sigmoid(-x))
 silu_       = Op("silu", lambda x: x * sigmoid(x),                                               ELEMENTWISE, x=lambda g, x: g * (sigmoid(x) * (x * (1 - sigmoid(x)) + 1)))
-mish_       = Op("mish", lambda x: x * np.tanh(_softplus(x, 1.0, 20.0)),                         ELEMENTWISE, x=_mish_rule)
-gelu_       = Op("gelu", kernels.gelu,                                                           ELEMENTWISE, x=lambda g, x: gelu_slope(g, x))
+mish_       = Op("mish", lambda x: x * np.tanh(_softplus(x, 1.0, 20.0)),                         ELEMENTWISE, x=_mish_rule,
+                 words={"x": "g × (tanh(softplus({x})) + {x} × sigmoid({x}) × (1 − tanh(softplus({x}))²))"})
+gelu_       = Op("gelu", kernels.gelu,                                                           ELEMENTWISE, x=lambda g, x: gelu_slope(g, x),
+                 words={"x": "g × (Φ({x}) + {x} × φ({x}))"})
 gelu_slope  = Op("gelu_backward", kernels.gelu_slope,                                            ELEMENTWISE, node="GeluBackwardBackward0", args="grad_output input", saved_as={"x": "grad_output", "y": "self"},
                  x=lambda g, y: gelu_slope(g, y), y=lambda g, x, y: g * x * exp(y * y * -0.5) * (2 - y * y) * _INV_SQRT_2PI)
-gelu_tanh   = Op("gelu", _gelu_tanh,                                                             ELEMENTWISE, x=_gelu_tanh_rule)
-glu_        = Op("glu", _glu,                                                                    GENERAL,     x=_glu_rule)
+gelu_tanh   = Op("gelu", _gelu_tanh,                                                             ELEMENTWISE, x=_gelu_tanh_rule,
+                 words={"x": "g × (Φ({x}) + {x} × φ({x}))"})
+glu_        = Op("glu", _glu,                                                                    GENERAL,     x=_glu_rule,
+                 words={"x": "g through both halves of {x}: one is the value, the other its gate"}, batch="dims")
 # fmt: on

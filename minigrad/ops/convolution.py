@@ -130,17 +130,21 @@ _x_rule = lambda g, w, x_shape, stride, padding, dilation, groups: conv_transpos
 _w_rule = lambda g, x, w_shape, stride, padding, dilation, groups: conv_weight(g, x, w_shape, stride, padding, dilation, groups)  # noqa: E731
 _ONE_DTYPE = {"x w": "expected scalar type {x} but found {w}"}
 
-convolution    = Op("convolution", _convolution, MULTILINEAR, x=_x_rule, w=_w_rule, args="input weight", one_dtype=_ONE_DTYPE, saved_as={"x": "input", "w": "weight"})
+convolution    = Op("convolution", _convolution, MULTILINEAR, x=_x_rule, w=_w_rule, args="input weight", one_dtype=_ONE_DTYPE, saved_as={"x": "input", "w": "weight"},
+                    words={"x": "g convolved with {w} turned round", "w": "{x} convolved with g"})
 conv_transpose = Op("conv_transpose", _transposed, MULTILINEAR, args="input weight", one_dtype=_ONE_DTYPE, node="ConvolutionBackward0", saved_as={"x": "input", "w": "weight"},
                     x=lambda g, w, stride, padding, dilation, groups: convolution(g, w, stride, padding, dilation, groups),
-                    w=lambda g, x, w_shape, stride, padding, dilation, groups: conv_weight(x, g, w_shape, stride, padding, dilation, groups))
+                    w=lambda g, x, w_shape, stride, padding, dilation, groups: conv_weight(x, g, w_shape, stride, padding, dilation, groups),
+                    words={"w": "g convolved with {x}"})
 conv_weight    = Op("conv_weight", _weight, MULTILINEAR, args="grad_output input", node="ConvolutionBackwardBackward0",
                     g_out=lambda g, x, stride, padding, dilation, groups: convolution(x, g, stride, padding, dilation, groups),
-                    x=lambda g, g_out, x_shape, stride, padding, dilation, groups: conv_transpose(g_out, g, x_shape[2:], stride, padding, dilation, groups))
+                    x=lambda g, g_out, x_shape, stride, padding, dilation, groups: conv_transpose(g_out, g, x_shape[2:], stride, padding, dilation, groups),
+                    words={"x": "what comes from outside convolved with g"})
 convolution_bias = Op("convolution_bias", lambda x, w, b, stride, padding, dilation, groups: _plus(_convolution(x, w, stride, padding, dilation, groups), b.reshape(_bias_shape(x))),
                     GENERAL, args="input weight bias", node="ConvolutionBackward0",
                     one_dtype={"x b": "Input type ({x_c}) and bias type ({b_c}) should be the same", **_ONE_DTYPE}, saved_as={"x": "input", "w": "weight", "b": "bias"},
-                    x=_x_rule, w=_w_rule, b=_sum_but_channels, jvp=_with_bias)
+                    x=_x_rule, w=_w_rule, b=_sum_but_channels, jvp=_with_bias,
+                  words={"x": "g convolved with {w} turned round", "w": "{x} convolved with g", "b": "g summed over all but the channels"})
 # Windows as columns, for people: (N, C, *size) -> (N, C * cells, positions), and back.
 im2col = Op("im2col", lambda x, kernel, stride, padding, dilation: unfold(x, kernel, stride, padding, dilation, 1)[:, 0], MULTILINEAR, node="Im2ColBackward0",
             x=lambda g, x_shape, kernel, stride, padding, dilation: col2im(g, x_shape[1], x_shape[2:], kernel, stride, padding, dilation))

@@ -53,7 +53,8 @@ atanh       = Op("atanh",   np.arctanh,       ELEMENTWISE, floats=True, x=lambda
 erf         = Op("erf",     lambda x: special.erf(x if x.dtype.kind == "f" else x.astype(dtypes.get_default_dtype().numpy)),      ELEMENTWISE, floats=True, x=lambda g, x: g * TWO_OVER_SQRT_PI * exp(-(x * x)))
 logit_      = Op("logit",   lambda x: np.log(x / (1 - x)), ELEMENTWISE, floats=True, x=lambda g, x: where((x < 0) | (x > 1), NAN, where((x == 0) | (x == 1), g * INF, g / (x * (1 - x)))))
 logit_eps   = Op("logit",   lambda x, eps: _logit_eps(x, eps), ELEMENTWISE, floats=True, x=lambda g, x, eps: where((x < eps) | (x > 1 - eps), 0, g / (x * (1 - x))))
-atan2       = Op("atan2",   np.arctan2,       ELEMENTWISE, floats=True, x=lambda g, x, y: g * y * over_square(x, y), y=lambda g, x, y: -g * x * over_square(x, y))
+atan2       = Op("atan2",   np.arctan2,       ELEMENTWISE, floats=True, x=lambda g, x, y: g * y * over_square(x, y), y=lambda g, x, y: -g * x * over_square(x, y),
+                 words={"x": "g × {y} / ({x}² + {y}²)", "y": "−g × {x} / ({x}² + {y}²)"})
 
 hypot       = Op("hypot",   np.hypot,         ELEMENTWISE,              x=lambda g, x, out: g * (x / out), y=lambda g, y, out: g * (y / out))
 logaddexp   = Op("logaddexp", np.logaddexp,   ELEMENTWISE, floats=True, x=lambda g, x, y: g / (1 + exp(y - x)), y=lambda g, x, y: g / (1 + exp(x - y)))
@@ -79,7 +80,8 @@ div_trunc   = Op("div",     lambda x, y: _div_trunc(x, y), ELEMENTWISE, x=lambda
 remainder_  = Op("remainder", lambda x, y: _remainder(x, y), ELEMENTWISE,              x=lambda g: g,                 y=lambda g, x, y: -g * div_floor(x, y), node="RemainderBackward1")
 remainder_number = Op("remainder", lambda x, number: _remainder(x, x.dtype.type(number)), ELEMENTWISE, x=lambda g: g)
 fmod_number = Op("fmod",    lambda x, number: np.fmod(x, x.dtype.type(number)), ELEMENTWISE, x=lambda g: g)
-floor_div_  = Op("floor_divide", lambda x, y: np.floor_divide(x, _divisor(x, y)), ELEMENTWISE,          x=lambda g: missing("floor_divide"), y=lambda g: missing("floor_divide"), node="NotImplemented")
+floor_div_  = Op("floor_divide", lambda x, y: np.floor_divide(x, _divisor(x, y)), ELEMENTWISE,          x=lambda g: missing("floor_divide"), y=lambda g: missing("floor_divide"), node="NotImplemented",
+                 words={"x": "none: floor division has steps, not a slope", "y": "none: floor division has steps, not a slope"})
 fmod_       = Op("fmod",    lambda x, y: np.fmod(x, _divisor(x, y)),          ELEMENTWISE,              x=lambda g: g,                 y=lambda g, x, y: -g * div_trunc(x, y), node="FmodBackward1")
 
 # Three inputs at once.
@@ -104,8 +106,12 @@ sign        = Op("sign",    lambda x: _sign(x),  ELEMENTWISE,              x=lam
 relu        = Op("relu",    lambda x: _relu(x), ELEMENTWISE, bools=False, x=lambda g, out: relu_slope(g, out))
 sgn         = Op("sgn",     sign.forward,     ELEMENTWISE,              x=lambda g: nothing(g))
 relu_slope  = Op("threshold_backward", lambda x, y: _where_open(x, y), ELEMENTWISE, x=lambda g, y: relu_slope(g, y), y=lambda g: nothing(g), node="ThresholdBackwardBackward0")
-maximum     = Op("maximum", np.maximum,       ELEMENTWISE,              x=lambda g, x, y: share(g, x < y, x == y), y=lambda g, x, y: share(g, y < x, x == y))
-minimum     = Op("minimum", np.minimum,       ELEMENTWISE,              x=lambda g, x, y: share(g, x > y, x == y), y=lambda g, x, y: share(g, y > x, x == y))
+maximum     = Op("maximum", np.maximum,       ELEMENTWISE,              x=lambda g, x, y: share(g, x < y, x == y), y=lambda g, x, y: share(g, y < x, x == y),
+                  words={"x": "g where {x} > {y}, g / 2 where they are equal, else 0",
+                         "y": "g where {y} > {x}, g / 2 where they are equal, else 0"})
+minimum     = Op("minimum", np.minimum,       ELEMENTWISE,              x=lambda g, x, y: share(g, x > y, x == y), y=lambda g, x, y: share(g, y > x, x == y),
+                  words={"x": "g where {x} < {y}, g / 2 where they are equal, else 0",
+                         "y": "g where {y} < {x}, g / 2 where they are equal, else 0"})
 fmax        = Op("fmax",    np.fmax,          ELEMENTWISE,              x=lambda g, x, y: where((x >= y) | isnan(y), g, 0), y=lambda g, x, y: where((x >= y) | isnan(y), 0, g))
 fmin        = Op("fmin",    np.fmin,          ELEMENTWISE,              x=lambda g, x, y: where((x <= y) | isnan(y), g, 0), y=lambda g, x, y: where((x <= y) | isnan(y), 0, g))
 where       = Op("where",   np.where,         ELEMENTWISE,              condition=None, x=lambda g, condition: where(condition, g, 0),
@@ -339,10 +345,13 @@ def _power_base_rule(g, x, out, base):
 
 
 # fmt: off
-pow_number  = Op("pow", _power, ELEMENTWISE, x=_power_rule)
+pow_number  = Op("pow", _power, ELEMENTWISE, x=_power_rule,
+                 words={"x": "g × exponent × {x}^(exponent − 1)"})
 pow_tensor  = Op("pow", lambda x, y: _power_tensor(x, y), ELEMENTWISE, node="PowBackward1", saved_as={"y": "exponent"},
-                 x=lambda g, x, y: g * where(y == 0, 0, y * x ** (y - 1)), y=lambda g, x, y, out: g * where((x == 0) & (y >= 0), 0, out * log(x)))
-pow_base    = Op("pow", lambda x, base: np.power(x.dtype.type(base), x), ELEMENTWISE, floats=True, node="PowBackward2", x=_power_base_rule)
+                 x=lambda g, x, y: g * where(y == 0, 0, y * x ** (y - 1)), y=lambda g, x, y, out: g * where((x == 0) & (y >= 0), 0, out * log(x)),
+                 words={"x": "g × exponent × {x}^(exponent − 1)"})
+pow_base    = Op("pow", lambda x, base: np.power(x.dtype.type(base), x), ELEMENTWISE, floats=True, node="PowBackward2", x=_power_base_rule,
+                 words={"x": "g × exponent × {x}^(exponent − 1)"})
 # fmt: on
 
 
@@ -385,14 +394,19 @@ def float_power(input, exponent):
 
 # Clamping: clamp() picks the row.
 # fmt: off
-clamp_numbers = Op("clamp", lambda x, min, max: np.clip(x, min, max), ELEMENTWISE, node="ClampBackward1", x=lambda g, x, min, max: where(inside(x, min, max), g, 0))
+clamp_numbers = Op("clamp", lambda x, min, max: np.clip(x, min, max), ELEMENTWISE, node="ClampBackward1", x=lambda g, x, min, max: where(inside(x, min, max), g, 0),
+                   words={"x": "g where {x} was within its bounds, else 0"})
 clamp_min_number = Op("clamp_min", lambda x, min: np.maximum(x, x.dtype.type(min)), ELEMENTWISE, x=lambda g, x, min: where(x >= min, g, 0))
 clamp_max_number = Op("clamp_max", lambda x, max: np.minimum(x, x.dtype.type(max)), ELEMENTWISE, x=lambda g, x, max: where(x <= max, g, 0))
 clamp_both  = Op("clamp", lambda x, a, b: np.minimum(np.maximum(x, a), b), ELEMENTWISE, args="input min max", x=lambda g, x, a, b: where((x >= a) & (x <= b), g, 0),
-                 a=lambda g, x, a, b: where((a < b) & (x < a), g, 0), b=lambda g, x, a, b: where((x > b) | (b < a), g, 0))
-clamp_low   = Op("clamp", np.maximum, ELEMENTWISE, args="input min", x=lambda g, x, a: where(x >= a, g, 0), a=lambda g, x, a: where(x < a, g, 0), node="ClampBackward0")
-clamp_high  = Op("clamp", np.minimum, ELEMENTWISE, args="input max", x=lambda g, x, b: where(x <= b, g, 0), b=lambda g, x, b: where(x > b, g, 0), node="ClampBackward0")
-nan_to_num_ = Op("nan_to_num", lambda x, nan, posinf, neginf: np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf), ELEMENTWISE, x=lambda g, x: where(isfinite(x), g, 0))
+                 a=lambda g, x, a, b: where((a < b) & (x < a), g, 0), b=lambda g, x, a, b: where((x > b) | (b < a), g, 0),
+                 words={"x": "g where {x} was within its bounds, else 0"})
+clamp_low   = Op("clamp", np.maximum, ELEMENTWISE, args="input min", x=lambda g, x, a: where(x >= a, g, 0), a=lambda g, x, a: where(x < a, g, 0), node="ClampBackward0",
+                 words={"x": "g where {x} was within its bounds, else 0"})
+clamp_high  = Op("clamp", np.minimum, ELEMENTWISE, args="input max", x=lambda g, x, b: where(x <= b, g, 0), b=lambda g, x, b: where(x > b, g, 0), node="ClampBackward0",
+                 words={"x": "g where {x} was within its bounds, else 0"})
+nan_to_num_ = Op("nan_to_num", lambda x, nan, posinf, neginf: np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf), ELEMENTWISE, x=lambda g, x: where(isfinite(x), g, 0),
+                 words={"x": "g where {x} is finite, else 0"})
 signbit     = Op("signbit", np.signbit, DISCRETE, x=None)
 # fmt: on
 

@@ -80,33 +80,44 @@ index_     = Op("index",     _pick,                       LINEAR, tensor_params=
 index_backward = Op("index_backward", _index_add,         LINEAR, tensor_params=("indices",), x=lambda g, indices: index_(g, indices))
 index_put  = Op("index_put", _index_put,                  LINEAR, tensor_params=("indices",), args="input values",
                 x=lambda g, indices, accumulate: g if accumulate else index_put(g, np.zeros((), "float32"), unchanged(indices), False),
-                values=lambda g, indices: index_(g, unchanged(indices)))
+                values=lambda g, indices: index_(g, unchanged(indices)),
+                words={"x": "g with zeros at the places that were written", "values": "g at the places that were written"})
 take_along_dim_ = Op("gather", lambda x, index, dim: np.take_along_axis(x, index, dim), LINEAR, args="input index",
-                x=lambda g, x_shape, index, dim: put_along_dim(g, index, dim, x_shape), index=None)
+                x=lambda g, x_shape, index, dim: put_along_dim(g, index, dim, x_shape), index=None,
+                     words={"x": "g added back at the places that were read"}, batch="full dims")
 put_along_dim = Op("scatter", _put_along,                                 LINEAR, args="input index",  # one place per element: no repetitions
-                x=lambda g, index, dim: take_along_dim_(g, index, dim), index=None)
+                x=lambda g, index, dim: take_along_dim_(g, index, dim), index=None,
+                   words={"x": "g with zeros at the places that were written"})
 scatter_add_ = Op("scatter_add", _scatter_add,                            LINEAR, args="input index src",  # a place may be named more than once
-                x=lambda g: g, index=None, source=lambda g, index, dim: gather_(g, index, dim))
+                x=lambda g: g, index=None, source=lambda g, index, dim: gather_(g, index, dim), batch="full dims")
 scatter_   = Op("scatter", lambda x, index, source, dim: _scatter(x, index, source, dim), LINEAR, args="input index src", node="ScatterBackward0",
-                x=lambda g, index, dim: scatter_value(g, index, dim, 0), index=None, source=lambda g, index, dim: gather_(g, index, dim))
+                x=lambda g, index, dim: scatter_value(g, index, dim, 0), index=None, source=lambda g, index, dim: gather_(g, index, dim),
+                words={"x": "g with zeros at the places that were written"}, batch="full dims")
 scatter_value = Op("scatter", lambda x, index, dim, value: _scatter(x, index, value, dim), GENERAL, args="input index", node="ScatterBackward1",
-                x=lambda g, index, dim: scatter_value(g, index, dim, 0), index=None)
+                x=lambda g, index, dim: scatter_value(g, index, dim, 0), index=None,
+                   words={"x": "g with zeros at the places that were written"}, batch="full dims")
 scatter_reduce_ = Op("scatter_reduce", lambda x, index, source, dim, reduce: _scatter_reduce(x, index, source, dim, reduce), GENERAL, args="input index src", node="ScatterReduceBackward0",
                 x=lambda g, x, index, source, out, dim, reduce: _scatter_reduce_rule(g, x, index, source, out, dim, reduce)[0], index=None,
-                source=lambda g, x, index, source, out, dim, reduce: _scatter_reduce_rule(g, x, index, source, out, dim, reduce)[1])
+                source=lambda g, x, index, source, out, dim, reduce: _scatter_reduce_rule(g, x, index, source, out, dim, reduce)[1], batch="full dims")
 gather_    = Op("gather", lambda x, index, dim: _gather(x, index, dim),   LINEAR, args="input index",  # index may be smaller than x
-                x=lambda g, x_shape, index, dim: scatter_add_(zeros(x_shape, g), index, g, dim), index=None)
+                x=lambda g, x_shape, index, dim: scatter_add_(zeros(x_shape, g), index, g, dim), index=None,
+                words={"x": "g added back at the places that were read"}, batch="full dims")
 index_select_ = Op("index_select", lambda x, index, dim: np.take(x, index.reshape(-1), dim) if x.ndim else x.copy(), LINEAR, args="input index",
-                x=lambda g, x_shape, index, dim: index_add_(zeros(x_shape, g), g, index, dim), index=None)
+                x=lambda g, x_shape, index, dim: index_add_(zeros(x_shape, g), g, index, dim), index=None,
+                   words={"x": "g added back at the rows that were read"})
 index_add_ = Op("index_add", lambda x, source, index, dim: _index_add_along(x, source, index, dim), LINEAR, args="input source index",
                 x=lambda g: g, source=lambda g, index, dim: index_select_(g, index, dim), index=None)
 index_copy_ = Op("index_copy", lambda x, source, index, dim: _index_copy(x, source, index, dim), LINEAR, args="input source index",
-                x=lambda g, index, dim: index_fill_(g, index, dim, 0), source=lambda g, index, dim: index_select_(g, index, dim), index=None)
+                x=lambda g, index, dim: index_fill_(g, index, dim, 0), source=lambda g, index, dim: index_select_(g, index, dim), index=None,
+                 words={"x": "g with zeros at the places that were written"})
 index_fill_ = Op("index_fill", lambda x, index, dim, value: _index_copy(x, value, index, dim), GENERAL, args="input index",
-                x=lambda g, index, dim: index_fill_(g, index, dim, 0), index=None)
+                x=lambda g, index, dim: index_fill_(g, index, dim, 0), index=None,
+                 words={"x": "g with zeros at the places that were written"})
 index_fill_tensor = Op("index_fill", lambda x, index, value, dim: _index_copy(x, value, index, dim), LINEAR, args="input index value", node="IndexFillBackward1",
-                x=lambda g, index, dim: index_fill_(g, index, dim, 0), index=None, value=lambda g, index, dim: _filled(g, index, dim))  # the engine sums
-take_      = Op("take", lambda x, index: x.ravel()[index],                LINEAR, args="input index", x=lambda g, x_shape, index: take_back(g, index, x_shape), index=None)
+                x=lambda g, index, dim: index_fill_(g, index, dim, 0), index=None, value=lambda g, index, dim: _filled(g, index, dim),
+                       words={"x": "g with zeros at the places that were written"})  # the engine sums
+take_      = Op("take", lambda x, index: x.ravel()[index],                LINEAR, args="input index", x=lambda g, x_shape, index: take_back(g, index, x_shape), index=None,
+                words={"x": "g added back at the places that were read"})
 take_back  = Op("take_backward", lambda x, index, shape: _index_add(x, (index,), int(np.prod(shape))).reshape(shape), LINEAR, args="input index", x=lambda g, index: take_(g, index), index=None)
 
 # Masks
@@ -115,11 +126,13 @@ masked_fill_number = Op("masked_fill", lambda x, mask, value: np.where(mask, x.d
 masked_fill_tensor = Op("masked_fill", lambda x, mask, value: np.where(mask, value.astype(x.dtype), x), LINEAR, args="input mask value", node="MaskedFillBackward1",
                 x=lambda g, mask: where(mask, 0, g), mask=None, value=lambda g, mask: where(mask, g, 0))
 masked_select_ = Op("masked_select", lambda x, mask: np.broadcast_to(x, np.broadcast_shapes(x.shape, mask.shape))[np.broadcast_to(mask, np.broadcast_shapes(x.shape, mask.shape))],
-                LINEAR, args="input mask", x=lambda g, x_shape, mask: masked_back(g, mask, np.broadcast_shapes(x_shape, mask.shape)), mask=None)
+                LINEAR, args="input mask", x=lambda g, x_shape, mask: masked_back(g, mask, np.broadcast_shapes(x_shape, mask.shape)), mask=None,
+                    words={"x": "g put back where the mask is true, else 0"})
 masked_back = Op("masked_select_backward", lambda x, mask, shape: _masked_back(x, mask, shape), LINEAR, args="input mask",
                 x=lambda g, mask: masked_select_(g, mask), mask=None)
 masked_scatter_ = Op("masked_scatter", lambda x, mask, source: _masked_scatter(x, mask, source), LINEAR, args="input mask source",
-                x=lambda g, mask: where(mask, 0, g), mask=None, source=lambda g, mask, source_shape: _first(masked_select_(g, mask), source_shape))
+                x=lambda g, mask: where(mask, 0, g), mask=None, source=lambda g, mask, source_shape: _first(masked_select_(g, mask), source_shape),
+                     words={"source": "g at the places that were written"})
 # fmt: on
 
 

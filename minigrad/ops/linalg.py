@@ -41,35 +41,45 @@ mm_   = Op("mm",     np.matmul, MULTILINEAR, x=lambda g, y: mm_(g, t(y)),       
 bmm_  = Op("bmm",    np.matmul, MULTILINEAR, x=lambda g, y: bmm_(g, mT(y)),     y=lambda g, x: bmm_(mT(x), g),  args="input mat2", one_dtype=_BMM)
 bmm_n = Op("matmul", np.matmul, MULTILINEAR, x=lambda g, y: bmm_n(g, mT(y)),    y=lambda g, x: bmm_n(mT(x), g), node="UnsafeViewBackward0", one_dtype=_BMM)
 vdot_ = Op("vdot",   np.dot,    MULTILINEAR, x=lambda g, y: g * y,              y=lambda g, x: g * x)
-cross_ = Op("linalg_cross", lambda x, y, dim: np.cross(x, y, axis=dim), MULTILINEAR, x=lambda g, y, dim: cross_(y, g, dim), y=lambda g, x, dim: cross_(g, x, dim))
-trace_ = Op("trace", lambda x: np.trace(x), LINEAR,                 x=lambda g, x_shape: diagonal_back(expand(g, (min(x_shape),)), x_shape, 0, 0, 1))
+cross_ = Op("linalg_cross", lambda x, y, dim: np.cross(x, y, axis=dim), MULTILINEAR, x=lambda g, y, dim: cross_(y, g, dim), y=lambda g, x, dim: cross_(g, x, dim), batch="full dims")
+trace_ = Op("trace", lambda x: np.trace(x), LINEAR,                 x=lambda g, x_shape: diagonal_back(expand(g, (min(x_shape),)), x_shape, 0, 0, 1),
+            words={"x": "g on the diagonal of zeros"})
 
 # A product added to something: PyTorch runs these as one operation.
 addmm_   = Op("addmm",   lambda x, a, b, beta, alpha: _times(beta, x) + _times(alpha, a @ b), GENERAL, args="input mat1 mat2", one_dtype=_ADDMM,
-              x=lambda g, beta: _times(beta, g), a=lambda g, b, alpha: _times(alpha, mm_(g, t(b))), b=lambda g, a, alpha: _times(alpha, mm_(t(a), g)))
+              x=lambda g, beta: _times(beta, g), a=lambda g, b, alpha: _times(alpha, mm_(g, t(b))), b=lambda g, a, alpha: _times(alpha, mm_(t(a), g)),
+              words={"x": "beta × g", "a": "alpha × g @ {b}ᵀ", "b": "alpha × {a}ᵀ @ g"})
 addmv_   = Op("addmv",   lambda x, a, b, beta, alpha: _times(beta, x) + _times(alpha, a @ b), GENERAL, args="input mat vec", one_dtype=_ADDMV,
-              x=lambda g, beta: _times(beta, g), a=lambda g, b, alpha: _times(alpha, outer(g, b)), b=lambda g, a, alpha: _times(alpha, mv_(t(a), g)))
+              x=lambda g, beta: _times(beta, g), a=lambda g, b, alpha: _times(alpha, outer(g, b)), b=lambda g, a, alpha: _times(alpha, mv_(t(a), g)),
+              words={"x": "beta × g", "a": "alpha × outer(g, {b})", "b": "alpha × {a}ᵀ @ g"})
 baddbmm_ = Op("baddbmm", lambda x, a, b, beta, alpha: _times(beta, x) + _times(alpha, a @ b), GENERAL, args="input batch1 batch2", one_dtype=_BADDBMM,
-              x=lambda g, beta: _times(beta, g), a=lambda g, b, alpha: _times(alpha, bmm_(g, mT(b))), b=lambda g, a, alpha: _times(alpha, bmm_(mT(a), g)))
+              x=lambda g, beta: _times(beta, g), a=lambda g, b, alpha: _times(alpha, bmm_(g, mT(b))), b=lambda g, a, alpha: _times(alpha, bmm_(mT(a), g)),
+              words={"x": "beta × g", "a": "alpha × g @ {b}ᵀ", "b": "alpha × {a}ᵀ @ g"})
 addbmm_  = Op("addbmm",  lambda x, a, b, beta, alpha: _times(beta, x) + _times(alpha, (a @ b).sum(0)), GENERAL, args="input batch1 batch2", one_dtype=_ADDMM,
-              x=lambda g, beta: _times(beta, g), a=lambda g, b, alpha: _times(alpha, bmm_n(g, mT(b))), b=lambda g, a, alpha: _times(alpha, bmm_n(mT(a), g)))
+              x=lambda g, beta: _times(beta, g), a=lambda g, b, alpha: _times(alpha, bmm_n(g, mT(b))), b=lambda g, a, alpha: _times(alpha, bmm_n(mT(a), g)),
+              words={"x": "beta × g", "a": "alpha × g @ {b}ᵀ", "b": "alpha × {a}ᵀ @ g"})
 
 # Square matrices, also in batches. Derivations: Giles, Collected matrix derivative results for forward and reverse mode (2008).
-inv_     = Op("linalg_inv_ex", np.linalg.inv, GENERAL, args="A",      x=lambda g, out: -(mT(out) @ g @ mT(out)))
+inv_     = Op("linalg_inv_ex", np.linalg.inv, GENERAL, args="A",      x=lambda g, out: -(mT(out) @ g @ mT(out)), batch="full")
 solve_   = Op("linalg_solve_ex", lambda A, B: _solve(A, B), GENERAL, args="A B",
               A=lambda g, A, out: _solve_rule(g, A, out),     B=lambda g, A: solve_(mT(A), g))
-det_     = Op("linalg_det", lambda A: np.linalg.det(A), GENERAL, args="A", A=lambda g, A: _wide(g) * cofactors(A))
-cofactors = Op("cofactors", lambda A: _cofactors(A), GENERAL, args="A", A=lambda g, A: _cofactor_rule(g, A))  # d det / d A, also of singular matrices
+det_     = Op("linalg_det", lambda A: np.linalg.det(A), GENERAL, args="A", A=lambda g, A: _wide(g) * cofactors(A),
+              words={"A": "g × the cofactors of {A}"}, batch="full")
+cofactors = Op("cofactors", lambda A: _cofactors(A), GENERAL, args="A", A=lambda g, A: _cofactor_rule(g, A),
+               words={"A": "g through the cofactors of {A}"}, batch="full")  # d det / d A, also of singular matrices
 slogdet_ = Op("linalg_slogdet", lambda A: tuple(np.linalg.slogdet(A)), GENERAL, outputs=("sign", "logabsdet"), args="A",
-              A=lambda gs, A: _wide(gs[1]) * mT(inv_(A)) if gs[1] is not None else None)
-cholesky_ = Op("linalg_cholesky_ex", np.linalg.cholesky, GENERAL, x=lambda g, out: _cholesky_rule(g, out))
+              A=lambda gs, A: _wide(gs[1]) * mT(inv_(A)) if gs[1] is not None else None,
+              words={"A": "g times the inverse of {A}, transposed"}, batch="full")
+cholesky_ = Op("linalg_cholesky_ex", np.linalg.cholesky, GENERAL, x=lambda g, out: _cholesky_rule(g, out),
+               words={"x": "g through the triangular factor {out}, made symmetric"}, batch="full")
 eigh_    = Op("linalg_eigh", lambda A, UPLO: tuple(np.linalg.eigh(A, UPLO)), GENERAL, outputs=("eigenvalues", "eigenvectors"), args="A",
-              A=lambda gs, eigenvalues, eigenvectors: _eigh_rule(gs, eigenvalues, eigenvectors))
+              A=lambda gs, eigenvalues, eigenvectors: _eigh_rule(gs, eigenvalues, eigenvectors), batch="full")
 svd_     = Op("linalg_svd", lambda A, full: tuple(np.linalg.svd(A, full)), GENERAL, outputs=("U", "S", "Vh"), args="A",
-              A=lambda gs, U, S, Vh: _svd_rule(gs, U, S, Vh))
-qr_      = Op("linalg_qr", lambda A, mode: tuple(np.linalg.qr(A, mode)), GENERAL, outputs=("Q", "R"), args="A", A=lambda gs, Q, R: _qr_rule(gs, Q, R))
+              A=lambda gs, U, S, Vh: _svd_rule(gs, U, S, Vh), batch="full")
+qr_      = Op("linalg_qr", lambda A, mode: tuple(np.linalg.qr(A, mode)), GENERAL, outputs=("Q", "R"), args="A", A=lambda gs, Q, R: _qr_rule(gs, Q, R), batch="full")
 cdist_   = Op("cdist", lambda x, y, p: _norm(x[..., :, None, :] - y[..., None, :, :], p, (-1,), False), GENERAL, args="x1 x2",  # distances of all pairs
-              x=lambda g, x, y, out, p: sum_dim(_pull(g, x, y, out, p), (g.ndim - 1,)),     y=lambda g, x, y, out, p: -sum_dim(_pull(g, x, y, out, p), (g.ndim - 2,)))
+              x=lambda g, x, y, out, p: sum_dim(_pull(g, x, y, out, p), (g.ndim - 1,)),     y=lambda g, x, y, out, p: -sum_dim(_pull(g, x, y, out, p), (g.ndim - 2,)),
+              words={"x": "g × the directions from {y} to {x}, summed", "y": "g × the directions from {x} to {y}, summed"})
 # fmt: on
 
 

@@ -33,8 +33,10 @@ def _backward_rule(g, indices, padding_idx, by_frequency, count):
 # fmt: off
 embedding_ = Op("embedding", lambda weight, indices, padding_idx, by_frequency: weight.take(indices, 0), LINEAR, args="weight indices",
                 weight=lambda g, weight_shape, indices, padding_idx, by_frequency:
-                embedding_backward(g, indices, weight_shape[0], padding_idx, by_frequency), indices=None)
-embedding_backward = Op("embedding_dense_backward", _backward, LINEAR, args="grad_output indices", g_out=_backward_rule, indices=None)
+                embedding_backward(g, indices, weight_shape[0], padding_idx, by_frequency), indices=None,
+                words={"weight": "g added to the rows that were looked up"})
+embedding_backward = Op("embedding_dense_backward", _backward, LINEAR, args="grad_output indices", g_out=_backward_rule, indices=None,
+                        words={"g_out": "g read at the rows that were looked up"})
 # fmt: on
 
 
@@ -57,5 +59,6 @@ addmm_ = Op("addmm", _addmm, GENERAL, args="input mat1 mat2", saved_as={"x": "ma
             one_dtype={"b y": "self and mat2 must have the same dtype, but got {b} and {y}",
                        "x y": "mat1 and mat2 must have the same dtype, but got {x} and {y}"},
             b=lambda g: g, x=lambda g, y: mm_(g, t(y)),
-            y=lambda g, x: t(mm_(t(g), x)))  # not x.T g: so it is contiguous for the weight whose transpose y is
+            y=lambda g, x: t(mm_(t(g), x)),
+            words={"x": "beta × g", "b": "alpha × {a}ᵀ @ g"})  # not x.T g: so it is contiguous for the weight whose transpose y is
 # fmt: on

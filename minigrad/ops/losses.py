@@ -33,7 +33,7 @@ def _signature(function, names):
     return function
 
 
-def pairwise(name, value, slope, *, params="", target_slope=None, node=None):
+def pairwise(name, value, slope, *, params="", target_slope=None, node=None, words=None):
     """The row of a loss: `value(x, y, *params)` per element, reduced. `slope` is its derivative by x; that by y is minus that unless given."""
     by_x, by_y = slope, target_slope or (lambda x, y, *more: -slope(x, y, *more))
     names = ["x", "y", "reduction", *params.split()]
@@ -54,7 +54,7 @@ def pairwise(name, value, slope, *, params="", target_slope=None, node=None):
 
     return Op(
         name, _signature(forward, names), GENERAL, node=node, x=_signature(x_rule, ["g", *names]), y=_signature(y_rule, ["g", *names]),
-        jvp=_signature(jvp, ["ts", *names]), args="input target", saved_as={"y": "target"},
+        jvp=_signature(jvp, ["ts", *names]), args="input target", saved_as={"y": "target"}, words=words,
     )  # fmt: skip
 
 
@@ -106,17 +106,25 @@ def _bce_logits_target_slope(x, y, pos_weight):
     return -x if pos_weight is None else logsigmoid_(-x) - beside(x, pos_weight) * logsigmoid_(x)
 
 
-mse_loss_ = pairwise("mse_loss", lambda x, y: np.square(x - y), lambda x, y: (x - y) * 2)
-smooth_l1_loss_ = pairwise("smooth_l1_loss", _smooth_l1, lambda x, y, beta: where(abs(x - y) < beta, (x - y) / beta, sign(x - y)), params="beta", node="SmoothL1LossBackward0")
-huber_loss_ = pairwise("huber_loss", _huber, _huber_slope, params="delta")
-bce_ = pairwise("binary_cross_entropy", _bce, _bce_slope, target_slope=lambda x, y: log(1 - x) - log(x))
-bce_logits_ = pairwise("binary_cross_entropy_with_logits", _bce_logits, _bce_logits_slope, params="pos_weight", target_slope=_bce_logits_target_slope)  # fmt: skip
+mse_loss_ = pairwise("mse_loss", lambda x, y: np.square(x - y), lambda x, y: (x - y) * 2,
+                     words={"x": "g × 2 × ({x} − {y}), divided by the count for the mean",
+                            "y": "−g × 2 × ({x} − {y}), divided by the count for the mean"})  # fmt: skip
+smooth_l1_loss_ = pairwise("smooth_l1_loss", _smooth_l1, lambda x, y, beta: where(abs(x - y) < beta, (x - y) / beta, sign(x - y)), params="beta", node="SmoothL1LossBackward0",
+                           words={"x": "g × ({x} − {y}) / beta near 0, else g × sign({x} − {y})",
+                                  "y": "−g × ({x} − {y}) / beta near 0, else −g × sign({x} − {y})"})  # fmt: skip
+huber_loss_ = pairwise("huber_loss", _huber, _huber_slope, params="delta",
+                       words={"x": "g × ({x} − {y}) near 0, else g × delta × sign({x} − {y})",
+                              "y": "−g × ({x} − {y}) near 0, else −g × delta × sign({x} − {y})"})  # fmt: skip
+bce_ = pairwise("binary_cross_entropy", _bce, _bce_slope, target_slope=lambda x, y: log(1 - x) - log(x),
+                words={"x": "g × ({x} − {y}) / ({x} × (1 − {x}))", "y": "g × log((1 − {x}) / {x})"})  # fmt: skip
+bce_logits_ = pairwise("binary_cross_entropy_with_logits", _bce_logits, _bce_logits_slope, params="pos_weight", target_slope=_bce_logits_target_slope,
+                       words={"x": "g × (sigmoid({x}) − {y})", "y": "−g × {x}"})  # fmt: skip
 
 
 # fmt: off
 xlogy = Op("xlogy", lambda x, y: np.where((x == 0) & ~np.isnan(y), 0, x * np.log(y)), ELEMENTWISE, floats=True,
            x=lambda g, x, y: where((x == 0) & (y <= 0), 0, g * log(y)), y=lambda g, x, y: g * x / y)
-over  = Op("div", lambda x, count: x / x.dtype.type(count), LINEAR, node="DivBackward1", x=lambda g, count: g / count)  # by a count, not a tensor
+over  = Op("div", lambda x, count: x / x.dtype.type(count), LINEAR, node="DivBackward1", x=lambda g, count: g / count, batch="same")  # by a count, not a tensor
 # fmt: on
 
 
@@ -169,9 +177,12 @@ def _nll_backward(g, y, shape, weight, reduction, ignore_index):
 
 # fmt: off
 nll_ = Op("nll_loss", _nll, LINEAR, args="input target", saved_as={"y": "target"},
-          x=lambda g, y, x_shape, weight, reduction, ignore_index: nll_backward(g, y, x_shape, weight, reduction, ignore_index), y=None)
+          x=lambda g, y, x_shape, weight, reduction, ignore_index: nll_backward(g, y, x_shape, weight, reduction, ignore_index), y=None,
+          words={"x": "−g × weight at each target's place, else 0"})
 nll_2d = Op("nll_loss", _nll, LINEAR, args="input target", saved_as={"y": "target"}, node="NllLoss2DBackward0",
-          x=lambda g, y, x_shape, weight, reduction, ignore_index: nll_backward(g, y, x_shape, weight, reduction, ignore_index), y=None)
+          x=lambda g, y, x_shape, weight, reduction, ignore_index: nll_backward(g, y, x_shape, weight, reduction, ignore_index), y=None,
+            words={"x": "−g × weight at each target's place, else 0"})
 nll_backward = Op("nll_loss_backward", _nll_backward, LINEAR, args="grad_output target",
-          x=lambda g, y, weight, reduction, ignore_index: nll_(g, y, weight, reduction, ignore_index), y=None)
+          x=lambda g, y, weight, reduction, ignore_index: nll_(g, y, weight, reduction, ignore_index), y=None,
+                  words={"x": "−g at each target's place"})
 # fmt: on

@@ -17,9 +17,9 @@ def _sum(g, dim):
 # fmt: off
 # name          forward                             kind     rules and, for forward mode, jvp
 softmax_     = Op("softmax",     kernels.softmax,     GENERAL, x=lambda g, out, dim: softmax_slope(g, out, dim),
-                  jvp=lambda t, out, dim: out * (t - _sum(t * out, dim)))
+                  jvp=lambda t, out, dim: out * (t - _sum(t * out, dim)), batch="dims")
 log_softmax_ = Op("log_softmax", kernels.log_softmax, GENERAL, x=lambda g, out, dim: log_softmax_slope(g, out, dim),
-                  jvp=lambda t, out, dim: t - _sum(exp(out) * t, dim))
+                  jvp=lambda t, out, dim: t - _sum(exp(out) * t, dim), batch="dims")
 
 # Their backward: `x` is the gradient that arrived, `y` the result.
 softmax_slope     = Op("softmax_backward_data",     kernels.softmax_slope,     GENERAL, args="grad_output output",

@@ -89,6 +89,7 @@ def _row(name, node):
     backward = Op(
         name + "_backward", kernels.normalize_backward, GENERAL, args="grad_out input weight", outputs=("out", "out_weight", "out_bias"),
         saved_as={"x": "input", "y": "grad_out"}, y=_backward_by_y, x=_backward_by_x, weight=_backward_by_weight,
+        words=dict.fromkeys(("x", "y", "weight"), f"g through the gradient of {name.split('_')[1]} norm, differentiated once more"),
     )  # fmt: skip
     return Op(
         name, kernels.normalize, GENERAL, node=node, args="input weight bias", outputs=("out", "mean", "rstd"), saved_as={"x": "input", "mean": "result1", "rstd": "result2"},
@@ -96,6 +97,8 @@ def _row(name, node):
         weight=lambda g, x, weight, arranged, axes, affine, eps: backward(g, x, weight, arranged, axes, affine, eps)[1],
         bias=lambda g, weight_shape, affine: _bias_rule(g, weight_shape, affine),
         joint_rule=lambda g, x, weight, arranged, axes, affine, eps: backward(g, x, weight, arranged, axes, affine, eps), jvp=_jvp,
+        words={"x": "(g × weight without its mean, and without its part along the normalised {x}) / std",
+               "weight": "g × the normalised {x}, summed", "bias": "g summed"},
     )  # fmt: skip
 
 
@@ -123,5 +126,6 @@ def _scaled_jvp(ts, x, weight, mean, variance, affine, eps):
 batch_norm_eval = Op("native_batch_norm", _scaled, GENERAL, args="input weight bias running_mean running_var", node="NativeBatchNormBackward0",
     x=lambda g, weight, variance, affine, eps: g * (reshape(weight, affine) / sqrt(variance + eps)),
     weight=lambda g, x, weight_shape, mean, variance, affine, eps: _bias_rule(g * ((x - mean) / sqrt(variance + eps)), weight_shape, affine),
-    bias=lambda g, weight_shape, affine: _bias_rule(g, weight_shape, affine), mean=None, variance=None, jvp=_scaled_jvp)
+    bias=lambda g, weight_shape, affine: _bias_rule(g, weight_shape, affine), mean=None, variance=None, jvp=_scaled_jvp,
+    words={"x": "g × weight / std", "weight": "g × the normalised {x}, summed", "bias": "g summed"})
 # fmt: on

@@ -53,11 +53,15 @@ def _put_back(g, indices, x_shape, dim):
 
 
 # fmt: off
-sort_        = Op("sort", _sort,       GENERAL, outputs=("values", "indices"), x=lambda g, x_shape, indices, dim: _put_back(g, indices, x_shape, dim))
-sort_stable_ = Op("sort", _sort,       GENERAL, outputs=("values", "indices"), x=lambda g, x_shape, indices, dim: _put_back(g, indices, x_shape, dim), node="SortBackward1")
-topk_        = Op("topk", _topk,       GENERAL, outputs=("values", "indices"), x=lambda g, x_shape, indices, dim: _put_back(g, indices, x_shape, dim))
-kthvalue_    = Op("kthvalue", _kth,    GENERAL, outputs=("values", "indices"), x=lambda g, x_shape, indices, dim, keepdim: put(g, indices, x_shape, dim, keepdim))
-argsort_     = Op("argsort", _sorted_places, GENERAL, x=None)
+sort_        = Op("sort", _sort,       GENERAL, outputs=("values", "indices"), x=lambda g, x_shape, indices, dim: _put_back(g, indices, x_shape, dim),
+                  words={"x": "g put back into the order of {x}"}, batch="dims")
+sort_stable_ = Op("sort", _sort,       GENERAL, outputs=("values", "indices"), x=lambda g, x_shape, indices, dim: _put_back(g, indices, x_shape, dim), node="SortBackward1",
+                  words={"x": "g put back into the order of {x}"}, batch="dims")
+topk_        = Op("topk", _topk,       GENERAL, outputs=("values", "indices"), x=lambda g, x_shape, indices, dim: _put_back(g, indices, x_shape, dim),
+                  words={"x": "g put back at the places of the largest, else 0"}, batch="dims")
+kthvalue_    = Op("kthvalue", _kth,    GENERAL, outputs=("values", "indices"), x=lambda g, x_shape, indices, dim, keepdim: put(g, indices, x_shape, dim, keepdim),
+                  words={"x": "g at the place of that value, else 0"}, batch="dims")
+argsort_     = Op("argsort", _sorted_places, GENERAL, x=None, batch="dims")
 nonzero_     = Op("nonzero", lambda x: np.array(np.nonzero(np.atleast_1d(x)))[: x.ndim].T, GENERAL, x=None)
 bincount_    = Op("bincount", lambda x, minlength: np.bincount(x, minlength=minlength), GENERAL, x=None)
 # fmt: on

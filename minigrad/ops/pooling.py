@@ -134,11 +134,13 @@ _winner = lambda g, x_shape, indices: max_unpool(g, indices, x_shape[2:])  # noq
 
 
 def _largest(name, forward, node):
-    return Op(name, forward, GENERAL, outputs=("out", "indices"), node=node, x=_winner, jvp=lambda t, indices: max_take(t, indices))
+    return Op(name, forward, GENERAL, outputs=("out", "indices"), node=node, x=_winner, jvp=lambda t, indices: max_take(t, indices),
+              words={"x": "g at the place of each window's maximum, else 0"})
 
 
 def _mean(name, node):
-    return Op(name, _average, LINEAR, node=node, x=lambda g, matrices: avg_pool(g, _transposed(matrices)))
+    return Op(name, _average, LINEAR, node=node, x=lambda g, matrices: avg_pool(g, _transposed(matrices)),
+              words={"x": "g divided by each window's size, spread over it"}, batch="same")
 
 
 MAX_POOL          = {n: _largest(f"max_pool{n}d_with_indices", _max_pool, f"MaxPool{n}DWithIndicesBackward0") for n in (2, 3)}
@@ -146,6 +148,8 @@ ADAPTIVE_MAX_POOL = {n: _largest(f"adaptive_max_pool{n}d", _adaptive_max_pool, f
 AVG_POOL          = {n: _mean(f"avg_pool{n}d", f"AvgPool{n}DBackward0") for n in (2, 3)}
 ADAPTIVE_AVG_POOL = {n: _mean(f"adaptive_avg_pool{n}d", f"AdaptiveAvgPool{n}DBackward0") for n in (2, 3)}
 avg_pool          = AVG_POOL[2]
-max_unpool        = Op("max_unpool2d", _put, LINEAR, args="input indices", node="MaxUnpool2DBackward0", x=lambda g, indices: max_take(g, indices), indices=None)
-max_take          = Op("max_pool_take", _take, LINEAR, args="input indices", x=lambda g, x_shape, indices: max_unpool(g, indices, x_shape[2:]), indices=None)
+max_unpool        = Op("max_unpool2d", _put, LINEAR, args="input indices", node="MaxUnpool2DBackward0", x=lambda g, indices: max_take(g, indices), indices=None,
+                       words={"x": "g read at the places that were filled"})
+max_take          = Op("max_pool_take", _take, LINEAR, args="input indices", x=lambda g, x_shape, indices: max_unpool(g, indices, x_shape[2:]), indices=None,
+                       words={"x": "g at the places that were read, else 0"})
 # fmt: on

@@ -59,47 +59,67 @@ def _sum(x, dim):
 # fmt: off
 # name      forward                                                                          kind             rule
 sum_all  = Op("sum",  lambda x: np.add.reduce(x, axis=None),                                 LINEAR,          x=lambda g, x_shape: expand(g, x_shape))
-sum_dim  = Op("sum",  lambda x, dim, keepdim=False: np.add.reduce(x, axis=dim, keepdims=keepdim), LINEAR,     x=lambda g, x_shape, dim, keepdim: spread(g, x_shape, dim, keepdim), node="SumBackward1")
-mean_all = Op("mean", lambda x: np.add.reduce(x, axis=None) / x.dtype.type(x.size),          LINEAR,          x=lambda g, x_shape: expand(g / size_of(x_shape), x_shape))
+sum_dim  = Op("sum",  lambda x, dim, keepdim=False: np.add.reduce(x, axis=dim, keepdims=keepdim), LINEAR,     x=lambda g, x_shape, dim, keepdim: spread(g, x_shape, dim, keepdim), node="SumBackward1", batch="dims")
+mean_all = Op("mean", lambda x: np.add.reduce(x, axis=None) / x.dtype.type(x.size),          LINEAR,          x=lambda g, x_shape: expand(g / size_of(x_shape), x_shape),
+              words={"x": "g divided by the count, spread over {x}"})
 mean_dim = Op("mean", lambda x, dim, keepdim=False: np.add.reduce(x, axis=dim, keepdims=keepdim) / x.dtype.type(size_of(x.shape, dim)), LINEAR,
-              x=lambda g, x_shape, dim, keepdim: spread(g, x_shape, dim, keepdim) / size_of(x_shape, dim), node="MeanBackward1")
+              x=lambda g, x_shape, dim, keepdim: spread(g, x_shape, dim, keepdim) / size_of(x_shape, dim), node="MeanBackward1",
+              words={"x": "g divided by the count, spread over {x}"}, batch="dims")
 
 amax_    = Op("amax", lambda x, dim, keepdim=False: np.maximum.reduce(x, axis=dim, keepdims=keepdim), GENERAL,
-              x=lambda g, x, out, dim, keepdim: even(with_dims(g, x.shape, dim, keepdim), x == with_dims(out, x.shape, dim, keepdim), dim))
+              x=lambda g, x, out, dim, keepdim: even(with_dims(g, x.shape, dim, keepdim), x == with_dims(out, x.shape, dim, keepdim), dim),
+              words={"x": "g shared evenly by the entries that are the maximum"}, batch="dims")
 amin_    = Op("amin", lambda x, dim, keepdim=False: np.minimum.reduce(x, axis=dim, keepdims=keepdim), GENERAL,
-              x=lambda g, x, out, dim, keepdim: even(with_dims(g, x.shape, dim, keepdim), x == with_dims(out, x.shape, dim, keepdim), dim))
-max_all  = Op("max",  lambda x: np.maximum.reduce(x, axis=None), GENERAL, x=lambda g, x, out: even_alone(g, same(x, out), tuple(range(x.ndim))), node="MaxBackward1")
-min_all  = Op("min",  lambda x: np.minimum.reduce(x, axis=None), GENERAL, x=lambda g, x, out: even_alone(g, same(x, out), tuple(range(x.ndim))), node="MinBackward1")
+              x=lambda g, x, out, dim, keepdim: even(with_dims(g, x.shape, dim, keepdim), x == with_dims(out, x.shape, dim, keepdim), dim),
+              words={"x": "g shared evenly by the entries that are the minimum"}, batch="dims")
+max_all  = Op("max",  lambda x: np.maximum.reduce(x, axis=None), GENERAL, x=lambda g, x, out: even_alone(g, same(x, out), tuple(range(x.ndim))), node="MaxBackward1",
+              words={"x": "g at the place of the maximum, else 0"})
+min_all  = Op("min",  lambda x: np.minimum.reduce(x, axis=None), GENERAL, x=lambda g, x, out: even_alone(g, same(x, out), tuple(range(x.ndim))), node="MinBackward1",
+              words={"x": "g at the place of the minimum, else 0"})
 max_dim  = Op("max",  lambda x, dim, keepdim: _pick(x, np.argmax, dim, keepdim), GENERAL, outputs=("values", "indices"),
-              x=lambda g, x_shape, indices, dim, keepdim: put(g, indices, x_shape, dim, keepdim))
+              x=lambda g, x_shape, indices, dim, keepdim: put(g, indices, x_shape, dim, keepdim),
+              words={"x": "g at the place of the maximum, else 0"}, batch="dims")
 min_dim  = Op("min",  lambda x, dim, keepdim: _pick(x, np.argmin, dim, keepdim), GENERAL, outputs=("values", "indices"),
-              x=lambda g, x_shape, indices, dim, keepdim: put(g, indices, x_shape, dim, keepdim))
+              x=lambda g, x_shape, indices, dim, keepdim: put(g, indices, x_shape, dim, keepdim),
+              words={"x": "g at the place of the minimum, else 0"}, batch="dims")
 logsumexp_ = Op("logsumexp", lambda x, dim, keepdim: _logsumexp(x, dim, keepdim), GENERAL,
-              x=lambda g, x, out, dim, keepdim: with_dims(g, x.shape, dim, keepdim) * exp(x - with_dims(out, x.shape, dim, keepdim)))
+              x=lambda g, x, out, dim, keepdim: with_dims(g, x.shape, dim, keepdim) * exp(x - with_dims(out, x.shape, dim, keepdim)),
+                words={"x": "g × exp({x} − {out})"}, batch="dims")
 var_     = Op("var", lambda x, dim, correction, keepdim: _var(x, dim, correction, keepdim), GENERAL,
-              x=lambda g, x, dim, correction, keepdim: with_dims(g, x.shape, dim, keepdim) * _var_slope(x, dim, correction))
+              x=lambda g, x, dim, correction, keepdim: with_dims(g, x.shape, dim, keepdim) * _var_slope(x, dim, correction),
+              words={"x": "g × 2 × ({x} − mean({x})) / (n − correction)"}, batch="dims")
 std_     = Op("std", lambda x, dim, correction, keepdim: np.sqrt(_var(x, dim, correction, keepdim)), GENERAL,
-              x=lambda g, x, out, dim, correction, keepdim: with_dims(where(out == 0, 0, g / (2 * out)), x.shape, dim, keepdim) * _var_slope(x, dim, correction))
+              x=lambda g, x, out, dim, correction, keepdim: with_dims(where(out == 0, 0, g / (2 * out)), x.shape, dim, keepdim) * _var_slope(x, dim, correction),
+              words={"x": "g × ({x} − mean({x})) / ({out} × (n − correction))"}, batch="dims")
 var_mean_ = Op("var_mean", lambda x, dim, correction, keepdim: (_var(x, dim, correction, keepdim), mean_dim.forward(x, dim, keepdim)), GENERAL, outputs=("var", "mean"),
-              x=lambda gs, x, dim, correction, keepdim: _moments(gs[0], gs[1], x, dim, correction, keepdim))
+              x=lambda gs, x, dim, correction, keepdim: _moments(gs[0], gs[1], x, dim, correction, keepdim),
+               words={"x": "both gradients through ({x} − mean({x})) and 1 / n"}, batch="dims")
 std_mean_ = Op("std_mean", lambda x, dim, correction, keepdim: (np.sqrt(_var(x, dim, correction, keepdim)), mean_dim.forward(x, dim, keepdim)), GENERAL, outputs=("std", "mean"),
-              x=lambda gs, x, std, dim, correction, keepdim: _moments(None if gs[0] is None else where(std == 0, 0, gs[0] / (2 * std)), gs[1], x, dim, correction, keepdim))
-prod_all = Op("prod", lambda x: np.multiply.reduce(x, axis=None), GENERAL, x=lambda g, x: g * reshape(_others(reshape(x, (-1,)), 0), x.shape))
+              x=lambda gs, x, std, dim, correction, keepdim: _moments(None if gs[0] is None else where(std == 0, 0, gs[0] / (2 * std)), gs[1], x, dim, correction, keepdim),
+               words={"x": "both gradients through ({x} − mean({x})) and 1 / n"}, batch="dims")
+prod_all = Op("prod", lambda x: np.multiply.reduce(x, axis=None), GENERAL, x=lambda g, x: g * reshape(_others(reshape(x, (-1,)), 0), x.shape),
+              words={"x": "g × the product of all other entries"})
 prod_dim = Op("prod", lambda x, dim, keepdim: np.multiply.reduce(x, axis=dim, keepdims=keepdim), GENERAL, node="ProdBackward1",
-              x=lambda g, x, dim, keepdim: with_dims(g, x.shape, (dim,), keepdim) * _others(x, dim))
-median_all = Op("median", lambda x: _median_all(x), GENERAL, x=lambda g, x, out: even_alone(g, same(x, out), tuple(range(x.ndim))))
+              x=lambda g, x, dim, keepdim: with_dims(g, x.shape, (dim,), keepdim) * _others(x, dim),
+              words={"x": "g × the product of all other entries"}, batch="dims")
+median_all = Op("median", lambda x: _median_all(x), GENERAL, x=lambda g, x, out: even_alone(g, same(x, out), tuple(range(x.ndim))),
+                words={"x": "g at the place of the median, else 0"})
 median_dim = Op("median", lambda x, dim, keepdim: _pick(x, _median_place, dim, keepdim), GENERAL, outputs=("values", "indices"), node="MedianBackward1",
-              x=lambda g, x_shape, indices, dim, keepdim: put(g, indices, x_shape, dim, keepdim))
+              x=lambda g, x_shape, indices, dim, keepdim: put(g, indices, x_shape, dim, keepdim),
+                words={"x": "g at the place of the median, else 0"}, batch="dims")
 aminmax_ = Op("aminmax", lambda x, dim, keepdim: (np.minimum.reduce(x, axis=dim, keepdims=keepdim), np.maximum.reduce(x, axis=dim, keepdims=keepdim)), GENERAL, outputs=("min", "max"),
-              x=lambda gs, x, min, max, dim, keepdim: _aminmax_rule(gs, x, (min, max), dim, keepdim))
+              x=lambda gs, x, min, max, dim, keepdim: _aminmax_rule(gs, x, (min, max), dim, keepdim),
+              words={"x": "each gradient at the places of its extreme, else 0"}, batch="dims")
 nansum_  = Op("nansum", lambda x, dim, keepdim: np.nansum(x, axis=dim, keepdims=keepdim), LINEAR,
-              x=lambda g, x, dim, keepdim: where(x != x, 0, spread(g, x.shape, dim, keepdim)))
+              x=lambda g, x, dim, keepdim: where(x != x, 0, spread(g, x.shape, dim, keepdim)),
+              words={"x": "g where {x} is a number, else 0"}, batch="dims")
 norm_    = Op("linalg_vector_norm", lambda x, ord, dim, keepdim: _norm(x, ord, dim, keepdim), GENERAL,
-              x=lambda g, x, out, ord, dim, keepdim: _norm_rule(with_dims(g, x.shape, dim, keepdim), x, with_dims(out, x.shape, dim, keepdim), ord, dim))
-any_     = Op("any", lambda x, dim, keepdim: np.logical_or.reduce(x, axis=dim, keepdims=keepdim), GENERAL, x=None)
-all_     = Op("all", lambda x, dim, keepdim: np.logical_and.reduce(x, axis=dim, keepdims=keepdim), GENERAL, x=None)
-argmax_  = Op("argmax", lambda x, dim, keepdim: np.argmax(x, dim, keepdims=keepdim), GENERAL, x=None)
-argmin_  = Op("argmin", lambda x, dim, keepdim: np.argmin(x, dim, keepdims=keepdim), GENERAL, x=None)
+              x=lambda g, x, out, ord, dim, keepdim: _norm_rule(with_dims(g, x.shape, dim, keepdim), x, with_dims(out, x.shape, dim, keepdim), ord, dim),
+              words={"x": "g × {x} / {out}, for the norm of order 2"}, batch="dims")
+any_     = Op("any", lambda x, dim, keepdim: np.logical_or.reduce(x, axis=dim, keepdims=keepdim), GENERAL, x=None, batch="dims")
+all_     = Op("all", lambda x, dim, keepdim: np.logical_and.reduce(x, axis=dim, keepdims=keepdim), GENERAL, x=None, batch="dims")
+argmax_  = Op("argmax", lambda x, dim, keepdim: np.argmax(x, dim, keepdims=keepdim), GENERAL, x=None, batch="dims")
+argmin_  = Op("argmin", lambda x, dim, keepdim: np.argmin(x, dim, keepdims=keepdim), GENERAL, x=None, batch="dims")
 count_nonzero_ = Op("count_nonzero", lambda x, dim: np.count_nonzero(x, axis=dim), GENERAL, x=None)
 # fmt: on
 

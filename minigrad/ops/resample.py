@@ -34,10 +34,18 @@ def _spread_cells(g, maps, size):
 
 
 def _row(name, node):
-    return Op(name, _sum_cells, LINEAR, node=node, x=lambda g, x_shape, maps: spread_cells(g, maps, x_shape[len(x_shape) - len(maps) :]))
+    if "_pad" in name:
+        words = "g, with the gradients of copied cells added to their originals"
+    elif "nearest" in name:
+        words = "g summed over the copies of each cell"
+    else:
+        words = "g summed over the new cells that each old one is part of, with its weights"
+    return Op(name, _sum_cells, LINEAR, node=node, x=lambda g, x_shape, maps: spread_cells(g, maps, x_shape[len(x_shape) - len(maps) :]),
+              words={"x": words}, batch="same")  # fmt: skip
 
 
-spread_cells = Op("resample_backward", _spread_cells, LINEAR, args="grad_output", g_out=lambda g, maps: ROWS["nearest", 2](g, maps))
+spread_cells = Op("resample_backward", _spread_cells, LINEAR, args="grad_output", g_out=lambda g, maps: ROWS["nearest", 2](g, maps),
+                  words={"g_out": "g read at the cells that were summed"})
 _NAMES = {"reflect": ("reflection_pad", "ReflectionPad"), "replicate": ("replication_pad", "ReplicationPad"),
           "nearest": ("upsample_nearest", "UpsampleNearest"), "nearest-exact": ("_upsample_nearest_exact", "UpsampleNearestExact")}  # fmt: skip
 ROWS = {(mode, n): _row(f"{name}{n}d", f"{node}{n}DBackward0") for mode, (name, node) in _NAMES.items() for n in (1, 2, 3)}

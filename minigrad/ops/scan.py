@@ -73,14 +73,19 @@ def _cumextreme(ufunc):
 
 # fmt: off
 # name        forward                                       kind               rules
-cumsum_     = Op("cumsum",  _cumsum,                        LINEAR,            x=lambda g, dim: backwards(cumsum_, g, dim) if g.ndim else g)
+cumsum_     = Op("cumsum",  _cumsum,                        LINEAR,            x=lambda g, dim: backwards(cumsum_, g, dim) if g.ndim else g,
+                 words={"x": "g summed from each place to the end"}, batch="dims")
 recurrence  = Op("recurrence", _recurrence,                 GENERAL, args="b a",
                  b=lambda g, a, dim: backwards(lambda s, c, d: recurrence(s, c, d), g, dim, after(a, dim, 0)),
-                 a=lambda g, a, out, dim: backwards(lambda s, c, d: recurrence(s, c, d), g, dim, after(a, dim, 0)) * before(out, dim, 0))
-cumprod_    = Op("cumprod", _cumprod,                       GENERAL,           x=_cumprod_rule)
-cummax_     = Op("cummax",  _cumextreme(np.maximum),        GENERAL, outputs=("values", "indices"), x=lambda g, x_shape, indices, dim: _gather_back(g, indices, x_shape, dim))
-cummin_     = Op("cummin",  _cumextreme(np.minimum),        GENERAL, outputs=("values", "indices"), x=lambda g, x_shape, indices, dim: _gather_back(g, indices, x_shape, dim))
-logcumsumexp_ = Op("logcumsumexp", lambda x, dim: np.logaddexp.accumulate(x, dim) if x.ndim else x, GENERAL, x=lambda g, x, out, dim: _logcumsumexp_rule(g, x, out, dim))
+                 a=lambda g, a, out, dim: backwards(lambda s, c, d: recurrence(s, c, d), g, dim, after(a, dim, 0)) * before(out, dim, 0),
+                 words={"b": "g carried back through the recurrence", "a": "g carried back, times the value one step before"})
+cumprod_    = Op("cumprod", _cumprod,                       GENERAL,           x=_cumprod_rule,
+                 words={"x": "g times the later products, summed from each place to the end"}, batch="dims")
+cummax_     = Op("cummax",  _cumextreme(np.maximum),        GENERAL, outputs=("values", "indices"), x=lambda g, x_shape, indices, dim: _gather_back(g, indices, x_shape, dim),
+                 words={"x": "g added back at the place of each maximum"}, batch="dims")
+cummin_     = Op("cummin",  _cumextreme(np.minimum),        GENERAL, outputs=("values", "indices"), x=lambda g, x_shape, indices, dim: _gather_back(g, indices, x_shape, dim),
+                 words={"x": "g added back at the place of each minimum"}, batch="dims")
+logcumsumexp_ = Op("logcumsumexp", lambda x, dim: np.logaddexp.accumulate(x, dim) if x.ndim else x, GENERAL, x=lambda g, x, out, dim: _logcumsumexp_rule(g, x, out, dim), batch="dims")
 # fmt: on
 
 

@@ -54,34 +54,43 @@ def _slice(x, dim, start, stop, step):
 
 # fmt: off
 # name        forward                                                  kind              rule
-alias       = Op("alias",       lambda x: x.view(),                               LINEAR, view=True, x=lambda g: g)
+alias       = Op("alias",       lambda x: x.view(),                               LINEAR, view=True, x=lambda g: g, batch="same")
 view        = Op("view",        lambda x, shape: _view(x, shape),                 LINEAR, view=True, x=lambda g, x_shape: reshape(g, x_shape))
 reshape_alias = Op("_reshape_alias", lambda x, shape: _view(x, shape),            LINEAR, view=True, x=lambda g, x_shape: reshape(g, x_shape), node="ReshapeAliasBackward0")
 unsafe_view = Op("_unsafe_view", lambda x, shape: x.reshape(shape),               LINEAR, node="UnsafeViewBackward0", x=lambda g, x_shape: reshape(g, x_shape))
-transpose   = Op("transpose",   lambda x, dim0, dim1: x.swapaxes(dim0, dim1) if x.ndim else x.view(), LINEAR, view=True, x=lambda g, dim0, dim1: transpose(g, dim0, dim1))
+transpose   = Op("transpose",   lambda x, dim0, dim1: x.swapaxes(dim0, dim1) if x.ndim else x.view(), LINEAR, view=True, x=lambda g, dim0, dim1: transpose(g, dim0, dim1),
+                 words={"x": "g with the same two dimensions swapped back"}, batch="dims")
 t           = Op("t",           lambda x: x.T,                                    LINEAR, view=True, x=lambda g: t(g))
-permute     = Op("permute",     lambda x, dims: x.transpose(dims),                LINEAR, view=True, x=lambda g, dims: permute(g, tuple(np.argsort(dims))))
+permute     = Op("permute",     lambda x, dims: x.transpose(dims),                LINEAR, view=True, x=lambda g, dims: permute(g, tuple(np.argsort(dims))),
+                 words={"x": "g with its dimensions put back in order"})
 expand      = Op("expand",      _expand,                                          LINEAR, view=True, x=lambda g: g)  # the engine sums
-unsqueeze   = Op("unsqueeze",   lambda x, dim: np.expand_dims(x, dim),            LINEAR, view=True, x=lambda g, dim: squeeze_dims(g, (dim,)))
+unsqueeze   = Op("unsqueeze",   lambda x, dim: np.expand_dims(x, dim),            LINEAR, view=True, x=lambda g, dim: squeeze_dims(g, (dim,)),
+                 words={"x": "g without the added dimension"})
 squeeze     = Op("squeeze",     lambda x: x.squeeze(),                            LINEAR, view=True, x=lambda g, x_shape: reshape(g, x_shape))
-squeeze_dim = Op("squeeze",     lambda x, dim: x.squeeze(dim),                    LINEAR, view=True, x=lambda g, x_shape: reshape(g, x_shape), node="SqueezeBackward1")
-squeeze_dims = Op("squeeze",    lambda x, dim: x.squeeze(dim),                    LINEAR, view=True, x=lambda g, x_shape: reshape(g, x_shape), node="SqueezeBackward2")
-squeeze_row = Op("squeeze",     lambda x, dim: x.squeeze(dim),                    LINEAR, view=True, x=lambda g, x_shape: reshape(g, x_shape), node="SqueezeBackward4")
+squeeze_dim = Op("squeeze",     lambda x, dim: x.squeeze(dim),                    LINEAR, view=True, x=lambda g, x_shape: reshape(g, x_shape), node="SqueezeBackward1", batch="dims")
+squeeze_dims = Op("squeeze",    lambda x, dim: x.squeeze(dim),                    LINEAR, view=True, x=lambda g, x_shape: reshape(g, x_shape), node="SqueezeBackward2", batch="dims")
+squeeze_row = Op("squeeze",     lambda x, dim: x.squeeze(dim),                    LINEAR, view=True, x=lambda g, x_shape: reshape(g, x_shape), node="SqueezeBackward4", batch="dims")
 select      = Op("select",      lambda x, dim, index: x[(slice(None),) * dim + (index, ...)], LINEAR, view=True,
-                 x=lambda g, x_shape, dim, index: embed(g, x_shape, (slice(None),) * dim + (index,)))
+                 x=lambda g, x_shape, dim, index: embed(g, x_shape, (slice(None),) * dim + (index,)), batch="dims")
 slice_      = Op("slice",       _slice,                                           LINEAR, view=True,
-                 x=lambda g, x_shape, dim, start, stop, step: embed(g, x_shape, (slice(None),) * dim + (slice(start, stop, step),)))
-unbind_     = Op("unbind",      lambda x, dim: _unbind(x, dim),                  LINEAR, view=True, outputs=..., x=lambda gs, x_shape, dim: _unbind_rule(gs, x_shape, dim))
+                 x=lambda g, x_shape, dim, start, stop, step: embed(g, x_shape, (slice(None),) * dim + (slice(start, stop, step),)), batch="dims")
+unbind_     = Op("unbind",      lambda x, dim: _unbind(x, dim),                  LINEAR, view=True, outputs=..., x=lambda gs, x_shape, dim: _unbind_rule(gs, x_shape, dim),
+                 words={"x": "the gradients of the slices, stacked"}, batch="dims")
 
-flip_       = Op("flip",        lambda x, dims: np.flip(x, dims).copy(),          LINEAR, x=lambda g, dims: flip_(g, dims))
+flip_       = Op("flip",        lambda x, dims: np.flip(x, dims).copy(),          LINEAR, x=lambda g, dims: flip_(g, dims),
+                 words={"x": "g flipped back"}, batch="dims")
 diagonal_   = Op("diagonal",    lambda x, offset, dim1, dim2: _diagonal(x, offset, dim1, dim2), LINEAR, view=True,
-                 x=lambda g, x_shape, offset, dim1, dim2: diagonal_back(g, x_shape, offset, dim1, dim2))
+                 x=lambda g, x_shape, offset, dim1, dim2: diagonal_back(g, x_shape, offset, dim1, dim2),
+                 words={"x": "g put back on the diagonal of zeros"}, batch="dims")
 unfold_     = Op("unfold",      lambda x, dim, size, step: _unfold(x, dim, size, step), LINEAR, view=True,
-                 x=lambda g, x_shape, dim, size, step: unfold_back(g, x_shape, dim, size, step))
+                 x=lambda g, x_shape, dim, size, step: unfold_back(g, x_shape, dim, size, step),
+                 words={"x": "g added back window by window"}, batch="dims")
 split_      = Op("split",       lambda x, sizes, dim: tuple(np.split(x, np.cumsum(sizes[:-1]), dim)), LINEAR, view=True, outputs=...,
-                 x=lambda gs, x_shape, sizes, dim: _split_rule(gs, x_shape, sizes, dim))
+                 x=lambda gs, x_shape, sizes, dim: _split_rule(gs, x_shape, sizes, dim),
+                 words={"x": "the gradients of the pieces, joined"}, batch="dims")
 split_sizes = Op("split_with_sizes", split_.forward,                              LINEAR, view=True, outputs=...,
-                 x=lambda gs, x_shape, sizes, dim: _split_rule(gs, x_shape, sizes, dim))
+                 x=lambda gs, x_shape, sizes, dim: _split_rule(gs, x_shape, sizes, dim),
+                 words={"x": "the gradients of the pieces, joined"}, batch="dims")
 
 diagonal_back = Op("diagonal_backward", lambda x, shape, offset, dim1, dim2: _diagonal_back(x, shape, offset, dim1, dim2), LINEAR, node="DiagonalBackwardBackward0",
                  x=lambda g, offset, dim1, dim2: diagonal_(g, offset, dim1, dim2))
@@ -89,23 +98,30 @@ unfold_back = Op("unfold_backward", lambda x, shape, dim, size, step: _unfold_ba
                  x=lambda g, dim, size, step: unfold_(g, dim, size, step))
 diag_embed_ = Op("diag_embed",  lambda x, offset, dim1, dim2: _diag_embed(x, offset, dim1, dim2), LINEAR, x=lambda g, offset, dim1, dim2: diagonal_(g, offset, dim1, dim2))
 diagonal_copy = Op("diagonal_copy", lambda x, offset, dim1, dim2: np.array(np.diagonal(x, offset, dim1, dim2)), LINEAR, node="DiagonalBackward0_copy",
-                 x=lambda g, x_shape, offset, dim1, dim2: diagonal_back(g, x_shape, offset, dim1, dim2))
-tril_       = Op("tril",        lambda x, diagonal: np.tril(x, diagonal),         LINEAR, x=lambda g, diagonal: tril_(g, diagonal))
-triu_       = Op("triu",        lambda x, diagonal: np.triu(x, diagonal),         LINEAR, x=lambda g, diagonal: triu_(g, diagonal))
-roll_       = Op("roll",        lambda x, shifts, dims: np.roll(x, shifts, dims), LINEAR, x=lambda g, shifts, dims: roll_(g, -shifts if dims is None else tuple([-n for n in shifts]), dims))
-rot90_      = Op("rot90",       lambda x, k, dims: np.ascontiguousarray(np.rot90(x, k, dims)), LINEAR, x=lambda g, k, dims: rot90_(g, -k, dims))
-repeat_     = Op("repeat",      lambda x, repeats: np.tile(x, repeats),           LINEAR, x=lambda g, x_shape, repeats: _repeat_rule(g, x_shape, repeats))
-clone       = Op("clone",       lambda x, order="K": np.array(x, order=order),    LINEAR, x=lambda g: g)
-copied      = Op("copy",        lambda x: np.array(x),                            LINEAR, x=lambda g: g, node="CopyBackwards")
-cast        = Op("to",          lambda x, dtype: x.astype(dtype),                 LINEAR, x=lambda g: g, node="ToCopyBackward0")  # the engine casts back
+                 x=lambda g, x_shape, offset, dim1, dim2: diagonal_back(g, x_shape, offset, dim1, dim2),
+                   words={"x": "g put back on the diagonal of zeros"}, batch="dims")
+tril_       = Op("tril",        lambda x, diagonal: np.tril(x, diagonal),         LINEAR, x=lambda g, diagonal: tril_(g, diagonal), batch="same")
+triu_       = Op("triu",        lambda x, diagonal: np.triu(x, diagonal),         LINEAR, x=lambda g, diagonal: triu_(g, diagonal), batch="same")
+roll_       = Op("roll",        lambda x, shifts, dims: np.roll(x, shifts, dims), LINEAR, x=lambda g, shifts, dims: roll_(g, -shifts if dims is None else tuple([-n for n in shifts]), dims),
+                 words={"x": "g rolled back"}, batch="dims")
+rot90_      = Op("rot90",       lambda x, k, dims: np.ascontiguousarray(np.rot90(x, k, dims)), LINEAR, x=lambda g, k, dims: rot90_(g, -k, dims),
+                 words={"x": "g turned back"}, batch="dims")
+repeat_     = Op("repeat",      lambda x, repeats: np.tile(x, repeats),           LINEAR, x=lambda g, x_shape, repeats: _repeat_rule(g, x_shape, repeats),
+                 words={"x": "g summed over the copies of {x}"})
+clone       = Op("clone",       lambda x, order="K": np.array(x, order=order),    LINEAR, x=lambda g: g, batch="same")
+copied      = Op("copy",        lambda x: np.array(x),                            LINEAR, x=lambda g: g, node="CopyBackwards", batch="same")
+cast        = Op("to",          lambda x, dtype: x.astype(dtype),                 LINEAR, x=lambda g: g, node="ToCopyBackward0", batch="same")  # the engine casts back
 embed       = Op("embed",       lambda x, shape, key: _embed(x, shape, key),      LINEAR, x=lambda g, key: g[key])  # zeros with x at [key]
-cat_        = Op("cat",         lambda xs, dim: np.concatenate(xs, dim),          LINEAR, tensor_list=True, x=lambda g, x_shape, dim: _cat_rule(g, x_shape, dim))
-stack_      = Op("stack",       lambda xs, dim: np.stack(xs, dim),                LINEAR, tensor_list=True, x=lambda g, x_shape, dim: [select(g, dim, i) for i in range(len(x_shape))])
+cat_        = Op("cat",         lambda xs, dim: np.concatenate(xs, dim),          LINEAR, tensor_list=True, x=lambda g, x_shape, dim: _cat_rule(g, x_shape, dim),
+                 words={"x": "the piece of g that came from {x}"})
+stack_      = Op("stack",       lambda xs, dim: np.stack(xs, dim),                LINEAR, tensor_list=True, x=lambda g, x_shape, dim: [select(g, dim, i) for i in range(len(x_shape))],
+                 words={"x": "the slice of g that came from {x}"})
 copy_slices = Op("copy_slices", lambda base, value, replay: _copy_slices(base, value, replay), LINEAR, node="CopySlices", args="base value",
-                 base=lambda g, replay: copy_slices(g, np.zeros((), "float32"), replay), value=lambda g, replay: replay(g))
+                 base=lambda g, replay: copy_slices(g, np.zeros((), "float32"), replay), value=lambda g, replay: replay(g),
+                 words={"base": "g with zeros where {value} was written", "value": "the part of g where {value} was written"})
 copy        = Op("copy",        lambda x, source: np.broadcast_to(source, x.shape), LINEAR, node="CopyBackwards", args="input source", x=lambda g: nothing(g), source=lambda g: g)
-zero        = Op("zero",        lambda x: np.zeros(x.shape, x.dtype),              LINEAR, x=lambda g: nothing(g))
-fill        = Op("fill",        lambda x, value: np.full(x.shape, value, x.dtype), GENERAL, x=lambda g: nothing(g), jvp=lambda t: nothing(t), node="FillBackward2")
+zero        = Op("zero",        lambda x: np.zeros(x.shape, x.dtype),              LINEAR, x=lambda g: nothing(g), batch="same")
+fill        = Op("fill",        lambda x, value: np.full(x.shape, value, x.dtype), GENERAL, x=lambda g: nothing(g), jvp=lambda t: nothing(t), node="FillBackward2", batch="same")
 fill_tensor = Op("fill",        lambda x, value: np.broadcast_to(value, x.shape), LINEAR, x=lambda g: nothing(g), value=lambda g: g, args="input value", node="FillBackward3")
 # fmt: on
 

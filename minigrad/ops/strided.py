@@ -18,7 +18,8 @@ from .shape import copy_slices, reshape
 # fmt: off
 as_strided  = Op("as_strided",  lambda x, replay: replay(x),                      LINEAR, view=True, x=lambda g, x_shape, replay: _place(g, x_shape, replay))  # a view after a write
 strided     = Op("strided",     lambda x, size, stride, offset: _strided(x, size, stride, offset), LINEAR, view=True, node="AsStridedBackward0",
-                 x=lambda g, x_shape, size, stride, offset: _strided_rule(g, x_shape, size, stride, offset))
+                 x=lambda g, x_shape, size, stride, offset: _strided_rule(g, x_shape, size, stride, offset),
+                 words={"x": "g added back at the places that were read"})
 # fmt: on
 
 

@@ -316,11 +316,11 @@ class Recording:
         item = self.graph.items[target]
         op = item.op
         if op.tensor_list:
-            return said(op.name, "", "", {"x": texts[item.parents[slot]]})
+            return said(op, op.inputs[0], "", {op.inputs[0]: texts[item.parents[slot]]})
         labels = {name: texts[p] for name, p in zip(op.inputs, item.parents, strict=False)}
         if op.outputs is not ...:
             labels.update({name: texts[target] for name in op.outputs})
-        words = said(op.name, op.inputs[slot], text, labels)
+        words = said(op, op.inputs[slot], text, labels)
         return "" if words == text else words
 
     def _rules(self, i: int, texts: list[Text], exprs: list[Text | None], edges: list[Edge]) -> str:

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 import minigrad as torch
+from minigrad.core.op import TABLE
 from minigrad.func import grad
+from minigrad.func.batching import batching_rule
 from tests.engine.reference.case import all_cases
 from tests.engine.reference.record import _function
 
@@ -122,3 +124,8 @@ def test_most_cases_run_batched(monkeypatch):
                 continue
     assert ran > 100
     assert fallbacks["row"] + fallbacks["function"] < 0.35 * ran, fallbacks
+
+
+def test_every_batching_rule_that_a_row_names_exists():
+    named = {op.name for op in TABLE.values() if isinstance(op.batch, str) and callable(batching_rule(op))}
+    assert {"transpose", "amax", "avg_pool2d", "upsample_nearest1d", "softmax", "linalg_det", "gather"} <= named
