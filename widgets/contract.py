@@ -16,7 +16,7 @@ from typing import Any, Literal, NotRequired, TypedDict, Union, get_args, get_or
 
 from minigrad.tracing import schema
 
-from . import layout
+from . import layout, network
 
 STATISTICS = ("low", "high", "mean", "std", "odd")  # of an array, before its cells in a row of a sweep
 
@@ -51,6 +51,7 @@ class Sweep(TypedDict):
 TYPES = (
     *(schema.Source, schema.Saved, schema.View, schema.Broadcast, schema.Numbers, schema.Node, schema.Edge, schema.Step, schema.Trace),
     *(layout.Card, layout.Wire, layout.Frame, layout.Picture, Sections, Sweep),
+    *(network.Column, network.Cell, network.Link, network.Parameter, network.Plan),
 )
 UNREAD = {
     "Node": {"named", "rule", "formula", "inside", "folded", "requires_grad", "grad_array"},

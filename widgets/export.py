@@ -10,7 +10,8 @@ import io
 import math
 import re
 import xml.etree.ElementTree as ElementTree
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 from minigrad.tracing.trace import Trace, fmt
@@ -28,19 +29,19 @@ WIDEST = 8000  # pixels
 
 
 @cache
-def _sheet(dark: bool) -> list[tuple[list[str], dict[str, str]]]:
-    """The static twin's style sheet: (selectors, properties) in order; the dark rules last."""
-    light, _, night = static.STYLE.partition("@media (prefers-color-scheme:dark){")
+def _sheet(sheet: str, dark: bool) -> list[tuple[list[str], dict[str, str]]]:
+    """A picture's style sheet: (selectors, properties) in order; the dark rules last."""
+    light, _, night = sheet.partition("@media (prefers-color-scheme:dark){")
     found = re.findall(r"([^{}]+)\{([^{}]*)\}", light + (night if dark else ""))
     return [(names.split(","), dict(p.split(":", 1) for p in body.split(";") if p)) for names, body in found]
 
 
 @cache
-def _style(tag: str, classes: str, own: str, dark: bool) -> dict[str, str]:
+def _style(tag: str, classes: str, own: str, dark: bool, sheet: str = static.STYLE) -> dict[str, str]:
     """What a browser's cascade gives to an element of this class list; `own` is its style attribute."""
     out: dict[str, str] = {}
     for by_class in (False, True):
-        for names, body in _sheet(dark):
+        for names, body in _sheet(sheet, dark):
             if any((name[1:] in classes.split()) if name[0] == "." else (name == tag) for name in names) and (
                 any(name[0] == "." for name in names) == by_class
             ):
@@ -93,6 +94,7 @@ class Painter:
         self.width, self.height = (float(root.get(key, "0")) for key in ("width", "height"))
         self.scale = scale = min(scale, WIDEST / max(self.width, self.height))
         self.dark = dark
+        self.sheet = next((e.text or "" for e in root if e.tag.endswith("style")), static.STYLE)
         self.canvas: Any = RendererAgg(math.ceil(self.width * scale), math.ceil(self.height * scale), 72 * scale)
         self.flip = Affine2D().scale(scale, -scale).translate(0, math.ceil(self.height * scale))
         self._draw(root, 0.0, 0.0)
@@ -126,15 +128,17 @@ class Painter:
         from matplotlib.transforms import Affine2D
 
         points, codes = _path(d)
-        style = _style(tag, e.get("class", ""), e.get("style", ""), self.dark)
+        style = _style(tag, e.get("class", ""), e.get("style", ""), self.dark, self.sheet)
         if not points:
             return
         gc = self.canvas.new_gc()
         stroke = style.get("stroke", "none")
-        gc.set_foreground(to_rgba("none" if stroke == "none" else stroke), isRGBA=True)
-        gc.set_linewidth(float(style.get("stroke-width", "1")) if stroke != "none" else 0)
-        dashes = e.get("stroke-dasharray") or style.get("stroke-dasharray")
-        if dashes:
+        seen = None if stroke == "none" else float(e.get("stroke-opacity", "1"))
+        gc.set_foreground(to_rgba("none" if stroke == "none" else stroke, seen), isRGBA=True)
+        wide = style.get("stroke-width") or e.get("stroke-width", "1")
+        gc.set_linewidth(float(wide.removesuffix("px")) if stroke != "none" else 0)
+        dashes = e.get("stroke-dasharray") or style.get("stroke-dasharray", "none")
+        if dashes != "none":
             gc.set_dashes(0, [float(t) for t in dashes.split()])
         fill = style.get("fill", "#000")
         face = None if fill == "none" else to_rgba(fill, float(e.get("fill-opacity", "1")))
@@ -145,7 +149,7 @@ class Painter:
         from matplotlib.colors import to_rgba
         from matplotlib.font_manager import FontProperties
 
-        style = _style("text", e.get("class", ""), e.get("style", ""), self.dark)
+        style = _style("text", e.get("class", ""), e.get("style", ""), self.dark, self.sheet)
         family = "DejaVu Sans Mono" if "monospace" in style.get("font-family", "") else "DejaVu Sans"
         weight = "bold" if int(style.get("font-weight", "400")) >= 600 else "normal"
         prop = FontProperties(family=family, weight=weight, size=float(style["font-size"].removesuffix("px")))
@@ -168,15 +172,22 @@ def png(svg: str, scale: float = 2.0, dark: bool = False) -> bytes:
     return out.getvalue()
 
 
-def animation(trace: Trace, picture: Picture, kind: str, dark: bool = False, scale: float = 1.0) -> bytes:
-    """The whole run, from nothing known to every gradient, as "gif" or "apng"."""
-    total = len(trace["steps"])
+Draw = Callable[..., str]  # the picture after some events; `least`: pixels wide at least, `lines`: of words below it, at least
+
+
+def drawing(trace: Trace, picture: Picture) -> Draw:
+    """How the graph of a trace is drawn after some events."""
+    return partial(static.svg, trace, picture)
+
+
+def animation(draw: Draw, total: int, kind: str, dark: bool = False, scale: float = 1.0) -> bytes:
+    """The whole run, from nothing known to every gradient, as "gif" or "apng". total: how many events it has."""
     stride = max(1, math.ceil(total / FRAMES))
     steps = sorted({*range(0, total, stride), total})
-    drawn = [static.svg(trace, picture, k) for k in steps]
+    drawn = [draw(k) for k in steps]
     widest = max(int(re.search(r'width="(\d+)"', text)[1]) for text in drawn)  # type: ignore[index]
-    lines = max(static.svg(trace, picture, k, least=widest).count('class="q"') for k in steps)
-    images = [Painter(static.svg(trace, picture, k, least=widest, lines=lines), scale, dark).image() for k in steps]
+    lines = max(draw(k, least=widest).count('class="q"') for k in steps)
+    images = [Painter(draw(k, least=widest, lines=lines), scale, dark).image() for k in steps]
     times = [round(1000 * SECONDS)] * (len(images) - 1) + [round(1000 * LAST)]
     out = io.BytesIO()
     if kind == "gif":

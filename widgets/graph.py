@@ -10,6 +10,7 @@ import contextlib
 import inspect
 import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,17 +18,20 @@ import traitlets
 
 from minigrad.tracing.trace import Trace, to_text
 
-from . import cells, static
+from . import cells, export, network_picture
 from .contract import Sweep, sent
 from .fold import Folded, Folds, notice
 from .front_end import Fronted
 from .layout import Framed, Mark, Picture, layout
+from .network import Network
+from .network_steps import Numbers, network_text, network_trace
 from .view import files, messages, sweeps
 from .view.subject import Subject, not_a_graph
 
 __all__ = ["GraphView", "graph", "not_a_graph"]
 
 LIMIT = 120  # a graph with more nodes than this opens folded
+CARDS = 12  # operations; a network with fewer is shown as these
 MOST = 400  # more cards than this are never drawn at once: unreadable, and slow to lay out
 
 
@@ -60,6 +64,7 @@ class GraphView(Fronted):
     sweeps: Any = traitlets.List(traitlets.Dict()).tag(sync=True)  # see contract.Sweep
     notice = traitlets.Unicode("").tag(sync=True)  # a sentence about the whole view
     picture = traitlets.Dict().tag(sync=True, to_json=_bytes)  # positions
+    network: Any = traitlets.Dict().tag(sync=True)  # its plan and numbers; at the level of operations only that there is one
     quiz = traitlets.Bool(False).tag(sync=True)  # the ledger is to be filled in
     can_fold = traitlets.Bool(False).tag(sync=True)
     version = traitlets.Int(0).tag(sync=True)  # grows when all of the above belong together again: the browser then draws anew
@@ -75,6 +80,7 @@ class GraphView(Fronted):
         self._mark: Mark | None = None
         self.cells: set[str] = set()
         self._subject = Subject(root, names, second, limit)
+        self._level = self._opening_level()
         self._take_folds()
         state = self._state()
         trace = state["trace"]
@@ -100,12 +106,31 @@ class GraphView(Fronted):
 
     # What is shown of it
 
+    def _opening_level(self) -> str:
+        """"network" if there is one that is no smaller picture as cards, else "operations"."""
+        found = self._subject.network
+        return "network" if found and sum(n["kind"] == "operation" for n in self.whole["nodes"]) > CARDS else "operations"
+
+    def _network_state(self) -> dict[str, Any]:
+        """What is to be seen at the level of the network: its columns as a trace, its plan and all its numbers."""
+        subject = self._subject
+        found = cast(Network, subject.network)
+        row = subject.network_row()
+        shown = network_trace(found, Numbers(found.plan, row), self.whole["title"], subject.sources)
+        return {
+            "trace": dict(shown), "leaves": [], "recorded": {}, "inputs": {}, "sweeps": [], "can_fold": False,
+            "notice": " ".join(subject.words).strip(), "picture": dict(w=0, h=0, cards=[], wires=[]),
+            "network": {"plan": _bytes(found.plan, None), "numbers": row.astype("<f8").tobytes()},
+        }  # fmt: skip
+
     def _take_folds(self) -> None:
         self._folds = Folds(self.whole)
         self._open = self._folds.everything() if len(self.whole["nodes"]) <= self._limit else self._folds.opening()
 
     def _state(self) -> dict[str, Any]:
         """What is to be seen: the trace with its closed folds as single cards, laid out, and the tables of the sliders."""
+        if self._level == "network" and self._mark is None:
+            return self._network_state()
         subject, whole = self._subject, self.whole
         plain = self._open >= self._folds.everything() and len(whole["nodes"]) <= self._limit
         part = Folded(whole, self._folds, self._open)
@@ -122,7 +147,7 @@ class GraphView(Fronted):
             "sweeps": [self._sweep(leaf, shown, recorded, inputs) for leaf in leaves[: sweeps.FIRST]],
             "notice": " ".join([*subject.words, "" if plain else notice(whole, shown)]).strip(),
             "picture": dict(layout(shown, [] if plain else self._frames(), mark=mark)),
-            "can_fold": bool(self._folds.root.folds),
+            "can_fold": bool(self._folds.root.folds), "network": {"level": "operations"} if subject.network else {},
         }  # fmt: skip
 
     def _present(self, step: int | None = None) -> None:
@@ -167,6 +192,9 @@ class GraphView(Fronted):
     def fold(self, *what: str | int) -> None:
         """Open or close folds: `fold("all")` closes all that can be, `fold("none")` opens as many as can be drawn, a number toggles one."""
         keys = self._folds.everything()
+        if what and what[0] in ("network", "operations"):
+            return self._go_to(cast(str, what[0]))
+        self._level = "operations"
         open_ = set(self._open)
         for one in what:
             if one == "all":
@@ -181,6 +209,12 @@ class GraphView(Fronted):
         self._open = open_
         self._keeping_place()
 
+    def _go_to(self, level: str) -> None:
+        """Show the network, or its operations."""
+        if level == "operations" or self._subject.network:
+            self._level = level
+            self._keeping_place()
+
     def _keeping_place(self) -> None:
         """Show what there is now at about the event that was shown: at the end of the forward pass, or as far through all events."""
         now, forward = self.step / max(1, self.total), self.step == _forward(self.trace)
@@ -194,6 +228,7 @@ class GraphView(Fronted):
         if explain:
             raise TypeError(explain)
         self._subject, self._mark = Subject(root, names, self._second, self._limit), None
+        self._level = self._level if self._subject.network else "operations"
         open_, old, step, total = self._open, self._folds, self.step, self.total
         self._take_folds()
         if [f.name for f in old.folds] == [f.name for f in self._folds.folds]:
@@ -214,13 +249,16 @@ class GraphView(Fronted):
     def show(self, node: int) -> None:
         """Open what is folded around a node of the whole graph."""
         keys = self._folds.path(node)
-        if any(key not in self._open for key in keys):
+        if self._level == "network":
+            self._level, self._open = "operations", self._open | set(keys)
+            self._present()
+        elif any(key not in self._open for key in keys):
             self._open |= set(keys)
             self._present()
 
     def shown_now(self) -> Trace:
         """The trace that is shown, with the numbers that are shown."""
-        if not self._subject.moved:
+        if not self._subject.moved or self._level == "network":
             return cast(Trace, self.trace)
         whole = self._subject.now()
         return whole if len(self.trace["nodes"]) == len(whole["nodes"]) else Folded(whole, self._folds, self._open).trace
@@ -256,6 +294,8 @@ class GraphView(Fronted):
     def find(self, text: str) -> dict[str, Any]:
         """Nodes whose name, operation, formula or module has `text` in it: `total` in the whole graph, `nodes` the cards they are on."""
         text = text.lower()
+        if self._level == "network":
+            return {"text": text, "total": 0, "nodes": [], "hits": []}
         hits = [n["id"] for n in self.whole["nodes"] if text and n["kind"] != "constant"
                 and any(text in str(n.get(key, "")).lower() for key in ("label", "op", "function", "expr", "scope"))]  # fmt: skip
         first: dict[int, int] = {}
@@ -271,6 +311,7 @@ class GraphView(Fronted):
         if root is not None and (away or self._subject.changed):
             self._mark = None
             self._subject.read(root)
+            self._level = self._level if self._subject.network else "operations"
             self._take_folds()
             self._present()
         self.reopen()
@@ -283,8 +324,14 @@ class GraphView(Fronted):
 
     def svg(self, step: int | None = None) -> str:
         """The picture after `step` events (by default all of them) as an SVG document."""
-        shown = self.shown_now()
-        return static.svg(shown, cast(Picture, self.picture), step, to_text(shown))
+        return self.drawing()(step, description=repr(self) if self._level == "network" else to_text(self.shown_now()))
+
+    def drawing(self) -> export.Draw:
+        """How the picture is drawn after some events."""
+        if self._level == "network":
+            plan = cast(Network, self._subject.network).plan
+            return partial(network_picture.svg, plan, Numbers(plan, self._subject.network_row()), cast(Trace, self.trace))
+        return export.drawing(self.shown_now(), cast(Picture, self.picture))
 
     def save(self, path: str | Path, step: int | None = None, dark: bool = False) -> Path:
         """Write the view to a file; its ending says what: `.svg` or `.png` (the picture after `step` events, by default as it stands),
@@ -295,6 +342,9 @@ class GraphView(Fronted):
         return path
 
     def __repr__(self) -> str:
+        if self._level == "network":
+            plan = cast(Network, self._subject.network).plan
+            return network_text(plan, Numbers(plan, self._subject.network_row()), self.whole["title"])
         return to_text(cast(Trace, self.trace))
 
     def _repr_mimebundle_(self, **kwargs):

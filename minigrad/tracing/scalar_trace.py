@@ -40,7 +40,7 @@ def trace_value(
     nodes: list[Node] = []
     for i, parents in enumerate(graph.parents):
         rule, out, of = graph.rules[i], node_in(texts[i], i), [node_in(texts[p], p) for p in parents]
-        computes = _expression(graph, i, of)
+        computes = expression(graph, i, of)
         expr = computes.text if computes else ""
         rules: list[str] = []
         saved: list[Saved] = []
@@ -91,15 +91,18 @@ def trace_value(
     result = Trace(version=1, engine="value", title=title, root=graph.root, nodes=nodes, edges=edges, steps=steps)
     if notices := _undefined(graph, nodes):
         result["notices"] = notices
-    root = graph.objects[graph.root]
-    if not isinstance(root, Value):
-        found = groups_by_owner(graph.names, graph.parents, [kind == "constant" for kind in graph.kinds], names)
-    elif found := groups(root, names):
-        ids = graph.order[::-1]
-        found = [Group(**{**group, "members": [ids[i] for i in group["members"]]}) for group in found]  # type: ignore[typeddict-item]
-    if found:
+    if found := groups_of(graph, names):
         result["groups"] = found
     return result
+
+
+def groups_of(graph: Recorded, names: Mapping[str, object] | None) -> list[Group]:
+    """The groups of a recording, by the ids that its nodes have in the trace. `repeats` counts operations, in the order of the program."""
+    root = graph.objects[graph.root]
+    if not isinstance(root, Value):
+        return groups_by_owner(graph.names, graph.parents, [kind == "constant" for kind in graph.kinds], names)
+    ids = graph.order[::-1]
+    return [Group(**{**group, "members": [ids[i] for i in group["members"]]}) for group in groups(root, names)]  # type: ignore[typeddict-item]
 
 
 # The recorded graph
@@ -380,7 +383,7 @@ def _short_expression(graph: Recorded, i: int, texts: list[Text]) -> Text | None
     return text if len(text.text) <= 10 else None
 
 
-def _expression(graph: Recorded, i: int, parents: list[Text]) -> Text | None:
+def expression(graph: Recorded, i: int, parents: list[Text]) -> Text | None:
     if not parents:
         return None
     if rule := graph.rules[i]:

@@ -90,6 +90,8 @@ def test_a_network_of_micrograd(seed):
     xs = [micrograd.Value(x) for x in (1.0, -2.0, 0.5)]
     loss = (model(xs) - 1) ** 2
     view = graph(loss, names={"model": model, "xs": xs, "loss": loss})
+    assert view.network["plan"]  # it opens as a network; this is about its operations
+    view.fold("operations")
     loss.backward()
     truth = {f"model.layers[{i}].neurons[{j}].w[{k}]": w for i, layer in enumerate(model.layers)
              for j, neuron in enumerate(layer.neurons) for k, w in enumerate(neuron.w)}  # fmt: skip

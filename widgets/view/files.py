@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from minigrad.tracing.trace import Trace
 
 from .. import export, static
 from ..contract import sent
-from ..layout import Picture
 
 KINDS = {"html": "text/html", "svg": "image/svg+xml", "png": "image/png", "gif": "image/gif", "apng": "image/apng", "dot": "text/plain"}
-STATE = ("trace", "picture", "leaves", "inputs", "recorded", "sweeps", "step", "notice", "quiz")  # what an exported page needs
+STATE = ("trace", "picture", "leaves", "inputs", "recorded", "sweeps", "step", "notice", "quiz", "network")  # what an exported page needs
 
 
 def kind_of(path: Path) -> str:
@@ -46,4 +45,4 @@ def content(view: Any, kind: str, step: int | None = None, dark: bool = False) -
     if kind == "html":
         state = {name: getattr(view, name) for name in STATE} | {"trace": sent(view.trace), "standalone": True, "step": at}
         return static.page(view.trace["title"], state).encode()
-    return export.animation(view.shown_now(), cast(Picture, view.picture), kind, dark)
+    return export.animation(view.drawing(), view.total, kind, dark)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-KERNELS_OWN = {"part", "front", "trace", "leaves", "recorded", "sweeps", "notice", "picture", "quiz", "can_fold", "version"}
+KERNELS_OWN = {"part", "front", "trace", "leaves", "recorded", "sweeps", "notice", "picture", "quiz", "can_fold", "network", "version"}
 
 
 def allowed(state: Mapping[str, Any], total: int, inputs: Mapping[str, float]) -> dict[str, Any]:

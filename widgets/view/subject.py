@@ -15,10 +15,14 @@ import numpy
 
 from minigrad.scalar import Value, backward_order, copy_newest, recompute
 from minigrad.tape import Tape
+from minigrad.tracing.naming import source_of
+from minigrad.tracing.scalar_trace import Recorded
+from minigrad.tracing.schema import Source
 from minigrad.tracing.trace import Trace, is_tensor, record, trace, unused_inputs, unused_words
 
-from .. import cells
+from .. import cells, network
 from ..fold import at_point
+from ..network import Network
 from ..static import number
 from . import sweeps
 
@@ -65,10 +69,12 @@ def _weak(thing) -> Callable[[], Any]:
 class Subject:
     """One recorded computation. After `read` it has everything that a view needs."""
 
+    sources: dict[str, Source | None]  # of a network: the line behind each part of its picture
     whole: Trace  # every node, whatever is folded in the picture
     leaves: list[int]  # ids of the inputs that can have a slider
     words: list[str]  # sentences about the whole graph
     grads: list[float | None]  # of a learner's own class: what stands in each node's grad
+    network: Network | None  # if the calls of the learner's program show one
 
     def __init__(self, root, names: Mapping[str, object] | None, second: bool, limit: int):
         self._second, self._limit = second, limit
@@ -88,6 +94,7 @@ class Subject:
         self._root = _weak(root)
         self.words, self.grads, self.leaves = [], [], []
         self.tape: Any = None
+        self.network = None
         things = self._tensors(root, names) if is_tensor(root) else self._values(root, names)
         self._objects = [_weak(thing) for thing in things]
         self._labels = {n["label"]: ref for n, ref in zip(self.whole["nodes"], self._objects, strict=True) if n["named"]}
@@ -124,6 +131,8 @@ class Subject:
         self.words += whole.get("notices", ())
         if isinstance(root, Value) and not count:
             self.words += unused_words(whole, unused_inputs(things, names))
+        if not count and "groups" in whole:
+            self._find_network(graph, whole["groups"], names)
         if outdated:
             result = whole["nodes"][whole["root"]]["label"]
             self.words.append(f"An input was changed after {result} was computed, so the recorded operations were computed again.")
@@ -132,6 +141,25 @@ class Subject:
                 self.tape = Tape(graph)
                 self.leaves = [n["id"] for n in whole["nodes"] if n["kind"] == "leaf" and math.isfinite(number(n["value"]))]
         return things
+
+    def _find_network(self, graph: Recorded, groups: Any, names: Mapping[str, object]) -> None:
+        self.network = found = network.find(graph, groups, names)
+        if found is None:
+            return
+        data = numpy.array([graph.data, [math.nan if g is None else g for g in graph.gradients()]])
+        self._network_row = found.numbers(data[0], data[1])
+        plan = found.plan
+        ends = {str(k): int(found.outs[0, column["cells"][-1]]) for k, column in enumerate(plan["columns"]) if k}
+        ends |= {"error": int(found.errors[0]), "rest": found.rest, "loss": found.root}
+        self.sources = {name: source_of(graph.objects[at], _cell_name) for name, at in ends.items() if at >= 0}
+
+    def network_row(self) -> numpy.ndarray:
+        """The numbers of the network picture where the inputs stand."""
+        assert self.network is not None
+        if not self.moved:
+            return self._network_row
+        values, grads, *_ = self.sweep(self.leaves[0], [self.at[self.leaves[0]]])
+        return self.network.numbers(values[0], grads[0])
 
     # Where the inputs stand
 

@@ -83,7 +83,7 @@ export class Lifecycle {
     paintTheme(root);
     this.place();
     if (!view.state.trace.nodes.length || !root.clientWidth) return;
-    if (view.viewport.fitted) view.viewport.fit();
+    if (view.viewport.fitted || view.state.network) view.viewport.fit();
     view.viewport.follow(view.currentNode);
   }
 

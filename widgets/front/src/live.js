@@ -2,6 +2,7 @@
 
 import { h, rich } from "./dom.js";
 import { sentence, trouble } from "./model/moment.js";
+import { networkTrouble } from "./network/words.js";
 
 /** @import { Frame, View } from "./view.js" */
 
@@ -10,6 +11,7 @@ export class LiveSentence {
 
   /** @param {View} view */
   constructor(view) {
+    this.view = view;
     this.say = view.shell.say;
   }
 
@@ -19,9 +21,11 @@ export class LiveSentence {
   }
 
   /** @param {Frame} frame */
-  update({ trace, point, now }) {
-    const spoken = sentence(trace, point, now);
-    const odd = trouble(trace, point);
+  update(frame) {
+    const { trace, point, now } = frame;
+    const { network } = this.view.state;
+    const spoken = network ? this.view.columns.sentence(frame) : sentence(trace, point, now);
+    const odd = network ? networkTrouble(network) : trouble(trace, point);
     if (spoken + odd === this.#said) return;
     this.#said = spoken + odd;
     const warning = odd ? [h("div", { class: "mg-odd-say" }, "⚠ ", ...rich(odd))] : [];

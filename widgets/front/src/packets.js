@@ -25,7 +25,7 @@ export class Packets {
     const { view } = this;
     cancelAnimationFrame(this.#flight);
     for (const old of view.scene.svg.querySelectorAll(".mg-packet")) old.remove();
-    if (!current) return;
+    if (!current || view.state.network) return;
     const back = current.kind === "send";
     const takesPart = (/** @type {WireView} */ w) =>
       back ? w.edge.id === current.edge : current.kind === "compute" && w.edge.target === current.node;

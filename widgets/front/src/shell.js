@@ -30,7 +30,11 @@ export class Shell {
     /** What a search has found, or what became of a file. */
     this.status = h("span", { class: "mg-soft", role: "status" });
     this.tools = h("div", { class: "mg-tools" });
+    /** Where one is in a network, and what its wires show. */
+    this.path = h("div", { class: "mg-path", hidden: "" });
     this.stage = h("div", { class: "mg-stage" });
+    /** The samples of a network. */
+    this.batch = group("batch", "group", "samples");
     this.say = h("div", { class: "mg-say", "aria-live": "polite", "aria-atomic": "true" });
     this.note = h("div", { class: "mg-notice", role: "status", hidden: "" });
     this.bar = group("bar", "group", "time");
@@ -50,10 +54,12 @@ export class Shell {
       "div",
       { class: "mg-root mg-instrument", role: "group", tabindex: 0 },
       h("div", { class: "mg-head" }, this.title, this.phase, h("span", { class: "mg-grow" }), this.badge, this.counts, this.tools),
+      this.path,
       this.stage,
       this.say,
       this.note,
       this.bar,
+      this.batch,
       this.inputs,
       h("div", { class: "mg-side" }, this.details, this.source),
     );
@@ -69,7 +75,10 @@ export class Shell {
     this.title.title = title;
     const { nodes, cards, folds, inputs, constants, operations } = census(trace);
     const kinds = [plural(inputs, "input"), ...(constants ? [plural(constants, "constant")] : []), plural(operations, "operation")];
-    put(this.counts, folds ? `${plural(nodes, "node")} on ${plural(cards, "card")}` : kinds.join(", "));
+    const { network } = this.view.state;
+    const samples = network && network.plan.samples > 1 ? `, ${plural(network.plan.samples, "sample")}` : "";
+    if (network) put(this.counts, `${network.plan.nodes.toLocaleString("en")} nodes${samples}`);
+    else put(this.counts, folds ? `${plural(nodes, "node")} on ${plural(cards, "card")}` : kinds.join(", "));
     this.root.setAttribute("aria-label", `computation graph of ${trace.title}`);
     this.foldBar.hidden = !this.view.model.get("can_fold");
   }

@@ -1,5 +1,7 @@
 // The state of one view, in one place. What the kernel also knows (the step, the inputs) stays in the model.
 
+/** @import { Network } from "./network/numbers.js" */
+
 import { forwardSteps } from "./model/moment.js";
 
 /** @import { Card, Picture, Trace } from "./types" */
@@ -22,6 +24,9 @@ import { forwardSteps } from "./model/moment.js";
  * @property {boolean} covered the ledger is to be filled in
  * @property {Drag} drag a slider is moving
  * @property {boolean} alive somebody listens on the other side
+ * @property {Network|null} network what is drawn in place of operations
+ * @property {number} sample which of its samples is looked at
+ * @property {"sends"|"grads"} wires what its wires show in the backward pass: what was sent, or the weights' gradients
  * @property {boolean} wide the panel stands beside the picture */
 
 /** The card that differs from its twin in another view. @param {Picture} picture @returns {Card|null} */

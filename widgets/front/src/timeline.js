@@ -7,6 +7,7 @@ import { button } from "./shell.js";
 
 const TICKS = 60; // a track of more events has no mark for each
 const BEAT = 1100; // milliseconds between two events at normal speed
+const SWEEP = 300; // and of a sweep
 
 export class Timeline {
   #timer = 0;
@@ -45,7 +46,9 @@ export class Timeline {
       this.stop();
       this.toggle();
     });
-    view.shell.bar.append(start, back, next, this.play, end, this.speed, this.track, this.clock);
+    this.sweep = button("sweep", "◂ sweep back", "the whole backward pass in one go");
+    view.on(this.sweep, "click", () => this.sweepBack());
+    view.shell.bar.append(start, back, next, this.play, this.sweep, end, this.speed, this.track, this.clock);
     view.on(this.track, "pointerdown", (/** @type {PointerEvent} */ e) => {
       this.stop();
       this.track.setPointerCapture(e.pointerId);
@@ -64,6 +67,22 @@ export class Timeline {
   /** How many times as fast as usual things move while playing. */
   get pace() {
     return this.playing ? Math.max(1, Number(this.speed.value)) : 1;
+  }
+
+  /** The whole backward pass in one go; another press, or any other button, stops it. */
+  sweepBack() {
+    const { view } = this;
+    const going = this.playing;
+    this.stop();
+    if (going) return;
+    const { forward, total, step } = view.state;
+    if (step < forward || step >= total) view.go(forward);
+    if (view.calm.matches) return view.go(total);
+    put(this.play, "pause");
+    this.#timer = window.setInterval(() => {
+      if (view.state.step >= view.state.total) this.stop();
+      else view.go(view.state.step + 1);
+    }, SWEEP);
   }
 
   stop() {

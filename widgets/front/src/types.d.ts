@@ -155,3 +155,40 @@ export interface Sweep {
   columns: DataView;
   table: DataView;
 }
+
+export interface Column {
+  name: string;
+  about: string;
+  cells: number[];
+}
+
+export interface Cell {
+  name: string;
+  short: string;
+}
+
+export interface Link {
+  source: number;
+  target: number;
+  parameter: number;
+}
+
+export interface Parameter {
+  name: string;
+  short: string;
+  cell: number;
+  node: number;
+}
+
+export interface Plan {
+  name: string;
+  samples: number;
+  nodes: number;
+  columns: Column[];
+  cells: Cell[];
+  wires: Link[];
+  parameters: Parameter[];
+  error?: string;
+  rest?: string;
+  loss?: string;
+}

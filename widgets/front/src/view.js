@@ -9,6 +9,9 @@ import { Lifecycle } from "./lifecycle.js";
 import { LiveSentence } from "./live.js";
 import { eventOf, moment, move } from "./model/moment.js";
 import { lookUp, readSweeps, recorded } from "./model/sweep.js";
+import { readNetwork } from "./network/numbers.js";
+import { NetworkPane } from "./network/pane.js";
+import { NetworkScene } from "./network/scene.js";
 import { Packets } from "./packets.js";
 import { Panes } from "./panes/panes.js";
 import { Offscreen } from "./picture/offscreen.js";
@@ -34,7 +37,7 @@ import { Timeline } from "./timeline.js";
  *   active: number, dragging: boolean}} Frame active: the edge that carries a gradient, or -1 */
 
 /** The state's fields that change what is painted. */
-const PAINTED = ["step", "point", "selected", "tab", "covered"];
+const PAINTED = ["step", "point", "selected", "tab", "covered", "sample", "wires"];
 
 /** Large traits come as bytes from a kernel, as objects out of an exported page. @param {any} x */
 const parsed = (x) => (ArrayBuffer.isView(x) || x instanceof ArrayBuffer ? JSON.parse(new TextDecoder().decode(x)) : x);
@@ -59,6 +62,9 @@ export class View {
       drag: "idle",
       alive: true,
       wide: false,
+      network: null,
+      sample: 0,
+      wires: "sends",
     });
     /** @type {any} the trait that the trace was read from */
     this.rawTrace = null;
@@ -68,13 +74,15 @@ export class View {
     this.shell = new Shell(this);
     this.offscreen = new Offscreen(this);
     this.viewport = new Viewport(this);
-    this.scene = new Scene(this);
+    this.operations = new Scene(this);
+    this.columns = new NetworkScene(this);
     this.live = new LiveSentence(this);
     this.source = new SourceLines(this);
     this.timeline = new Timeline(this);
     this.find = new Find(this);
     this.files = new Files(this);
     this.panes = new Panes(this);
+    this.network = new NetworkPane(this);
     this.inputs = new Inputs(this);
     this.packets = new Packets(this);
     listenToKeys(this);
@@ -87,6 +95,11 @@ export class View {
     this.lifecycle = new Lifecycle(this);
     this.load();
     this.lifecycle.begin();
+  }
+
+  /** What the stage shows: the network, or operations. */
+  get scene() {
+    return this.state.network ? this.columns : this.operations;
   }
 
   get state() {
@@ -123,6 +136,10 @@ export class View {
     const size = counts(trace);
     const step = move(this.model.get("step"), size.total, "");
     const selected = Math.min(this.state.selected, trace.nodes.length - 1);
+    const network = readNetwork(this.model.get("network"));
+    const sample = Math.min(this.state.sample, Math.max(0, (network?.plan.samples ?? 1) - 1));
+    this.state.network = network;
+    this.state.sample = sample;
     this.store.set({ trace, picture: parsed(this.model.get("picture")), sweeps, point, ...size, step, selected });
   }
 
@@ -140,6 +157,7 @@ export class View {
     this.panes.draw();
     this.timeline.draw();
     this.shell.draw();
+    this.network.draw();
     this.lifecycle?.place();
     this.viewport.fitOrKeep();
     if (!this.scene.refocus() && focused && here) this.scene.card(Number(focused))?.g.focus({ preventScroll: true });
@@ -167,6 +185,7 @@ export class View {
     this.scene.update(frame);
     this.live.update(frame);
     this.panes.update(frame);
+    this.network.update(frame);
     if (!dragging) this.source.mark(this.state.selected >= 0 && this.state.tab === "node" ? this.state.selected : (current?.node ?? -1));
     this.timeline.update(frame);
     if (!dragging) {
@@ -231,6 +250,11 @@ export class View {
     this.state.selected = -1;
     this.scene.reopened = typeof what === "number" ? what : -1;
     this.model.send({ type: "fold", what });
+  }
+
+  /** Look at another sample. @param {number} sample */
+  showSample(sample) {
+    this.store.set({ sample });
   }
 
   /** Forget what was selected, marked and chosen. */

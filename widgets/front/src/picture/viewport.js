@@ -129,19 +129,26 @@ export class Viewport {
 
   /** Would the picture lose nothing if the panel took `panel` pixels of this width? @param {number} wide @param {number} panel */
   spares(wide, panel) {
-    const { picture } = this.view.state;
+    const { picture, network } = this.view.state;
+    if (network) return false;
     return !picture.w || this.#whole(wide - panel) >= Math.min(LEGIBLE, this.#whole(wide));
   }
 
   /** The whole picture. */
   fit() {
     this.fitted = true;
+    this.bar.hidden = !!this.view.state.network;
+    if (this.view.state.network) {
+      this.zoom = 1;
+      this.view.columns.flow((this.stage.clientWidth || 700) - 2);
+      return this.#moved();
+    }
     this.scale(this.#whole(this.stage.clientWidth || 700));
   }
 
   /** After a new picture or another width: fit, unless somebody has zoomed. */
   fitOrKeep() {
-    if (this.fitted) this.fit();
+    if (this.fitted || this.view.state.network) this.fit();
     else this.scale(this.zoom);
   }
 

@@ -1,0 +1,190 @@
+"""The network level: what is found in a learner's program, that every number is the engine's, and that the picture fits."""
+import json
+import math
+import random
+import re
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+
+from minigrad import Value, scalar
+from minigrad.core.call_log import VALUES
+from minigrad.tracing.scalar_trace import groups_of, record
+from tests.engine.test_groups import MLP, XS, YS, ListNeuron, LoopNeuron, Neuron
+from widgets import graph, network
+from widgets.network_picture import geometry
+from widgets.network_steps import Numbers, parts
+
+
+@pytest.fixture
+def noted():
+    """Calls are noted, as in a notebook."""
+    scalar.record_lines(True, VALUES)
+    yield
+    scalar.record_lines(False)
+
+
+def lecture(samples=4, neuron=Neuron, sizes=(4, 4, 1), seed=0):
+    rng = random.Random(seed)
+    net = MLP(3, list(sizes), rng, neuron)
+    xs = XS[:samples] if samples <= 4 else [[rng.uniform(-2, 2) for _ in range(3)] for _ in range(samples)]
+    ys = [YS[k % 4] for k in range(samples)]
+    outs = [net(x) for x in xs]
+    loss = sum((out - y) ** 2 for out, y in zip(outs, ys, strict=True))
+    return {"net": net, "xs": xs, "loss": loss}, outs
+
+
+def found(names, root="loss"):
+    recorded = record(names[root], names)
+    return network.find(recorded, groups_of(recorded, names), names), recorded
+
+
+@pytest.mark.parametrize("neuron", [Neuron, LoopNeuron, ListNeuron])
+@pytest.mark.parametrize("samples", [1, 2, 4, 40])
+def test_the_lectures_network(noted, neuron, samples):
+    names, outs = lecture(samples, neuron)
+    net, recorded = found(names)
+    plan = net.plan
+    assert [(c["name"], len(c["cells"])) for c in plan["columns"]] == [("inputs", 3), ("layers[0]", 4), ("layers[1]", 4), ("layers[2]", 1)]
+    assert [c["about"] for c in plan["columns"]] == ["3 numbers", "4 × tanh", "4 × tanh", "tanh"] and plan["samples"] == samples
+    assert len(plan["wires"]) == 12 + 16 + 4 and plan["cells"][-1]["name"] == "net.layers[2].neurons[0]"
+    assert plan.get("error") == ("(out − y)²" if samples > 1 else None)
+    names["loss"].backward()
+    values, grads = np.array(recorded.data), np.array([math.nan if g is None else g for g in recorded.gradients()])
+    numbers = Numbers(plan, net.numbers(values, grads))
+    assert numbers.loss == names["loss"].data
+    assert [float(v) for v in numbers.values[:, -1]] == [out.data for out in outs]
+    assert [float(g) for g in numbers.grads[:, -1]] == pytest.approx([out.grad for out in outs], rel=1e-12)
+    assert numbers.values[:, :3].tolist() == names["xs"]
+    for k, p in enumerate(plan["parameters"]):
+        layer, neuron_, short = re.fullmatch(r"net\.layers\[(\d)\]\.neurons\[(\d)\]\.(.*)", p["name"]).groups()
+        owner = names["net"].layers[int(layer)].neurons[int(neuron_)]
+        one = owner.b if short == "b" else owner.w[int(short[2:-1])]
+        assert (numbers.parameters[k], numbers.parameter_grads[k]) == (one.data, pytest.approx(one.grad, rel=1e-12))
+    for wire in plan["wires"]:  # what a wire sends back: weight × the gradient at its neuron's sum; all of them are its source's gradient
+        p, source, target = plan["parameters"][wire["parameter"]], plan["cells"][wire["source"]], plan["cells"][wire["target"]]
+        assert p["name"].startswith(target["name"]) and p["short"] == f"w[{source['short'][source['short'].index('[') + 1 : -1]}]"
+    for s in range(samples):
+        for cell in plan["columns"][1]["cells"]:
+            wires = [w for w in plan["wires"] if w["source"] == cell]
+            sent = sum(numbers.parameters[w["parameter"]] * numbers.deltas[s, w["target"]] for w in wires)
+            assert sent == pytest.approx(float(numbers.grads[s, cell]), rel=1e-9, abs=1e-15)
+
+
+def test_functions_without_classes(noted):
+    rng = random.Random(0)
+    parameters = [[([Value(rng.uniform(-1, 1)) for _ in range(n)], Value(0.0)) for _ in range(m)] for n, m in ((3, 3), (3, 1))]
+
+    def neuron(w, b, x):
+        return (sum(wi * xi for wi, xi in zip(w, x, strict=True)) + b).tanh()
+
+    def layer(neurons, x):
+        return [neuron(w, b, x) for w, b in neurons]
+
+    def model(x):
+        for neurons in parameters:
+            x = layer(neurons, x)
+        return x[0]
+
+    names = {"loss": sum((model(x) - y) ** 2 for x, y in zip(XS, YS, strict=True))}
+    net, _ = found(names)
+    assert net is None or [len(c["cells"]) for c in net.plan["columns"]] == [3, 3, 1]
+
+
+def test_what_stands_between_and_after_the_layers(noted):
+    """An activation outside the neuron belongs to it; a sum of squared weights is a box of its own."""
+
+    class Bare(Neuron):
+        def __call__(self, x):
+            return sum((wi * xi for wi, xi in zip(self.w, x, strict=True)), self.b)
+
+    class Layers(MLP):
+        def __call__(self, x):
+            for layer in self.layers[:-1]:
+                x = [h.relu() for h in layer(x)]
+            return self.layers[-1](x)
+
+    net = Layers(3, [4, 4, 1], random.Random(0), Bare)
+    outs = [net(x) for x in XS]
+    weights = [w for layer in net.layers for n in layer.neurons for w in n.w]
+    reg_loss = 0.01 * sum(w * w for w in weights)
+    loss = sum((1 - out * y).relu() for out, y in zip(outs, YS, strict=True)) * 0.25 + reg_loss
+    one, _ = found({"net": net, "loss": loss, "reg_loss": reg_loss})
+    plan = one.plan
+    assert [c["about"] for c in plan["columns"]] == ["3 numbers", "4 × relu", "4 × relu", "linear"]
+    assert plan["rest"] == "reg_loss" and parts(plan) == ["0", "1", "2", "3", "error", "rest", "loss"]
+    assert plan["error"] == "relu(1 − out × y)"
+
+
+def test_a_class_that_notes_no_calls():
+    engine, nn = pytest.importorskip("micrograd.engine"), pytest.importorskip("micrograd.nn")
+    random.seed(1)
+    net = nn.MLP(3, [4, 4, 1])
+    names = {"net": net, "loss": sum(((net(x) - y) ** 2 for x, y in zip(XS, YS, strict=True)), engine.Value(0.0))}
+    one, _ = found(names)
+    columns = [(c["name"], c["about"]) for c in one.plan["columns"]]
+    assert columns[1:] == [("layers[0]", "4 × relu"), ("layers[1]", "4 × relu"), ("layers[2]", "linear")]
+    assert len(one.plan["wires"]) == 32 and sorted(w["source"] for w in one.plan["wires"][:3]) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("program", ["(x * 3 + 2) ** 2", "sum(k * x.tanh() for k in range(30))"])
+def test_no_network_where_there_is_none(noted, program):
+    x = Value(1.0)
+    view = graph(eval(program, {"x": x, "sum": sum, "range": range}), names={"x": x})
+    assert view._level == "operations" and view.network == {}
+
+
+def test_the_view_opens_at_its_network_and_goes_to_its_operations(noted):
+    names, _ = lecture()
+    view = graph(names["loss"], names=names)
+    plan = json.loads(view.network["plan"])
+    labels = [n["label"] for n in view.trace["nodes"]]
+    assert plan["columns"] and labels == ["inputs", "layers[0]", "layers[1]", "layers[2]", "(out − y)²", "loss"]
+    assert view.step == 6 and view.total == 12  # six columns; then 1 at the loss and five times back
+    assert len(view.network["numbers"]) == 8 * (3 + 2 * 41 + 4 * (4 * 12 + 2))
+    view.fold("operations")
+    assert view.network == {"level": "operations"} and view.picture["cards"] and len(view.trace["nodes"]) > 20
+    forward = sum(s["phase"] == "forward" for s in view.trace["steps"])
+    assert view.step == forward
+    view.fold("network")
+    assert view.network["plan"] and view.step == 6
+    assert "net.layers[0].neurons[3]" in repr(view)
+
+
+@pytest.mark.parametrize("width", [480, 640, 853, 1280, 1600])
+@pytest.mark.parametrize("sizes", [(4, 4, 1), (16, 16, 1), (64, 10)])
+def test_it_fits_every_width(noted, width, sizes):
+    names, _ = lecture(1 if len(sizes) == 2 else 4, sizes=sizes) if sizes[-1] == 1 else lecture_of(sizes)
+    net, _ = found(names)
+    at = geometry(net.plan, width)
+    assert at.x[0] - at.r > 0 and at.x[-1] + at.box[0] <= width and at.r >= 5
+    assert min(y - at.r for y in at.y) >= 0 and max(y + at.r for y in at.y) <= at.h
+    assert all(b - a >= 2 * at.r for a, b in zip(at.x, at.x[1:], strict=False))
+
+
+def lecture_of(sizes):
+    net = MLP(3, list(sizes), random.Random(0))
+    return {"net": net, "loss": sum(net(XS[0]))}, []
+
+
+def test_the_still_picture(noted):
+    names, _ = lecture()
+    view = graph(names["loss"], names=names)
+    assert view.svg() == view.svg()
+    for step in range(view.total + 1):
+        root = ElementTree.fromstring(view.svg(step))
+        texts = [e for e in root.iter() if e.tag.endswith("text")]
+        assert len([e for e in root.iter() if e.tag.endswith("circle")]) >= 12 and texts
+        for e in texts:
+            assert 0 <= float(e.get("x")) <= 900
+    whole = view.svg()
+    assert "layers[1]" in whole and "(out − y)²" in whole and 'class="w b"' in whole and 'class="w b"' not in view.svg(6)
+
+
+def test_saved_as_a_page_and_as_pictures(noted, tmp_path):
+    names, _ = lecture(2)
+    view = graph(names["loss"], names=names)
+    for kind in ("html", "svg", "png", "gif", "dot"):
+        assert view.save(tmp_path / f"n.{kind}").stat().st_size > 100
+    assert '"network"' in (tmp_path / "n.html").read_text()

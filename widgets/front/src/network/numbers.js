@@ -1,0 +1,49 @@
+// A network's plan and its numbers by what they are: the twin of widgets/network_steps.py. Pure functions.
+
+import { doubles } from "../model/sweep.js";
+
+/** @import { Plan } from "../types" */
+
+/** What a network picture is drawn from.
+ * @typedef {{plan: Plan, row: Float64Array, loss: number, rest: number, weights: Float64Array, weightGrads: Float64Array,
+ *   sample: (s: number) => Sample}} Network */
+
+/** One sample: of each cell its value, its gradient, the gradient at its sum and the sum itself; the error.
+ * @typedef {{values: Float64Array, grads: Float64Array, deltas: Float64Array, sums: Float64Array, error: number, errorGrad: number}} Sample */
+
+/** @param {Plan} plan @param {Float64Array} row @returns {Network} */
+export function numbersOf(plan, row) {
+  const [cells, weights] = [plan.cells.length, plan.parameters.length];
+  const start = 3 + 2 * weights;
+  const size = 4 * cells + 2;
+  return {
+    plan,
+    row,
+    loss: row[0],
+    rest: row[2],
+    weights: row.subarray(3, 3 + weights),
+    weightGrads: row.subarray(3 + weights, start),
+    sample(s) {
+      let at = start + s * size;
+      const next = () => row.subarray(at, (at += cells));
+      const [values, grads, deltas, sums] = [next(), next(), next(), next()];
+      return { values, grads, deltas, sums, error: row[at], errorGrad: row[at + 1] };
+    },
+  };
+}
+
+/** The network of a trait, or null. @param {any} raw @returns {Network|null} */
+export function readNetwork(raw) {
+  if (!raw?.plan) return null;
+  /** @type {Plan} */
+  const plan = JSON.parse(new TextDecoder().decode(raw.plan));
+  return numbersOf(plan, doubles(raw.numbers));
+}
+
+/** What stands in the row of the picture; the place of each is its node in the trace. @param {Plan} plan @returns {string[]} */
+export const partsOf = (plan) => [
+  ...plan.columns.map((_, k) => String(k)),
+  ...(plan.error === undefined ? [] : ["error"]),
+  ...(plan.rest === undefined ? [] : ["rest"]),
+  ...(plan.loss === undefined ? [] : ["loss"]),
+];

@@ -1,0 +1,421 @@
+// The picture of a network: layers from left to right, neurons as circles, weights as wires, samples as a stack, the loss at the end.
+// Laid out for the width of the stage, never scaled to it. Elements are kept by key, so focus survives a step.
+
+import { s, put as write } from "../dom.js";
+import { fmt } from "../model/numbers.js";
+import { geometry } from "./geometry.js";
+import { partsOf } from "./numbers.js";
+import { networkSentence } from "./words.js";
+
+/** @import { Frame, View } from "../view.js" */
+/** @import { Network, Sample } from "./numbers.js" */
+/** @import { Geometry } from "./geometry.js" */
+/** @import { Attributes } from "../dom.js" */
+
+const WIRES = 600; // between two columns; of more only the strongest are drawn
+const DENSE = 100; // wires between two columns from which thin ones step back
+
+/** A number in a circle. @param {number} v */
+export function short(v) {
+  if (!Number.isFinite(v)) return fmt(v);
+  const size = Math.abs(v);
+  if (Number.isInteger(v) && size < 9999.5) return fmt(v);
+  if (size >= 9999.5 || (size !== 0 && size < 0.005)) return fmt(v, 1);
+  const text = size >= 99.5 ? v.toFixed(0) : size >= 9.95 ? v.toFixed(1) : v.toFixed(2);
+  return text.replace("-", "−");
+}
+
+/** @param {number} v */
+const sign = (v) => (v < 0 ? "neg" : "pos");
+
+/** A wire from left to right. @param {number} x1 @param {number} y1 @param {number} x2 @param {number} y2 */
+export function curve(x1, y1, x2, y2) {
+  const m = (x2 - x1) / 2;
+  return `M${x1.toFixed(1)} ${y1.toFixed(1)}C${(x1 + m).toFixed(1)} ${y1.toFixed(1)} ${(x2 - m).toFixed(1)} ${y2.toFixed(1)} ${x2.toFixed(1)} ${y2.toFixed(1)}`;
+}
+
+/** What a step has made known of a network.
+ * @typedef {{known: (part: string) => boolean, arrived: (part: string) => boolean, sent: (part: string) => boolean, back: boolean}} Progress */
+
+/** @param {Network} network @param {Frame} frame @returns {Progress} */
+export function progressOf({ plan }, { trace, now, back, step, forward }) {
+  const at = new Map(partsOf(plan).map((name, k) => [name, k]));
+  const id = (/** @type {string} */ part) => at.get(part) ?? -1;
+  return {
+    known: (part) => !!now.known[id(part)],
+    arrived: (part) => (id(part) === trace.root ? step > forward : trace.edges.some((e) => e.source === id(part) && !!now.sent[e.id])),
+    sent: (part) => trace.edges.some((e) => e.target === id(part) && !!now.sent[e.id]),
+    back,
+  };
+}
+
+export class NetworkScene {
+  svg = s("svg");
+  /** @type {never[]} */ cards = [];
+  /** @type {never[]} */ wires = [];
+  marked = null;
+  reopened = -1;
+  difference = "";
+  /** @type {Geometry|null} */ #at = null;
+  /** @type {Map<string, SVGElement>} */ #pool = new Map();
+  /** @type {Set<string>} */ #used = new Set();
+  /** @type {Map<Element, Element>} */ #last = new Map();
+  /** @type {Record<string, SVGGElement>} */ #layers = {};
+  /** @type {Frame|null} */ #frame = null;
+  /** The cell that the mouse or the keyboard is on, or -1. */ pointed = -1;
+  /** @type {Set<number>|null} cells that a search has found */ #hits = null;
+  /** The cell that takes the Tab key. */ stop = -1;
+
+  /** @param {View} view */
+  constructor(view) {
+    this.view = view;
+  }
+
+  /** @returns {Network} */
+  get network() {
+    return /** @type {Network} */ (this.view.state.network);
+  }
+
+  /** @returns {Sample} */
+  get sample() {
+    return this.network.sample(this.view.state.sample);
+  }
+
+  draw() {
+    this.#pool.clear();
+    this.#layers = Object.fromEntries(["wires", "cells", "top"].map((name) => [name, s("g")]));
+    this.svg = s("svg", { class: "mg-svg mg-net-svg", role: "group", "aria-label": "network" }, ...Object.values(this.#layers));
+    this.view.shell.stage.replaceChildren(this.svg);
+    this.view.offscreen.reset([]);
+    this.#at = null;
+    this.stop = this.network.plan.columns[1]?.cells[0] ?? 0;
+    this.svg.addEventListener("pointerover", (e) => this.#point(e.target));
+    this.svg.addEventListener("pointerleave", () => this.#point(null));
+    this.svg.addEventListener("click", (e) => this.#click(/** @type {Element} */ (e.target)));
+  }
+
+  /** Lay it out for this width. @param {number} wide */
+  flow(wide) {
+    this.#at = geometry(this.network.plan, Math.max(300, wide));
+    const { w, h } = this.#at;
+    for (const [k, v] of Object.entries({ viewBox: `0 0 ${w} ${h}`, width: w, height: h })) this.svg.setAttribute(k, String(v));
+    if (this.#frame) this.paint();
+  }
+
+  /** @param {Frame} frame */
+  update(frame) {
+    this.#frame = frame;
+    if (this.#at) this.paint();
+  }
+
+  // ---- elements by key
+
+  /** @param {Element} parent @param {string} key @param {keyof SVGElementTagNameMap} tag @param {Attributes} attributes @param {string} [text] */
+  #put(parent, key, tag, attributes, text) {
+    let e = this.#pool.get(key);
+    if (!e) {
+      e = /** @type {SVGElement} */ (s(tag));
+      this.#pool.set(key, e);
+    }
+    const before = this.#last.get(parent);
+    const next = before ? before.nextSibling : parent.firstChild;
+    if (next !== e) parent.insertBefore(e, next);
+    this.#used.add(key);
+    this.#last.set(parent, e);
+    for (const [k, v] of Object.entries(attributes)) {
+      if (v == null || v === false) e.removeAttribute(k);
+      else if (e.getAttribute(k) !== String(v)) e.setAttribute(k, String(v));
+    }
+    if (text !== undefined) write(e, text);
+    return e;
+  }
+
+  // ---- drawing
+
+  paint() {
+    const { view } = this;
+    const at = this.#at;
+    const frame = this.#frame;
+    if (!at || !frame || !view.state.network) return;
+    this.#used = new Set();
+    this.#last = new Map();
+    const done = progressOf(this.network, frame);
+    this.#drawWires(at, done);
+    this.#drawTail(at, done);
+    this.#drawCells(at, done);
+    this.#drawNames(at);
+    for (const [key, e] of this.#pool) {
+      if (this.#used.has(key)) continue;
+      e.remove();
+      this.#pool.delete(key);
+    }
+  }
+
+  /** A wire: green and solid for positive, a violet rail for negative, dashed and orange going back; thick is large.
+   * @param {string} key @param {string} d @param {number} v @param {number} most
+   * @param {{back?: boolean, idle?: boolean, dense?: boolean, dim?: boolean, plain?: boolean}} o */
+  #wire(key, d, v, most, { back = false, idle = false, dense = false, dim = false, plain = false }) {
+    const g = this.#layers.wires;
+    const t = most > 0 && Number.isFinite(v) ? Math.min(1, Math.abs(v) / most) : 0;
+    const w = plain ? 1.6 : dense ? 0.5 + 3.2 * t * t : 0.8 + 4.2 * t;
+    const strong = (plain ? 0.9 : 0.28 + 0.62 * t) * (dense ? 0.2 + 0.8 * t * t : 1);
+    const rail = v < 0 && w > 1.6;
+    const opacity = strong * (idle ? 0.4 : 1) * (dim ? 0.18 : 1);
+    const kind = back ? "bwd" : plain ? "fwd" : sign(v);
+    this.#put(g, key, "path", {
+      d,
+      class: `mg-net-wire mg-net-${kind}`,
+      "stroke-width": (w + (rail ? 1.2 : 0)).toFixed(2),
+      "stroke-opacity": opacity.toFixed(2),
+    });
+    if (rail) this.#put(g, `${key}~`, "path", { d, class: "mg-net-rail", "stroke-width": Math.max(0.8, w - 1.4).toFixed(2) });
+  }
+
+  /** @param {Geometry} at @param {Progress} done */
+  #drawWires(at, done) {
+    const { plan, weights, weightGrads } = this.network;
+    const { deltas } = this.sample;
+    const columnOf = new Map(plan.columns.flatMap((column, c) => column.cells.map((i) => /** @type {[number, number]} */ ([i, c]))));
+    const sends = this.view.state.wires === "sends";
+    /** @type {{i: number, v: number, c: number, size: number}[][]} */
+    const by = plan.columns.map(() => []);
+    plan.wires.forEach((wire, i) => {
+      const c = columnOf.get(wire.target) ?? 0;
+      const back = done.sent(String(c));
+      const weight = wire.parameter < 0 ? NaN : weights[wire.parameter];
+      const v = !back ? weight : sends ? weight * deltas[wire.target] : wire.parameter < 0 ? NaN : weightGrads[wire.parameter];
+      by[c].push({ i, v, c, size: Number.isFinite(v) ? Math.abs(v) : 0 });
+    });
+    for (const [c, all] of by.entries()) {
+      const most = all.reduce((m, x) => Math.max(m, x.size), 0);
+      const shown = all.sort((a, b) => a.size - b.size).slice(-WIRES);
+      const back = done.sent(String(c));
+      const idle = done.back ? !back : !done.known(String(c));
+      for (const { i, v } of shown) {
+        const { source, target, parameter } = plan.wires[i];
+        const x1 = at.x[columnOf.get(source) ?? 0] + this.#half(at, columnOf.get(source) ?? 0);
+        const d = curve(x1, at.y[source], at.x[c] - this.#half(at, c), at.y[target]);
+        const dim = this.pointed >= 0 && this.pointed !== source && this.pointed !== target;
+        this.#wire(`w${i}`, d, v, most, { back, idle, dense: all.length > DENSE, dim, plain: parameter < 0 && !back });
+        if (all.length <= DENSE && parameter >= 0) {
+          const hit = this.#put(this.#layers.wires, `w${i}h`, "path", { d, class: "mg-net-hit", "data-parameter": parameter });
+          const title = `${plan.parameters[parameter].name} = ${fmt(weights[parameter])}`;
+          if (!hit.firstChild) hit.append(s("title"));
+          write(/** @type {Element} */ (hit.firstChild), back ? `${title}, gradient ${fmt(weightGrads[parameter])}` : title);
+        }
+      }
+      if (all.length > WIRES) {
+        const words = `the ${WIRES} strongest of ${all.length} wires`;
+        this.#put(this.#layers.top, `wn${c}`, "text", { x: at.x[c] - at.gap / 2, y: at.h - 4, class: "mg-net-small" }, words);
+      }
+    }
+  }
+
+  /** Half the width of a column's cells. @param {Geometry} at @param {number} c */
+  #half(at, c) {
+    return at.tall[c] ? 8 : at.r;
+  }
+
+  /** @param {Geometry} at @param {Progress} done */
+  #drawTail(at, done) {
+    const { plan, loss, rest } = this.network;
+    const { error, errorGrad } = this.sample;
+    const n = plan.columns.length;
+    const [bw, bh] = at.box;
+    let from = at.x[n - 1] + this.#half(at, n - 1);
+    let ys = plan.columns[n - 1].cells.map((i) => at.y[i]);
+    let k = n;
+    for (const part of ["error", "loss"]) {
+      const name = part === "error" ? plan.error : plan.loss;
+      if (name === undefined) continue;
+      const x = at.x[k++];
+      const back = done.sent(part);
+      const idle = !done.known(part);
+      for (const [j, y] of ys.entries()) this.#wire(`t${part}${j}`, curve(from, y, x - bw, at.mid), 1, 1, { back, idle, plain: true });
+      if (part === "loss" && plan.rest !== undefined) {
+        const y = Math.min(at.h - 34, at.mid + bh + 74);
+        const to = at.x[k - 2];
+        this.#wire("trest", curve(to + bw, y, x - bw, at.mid + 8), 1, 1, { back, idle, plain: true });
+        this.#box("rest", to, y, at.box, plan.rest, done.known("rest") ? short(rest) : "·", "", {
+          known: done.known("rest"),
+          back: false,
+          stack: 0,
+        });
+      }
+      const arrived = done.arrived(part);
+      const grad = part === "loss" ? 1 : errorGrad;
+      const value = idle ? "·" : short(part === "loss" ? loss : error);
+      const stack = part === "error" ? Math.min(2, plan.samples - 1) : 0;
+      this.#box(part, x, at.mid, at.box, name, value, arrived ? `▴ ${short(grad)}` : "", { known: !idle, back: arrived, stack });
+      from = x + bw;
+      ys = [at.mid];
+    }
+  }
+
+  /** @param {string} key @param {number} x @param {number} y @param {[number, number]} half @param {string} name @param {string} value
+   * @param {string} grad @param {{known: boolean, back: boolean, stack: number}} o */
+  #box(key, x, y, [bw, bh], name, value, grad, { known, back, stack }) {
+    const g = this.#layers.cells;
+    for (let k = stack; k; k--) {
+      this.#put(g, `${key}s${k}`, "rect", {
+        x: x - bw + 4 * k,
+        y: y - bh - 4 * k,
+        width: 2 * bw,
+        height: 2 * bh,
+        rx: 8,
+        class: "mg-net-behind",
+      });
+    }
+    const kind = back ? "mg-net-back" : known ? "mg-net-known" : "mg-net-wait";
+    this.#put(g, key, "rect", { x: x - bw, y: y - bh, width: 2 * bw, height: 2 * bh, rx: 8, class: `mg-net-box ${kind}` });
+    this.#put(g, `${key}v`, "text", { x, y: y + 4.5, class: "mg-net-number mg-net-value", "font-size": bw > 26 ? 13 : 11 }, value);
+    const room = Math.floor((2 * bw + 30) / 7);
+    const shown = name.length <= room ? name : key === "error" ? "error" : key === "rest" ? "weights" : `${name.slice(0, room - 1)}…`;
+    this.#put(g, `${key}n`, "text", { x, y: y - bh - 9 - 4 * stack, class: "mg-net-name" }, shown);
+    if (grad) this.#put(g, `${key}g`, "text", { x, y: y + bh + 16, class: "mg-net-number mg-net-grad" }, grad);
+  }
+
+  /** @param {Geometry} at @param {Progress} done */
+  #drawCells(at, done) {
+    const { plan } = this.network;
+    const { values, grads } = this.sample;
+    plan.columns.forEach((column, c) => {
+      const known = done.known(String(c));
+      const arrived = done.arrived(String(c));
+      const most = column.cells.reduce((m, i) => (Number.isFinite(values[i]) ? Math.max(m, Math.abs(values[i])) : m), 1);
+      const mostGrad = column.cells.reduce((m, i) => (Number.isFinite(grads[i]) ? Math.max(m, Math.abs(grads[i])) : m), 0);
+      for (const i of column.cells) this.#cell(at, i, c, { known, arrived: arrived && !Number.isNaN(grads[i]), most, mostGrad });
+    });
+  }
+
+  /** @param {Geometry} at @param {number} i @param {number} c
+   * @param {{known: boolean, arrived: boolean, most: number, mostGrad: number}} o */
+  #cell(at, i, c, { known, arrived, most, mostGrad }) {
+    const { plan } = this.network;
+    const { values, grads } = this.sample;
+    const [x, y, v, g] = [at.x[c], at.y[i], values[i], grads[i]];
+    const strip = at.tall[c];
+    const many = plan.columns[c].cells.length;
+    const key = `c${i}`;
+    const what = c ? "neuron" : "input";
+    const opens = c ? "; Enter opens it" : "";
+    const words = `${plan.cells[i].name}, ${known ? `${what === "input" ? "value" : "output"} ${fmt(v)}` : "not computed yet"}`;
+    const label = `${words}${arrived ? `, gradient ${fmt(g)}` : ""}${opens}`;
+    const box = this.#put(this.#layers.cells, key, "g", {
+      role: "button",
+      tabindex: i === this.stop ? 0 : -1,
+      class: `mg-net-cell${this.#hits?.has(i) ? " mg-net-found" : ""}`,
+      "data-cell": i,
+      "aria-label": label,
+      "data-lm-suppress-shortcuts": "true",
+    });
+    const share = known && Number.isFinite(v) ? Math.round(Math.min(1, Math.abs(v) / most) * 50) : 0;
+    const fill = known ? `color-mix(in srgb, var(--mg-${sign(v)}) ${share}%, var(--mg-card))` : null;
+    const t = arrived && mostGrad > 0 ? Math.min(1, Math.abs(g) / mostGrad) : 0;
+    const state = known ? `mg-net-${sign(v)}` : "mg-net-wait";
+    if (strip) {
+      const size = { x: x - 8, y: y - strip / 2, width: 16, height: Math.max(1, strip - 0.6) };
+      this.#put(box, `${key}f`, "rect", { ...size, class: `mg-net-face ${state}`, style: fill && `fill:${fill}`, "stroke-width": 0.4 });
+      if (arrived)
+        this.#put(box, `${key}g`, "rect", { x: x + 9, y: size.y, width: (1 + 7 * t).toFixed(1), height: size.height, class: "mg-net-bar" });
+      return;
+    }
+    const { r } = at;
+    const stack = Math.min(2, plan.samples - 1);
+    if (many <= 10)
+      for (let k = stack; k; k--) this.#put(box, `${key}s${k}`, "circle", { cx: x + 2.6 * k, cy: y - 2.6 * k, r, class: "mg-net-behind" });
+    this.#put(box, `${key}h`, "circle", { cx: x, cy: y, r: r + 6, class: "mg-net-halo" });
+    if (arrived)
+      this.#put(box, `${key}r`, "circle", {
+        cx: x,
+        cy: y,
+        r: r + 3 + 1.2 * t,
+        class: "mg-net-ring",
+        "stroke-width": (1 + 4 * t).toFixed(2),
+      });
+    this.#put(box, `${key}f`, "circle", { cx: x, cy: y, r, class: `mg-net-face ${state}`, style: fill && `fill:${fill}` });
+    const full = r >= 16;
+    const text = !known ? "" : full ? short(v) : v < 0 ? "−" : v > 0 ? "+" : "0";
+    const size = full ? Math.min(12.5, Math.max(11, (r * 2.9) / Math.max(4, text.length))) : 11;
+    if (r >= 7) this.#put(box, `${key}t`, "text", { x, y: y + 4, class: "mg-net-number", "font-size": size.toFixed(1) }, text);
+    if (arrived && full && at.labels)
+      this.#put(box, `${key}d`, "text", { x, y: y + r + 18, class: "mg-net-number mg-net-grad" }, `▴ ${short(g)}`);
+    const room = (x - r - 12) / 7.2;
+    const name = plan.cells[i].short;
+    if (c === 0 && many <= 12 && name.length <= room)
+      this.#put(box, `${key}l`, "text", { x: x - r - 8, y: y + 4, class: "mg-net-input" }, name);
+  }
+
+  /** @param {Geometry} at */
+  #drawNames(at) {
+    const g = this.#layers.top;
+    const room = Math.floor(at.gap / 7.4);
+    this.network.plan.columns.forEach((column, c) => {
+      const x = Math.max(at.x[c], c === 0 ? 30 : 0);
+      const name =
+        column.name.length <= room ? column.name : (/\[\w+\]$/.exec(column.name)?.[0] ?? column.name.slice(0, Math.max(2, room)));
+      const about = column.about.length <= room + 2 ? column.about : String(column.cells.length);
+      this.#put(g, `n${c}`, "text", { x, y: 20, class: "mg-net-name" }, name);
+      this.#put(g, `a${c}`, "text", { x, y: at.h - 8, class: "mg-net-small" }, about);
+    });
+  }
+
+  // ---- what people do
+
+  /** @param {EventTarget|null} target */
+  #point(target) {
+    const cell = /** @type {Element|null} */ (target)?.closest?.("[data-cell]");
+    const on = cell ? Number(cell.getAttribute("data-cell")) : -1;
+    if (on === this.pointed) return;
+    this.pointed = on;
+    this.paint();
+  }
+
+  /** @param {Element} target */
+  #click(target) {
+    const cell = target.closest("[data-cell]");
+    if (!cell) return;
+    this.stop = Number(cell.getAttribute("data-cell"));
+    this.paint();
+    /** @type {SVGElement} */ (cell).focus({ preventScroll: true });
+  }
+
+  /** Keys of the network: true if it was one. @param {KeyboardEvent} e */
+  key(e) {
+    const { view } = this;
+    const { samples } = this.network.plan;
+    const target = /** @type {HTMLElement} */ (e.target);
+    if (target.closest("input, select, [role=slider], [role=tab]")) return false;
+    if (e.key === "[" || e.key === "]") view.showSample((view.state.sample + (e.key === "]" ? 1 : samples - 1)) % samples);
+    else if (e.key === "ArrowUp" || e.key === "ArrowDown") this.#walk(e.key === "ArrowDown" ? 1 : -1, !!target.closest("[data-cell]"));
+    else return false;
+    return true;
+  }
+
+  /** The keyboard goes to the next neuron, or to the last one visited. @param {number} by @param {boolean} on */
+  #walk(by, on) {
+    const { cells } = this.network.plan;
+    if (on) this.stop = Math.min(cells.length - 1, Math.max(0, this.stop + by));
+    this.paint();
+    this.#pool.get(`c${this.stop}`)?.focus({ preventScroll: true });
+  }
+
+  // ---- what the other parts of the view ask of a scene
+
+  card() {
+    return undefined;
+  }
+
+  mark() {}
+
+  hit() {}
+
+  refocus() {
+    return false;
+  }
+
+  /** The last event in words. @param {Frame} frame */
+  sentence(frame) {
+    return networkSentence(this.network, frame, this.view.state.sample);
+  }
+}

@@ -1,0 +1,288 @@
+"""The still picture of a network: the twin of the live one (front/src/network/) as one SVG that needs no program.
+
+What lives here: where everything stands for a width, and the drawing at one step for one sample. What does not: finding the network
+(network.py), its steps (network_steps.py). Equal networks give equal bytes.
+"""
+from __future__ import annotations
+
+import math
+import re
+import textwrap
+from html import escape
+from typing import NamedTuple
+
+from minigrad.tracing.trace import Trace, fmt
+
+from .network import Plan
+from .network_steps import Numbers, parts
+
+WIDTH = 900.0
+TOP, FOOT = 44.0, 36.0
+LAST = 0.72  # error and loss stand closer together than columns
+PITCH = 72.0, 92.0  # pixels between cells at most, narrow and wide
+LABELS = 60.0  # a pitch from which there is room for gradients below the circles
+STRIP = 14.0  # a pitch below this: the layer is a strip of cells
+WIRES, DENSE = 600, 100
+HEAD = 46.0
+
+STYLE = """
+.g{fill:#fff;stroke:#d5dae0}text{fill:#1f2328;font:11px system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;text-anchor:middle}
+.t{font-weight:600;font-size:15px;text-anchor:start;font-family:ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace}
+.q{font-size:13.5px;fill:#57606a;text-anchor:start}
+.n{font-size:12.5px;font-weight:600}.i{font-size:12px;font-weight:600;text-anchor:end}.l{fill:#57606a}
+.v,.m,.d{font-family:ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace}.v{fill:#0b5cd0;font-size:13px}.d{fill:#ad4300}
+.w{fill:none}.p{stroke:#0a7d55}.e{stroke:#7a3db8}.f{stroke:#0b5cd0}.b{stroke:#ad4300;stroke-dasharray:7 4}.r{fill:none;stroke:#fff}
+.c{fill:#fff;stroke-width:1.5}
+.k{stroke:#6a737d;stroke-dasharray:3 3}.s{fill:#fff;stroke:#d5dae0}.o{fill:none;stroke:#ad4300}.a{fill:#ad4300}
+.x{fill:#fff;stroke-width:1.6}.hp{fill:#0a7d55}.hn{fill:#7a3db8}
+@media (prefers-color-scheme:dark){
+.g{fill:#14181d;stroke:#373e47}text{fill:#e6edf3}.q,.l{fill:#a9b3bf}.v{fill:#79b8ff}.d,.a{fill:#ffab66}.p{stroke:#4ecb9e}.e{stroke:#c49bf5}
+.f{stroke:#79b8ff}.b,.o{stroke:#ffab66}.r{stroke:#14181d}.c,.x,.s{fill:#1d232b}.s{stroke:#373e47}.hp{fill:#4ecb9e}.hn{fill:#c49bf5}}
+""".replace("\n", "")
+
+
+class Geometry(NamedTuple):
+    """The twin of `geometry` in front/src/network/geometry.js."""
+
+    w: float
+    h: float
+    x: list[float]  # of the columns, then of error and loss
+    y: list[float]  # of the cells
+    r: float
+    gap: float
+    tall: list[float]  # height of a cell of a strip, or 0
+    box: tuple[float, float]  # half the width and height of error and loss
+    mid: float
+    labels: bool  # is there room for gradients below the circles?
+
+
+def geometry(plan: Plan, w: float) -> Geometry:
+    wide = w >= 760
+    sizes = [len(c["cells"]) for c in plan["columns"]]
+    tails, big = ("error" in plan) + ("loss" in plan), max(sizes)
+    h = float(math.floor(max(280 if wide else 250, min(560 if wide else 500, big * (30 if big > 8 else 84) + TOP + FOOT)) + 0.5))
+    left, right = (84.0, 70.0) if wide else (44.0, 40.0)
+    gap = (w - left - right) / max(1, len(sizes) - 1 + tails * LAST)
+    x = [left + c * gap for c in range(len(sizes))]
+    for _ in range(tails):
+        x.append(x[-1] + gap * LAST)
+    room = h - TOP - FOOT
+    pitch = [min(room / n, PITCH[wide]) for n in sizes]
+    y = [0.0] * len(plan["cells"])
+    for column, step in zip(plan["columns"], pitch, strict=True):
+        for j, i in enumerate(column["cells"]):
+            y[i] = TOP + room / 2 + (j - (len(column["cells"]) - 1) / 2) * step
+    tall = [p if p < STRIP else 0.0 for p in pitch]
+    least = min([92.0, *(p for p, t in zip(pitch, tall, strict=True) if not t)])
+    r = max(5.0, min(25.0 if wide else 20.0, (least - 28) / 2 if least >= LABELS else least * 0.345, gap * 0.25))
+    box = (min(46.0, right - 6, max(15.0, gap * 0.27)), 21.0 if r >= 16 else 16.0)
+    return Geometry(w, h, x, y, r, gap, tall, box, TOP + room / 2, least >= 2 * r + 27)
+
+
+def short(v: float) -> str:
+    """A number in a circle: the twin of `short` in front/src/network/scene.js.
+
+    >>> [short(x) for x in (0.125, -3.14159, 12.34, 123.4, 0.0001, 0.0)]
+    ['0.13', '−3.14', '12.3', '123', '0.0001', '0']
+    """
+    if not math.isfinite(v):
+        return fmt(v)
+    size = abs(v)
+    if size < 9999.5 and v == int(v):
+        return fmt(v)
+    if size >= 9999.5 or 0 < size < 0.005:
+        head, power = f"{v:.0e}".split("e")
+        return f"{head}e{int(power)}".replace("-", "−") if not 1e-4 <= size < 10 else fmt(float(f"{v:.0e}"))
+    digits = 0 if size >= 99.5 else 1 if size >= 9.95 else 2
+    scaled = math.floor(size * 10**digits + 0.5) / 10**digits  # half away from zero, as a browser rounds
+    return f"{'−' if v < 0 else ''}{scaled:.{digits}f}"
+
+
+class _Progress:
+    """What a step has made known."""
+
+    def __init__(self, plan: Plan, trace: Trace, step: int):
+        at = {name: k for k, name in enumerate(parts(plan))}
+        self.known, self.arrived, self.sent = set[str](), set[str](), set[str]()
+        names = list(at)
+        self.back, self.say = False, "nothing has run yet"
+        for event in trace["steps"][:step]:
+            self.say = event["say"].replace("**", "")
+            if event["phase"] == "forward":
+                self.known.add(names[event["node"]])
+            else:
+                self.back = True
+                self.arrived.add(names[event["node"] if event["edge"] is None else trace["edges"][event["edge"]]["source"]])
+                if event["edge"] is not None:
+                    self.sent.add(names[event["node"]])
+
+
+def svg(plan: Plan, numbers: Numbers, trace: Trace, step: int | None = None, description: str = "", sample: int = 0, w: float = WIDTH,
+        least: float = 0, lines: int = 1) -> str:  # fmt: skip
+    """The network after `step` events (by default all), with the numbers of one sample, at least `least` pixels wide, with room for at
+    least `lines` lines of words below it."""
+    w = max(w, least)
+    total = len(trace["steps"])
+    step = total if step is None else min(max(step, 0), total)
+    at, now = geometry(plan, w), _Progress(plan, trace, step)
+    result = trace["nodes"][trace["root"]]["label"]
+    many = f" · the numbers are those of sample {sample + 1} of {plan['samples']}" if plan["samples"] > 1 else ""
+    value = numbers.loss
+    words = f"{result} = {fmt(value)}" if step == total else f"event {step} of {total}: {now.say.replace('{value}', fmt(value))}"
+    said = textwrap.wrap(words + many, int((w - 36) / 7.2))
+    height = at.h + HEAD + 14 + 20 * max(lines, len(said))
+    title = trace["title"]
+    head = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{w:.0f}" height="{height:.0f}" viewBox="0 0 {w:.0f} {height:.0f}" role="img">',
+        f"<title>{escape('network of ' + title)}</title><desc>{escape(description or words)}</desc><style>{STYLE}</style>",
+        f'<rect class="g" x=".5" y=".5" width="{w - 1:.0f}" height="{height - 1:.0f}" rx="12"/>',
+        f'<text class="t" x="18" y="28">{escape(textwrap.shorten(title, int((w - 36) / 9.1), placeholder=" …"))}</text>',
+        f'<g transform="translate(0,{HEAD:.0f})">',
+    ]
+    body = [*_wires(plan, numbers, sample, at, now), *_tail(plan, numbers, sample, at, now), *_cells(plan, numbers, sample, at, now)]
+    body += _names(plan, at)
+    foot = [f'<text class="q" x="18" y="{at.h + HEAD + 8 + 20 * k:.0f}">{escape(line)}</text>' for k, line in enumerate(said)]
+    return "".join([*head, *body, "</g>", *foot, "</svg>"])
+
+
+def _half(at: Geometry, c: int) -> float:
+    return 8.0 if at.tall[c] else at.r
+
+
+def _wire(x1: float, y1: float, x2: float, y2: float, v: float, most: float, *, back: bool, idle: bool, dense: bool, plain: bool) -> str:
+    """Green and solid for positive, a violet rail for negative, dashed and orange going back; thick is large."""
+    t = min(1.0, abs(v) / most) if most > 0 and math.isfinite(v) else 0.0
+    wide = 1.6 if plain else 0.5 + 3.2 * t * t if dense else 0.8 + 4.2 * t
+    rail = v < 0 and wide > 1.6
+    strong = (0.9 if plain else 0.28 + 0.62 * t) * (0.2 + 0.8 * t * t if dense else 1) * (0.4 if idle else 1)
+    m = (x2 - x1) / 2
+    d = f"M{x1:.1f} {y1:.1f}C{x1 + m:.1f} {y1:.1f} {x2 - m:.1f} {y2:.1f} {x2:.1f} {y2:.1f}"
+    kind = "b" if back else "f" if plain else "e" if v < 0 else "p"
+    out = f'<path class="w {kind}" d="{d}" stroke-width="{wide + (1.2 if rail else 0):.2f}" stroke-opacity="{strong:.2f}"/>'
+    return out + (f'<path class="r" d="{d}" stroke-width="{max(0.8, wide - 1.4):.2f}"/>' if rail else "")
+
+
+def _wires(plan: Plan, numbers: Numbers, sample: int, at: Geometry, now: _Progress) -> list[str]:
+    column = {i: c for c, of in enumerate(plan["columns"]) for i in of["cells"]}
+    by: list[list[tuple[float, int, float]]] = [[] for _ in plan["columns"]]
+    for i, wire in enumerate(plan["wires"]):
+        c = column[wire["target"]]
+        v = math.nan if wire["parameter"] < 0 else float(numbers.parameters[wire["parameter"]])
+        if str(c) in now.sent:
+            v *= float(numbers.deltas[sample, wire["target"]])
+        by[c].append((abs(v) if math.isfinite(v) else 0.0, i, v))
+    out = []
+    for c, found in enumerate(by):
+        most = max((size for size, *_ in found), default=0.0)
+        back = str(c) in now.sent
+        idle = not back if now.back else str(c) not in now.known
+        for _, i, v in sorted(found)[-WIRES:]:
+            wire = plan["wires"][i]
+            x1, x2 = at.x[column[wire["source"]]] + _half(at, column[wire["source"]]), at.x[c] - _half(at, c)
+            plain = wire["parameter"] < 0 and not back
+            out.append(_wire(x1, at.y[wire["source"]], x2, at.y[wire["target"]], v, most, back=back, idle=idle, dense=len(found) > DENSE,
+                             plain=plain))  # fmt: skip
+        if len(found) > WIRES:
+            words = f"the {WIRES} strongest of {len(found)} wires"
+            out.append(f'<text class="l" x="{at.x[c] - at.gap / 2:.1f}" y="{at.h - 4:.1f}">{words}</text>')
+    return out
+
+
+def _tail(plan: Plan, numbers: Numbers, sample: int, at: Geometry, now: _Progress) -> list[str]:
+    n = len(plan["columns"])
+    bw, bh = at.box
+    start, ys, out = at.x[n - 1] + _half(at, n - 1), [at.y[i] for i in plan["columns"][-1]["cells"]], []
+    k = n
+    for part in ("error", "loss"):
+        if part not in plan:
+            continue
+        x, back, idle = at.x[k], part in now.sent, part not in now.known
+        k += 1
+        out += [_wire(start, y, x - bw, at.mid, 1, 1, back=back, idle=idle, dense=False, plain=True) for y in ys]
+        if part == "loss" and "rest" in plan:
+            y, to = min(at.h - 34, at.mid + bh + 74), at.x[k - 2]
+            out.append(_wire(to + bw, y, x - bw, at.mid + 8, 1, 1, back=back, idle=idle, dense=False, plain=True))
+            out += _box(at, to, y, plan["rest"], "weights", numbers.rest, None, "rest" in now.known, 0)
+        value = numbers.loss if part == "loss" else float(numbers.errors[sample])
+        grad = 1.0 if part == "loss" else float(numbers.error_grads[sample])
+        stack = min(2, plan["samples"] - 1) if part == "error" else 0
+        out += _box(at, x, at.mid, plan[part], part, value, grad if part in now.arrived else None, not idle, stack)  # type: ignore[literal-required]
+        start, ys = x + bw, [at.mid]
+    return out
+
+
+def _box(at: Geometry, x: float, y: float, name: str, less: str, value: float, grad: float | None, known: bool, stack: int) -> list[str]:
+    bw, bh = at.box
+    size = f'width="{2 * bw:.1f}" height="{2 * bh:.1f}" rx="8"'
+    out = [f'<rect class="s" x="{x - bw + 4 * k:.1f}" y="{y - bh - 4 * k:.1f}" {size}/>' for k in range(stack, 0, -1)]
+    kind = "o2" if grad is not None else "f" if known else "k"
+    style = ' style="stroke-dasharray:none;stroke-width:2.2"' if kind == "o2" else ""
+    out.append(f'<rect class="x {"b" if kind == "o2" else kind}" x="{x - bw:.1f}" y="{y - bh:.1f}" {size}{style}/>')
+    out.append(f'<text class="v" x="{x:.1f}" y="{y + 4.5:.1f}">{short(value) if known else "·"}</text>')
+    room = int((2 * bw + 30) / 7)
+    shown = name if len(name) <= room else less if less != "loss" else name[: room - 1] + "…"
+    out.append(f'<text class="n" x="{x:.1f}" y="{y - bh - 9 - 4 * stack:.1f}">{escape(shown)}</text>')
+    if grad is not None:
+        out.append(f'<text class="d" x="{x:.1f}" y="{y + bh + 16:.1f}">▴ {short(grad)}</text>')
+    return out
+
+
+def _cells(plan: Plan, numbers: Numbers, sample: int, at: Geometry, now: _Progress) -> list[str]:
+    out: list[str] = []
+    values, grads = numbers.values[sample], numbers.grads[sample]
+    for c, column in enumerate(plan["columns"]):
+        known, arrived = str(c) in now.known, str(c) in now.arrived
+        finite = [abs(float(values[i])) for i in column["cells"] if math.isfinite(values[i])]
+        most = max([1.0, *finite])
+        most_grad = max((abs(float(grads[i])) for i in column["cells"] if math.isfinite(grads[i])), default=0.0)
+        for i in column["cells"]:
+            v, g = float(values[i]), float(grads[i])
+            t = min(1.0, abs(g) / most_grad) if most_grad > 0 and g == g else 0.0
+            out += _cell(plan, at, c, i, v, g, known, arrived and g == g, most, t)
+    return out
+
+
+def _cell(plan: Plan, at: Geometry, c: int, i: int, v: float, g: float, known: bool, arrived: bool, most: float, t: float) -> list[str]:
+    x, y, r, many = at.x[c], at.y[i], at.r, len(plan["columns"][c]["cells"])
+    share = round(min(1.0, abs(v) / most) * 0.5, 2) if known and math.isfinite(v) else 0
+    sign = "e" if v < 0 else "p"
+    tint = f'class="h{"n" if v < 0 else "p"}" fill-opacity="{share}"'
+    if strip := at.tall[c]:
+        size = f'x="{x - 8:.1f}" y="{y - strip / 2:.2f}" width="16" height="{max(1.0, strip - 0.6):.2f}"'
+        out = [f'<rect class="c {sign if known else "k"}" {size} style="stroke-width:.4px"/>']
+        out += [f"<rect {tint} {size}/>"] if share else []
+        if arrived:
+            high = max(1.0, strip - 0.6)
+            out.append(f'<rect class="a" x="{x + 9:.1f}" y="{y - strip / 2:.2f}" width="{1 + 7 * t:.1f}" height="{high:.2f}"/>')
+        return out
+    def circle(dx: float, dy: float, more: float, kind: str) -> str:
+        return f'<g transform="translate({x + dx:.1f},{y + dy:.1f})"><circle {kind} r="{r + more:.1f}"/></g>'
+
+    out = [circle(2.6 * k, -2.6 * k, 0, 'class="s"') for k in range(min(2, plan["samples"] - 1), 0, -1)] if many <= 10 else []
+    if arrived:
+        out.append(circle(0, 0, 3 + 1.2 * t, f'class="o" style="stroke-width:{1 + 4 * t:.2f}"'))
+    out.append(circle(0, 0, 0, f'class="c {sign if known else "k"}"'))
+    if share:
+        out.append(circle(0, 0, 0, tint))
+    full = r >= 16
+    text = "" if not known else short(v) if full else "−" if v < 0 else "+" if v > 0 else "0"
+    font = min(12.5, max(11.0, r * 2.9 / max(4, len(text)))) if full else 11.0
+    if text and r >= 7:
+        out.append(f'<text class="m" style="font-size:{font:.1f}px" x="{x:.1f}" y="{y + 4:.1f}">{text}</text>')
+    if arrived and full and at.labels:
+        out.append(f'<text class="d" x="{x:.1f}" y="{y + r + 18:.1f}">▴ {short(g)}</text>')
+    name = plan["cells"][i]["short"]
+    if c == 0 and many <= 12 and len(name) <= (x - r - 12) / 7.2:
+        out.append(f'<text class="i" x="{x - r - 8:.1f}" y="{y + 4:.1f}">{escape(name)}</text>')
+    return out
+
+
+def _names(plan: Plan, at: Geometry) -> list[str]:
+    out, room = [], int(at.gap / 7.4)
+    for c, column in enumerate(plan["columns"]):
+        index = re.search(r"\[\w+\]$", column["name"])
+        name = column["name"] if len(column["name"]) <= room else index[0] if index else column["name"][: max(2, room)]
+        about = column["about"] if len(column["about"]) <= room + 2 else str(len(column["cells"]))
+        x = max(at.x[c], 0 if c else 30)
+        out.append(f'<text class="n" x="{x:.1f}" y="20">{escape(name)}</text><text class="l" x="{x:.1f}" y="{at.h - 8:.1f}">{about}</text>')
+    return out
