@@ -1,52 +1,54 @@
-"""Chapter 03 in a real JupyterLab: the chain under its slider by keyboard, the learner's own program, paths, direction, table."""
-
-import math
+"""Chapter 03 in a real JupyterLab: predictions open cells, the chain by keyboard, paths that merge, an own program."""
 
 import pytest
 from playwright.sync_api import expect
+
+from minigrad.course import exercises
 
 NOTEBOOK = "03_chain_rule.ipynb"
 
 
 @pytest.fixture
 def chapter(open_notebook):
-    nb = open_notebook(NOTEBOOK).run_all()
-    nb.errors[:] = [e for e in nb.errors if "ValueError" not in e]  # the error that the chapter shows on purpose
-    return nb
+    return open_notebook(NOTEBOOK).run_all()
 
 
-def lesson(nb, k):
-    """The chapter's chains: 0 the canned start, 1 sin(exp(x²)), 2 two paths, 3 fifty steps."""
-    box = nb.page.locator(".mg-chain").nth(k)
+def lesson(nb, name, k=0):
+    box = nb.page.locator(f".mg-{name}").nth(k)
     box.scroll_into_view_if_needed()
     return box
 
 
-def only_the_error_on_purpose(chapter):
-    assert len(chapter.cell_errors()) == 1 and "ValueError" in chapter.cell_errors()[0]
+def nothing_is_given_away(chapter):
+    assert chapter.cell_errors() == []
+    expect(chapter.page.get_by_text("no prediction yet").first).to_be_visible()
+    assert "0.363195" not in chapter.page.content() and "0.0339609" not in chapter.page.content()
 
 
 def the_slider_by_keyboard(chapter):
-    box = lesson(chapter, 0)
+    box = lesson(chapter, "chain")
     expect(box).to_contain_text("10 × 1 × 3 = 30")
     box.locator(".noUi-handle").focus()
     chapter.page.keyboard.press("End")
     expect(box.get_by_role("status").last).to_contain_text(f"At x = 3: dy/dx = 22 × 1 × 3 = {6 * (3 * 3 + 2)}.")
-    chapter.page.keyboard.press("Home")
-    expect(box.get_by_role("status").last).to_contain_text("= −42.")
-
-
-def direction_and_table(chapter):
-    box = lesson(chapter, 1)
     box.get_by_role("button", name="from the start").click()
-    expect(box.get_by_role("status").last).to_contain_text("1 × 1.284 × 0.28286 = 0.363195")
-    box.get_by_text("The same numbers as a table").click()
-    expect(box.locator("table")).to_contain_text("dy/dv = cos(v)")
-    expect(box.locator("table")).to_contain_text(f"{math.cos(math.exp(0.25)):.6g}")
+    expect(box.get_by_role("status").last).to_contain_text("3 × 1 × 22 = 66")
+
+
+def paths_double_and_merge(chapter):
+    box = lesson(chapter, "diamonds")
+    status = box.get_by_role("status").last
+    expect(status).to_contain_text("n = 3: 8 paths lead from x to y.")
+    box.get_by_label("n", exact=True).first.focus()
+    chapter.page.keyboard.press("End")
+    expect(status).to_contain_text("1,073,741,824 paths")
+    expect(status).to_contain_text("9 hours")
+    box.get_by_text("add up at each node").first.click()
+    expect(status).to_contain_text("the graph has only 60 edges")
 
 
 def own_program_and_nonsense(chapter):
-    box = lesson(chapter, 2)
+    box = lesson(chapter, "chain", 1)
     field = box.locator("input[type=text]").first
     field.fill("a = x*x; y = a*x")
     field.press("Enter")
@@ -58,9 +60,24 @@ def own_program_and_nonsense(chapter):
 
 
 def test_chapter(chapter):
-    for act in (only_the_error_on_purpose, the_slider_by_keyboard, direction_and_table, own_program_and_nonsense):
+    for act in (nothing_is_given_away, the_slider_by_keyboard, paths_double_and_merge, own_program_and_nonsense):
         act(chapter)
     for theme in ("light", "dark"):
         chapter.theme(theme)
-        lesson(chapter, 1)
+        lesson(chapter, "diamonds")
         chapter.shot(f"chapter-03-{theme}")
+
+
+def test_a_prediction_and_a_pass_open_their_cells(open_notebook):
+    setup = (
+        "%load_ext minigrad\nimport matplotlib.pyplot as plt\nfrom minigrad.course import check\n"
+        "from widgets.lessons import chain\nfrom widgets.plots import plot"
+    )
+    nb = open_notebook([
+        setup, 'check.predict("03.a2", 0.357)', '%%predict 03.a2 --show\nchain("u = x**2; v = exp(u); y = sin(v)", x=0.5)',
+        exercises["03.b"].solution + '\ncheck("03.b", slope)', "%%predict 03.b --show\nprint('opened')",
+    ]).run_all()  # fmt: skip
+    assert nb.cell_errors() == []
+    expect(nb.page.get_by_text("rounded too early")).to_be_visible()
+    expect(nb.page.locator(".mg-chain").first).to_contain_text("0.363195")
+    expect(nb.cell(4)).to_contain_text("opened")

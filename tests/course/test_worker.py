@@ -21,7 +21,7 @@ KEY = b"a key for tests"
 ONE_PER_CHAPTER = [
     "01.b",
     "02.b",
-    "03.a",
+    "03.c",
     "04.a",
     "05.b",
     "06.a",

@@ -3,127 +3,65 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask
+from ..exercise import Exercise, Fresh, Hints, Kind, Limits, Probe, Wrong, ask, but
 
-SOLUTION_A = '''\
-from math import cos, exp
-
-
-def local_derivatives(x):
-    """For u = x², v = exp(u), y = sin(v): the three numbers (du/dx, dv/du, dy/dv)."""
-    u = x**2
-    v = exp(u)
-    return 2 * x, v, cos(v)
-'''
-
-STUB_A = '''\
-from math import cos, exp
-
-
-def local_derivatives(x):
-    """For u = x², v = exp(u), y = sin(v): the three numbers (du/dx, dv/du, dy/dv)."""
-    u = x**2
-    v = exp(u)
-    return ..., ..., ...
-'''
-
-
-def _locals(x):
-    v = math.exp(x * x)
-    return [2 * x, v, math.cos(v)]
-
-
-def _a(new):
-    return SOLUTION_A.replace("2 * x, v, cos(v)", new)
-
-
-EX_A = Exercise(
-    id="03.a",
-    title="Three local derivatives",
-    kind=Kind.FILL_IN,
-    points=2,
-    minutes=6,
-    difficulty=1,
-    question="y = sin(exp(x²)). Give the local derivative of each of the three steps.",
-    entry="local_derivatives",
-    stub=STUB_A,
-    solution=SOLUTION_A,
-    probes=tuple(
-        Probe(f"at x = {x:g}", (x,), _locals, drivers.call, rtol=1e-9, draw=lambda r: (round(r.uniform(0.2, 1.2), 3),))
-        for x in (0.5, 1.0, -0.7)
+EX_A = ask(
+    "03.a",
+    "Fifty tanh",
+    Kind.PREDICT,
+    minutes=1,
+    level=1,
+    points=0,
+    text="tanh is applied fifty times, starting from 0.5. What part of a tiny push on the start comes out at the end?",
+    comment="tanh, fifty times, starting from 0.5.\nWhat part of a tiny push comes out: 0.9, 0.5 or 0.03?",
+    answer=0.03,
+    wrong=(
+        ("one step's worth", 0.9, "That is about what one step lets through, and there are fifty of them."),
+        ("half", 0.5, "Each step lets through a little less than all of it. Multiply fifty such factors."),
+        ("nothing", 0.0, "It becomes small, but something always comes through."),
     ),
-    bank=(
-        Wrong("cos at the wrong place", _a("2 * x, v, cos(x)"), "dy/dv is taken where sin is applied: at v, not at x."),
-        Wrong("cos of u", _a("2 * x, v, cos(u)"), "dy/dv is taken where sin is applied: at v, not at u."),
-        Wrong("exp at x", _a("2 * x, exp(x), cos(v)"), "dv/du is taken where exp is applied: at u, not at x."),
-        Wrong("without the 2", _a("x, v, cos(v)"), "du/dx: the slope of x² is 2x, not x."),
-        Wrong(
-            "exp of v",
-            _a("2 * x, exp(v), cos(v)"),
-            "dv/du is exp at u, which is v itself: v has the exponential in it already.",
-        ),
-        Wrong(
-            "sign of cos",
-            _a("2 * x, v, -cos(v)"),
-            "The derivative of sin is cos, with a plus sign; the minus belongs to the derivative of cos.",
-        ),
-        Wrong(
-            "sin itself",
-            "from math import sin\n" + _a("2 * x, v, sin(v)"),
-            "That is y. Its derivative with respect to v is another function.",
-        ),
-        Wrong(
-            "power rule for exp",
-            _a("2 * x, u * exp(u - 1), cos(v)"),
-            "The power rule is for x**n. The derivative of exp is exp itself.",
-        ),
-        Wrong(
-            "already multiplied",
-            _a("2 * x, v * 2 * x, cos(v) * v * 2 * x"),
-            "These are products along the chain. Wanted are the three single factors.",
-        ),
-        Wrong("reversed", _a("cos(v), v, 2 * x"), "The three are right, in the other order: du/dx comes first."),
+    hints=(
+        "What does one step let through, when its input is about 0.3?",
+        "Each step lets a part through, a little below 1. Fifty such parts are multiplied.",
+        "Twenty steps that let 0.8 through, one after the other, leave 0.8 multiplied by itself twenty times, and that is only 0.012.",
     ),
-    hints=Hints(
-        "Look at one step at a time and pretend that its input is an ordinary variable.",
-        "Each local derivative is taken at that step's own input: the square at x, exp at u, sin at v.",
-        "y = cos(3x): u = 3x, du/dx = 3; y = cos(u), dy/du = -sin(u), and u is 3x, not x.",
-    ),
-    reveal="2x, then exp(u), which is v again, then cos(v). Multiplied they are dy/dx.",
+    reveal="Fifty factors, most of them between 0.9 and 0.97: about 0.03 is left.",
     fresh=lambda r: (
-        lambda x: Fresh(
-            f"y = exp(x²) at x = {x}. What is dy/dx?", 2 * x * math.exp(x * x), wrong=((math.exp(x * x), "The inside changes as well."),)
+        lambda n: Fresh(
+            f"{n} steps let 0.9 through, one after the other. What part comes out?", 0.9**n, wrong=((0.9, "That is one step."),)
         )
-    )(round(r.uniform(0.5, 1.2), 1)),
+    )(r.randint(12, 40)),
 )
 
-EX_B = ask(
-    "03.b",
-    "Multiply along the chain",
+EX_A2 = ask(
+    "03.a2",
+    "Three local slopes",
     Kind.PREDICT,
     minutes=4,
     level=2,
+    points=0,
     text="y = sin(exp(x²)). What is dy/dx at x = 0.5, to three digits?",
-    comment="y = sin(exp(x²)). What is dy/dx at x = 0.5? Three digits are enough; a calculator is allowed.\nReplace None by your number.",
+    comment="y = sin(exp(x²)). What is dy/dx at x = 0.5?\nThree digits are enough; a calculator is allowed.",
     answer=math.cos(math.exp(0.25)) * math.exp(0.25),
     rtol=1.4e-3,
     wrong=(
         ("only the outer factor", 0.2829, "That is cos(exp(x²)), only the outer factor. Two more factors follow."),
-        ("rounded too early", 0.3570, "Close, and wrong: cos(1.284) was rounded too early."),
-        ("rounded to two digits", 0.36, "On the right way, but rounded too far: three digits are needed."),
-        ("sign", -0.3632, "The derivative of sin is cos, with a plus sign, and cos(1.284) is positive."),
+        ("rounded too early", 0.3570, "Close, and wrong: the cosine was rounded too early. Keep all digits until the end."),
+        ("rounded to two digits", 0.36, "The idea is right, but three digits are needed."),
+        ("sign", -0.3632, "The derivative of sin is cos, with a plus sign, and the cosine is positive here."),
         ("exp only", 1.284, "That is exp(x²), one of the three factors."),
         ("y itself", 0.9592, "That is y. How fast does it change?"),
-        ("twice", 0.7265, "At x = 0.5 the factor 2x is 1, not 2."),
+        ("twice", 0.7265, "At x = 0.5 the factor 2x is not 2."),
     ),
     hints=(
-        "Compute u, v and y first, then the three local derivatives at those values.",
-        "dy/dx = du/dx · dv/du · dy/dv. Keep all digits until the end.",
-        "y = exp(sin(x)) at x = 1: cos(1) = 0.5403, exp(sin 1) = 2.3198, and the product is 1.2534.",
+        "Give every step a name: u = x², v = exp(u), y = sin(v). Compute u and v, then the local slope of each step.",
+        "dy/dx = dy/dv · dv/du · du/dx, each factor taken at that step's own input. Keep all digits until the end.",
+        "y = exp(sin(x)) at x = 1: the sine's factor is cos(1) = 0.5403, the exponential's is exp(sin 1) = 2.3198, the product 1.2534.",
     ),
-    reveal="du/dx = 1, dv/du = 1.28403, dy/dv = cos(1.28403) = 0.28286; the product is 0.3632.",
+    reveal="2x = 1, exp(u) = 1.28403 and cos(v) = 0.28286: the product is 0.3632.",
     fresh=lambda r: (
         lambda x: Fresh(
             f"y = exp(sin(x)) at x = {x}. What is dy/dx?",
@@ -133,141 +71,242 @@ EX_B = ask(
     )(round(r.uniform(0.2, 1.2), 1)),
 )
 
-STUB_C = '''\
-from math import exp, log, log1p, tanh
+# ---- 03.b: sum over paths, merged -----------------------------------------------------------------------------------------------
 
+STUB_B = '''\
+def slope(graph, root, leaf):
+    """The derivative of root with respect to leaf.
 
-def log_slope(x, n=50):
-    """The natural logarithm of dy/dx, where y is tanh applied n times to x."""
+    graph gives for each name its inputs, as a list of pairs (name, local slope).
+    Inputs come before what is made from them. For y = a + b, a = x², b = 3x, at x = 2:
+
+        {"x": [], "a": [("x", 4.0)], "b": [("x", 3.0)], "y": [("a", 1.0), ("b", 1.0)]}
+    """
     ...
 '''
 
-SOLUTION_C = """\
-from math import exp, log, log1p, tanh
+HEAD_B = STUB_B[: STUB_B.index("    ...")]
 
+SOLUTION_B = (
+    HEAD_B
+    + """\
+    total = {root: 1.0}
+    for name, inputs in reversed(graph.items()):
+        for source, local in inputs:
+            total[source] = total.get(source, 0.0) + local * total.get(name, 0.0)
+    return total.get(leaf, 0.0)
+"""
+)
 
-def log_slope(x, n=50):
-    total = 0.0
-    for _ in range(n):
-        a = abs(x)
-        total += 2 * (log(2) - a - log1p(exp(-2 * a)))   # log of 1 - tanh(x)², without the subtraction
-        x = tanh(x)
-    return total
+_b = partial(but, SOLUTION_B)
+
+EVERY_PATH = """\
+def slope(graph, root, leaf):
+    if root == leaf:
+        return 1.0
+    return sum(local * slope(graph, source, leaf) for source, local in graph[root])
+"""
+
+SEEN = """\
+def slope(graph, root, leaf):
+    total, seen = {root: 1.0}, set()
+
+    def visit(name):
+        if name in seen:
+            return
+        seen.add(name)
+        for source, local in graph[name]:
+            total[source] = total.get(source, 0.0) + local * total[name]
+            visit(source)
+
+    visit(root)
+    return total.get(leaf, 0.0)
 """
 
 
-def _log_slope(x, n=50):
-    from fractions import Fraction  # an oracle of another kind: exact arithmetic on the exponentials' float values
-
-    total = 0.0
-    for _ in range(n):
-        e = Fraction(math.exp(2 * min(abs(x), 300)))
-        step = 4 * e / (e + 1) ** 2
-        total += math.log(step.numerator) - math.log(step.denominator)
-        x = math.tanh(x)
-    return total
+def _slopes(r, n):
+    """Local slopes of which no two are alike, and none is 0 or 1."""
+    return [round(r.uniform(1.2, 3.0) * r.choice((-1, 1)), 2) for _ in range(n)]
 
 
-NAIVE = (
-    "from math import log, tanh\n\n\ndef log_slope(x, n=50):\n    slope = 1.0\n    for _ in range(n):\n        {}\n    return log(slope)\n"
-)
+def _paths(program, root, leaf, numbers):
+    """The sum over paths, written out for each of the programs."""
+    p, q, r, s, t = (*numbers, *[0.0] * 5)[:5]
+    if program == "diamonds":
+        return math.prod(a * b + c * d for a, b, c, d in zip(*[iter(numbers)] * 4, strict=True))
+    return {
+        ("chain", "y", "x"): p * q * r,
+        ("chain", "y", "a"): q * r,
+        ("two paths", "y", "x"): p * r + q * s,
+        ("twice", "y", "x"): p + q,
+        ("long and short", "y", "x"): t + p * q * r + p * s,
+        ("beside", "y", "x"): p * r,
+        ("beside", "y", "w"): 0.0,
+        ("beside", "y", "y"): 1.0,
+    }[program, root, leaf]
 
-EX_C = Exercise(
-    id="03.c",
-    title="Fifty times tanh",
-    kind=Kind.PUZZLE,
-    points=2,
-    minutes=10,
+
+def _probe(name, program, root, leaf, *numbers, weight=1.0):
+    def draw(r):
+        return program, root, leaf, _slopes(r, len(numbers))
+
+    return Probe(name, (program, root, leaf, list(numbers)), _paths, drivers.slope_on, weight, draw=draw)
+
+
+def _sixty(r):
+    return "diamonds", "y60", "y0", [round(r.uniform(0.5, 0.9), 2) for _ in range(4 * 60)]
+
+
+EX_B = Exercise(
+    id="03.b",
+    title="A billion billion paths",
+    kind=Kind.BUILD,
+    points=3,
+    minutes=12,
     difficulty=3,
-    question="tanh(tanh(... tanh(x))), fifty times. How steep is it? Return the logarithm of the slope, so that it survives being tiny.",
-    entry="log_slope",
-    stub=STUB_C,
-    solution=SOLUTION_C,
+    question="Write slope(graph, root, leaf) for any graph. The last test has sixty diamonds in a row, with 2⁶⁰ paths through them.",
+    entry="slope",
+    stub=STUB_B,
+    solution=SOLUTION_B,
     probes=(
-        Probe("50 at x = 0.5", (0.5, 50), _log_slope, rtol=1e-9, draw=lambda r: (round(r.uniform(0.3, 0.9), 2), 50)),
-        Probe("one at x = 1", (1.0, 1), _log_slope, rtol=1e-9, draw=lambda r: (round(r.uniform(0.6, 2), 2), 1)),
-        Probe("50 at x = -2", (-2.0, 50), _log_slope, rtol=1e-9, draw=lambda r: (-round(r.uniform(1, 3), 2), 50)),
-        Probe("a very flat place, x = 30", (30.0, 3), _log_slope, rtol=1e-9, draw=lambda r: (round(r.uniform(25, 40), 1), 3)),
-        Probe("5,000 at x = 0.5", (0.5, 5000), _log_slope, rtol=1e-9, draw=lambda r: (round(r.uniform(0.3, 0.9), 2), 5000)),
+        _probe("one path", "chain", "y", "x", 2.0, 5.0, -3.0),
+        _probe("from the middle of a path", "chain", "y", "a", 2.0, 5.0, -3.0),
+        _probe("two paths", "two paths", "y", "x", 4.0, 3.0, 2.0, 5.0),
+        _probe("an input that is used twice", "twice", "y", "x", 2.0, 5.0),
+        _probe("a long and a short path", "long and short", "y", "x", 2.0, 3.0, -2.0, 5.0, 7.0),
+        _probe("other results beside the root", "beside", "y", "x", 2.0, 3.0, 5.0, 7.0, 4.0),
+        _probe("an input that has no part in it", "beside", "y", "w", 2.0, 3.0, 5.0, 7.0, 4.0, weight=0.5),
+        _probe("the root itself", "beside", "y", "y", 2.0, 3.0, 5.0, 7.0, 4.0, weight=0.5),
+        Probe(
+            "60 diamonds",
+            ("diamonds", "y60", "y0", [0.6 + 0.01 * (7 * k % 31) for k in range(4 * 60)]),
+            _paths,
+            drivers.slope_on,
+            3,
+            draw=_sixty,
+        ),
     ),
     bank=(
         Wrong(
-            "slope underflows",
-            NAIVE.format("slope *= 1 - tanh(x) ** 2; x = tanh(x)"),
-            "In a flat place 1 - tanh(x)² is rounded to 0 and the product dies. Add logarithms, and write that factor without "
-            "the subtraction.",
-            on=("50 at x = 0.5", "one at x = 1", "a very flat place, x = 30"),
+            "every path",
+            EVERY_PATH,
+            "You follow 2⁶⁰ paths one by one. They share their ends: what is known at a node once need not be found again. Add up at each "
+            "node, and pass on only the sum.",
+            when=lambda seen: seen.late and seen.value("two paths") is not None,
         ),
         Wrong(
-            "always at x",
-            "from math import log, tanh\n\n\ndef log_slope(x, n=50):\n    return n * log(1 - tanh(x) ** 2)\n",
-            "Each tanh is taken at what came out of the one before: x changes along the chain.",
-            on=("50 at x = 0.5", "one at x = 1"),
+            "overwrites",
+            _b("total.get(source, 0.0) + local", "local"),
+            "What came over one edge is replaced by what comes over the next. Where paths meet, add.",
+            on=("two paths", "an input that is used twice"),
         ),
         Wrong(
-            "derivative at the output",
-            NAIVE.format("x = tanh(x); slope *= 1 - tanh(x) ** 2"),
-            "1 - tanh(x)² takes the input of this tanh; you have already moved on to its output.",
-            on=("50 at x = 0.5", "one at x = 1"),
+            "passes on too early",
+            SEEN,
+            "A node passed its sum on before all of its users had paid in. In which order do the rows of the table come, and which order "
+            "do you need?",
+            on=("a long and a short path", "two paths"),
         ),
         Wrong(
-            "input instead of output squared",
-            NAIVE.format("slope *= 1 - x ** 2; x = tanh(x)"),
-            "The rule 1 - y² takes the output y of tanh, not its input.",
-            on=("50 at x = 0.5",),
+            "only one path",
+            EVERY_PATH.replace("sum(local * slope(graph, source, leaf) for source, local in graph[root])",
+                               "graph[root][0][1] * slope(graph, graph[root][0][0], leaf) if graph[root] else 0.0"),
+            "Only the first input of each row is followed. The other inputs lead to the leaf, too.",
+            on=("two paths", "an input that is used twice"),
         ),
         Wrong(
-            "no logarithm",
-            NAIVE.format("slope *= 1 - tanh(x) ** 2; x = tanh(x)").replace("log(slope)", "slope"),
-            "That is the slope. Wanted is its logarithm, which stays a reasonable number.",
-            on=("50 at x = 0.5", "one at x = 1"),
+            "adds along a path",
+            _b("local * total.get(name, 0.0)", "local + total.get(name, 0.0)"),
+            "Along a path the slopes are multiplied. Only where paths meet are the products added.",
+            on=("one path", "two paths"),
         ),
         Wrong(
-            "value instead of slope",
-            NAIVE.format("x = tanh(x); slope = x"),
-            "That is the value at the end of the chain. The slope is a product of local derivatives.",
-            on=("50 at x = 0.5",),
+            "no seed",
+            _b("{root: 1.0}", "{}"),
+            "Nothing starts the sum: how far does the root move when the root itself moves?",
+            on=("one path", "the root itself"),
+        ),
+        Wrong(
+            "from the wrong end",
+            _b("reversed(graph.items())", "graph.items()"),
+            "The sum starts at the root, which has the last row; the rows before it were already done and got nothing.",
+            on=("one path", "two paths"),
+        ),
+        Wrong(
+            "starts at the last row",
+            _b("{root: 1.0}", "{list(graph)[-1]: 1.0}"),
+            "The last row of the table need not be the root: start where you are told to start.",
+            on=("other results beside the root",),
+        ),
+        Wrong(
+            "stumbles where nothing arrives",
+            _b("total.get(leaf, 0.0)", "total[leaf]").replace("total.get(name, 0.0)", "total[name]"),
+            "Some names never receive anything, because the root does not depend on them. Their slope is zero, not an error.",
+            when=lambda seen: seen.error("an input that has no part in it") == "KeyError" and not seen.error("two paths"),
         ),
     ),
     hints=Hints(
-        "What happens to 1 - tanh(30)² in floating point, and what is it really?",
-        "log of a product = sum of logs. And 1 - tanh(a)² = (2 / (e^a + e^-a))²: take its logarithm by hand, for a = |x|.",
-        "log(1 - s(x)) for the sigmoid s: 1 - s(x) = 1 / (1 + e^x), so for large x it is about -x, where 1 - s(x) itself is rounded away.",
+        "Follow the paths of the smallest diamond by hand. Which piece of work do you do twice?",
+        "Keep one number for each name: the sum of everything that has arrived there, from the root. Go through the rows so that a "
+        "name's sum is complete before you pass it on: local slope × sum, to each input.",
+        "{'x': [], 'a': [('x', 2.0)], 'y': [('a', 10.0), ('x', 5.0)]}: the root starts with 1. Its row gives a ten and x five. "
+        "The row of a gives x another twenty: 25 in all.",
     ),
-    reveal="Each factor is sech²; its logarithm is 2 (log 2 - a - log(1 + e^-2a)). Sums of logarithms do not underflow.",
+    reveal="Read from the end, each name's sum is complete when its row comes. Each edge is used once, however many paths there are.",
     fresh=lambda r: (
         lambda n: Fresh(
-            f"{n} factors of 0.5 are multiplied. What is the natural logarithm of the product?",
-            -n * math.log(2),
-            wrong=((0.5**n, "That is the product itself."), (n * math.log(2), "A number below 1 has a negative logarithm.")),
+            f"{n} diamonds in a row, each with 4 edges. How many edges does your loop use, and not how many paths?",
+            4 * n,
+            wrong=((2**n, "That is the number of paths."), (2 * n, "A diamond has four edges.")),
         )
-    )(r.randint(20, 90)),
+    )(r.randint(12, 40)),
+    limits=Limits(seconds=1.0),
 )
 
-EX_D = ask(
-    "03.d",
-    "Two terms",
-    Kind.PREDICT,
-    minutes=2,
-    level=1,
-    text="y = x² + 3x. What is dy/dx at x = 2?",
-    answer=7,
+# ---- 03.c: bracketing -----------------------------------------------------------------------------------------------------------
+
+EX_C = ask(
+    "03.c",
+    "Where to put the brackets",
+    Kind.PUZZLE,
+    minutes=8,
+    level=2,
+    points=2,
+    text="Two chains of four Jacobians: find the fewest multiplications, and say which end one has to begin at.",
+    comment="Chain A: (5×20)(20×4)(4×3)(3×30). Chain B: (40×50)(50×2)(2×60)(60×30).\n"
+    "The last step is on the left. Find the fewest multiplications over all bracketings,\n"
+    'and how they are reached: "reverse" (from the left), "forward" or "neither".',
+    answer={"A: multiplications": 910, "A: mode": "reverse", "B: multiplications": 10_000, "B: mode": "neither"},
     wrong=(
-        ("y itself", 10, "That is y, the value at x = 2."),
-        ("only the square", 4, "That is the slope of x² alone. x has a second way to reach y."),
-        ("only the line", 3, "That is the slope of 3x alone. x has a second way to reach y."),
-        ("multiplied", 12, "The two paths from x to y are added, not multiplied."),
-        ("derivative of the wrong term", 5, "The slope of x² is 2x, and here x is not 1."),
+        (
+            "cheapest pair first",
+            {"A: multiplications": 990},
+            "A: multiplications: that is the cheapest pair first, (20×4)(4×3). A cheap first step can make a later one dear.",
+        ),
+        ("from the right", {"A: multiplications": 5760}, "A: multiplications: that is from the right. Try the other end, and the middle."),
+        ("both ends", {"A: multiplications": 1360}, "A: multiplications: that is both ends first. There are five bracketings in all."),
+        ("counts numbers", {"A: multiplications": 282}, "A: multiplications: that is the size of the matrices. (a×b)(b×c) takes a·b·c."),
+        ("only the last product", {"A: multiplications": 450}, "A: multiplications: that is one of the three products. Add all three."),
+        ("from the left", {"B: multiplications": 80_800}, "B: multiplications: that is from the left. Is there a narrow place?"),
+        ("right to left in B", {"B: multiplications": 66_600}, "B: multiplications: that is from the right. Is there a narrow place?"),
+        ("forgets the last product", {"B: multiplications": 7600}, "B: multiplications: two products are there. The third joins them."),
+        ("A forward", {"A: mode": "forward"}, "A: mode: there are fewer outputs, on the left, than inputs. Which end is cheaper?"),
+        ("B reverse", {"B: mode": "reverse"}, "B: mode: from the left you build a matrix of 40 rows and 60 columns. Is it needed?"),
+        ("B forward", {"B: mode": "forward"}, "B: mode: from the right you build a matrix of 50 rows and 30 columns. Is it needed?"),
     ),
     hints=(
-        "x reaches y along two paths. What does each contribute?",
-        "Multiply along a path, add over paths.",
-        "y = x³ + 4x at x = 1: the first path gives 3x² = 3, the second 4, together 3 + 4.",
+        "There are five ways to bracket four factors. Write them down before you count.",
+        "(a×b)(b×c) is an (a×c) matrix and takes a·b·c multiplications. Never swap two factors; their shapes would not fit.",
+        "(2×9)(9×3)(3×7): from the left 2·9·3 + 2·3·7 = 96, from the right 9·3·7 + 2·9·7 = 315. So begin on the left: reverse mode.",
     ),
-    reveal="2x = 4 along the first path, 3 along the second: 7.",
+    reveal="A: from the left, 400 + 60 + 450. B: first both pairs, through the bottleneck of 2, then their product: 4000 + 3600 + 2400.",
     fresh=lambda r: (
-        lambda k, x: Fresh(f"y = x² + {k}x at x = {x}. What is dy/dx?", 2 * x + k, wrong=((x * x + k * x, "That is y, the value itself."),))
-    )(r.randint(4, 9), r.randint(3, 8)),
+        lambda a, b, c, d: Fresh(
+            f"({a}×{b})({b}×{c})({c}×{d}). What is the smallest number of multiplications?",
+            min(a * b * c + a * c * d, b * c * d + a * b * d),
+            wrong=((max(a * b * c + a * c * d, b * c * d + a * b * d), "That is the dearer of the two bracketings."),),
+        )
+    )(r.randint(2, 4), r.randint(20, 30), r.randint(5, 9), r.randint(10, 19)),
 )
 
-EXERCISES = (EX_A, EX_B, EX_C, EX_D)
+EXERCISES = (EX_A, EX_A2, EX_B, EX_C)
