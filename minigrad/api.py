@@ -74,7 +74,7 @@ from .ops.statistics import (
 from .ops.shape import (
     atleast_1d, atleast_2d, atleast_3d, block_diag, broadcast_shapes, broadcast_tensors, cartesian_prod, cat, cat as concat, chunk, clone, column_stack, combinations, diag, diag_embed, diagflat, diagonal, diagonal_scatter, dsplit, dstack, flatten, flip, fliplr,
     flipud, hsplit, hstack, meshgrid, movedim, movedim as moveaxis, narrow, ravel, reshape, roll, rot90, select_scatter, slice_scatter, split, split_with_sizes, stack, swapaxes, tensor_split,
-    swapaxes as swapdims, tile, tril, triu, unbind, unflatten, unsafe_chunk, unsafe_split, vander, vsplit, vstack, vstack as row_stack,
+    swapdims, tile, tril, triu, unbind, unflatten, unsafe_chunk, unsafe_split, vander, vsplit, vstack, vstack as row_stack,
     expand_checked as broadcast_to, permute_checked as permute, squeeze_checked as squeeze, t_checked as t, transpose_checked as transpose, unsqueeze_checked as unsqueeze, view_as_shape,
 )  # fmt: skip
 from .tensors.indexing import select_ as select
@@ -87,6 +87,24 @@ from .core.variable import Size
 def index_put(input, indices, values, accumulate=False):
     """A copy of `input` with `values` written (or added) at the positions that a tuple of tensors names."""
     return input.index_put(indices, values, accumulate)
+
+
+def adjoint(input):
+    """The last two dimensions exchanged (a view)."""
+    return input.adjoint()
+
+
+def conj(input):
+    """The tensor itself: its numbers are real."""
+    return input
+
+
+real = resolve_conj = resolve_neg = conj
+
+
+def imag(input):
+    """Raises RuntimeError: there are no complex numbers."""
+    return input.imag
 
 
 def is_floating_point(input):

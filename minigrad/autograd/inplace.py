@@ -53,6 +53,7 @@ def check(x, *sources):
     if view is not None:
         if view.creation_meta:
             raise errors.new(RuntimeError, refusal(x))
+        variable.check_base(view)
         refresh(x)
         if x.requires and view.base.edge is None:
             raise errors.new(
@@ -92,12 +93,21 @@ def _check_overlap(x, sources, idempotent=False):
                 )
             reach += stride * (n - 1)
     for source in sources:
-        if isinstance(source, Variable) and source.version is x.version and source is not x and _partly(array, source.array):
+        if (
+            isinstance(source, Variable)
+            and (source.version is x.version or _owner(source.array) is _owner(array))
+            and source is not x
+            and _partly(array, source.array)
+        ):
             raise errors.new(
                 RuntimeError,
                 "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. "
                 "Please clone() the tensor before performing the operation.",
             )
+
+
+def _owner(array):
+    return array if array.base is None else array.base
 
 
 def _partly(a, b):
@@ -158,6 +168,29 @@ def overwrite(x, out):
     old, base.edge, base.requires = base.edge, new.edge, True
     move_retained(base, old)
     refresh(x)
+    return x
+
+
+def reshape_(x, view):
+    """x.t_() and its kind: `x` becomes the view of itself that `view` makes; its numbers stay where they are. Returns x."""
+    if x.batched:
+        raise errors.new(RuntimeError, "vmap: minigrad does not change the shape of a batched tensor in place.", instead="x = x.t().")
+    check(x)
+    old = alias(x)
+    new = view(old)
+    if new.array.base is None and new.array is not old.array:
+        raise errors.new(RuntimeError, "an in-place change of the shape cannot copy the numbers.")
+    before, x.array, x.edge, x.requires = x.edge, new.array, new.edge, new.requires
+    if x.version is not INFERENCE:
+        x.version[0] += 1
+    if new.meta is not None and new.meta.tangents:
+        variable.meta_of(x).tangents = {level: t._replace(version=x.version[0], root=None) for level, t in new.meta.tangents.items()}
+    if x.view_meta is not None:
+        x.view_meta = new.view_meta
+        if x.version is not INFERENCE:
+            x.view_meta.version = x.version[0]
+    if before is not None:
+        move_retained(x, before)
     return x
 
 

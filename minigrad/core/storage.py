@@ -27,3 +27,35 @@ def array_at(owner, offset, shape, strides):
     flat = owner.reshape(-1) if owner.flags.c_contiguous else owner.T.reshape(-1)
     size = owner.itemsize
     return np.ndarray(tuple(shape), flat.dtype, flat, offset * size, [s * size for s in strides])
+
+
+def like(array, dtype=None):
+    """An unfilled dense array whose dimensions lie in memory as those of `array` do. Where a dimension is expanded, its place is kept, as
+    in PyTorch."""
+    if 0 not in array.strides or 0 in array.shape:
+        return np.empty_like(array, dtype or array.dtype, order="K")
+    shape, strides = array.shape, array.strides
+    order = list(range(array.ndim - 1, -1, -1))  # the fastest first
+    for i in range(1, len(order)):
+        at = i
+        for before in range(i - 1, -1, -1):
+            a, b = order[before], order[at]
+            if not strides[a] or not strides[b]:
+                continue
+            if strides[a] > strides[b] or (strides[a] == strides[b] and shape[a] > shape[b]):
+                order[before], order[at] = b, a
+                at = before
+            elif strides[a] < strides[b]:
+                break
+    outward = order[::-1]
+    dense = np.empty([shape[d] for d in outward], dtype or array.dtype)
+    return dense.transpose(sorted(range(array.ndim), key=outward.__getitem__))
+
+
+def copy_of(array, order="K", dtype=None):
+    """A dense copy; with "K" laid out as `like` says."""
+    if order == "K" and 0 in array.strides:
+        out = like(array, dtype)
+        out[...] = array
+        return out
+    return np.array(array, dtype, order=order)

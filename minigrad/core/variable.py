@@ -270,6 +270,17 @@ def only_detached(counter, version):
     return counter[0] - version == sum([at > version for at in counter[1:]])
 
 
+def check_base(view):
+    """Raise if the base has changed its shape in place since the view was made: how the view comes from it is no longer known."""
+    if view.base.array.strides != view.view_func.strides:
+        raise errors.new(
+            RuntimeError,
+            "the base of this view has changed its shape in place (t_(), squeeze_(), ...) since the view was made.",
+            why="minigrad makes a view's history again from its base after a write, and no longer knows how.",
+            instead="make the view after the change of shape, or change the shape of a new tensor: x = x.t().",
+        )
+
+
 def requires(x: Variable) -> bool:
     """Does a gradient reach `x`? A view requires gradients if its base does."""
     view = x.view_meta
@@ -295,6 +306,7 @@ def refresh(x: Variable, always=False) -> None:
         if always or state.grad:
             raise errors.new(RuntimeError, refusal(x, "its base or another view of its base has been"))
         return
+    check_base(view)
     again = view_again(base, view.view_func)
     old, x.edge, x.requires = x.edge, again.edge, again.requires
     move_retained(x, old)

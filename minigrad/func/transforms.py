@@ -52,7 +52,7 @@ def _leaf(x):
         raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
     if x.array.dtype.kind != "f":
         raise RuntimeError("only Tensors of floating point dtype can require gradients")
-    if edge_of(x) is not None:
+    if _has_open_end(x):
         return shape.alias(x)
     new = alias(x)
     new.view_meta = new.edge = None
@@ -86,6 +86,21 @@ def _open_ends(x):
     if edge is not None:
         _ends(edge[0], seen, found)
     return found
+
+
+def _has_open_end(x):
+    """Does `x` depend on a leaf that is not closed? (A result may depend on none: of a view made under no_grad, say.)"""
+    edge = edge_of(x)
+    seen, stack = set(), [edge[0]] if edge is not None else []
+    while stack:
+        node = stack.pop()
+        if type(node) is AccumulateGrad:
+            if not (node.info and node.info.get("closed")):
+                return True
+        elif node not in seen:
+            seen.add(node)
+            stack += [edge[0] for edge in node.edges if edge is not None]
+    return False
 
 
 def _close(own):

@@ -12,6 +12,7 @@ from numpy import asarray, ndarray
 
 from ..core import dtypes, errors
 from ..core.op import GENERAL, LINEAR, Op
+from ..core.storage import copy_of
 from ..core.variable import Size, wrap
 from .elementwise import nothing
 
@@ -43,6 +44,10 @@ def _expand(x, shape):
     x = _array(x)
     extra = len(shape) - x.ndim
     strides = [0] * extra + [0 if n == 1 != m else s for n, m, s in zip(x.shape, shape[extra:], x.strides, strict=True)]
+    if extra and 1 in shape[:extra]:  # a new dimension of size 1 has the stride that unsqueeze gives it
+        for d in range(extra - 1, -1, -1):
+            if shape[d] == 1:
+                strides[d] = shape[d + 1] * strides[d + 1] if d + 1 < len(shape) else x.itemsize
     if x.flags.c_contiguous:
         return ndarray(shape, x.dtype, x, 0, strides)
     return np.lib.stride_tricks.as_strided(x, shape, strides)
@@ -108,9 +113,9 @@ rot90_      = Op("rot90",       lambda x, k, dims: np.ascontiguousarray(np.rot90
                  words={"x": "g turned back"}, batch="dims")
 repeat_     = Op("repeat",      lambda x, repeats: np.tile(x, repeats),           LINEAR, x=lambda g, x_shape, repeats: _repeat_rule(g, x_shape, repeats),
                  words={"x": "g summed over the copies of {x}"})
-clone       = Op("clone",       lambda x, order="K": np.array(x, order=order),    LINEAR, x=lambda g: g, batch="same")
+clone       = Op("clone",       lambda x, order="K": copy_of(x, order),           LINEAR, x=lambda g: g, batch="same")
 copied      = Op("copy",        lambda x: np.array(x),                            LINEAR, x=lambda g: g, node="CopyBackwards", batch="same")
-cast        = Op("to",          lambda x, dtype: x.astype(dtype),                 LINEAR, x=lambda g: g, node="ToCopyBackward0", batch="same")  # the engine casts back
+cast        = Op("to",          lambda x, dtype: copy_of(x, dtype=dtype),         LINEAR, x=lambda g: g, node="ToCopyBackward0", batch="same")  # the engine casts back
 embed       = Op("embed",       lambda x, shape, key: _embed(x, shape, key),      LINEAR, x=lambda g, key: g[key])  # zeros with x at [key]
 cat_        = Op("cat",         lambda xs, dim: np.concatenate(xs, dim),          LINEAR, tensor_list=True, x=lambda g, x_shape, dim: _cat_rule(g, x_shape, dim),
                  words={"x": "the piece of g that came from {x}"})
@@ -306,8 +311,37 @@ def reshape(input, shape):
         return unsafe_view(clone(input, "C"), shape)
 
 
+def _view_dtype(input, dtype):
+    """Tensor.view(dtype): the same bytes read as other numbers, outside of every graph, but writes are counted with those of `input`."""
+    array, size, other = input.array, input.array.itemsize, dtype.numpy.itemsize
+    if array.dtype is dtype.numpy:
+        return alias(input)
+    if size != other:
+        ratio, steps = builtins.max(size, other) // builtins.min(size, other), input.stride()
+        kinds = [errors.TYPE_NAMES[kind.name].removesuffix("Tensor") for kind in (array.dtype, dtype.numpy)]
+        start = f"to view {kinds[0]} as {kinds[1]} (different element sizes)"
+        if not array.ndim:
+            raise errors.new(RuntimeError, f"self.dim() cannot be 0 {start}")
+        start += ", but got"
+        if steps[-1] != 1:
+            raise errors.new(RuntimeError, f"self.stride(-1) must be 1 {start} {steps[-1]}")
+        if other > size:
+            if array.shape[-1] % ratio:
+                raise errors.new(RuntimeError, f"self.size(-1) must be divisible by {ratio} {start} {array.shape[-1]}")
+            if input.storage_offset() % ratio:
+                raise errors.new(RuntimeError, f"self.storage_offset() must be divisible by {ratio} {start} {input.storage_offset()}")
+            for d, step in enumerate(steps[:-1]):
+                if step % ratio:
+                    raise errors.new(RuntimeError, f"self.stride({d}) must be divisible by {ratio} {start} {step}")
+    out = wrap(array.view(dtype.numpy))
+    out.version = input.version
+    return out
+
+
 def view_as_shape(input, size):
     """Tensor.view: as reshape, but never a copy. Raises RuntimeError where the strides do not allow it."""
+    if isinstance(size, dtypes.dtype):
+        return _view_dtype(input, size)
     shape = _resolve(input.array.shape, size)
     try:
         return view(input, shape)
@@ -462,6 +496,11 @@ def swapaxes(input, axis0, axis1):
     return transpose_checked(input, axis0, axis1)
 
 
+def swapdims(input, dim0, dim1):
+    """Two dimensions exchanged (a view)."""
+    return transpose_checked(input, dim0, dim1)
+
+
 def split(tensor, split_size_or_sections, dim=0) -> tuple:
     """The tensor in pieces of one size (the last may be smaller), or of the given sizes: a tuple of views."""
     if not tensor.ndim:
@@ -583,6 +622,10 @@ def narrow(input, dim, start, length):
     """`length` elements from `start` on along `dim` (a view)."""
     if not input.ndim:
         raise errors.new(RuntimeError, "narrow() cannot be applied to a 0-dim tensor.")
+    if hasattr(start, "array"):
+        if start.array.ndim or start.array.dtype.kind not in "iu":
+            raise errors.new(RuntimeError, "start must be an 0-dim integral Tensor.")
+        start = start.item()
     dim = wrap_dim(dim, input.ndim)
     n = input.array.shape[dim]
     if not -n <= start <= n:
@@ -604,6 +647,11 @@ def unfold(input, dimension, size, step):
 
 def broadcast_shapes(*shapes):
     """The shape that tensors of these shapes are broadcast to."""
+    for s in shapes:
+        if not isinstance(s, (int, tuple, list)):
+            raise errors.new(RuntimeError, f"Input shapes should be of type ints, a tuple of ints, or a list of ints, got {s}")
+        if any([n < 0 for n in ((s,) if isinstance(s, int) else s)]):
+            raise errors.new(ValueError, "Attempting to broadcast a dimension with negative length!")
     return Size(np.broadcast_shapes(*[(s,) if isinstance(s, int) else tuple(s) for s in shapes]))
 
 
@@ -716,7 +764,17 @@ def tensor_split(input, indices_or_sections, dim=0) -> tuple:
     dim = wrap_dim(dim, input.ndim)
     n = input.array.shape[dim]
     if hasattr(indices_or_sections, "array"):
-        indices_or_sections = indices_or_sections.array.tolist()
+        array = indices_or_sections.array
+        if array.dtype != np.int64:
+            kind = errors.TYPE_NAMES[array.dtype.name].removesuffix("Tensor")
+            raise errors.new(RuntimeError, f"tensor_split expected tensor_indices_or_sections to have dtype of long, but got {kind}")
+        if array.ndim > 1:
+            raise errors.new(
+                RuntimeError,
+                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got a tensor "
+                f"with {array.ndim} dims",
+            )
+        indices_or_sections = array.tolist()
     if isinstance(indices_or_sections, int):
         if indices_or_sections <= 0:
             raise errors.new(RuntimeError, f"number of sections must be larger than 0, got {indices_or_sections}")

@@ -12,6 +12,7 @@ import numpy as np
 from ..core import dtypes, errors
 from ..core.dispatch import state
 from ..core.grad_mode import no_grad
+from ..core.storage import like
 from ..core.variable import Variable, wrap
 from ..random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, set_rng_state  # noqa: F401
 
@@ -196,25 +197,32 @@ def _like(function):
     return wrapped
 
 
+def _filled_like(input, dtype, value):
+    """An array as `like` says, with one number everywhere."""
+    out = like(input.array, _dtype(dtype, input.dtype))
+    out[...] = value
+    return out
+
+
 @_like
 def zeros_like(input, *, dtype=None, device=None, requires_grad=False):
-    return _finish(np.zeros_like(input.array, _dtype(dtype, input.dtype), order="K"), requires_grad)
+    return _finish(_filled_like(input, dtype, 0), requires_grad)
 
 
 @_like
 def ones_like(input, *, dtype=None, device=None, requires_grad=False):
-    return _finish(np.ones_like(input.array, _dtype(dtype, input.dtype), order="K"), requires_grad)
+    return _finish(_filled_like(input, dtype, 1), requires_grad)
 
 
 @_like
 def empty_like(input, *, dtype=None, device=None, requires_grad=False):
-    return _finish(np.empty_like(input.array, _dtype(dtype, input.dtype), order="K"), requires_grad)
+    return _finish(like(input.array, _dtype(dtype, input.dtype)), requires_grad)
 
 
 @_like
 def full_like(input, fill_value, *, dtype=None, device=None, requires_grad=False):
     fill_value = _number(fill_value, "full_like")
-    return _finish(np.full_like(input.array, fill_value, _dtype(dtype, input.dtype), order="K"), requires_grad)
+    return _finish(_filled_like(input, dtype, fill_value), requires_grad)
 
 
 def eye(n, m=None, *, dtype=None, device=None, requires_grad=False):

@@ -42,7 +42,7 @@ FAMILIES = {
         addr pinverse=pinv""",
     einsum: "inner kron",
     shape: """
-        transpose=transpose_checked swapaxes swapdims=swapaxes t=t_checked squeeze=squeeze_checked unsqueeze=unsqueeze_checked unbind
+        transpose=transpose_checked swapaxes swapdims t=t_checked squeeze=squeeze_checked unsqueeze=unsqueeze_checked unbind
         flatten ravel unflatten movedim moveaxis=movedim broadcast_to=expand_checked split chunk fliplr flipud roll rot90 tril triu
         diagonal diag diag_embed narrow unfold diagflat split_with_sizes unsafe_split unsafe_chunk tensor_split hsplit vsplit dsplit
         select_scatter slice_scatter diagonal_scatter""",
@@ -140,7 +140,9 @@ def _spread(name, function, keyword):
             if given or [*named] != [keyword]:
                 raise TypeError(f"{name}() takes integers, or one argument '{keyword}', not {', '.join([*map(repr, given), *named])}")
             given = (named[keyword],)
-        return function(self, tuple(given[0]) if len(given) == 1 and not hasattr(given[0], "__index__") else given)
+        if len(given) == 1 and not hasattr(given[0], "__index__"):
+            given = given[0] if isinstance(given[0], dtypes.dtype) else tuple(given[0])  # x.view(torch.int32)
+        return function(self, given)
 
     first, rest = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY), inspect.Parameter(keyword, inspect.Parameter.VAR_POSITIONAL)
     method.__signature__ = inspect.Signature([first, rest])

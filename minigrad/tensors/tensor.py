@@ -6,6 +6,7 @@ What lives here: the methods, one by one, so that editors and readers find them.
 
 import builtins
 import copy as copy_module
+import math
 import warnings
 import weakref
 
@@ -588,6 +589,25 @@ class Tensor(Methods):
         """As mT: the numbers are real."""
         return self.mT
 
+    def adjoint(self):
+        """The last two dimensions exchanged (a view)."""
+        if self.array.ndim == 1:
+            raise errors.new(
+                RuntimeError, "tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor."
+            )
+        return self.mT
+
+    def conj(self):
+        """The tensor itself: its numbers are real."""
+        return self
+
+    conj_physical = resolve_conj = resolve_neg = conj
+    real = property(conj)
+
+    @property
+    def imag(self):
+        raise errors.new(RuntimeError, "imag is not implemented for tensors with non-complex dtypes.")
+
     def index_put(self, indices, values, accumulate=False):
         """A copy with `values` written (or added) at the positions that a tuple of tensors names."""
         return index_ops.index_put(self, values, indexing.positions_of(indices), accumulate)
@@ -681,26 +701,55 @@ class Tensor(Methods):
         shape.diagonal(self).fill_(fill_value)
         return self
 
-    # A tensor keeps its shape: views would lose their base.
+    # Another shape in place: the numbers stay where they are.
     def t_(self):
-        raise _keeps_its_shape("t()")
+        """Rows and columns exchanged, in place."""
+        if self.array.ndim > 2:
+            raise errors.new(RuntimeError, f"t_() expects a tensor with <= 2 dimensions, but self is {self.array.ndim}D")
+        return inplace.reshape_(self, shape.t_checked)
 
     def transpose_(self, dim0, dim1):
-        raise _keeps_its_shape(f"transpose({dim0}, {dim1})")
+        """Two dimensions exchanged, in place."""
+        return inplace.reshape_(self, lambda x: shape.transpose_checked(x, dim0, dim1))
 
     def squeeze_(self, dim=None):
-        raise _keeps_its_shape(f"squeeze({'' if dim is None else dim})")
+        """Without dimensions of size 1 (all, or those of `dim`), in place."""
+        return inplace.reshape_(self, shape.squeeze_checked if dim is None else lambda x: shape.squeeze_checked(x, dim))
 
     def unsqueeze_(self, dim):
-        raise _keeps_its_shape(f"unsqueeze({dim})")
+        """With a new dimension of size 1, in place."""
+        return inplace.reshape_(self, lambda x: shape.unsqueeze_checked(x, dim))
 
     swapaxes_ = swapdims_ = transpose_
 
     def as_strided_(self, size, stride, storage_offset=None):
-        raise _keeps_its_shape(f"as_strided({size}, {stride})")
+        """With other sizes and strides over the same storage, in place."""
+        return inplace.reshape_(self, lambda x: x.as_strided(size, stride, storage_offset))
 
     def resize_(self, *sizes):
-        raise _keeps_its_shape(f"reshape({', '.join(map(str, sizes))})")
+        """Another shape in place: the same storage row by row if it is large enough, else a larger one; further numbers are not set."""
+        if self.requires_grad:
+            raise errors.new(RuntimeError, "cannot resize variables that require grad")
+        sizes = tuple(sizes[0]) if len(sizes) == 1 and not hasattr(sizes[0], "__index__") else sizes
+        count, item = math.prod(sizes), self.array.itemsize
+        if count * item >= 2**63:
+            raise errors.new(RuntimeError, f"Storage size calculation overflowed with sizes={list(sizes)}")
+        if self.array.shape == sizes:
+            return self
+        owner, offset, _ = place_of(self.array)
+        if offset + count <= owner.size and np.may_share_memory(owner, self.array):
+            steps = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
+            self.array = array_at(owner, offset, sizes, steps)
+        else:
+            larger = np.empty(offset + count, owner.dtype)
+            larger[: owner.size] = owner.reshape(-1, order="A")
+            self.array = larger[offset:].reshape(sizes)
+        self.version, self.view_meta = [self.version[0]], None  # old views keep the storage that they had
+        return self
+
+    def resize_as_(self, other):
+        """resize_ to the shape of `other`."""
+        return self.resize_(other.array.shape)
 
     # Random numbers: create.py
 
@@ -735,20 +784,30 @@ class Tensor(Methods):
             from_, to = (0, from_) if from_ else (0, 2**24 if self.array.dtype == np.float32 else 2**53)
         return inplace.copy_(self, create.randint(from_, to, self.array.shape, dtype=self.dtype, generator=generator))
 
-    def set_(self, source=None):
-        """Use the storage of `source` (default: none) from now on. Raises RuntimeError for a tensor in a graph, or of another dtype."""
+    def set_(self, source=None, storage_offset=0, size=None, stride=None):
+        """Use the storage of `source`, a tensor or a storage (default: none), from now on. Raises RuntimeError for a tensor in a graph, or
+        of another dtype."""
         if self.requires and state.grad:
             raise errors.new(RuntimeError, "set_() of a tensor that requires gradients is not supported.", instead="x.data = source.")
         source = create.empty(0, dtype=self.dtype) if source is None else source
-        if source.array.dtype is not self.array.dtype:
-            raise errors.new(RuntimeError, f"Could not set tensor of type {source.type()} to a tensor of type {self.type()}")
-        self.array, self.version, self.view_meta = source.array, source.version, source.view_meta
+        if isinstance(source, Storage):
+            flat = source.array.reshape(-1, order="A").view(self.array.dtype)
+            sizes = (flat.size,) if size is None else tuple(size)
+            steps = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))] if stride is None else stride
+            self.array, self.version, self.view_meta = array_at(flat, storage_offset, sizes, steps), [self.version[0] + 1], None
+        else:
+            if source.array.dtype is not self.array.dtype:
+                raise errors.new(RuntimeError, f"Could not set tensor of type {source.type()} to a tensor of type {self.type()}")
+            self.array, self.version, self.view_meta = source.array, source.version, source.view_meta
+        if self.meta is not None:
+            self.meta.accumulator = None  # what was recorded with the old numbers does not lead here any more
         return self
 
     # Others of the same dtype: create.py --------------------------------------------------------------------------------------
 
     def new(self, *args):
         """An old name: x.new(2, 3) is empty, x.new([1, 2]) holds these numbers, both of the dtype of x."""
+        args = tuple(args[0]) if len(args) == 1 and isinstance(args[0], Size) else args
         sizes = all(isinstance(a, int) for a in args)
         return create.empty(*(args or (0,)), dtype=self.dtype) if sizes else create.tensor(*args, dtype=self.dtype)
 
@@ -797,20 +856,13 @@ class _Missing:
 _UNSUPPORTED = frozenset(
     """
     angle apply_ bfloat16 bitwise_left_shift bitwise_right_shift cauchy_ cholesky cholesky_inverse cholesky_solve digamma eig
-    erfinv frexp gcd geometric_ heaviside histogram i0 igamma imag index_reduce isreal istft lcm ldexp lgamma log_normal_ lstsq lu
-    lu_solve map_ matrix_exp mvlgamma nextafter pin_memory polygamma put qr resize resize_as resize_as_ share_memory_ solve stft
+    erfinv frexp gcd geometric_ heaviside histogram i0 igamma index_reduce isreal istft lcm ldexp lgamma log_normal_ lstsq lu
+    lu_solve map_ matrix_exp mvlgamma nextafter pin_memory polygamma put qr resize resize_as share_memory_ solve stft
     svd symeig to_dense to_sparse triangular_solve
     """.split()
 )
 for _name in _UNSUPPORTED:
     setattr(Tensor, _name, _Missing(_name))
-
-
-def _keeps_its_shape(call):
-    name = call.split("(")[0]
-    return RuntimeError(
-        f"minigrad does not support {name}_(), which changes the shape in place: a tensor keeps its shape. Write x = x.{call}."
-    )
 
 
 def _comparable(other):
