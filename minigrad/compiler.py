@@ -8,7 +8,10 @@ ends the trace. If all operations are elementwise, on tensors of one shape and d
 registers, where eager code writes every intermediate result to memory; only results of functions like exp are kept for the backward pass.
 Otherwise f simply runs, and `why` says in one sentence why.
 """
+import ast
+import copy
 import functools
+import inspect
 import re
 import types
 import warnings
@@ -20,48 +23,66 @@ import numpy as np
 from .core.constants import number_of
 from .core.dispatch import Handler, state
 from .core.errors import a_kind
-from .core.op import GENERAL, TABLE, Op
+from .core.op import ELEMENTWISE, GENERAL, TABLE, Op
 from .core.ownership import holders
 from .core.variable import Variable, wrap
 from .func import vjp
 from .func.batching import NumbersNeeded, Sample
-from .ops import activations as A
 from .ops import elementwise as E
+from .tracing.tensor_formulas import rule_body
 
-_SHARE = "g * half if x == y else (zero if {} else g)"
-# row: what it computes, and for each input what its gradient is; x and y are the inputs, o the result, g what arrived.
-FORMULAS: dict[Op, tuple[str, ...]] = {
-    E.add: ("x + y", "g", "g"),
-    E.sub: ("x - y", "g", "-g"),
-    E.rsub: ("y - x", "-g", "g"),
-    E.rsub_tensor: ("y - x", "-g", "g"),
-    E.mul: ("x * y", "g * y", "g * x"),
-    E.div: ("x / y", "g / y", "-g * (o / y)"),
-    E.neg: ("-x", "-g"),
-    E.reciprocal: ("one / x", "-g * o * o"),
-    E.exp: ("exp(x)", "g * o"),
-    E.log: ("log(x)", "g / x"),
-    E.sqrt: ("sqrt(x)", "g / (two * o)"),
-    E.rsqrt: ("one / sqrt(x)", "-half * g * o * o * o"),
-    E.sin: ("sin(x)", "g * cos(x)"),
-    E.cos: ("cos(x)", "-g * sin(x)"),
-    E.tanh: ("tanh(x)", "g * (one - o * o)"),
-    E.sigmoid: ("sigmoid(x)", "g * (one - o) * o"),
-    E.relu: ("zero if x < zero else x", "g if o != zero else zero"),
-    E.abs: ("abs(x)", "g * (one if x > zero else (-one if x < zero else zero))"),
-    E.maximum: ("x if x > y or x != x else y", _SHARE.format("x < y"), _SHARE.format("y < x")),
-    E.minimum: ("x if x < y or x != x else y", _SHARE.format("x > y"), _SHARE.format("y > x")),
-    A.silu_: ("x * sigmoid(x)", "g * (sigmoid(x) * (x * (one - sigmoid(x)) + one))"),
-    A.gelu_: ("x * cdf(x)", "g * gelu_derivative(x)"),
-}  # fmt: skip
 _COSTLY = ("exp(", "log(", "sin(", "cos(", "tanh(", "sigmoid(", "cdf(", "power(")
-_NUMBERS = {"zero": 0.0, "half": 0.5, "one": 1.0, "two": 2.0}
+_CALLS = {call[:-1] for call in _COSTLY} | {"abs", "sqrt", "gelu_derivative"}  # what a loop may call (kernels/fused_numba.py)
 _FIXED = (int, float, bool, str, bytes, complex, type(None))
 _kernels: dict[Any, Any] = {}  # (source, dtype, constants): the compiled functions
 
 
 class Unfit(Exception):
     """The function cannot become one loop; the text says why."""
+
+
+@functools.cache
+def loop_source(op: Op) -> tuple[str, ...] | None:
+    """What a row computes for one number, and the gradient of each input, as Python source; None if it cannot be fused.
+
+    The names are the row's: its inputs, `out` and `g`. A row with a formula and rules in one expression needs no source of its own.
+    """
+    if op.fused is not None:
+        return op.fused
+    if op.formula is None or op.kind != ELEMENTWISE or op.params:
+        return None
+    texts = [op.formula]
+    for rule in op.rules.values():
+        tree = None if rule is None else rule_body(rule)
+        if tree is None:
+            return None
+        g = next(iter(inspect.signature(rule).parameters))
+        try:
+            texts.append(ast.unparse(_Inline(rule.__globals__, {g: ast.Name("g")}).visit(copy.deepcopy(tree))))
+        except Unfit:
+            return None
+    return tuple(texts)
+
+
+class _Inline(ast.NodeTransformer):
+    """Put the formulas of other rows in the place of their calls, and numbers in the place of their names."""
+
+    def __init__(self, scope, names):
+        self.scope, self.names = scope, names
+
+    def visit_Name(self, node):
+        if isinstance(value := self.scope.get(node.id), (int, float)):
+            return ast.Constant(value)
+        return self.names.get(node.id, node)
+
+    def visit_Call(self, node):
+        args = [self.visit(a) for a in node.args]
+        row = self.scope.get(node.func.id) if isinstance(node.func, ast.Name) else None
+        if isinstance(row, Op) and row.formula is not None and len(args) == len(row.inputs) and not row.params:
+            if isinstance(tree := ast.parse(row.formula, mode="eval").body, ast.Call) and tree.func.id in _CALLS:
+                return ast.Call(tree.func, args, [])
+            return _Inline({}, dict(zip(row.inputs, args, strict=True))).visit(tree)
+        raise Unfit
 
 
 class Trace(Handler):
@@ -72,15 +93,12 @@ class Trace(Handler):
         self.kept: list[Any] = list(inputs)  # so that no id is used twice
         self.first = inputs[0].array
         self.lines: list[tuple[Op, tuple[str, ...], str, float | None]] = []
-        self.constants = dict(_NUMBERS)
+        self.constants: dict[str, float] = {}
 
     def __call__(self, op, inputs, params):
-        if op is E.pow_number:
-            formula, number = True, float(params[0])
-        else:
-            formula, number = FORMULAS.get(op), None
-        if not formula or (params and number is None):
-            known = ", ".join(sorted({row.name for row in FORMULAS}))
+        number = float(params[0]) if op is E.pow_number else None
+        if number is None and (params or loop_source(op) is None):
+            known = ", ".join(sorted({row.name for row in TABLE.values() if loop_source(row) is not None}))
             raise Unfit(f"{op.name} is not one of the operations that can be fused ({known}, pow).")
         names = tuple([self.name_of(x, op) for x in inputs])
         if not any(name[0] in "xv" for name in names):
@@ -103,6 +121,10 @@ class Trace(Handler):
         return self.constant(float(x))
 
     def constant(self, value):
+        """The name of a number in the loop. (As a literal it would be a float64, and the arithmetic around it, too.)"""
+        for name, known in self.constants.items():
+            if repr(known) == repr(value):
+                return name
         name = f"c{len(self.constants)}"
         self.constants[name] = value
         return name
@@ -112,10 +134,10 @@ class Trace(Handler):
         inputs = [f"x{i}" for i in range(count)]
         values, slopes = [], []
         for op, names, out, number in self.lines:
-            value, *rules = FORMULAS[op] if number is None else self.power(number)
-            words = dict(zip("xy", names, strict=False)) | {"o": out, "g": "g_" + out}
-            values.append((out, names, _fill(value, words)))
-            slopes.append((out, [(f"g_{x}", _fill(rule, words)) for x, rule in zip(names, rules, strict=True) if x[0] in "xv"]))
+            value, *rules = loop_source(op) if number is None else self.power(number)
+            words = dict(zip(op.inputs, names, strict=True)) | {"out": out, "g": "g_" + out}
+            values.append((out, names, self.fill(value, words)))
+            slopes.append((out, [(f"g_{x}", self.fill(rule, words)) for x, rule in zip(names, rules, strict=True) if x[0] in "xv"]))
         sums, lines = {f"g_{result}"}, []
         for out, step in reversed(slopes):
             if f"g_{out}" not in sums:  # nothing that the result depends on
@@ -129,7 +151,7 @@ class Trace(Handler):
         given = ", ".join(x + "_" for x in inputs)
         forward = [*load, *[f"{out} = {text}" for out, _, text in values], *keep, f"out[i] = {result}"]
         fetch = [f"{out} = kept[{n}, i]" for n, out in enumerate(kept)]
-        store = [f"d{i}[i] = {f'g_x{i}' if f'g_x{i}' in sums else 'zero'}" for i in range(count)]
+        store = [f"d{i}[i] = {f'g_x{i}' if f'g_x{i}' in sums else self.constant(0.0)}" for i in range(count)]
         backward = [*load, *fetch, *again, f"g_{result} = g[i]", *lines, *store]
         return (
             f"def forward({given}, kept, out):\n    for i in range(out.size):\n" + _body(forward)
@@ -141,10 +163,34 @@ class Trace(Handler):
         """x ** n and its derivative; small whole numbers are products."""
         def written(k):
             if k in (0.0, 1.0, 2.0, 3.0, 4.0):
-                return " * ".join(["x"] * int(k)) or "one"
-            return {0.5: "sqrt(x)", -0.5: "one / sqrt(x)", -1.0: "one / x"}.get(k) or f"power(x, {self.constant(k)})"
+                return " * ".join(["x"] * int(k)) or "1"
+            return {0.5: "sqrt(x)", -0.5: "1 / sqrt(x)", -1.0: "1 / x"}.get(k) or f"power(x, {k!r})"
 
-        return written(n), f"g * ({self.constant(n)} * ({written(n - 1)}))" if n else "g * zero"
+        return written(n), f"g * ({n!r} * ({written(n - 1)}))" if n else "g * 0"
+
+    def fill(self, source: str, words: dict[str, str]) -> str:
+        """The source with the loop's names for the row's, and names for its numbers."""
+        tree = ast.parse(source, mode="eval").body
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant):
+                words = {**words, repr(node.value): self.constant(float(node.value))}
+        return ast.unparse(_Rename(words).visit(tree))
+
+
+class _Rename(ast.NodeTransformer):
+    def __init__(self, words):
+        self.words = words
+
+    def visit_Name(self, node):
+        return ast.Name(self.words.get(node.id, node.id))
+
+    def visit_Constant(self, node):
+        return ast.Name(self.words[repr(node.value)])
+
+    def visit_BinOp(self, node):
+        if isinstance(node.op, ast.Pow) and isinstance(node.left, ast.Name) and ast.unparse(node.right) == "2":  # no call of pow
+            return ast.BinOp(self.visit_Name(node.left), ast.Mult(), self.visit_Name(node.left))
+        return self.generic_visit(node)
 
 
 def _to_keep(values, lines):
@@ -164,11 +210,6 @@ def _to_keep(values, lines):
 
 def _body(lines: list[str]) -> str:
     return "".join(f"        {line}\n" for line in lines)
-
-
-def _fill(formula: str, words: dict[str, str]) -> str:
-    """The formula with x, y, o and g replaced; other names in it have more than one letter."""
-    return re.sub(r"\b[xyog]\b", lambda m: words[m[0]], formula)
 
 
 def _watched(function, seen=None) -> list[tuple[Any, str, Any]]:

@@ -84,13 +84,13 @@ celu_       = Op("celu", lambda x, alpha: _elu(x, alpha, 1.0, 1.0 / alpha),     
                  words={"x": "g where {x} > 0, else g × exp({x} / alpha)"})
 softplus_   = Op("softplus", _softplus,                                                          ELEMENTWISE, x=lambda g, x, beta, threshold: where(x * beta > threshold, g, g * sigmoid(x * beta)))
 logsigmoid_ = Op("log_sigmoid", _log_sigmoid,                                                    ELEMENTWISE, x=lambda g, x: g * sigmoid(-x))
-silu_       = Op("silu", lambda x: x * sigmoid(x),                                               ELEMENTWISE, x=lambda g, x: g * (sigmoid(x) * (x * (1 - sigmoid(x)) + 1)))
+silu_       = Op("silu", lambda x: x * sigmoid(x),                                               ELEMENTWISE, x=lambda g, x: g * (sigmoid(x) * (x * (1 - sigmoid(x)) + 1)), fused=("x * sigmoid(x)", "g * (sigmoid(x) * (x * (1 - sigmoid(x)) + 1))"))
 mish_       = Op("mish", lambda x: x * np.tanh(_softplus(x, 1.0, 20.0)),                         ELEMENTWISE, x=_mish_rule,
                  words={"x": "g × (tanh(softplus({x})) + {x} × sigmoid({x}) × (1 − tanh(softplus({x}))²))"})
 gelu_       = Op("gelu", kernels.gelu,                                                           ELEMENTWISE, x=lambda g, x: gelu_slope(g, x),
-                 words={"x": "g × (Φ({x}) + {x} × φ({x}))"})
+                 words={"x": "g × (Φ({x}) + {x} × φ({x}))"}, fused=("x * cdf(x)", "g * gelu_derivative(x)"))
 gelu_slope  = Op("gelu_backward", kernels.gelu_slope,                                            ELEMENTWISE, node="GeluBackwardBackward0", args="grad_output input", saved_as={"x": "grad_output", "y": "self"},
-                 x=lambda g, y: gelu_slope(g, y), y=lambda g, x, y: g * x * exp(y * y * -0.5) * (2 - y * y) * _INV_SQRT_2PI)
+                 x=lambda g, y: gelu_slope(g, y), y=lambda g, x, y: g * x * exp(y * y * -0.5) * (2 - y * y) * _INV_SQRT_2PI, formula="x * (normal_cdf(y) + y * exp(y * y * -0.5) * _INV_SQRT_2PI)")
 gelu_tanh   = Op("gelu", _gelu_tanh,                                                             ELEMENTWISE, x=_gelu_tanh_rule,
                  words={"x": "g × (Φ({x}) + {x} × φ({x}))"})
 glu_        = Op("glu", _glu,                                                                    GENERAL,     x=_glu_rule,

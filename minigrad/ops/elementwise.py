@@ -18,29 +18,29 @@ INF = math.inf
 
 # fmt: off
 # name              forward           kind                        rules
-add         = Op("add",     operator.add,     ELEMENTWISE,              x=lambda g: g,                 y=lambda g: g)
-sub         = Op("sub",     operator.sub,     ELEMENTWISE, bools=False, x=lambda g: g,                 y=lambda g: -g)
-rsub        = Op("rsub",    lambda x, y: y - x, ELEMENTWISE, bools=False, x=lambda g: -g,              y=lambda g: g,  node="RsubBackward1")
-rsub_tensor = Op("rsub",    rsub.forward,     ELEMENTWISE, bools=False, x=lambda g: -g,                y=lambda g: g,  node="RsubBackward0")
-mul         = Op("mul",     operator.mul,     ELEMENTWISE,              x=lambda g, y: g * y,          y=lambda g, x: g * x)
-div         = Op("div",     np.true_divide,   ELEMENTWISE, floats=True, x=lambda g, y: g / y,          y=lambda g, x, y: -g * ((x / y) / y))
-neg         = Op("neg",     operator.neg,     ELEMENTWISE,              x=lambda g: -g)
-reciprocal  = Op("reciprocal", lambda x: 1 / x, ELEMENTWISE, floats=True, x=lambda g, out: -g * out * out)
+add         = Op("add",     operator.add,     ELEMENTWISE,              x=lambda g: g,                 y=lambda g: g, formula="x + y")
+sub         = Op("sub",     operator.sub,     ELEMENTWISE, bools=False, x=lambda g: g,                 y=lambda g: -g, formula="x - y")
+rsub        = Op("rsub",    lambda x, y: y - x, ELEMENTWISE, bools=False, x=lambda g: -g,              y=lambda g: g,  node="RsubBackward1", formula="y - x")
+rsub_tensor = Op("rsub",    rsub.forward,     ELEMENTWISE, bools=False, x=lambda g: -g,                y=lambda g: g,  node="RsubBackward0", formula="y - x")
+mul         = Op("mul",     operator.mul,     ELEMENTWISE,              x=lambda g, y: g * y,          y=lambda g, x: g * x, formula="x * y")
+div         = Op("div",     np.true_divide,   ELEMENTWISE, floats=True, x=lambda g, y: g / y,          y=lambda g, x, y: -g * ((x / y) / y), formula="x / y", fused=("x / y", "g / y", "-g * (out / y)"))
+neg         = Op("neg",     operator.neg,     ELEMENTWISE,              x=lambda g: -g, formula="-x")
+reciprocal  = Op("reciprocal", lambda x: 1 / x, ELEMENTWISE, floats=True, x=lambda g, out: -g * out * out, fused=("1 / x", "-g * out * out"))
 
-exp         = Op("exp",     np.exp,           ELEMENTWISE, floats=True, x=lambda g, out: g * out)
-log         = Op("log",     np.log,           ELEMENTWISE, floats=True, x=lambda g, x: g / x)
-sqrt        = Op("sqrt",    np.sqrt,          ELEMENTWISE, floats=True, x=lambda g, out: g / (2 * out))
-sin         = Op("sin",     np.sin,           ELEMENTWISE, floats=True, x=lambda g, x: g * cos(x))
-cos         = Op("cos",     np.cos,           ELEMENTWISE, floats=True, x=lambda g, x: -g * sin(x))
-tanh        = Op("tanh",    np.tanh,          ELEMENTWISE, floats=True, x=lambda g, out: tanh_slope(g, out))
-sigmoid     = Op("sigmoid", lambda x: 1 / (1 + np.exp(-x)), ELEMENTWISE, floats=True, x=lambda g, out: sigmoid_slope(g, out))
+exp         = Op("exp",     np.exp,           ELEMENTWISE, floats=True, x=lambda g, out: g * out, formula="exp(x)")
+log         = Op("log",     np.log,           ELEMENTWISE, floats=True, x=lambda g, x: g / x, formula="log(x)")
+sqrt        = Op("sqrt",    np.sqrt,          ELEMENTWISE, floats=True, x=lambda g, out: g / (2 * out), formula="sqrt(x)")
+sin         = Op("sin",     np.sin,           ELEMENTWISE, floats=True, x=lambda g, x: g * cos(x), formula="sin(x)")
+cos         = Op("cos",     np.cos,           ELEMENTWISE, floats=True, x=lambda g, x: -g * sin(x), formula="cos(x)")
+tanh        = Op("tanh",    np.tanh,          ELEMENTWISE, floats=True, x=lambda g, out: tanh_slope(g, out), formula="tanh(x)")
+sigmoid     = Op("sigmoid", lambda x: 1 / (1 + np.exp(-x)), ELEMENTWISE, floats=True, x=lambda g, out: sigmoid_slope(g, out), formula="sigmoid(x)")
 
 exp2        = Op("exp2",    np.exp2,          ELEMENTWISE, floats=True, x=lambda g, out: g * out * LN2)
 expm1       = Op("expm1",   np.expm1,         ELEMENTWISE, floats=True, x=lambda g, out: g * (out + 1))
 log1p       = Op("log1p",   np.log1p,         ELEMENTWISE, floats=True, x=lambda g, x: g / (x + 1), node="Log1PBackward0")
 log2        = Op("log2",    np.log2,          ELEMENTWISE, floats=True, x=lambda g, x: g / (x * LN2))
 log10       = Op("log10",   np.log10,         ELEMENTWISE, floats=True, x=lambda g, x: g / (x * LN10))
-rsqrt       = Op("rsqrt",   lambda x: 1 / np.sqrt(x), ELEMENTWISE, floats=True, x=lambda g, out: -0.5 * g * out * out * out)
+rsqrt       = Op("rsqrt",   lambda x: 1 / np.sqrt(x), ELEMENTWISE, floats=True, x=lambda g, out: -0.5 * g * out * out * out, fused=("1 / sqrt(x)", "-0.5 * g * out * out * out"))
 tan         = Op("tan",     np.tan,           ELEMENTWISE, floats=True, x=lambda g, out: g * (1 + out * out))
 asin        = Op("asin",    np.arcsin,        ELEMENTWISE, floats=True, x=lambda g, x: g * rsqrt(1 - x * x))
 acos        = Op("acos",    np.arccos,        ELEMENTWISE, floats=True, x=lambda g, x: -g * rsqrt(1 - x * x))
@@ -65,8 +65,8 @@ sinc        = Op("sinc",    np.sinc,          ELEMENTWISE, floats=True, x=lambda
 deg2rad     = Op("deg2rad", np.deg2rad,       ELEMENTWISE, floats=True, x=lambda g: g * (math.pi / 180), node="Deg2RadBackward0")
 rad2deg     = Op("rad2deg", np.rad2deg,       ELEMENTWISE, floats=True, x=lambda g: g * (180 / math.pi), node="Rad2DegBackward0")
 copysign    = Op("copysign", np.copysign,     ELEMENTWISE, floats=True, x=lambda g, x, out: g * where(x == 0, 0, out / x), y=lambda g: nothing(g))
-add_scaled  = Op("add",     lambda x, y, alpha: x + y * y.dtype.type(alpha), ELEMENTWISE, x=lambda g: g, y=lambda g, alpha: g * alpha)
-sub_scaled  = Op("sub",     lambda x, y, alpha: x - y * y.dtype.type(alpha), ELEMENTWISE, x=lambda g: g, y=lambda g, alpha: g * -alpha)
+add_scaled  = Op("add",     lambda x, y, alpha: x + y * y.dtype.type(alpha), ELEMENTWISE, x=lambda g: g, y=lambda g, alpha: g * alpha, formula="x + alpha * y")
+sub_scaled  = Op("sub",     lambda x, y, alpha: x - y * y.dtype.type(alpha), ELEMENTWISE, x=lambda g: g, y=lambda g, alpha: g * -alpha, formula="x - alpha * y")
 
 # Steps: the derivative is 0 wherever there is one.
 floor       = Op("floor",   np.floor,         ELEMENTWISE,              x=lambda g: nothing(g))
@@ -96,22 +96,24 @@ addcdiv_    = Op("addcdiv", lambda x, a, b, value: x + value * (a / b), ELEMENTW
 
 # The backward of an operation that saves its output, as a row of its own: fewer nodes under create_graph, and PyTorch's names.
 tanh_slope    = Op("tanh_backward",    lambda x, y: x * (1 - y * y), ELEMENTWISE, node="TanhBackwardBackward0",
-                   x=lambda g, y: tanh_slope(g, y),    y=lambda g, x, y: g * x * y * -2)
+                   x=lambda g, y: tanh_slope(g, y),    y=lambda g, x, y: g * x * y * -2, formula="x * (1 - y**2)")
 sigmoid_slope = Op("sigmoid_backward", lambda x, y: x * (1 - y) * y, ELEMENTWISE, node="SigmoidBackwardBackward0",
-                   x=lambda g, y: sigmoid_slope(g, y), y=lambda g, x, y: g * x * (1 - 2 * y))
+                   x=lambda g, y: sigmoid_slope(g, y), y=lambda g, x, y: g * x * (1 - 2 * y), formula="x * y * (1 - y)")
 
 # Kinks: at the corner PyTorch's subgradient.
-abs         = Op("abs",     np.abs,           ELEMENTWISE,              x=lambda g, x: g * sign(x))
+abs         = Op("abs",     np.abs,           ELEMENTWISE,              x=lambda g, x: g * sign(x), formula="abs(x)", fused=("abs(x)", "g * (1 if x > 0 else (-1 if x < 0 else 0))"))
 sign        = Op("sign",    lambda x: _sign(x),  ELEMENTWISE,              x=lambda g: nothing(g))
-relu        = Op("relu",    lambda x: _relu(x), ELEMENTWISE, bools=False, x=lambda g, out: relu_slope(g, out))
+relu        = Op("relu",    lambda x: _relu(x), ELEMENTWISE, bools=False, x=lambda g, out: relu_slope(g, out), formula="relu(x)", fused=("0 if x < 0 else x", "g if out != 0 else 0"))
 sgn         = Op("sgn",     sign.forward,     ELEMENTWISE,              x=lambda g: nothing(g))
 relu_slope  = Op("threshold_backward", lambda x, y: _where_open(x, y), ELEMENTWISE, x=lambda g, y: relu_slope(g, y), y=lambda g: nothing(g), node="ThresholdBackwardBackward0")
 maximum     = Op("maximum", np.maximum,       ELEMENTWISE,              x=lambda g, x, y: share(g, x < y, x == y), y=lambda g, x, y: share(g, y < x, x == y),
                   words={"x": "g where {x} > {y}, g / 2 where they are equal, else 0",
-                         "y": "g where {y} > {x}, g / 2 where they are equal, else 0"})
+                         "y": "g where {y} > {x}, g / 2 where they are equal, else 0"}, formula="max(x, y)",
+                 fused=("x if x > y or x != x else y", "g * 0.5 if x == y else (0 if x < y else g)", "g * 0.5 if x == y else (0 if y < x else g)"))
 minimum     = Op("minimum", np.minimum,       ELEMENTWISE,              x=lambda g, x, y: share(g, x > y, x == y), y=lambda g, x, y: share(g, y > x, x == y),
                   words={"x": "g where {x} < {y}, g / 2 where they are equal, else 0",
-                         "y": "g where {y} < {x}, g / 2 where they are equal, else 0"})
+                         "y": "g where {y} < {x}, g / 2 where they are equal, else 0"}, formula="min(x, y)",
+                 fused=("x if x < y or x != x else y", "g * 0.5 if x == y else (0 if x > y else g)", "g * 0.5 if x == y else (0 if y > x else g)"))
 fmax        = Op("fmax",    np.fmax,          ELEMENTWISE,              x=lambda g, x, y: where((x >= y) | isnan(y), g, 0), y=lambda g, x, y: where((x >= y) | isnan(y), 0, g))
 fmin        = Op("fmin",    np.fmin,          ELEMENTWISE,              x=lambda g, x, y: where((x <= y) | isnan(y), g, 0), y=lambda g, x, y: where((x <= y) | isnan(y), 0, g))
 where       = Op("where",   np.where,         ELEMENTWISE,              condition=None, x=lambda g, condition: where(condition, g, 0),

@@ -36,10 +36,10 @@ _BADDBMM = {"a b": "expected scalar type {a} but found {b}", "x b": "expected sc
 # fmt: off
 # name    forward             kind         rules
 dot_  = Op("dot",    np.dot,    MULTILINEAR, x=lambda g, y: g * y,              y=lambda g, x: g * x,           args="input tensor", one_dtype=_DOT)
-mv_   = Op("mv",     np.matmul, MULTILINEAR, x=lambda g, y: outer(g, y),        y=lambda g, x: mv_(t(x), g),    args="input vec", one_dtype=_MV)
-mm_   = Op("mm",     np.matmul, MULTILINEAR, x=lambda g, y: mm_(g, t(y)),       y=lambda g, x: mm_(t(x), g),    args="input mat2", one_dtype=_MM)
-bmm_  = Op("bmm",    np.matmul, MULTILINEAR, x=lambda g, y: bmm_(g, mT(y)),     y=lambda g, x: bmm_(mT(x), g),  args="input mat2", one_dtype=_BMM)
-bmm_n = Op("matmul", np.matmul, MULTILINEAR, x=lambda g, y: bmm_n(g, mT(y)),    y=lambda g, x: bmm_n(mT(x), g), node="UnsafeViewBackward0", one_dtype=_BMM)
+mv_   = Op("mv",     np.matmul, MULTILINEAR, x=lambda g, y: outer(g, y),        y=lambda g, x: mv_(t(x), g),    args="input vec", one_dtype=_MV, formula="x @ y")
+mm_   = Op("mm",     np.matmul, MULTILINEAR, x=lambda g, y: mm_(g, t(y)),       y=lambda g, x: mm_(t(x), g),    args="input mat2", one_dtype=_MM, formula="x @ y")
+bmm_  = Op("bmm",    np.matmul, MULTILINEAR, x=lambda g, y: bmm_(g, mT(y)),     y=lambda g, x: bmm_(mT(x), g),  args="input mat2", one_dtype=_BMM, formula="x @ y")
+bmm_n = Op("matmul", np.matmul, MULTILINEAR, x=lambda g, y: bmm_n(g, mT(y)),    y=lambda g, x: bmm_n(mT(x), g), node="UnsafeViewBackward0", one_dtype=_BMM, formula="x @ y")
 vdot_ = Op("vdot",   np.dot,    MULTILINEAR, x=lambda g, y: g * y,              y=lambda g, x: g * x)
 cross_ = Op("linalg_cross", lambda x, y, dim: np.cross(x, y, axis=dim), MULTILINEAR, x=lambda g, y, dim: cross_(y, g, dim), y=lambda g, x, dim: cross_(g, x, dim), batch="full dims")
 trace_ = Op("trace", lambda x: np.trace(x), LINEAR,                 x=lambda g, x_shape: diagonal_back(expand(g, (min(x_shape),)), x_shape, 0, 0, 1),

@@ -25,11 +25,11 @@ log_softmax_ = Op("log_softmax", kernels.log_softmax, GENERAL, x=lambda g, out, 
 softmax_slope     = Op("softmax_backward_data",     kernels.softmax_slope,     GENERAL, args="grad_output output",
                   saved_as={"x": "grad_output", "y": "output"},
                   x=lambda g, y, dim: softmax_slope(g, y, dim),
-                  y=lambda g, x, y, dim: g * (x - _sum(x * y, dim)) - x * _sum(g * y, dim))
+                  y=lambda g, x, y, dim: g * (x - _sum(x * y, dim)) - x * _sum(g * y, dim), formula="y * (x - sum(x * y, dim))")
 log_softmax_slope = Op("log_softmax_backward_data", kernels.log_softmax_slope, GENERAL, args="grad_output output",
                   saved_as={"x": "grad_output", "y": "output"},
                   x=lambda g, y, dim: g - _sum(g * exp(y), dim),
-                  y=lambda g, x, y, dim: -g * exp(y) * _sum(x, dim))
+                  y=lambda g, x, y, dim: -g * exp(y) * _sum(x, dim), formula="x - exp(y) * sum(x, dim)")
 # fmt: on
 
 

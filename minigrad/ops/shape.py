@@ -65,7 +65,7 @@ reshape_alias = Op("_reshape_alias", lambda x, shape: _view(x, shape),          
 unsafe_view = Op("_unsafe_view", lambda x, shape: x.reshape(shape),               LINEAR, node="UnsafeViewBackward0", x=lambda g, x_shape: reshape(g, x_shape))
 transpose   = Op("transpose",   lambda x, dim0, dim1: x.swapaxes(dim0, dim1) if x.ndim else x.view(), LINEAR, view=True, x=lambda g, dim0, dim1: transpose(g, dim0, dim1),
                  words={"x": "g with the same two dimensions swapped back"}, batch="dims")
-t           = Op("t",           lambda x: x.T,                                    LINEAR, view=True, x=lambda g: t(g))
+t           = Op("t",           lambda x: x.T,                                    LINEAR, view=True, x=lambda g: t(g), formula="x.T")
 permute     = Op("permute",     lambda x, dims: x.transpose(dims),                LINEAR, view=True, x=lambda g, dims: permute(g, tuple(np.argsort(dims))),
                  words={"x": "g with its dimensions put back in order"})
 expand      = Op("expand",      _expand,                                          LINEAR, view=True, x=lambda g: g)  # the engine sums

@@ -15,12 +15,10 @@ import textwrap
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 
+from ..core.op import Op
 from .formulas import Rule, rule_for
 from .notation import ATOM, NoFormula, Text, Tree, formula, number, number_text, read, words
 
-_SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "neg": "neg", "maximum": "max", "minimum": "min"}
-_PRODUCTS = {"mm", "mv", "bmm", "matmul", "bmm_n"}
-_TRANSPOSED = {"t", "mT"}
 _SHORT = {"linalg_inv_ex": "inv", "linalg_det": "det", "linalg_vector_norm": "norm",
           "threshold_backward": "relu_slope",
           "nll_loss": "nll_loss", "to": "to", "index": "index", "_unsafe_view": "view", "linalg_solve_ex": "solve"}  # fmt: skip
@@ -31,13 +29,11 @@ def friendly(op) -> str:
     return _SHORT.get(op.name, op.name.strip("_"))
 
 
-def scalar_rule(op, params: tuple | None, count: int) -> Rule | None:
-    """The row of formulas.py that says the same about single numbers, if there is one."""
+def _power(op, params: tuple | None) -> Rule | None:
+    """The row of formulas.py for a power with a fixed exponent."""
     if op.name == "pow" and params is not None and len(params) == 1 and isinstance(params[0], (int, float)):
         return rule_for(f"**{params[0]}", 1)
-    if op.name == "square":
-        return rule_for("**2", 1)
-    return rule_for(_SIGNS.get(op.name, op.name), count) if op.name != "max" else None
+    return rule_for("**2", 1) if op.name == "square" else None
 
 
 def numeric(text: Text) -> bool:
@@ -48,22 +44,19 @@ def numeric(text: Text) -> bool:
 def expression(op, params: tuple | None, of: list[Text]) -> Text:
     """What the operation computes, with the labels of its inputs."""
     name = friendly(op)
-    if (rule := scalar_rule(op, params, len(of))) is not None:
-        if rule.name in ("*", "+") and numeric(of[1]) and not numeric(of[0]):  # 3 * x is recorded as x * 3
-            of = of[::-1] if rule.name == "*" else of
-            if rule.name == "*" and re.match(r"[^\W\d]\w*$", of[1].text) and of[0].level == ATOM:
-                return formula("times", *of)  # 3x
+    if (rule := _power(op, params)) is not None:
         return rule.write(rule.expr, *of)
+    if op.formula is not None and not op.name.endswith(("_backward", "_backward_data")):  # their name says more than their formula
+        if op.name == "mul" and numeric(of[1]) and not numeric(of[0]):  # 3 * x is recorded as x * 3
+            of = of[::-1]
+            if re.match(r"[^\W\d]\w*$", of[1].text) and of[0].level == ATOM:
+                return formula("times", *of)  # 3x
+        known = {key: number(_short(value)) for key, value in zip(op.params, params or (), strict=False)}
+        return read(ast.parse(op.formula, mode="eval").body, known | dict(zip(op.inputs, of, strict=True)), _transposed)
     if name == "pow" and len(of) == 2:
         return formula("^", *of)
-    if name == "rsub" and len(of) == 2:
-        return formula("−", of[1], of[0])
-    if name in _PRODUCTS and len(of) == 2:
-        return formula("@", *of)
     if name in ("addmm", "addmv") and len(of) == 3 and params in ((1, 1), (1.0, 1.0), (), None):
         return formula("+", formula("@", of[1], of[2]), of[0])
-    if name in _TRANSPOSED and len(of) == 1:
-        return formula("T", of[0])
     if name == "select" and params is not None and len(params) == 2:
         dim, index = params
         return formula("[]", of[0], f"{':, ' * dim}{index}")
@@ -105,10 +98,11 @@ def flow(op, rule, labels: Mapping[str, Text], shapes: Mapping[str, tuple], para
 
 def flow_formula(op, rule, labels: Mapping[str, Text], shapes: Mapping[str, tuple], params: tuple | None) -> Text | None:
     """What a rule makes of the arriving gradient: "g × cos(x)". None if its source does not say it in one short expression."""
-    tree = _body(rule)
+    tree = rule_body(rule)
     if tree is None:
         return None
     given = _parameters(rule)
+    scope = getattr(rule, "__globals__", {})
     known = dict(zip(op.params, params, strict=False)) if params is not None else {}
     names: dict[str, Text] = {given[0]: Text("g")}
     values = {}
@@ -120,7 +114,7 @@ def flow_formula(op, rule, labels: Mapping[str, Text], shapes: Mapping[str, tupl
         elif name in known:
             values[name] = known[name]
     try:
-        text = read(tree, names, partial(_of_a_row, names, values))
+        text = read(tree, names, partial(_of_a_row, scope, names, values))
     except NoFormula:
         return None
     return text if len(text.text) <= 90 else None
@@ -146,7 +140,7 @@ def _parameters(rule) -> list[str]:
 
 
 @cache
-def _body(rule) -> ast.expr | None:
+def rule_body(rule) -> ast.expr | None:
     """The expression that a rule returns, from its source: a lambda's body, or the one `return` of a function."""
     try:
         if rule.__name__ != "<lambda>":
@@ -167,15 +161,12 @@ def _body(rule) -> ast.expr | None:
         return None
 
 
-_BACKWARDS = {  # rows with a kernel: what it computes from the arriving gradient x and the saved y
-    "softmax_slope": "y * (x - sum(x * y, dim))",
-    "log_softmax_slope": "x - exp(y) * sum(x, dim)",
-    "gelu_slope": "x * (normal_cdf(y) + y * exp(y * y * -0.5) * _INV_SQRT_2PI)",
-}
+def _transposed(e: ast.expr, inner: Callable[[ast.expr], Text]) -> Text | None:
+    return formula("T", inner(e.value)) if isinstance(e, ast.Attribute) and e.attr == "T" else None
 
 
-def _of_a_row(names: Mapping[str, Text], values: dict, e: ast.expr, inner: Callable[[ast.expr], Text]) -> Text | None:
-    """What rows write in a way of their own: parameters whose value is known, shapes, and functions whose name says little."""
+def _of_a_row(scope: Mapping, names: Mapping[str, Text], values: dict, e: ast.expr, inner: Callable[[ast.expr], Text]) -> Text | None:
+    """What rows write in a way of their own: parameters whose value is known, shapes, and calls of other rows (found in `scope`)."""
     match e:
         case ast.Name(name) if name in values:
             value = values[name]
@@ -187,6 +178,10 @@ def _of_a_row(names: Mapping[str, Text], values: dict, e: ast.expr, inner: Calla
         case ast.IfExp():
             raise NoFormula
         case ast.Call(ast.Name(name), args, []):
+            row = scope.get(name)
+            if isinstance(row, Op) and row.formula is not None:
+                given = dict(zip((*row.inputs, *row.params), map(inner, args), strict=False))
+                return read(ast.parse(row.formula, mode="eval").body, {**names, **given}, _transposed)
             return _call_of_a_row(name.rstrip("_"), args, names, values, inner)
         case ast.Call(ast.Attribute(of, "permute" | "sum" as name), args, []):
             return formula("method", inner(of), name, *map(inner, args))
@@ -195,10 +190,8 @@ def _of_a_row(names: Mapping[str, Text], values: dict, e: ast.expr, inner: Calla
 
 def _call_of_a_row(name: str, args: list[ast.expr], names, values: dict, inner: Callable[[ast.expr], Text]) -> Text | None:
     match name, args:
-        case _, [x] if name in _TRANSPOSED:
+        case "mT", [x]:
             return formula("T", inner(x))
-        case _, [x, y] if name in _PRODUCTS:
-            return formula("@", inner(x), inner(y))
         case "pow_number", [x, y]:
             n = inner(y)
             return inner(x) if n.text == "1" else formula("^", inner(x), n)
@@ -210,15 +203,8 @@ def _call_of_a_row(name: str, args: list[ast.expr], names, values: dict, inner: 
             return formula("in", inner(x), inner(shape))
         case "embed" | "_place" | "index_backward", [x, *_]:
             return formula("zeros", inner(x))
-        case "tanh_slope", [x, y, *_]:
-            return formula("×", inner(x), formula("−", number("1"), formula("^", inner(y), number("2"))))
-        case "sigmoid_slope", [x, y, *_]:
-            return formula("×", formula("×", inner(x), inner(y)), formula("−", number("1"), inner(y)))
         case "relu_slope", [x, y, *_]:
             return formula("where", inner(x), inner(y))
-        case _, [_, _, *_] if name in _BACKWARDS:
-            given = dict(zip(("x", "y", "dim"), map(inner, args), strict=False))
-            return read(ast.parse(_BACKWARDS[name], mode="eval").body, {**names, **given}, partial(_of_a_row, names, {}))
     return None
 
 
