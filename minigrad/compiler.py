@@ -134,7 +134,7 @@ class Trace(Handler):
         inputs = [f"x{i}" for i in range(count)]
         values, slopes = [], []
         for op, names, out, number in self.lines:
-            value, *rules = loop_source(op) if number is None else self.power(number)
+            value, *rules = (loop_source(op) or ()) if number is None else self.power(number)
             words = dict(zip(op.inputs, names, strict=True)) | {"out": out, "g": "g_" + out}
             values.append((out, names, self.fill(value, words)))
             slopes.append((out, [(f"g_{x}", self.fill(rule, words)) for x, rule in zip(names, rules, strict=True) if x[0] in "xv"]))
@@ -172,7 +172,7 @@ class Trace(Handler):
         """The source with the loop's names for the row's, and names for its numbers."""
         tree = ast.parse(source, mode="eval").body
         for node in ast.walk(tree):
-            if isinstance(node, ast.Constant):
+            if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
                 words = {**words, repr(node.value): self.constant(float(node.value))}
         return ast.unparse(_Rename(words).visit(tree))
 

@@ -19,12 +19,15 @@ class Node:
     """
 
     __slots__ = ("__weakref__", "dtype", "edges", "hooks", "info", "number", "provenance", "shape", "status")
-    op: Any = None  # the row. `provenance` is set only while provenance.py records
+    op: Any = None  # the row
     saves: tuple = ()  # names of the slots that hold tensors
     frees: tuple = ()  # names of what release() frees: these, and parameters that hold tensors (the indices of index)
     number: int  # creation order
     edges: tuple  # (node, output number) for each input, or None
+    shape: Any  # of the output, or a list of those of all outputs
+    dtype: Any
     hooks: Any  # a Hooks, or None
+    provenance: Any  # set only while provenance.py records
     info: dict | None  # what `metadata` gives
     raw_saved: Any = None  # the class of what `_raw_saved_x` gives (autograd/graph.py)
     runs_without_gradient = False  # True: without a gradient, run with zeros (custom Functions)

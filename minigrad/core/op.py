@@ -33,17 +33,11 @@ from .arguments import recover
 from .constants import constant, number_of
 from .dispatch import state
 from .node import FREED, LIVE, PACKED, Node, next_number, short_name
+from .row_source import DISCRETE, ELEMENTWISE, GENERAL, KINDS, LINEAR, MULTILINEAR, calls_source, saved_by, slots_of, source_of  # noqa: F401
 from .variable import INFERENCE, Variable, ViewFunc, ViewMeta, edge_of, leaf_edge, only_detached, refresh, wrap
 
 # As in PyTorch log(0) is -inf without a word: silence numpy's warnings about arithmetic inside this package only.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
-
-ELEMENTWISE = "elementwise"  # each output element depends on one element of each (broadcast) input; dtypes are promoted
-DISCRETE = "discrete"  # elementwise and without derivative: comparisons, isnan; dtypes are promoted
-LINEAR = "linear"  # linear in all inputs together: sum, reshape, cat
-MULTILINEAR = "multilinear"  # linear in each input: matmul
-GENERAL = "general"  # everything else
-KINDS = (ELEMENTWISE, DISCRETE, LINEAR, MULTILINEAR, GENERAL)
 
 TABLE: dict[str, "Op"] = {}  # every row by its name
 written: list = []  # each of these functions is called with every row that has just been written out (provenance.py)
@@ -214,47 +208,52 @@ def _check(op):
 
 def _write_out(op):
     """Make op.call, op.record and the node class from the row."""
-    saves = {i: op.saves_of(rule) for i, rule in op.rules.items() if rule is not None}
-    asked = [name for names in saves.values() for name in names]
-    saved_inputs = [i for i in op.inputs if i in asked]
-    saved_outputs = [] if op.outputs is ... else [o for o in op.outputs if o in asked]
-    saved_shapes = [i for i in op.inputs if f"{i}_shape" in asked]
-    saved_params = [p for p in op.params if p in asked]
-    slots = [*saved_inputs, *(f"{n}_version" for n in saved_inputs), *saved_outputs, *(f"{n}_version" for n in saved_outputs)]
-    slots += [f"{n}_counter" for n in saved_outputs] + [f"{i}_shape" for i in saved_shapes] + saved_params
-    # `_saved_x` and PyTorch's name for it are properties, not __getattr__, which would make every other attribute of a node slow.
-    shown = {s: s for s in slots if not s.endswith(("_version", "_counter"))}
-    shown.update({theirs: ours for theirs, ours in op.saved_as.items() if ours in shown})
-    saved = {f"_saved_{theirs}": property(lambda node, ours=ours: op.saved(node, ours)) for theirs, ours in shown.items()}
-    tensors = {theirs: ours for theirs, ours in shown.items() if ours in saved_inputs or ours in saved_outputs}
-    saved.update({f"_raw_saved_{theirs}": property(lambda node, ours=ours: node.raw_saved(node, ours)) for theirs, ours in tensors.items()})
-    members = {"__slots__": tuple(slots), "op": op, "saves": (*saved_inputs, *saved_outputs), **saved}
-    members.update({"frees": (*members["saves"], *op.tensor_params), "__module__": "torch.autograd"})
-    op.node_class = type(op.node_name, (Node,), members)
-    scope = {
-        "__name__": __name__, "op": op, "new": object.__new__, "Tensor": variable.TENSOR, "ndarray": ndarray, "asarray": asarray,
-        "state": state, "forward": op.forward, "NodeClass": op.node_class, "next_number": next_number, "LIVE": LIVE,
-        "general": general, "refresh": refresh, "edge_of": edge_of, "leaf_edge": leaf_edge, "view_of": view_of,
-        "record_several": record_several,
-        "open_saved": open_saved, "drop_packed": drop_packed,
-        "check_saved": check_saved, "output_of": output_of, "check_output": check_output,
-        "failed": failed, "_defaults": op.params,
-    }  # fmt: skip
-    for name, rule in [*((f"rule_{i}", rule) for i, rule in op.rules.items()), ("joint_rule", op.joint_rule)]:
-        scope[name], scope[name + "_on_arrays"] = rule, on_arrays(rule)
-    record = _record_source(op, saves, saved_inputs, saved_outputs, saved_shapes, saved_params)
-    parts = [_call_source(op).replace("#record", record.split("\n", 1)[1]), record]
-    parts += [_run_source(op, saves, saved_inputs, saved_outputs, graph) for graph in (False, True)]
-    given_back = [f"    node.{name} = None" for name in op.node_class.frees]
-    parts += ["def release(node):", *given_back, f"    node.status = {FREED}", "    if node.info:", "        drop_packed(node)", ""]
-    op.source = "\n".join(parts)
-    filename = f"<minigrad row '{op.name}'>"
-    linecache.cache[filename] = (len(op.source), None, op.source.splitlines(True), filename)  # tracebacks show these lines
-    exec(compile(op.source, filename, "exec"), scope)  # noqa: S102
+    saved = saved_by(op)
+    op.node_class = _node_class(op, saved)
+    op.source = source_of(op, saved)
+    scope = _compiled(op, op.source, f"<minigrad row '{op.name}'>")
     op.call, op.record = scope["call"], scope["record"]
     op.node_class.run, op.node_class.run_graph, op.node_class.release = scope["run"], scope["run_graph"], scope["release"]
     for function in written:
         function(op)
+
+
+def _node_class(op, saved):
+    """The class of the row's nodes: a slot for each thing that it saves, and `_saved_x` under its name here and in PyTorch."""
+    slots = slots_of(saved)
+    # `_saved_x` and PyTorch's name for it are properties, not __getattr__, which would make every other attribute of a node slow.
+    shown = {s: s for s in slots if not s.endswith(("_version", "_counter"))}
+    shown.update({theirs: ours for theirs, ours in op.saved_as.items() if ours in shown})
+    saves = (*saved.inputs, *saved.outputs)
+    members = {"__slots__": slots, "op": op, "saves": saves, "frees": (*saves, *op.tensor_params), "__module__": "torch.autograd"}
+    members.update({f"_saved_{theirs}": property(lambda node, ours=ours: op.saved(node, ours)) for theirs, ours in shown.items()})
+    tensors = [(theirs, ours) for theirs, ours in shown.items() if ours in saves]
+    members.update({f"_raw_saved_{theirs}": property(lambda node, ours=ours: node.raw_saved(node, ours)) for theirs, ours in tensors})
+    return type(op.node_name, (Node,), members)
+
+
+def calls_with_notes(op, leave_note, constants):
+    """`call` and `record` of a row as `_write_out` makes them, with the lines that leave notes on nodes (provenance.py)."""
+    text = calls_source(op, saved_by(op), noting=True)
+    scope = _compiled(op, text, f"<minigrad row '{op.name}' with notes>", leave_note=leave_note, constants=constants)
+    return scope["call"], scope["record"]
+
+
+def _compiled(op, source, filename, **more):
+    """What the functions of a row's source are, by name."""
+    scope = {
+        "__name__": __name__, "op": op, "new": object.__new__, "Tensor": variable.TENSOR, "ndarray": ndarray, "asarray": asarray,
+        "state": state, "forward": op.forward, "NodeClass": op.node_class, "next_number": next_number, "LIVE": LIVE,
+        "general": general, "refresh": refresh, "edge_of": edge_of, "leaf_edge": leaf_edge, "view_of": view_of,
+        "record_several": record_several, "open_saved": open_saved, "drop_packed": drop_packed,
+        "check_saved": check_saved, "output_of": output_of, "check_output": check_output,
+        "failed": failed, "_defaults": op.params, **more,
+    }  # fmt: skip
+    for name, rule in [*((f"rule_{i}", rule) for i, rule in op.rules.items()), ("joint_rule", op.joint_rule)]:
+        scope[name], scope[name + "_on_arrays"] = rule, on_arrays(rule)
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)  # tracebacks show these lines
+    exec(compile(source, filename, "exec"), scope)  # noqa: S102
+    return scope
 
 
 def on_arrays(rule):
@@ -274,129 +273,6 @@ def on_arrays(rule):
                 if isinstance(value, Op):
                     scope[name], found = value.forward, True
     return FunctionType(rule.__code__, scope, rule.__name__, rule.__defaults__, rule.__closure__) if found else rule
-
-
-def _call_source(op):
-    """`call`: the way of an operation whose inputs are Tensors of one dtype; everything else goes to `general`."""
-    params = [n if d is inspect.Parameter.empty else f"{n}=_defaults['{n}']" for n, d in op.params.items()]
-    given = ", ".join([*op.args, *op.params])
-    lines = [f"def call({', '.join([*op.args, *params])}):"]
-    detour = f"return general(op, ({', '.join(op.args)},), ({''.join(p + ', ' for p in op.params)}))"
-    if op.tensor_list:
-        lines += ["    try:", f"        arrays = [t.array for t in {op.args[0]}]", "    except AttributeError:", f"        {detour}"]
-        lines += ["    if state.handlers:", f"        {detour}", f"    r = forward({', '.join(['arrays', *op.params])})", "#record"]
-        return "\n".join(lines)
-    lines += [f"    if {' and '.join(f'type({a}) is ndarray' for a in op.args)}:", f"        return forward({given})"]
-    arrays = dict(zip(op.inputs, (f"{a}_array" for a in op.args), strict=True))
-    lines += ["    try:", *(f"        {arrays[i]} = {a}.array" for i, a in zip(op.inputs, op.args, strict=True))]
-    lines += ["    except AttributeError:", f"        {detour}"]
-    test = ["state.handlers"]
-    alike = op.promoted or (op.inputs if op.one_dtype else ())
-    test += [f"{arrays[i]}.dtype is not {arrays[alike[0]]}.dtype" for i in alike[1:]]
-    lines += [f"    if {' or '.join(test)}:", f"        {detour}"]
-    lines += ["    try:", f"        r = forward({', '.join([*arrays.values(), *op.params])})"]
-    lines += ["    except ValueError as error:", f"        raise failed(op, ({', '.join(arrays.values())},), error) from None"]
-    lines += ["    except TypeError:", f"        {detour}"]
-    if op.kind == ELEMENTWISE:
-        lines += [f"    if r.dtype is not {arrays[op.promoted[0]]}.dtype:", f"        {detour}"]
-    # Then comes the body of `record`, written in: one Python call less.
-    return "\n".join([*lines, "#record"])
-
-
-def _record_source(op, saves, saved_inputs, saved_outputs, saved_shapes, saved_params):
-    """`record`: wrap the result and, if an input requires gradients, make the node."""
-    args = dict(zip(op.inputs, op.args, strict=True))
-    head = f"def record(r, {', '.join([*op.args, *op.params])}):"
-    body = []
-    differentiable = list(saves)
-    if not op.tensor_list and op.kind != DISCRETE:
-        for i in op.inputs:
-            body += [f"if {args[i]}.view_meta is not None:", f"    refresh({args[i]})"]
-    some = " or ".join(f"{args[i]}.requires" for i in differentiable) or "False"
-    if op.tensor_list:
-        some = f"any([t.requires for t in {op.args[0]}])"
-    if op.single:
-        body += ["if type(r) is not ndarray:", "    r = asarray(r)"]
-        body += ["out = new(Tensor)", "out.array = r", "out._grad = out.meta = out.view_meta = None", "out.version = counter = [0]"]
-        if op.view:
-            body += [f"view_of(out, {op.args[0]}, op, ({''.join(p + ', ' for p in op.params)}), None)", "counter = out.version"]
-    if op.kind == DISCRETE or not differentiable:
-        body += ["out.requires = False", "out.edge = None", "return out"] if op.single else ["return record_several(op, r, None, None)"]
-        return "\n".join([head, *("    " + line for line in body), ""])
-    body += ["if state.grad:", f"    if {some}:"]
-    inner = ["node = new(NodeClass)", "node.number = next_number()", "node.status = LIVE", "node.hooks = node.info = None"]
-    if op.tensor_list:
-        inner += [f"node.edges = tuple([edge_of(t) for t in {op.args[0]}])"]
-    else:
-        edges = [f"{args[i]}.edge or (leaf_edge({args[i]}) if {args[i]}.requires else None)" if i in saves else "None" for i in op.inputs]
-        inner += [f"node.edges = ({', '.join(edges)},)"]
-    for i in saved_inputs:
-        a = args[i]
-        users = [args[j] for j, names in saves.items() if i in names]
-        keep = [f"node.{i} = {a}", f"node.{i}_version = {a}.version[0]"]
-        if op.tensor_list:
-            keep[1] = f"node.{i}_version = [t.version[0] for t in {a}]"
-        if len(users) < len(differentiable):  # not every rule needs it: only if one that does will run
-            keep = [f"if {' or '.join(f'{u}.requires' for u in users)}:", *("    " + k for k in keep), "else:", f"    node.{i} = None"]
-        inner += keep
-    shape_of = "[t.array.shape for t in {}]" if op.tensor_list else "{}.array.shape"
-    inner += [f"node.{i}_shape = " + shape_of.format(args[i]) for i in saved_shapes]
-    inner += [f"node.{p} = {p}" for p in saved_params]
-    inner += ["# note"]  # provenance.py puts a call here while it is on
-    if op.single:
-        inner += ["node.shape = r.shape", "node.dtype = r.dtype"]
-        if saved_outputs:
-            inner += ["node.out = r", "node.out_counter = counter", "node.out_version = counter[0]"]
-        body += ["        " + line for line in [*inner, "out.edge = (node, 0)", "out.requires = True", "return out"]]
-        body += ["else:", "    out.detached_by = 'no_grad'", "out.edge = None"]
-        body += [f"out.requires = {'out.view_meta.base.requires' if op.view else 'False'}", "return out"]
-    else:
-        source = f"({op.args[0]}, ({''.join(p + ', ' for p in op.params)}))" if op.view else "None"
-        body += ["        " + line for line in [*inner, f"return record_several(op, r, node, {source})"]]
-        body += [f"return record_several(op, r, None, {source})"]
-    return "\n".join([head, *("    " + line for line in body), ""])
-
-
-def _run_source(op, saves, saved_inputs, saved_outputs, graph):
-    """`run` (ndarrays) or `run_graph` (Tensors): the rules, on what was saved, for the edges that exist."""
-    lines = [f"def {'run_graph' if graph else 'run'}(node, g, edges):"]
-    if saved_inputs or saved_outputs or op.tensor_params:
-        lines += ["    if node.status:", "        node = open_saved(node)"]
-    for i in saved_inputs:
-        if op.tensor_list:
-            lines += [f"    {i} = [check_saved(node, '{i}', t, v) or t for t, v in zip(node.{i}, node.{i}_version)]"]
-            lines += [] if graph else [f"    {i} = [t.array for t in {i}]"]
-            continue
-        lines += [f"    {i} = node.{i}", f"    if {i} is not None:"]
-        lines += [f"        if {i}.version[0] != node.{i}_version:", f"            check_saved(node, '{i}', {i}, node.{i}_version)"]
-        lines += [] if graph else [f"        {i} = {i}.array"]
-    for o in saved_outputs:
-        lines += [f"    if node.{o}_counter[0] != node.{o}_version:", f"        check_output(node, '{o}')"]
-        lines += [f"    {o} = output_of(node, '{o}')" if graph else f"    {o} = node.{o}"]
-    for name in dict.fromkeys(name for names in saves.values() for name in names):
-        if name not in saved_inputs and name not in saved_outputs:
-            lines += [f"    {name} = node.{name}"]
-    fast = "" if graph else "_on_arrays"
-    call = {i: f"rule_{i}{fast}({', '.join([_gradient(op, i), *names])})" for i, names in saves.items()}
-    if op.tensor_list:
-        lines += [f"    return {call[op.inputs[0]]}"]
-    elif len(saves) == 1 and len(op.inputs) == 1:
-        lines += [f"    return ({call[op.inputs[0]]},)"]
-    else:
-        if op.joint_rule:
-            given = ", ".join([_gradient(op, op.inputs[0]), *op.saves_of(op.joint_rule)])
-            lines += ["    if None not in edges:", f"        return joint_rule{fast}({given})"]
-        names = [f"edge_{i}" for i in op.inputs]
-        lines += [f"    {', '.join(names)}, = edges"]
-        sent = [f"None if edge_{i} is None else {call[i]}" if i in call else "None" for i in op.inputs]
-        lines += [f"    return ({', '.join(sent)},)"]
-    return "\n".join([*lines, ""])
-
-
-def _gradient(op, i):
-    """What a rule's first parameter gets: the one gradient, or for several outputs the first or the list."""
-    first = next(iter(inspect.signature(op.rules[i]).parameters))
-    return "g" if op.single or first == "gs" else "g[0]"
 
 
 # What the written-out code calls ----------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 What lives here: the switch `record_lines`, which has every row leave a note on each node it makes, and how to read the note. What does
 not: rows (op.py), what is made of the notes (tensor_trace.py). While the switch is off the rows run code without any mention of notes;
-switching it on gives each row a second text, in which the comment `# note` has become a call.
+switching it on gives each row the calls that leave notes (row_source.py).
 """
 
 from pathlib import Path
@@ -73,31 +73,9 @@ def _fit(op) -> None:
         op.call, op.record = plain
         return
     if "noting_text" not in vars(op):
-        filename = f"<minigrad row '{op.name}'>"
-        _own.add(filename)
-        scope = {**plain[0].__globals__, "leave_note": _note, "constants": _constants}
-        exec(compile(_with_note(op), filename, "exec"), scope)  # noqa: S102
-        op.noting_text = scope["call"], scope["record"]
+        _own.add(f"<minigrad row '{op.name}' with notes>")
+        op.noting_text = op_module.calls_with_notes(op, _note, _constants)
     op.call, op.record = op.noting_text
-
-
-def _with_note(op) -> str:
-    """The row's text with the call."""
-    if op.tensor_list:
-        known, versions = f"constants({op.args[0]})", f"[t.version[0] for t in {op.args[0]}]"
-    else:
-        known = f"None if {' and '.join(f'{a}.requires' for a in op.args)} else constants(({''.join(a + ', ' for a in op.args)}))"
-        versions = f"({''.join(f'{a}.version[0], ' for a in op.args)})"
-    # In the text of a row with one output, `out` is the result, not numpy's parameter of that name.
-    params = "".join("None, " if p == "out" and op.single else p + ", " for p in op.params)
-    call = f"leave_note({known}, {versions}, ({params}))"
-    without = f"leave_note({known}, (), ({params}))"  # an inference tensor has no version
-    lines: list[str] = []
-    for line in op.source.splitlines():
-        indent, found, _ = line.partition("# note")
-        noting = [f"{indent}try: node.provenance = {call}", f"{indent}except RuntimeError: node.provenance = {without}"]
-        lines += noting if found else [line]
-    return "\n".join(lines) + "\n"
 
 
 def _note(constants, versions, params):

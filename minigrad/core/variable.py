@@ -166,7 +166,8 @@ class Variable:
     batched = False  # True: one tensor per sample, inside vmap (batching.py)
     array: Any  # the numbers: a numpy array
     requires: bool  # does a gradient reach it?
-    edge: Any  # (the node that made it, output number); None: a leaf or a constant
+    edge: Any  # (the node of its operation, output number); None: a leaf or a constant
+    _grad: Any  # what `.grad` gives: a Tensor or None
     view_meta: Any  # the ViewMeta that it is, or None
     version: list[int]  # one counter for all views of a storage
     meta: Any  # an AutogradMeta, or None
