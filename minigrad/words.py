@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 
 
-def number(x: float | str | None, digits: int = 6) -> str:
+def number(x: float | str | None, digits: int = 6, power: bool = False) -> str:
     """A number as people read it: up to `digits` significant digits, no trailing zeros, -0 as 0, a true minus sign; "?" if unknown.
+
+    Below 1e-4, and where it has more than `digits` digits before the point, with a power of ten; `power`: always.
+    `fmt` in widgets/front/src/model/numbers.js writes the same; a test compares the two.
 
     >>> [number(v) for v in (30.0, -0.0, 1 / 3, 1234567.0, -2.5e-7, "inf")]
     ['30', '0', '0.333333', '1.23457e6', '−2.5e−7', 'inf']
@@ -20,13 +23,28 @@ def number(x: float | str | None, digits: int = 6) -> str:
     if x == 0.0:
         return "0"
     rounded = Context(prec=digits, rounding=ROUND_HALF_UP).create_decimal(Decimal(x))  # ties as JavaScript's toPrecision has them
-    if 1e-4 <= abs(x) < 1e6:
+    if not power and 1e-4 <= abs(x) < 10.0**digits:
         text = f"{rounded:f}"
         text = text.rstrip("0").rstrip(".") if "." in text else text
     else:
         head, tail = f"{rounded:e}".split("e")
         text = (head.rstrip("0").rstrip(".") if "." in head else head) + "e" + str(int(tail))
     return text.replace("-", "−")
+
+
+def fit(x: float, room: int) -> str:
+    """The number in at most `room` characters, with as many digits as that allows, but never fewer than two: -1.5 is not -2.
+
+    >>> [fit(x, 5) for x in (-1.5, -0.123456, 1234567.0, -2.0, 0.00125)], fit(-1.5, 1)
+    (['−1.5', '−0.12', '1.2e6', '−2', '0.0013'], '−1.5')
+    """
+    if len(text := number(x)) <= room:
+        return text
+    for digits in range(6, 1, -1):
+        for power in (False, True):
+            if len(text := number(x, digits, power)) <= room:
+                return text
+    return min(number(x, 2), number(x, 2, power=True), key=len)
 
 
 def listed(names: Sequence[str], most: int = 0, noun: str = "") -> str:

@@ -14,6 +14,7 @@ from typing import Any
 import ipywidgets
 
 from minigrad.scalar import Value
+from minigrad.words import number
 
 from .graph import not_a_graph
 from .magics.graphs import view_of
@@ -133,7 +134,7 @@ class Exploration(ipywidgets.VBox):
         except Exception as error:
             if first:
                 raise
-            at = ", ".join(f"{i.name} = {i.slider.value:.6g}" for i in self.inputs)
+            at = ", ".join(f"{i.name} = {number(i.slider.value)}" for i in self.inputs)
             say = str(error) if isinstance(error, Sorry) else f"{type(error).__name__}: {str(error).split(chr(10) + chr(10))[0]}"
             self._say(f"At {at}: {say} The graph below is the last one that could be computed.")
             return
@@ -147,7 +148,7 @@ class Exploration(ipywidgets.VBox):
         self.sentence = text
 
     def __repr__(self) -> str:
-        at = ", ".join(f"{i.name} = {i.slider.value:.6g}" for i in self.inputs)
+        at = ", ".join(f"{i.name} = {number(i.slider.value)}" for i in self.inputs)
         return f"at {at}\n{self.view!r}" + (f"\n{self.sentence}" if self.sentence else "")
 
     def _repr_mimebundle_(self, **kwargs):

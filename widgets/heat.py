@@ -17,18 +17,10 @@ MARKED = 7.0  # negative cells of at least this many pixels carry a minus
 def short(x: float | None, digits: int = 3) -> str:
     """A number in few characters.
 
-    >>> short(-0.123456), short(1234567.0), short(2.0)
-    ('−0.123', '1.23e6', '2')
+    >>> short(-0.123456), short(1234567.0), short(2.0), short(0.00025)
+    ('−0.123', '1.23e6', '2', '2.5e−4')
     """
-    if x is None:
-        return "?"
-    if not math.isfinite(x) or x == 0:
-        return fmt(x)
-    rounded = float(f"{x:.{digits - 1}e}")
-    if 1e-3 <= abs(rounded) < 10**digits:
-        return fmt(rounded)
-    head, tail = f"{rounded:.{digits - 1}e}".split("e")
-    return f"{float(head):g}e{int(tail)}".replace("-", "−")
+    return fmt(x, digits, x is not None and x != 0 and abs(x) < 1e-3)
 
 
 def between(a: Numbers, room: int = 20) -> str:

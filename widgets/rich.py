@@ -9,7 +9,9 @@ from __future__ import annotations
 from traitlets import Bool
 from traitlets.config import Configurable
 
-from .show import Card, Facts, Table, number
+from minigrad.words import number
+
+from .show import Card, Facts, Table
 
 SIDE = 8  # rows and columns of a matrix that are shown
 

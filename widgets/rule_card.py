@@ -11,8 +11,9 @@ import ipywidgets
 
 from minigrad.scalar import Value
 from minigrad.tracing.formulas import Rule, Text
+from minigrad.words import number
 
-from .show import Card, Facts, Line, Table, number
+from .show import Card, Facts, Line, Table
 
 SPAN = {"log": (0.05, 4.0), "sqrt": (0.0, 4.0), "exp": (-3.0, 3.0), "/": (-4.0, 4.0)}
 WIDE, HIGH = 440, 220

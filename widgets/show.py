@@ -183,28 +183,3 @@ class Card:
         kind, role = ("mg-note mg-warn", "note") if self.warn else ("mg-note", "group")
         body = "".join(part.html() for part in self.parts)
         return f'<style>{STYLE}</style><div class="{kind}" role="{role}"><p class="mg-h">{html(self.title)}</p>{body}</div>'
-
-
-def number(x: float) -> str:
-    """A number for people: six digits, a true minus sign.
-
-    >>> number(-0.25), number(1e-9), number(2.0)
-    ('−0.25', '1e−09', '2')
-    """
-    return f"{x:.6g}".replace("-", "−").replace("e+", "e")
-
-
-def size(count: int) -> str:
-    """Bytes for people.
-
-    >>> size(24), size(4096), size(3_000_000)
-    ('24 B', '4.0 kB', '2.9 MB')
-    """
-    for unit, scale in (("GB", 2**30), ("MB", 2**20), ("kB", 2**10)):
-        if count >= scale:
-            return f"{count / scale:.1f} {unit}"
-    return f"{count} B"
-
-
-def plural(count: int, noun: str, many: str = "") -> str:
-    return f"{count:,} {noun if count == 1 else many or noun + 's'}"

@@ -10,9 +10,11 @@ import math
 import re
 import textwrap
 from base64 import b64encode
+from collections import Counter
 from html import escape
 
 from minigrad.tracing.trace import Node, Trace, fmt, replay_steps
+from minigrad.words import fit
 
 from . import heat
 from .front_end import built
@@ -48,27 +50,6 @@ def number(x: float | str | None) -> float:
     return math.nan if x is None else float(x)
 
 
-def short(x: float, room: int) -> str:
-    """`x` with as many of its six digits as fit into `room` characters, but never with fewer than two: -1.5 is not -2.
-
-    The twin of `fit` in front/src/model/numbers.js.
-
-    >>> [short(x, 5) for x in (-1.5, -0.123456, 1234567.0, -2.0, 0.00125)], short(-1.5, 1)
-    (['−1.5', '−0.12', '1.2e6', '−2', '0.0013'], '−1.5')
-    """
-    text = fmt(x)
-    if len(text) <= room or not math.isfinite(x):
-        return text
-    for digits in range(6, 1, -1):
-        head, power = f"{x:.{digits - 1}e}".split("e")
-        with_power = f"{float(head):g}e{int(power)}".replace("-", "−")
-        plain = fmt(float(f"{head}e{power}")) if 1e-4 <= abs(x) < 10**digits else with_power
-        for text in (plain, with_power):
-            if len(text) <= room:
-                return text
-    return min(plain, with_power, key=len)
-
-
 class Moment:
     """What is known after the first `step` events of a trace."""
 
@@ -76,11 +57,17 @@ class Moment:
         self.known = {n["id"] for n in trace["nodes"] if n["kind"] == "constant"}
         self.sums: dict[int, float] = {}
         self.sent: set[int] = set()
+        self.missing: Counter[int] = Counter()  # contributions to a gradient that are still to come
         self.arrays: dict[int, int] = {}  # of a tensor: node -> the array that is its gradient so far
         self.acting = -1
+        self.back = False  # is it the backward pass?
         self.sentence = "nothing has run yet"
-        for row in replay_steps(trace)[:step]:
-            self.acting, self.sentence = row["node"], row["sentence"].replace("**", "")
+        rows = replay_steps(trace)
+        for row in rows[step:]:
+            if row["kind"] == "send":
+                self.missing[row["to"] if row["to"] is not None else row["node"]] += 1
+        for row in rows[:step]:
+            self.acting, self.back, self.sentence = row["node"], row["phase"] != "forward", row["sentence"].replace("**", "")
             if row["phase"] == "forward":
                 self.known.add(row["node"])
             else:
@@ -111,7 +98,9 @@ def svg(trace: Trace, picture: Picture, step: int | None = None, description: st
         facts += [_fact(f"∂{root['label']}/∂{n['label']}", n["grad"]) for n in leaves[:4]]
         foot = " · ".join(facts) + (" …" if len(leaves) > 4 else "")
     else:
-        foot = f"event {step} of {total}: {now.sentence}"
+        forward = sum(event["phase"] == "forward" for event in trace["steps"])
+        at = f"backward, step {step - forward} of {total - forward}" if step > forward else f"forward, step {step} of {forward}"
+        foot = f"{at}: {now.sentence}"
     width = max(least, picture["w"], 36 + 8.2 * min(len(foot), 90), 36 + 9.1 * min(len(title), 80))
     words = textwrap.wrap(foot, int((width - 36) / 7.7)) or [""]
     height = picture["h"] + HEAD + FOOT + 20 * (max(lines, len(words)) - 1)
@@ -158,7 +147,7 @@ def _wire(trace: Trace, wire: Wire, now: Moment) -> str:
             text = said[back]
         else:  # the number may need more room than its formula
             room = max(5, int((wide - 18) / 6.9) - 2)
-            text = "× ?" if edge["local"] is None else "× " + short(number(edge["local"]), room)  # a rule that is no factor
+            text = "× ?" if edge["local"] is None else "× " + fit(number(edge["local"]), room)  # a rule that is no factor
             wide = max(wide, 15 + 6.9 * len(text))
         box = f'x="{wire["px"] - wide / 2:.1f}" y="{wire["py"] - 10:.1f}" width="{wide:.1f}" height="20" rx="10"'
         out += f'<rect class="r {"rb" if back else ""}" {box}/>'
@@ -177,12 +166,14 @@ def _card(trace: Trace, card: Card, now: Moment, partway: bool) -> str:
     out = [f'<g transform="translate({card["x"]:.1f},{card["y"]:.1f})">']
     node = trace["nodes"][card["id"]]
     kind = {"leaf": "leaf", "constant": "k"}.get(node["kind"], "")
+    own = ""
     if card["id"] == now.acting and partway:
-        kind += " now"
+        kind += " now" if now.back else " f"
+        own = "" if now.back else ' style="stroke-width:2.6"'
     less = STACK if node["kind"] == "fold" else 0.0  # the edges of the cards beneath
     box = f'width="{card["w"] - less:.0f}" height="{card["h"] - less:.0f}" rx="9"'
     out += [f'<rect class="c" x="{d:.0f}" y="{d:.0f}" {box}/>' for d in (STACK, STACK / 2)] if less else []
-    out.append(f'<rect class="c {kind}" {box}/>')
+    out.append(f'<rect class="c {kind}" {box}{own}/>')
     right = f"{card['w'] - 12 - less:.0f}"
     out.append(f'<text class="n" x="12" y="21">{escape(card["name"])}</text>')
     out.append(f'<text class="e" x="{right}" y="21">{escape(card["expr"])}</text>')
@@ -194,12 +185,13 @@ def _card(trace: Trace, card: Card, now: Moment, partway: bool) -> str:
         room = int((card["w"] - 62 - less) / 8.2)
         y = 38 if node["kind"] == "constant" else 42
         missing = "several" if node["kind"] == "operation" and "shape" not in node else "not kept"  # of an operation with several results
-        value = "·" if node["id"] not in now.known else missing if node["value"] == "not kept" else short(number(node["value"]), room)
+        value = "·" if node["id"] not in now.known else missing if node["value"] == "not kept" else fit(number(node["value"]), room)
         out.append(f'<text class="l" x="12" y="{y}">value</text><text class="v" x="{right}" y="{y}">{value}</text>')
         if node["kind"] != "constant":
             g = now.sums.get(node["id"])
             sign = "" if g is None or not g else "▴ " if g > 0 else "▾ "
-            grad = "·" if g is None else sign + short(g, room - 2)
+            more = " +…" if g is not None and now.missing[node["id"]] else ""
+            grad = "·" if g is None else sign + fit(g, room - (4 if more else 2)) + more
             out.append(f'<text class="l" x="12" y="60">grad</text><text class="d" x="{right}" y="60">{grad}</text>')
     rows = card.get("rows", [])
     for k, (caption, text) in enumerate(rows):  # where it differs from another picture's
@@ -229,7 +221,9 @@ def _maps(trace: Trace, card: Card, node: Node, now: Moment) -> str:
             continue
         out.append(heat.svg(a, x, 46, half, 50))
         style = 'style="text-anchor:middle;font-size:11px"'
-        out.append(f'<text class="{kind}" {style} x="{middle:.1f}" y="112">{escape(heat.between(a, int(half / 6.7)))}</text>')
+        more = " +…" if kind == "d" and now.missing[node["id"]] else ""
+        text = heat.between(a, int(half / 6.7) - (2 if more else 0)) + more
+        out.append(f'<text class="{kind}" {style} x="{middle:.1f}" y="112">{escape(text)}</text>')
     return "".join(out)
 
 

@@ -13,8 +13,8 @@ const S = { ...numbers, ...sweep, ...moment, ...graph, withNumbers, keyMove };
 
 const close = (a, b) => Object.is(a, b) || (Number.isNaN(a) && Number.isNaN(b)) || Math.abs(a - b) <= 1e-12 * Math.max(1, Math.abs(b));
 
-test("fmt writes numbers as minigrad.trace.fmt does", () => {
-  for (const [x, text] of cases.numbers) assert.equal(S.fmt(S.num(x)), text, `fmt(${x})`);
+test("fmt writes numbers as minigrad.words does", () => {
+  for (const [x, digits, power, text] of cases.numbers) assert.equal(S.fmt(S.num(x), digits, power), text, `fmt(${x}, ${digits}, ${power})`);
 });
 
 test("fit writes as its Python twin does, keeps to its room and never lies about the size of a number", () => {

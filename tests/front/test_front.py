@@ -17,16 +17,16 @@ import numpy as np
 import pytest
 
 import minigrad as torch
-from minigrad import Value
-from minigrad.tracing.trace import array_text, fmt, replay_steps, trace
+from minigrad import Value, words
+from minigrad.tracing.trace import array_text, replay_steps, trace
 from tests.browser import lab
+from tests.widgets.test_golden import GRAPHS
 from widgets import contract, graph, heat
 from widgets.contract import sent
 from widgets.film import SLOT, Film
 from widgets.lessons.kit import Choice, Figure, Slider, Text, Toggle, action, lesson
 from widgets.lessons.lesson import svg
 from widgets.show import Table
-from widgets.static import short
 from widgets.view import files
 from widgets.view.sweeps import unpack
 
@@ -119,6 +119,12 @@ def lesson_case() -> dict:
     return twice().scene
 
 
+def picture_case(build) -> dict:
+    """A view, and its stored picture at every step."""
+    view = build()
+    return {"name": build.__name__, "state": view_case(view), "stored": {k: view.svg(k) for k in range(view.total + 1)}}
+
+
 def film_case() -> dict:
     body = ('<g><polyline data-points="1,1 2,2 3,3 4,4"/><circle data-move="1,1 2,2 3,3 4,4" data-on="0-1 3-3"/>'
             '<text data-text="a|b|c"></text></g>')  # fmt: skip
@@ -150,15 +156,16 @@ def cases() -> dict:
     t = torch.tensor(2.0, requires_grad=True)
     tensor = graph((a * t).tanh().sum(), names={"a": a, "t": t})
     p, q = Value(1.0), Value(2.0)
-    fits = [(plain(x), room, short(x, room)) for x in numbers for room in (1, 3, 5, 6, 7, 8, 9, 12)]
+    fits = [(plain(x), room, words.fit(x, room)) for x in numbers for room in (1, 3, 5, 6, 7, 8, 9, 12)]
     return {
         "rules": rules(),
-        "fits": fits, "numbers": [(plain(x), fmt(x)) for x in numbers], "traces": traces,
+        "fits": fits, "traces": traces,
+        "numbers": [(plain(x), d, p, words.number(x, d, p)) for x in numbers for d in (1, 2, 3, 4, 6) for p in (False, True)],
         "undefined": {"trace": trace((p - q).log(), {"p": p, "q": q})},
         "sweep": sweep_case(view), "tensor": sweep_case(tensor),
         "views": {"square": view_case(square), "net": view_case(tensor)},
         "arrays": [array_case(a) for a in tensor.trace["arrays"]],
-        "lesson": lesson_case(), "film": film_case(),
+        "lesson": lesson_case(), "film": film_case(), "pictures": [picture_case(build) for build in GRAPHS],
     }
 
 

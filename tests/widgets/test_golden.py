@@ -93,7 +93,10 @@ def views():
     return graph(h.sum(), names={"base": base, "h": h})
 
 
-@pytest.mark.parametrize("build", [square, diamond, tensors, network, views], ids=lambda build: build.__name__)
+GRAPHS = [square, diamond, tensors, network, views]
+
+
+@pytest.mark.parametrize("build", GRAPHS, ids=lambda build: build.__name__)
 def test_graph_golden(build):
     view = build()
     forward = sum(event["phase"] == "forward" for event in view.trace["steps"])

@@ -134,7 +134,7 @@ def test_every_rule_of_numbers_has_a_card(shell):
 def test_memory_counts_each_storage_once(shell):
     run(shell, "h = a.exp()\nz = (h * h).sum()")  # exp saves its result, mul the same numbers
     text = repr(run(shell, "%memory z"))
-    assert "2×2 (already at ExpBackward0)" in text and "hold 16 B" in text
+    assert "2×2 (already at ExpBackward0)" in text and "hold 16 bytes" in text
     run(shell, "z.backward()")
     assert "given back" in repr(run(shell, "%memory z"))
     assert "4 Values hold" in repr(run(shell, "%memory y"))
@@ -143,7 +143,7 @@ def test_memory_counts_each_storage_once(shell):
 def test_memory_counts_arrays_that_are_no_tensors(shell):
     run(shell, "picked = a[torch.tensor([0, 1, 1])].sum()")
     text = repr(run(shell, "%memory picked"))
-    assert "indices[0]: 3" in text and "hold 24 B" in text
+    assert "indices[0]: 3" in text and "hold 24 bytes" in text
 
 
 # ---- %step, %%graph
@@ -191,7 +191,7 @@ def test_explore_says_errors_and_keeps_the_last_graph(shell):
     view = run(shell, "%%explore v=(-1.0, 2.0, 0.5)\nif v < 0:\n    raise ValueError('<too small>')\nv * v")
     good = view.view
     view.inputs[0].slider.value = -1.0
-    assert view.view is good and "At v = -1: ValueError: <too small>" in view.sentence and "&lt;too" in view.says.value
+    assert view.view is good and "At v = −1: ValueError: <too small>" in view.sentence and "&lt;too" in view.says.value
     view.inputs[0].slider.value = 1.0
     assert view.sentence == "" and view.view is good
     assert good.trace["nodes"][good.trace["root"]]["value"] == 1.0, "the same view, with the new run in it"

@@ -37,7 +37,7 @@ def test_steps_show_what_was_known_then():
     forward = words(v.svg(4))
     assert "25" in forward and "▴ 30" not in forward
     assert "▴ 30" in words(v.svg(v.total)) and v.svg() == v.svg(v.total)
-    assert any("event 7 of 8" in t for t in words(v.svg(7)))
+    assert any("backward, step 3 of 4" in t for t in words(v.svg(7)))
 
 
 def test_a_long_sentence_goes_on_in_the_next_line():

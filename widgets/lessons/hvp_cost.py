@@ -12,7 +12,7 @@ import minigrad as torch
 from minigrad.tensors.create import tensor
 
 from .kit import Figure, Given, Steps, lesson
-from .lesson import label, svg, tag
+from .lesson import label, number, svg, tag
 
 SIZES = (1, 2, 3, 5, 10, 20, 50, 100, 200)
 
@@ -78,7 +78,7 @@ class Cost:
 
     def sentence(self) -> str:
         s = self.steps
-        agree = "The two ways agree." if self.agree else f"✗ They differ by {self.gap:g}."
+        agree = "The two ways agree." if self.agree else f"✗ They differ by {number(self.gap)}."
         return (
             f"{self.n} parameter{'s' * (self.n > 1)}: the gradient takes {s['gradient']} steps of the engine, H v {s['H v']}, and all of H "
             f"{s['the whole H']:,}. H has {self.n**2:,} number{'s' * (self.n > 1)}, H v has {self.n}. {agree}"

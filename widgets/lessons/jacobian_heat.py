@@ -234,7 +234,7 @@ def _law(costs: Sequence[tuple[int, int, int]], k: int) -> str:
     """How the bytes grow from the first measured size to the last: "×4096 for n × 64"."""
     if len(costs) < 2 or not costs[0][k]:
         return in_bytes(costs[-1][k])
-    return f"n × {costs[-1][0] / costs[0][0]:g}: bytes × {costs[-1][k] / costs[0][k]:,.4g}"
+    return f"n × {number(costs[-1][0] / costs[0][0])}: bytes × {costs[-1][k] / costs[0][k]:,.4g}"
 
 
 def _passes(count: int) -> str:

@@ -16,6 +16,8 @@ import anywidget
 import ipywidgets
 from ipywidgets.widgets.widget_link import Link
 
+from minigrad import words as formats
+
 from .. import cells
 from ..graph import GraphView
 
@@ -66,17 +68,17 @@ def verdict(text: str) -> str:
     return say(text, {"✓": "good", "✗": "bad"}.get(text[:1], ""))
 
 
-def number(x: object, digits: int = 6) -> str:
-    """A number as people write it: 25, 0.1, −2.276, 1e−05; a real minus sign; no digits that are rounding noise. Other things as they are.
+def number(x: object, digits: int = 6, power: bool = False) -> str:
+    """A number as people write it (minigrad.words), no digits that are rounding noise. Other things as they are.
 
-    >>> number(-2.2760000000001), number(25.0), number(None)
-    ('−2.276', '25', '·')
+    >>> number(-2.2760000000001), number(25.0), number(1e-5), number(None)
+    ('−2.276', '25', '1e−5', '·')
     """
     if x is None:
         return "·"
     if isinstance(x, bool) or not isinstance(x, (int, float)):
         return repr(x)
-    return f"{x:.{digits}g}".replace("-", "−")
+    return formats.number(x, digits, power)
 
 
 def same(a: object, b: object, rel: float = 1e-9) -> bool:

@@ -149,7 +149,7 @@ def loss_scaling(gradients: Any = None, scale: float = 1.0) -> Lesson:
           65,536           0           2       0
        1,048,576           0           1       1
       16,777,216           0           1       1
-    2 gradients, from 1e−08 to 0.5
+    2 gradients, from 1e−8 to 0.5
     """
     try:
         state = _Scaling(canned() if gradients is None else read(gradients))

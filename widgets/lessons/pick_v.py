@@ -16,6 +16,7 @@ from typing import Any
 import minigrad as torch
 from minigrad.autograd import forward_ad
 from minigrad.tensors.create import tensor
+from minigrad.words import size as in_bytes
 
 from .kit import Field, Figure, Given, Slider, lesson
 from .lesson import label, number, svg, tag
@@ -348,21 +349,8 @@ class pick_u(_Picking):
 
 # ---- what the whole table costs ------------------------------------------------------------------------------------------------
 
-UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB", "EB")
 LAPTOP = 16e9  # bytes
 WIDEST = 16  # powers of ten on the axis of bytes
-
-
-def in_bytes(count: float) -> str:
-    """4,000,000 bytes as 4 MB: powers of 1000.
-
-    >>> in_bytes(4e12), in_bytes(8), in_bytes(350e9)
-    ('4 TB', '8 bytes', '350 GB')
-    """
-    k = 0
-    while count >= 1000 and k < len(UNITS) - 1:
-        count, k = count / 1000, k + 1
-    return f"{count:.3g} {UNITS[k]}"
 
 
 def _count(amount: int, what: str) -> str:

@@ -5,7 +5,7 @@ What lives here: `controlling`, listed in recap.py. What does not: anything to o
 
 from __future__ import annotations
 
-from .lesson import label, svg, tag
+from .lesson import label, number, svg, tag
 from .scissors import CANNED, Cut
 
 _ROWS = (  # tool, retain_graph, what it acts on, what it is for
@@ -32,7 +32,7 @@ def controlling() -> tuple[str, str]:
             state.tool, state.place, state.retain, state.passes = tool, 1, retain, passes
             state.run()
             grad = state.leaves["x"].grad
-            results.append(f"x.grad = {grad.item():g}" if state.log[-1][2] else "RuntimeError")
+            results.append(f"x.grad = {number(grad.item())}" if state.log[-1][2] else "RuntimeError")
         name = "retain_graph=True" if retain else "plain backward()" if tool == "nothing" else "detach()" if tool == "detach" else tool
         y = 84.0 + 42 * k
         if k % 2 == 0:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import minigrad as torch
 from minigrad.tensors.create import tensor
 
-from .lesson import label, svg, tag
+from .lesson import label, number, svg, tag
 from .shape_flow import CANNED, draw_table, table
 
 
@@ -34,7 +34,7 @@ def tensors() -> tuple[str, str]:
         a = tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float64, requires_grad=True)
         getattr(a, name)().backward()
         out += draw_table(620, 88 + 92 * k, f"after {name}()", table(a.grad), "bwd")[0]
-        shown.append(f"{name} leaves {a.grad.reshape(-1).tolist()[0]:g}")
+        shown.append(f"{name} leaves {number(a.grad.reshape(-1).tolist()[0])}")
     words = (
         f"A gradient has the shape of its tensor. W {tuple(W.shape)}: {W.grad.tolist()}. b {tuple(b.shape)}, broadcast over 4 columns: "
         f"{b.grad.tolist()}. In a 2 by 2 tensor {' and '.join(shown)} in every entry."

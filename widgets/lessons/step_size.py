@@ -69,7 +69,7 @@ def quotient(f: Callable, x: float, h: float) -> Quotient:
         raise ValueError(f"one call makes {made:,} values, and the picture takes hundreds of calls: show a shorter function.")
     y.backward()
     if not (math.isfinite(y.data) and math.isfinite(leaf.grad)):
-        raise ValueError(f"the function has no finite value and slope at x = {x:g}: choose another x.")
+        raise ValueError(f"the function has no finite value and slope at x = {number(x)}: choose another x.")
     return Quotient(h, _number_of(f, x - h), y.data, _number_of(f, x + h), leaf.grad)
 
 
@@ -103,14 +103,11 @@ def _power(e: int) -> str:
 
 
 def _plain(h: float) -> str:
-    e = math.log10(h)
-    if abs(e - round(e)) < 1e-9:
-        return "1" if round(e) == 0 else ("0.1" if round(e) == -1 else f"1e{round(e)}").replace("-", "−")
-    return f"{h:.1e}".replace("e-0", "e-").replace("-", "−")
+    return number(h, 2, power=h < 0.05)
 
 
 def _short(error: float | None) -> str:
-    return "no value" if error is None else ("0" if error == 0 else f"{error:.1e}".replace("-", "−"))
+    return "no value" if error is None else number(error, 2, power=0 < error < 1e-3)
 
 
 @lesson

@@ -20,7 +20,7 @@ from minigrad import Value, scalar
 from minigrad.tracing.trace import replay_steps
 from widgets import graph, static
 
-from .lesson import Lesson, Names, Sentence, say, wrap
+from .lesson import Lesson, Names, Sentence, number, say, wrap
 from .programs import run_named
 
 CANNED = "p = 3*x; u = p + 2; y = u**2"
@@ -114,7 +114,7 @@ def run_text(text: str, inputs: dict[str, float]) -> tuple[Value, dict[str, Valu
     if not isinstance(root, Value) or not root._prev:
         raise ProgramError("This program does nothing to its input yet: multiply it, add to it, square it.")
     if not math.isfinite(root.data):
-        at = ", ".join(f"{n} = {v.data:g}" for n, v in leaves.items())
+        at = ", ".join(f"{n} = {number(v.data)}" for n, v in leaves.items())
         raise ProgramError(f"At {at} this program has no finite value.")
     return root, {**leaves, **{name: space[name] for name, _ in lines if isinstance(space[name], Value)}}
 

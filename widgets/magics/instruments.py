@@ -15,8 +15,9 @@ from IPython.core.magic import Magics, cell_magic, magics_class
 from minigrad.core.errors import a_kind
 from minigrad.scalar import Value
 from minigrad.tracing.trace import is_tensor
+from minigrad.words import number, plural
 
-from ..show import Card, Line, Table, number, plural
+from ..show import Card, Line, Table
 from .reading import Program, Sorry, in_a_sentence, is_number_with_graph, unknown_name
 
 ENTRIES = 500  # more would take long: each costs two runs of the cell

@@ -13,8 +13,9 @@ from IPython.core.magic import Magics, line_magic, magics_class
 from minigrad.core.errors import a_kind
 from minigrad.scalar import Value, backward_order
 from minigrad.tracing.trace import is_tensor
+from minigrad.words import plural, size
 
-from ..show import Card, Line, Table, plural, size
+from ..show import Card, Line, Table
 from .reading import Sorry, evaluate, in_a_sentence, named
 
 SHOWN = 60

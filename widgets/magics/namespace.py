@@ -12,8 +12,9 @@ from IPython.core.magic import Magics, line_magic, magics_class
 
 from minigrad.scalar import Value, backward_order
 from minigrad.tracing.trace import is_tensor
+from minigrad.words import number, plural
 
-from ..show import Card, Line, Table, number, plural
+from ..show import Card, Line, Table
 from .reading import Sorry, evaluate, in_a_sentence, named
 
 COLUMNS = ("name", "value", "gradient", "leaf", "grad_fn", "version", "in the graph of")

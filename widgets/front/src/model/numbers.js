@@ -1,4 +1,4 @@
-// Numbers as people read them. Pure functions; the same rules as minigrad.tracing.trace.fmt and widgets.static.short.
+// Numbers as people read them. Pure functions; the same rules as minigrad/words.py.
 
 /** A number of the trace; NaN where there is none. @param {number|string|null|undefined} v */
 export function num(v) {
