@@ -8,6 +8,7 @@ the grading worker, so nothing in it may give an answer away.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -369,6 +370,60 @@ def accumulate_value(entry: Any, start: float, batches: list) -> Any:
     w = Value(start)
     entry(w, [[tuple(pair) for pair in batch] for batch in batches])
     return w.grad
+
+
+# ---- chapter 08 -----------------------------------------------------------------------------------------------------------------
+
+
+class Number:
+    """What chapter 05's Value is: data, grad, and the local rules of + and *. `backwards` counts the passes."""
+
+    backwards = 0
+
+    def __init__(self, data: float, _prev: tuple = (), _locals: tuple = ()):
+        self.data, self.grad = data, 0.0
+        self._prev, self._locals = _prev, _locals
+
+    def _backward(self) -> None:
+        for parent, local in zip(self._prev, self._locals, strict=True):
+            parent.grad += local * self.grad
+
+    def __add__(self, other: Any) -> Number:
+        other = other if isinstance(other, Number) else Number(other)
+        return Number(self.data + other.data, (self, other), (1.0, 1.0))
+
+    def __mul__(self, other: Any) -> Number:
+        other = other if isinstance(other, Number) else Number(other)
+        return Number(self.data * other.data, (self, other), (other.data, self.data))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def backward(self) -> None:
+        Number.backwards += 1
+        self.grad = 1.0
+        for v in _order(self):
+            v._backward()
+
+
+MANY_OUTPUTS: dict[str, Callable] = {
+    "product and sum": lambda x: [x[0] * x[1], x[0] + x[1] * x[1]],
+    "three to two": lambda x: [x[0] * x[1] + 3.0 * x[2], x[2] * x[2] * x[0] + -1.0 * x[1]],
+    "two to three": lambda x: [x[0] * x[0] * x[0], x[0] * x[1], 2.0 * x[0] + -5.0 * x[1]],
+    "shared": lambda x: (lambda h: [h * h, h + x[0], h])(x[0] * x[1]),
+    "an input is an output": lambda x: [x[1], x[0] * x[1], x[1]],
+    "one output": lambda x: [2.0 * x[0] * x[1]],
+}
+
+
+def jacobian_of(entry: Any, name: str, xs: list[float]) -> Any:
+    """What the learner's jacobian makes of a function of Numbers."""
+    return entry(MANY_OUTPUTS[name], list(xs), Number, Number.backward)
+
+
+def jacobian_passes(entry: Any, name: str, xs: list[float]) -> Any:
+    before = Number.backwards
+    jacobian_of(entry, name, xs)
+    return {"backward passes": Number.backwards - before}
 
 
 # ---- chapter 09 and others with arrays ------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Chapter 08 in a real JupyterLab: v picked by slider and button, the table resized, its cost, and the learner's own function."""
+"""Chapter 08 in a real JupyterLab: v picked by slider and button, the table resized, its cost, the plots, and a prediction that opens."""
 
 import pytest
 from playwright.sync_api import expect
@@ -60,13 +60,32 @@ def what_the_table_costs(chapter):
     expect(box).to_contain_text("1,000,000,000,000 numbers, 4 TB in float32")
 
 
+def a_prediction_opens_its_cell(nb):
+    page = nb.page
+    ask = page.locator(".jp-CodeCell", has_text="check.predict").first
+    opened = page.locator(".jp-CodeCell", has_text="%%predict 08.a").first
+    expect(opened).to_contain_text("no prediction yet")
+    assert "26" not in opened.locator(".jp-OutputArea").inner_text()
+    ask.scroll_into_view_if_needed()
+    ask.locator(".cm-content").click()
+    page.keyboard.press("Control+a")
+    guess = {"x.grad, v all ones": 4, "y.grad, v all ones": 10, "x.grad, mean": 1, "y.grad, mean": 1}
+    page.keyboard.insert_text(f'check.predict("08.a", {guess})')
+    page.keyboard.press("Control+Enter")
+    expect(ask).to_contain_text("noted, you predict 4")
+    opened.locator(".cm-content").click()
+    page.keyboard.press("Control+Enter")
+    expect(opened).to_contain_text("1 of 4 predictions agree")
+
+
 def test_chapter(chapter):
     assert len(chapter.cell_errors()) == 2 and all(any(t in e for t in ON_PURPOSE) for e in chapter.cell_errors())
-    for act in (pick_v_by_mouse_and_keyboard, other_sizes, what_the_table_costs):
+    for act in (pick_v_by_mouse_and_keyboard, other_sizes, what_the_table_costs, a_prediction_opens_its_cell):
         act(chapter)
     for theme in ("light", "dark"):
         chapter.theme(theme)
         lesson(chapter, "mg-pick-v")
+        expect(chapter.page.locator("svg.plot").first).to_be_attached()
         chapter.shot(f"chapter-08-{theme}")
 
 

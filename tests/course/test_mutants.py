@@ -19,7 +19,7 @@ HARMLESS = {
     "05.c": {"out - target -> target - out": SQUARED},
     "07.b": {"w * x - y -> y - w * x": SQUARED},
     "07.c": {"w * x - y -> y - w * x": SQUARED},
-    "08.b": {"len(v) -> v #2": "in the text of the error", "len(jacobian) -> jacobian #2": "in the text of the error"},
+    "08.c": {"Value(x) -> x": "there the outputs are only counted, and plain numbers give as many"},
     "10.c": {"out - target -> target - out": SQUARED},
     "14.c": {"x - x.mean() -> x.mean() - x": "x_hat stands in the rule twice, so its sign does not matter"},
     "15.d": {"w * x - y -> y - w * x": SQUARED, "w.item() -> w": "a tensor of one number is read as that number"},

@@ -65,7 +65,7 @@ def backward(root):
     *code("06.a", ("g / x", "g * x"), ("g * (1 - out * out)", "1 - out * out")),
     *entries("06.b", {"a * b": "input"}, {"exp": "nothing"}, {"log": "inputs"}),
     *code("07.b", ("return w.data", "return w")), *code("07.c", ("1 / len(batches)", "1 / len(batch)")), *value("07.d", "seven", "7"),
-    *d("08.a", [4, 4]), *d("08.a", [26, 26]), *d("08.a", ["26", "10"]),
+    *d("08.a", [26, 10, 26, 10]), *d("08.a", [10, 26, 1.625, 0.625]), *d("08.a", ["26", 10, 1.625, 0.625]),
     *code("09.a", ("g @ x.T, W.T @ g", "x.T @ g, g @ W.T"), ("g @ x.T, W.T @ g", "g * x, g * W"), ("g @ x.T, W.T @ g", "x @ g.T, g.T @ W")),
     *code("09.b", "def unbroadcast(g, shape):\n    return g.sum().reshape(shape)\n",
           "def unbroadcast(g, shape):\n    return g.reshape(shape)\n"),

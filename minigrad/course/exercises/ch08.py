@@ -2,246 +2,291 @@
 
 from __future__ import annotations
 
-from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask
+from .. import drivers
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask, but
+
+# ---- 08.a: an outer product ---------------------------------------------------------------------------------------------------------
+
+ALL, MEAN = "x.grad, v all ones", "x.grad, mean"
+ALL_Y, MEAN_Y = "y.grad, v all ones", "y.grad, mean"
 
 EX_A = ask(
     "08.a",
-    "An outer product with v = 1",
+    "An outer product, summed and averaged",
     Kind.PREDICT,
+    points=0,
     minutes=5,
     level=2,
-    text="z = outer(x, y) with x = [1, 2, 3, 4] and y = [5, 6, 7, 8]; z.backward(v) with v all ones. What are the entries of "
-    "x.grad and of y.grad?",
-    comment="z = outer(x, y) with x = [1, 2, 3, 4] and y = [5, 6, 7, 8]; z.backward(v) with v all ones.\n"
-    "What are the entries of x.grad and of y.grad? Replace None by your answers.",
-    answer={"each entry of x.grad": 26, "each entry of y.grad": 10},
+    text="z = outer(x, y) with x = [1, 2, 3, 4] and y = [5, 6, 7, 8]. Every entry of x.grad is the same number, and so is every entry of "
+    "y.grad. Which numbers are they after z.backward(v) with v all ones, and which after z.mean().backward()?",
+    comment="z[i, j] = x[i] * y[j] with x = [1, 2, 3, 4] and y = [5, 6, 7, 8]: 16 entries.\n"
+    "What is each entry of the two gradients? Replace each None by a number.",
+    answer={ALL: 26, ALL_Y: 10, MEAN: 1.625, MEAN_Y: 0.625},
     wrong=(
-        (
-            "mean instead of sum",
-            {"each entry of x.grad": 1.625},
-            "That is mean(): divided by the 16 entries of z. With v = 1 they are summed.",
-        ),
-        (
-            "mean instead of sum, for y",
-            {"each entry of y.grad": 0.625},
-            "That is mean(): divided by the 16 entries of z. With v = 1 they are summed.",
-        ),
-        (
-            "exchanged",
-            {"each entry of x.grad": 10, "each entry of y.grad": 26},
-            "x[i] is multiplied by every y[j], so its gradient is made of the y.",
-        ),
-        (
-            "mean over a row",
-            {"each entry of x.grad": 6.5, "each entry of y.grad": 2.5},
-            "That is a mean over four. With v = 1 each of the four terms counts in full: add them.",
-        ),
-        ("one entry only", {"each entry of x.grad": 5}, "x[0] appears in a whole row of z, not only in its first entry."),
-        ("v counted", {"each entry of x.grad": 4}, "That counts the terms in the sum. Each term is also multiplied by an entry of y."),
-        (
-            "v counted, for y",
-            {"each entry of y.grad": 4},
-            "That counts the terms in the sum. Each term is also multiplied by an entry of x.",
-        ),
-        (
-            "x's for y",
-            {"each entry of y.grad": 26},
-            "That is built from the entries of y. The gradient of y[j] is made of the x that it was multiplied by.",
-        ),
-        (
-            "y's for x",
-            {"each entry of x.grad": 10},
-            "That is built from the entries of x. The gradient of x[i] is made of the y that it was multiplied by.",
-        ),
+        ("the sum twice", {MEAN: 26, MEAN_Y: 10}, "The mean counts each of the 16 entries for one sixteenth; v = 1 counts each in full."),
+        ("the mean twice", {ALL: 1.625, ALL_Y: 0.625}, "That is the mean's gradient. With v = 1 each of the 16 entries counts in full."),
+        ("exchanged", {ALL: 10, ALL_Y: 26}, "x[i] is multiplied by every y[j], so its gradient is made of the y."),
+        ("mean over a row", {MEAN: 6.5, MEAN_Y: 2.5}, "That is a mean over four entries, but z has 16."),
+        ("one entry only", {ALL: 5}, "x[0] appears in a whole row of z, not only in its first entry."),
+        ("terms counted", {ALL: 4, ALL_Y: 4}, "That counts the terms in the sum. Each of them is an entry of the other vector."),
     ),
     hints=(
         "In which entries of z does x[0] appear, and with which factor?",
-        "x[i].grad = sum over j of v[i, j] · y[j]. With v all ones: the sum of all y, for every i.",
-        "x = [1, 2], y = [3, 4]: x.grad is [7, 7] and y.grad is [3, 3].",
+        "x[i].grad is the sum over j of v[i, j] · y[j]. For the mean, every v[i, j] is 1 divided by the number of entries.",
+        "With x = [1, 2], y = [3, 4] and v all ones, x.grad is [7, 7] and y.grad is [3, 3]; for the mean they are a quarter of that.",
     ),
-    reveal="The sum of y is 26, the sum of x is 10.",
+    reveal="x[i] meets every y[j], so with v = 1 its gradient is their sum; y[j] gets the sum of the x. The mean divides both by 16.",
     fresh=lambda r: (
         lambda y: Fresh(
-            f"z = outer(x, y), y = {y}, v all ones. What is each entry of x.grad?",
+            f"z = outer(x, y), y = {y}, and v is all ones. What is each entry of x.grad?",
             sum(y),
-            wrong=((sum(y) / (3 * len(y)), "That is mean()."),),
+            wrong=((sum(y) / (3 * len(y)), "That is what the mean would give for three x."),),
         )
     )([r.randint(2, 9) for _ in range(3)]),
 )
 
-STUB_B = '''\
-def pullback(jacobian, v):
-    """vᵀJ: what arrives at the inputs when v arrives at the outputs.
+# ---- 08.b: find v -------------------------------------------------------------------------------------------------------------------
 
-    jacobian is a list of rows, one per output; v has one number per output.
-    Raises ValueError when v has another length than the output.
+STUB_B = '''\
+def find_v(J, wanted):
+    """The v for which y.backward(v) leaves x.grad == wanted: a list of two numbers, or None if no v does that.
+
+    J is the Jacobian at x, as a list of two rows: J[i][j] is the derivative of y[i] with respect to x[j].
     """
     ...
 '''
 
 SOLUTION_B = """\
-def pullback(jacobian, v):
-    if len(v) != len(jacobian):
-        raise ValueError(f"v has {len(v)} numbers, the output has {len(jacobian)}")
-    return [sum(vi * row[j] for vi, row in zip(v, jacobian)) for j in range(len(jacobian[0]))]
+def find_v(J, wanted):
+    (a, b), (c, d) = J
+    p, q = wanted
+    det = a * d - b * c
+    if det != 0:
+        return [(p * d - q * c) / det, (a * q - b * p) / det]
+    for k in (0, 1):  # the rows are parallel: what both can reach, one of them reaches alone
+        first, second = J[k]
+        size = p / first if first else q / second if second else 0.0
+        if [size * first, size * second] == [p, q]:
+            return [0.0] * k + [size] + [0.0] * (1 - k)
+    return None
 """
 
-
-def _pullback(jacobian, v):
-    out = [0.0] * len(jacobian[0])
-    for i, row in enumerate(jacobian):
-        for j, entry in enumerate(row):
-            out[j] += v[i] * entry
-    return out
+_b = lambda old, new: but(SOLUTION_B, old, new)  # noqa: E731
 
 
-J23 = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
-J22 = [[4.0, 1.0], [3.0, 2.0]]
+def _leaves_wanted(got, J, wanted):
+    if got is None:
+        return "no v was found, but there is one"
+    if not (isinstance(got, list) and len(got) == 2 and all(type(v) in (int, float) for v in got)):
+        return "a list of two numbers is needed"
+    arrives = [got[0] * J[0][j] + got[1] * J[1][j] for j in (0, 1)]
+    if all(abs(x - w) <= 1e-6 * (1 + abs(w)) for x, w in zip(arrives, wanted, strict=True)):
+        return None
+    return "with this v, x.grad is something else"
 
 
-def _draw_b(r, columns=3):
-    return [[float(r.choice([-5, -4, -3, -2, 2, 3, 4, 5])) for _ in range(columns)] for _ in range(2)], [float(r.choice([-3, -2, 3])), 2.0]
+def _must_be_none(got, J, wanted):
+    return None if got is None else "no v leaves this gradient, but one came back"
+
+
+def _matrix(r):
+    """Four different sizes, so that neither the transpose nor an exchange goes unnoticed, and a determinant that is not 0."""
+    while True:
+        a, b, c, d = (float(k * r.choice([-1, 1])) for k in r.sample([2, 3, 4, 5, 6, 7], 4))
+        if a * d != b * c:
+            return [[a, b], [c, d]]
+
+
+def _draw_v(r):
+    return _matrix(r), [float(r.choice([-9, -8, 7, 11])), float(r.choice([-5, 3, 6, 10]))]
+
+
+def _draw_parallel(r, reached):
+    a, b, k = float(r.choice([2, 3, 5])), float(r.choice([-4, 7])), float(r.choice([-2, 3]))
+    t = float(r.choice([-3, 2, 4]))
+    return [[a, b], [k * a, k * b]], [t * a, t * b if reached else t * b + 1.0]
 
 
 EX_B = Exercise(
     id="08.b",
-    title="Backward with a v",
-    kind=Kind.FILL_IN,
+    title="Which v was it?",
+    kind=Kind.PUZZLE,
     points=2,
-    minutes=8,
-    difficulty=2,
-    question="Write what backward(v) computes, for a Jacobian that is given: and refuse a v of the wrong length.",
-    entry="pullback",
+    minutes=10,
+    difficulty=3,
+    question="Find the v for which y.backward(v) leaves the wanted x.grad. For some Jacobians and gradients there is none.",
+    entry="find_v",
     stub=STUB_B,
     solution=SOLUTION_B,
     probes=(
-        Probe("two outputs, three inputs", (J23, [1.0, -2.0]), _pullback, draw=_draw_b),
-        Probe("two and two", (J22, [1.0, 5.0]), _pullback, draw=lambda r: _draw_b(r, 2)),
-        Probe("v picks one output", (J23, [0.0, 1.0]), _pullback, draw=lambda r: (_draw_b(r)[0], [0.0, 1.0])),
-        Probe("v too short", (J23, [1.0]), raises=("ValueError",), draw=lambda r: (_draw_b(r)[0], [float(r.randint(1, 9))])),
-        Probe("v too long", (J23, [1.0, 2.0, 3.0]), raises=("ValueError",), draw=lambda r: (_draw_b(r)[0], [2.0, -1.0, 3.0])),
+        Probe("one row is asked for", ([[3.0, 4.0], [5.0, -2.0]], [5.0, -2.0]), accept=_leaves_wanted,
+              draw=lambda r: (lambda J: (J, list(J[r.randint(0, 1)])))(_matrix(r))),
+        Probe("a mixture of both rows", ([[3.0, 4.0], [5.0, -2.0]], [11.0, 6.0]), accept=_leaves_wanted, draw=_draw_v),
+        Probe("another mixture", ([[-2.0, 7.0], [3.0, 5.0]], [-8.0, 10.0]), accept=_leaves_wanted, draw=_draw_v),
+        Probe("a row of zeros", ([[0.0, 0.0], [0.0, 3.0]], [0.0, 6.0]), accept=_leaves_wanted,
+              draw=lambda r: ([[0.0, 0.0], [0.0, float(r.randint(2, 5))]], [0.0, float(r.randint(6, 9))]), weight=0.5),
+        Probe("parallel rows, out of reach", ([[2.0, 7.0], [-4.0, -14.0]], [6.0, 22.0]), accept=_must_be_none,
+              draw=lambda r: _draw_parallel(r, False)),
+        Probe("parallel rows, within reach", ([[2.0, 7.0], [-4.0, -14.0]], [6.0, 21.0]), accept=_leaves_wanted,
+              draw=lambda r: _draw_parallel(r, True), weight=0.5),
     ),
     bank=(
-        Wrong(
-            "no check of v",
-            SOLUTION_B.replace("len(v) != len(jacobian)", "False"),
-            "The numbers are right. A v of the wrong length must be refused with a ValueError: zip silently drops what has no partner.",
-            on=("two outputs, three inputs", "two and two", "v too long"),
-        ),
-        Wrong(
-            "compares with the columns",
-            SOLUTION_B.replace("len(v) != len(jacobian)", "len(v) != len(jacobian[0])"),
-            "v has one number for each output, and the outputs are the rows. Your check counts the columns, the inputs.",
-            on=("two outputs, three inputs", "two and two"),
-        ),
-        Wrong(
-            "J times v",
-            "def pullback(jacobian, v):\n    if len(v) != len(jacobian):\n        raise ValueError(len(v))\n    return [sum(a * "
-            "b for a, b in zip(row, v)) for row in jacobian]\n",
-            "That is J·v, forward mode: it combines the inputs. vᵀJ combines the rows, one weight per output.",
-            on=("two and two",),
-        ),
-        Wrong(
-            "v ignored",
-            SOLUTION_B.replace("vi * row[j]", "row[j]"),
-            "v is ignored: every output is weighted by 1.",
-            on=("two outputs, three inputs", "two and two"),
-        ),
-        Wrong(
-            "mean",
-            SOLUTION_B.replace("row[j] for vi, row in zip(v, jacobian))", "row[j] for vi, row in zip(v, jacobian)) / len(v)"),
-            "The rows are added with their weights, not averaged.",
-            on=("two outputs, three inputs", "two and two"),
-        ),
-        Wrong(
-            "another error",
-            SOLUTION_B.replace("raise ValueError(", "raise IndexError("),
-            "The wrong v is noticed. The error for a wrong value is ValueError.",
-            when=lambda seen: seen.error("v too long") not in ("", "ValueError"),
-        ),
-        Wrong(
-            "prints instead of raising",
-            SOLUTION_B.replace("raise ValueError(", "return print("),
-            "A message on the screen stops nobody: raise the ValueError.",
-            when=lambda seen: seen.value("two and two") is not None and not seen.error("v too long") and seen.value("v too long") is None,
-        ),
+        Wrong("parallel rows give up", _b("for k in (0, 1)", "for k in ()"),
+              "Parallel rows still reach every multiple of a row. Only what lies outside that line is out of reach.",
+              on=("parallel rows, within reach", "parallel rows, out of reach", "a mixture of both rows")),
+        Wrong("solved with J", _b("[(p * d - q * c) / det, (a * q - b * p) / det]", "[(p * d - q * b) / det, (a * q - c * p) / det]"),
+              "That solves J v = wanted. But v weights the rows, one for each output: it multiplies J from the left.",
+              on=("a mixture of both rows", "another mixture")),
+        Wrong("multiplied", "def find_v(J, wanted):\n    return [wanted[0] * J[0][j] + wanted[1] * J[1][j] for j in (0, 1)]\n",
+              "That is what arrives when v is `wanted`. The question goes the other way: v is unknown, and what arrives is known.",
+              on=("a mixture of both rows",)),
+        Wrong("only the first row", "def find_v(J, wanted):\n    return [wanted[0] / J[0][0], 0.0]\n",
+              "That uses only the first row. With two rows, two conditions hold at once: one for each entry of x.grad.",
+              on=("a mixture of both rows",)),
+        Wrong("no solution is not noticed", _b("if [size * first, size * second] == [p, q]:", "if True:"),
+              "When the rows are parallel, x.grad always lies along them. Check whether the wanted one does.",
+              on=("parallel rows, out of reach", "a mixture of both rows")),
+        Wrong("divides by zero", "def find_v(J, wanted):\n    (a, b), (c, d) = J\n    p, q = wanted\n    det = a * d - b * c\n"
+              "    return [(p * d - q * c) / det, (a * q - b * p) / det]\n",
+              "When the rows are parallel, the determinant is 0 and there is nothing to divide by. Then v exists only for some gradients.",
+              on=("a mixture of both rows", "parallel rows, out of reach")),
     ),
     hints=Hints(
-        "Entry j of the result: which numbers of the Jacobian belong to input j?",
-        "result[j] = sum over outputs i of v[i] · J[i][j]. The result has one number per input.",
-        "J = [[2, 0], [1, 3]], v = [10, 1]: input 0 gets 10·2 + 1·1 = 21, input 1 gets 10·0 + 1·3 = 3.",
+        "Write down vᵀJ for two unknown numbers v0 and v1. What must each of its two entries be?",
+        "Two equations for v0 and v1, one for each column of J: the first is v0·J[0][0] + v1·J[1][0] = wanted[0]. When both rows point in "
+        "the same direction, only multiples of that direction can be reached.",
+        "J = [[1, 2], [0, 1]] and wanted = [3, 4]: the first column gives v0 = 3, the second 2·3 + v1 = 4, so v1 = −2.",
     ),
-    reveal="A weighted sum of the rows. backward never builds J: it computes this sum directly.",
+    reveal="vᵀJ = wanted is one equation for each column. The rows of J span what any v can reach: for independent rows that is "
+    "everything, for parallel rows only one direction.",
+    fresh=lambda r: (
+        lambda a, d, v: Fresh(
+            f"J = [[{a}, 1], [0, {d}]] and x.grad is [{a * v[0]}, {v[0] + d * v[1]}]. What was v? Answer with a list.",
+            v,
+            wrong=(([a * v[0] / a, (v[0] + d * v[1]) / d], "The first output contributes to the second entry as well."),),
+        )
+    )(r.randint(2, 5), r.randint(2, 5), [r.randint(2, 4), r.randint(-3, -1)]),
+)  # fmt: skip
+
+# ---- 08.c: the Jacobian, by your own engine -----------------------------------------------------------------------------------------
+
+STUB_C = '''\
+def jacobian(f, xs, Value, backward):
+    """The Jacobian of f at the numbers xs, as a list of rows: entry [i][j] is the derivative of output i by input j.
+
+    f takes a list of Values and returns a list of Values. Value and backward are the engine: yours, or any like it.
+    Use one backward pass for each output.
+    """
+    ...
+'''
+
+SOLUTION_C = """\
+def jacobian(f, xs, Value, backward):
+    rows = []
+    for i in range(len(f([Value(x) for x in xs]))):
+        leaves = [Value(x) for x in xs]
+        backward(f(leaves)[i])
+        rows.append([leaf.grad for leaf in leaves])
+    return rows
+"""
+
+ONE_GRAPH = """\
+def jacobian(f, xs, Value, backward):
+    leaves = [Value(x) for x in xs]
+    rows = []
+    for y in f(leaves):
+        backward(y)
+        rows.append([leaf.grad for leaf in leaves])
+    return rows
+"""
+
+CLEARED = "        for leaf in leaves:\n            leaf.grad = 0.0\n        backward(y)\n"
+
+
+def _J(name, xs):
+    """The Jacobians of drivers.MANY_OUTPUTS, by hand."""
+    a, b, *c = xs
+    h = a * b
+    return {
+        "product and sum": lambda: [[b, a], [1.0, 2 * b]],
+        "three to two": lambda: [[b, a, 3.0], [c[0] ** 2, -1.0, 2 * a * c[0]]],
+        "two to three": lambda: [[3 * a * a, 0.0], [b, a], [2.0, -5.0]],
+        "shared": lambda: [[2 * h * b, 2 * h * a], [b + 1.0, a], [b, a]],
+        "an input is an output": lambda: [[0.0, 1.0], [b, a], [0.0, 1.0]],
+        "one output": lambda: [[b * 2, a * 2]],
+    }[name]()
+
+
+def _numbers(n):
+    return lambda r: [float(k * r.choice([-1, 1])) for k in r.sample([2, 3, 4, 5, 6, 7], n)]
+
+
+def _rows(name, label, xs, weight=1.0):
+    draw = _numbers(len(xs))
+    return Probe(label, (name, xs), _J, drivers.jacobian_of, weight, draw=lambda r: (name, draw(r)))
+
+
+EX_C = Exercise(
+    id="08.c",
+    title="A Jacobian from your own engine",
+    kind=Kind.BUILD,
+    points=3,
+    minutes=12,
+    difficulty=2,
+    reused=True,
+    question="Build the Jacobian of any function of Values, with one backward pass for each output.",
+    entry="jacobian",
+    stub=STUB_C,
+    solution=SOLUTION_C,
+    probes=(
+        _rows("product and sum", "two outputs of two inputs", [2.0, 5.0]),
+        _rows("three to two", "two outputs of three inputs", [2.0, 3.0, 5.0]),
+        _rows("two to three", "three outputs of two inputs", [2.0, 7.0]),
+        _rows("shared", "outputs that share a value in between", [3.0, 4.0], 2.0),
+        _rows("an input is an output", "an output that is an input", [3.0, 5.0]),
+        _rows("one output", "one output", [4.0, 3.0], 0.5),
+        Probe("backward passes", ("two to three", [2.0, 7.0]), {"backward passes": 3}, drivers.jacobian_passes,
+              draw=lambda r: ("two to three", _numbers(2)(r)), weight=0.5),
+    ),
+    bank=(
+        Wrong("rows accumulate", ONE_GRAPH,
+              "Each row contains the rows before it: backward adds to .grad. Start every row with values that hold nothing.",
+              on=("two outputs of two inputs", "three outputs of two inputs")),
+        Wrong("only the inputs are cleared", but(ONE_GRAPH, "        backward(y)\n", CLEARED),
+              "The inputs start at 0, but values in between still hold what an earlier row left there. A fresh graph for every row has "
+              "no leftovers.", on=("outputs that share a value in between",)),
+        Wrong("transposed", but(SOLUTION_C, "return rows", "return [list(column) for column in zip(*rows)]"),
+              "A row belongs to an output, a column to an input: yours is the other way round.",
+              on=("two outputs of two inputs", "two outputs of three inputs")),
+        Wrong("the sum's gradient in every row",
+              "def jacobian(f, xs, Value, backward):\n    leaves = [Value(x) for x in xs]\n    ys = f(leaves)\n"
+              "    backward(sum(ys[1:], ys[0]))\n    return [[leaf.grad for leaf in leaves] for _ in ys]\n",
+              "Every row is the same: that is the gradient of the sum of all outputs. Start a backward pass at each output by itself.",
+              on=("two outputs of two inputs", "three outputs of two inputs")),
+        Wrong("one output too few", but(SOLUTION_C, "range(len(f([Value(x) for x in xs])))", "range(len(xs))"),
+              "There is a row for each output, and there may be more outputs than inputs, or fewer.",
+              on=("three outputs of two inputs",)),
+        Wrong("nudged", "def jacobian(f, xs, Value, backward, h=1e-6):\n    columns = []\n    for j in range(len(xs)):\n"
+              "        up, down = ([Value(x + (k == j) * s) for k, x in enumerate(xs)] for s in (h, -h))\n"
+              "        columns.append([(u.data - d.data) / (2 * h) for u, d in zip(f(up), f(down))])\n"
+              "    return [list(row) for row in zip(*columns)]\n",
+              "These are nudges: a little inexact, and without any backward pass. Let the engine walk back from each output.",
+              on=("backward passes",)),
+    ),
+    hints=Hints(
+        "One backward pass gives the derivatives of one output by all inputs. Which part of the Jacobian is that?",
+        "For each output: make fresh Values from xs, run f, start the backward pass at that output, and read .grad of every input.",
+        "f = [x0 · x1] at [2, 3]: two leaves, one product; backward from it leaves 3 and 2, so the Jacobian is [[3, 2]].",
+    ),
+    reveal="Fresh leaves and a fresh graph for each row cost one more run of f, but nothing can be left over from the row before.",
     fresh=lambda r: (
         lambda a, b: Fresh(
-            f"J = [[{a}, 1], [{b}, 2]], v = [1, 10]. What is the first number of vᵀJ?", a + 10 * b, wrong=((a + 10, "That is J·v."),)
+            f"f = [x0 · x1, x0 + {a}·x1] at [2, {b}]: the two backward passes run on one graph, and nothing is cleared. What do the inputs "
+            "hold after the second? Answer with a list.",
+            [b + 1, 2 + a],
+            wrong=(([1, a], "That is the second row alone. What did the first pass leave behind?"),),
         )
-    )(r.randint(2, 9), r.randint(2, 9)),
-)
+    )(r.randint(3, 6), r.randint(4, 8)),
+)  # fmt: skip
 
-EX_C = ask(
-    "08.c",
-    "Square every entry",
-    Kind.PREDICT,
-    minutes=3,
-    level=1,
-    text="x = [1, 2, 3], y = x ** 2, y.backward(ones). What is x.grad? Answer with a list.",
-    comment="x = [1, 2, 3], y = x ** 2, y.backward(ones). What is x.grad?\nReplace None by a list.",
-    answer=[2, 4, 6],
-    wrong=(
-        ("the slope at 1 everywhere", [2, 2, 2], "The slope of x² is 2x: each entry has its own x."),
-        ("the whole table", [[2, 0, 0], [0, 4, 0], [0, 0, 6]], "That is the whole Jacobian. backward(v) adds its rows, each times its v."),
-        ("added up", 12, "x.grad has the shape of x: one number for each entry."),
-        ("the values", [1, 4, 9], "That is y. Its derivative is what goes into x.grad."),
-        ("the mean's", [2 / 3, 4 / 3, 2], "That is mean(): with v = ones the entries are summed, not averaged."),
-        ("one number", [12], "x.grad has the shape of x: one number for each entry."),
-        ("the input", [1, 2, 3], "One factor is missing: the derivative of a square."),
-    ),
-    hints=(
-        "Which entries of y depend on x[1]?",
-        "Entry by entry: y[i] depends on x[i] only, with derivative 2·x[i], times v[i].",
-        "x = [5, 10], y = 3·x, v = [1, 100]: x.grad is [3, 300].",
-    ),
-    reveal="2x for every entry, since v = 1: [2, 4, 6].",
-    fresh=lambda r: (
-        lambda a, b: Fresh(
-            f"x = [{a}, {b}], y = x ** 2, v = [1, 10]. What is x.grad? Answer with a list.",
-            [2 * a, 20 * b],
-            wrong=(([2 * a, 2 * b], "v weights the entries."),),
-        )
-    )(r.randint(2, 9), r.randint(2, 9)),
-)
-
-EX_D = ask(
-    "08.d",
-    "Read the error",
-    Kind.EXPLAIN,
-    minutes=3,
-    level=1,
-    text='"grad can be implicitly created only for scalar outputs": what happened, and what repairs it?',
-    comment='y.backward() stopped with "grad can be implicitly created only for scalar outputs".\nWhat happened?\n'
-    '  "a" y needs requires_grad=True\n'
-    '  "b" y has several entries, and backward does not know how to weight them\n'
-    '  "c" x must be a single number\n'
-    '  "d" backward ran twice\n'
-    "Replace None by the letter, in quotes.",
-    answer="b",
-    wrong=(
-        ("requires_grad", "a", 'That is another error ("does not require grad"). Here y is in the graph, but it is not one number.'),
-        ("x must be scalar", "c", "x may have any shape. Which tensor's shape matters for starting backward?"),
-        ("twice", "d", 'That is another error ("backward through the graph a second time").'),
-    ),
-    hints=(
-        "Which number would be put on y as the seed?",
-        "For one number the seed is 1. For several there are many possible seeds, so you must give one: backward(v), or reduce y first.",
-        '"Rate this hotel" has one answer; "rate these five hotels" has none before you say how they are weighted.',
-    ),
-    reveal="y is not a scalar: call y.backward(v), or y.sum().backward(), which is v = ones.",
-    fresh=lambda r: Fresh(
-        "y has 4 entries. y.mean().backward() equals y.backward(v) with which number in every entry of v?",
-        0.25,
-        wrong=((1, "That is sum()."),),
-    ),
-)
-
-EXERCISES = (EX_A, EX_B, EX_C, EX_D)
+EXERCISES = (EX_A, EX_B, EX_C)
