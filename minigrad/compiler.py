@@ -11,7 +11,6 @@ Otherwise f simply runs, and `why` says in one sentence why.
 import ast
 import copy
 import functools
-import inspect
 import re
 import types
 import warnings
@@ -25,11 +24,11 @@ from .core.dispatch import Handler, state
 from .core.errors import a_kind
 from .core.op import ELEMENTWISE, GENERAL, TABLE, Op
 from .core.ownership import holders
+from .core.rule_text import parameters_of, rule_body
 from .core.variable import Variable, wrap
 from .func import vjp
 from .func.batching import NumbersNeeded, Sample
 from .ops import elementwise as E
-from .tracing.tensor_formulas import rule_body
 
 _COSTLY = ("exp(", "log(", "sin(", "cos(", "tanh(", "sigmoid(", "cdf(", "power(")
 _CALLS = {call[:-1] for call in _COSTLY} | {"abs", "sqrt", "gelu_derivative"}  # what a loop may call (kernels/fused_numba.py)
@@ -56,7 +55,7 @@ def loop_source(op: Op) -> tuple[str, ...] | None:
         tree = None if rule is None else rule_body(rule)
         if tree is None:
             return None
-        g = next(iter(inspect.signature(rule).parameters))
+        g = parameters_of(rule)[0]
         try:
             texts.append(ast.unparse(_Inline(rule.__globals__, {g: ast.Name("g")}).visit(copy.deepcopy(tree))))
         except Unfit:

@@ -419,6 +419,9 @@ def operation(name: str, value: float, operands: Iterable[tuple[Value, float | N
     return out
 
 
+ROWS: dict[str, Any] = {}  # rows of the derivatives table that were used on Values, by name (core/on_values.py)
+
+
 def is_own_operation(node: Value) -> bool:
     """Was this result made with `operation`, or as `Value(number, (operands), "name")`?"""
     return type(node._a) is _Junction

@@ -70,7 +70,7 @@ class Tape:
     def __init__(self, root: Any):
         import numpy as np
 
-        from .kernels.tape import CODES, FIXED, batches
+        from .kernels.tape import CODES, FIXED, ROW, batches
 
         graph = root if isinstance(root, Recorded) else record(root)
         count = len(graph.objects)
@@ -79,6 +79,8 @@ class Tape:
         self._code, self._n = np.zeros(count, np.int8), np.zeros(count)
         self._a, self._b = np.zeros(count, np.uint32), np.zeros(count, np.uint32)
         self._edge = np.zeros(count, np.int64)
+        self._rows: list[Any] = []
+        rows: dict[str, int] = {}
         edges = 0
         for i, (op, rule, parents) in enumerate(zip(graph.ops, graph.rules, graph.parents, strict=True)):
             self._edge[i] = edges
@@ -89,7 +91,10 @@ class Tape:
                 known = ", ".join(CODES)
                 raise ValueError(f"the tape cannot replay an operation called {op!r}: it knows {known}, and powers such as '**2'.")
             fixed = rule.name == "**" and len(parents) == 1
-            self._code[i] = FIXED if fixed else CODES[rule.name]
+            if rule.row is not None and rule.name not in rows:
+                rows[rule.name] = ROW + len(rows)
+                self._rows.append(_row(rule.row))
+            self._code[i] = FIXED if fixed else rows[rule.name] if rule.row is not None else CODES[rule.name]
             self._n[i] = exponent(op) if fixed else 0.0
             self._a[i], self._b[i] = parents[0], parents[-1]
         self.nodes, self.edges = count, edges
@@ -118,12 +123,12 @@ class Tape:
                 if leaf is not None:
                     checked_number(leaf.data)  # says which and why
             raise
-        if _compiled:
+        if _compiled and not self._rows:
             _compiled.replay(self._code, self._a, self._b, self._n, values, grads, self.root)
         else:
             from .kernels.tape import run
 
-            grads[:] = run(self._plan, values[:, np.newaxis], self.root)[:, 0]
+            grads[:] = run(self._plan, values[:, np.newaxis], self.root, rows=self._rows)[:, 0]
             _warm_soon()
         for leaf, grad in zip(leaves, grads[self._leaves].tolist(), strict=True):
             if leaf is not None:
@@ -153,7 +158,9 @@ class Tape:
         xs = np.asarray(values, np.float64).reshape(-1)
         if kernel == "numba" and not warm():
             raise ValueError("kernel='numba' needs numba, which is not installed here; leave `kernel` out to use numpy.")
-        if _compiled and kernel != "numpy":
+        if kernel == "numba" and self._rows:
+            raise ValueError("kernel='numba' cannot run rows of the derivatives table; leave `kernel` out to use numpy.")
+        if _compiled and kernel != "numpy" and not self._rows:
             shape = (xs.size, self.nodes)
             rows, grads, slopes = np.empty(shape), np.empty(shape), np.empty((xs.size, self.edges))
             _compiled.sweep(
@@ -165,7 +172,7 @@ class Tape:
             columns = np.repeat(self._values[:, np.newaxis], xs.size, axis=1)
             columns[i] = xs
             local = np.empty((self.edges, xs.size))
-            grads = np.ascontiguousarray(run(self._plan, columns, self.root, local).T)
+            grads = np.ascontiguousarray(run(self._plan, columns, self.root, local, self._rows).T)
             rows, slopes = np.ascontiguousarray(columns.T), np.ascontiguousarray(local.T)
         grads[:, self._silent] = np.nan
         return rows, grads, slopes
@@ -195,6 +202,14 @@ class Tape:
             ids = ", ".join(map(str, self._leaves[:12])) + (", ..." if len(self._leaves) > 12 else "")
             raise ValueError(f"node {i} is not a leaf of this tape: only leaves can be given a number. The leaves are {ids}.")
         return i
+
+
+def _row(op: Any) -> Any:
+    """A row of the derivatives table as the tape's numpy loop runs it."""
+    from .core.on_values import slopes_of
+    from .kernels.tape import Row
+
+    return Row(len(op.inputs), op.forward, lambda arrays, out: slopes_of(op, arrays, out))
 
 
 def _weak(obj: Any) -> Callable[[], Any]:

@@ -28,11 +28,13 @@ from types import CodeType, FunctionType
 import numpy as np
 from numpy import asarray, ndarray
 
+from ..scalar import Value
 from . import dtypes, errors, variable
 from .arguments import recover
 from .constants import constant, number_of
 from .dispatch import state
 from .node import FREED, LIVE, PACKED, Node, next_number, short_name
+from .on_values import on_values
 from .row_source import DISCRETE, ELEMENTWISE, GENERAL, KINDS, LINEAR, MULTILINEAR, calls_source, saved_by, slots_of, source_of  # noqa: F401
 from .variable import INFERENCE, Variable, ViewFunc, ViewMeta, edge_of, leaf_edge, only_detached, refresh, wrap
 
@@ -281,8 +283,11 @@ def on_arrays(rule):
 def general(op, inputs, params):
     """The way of everything that is not plain: handlers, ndarrays, Python numbers, mixed dtypes, sequences."""
     flat = inputs[0] if op.tensor_list else inputs
-    if not any([isinstance(x, Variable) for x in flat]) and any([isinstance(x, (ndarray, np.generic)) for x in flat]):
-        return op.forward(*inputs, *params)  # a rule in the fast backward pass, or forward() of another row
+    if not any([isinstance(x, Variable) for x in flat]):
+        if any([isinstance(x, Value) for x in flat]):
+            return on_values(op, inputs, params)
+        if any([isinstance(x, (ndarray, np.generic)) for x in flat]):
+            return op.forward(*inputs, *params)  # a rule in the fast backward pass, or forward() of another row
     handlers = state.handlers
     if handlers:
         state.handlers = handlers[:-1]

@@ -6,12 +6,14 @@ Node i computes code[i] from nodes a[i] and b[i]; n[i] is a fixed exponent. Pare
 """
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 # What has two inputs stands before FIXED or from MAX on.
 LEAF, ADD, MUL, SUB, DIV, POW, FIXED, NEG, ABS, EXP, LOG, SIN, COS, TANH, SIGMOID, SQRT, RELU, MAX, MIN = range(19)
+ROW = MIN + 1  # from here on: rows of the derivatives table, in the order of the tape's list
 CODES = {
     "+": ADD, "*": MUL, "-": SUB, "/": DIV, "**": POW, "neg": NEG, "abs": ABS, "exp": EXP, "log": LOG, "sin": SIN, "cos": COS,
     "tanh": TANH, "sigmoid": SIGMOID, "sqrt": SQRT, "relu": RELU, "max": MAX, "min": MIN,
@@ -19,6 +21,14 @@ CODES = {
 
 
 # The numpy twin
+
+
+class Row(NamedTuple):
+    """A row of the derivatives table, on arrays."""
+
+    inputs: int
+    forward: Callable[..., np.ndarray]
+    slopes: Callable[..., list]  # (inputs, result) -> the derivative with respect to each input, None for none
 
 
 class Batch(NamedTuple):
@@ -55,15 +65,31 @@ def batches(code: np.ndarray, a: np.ndarray, b: np.ndarray, n: np.ndarray, edge:
     return plan
 
 
-def run(plan: list[Batch], v: np.ndarray, root: int, local: np.ndarray | None = None) -> np.ndarray:
-    """Fill `v` (nodes, points) forward from its leaves' rows, `local` (edges, points) if given; return the gradients (nodes, points)."""
+def run(plan: list[Batch], v: np.ndarray, root: int, local: np.ndarray | None = None, rows: Sequence[Row] = ()) -> np.ndarray:
+    """Fill `v` (nodes, points) forward from its leaves' rows, `local` (edges, points) if given; return the gradients (nodes, points).
+
+    rows: what the codes from ROW on compute.
+    """
     with np.errstate(all="ignore"):
         for t in plan:
-            v[t.out] = _compute(t.code, v[t.a], v[t.b], t.n)
+            if t.code >= ROW:
+                row = rows[t.code - ROW]
+                v[t.out] = row.forward(*(v[t.a], v[t.b])[: row.inputs])
+            else:
+                v[t.out] = _compute(t.code, v[t.a], v[t.b], t.n)
         g = np.zeros_like(v)
         g[root] = 1.0
         for t in reversed(plan):
             arrived = g[t.out]
+            if t.code >= ROW:
+                row = rows[t.code - ROW]
+                slopes = row.slopes((v[t.a], v[t.b])[: row.inputs], v[t.out])
+                for slope, at, edge, twice in zip(slopes, (t.a, t.b), (t.edge_a, t.edge_b), (t.a_twice, t.b_twice), strict=False):
+                    if slope is not None:
+                        _add(g, at, slope * arrived, twice)
+                    if local is not None:
+                        local[edge] = 0.0 if slope is None else slope
+                continue
             d, shut = _slope_a(t.code, v[t.a], v[t.b], v[t.out], t.n)
             _add(g, t.a, _sent(d, shut, arrived), t.a_twice)
             if local is not None:

@@ -11,9 +11,10 @@ import operator
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ..scalar import Value
+from ..core.rule_text import factor_of, parameters_of, rule_body
+from ..scalar import ROWS, Value
 from .notation import ATOM, POWER, PRODUCT, SUM, Text, formula, number_text, read
 
 __all__ = ["ATOM", "POWER", "PRODUCT", "SUM", "Text", "number_text", "Rule", "RULES", "rule_for", "exponent"]
@@ -25,6 +26,7 @@ class Rule(NamedTuple):
     expr: str  # Python source over a, b, out
     locals: tuple[str, ...]  # d out / d a, d out / d b
     saves: tuple[bool, ...]  # is that derivative a number that had to be kept, or the same everywhere?
+    row: Any = None  # the row of the derivatives table that this was read from, if Value has no operation of that name
 
     def write(self, source: str, *parents: Text, out: Text | None = None) -> Text:
         names = dict(zip("ab", parents, strict=False))
@@ -76,9 +78,31 @@ _OTHER_NAMES = {
 }  # fmt: skip
 
 
-@cache
 def rule_for(op: str, parents: int) -> Rule | None:
     """The row for an operation's name as `Value`, micrograd or a learner writes it ("relu", "ReLU", "**3", "add"); None if unknown."""
+    found = _known(op, parents)
+    if found is None and (row := ROWS.get(op)) is not None and len(row.inputs) == parents:
+        return _of_the_table(row)
+    return found
+
+
+@cache
+def _of_the_table(row: Any) -> Rule | None:
+    """A row of the derivatives table as one of this table; None if its rules do not multiply by a factor that can be written."""
+    names = dict(zip(row.inputs, "ab", strict=False))
+    texts = [row.formula]
+    for rule in row.rules.values():
+        tree = None if rule is None else rule_body(rule)
+        factor = None if tree is None else factor_of(tree, parameters_of(rule)[0])
+        if factor is None:
+            return None
+        texts.append(ast.unparse(factor))
+    expr, *local = (re.sub(r"\b\w+\b", lambda m: names.get(m[0], m[0]), text) for text in texts)
+    return Rule(row.name, row, expr, tuple(local), (True,) * len(local), row)
+
+
+@cache
+def _known(op: str, parents: int) -> Rule | None:
     name = op.strip().lower()
     name = _OTHER_NAMES.get(name, name)
     if parents == 1:

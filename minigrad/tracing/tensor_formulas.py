@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import ast
 import inspect
-import linecache
 import math
 import re
-import textwrap
 from collections.abc import Callable, Mapping
-from functools import cache, partial
+from functools import partial
 
 from ..core.op import Op
+from ..core.rule_text import parameters_of, rule_body
 from .formulas import Rule, rule_for
 from .notation import ATOM, NoFormula, Text, Tree, formula, number, number_text, read, words
 
@@ -101,7 +100,7 @@ def flow_formula(op, rule, labels: Mapping[str, Text], shapes: Mapping[str, tupl
     tree = rule_body(rule)
     if tree is None:
         return None
-    given = _parameters(rule)
+    given = parameters_of(rule)
     scope = getattr(rule, "__globals__", {})
     known = dict(zip(op.params, params, strict=False)) if params is not None else {}
     names: dict[str, Text] = {given[0]: Text("g")}
@@ -132,33 +131,6 @@ def without_g(tree: Tree) -> Tree | None:
             return parts[1] if rest[1] == "1" else ["neg", parts[1]]
         return [head, rest, parts[1]]
     return None
-
-
-@cache
-def _parameters(rule) -> list[str]:
-    return list(inspect.signature(rule).parameters)
-
-
-@cache
-def rule_body(rule) -> ast.expr | None:
-    """The expression that a rule returns, from its source: a lambda's body, or the one `return` of a function."""
-    try:
-        if rule.__name__ != "<lambda>":
-            tree = ast.parse(textwrap.dedent(inspect.getsource(rule))).body[0]
-            body = [b for b in tree.body if not (isinstance(b, ast.Expr) and isinstance(b.value, ast.Constant))]  # type: ignore[attr-defined]
-            return body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None
-        code = rule.__code__
-        spans = [p for p in code.co_positions() if None not in p and p[3] > 0]
-        first, last = min(p[0] for p in spans), max(p[1] for p in spans)
-        if first != last:
-            return None
-        line = linecache.getline(code.co_filename, first).encode()
-        text = line[min(p[2] for p in spans) : max(p[3] for p in spans)].decode()
-        while text.count("(") > text.count(")"):  # a closing bracket belongs to no instruction
-            text += ")"
-        return ast.parse(text, mode="eval").body
-    except (OSError, SyntaxError, TypeError, ValueError, IndexError):
-        return None
 
 
 def _transposed(e: ast.expr, inner: Callable[[ast.expr], Text]) -> Text | None:
