@@ -162,6 +162,15 @@ def grad(
         )
     keep = create_graph if retain_graph is None else retain_graph
     if is_grads_batched:
+        for i, (x, g) in enumerate(zip(outputs, grads, strict=True)):
+            if g is not None and tuple(g.shape[1:]) != tuple(_place(x)[1]):
+                raise errors.new(
+                    RuntimeError,
+                    "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. The sizes of "
+                    "the remaining dimensions are expected to match the shape of corresponding output, but a mismatch was detected: "
+                    f"grad_output[{i}] has a shape of {Size(g.shape[1:])} and output[{i}] has a shape of {Size(_place(x)[1])}. If you "
+                    "only want some tensors in `grad_output` to be considered batched, consider using vmap.",
+                )
         n = grads[0].shape[0]
         rows = []
         for i in range(n):
@@ -217,7 +226,7 @@ def _capture(roots, inputs, keep, create_graph, leaves=True):
             )
         edges.append(edge)
     reached = [edge for edge in edges if edge is not None]
-    capture = dict.fromkeys([edge for edge in reached if leaves or type(edge[0]) is not AccumulateGrad])
+    capture = engine.Captured([edge for edge in reached if leaves or type(edge[0]) is not AccumulateGrad], runs=not leaves)
     inputs_only = {edge[0] for edge in reached}
     before, state.inputs_given = state.inputs_given, True
     try:

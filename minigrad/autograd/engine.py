@@ -26,6 +26,14 @@ from .anomaly import find_nan, show_forward
 from .hooks import post_hooks, pre_hooks, tensor_hooks
 
 
+class Captured(dict):
+    """{edge: the gradient that arrives there, or None}. `runs`: also run their nodes and hooks, as backward(inputs=...) of results does."""
+
+    def __init__(self, edges, runs=False):
+        super().__init__(dict.fromkeys(edges))
+        self.runs = runs
+
+
 def steps(roots, *, keep_graph=False, create_graph=False, inputs=None, capture=None):
     """A backward pass as a generator, as `begin` says."""
     return begin(roots, keep_graph=keep_graph, create_graph=create_graph, inputs=inputs, capture=capture)[1]
@@ -38,13 +46,14 @@ def begin(roots, *, keep_graph=False, create_graph=False, inputs=None, capture=N
     keep_graph    do not free what the nodes saved
     create_graph  run the rules on Tensors, so that the pass itself is recorded
     inputs        a set of nodes: run only the nodes on a path to them
-    capture       {edge: None}: store the gradient of each edge here instead of adding it to a leaf
+    capture       a Captured: store the gradient of each edge here instead of adding it to a leaf
     """
     graph = create_graph or (state.handlers and any([h.needs_tensors for h in state.handlers]))
     nodes = topological_order([edge[0] for edge, _ in roots])
     needed = None if inputs is None else _leading_to(inputs, nodes)
     if needed is not None:
-        nodes = [node for node in nodes if node in needed]
+        starts = {edge[0] for edge, _ in roots if type(edge[0]) is not AccumulateGrad}  # their tensors' hooks run in any case
+        nodes = [node for node in nodes if node in needed or node in starts]
     observed = set(nodes) if needed is not None or state.anomaly else {node for node, _ in capture} if capture else ()
     cotangents = {}
     for (node, number), g in roots:
@@ -166,11 +175,12 @@ def _run_observed(node, g, graph, needed, capture):
     hooks, edges = node.hooks, node.edges
     if hooks is not None:
         g = tensor_hooks(node, g, graph)
-    if capture and _capture(capture, node, g, graph) and type(node) is AccumulateGrad:
+    captured = capture and _capture(capture, node, g, graph)
+    if (captured and type(node) is AccumulateGrad) or (needed is not None and node not in needed):
         return g, edges, ()
     if needed is not None and edges:
         edges = [edge if edge is not None and edge[0] in needed else None for edge in edges]
-        if not any(edges):
+        if not any(edges) and not (captured and capture.runs):
             return g, edges, ()
     if hooks is not None and hooks.pre:
         g = pre_hooks(node, g, graph)
@@ -181,6 +191,8 @@ def _run_observed(node, g, graph, needed, capture):
             show_forward(node)
         raise
     if hooks is not None and hooks.post:
+        if needed is not None:
+            grad_inputs = tuple([None if edge is None else out for edge, out in zip(edges, grad_inputs, strict=True)])
         grad_inputs = post_hooks(node, g, grad_inputs, graph)
     if state.anomaly in (True, "inf too"):
         find_nan(node, grad_inputs)
@@ -223,7 +235,7 @@ def fit_array(g, shape, dtype, node):
             g = np.add.reduce(g, axis=tuple(range(front)))
         else:
             g = np.add.reduce(g, axis=summed_axes(g.shape, shape, node)).reshape(shape)
-    return g if g.dtype is dtype else g.astype(dtype, copy=False)
+    return g if g.dtype is dtype or dtype is None else g.astype(dtype, copy=False)
 
 
 def fit_tensor(g, shape, dtype, node):
@@ -231,4 +243,4 @@ def fit_tensor(g, shape, dtype, node):
     if g.array.shape != shape:
         axes = summed_axes(g.array.shape, shape, node)
         g = reshape(sum_dim(g, axes) if axes else g, shape)
-    return g if g.array.dtype is dtype else cast(g, dtype)
+    return g if g.array.dtype is dtype or dtype is None else cast(g, dtype)

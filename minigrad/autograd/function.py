@@ -10,6 +10,7 @@ how minigrad's own operations are written.
 import contextlib
 import functools
 import inspect
+import warnings
 from collections import namedtuple
 
 import numpy as np
@@ -71,7 +72,7 @@ class BackwardCFunction(FunctionCtx, Node):
 
     saves = frees = ("saved",)  # the engine gives the saved tensors back after use
     runs_without_gradient = True
-    materialize_grads = True
+    materialize_grads = _materialize_non_diff_grads = True
     dirty = non_differentiable = to_save = saved_for_forward = ()
     needs_input_grad: tuple = ()
     theirs: dict = {}  # what forward keeps on ctx under a name that the node needs for itself, such as ctx.shape
@@ -81,8 +82,8 @@ class BackwardCFunction(FunctionCtx, Node):
     def keep(self, outputs):
         """After forward: take over what save_for_backward was given. An output is kept as an array and its number: no cycle."""
         hooks = next((h for h in reversed(state.handlers) if isinstance(h, saved_tensors_hooks)), None)
-        self.saved = []
-        for t in self.to_save:
+        self.saved, tensors, self.to_save = [], self.to_save, ()  # first: a hook that raises must not leave a cycle behind
+        for t in tensors:
             number = next((i for i, out in enumerate(outputs) if out is t), None) if t is not None else None
             if t is None:
                 self.saved.append(None)
@@ -96,7 +97,6 @@ class BackwardCFunction(FunctionCtx, Node):
                 self.saved.append((shell, t.version[0], number))
             else:
                 self.saved.append((t, t.version[0], None))
-        self.to_save = ()
 
     @property
     def saved_tensors(self):
@@ -107,7 +107,17 @@ class BackwardCFunction(FunctionCtx, Node):
             return tuple(self.to_save)
         return tuple([None if entry is None else self._opened(entry, i) for i, entry in enumerate(self.saved)])
 
-    saved_variables = saved_tensors
+    @property
+    def saved_variables(self):
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        return self.saved_tensors
+
+    @property
+    def _raw_saved_tensors(self):
+        """The saved values in order, to hang hooks on."""
+        if self.status == FREED:
+            raise errors.freed()
+        return tuple([_SavedEntry(self, i) for i in range(len(self.saved))])
 
     def _opened(self, entry, position):
         if isinstance(entry[0], saved_tensors_hooks):
@@ -157,7 +167,11 @@ class BackwardCFunction(FunctionCtx, Node):
         if gs is None:
             gs = [None] * len(shapes)
         if self.materialize_grads:
-            gs = [wrap(np.zeros(n, kind)) if g is None and kind is not None else g for g, n, kind in zip(gs, shapes, kinds, strict=True)]
+            left = () if self._materialize_non_diff_grads else self.constant_outputs
+            gs = [
+                wrap(np.zeros(n, kind)) if g is None and kind is not None and i not in left else g
+                for i, (g, n, kind) in enumerate(zip(gs, shapes, kinds, strict=True))
+            ]
         function = self._forward_cls
         if function.backward is not Function.backward and function.vjp is not Function.vjp:
             raise errors.new(
@@ -235,6 +249,29 @@ class BackwardCFunction(FunctionCtx, Node):
         return f"<torch.autograd.function.{type(self).__name__} object at {id(self):#x}>"
 
 
+class _SavedEntry:
+    """One value that a custom Function saved (`grad_fn._raw_saved_tensors`)."""
+
+    def __init__(self, node, position):
+        self.node, self.position = node, position
+
+    def register_hooks(self, pack_hook, unpack_hook):
+        """As saved_tensors_hooks, for this value. Raises RuntimeError if it is None, was given back, or has hooks."""
+        entry = self.node.saved[self.position] if self.node.status != FREED else None
+        if entry is None:
+            why = "with value None is forbidden" if self.node.status != FREED else "after it has been freed."
+            raise errors.new(RuntimeError, f"Calling register_hooks on a saved tensor {why}")
+        if isinstance(entry[0], saved_tensors_hooks):
+            raise errors.new(
+                RuntimeError,
+                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is allowed at a "
+                "time.",
+            )
+        t, _, number = entry
+        hooks = saved_tensors_hooks(pack_hook, unpack_hook)
+        self.node.saved[self.position] = hooks, hooks.packed(t), edge_of(t) if number is None else number
+
+
 class FunctionMeta(type):
     """Gives every Function the class of its nodes."""
 
@@ -243,7 +280,7 @@ class FunctionMeta(type):
         super().__init__(name, bases, attrs)
 
 
-class Function(metaclass=FunctionMeta):
+class Function(FunctionCtx, metaclass=FunctionMeta):
     """Base of operations with a backward pass of their own. Write `forward` and `backward` as static methods and call `apply`.
 
     >>> import minigrad as torch
@@ -293,6 +330,14 @@ class Function(metaclass=FunctionMeta):
         """vmap: returns (outputs, out_dims), from physical inputs whose batch dimension is at in_dims (None: not batched)."""
         raise NotImplementedError(
             "To use autograd.Function with vmap, you must either override the vmap static method or set generate_vmap_rule=True."
+        )
+
+    def __init__(self, *args, **kwargs):
+        warnings.warn(
+            f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should invoke them on the "
+            "class itself. Instantiating an autograd function will raise an error in a future version of PyTorch.",
+            DeprecationWarning,
+            stacklevel=2,
         )
 
     def __call__(self, *args, **kwargs):
@@ -649,17 +694,15 @@ class _Vmapped(Function):
         return None, None, None, *[g if d is not None or g is None else g.sum(0) for g, d in zip(found, ctx.in_dims, strict=True)]
 
 
-class _Error(Node):
+class Error(Node):
     """The node behind gradients that must not be differentiated again."""
 
     __slots__ = ("message",)
 
-    def __init__(self, message, tensors):
+    def __init__(self, message, edges):
         self.message, self.status, self.hooks, self.info = message, LIVE, None, None
-        self.edges = tuple([edge_of(t) for t in tensors])
+        self.edges = tuple(edges)
         self.number = next_number()
-        self.shape = [t.array.shape for t in tensors]
-        self.dtype = [t.array.dtype for t in tensors]
 
     def name(self):
         return "torch::autograd::Error"
@@ -682,9 +725,9 @@ def once_differentiable(fn):
         several = isinstance(outputs, tuple)
         outputs = outputs if several else (outputs,)
         shells = [None if t is None else alias(t) for t in outputs]
-        error = _Error(
+        error = Error(
             "trying to differentiate twice a function that was marked with @once_differentiable",
-            [a for a in args if isinstance(a, Variable)],
+            [edge_of(a) if isinstance(a, Variable) else None for a in args],
         )
         kept = [t for t in shells if t is not None]
         error.shape, error.dtype = [t.array.shape for t in kept], [t.array.dtype for t in kept]
@@ -699,4 +742,5 @@ class InplaceFunction(Function):
     """PyTorch's name for Functions with an `inplace` flag."""
 
     def __init__(self, inplace=False):
+        super().__init__()
         self.inplace = inplace

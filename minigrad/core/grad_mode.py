@@ -97,19 +97,28 @@ class inference_mode(Mode):
 
 
 class set_multithreading_enabled(Mode):
-    """PyTorch's switch for a backward pass in several threads. minigrad's runs in one: nothing changes."""
+    """PyTorch's switch for a backward pass in several threads, as a context manager or a call. minigrad's runs in one: nothing changes but
+    what is_multithreading_enabled() says."""
+
+    on = True
 
     def __init__(self, mode: bool):
-        self.mode = mode
+        self.mode, self.before = mode, set_multithreading_enabled.on
+        set_multithreading_enabled.on = mode
 
     def __enter__(self):
         pass
 
     def __exit__(self, *exc):
-        pass
+        set_multithreading_enabled.on = self.before
 
     def clone(self):
         return set_multithreading_enabled(self.mode)
+
+
+def is_multithreading_enabled() -> bool:
+    """What set_multithreading_enabled said last."""
+    return set_multithreading_enabled.on
 
 
 def is_grad_enabled() -> bool:

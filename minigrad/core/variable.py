@@ -143,12 +143,16 @@ class ViewMeta:
         self.leaf = False  # requires_grad_() was called on the view itself
 
 
+ANY = object()
+
+
 class AutogradMeta:
-    __slots__ = ("accumulator", "hooks", "number", "tangents")
+    __slots__ = ("accumulator", "grad_dtype", "hooks", "number", "tangents")
 
     def __init__(self):
         self.accumulator = None  # weak: the node holds the leaf, so the leaf must not hold the node
         self.hooks = None  # a leaf's Hooks, shared with its AccumulateGrad
+        self.grad_dtype = ANY  # of a leaf's gradient: None for any, ANY for the leaf's own
         self.number = None  # the Python number that stands here as an operand (constants.py)
         self.tangents = None  # forward mode: {level: Tangent}
 
@@ -223,6 +227,8 @@ def leaf_edge(x: Variable):
         if x.view_meta is not None and not x.view_meta.leaf:
             return None
         node = AccumulateGrad(x)
+        if meta.grad_dtype is not ANY:
+            node.dtype = meta.grad_dtype
         meta.accumulator = weakref.ref(node)
     return (node, 0)
 

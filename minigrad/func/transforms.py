@@ -26,7 +26,8 @@ from .batching import BatchLevel, NumbersNeeded
 from .pytree import broadcast_to, flatten, map_tree, unflatten
 
 __all__ = [
-    "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "stack_module_state", "vjp", "vmap",
+    "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize",
+    "replace_all_batch_norm_modules_", "stack_module_state", "vjp", "vmap",
 ]  # fmt: skip
 
 
@@ -720,6 +721,15 @@ def _places(module):
                 if value is not None:
                     found[f"{prefix}.{name}" if prefix else name] = (table, name)
     return found
+
+
+def replace_all_batch_norm_modules_(root):
+    """`root`, whose batch norms keep no running statistics from now on: a function inside vmap could not write them."""
+    for module in root.modules():
+        if any(cls.__name__ == "_BatchNorm" for cls in type(module).__mro__) and module.track_running_stats:
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root
 
 
 def stack_module_state(models):

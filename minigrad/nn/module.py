@@ -51,13 +51,14 @@ class Module:
     """
 
     _version = 1
+    call_super_init = False  # True: pass arguments on to the next class, for cooperative inheritance
     training: bool
     _is_full_backward_hook: bool | None  # None: no backward hooks yet
 
     def __init__(self, *args: Any, **kwargs: Any):
-        if kwargs:
+        if kwargs and not self.call_super_init:
             raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'")
-        if args:
+        if args and not self.call_super_init:
             raise TypeError(f"{type(self).__name__}.__init__() takes 1 positional argument but {len(args) + 1} were given")
         self.__dict__.update(  # not by assignment: __setattr__ looks these up
             training=True,
@@ -78,6 +79,8 @@ class Module:
             _load_state_dict_pre_hooks=OrderedDict(),
             _load_state_dict_post_hooks=OrderedDict(),
         )
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')

@@ -21,7 +21,7 @@ from ..core.devices import device as only_cpu
 from ..core.dispatch import state
 from ..core.node import add_hook, hooks_of
 from ..core.storage import array_at, place_of
-from ..core.variable import INFERENCE, Size, Variable, leaf_edge, refresh, wrap
+from ..core.variable import ANY, INFERENCE, Size, Variable, leaf_edge, refresh, wrap
 from ..ops import elementwise, linalg, shape
 from ..ops import index as index_ops
 from . import indexing, printing
@@ -161,6 +161,11 @@ class Tensor(Methods):
     def is_complex(self) -> bool:
         return False
 
+    is_conj = is_neg = is_complex
+
+    def is_signed(self) -> bool:
+        return self.array.dtype.kind in "fi"
+
     def is_inference(self) -> bool:
         return self.version is INFERENCE
 
@@ -250,8 +255,9 @@ class Tensor(Methods):
                 raise errors.new(TypeError, f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
             if value is self:
                 raise errors.new(RuntimeError, "can't assign Variable as its own grad")
-            if value.array.dtype is not self.array.dtype:
-                theirs, ours = (errors.TYPE_NAMES[t.array.dtype.name][: -len("Tensor")] for t in (value, self))
+            wanted = self.array.dtype if self.meta is None or self.meta.grad_dtype is ANY else self.meta.grad_dtype
+            if wanted is not None and value.array.dtype is not wanted:
+                theirs, ours = (errors.TYPE_NAMES[kind.name].removesuffix("Tensor") for kind in (value.array.dtype, wanted))
                 raise errors.new(
                     RuntimeError,
                     f"attempting to assign a gradient with dtype '{theirs.lower()}' to a tensor with grad_dtype '{ours}'. The gradient "
@@ -273,6 +279,40 @@ class Tensor(Methods):
     @grad.deleter
     def grad(self):
         self._grad = None
+
+    @property
+    def grad_dtype(self):
+        """The dtype of a leaf's gradient: the leaf's own unless set; None for any."""
+        if not self.is_leaf:
+            raise errors.new(RuntimeError, "grad_dtype can only be accessed on leaf tensors.")
+        if self.meta is None or self.meta.grad_dtype is ANY:
+            return self.dtype
+        return None if self.meta.grad_dtype is None else dtypes.from_numpy_dtype(self.meta.grad_dtype)
+
+    @grad_dtype.setter
+    def grad_dtype(self, dtype):
+        if not self.is_leaf:
+            raise errors.new(RuntimeError, "grad_dtype can only be set on leaf tensors.")
+        if dtype is not None and not isinstance(dtype, dtypes.dtype):
+            raise errors.new(RuntimeError, f"grad_dtype must be a torch.dtype or None, but got {type(dtype).__name__}")
+        kind = None if dtype is None else dtype.numpy
+        if kind is not None and self._grad is not None and self._grad.array.dtype is not kind:
+            wanted, there = (errors.TYPE_NAMES[k.name].removesuffix("Tensor") for k in (kind, self._grad.array.dtype))
+            raise errors.new(
+                RuntimeError,
+                f"Cannot set grad_dtype to '{wanted}' because there is already a gradient with dtype '{there.lower()}'. Please clear the "
+                "gradient (.grad = None) before changing grad_dtype, or ensure the new grad_dtype matches the existing gradient's dtype.",
+            )
+        meta = variable.meta_of(self)
+        meta.grad_dtype = kind
+        node = meta.accumulator and meta.accumulator()
+        if node:
+            node.dtype = kind
+
+    @property
+    def volatile(self) -> bool:
+        warnings.warn("volatile was removed (Variable.volatile is always False)", UserWarning, stacklevel=2)
+        return False
 
     @property
     def _version(self) -> int:
@@ -807,7 +847,8 @@ class Tensor(Methods):
 
     def new(self, *args):
         """An old name: x.new(2, 3) is empty, x.new([1, 2]) holds these numbers, both of the dtype of x."""
-        args = tuple(args[0]) if len(args) == 1 and isinstance(args[0], Size) else args
+        if len(args) == 1 and isinstance(args[0], Size):
+            return create.empty(args[0], dtype=self.dtype)
         sizes = all(isinstance(a, int) for a in args)
         return create.empty(*(args or (0,)), dtype=self.dtype) if sizes else create.tensor(*args, dtype=self.dtype)
 
