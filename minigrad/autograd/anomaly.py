@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core import errors
 from ..core.dispatch import Handler, Mode, handling, state
+from ..core.facts import FirstNan
 
 WARNING = "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging."
 
@@ -169,7 +170,14 @@ def find_nan(node, sent):
                 "the warning above shows the forward line; clamp its input, or use torch.where on the input and not only on the "
                 "result.",
                 "chapter 18, Instruments",
+                FirstNan(node.name(), position, _forward_line(node)),
             )
+
+
+def _forward_line(node) -> str:
+    """The code of the line that made `node`, as far as anomaly mode kept it."""
+    trace = (node.info or {}).get("traceback_")
+    return trace[-1].strip().splitlines()[-1].strip() if trace else ""
 
 
 def show_forward(node):

@@ -11,6 +11,7 @@ import numpy as np
 from ..core import errors
 from ..core.constants import zeros_like
 from ..core.dispatch import Running, state
+from ..core.facts import SeedShape, UnusedInputs
 from ..core.grad_mode import set_grad_enabled
 from ..core.node import AccumulateGrad, GradientEdge
 from ..core.variable import Size, Variable, edge_of, requires
@@ -54,7 +55,8 @@ def roots_of(tensors, grad_tensors, create_graph=False, batched=False):
             raise errors.new(TypeError, f"gradients can be either Tensors or None, but got {type(g).__name__}")
         elif shape != g.array.shape:
             raise errors.new(RuntimeError,
-                f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of {Size(shape)}."
+                f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of {Size(shape)}.",
+                facts=SeedShape(tuple(shape), tuple(g.shape)),
             )
         if edge is None:
             raise errors.new(
@@ -190,6 +192,7 @@ def grad(
                 "desired behavior.",
                 instead="check that the outputs were computed from this very tensor, or pass allow_unused=True (you get None) or "
                 "materialize_grads=True (zeros).",
+                facts=UnusedInputs(tuple(inputs), tuple([g is not None for g in found])),
             )
         if materialize_grads:
             if any([g is None and isinstance(x, GradientEdge) for x, g in zip(inputs, found, strict=True)]):

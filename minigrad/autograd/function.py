@@ -18,6 +18,7 @@ import numpy as np
 from ..core import errors, provenance
 from ..core.constants import zeros_like
 from ..core.dispatch import handling_none, state
+from ..core.facts import GradientCount, GradientShape
 from ..core.grad_mode import no_grad
 from ..core.node import FREED, LIVE, Node, next_number, short_name
 from ..core.op import view_of
@@ -197,6 +198,7 @@ class BackwardCFunction(FunctionCtx, Node):
                 "backward returns one gradient for each input of forward, in order.",
                 "return None in the places of inputs that need no gradient (numbers, flags, shapes).",
                 "chapter 13, Your own function",
+                GradientCount(function.__name__, expected, len(sent)),
             )
         out = []
         for position, (value, tensor) in enumerate(zip(sent, self.is_tensor, strict=True)):
@@ -242,6 +244,7 @@ class BackwardCFunction(FunctionCtx, Node):
                 why="A gradient has the shape of the tensor it belongs to.",
                 instead="look at what backward returns in that place: a sum or a transpose is missing.",
                 chapter="chapter 13, Your own function",
+                facts=GradientShape(type(self).__name__.removesuffix("Backward"), index, value.array.shape, tuple(shape)),
             )
         return value
 

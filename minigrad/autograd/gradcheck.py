@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core import errors
 from ..core.constants import zeros_like
+from ..core.facts import JacobianMismatch
 from ..core.grad_mode import enable_grad
 from ..core.variable import Size, Variable, wrap
 from . import forward_ad
@@ -250,6 +251,9 @@ def _mismatch(a, n, output, position, atol, rtol, forward):
         hint,
         "differentiate forward by hand for that one entry and compare with what backward returns.",
         "chapter 18, Instruments",
+        JacobianMismatch(
+            output, position, f"input {position}, entry {int(worst[0])}, against output {output}, entry {int(worst[1])}", mine, true
+        ),
     )
 
 

@@ -86,5 +86,12 @@ def _checked(hook, new, old):
         was, got = (errors.TYPE_NAMES[t.array.dtype.name] for t in (old, new))
         raise RuntimeError(f"hook '{_name(hook)}' has changed the type of value (was torch.{was} got torch.{got})")
     if new.array.shape != old.array.shape:
-        raise RuntimeError(f"hook '{_name(hook)}' has changed the size of value")
+        raise errors.new(
+            RuntimeError,
+            f"hook '{_name(hook)}' has changed the size of value",
+            f"The hook was given a gradient of shape {tuple(old.array.shape)} and returned one of shape {tuple(new.array.shape)}.",
+            "A gradient has the shape of the tensor it belongs to, also after a hook.",
+            "return a tensor of the same shape: scale the entries, clamp them, or set some to 0 (g * mask).",
+            "chapter 18, Instruments",
+        )
     return new

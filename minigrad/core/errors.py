@@ -5,9 +5,23 @@ for character, so that `str(error)` is that and no more; what you did, why it ca
 (BaseException.add_note), which tracebacks show below the message.
 """
 
+from dataclasses import dataclass
 from typing import TypeVar
 
+from . import facts as about
+
 E = TypeVar("E", bound=Exception)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What an error of ours says besides PyTorch's sentence, in its parts: `error.minigrad`. `facts`: what it is about (facts.py)."""
+
+    did: str = ""
+    why: str = ""
+    instead: str = ""
+    chapter: str = ""
+    facts: object = None
 
 
 def explanation(did: str = "", why: str = "", instead: str = "", chapter: str = "") -> str:
@@ -21,16 +35,20 @@ def explanation(did: str = "", why: str = "", instead: str = "", chapter: str = 
     return "\n".join([line for line in lines if line])
 
 
-def new(kind: type[E], sentence: str, did: str = "", why: str = "", instead: str = "", chapter: str = "") -> E:
-    """An exception with PyTorch's sentence, and as a note the explanation that is given, or belongs to it (explanations.py)."""
-    text = explanation(did, why, instead, chapter)
-    if not text:
+def new(
+    kind: type[E], sentence: str, did: str = "", why: str = "", instead: str = "", chapter: str = "", facts: object = None
+) -> E:  # fmt: skip
+    """An exception with PyTorch's sentence, and as a note the explanation that is given, or belongs to it (explanations.py).
+
+    `facts`: what the error is about, as fields. All of it is `error.minigrad`, so that nothing has to be read out of the sentences.
+    """
+    if not (did or why or instead or chapter):
         from .explanations import look_up
 
-        found = look_up(sentence)
-        text = explanation(why=found[0], instead=found[1], chapter=found[2]) if found else ""
+        why, instead, chapter = look_up(sentence) or ("", "", "")
     error = kind(sentence)
-    if text:
+    error.minigrad = Explanation(did, why, instead, chapter, facts)  # type: ignore[attr-defined]
+    if text := explanation(did, why, instead, chapter):
         error.add_note("\n" + text)
     return error
 
@@ -40,6 +58,8 @@ def reworded(error: Exception, sentence: str) -> Exception:
     other = type(error)(sentence)
     for note in getattr(error, "__notes__", ()):
         other.add_note(note)
+    if hasattr(error, "minigrad"):
+        other.minigrad = error.minigrad  # type: ignore[attr-defined]
     return other
 
 
@@ -114,6 +134,7 @@ def modified(name: str, slot: str, array, version: int, expected: int, origin: s
         "Its backward rule needs the old numbers, which are gone.",
         "write the changed values to a new tensor (y = y + 1, not y += 1), or clone() before changing.",
         "chapter 15, Bug clinic",
+        about.SavedOverwritten(name, slot, array.shape, version, expected),
     )
 
 
@@ -150,6 +171,7 @@ def broadcast(arrays, fallback: Exception) -> Exception:
                         "Shapes are compared from the right; two sizes fit if they are equal or one of them is 1.",
                         "add or move a dimension with unsqueeze, reshape or transpose so that the sizes line up.",
                         "chapter 09, Tensors",
+                        about.ShapesDiffer(tuple(map(tuple, shapes)), (a, b)),
                     )
                 result[i - 1] = b if a == 1 else a
     return fallback

@@ -15,6 +15,7 @@ import numpy as np
 
 from .. import autograd
 from ..autograd.forward_mode import Level
+from ..core import errors
 from ..core.dispatch import state
 from ..core.node import AccumulateGrad
 from ..core.variable import alias, edge_of, leaf_edge, wrap
@@ -216,9 +217,14 @@ def grad_and_value(func, argnums=0, has_aux=False):
             if not isinstance(output, Tensor):
                 raise RuntimeError(f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(output)}")
             if output.dim() != 0:
-                raise RuntimeError(
+                raise errors.new(
+                    RuntimeError,
                     "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
-                    f"{output.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
+                    f"{output.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?",
+                    f"The function returned a tensor of shape {tuple(output.shape)}.",
+                    "A gradient says how one number changes, and here are several.",
+                    "reduce it in the function (.sum() or .mean()); jacrev(f) gives the derivative of every output.",
+                    "chapter 12, Forward mode, reverse mode",
                 )
             found = _pull([output], leaves, [None], own, t.outer)
             _close(own)

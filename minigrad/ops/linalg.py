@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core import errors
+from ..core.facts import ProductMismatch
 from ..core.op import GENERAL, LINEAR, MULTILINEAR, Op, wrong_type
 from ..core.return_types import named
 from ..core.variable import wrap
@@ -255,6 +256,7 @@ def _mismatch(sentence, a, b):
         f"The columns of the first ({k}) must be as many as the rows of the second ({m}).",
         "transpose one of them (x.T), or check which dimension holds the features.",
         "chapter 09, Tensors",
+        ProductMismatch((n, k), (m, p)),
     )
 
 
@@ -272,7 +274,8 @@ def mv(input, vec):
     """The product of a matrix (n, k) and a vector (k,)."""
     if input.array.shape[1] != vec.array.shape[0]:
         raise errors.new(
-            RuntimeError, f"size mismatch, got input ({input.shape[0]}), mat ({input.shape[0]}x{input.shape[1]}), vec ({vec.shape[0]})"
+            RuntimeError, f"size mismatch, got input ({input.shape[0]}), mat ({input.shape[0]}x{input.shape[1]}), vec ({vec.shape[0]})",
+            facts=ProductMismatch(tuple(input.shape), tuple(vec.shape)),
         )
     return mv_(input, vec)
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy import asarray, ndarray
 
 from ..core import dtypes, errors
+from ..core.facts import NotContiguous
 from ..core.op import GENERAL, LINEAR, Op
 from ..core.storage import copy_of
 from ..core.variable import Size, wrap
@@ -354,6 +355,7 @@ def view_as_shape(input, size):
             "A view never copies.",
             "reshape(...), which copies where it must, or contiguous().view(...).",
             "chapter 15, Bug clinic",
+            NotContiguous(tuple(input.array.shape), tuple(input.stride())),
         ) from None
 
 

@@ -6,6 +6,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from traitlets.config import Config
 
+import minigrad as torch
 from tests import golden
 from widgets import explain
 from widgets.error_panel import Panels
@@ -186,6 +187,10 @@ CASES = {
         ["nn.functional.cross_entropy(torch.ones(3, 2), torch.tensor([0, 1, 5]))"], "There is no such class or row", ["0 to 1"]),
     "another model's file": (
         ["saved = {'weight': torch.ones(3, 3)}\nnn.Linear(2, 1).load_state_dict(saved)"], "These parameters are another model's", ["bias", "[3, 3]", "strict=False"]),
+    "hook of another shape": (
+        ["x = torch.ones(3, requires_grad=True)\nh = x * 2\nh.register_hook(lambda g: g[:2])", "h.sum().backward()"],
+        "What this means", ["returned one of shape (2,)", "g * mask"]),
+    "func.grad of a vector": (["torch.func.grad(lambda x: x * 2)(torch.ones(3))"], "What this means", ["shape (3,)", "jacrev(f)"]),
     "grey images": (
         ["images = torch.ones(1, 3, 5, 5)\nnn.functional.conv2d(images, torch.ones(2, 1, 3, 3))"], "The convolution was made for other channels", ["in_channels=3"]),
 }  # fmt: skip
@@ -212,6 +217,7 @@ def shell(ipython):
 
 def provoke(shell, cells):
     """Run the cells; the last one fails. Returns what stands on the screen, and the exception."""
+    torch.manual_seed(0)
     for cell in [TORCH, *cells[:-1]]:
         assert shell.run_cell(cell, store_history=True).success
     with capture_output(display=False) as screen:

@@ -28,8 +28,6 @@ def explain(error: BaseException, tb, shell=None) -> Card | None:
 
 def find(moment: Moment) -> Answer | None:
     for row in ROWS:
-        if row.fits(moment) and (match := row.pattern.search(moment.sentence)):
-            answer = row.answer(moment, match)
-            if answer is not None:
-                return answer
-    return from_message(moment) if moment.in_engine and moment.detail else None
+        if (found := row.found(moment)) is not None and (answer := row.answer(moment, found)) is not None:
+            return answer
+    return from_message(moment)

@@ -1,7 +1,8 @@
 """Errors about rules of one's own: custom Functions, gradient checks, gradients that are not numbers."""
 from __future__ import annotations
 
-import re
+from minigrad.core import facts
+from minigrad.words import number
 
 from ..show import Chain, Link, Table
 from .answers import Answer, Row, row
@@ -10,9 +11,9 @@ from .moment import Moment
 ROWS: list[Row] = []
 
 
-@row(RuntimeError, r"^function (\w+?)Backward returned an incorrect number of gradients \(expected (\d+), got (\d+)\)")
-def gradient_count(m: Moment, found) -> Answer:
-    name, expected, got = found[1], int(found[2]), int(found[3])
+@row(facts.GradientCount)
+def gradient_count(m: Moment, about: facts.GradientCount) -> Answer:
+    name, expected, got = about.function, about.expected, about.got
     function = m.names.get(name)
     inputs = [f"input {i + 1}" for i in range(expected)]
     code = getattr(getattr(function, "forward", None), "__code__", None)
@@ -26,12 +27,13 @@ def gradient_count(m: Moment, found) -> Answer:
                   13, "return " + ", ".join(["grad_" + inputs[0]] + ["None"] * (expected - 1)))  # fmt: skip
 
 
-@row(RuntimeError, r"^Function (\w+?)Backward returned an invalid gradient at index (\d+) - got (\[.*?\]) but expected shape compatible with (\[.*?\])")
-def gradient_shape(m: Moment, found) -> Answer:
-    return Answer("A gradient has the shape of its tensor", f"`{found[1]}.backward` returned {found[3]} for input {int(found[2]) + 1}, which has shape {found[4]}.",
+@row(facts.GradientShape)
+def gradient_shape(m: Moment, about: facts.GradientShape) -> Answer:
+    got, expected = list(about.got), list(about.expected)
+    return Answer("A gradient has the shape of its tensor", f"`{about.function}.backward` returned {got} for input {about.index + 1}, which has shape {expected}.",
                   "If forward summed, backward spreads (`g.expand(...)`, `g * torch.ones_like(x)`). If forward was a product, a transpose is missing. If it broadcast, sum.",
                   ("`reshape` to the right shape", "the entries then belong to other places"),
-                  [Table(["", "shape"], [["input", found[4]], ["gradient", found[3]]], bad={(1, 1)})], 13)  # fmt: skip
+                  [Table(["", "shape"], [["input", str(expected)], ["gradient", str(got)]], bad={(1, 1)})], 13)  # fmt: skip
 
 
 @row(TypeError, r"^save_for_backward can only save variables, but argument (\d+) is of type (\w+)")
@@ -49,27 +51,27 @@ def legacy(m: Moment, _) -> Answer:
                   [], 13, "y = MyFunction.apply(x)")  # fmt: skip
 
 
-@row(RuntimeError, r"^Function '(\w+)' returned nan values in its (\d+)th output")
-def first_nan(m: Moment, found) -> Answer:
-    name = found[1].removesuffix("Backward0").lower()
+@row(facts.FirstNan)
+def first_nan(m: Moment, about: facts.FirstNan) -> Answer:
+    name = about.node.removesuffix("Backward0").lower()
     known = {"sqrt": "the slope of sqrt at 0 is infinite, and infinity times 0 is not a number", "log": "log(0) is −inf, and −inf times 0 is not a number",
              "div": "0/0, or a denominator that became 0", "pow": "a negative base with a fractional exponent, or 0 to a negative power",
              "linalgvectornorm": "the norm of a zero vector has no direction"}.get(name, "typical are 0/0, inf − inf, and 0 times inf")  # fmt: skip
-    return Answer(f"The first gradient that is no number comes from {name}", f"The backward rule of {name} gave nan: {known}. The warning above shows the forward line.",
+    recorded = f" The line that computed it: `{about.code}`." if about.code else ""
+    return Answer(f"The first gradient that is no number comes from {name}", f"The backward rule of {name} gave nan: {known}.{recorded}",
                   f"Keep the input of {name} away from the edge: `(x + 1e-12)`, `x.clamp(min=1e-12)`, or `torch.where` on the input.",
                   ("`torch.where` on the result", "the side that was not chosen still runs backward: 0 times inf is nan again; so is `nan_to_num` on the gradient a plaster"),
                   [Chain(Link("loss", "finite"), Link(f"gradient into {name}", "0 or inf"), Link(f"{name}'s rule", "nan", "bad"), Link("everything before", "nan", "off"))], 18)  # fmt: skip
 
 
-@row(RuntimeError, r"^Jacobian mismatch for output (\d+) with respect to input (\d+)")
-def mismatch(m: Moment, found) -> Answer:
-    worst = re.search(r"The worst: (.+?): your rule gives (\S+), differences give (\S+?)\.?(?:\s|$)", m.detail)
-    picture = [Table(["", "value"], [["your rule", worst[2]], ["differences", worst[3]]], caption=worst[1])] if worst else []
+@row(facts.JacobianMismatch)
+def mismatch(m: Moment, about: facts.JacobianMismatch) -> Answer:
+    picture = [Table(["", "value"], [["your rule", number(about.analytic)], ["differences", number(about.numeric)]], caption=about.where)]
     inputs = [t for _, t in m.tensors() if str(t.dtype) == "torch.float32"]
     if inputs:
         return Answer("The check itself is too coarse", "The inputs are float32: differences of numbers with seven digits are wrong in the third. The rule may well be right.",
                       "Check in double: `x = torch.rand(3, dtype=torch.float64, requires_grad=True)`.",
                       ("a larger `atol`", "then real mistakes pass, too"), picture, 18)  # fmt: skip
-    return Answer("Rule and differences disagree", f"The derivative of output {found[1]} by input {found[2]} that your rule gives is not what small changes of the input show.",
+    return Answer("Rule and differences disagree", f"The derivative of output {about.output} by input {about.input} that your rule gives is not what small changes of the input show.",
                   "Differentiate by hand for the one entry below and compare with what backward returns. A constant factor points to a forgotten number, a sign to a minus.",
                   ("a larger tolerance", "a right rule agrees to nine digits in float64"), picture, 18)  # fmt: skip

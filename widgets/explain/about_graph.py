@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import ast
 
+from minigrad.core import facts
+
 from ..show import Chain, Link, Table
 from . import history
 from .answers import Answer, Row, row, shape
@@ -98,14 +100,15 @@ def not_a_number(m: Moment, _) -> Answer:
     )  # fmt: skip
 
 
-@row(RuntimeError, r"^Mismatch in shape: grad_output\[(\d+)\] has a shape of torch.Size\((\[.*?\])\) and output\[\d+\] has a shape of torch.Size\((\[.*?\])\)")
-def seed_shape(m: Moment, found) -> Answer:
+@row(facts.SeedShape)
+def seed_shape(m: Moment, about: facts.SeedShape) -> Answer:
+    output, given = list(about.output), list(about.given)
     return Answer(
         "The starting gradient has the wrong shape",
-        f"The output has shape {found[3]}, the gradient that was handed to `backward` has {found[2]}. It holds one weight for each entry of the output.",
+        f"The output has shape {output}, the gradient that was handed to `backward` has {given}. It holds one weight for each entry of the output.",
         "`y.backward(torch.ones_like(y))` has the right shape by construction.",
         ("reshaping the output", "the weights then belong to other entries"),
-        [Table(["", "shape"], [["output", found[3]], ["gradient given", found[2]]], bad={(1, 1)})], 8,
+        [Table(["", "shape"], [["output", str(output)], ["gradient given", str(given)]], bad={(1, 1)})], 8,
     )  # fmt: skip
 
 
@@ -117,21 +120,20 @@ def seed_type(m: Moment, found) -> Answer | None:
                   "For a single number no argument is needed: `loss.backward()`. To scale the gradients write `(2 * loss).backward()`.", chapter=8)  # fmt: skip
 
 
-@row(RuntimeError, r"appears to not have been used in the graph")
-def unused(m: Moment, _) -> Answer:
+@row(facts.UnusedInputs)
+def unused(m: Moment, about: facts.UnusedInputs) -> Answer:
     picture = []
     call = next((n for n in ast.walk(m.tree) if isinstance(n, ast.Call) and len(n.args) > 1), None) if m.tree is not None else None
     name = "this input"
-    seen = m.engine_frame.f_locals if m.engine_frame is not None else {}
-    reached, given = seen.get("found"), seen.get("inputs")  # of autograd.grad itself: what it found for each input
-    if call is not None and isinstance(reached, (tuple, list)) and isinstance(given, (tuple, list)) and len(reached) == len(given):
+    given = about.inputs
+    if call is not None:
         out, inputs = call.args[0], call.args[1]
         items = inputs.elts if isinstance(inputs, (ast.Tuple, ast.List)) else [inputs]
         if len(items) == len(given):
             texts = [ast.unparse(i) for i in items]
         else:  # a list made elsewhere
             texts = [m.name_of(lambda t, x=x: t is x) or f"input {k}" for k, x in enumerate(given)]
-        rows = [[text, "no" if g is None else "yes"] for text, g in zip(texts, reached, strict=True)]
+        rows = [[text, "yes" if used else "no"] for text, used in zip(texts, about.used, strict=True)]
         missing = [r[0] for r in rows if r[1] == "no"]
         name = f"`{missing[0]}`" if missing else name
         picture = [Table(["input", f"in the graph of {ast.unparse(out)}"], rows, bad={(k, 1) for k, r in enumerate(rows) if r[1] == "no"})]

@@ -3,8 +3,10 @@ from __future__ import annotations
 
 import re
 
+from minigrad.core import facts
+
 from ..show import Chain, Link, Table
-from .answers import Answer, Row, row, shape
+from .answers import Answer, Row, row
 from .moment import Moment
 
 ROWS: list[Row] = []
@@ -29,53 +31,40 @@ def clash(shapes: list[tuple[int, ...]]) -> set[int]:
     return bad
 
 
-def _sizes(text: str) -> tuple[int, ...]:
-    return tuple(int(n) for n in re.findall(r"\d+", text))
-
-
-@row(RuntimeError, r"^The size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension")
-def broadcast(m: Moment, found) -> Answer:
-    named = [(text, tuple(t.shape)) for text, t in m.tensors()]
-    said = re.search(r"tensors of shapes (.+)\.", m.detail)
-    shapes = [_sizes(s) for s in re.findall(r"\([^)]*\)", said[1])] if said else []
-    if shapes:  # the operands; by name where the line names tensors of just these shapes
-        left = list(named)
-        named = [next((n for n in left if n[1] == s), (f"operand {k + 1}", s)) for k, s in enumerate(shapes)]
+@row(facts.ShapesDiffer)
+def broadcast(m: Moment, about: facts.ShapesDiffer) -> Answer:
+    # the operands, by name where the line names tensors of just these shapes
+    left = [(text, tuple(t.shape)) for text, t in m.tensors()]
+    named = [next((n for n in left if n[1] == s), (f"operand {k + 1}", s)) for k, s in enumerate(about.shapes)]
     bad = clash([s for _, s in named])
     fix = "Add the missing dimension where it belongs: `x.unsqueeze(1)` or `x[:, None]`. Then say in words what each dimension is."
     if len(named) == 2 and len(named[0][1]) == 2 and len(named[1][1]) == 1 and named[0][1][0] == named[1][1][0]:
         fix = f"`{named[1][0]}` has one number for each row of `{named[0][0]}`: write `{named[1][0]}[:, None]`, which has shape ({named[1][1][0]}, 1)."
     return Answer("These shapes do not fit together",
-                  f"{found[1]} against {found[2]}: shapes are compared from the right, and two sizes fit if they are equal or one of them is 1.", fix,
+                  f"{about.sizes[0]} against {about.sizes[1]}: shapes are compared from the right, and two sizes fit if they are equal or one of them is 1.", fix,
                   ("`reshape` until it runs", "it keeps the order of the numbers, so rows and columns may get mixed without an error"),
-                  [aligned(named, bad)] if named else [], 9)  # fmt: skip
+                  [aligned(named, bad)], 9)  # fmt: skip
 
 
-@row(RuntimeError, r"^(?:mat1 and mat2 shapes cannot be multiplied|size mismatch, got)")
-def product(m: Moment, found) -> Answer:
-    pair = re.search(r"\((\d+)x(\d+) and (\d+)x(\d+)\)", m.sentence)
-    vec = re.search(r"mat \((\d+)x(\d+)\), vec \((\d+)\)", m.sentence)
-    layer = re.search(r"The layer takes (\d+) features, the last dimension of the input of shape \((.*?)\) has (\d+)", m.detail)
-    if layer:
-        what = f"The layer takes {layer[1]} features, the input has {layer[3]} in its last dimension."
-        fix = f"A layer with `in_features={layer[3]}`; or bring the {layer[1]} features to the last dimension (images: `x.flatten(1)` first)."
-        picture = [aligned([("input", _sizes(layer[2])), ("takes", (int(layer[1]),))], {0})]
-        return Answer("The layer was made for another width", what, fix,
-                      ("transposing the input", "then the samples are taken for features"), picture, 17)  # fmt: skip
-    if vec:
-        n, k, p = vec.groups()
-        first, second = f"({n}, {k})", f"({p},)"
-    elif pair:
-        n, k, p, q = pair.groups()
-        first, second = f"({n}, {k})", f"({p}, {q})"
-    else:
-        return Answer("This product does not fit", "The columns of the first must be as many as the rows of the second.",
-                      "Look at both shapes, and transpose the one whose dimensions are the wrong way round.", chapter=9)  # fmt: skip
-    names = [text for text, t in m.tensors() if shape(t) in (first, second)]
+@row(facts.LayerWidth)
+def layer_width(m: Moment, about: facts.LayerWidth) -> Answer:
+    takes, has = about.features, about.shape[-1]
+    fix = f"A layer with `in_features={has}`; or bring the {takes} features to the last dimension (images: `x.flatten(1)` first)."
+    return Answer("The layer was made for another width", f"The layer takes {takes} features, the input has {has} in its last dimension.", fix,
+                  ("transposing the input", "then the samples are taken for features"),
+                  [aligned([("input", about.shape), ("takes", (takes,))], {0})], 17)  # fmt: skip
+
+
+@row(facts.ProductMismatch)
+def product(m: Moment, about: facts.ProductMismatch) -> Answer:
+    (n, k), p = about.left, about.right[0]
+    q = about.right[1] if len(about.right) > 1 else None
+    names = [text for text, t in m.tensors() if tuple(t.shape) in (about.left, about.right)]
     a, b = (names + ["a", "b"])[:2] if len(names) > 1 else ("a", "b")
-    picture = [Table(["", "rows", "columns"], [[a, n, k], [b, p, q if pair else ""]], bad={(0, 2), (1, 1)}, caption="inner sizes must agree")]
-    fix = f"Transpose the one that is the wrong way round: `{a} @ {b}.T`" if pair and k == q else "Check which dimension holds the features"
-    if pair and n == p and not k == q:
+    rows = [[a, str(n), str(k)], [b, str(p), "" if q is None else str(q)]]
+    picture = [Table(["", "rows", "columns"], rows, bad={(0, 2), (1, 1)}, caption="inner sizes must agree")]
+    fix = f"Transpose the one that is the wrong way round: `{a} @ {b}.T`" if k == q else "Check which dimension holds the features"
+    if q is not None and n == p and k != q:
         fix = f"Transpose the one that is the wrong way round: `{a}.T @ {b}`"
     return Answer("The inner sizes of the product differ", f"{a} has {k} columns, {b} has {p} rows. Each row of {a} is multiplied with a column of {b}.",
                   fix + ".", ("`*` instead of `@`", "it multiplies entry by entry: another computation, and often it broadcasts without an error"), picture, 9)  # fmt: skip
@@ -94,10 +83,10 @@ def reshaped(m: Moment, found) -> Answer:
                   [Chain(Link(f"{found[2]} numbers"), Link(found[1], count, "bad"))], 9)  # fmt: skip
 
 
-@row(RuntimeError, r"^view size is not compatible with input tensor's size and stride")
-def viewed(m: Moment, _) -> Answer:
-    said = re.search(r"of shape (\(.*?\)) has strides (\(.*?\))", m.detail)
-    picture = [Table(["", ""], [["shape", said[1]], ["strides", said[2]]], caption="neighbours in a row are not neighbours in memory")] if said else []
+@row(facts.NotContiguous)
+def viewed(m: Moment, about: facts.NotContiguous) -> Answer:
+    rows = [["shape", str(about.shape)], ["strides", str(about.strides)]]
+    picture = [Table(["", ""], rows, caption="neighbours in a row are not neighbours in memory")]
     return Answer("These numbers do not lie in order",
                   "A view only reads the same memory in another way. After a transpose or permute the order in memory is not the order of reading.",
                   "`reshape(...)` copies where it must. `x.contiguous().view(...)` says so openly.",

@@ -69,8 +69,8 @@ def whole_targets(m: Moment, found) -> Answer:
 
 @row(IndexError, r"^Target (-?\d+) is out of bounds|^index out of range in self")
 def class_outside(m: Moment, found) -> Answer:
-    said = " ".join(m.detail.split("Instead:")[0].split()) or "The table has fewer rows than that."
-    return Answer("There is no such class or row", said, "Classes are counted from 0: ten classes are 0 to 9. Check the width of the last layer, or `num_embeddings`.",
+    said = " ".join(part for part in (m.explanation.did, m.explanation.why) if part) if m.explanation else ""
+    return Answer("There is no such class or row", said or "The table has fewer rows than that.", "Classes are counted from 0: ten classes are 0 to 9. Check the width of the last layer, or `num_embeddings`.",
                   ("`target - 1` without a look", "if some targets are 0 already, they become −1"), chapter=17)  # fmt: skip
 
 

@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 import ast
-import re
+
+from minigrad.core import facts
+from minigrad.tracing.trace import is_tensor
 
 from ..show import Chain, Link
 from . import history
@@ -12,17 +14,12 @@ from .moment import Moment
 ROWS: list[Row] = []
 
 
-@row(RuntimeError, r"has been modified by an inplace operation: \[(.*?) ?(\[[\d, ]*\])\](?:, which is output (\d+) of (\w+),)? is at version (\d+); expected version (\d+)")
-def saved_then_written(m: Moment, found) -> Answer:
-    now, then, sizes = int(found[5]), int(found[6]), found[2]
-    saver = (re.match(r"(\w+) saved", m.detail) or [None, "A node"])[1]
-    slot = (re.search(r"\(as '(\w+)'\)", m.detail) or [None, ""])[1]
-    shape = [int(s) for s in re.findall(r"\d+", sizes)]
+@row(facts.SavedOverwritten)
+def saved_then_written(m: Moment, about: facts.SavedOverwritten) -> Answer:
+    now, then, saver, slot = about.version, about.expected, about.node, about.slot
 
     def fits(x) -> bool:
-        from minigrad.tracing.trace import is_tensor
-
-        return is_tensor(x) and list(x.shape) == shape and x.version[0] == now
+        return is_tensor(x) and tuple(x.shape) == about.shape and x.version[0] == now
 
     name = m.name_of(fits)
     written = history.writes(m, name) if name else []
@@ -35,7 +32,7 @@ def saved_then_written(m: Moment, found) -> Answer:
     line = f" for `{written[-1].code}`" if written else ""
     fix = f"Write the changed values to a new tensor{line}: `y = y + 1` instead of `y += 1`, `torch.where` instead of `y[mask] = 0`."
     if slot == "out":
-        fix += f" Or `clone()` the result of {str(saver).removesuffix('Backward0').lower()} before this one write."
+        fix += f" Or `clone()` the result of {saver.removesuffix('Backward0').lower()} before this one write."
     return Answer("A number that the backward pass needs was overwritten", what, fix,
                   ("`.clone()` everywhere", "only a tensor that a node saved has to survive; adding and scaling by constants save nothing, "
                    "and each clone costs its memory. `.data` hides the write from the check, and the gradient is silently wrong"),

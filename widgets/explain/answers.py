@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..chapters import CHAPTERS
 from ..show import Card, Code, Facts, Line
@@ -42,42 +42,44 @@ class Answer:
 class Row(NamedTuple):
     kinds: tuple[type[BaseException], ...]
     pattern: re.Pattern
-    answer: Callable[[Moment, re.Match], Answer | None]
+    answer: Callable[[Moment, Any], Answer | None]
     python: bool
+    facts: type | None = None
 
-    def fits(self, moment: Moment) -> bool:
-        """The same words in an error of somebody else's say nothing about minigrad."""
-        return isinstance(moment.error, self.kinds) and (moment.by_python if self.python else moment.in_engine)
+    def found(self, moment: Moment) -> Any:
+        """What the answer is made of, the error's facts or the match; None if this row is about another error."""
+        if self.facts is not None:
+            return moment.facts if type(moment.facts) is self.facts else None
+        # The same words in an error of somebody else's say nothing about minigrad.
+        ours = isinstance(moment.error, self.kinds) and (moment.by_python if self.python else moment.in_engine)
+        return self.pattern.search(moment.sentence) if ours else None
 
 
-def row(kinds, pattern: str, python: bool = False):
-    """Put a function into the file's ROWS: it answers errors of these kinds that minigrad raises and whose first paragraph matches.
+def row(kinds, pattern: str = "", python: bool = False):
+    """Put a function into the file's ROWS: it answers errors that carry these facts (minigrad.core.facts).
 
-    python=True: errors that Python itself raises in the learner's line; the function then looks whether they are about tensors at all.
+    Errors without facts: of these kinds, if minigrad raises them and their first paragraph matches. python=True: errors that Python itself
+    raises in the learner's line; the function then looks whether they are about tensors at all.
     """
     kinds = kinds if isinstance(kinds, tuple) else (kinds,)
+    facts = None if issubclass(kinds[0], BaseException) else kinds[0]
 
     def add(function):
-        function.__globals__["ROWS"].append(Row(kinds, re.compile(pattern), function, python))
+        function.__globals__["ROWS"].append(Row(kinds, re.compile(pattern), function, python, facts))
         return function
 
     return add
 
 
 def from_message(moment: Moment) -> Answer | None:
-    """Errors without a row of their own: the engine's own explanation, which follows its first sentence, in the same form."""
-    what, fix, chapter = [], "", None
-    for line in moment.detail.splitlines():
-        if line.startswith("Instead: "):
-            fix = line.removeprefix("Instead: ")
-        elif found := re.match(r"Read: chapter (\d+)", line):
-            chapter = int(found[1])
-        elif line.strip():
-            what.append(line.strip())
-    if not fix:
+    """Errors without a row of their own: the engine's own explanation, in the same form."""
+    said = moment.explanation
+    if said is None or not said.instead:
         return None
-    fix = fix[0].upper() + fix[1:]
-    return Answer("What this means", " ".join(what) or "The engine cannot do this.", fix, chapter=chapter if chapter in CHAPTERS else None)
+    what = " ".join(part for part in (said.did, said.why) if part)
+    chapter = int(said.chapter.split()[1].rstrip(",")) if said.chapter.startswith("chapter ") else None
+    fix = said.instead[0].upper() + said.instead[1:]
+    return Answer("What this means", what or "The engine cannot do this.", fix, chapter=chapter if chapter in CHAPTERS else None)
 
 
 def shape(x) -> str:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import minigrad
+from minigrad.core.errors import Explanation
 
 _ENGINE = (str(Path(minigrad.__file__).parent) + os.sep, "<minigrad ")
 _OURS = (*_ENGINE, str(Path(__file__).parents[1]) + os.sep)
@@ -43,7 +44,8 @@ def whole(error: BaseException) -> str:
 
 
 class Moment:
-    """One exception. `sentence` is its first paragraph, PyTorch's own words; `detail` what else it says, also in its notes.
+    """One exception. `sentence` is its first paragraph, PyTorch's own words; `explanation` what minigrad says besides, `facts` what the
+    error is about (minigrad.core.facts); None for errors that are not minigrad's.
 
     `in_engine`: minigrad raised it. `by_python`: the interpreter did, in the learner's own line (not a `raise`, not another library).
     """
@@ -51,7 +53,9 @@ class Moment:
     def __init__(self, error: BaseException, tb, shell=None):
         self.error, self.shell = error, shell
         self.sentence = str(error).split("\n\n")[0]
-        self.detail = whole(error)[len(self.sentence) :].strip()
+        said = getattr(error, "minigrad", None)
+        self.explanation = said if isinstance(said, Explanation) else None
+        self.facts = self.explanation.facts if self.explanation else None
         frames = []
         while tb is not None:
             frames.append(tb)
@@ -59,7 +63,6 @@ class Moment:
         self.in_engine = bool(frames) and is_engine(frames[-1].tb_frame.f_code.co_filename)
         self.frames = [t for t in frames if is_learners(t.tb_frame.f_code.co_filename)]
         self.by_python = bool(self.frames) and frames[-1] is self.frames[-1] and not _is_raise(frames[-1])
-        self.engine_frame = frames[-1].tb_frame if self.in_engine else None  # the innermost, where the error was raised
 
     @property
     def here(self):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ...core import errors
+from ...core.facts import LayerWidth
 from ...ops import linalg, lookup
 from ...ops.shape import reshape, t, unsqueeze
 from ...tensors.tensor import Tensor
@@ -41,6 +42,7 @@ def _mismatch(input: Tensor, weight: Tensor) -> RuntimeError:
         f"mat1 and mat2 shapes cannot be multiplied ({rows}x{x.shape[-1]} and {w.shape[1]}x{w.shape[0]})",
         f"The layer takes {w.shape[1]} features, the last dimension of the input of shape {tuple(x.shape)} has {x.shape[-1]}.",
         instead=f"a layer with in_features={x.shape[-1]}, or an input whose last dimension is {w.shape[1]} (flatten it first?).",
+        facts=LayerWidth(w.shape[1], tuple(x.shape)),
     )
 
 
