@@ -57,5 +57,5 @@ def themed(figure: Any, text: str) -> str:
     size = f'viewBox="0 0 {wide:g} {high:g}" width="{WIDTH:g}" height="{WIDTH * high / wide:.0f}"'
     return (
         f'<svg class="mgl plot" xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" {size} role="img" '
-        f'aria-label="{esc(text)}" style="max-width:100%;height:auto"><title>{esc(text)}</title>{STYLE}{body}</svg>'
+        f'aria-label="{esc(text)}" style="max-width:100%;height:auto;fill:var(--ink)"><title>{esc(text)}</title>{STYLE}{body}</svg>'
     )

@@ -1,7 +1,10 @@
 """Chapter 01 in a real JupyterLab: stepped by mouse and keyboard, sliders moved, and every number read from the page."""
 
+import nbformat
 import pytest
 from playwright.sync_api import expect
+
+from .lab import ROOT
 
 NOTEBOOK = "01_three_ways.ipynb"
 
@@ -81,6 +84,29 @@ def own_program(chapter):
     expect(box.get_by_role("alert").first).to_contain_text("cannot read")
 
 
+def a_prediction_opens_its_cell(chapter):
+    for number, source in enumerate(chapter_sources()):
+        if source.startswith("%%predict 01.a\n"):
+            opened = number
+    asked = opened - 2
+    expect(chapter.cell(opened)).to_contain_text("no prediction yet")
+    chapter.cell(asked).locator(".cm-content").click()
+    chapter.page.keyboard.press("Control+End")
+    for _ in range(5):
+        chapter.page.keyboard.press("Backspace")
+    chapter.page.keyboard.type("10)")
+    chapter.page.keyboard.press("Shift+Enter")
+    expect(chapter.cell(asked)).to_contain_text("noted, you predict 10")
+    chapter.cell(opened).locator(".cm-content").click()
+    chapter.page.keyboard.press("Shift+Enter")
+    expect(chapter.cell(opened)).to_contain_text("you predicted 10, the run gave 30")
+    expect(chapter.cell(opened)).to_contain_text("You stopped at the square")
+
+
+def chapter_sources():
+    return [cell.source for cell in nbformat.read(ROOT / "notebooks" / NOTEBOOK, as_version=4).cells]
+
+
 def the_step_size_slider(chapter):
     box = lesson(chapter, "mg-step-size")
     expect(box).to_contain_text("12.000000000000000")
@@ -100,6 +126,7 @@ def test_chapter(chapter):
         the_slider_gives_the_true_values,
         own_program,
         the_step_size_slider,
+        a_prediction_opens_its_cell,
     ):
         act(chapter)
     for theme in ("light", "dark"):

@@ -1,4 +1,4 @@
-"""The contents and the glossary in a real JupyterLab: progress appears after a check, words lead to words, light and dark."""
+"""The start, the contents and the glossary in a real JupyterLab: a slider, progress after a check, words that lead to words."""
 
 from playwright.sync_api import expect
 
@@ -27,7 +27,13 @@ def test_words_lead_to_words(open_notebook):
 def test_start_here(open_notebook):
     nb = open_notebook("00_start_here.ipynb").run_all()
     assert nb.cell_errors() == []
+    box = nb.page.locator(".mg-fit-line")
+    slider = box.get_by_role("slider", name="w", exact=True)
+    slider.focus()
+    for _ in range(36):  # from 0.5 to 2.3, where the loss is smallest
+        nb.page.keyboard.press("ArrowRight")
+    expect(box).to_contain_text("No other place of the slider gives less")
     for theme in ("light", "dark"):
         nb.theme(theme)
-        nb.page.locator(".mg-contents").scroll_into_view_if_needed()
-        nb.shot(f"contents-{theme}")
+        box.scroll_into_view_if_needed()
+        nb.shot(f"start-here-{theme}")

@@ -16,7 +16,7 @@ x = torch.tensor([1.0, 2.0], requires_grad=True)
 y = (x * x).sum()"""
 LESSONS = {
     "bucket": "bucket(passes=2)", "chain": "chain()", "contents": "contents()", "diamonds": "diamonds(30)",
-    "dual": "dual()", "grow": "grow()",
+    "dual": "dual()", "fit_line": "fit_line()", "grow": "grow()",
     "hook_tap": "hook_tap(do='scale')", "hvp_cost": "hvp_cost()", "inspector": "inspector(y)", "jacobian_heat": "jacobian_heat()",
     "jacobian_size": "jacobian_size()",
     "ledger": "ledger(filled=2)", "loss_scaling": "loss_scaling()", "memory": "memory(depth=16)", "memory_depth": "memory_depth()",

@@ -33,7 +33,7 @@ def check():
 @pytest.fixture
 def quick(monkeypatch):
     """Short limits of processor time, so that endless answers do not make the tests slow; the wall's stays, whatever else is running."""
-    for id in ("01.a", "01.b", "05.b"):
+    for id in ("01.a", "98.b", "05.b"):
         monkeypatch.setitem(exercises[id].__dict__, "limits", Limits(seconds=0.15))
 
 
@@ -66,21 +66,21 @@ ENDLESS = {
 def test_an_endless_answer_is_stopped(check, quick, monkeypatch, source):
     waits = "sleep" in source
     if waits:
-        monkeypatch.setitem(exercises["01.b"].__dict__, "limits", Limits(seconds=0.15, wall=0.6))
+        monkeypatch.setitem(exercises["98.b"].__dict__, "limits", Limits(seconds=0.15, wall=0.6))
     before, start = signal.getsignal(signal.SIGALRM), time.thread_time()
-    result = check("01.b", answer(source))
+    result = check("98.b", answer(source))
     assert time.thread_time() - start < 1.5
     assert not result.passed and f"stopped after {0.6 if waits else 0.15} s" in lines(result) and "not run" in lines(result)
     assert ("machine is busy" if waits else "never ends") in result.hint
     assert signal.getitimer(signal.ITIMER_PROF)[0] == 0
     assert signal.getsignal(signal.SIGALRM) is before and signal.getitimer(signal.ITIMER_REAL)[0] == 0
-    assert check("01.b", answer(exercises["01.b"].solution)).passed  # the kernel goes on
+    assert check("98.b", answer(exercises["98.b"].solution)).passed  # the kernel goes on
 
 
 @pytest.mark.parametrize("name", ["loop", "loop that catches everything"])
 def test_an_endless_answer_is_stopped_outside_the_main_thread(check, quick, name):
     results = []
-    thread = threading.Thread(target=lambda: results.append(check("01.b", answer(ENDLESS[name]))))
+    thread = threading.Thread(target=lambda: results.append(check("98.b", answer(ENDLESS[name]))))
     thread.start()
     thread.join(10)
     assert results and "stopped after" in lines(results[0])
@@ -174,15 +174,15 @@ CRASHES = {
 @pytest.mark.parametrize("source, says", CRASHES.values(), ids=CRASHES)
 def test_a_crash_gets_a_sentence(check, source, says):
     out = sys.stdout
-    result = check("01.b", answer(source))
+    result = check("98.b", answer(source))
     assert not result.passed and result.hint and says in repr(result)
     assert sys.stdout is out and "<b>" not in result._repr_html_()
-    assert check("01.b", answer(exercises["01.b"].solution)).passed
+    assert check("98.b", answer(exercises["98.b"].solution)).passed
 
 
 def test_an_interrupt_is_the_learners_wish(check):
     with pytest.raises(KeyboardInterrupt):
-        check("01.b", answer("def central_difference(f, x, h=0):\n    raise KeyboardInterrupt"))
+        check("98.b", answer("def central_difference(f, x, h=0):\n    raise KeyboardInterrupt"))
 
 
 ODD = {
@@ -206,7 +206,7 @@ ODD = {
 
 @pytest.mark.parametrize("body, says", ODD.values(), ids=ODD)
 def test_a_wrong_kind_of_answer_gets_a_sentence(check, body, says):
-    result = check("01.b", answer(f"def central_difference(f, x, h=0):\n    {body}"))
+    result = check("98.b", answer(f"def central_difference(f, x, h=0):\n    {body}"))
     assert not result.passed and says in repr(result) and result.hint
 
 
@@ -234,11 +234,14 @@ def test_operators_of_the_learners_objects_are_not_trusted(check):
         "self\nvalue = T('ABC')",
         "value",
     )
-    assert not check("01.d", text).passed
+    with_exercise(ask("98.c", "Letters", Kind.EXPLAIN, minutes=1, level=1, text="Which letters?", answer="DBEGAHCF", wrong=(),
+                      hints=("n", "r", "t"), reveal="r", fresh=lambda r: None))  # fmt: skip
+    assert not check("98.c", text).passed
     mapping = answer(
         "class D(dict):\n    def __getitem__(self, k): return 101\n    def __contains__(self, k): return True\nvalue = D(a=1)", "value"
     )
-    assert not check("01.c", mapping).passed
+    with_exercise(two())
+    assert not check("98.a", mapping).passed
 
 
 FRIENDLY = {
@@ -267,11 +270,11 @@ def test_generators_count_as_lists():
 
 
 def test_noise_is_captured_and_shown_trimmed(check, capfd):
-    noisy = exercises["01.b"].solution.replace(
+    noisy = exercises["98.b"].solution.replace(
         "    return",
         "    import warnings, sys\n    print('x is', x)\n    warnings.warn('hm')\n    print('bad', file=sys.stderr)\n    return",
     )
-    result = check("01.b", answer(noisy))
+    result = check("98.b", answer(noisy))
     assert result.passed and "It also printed: x is 3.0 bad" in repr(result)
     assert capfd.readouterr() == ("", "")
 
@@ -323,11 +326,11 @@ def test_a_stub_with_another_comment_is_still_a_stub(check):
 
 def test_a_function_that_was_called_too_early(check):
     assert 'check("05.b", backward)' in check("05.b", None).hint
-    assert "without calling it" in check("01.b", 6.0).hint
+    assert "without calling it" in check("98.b", 6.0).hint
 
 
 def test_no_answer_and_no_such_exercise(check):
-    assert 'write `check("01.b", central_difference)`' in repr(check("01.b"))
+    assert 'write `check("98.b", central_difference)`' in repr(check("98.b"))
     for bad, says in (
         ("05.z", "Chapter 05 has 05.a, 05.b"),
         ("99.a", "Chapters with exercises: 01"),
@@ -368,7 +371,7 @@ def test_result_can_be_asked(check):
 
 def test_learners_names_are_escaped(check):
     source = "X = type('<script>alert(1)</script>', (), {})\ndef central_difference(f, x, h=0):\n    return X()"
-    assert "<script>" not in check("01.b", answer(source))._repr_html_()
+    assert "<script>" not in check("98.b", answer(source))._repr_html_()
 
 
 def test_hints_come_in_tiers(check):
@@ -435,15 +438,7 @@ def two():
 
 
 def with_exercise(ex):
-    exercises._chapters.setdefault("98", {})[ex.id] = ex
-    exercises._numbers = [*exercises.chapters(), "98"] if "98" not in exercises.chapters() else exercises._numbers
-
-
-@pytest.fixture(autouse=True)
-def the_course_as_it_is():
-    yield
-    exercises._chapters.pop("98", None)
-    exercises._numbers = []
+    exercises._chapters["98"][ex.id] = ex
 
 
 # ---- the learner's own code, in later chapters --------------------------------------------------------------------------------------
@@ -637,12 +632,12 @@ def test_in_a_real_kernel():
     nbclient = pytest.importorskip("nbclient")
     cells = [
         "from minigrad.course import check",
-        "def central_difference(f, x, h=1e-5):\n    while True:\n        try:\n            print('x')\n        except:\n            pass",
-        'check("01.b", central_difference)',
-        "def central_difference(f, x, h=1e-5):\n    a = f(x + h)\n    return a / nothing",
-        'check("01.b", central_difference)',
+        "def descend(loss, ws, lr, steps):\n    while True:\n        try:\n            print('x')\n        except:\n            pass",
+        'check("01.b", descend)',
+        "def descend(loss, ws, lr, steps):\n    a = loss(ws)\n    return a / nothing",
+        'check("01.b", descend)',
         exercises["01.b"].stub,
-        'check("01.b", central_difference)',
+        'check("01.b", descend)',
     ]
     nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
     nbclient.NotebookClient(nb, timeout=30).execute()

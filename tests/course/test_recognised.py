@@ -37,8 +37,9 @@ def d(id, answer):
 
 CASES = [
     *value("01.a", -30, 31, "30", 300, 29, 60),
-    *value("01.d", "DBEGAHCF"),
-    *code("01.b", "def central_difference(f, x, h=1e-5):\n    return 2 * x\n"),
+    *code("01.b", ("(loss(nudged) - here) / h", "(here - loss(nudged)) / h"), ("    for _", "    ws = [0.0 for _ in ws]\n    for _"),
+          ("lr * slope", "slope / lr"), ("nudged[i] += h", "nudged[i] = h"), ("list(ws)\n            nudged", "ws\n            nudged")),
+    *code("01.c", ("(1_000_000 * x).sin()", "x"), ("(1_000_000 * x).sin()", "abs(x)"), ("(1_000_000 * x).sin()", "x + 1_000_000")),
     *code("02.b", ("node is None or node in seen", "node is None")),
     *value("02.c", 0.0, "zero", None),
     *code("02.d", (

@@ -92,6 +92,7 @@ LESSONS = {
     "contents": ({}, None),  # it shows this machine's progress
     "diamonds": ({}, {"n": 30, "way": "add up at each node"}),
     "dual": ({}, {"f": "w = a * b; sin(w) + a", "a": 2, "u": [1, 2]}),
+    "fit_line": ({}, {"points": [(1, 2), (2, 1)], "w": 1.0}),
     "grow": ({}, {"program": cubic, "x": 2.0}),
     "hook_tap": ({}, {"f": "y = sin(x * w)", "x": 2, "w": 3, "hook": half}),
     "hvp_cost": ({}, {"f": lambda x: (x**4).sum(), "n": 10}),

@@ -6,7 +6,7 @@ import re
 import nbformat
 import pytest
 
-from minigrad.course import exercises
+from minigrad.course import exercises, progress
 from tests.notebooks.store import NOTEBOOKS
 from widgets.chapters import CHAPTERS
 from widgets.lessons import contents
@@ -21,7 +21,7 @@ def book(tmp_path, monkeypatch):
 
     def write(passed=(), tried=()):
         entries = {**{id: {"tries": 1} for id in tried}, **{id: {"tries": 1, "passed": True} for id in passed}}
-        path.write_text(json.dumps({"version": 1, "exercises": entries}))
+        path.write_text(json.dumps({"edition": progress.EDITION, "exercises": entries}))
         return contents()
 
     return write

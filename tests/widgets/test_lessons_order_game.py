@@ -72,7 +72,7 @@ def test_own_program():
 
 def test_recaps_are_computed_and_stable():
     one, five = recap(1), recap(5)
-    assert "30.00000000" in one.picture() and "forward 1, 3, 5, 25, back 1, 10, 10, 30" in one.text()
+    assert "48.00000000" in one.picture() and "forward 2, 6, 8, 64, back 1, 16, 16, 48" in one.text()
     assert "a 25, b 19" in five.text() and "y f e d c" in five.text()
     assert one.picture() == recap(1).picture() and five.picture() == recap(5).picture()
     assert "There is no recap picture for chapter 99" in recap(99).text()

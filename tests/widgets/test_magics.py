@@ -237,7 +237,7 @@ def test_lesson(shell):
     assert "Next: 01.a" in repr(run(shell, "%lesson"))
     progress.update("01.a", passed=True, tries=1)
     text = repr(run(shell, "%lesson"))
-    assert "Next: 01.b" in text and "1 of 4" in text and "… started" in text
+    assert "Next: 01.a2" in text and "1 of 4" in text and "… started" in text
     assert "✓ passed" in repr(run(shell, "%lesson 1"))
 
 

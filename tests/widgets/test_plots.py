@@ -33,6 +33,12 @@ def test_every_colour_follows_the_theme():
     assert "step &lt;n&gt;" in drawn and set(THEME.values()) >= set(re.findall(r"var\(--\w+\)", drawn))
 
 
+def test_black_is_the_pages_ink_though_matplotlib_does_not_write_it():
+    fig, ax = plt.subplots()
+    ax.plot([1, 2], "o", color="black")
+    assert "fill:var(--ink)" in ET.fromstring(themed(fig, "t")).get("style")
+
+
 def test_the_same_figure_gives_the_same_bytes_and_is_closed():
     assert themed(figure(), "t") == themed(figure(), "t")
     assert plt.get_fignums() == []

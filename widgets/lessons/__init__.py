@@ -8,6 +8,7 @@ from .chain import chain
 from .contents import contents
 from .diamonds import diamonds
 from .dual import dual
+from .fit_line import fit_line
 from .grow import grow
 from .hook_tap import hook_tap
 from .hvp_cost import hvp_cost
@@ -36,8 +37,8 @@ from .surrogate import surrogate
 from .versions import versions
 
 __all__ = [
-    "bucket", "chain", "contents", "diamonds", "dual", "grow", "hook_tap", "hvp_cost", "inspector", "jacobian_heat", "jacobian_size",
-    "ledger", "loss_scaling", "memory", "memory_depth", "micro_batches", "nan_tracer", "op_card", "order_game", "own_engine", "passes",
-    "pick_u", "pick_v", "playground", "progress", "race", "recap", "rules", "scissors", "shape_flow", "stacked", "step_size",
-    "stepper", "surrogate", "two_loops", "versions",
+    "bucket", "chain", "contents", "diamonds", "dual", "fit_line", "grow", "hook_tap", "hvp_cost", "inspector", "jacobian_heat",
+    "jacobian_size", "ledger", "loss_scaling", "memory", "memory_depth", "micro_batches", "nan_tracer", "op_card", "order_game",
+    "own_engine", "passes", "pick_u", "pick_v", "playground", "progress", "race", "recap", "rules", "scissors", "shape_flow", "stacked",
+    "step_size", "stepper", "surrogate", "two_loops", "versions",
 ]

@@ -49,7 +49,7 @@ def _lane(top: float, title: str, cost: str, exact: str) -> str:
 
 
 def _three_ways() -> tuple[str, str]:
-    x, h = 1.0, 1e-5
+    x, h = 2.0, 1e-5
     y, named = run_named(square_line, {"x": Value(x)})
     y.backward()
     chain = [named[n] for n in ("x", "p", "u", "y")]
@@ -65,7 +65,7 @@ def _three_ways() -> tuple[str, str]:
     out += _box(290, 128, 250, (f"f(x+h) = {plus:.10f}", ""), (f"f(x−h) = {minus:.10f}", "")) + _arrow(540, 622, 154)
     out += label(552, 146, "÷ 2h", "t soft") + _box(626, 138, 154, (f"{nudged:.11f}", "bwd b")) + label(290, 202, "h = 0.00001", "t soft")
 
-    out += _lane(222, "by recording", "1 run, 1 walk back, all inputs", "exact up to rounding")
+    out += _lane(222, "by recording", "1 run forward, 1 back, all inputs", "exact up to rounding")
     for k, (name, node) in enumerate(zip("xpuy", chain, strict=True)):
         left = 270 + 134 * k
         out += _box(left, 236, 106, (f"{name} = {number(node.data)}", "fwd b"), (f"slope {number(node.grad)}", "bwd b"))
@@ -74,7 +74,7 @@ def _three_ways() -> tuple[str, str]:
             local = node.slopes[[p is chain[k - 1] for p in node.operands].index(True)]
             out += label(left - 14, 304, f"× {number(local)}", "t bwd", "middle")
     words = (
-        f"Three ways to the slope of (3x + 2)² at x = 1. By formula: 6(3x + 2) = {by_formula}. "
+        f"Three ways to the slope of (3x + 2)² at x = 2. By formula: 6(3x + 2) = {by_formula}. "
         f"By nudging with h = 0.00001: {nudged:.11f}, and two runs for each input. "
         f"By recording: forward {', '.join(number(n.data) for n in chain)}, back {', '.join(number(n.grad) for n in chain[::-1])}, "
         "for all inputs at once."

@@ -1,39 +1,11 @@
-"""Chapter 01, three ways to differentiate a program: its exercises."""
+"""Chapter 01, going downhill: three ways to differentiate a program. Its exercises."""
 
 from __future__ import annotations
 
 import math
 
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, entries
-
-SLOPES = {
-    "x²": lambda x: 2 * x,
-    "x³": lambda x: 3 * x * x,
-    "sin": math.cos,
-    "exp": math.exp,
-    "1/x": lambda x: -1.0 / (x * x),
-    "(3x + 2)²": lambda x: 6 * (3 * x + 2),
-}
-
-
-def _slope(name, x, *rest):
-    return SLOPES[name](x)
-
-
-def _shrinks_like_h_squared(got, name, x, hs):
-    """Dividing h by 10 must divide the error by about 100."""
-    if not (isinstance(got, list) and len(got) == len(hs) and all(isinstance(g, (int, float)) and math.isfinite(g) for g in got)):
-        return "one finite number per step h is needed"
-    errors = [abs(g - SLOPES[name](x)) for g in got]
-    if errors[0] == 0 or errors[-1] == 0:
-        return "the error does not depend on h: is h used?"
-    order = (math.log(errors[0]) - math.log(errors[-1])) / (math.log(hs[0]) - math.log(hs[-1]))
-    if order < 0.5:
-        return "the error does not shrink with h"
-    if order < 1.5:
-        return "the error shrinks like h"
-    return None if order < 2.5 else "the error shrinks faster than two points allow"
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask, but
 
 
 def _fresh_01a(rng):
@@ -50,18 +22,18 @@ EX_A = Exercise(
     id="01.a",
     title="Predict the slope",
     kind=Kind.PREDICT,
-    points=1,
+    points=0,
     minutes=3,
     difficulty=1,
     question="y = (3x + 2)². What is dy/dx at x = 1? Work it out before you run anything.",
     entry="answer_01a",
     stub="""\
-# y = (3x + 2)². What is dy/dx at x = 1? Replace None by your number.
-answer_01a = None
+# y = (3x + 2)². How fast does y change at x = 1? Put your guess for dy/dx in place of None.
+check.predict("01.a", None)
 """,
     solution="""\
 # y = u² with u = 3x + 2. At x = 1: u = 5, dy/du = 2u = 10, du/dx = 3, and the two multiply.
-answer_01a = 30
+check.predict("01.a", 30)
 """,
     probes=(Probe("dy/dx at x = 1", want=30, driver=drivers.value, rtol=1e-6),),
     bank=(
@@ -82,291 +54,335 @@ answer_01a = 30
 )
 
 
-def _fresh_01b(rng):
-    x, h = rng.randint(2, 5), rng.choice([0.5, 0.25, 2.0])
-    f = lambda t: t**3  # noqa: E731
+# ---- 01.a2: what a gradient costs -----------------------------------------------------------------------------------------------
+
+
+def _fresh_01a2(rng):
+    n = rng.choice([7, 12, 40, 250])
     return Fresh(
-        f"f(x) = x³. What does the central difference at x = {x} give with the large step h = {h}? (Not the true derivative.)",
-        (f(x + h) - f(x - h)) / (2 * h),
-        rtol=1e-6,
+        f"{n} weights. How many runs of the program does nudging need for the whole gradient, one side only?",
+        n + 1,
         wrong=(
-            ((f(x + h) - f(x)) / h, "That is the forward difference."),
-            (3 * x * x, "That is the true derivative; with so large a step the estimate differs from it."),
+            (n, "One more: the run without any nudge, which all the others are compared with."),
+            (2 * n, "The run without a nudge is shared."),
+        ),
+    )
+
+
+ONE_SIDE, BOTH_SIDES, FORWARD, BACKWARD = (
+    "nudge to one side: runs", "nudge to both sides: runs", "AD: runs forward", "AD: runs backward"
+)  # fmt: skip
+
+EX_A2 = ask(
+    "01.a2",
+    "The price of a gradient",
+    Kind.PREDICT,
+    points=0,
+    minutes=2,
+    level=1,
+    text="A loss depends on a hundred weights, and you need its derivative with respect to every one. How often does the program run?",
+    comment="A loss depends on a hundred weights, and you need all hundred derivatives. How often does the program run, each way?",
+    answer={ONE_SIDE: 101, BOTH_SIDES: 200, FORWARD: 1, BACKWARD: 1},
+    wrong=(
+        ("forgets the run without a nudge", {ONE_SIDE: 100}, "A nudge shows how much the loss *changes*. What do you compare it with?"),
+        ("as many as with both sides", {ONE_SIDE: 200},
+         "To one side, all nudged runs are compared with the same one, the run without a nudge."),
+        ("compares with the middle", {BOTH_SIDES: 201},
+         "To both sides, the two of a pair are compared; the run in the middle is not used."),
+        ("one backward for each weight", {BACKWARD: 100}, "How many slopes did one backward pass give you for y = (3x + 2)²?"),
+        ("one forward for each weight", {FORWARD: 100}, "Nothing is nudged here, so there is only one point at which to run the program."),
+    ),
+    hints=(
+        "Count for three weights first, with a pencil: which runs are needed, and which can be shared?",
+        "One side: (loss(w + h) - loss(w)) / h for each weight. Both sides: (loss(w + h) - loss(w - h)) / 2h for each weight.",
+        "Three weights, one side: one run as it is and three with one weight nudged, so four. Both sides: two for each weight, so six.",
+    ),
+    reveal="One side shares the unnudged run, both sides share nothing, and a backward pass fills in every derivative at once.",
+    fresh=_fresh_01a2,
+)
+
+
+# ---- 01.b: descend --------------------------------------------------------------------------------------------------------------
+
+SLOPES = {  # of drivers.LOSSES, by hand
+    "a parabola": lambda w: [2 * (w[0] - 3)],
+    "a bowl": lambda w: [2 * (w[0] - 3), 4 * (w[1] + 1)],
+    "a slanted bowl": lambda w: [2 * (w[0] + 2 * w[1] - 4) + 2 * (w[0] - w[1]), 4 * (w[0] + 2 * w[1] - 4) - 2 * (w[0] - w[1])],
+    "a line through three points": lambda w: [
+        2 * sum((w[0] * x + w[1] - y) * x for x, y in drivers.THREE_POINTS) / 3,
+        2 * sum(w[0] * x + w[1] - y for x, y in drivers.THREE_POINTS) / 3,
+    ],
+    "three weights": lambda w: [w[1] * math.cos(w[0] * w[1]), w[0] * math.cos(w[0] * w[1]) + 2 * w[1], 2 * (w[2] - 1)],
+}  # fmt: skip
+
+
+def _walked(name, ws, lr, steps):
+    """Gradient descent with the exact derivatives."""
+    for _ in range(steps):
+        ws = [w - lr * s for w, s in zip(ws, SLOPES[name](ws), strict=True)]
+    return ws
+
+
+def _walk(title, name, ws, lr, steps, weight=1.0):
+    def draw(r):
+        return (name, [round(w + r.uniform(-0.4, 0.4), 3) for w in ws], round(lr * r.uniform(0.8, 1.2), 4), steps)
+
+    return Probe(title, (name, ws, lr, steps), _walked, drivers.descends, weight, rtol=1e-4, atol=1e-5, draw=draw)
+
+
+SOLUTION_B = '''\
+def descend(loss, ws, lr, steps, h=1e-6):
+    """Where the weights are after `steps` steps of gradient descent, as a list.
+
+    loss(ws) gives one number for a list of weights; lr is the learning rate.
+    """
+    for _ in range(steps):
+        here = loss(ws)
+        slopes = []
+        for i in range(len(ws)):
+            nudged = list(ws)
+            nudged[i] += h
+            slopes.append((loss(nudged) - here) / h)
+        ws = [w - lr * slope for w, slope in zip(ws, slopes)]
+    return ws
+'''
+
+INNER = """\
+        here = loss(ws)
+        slopes = []
+        for i in range(len(ws)):
+            nudged = list(ws)
+            nudged[i] += h
+            slopes.append((loss(nudged) - here) / h)
+        ws = [w - lr * slope for w, slope in zip(ws, slopes)]
+"""
+
+
+def _fresh_01b(rng):
+    w, lr = rng.randint(4, 8), rng.choice([0.1, 0.25])
+    return Fresh(
+        f"The loss is (w - 1)², the weight is {w}, the learning rate {lr}. Where is the weight after one step of gradient descent?",
+        w - lr * 2 * (w - 1),
+        wrong=(
+            (w + lr * 2 * (w - 1), "That is a step uphill: move against the slope."),
+            (w - 2 * (w - 1), "The slope has to be multiplied by the learning rate."),
+            (w - lr * (w - 1) ** 2, "A step is the learning rate times the slope of the loss, not times the loss."),
         ),
     )
 
 
 EX_B = Exercise(
     id="01.b",
-    title="The central difference",
-    kind=Kind.FILL_IN,
-    points=2,
-    minutes=6,
-    difficulty=1,
-    question="Estimate f'(x) from two values of f, one on each side of x.",
-    entry="central_difference",
+    title="Downhill with many weights",
+    kind=Kind.BUILD,
+    points=3,
+    minutes=12,
+    difficulty=2,
+    question="Write gradient descent for a list of weights. Find every slope by nudging, then take the step.",
+    entry="descend",
     stub='''\
-def central_difference(f, x, h=1e-5):
-    """Estimate the derivative of f at x from two values of f, one on each side of x."""
-    ...  # your code here: one line is enough
+def descend(loss, ws, lr, steps, h=1e-6):
+    """Where the weights are after `steps` steps of gradient descent, as a list.
+
+    loss(ws) gives one number for a list of weights; lr is the learning rate.
+    """
+    ...
 ''',
-    solution='''\
-def central_difference(f, x, h=1e-5):
-    """Estimate the derivative of f at x from two values of f, one on each side of x."""
-    return (f(x + h) - f(x - h)) / (2 * h)
-''',
+    solution=SOLUTION_B,
     probes=(
-        Probe("x² at 3", ("x²", 3.0), _slope, drivers.slope, rtol=1e-8, draw=lambda r: ("x²", round(r.uniform(1, 5), 3))),
-        Probe("x³ at -2", ("x³", -2.0), _slope, drivers.slope, rtol=1e-8, draw=lambda r: ("x³", round(r.uniform(-4, -1), 3))),
-        Probe("sin at 1", ("sin", 1.0), _slope, drivers.slope, rtol=1e-8, draw=lambda r: ("sin", round(r.uniform(0.2, 1.2), 3))),
-        Probe("exp at 0.5", ("exp", 0.5), _slope, drivers.slope, rtol=1e-8, draw=lambda r: ("exp", round(r.uniform(0.2, 2), 3))),
-        Probe("1/x at 2", ("1/x", 2.0), _slope, drivers.slope, rtol=1e-8, draw=lambda r: ("1/x", round(r.uniform(1.5, 4), 3))),
-        Probe(
-            "error against h",
-            ("exp", 1.0, [1e-1, 1e-2, 1e-3]),
-            driver=drivers.slopes_over_h,
-            accept=_shrinks_like_h_squared,
-            weight=2,
-            draw=lambda r: ("exp", round(r.uniform(0.5, 1.5), 3), [1e-1, 1e-2, 1e-3]),
-        ),
+        _walk("one weight, one step", "a parabola", [5.0], 0.1, 1),
+        _walk("one weight, ten steps", "a parabola", [-1.0], 0.1, 10),
+        _walk("two weights", "a bowl", [5.0, 2.0], 0.05, 3),
+        _walk("two weights that depend on each other", "a slanted bowl", [0.5, -1.0], 0.05, 6, weight=2),
+        _walk("a line through three points", "a line through three points", [0.5, 0.4], 0.08, 20),
+        _walk("three weights", "three weights", [0.8, 1.5, -2.0], 0.1, 4),
+        _walk("no step at all", "a bowl", [5.5, 2.5], 0.05, 0, weight=0.5),
     ),
     bank=(
         Wrong(
-            "forward difference",
-            "def central_difference(f, x, h=1e-5):\n    return (f(x + h) - f(x)) / h\n",
-            "This is the forward difference: its error shrinks like h. Wanted is h²: look at both sides of x, at equal distance.",
-            on=("error against h",),
-            rtol=1e-9,
+            "uphill",
+            but(SOLUTION_B, "w - lr * slope", "w + lr * slope"),
+            "You are walking uphill: the loss grows. Where the slope is positive, more weight means more loss. Which way is down?",
+            on=("one weight, one step", "two weights"),
         ),
         Wrong(
-            "backward difference",
-            "def central_difference(f, x, h=1e-5):\n    return (f(x) - f(x - h)) / h\n",
-            "This is the backward difference: its error shrinks like h. Wanted is h²: look at both sides of x, at equal distance.",
-            on=("error against h",),
-            rtol=1e-9,
+            "one weight after the other",
+            but(SOLUTION_B, INNER, """\
+        for i in range(len(ws)):
+            nudged = list(ws)
+            nudged[i] += h
+            ws[i] -= lr * (loss(nudged) - loss(ws)) / h
+"""),
+            "You move the first weight before you have looked at the second, so the slopes belong to different points. "
+            "A step uses the slopes of one point: collect them all, then move.",
+            on=("two weights that depend on each other", "a line through three points"),
         ),
         Wrong(
-            "h ignored",
-            "def central_difference(f, x, h=1e-5):\n    return (f(x + 1e-5) - f(x - 1e-5)) / 2e-5\n",
-            "Your step is written into the code: use the h that is given, or nobody can study how the error depends on it.",
-            on=("error against h",),
-            rtol=1e-12,
+            "change instead of slope",
+            but(SOLUTION_B, "(loss(nudged) - here) / h", "loss(nudged) - here"),
+            "The weights hardly move. The nudge tells you how much the loss changes; a slope is that change for each unit of w.",
+            on=("one weight, one step", "two weights"),
         ),
         Wrong(
-            "h far too small",
-            "def central_difference(f, x, h=1e-15):\n    h = 1e-15\n    return (f(x + h) - f(x - h)) / (2 * h)\n",
-            "So small a step subtracts two almost equal numbers, and rounding is all that is left: try 1e-5, and use the h that is given.",
-            when=lambda seen: _rounding_dominates(seen),
+            "learning rate forgotten",
+            but(SOLUTION_B, "w - lr * slope", "w - slope"),
+            "Each step is too long by the same factor: the slope has to be multiplied by the learning rate.",
+            on=("one weight, one step", "two weights"),
         ),
         Wrong(
-            "divided by h",
-            "def central_difference(f, x, h=1e-5):\n    return (f(x + h) - f(x - h)) / h\n",
-            "Everything is twice too large: how far apart are the two points at which you look?",
+            "loss instead of slope",
+            but(SOLUTION_B, "(loss(nudged) - here) / h", "here"),
+            "You subtract the loss itself. How high you are does not tell you which way is down; the slope does.",
+            on=("one weight, one step", "two weights"),
         ),
         Wrong(
-            "missing parentheses",
-            "def central_difference(f, x, h=1e-5):\n    return (f(x + h) - f(x - h)) / 2 * h\n",
-            "Python reads a / 2 * h from left to right, as (a / 2) * h. Put the divisor in parentheses.",
+            "all weights nudged together",
+            but(SOLUTION_B, "nudged = list(ws)\n            nudged[i] += h", "nudged = [w + h for w in ws]"),
+            "All weights move by the same amount. When you nudge them together, you cannot tell which of them changed the loss.",
+            on=("two weights", "three weights"),
         ),
         Wrong(
-            "adds the two values",
-            "def central_difference(f, x, h=1e-5):\n    return (f(x + h) + f(x - h)) / (2 * h)\n",
-            "A slope is change divided by distance, and change is a difference: subtract the two values.",
-            on=("x² at 3", "error against h"),
+            "only one step",
+            but(SOLUTION_B, "    return ws\n", "        return ws\n    return ws\n"),
+            "There is one step, however many were asked for. Look at the indentation of return.",
+            on=("one weight, one step", "one weight, ten steps"),
         ),
         Wrong(
-            "divides only one value",
-            "def central_difference(f, x, h=1e-5):\n    return f(x + h) - f(x - h) / (2 * h)\n",
-            "Python divides before it subtracts, so only one value is divided here: put the difference in parentheses.",
-            on=("x² at 3", "error against h"),
+            "slopes of the start",
+            but(SOLUTION_B, "    for _ in range(steps):\n" + INNER, """\
+    here = loss(ws)
+    slopes = []
+    for i in range(len(ws)):
+        nudged = list(ws)
+        nudged[i] += h
+        slopes.append((loss(nudged) - here) / h)
+    for _ in range(steps):
+        ws = [w - lr * slope for w, slope in zip(ws, slopes)]
+"""),
+            "Every step uses the slopes of the starting point. The ground changes as you walk: measure again before each step.",
+            on=("one weight, ten steps", "two weights"),
         ),
         Wrong(
-            "no division",
-            "def central_difference(f, x, h=1e-5):\n    return f(x + h) - f(x - h)\n",
-            "That is how much f changes. A slope is change divided by distance.",
-        ),
-        Wrong(
-            "sides exchanged",
-            "def central_difference(f, x, h=1e-5):\n    return (f(x - h) - f(x + h)) / (2 * h)\n",
-            "Every sign is reversed: the value on the right comes first.",
+            "returns the loss",
+            but(SOLUTION_B, "    return ws\n", "    return loss(ws)\n"),
+            "This is how high you are in the end. The list of weights is needed: where you are.",
+            on=("one weight, one step", "two weights"),
         ),
         Wrong(
             "no return",
-            "def central_difference(f, x, h=1e-5):\n    slope = (f(x + h) - f(x - h)) / (2 * h)\n",
-            "The function computes something and gives back nothing: a return is missing.",
+            but(SOLUTION_B, "    return ws\n", ""),
+            "The function walks and then gives back nothing: a return is missing.",
         ),
     ),
     hints=Hints(
-        nudge="Which two points lie at equal distance to the left and to the right of x?",
-        rule="Slope = (change of f) / (distance between the two points). Count that distance in steps of h.",
-        twin="f(x) = x² at x = 10 with h = 1: the neighbours are 11 and 9, f changes by 121 - 81 = 40 over a distance of 2, so "
-        "the slope is 20.",
+        nudge="With one weight you could look at one slope and go. With two weights: at which point do you measure the second slope?",
+        rule="One step: for every weight, nudge it alone by h, see how much the loss changes, and divide by h. Only when all slopes are "
+        "known, move each weight by lr times its slope, downhill.",
+        twin="loss = u·v at u = 2, v = 5 with lr = 0.1. Nudging u shows the slope 5, nudging v shows 2, both at (2, 5). "
+        "So u becomes 2 - 0.5 = 1.5 and v becomes 5 - 0.2 = 4.8.",
     ),
-    reveal="The two points are x - h and x + h, a distance 2h apart. Their errors of first order cancel; an error of order h² is left.",
+    reveal="All slopes are measured at one point, each with a single weight nudged; then all weights move at once. "
+    "That list of slopes is called the gradient.",
     fresh=_fresh_01b,
+    reused=True,
 )
 
 
-def _rounding_dominates(seen):
-    """The estimates do not depend on the h that was passed, and are of the right size."""
-    got = seen.value("error against h")
-    if not (isinstance(got, list) and len(got) == 3 and all(isinstance(g, float) for g in got)):
-        return False
-    sine = seen.value("sin at 1")  # a slope of sin is at most 1, and rounding does not make it twice as large
-    return max(got) == min(got) > 1 and isinstance(sine, float) and abs(sine) < 1.4
+# ---- 01.c: fool the nudge ---------------------------------------------------------------------------------------------------------
 
 
-FORWARD_DIFFERENCE, RUNS_FORWARD, RUNS_BACKWARD = (
-    "forward difference, runs of the program",
-    "reverse-mode AD, runs forward",
-    "reverse-mode AD, runs backward",
-)
-COUNTS = {FORWARD_DIFFERENCE: 101, RUNS_FORWARD: 1, RUNS_BACKWARD: 1}
+def _fooled(got):
+    """None if nudging is wrong by more than a tenth where AD is right; otherwise what is missing."""
+    if not isinstance(got, dict) or "not smooth" in got:
+        return f"refused: {got['not smooth']}" if isinstance(got, dict) else "the function has to return a number"
+    exact, ad, nudged = got["exact"], got["ad"], got["nudged"]
+    if not all(isinstance(x, (int, float)) and math.isfinite(x) for x in (exact, ad, nudged)):
+        return "a value or a slope there is not a finite number"
+    if exact == 0:
+        return "the slope there is 0, so an error cannot be compared with it"
+    if abs(ad - exact) > 1e-6 * abs(exact):
+        return "AD is wrong there, too"
+    if abs(nudged - exact) > 0.1 * abs(exact):
+        return None
+    return f"nudging is off by {abs(nudged / exact - 1):.0e} of the slope, which is not enough"
 
 
-def _fresh_01c(rng):
-    n = rng.choice([7, 12, 40, 250])
-    return Fresh(
-        f"{n} parameters. How many runs of f does a forward difference need for the whole gradient?",
-        n + 1,
-        wrong=((n, "Plus the base run, f(x) itself."), (2 * n, "f(x) is computed once and used for every parameter.")),
-    )
+def _close_by(low, high):
+    def when(seen):
+        got = seen.value("near x = 1")
+        if not isinstance(got, dict) or "exact" not in got or not got["exact"]:
+            return False
+        return low <= abs(got["nudged"] / got["exact"] - 1) < high
 
+    return when
+
+
+STUB_C = '''\
+def fooled(x):
+    """A smooth function of x whose slope near x = 1 nudging gets wrong by more than 10 %.
+
+    The nudge is h = 1e-5, to both sides. Use + - * / ** and .sin() .cos() .exp() .log() .tanh()
+    """
+    return x ** 3  # here it is right to ten digits
+'''
 
 EX_C = Exercise(
     id="01.c",
-    title="What a gradient costs",
-    kind=Kind.EXPLAIN,
-    points=1,
-    minutes=3,
-    difficulty=1,
-    question="A loss depends on N = 100 parameters. How many runs of the program does the whole gradient take, each way?",
-    entry="answer_01c",
-    stub="""\
-# A loss depends on N = 100 parameters. How many runs does the whole gradient take? Replace each None by a number.
-answer_01c = {
-    "forward difference, runs of the program": None,
-    "reverse-mode AD, runs forward": None,
-    "reverse-mode AD, runs backward": None,
-}
-""",
-    solution="""\
-answer_01c = {
-    "forward difference, runs of the program": 101,
-    "reverse-mode AD, runs forward": 1,
-    "reverse-mode AD, runs backward": 1,
-}
-""",
-    probes=entries(COUNTS),
-    bank=tuple(
-        Wrong(name, {**COUNTS, which: count}, hint, on=(which,))
-        for name, which, count, hint in (
-            (
-                "two runs for each parameter",
-                FORWARD_DIFFERENCE,
-                200,
-                "A forward difference reuses f(x): it is computed once and serves every parameter.",
-            ),
-            (
-                "forgot the base run",
-                FORWARD_DIFFERENCE,
-                100,
-                "One run for each moved parameter, plus the base run that they are all compared with.",
-            ),
-            (
-                "a backward pass for each parameter",
-                RUNS_BACKWARD,
-                100,
-                "One backward pass visits every node once, and every parameter is a node: it does not start again for each of them.",
-            ),
-            (
-                "a forward run for each parameter",
-                RUNS_FORWARD,
-                101,
-                "That is how nudging works. Recording runs the program once, and the record serves all parameters.",
-            ),
-            (
-                "a forward run for each parameter, without the base run",
-                RUNS_FORWARD,
-                100,
-                "That is how nudging works. Recording runs the program once, and the record serves all parameters.",
-            ),
-            (
-                "no backward pass",
-                RUNS_BACKWARD,
-                0,
-                "The record alone is no gradient. The backward pass turns it into one.",
-            ),
-        )
+    title="Fool the nudge",
+    kind=Kind.PUZZLE,
+    points=2,
+    minutes=8,
+    difficulty=2,
+    question="Find a smooth function whose slope near x = 1 AD gets right, and a central difference with h = 1e-5 wrong by more than 10 %.",
+    entry="fooled",
+    stub=STUB_C,
+    solution=but(STUB_C, "x ** 3  # here it is right to ten digits", "(1_000_000 * x).sin()"),
+    probes=(
+        Probe("near x = 1", (1.0,), None, drivers.fooled, accept=lambda got, *_: _fooled(got),
+              draw=lambda r: (round(r.uniform(0.9, 1.1), 3),)),
     ),
-    hints=Hints(
-        nudge="A difference needs two values of f. Which of the two can all parameters share?",
-        rule="Forward difference: one base run, and one more for each parameter. Reverse mode: the cost does not depend on N.",
-        twin="With N = 3: f(x), then f with the first, the second and the third parameter moved: 4 runs. Reverse mode needs a "
-        "single pass each way.",
-    ),
-    reveal="Forward difference: 100 moved runs and 1 base run. Reverse mode: 1 forward and 1 backward, for 100 parameters or for "
-    "a billion.",
-    fresh=_fresh_01c,
-)
-
-
-def _fresh_01d(rng):
-    x = rng.randint(2, 5)
-    return Fresh(
-        f"The same program at x = {x}. Which number is the fifth event, the first one of the backward half?",
-        1,
-        wrong=(((3 * x + 2) ** 2, "That is the last event of the forward half."), (2 * (3 * x + 2), "Something comes before it.")),
-    )
-
-
-EX_D = Exercise(
-    id="01.d",
-    title="Eight events in order",
-    kind=Kind.IN_THE_WIDGET,
-    points=1,
-    minutes=4,
-    difficulty=1,
-    question="Put the eight events of y = (3x + 2)² at x = 1 into the order in which they happen.",
-    entry="answer_01d",
-    stub="""\
-# The eight events of y = (3x + 2)² at x = 1, shuffled. Write the letters in the order in which they happen.
-#   A  the gradient 1 is placed on y          E  u = p + 2 is computed: 5
-#   B  p = 3x is computed: 3                  F  x receives the gradient 30
-#   C  u receives the gradient 10             G  y = u² is computed: 25
-#   D  x gets its value: 1                    H  p receives the gradient 10
-answer_01d = ""
-""",
-    solution="""\
-# Forward: x, p, u, y. Backward: the seed on y, then u, p, x.
-answer_01d = "DBEGACHF"
-""",
-    probes=(Probe("the order", want="DBEGACHF", driver=drivers.letters),),
     bank=(
-        Wrong("backward half in forward order", "DBEGFHCA", "The backward half runs the other way round: it starts at y and ends at x."),
-        Wrong("backward half before the seed", "DBEGCHFA", "Nothing can be multiplied before there is a gradient: y gets its 1 first."),
         Wrong(
-            "backward first",
-            "ACHFDBEG",
-            "The backward half needs the values of the forward half: the derivative of u² is 2u, and u must be known.",
+            "a kink",
+            but(STUB_C, "x ** 3", "(x - 1).relu() + x"),
+            "A kink fools every step size, but the function has to be smooth: + - * / ** and the five methods are enough.",
+            when=lambda seen: "not smooth" in (seen.value("near x = 1") or {}),
         ),
-        Wrong("the two halves mixed", "DFBHECGA", "The program runs to its end first; only then does the first gradient move."),
-        Wrong("p and u exchanged", "DEBGACHF", "u = p + 2 cannot be computed before p is there."),
         Wrong(
-            "a letter missing",
-            "DBEGACH",
-            "Each of the eight letters must appear exactly once.",
-            when=lambda seen: isinstance(seen.value("the order"), str) and sorted(seen.value("the order")) != sorted("ABCDEFGH"),
+            "a large factor",
+            but(STUB_C, "x ** 3", "1_000_000 * x ** 3"),
+            "A factor in front makes the slope and its error larger together, so the share of the error stays what it was.",
+            when=lambda seen: _close_by(0, 1e-8)(seen) and abs(seen.value("near x = 1")["exact"]) > 1000,
+        ),
+        Wrong(
+            "not wild enough",
+            but(STUB_C, "x ** 3", "(10_000 * x).sin()"),
+            "You are on the right track: the error has grown. Go further in the same direction.",
+            when=_close_by(1e-8, 0.1),
+        ),
+        Wrong(
+            "an ordinary function",
+            but(STUB_C, "x ** 3", "(x * x).exp()"),
+            "For ordinary functions h = 1e-5 is a good choice. Think of the two errors: how could the step be too coarse for a function, "
+            "or how could its digits run out?",
+            when=_close_by(0, 1e-8),
         ),
     ),
     hints=Hints(
-        nudge="Step through the widget above and watch which card changes.",
-        rule="Forward: every value after the values it is made of. Backward: every gradient after the gradients that are pushed "
-        "into it, the root first.",
-        twin="For z = (2t)³: t gets its value, 2t, then z; then the gradient 1 on z, the gradient of 2t, the gradient of t.",
+        nudge="There are two ways to a bad slope: the step is too coarse for this function, or its digits run out. Choose one.",
+        rule="Too coarse: the function must do a lot between x - h and x + h. Digits: a float keeps about 16 of them, so what happens to a "
+        "small change of x when it is added to something huge?",
+        twin="With h = 0.1 the function (50x).sin() is too much: between x - 0.1 and x + 0.1 it goes through more than one and a half "
+        "waves, and the difference of the two ends says nothing about the slope in the middle.",
     ),
-    reveal="Forward D B E G (1, 3, 5, 25), then backward A C H F (1, 10, 10, 30).",
-    fresh=_fresh_01d,
+    reveal="A sine that swings a million times as fast goes up and down between the two points. x + 1e12 works too: there the digits "
+    "run out. AD multiplies exact slopes and never looks at a second point.",
+    fresh=lambda rng: Fresh(
+        f"f(x) = sin(kx) with k = {(k := rng.choice([1000, 4000, 20000]))}. At 0 the central difference is sin(kh)/h. With h = 1e-3?",
+        math.sin(k * 1e-3) / 1e-3,
+        rtol=1e-3,
+        wrong=((float(k), "That is the true slope k; the central difference gives something else."),),
+    ),
 )
 
-EXERCISES = (EX_A, EX_B, EX_C, EX_D)
+EXERCISES = (EX_A, EX_A2, EX_B, EX_C)
