@@ -16,7 +16,7 @@ from typing import Any, Literal, NotRequired, TypedDict, Union, get_args, get_or
 
 from minigrad.tracing import schema
 
-from . import layout, network
+from . import layout, network, network_steps
 
 STATISTICS = ("low", "high", "mean", "std", "odd")  # of an array, before its cells in a row of a sweep
 
@@ -52,6 +52,7 @@ TYPES = (
     *(schema.Source, schema.Saved, schema.View, schema.Broadcast, schema.Numbers, schema.Node, schema.Edge, schema.Step, schema.Trace),
     *(layout.Card, layout.Wire, layout.Frame, layout.Picture, Sections, Sweep),
     *(network.Column, network.Cell, network.Link, network.Parameter, network.Plan),
+    *(network_steps.Product, network_steps.Inner),
 )
 UNREAD = {
     "Node": {"named", "rule", "formula", "inside", "folded", "requires_grad", "grad_array"},

@@ -24,7 +24,7 @@ from .fold import Folded, Folds, notice
 from .front_end import Fronted
 from .layout import Framed, Mark, Picture, layout
 from .network import Network
-from .network_steps import Numbers, network_text, network_trace
+from .network_steps import Numbers, network_text, network_trace, opened, parts
 from .view import files, messages, sweeps
 from .view.subject import Subject, not_a_graph
 
@@ -81,6 +81,9 @@ class GraphView(Fronted):
         self.cells: set[str] = set()
         self._subject = Subject(root, names, second, limit)
         self._level = self._opening_level()
+        self._looked: tuple[int, int] | None = None  # a neuron that is open, and its sample
+        self._folds: Any = None
+        self._open: set[int] = set()
         self._take_folds()
         state = self._state()
         trace = state["trace"]
@@ -109,21 +112,31 @@ class GraphView(Fronted):
     def _opening_level(self) -> str:
         """"network" if there is one that is no smaller picture as cards, else "operations"."""
         found = self._subject.network
-        return "network" if found and sum(n["kind"] == "operation" for n in self.whole["nodes"]) > CARDS else "operations"
+        return "network" if found and found.operations > CARDS else "operations"
 
     def _network_state(self) -> dict[str, Any]:
         """What is to be seen at the level of the network: its columns as a trace, its plan and all its numbers."""
         subject = self._subject
         found = cast(Network, subject.network)
         row = subject.network_row()
-        shown = network_trace(found, Numbers(found.plan, row), self.whole["title"], subject.sources)
+        shown = network_trace(found, Numbers(found.plan, row), subject.title, subject.sources)
+        drawn = {"plan": _bytes(found.plan, None), "numbers": row.astype("<f8").tobytes()}
+        if self._looked:
+            cell, sample = self._looked
+            shown, inner = opened(shown, found, cell, sample, *subject.look(cell, sample))
+            drawn["inner"] = _bytes(inner, None)
         return {
             "trace": dict(shown), "leaves": [], "recorded": {}, "inputs": {}, "sweeps": [], "can_fold": False,
             "notice": " ".join(subject.words).strip(), "picture": dict(w=0, h=0, cards=[], wires=[]),
-            "network": {"plan": _bytes(found.plan, None), "numbers": row.astype("<f8").tobytes()},
+            "network": drawn,
         }  # fmt: skip
 
     def _take_folds(self) -> None:
+        """Not of a big network, whose operations nobody has asked for yet."""
+        if self._level == "operations" or self._subject.traced:
+            self._read_folds()
+
+    def _read_folds(self) -> None:
         self._folds = Folds(self.whole)
         self._open = self._folds.everything() if len(self.whole["nodes"]) <= self._limit else self._folds.opening()
 
@@ -191,10 +204,11 @@ class GraphView(Fronted):
 
     def fold(self, *what: str | int) -> None:
         """Open or close folds: `fold("all")` closes all that can be, `fold("none")` opens as many as can be drawn, a number toggles one."""
-        keys = self._folds.everything()
         if what and what[0] in ("network", "operations"):
             return self._go_to(cast(str, what[0]))
-        self._level = "operations"
+        if self._level == "network":
+            self._go_to("operations")
+        keys = self._folds.everything()
         open_ = set(self._open)
         for one in what:
             if one == "all":
@@ -212,8 +226,31 @@ class GraphView(Fronted):
     def _go_to(self, level: str) -> None:
         """Show the network, or its operations."""
         if level == "operations" or self._subject.network:
+            if level == "operations" and not self._subject.traced:
+                self._read_folds()
             self._level = level
             self._keeping_place()
+
+    def look(self, cell: int, sample: int = 0) -> None:
+        """Open a neuron of the network in its place, with the numbers of one sample; a number below 0 closes it."""
+        found = self._subject.network
+        if found is None or self._level != "network":
+            return
+        inside = found.plan["columns"][0]["cells"][-1] < cell < len(found.plan["cells"]) and 0 <= sample < found.plan["samples"]
+        event = self.trace["steps"][self.step - 1] if self.step else None
+        self._looked = (cell, sample) if inside else None
+        with self.hold_sync():
+            self._present()
+            self.step = self._same_event(event, len(parts(found.plan)))
+
+    def _same_event(self, event: Any, columns: int) -> int:
+        """Where an event is now: looked up by what it is, not by its number; one inside a neuron that was closed is its layer's."""
+        if event is None:
+            return 0
+        steps = self.trace["steps"]
+        wanted = (event["phase"], event["kind"], event["node"], event["edge"])
+        found = [k for k, s in enumerate(steps, 1) if (s["phase"], s["kind"], s["node"], s["edge"]) == wanted]
+        return found[0] if found and event["node"] < columns else _forward(self.trace)
 
     def _keeping_place(self) -> None:
         """Show what there is now at about the event that was shown: at the end of the forward pass, or as far through all events."""
@@ -228,10 +265,10 @@ class GraphView(Fronted):
         if explain:
             raise TypeError(explain)
         self._subject, self._mark = Subject(root, names, self._second, self._limit), None
-        self._level = self._level if self._subject.network else "operations"
+        self._level, self._looked = self._level if self._subject.network else "operations", None
         open_, old, step, total = self._open, self._folds, self.step, self.total
         self._take_folds()
-        if [f.name for f in old.folds] == [f.name for f in self._folds.folds]:
+        if old and self._folds and [f.name for f in old.folds] == [f.name for f in self._folds.folds]:
             self._open = open_
         with self.hold_sync():
             self._keeping_place()
@@ -248,11 +285,10 @@ class GraphView(Fronted):
 
     def show(self, node: int) -> None:
         """Open what is folded around a node of the whole graph."""
-        keys = self._folds.path(node)
         if self._level == "network":
-            self._level, self._open = "operations", self._open | set(keys)
-            self._present()
-        elif any(key not in self._open for key in keys):
+            self._go_to("operations")
+        keys = self._folds.path(node)
+        if any(key not in self._open for key in keys):
             self._open |= set(keys)
             self._present()
 
@@ -283,6 +319,9 @@ class GraphView(Fronted):
                 self.sweeps = [*self.sweeps[-sweeps.FIRST + 1 :], self._sweep_now(what)]
         elif kind == "fold":
             self.fold(what)
+        elif kind == "look" and type(what) is int:
+            sample = content.get("sample")
+            self.look(what, sample if type(sample) is int else 0)
         elif kind == "find":
             self.send({"type": "found", **self.find(str(what))})
         elif kind == "open" and type(what) is int and 0 <= what < len(self.whole["nodes"]):
@@ -311,7 +350,7 @@ class GraphView(Fronted):
         if root is not None and (away or self._subject.changed):
             self._mark = None
             self._subject.read(root)
-            self._level = self._level if self._subject.network else "operations"
+            self._level, self._looked = self._level if self._subject.network else "operations", None
             self._take_folds()
             self._present()
         self.reopen()
@@ -344,7 +383,7 @@ class GraphView(Fronted):
     def __repr__(self) -> str:
         if self._level == "network":
             plan = cast(Network, self._subject.network).plan
-            return network_text(plan, Numbers(plan, self._subject.network_row()), self.whole["title"])
+            return network_text(plan, Numbers(plan, self._subject.network_row()), self._subject.title)
         return to_text(cast(Trace, self.trace))
 
     def _repr_mimebundle_(self, **kwargs):

@@ -79,6 +79,8 @@ class Network:
     def __init__(self, plan: Plan, outs: numpy.ndarray, deltas: numpy.ndarray, errors: numpy.ndarray, rest: int, root: int):
         """Ids in the graph, -1 for none: of each sample's outputs of cells, of the sums whose gradients are their deltas, of its error."""
         self.plan, self.outs, self.deltas, self.errors, self.rest, self.root = plan, outs, deltas, errors, rest, root
+        self.operations = 0  # of the graph
+        self.members: list[list[list[int]]] = []  # the operations of each cell in each sample
         self.parameters = numpy.array([p["node"] for p in plan["parameters"]], numpy.intp)
 
     def numbers(self, values: numpy.ndarray, grads: numpy.ndarray) -> numpy.ndarray:
@@ -369,7 +371,12 @@ class _Finder:
         if graph.root not in outs[0]:
             plan["loss"] = graph.names[graph.root] or "result"
         errors, rest = self._tail(plan, members, outs)
-        return Network(plan, numpy.array(outs), numpy.array(deltas), numpy.array(errors), rest, graph.root)
+        made = Network(plan, numpy.array(outs), numpy.array(deltas), numpy.array(errors), rest, graph.root)
+        made.operations = len(self.ops)
+        made.members = [[[]] * count + [sorted(cell["members"]) for cell in one] for one in flat]
+        for by in self._shifts(repeats):
+            made.members.append([[self.ops[self.position[m] + by] for m in of_cell] for of_cell in made.members[len(flat) - 1]])
+        return made
 
     def _inputs(self, flat: list[list[_Found]], of: list[dict[int, int]]) -> tuple[list[str], list[list[int]]] | None:
         """The inputs' names, and for each sample their nodes. A plain number is a node for each of its uses: equal ones at equal places
@@ -434,8 +441,6 @@ class _Finder:
     def _repeat(self, repeats: Any, flat: Any, outs: list, deltas: list, members: list, count: int) -> None:
         """The samples that were not recorded, each like the last one that was, so many operations later."""
         ops, parents = self.ops, self.graph.parents
-        start = repeats["first"] - repeats["period"]
-        shifts = [repeats["first"] + r * repeats["period"] - start for r in range(repeats["count"])]
         last, position = len(outs) - 1, self.position
         ways: list[tuple[int, int]] = []  # of each input, the operation that uses it, and where
         for x in outs[last][:count]:
@@ -444,7 +449,7 @@ class _Finder:
                 if hit:
                     ways.append(hit)
                     break
-        for by in shifts:
+        for by in self._shifts(repeats):
 
             def later(node: int, by: int = by) -> int:
                 return ops[position[node] + by] if node >= 0 else -1
@@ -452,6 +457,11 @@ class _Finder:
             outs.append([*(parents[later(m)][slot] for m, slot in ways), *(later(n) for n in outs[last][count:])])
             deltas.append([later(n) for n in deltas[last]])
             members.append([later(n) for n in members[last]])
+
+    @staticmethod
+    def _shifts(repeats: Any) -> list[int]:
+        """By how many operations each sample that was not recorded comes later than the last one that was."""
+        return [repeats["period"] * (r + 1) for r in range(repeats["count"])] if repeats else []
 
     def _column_name(self, column: list[_Found], k: int) -> str:
         group = column[0]["group"]

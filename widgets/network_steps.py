@@ -6,7 +6,7 @@ does not: finding the network (network.py), drawing it. The order inside a step 
 from __future__ import annotations
 
 import math
-from typing import Any, cast
+from typing import Any, NotRequired, TypedDict, cast
 
 import numpy
 
@@ -14,6 +14,7 @@ from minigrad.tracing.schema import Node, Source, Step, Trace
 from minigrad.tracing.text import differential, json_number
 from minigrad.words import listed, number, plural
 
+from .layout import Picture
 from .network import Network, Plan
 
 ROWS = 8  # neurons of a layer in the text
@@ -97,3 +98,73 @@ def network_text(plan: Plan, numbers: Numbers, title: str, sample: int = 0) -> s
         table.append([result, number(numbers.loss), "1"])
     widths = [max(len(row[k]) for row in table) for k in range(3)]
     return "\n".join([*lines, *("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in table)])
+
+
+class Product(TypedDict):
+    """What one input does in an opened neuron: nodes of the trace that is shown."""
+
+    source: int  # the cell that it comes from
+    input: int
+    parameter: int  # the plan's
+    weight: int
+    product: int
+    sum: int  # the sum that the product goes into, or -1
+
+
+class Inner(TypedDict):
+    """A neuron that is opened in its place, in one sample; its operations are nodes of the trace from `first` on."""
+
+    cell: int
+    sample: int
+    first: int
+    products: list[Product]
+    sums: int  # what the last sum is, or -1: the neuron is no weighted sum
+    biases: list[tuple[int, int]]  # parameters that meet no input, each with its node
+    out: int
+    picture: NotRequired[Picture]
+
+
+def opened(shown: Trace, network: Network, cell: int, sample: int, inner: Trace, ids: list[int]) -> tuple[Trace, Inner]:
+    """The trace of a network with the operations of one neuron: the steps of its layer come after its own."""
+    plan, first, edge = network.plan, len(shown["nodes"]), len(shown["edges"])
+    at = {old: first + new for new, old in enumerate(ids)}
+    nodes = [*shown["nodes"], *(cast(Node, {**n, "id": first + n["id"]}) for n in inner["nodes"])]
+    edges = [*shown["edges"]]
+    for e in inner["edges"]:
+        edges.append(cast(Any, {**e, "id": edge + e["id"], "source": first + e["source"], "target": first + e["target"]}))
+    column = next(k for k, c in enumerate(plan["columns"]) if cell in c["cells"])
+    moved: list[Step] = []
+    for step in inner["steps"]:
+        if step["kind"] != "input":
+            moved.append({**step, "node": first + step["node"], "edge": None if step["edge"] is None else edge + step["edge"]})
+    steps: list[Step] = []
+    for step in shown["steps"]:
+        target = None if step["edge"] is None else shown["edges"][step["edge"]]["target"]
+        if step["kind"] == "compute" and step["node"] == column:
+            steps += [one for one in moved if one["phase"] == "forward"]
+        elif step["kind"] == "send" and target == column:
+            steps += [one for one in moved if one["phase"] == "backward"]
+        steps.append(step)
+    into: dict[int, int] = {}
+    for e in edges[edge:]:
+        if nodes[e["target"]]["op"] == "+":
+            into.setdefault(e["source"], e["target"])
+    products: list[Product] = []
+    for w in plan["wires"]:
+        if w["target"] == cell and w["parameter"] >= 0:
+            weight = at[plan["parameters"][w["parameter"]]["node"]]
+            products.append(Product(source=w["source"], input=-1, parameter=w["parameter"], weight=weight, product=-1, sum=-1))
+    for one in products:
+        for e in edges[edge:]:
+            if e["source"] == one["weight"] and nodes[e["target"]]["op"] == "*":
+                one["product"] = e["target"]
+                one["sum"] = into.get(e["target"], -1)
+                one["input"] = next((x["source"] for x in edges[edge:] if x["target"] == e["target"] and x["slot"] != e["slot"]), -1)
+                break
+    met = {one["parameter"] for one in products}
+    biases = [(k, at[p["node"]]) for k, p in enumerate(plan["parameters"]) if p["cell"] == cell and k not in met and p["node"] in at]
+    total = int(network.deltas[sample, cell])
+    plain = all(one["product"] >= 0 and one["sum"] >= 0 for one in products) and len(products) > 0
+    shape = Inner(cell=cell, sample=sample, first=first, products=products, sums=at[total] if plain and total in at else -1, biases=biases,
+                  out=at[int(network.outs[sample, cell])])  # fmt: skip
+    return {**shown, "nodes": nodes, "edges": edges, "steps": steps}, shape

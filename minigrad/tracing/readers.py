@@ -48,7 +48,7 @@ def replay_steps(trace: Trace) -> list[Row]:
         i = step["node"]
         incoming = local = sends = to = before = after = None
         if step["kind"] == "seed":
-            sums[i] = after = 1.0
+            sums[i] = after = as_float(step.get("start", 1.0))
         elif step["edge"] is not None:
             edge = edges[step["edge"]]
             to, local, incoming = edge["source"], as_float(edge["local"]), sums[i]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from ..core.errors import a_kind
@@ -91,9 +91,29 @@ def trace_value(
     result = Trace(version=1, engine="value", title=title, root=graph.root, nodes=nodes, edges=edges, steps=steps)
     if notices := _undefined(graph, nodes):
         result["notices"] = notices
-    if found := groups_of(graph, names):
+    if not graph.ids and (found := groups_of(graph, names)):
         result["groups"] = found
     return result
+
+
+def part(graph: Recorded, members: Sequence[int], out: int, seed: float) -> Recorded:
+    """Some operations of a recording as one of their own: what comes in from outside is a leaf, and `seed` is the gradient at `out`. Its
+    objects, which know their lines, are the caller's to give."""
+    inside = set(members)
+    ids = sorted(inside.union(p for m in members for p in graph.parents[m]))
+    at = {old: new for new, old in enumerate(ids)}
+    one = Recorded()
+    for name in ("names", "ops", "rules", "data", "requires_grad"):
+        setattr(one, name, [getattr(graph, name)[i] for i in ids])
+    one.kinds = ["operation" if i in inside else "constant" if graph.kinds[i] == "constant" else "leaf" for i in ids]
+    one.parents = [tuple(at[p] for p in graph.parents[i]) if i in inside else () for i in ids]
+    one.locals, one.shut = ([getattr(graph, name)[i] if i in inside else () for i in ids] for name in ("locals", "shut"))
+    one.ops = [op if i in inside else "" for op, i in zip(one.ops, ids, strict=True)]
+    one.rules = [rule if i in inside else None for rule, i in zip(one.rules, ids, strict=True)]
+    one.order = [at[i] for i in graph.order if i in inside]
+    one.root, one.seed = at[out], seed
+    one.ids = ids
+    return one
 
 
 def groups_of(graph: Recorded, names: Mapping[str, object] | None) -> list[Group]:
@@ -131,12 +151,14 @@ class Recorded:
     requires_grad: list[bool]
     order: list[int]
     root: int
+    ids: Sequence[int] = ()  # of a part: what its nodes are called in the whole
+    seed: float = 1.0  # the gradient at the root; of a part of a graph, the one that arrives there
 
     def gradients(self) -> list[float | None]:
         """d root / d node for every node; None where no gradient flows or an unknown operation is in the way."""
         known: list[float | None] = [None] * len(self.objects)
         lost: set[int] = set()
-        known[self.root] = 1.0 if self.requires_grad[self.root] else None
+        known[self.root] = self.seed if self.requires_grad[self.root] else None
         for i in self.order:
             incoming = known[i]
             for parent, local, shut in zip(self.parents[i], self.locals[i], self.shut[i], strict=True):
@@ -493,6 +515,8 @@ def _steps(graph: Recorded, nodes: list[Node], edges: list[Edge]) -> list[Step]:
         return steps
     say = f"**The gradient of {root['label']} starts at 1:** how fast {root['label']} changes with itself."
     steps.append(Step(phase="backward", kind="seed", node=graph.root, edge=None, say=say))
+    if graph.ids:
+        steps[-1] |= {"say": f"**{root['label']} has received {{after}}** from what uses it.", "start": json_number(graph.seed) or 0.0}
     into: list[list[Edge]] = [[] for _ in nodes]
     for edge in edges:
         into[edge["target"]].append(edge)

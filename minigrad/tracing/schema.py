@@ -131,6 +131,7 @@ class Step(TypedDict):
     sends: NotRequired[int]  # what the edge carries, in the parent's shape
     raw: NotRequired[int]  # the same before it was summed over broadcast dimensions
     after: NotRequired[int]  # the parent's sum after it was added
+    start: NotRequired[Number]  # of "seed" in a part of a graph: the gradient that arrives, if it is not 1
     say: str  # one sentence; {value}, {incoming}, {local}, {sends}, {before}, {after} are filled in with the live numbers; **bold** allowed
 
 

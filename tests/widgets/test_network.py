@@ -3,6 +3,7 @@ import json
 import math
 import random
 import re
+import time
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from minigrad import Value, scalar
 from minigrad.core.call_log import VALUES
 from minigrad.tracing.scalar_trace import groups_of, record
+from minigrad.tracing.trace import replay_steps
 from tests.engine.test_groups import MLP, XS, YS, ListNeuron, LoopNeuron, Neuron
 from widgets import graph, network
 from widgets.network_picture import geometry
@@ -188,3 +190,83 @@ def test_saved_as_a_page_and_as_pictures(noted, tmp_path):
     for kind in ("html", "svg", "png", "gif", "dot"):
         assert view.save(tmp_path / f"n.{kind}").stat().st_size > 100
     assert '"network"' in (tmp_path / "n.html").read_text()
+
+
+def test_a_neuron_opens_into_its_own_operations(noted):
+    names, outs = lecture()
+    names["loss"].backward()
+    view = graph(names["loss"], names=names)
+    plan = json.loads(view.network["plan"])
+    cell = next(i for i, c in enumerate(plan["cells"]) if c["name"] == "net.layers[1].neurons[2]")
+    view.step = 3  # layers[1] has computed
+    view.look(cell, 1)
+    inner = json.loads(view.network["inner"])
+    assert (inner["cell"], inner["sample"], inner["first"]) == (cell, 1, 6) and len(inner["products"]) == 4
+    assert view.trace["steps"][view.step - 1]["node"] == 2 and view.step == 3 + 9  # its nine operations come before its layer
+    assert view.total == 12 + 9 + 1 + 17  # and its gradient, then each of its edges
+    neuron = names["net"].layers[1].neurons[2]
+    nodes, sums = view.trace["nodes"], replayed(view.trace)
+    for k, p in enumerate(inner["products"]):
+        assert nodes[p["weight"]]["value"] == neuron.w[k].data and nodes[p["product"]]["op"] == "*"
+        assert nodes[p["product"]]["value"] == neuron.w[k].data * nodes[p["input"]]["value"]
+    whole = view.whole["nodes"]
+    same = next(n for n in whole if n["value"] == nodes[inner["out"]]["value"] and n["op"] == "tanh")
+    assert sums[inner["out"]] == pytest.approx(same["grad"], rel=1e-12)
+    each = []  # a weight's gradient is the sum of what each sample sends it
+    for s in range(4):
+        view.look(cell, s)
+        inner = json.loads(view.network["inner"])
+        each.append([replayed(view.trace)[p["weight"]] for p in inner["products"]])
+    assert np.sum(each, axis=0) == pytest.approx([w.grad for w in neuron.w], rel=1e-9)
+    view.step = view.total - 3  # inside the neuron
+    view.look(-1)
+    assert "inner" not in view.network and view.total == 12
+
+
+def replayed(t):
+    """The gradient that each node has at the end, by its id."""
+    out = {}
+    for row in replay_steps(t):
+        if row["phase"] == "backward":
+            out[row["node"] if row["to"] is None else row["to"]] = row["after"]
+    return out
+
+
+def test_messages_that_open_and_close(noted):
+    names, _ = lecture()
+    view = graph(names["loss"], names=names)
+    for content in ({"type": "look", "cell": 8, "sample": 2}, {"type": "look", "cell": 8, "sample": "2"}):
+        view._on_message(view, content, [])
+        assert json.loads(view.network["inner"])["cell"] == 8
+    for wrong in (2, 99, -5):  # an input, and no cells
+        view.look(8)
+        view._on_message(view, {"type": "look", "cell": wrong, "sample": 0}, [])
+        assert "inner" not in view.network
+    view._on_message(view, {"type": "look", "cell": "8"}, [])
+    view.fold("operations")
+    view.look(8)
+    assert view.network == {"level": "operations"}
+
+
+def test_a_step_of_65_000_operations_opens_without_a_trace_of_them(noted):
+    rng = random.Random(0)
+    net = MLP(2, [16, 16, 1], rng)
+    loss = sum((net([rng.uniform(-1, 1), rng.uniform(-1, 1)]) - (-1.0) ** k) ** 2 for k in range(100))
+    names = {"net": net, "loss": loss}
+    start = time.process_time()
+    view = graph(loss, names=names)
+    took = time.process_time() - start
+    assert view._level == "network" and not view._subject.traced and took < 3.0  # 0.8 s on a quiet core
+    plan = json.loads(view.network["plan"])
+    assert plan["samples"] == 100 and plan["nodes"] > 65_000 and plan["error"] == "(out − y)²"
+    assert len(view.network["plan"]) < 60_000 and len(view.network["numbers"]) < 130_000
+    loss.backward()
+    numbers = Numbers(plan, np.frombuffer(view.network["numbers"], "<f8"))
+    for k, p in enumerate(plan["parameters"]):
+        layer, neuron, short = re.fullmatch(r"net\.layers\[(\d)\]\.neurons\[(\d+)\]\.(.*)", p["name"]).groups()
+        owner = net.layers[int(layer)].neurons[int(neuron)]
+        one = owner.b if short == "b" else owner.w[int(short[2:-1])]
+        assert numbers.parameter_grads[k] == pytest.approx(one.grad, rel=1e-9)
+    assert float(numbers.errors.sum()) == pytest.approx(loss.data)
+    view.look(34, 99)  # of a sample that was not recorded
+    assert len(view.trace["nodes"]) > 30 and not view._subject.traced

@@ -28,6 +28,6 @@ def request(content: Any) -> tuple[str, Any]:
     """The kind of a custom message and what it is about; ("", None) for one that cannot be a page's."""
     if not isinstance(content, dict):
         return "", None
-    about = {"want": "node", "fold": "what", "find": "text", "open": "node", "save": "kind"}.get(str(content.get("type")))
+    about = {"want": "node", "fold": "what", "find": "text", "open": "node", "look": "cell", "save": "kind"}.get(str(content.get("type")))
     what = content.get(about) if about else None
     return (content["type"], what) if type(what) in (int, str) else ("", None)

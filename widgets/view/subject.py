@@ -6,6 +6,7 @@ folds, pictures, widgets. Nothing here keeps anything of the learner's alive.
 from __future__ import annotations
 
 import contextlib
+import gc
 import math
 import weakref
 from collections.abc import Callable, Mapping
@@ -16,7 +17,7 @@ import numpy
 from minigrad.scalar import Value, backward_order, copy_newest, recompute
 from minigrad.tape import Tape
 from minigrad.tracing.naming import source_of
-from minigrad.tracing.scalar_trace import Recorded
+from minigrad.tracing.scalar_trace import Recorded, groups_of, part, trace_value
 from minigrad.tracing.schema import Source
 from minigrad.tracing.trace import Trace, is_tensor, record, trace, unused_inputs, unused_words
 
@@ -27,6 +28,8 @@ from ..static import number
 from . import sweeps
 
 TRACED = 12_000  # of a graph with more operations than this, only the newest are traced
+READ = 300_000  # operations; of a graph with more not even the network is looked for
+AT_ONCE = 3_000  # nodes; of a larger network the operations are traced when somebody wants to see them
 TABLES = 400  # nodes of a Tensor graph, four times as many of a Value graph, up to which there are sliders
 
 
@@ -66,11 +69,23 @@ def _weak(thing) -> Callable[[], Any]:
         return lambda: thing
 
 
+@contextlib.contextmanager
+def _no_collection():
+    """Reading a big graph makes a million small objects, none of them garbage: looking for it takes a quarter of the time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
 class Subject:
     """One recorded computation. After `read` it has everything that a view needs."""
 
     sources: dict[str, Source | None]  # of a network: the line behind each part of its picture
-    whole: Trace  # every node, whatever is folded in the picture
+    title: str  # of a network
     leaves: list[int]  # ids of the inputs that can have a slider
     words: list[str]  # sentences about the whole graph
     grads: list[float | None]  # of a learner's own class: what stands in each node's grad
@@ -95,18 +110,29 @@ class Subject:
         self.words, self.grads, self.leaves = [], [], []
         self.tape: Any = None
         self.network = None
-        things = self._tensors(root, names) if is_tensor(root) else self._values(root, names)
+        self._whole: Trace | None = None
+        with _no_collection():
+            things = self._tensors(root, names) if is_tensor(root) else self._values(root, names)
         self._objects = [_weak(thing) for thing in things]
-        self._labels = {n["label"]: ref for n, ref in zip(self.whole["nodes"], self._objects, strict=True) if n["named"]}
+        if self._whole is None:
+            self._labels = {name: _weak(thing) for name, thing in zip(self._graph.names, things, strict=True) if name}
+        else:
+            self._labels = {n["label"]: ref for n, ref in zip(self.whole["nodes"], self._objects, strict=True) if n["named"]}
+        self._graph_done()
         self.start = {leaf: number(self.whole["nodes"][leaf]["value"]) for leaf in self.leaves}
         self.at = dict(self.start)
         self._seen = self._stand()
+
+    def _graph_done(self) -> None:
+        """Keep nothing of the learner's alive."""
+        if self.network:
+            self._graph.objects = []
 
     def _tensors(self, root, names: Mapping[str, object]) -> list:
         from minigrad.tracing.tensor_trace import Recording
 
         recording = Recording(root, names, self._second, TRACED)
-        self.whole = recording.trace(cell_name=_cell_name, later=len(recording.graph.items) > self._limit)
+        self._whole = recording.trace(cell_name=_cell_name, later=len(recording.graph.items) > self._limit)
         things = [item.live for item in recording.graph.items]
         self.words += [*self.whole.get("notices", ()), *unused_words(self.whole)]
         if len(things) <= TABLES and (tape := recording.sweeper()) and tape.leaves:
@@ -115,32 +141,62 @@ class Subject:
         return things
 
     def _values(self, root, names: Mapping[str, object]) -> list:
-        count, outdated = 0, False
-        if isinstance(root, Value) and len(order := backward_order(root)) > TRACED:
-            count = len({id(root)}.union(id(parent) for node in order for parent in node._prev))
-            copies = copy_newest(order, TRACED)
-            root, names = copies[id(root)], {n: copies[id(x)] for n, x in names.items() if id(x) in copies and n[:1] != "_"}
-            self.words.append(f"This graph has {count:,} nodes; only the newest {TRACED:,} operations were traced, and what enters them.")
+        outdated = False
+        if isinstance(root, Value) and len(order := backward_order(root)) > READ:
+            return self._trace(self._newest(root, order, names), names).objects
         graph = record(root, names)  # one for the picture and the tape: parents in a set are ordered once
         things = graph.objects
         if not isinstance(root, Value):
             self.grads = [float(g) if isinstance(g := getattr(thing, "grad", None), (int, float)) else None for thing in things]
-        if not count and (outdated := recompute(things)):
+        if len(things) <= TRACED and (outdated := recompute(things)):
             graph = record(root, names)
-        self.whole = whole = trace(graph, names, cell_name=_cell_name)
-        self.words += whole.get("notices", ())
-        if isinstance(root, Value) and not count:
-            self.words += unused_words(whole, unused_inputs(things, names))
-        if not count and "groups" in whole:
-            self._find_network(graph, whole["groups"], names)
+        if groups := groups_of(graph, names):
+            self._find_network(graph, groups, names)
+        if self.network is None or len(things) <= AT_ONCE:
+            graph = self._trace(graph, names)
         if outdated:
-            result = whole["nodes"][whole["root"]]["label"]
+            result = graph.names[graph.root] or "the result"
             self.words.append(f"An input was changed after {result} was computed, so the recorded operations were computed again.")
-        if len(things) <= 4 * TABLES:
+        if self._whole and len(things) <= 4 * TABLES:
             with contextlib.suppress(ValueError):  # an operation that the tape does not know: no sliders, everything else works
                 self.tape = Tape(graph)
-                self.leaves = [n["id"] for n in whole["nodes"] if n["kind"] == "leaf" and math.isfinite(number(n["value"]))]
-        return things
+                self.leaves = [n["id"] for n in self._whole["nodes"] if n["kind"] == "leaf" and math.isfinite(number(n["value"]))]
+        return graph.objects
+
+    def _trace(self, graph: Recorded, names: Mapping[str, object]) -> Recorded:
+        """Trace a recording: the whole of it, or its newest part. Returns what was traced."""
+        root, count = graph.objects[graph.root], len(graph.objects)
+        if isinstance(root, Value) and count > 2 * TRACED:
+            graph = self._newest(root, backward_order(root), names)
+            names = {name: thing for name, thing in zip(graph.names, graph.objects, strict=True) if name}
+        self._whole = whole = trace(graph, names, cell_name=_cell_name)
+        self.words += whole.get("notices", ())
+        if isinstance(root, Value) and count == len(graph.objects):
+            self.words += unused_words(whole, unused_inputs(graph.objects, names))
+        return graph
+
+    def _newest(self, root: Value, order: list[Value], names: Mapping[str, object]) -> Recorded:
+        """The newest operations of a big graph."""
+        count = len({id(root)}.union(id(parent) for node in order for parent in node._prev))
+        copies = copy_newest(order, TRACED)
+        self.words.append(f"This graph has {count:,} nodes; only the newest {TRACED:,} operations were traced, and what enters them.")
+        return record(copies[id(root)], {n: copies[id(x)] for n, x in names.items() if id(x) in copies and n[:1] != "_"})
+
+    @property
+    def traced(self) -> bool:
+        return self._whole is not None
+
+    @property
+    def whole(self) -> Trace:
+        """Every node, whatever is folded in the picture. Of a big network it is made when somebody wants to see operations."""
+        if self._whole is None:
+            root = self.root
+            if root is None:
+                raise ValueError("The result is gone, so its operations cannot be shown any more. Run the cell again.")
+            names = {name: value for name, ref in self._labels.items() if (value := ref()) is not None}
+            self._objects = [_weak(thing) for thing in self._trace(record(root, names), names).objects]
+        assert self._whole is not None
+        return self._whole
 
     def _find_network(self, graph: Recorded, groups: Any, names: Mapping[str, object]) -> None:
         self.network = found = network.find(graph, groups, names)
@@ -152,6 +208,30 @@ class Subject:
         ends = {str(k): int(found.outs[0, column["cells"][-1]]) for k, column in enumerate(plan["columns"]) if k}
         ends |= {"error": int(found.errors[0]), "rest": found.rest, "loss": found.root}
         self.sources = {name: source_of(graph.objects[at], _cell_name) for name, at in ends.items() if at >= 0}
+        line = source_of(graph.objects[graph.root], _cell_name)
+        self.title = line["text"] if line else plan.get("loss", plan["name"])
+        self._graph, self._grads = graph, data[1]
+        self._lines = [_weak(thing) for thing in graph.objects]
+
+    def look(self, cell: int, sample: int) -> tuple[Trace, list[int]]:
+        """One neuron of the network in one sample, as a trace of its own operations; and what its nodes are called in the whole."""
+        found, graph = self.network, self._graph
+        assert found is not None
+        if self.moved and (root := self.root) is not None:
+            graph = record(root, {name: thing for name, ref in self._labels.items() if (thing := ref()) is not None})
+        out = int(found.outs[sample, cell])
+        arrived = float(graph.gradients()[out] or 0.0) if self.moved else float(self._grads[out])
+        one = part(graph, found.members[sample][cell], out, 0.0 if math.isnan(arrived) else arrived)
+        one.objects = [self._lines[i]() for i in one.ids]
+        names = {p["node"]: p["short"] for p in found.plan["parameters"] if p["cell"] == cell}
+        names |= {int(found.outs[sample, w["source"]]): found.plan["cells"][w["source"]]["short"] for w in found.plan["wires"]
+                  if w["target"] == cell}  # fmt: skip
+        names[out] = "out"
+        one.names = [names.get(i, "") for i in one.ids]
+        for k, i in enumerate(one.ids):
+            if i in names and one.kinds[k] == "constant":
+                one.kinds[k] = "leaf"
+        return trace_value(one, None, found.plan["cells"][cell]["name"], _cell_name), [*one.ids]
 
     def network_row(self) -> numpy.ndarray:
         """The numbers of the network picture where the inputs stand."""

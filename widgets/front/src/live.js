@@ -24,7 +24,7 @@ export class LiveSentence {
   update(frame) {
     const { trace, point, now } = frame;
     const { network } = this.view.state;
-    const spoken = network ? this.view.columns.sentence(frame) : sentence(trace, point, now);
+    const spoken = (network && this.view.columns.sentence(frame)) || sentence(trace, point, now);
     const odd = network ? networkTrouble(network) : trouble(trace, point);
     if (spoken + odd === this.#said) return;
     this.#said = spoken + odd;

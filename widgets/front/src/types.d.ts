@@ -89,6 +89,7 @@ export interface Step {
   edge: number | null;
   sends?: number;
   after?: number;
+  start?: number | string;
   say: string;
 }
 
@@ -191,4 +192,24 @@ export interface Plan {
   error?: string;
   rest?: string;
   loss?: string;
+}
+
+export interface Product {
+  source: number;
+  input: number;
+  parameter: number;
+  weight: number;
+  product: number;
+  sum: number;
+}
+
+export interface Inner {
+  cell: number;
+  sample: number;
+  first: number;
+  products: Product[];
+  sums: number;
+  biases: [number, number][];
+  out: number;
+  picture?: Picture;
 }

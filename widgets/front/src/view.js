@@ -255,6 +255,8 @@ export class View {
   /** Look at another sample. @param {number} sample */
   showSample(sample) {
     this.store.set({ sample });
+    const { open } = this.columns;
+    if (open >= 0 && this.state.alive) this.model.send({ type: "look", cell: open, sample });
   }
 
   /** Forget what was selected, marked and chosen. */

@@ -40,7 +40,7 @@ function scalarMoment(trace, point, step) {
   for (const s of trace.steps.slice(0, step)) {
     if (s.phase === "forward") known[s.node] = 1;
     else if (s.kind === "seed") {
-      sums[s.node] += 1;
+      sums[s.node] += s.start === undefined ? 1 : num(s.start);
       got[s.node]++;
     } else if (s.edge !== null) {
       const { source: to, shut, amount } = trace.edges[s.edge];
@@ -111,7 +111,7 @@ export function sentence(trace, point, now) {
   const sent = s.edge === null ? null : now.sent[s.edge];
   /** @type {Record<string, number>} */
   const live = { value: point.values[s.node] };
-  if (s.kind === "seed") Object.assign(live, { sends: 1, after: 1, before: 0, incoming: 1 });
+  if (s.kind === "seed") Object.assign(live, { sends: 1, after: s.start === undefined ? 1 : num(s.start), before: 0, incoming: 1 });
   if (s.edge !== null) Object.assign(live, sent, { local: point.locals[s.edge] });
   if (!trace.arrays) return s.say.replace(/\{(\w+)\}/g, (whole, key) => (key in live ? fmt(live[key]) : whole));
   /** @type {Record<string, number|null|undefined>} */

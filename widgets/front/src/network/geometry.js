@@ -5,26 +5,30 @@
 /** x of the columns, then of error and loss; y of the cells; r: radius of a cell; tall: height of a cell of a strip, or 0; box: half the
  * width and the height of error and loss. mid: the height of error and loss.
  * @typedef {{w: number, h: number, x: number[], y: number[], r: number, gap: number, tall: number[], box: [number, number],
- *   mid: number, labels: boolean}} Geometry labels: is there room for gradients below the circles? */
+ *   mid: number, labels: boolean, panel: number, low: number}} Geometry low: of a neuron that stands below the network, where it begins, else 0; panel: the left edge of an opened neuron; labels: is there room for gradients below the circles? */
 
 export const TOP = 44;
 export const FOOT = 36;
 const LAST = 0.72; // error and loss stand closer together than columns
 const PITCH = [72, 92]; // pixels between cells at most, narrow and wide
+const STACKED = 600; // narrower than this, an opened neuron stands below the network
+const SMALL = 150; // which is so high then
 const LABELS = 60; // a pitch from which there is room for gradients below the circles
 export const STRIP = 14; // a pitch below this: the layer is a strip of cells
 
-/** @param {Plan} plan @param {number} w @returns {Geometry} */
-export function geometry(plan, w) {
+/** @param {Plan} plan @param {number} w @param {number} [open] the column of a neuron that is open @returns {Geometry} */
+export function geometry(plan, w, open = 0) {
   const wide = w >= 760;
   const sizes = plan.columns.map((c) => c.cells.length);
   const tails = [plan.error, plan.loss].filter((x) => x !== undefined).length;
   const big = Math.max(...sizes);
+  if (open && w < STACKED) return stacked(plan, w, open);
   const h = Math.round(Math.max(wide ? 280 : 250, Math.min(wide ? 560 : 500, big * (big > 8 ? 30 : 84) + TOP + FOOT)));
   const left = wide ? 84 : 44;
   const right = wide ? 70 : 40;
-  const gap = (w - left - right) / Math.max(1, sizes.length - 1 + tails * LAST);
-  const x = sizes.map((_, c) => left + c * gap);
+  const taken = open ? Math.min(470, Math.max(330, w * 0.5)) : 0;
+  const gap = (w - left - right - taken) / Math.max(1, sizes.length - 1 + tails * LAST);
+  const x = sizes.map((_, c) => left + c * gap + (open && c >= open ? taken : 0));
   for (let t = 0; t < tails; t++) x.push(x[x.length - 1] + gap * LAST);
   const room = h - TOP - FOOT;
   const y = /** @type {number[]} */ (Array(plan.cells.length).fill(0));
@@ -39,7 +43,43 @@ export function geometry(plan, w) {
     });
   });
   const least = Math.min(...sizes.filter((_, c) => !tall[c]).map((n) => Math.min(room / n, PITCH[Number(wide)])), 92);
-  const r = Math.max(5, Math.min(wide ? 25 : 20, least >= LABELS ? (least - 28) / 2 : least * 0.345, gap * 0.25));
+  const r = Math.max(5, Math.min(wide ? 25 : 20, least >= LABELS ? (least - 28) / 2 : least * 0.345, gap * (open ? 0.36 : 0.25)));
   const box = /** @type {[number, number]} */ ([Math.min(46, right - 6, Math.max(15, gap * 0.27)), r >= 16 ? 21 : 16]);
-  return { w, h, x, y, r, gap, tall, box, mid: TOP + room / 2, labels: least >= 2 * r + 27 };
+  return {
+    w,
+    h,
+    x,
+    y,
+    r,
+    gap,
+    tall,
+    box,
+    mid: TOP + room / 2,
+    labels: least >= 2 * r + 27,
+    panel: open ? x[open - 1] + Math.max(gap * 0.55, r + 18) : 0,
+    low: 0,
+  };
+}
+
+/** The network small, an opened neuron below it. @param {Plan} plan @param {number} w @param {number} open @returns {Geometry} */
+function stacked(plan, w, open) {
+  const at = geometry(plan, w);
+  const most = Math.max(...plan.columns.map((c) => c.cells.length));
+  const inputs = plan.columns[open].cells[0] >= 0 ? plan.wires.filter((l) => l.target === plan.columns[open].cells[0]).length : 0;
+  const k = SMALL / at.h;
+  const pitch = (SMALL - 30) / most;
+  const h = SMALL + Math.max(190, inputs * 44 + 150);
+  const tall = at.tall.map((t) => (t ? t * k : 0));
+  return {
+    ...at,
+    h,
+    y: at.y.map((y) => y * k),
+    r: Math.min(9, pitch * 0.4),
+    tall,
+    box: [18, 9],
+    mid: at.mid * k,
+    labels: false,
+    panel: 14,
+    low: SMALL,
+  };
 }

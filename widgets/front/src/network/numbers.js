@@ -2,11 +2,11 @@
 
 import { doubles } from "../model/sweep.js";
 
-/** @import { Plan } from "../types" */
+/** @import { Inner, Plan } from "../types" */
 
 /** What a network picture is drawn from.
  * @typedef {{plan: Plan, row: Float64Array, loss: number, rest: number, weights: Float64Array, weightGrads: Float64Array,
- *   sample: (s: number) => Sample}} Network */
+ *   sample: (s: number) => Sample, inner: Inner|null}} Network */
 
 /** One sample: of each cell its value, its gradient, the gradient at its sum and the sum itself; the error.
  * @typedef {{values: Float64Array, grads: Float64Array, deltas: Float64Array, sums: Float64Array, error: number, errorGrad: number}} Sample */
@@ -19,6 +19,7 @@ export function numbersOf(plan, row) {
   return {
     plan,
     row,
+    inner: null,
     loss: row[0],
     rest: row[2],
     weights: row.subarray(3, 3 + weights),
@@ -37,7 +38,8 @@ export function readNetwork(raw) {
   if (!raw?.plan) return null;
   /** @type {Plan} */
   const plan = JSON.parse(new TextDecoder().decode(raw.plan));
-  return numbersOf(plan, doubles(raw.numbers));
+  const inner = raw.inner ? JSON.parse(new TextDecoder().decode(raw.inner)) : null;
+  return { ...numbersOf(plan, doubles(raw.numbers)), inner };
 }
 
 /** What stands in the row of the picture; the place of each is its node in the trace. @param {Plan} plan @returns {string[]} */

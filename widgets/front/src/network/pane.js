@@ -13,6 +13,7 @@ const ROWS = 12; // neurons of a layer in the table
 
 export class NetworkPane {
   /** @type {HTMLButtonElement[]} */ #bars = [];
+  #drawn = -1; // the open neuron that the way back is written for
 
   /** @param {View} view */
   constructor(view) {
@@ -68,8 +69,14 @@ export class NetworkPane {
     const { alive } = this.view.state;
     const to = button("small", network ? "all operations" : "the network", network ? "every operation as a card" : "back to the network");
     this.view.on(to, "click", () => this.view.fold(network ? "operations" : "network"));
-    const here = h("b", {}, network ? network.plan.name || "network" : "operations");
-    this.where.replaceChildren(here, ...(alive ? [" ", to] : []));
+    const name = network ? network.plan.name || "network" : "operations";
+    const { open } = this.view.columns;
+    if (!network || open < 0) return this.where.replaceChildren(h("b", {}, name), ...(alive ? [" ", to] : []));
+    const back = h("button", { class: "mg-crumb", type: "button", title: "close the neuron (Escape)" }, name);
+    this.view.on(back, "click", () => this.view.columns.look(-1));
+    const column = network.plan.columns.find((c) => c.cells.includes(open))?.name ?? "";
+    const cell = network.plan.cells[open];
+    this.where.replaceChildren(back, " › ", column, ...(cell.short === column ? [] : [" › ", h("b", {}, cell.short)]));
   }
 
   /** @param {Network} network */
@@ -119,10 +126,14 @@ export class NetworkPane {
     this.table.replaceChildren(h("div", { class: "mg-net-legend mg-soft" }, ...legend), fold);
   }
 
-  /** @param {Frame} frame */
+  /** @param {Frame|null} frame */
   update(frame) {
     const { network, sample, wires } = this.view.state;
-    if (!network) return;
+    if (!network || !frame) return;
+    if (this.#drawn !== this.view.columns.open) {
+      this.#drawn = this.view.columns.open;
+      this.#drawWay(network);
+    }
     const { plan } = network;
     this.choice.hidden = !frame.back;
     for (const { way, b } of this.ways) b.setAttribute("aria-pressed", String(way === wires));

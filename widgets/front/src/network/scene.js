@@ -4,6 +4,7 @@
 import { s, put as write } from "../dom.js";
 import { fmt } from "../model/numbers.js";
 import { geometry } from "./geometry.js";
+import { drawNeuron, rowOf } from "./neuron.js";
 import { partsOf } from "./numbers.js";
 import { networkSentence } from "./words.js";
 
@@ -65,6 +66,7 @@ export class NetworkScene {
   /** The cell that the mouse or the keyboard is on, or -1. */ pointed = -1;
   /** @type {Set<number>|null} cells that a search has found */ #hits = null;
   /** The cell that takes the Tab key. */ stop = -1;
+  /** The neuron that is open, or -1. */ open = -1;
 
   /** @param {View} view */
   constructor(view) {
@@ -83,12 +85,15 @@ export class NetworkScene {
 
   draw() {
     this.#pool.clear();
-    this.#layers = Object.fromEntries(["wires", "cells", "top"].map((name) => [name, s("g")]));
+    this.#layers = Object.fromEntries(["wires", "cells", "panel", "top"].map((name) => [name, s("g")]));
     this.svg = s("svg", { class: "mg-svg mg-net-svg", role: "group", "aria-label": "network" }, ...Object.values(this.#layers));
     this.view.shell.stage.replaceChildren(this.svg);
     this.view.offscreen.reset([]);
     this.#at = null;
-    this.stop = this.network.plan.columns[1]?.cells[0] ?? 0;
+    const { plan, inner } = this.network;
+    if (inner) this.open = inner.cell;
+    else if (this.view.state.alive || this.open >= plan.cells.length) this.open = -1;
+    this.stop = this.open >= 0 ? this.open : (plan.columns[1]?.cells[0] ?? 0);
     this.svg.addEventListener("pointerover", (e) => this.#point(e.target));
     this.svg.addEventListener("pointerleave", () => this.#point(null));
     this.svg.addEventListener("click", (e) => this.#click(/** @type {Element} */ (e.target)));
@@ -96,10 +101,15 @@ export class NetworkScene {
 
   /** Lay it out for this width. @param {number} wide */
   flow(wide) {
-    this.#at = geometry(this.network.plan, Math.max(300, wide));
+    this.#at = geometry(this.network.plan, Math.max(300, wide), this.#openColumn);
     const { w, h } = this.#at;
     for (const [k, v] of Object.entries({ viewBox: `0 0 ${w} ${h}`, width: w, height: h })) this.svg.setAttribute(k, String(v));
     if (this.#frame) this.paint();
+  }
+
+  /** The column of the neuron that is open, or 0. */
+  get #openColumn() {
+    return this.open < 0 ? 0 : this.network.plan.columns.findIndex((c) => c.cells.includes(this.open));
   }
 
   /** @param {Frame} frame */
@@ -144,6 +154,7 @@ export class NetworkScene {
     this.#drawTail(at, done);
     this.#drawCells(at, done);
     this.#drawNames(at);
+    if (this.open >= 0) this.#drawOpen(at, done, frame);
     for (const [key, e] of this.#pool) {
       if (this.#used.has(key)) continue;
       e.remove();
@@ -194,8 +205,14 @@ export class NetworkScene {
       for (const { i, v } of shown) {
         const { source, target, parameter } = plan.wires[i];
         const x1 = at.x[columnOf.get(source) ?? 0] + this.#half(at, columnOf.get(source) ?? 0);
-        const d = curve(x1, at.y[source], at.x[c] - this.#half(at, c), at.y[target]);
-        const dim = this.pointed >= 0 && this.pointed !== source && this.pointed !== target;
+        const own = target === this.open && !at.low;
+        const into = plan.wires.filter((l) => l.target === target && l.parameter >= 0);
+        const [x2, y2] = own
+          ? [at.panel, rowOf(at, into.indexOf(plan.wires[i]), into.length)]
+          : [at.x[c] - this.#half(at, c), at.y[target]];
+        const d = curve(x1, at.y[source], x2, y2);
+        const behind = this.open >= 0 && c === this.#openColumn && target !== this.open;
+        const dim = behind || (this.pointed >= 0 && this.pointed !== source && this.pointed !== target);
         this.#wire(`w${i}`, d, v, most, { back, idle, dense: all.length > DENSE, dim, plain: parameter < 0 && !back });
         if (all.length <= DENSE && parameter >= 0) {
           const hit = this.#put(this.#layers.wires, `w${i}h`, "path", { d, class: "mg-net-hit", "data-parameter": parameter });
@@ -298,7 +315,7 @@ export class NetworkScene {
     const many = plan.columns[c].cells.length;
     const key = `c${i}`;
     const what = c ? "neuron" : "input";
-    const opens = c ? "; Enter opens it" : "";
+    const opens = c ? (i === this.open ? "; open, Escape closes it" : "; Enter opens it") : "";
     const words = `${plan.cells[i].name}, ${known ? `${what === "input" ? "value" : "output"} ${fmt(v)}` : "not computed yet"}`;
     const label = `${words}${arrived ? `, gradient ${fmt(g)}` : ""}${opens}`;
     const box = this.#put(this.#layers.cells, key, "g", {
@@ -333,7 +350,13 @@ export class NetworkScene {
         class: "mg-net-ring",
         "stroke-width": (1 + 4 * t).toFixed(2),
       });
-    this.#put(box, `${key}f`, "circle", { cx: x, cy: y, r, class: `mg-net-face ${state}`, style: fill && `fill:${fill}` });
+    this.#put(box, `${key}f`, "circle", {
+      cx: x,
+      cy: y,
+      r,
+      class: `mg-net-face ${state}${i === this.open ? " mg-net-open" : ""}`,
+      style: fill && `fill:${fill}`,
+    });
     const full = r >= 16;
     const text = !known ? "" : full ? short(v) : v < 0 ? "−" : v > 0 ? "+" : "0";
     const size = full ? Math.min(12.5, Math.max(11, (r * 2.9) / Math.max(4, text.length))) : 11;
@@ -346,8 +369,21 @@ export class NetworkScene {
       this.#put(box, `${key}l`, "text", { x: x - r - 8, y: y + 4, class: "mg-net-input" }, name);
   }
 
+  /** @param {Geometry} at @param {Progress} done @param {Frame} frame */
+  #drawOpen(at, done, { now, current }) {
+    const { network, sample, open } = this;
+    const column = this.#openColumn;
+    const part = String(column);
+    const fits = network.inner?.cell === open && network.inner.sample === this.view.state.sample;
+    drawNeuron((key, tag, attributes, text) => this.#put(this.#layers.panel, key, tag, attributes, text), at, {
+      ...{ network, sample, cell: open, column, inner: fits ? network.inner : null, now, active: current?.node ?? -1 },
+      ...{ known: done.known(part), before: done.known(String(column - 1)), arrived: done.arrived(part), sent: done.sent(part) },
+    });
+  }
+
   /** @param {Geometry} at */
   #drawNames(at) {
+    if (at.low) return;
     const g = this.#layers.top;
     const room = Math.floor(at.gap / 7.4);
     this.network.plan.columns.forEach((column, c) => {
@@ -375,9 +411,25 @@ export class NetworkScene {
   #click(target) {
     const cell = target.closest("[data-cell]");
     if (!cell) return;
-    this.stop = Number(cell.getAttribute("data-cell"));
-    this.paint();
-    /** @type {SVGElement} */ (cell).focus({ preventScroll: true });
+    this.look(Number(cell.getAttribute("data-cell")));
+  }
+
+  /** Open a neuron in its place; the one that is open, or -1, closes. @param {number} cell */
+  look(cell) {
+    const { view } = this;
+    const inputs = this.network.plan.columns[0].cells.length;
+    const to = cell === this.open || cell < inputs ? -1 : cell;
+    if (cell >= 0) this.stop = cell;
+    if (to === this.open) {
+      this.paint();
+      return this.#pool.get(`c${this.stop}`)?.focus({ preventScroll: true });
+    }
+    this.open = to;
+    view.timeline.stop();
+    view.network.update(this.#frame);
+    view.viewport.fit();
+    this.#pool.get(`c${this.stop}`)?.focus({ preventScroll: true });
+    if (view.state.alive) view.model.send({ type: "look", cell: to, sample: view.state.sample });
   }
 
   /** Keys of the network: true if it was one. @param {KeyboardEvent} e */
@@ -387,6 +439,9 @@ export class NetworkScene {
     const target = /** @type {HTMLElement} */ (e.target);
     if (target.closest("input, select, [role=slider], [role=tab]")) return false;
     if (e.key === "[" || e.key === "]") view.showSample((view.state.sample + (e.key === "]" ? 1 : samples - 1)) % samples);
+    else if (e.key === "Escape" && this.open >= 0) this.look(-1);
+    else if ((e.key === "Enter" || e.key === " ") && target.closest("[data-cell]"))
+      this.look(Number(target.closest("[data-cell]")?.getAttribute("data-cell")));
     else if (e.key === "ArrowUp" || e.key === "ArrowDown") this.#walk(e.key === "ArrowDown" ? 1 : -1, !!target.closest("[data-cell]"));
     else return false;
     return true;
@@ -410,8 +465,11 @@ export class NetworkScene {
 
   hit() {}
 
+  /** After the kernel has sent what is in a neuron, the keyboard goes on there. */
   refocus() {
-    return false;
+    if (this.open < 0 || !this.network.inner || !this.view.shell.root.contains(document.activeElement)) return false;
+    this.#pool.get(`c${this.open}`)?.focus({ preventScroll: true });
+    return true;
   }
 
   /** The last event in words. @param {Frame} frame */

@@ -11,10 +11,11 @@ import { short } from "./scene.js";
 const list = (numbers) =>
   numbers.length === 1 ? short(numbers[0]) : `[${numbers.slice(0, 4).map(short).join(", ")}${numbers.length > 4 ? ", …" : ""}]`;
 
-/** @param {Network} network @param {Frame} frame @param {number} s the sample */
+/** The sentence; null if the event is one inside a neuron. @param {Network} network @param {Frame} frame @param {number} s the sample */
 export function networkSentence(network, { trace, current }, s) {
   if (!current) return "**Nothing has run yet.** Step to give the inputs their values.";
   const { plan } = network;
+  if (current.node >= partsOf(plan).length) return null;
   const { values, grads, error, errorGrad } = network.sample(s);
   const parts = partsOf(plan);
   const name = (/** @type {number} */ node) => trace.nodes[node].label;

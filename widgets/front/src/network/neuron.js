@@ -1,0 +1,156 @@
+// A neuron opened in its place: inputs × weights = products, their sum with the bias, the activation as a curve with its point.
+
+import { fmt } from "../model/numbers.js";
+import { curve, short } from "./scene.js";
+
+/** @import { Attributes } from "../dom.js" */
+/** @import { Inner } from "../types" */
+/** @import { Geometry } from "./geometry.js" */
+/** @import { Network, Sample } from "./numbers.js" */
+/** @import { Moment } from "../model/moment.js" */
+
+/** @typedef {(key: string, tag: keyof SVGElementTagNameMap, attributes: Attributes, text?: string) => SVGElement} Put */
+
+/** Activations that can be drawn: the function, and its slope. @type {Record<string, [(z: number) => number, (z: number) => number]>} */
+export const CURVES = {
+  tanh: [Math.tanh, (z) => 1 - Math.tanh(z) ** 2],
+  relu: [(z) => Math.max(0, z), (z) => Number(z > 0)],
+  sigmoid: [(z) => 1 / (1 + Math.exp(-z)), (z) => Math.exp(-z) / (1 + Math.exp(-z)) ** 2],
+  linear: [(z) => z, () => 1],
+  exp: [Math.exp, Math.exp],
+};
+const SPAN = 2.6; // of z, to both sides
+
+/** What is drawn, and what is known of it. `inner` is there when the kernel has sent the neuron's operations.
+ * @typedef {{network: Network, sample: Sample, cell: number, column: number, inner: Inner|null, now: Moment, known: boolean, before: boolean,
+ *   arrived: boolean, sent: boolean, active: number}} Opened */
+
+/** Where the rows of the inputs stand. @param {Geometry} at @param {number} k @param {number} n */
+export function rowOf(at, k, n) {
+  const [top, bottom] = [at.low + 78, at.h - 66];
+  const pitch = Math.min(62, (bottom - top) / n);
+  return (top + bottom) / 2 + (k - (n - 1) / 2) * pitch;
+}
+
+/** @param {Put} put @param {Geometry} at @param {Opened} o */
+export function drawNeuron(put, at, o) {
+  const { network, sample, cell, column, inner, now } = o;
+  const { plan, weights } = network;
+  const [x0, x1] = at.low ? [14, at.w - 14] : [at.panel, at.x[column] - at.r - 14];
+  const w = x1 - x0;
+  const links = plan.wires.filter((l) => l.target === cell && l.parameter >= 0);
+  const n = links.length;
+  const wide = w >= 400;
+  const size = n > 8 ? 11 : 12;
+  const pill = n > 8 ? 17 : 24;
+  const [cx, cw, cp, cs, ct] = [wide ? 30 : 24, w * 0.262, w * 0.462, w * 0.635, w * 0.85].map((v) => x0 + v);
+  const half = wide ? 46 : 28;
+  const ys = rowOf(at, (n - 1) / 2, n);
+  const text = (
+    /** @type {string} */ key,
+    /** @type {number} */ x,
+    /** @type {number} */ y,
+    /** @type {string} */ t,
+    kind = "",
+    font = size,
+  ) => put(key, "text", { x: x.toFixed(1), y: y.toFixed(1), class: `mg-net-number ${kind}`, "font-size": font }, t);
+  put("p", "rect", { x: x0, y: at.low || 30, width: w, height: at.h - (at.low || 30) - 28, rx: 12, class: "mg-net-panel" });
+  if (!at.low) put("pt", "path", { d: `M${x1} ${at.y[cell] - 6}l7 6l-7 6z`, class: "mg-net-tip" });
+  put(
+    "pn",
+    "text",
+    { x: x0 + 12, y: (at.low || 30) + 20, class: "mg-net-name mg-net-left" },
+    plan.cells[cell].name.replace(`${plan.name}.`, ""),
+  );
+  const slope = (/** @type {number} */ node) => (inner && now.got[node] ? now.sums[node] : NaN);
+  const z = sample.sums[cell];
+  const summed = inner ? !!now.known[inner.sums] : o.known;
+  const deltaKnown = inner ? now.got[inner.sums] > 0 : o.sent;
+  links.forEach((link, k) => {
+    const y = rowOf(at, k, n);
+    const of = inner?.products.find((p) => p.parameter === link.parameter);
+    const [a, v] = [sample.values[link.source], weights[link.parameter]];
+    const done = of ? !!now.known[of.product] : o.known;
+    const fresh = of && (o.active === of.product || o.active === of.sum) ? " mg-net-fresh" : "";
+    const grad = of ? slope(of.weight) : o.sent ? sample.deltas[cell] * a : NaN;
+    text(`px${k}`, cx, y + 4, short(a), o.before ? "mg-net-value" : "mg-net-soft");
+    text(`pm${k}`, (cx + 18 + cw - half) / 2, y + 4, "×", "mg-net-soft");
+    const name = plan.parameters[link.parameter].short;
+    const chosen = { class: `mg-net-weight mg-net-${v < 0 ? "neg" : "pos"}`, "data-parameter": link.parameter };
+    put(`pr${k}`, "rect", { x: cw - half, y: y - pill / 2, width: 2 * half, height: pill, rx: 6, ...chosen });
+    text(`pw${k}`, cw, y + 4, `${wide && n <= 8 && name.length < 7 ? `${name} ` : ""}${short(v)}`);
+    if (!Number.isNaN(grad) && n <= 6) text(`pg${k}`, cw, y + pill / 2 + 13, `▴ ${short(grad)}`, "mg-net-grad", 11);
+    text(`pe${k}`, (cw + half + cp - 20) / 2, y + 4, "=", "mg-net-soft");
+    text(`pp${k}`, cp, y + 4, done ? short(a * v) : "·", (done ? "mg-net-value" : "mg-net-soft") + fresh);
+    const back = of ? now.got[of.product] > 0 : o.sent;
+    const added = of ? !!now.known[of.sum] : o.known;
+    const d = curve(cp + 24, y, cs - 21, ys + (k - (n - 1) / 2) * Math.min(7, 26 / n));
+    const kind = back ? "mg-net-bwd" : `mg-net-${a * v < 0 ? "neg" : "pos"}`;
+    put(`ps${k}`, "path", { d, class: `mg-net-wire ${kind}`, "stroke-width": 2, "stroke-opacity": added || back ? 0.9 : 0.25 });
+  });
+  const bias = inner
+    ? inner.biases.map(([p]) => p)
+    : plan.parameters.flatMap((p, k) => (p.cell === cell && !links.some((l) => l.parameter === k) ? [k] : []));
+  if (bias.length === 1) {
+    const yb = Math.min(at.h - 52, ys + 78);
+    const v = weights[bias[0]];
+    put("pb", "path", {
+      d: `M${cs} ${yb - 13}L${cs} ${ys + 21}`,
+      class: `mg-net-wire ${deltaKnown ? "mg-net-bwd" : "mg-net-fwd"}`,
+      "stroke-width": 1.6,
+    });
+    put("pbr", "rect", {
+      x: cs - 34,
+      y: yb - 12,
+      width: 68,
+      height: 24,
+      rx: 6,
+      class: `mg-net-weight mg-net-${v < 0 ? "neg" : "pos"}`,
+      "data-parameter": bias[0],
+    });
+    text("pbt", cs, yb + 4, `${plan.parameters[bias[0]].short.slice(0, 3)} ${short(v)}`);
+    const grad = inner ? slope(inner.biases[0][1]) : o.sent ? sample.deltas[cell] : NaN;
+    if (!Number.isNaN(grad)) text("pbg", cs, yb + 27, `▴ ${short(grad)}`, "mg-net-grad", 11);
+  }
+  put("pc", "circle", { cx: cs, cy: ys, r: 21, class: `mg-net-box ${summed ? "mg-net-known" : "mg-net-wait"}` });
+  put("pcs", "text", { x: cs, y: ys - 27, class: "mg-net-name", "font-size": 15 }, "Σ");
+  text("pcz", cs, ys + 4, summed ? short(z) : "·", "mg-net-value");
+  if (deltaKnown) text("pcg", cs, ys - 46, `▴ ${short(sample.deltas[cell])}`, "mg-net-grad", 11);
+  drawActivation(put, text, at, o, { cs, ct, ys, w, x1, z, summed, deltaKnown });
+}
+
+/** The activation with its point, and in the backward pass the tangent there.
+ * @param {Put} put @param {(key: string, x: number, y: number, t: string, kind?: string, font?: number) => void} text @param {Geometry} at
+ * @param {Opened} o @param {{cs: number, ct: number, ys: number, w: number, x1: number, z: number, summed: boolean, deltaKnown: boolean}} p */
+function drawActivation(put, text, at, o, { cs, ct, ys, w, x1, z, summed, deltaKnown }) {
+  const name = o.network.plan.columns[o.column].about.split(" × ").pop() ?? "";
+  const [f, df] = CURVES[name] ?? [];
+  const [tw, th] = [w * 0.09, Math.min(40, w * 0.09)];
+  const top = name === "tanh" || name === "sigmoid" ? 1 : SPAN;
+  const tx = (/** @type {number} */ v) => ct + (Math.max(-SPAN, Math.min(SPAN, v)) / SPAN) * tw;
+  const ty = (/** @type {number} */ v) => ys - (Math.max(-top, Math.min(top, v)) / top) * th * 0.85;
+  const line = deltaKnown ? "mg-net-bwd" : "mg-net-fwd";
+  put("pl", "path", { d: `M${cs + 21} ${ys}L${ct - tw - 6} ${ys}`, class: `mg-net-wire ${line}`, "stroke-width": 1.8 });
+  put("pf", "rect", { x: ct - tw - 6, y: ys - th - 6, width: 2 * tw + 12, height: 2 * th + 12, rx: 8, class: "mg-net-behind" });
+  put("pa", "path", { d: `M${ct - tw} ${ys}H${ct + tw}M${ct} ${ys - th}V${ys + th}`, class: "mg-net-axis" });
+  put("pfn", "text", { x: ct, y: ys - th - 13, class: "mg-net-name" }, name);
+  if (f) {
+    const points = Array.from({ length: 53 }, (_, q) => (q - 26) / 10);
+    put("pk", "path", { d: `M${points.map((q) => `${tx(q).toFixed(1)} ${ty(f(q)).toFixed(1)}`).join("L")}`, class: "mg-net-curve" });
+    const slope = df(z);
+    const [dx, at0] = [Math.min(0.9, 0.9 / Math.max(0.4, Math.abs(slope))), Math.max(-SPAN, Math.min(SPAN, z))];
+    if (deltaKnown && summed) {
+      const [a, b] = [at0 - dx, at0 + dx].map((q) => `${tx(q).toFixed(1)} ${ty(f(at0) + (q - at0) * slope).toFixed(1)}`);
+      put("pkt", "path", { d: `M${a}L${b}`, class: "mg-net-tangent" });
+      text("pks", ct, ys + th + 22, `slope ${fmt(slope, 2)}`, "mg-net-grad", 11);
+    }
+    if (summed) put("pkp", "circle", { cx: tx(z), cy: ty(f(z)), r: 4, class: deltaKnown ? "mg-net-dot-b" : "mg-net-dot" });
+  } else text("pkq", ct, ys + 4, "f", "mg-net-soft", 15);
+  const out = o.arrived ? "mg-net-bwd" : "mg-net-fwd";
+  put("po", "path", {
+    d: curve(ct + tw + 6, ys, x1, at.low ? ys : at.y[o.cell]),
+    class: `mg-net-wire ${out}`,
+    "stroke-width": 1.8,
+    "stroke-opacity": o.known ? 1 : 0.3,
+  });
+}
