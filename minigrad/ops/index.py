@@ -261,6 +261,8 @@ def gather(input, dim, index, *, sparse_grad=False):
         if index.numel():
             raise errors.new(RuntimeError, "gather(): Expected dtype int32/int64 for index")
         index = wrap(index.array.astype(np.int64))
+    if not index.numel() and input.ndim != index.ndim:  # nothing is looked up
+        return reshape(index_(reshape(input, (-1,)), (index.array.reshape(-1),)), index.array.shape)
     if (input.ndim or 1) != (index.ndim or 1):
         raise errors.new(RuntimeError, "Index tensor must have the same number of dimensions as input tensor")
     for d in range(input.ndim):

@@ -93,6 +93,13 @@ def _put(g, index, size):
     return flat.astype(g.dtype, copy=False).reshape(n, c, *size)
 
 
+def _put_last(x, index, size):
+    """Zeros of the image with x written at the flat positions, in order."""
+    out = np.zeros((*x.shape[:2], math.prod(size)), x.dtype)
+    np.put_along_axis(out, index.reshape(*x.shape[:2], -1), x.reshape(*x.shape[:2], -1), 2)
+    return out.reshape(*x.shape[:2], *size)
+
+
 def _take(x, index):
     flat, places = (a.reshape(*x.shape[:2], math.prod(a.shape[2:])) for a in (x, index))
     return np.take_along_axis(flat, places, 2).reshape(index.shape)
@@ -130,7 +137,7 @@ def _transposed(matrices):
 
 
 # fmt: off
-_winner = lambda g, x_shape, indices: max_unpool(g, indices, x_shape[2:])  # noqa: E731
+_winner = lambda g, x_shape, indices: max_put(g, indices, x_shape[2:])  # noqa: E731
 
 
 def _largest(name, forward, node):
@@ -148,8 +155,10 @@ ADAPTIVE_MAX_POOL = {n: _largest(f"adaptive_max_pool{n}d", _adaptive_max_pool, f
 AVG_POOL          = {n: _mean(f"avg_pool{n}d", f"AvgPool{n}DBackward0") for n in (2, 3)}
 ADAPTIVE_AVG_POOL = {n: _mean(f"adaptive_avg_pool{n}d", f"AdaptiveAvgPool{n}DBackward0") for n in (2, 3)}
 avg_pool          = AVG_POOL[2]
-max_unpool        = Op("max_unpool2d", _put, LINEAR, args="input indices", node="MaxUnpool2DBackward0", x=lambda g, indices: max_take(g, indices), indices=None,
+max_unpool        = Op("max_unpool2d", _put_last, LINEAR, args="input indices", node="MaxUnpool2DBackward0", x=lambda g, indices: max_take(g, indices), indices=None,
                        words={"x": "g read at the places that were filled"})
-max_take          = Op("max_pool_take", _take, LINEAR, args="input indices", x=lambda g, x_shape, indices: max_unpool(g, indices, x_shape[2:]), indices=None,
+max_put           = Op("max_pool_backward", _put, LINEAR, args="input indices", x=lambda g, indices: max_take(g, indices), indices=None,
+                       words={"x": "g read at the places that were filled"})
+max_take          = Op("max_pool_take", _take, LINEAR, args="input indices", x=lambda g, x_shape, indices: max_put(g, indices, x_shape[2:]), indices=None,
                        words={"x": "g at the places that were read, else 0"})
 # fmt: on

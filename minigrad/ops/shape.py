@@ -122,7 +122,7 @@ cat_        = Op("cat",         lambda xs, dim: np.concatenate(xs, dim),        
                  words={"x": "the piece of g that came from {x}"})
 stack_      = Op("stack",       lambda xs, dim: np.stack(xs, dim),                LINEAR, tensor_list=True, x=lambda g, x_shape, dim: [select(g, dim, i) for i in range(len(x_shape))],
                  words={"x": "the slice of g that came from {x}"})
-copy_slices = Op("copy_slices", lambda base, value, replay: _copy_slices(base, value, replay), LINEAR, node="CopySlices", args="base value",
+copy_slices = Op("copy_slices", lambda base, value, replay: _copy_slices(base, value, replay), LINEAR, node="CopySlices", args="base value", tensor_params=("replay",),
                  base=lambda g, replay: copy_slices(g, np.zeros((), "float32"), replay), value=lambda g, replay: replay(g),
                  words={"base": "g with zeros where {value} was written", "value": "the part of g where {value} was written"})
 copy        = Op("copy",        lambda x, source: np.broadcast_to(source, x.shape), LINEAR, node="CopyBackwards", args="input source", x=lambda g: nothing(g), source=lambda g: g)

@@ -8,7 +8,7 @@ The words are in the row itself (ops/), with the labels of inputs and outputs as
 HELPERS = """
 _rule( _back( put( put_back( even( share( over_square( moments( others( with_dims( var_slope( times( wide( pull( replay( inside(
 first( missing( unchanged( squeeze_dims( transpose( flip( rot90( index_fill( scatter_value( index_add( put_along_dim(
-take_along_dim( scatter_add( normalized( isfinite( backward( conv_transpose( conv_weight( spread_cells( max_unpool( max_take(
+take_along_dim( scatter_add( normalized( isfinite( backward( conv_transpose( conv_weight( spread_cells( max_unpool( max_put( max_take(
 avg_pool( _transposed( normal_cdf( negative_slope embedding_backward( nll_backward( nll(
 """.split()
 

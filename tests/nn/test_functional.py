@@ -239,3 +239,38 @@ def test_layers_start_as_pytorchs_do():
     assert line.weight.tolist()[0] == pytest.approx([-0.00529398117, 0.379322886], abs=1e-7)  # torch 2.13 with this seed
     assert np.abs(conv.weight.array).max() <= 1 / 6 and np.abs(conv.bias.array).max() <= 1 / 6 < np.abs(conv.weight.array).max() * 1.05
     assert np.abs(nn.LSTM(3, 25).weight_hh_l0.array).max() <= 0.2
+
+
+def test_means_of_whole_numbers_are_cut_off():
+    x = torch.tensor([3, 1, 4, 1, 5, 9]).reshape(1, 1, 6)
+    assert F.avg_pool1d(x, 3).tolist() == [[[2, 5]]] and F.avg_pool1d(-x, 4, 2).tolist() == [[[-2, -4]]]
+    image = torch.arange(16).reshape(1, 1, 4, 4)
+    assert F.avg_pool2d(image, 3, 1).tolist() == [[[[5, 6], [9, 10]]]]
+    assert F.avg_pool2d(image, 2, divisor_override=3).tolist() == [[[[3, 6], [14, 16]]]]
+
+
+@pytest.mark.parametrize(
+    ("padding", "rows"),
+    [((-1, -1), [[1, 2], [5, 6]]), ((1, -1), [[2, 0, 1, 2], [6, 4, 5, 6]]), ((-1, 2), [[1, 2, 3, 1, 2], [5, 6, 7, 5, 6]])],
+)
+def test_circular_padding_goes_around_what_negative_padding_leaves(padding, rows):
+    x = torch.arange(8.0, requires_grad=True)
+    out = F.pad(x.reshape(1, 2, 4), padding, "circular")
+    assert out.tolist() == [rows]
+    out.sum().backward()
+    assert x.grad.tolist() == [float(sum(row.count(i) for row in rows)) for i in range(8)]
+
+
+def test_max_unpool_keeps_the_last_of_several_at_one_place():
+    x = torch.tensor([[[1.0, 2.0, 3.0]]], requires_grad=True)
+    out = F.max_unpool1d(x, torch.tensor([[[0, 0, 3]]]), 2, output_size=(5,))
+    assert out.tolist() == [[[2, 0, 0, 3, 0]]]
+    out.sum().backward()
+    assert x.grad.tolist() == [[[1, 1, 1]]]
+
+
+def test_empty_batches_pass_through_the_norms():
+    for shape in ((0, 3, 4), (2, 0, 4), (2, 3, 0)):
+        assert F.local_response_norm(torch.ones(shape), 2).shape == shape
+    assert F.batch_norm(torch.ones(0), torch.ones(0), torch.ones(0), training=True).shape == (0,)
+    assert torch.gather(torch.ones(5), 0, torch.zeros(2, 0, dtype=torch.int64)).shape == (2, 0)

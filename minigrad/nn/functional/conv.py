@@ -261,6 +261,9 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
         raise NotImplementedError(
             "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
         )
+    if mode == "circular" and min(pad) < 0:  # around what is left of the image
+        input = _pad_constant(input, [(min(a, 0), min(b, 0)) for a, b in pairs], 0)
+        pairs = [(max(a, 0), max(b, 0)) for a, b in pairs]
     n = len(pairs)
     if mode != "circular" and 0 in input.shape[input.ndim == n + 2 :]:
         raise RuntimeError(

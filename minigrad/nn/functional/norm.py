@@ -79,6 +79,8 @@ def batch_norm(
     """
     if training and input.ndim >= 2 and input.numel() // max(1, input.shape[1]) == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.size()}")
+    if input.ndim == 1 and not input.numel():
+        return input * 1
     channels = input.shape[1]
     if not training:
         for name, p in (("running_mean", running_mean), ("running_var", running_var)):
@@ -162,6 +164,8 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
     """x / (k + alpha * mean of squares over `size` neighbouring channels) ** beta."""
     if input.ndim < 3:
         raise ValueError(f"Expected 3D or higher dimensionality                          input (got {input.ndim} dimensions)")
+    if not input.numel():
+        return input
     n, c = input.shape[:2]
     squares = pad((input * input).reshape(n, 1, c, -1), (0, 0, size // 2, (size - 1) // 2))
     means = avg_pool2d(squares, (size, 1), stride=1).reshape(*input.shape)

@@ -157,12 +157,17 @@ def _avg_pool(n, input, kernel_size, stride, padding, ceil_mode, count_include_p
     size = rows.ceil_size if ceil_mode else out_size
     out = size(input.shape[2:], kernel, stride, padding, dilation)
     _check_out(input, out)
-    dtype = input.array.dtype
+    kind = input.array.dtype
+    dtype = kind if kind.kind == "f" else np.dtype(np.float64)  # means of whole numbers are cut off
     matrices = [_mean_matrix(*along, dtype, count_include_pad) for along in zip(input.shape[2:], kernel, stride, padding, out, strict=True)]
     if divisor_override is not None:
         matrices = [(m != 0).astype(dtype) for m in matrices]
         matrices[0] /= divisor_override
-    result = rows.AVG_POOL[n](input, tuple(matrices))
+    if dtype is kind:
+        result = rows.AVG_POOL[n](input, tuple(matrices))
+    else:
+        means = rows.AVG_POOL[n](input.double(), tuple(matrices))
+        result = (means + means.sign() * 1e-9).trunc().to(input.dtype)
     return result if batched else result.squeeze(0)
 
 

@@ -98,6 +98,7 @@ CASES = [
     Case("conv_transpose2d", f"{F}.conv_transpose2d(x, w, stride=2)", x=N(1, 2, 2, 2), w=N(2, 1, 2, 2)),
     Case("conv_transpose1d", f"{F}.conv_transpose1d(x, w)", x=N(1, 2, 3), w=N(2, 2, 2)),
     Case("max_pool1d", f"{F}.max_pool1d(x, 2)", x=D(1, 2, 4)),
+    Case("max_unpool2d", f"{F}.max_unpool2d(x, torch.tensor([[[[0, 3], [8, 10]]]]), 2)", x=D(1, 1, 2, 2)),
     Case("max_pool2d", f"{F}.max_pool2d(x, 2)", x=D(1, 2, 4, 4)),
     Case("max_pool2d options", f"{F}.max_pool2d(x, 3, stride=2, padding=1)", x=D(1, 1, 5, 5)),
     Case("max_pool2d ties", f"{F}.max_pool2d(x, 2)", x=A([[[[1.0, 1.0], [1.0, 1.0]]]]), second=False),
