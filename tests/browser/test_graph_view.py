@@ -369,28 +369,23 @@ def test_the_kernel_restarts_under_an_open_view(open_notebook):
     assert nb.page.locator(".mg-root").count() == 2
 
 
-def test_a_notebook_saved_with_its_widgets_still_steps(open_notebook):
-    """JupyterLab's "Save Widget State Automatically": opened again there is no kernel behind the view, and it says so."""
-    nb = open_notebook([SETUP, *SQUARE])
-    keep = ("on => window.jupyterapp.serviceManager.settings.save('@jupyter-widgets/jupyterlab-manager:plugin', "
-            "JSON.stringify({saveState: on}))")  # fmt: skip
-    nb.page.evaluate(keep, True)
-    try:
-        nb.open().run_all()
-        View(nb).press("start")
-        nb.page.evaluate("() => window.jupyterapp.shell.currentWidget.context.save()")
-        nb.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
-        nb.open()
-        view = View(nb)
-        expect(view.root.locator(".mg-badge")).to_be_visible()
-        assert view.step() == 0 and "Run the cell again" in view.root.locator(".mg-notice").inner_text()
-        view.press("end")
-        x = view.slide("x", 100)
-        assert view.step() == 8 and view.value("y") == (3 * x + 2) ** 2
-        nb.run_all()
-        expect(View(nb).root.locator(".mg-badge")).to_be_hidden()
-    finally:
-        nb.page.evaluate(keep, False)
+def test_a_saved_notebook_still_steps_on_day_two(open_notebook):
+    """`make lab` and Binder save what widgets show; opened again there is no kernel behind them, and they say so."""
+    nb = open_notebook([SETUP, *SQUARE, "from widgets.lessons import passes\npasses()"]).run_all()
+    View(nb).press("start")
+    nb.page.evaluate("() => window.jupyterapp.shell.currentWidget.context.save()")
+    nb.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+    nb.open()
+    view = View(nb)
+    expect(view.root.locator(".mg-badge")).to_be_visible()
+    assert view.step() == 0 and "Run the cell again" in view.root.locator(".mg-notice").inner_text()
+    view.press("end")
+    x = view.slide("x", 100)
+    assert view.step() == 8 and view.value("y") == (3 * x + 2) ** 2
+    expect(nb.page.locator(".mg-lesson-root .mg-lost")).to_have_text("Run the cell again to move this: no kernel stands behind it.")
+    nb.run_all()
+    expect(View(nb, 0).root.locator(".mg-badge")).to_be_hidden()
+    expect(nb.page.locator(".mg-lost")).to_have_count(0)
 
 
 def test_light_and_dark(open_notebook):

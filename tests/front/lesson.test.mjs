@@ -71,6 +71,20 @@ test("controls that a move adds or takes away", () => {
   assert.ok(one("[role=radiogroup]"));
 });
 
+test("without a kernel the picture stays and the controls are off, also in a saved notebook", () => {
+  for (const more of [{}, { layout: { comm_live: false } }]) {
+    document.body.replaceChildren();
+    const model = fakeModel({ scene: cases.lesson, ...more });
+    render({ model, el: document.body, fail() {} });
+    if (!more.layout) {
+      assert.equal(document.querySelector(".mg-lost"), null);
+      model.fire("comm_live_update");
+    }
+    assert.match(document.querySelector(".mg-lost").textContent, /^Run the cell again/);
+    assert.ok([...document.querySelectorAll("button, input")].every((e) => e.disabled));
+  }
+});
+
 test("a scene that cannot be drawn is a failure in words; a lesson that is gone listens to nothing", () => {
   const { model, errors, destroy } = open();
   model.set("scene", { svg: "" });

@@ -47,3 +47,12 @@ def test_a_view_with_a_name_stays(shell):
         shell.run("a", "graph(y)")
     shell.run("b", "v")
     assert shell.user_ns["Out"][6] is shell.user_ns["v"]
+
+
+def test_a_view_that_another_cell_shows_too_stays_open(shell):
+    shell.run("a", "v = graph(y); v")
+    shell.run("b", "v")
+    shell.run("a", "graph(y)")
+    assert shell.user_ns["v"].comm is not None, "cell b still shows it"
+    shell.run("b", "0; graph(y)")
+    assert shell.user_ns["v"].comm is None

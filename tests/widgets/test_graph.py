@@ -72,6 +72,10 @@ def test_a_moved_slider_is_the_learners_value():
     assert w.grad == pytest.approx(1 - math.tanh(-1.25) ** 2)
     after = {s["node"]: s for s in view.sweeps}
     assert after[ids["x"]] is before[ids["x"]], "the moved input's own table still holds"
+    view.inputs = {**view.inputs, str(ids["x"]): 0.123456}
+    now = {s["node"]: s for s in view.sweeps}
+    assert 0.123456 in unpack(now[ids["x"]])[0], "but not from a place that is none of its points"
+    view.inputs = {**view.inputs, str(ids["x"]): 1.0}
     xs, values, _, _ = table(view, ids["w"])
     np.testing.assert_allclose(values[:, ids["y"]], np.tanh(xs + 0.25), rtol=1e-13)
 

@@ -49,14 +49,26 @@ class Lesson {
       }
     };
     this.draw(model.get("scene"));
+    this.lost = () => this.#stop();
+    model.on("comm_live_update", this.lost); // models are born alive, so the first change is the end
+    if (model.get("layout")?.comm_live === false) this.#stop(); // a saved notebook brings models that never had a kernel
     this.unfollow = followTheme(this.root);
     model.on("change:scene", this.show);
   }
 
   destroy() {
     this.model.off("change:scene", this.show);
+    this.model.off("comm_live_update", this.lost);
     this.unfollow();
     this.root.remove();
+  }
+
+  /** Nobody answers any more: the picture stays, and the controls say so. */
+  #stop() {
+    if (this.root.classList.contains("mg-gone")) return;
+    this.root.classList.add("mg-gone");
+    for (const e of this.root.querySelectorAll("button, input")) e.setAttribute("disabled", "");
+    this.buttons.after(h("p", { class: "mg-lost", role: "status" }, "Run the cell again to move this: no kernel stands behind it."));
   }
 
   /** Tell the kernel, or keep it until the kernel has answered what it was told last. @param {object} content */
