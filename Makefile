@@ -5,6 +5,7 @@
 # And for people who change minigrad:
 #   make lint         ruff, mypy, and where node is: the front end's types, style and bundle
 #   make golden       write down what learners see, and show old beside new in build/golden.html
+#   make mutants      small breaks made on purpose: which do the tests notice?  (ARGS="heat kit")
 #   make store        run the notebooks and store their outputs         (NOTEBOOKS="notebooks/01_three_ways.ipynb")
 #   make bench        time minigrad beside its peers                     (PEERS="torch==2.13.0 micrograd"  ARGS="T1 --write")
 #   make api          the reference pages, from the docstrings, into build/api
@@ -38,7 +39,7 @@ LOCK    := $(PY) -m uv pip compile pyproject.toml --quiet --no-annotate --custom
 PEERS   ?= torch==2.13.0 micrograd
 
 .NOTPARALLEL:
-.PHONY: lab test lint golden store api bench constraints test-lowest test-newest audit binder commands clean grade-soak soak site site-check
+.PHONY: lab test lint golden mutants store api bench constraints test-lowest test-newest audit binder commands clean grade-soak soak site site-check
 
 lab: .venv/lab .venv/warm
 	@echo "minigrad: starting JupyterLab on $(START). Stop it with Ctrl-C."
@@ -56,6 +57,9 @@ lint: .venv/test
 
 golden: .venv/test
 	$(PY) -m tests.golden
+
+mutants: .venv/test
+	$(PY) -m tests.mutants $(ARGS)
 
 store: .venv/test .venv/warm
 	$(PY) -m tests.notebooks.store $(NOTEBOOKS)
