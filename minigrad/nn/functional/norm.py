@@ -109,8 +109,7 @@ def batch_norm(
 
 
 def _move(running: Tensor, value: np.ndarray, momentum: float) -> None:
-    running.array[...] = (1 - momentum) * running.array + momentum * value
-    running.version[0] += 1
+    running.array[...] = (1 - momentum) * running.array + momentum * value  # not counted as a write, as in PyTorch
 
 
 def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:
