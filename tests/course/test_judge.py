@@ -237,7 +237,7 @@ RIGHT = {
         ".data hides",
     ),
     "the sum's leading axes by hand": (
-        "09.b",
+        "09.c",
         "def unbroadcast(g, shape):\n    lead = g.ndim - len(shape)\n"
         "    axes = tuple(range(lead)) + tuple(lead + i for i, n in enumerate(shape) if n == 1)\n"
         "    return g.sum(axis=axes).reshape(shape)\n",
@@ -285,8 +285,8 @@ def test_drawn_inputs_differ(ex):
 
 @pytest.mark.parametrize("id, old, new, never", [
     ("15.a", "y = y + 1", "y += 1", "check_output"),
-    ("09.a", "g @ x.T, W.T @ g", "g @ x, W @ g", "gufunc"),
-    ("09.a", "g @ x.T, W.T @ g", "-g @ x.T, W.T @ g", "[0]"),
+    ("09.b", "g.T @ x, g @ W", "g @ x, W @ g", "gufunc"),
+    ("09.b", "g.T @ x, g @ W", "-g.T @ x, g @ W", "[0]"),
     ("98.b", "(f(x + h) - f(x - h)) / (2 * h)", "2 * x", "So small a step"),
     ("17.b", "b1**t", "b1 ** (t - 1)", "Without eps"),
     ("18.a", "abs(df(x) - numeric) <= atol + rtol * abs(numeric)", "df(x) == numeric", "twice too large"),

@@ -1,158 +1,159 @@
-"""Chapter 09, tensors: its exercises. numpy is imported only when an answer is run."""
+"""Chapter 09, tensors: its exercises."""
 
 from __future__ import annotations
 
-from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask
+import itertools
+import math
+import random
 
-STUB_A = '''\
-def matmul_backward(g, W, x):
-    """y = W @ x. Given g, the gradient at y: (gradient at W, gradient at x). All are numpy arrays of two dimensions."""
+from .. import drivers
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask, but
+
+# ---- 09.a: a row --------------------------------------------------------------------------------------------------------------------
+
+EX_A = ask(
+    "09.a",
+    "The gradient of a row",
+    Kind.PREDICT,
+    points=0,
+    minutes=3,
+    level=1,
+    text="x is a tensor of shape (2, 2), y = x[0] * 2, y.sum().backward(). What is x.grad? Answer with a list of lists.",
+    comment="x is a tensor of shape (2, 2), y = x[0] * 2, y.sum().backward().\n"
+    "What is x.grad? Replace None by a list of lists.",
+    answer=[[2, 2], [0, 0]],
+    wrong=(
+        ("only the row", [2, 2], "x.grad has the shape of x, also where x was not used."),
+        ("everywhere", [[2, 2], [2, 2]], "The second row never entered y: what happens to y when it moves?"),
+        ("columns", [[2, 0], [2, 0]], "x[0] is the first row, not the first column."),
+        ("values of y", [[2, 4], [0, 0]], "That is y for one particular x. How fast does a double grow, whatever x is?"),
+        ("ones", [[1, 1], [0, 0]], "The factor in y is missing."),
+    ),
+    hints=(
+        "Which entries of x does y depend on?",
+        "Entries that were not selected get a gradient of zero; the others get the upstream gradient times the factor.",
+        "x of shape (3,), y = x[2] * 5: x.grad is [0, 0, 5].",
+    ),
+    reveal="The first row gets 2 everywhere, the second 0.",
+    fresh=lambda r: (
+        lambda k: Fresh(
+            f"x has shape (2, 2), y = x[1] * {k}, y.sum().backward(). What is x.grad?",
+            [[0, 0], [k, k]],
+            wrong=(([k, k], "x.grad has the shape of x."),),
+        )
+    )(r.randint(3, 9)),
+)
+
+# ---- 09.b: a linear layer -----------------------------------------------------------------------------------------------------------
+
+STUB_B = '''\
+def linear_backward(g, x, W):
+    """y = x @ W.T + b, with one sample in each row of x and of y. g is the gradient at y.
+
+    Return three numpy arrays: the gradient at W, the gradient at x, the gradient at b.
+    """
     ...
 '''
 
-SOLUTION_A = '''\
-def matmul_backward(g, W, x):
-    """y = W @ x. Given g, the gradient at y: (gradient at W, gradient at x). All are numpy arrays of two dimensions."""
-    return g @ x.T, W.T @ g
-'''
+SOLUTION_B = """\
+def linear_backward(g, x, W):
+    return g.T @ x, g @ W, g.sum(axis=0)
+"""
+
+_b = lambda new: but(SOLUTION_B, "g.T @ x, g @ W, g.sum(axis=0)", new)  # noqa: E731
+PARTS = ("gradient at W", "gradient at x", "gradient at b")
 
 
-def _matmul(g, W, x):
-    """Entry by entry: dW[i][j] = sum_k g[i][k] x[j][k], dx[j][k] = sum_i W[i][j] g[i][k]."""
-    rows, inner, cols = range(len(W)), range(len(x)), range(len(x[0]))
-    return [
-        [[sum(g[i][k] * x[j][k] for k in cols) for j in inner] for i in rows],
-        [[sum(W[i][j] * g[i][k] for i in rows) for k in cols] for j in inner],
-    ]
+def _linear(g, x, W):
+    """Every use of every entry, added up one by one."""
+    samples, outputs, inputs = range(len(x)), range(len(W)), range(len(W[0]))
+    at_W = [[sum(g[s][i] * x[s][j] for s in samples) for j in inputs] for i in outputs]
+    at_x = [[sum(g[s][i] * W[i][j] for i in outputs) for j in inputs] for s in samples]
+    return [at_W, at_x, [sum(g[s][i] for s in samples) for i in outputs]]
 
 
-def _rand(r, *shape):
-    return [[float(r.randint(-9, 9)) for _ in range(shape[1])] for _ in range(shape[0])]
+def _numbers(r, rows, columns):
+    return [[float(r.choice([-4, -3, -2, 2, 3, 5])) for _ in range(columns)] for _ in range(rows)]
 
 
-def _a(new):
-    return SOLUTION_A.replace("g @ x.T, W.T @ g", new)
+def _layer(name, samples, outputs, inputs, weight=1.0):
+    def of(r):
+        return _numbers(r, samples, outputs), _numbers(r, samples, inputs), _numbers(r, outputs, inputs)
+
+    return Probe(name, of(random.Random(name)), _linear, drivers.call_arrays, weight, parts=PARTS, draw=of)
 
 
-EX_A = Exercise(
-    id="09.a",
-    title="Backward of a matrix product",
-    kind=Kind.FILL_IN,
-    points=2,
-    minutes=8,
+EX_B = Exercise(
+    id="09.b",
+    title="Backward of a linear layer",
+    kind=Kind.BUILD,
+    points=3,
+    minutes=10,
     difficulty=2,
-    question="y = W @ x, and g arrives at y. What arrives at W and at x? Let the shapes guide you.",
-    entry="matmul_backward",
-    stub=STUB_A,
-    solution=SOLUTION_A,
+    reused=True,
+    question="A layer as PyTorch has it, with a sample in each row: the gradients at the weights, at the input and at the bias.",
+    entry="linear_backward",
+    stub=STUB_B,
+    solution=SOLUTION_B,
     probes=(
-        Probe(
-            "shapes (2, 3) @ (3, 1)",
-            ([[1.0], [-2.0]], [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], [[7.0], [8.0], [9.0]]),
-            _matmul,
-            drivers.call_arrays,
-            parts=("gradient of W", "gradient of x"),
-            draw=lambda r: (_rand(r, 2, 1), _rand(r, 2, 3), _rand(r, 3, 1)),
-        ),
-        Probe(
-            "shapes (2, 3) @ (3, 4)",
-            (
-                [[1.0, 0.5, -1.0, 2.0], [3.0, -2.0, 0.0, 1.0]],
-                [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]],
-                [[7.0, 1.0, 2.0, 0.0], [8.0, -1.0, 3.0, 5.0], [9.0, 4.0, 1.0, -2.0]],
-            ),
-            _matmul,
-            drivers.call_arrays,
-            parts=("gradient of W", "gradient of x"),
-            draw=lambda r: (_rand(r, 2, 4), _rand(r, 2, 3), _rand(r, 3, 4)),
-        ),
-        Probe(
-            "square",
-            ([[1.0, 2.0], [3.0, 5.0]], [[2.0, -1.0], [0.5, 4.0]], [[1.0, 7.0], [-3.0, 2.0]]),
-            _matmul,
-            drivers.call_arrays,
-            parts=("gradient of W", "gradient of x"),
-            draw=lambda r: (_rand(r, 2, 2), _rand(r, 2, 2), _rand(r, 2, 2)),
-        ),
+        _layer("four samples, three inputs, two outputs", 4, 2, 3),
+        _layer("five samples, two inputs, four outputs", 5, 4, 2),
+        _layer("everything square", 3, 3, 3),
+        _layer("a single sample", 1, 2, 3, 0.5),
     ),
     bank=(
-        Wrong(
-            "order turned round",
-            _a("x @ g.T, W.T @ g"),
-            "The gradient must have W's shape, (2, 3) in the first probe: this has the transposed one.",
-            when=lambda seen: _shape(seen, 0) == (3, 2),
-        ),
-        Wrong(
-            "x not transposed",
-            _a("g @ x, W.T @ g"),
-            "g @ x: the inner sizes do not fit. Transpose x, so that the result has W's shape.",
-            on=("square", "shapes (2, 3) @ (3, 4)"),
-        ),
-        Wrong(
-            "W not transposed",
-            _a("g @ x.T, W @ g"),
-            "W @ g: the inner sizes do not fit. Transpose W, so that the result has x's shape.",
-            on=("square", "shapes (2, 3) @ (3, 4)"),
-        ),
-        Wrong(
-            "neither transposed",
-            _a("g @ x, W @ g"),
-            "The inner sizes do not fit. Transpose the factor that is not g, so that each result has the shape of what it belongs to.",
-            on=("square", "shapes (2, 3) @ (3, 4)"),
-        ),
-        Wrong(
-            "order of the answers",
-            _a("W.T @ g, g @ x.T"),
-            "Both are right and in the wrong order: W's gradient first.",
-            on=("square",),
-        ),
-        Wrong(
-            "elementwise",
-            _a("g * x.T, W.T * g.T"),
-            "* multiplies entry by entry. Each entry of W meets a whole row of x: matrix products are needed.",
-            on=("square",),
-        ),
-        Wrong("only one", _a("g @ x.T"), "Two gradients are asked: a pair, W's and x's.", on=("square",)),
-        Wrong(
-            "samples as rows",
-            _a("x.T @ g, g @ W.T"),
-            "That is the rule of y = x @ W, where samples are rows. Here W stands on the left: keep its order, and write the shapes down.",
-            on=("square", "shapes (2, 3) @ (3, 4)"),
-        ),
-        Wrong(
-            "elementwise, not transposed",
-            _a("g * x, g * W"),
-            "* multiplies entry by entry. Each entry of W meets a whole row of x: matrix products are needed.",
-            on=("square",),
-        ),
+        Wrong("the rule for columns", _b("g @ x.T, W.T @ g, g.sum(axis=1)"),
+              "Those are the rules for y = W x, where samples are columns. Here they are rows: write out one entry of y once more."),
+        Wrong("the columns' rules, bias summed over the samples", _b("g @ x.T, W.T @ g, g.sum(axis=0)"),
+              "Those are the rules for y = W x, where samples are columns. Here they are rows: write out one entry of y once more."),
+        Wrong("W's gradient transposed", _b("x.T @ g, g @ W, g.sum(axis=0)"),
+              "The gradient at W is transposed: it must have W's shape, with one row for each output.",
+              on=("everything square", "five samples, two inputs, four outputs")),
+        Wrong("W transposed for x", _b("g.T @ x, g @ W.T, g.sum(axis=0)"),
+              "Each output i gives x[j] the contribution g[i] · W[i][j]: the sum runs over the rows of W.",
+              on=("everything square",)),
+        Wrong("bias as mean", _b("g.T @ x, g @ W, g.mean(axis=0)"),
+              "Every sample uses the same b in full, so its contributions are added, not averaged.",
+              on=("four samples, three inputs, two outputs",)),
+        Wrong("bias not summed", _b("g.T @ x, g @ W, g"),
+              "b was stretched over the samples. Its gradient has the shape of b: add up the contributions of all samples.",
+              on=("four samples, three inputs, two outputs",)),
+        Wrong("bias summed over the outputs", _b("g.T @ x, g @ W, g.sum(axis=1)"),
+              "The bias has one entry for each output. Sum over the samples, not over the outputs.",
+              on=("everything square",)),
+        Wrong("mean over the samples", _b("g.T @ x / len(x), g @ W, g.mean(axis=0)"),
+              "Nothing is divided here: if the loss is a mean over the samples, g already contains that factor.",
+              on=("four samples, three inputs, two outputs",)),
+        Wrong("W and x exchanged", _b("g @ W, g.T @ x, g.sum(axis=0)"),
+              "The first two are exchanged: first the gradient at W, then the gradient at x."),
+        Wrong("upstream gradient ignored for b", "import numpy as np\n\n\n" + _b("g.T @ x, g @ W, np.ones(len(W)) * len(x)"),
+              "That is the bias's gradient when g is all ones. Each contribution is g of that sample.",
+              on=("four samples, three inputs, two outputs",)),
     ),
     hints=Hints(
-        "Write the shapes down: g is like y. Which product of g and x has the shape of W?",
-        "dL/dW = g @ xᵀ and dL/dx = Wᵀ @ g: the order is fixed by the shapes.",
-        "s = a · b for plain numbers: the gradients are g·b and a·g. Matrices keep this order, with the other factor transposed.",
+        "Write y[s][i] as a sum: which entries of x, W and b does it contain?",
+        "y[s][i] = Σ_j x[s][j] · W[i][j] + b[i]. W[i][j] is used once for every sample s, x[s][j] once for every output i.",
+        "With one sample and one output, y = x0·w0 + x1·w1 + b: the gradients are g·[x0, x1], g·[w0, w1] and g.",
     ),
-    reveal="g @ x.T and W.T @ g. The transposes make the shapes fit, and each entry is a sum over all uses.",
+    reveal="Each entry of W is used by every sample, so the sum over samples becomes a matrix product, and the same sum is the bias's.",
     fresh=lambda r: (
-        lambda n, m: Fresh(
-            f"W has shape ({n}, {m}), x has shape ({m}, 1). How many numbers has the gradient of W?", n * m, wrong=((m, "That is x's."),)
+        lambda n, k: Fresh(
+            f"A layer has {n} inputs and one output, {k} samples go in, and g is all ones. What is the gradient at the bias?",
+            k,
+            wrong=((1, "Each sample contributes."), (n, "The bias does not meet the inputs.")),
         )
-    )(r.randint(3, 6), r.randint(7, 9)),
-)
+    )(r.randint(2, 4), r.randint(5, 9)),
+)  # fmt: skip
 
+# ---- 09.c: broadcasting -------------------------------------------------------------------------------------------------------------
 
-def _shape(seen, which):
-    got = seen.value("shapes (2, 3) @ (3, 1)")
-    return (len(got[which]), len(got[which][0])) if got else None
-
-
-STUB_B = '''\
+STUB_C = '''\
 def unbroadcast(g, shape):
     """Bring g, the gradient at a broadcast result, back to `shape`, the shape of one operand. g is a numpy array."""
     ...
 '''
 
-SOLUTION_B = '''\
+SOLUTION_C = '''\
 def unbroadcast(g, shape):
     """Bring g, the gradient at a broadcast result, back to `shape`, the shape of one operand. g is a numpy array."""
     while g.ndim > len(shape):
@@ -173,11 +174,16 @@ def _draw_shapes(r, big, small):
     return tuple(drawn), tuple(1 if n == 1 else drawn[start + i] for i, n in enumerate(small))
 
 
+def _draw_any(r):
+    """Two shapes of three to five axes, of which the operand has lost some in front and has a 1 among the others."""
+    big = [r.randint(2, 4) for _ in range(r.randint(3, 5))]
+    small = big[r.randint(0, 1) :]
+    small[r.randrange(1, len(small))] = 1
+    return tuple(big), tuple(small)
+
+
 def _unbroadcast(big, small):
     """Every entry of the broadcast result goes back to the one entry of the operand that it came from (an oracle by indices)."""
-    import itertools
-    import math
-
     out: dict[tuple, float] = {}
     for n, index in enumerate(itertools.product(*(range(s) for s in big))):
         tail = index[len(index) - len(small) :]
@@ -190,17 +196,17 @@ def _unbroadcast(big, small):
     return flat if small else flat[0]
 
 
-EX_B = Exercise(
-    id="09.b",
+EX_C = Exercise(
+    id="09.c",
     title="Undo a broadcast",
-    kind=Kind.FILL_IN,
+    kind=Kind.BUILD,
     points=3,
     minutes=10,
     difficulty=3,
     question="An operand was broadcast to a larger shape. Bring the gradient back to the operand's own shape, for six pairs of shapes.",
     entry="unbroadcast",
-    stub=STUB_B,
-    solution=SOLUTION_B,
+    stub=STUB_C,
+    solution=SOLUTION_C,
     probes=tuple(
         Probe(
             f"{big} back to {small}",
@@ -210,7 +216,8 @@ EX_B = Exercise(
             draw=lambda r, big=big, small=small: _draw_shapes(r, big, small),  # type: ignore[misc]
         )
         for big, small in SHAPES
-    ),
+    )
+    + (Probe("up to five axes", ((3, 2, 4), (2, 1)), _unbroadcast, drivers.unbroadcast_ramp, draw=_draw_any),),
     bank=(
         Wrong(
             "returned as it came",
@@ -219,31 +226,31 @@ EX_B = Exercise(
         ),
         Wrong(
             "leading axes only",
-            SOLUTION_B.replace("if size == 1", "if False"),
+            SOLUTION_C.replace("if size == 1", "if False"),
             "New leading axes are summed. Axes that were 1 and got stretched must be summed as well, and kept as 1.",
             on=("(2, 3) back to (2, 1)", "(2, 3) back to (3,)"),
         ),
         Wrong(
             "axis index 1",
-            SOLUTION_B.replace("if size == 1", "if axis == 1"),
+            SOLUTION_C.replace("if size == 1", "if axis == 1"),
             "Look for axes that were 1, not for axis index 1.",
             on=("(2, 3) back to (2, 3)",),
         ),
         Wrong(
             "axis dropped",
-            SOLUTION_B.replace(", keepdims=True", ""),
+            SOLUTION_C.replace(", keepdims=True", ""),
             "The summed axis must stay as an axis of size 1: keepdims=True.",
             on=("(2, 3) back to (2, 1)",),
         ),
         Wrong(
             "mean instead of sum",
-            SOLUTION_B.replace(".sum(", ".mean("),
-            "Every copy sends its share: they are summed, not averaged.",
+            SOLUTION_C.replace(".sum(", ".mean("),
+            "Every copy contributes in full: the contributions are summed, not averaged.",
             on=("(2, 3) back to (3,)", "(2, 3) back to (2, 1)"),
         ),
         Wrong(
             "trailing axes first",
-            SOLUTION_B.replace("g.sum(axis=0)", "g.sum(axis=-1)"),
+            SOLUTION_C.replace("g.sum(axis=0)", "g.sum(axis=-1)"),
             "Broadcasting adds new axes at the front: those are the ones to sum away.",
             on=("(2, 3) back to (3,)",),
         ),
@@ -276,157 +283,107 @@ EX_B = Exercise(
         lambda n: Fresh(
             f"b has shape (3,) and is added to a tensor of shape ({n}, 3); all of g is 1. What is each entry of b's gradient?",
             n,
-            wrong=((1, "Every row sends its share."), (3 * n, "Each entry of b has its own column.")),
+            wrong=((1, "Every row contributes."), (3 * n, "Each entry of b has its own column.")),
         )
     )(r.randint(4, 9)),
 )
 
-EX_C = ask(
-    "09.c",
-    "The gradient of a row",
-    Kind.PREDICT,
-    minutes=3,
-    level=1,
-    text="x is a tensor of shape (2, 2), y = x[0] * 2, y.sum().backward(). What is x.grad? Answer with a list of lists.",
-    answer=[[2, 2], [0, 0]],
-    wrong=(
-        ("only the row", [2, 2], "x.grad has the shape of x, also where x was not used."),
-        ("everywhere", [[2, 2], [2, 2]], "The second row never entered y: what happens to y when it moves?"),
-        ("columns", [[2, 0], [2, 0]], "x[0] is the first row, not the first column."),
-        ("values of y", [[2, 4], [0, 0]], "That is y for one particular x. How fast does a double grow, wherever x stands?"),
-        ("ones", [[1, 1], [0, 0]], "The factor in y is missing."),
-    ),
-    hints=(
-        "Which entries of x does y see?",
-        "Entries that were not selected get a gradient of zero; the others get what arrives.",
-        "x of shape (3,), y = x[2] * 5: x.grad is [0, 0, 5].",
-    ),
-    reveal="The first row gets 2 everywhere, the second 0.",
-    fresh=lambda r: (
-        lambda k: Fresh(
-            f"x has shape (2, 2), y = x[1] * {k}, y.sum().backward(). What is x.grad?",
-            [[0, 0], [k, k]],
-            wrong=(([k, k], "x.grad has the shape of x."),),
-        )
-    )(r.randint(3, 9)),
-)
+# ---- 09.d: convolution --------------------------------------------------------------------------------------------------------------
 
 STUB_D = '''\
-def mean_backward(g, x):
-    """out = mean of the list x. Given g, the gradient at out (one number): the gradient at x, a list as long as x."""
+import numpy as np
+
+
+def conv1d_backward(g, x, k):
+    """y[i] = k[0] * x[i] + k[1] * x[i + 1] + ..., for every i where all of k fits into x.
+
+    Given g, the gradient at y, return two numpy arrays: the gradient at x and the gradient at k.
+    """
     ...
 '''
 
 SOLUTION_D = """\
-def mean_backward(g, x):
-    return [g / len(x)] * len(x)
+import numpy as np
+
+
+def conv1d_backward(g, x, k):
+    at_x, at_k = np.zeros(len(x)), np.zeros(len(k))
+    for i in range(len(g)):
+        for j in range(len(k)):
+            at_x[i + j] += g[i] * k[j]
+            at_k[j] += g[i] * x[i + j]
+    return at_x, at_k
 """
 
+_d = lambda old, new: but(SOLUTION_D, old, new)  # noqa: E731
 
-def _draw_d(r, sign, n):
-    return sign * round(r.uniform(1.5, 3), 2), [float(r.randint(-9, 9)) for _ in range(n)]
+
+def _convolution(g, x, k):
+    """Each entry by itself: the sum over the places of the output that use it."""
+    at_x = [sum(g[i] * k[n - i] for i in range(len(g)) if 0 <= n - i < len(k)) for n in range(len(x))]
+    return [at_x, [sum(g[i] * x[i + j] for i in range(len(g))) for j in range(len(k))]]
+
+
+def _signal(name, length, size, weight=1.0):
+    def of(r):
+        x, k, g = (_numbers(r, 1, n)[0] for n in (length, size, length - size + 1))
+        k[0], k[-1] = 1.0, 7.0  # a kernel that looks the same from both ends would hide a reversal
+        return g, x, k
+
+    return Probe(name, of(random.Random(name)), _convolution, drivers.call_arrays, weight,
+                 parts=("gradient at x", "gradient at k"), draw=of)  # fmt: skip
 
 
 EX_D = Exercise(
     id="09.d",
-    title="The mean's rule",
-    kind=Kind.PUZZLE,
-    points=1,
-    minutes=3,
-    difficulty=1,
-    question="One line: what does each entry receive from a mean?",
-    entry="mean_backward",
+    title="Backward of a convolution",
+    kind=Kind.BUILD,
+    points=3,
+    minutes=12,
+    difficulty=3,
+    reused=True,
+    question="A kernel slides over a signal. Find the gradients at the signal and at the kernel, by adding up all uses.",
+    entry="conv1d_backward",
     stub=STUB_D,
     solution=SOLUTION_D,
     probes=(
-        Probe("five numbers", (3.0, [1.0, 2.0, 3.0, 4.0, 10.0]), [0.6] * 5, draw=lambda r: _draw_d(r, 1, 5)),
-        Probe("one number", (3.0, [7.0]), lambda g, x: [g], draw=lambda r: _draw_d(r, 1, 1)),
-        Probe("g below zero", (-1.5, [0.0, 0.0, 2.0]), lambda g, x: [g / 3] * 3, draw=lambda r: _draw_d(r, -1, 3)),
+        _signal("six numbers, a kernel of three", 6, 3),
+        _signal("seven numbers, a kernel of two", 7, 2),
+        _signal("a kernel as long as the signal", 4, 4),
+        _signal("twenty numbers, a kernel of five", 20, 5),
     ),
     bank=(
-        Wrong(
-            "the sum's rule",
-            SOLUTION_D.replace("g / len(x)", "g"),
-            "That is the rule of the sum. The mean divides.",
-            on=("five numbers",),
-        ),
-        Wrong(
-            "one number",
-            "def mean_backward(g, x):\n    return g / len(x)\n",
-            "One number is right for each entry; return a list with one for every entry of x.",
-            on=("five numbers",),
-        ),
-        Wrong(
-            "times the mean",
-            "def mean_backward(g, x):\n    return [g * sum(x) / len(x)] * len(x)\n",
-            "That multiplies g by the mean itself, the value. How far does the mean move when one entry moves?",
-            on=("five numbers",),
-        ),
-        Wrong(
-            "times x",
-            "def mean_backward(g, x):\n    return [g * xi / len(x) for xi in x]\n",
-            "The mean is linear: its derivative does not depend on the values.",
-            on=("five numbers",),
-        ),
-        Wrong(
-            "g ignored",
-            SOLUTION_D.replace("g / len(x)", "1 / len(x)"),
-            "That is the local derivative. Multiply it by g.",
-            on=("five numbers",),
-        ),
-        Wrong(
-            "multiplies",
-            SOLUTION_D.replace("g / len(x)", "g * len(x)"),
-            "Moving one entry moves the mean by less than that, not by more.",
-            on=("five numbers",),
-        ),
+        Wrong("kernel not flipped", "import numpy as np\n\n\ndef conv1d_backward(g, x, k):\n"
+              "    return np.convolve(g, k[::-1]), np.correlate(x, g, 'valid')\n",
+              "The gradient at x runs over the kernel the wrong way round: x[n] was multiplied by k[0] in the output y[n], and by k[1] "
+              "in the output one place before it.", on=("six numbers, a kernel of three",)),
+        Wrong("one use of x only", _d("at_x[i + j] += g[i] * k[j]", "at_x[i + j] = g[i] * k[j]"),
+              "Each x is used by several outputs, one for every position of the kernel over it. Their contributions add up.",
+              on=("six numbers, a kernel of three",)),
+        Wrong("one use of k only", _d("at_k[j] += g[i] * x[i + j]", "at_k[j] = g[i] * x[i + j]"),
+              "Each entry of k is used at every position. Their contributions add up.", on=("six numbers, a kernel of three",)),
+        Wrong("kernel's gradient reversed", _d("at_k[j] += g[i] * x[i + j]", "at_k[len(k) - 1 - j] += g[i] * x[i + j]"),
+              "The gradient at k is reversed. k[0] meets the first number under the kernel.", on=("six numbers, a kernel of three",)),
+        Wrong("upstream gradient ignored", "import numpy as np\n\n\ndef conv1d_backward(g, x, k):\n    n = len(x) - len(k) + 1\n"
+              "    return np.convolve(np.ones(n), k), np.correlate(x, np.ones(n), 'valid')\n",
+              "That is right when every g is 1. Each output contributes with its own g.", on=("six numbers, a kernel of three",)),
+        Wrong("x without its place", _d("g[i] * x[i + j]", "g[i] * x[i]"),
+              "At position i the entry k[j] meets the number j places further on.", on=("six numbers, a kernel of three",)),
     ),
     hints=Hints(
-        "Move one entry by 1. By how much does the mean move?",
-        "Every entry has the same local derivative, one over the number of entries; multiply by g.",
-        "The sum's rule is [g] * len(x): every entry moves the sum by as much as itself.",
+        "Write out y[0], y[1] and y[2] for a kernel of two. In which of them does x[1] appear, and with which factor?",
+        "Output i multiplies x[i + j] by k[j]. So it gives x[i + j] the contribution g[i] · k[j], and k[j] the other factor times g[i].",
+        "x = [x0, x1], k = [k0]: y = [k0·x0, k0·x1], so the gradients are [g0·k0, g1·k0] and [g0·x0 + g1·x1].",
     ),
-    reveal="Each entry gets g / n.",
+    reveal="Two loops visit every product of the forward run once and hand each factor the other one, times g. A compiled "
+    "convolution does the same in a better order.",
     fresh=lambda r: (
-        lambda n, g: Fresh(
-            f"g = {g} arrives at the mean of {n} numbers. What does each receive?", g / n, wrong=((g, "That is the sum's rule."),)
+        lambda n, k: Fresh(
+            f"A signal of {n} numbers, a kernel of {k}: how many outputs use the first number of the kernel?",
+            n - k + 1,
+            wrong=((1, "The kernel slides: its first number is used at every position."), (n, "The kernel has to fit into the signal.")),
         )
-    )(r.choice([4, 5, 8, 10]), r.randint(2, 9)),
-)
+    )(r.randint(9, 14), r.randint(3, 5)),
+)  # fmt: skip
 
-EX_E = ask(
-    "09.e",
-    "Contiguous?",
-    Kind.PREDICT,
-    minutes=3,
-    level=2,
-    text="x is a fresh tensor of shape (2, 3, 4). Is it contiguous after each of these? Answer True or False.",
-    answer={"x": True, "x.permute(2, 0, 1)": False, "x.reshape(6, 4)": True, "x[0]": True, "x.transpose(0, 2)": False},
-    wrong=(
-        ("permute copies", {"x.permute(2, 0, 1)": True}, "permute moves no number: it only reads the same memory in another order."),
-        (
-            "transpose copies",
-            {"x.transpose(0, 2)": True},
-            "transpose moves no number: it only reads the same memory in another order.",
-        ),
-        (
-            "reshape breaks",
-            {"x.reshape(6, 4)": False},
-            "reshape keeps the order of the numbers in memory: neighbours stay neighbours.",
-        ),
-        ("a row is not", {"x[0]": False}, "x[0] is one unbroken stretch of memory."),
-    ),
-    hints=(
-        "Write the numbers 0 to 23 in memory order. In which order does each expression read them?",
-        "Contiguous: walking through the last index fastest visits memory without a jump.",
-        "A book read column by column is the same book, but you jump at every word.",
-    ),
-    reveal="permute and transpose change the strides only; the others read memory straight through.",
-    fresh=lambda r: Fresh(
-        "x has shape (1, 5). Is x.transpose(0, 1) contiguous? True or False.",
-        True,
-        wrong=((False, "With one row there is nothing to jump over."),),
-    ),
-)
-
-EXERCISES = (EX_A, EX_B, EX_C, EX_D, EX_E)
+EXERCISES = (EX_A, EX_B, EX_C, EX_D)
