@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
+import numpy
 import traitlets
 
 from minigrad.tracing.trace import Trace, to_text
@@ -32,6 +33,7 @@ __all__ = ["GraphView", "graph", "not_a_graph"]
 
 LIMIT = 120  # a graph with more nodes than this opens folded
 CARDS = 12  # operations; a network with fewer is shown as these
+SLIDE, MOVED = 41, 1_500_000  # points of a network's slider, and what all numbers at all of them may weigh
 MOST = 400  # more cards than this are never drawn at once: unreadable, and slow to lay out
 
 
@@ -82,6 +84,7 @@ class GraphView(Fronted):
         self._subject = Subject(root, names, second, limit)
         self._level = self._opening_level()
         self._looked: tuple[int, int] | None = None  # a neuron that is open, and its sample
+        self._slid = self._steepest()  # the parameter that has a slider
         self._folds: Any = None
         self._open: set[int] = set()
         self._take_folds()
@@ -114,6 +117,20 @@ class GraphView(Fronted):
         found = self._subject.network
         return "network" if found and found.operations > CARDS else "operations"
 
+    def _steepest(self) -> int | None:
+        """The parameter that the result of a network depends on most."""
+        found, subject = self._subject.network, self._subject
+        if found is None or not subject.tape or not found.plan["parameters"]:
+            return None
+        return int(numpy.nanargmax(numpy.abs(numpy.nan_to_num(Numbers(found.plan, subject.network_row()).parameter_grads))))
+
+    def slide(self, parameter: int) -> None:
+        """Put a parameter of the network on the slider, by its number in the plan."""
+        found = self._subject.network
+        if found is not None and self._level == "network" and 0 <= parameter < len(found.plan["parameters"]):
+            self._slid = parameter
+            self._present(self.step)
+
     def _network_state(self) -> dict[str, Any]:
         """What is to be seen at the level of the network: its columns as a trace, its plan and all its numbers."""
         subject = self._subject
@@ -121,6 +138,8 @@ class GraphView(Fronted):
         row = subject.network_row()
         shown = network_trace(found, Numbers(found.plan, row), subject.title, subject.sources)
         drawn = {"plan": _bytes(found.plan, None), "numbers": row.astype("<f8").tobytes()}
+        if self._slid is not None and subject.tape:
+            drawn["moved"] = self._moved(self._slid)
         if self._looked:
             cell, sample = self._looked
             shown, inner = opened(shown, found, cell, sample, *subject.look(cell, sample))
@@ -130,6 +149,17 @@ class GraphView(Fronted):
             "notice": " ".join(subject.words).strip(), "picture": dict(w=0, h=0, cards=[], wires=[]),
             "network": drawn,
         }  # fmt: skip
+
+    def _moved(self, parameter: int) -> dict[str, Any]:
+        """All numbers of the network as one of its parameters moves: a slider, and the curve of the result."""
+        subject = self._subject
+        found = cast(Network, subject.network)
+        node = found.plan["parameters"][parameter]["node"]
+        at = subject.at[node]
+        points = sweeps.slider_points(at, at, min(SLIDE, MOVED // (8 * len(subject.network_row()))))
+        values, grads, *_ = subject.sweep(node, points)
+        packed = [numpy.asarray(x, "<f8").tobytes() for x in (points, found.numbers(values, grads))]
+        return {"parameter": parameter, "points": packed[0], "rows": packed[1]}
 
     def _take_folds(self) -> None:
         """Not of a big network, whose operations nobody has asked for yet."""
@@ -266,6 +296,7 @@ class GraphView(Fronted):
             raise TypeError(explain)
         self._subject, self._mark = Subject(root, names, self._second, self._limit), None
         self._level, self._looked = self._level if self._subject.network else "operations", None
+        self._slid = self._steepest()
         open_, old, step, total = self._open, self._folds, self.step, self.total
         self._take_folds()
         if old and self._folds and [f.name for f in old.folds] == [f.name for f in self._folds.folds]:
@@ -319,6 +350,8 @@ class GraphView(Fronted):
                 self.sweeps = [*self.sweeps[-sweeps.FIRST + 1 :], self._sweep_now(what)]
         elif kind == "fold":
             self.fold(what)
+        elif kind == "slide" and type(what) is int:
+            self.slide(what)
         elif kind == "look" and type(what) is int:
             sample = content.get("sample")
             self.look(what, sample if type(sample) is int else 0)
@@ -351,6 +384,7 @@ class GraphView(Fronted):
             self._mark = None
             self._subject.read(root)
             self._level, self._looked = self._level if self._subject.network else "operations", None
+            self._slid = self._steepest()
             self._take_folds()
             self._present()
         self.reopen()

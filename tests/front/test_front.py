@@ -17,11 +17,13 @@ import numpy as np
 import pytest
 
 import minigrad as torch
-from minigrad import Value, words
+from minigrad import Value, scalar, words
+from minigrad.core.call_log import VALUES
 from minigrad.tracing.trace import array_text, replay_steps, trace
 from tests.browser import lab
 from tests.widgets.test_golden import GRAPHS
-from widgets import contract, graph, heat
+from tests.widgets.test_network import lecture
+from widgets import contract, graph, heat, network_picture
 from widgets.contract import sent
 from widgets.film import SLOT, Film
 from widgets.lessons.kit import Choice, Figure, Slider, Text, Toggle, action, lesson
@@ -139,7 +141,22 @@ def film_case() -> dict:
     return {"ground": film.ground, "takes": film.takes, "moments": moments}
 
 
+WIDTHS = [480, 640, 853, 1280, 1600]
+
+
+def network_view():
+    """The lecture's network on four samples, as in a notebook that notes calls."""
+    scalar.record_lines(True, VALUES)
+    try:
+        names, _ = lecture()
+        return graph(names["loss"], names=names)
+    finally:
+        scalar.record_lines(False)
+
+
 def cases() -> dict:
+    network = network_view()
+    plan = json.loads(network.network["plan"])
     rng = random.Random(1)
     numbers = [0.0, -0.0, 1.0, -1.0, 30.0, 1 / 3, -2 / 3, 1e-4, 9.99999e-5, 999999.5, 1e6, 123456.7, 1e15, 1e22, 5e-324, float("nan")]
     numbers += [float("inf"), float("-inf")] + [rng.uniform(-1, 1) * 10 ** rng.randint(-12, 12) for _ in range(400)]
@@ -163,7 +180,9 @@ def cases() -> dict:
         "numbers": [(plain(x), d, p, words.number(x, d, p)) for x in numbers for d in (1, 2, 3, 4, 6) for p in (False, True)],
         "undefined": {"trace": trace((p - q).log(), {"p": p, "q": q})},
         "sweep": sweep_case(view), "tensor": sweep_case(tensor),
-        "views": {"square": view_case(square), "net": view_case(tensor)},
+        "views": {"square": view_case(square), "net": view_case(tensor), "network": view_case(network)},
+        "network": {"at": [network_picture.geometry(plan, w)._asdict() for w in WIDTHS], "widths": WIDTHS,
+                    "short": [(plain(x), network_picture.short(x)) for x in numbers]},
         "arrays": [array_case(a) for a in tensor.trace["arrays"]],
         "lesson": lesson_case(), "film": film_case(), "pictures": [picture_case(build) for build in GRAPHS],
     }

@@ -270,3 +270,32 @@ def test_a_step_of_65_000_operations_opens_without_a_trace_of_them(noted):
     assert float(numbers.errors.sum()) == pytest.approx(loss.data)
     view.look(34, 99)  # of a sample that was not recorded
     assert len(view.trace["nodes"]) > 30 and not view._subject.traced
+
+
+def test_the_slider_of_a_weight(noted):
+    """All numbers at all its places are the engine's: at the middle those of the recording, elsewhere those of a new run."""
+    names, _ = lecture()
+    net = names["net"]
+    view = graph(names["loss"], names=names)
+    plan = json.loads(view.network["plan"])
+    k = next(i for i, p in enumerate(plan["parameters"]) if p["name"] == "net.layers[0].neurons[1].w[2]")
+    view._on_message(view, {"type": "slide", "parameter": k}, [])
+    moved = view.network["moved"]
+    points = np.frombuffer(moved["points"], "<f8")
+    rows = np.frombuffer(moved["rows"], "<f8").reshape(len(points), -1)
+    w = net.layers[0].neurons[1].w[2]
+    home = rows[points.tolist().index(w.data)]
+    assert moved["parameter"] == k and np.allclose(home, np.frombuffer(view.network["numbers"], "<f8"), rtol=1e-12, equal_nan=True)
+    kept = w.data
+    for p in (0, len(points) // 3, len(points) - 1):
+        w.data = float(points[p])
+        loss = sum((net(x) - y) ** 2 for x, y in zip(XS, YS, strict=True))
+        for layer in net.layers:
+            for one in (q for n in layer.neurons for q in (*n.w, n.b)):
+                one.grad = 0.0
+        loss.backward()
+        numbers = Numbers(plan, rows[p])
+        assert numbers.loss == pytest.approx(loss.data, rel=1e-12) and numbers.parameter_grads[k] == pytest.approx(w.grad, rel=1e-9)
+    w.data = kept
+    view._on_message(view, {"type": "slide", "parameter": 999}, [])
+    assert view.network["moved"]["parameter"] == k

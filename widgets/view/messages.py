@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 KERNELS_OWN = {"part", "front", "trace", "leaves", "recorded", "sweeps", "notice", "picture", "quiz", "can_fold", "network", "version"}
+ABOUT = {"want": "node", "fold": "what", "find": "text", "open": "node", "look": "cell", "slide": "parameter", "save": "kind"}
 
 
 def allowed(state: Mapping[str, Any], total: int, inputs: Mapping[str, float]) -> dict[str, Any]:
@@ -28,6 +29,6 @@ def request(content: Any) -> tuple[str, Any]:
     """The kind of a custom message and what it is about; ("", None) for one that cannot be a page's."""
     if not isinstance(content, dict):
         return "", None
-    about = {"want": "node", "fold": "what", "find": "text", "open": "node", "look": "cell", "save": "kind"}.get(str(content.get("type")))
+    about = ABOUT.get(str(content.get("type")))
     what = content.get(about) if about else None
     return (content["type"], what) if type(what) in (int, str) else ("", None)

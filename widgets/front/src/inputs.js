@@ -1,6 +1,7 @@
 // The sliders. A drag shows points out of the tables that the kernel has sent; the kernel hears of it when the slider rests.
 // idle → (a slider moves) → dragging → (nothing moves, and nobody holds it) → idle; what is out of sight is caught up with afterwards.
 
+import { columnOf, drawCurve } from "./curve.js";
 import { h, put } from "./dom.js";
 import { fmt, tail } from "./model/numbers.js";
 import { lookUp, moved, nearest, readSweeps, recorded } from "./model/sweep.js";
@@ -19,6 +20,8 @@ export class Inputs {
   #turn = 0;
   #held = false;
   /** The mouse is over the sliders. */ pointed = false;
+  /** The input that was moved last: the curve is about it. */ #last = -1;
+  curve = h("div");
   /** The inputs as a drag put them last. @type {Record<string, number>|null} */ #hand = null;
 
   /** @param {View} view */
@@ -100,7 +103,8 @@ export class Inputs {
     this.box.style.setProperty("--names", `${Math.min(NAME, longest) + 1}ch`);
     this.box.hidden = !leaves.length || (!sweeps.length && !many);
     const rows = h("div", { class: "mg-rows" }, ...this.#sliders.map((x) => x.row));
-    this.box.replaceChildren(...(many ? [this.search, this.reset, rows] : [rows, this.reset]));
+    if (!found.includes(this.#last)) this.#last = found[0] ?? -1;
+    this.box.replaceChildren(...(many ? [this.search, this.reset, rows, this.curve] : [rows, this.curve, this.reset]));
     this.place();
   }
 
@@ -139,6 +143,7 @@ export class Inputs {
     const sweep = this.#sweep(id);
     if (!sweep) return;
     const first = !this.dragging;
+    this.#last = id;
     view.store.set({ drag: "dragging" });
     if (first) this.#ahead();
     this.#hand = { ...this.#at, [id]: sweep.xs[index] };
@@ -216,7 +221,22 @@ export class Inputs {
       x.range.disabled = others.length > 0 && !alive;
       x.row.classList.toggle("mg-stale", others.length > 0);
     }
+    this.#draw();
     this.#note();
+  }
+
+  /** The result over the input that was moved last. */
+  #draw() {
+    const { trace } = this.view.state;
+    const sweep = this.#sweep(this.#last);
+    const at = this.#at;
+    const x = at[this.#last];
+    if (!sweep || x === undefined || moved(sweep, at).length) return this.curve.replaceChildren();
+    const [ys, grads] = [columnOf(sweep, trace.root), columnOf(sweep, sweep.sections.values + this.#last)];
+    const k = nearest(sweep.xs, x);
+    const [name, result] = [trace.nodes[this.#last].label, tail(trace.nodes[trace.root].label, 24)];
+    const drawn = drawCurve({ name, result, xs: sweep.xs, ys, x, y: ys[k], slope: grads[k] });
+    this.curve.replaceChildren(...(drawn ? [drawn] : []));
   }
 
   /** What is to be said about the view, and about a kernel that is gone. */

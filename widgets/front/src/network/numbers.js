@@ -6,7 +6,10 @@ import { doubles } from "../model/sweep.js";
 
 /** What a network picture is drawn from.
  * @typedef {{plan: Plan, row: Float64Array, loss: number, rest: number, weights: Float64Array, weightGrads: Float64Array,
- *   sample: (s: number) => Sample, inner: Inner|null}} Network */
+ *   sample: (s: number) => Sample, inner: Inner|null, moved: Moved|null}} Network */
+
+/** All numbers as one parameter moves: the places of its slider, and a row for each.
+ * @typedef {{parameter: number, xs: Float64Array, rows: Float64Array}} Moved */
 
 /** One sample: of each cell its value, its gradient, the gradient at its sum and the sum itself; the error.
  * @typedef {{values: Float64Array, grads: Float64Array, deltas: Float64Array, sums: Float64Array, error: number, errorGrad: number}} Sample */
@@ -20,6 +23,7 @@ export function numbersOf(plan, row) {
     plan,
     row,
     inner: null,
+    moved: null,
     loss: row[0],
     rest: row[2],
     weights: row.subarray(3, 3 + weights),
@@ -39,7 +43,15 @@ export function readNetwork(raw) {
   /** @type {Plan} */
   const plan = JSON.parse(new TextDecoder().decode(raw.plan));
   const inner = raw.inner ? JSON.parse(new TextDecoder().decode(raw.inner)) : null;
-  return { ...numbersOf(plan, doubles(raw.numbers)), inner };
+  const moved = raw.moved ? { parameter: raw.moved.parameter, xs: doubles(raw.moved.points), rows: doubles(raw.moved.rows) } : null;
+  return { ...numbersOf(plan, doubles(raw.numbers)), inner, moved };
+}
+
+/** The network with its slider on its `p`-th place. @param {Network} network @param {number} p @returns {Network} */
+export function movedTo({ plan, moved }, p) {
+  const size = moved ? moved.rows.length / moved.xs.length : 0;
+  const row = moved ? moved.rows.subarray(p * size, (p + 1) * size) : new Float64Array();
+  return { ...numbersOf(plan, row), moved };
 }
 
 /** What stands in the row of the picture; the place of each is its node in the trace. @param {Plan} plan @returns {string[]} */

@@ -1,8 +1,11 @@
 // What stands around the picture of a network: the way back, the samples, and everything that it shows as a table.
 
+import { drawCurve } from "../curve.js";
 import { h, put } from "../dom.js";
 import { fmt } from "../model/numbers.js";
+import { nearest } from "../model/sweep.js";
 import { button } from "../shell.js";
+import { movedTo } from "./numbers.js";
 import { progressOf, short } from "./scene.js";
 
 /** @import { Frame, View } from "../view.js" */
@@ -13,6 +16,7 @@ const ROWS = 12; // neurons of a layer in the table
 
 export class NetworkPane {
   /** @type {HTMLButtonElement[]} */ #bars = [];
+  /** @type {Network|null} as the kernel has sent it */ #home = null;
   #drawn = -1; // the open neuron that the way back is written for
 
   /** @param {View} view */
@@ -46,7 +50,21 @@ export class NetworkPane {
       });
     }
     this.table = h("div", { class: "mg-net-table" });
-    shell.details.append(this.table);
+    this.slide = h("div", { class: "mg-net-slide" });
+    this.range = h("input", { type: "range", min: 0, step: 1 });
+    this.range.oninput = () => this.#slid(Number(this.range.value));
+    this.name = h("code");
+    this.out = h("code", { class: "mg-curve-slope" });
+    this.curve = h("div");
+    this.hint = h("span", { class: "mg-soft" }, "Click a wire or a weight to put it on the slider. Your own numbers stay as they are.");
+    const head = h("div", { class: "mg-net-chosen" }, this.name, this.out);
+    this.slide.append(this.curve, h("div", { class: "mg-net-control" }, head, this.range, this.hint));
+    shell.details.append(this.slide, this.table);
+  }
+
+  /** Does a kernel answer? */
+  get #live() {
+    return this.view.state.alive && !this.view.model.get("standalone");
   }
 
   draw() {
@@ -58,20 +76,58 @@ export class NetworkPane {
     this.view.timeline.sweep.hidden = !network;
     shell.batch.hidden = !network || network.plan.samples < 2;
     this.table.hidden = !network;
+    this.slide.hidden = !network;
     this.#drawWay(network);
     if (!network) return;
     this.#drawBars(network);
     this.#drawTable(network);
+    this.#home = network;
+    this.slide.hidden = !network.moved;
+    if (!network.moved) return;
+    const { parameter, xs } = network.moved;
+    const { name } = network.plan.parameters[parameter];
+    this.range.max = String(xs.length - 1);
+    this.range.value = String(nearest(xs, network.weights[parameter]));
+    this.range.setAttribute("aria-label", name);
+    put(this.name, name);
+    this.hint.hidden = !this.#live;
+    this.#drawCurve(network);
+  }
+
+  /** The slider moves: everything that is shown is computed again by the kernel before, and only looked up. @param {number} p */
+  #slid(p) {
+    const { view } = this;
+    const home = this.#home;
+    if (!home?.moved) return;
+    const back = home.moved.xs[p] === home.weights[home.moved.parameter];
+    view.state.network = back ? home : movedTo(home, p);
+    this.#drawBars(view.state.network);
+    this.#drawCurve(view.state.network);
+    view.update();
+  }
+
+  /** @param {Network} network */
+  #drawCurve({ plan, moved, weights, weightGrads, loss }) {
+    if (!moved) return;
+    const size = moved.rows.length / moved.xs.length;
+    const ys = Array.from(moved.xs, (_, p) => moved.rows[p * size]);
+    const k = moved.parameter;
+    const { name } = plan.parameters[k];
+    const short = name.replace(`${plan.name}.`, "");
+    const result = plan.loss ?? plan.columns[plan.columns.length - 1].name;
+    const drawn = drawCurve({ name: short, result, xs: moved.xs, ys, x: weights[k], y: loss, slope: weightGrads[k] });
+    this.curve.replaceChildren(...(drawn ? [drawn] : []));
+    put(this.out, fmt(weights[k]));
+    this.range.setAttribute("aria-valuetext", `${name} = ${fmt(weights[k])}, ${result} = ${fmt(loss)}, slope ${fmt(weightGrads[k])}`);
   }
 
   /** @param {Network|null} network */
   #drawWay(network) {
-    const { alive } = this.view.state;
     const to = button("small", network ? "all operations" : "the network", network ? "every operation as a card" : "back to the network");
     this.view.on(to, "click", () => this.view.fold(network ? "operations" : "network"));
     const name = network ? network.plan.name || "network" : "operations";
     const { open } = this.view.columns;
-    if (!network || open < 0) return this.where.replaceChildren(h("b", {}, name), ...(alive ? [" ", to] : []));
+    if (!network || open < 0) return this.where.replaceChildren(h("b", {}, name), ...(this.#live ? [" ", to] : []));
     const back = h("button", { class: "mg-crumb", type: "button", title: "close the neuron (Escape)" }, name);
     this.view.on(back, "click", () => this.view.columns.look(-1));
     const column = network.plan.columns.find((c) => c.cells.includes(open))?.name ?? "";

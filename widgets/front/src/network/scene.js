@@ -409,6 +409,9 @@ export class NetworkScene {
 
   /** @param {Element} target */
   #click(target) {
+    const weight = target.closest("[data-parameter]");
+    if (weight && this.view.state.alive)
+      return this.view.model.send({ type: "slide", parameter: Number(weight.getAttribute("data-parameter")) });
     const cell = target.closest("[data-cell]");
     if (!cell) return;
     this.look(Number(cell.getAttribute("data-cell")));

@@ -1,0 +1,127 @@
+// The network level: its numbers, where everything stands, what it says, what people do; the curve beside a slider.
+import { columnOf, drawCurve } from "../../widgets/front/src/curve.js";
+import { geometry } from "../../widgets/front/src/network/geometry.js";
+import { movedTo, partsOf, readNetwork } from "../../widgets/front/src/network/numbers.js";
+import { short } from "../../widgets/front/src/network/scene.js";
+import { num } from "../../widgets/front/src/model/numbers.js";
+import { readSweeps, row } from "../../widgets/front/src/model/sweep.js";
+import { View } from "../../widgets/front/src/view.js";
+import { assert, cases, fakeModel, real, test } from "./harness.mjs";
+
+const network = () => readNetwork(real(cases.views.network.network));
+
+function open(more = {}) {
+  const { body } = document;
+  const model = fakeModel({ ...real(cases.views.network), standalone: false, ...more });
+  const view = new View(model, body, (error) => { throw error; });
+  view.columns.flow(900);
+  const all = (css) => [...body.querySelectorAll(css)];
+  const press = (key, on = view.shell.root) => on.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+  return { body, model, view, all, press };
+}
+
+test("everything stands where the still picture has it", () => {
+  const { plan } = network();
+  cases.network.widths.forEach((w, k) => {
+    const [here, there] = [geometry(plan, w), cases.network.at[k]];
+    for (const key of ["w", "h", "r", "gap", "mid"]) assert.ok(Math.abs(here[key] - there[key]) < 1e-9, `${key} at ${w}`);
+    for (const key of ["x", "y", "tall", "box"]) here[key].forEach((v, i) => assert.ok(Math.abs(v - there[key][i]) < 1e-9, `${key} at ${w}`));
+  });
+});
+
+test("numbers in circles are those of the still picture", () => {
+  for (const [x, text] of cases.network.short) assert.equal(short(num(x)), text, String(x));
+});
+
+test("a neuron is opened within every width, and nothing leaves the stage", () => {
+  const { plan } = network();
+  for (const w of [330, 480, 640, 853, 1280, 1600]) {
+    for (const column of [1, 2, 3]) {
+      const at = geometry(plan, w, column);
+      assert.ok(at.x.every((x, k) => x > 0 && x < w && (!k || x > at.x[k - 1])), `${w}, ${column}`);
+      assert.ok(at.y.every((y) => y > 0 && y < at.h) && at.panel > 0, `${w}, ${column}`);
+    }
+  }
+});
+
+test("forward there are no dashes; the sweep back colours the wires of each layer", () => {
+  const { model, all, view } = open({ step: 6 });
+  assert.equal(all(".mg-net-cell").length, 12);
+  assert.equal(all(".mg-net-bwd").length, 0);
+  model.set("step", 10); // the last layer has sent
+  assert.equal(all(".mg-net-wire.mg-net-bwd").length, 4 + 2);
+  model.set("step", 12);
+  assert.equal(all(".mg-net-wire.mg-net-bwd").length, 32 + 2);
+  const text = view.shell.say.textContent;
+  assert.match(text, /^layers\[0\] has its gradients/);
+});
+
+test("what a wire sends is weight × the gradient at its neuron's sum; the switch shows weight.grad", () => {
+  const { view } = open({ step: 12 });
+  const one = network();
+  const before = view.columns.svg.innerHTML;
+  view.store.set({ wires: "grads" });
+  assert.ok(view.columns.svg.innerHTML !== before);
+  const s = one.sample(0);
+  for (const cell of one.plan.columns[1].cells) {
+    const sent = one.plan.wires.filter((w) => w.source === cell).reduce((sum, w) => sum + one.weights[w.parameter] * s.deltas[w.target], 0);
+    assert.ok(Math.abs(sent - s.grads[cell]) < 1e-12);
+  }
+});
+
+test("keys: samples, neurons, opening and closing; the kernel is asked for what is inside", () => {
+  const { model, view, all, press } = open({ step: 6 });
+  press("]");
+  assert.equal(view.state.sample, 1);
+  press("[");
+  press("[");
+  assert.equal(view.state.sample, 3);
+  press("ArrowDown");
+  const first = document.activeElement;
+  assert.match(first.getAttribute("aria-label"), /^net\.layers\[0\]\.neurons\[0\], output .*Enter opens it$/);
+  press("ArrowDown", first);
+  assert.match(document.activeElement.getAttribute("aria-label"), /neurons\[1\]/);
+  press("Enter", document.activeElement);
+  assert.deepEqual(model.told.at(-1), { type: "look", cell: 4, sample: 3 });
+  assert.equal(all(".mg-net-panel").length, 1);
+  assert.match(view.shell.path.textContent, /net.*layers\[0\].*neurons\[1\]/);
+  press("Escape");
+  assert.equal(all(".mg-net-panel").length, 0);
+  assert.deepEqual(model.told.at(-1), { type: "look", cell: -1, sample: 3 });
+});
+
+test("the slider of a weight shows the kernel's own numbers at each of its places", () => {
+  const { view, body } = open({ step: 12 });
+  const one = network();
+  const range = body.querySelector(".mg-net-slide input");
+  range.value = "0";
+  range.oninput();
+  const there = movedTo(one, 0);
+  assert.equal(view.state.network.loss, there.loss);
+  assert.equal(view.state.network.weights[one.moved.parameter], one.moved.xs[0]);
+  assert.match(body.querySelector(".mg-curve").textContent, /the tangent’s slope is/);
+  const size = one.moved.rows.length / one.moved.xs.length;
+  const home = one.moved.xs.indexOf(one.weights[one.moved.parameter]);
+  assert.ok(home >= 0 && Math.abs(one.moved.rows[home * size] - one.loss) < 1e-12);
+});
+
+test("parts are the nodes of the trace", () => {
+  const { view } = open();
+  assert.equal(partsOf(view.state.network.plan).length, view.state.trace.nodes.length);
+});
+
+test("the curve is a column of the sweep, and its tangent has the gradient's slope", () => {
+  const { trace, sweeps } = cases.sweep;
+  const [sweep] = readSweeps(real(sweeps));
+  const [ys, slopes] = [columnOf(sweep, trace.root), columnOf(sweep, sweep.sections.values + sweep.node)];
+  sweep.xs.forEach((_, p) => {
+    const point = row(sweep, p);
+    assert.ok(Object.is(ys[p], point.values[trace.root]) && Object.is(slopes[p], point.grads[sweep.node]));
+  });
+  const drawn = drawCurve({ name: "x", result: "y", xs: sweep.xs, ys, x: sweep.xs[3], y: ys[3], slope: slopes[3] });
+  const [x1, y1, x2, y2] = drawn.querySelector(".mg-curve-tangent").getAttribute("d").match(/-?[\d.]+/g).map(Number);
+  const line = drawn.querySelector(".mg-curve-line").getAttribute("d").match(/-?[\d.]+/g).map(Number);
+  const [a, b] = [6, 8].map((k) => [line[k - 2], line[k - 1]]); // the curve's own points on both sides
+  assert.ok(Math.sign(y2 - y1) * Math.sign(x2 - x1) === Math.sign(b[1] - a[1]) || slopes[3] === 0);
+  assert.equal(drawCurve({ name: "x", result: "y", xs: [1, 2], ys: [NaN, NaN], x: 1, y: NaN, slope: 1 }), null);
+});
