@@ -137,7 +137,7 @@ class GraphView(Fronted):
         found = cast(Network, subject.network)
         row = subject.network_row()
         shown = network_trace(found, Numbers(found.plan, row), subject.title, subject.sources)
-        drawn = {"plan": _bytes(found.plan, None), "numbers": row.astype("<f8").tobytes()}
+        drawn: dict[str, Any] = {"plan": _bytes(found.plan, None), "numbers": row.astype("<f8").tobytes()}
         if self._slid is not None and subject.tape:
             drawn["moved"] = self._moved(self._slid)
         if self._looked:
