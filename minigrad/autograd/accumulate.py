@@ -1,4 +1,6 @@
 """The end of the graph: adding a gradient to `.grad`, at leaves and at tensors that retain theirs."""
+from sys import getrefcount
+
 import numpy as np
 
 from ..core.dispatch import state
@@ -30,7 +32,7 @@ def _run(node, g, edges):
     leaf = node.variable
     if leaf.view_meta is not None and _is_no_leaf(leaf):
         return ()
-    keep = type(g) is np.ndarray and holders(g) <= LENT and (g.base is None or _is_whole(g))
+    keep = type(g) is np.ndarray and getrefcount(g) <= LENT and (g.base is None or _is_whole(g))
     accumulate(leaf, g, keep)
     if node.hooks is not None and node.hooks.accumulated:
         with no_grad():

@@ -40,7 +40,7 @@ def roots_of(tensors, grad_tensors, create_graph=False, batched=False):
         raise errors.new(RuntimeError, f"got {len(tensors)} tensors and {len(grad_tensors)} gradients")
     roots = []
     for i, (t, g) in enumerate(zip(tensors, grad_tensors, strict=False)):
-        edge, shape, dtype = _place(t)
+        edge, shape, dtype = (edge_of(t), t.array.shape, t.array.dtype) if isinstance(t, Variable) else _place(t)
         if g is None:
             if edge is not None and math.prod(shape) != 1:
                 raise errors.new(
@@ -122,7 +122,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
             stacklevel=3,
         )
     if inputs is None:
-        _run(roots, keep_graph=keep, create_graph=create_graph)
+        _run(roots, keep, create_graph)
         return
     found = _capture(roots, inputs, keep, create_graph, leaves=False)
     for x, g in zip(inputs, found, strict=True):
@@ -201,9 +201,9 @@ def grad(
     return tuple(found)
 
 
-def _run(roots, **options):
+def _run(roots, keep_graph, create_graph, inputs=None, capture=None):
     """Run a backward pass to its end."""
-    nodes, steps = engine.begin(roots, **options)
+    nodes, steps = engine.begin(roots, keep_graph, create_graph, inputs, capture)
     outer, state.running = state.running, Running(nodes)
     try:
         if state.profiler is None:
@@ -220,7 +220,7 @@ def _capture(roots, inputs, keep, create_graph, leaves=True):
     for x in inputs:
         if not isinstance(x, (Variable, GradientEdge)):
             raise errors.new(TypeError, f"grad() inputs must be Tensors, not {type(x).__name__}")
-        edge = _place(x)[0]
+        edge = edge_of(x) if isinstance(x, Variable) else tuple(x[:2])
         if edge is None and not requires(x):  # a view made under no_grad requires gradients, but none reaches it
             raise errors.new(
                 RuntimeError,
@@ -233,7 +233,7 @@ def _capture(roots, inputs, keep, create_graph, leaves=True):
     inputs_only = {edge[0] for edge in reached}
     before, state.inputs_given = state.inputs_given, True
     try:
-        _run(roots, keep_graph=keep, create_graph=create_graph, inputs=inputs_only, capture=capture)
+        _run(roots, keep, create_graph, inputs_only, capture)
     finally:
         state.inputs_given = before
     return [capture.get(edge) for edge in edges]

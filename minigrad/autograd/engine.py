@@ -39,7 +39,7 @@ def steps(roots, *, keep_graph=False, create_graph=False, inputs=None, capture=N
     return begin(roots, keep_graph=keep_graph, create_graph=create_graph, inputs=inputs, capture=capture)[1]
 
 
-def begin(roots, *, keep_graph=False, create_graph=False, inputs=None, capture=None):
+def begin(roots, keep_graph=False, create_graph=False, inputs=None, capture=None):
     """The nodes of a backward pass in their order, and the pass as a generator.
 
     roots         pairs of an edge and its gradient, a Tensor or an ndarray that nothing else refers to
@@ -49,16 +49,16 @@ def begin(roots, *, keep_graph=False, create_graph=False, inputs=None, capture=N
     capture       a Captured: store the gradient of each edge here instead of adding it to a leaf
     """
     graph = create_graph or (state.handlers and any([h.needs_tensors for h in state.handlers]))
-    nodes = topological_order([edge[0] for edge, _ in roots])
-    needed = None if inputs is None else _leading_to(inputs, nodes)
-    if needed is not None:
-        starts = {edge[0] for edge, _ in roots if type(edge[0]) is not AccumulateGrad}  # their tensors' hooks run in any case
-        nodes = [node for node in nodes if node in needed or node in starts]
-    observed = set(nodes) if needed is not None or state.anomaly else {node for node, _ in capture} if capture else ()
     cotangents = {}
     for (node, number), g in roots:
         g = getattr(g, "array", g) if not graph else wrap(g) if type(g) is np.ndarray else g
         _add_cotangent(cotangents, node, number, g, node, graph)
+    nodes = topological_order(cotangents)
+    needed = None if inputs is None else _leading_to(inputs, nodes)
+    if needed is not None:
+        starts = {node for node in cotangents if type(node) is not AccumulateGrad}  # their tensors' hooks run in any case
+        nodes = [node for node in nodes if node in needed or node in starts]
+    observed = set(nodes) if needed is not None or state.anomaly else {node for node, _ in capture} if capture else ()
     loop = _loop(nodes, cotangents, graph, keep_graph, observed, needed, capture)
     return nodes, _with_recording(loop, create_graph) if graph else loop
 
@@ -92,14 +92,16 @@ def _loop(nodes, cotangents, graph, keep_graph, observed, needed, capture):
             else:  # broadcast, of another dtype, or the target has several outputs
                 _add_cotangent(cotangents, target, number, out, node, graph)
         yield node, g, grad_inputs
-        g = grad_inputs = out = array = None  # drop the references, so that a leaf can keep the array instead of copying it
+        out = array = None  # drop these references, as the next node drops g: then a leaf can keep the array instead of copying it
 
 
 def _add_cotangent(cotangents, target, number, g, sender, graph):
     """Add `g` to the cotangent of one output of `target`, in the shape and dtype of that output."""
     several = type(target.shape) is list
     shape, dtype = (target.shape[number], target.dtype[number]) if several else (target.shape, target.dtype)
-    g = (fit_tensor if graph else fit_array)(g, shape, dtype, sender)
+    array = g.array if graph else g
+    if array.shape != shape or array.dtype is not dtype:
+        g = (fit_tensor if graph else fit_array)(g, shape, dtype, sender)
     if several:
         sums = cotangents.setdefault(target, [None] * len(target.shape))
         sums[number] = g if sums[number] is None else sums[number] + g

@@ -244,7 +244,7 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
         running = state.running
         with lock:
             if running not in buffers:
-                coming = running.nodes if mode == "all" else ()
+                coming = running if mode == "all" else ()
                 buffers[running] = [sum([edge_of(t)[0] in coming for t in tensors]) if mode == "all" else 1, [None] * len(tensors)]
             waiting = buffers[running]
             waiting[0] -= 1

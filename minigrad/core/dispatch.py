@@ -14,11 +14,11 @@ import threading
 import warnings
 
 
-class Running:
-    """A backward pass while it runs: something to tell it from others by, and the nodes that it runs."""
+class Running(list):
+    """A backward pass while it runs: its nodes. Two passes are two, also through the same nodes."""
 
-    def __init__(self, nodes=()):
-        self.nodes = nodes
+    __slots__ = ("__weakref__",)
+    __hash__, __eq__ = object.__hash__, object.__eq__  # type: ignore[assignment]
 
 
 NOT_RUNNING = Running()

@@ -15,7 +15,7 @@ def holders(x):
 
 
 def _of_an_argument(x):
-    return holders(x)
+    return getrefcount(x)
 
 
 def _of_a_local(ask):
@@ -24,4 +24,4 @@ def _of_a_local(ask):
 
 
 _NO_OTHER = _of_a_local(holders)
-LENT = _of_a_local(_of_an_argument)  # holders() of an argument that the caller keeps in one local variable of its own
+LENT = _of_a_local(_of_an_argument)  # getrefcount() of an argument that the caller keeps in one local variable of its own

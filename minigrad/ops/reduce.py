@@ -255,9 +255,9 @@ def sum(input, dim=None, keepdim=False, *, dtype=None):
     if dtype is not None:
         input = input.to(dtype)
     if dim is None and not keepdim:
-        out = sum_all(input)
+        out = sum_all.call(input)
     else:
-        out = sum_dim(input, dims_of(dim, input.ndim) if dim != () else tuple(range(input.ndim)), keepdim)
+        out = sum_dim.call(input, dims_of(dim, input.ndim) if dim != () else tuple(range(input.ndim)), keepdim)
     return out if dtype is None else out.to(dtype)
 
 

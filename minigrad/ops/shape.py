@@ -42,7 +42,9 @@ def _array(x):
 
 def _expand(x, shape):
     """np.broadcast_to at a tenth of its price, for contiguous numbers and the rest alike."""
-    x = _array(x)
+    x = x if type(x) is ndarray else asarray(x)
+    if not x.ndim:
+        return ndarray(shape, x.dtype, x, 0, (0,) * len(shape))
     extra = len(shape) - x.ndim
     strides = [0] * extra + [0 if n == 1 != m else s for n, m, s in zip(x.shape, shape[extra:], x.strides, strict=True)]
     if extra and 1 in shape[:extra]:  # a new dimension of size 1 has the stride that unsqueeze gives it
