@@ -144,11 +144,16 @@ def _numerical(func, inputs, diff, eps, only_differentiable):
     """
     first = _as_tuple(func(*inputs))
     places = [j for j, o in enumerate(first) if isinstance(o, Variable) and (_checked(o) or not only_differentiable)]
-    shapes = [first[j].array.shape for j in places]
+    shapes, kinds = [first[j].array.shape for j in places], [first[j].dtype for j in places]
 
     def run(index):
         outs = [_as_tuple(func(*inputs))[j] for j in places]
-        for out, shape in zip(outs, shapes, strict=True):
+        for out, shape, kind in zip(outs, shapes, kinds, strict=True):
+            if out.dtype != kind:
+                raise AssertionError(
+                    f"Expected `func` to return outputs with the same dtype when inputs are perturbed on index {index} by {eps}, but got: "
+                    f"dtypes {kind} and {out.dtype}."
+                )
             if out.array.shape != shape:
                 raise AssertionError(
                     f"Expected `func` to return outputs with the same shape when inputs are perturbed on index {index} by {eps}, but got: "

@@ -72,6 +72,26 @@ class Sequential(Module):
             raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
         return Sequential(*self, *other)
 
+    def __iadd__(self, other: "Sequential") -> "Sequential":
+        if not isinstance(other, Sequential):
+            raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
+        return self.extend(list(other))
+
+    def _repeated(self, count: Any) -> list[Module]:
+        if not isinstance(count, int):
+            raise TypeError(f"unsupported operand type(s) for *: {type(self)} and {type(count)}")
+        if count <= 0:
+            raise ValueError(f"Non-positive multiplication factor {count} for {type(self)}")
+        return [*self] * count
+
+    def __mul__(self, other: int) -> "Sequential":
+        return Sequential(*self._repeated(other))
+
+    __rmul__ = __mul__
+
+    def __imul__(self, other: int) -> "Sequential":
+        return self.extend(self._repeated(other)[len(self) :])
+
     def append(self, module: Module) -> "Sequential":
         self.add_module(str(len(self)), module)
         return self
@@ -334,6 +354,38 @@ class ParameterDict(Module):
 
     def get(self, key: str, default: Any = None) -> Any:
         return self[key] if key in self else default
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def popitem(self) -> tuple[str, Any]:
+        """The key that came last, and its parameter."""
+        key = next(reversed(self._keys))
+        return key, self.pop(key)
+
+    def clear(self) -> None:
+        for key in list(self._keys):
+            del self[key]
+
+    def copy(self) -> "ParameterDict":
+        return ParameterDict(OrderedDict(self.items()))
+
+    def fromkeys(self, keys: Iterable[str], default: Any = None) -> "ParameterDict":
+        return ParameterDict(OrderedDict((key, default) for key in keys))
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(self._keys)
+
+    def __or__(self, other: "ParameterDict") -> "ParameterDict":
+        copy = self.copy()
+        copy.update(OrderedDict(other.items()))
+        return copy
+
+    def __ior__(self, other: "ParameterDict") -> "ParameterDict":
+        self.update(OrderedDict(other.items()))
+        return self
 
     def update(self, parameters: Any) -> None:
         pairs = _pairs("ParameterDict", parameters)

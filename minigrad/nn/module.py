@@ -368,7 +368,7 @@ class Module:
         return self._convert(_dtypes().float16)
 
     def type(self, dst_type: Dtype):
-        return self._apply(lambda t: t.to(dst_type))
+        return self._apply(lambda t: t.type(dst_type))
 
     def cpu(self):
         return self

@@ -337,3 +337,34 @@ def test_lists_and_dicts():
     named = nn.ParameterDict({"w": torch.ones(1)})
     named["v"] = torch.zeros(2)
     assert set(named.keys()) == {"w", "v"} and len(list(named.parameters())) == 2 and named.get("u") is None
+
+
+def test_sequentials_are_repeated():
+    a, b = nn.ReLU(), nn.Tanh()
+    s = nn.Sequential(a, b)
+    assert [*(s * 2)] == [*(2 * s)] == [a, b, a, b] and len(s) == 2
+    t = s
+    s *= 2
+    s += nn.Sequential(b)
+    assert s is t and [*s] == [a, b, a, b, b]
+    with pytest.raises(ValueError, match="Non-positive multiplication factor 0"):
+        s * 0
+    with pytest.raises(TypeError, match="unsupported operand type"):
+        s * 1.5
+
+
+def test_parameter_dicts_are_dicts():
+    p = nn.ParameterDict({"a": torch.ones(1)})
+    assert isinstance(p.setdefault("q", torch.ones(2)), nn.Parameter) and p.setdefault("a") is p["a"]
+    assert list(reversed(p)) == ["q", "a"] and p.popitem()[0] == "q" and list(p.fromkeys("xy", torch.ones(1))) == ["x", "y"]
+    both = p | nn.ParameterDict({"r": torch.ones(1)})
+    assert list(both) == ["a", "r"] and both["a"] is p["a"] and list(p.copy()) == ["a"]
+    p |= both
+    assert list(p) == ["a", "r"]
+    p.clear()
+    assert len(p) == 0 and not list(p.parameters())
+
+
+def test_modules_take_types_by_pytorchs_old_names():
+    m = nn.Linear(1, 1).type(torch.DoubleTensor)
+    assert m.weight.dtype is torch.float64 and m.type(torch.float32).weight.dtype is torch.float32
