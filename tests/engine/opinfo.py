@@ -2,7 +2,7 @@
 
     python -m tests.engine.opinfo                    # every operation that exists here, in a line each, then the sums   (needs torch 2.13)
     python -m tests.engine.opinfo matmul linalg      # the operations whose names begin so, with every difference in full
-    python -m tests.engine.opinfo --store            # keep a small sample of each, with PyTorch's answers, for test_opinfo.py
+    python -m tests.engine.opinfo --store [names]    # keep a small sample of each, with PyTorch's answers, for test_opinfo.py
 
 Compared are the results, the gradients under a fixed random cotangent, the gradients' own, and forward mode; for whole numbers and bools
 the results. The environment is that of reference/make.py, with `expecttest` beside torch.
@@ -240,15 +240,15 @@ def _counts(seen: Counter[str]) -> str:
     return f"{seen['agree']} of {seen['samples']} samples agree; differences: {parts}"
 
 
-def samples(op: Any, torch: Any) -> Any:
-    """(dtype, sample) of the operation; samples that ask for complex numbers or another layout are left out."""
+def samples(op: Any, torch: Any, count: int = PER_DTYPE) -> Any:
+    """(dtype, sample) of the operation, `count` for each dtype; samples that ask for complex numbers or another layout are left out."""
     for dtype in (*FLOATS, *WHOLE):
         kind = getattr(torch, dtype)
         if op.supports_dtype(kind, "cpu"):
             with torch.random.fork_rng():
                 torch.manual_seed(0)
                 try:
-                    for sample in islice(op.sample_inputs("cpu", kind, requires_grad=False), PER_DTYPE):
+                    for sample in islice(op.sample_inputs("cpu", kind, requires_grad=False), count):
                         text = repr((sample.args, sample.kwargs))
                         if "complex" not in text and "bfloat16" not in text and "dropout_p" not in text:
                             parts = [_mapped(lambda x: plain(x, torch), x) for x in (sample.input, tuple(sample.args), dict(sample.kwargs))]
@@ -278,7 +278,7 @@ def main(wanted: list[str]) -> int:
             continue
         seen: Counter[str] = Counter()
         first: dict[str, str] = {}
-        for number, (dtype, sample) in enumerate(samples(op, torch)):
+        for number, (dtype, sample) in enumerate(samples(op, torch, 3 if store else PER_DTYPE)):
             if op.name in ("einsum", "where", "nn.functional.embedding"):  # the sample has the operand first that is differentiated
                 rest = sample.input if op.name == "einsum" else (sample.input, *sample.args[1:])
                 sample.input, sample.args = sample.args[0], tuple(rest)
@@ -313,6 +313,8 @@ def main(wanted: list[str]) -> int:
             print(f"{name}: {_counts(seen)}", *first.values(), sep="\n", flush=True)
     print(_counts(sums))
     if store:
+        if wanted:
+            kept = {**{key: json.dumps(entry) for key, entry in json.loads(STORED.read_text()).items()}, **kept}
         STORED.write_text("{\n" + ",\n".join(f"{json.dumps(key)}: {text}" for key, text in kept.items()) + "\n}\n")
         print(f"{len(kept)} samples kept")
     print(f"{len(missing)} operations do not exist here: {' '.join(dict.fromkeys(missing))}")
