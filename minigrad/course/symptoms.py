@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import math
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import chain, product
@@ -21,7 +22,7 @@ from .exercise import Exercise, Limits, Probe
 from .exercises import exercises
 from .guard import run
 from .mutants import confusions, mutants
-from .plain import shape_of
+from .plain import is_odd, shape_of
 
 UPSTREAM = ("g", "v", "grad", "upstream", "grad_output")  # names of the gradient that a backward rule receives
 SIGN = "Every sign is reversed. Which way does the result move when the input grows?"
@@ -188,6 +189,8 @@ def _form(case: _Case) -> tuple[str, str]:
     if isinstance(got, dict) and isinstance(want, dict):
         found = (_form(_Case(case.probe, case.args, got[k], w)) for k, w in want.items() if k in got and isinstance(w, list))
         return next((f for f in found if f[0]), ("", ""))
+    if any(is_odd(part) for part in _nested(got)):
+        return "not numbers", "Something came back that is no number. The number of an engine's value is in .data, its gradient in .grad."
     a, b = list(_flat(got)), list(_flat(want))
     if not isinstance(want, list):
         if isinstance(got, list) and _number(want) and any(_near(g, want) for g in a):
@@ -204,7 +207,7 @@ def _form(case: _Case) -> tuple[str, str]:
     if case.same_form and not case.off:
         return "", ""
     if len(a) == len(b) and _same_numbers(a, b):
-        if sg != sw:
+        if not case.same_form:
             return "another form", "The numbers are right. They must come in the form that was asked for: compare the brackets."
         what = "Both parts are right" if len(want) == 2 else "The numbers are right"
         return "another order", f"{what} and stand in another order."
@@ -356,7 +359,9 @@ def _mutants(id: str) -> tuple[tuple[str, str], ...]:
 def _outcome_of_mutant(id: str, source: str, probe: str, args: str, inputs: _Inputs) -> dict | None:
     ex = exercises[id]
     try:
-        entry = ex.load(source)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the compiler: a mutant may be a strange program
+            entry = ex.load(source)
     except Exception:
         return None
     return run(next(p for p in ex.probes if p.name == probe).driver, entry, inputs.it, QUICK)

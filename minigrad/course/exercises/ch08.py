@@ -149,7 +149,12 @@ EX_B = Exercise(
         Wrong("divides by zero", "def find_v(J, wanted):\n    (a, b), (c, d) = J\n    p, q = wanted\n    det = a * d - b * c\n"
               "    return [(p * d - q * c) / det, (a * q - b * p) / det]\n",
               "When the rows are parallel, the determinant is 0 and there is nothing to divide by. Then v exists only for some gradients.",
-              on=("a mixture of both rows", "parallel rows, out of reach")),
+              on=("parallel rows, out of reach",),
+              when=lambda seen: seen.error("parallel rows, out of reach") in ("ZeroDivisionError", "LinAlgError")
+              and not seen.error("a mixture of both rows")),
+        Wrong("multiplied by J", "def find_v(J, wanted):\n    return [row[0] * wanted[0] + row[1] * wanted[1] for row in J]\n",
+              "That multiplies J by `wanted`. The question goes the other way: v is unknown, and vᵀJ is known.",
+              on=("a mixture of both rows",)),
     ),
     hints=Hints(
         "Write down vᵀJ for two unknown numbers v0 and v1. What must each of its two entries be?",
