@@ -48,7 +48,7 @@ def network_trace(network: Network, numbers: Numbers, title: str, sources: dict[
         column = plan["columns"][int(name)] if name.isdigit() else None
         count = len(column["cells"]) if column else 1
         label = column["name"] if column else cast(Any, plan)[name]
-        about = column["about"] if column else {"error": "of each sample", "rest": "from the weights alone", "loss": "result"}[name]
+        about = column["about"] if column else {"error": "of each sample", "rest": "from the weights alone", "loss": ""}[name]
         node: dict[str, Any] = dict(
             id=len(nodes), kind="fold", op="", label=label, named=False, expr=about, value="nan", grad=None, requires_grad=name != "0",
             rule="", saved=[], source=sources.get(name), scope="", members=count, outs=count,

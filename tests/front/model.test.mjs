@@ -169,6 +169,8 @@ test("an undefined operation is named, with its cause", () => {
   assert.match(words, /logarithm of a negative number/);
   assert.match(words, /= −1/);
   assert.equal(S.trouble(cases.traces[0].trace, S.recorded(cases.traces[0].trace)), "");
+  assert.equal(S.trouble(cases.masked.trace, S.recorded(cases.masked.trace)), "", "a mask");
+  assert.match(S.trouble(cases.trap.trace, S.recorded(cases.trap.trace)), /is not finite in 1 of its 2 entries/);
 });
 
 test("widths grow with the amount and stay in bounds", () => {

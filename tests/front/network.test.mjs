@@ -105,6 +105,21 @@ test("the slider of a weight shows the kernel's own numbers at each of its place
   assert.ok(home >= 0 && Math.abs(one.moved.rows[home * size] - one.loss) < 1e-12);
 });
 
+test("a search marks the neurons whose names or weights have the text; Enter goes to the first", () => {
+  const { view, all, body, press } = open({ step: 6 });
+  const field = body.querySelector(".mg-find");
+  for (const [text, count] of [["layers[1]", 4], ["x[", 3], ["nowhere", 0], ["neurons[0].b", 3], ["", 0]]) {
+    field.value = text;
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    assert.equal(all(".mg-net-found").length, count, text);
+    assert.equal(view.shell.status.textContent, text ? `${count} found` : "");
+  }
+  field.value = "layers[1]";
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+  press("Enter", field);
+  assert.match(document.activeElement.getAttribute("aria-label"), /layers\[1\]\.neurons\[0\]/);
+});
+
 test("parts are the nodes of the trace", () => {
   const { view } = open();
   assert.equal(partsOf(view.state.network.plan).length, view.state.trace.nodes.length);

@@ -155,6 +155,11 @@ def network_view():
 
 
 def cases() -> dict:
+    scores = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    hidden = scores.masked_fill(torch.tensor([[False, True], [False, False]]), float("-inf"))
+    masked = trace(torch.softmax(hidden, 1)[:, 0].sum(), {"scores": scores, "hidden": hidden})
+    a = torch.tensor([0.0, 2.0], requires_grad=True)  # the result is finite, the gradient of a is not
+    trap = trace(torch.where(a > 0, a.log(), torch.zeros(2)).sum(), {"a": a})
     network = network_view()
     plan = json.loads(network.network["plan"])
     rng = random.Random(1)
@@ -179,6 +184,7 @@ def cases() -> dict:
         "fits": fits, "traces": traces,
         "numbers": [(plain(x), d, p, words.number(x, d, p)) for x in numbers for d in (1, 2, 3, 4, 6) for p in (False, True)],
         "undefined": {"trace": trace((p - q).log(), {"p": p, "q": q})},
+        "masked": {"trace": masked}, "trap": {"trace": trap},
         "sweep": sweep_case(view), "tensor": sweep_case(tensor),
         "views": {"square": view_case(square), "net": view_case(tensor), "network": view_case(network)},
         "network": {"at": [network_picture.geometry(plan, w)._asdict() for w in WIDTHS], "widths": WIDTHS,

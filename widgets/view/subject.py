@@ -208,7 +208,7 @@ class Subject:
         ends = {str(k): int(found.outs[0, column["cells"][-1]]) for k, column in enumerate(plan["columns"]) if k}
         ends |= {"error": int(found.errors[0]), "rest": found.rest, "loss": found.root}
         self.sources = {name: source_of(graph.objects[at], _cell_name) for name, at in ends.items() if at >= 0}
-        line = source_of(graph.objects[graph.root], _cell_name)
+        line = source_of(graph.objects[graph.root], _cell_name) or self.sources.get("error")
         self.title = line["text"] if line else plan.get("loss", plan["name"])
         self._graph, self._grads = graph, data[1]
         self._lines = [_weak(thing) for thing in graph.objects]

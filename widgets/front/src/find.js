@@ -27,6 +27,7 @@ export class Find {
     view.on(this.field, "input", () => this.find());
     view.on(this.field, "keydown", (/** @type {KeyboardEvent} */ e) => {
       if (e.key === "Escape") this.#leave();
+      else if (e.key === "Enter" && view.state.network) view.columns.toFound();
       else if (e.key === "Enter" && this.#finds.nodes.length) this.#next(e.shiftKey ? -1 : 1);
       else return;
       e.preventDefault();
@@ -50,6 +51,10 @@ export class Find {
 
   find() {
     const { view } = this;
+    if (view.state.network) {
+      const count = view.columns.search(this.#text);
+      return put(view.shell.status, this.#text ? `${count} found` : "");
+    }
     const here = matching(view.state.trace, this.#text);
     this.#show(here, here.length);
     const folded = view.state.trace.nodes.some((n) => n.kind === "fold");

@@ -165,6 +165,9 @@ export function trouble(trace, point) {
 function tensorTrouble(trace, point) {
   const into = arriving(trace);
   const odd = (/** @type {number} */ id) => arrayAt(trace, point, trace.nodes[id].array)?.odd ?? 0;
+  // −inf that goes into a softmax or a where is a mask: where the result and all gradients are finite, nothing is affected.
+  const sent = trace.steps.some((x) => (arrayAt(trace, point, x.after)?.odd ?? 0) > 0);
+  if (!odd(trace.root) && !sent) return "";
   const node = trace.nodes.find((n) => odd(n.id) && !into[n.id].some((e) => odd(e.source)));
   if (!node) return "";
   const all = (node.shape ?? []).reduce((k, d) => k * d, 1);

@@ -90,6 +90,7 @@ export class NetworkScene {
     this.view.shell.stage.replaceChildren(this.svg);
     this.view.offscreen.reset([]);
     this.#at = null;
+    this.#hits = null;
     const { plan, inner } = this.network;
     if (inner) this.open = inner.cell;
     else if (this.view.state.alive || this.open >= plan.cells.length) this.open = -1;
@@ -456,6 +457,25 @@ export class NetworkScene {
     if (on) this.stop = Math.min(cells.length - 1, Math.max(0, this.stop + by));
     this.paint();
     this.#pool.get(`c${this.stop}`)?.focus({ preventScroll: true });
+  }
+
+  /** Mark the neurons and inputs whose name, or one of whose weights' names, has this text in it. Returns how many. @param {string} text */
+  search(text) {
+    const { cells, parameters } = this.network.plan;
+    const found = cells.flatMap((c, i) => (c.name.toLowerCase().includes(text) ? [i] : []));
+    const weights = parameters.filter((p) => p.name.toLowerCase().includes(text)).map((p) => p.cell);
+    this.#hits = text ? new Set([...found, ...weights]) : null;
+    this.paint();
+    return this.#hits?.size ?? 0;
+  }
+
+  /** Go to the first that was found. */
+  toFound() {
+    const [first] = this.#hits ?? [];
+    if (first === undefined) return;
+    this.stop = first;
+    this.paint();
+    this.#pool.get(`c${first}`)?.focus({ preventScroll: true });
   }
 
   // ---- what the other parts of the view ask of a scene
