@@ -414,7 +414,9 @@ def index_copy(input, dim, index, source):
             f"index_copy_(): self and source expected to have the same dtype, but got (self) {ours} and (source) {theirs}",
             instead="source.to(input.dtype).",
         )
-    _as_many(index, source, dim, "index_copy_")
+    count = source.array.shape[dim] if source.ndim else 1
+    if index.numel() != count:
+        raise errors.new(IndexError, f"index_copy_(): Number of indices ({index.numel()}) should be equal to source.size(dim) ({count})")
     return index_copy_(input, source, index, dim)
 
 
@@ -433,6 +435,8 @@ def _as_many(index, source, dim, name):
 def index_fill(input, dim, index, value):
     """A copy of `input` with a number (or 0-d tensor) written at the positions along `dim`."""
     dim = wrap_dim(dim, input.ndim)
+    if index.array.dtype != np.int64:
+        raise errors.new(IndexError, "index_fill_(): Expected dtype int64 for index.")
     if not hasattr(value, "array"):
         return index_fill_(input, index, dim, value)
     if value.ndim:
@@ -493,6 +497,8 @@ def masked_select(input, mask):
 
 def masked_scatter(input, mask, source):
     """A copy of `input` with the elements of `source`, in order, where `mask` is True."""
+    if np.count_nonzero(np.broadcast_to(mask.array, np.broadcast_shapes(mask.array.shape, input.array.shape))) > source.numel():
+        raise errors.new(RuntimeError, "Number of elements of source < number of ones in mask")
     return masked_scatter_(input, mask, source)
 
 

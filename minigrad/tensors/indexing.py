@@ -228,6 +228,8 @@ def setitem(x, key, value):
 
 def index_put_(x, positions, value, accumulate=False):
     """Write `value` at the positions (a tuple of ndarrays and slices), or add it there. Returns x."""
+    if sum([p is not None for p in positions]) > x.array.ndim:
+        raise errors.new(IndexError, f"too many indices for tensor of dimension {x.array.ndim} (got {len(positions)})")
     place = np.empty(x.array.shape, np.bool_)[positions].shape
     try:
         np.broadcast_to(value.array, place)
@@ -237,6 +239,12 @@ def index_put_(x, positions, value, accumulate=False):
             f"shape mismatch: value tensor of shape {list(value.array.shape)} cannot be broadcast to indexing result of shape "
             f"{list(place)}",
         ) from None
+    check_written(x, value)
+    return inplace.write(x, index_put, value, positions, accumulate)
+
+
+def check_written(x, value):
+    """Raise PyTorch's error if index_put cannot write the numbers of `value` into `x` as they are."""
     if value.array.dtype is not x.array.dtype:
         ours, theirs = (errors.TYPE_NAMES[t.array.dtype.name].removesuffix("Tensor") for t in (x, value))
         raise errors.new(
@@ -244,7 +252,6 @@ def index_put_(x, positions, value, accumulate=False):
             f"Index put requires the source and destination dtypes match, got {ours} for the destination and {theirs} for the source.",
             instead="convert what you write: values.to(x.dtype).",
         )
-    return inplace.write(x, index_put, value, positions, accumulate)
 
 
 def positions_of(indices):

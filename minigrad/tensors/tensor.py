@@ -650,6 +650,8 @@ class Tensor(Methods):
 
     def index_put(self, indices, values, accumulate=False):
         """A copy with `values` written (or added) at the positions that a tuple of tensors names."""
+        values = as_tensor_like(values, self)
+        indexing.check_written(self, values)
         return index_ops.index_put(self, values, indexing.positions_of(indices), accumulate)
 
     def __getitem__(self, key):
