@@ -46,14 +46,37 @@ def the_game_by_mouse_and_keyboard(chapter):
     expect(box).to_contain_text("a.grad = 29 (right: 25), b.grad = 22 (right: 19)")
 
 
-def the_duel_is_stepped(chapter):
+def nothing_is_given_away(chapter):
+    for text in ("29, not 25", "decision boundary of your network"):
+        expect(chapter.page.get_by_text(text)).to_have_count(0)
+    assert chapter.page.get_by_text("no prediction yet").count() >= 3
+
+
+def the_untouched_class_gets_a_sentence(chapter):
     box = chapter.page.locator(".mg-own-engine").first
+    expect(box.get_by_role("status").first).to_contain_text("gives None: its operator has no return yet")
+
+
+def test_chapter(chapter):
+    for act in (only_the_error_on_purpose, nothing_is_given_away, the_game_by_mouse_and_keyboard, the_untouched_class_gets_a_sentence):
+        act(chapter)
+    for theme in ("light", "dark"):
+        chapter.theme(theme)
+        chapter.page.locator(".mg-order-game").scroll_into_view_if_needed()
+        chapter.shot(f"chapter-05-{theme}")
+
+
+def test_the_duel_opens_after_a_prediction_and_is_stepped(open_notebook):
+    stored = nbformat.read(ROOT / "notebooks" / NOTEBOOK, as_version=4)
+    cells = {cell.id: cell.source for cell in stored.cells}
+    nb = open_notebook([cells["c05-setup"], cells["c05-recursion"], exercises["05.a2"].solution, cells["c05-duel-recursion"]]).run_all()
+    box = nb.page.locator(".mg-own-engine")
     box.scroll_into_view_if_needed()
     expect(box).to_contain_text("✗ c sends too early")
     expect(box).to_contain_text("29, not 25")
     handle = box.locator(".jupyter-widgets", has_text=re.compile("^step")).locator(".noUi-handle").first
     handle.focus()
-    chapter.page.keyboard.press("Home")
+    nb.page.keyboard.press("Home")
     expect(box).to_contain_text("Forward is done: 7 values")
     press(box, "step ▶")
     expect(box).not_to_contain_text("Forward is done: 7 values")
@@ -62,18 +85,19 @@ def the_duel_is_stepped(chapter):
     expect(box).not_to_contain_text("29, not 25")
 
 
-def the_untouched_class_gets_a_sentence(chapter):
-    box = chapter.page.locator(".mg-own-engine").nth(1)
-    expect(box.get_by_role("status").first).to_contain_text("gives None: its operator has no return yet")
-
-
-def test_chapter(chapter):
-    for act in (only_the_error_on_purpose, the_game_by_mouse_and_keyboard, the_duel_is_stepped, the_untouched_class_gets_a_sentence):
-        act(chapter)
+def test_the_learners_network_draws_its_boundary(open_notebook):
+    """The reference solutions stand in for a learner's answers: passed, trained again, and drawn."""
+    stored = nbformat.read(ROOT / "notebooks" / NOTEBOOK, as_version=4)
+    cells = {cell.id: cell.source for cell in stored.cells}
+    solved = [exercises[id].solution + f'\ncheck("{id}", {exercises[id].entry})' for id in ("05.a", "05.b", "05.c")]
+    shown = [cells[id] for id in ("c05-boundary", "c05-unit")]
+    nb = open_notebook([cells["c05-setup"], *solved[:2], cells["c05-engine"], solved[2], *shown]).run_all()
+    assert nb.cell_errors() == []
+    expect(nb.cell(5).locator("svg.plot")).to_contain_text("The decision boundary of your network")
+    expect(nb.cell(6).locator(".mg-root, svg").first).to_be_visible()
     for theme in ("light", "dark"):
-        chapter.theme(theme)
-        chapter.page.locator(".mg-own-engine").first.scroll_into_view_if_needed()
-        chapter.shot(f"chapter-05-{theme}")
+        nb.theme(theme)
+        nb.shot(f"chapter-05-boundary-{theme}", nb.cell(5))
 
 
 def test_the_learners_class_runs_in_the_widget(open_notebook):

@@ -62,7 +62,7 @@ def backward(root):
         v._backward()
         stack.extend(v._prev)
 """),
-    *code("05.c", ("w1 * x1", "w2 * x1")),
+    *code("05.c", ("            p.grad = 0.0\n", "            p.grad = 1.0\n"), ("1 - labels[i]", "labels[i]")),
     *code("06.a", ("g / x", "g * x"), ("g * (1 - out * out)", "1 - out * out")),
     *entries("06.b", {"a * b": "input"}, {"exp": "nothing"}, {"log": "inputs"}),
     *code("07.b", ("return w.data", "return w")), *code("07.c", ("1 / len(batches)", "1 / len(batch)")), *value("07.d", "seven", "7"),

@@ -1,11 +1,11 @@
-"""Chapter 05, build the engine: the learner's own Value class, its backward pass, a small network, and a very long chain."""
+"""Chapter 05, build the engine: the learner's own Value class, its backward pass, a network that learns, and a very long chain."""
 
 from __future__ import annotations
 
 from functools import partial
 
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, but
+from ..exercise import Exercise, Fresh, Hints, Kind, Limits, Probe, Wrong, ask, but
 
 # ---- 05.a: class Value ----------------------------------------------------------------------------------------------------------
 
@@ -18,7 +18,7 @@ class Value:
         self.grad = 0.0                  # d(root) / d(this number), filled in by the backward pass
         self._prev = _prev               # the values it was made from, as a tuple
         self._op = _op                   # "+", "*", ...; "" for a leaf
-        self._backward = lambda: None    # adds this value's share to the grad of each parent
+        self._backward = lambda: None    # adds local derivative × grad to the grad of each parent
 
     def __repr__(self):
         return f"Value(data={self.data}, grad={self.grad})"
@@ -37,12 +37,12 @@ class Value:
         ...  # like __add__
 
     def __pow__(self, n):
-        ...  # n is a plain number
+        ...  # n is a plain number, such as 3 or -1
 
     def relu(self):
-        ...
+        ...  # at exactly 0, take 0 for its derivative, as PyTorch does
 
-    # still to come: 1 + x, 3 * x, -x, x - 1, 1 - x
+    # still to come: 1 + x, 3 * x, -x, x - 1, 1 - x, x / y, 1 / x
 '''
 
 HEAD = STUB_A[: STUB_A.index("    def __add__")]
@@ -114,6 +114,12 @@ REST = """\
 
     def __rsub__(self, other):
         return -self + other
+
+    def __truediv__(self, other):
+        return self * other ** -1
+
+    def __rtruediv__(self, other):
+        return self ** -1 * other
 """
 
 UPSTREAM = "Each contribution is the local derivative × the gradient of the result."
@@ -152,9 +158,9 @@ def _fresh_05a(rng):
         f"out = a * b + a with a = {a}, b = {b}, and out.grad = 1. What is a.grad after the backward pass?",
         b + 1,
         wrong=(
-            (b, "a is used twice: the sum sends its share as well."),
+            (b, "a is used twice: the sum contributes as well."),
             (a, "The local derivative of a product is the *other* factor."),
-            (1, "The product's share was overwritten: use +=."),
+            (1, "The contribution of the product was overwritten: use +=."),
         ),
     )
 
@@ -162,11 +168,11 @@ def _fresh_05a(rng):
 EX_A = Exercise(
     id="05.a",
     title="Values that remember",
-    kind=Kind.FILL_IN,
+    kind=Kind.BUILD,
     points=4,
-    minutes=15,
+    minutes=20,
     difficulty=2,
-    question="Complete the class: +, *, ** and relu with their local rules, and the forms 1 + x, 3 * x, -x, x - 1, 1 - x.",
+    question="Complete the class: +, *, ** and relu with their local rules, and the forms 1 + x, 3 * x, -x, x - 1, 1 - x, x / y, 1 / x.",
     entry="Value",
     stub=STUB_A,
     solution=SOLUTION_A,
@@ -189,6 +195,7 @@ EX_A = Exercise(
             drivers.value_grads,
             draw=lambda r: ("relu(a)", {"a": -float(r.randint(2, 9))}),
         ),
+        Probe("relu at zero", ("relu(a)", {"a": 0.0}), {"a": 0.0}, drivers.value_grads, 0.5),
         _forward("relu computes", "relu(a) + relu(b)", {"a": 3.0, "b": -4.0}, 3.0, positive=("a",), negative=("b",)),
         # each rule once with an upstream gradient that is not 1 ...
         _grads("(a + b) * c", {"a": 2.0, "b": 3.0, "c": 4.0}, {"a": 4.0, "b": 4.0, "c": 5.0}),
@@ -213,9 +220,18 @@ EX_A = Exercise(
         _forward("x - 1", "x - 1", {"x": 4.0}, 3.0),
         _forward("1 - x", "1 - x", {"x": 4.0}, -3.0),
         _grads("(1 - a) * b - a", {"a": 3.0, "b": 5.0}, {"a": -6.0, "b": -2.0}),
+        _grads("a / b", {"a": 6.0, "b": 4.0}, {"a": 0.25, "b": -0.375}),
+        _grads("3 / x", {"x": 4.0}, {"x": -0.1875}, name="3 / x"),
+        _forward("x / 2", "x / 2", {"x": 5.0}, 2.5),
         _grads("(3 * x + 2) ** 2", {"x": 1.0}, {"x": 30.0}, weight=2),
     ),
     bank=(
+        Wrong(
+            "hands the work to minigrad",
+            "import minigrad\n\n\nclass Value:\n    def __new__(cls, data, *rest):\n        return minigrad.Value(data)\n",
+            "What comes out is minigrad's own Value. Write the operations yourself: later chapters build on what you find out here.",
+            when=lambda seen: seen.error("gradients of a + b") == "Foreign",
+        ),
         Wrong(
             "no reflected product",
             _a("    def __rmul__(self, other):\n        return self * other\n\n", ""),
@@ -231,13 +247,13 @@ EX_A = Exercise(
         Wrong(
             "overwrites in the sum",
             _a("self.grad += out.grad\n            other.grad += out.grad", "self.grad = out.grad\n            other.grad = out.grad"),
-            "A value that is used twice gets two shares. With = the second wipes out the first: use +=.",
+            "A value that is used twice gets two contributions. With = the second one replaces the first: use +=.",
             when=lambda seen: _number(seen, "gradients of a + a", "a") == 1.0,
         ),
         Wrong(
             "overwrites everywhere",
             SOLUTION_A.replace(".grad += ", ".grad = "),
-            "A value that is used twice gets two shares. With = the second wipes out the first: use +=.",
+            "A value that is used twice gets two contributions. With = the second one replaces the first: use +=.",
             when=lambda seen: _number(seen, "gradients of a + a", "a") == 1.0,
         ),
         *(
@@ -275,7 +291,7 @@ EX_A = Exercise(
             on=("gradients of a * b",),
         ),
         Wrong(
-            "product ignores what arrives",
+            "product ignores the upstream gradient",
             _a(
                 "self.grad += other.data * out.grad\n            other.grad += self.data * out.grad",
                 "self.grad += other.data\n            other.grad += self.data",
@@ -284,7 +300,7 @@ EX_A = Exercise(
             on=("gradients of (a * b) * c", "gradients of a * b"),
         ),
         Wrong(
-            "sum ignores what arrives",
+            "sum ignores the upstream gradient",
             _a("self.grad += out.grad\n            other.grad += out.grad", "self.grad += 1.0\n            other.grad += 1.0"),
             f"{UPSTREAM} out.grad is missing in the sum.",
             on=("gradients of relu(a * b) + (a + b) * b", "gradients of a + b"),
@@ -298,13 +314,13 @@ EX_A = Exercise(
         Wrong(
             "power without its factor",
             _a("n * self.data ** (n - 1)", "self.data ** (n - 1)"),
-            "The derivative of a power also brings the old exponent down as a factor.",
+            "In the derivative of a power the old exponent also appears as a factor.",
             on=("gradients of a ** 3",),
         ),
         Wrong(
             "relu lets everything through",
             _a("(1.0 if self.data > 0 else 0.0) * out.grad", "out.grad"),
-            "Where relu cut the number off, moving the input changes nothing: no gradient may pass there.",
+            "Below zero relu is flat: moving the input changes nothing, so no gradient may pass there.",
             on=("relu below zero", "gradients of relu(a)"),
         ),
         Wrong(
@@ -326,6 +342,30 @@ EX_A = Exercise(
             when=lambda seen: seen.error("1 - x") == "TypeError" and seen.error("x - 1") == "",
         ),
         Wrong(
+            "relu open at zero",
+            _a("1.0 if self.data > 0 else 0.0", "1.0 if self.data >= 0 else 0.0"),
+            "At exactly 0 the curve has a corner, and no derivative. By convention it is 0 there: > and not >=.",
+            when=lambda seen: _number(seen, "relu at zero", "a") == 1.0 and _number(seen, "relu below zero", "a") == 0.0,
+        ),
+        Wrong(
+            "no division",
+            _a("    def __truediv__(self, other):\n        return self * other ** -1\n\n", ""),
+            "x / y calls x.__truediv__(y). You have * and **, and 1 / y is y ** -1: nothing new has to be differentiated.",
+            when=lambda seen: seen.error("gradients of a / b") == "TypeError" and not seen.error("x * 3"),
+        ),
+        Wrong(
+            "no reflected quotient",
+            _a("    def __rtruediv__(self, other):\n        return self ** -1 * other\n", ""),
+            "Python tried int.__truediv__ first; an int knows nothing about Value, so Python then asked for Value.__rtruediv__. Define it.",
+            when=lambda seen: seen.error("3 / x") == "TypeError" and not seen.error("gradients of a / b"),
+        ),
+        Wrong(
+            "1 / x the wrong way round",
+            _a("return self ** -1 * other", "return self * other ** -1"),
+            "__rtruediv__ is called for other / self: the plain number stands above the line.",
+            on=("3 / x",),
+        ),
+        Wrong(
             "plain numbers not wrapped",
             _a("        other = other if isinstance(other, Value) else Value(other)\n", ""),
             "A plain number has no .data: wrap it in a Value first, as __add__ of the stub does.",
@@ -334,7 +374,7 @@ EX_A = Exercise(
         Wrong(
             "rule called instead of kept",
             _a("out._backward = _backward\n", "out._backward = _backward()\n"),
-            "out._backward = _backward() runs the rule at once and keeps its result, None. Keep the function itself: no parentheses.",
+            "out._backward = _backward() runs the rule at once and stores its result, None. Store the function itself: no parentheses.",
             when=lambda seen: seen.error("gradients of a * b") == "TypeError" and seen.error("a + b, a * b and a ** 3 compute") == "",
         ),
         Wrong(
@@ -346,7 +386,7 @@ EX_A = Exercise(
         Wrong(
             "forgets to return the result",
             _a("        out._backward = _backward\n        return out\n", "        out._backward = _backward\n"),
-            "An operation gives back nothing: each of them must end with return out.",
+            "An operation returns nothing: each of them must end with return out.",
             when=lambda seen: seen.error("gradients of a * b") == "AttributeError" and seen.error("x * 3") == "AttributeError",
         ),
         Wrong(
@@ -362,8 +402,8 @@ EX_A = Exercise(
         nudge="For each operation: if this input moves by a little, by how many times as much does the result move?",
         rule="Each parent gets += (derivative of the result with respect to that parent) × (gradient of the result). "
         "For 3 * x Python calls Value.__rmul__ once int.__mul__ has given up.",
-        twin="Division by a number k, out = a / k: the result moves 1/k times as much, so the rule is self.grad += (1 / k) * out.grad, "
-        "and __truediv__ returns out with _prev = (self,).",
+        twin="A shift by a number, out = shift(a, k): the result moves just as far, so the rule adds 1.0 * out.grad to a.grad. Halving, "
+        "out = a.half(): the rule adds 0.5 * out.grad. Both end with out._backward = _backward and return out.",
     ),
     reveal="Every rule has the same form: local derivative × out.grad, added to the parent. The reflected forms only turn the call round.",
     fresh=_fresh_05a,
@@ -376,6 +416,37 @@ def _number(seen, probe, key):
     return got.get(key) if isinstance(got, dict) else None
 
 
+# ---- 05.a2: the shortest program -------------------------------------------------------------------------------------------------
+
+EX_A2 = ask(
+    "05.a2",
+    "The shortest program",
+    Kind.PREDICT,
+    minutes=2,
+    level=2,
+    points=0,
+    text="In the diamond a.grad should be 25. What does plain recursion give: 25, less or more?",
+    comment='a.grad should be 25. What will backward_by_recursion give: "25", "less" or "more"?',
+    answer="more",
+    wrong=(
+        ("right", "25", "Follow c: two values use it, so it is visited twice. What does it pass on each time?"),
+        ("less", "less", "Nothing is lost: every contribution is passed on at least once. Is any of it passed on twice?"),
+    ),
+    hints=(
+        "Write down the order in which the function visits the nodes. Which of them come more than once?",
+        "A node that is visited twice passes on all it holds at the first visit, and all it holds at the second.",
+        "p = x + x, y = p * p: y visits p twice. The first time p holds half of its gradient already, or all of it? Do it on paper.",
+    ),
+    reveal="c first passes on 1, later 7, of which 1 has already been passed on: a gets too much.",
+    fresh=lambda r: (
+        lambda n: Fresh(
+            f"A node has {n} users and is visited once for each. How many of its visits come before its gradient is complete?",
+            n - 1,
+            wrong=((n, "At the last visit it is complete."),),
+        )
+    )(r.randint(3, 9)),
+)
+
 # ---- 05.b: backward -------------------------------------------------------------------------------------------------------------
 
 STUB_B = '''\
@@ -383,9 +454,9 @@ def backward(root):
     """Fill in .grad of every value that root was made from.
 
     Each value has .grad (0.0 so far), ._prev (the values it was made from) and
-    ._backward(), which adds its share to the .grad of each of its ._prev.
+    ._backward(), which adds local derivative × .grad to the .grad of each of its ._prev.
     """
-    ...  # your code here: start the root's gradient, then decide who goes when
+    ...  # your code here: start the root's gradient, then decide which value goes when
 '''
 
 SOLUTION_B = '''\
@@ -433,7 +504,7 @@ def _whole(low, high):
     return lambda r: float(r.choice([n for n in range(low, high) if n not in (-1, 0, 1)]))
 
 
-USE_PLUS = "An earlier share was wiped out by a later one. Shares add up: use +=, and clear nothing on the way."
+USE_PLUS = "An earlier contribution was lost when a later one came. Contributions add up; clear nothing during the pass."
 
 
 def _fresh_05b(rng):
@@ -442,14 +513,14 @@ def _fresh_05b(rng):
     return Fresh(
         f"The same diamond (c = a + b, d = a * b, e = c + d, f = c * d, y = e + f) with a = {a}, b = {b}. What is a.grad?",
         want,
-        wrong=((_diamond("", a, b)["b"], "That is b.grad."), (b + 1, "c and d also receive shares from f.")),
+        wrong=((_diamond("", a, b)["b"], "That is b.grad."), (b + 1, "c and d also receive contributions from f.")),
     )
 
 
 EX_B = Exercise(
     id="05.b",
     title="The backward pass",
-    kind=Kind.FILL_IN,
+    kind=Kind.BUILD,
     points=4,
     minutes=15,
     difficulty=3,
@@ -484,6 +555,13 @@ EX_B = Exercise(
             draw=lambda r: ("diamond", _whole(2, 8)(r), _whole(2, 8)(r)),
         ),
         Probe(
+            "a second call, from zero again",
+            ("diamond", 2.0, 3.0),
+            _diamond,
+            drivers.backward_again,
+            draw=lambda r: ("diamond", _whole(2, 8)(r), _whole(2, 8)(r)),
+        ),
+        Probe(
             "other graphs are left alone",
             (2.0,),
             {"other": 7.0, "other's parent": 0.0},
@@ -505,8 +583,8 @@ def backward(root):
     root.grad = 1.0
     go(root)
 """,
-            "You left c before its grad was complete: it passed on a part, and later passed on that part again. Wait until every "
-            "user of c has paid in.",
+            "c passed on its gradient before it was complete, and later passed on that first part again. It may run only after every value "
+            "that uses it.",
             on=("diamond",),
         ),
         Wrong(
@@ -525,7 +603,7 @@ def backward(root):
     root.grad = 1.0
     go(root)
 """,
-            "c was processed once, too early: what f paid in afterwards never reached a and b.",
+            "c ran once, but too early: what f contributed afterwards never reached a and b.",
             on=("diamond",),
         ),
         Wrong(
@@ -569,8 +647,8 @@ def backward(root):
                 seen.add(parent)
                 queue.append(parent)
 """,
-            "Level by level works in the diamond by luck: a value with a short and a long path to the root runs before the long "
-            "path has paid in.",
+            "Level by level works in the diamond by luck. A value with a short and a long path to the root runs before the contribution of "
+            "the long path has arrived.",
             on=("diamond", "a long and a short path"),
         ),
         Wrong(
@@ -582,7 +660,7 @@ def backward(root):
             on=("diamond",),
         ),
         Wrong(
-            "keeps only the last share",
+            "keeps only the last contribution",
             SOLUTION_B.replace(
                 "        v._backward()\n",
                 "        before = [parent.grad for parent in v._prev]\n        v._backward()\n"
@@ -616,6 +694,26 @@ def backward(root):
             on=("diamond", "chain y = (3x + 2)²"),
         ),
         Wrong(
+            "remembers the first call",
+            """\
+def backward(root, order=[], seen=set()):
+    def visit(v):
+        if v not in seen:
+            seen.add(v)
+            for parent in v._prev:
+                visit(parent)
+            order.append(v)
+
+    visit(root)
+    root.grad = 1.0
+    while order:
+        order.pop()._backward()
+""",
+            "The first call is right, the second is not: a list or a set is remembered between the calls. A default argument is made once, "
+            "with the function; make it inside.",
+            on=("a second call, from zero again", "diamond"),
+        ),
+        Wrong(
             "depth first with a stack",
             """\
 def backward(root):
@@ -629,7 +727,7 @@ def backward(root):
         v._backward()
         stack.extend(v._prev)
 """,
-            "A value ran before all of its users had run, so what came later never went on to its parents. %where shows which value.",
+            "A value ran before all the values that use it, so what came later never reached its parents. %where shows which value.",
             on=("diamond", "each rule runs once", "a long and a short path"),
         ),
     ),
@@ -637,7 +735,7 @@ def backward(root):
         nudge="In the diamond, c feeds both e and f. When is the gradient of c complete?",
         rule="A value may run its rule only after every value that uses it has run: reverse topological order. "
         "Depth-first search that appends a value after its parents gives the opposite order.",
-        twin="For p = x * x, q = p + x, y = q * p, a possible order is y, q, p, x: p waits for y and for q, x waits for all. "
+        twin="For p = x * x, q = p + x, y = q * p, a possible order is y, q, p, x: p comes after y and q, which use it, and x after all. "
         "Search from y and append after the parents: x, p, q, y. Then read it backwards.",
     ),
     reveal="Append each value after its parents, read the list from its end: then everything that uses a value runs before it. "
@@ -646,169 +744,206 @@ def backward(root):
     reused=True,
 )
 
-# ---- 05.c: a network ------------------------------------------------------------------------------------------------------------
+ALL_WELL = {"the gradients are cleared before each pass": True, "the parameters move": True, "downhill": True}
+
+# ---- 05.c: a network that learns ------------------------------------------------------------------------------------------------
 
 STUB_C = '''\
-def network(x1, x2, w1, w2, b1, w3, b2, target):
-    """Two inputs, one hidden unit, one output; every argument is a Value.
+import random
 
-    h    = relu of (w1 times x1, plus w2 times x2, plus b1)
-    out  = w3 times h, plus b2
-    loss = the square of (out minus target)
-    """
-    h = ...
-    out = ...
-    loss = ...
-    return h, out, loss
+
+class MLP:
+    """Two inputs, a layer of ReLU units, and one output: the score of a point."""
+
+    def __init__(self, hidden=8):
+        ...  # weights and biases: Values, each starting at another random number
+
+    def parameters(self):
+        ...  # all of them, in one list
+
+    def __call__(self, x1, x2):
+        ...  # a unit: relu of a weighted sum of x1 and x2, plus a bias
+        ...  # the score: a weighted sum of the units, plus a bias, without relu
+
+
+def fit(points, labels, steps=300):
+    """Train an MLP on points (x1, x2) with labels 1 and -1, and return it."""
+    model = MLP()
+    ...  # each step: the mean hinge loss of some 30 points, backward, and every parameter a little downhill
+    return model
 '''
 
-SOLUTION_C = """\
-def network(x1, x2, w1, w2, b1, w3, b2, target):
-    h = (w1 * x1 + w2 * x2 + b1).relu()
-    out = w3 * h + b2
-    loss = (out - target) ** 2
-    return h, out, loss
-"""
-
-INPUTS = {"x1": 1.5, "x2": -2.0, "w1": 0.8, "w2": 0.6, "b1": 0.1, "w3": 1.2, "b2": -0.5, "target": 1.0}
-NEURON = {**INPUTS, "x1": 2.0, "x2": 3.0, "w1": 0.5, "w2": -0.3}
-ASLEEP = {**INPUTS, "b1": -3.0}
+SOLUTION_C = '''\
+import random
 
 
-def _network(inputs, of):
-    i = inputs
-    pre = i["w1"] * i["x1"] + i["w2"] * i["x2"] + i["b1"]
-    on, h = float(pre > 0), max(pre, 0.0)
-    out = i["w3"] * h + i["b2"]
-    miss = out - i["target"]
-    down, to_out = (1.0, 0.0) if of == "h" else (2 * miss * i["w3"], 2 * miss)
-    return {
-        "h": h,
-        "out": out,
-        "loss": miss**2,
-        "w1": down * on * i["x1"],
-        "w2": down * on * i["x2"],
-        "b1": down * on,
-        "w3": to_out * h,
-        "b2": to_out,
-    }
+class MLP:
+    """Two inputs, a layer of ReLU units, and one output: the score of a point."""
+
+    def __init__(self, hidden=8):
+        self.units = [[Value(random.uniform(-1, 1)) for _ in range(3)] for _ in range(hidden)]
+        self.output = [Value(random.uniform(-1, 1)) for _ in range(hidden + 1)]
+
+    def parameters(self):
+        return [p for unit in (*self.units, self.output) for p in unit]
+
+    def __call__(self, x1, x2):
+        score = self.output[-1]
+        for (w1, w2, b), v in zip(self.units, self.output):
+            score = score + v * (w1 * x1 + w2 * x2 + b).relu()
+        return score
 
 
-def _draw_network(rng, of):
-    inputs = {name: round(rng.uniform(0.3, 2.0), 2) for name in INPUTS}
-    return inputs, of
-
-
-def _draw_asleep(rng):
-    inputs, of = _draw_network(rng, "loss")
-    return {**inputs, "b1": -round(rng.uniform(9, 12), 2), "b2": -round(rng.uniform(0.3, 2), 2)}, of
-
+def fit(points, labels, steps=300):
+    """Train an MLP on points (x1, x2) with labels 1 and -1, and return it."""
+    model = MLP()
+    for _ in range(steps):
+        loss = Value(0.0)
+        for i in random.sample(range(len(points)), 30):
+            loss = loss + (1 - labels[i] * model(*points[i])).relu()
+        for p in model.parameters():
+            p.grad = 0.0
+        backward(loss * (1 / 30))
+        for p in model.parameters():
+            p.data -= p.grad
+    return model
+'''
 
 _c = partial(but, SOLUTION_C)
 
 
+def _separated(got, seed):
+    if not isinstance(got, dict) or not {"of 100 it was trained on", "of 100 others"} <= got.keys():
+        return "fit must return the trained model, which gives a point's score when it is called"
+    trained, others = got["of 100 it was trained on"], got["of 100 others"]
+    return None if trained >= 97 and others >= 90 else f"{trained} of 100 points are on the right side, and {others} of 100 new ones"
+
+
 def _fresh_05c(rng):
-    x, w, b, t = rng.randint(2, 4), rng.randint(1, 3), rng.randint(1, 3), rng.randint(1, 4)
-    miss = w * x + b - t
+    x, w, b = rng.randint(2, 4), rng.choice([-1, 1]), 0
+    miss = 1 - w * x - b
     return Fresh(
-        f"loss = (w * x + b - t)² with w = {w}, x = {x}, b = {b}, t = {t}. What is w.grad?",
-        2 * miss * x,
-        wrong=((2 * miss, "That is b.grad; w is multiplied by x."), (miss * x, "The square brings a factor 2.")),
+        f"loss = relu(1 - (w * x + b)) for a point with label 1, at w = {w}, x = {x}, b = 0. What is w.grad?",
+        -x if miss > 0 else 0,
+        wrong=((x, "A larger score makes this loss smaller."), (-1, "That is b.grad; w is multiplied by x.")),
     )
+
+
+def _seed(r):
+    return (r.randint(1, 10_000),)
+
+
+def _shows(seen, probe):
+    got = seen.value(probe)
+    return got if isinstance(got, dict) else {}
+
+
+def _moons(seen):
+    return _shows(seen, "two moons")
+
+
+def _steps(seen):
+    return _shows(seen, "three steps")
 
 
 EX_C = Exercise(
     id="05.c",
-    title="A network from Values",
-    kind=Kind.FILL_IN,
-    points=2,
-    minutes=8,
-    difficulty=2,
-    question="Build the loss of a two-layer network from Values and let the engine differentiate it.",
-    entry="network",
+    title="A network that learns",
+    kind=Kind.BUILD,
+    points=5,
+    minutes=25,
+    difficulty=3,
+    question="Write MLP and fit. With your engine, they must put 97 of 100 points of two moons on the right side, and 90 of 100 new ones.",
+    entry="fit",
     stub=STUB_C,
     solution=SOLUTION_C,
     probes=(
+        Probe("the score is one of your Values", (1,), {"a Value": True, "made from others": True}, drivers.score_of, draw=_seed),
         Probe(
-            "loss and its gradients",
-            (INPUTS, "loss"),
-            _network,
-            drivers.network_grads,
+            "three steps",
+            (1,),
+            ALL_WELL,
+            drivers.first_steps,
             2,
-            rtol=1e-9,
-            draw=lambda r: _draw_network(r, "loss"),
+            draw=_seed,
         ),
-        Probe("the neuron alone", (NEURON, "h"), _network, drivers.network_grads, rtol=1e-9, draw=lambda r: _draw_network(r, "h")),
-        Probe("a neuron that is off", (ASLEEP, "loss"), _network, drivers.network_grads, rtol=1e-9, draw=_draw_asleep),
+        Probe("two moons", (1,), driver=drivers.two_moons, weight=3, accept=_separated, draw=_seed),
     ),
     bank=(
         Wrong(
-            "no relu",
-            _c(".relu()", ""),
-            "A neuron below zero must give 0 and pass no gradient: relu is missing.",
-            on=("a neuron that is off", "the neuron alone"),
+            "plain numbers",
+            _c("        return score\n", "        return Value(score.data)\n"),
+            ".data leaves the graph: what you build from it is a new leaf, and no gradient finds its way back to the weights.",
+            when=lambda seen: _shows(seen, "the score is one of your Values").get("made from others") is False,
         ),
         Wrong(
-            "relu around the output",
-            _c("w3 * h + b2", "(w3 * h + b2).relu()"),
-            "relu belongs to the hidden unit only; the output of this network may be negative.",
-            on=("a neuron that is off", "loss and its gradients"),
+            "gradients never cleared",
+            _c("        for p in model.parameters():\n            p.grad = 0.0\n", ""),
+            "Each backward pass adds to the gradients of all earlier steps, which belong to weights that are no longer there. Set every "
+            "grad to zero before the next pass.",
+            when=lambda seen: _steps(seen).get("the gradients are cleared before each pass") is False,
         ),
         Wrong(
-            "no square",
-            _c("(out - target) ** 2", "out - target"),
-            "The loss is the square of the miss: without it, a lower output would always be better.",
-            on=("loss and its gradients",),
-        ),
-        Wrong(
-            "target added",
-            _c("out - target", "out + target"),
-            "The miss is the difference of output and target; the sign of target is reversed.",
-            on=("loss and its gradients",),
-        ),
-        Wrong(
-            "output bias missing",
-            _c(" + b2", ""),
-            "b2 never enters the graph, so it can receive no gradient.",
-            on=("loss and its gradients",),
-        ),
-        Wrong(
-            "hidden bias missing",
-            _c(" + b1", ""),
-            "b1 never enters the graph, so it can receive no gradient.",
-            on=("loss and its gradients",),
-        ),
-        Wrong(
-            "computes with plain numbers",
-            SOLUTION_C.replace(
-                "    return",
-                "    from minigrad import Value\n\n    h, out, loss = Value(h.data), Value(out.data), Value(loss.data)\n    return",
+            "cleared between backward and step",
+            _c("        for p in model.parameters():\n            p.grad = 0.0\n", "").replace(
+                "            p.data -= p.grad", "            p.grad = 0.0\n            p.data -= p.grad"
             ),
-            ".data leaves the graph: what you build from it is a new leaf, and no gradient finds the way back to the weights.",
-            on=("the neuron alone", "loss and its gradients"),
+            "After three steps no parameter has moved. Is the gradient cleared before it is used?",
+            when=lambda seen: seen.value("three steps") == {**ALL_WELL, "the parameters move": False, "downhill": False}
+            and _moons(seen).get("scores differ"),
         ),
         Wrong(
-            "w2 used twice",
-            _c("w1 * x1", "w2 * x1"),
-            "w1 never enters the graph: each input has a weight of its own.",
-            on=("loss and its gradients",),
+            "relu around the score",
+            _c("        return score\n", "        return score.relu()\n"),
+            "Your score is never negative, so no point can be put on the other side: the last layer has no relu.",
+            when=lambda seen: _moons(seen).get("lowest score") == 0.0,
+        ),
+        Wrong(
+            "all weights start at zero",
+            _c("Value(random.uniform(-1, 1))", "Value(0.0)"),
+            "All units start alike, at zero, where relu passes no gradient: they can never become different. Start each weight at a random "
+            "number of its own.",
+            when=lambda seen: _steps(seen).get("the parameters move") is False
+            and _moons(seen).get("scores differ") is False,
+        ),
+        Wrong(
+            "uphill",
+            _c("p.data -= p.grad", "p.data += p.grad"),
+            "The parameters move with the gradient, which is uphill. The loss falls the other way.",
+            when=lambda seen: _steps(seen).get("downhill") is False
+            and _steps(seen).get("the parameters move") is True,
+        ),
+        Wrong(
+            "no relu in the units",
+            _c("(w1 * x1 + w2 * x2 + b).relu()", "(w1 * x1 + w2 * x2 + b)"),
+            "The units have no relu: a weighted sum of weighted sums is one straight line, and a line cannot separate the moons.",
+            when=lambda seen: _moons(seen).get("straight") is True,
+        ),
+        Wrong(
+            "steps too small",
+            _c("p.data -= p.grad", "p.data -= 0.001 * p.grad"),
+            "It goes downhill, but so slowly that 300 steps are not enough: take a larger learning rate.",
+            when=lambda seen: seen.value("three steps") == ALL_WELL and _moons(seen).get("of 100 it was trained on", 100) < 90,
         ),
     ),
     hints=Hints(
-        nudge="Write the three formulas exactly as the docstring says them; Values know +, *, -, ** and relu().",
-        rule="relu is a method of the whole sum: put the sum in parentheses. Never take .data in between.",
-        twin="One unit without a bias and with a tripled miss: h = (w * x).relu(); out = v * h; loss = ((out - t) * 3) ** 2.",
+        nudge="First the model: does MLP()(0.5, 0.2) return a Value? Then one step: does the loss of the same points fall?",
+        rule="Hinge loss of one point: relu(1 - label × score). A step: add it up over 30 points drawn with random.sample, divide by 30, "
+        "clear all gradients, call backward, then move each parameter against its gradient. Learning rates from 0.5 to 1 are good.",
+        twin="A line through points: pred = w * x + b, loss = (pred - y) ** 2, added up over the points. Clear w.grad and b.grad, call "
+        "backward(loss), then w.data -= 0.01 * w.grad, and the same for b. Repeat 100 times.",
     ),
-    reveal="Three lines of ordinary arithmetic. The engine recorded every step, so loss.backward() needs no further thought.",
+    reveal="Thirty-three Values are the network. Each step builds a graph of some two thousand more, runs backward once, and drops it.",
     fresh=_fresh_05c,
+    limits=Limits(seconds=60.0, wall=300.0),
 )
 
 # ---- 05.d: a long chain ---------------------------------------------------------------------------------------------------------
 
 STUB_D = '''\
 def backward_deep(root):
-    """Like backward(root) of exercise 05.b, but for chains of 10,000 values and more."""
-    ...  # a function that calls itself 10,000 times deep stops with a RecursionError: use a list as your own stack
+    """Like backward(root) of exercise 05.b, but for chains of 100,000 values and more."""
+    ...  # a function that calls itself so deep stops with a RecursionError: use a list as your own stack
 '''
 
 SOLUTION_D = '''\
@@ -842,12 +977,12 @@ def _fresh_05d(rng):
 
 EX_D = Exercise(
     id="05.d",
-    title="Ten thousand values deep",
-    kind=Kind.PUZZLE,
-    points=2,
+    title="A hundred thousand values deep",
+    kind=Kind.OPTIONAL,
+    points=1,
     minutes=10,
     difficulty=3,
-    question="A chain of 10,000 operations must not hit Python's recursion limit. Write the same pass with a stack of your own.",
+    question="A chain of 100,000 operations must not hit Python's recursion limit. Write the same pass with a stack of your own.",
     entry="backward_deep",
     stub=STUB_D,
     solution=SOLUTION_D,
@@ -863,12 +998,12 @@ EX_D = Exercise(
             draw=lambda r: ("long and short", _whole(2, 7)(r)),
         ),
         Probe(
-            "10,000 values deep",
-            (10_000,),
+            "100,000 values deep",
+            (100_000,),
             lambda n: {"y": 1.0, "sum": 2.0, "x": n + 4.0, "1": 2.0 * n},
             drivers.backward_long_chain,
             2,
-            draw=lambda r: (r.randint(9_000, 11_000),),
+            draw=lambda r: (r.randint(90_000, 110_000),),
         ),
         Probe("twelve doublings", ("ladder", 1.0, 12), _ladder, drivers.backward_on, draw=_draw_ladder),
     ),
@@ -878,7 +1013,7 @@ EX_D = Exercise(
             RECURSIVE_D,
             "Each level of recursion costs a frame of Python's stack, and the stack is limited: iterative post-order with a "
             "stack of your own.",
-            when=lambda seen: seen.error("10,000 values deep") == "RecursionError",
+            when=lambda seen: seen.error("100,000 values deep") == "RecursionError",
         ),
         Wrong(
             "breadth first",
@@ -893,8 +1028,8 @@ def backward_deep(root):
                 seen.add(parent)
                 queue.append(parent)
 """,
-            "Level by level works in the diamond by luck: a value with a short and a long path to the root runs before the long path has "
-            "paid in.",
+            "Level by level works in the diamond by luck. A value with a short and a long path to the root runs before the contribution of "
+            "the long path has arrived.",
             on=("diamond", "a long and a short path"),
         ),
         Wrong(
@@ -940,6 +1075,7 @@ def backward_deep(root):
     ),
     reveal="The pair (value, parents_done) says where you were, which is what a frame of the call stack would have remembered.",
     fresh=_fresh_05d,
+    limits=Limits(seconds=10.0, wall=60.0),
 )
 
-EXERCISES = (EX_A, EX_B, EX_C, EX_D)
+EXERCISES = (EX_A, EX_A2, EX_B, EX_C, EX_D)
