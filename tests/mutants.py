@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-COPY = ROOT / "build" / "mutants"
+COPY = ROOT / "build" / f"mutants-{os.getpid()}"
 GOAL = 26 / 30  # of them are caught
 SECONDS = 240  # for the tests of one; an endless loop is caught, too
 
