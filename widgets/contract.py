@@ -56,7 +56,7 @@ TYPES = (
 )
 UNREAD = {
     "Node": {"named", "rule", "formula", "inside", "folded", "requires_grad", "grad_array"},
-    "Edge": {"slot", "slope"},
+    "Edge": {"slot"},
     "Step": {"raw"},
     "Trace": {"version", "engine", "notices", "unused", "groups"},
     "Picture": {"prog"},

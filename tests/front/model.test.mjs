@@ -1,7 +1,6 @@
 // The view's pure functions: trace × step → what is known, numbers → text.
 import { columns } from "../../widgets/front/src/editor.js";
 import { keyMove } from "../../widgets/front/src/keyboard.js";
-import { withNumbers } from "../../widgets/front/src/model/formula.js";
 import * as arrays from "../../widgets/front/src/model/arrays.js";
 import * as graph from "../../widgets/front/src/model/graph.js";
 import * as moment from "../../widgets/front/src/model/moment.js";
@@ -9,7 +8,7 @@ import * as numbers from "../../widgets/front/src/model/numbers.js";
 import * as sweep from "../../widgets/front/src/model/sweep.js";
 import { assert, bytes, cases, test } from "./harness.mjs";
 
-const S = { ...numbers, ...sweep, ...moment, ...graph, withNumbers, keyMove };
+const S = { ...numbers, ...sweep, ...moment, ...graph, keyMove };
 
 const close = (a, b) => Object.is(a, b) || (Number.isNaN(a) && Number.isNaN(b)) || Math.abs(a - b) <= 1e-12 * Math.max(1, Math.abs(b));
 
@@ -153,14 +152,6 @@ test("nearest finds the nearest entry", () => {
     const best = [...xs].reduce((a, v, i) => (Math.abs(v - x) < Math.abs(xs[a] - x) ? i : a), 0);
     assert.equal(S.nearest(xs, x), best, String(x));
   }
-});
-
-test("labels in a formula become numbers, other letters do not", () => {
-  const names = [{ label: "u", value: 5 }, { label: "n", value: -0.5 }, { label: "w[0]", value: 2 }, { label: "3", value: 3 }];
-  assert.equal(S.withNumbers("2u", names), "2·5");
-  assert.equal(S.withNumbers("1 − tanh(n)²", names), "1 − tanh((−0.5))²");
-  assert.equal(S.withNumbers("w[0]", names), "2");
-  assert.equal(S.withNumbers("un", names), "un");
 });
 
 test("an undefined operation is named, with its cause", () => {

@@ -57,12 +57,12 @@ def programs():
     yield "a shut gate", x.relu() * 1e308 * 1e10 + x.abs(), {"x": x}
 
 
-def rules() -> list[str]:
+def rules() -> list[tuple[str, list]]:
     """What the rows of the derivatives table say about each input."""
     import minigrad.nn  # noqa: F401
     from minigrad.core.op import TABLE
     from minigrad.tracing.formulas import RULES, Text
-    from minigrad.tracing.tensor_formulas import flow
+    from minigrad.tracing.tensor_formulas import flow_formula
 
     found = []
     for op in TABLE.values():
@@ -70,9 +70,9 @@ def rules() -> list[str]:
             if (rule := op.rules[name]) is not None:
                 outputs = () if op.outputs is ... else op.outputs
                 labels = {k: Text(k) for k in (*op.inputs, *outputs)}
-                found.append(flow(op, rule, labels, {k: (2, 3) for k in op.inputs}, None))
-    local = [rule.write(t, Text("a"), Text("b"), out=Text("y")).text for rule in RULES.values() for t in rule.locals]
-    return [text for text in found if text] + local
+                found.append(flow_formula(op, rule, labels, {k: (2, 3) for k in op.inputs}, None))
+    local = [rule.write(t, Text("a"), Text("b"), out=Text("y")) for rule in RULES.values() for t in rule.locals]
+    return [(formula.text, formula.tree) for formula in [*filter(None, found), *local]]
 
 
 def sweep_case(view) -> dict:

@@ -73,6 +73,7 @@ export interface Edge {
   target: number;
   local: number | string | null;
   local_text: string;
+  slope?: any[];
   carries_grad: boolean;
   amount?: boolean;
   shut?: boolean;

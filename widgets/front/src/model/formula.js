@@ -1,54 +1,37 @@
-// A small typesetter: the formulas of rules ("g × (1 − out²)", "−a / b²") as MathML trees [tag, attributes, ...children]. Pure functions;
-// dom.js makes the elements. What cannot be read as a formula stays as the words it is.
+// A small typesetter: the formulas of the engine, which travel as trees (minigrad/tracing/notation.py), as MathML [tag, attributes,
+// ...children]. Pure functions; dom.js makes the elements.
 
-import { fmt, plainNumber } from "./numbers.js";
+import { fmt } from "./numbers.js";
 
-/** @typedef {[string, Record<string, string>, ...any[]]} Tree a child is a Tree or a text */
+/** @typedef {[string, Record<string, string>, ...any[]]} Tree MathML: a child is a Tree or a text */
+/** @typedef {[string, ...any[]]} Formula [head, ...parts] */
+/** What the leaves of a formula look like: a node's label, or its number; what is set under a name, such as the shape of a tensor.
+ * @typedef {{label: (node: number) => string, value?: (node: number) => number|undefined, under?: Record<string, string>}} Leaves */
 
-const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻",
-  FLAT = "0123456789−";
-const TOKEN =
-  /\s*(?:(\d+(?:\.\d+)?(?:e[−-]?\d+)?)|((?:(?!ᵀ)\p{L}|_|…|∂)(?:(?!ᵀ)[\p{L}\p{Nd}_₀-₉])*(?:\[[^\]\s]*\]|\.[\p{L}_](?:(?!ᵀ)[\p{L}\p{Nd}_])*)*)|([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+|ᵀ)|(.))/uy;
-const WORDS = new Set([
-  "if",
-  "else",
-  "where",
-  "or",
-  "and",
-  "spread",
-  "over",
-  "in",
-  "put",
-  "back",
-  "into",
-  "zeros",
-  "of",
-  "each",
-  "its",
-  "place",
-  "from",
-  "to",
-  "the",
-  "summed",
-  "rows",
-  "only",
-  "entries",
-  "that",
-  "were",
-  "taken",
-  "times",
-  "all",
-  "other",
-  "others",
-  "along",
-  "order",
-  "reversed",
-  "cut",
-  "apart",
-  "at",
-  "places",
-]);
-const SIGNS = /** @type {Record<string, string>} */ ({ "@": "", "×": "×", "·": "·", "-": "−" });
+const [SUM, NEGATIVE, PRODUCT, TIGHT, ATOM] = [1, 1.5, 2, 3, 4]; // how tightly a formula holds together
+
+/** Operators: their sign, how tightly they hold, and how tightly each part has to. @type {Record<string, [string, number, number[]]>} */
+const OPERATORS = {
+  "+": ["+", SUM, [0, PRODUCT]],
+  "−": ["−", SUM, [0, PRODUCT]],
+  "×": ["×", PRODUCT, [NEGATIVE, TIGHT]],
+  "@": ["", PRODUCT, [NEGATIVE, TIGHT]],
+  times: ["·", PRODUCT, [0, TIGHT]],
+  ...Object.fromEntries([">", "<", "≥", "≤", "=", "≠"].map((sign) => [sign, [sign, SUM, [0, 0]]])),
+};
+
+/** Words around formulas, with the place of each part. @type {Record<string, (string|number)[]>} */
+const PHRASES = {
+  or: [0, " or ", 1],
+  and: [0, " and ", 1],
+  if: [0, " if ", 1, ", else ", 2],
+  where: [0, " where ", 1, " > 0, else 0"],
+  spread: [0, " spread over ", 1],
+  in: [0, " in ", 1],
+  zeros: [0, " put back into zeros"],
+  view: ["view of ", 0],
+  written: [0, " with ", 1, " written in"],
+};
 
 /** @param {string} tag @param {...any} children @returns {Tree} */
 const el = (tag, ...children) => [tag, {}, ...children];
@@ -56,145 +39,104 @@ const el = (tag, ...children) => [tag, {}, ...children];
 const line = (items) => (items.length === 1 ? items[0] : el("mrow", ...items));
 /** @param {Tree} t @param {string} open @param {string} close */
 const fenced = (t, open = "(", close = ")") => el("mrow", el("mo", open), t, el("mo", close));
+/** @param {Tree[]} items */
+const listed = (items) => line(items.flatMap((x, k) => (k ? [el("mo", ","), x] : [x])));
+/** A name of several letters stands upright. @param {string} text @returns {Tree} */
+const name = (text) => ["mi", [...text].length > 1 ? { mathvariant: "normal" } : {}, text];
 
-/** What a formula looks like. `under` gives the words to be set under a name: the shape of a tensor, for instance.
- * @param {string} text @param {Record<string, string>} [under] @returns {Tree} */
-export function typeset(text, under = {}) {
-  /** @type {{kind: string, text: string, tight: boolean}[]} */
-  const tokens = [];
-  TOKEN.lastIndex = 0;
-  for (let at = 0; at < text.length; at = TOKEN.lastIndex) {
-    const m = TOKEN.exec(text);
-    if (!m) break;
-    const kind = m[1] ? "number" : m[2] ? (WORDS.has(m[2]) ? "word" : "name") : m[3] ? "raised" : "sign";
-    tokens.push({ kind, text: m[1] ?? m[2] ?? m[3] ?? m[4], tight: text[at] !== " " });
-  }
-  let i = 0;
-  const peek = () => tokens[i]?.text;
-  /** @param {...string} texts */
-  const take = (...texts) => (tokens[i] && tokens[i].kind !== "word" && texts.includes(tokens[i].text) ? tokens[i++] : null);
-
-  /** A phrase: formulas, comparisons and words in a row. @param {string} end @returns {Tree} */
-  function phrase(end) {
-    const items = [];
-    while (i < tokens.length && !(end !== "" && end.includes(peek()))) {
-      const t = tokens[i];
-      if (t.kind === "word") {
-        const words = [];
-        while (tokens[i]?.kind === "word") words.push(tokens[i++].text);
-        items.push(el("mtext", ` ${words.join(" ")} `));
-      } else if (t.kind === "sign" && "<>≤≥=≠,:→".includes(t.text)) items.push(el("mo", tokens[i++].text));
-      else items.push(sum());
-    }
-    return line(items);
-  }
-  /** @returns {Tree} */
-  function sum() {
-    const items = [term()];
-    for (let t; (t = take("+", "−", "-")); ) items.push(el("mo", t.text === "-" ? "−" : t.text), term());
-    return line(items);
-  }
-  /** @returns {Tree} */
-  function term() {
-    const minus = take("−", "-");
-    let left = minus ? line([el("mo", "−"), power()]) : power();
-    for (;;) {
-      const t = take("×", "·", "@", "/");
-      if (t?.text === "/") left = el("mfrac", bare(left), bare(power()));
-      else if (t)
-        left = line([
-          left,
-          ...(SIGNS[t.text] ? [el("mo", SIGNS[t.text])] : [/** @type {Tree} */ (["mspace", { width: "0.25em" }])]),
-          power(),
-        ]);
-      else if (tokens[i]?.tight && tokens[i].kind === "name" && tokens[i - 1]?.kind === "number")
-        left = line([left, power()]); // 2u
-      else return left;
-    }
-  }
-  /** Without the brackets that a fraction bar makes needless. @param {Tree} t @returns {Tree} */
-  const bare = (t) => (t[0] === "mrow" && t.length === 5 && t[2][2] === "(" && t[4][2] === ")" ? t[3] : t);
-  /** @returns {Tree} */
-  function power() {
-    let base = atom();
-    for (;;) {
-      if (tokens[i]?.kind === "raised") {
-        const r = tokens[i++].text;
-        base = el("msup", base, r === "ᵀ" ? el("mi", "T") : el("mn", [...r].map((c) => FLAT[RAISED.indexOf(c)]).join("")));
-      } else if (take("^")) base = el("msup", base, bare(take("−", "-") ? line([el("mo", "−"), atom()]) : atom()));
-      else return base;
-    }
-  }
-  /** @returns {Tree} */
-  function atom() {
-    const t = tokens[i++];
-    if (!t) throw new SyntaxError(text);
-    if (t.kind === "number") return el("mn", t.text.replace("-", "−"));
-    if (t.kind === "sign" && t.text === "(") {
-      const inner = phrase(")");
-      i++;
-      return fenced(inner);
-    }
-    if (t.kind === "sign" && t.text === "|") {
-      const inner = phrase("|");
-      i++;
-      return fenced(inner, "|", "|");
-    }
-    if (t.kind !== "name") return el("mtext", t.text);
-    if (peek() === "(" && tokens[i].tight) {
-      i++;
-      const args = [];
-      while (i < tokens.length && peek() !== ")") {
-        args.push(phrase(",)"));
-        take(",");
-      }
-      i++;
-      return call(t.text, args);
-    }
-    if (peek() === "[" && tokens[i].tight) {
-      // g[…]
-      i++;
-      const inner = phrase("]");
-      i++;
-      return el("msub", name(t.text), inner);
-    }
-    return name(t.text);
-  }
-  /** @param {string} f @param {Tree[]} args @returns {Tree} */
-  function call(f, args) {
-    const [a, b, c] = args;
-    if (f === "sqrt" && args.length === 1) return el("msqrt", a);
-    if (f === "rsqrt" && args.length === 1) return el("mfrac", el("mn", "1"), el("msqrt", a));
-    if (f === "exp" && args.length === 1) return el("msup", el("mi", "e"), a);
-    if (f === "sum" && args.length === 2) return line([el("munder", el("mo", "∑"), b), fenced(a)]);
-    if (f === "where" && args.length === 3) return line([b, el("mtext", " where "), a, el("mtext", ", else "), c]);
-    const list = args.flatMap((x, k) => (k ? [el("mo", ","), x] : [x]));
-    return line([
-      ["mi", { mathvariant: "normal" }, f.replaceAll("_", " ")],
-      el("mo", "⁡"),
-      fenced(list.length ? line(list) : el("mtext", "")),
-    ]);
-  }
-  /** @param {string} text @returns {Tree} */
-  function name(text) {
-    const mi = /** @type {Tree} */ (["mi", [...text].length > 1 ? { mathvariant: "normal" } : {}, text]);
-    return under[text] ? el("munder", mi, ["mtext", { class: "mg-under" }, under[text]]) : mi;
-  }
-  try {
-    const all = phrase("");
-    if (i < tokens.length) throw new SyntaxError(text);
-    return el("math", all);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return el("math", el("mtext", text));
-  }
+/** How tightly a text holds together that stands for a node: u is an atom, 3x a product, a + b a sum. @param {string} text */
+function levelOfLabel(text) {
+  const bare = text.replace(/\[.*?\]|\(.*?\)/g, "");
+  return / /.test(bare) ? SUM : text.startsWith("−") ? NEGATIVE : /^[\d.]+\p{L}/u.test(bare) ? PRODUCT : ATOM;
 }
 
-/** ∂y/∂x as a tree. @param {string} y @param {string} x @returns {Tree} */
+/** @param {Formula} formula @param {Leaves} leaves @returns {string|null} the text of a leaf */
+function leafText([head, part], { label, value }) {
+  if (head !== "node") return ["name", "number", "words"].includes(head) ? part : null;
+  const number = value?.(part);
+  return number === undefined ? label(part) : fmt(number);
+}
+
+/** @param {Formula} formula @param {Leaves} leaves */
+function levelOf(formula, leaves) {
+  if (!Array.isArray(formula)) return ATOM;
+  const text = leafText(formula, leaves);
+  if (text !== null) return levelOfLabel(text);
+  const [head] = formula;
+  return OPERATORS[head]?.[1] ?? (PHRASES[head] ? SUM : ({ "/": PRODUCT, neg: NEGATIVE, "^": TIGHT }[head] ?? ATOM));
+}
+
+/** @param {Formula} formula @param {Leaves} leaves @returns {Tree} */
+function lay(formula, leaves) {
+  if (!Array.isArray(formula)) return el("mtext", String(formula)); // a shape, a dimension
+  const [head, ...parts] = formula;
+  const text = leafText(formula, leaves);
+  if (text !== null) return leaf(head, text, leaves);
+  /** @param {number} k @param {number} needs */
+  const part = (k, needs = 0) => {
+    const t = lay(parts[k], leaves);
+    const minus = k > 0 && (head === "+" || head === "−") && (parts[k][0] === "neg" || leafText(parts[k], leaves)?.startsWith("−"));
+    return levelOf(parts[k], leaves) < needs || minus ? fenced(t) : t;
+  };
+  if (head === "/") return el("mfrac", part(0), part(1));
+  if (head === "^") return el("msup", part(0, ATOM), part(1));
+  if (head === "T") return el("msup", part(0, ATOM), el("mi", "T"));
+  if (head === "neg") return line([el("mo", "−"), part(0, TIGHT)]);
+  if (head === "abs") return fenced(part(0), "|", "|");
+  if (head === "tuple") return fenced(listed(parts.map((p) => lay(p, leaves))));
+  if (head === "call") return call(parts[0], parts.slice(1), leaves);
+  if (head === "method") return line([part(0, ATOM), el("mo", "."), call(parts[1], parts.slice(2), leaves)]);
+  if (head === ".") return line([part(0, ATOM), el("mo", "."), name(parts[1])]);
+  if (head === "[]") return el("msub", part(0, ATOM), name(parts[1]));
+  const operator = OPERATORS[head];
+  if (operator) {
+    const [sign, , needs] = operator;
+    const between = head === "times" && isName(parts[1], leaves) ? [] : [sign ? el("mo", sign) : space()];
+    return line([part(0, needs[0]), ...between, part(1, needs[1])]);
+  }
+  const phrase = PHRASES[head];
+  if (!phrase) throw new Error(`no formula is called ${head}`);
+  return line(phrase.map((x) => (typeof x === "number" ? part(x) : el("mtext", x))));
+}
+
+/** @returns {Tree} */
+const space = () => ["mspace", { width: "0.25em" }];
+
+/** Does 2u need no sign between 2 and u? @param {Formula} formula @param {Leaves} leaves */
+const isName = (formula, leaves) => /^\p{L}/u.test(leafText(formula, leaves) ?? "(") || levelOf(formula, leaves) < TIGHT;
+
+/** @param {string} head @param {string} text @param {Leaves} leaves @returns {Tree} */
+function leaf(head, text, { under }) {
+  if (head === "words") return el("mtext", text);
+  if (head === "number" || /^[−\d]/.test(text)) return el("mn", text);
+  return under?.[text] ? el("munder", name(text), ["mtext", { class: "mg-under" }, under[text]]) : name(text);
+}
+
+/** @param {string} f @param {Formula[]} parts @param {Leaves} leaves @returns {Tree} */
+function call(f, parts, leaves) {
+  const args = parts.map((p) => (Array.isArray(p) ? lay(p, leaves) : el("mtext", String(p))));
+  const [a, b, c] = args;
+  if (f === "sqrt" && args.length === 1) return el("msqrt", a);
+  if (f === "rsqrt" && args.length === 1) return el("mfrac", el("mn", "1"), el("msqrt", a));
+  if (f === "exp" && args.length === 1) return el("msup", el("mi", "e"), a);
+  if (f === "sum" && args.length === 2) return line([el("munder", el("mo", "∑"), b), fenced(a)]);
+  if (f === "where" && args.length === 3) return line([b, el("mtext", " where "), a, el("mtext", ", else "), c]);
+  return line([
+    ["mi", { mathvariant: "normal" }, f.replaceAll("_", " ")],
+    el("mo", "⁡"),
+    fenced(args.length ? listed(args) : el("mtext", "")),
+  ]);
+}
+
+/** A formula. @param {Formula} formula @param {Leaves} leaves @returns {Tree} */
+export const typeset = (formula, leaves) => el("math", lay(formula, leaves));
+
+/** Words in the place of a formula. @param {string} text @returns {Tree} */
+export const inWords = (text) => el("math", el("mtext", text));
+
+/** ∂y/∂x, of two labels. @param {string} y @param {string} x @returns {Tree} */
 export const partial = (y, x) => {
-  const [top, bottom] = [y, x].map((t) =>
-    line([el("mo", "∂"), /^[\p{L}_][\p{L}\p{N}_.[\]…]*$/u.test(t) ? typeset(t)[2] : fenced(typeset(t)[2])]),
-  );
+  const [top, bottom] = [y, x].map((t) => line([el("mo", "∂"), levelOfLabel(t) === ATOM ? name(t) : fenced(name(t))]));
   return el("mfrac", top, bottom);
 };
 
@@ -210,16 +152,3 @@ export const plain = (t) =>
       : t[0] === "msup"
         ? `${plain(t[2])}^${plain(t[3])}`
         : t.slice(2).map(plain).join("");
-
-/** A formula with its labels replaced by their numbers: "2u" at u = 5 is "2·5".
- * @param {string} text @param {{label: string, value: number}[]} names */
-export function withNumbers(text, names) {
-  const known = names.filter((n) => n.label && !plainNumber(n.label)).sort((a, b) => b.label.length - a.label.length);
-  if (!known.length) return text;
-  const any = known.map((n) => n.label.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|");
-  return text.replace(new RegExp(`(?<![\\p{L}_])(?:${any})(?![\\p{L}\\p{N}_])`, "gu"), (label, at) => {
-    const value = known.find((n) => n.label === label)?.value ?? NaN;
-    const number = value < 0 ? `(${fmt(value)})` : fmt(value);
-    return (at > 0 && /[\d)]/.test(text[at - 1]) ? "·" : "") + number;
-  });
-}

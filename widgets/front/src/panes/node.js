@@ -2,7 +2,7 @@
 
 import { h, maths } from "../dom.js";
 import { arrayAt, markWords, shapeText, single, tall } from "../model/arrays.js";
-import { equation, partial, typeset, withNumbers } from "../model/formula.js";
+import { equation, inWords, partial, plain, typeset } from "../model/formula.js";
 import { arriving, chain, reach } from "../model/graph.js";
 import { fmt } from "../model/numbers.js";
 import { bigMap } from "../picture/heat.js";
@@ -71,19 +71,21 @@ function numberFacts({ trace, point, now }, node) {
 /** The local rule of one edge, as a formula and with its numbers. @param {Frame} frame @param {Edge} e @param {TraceNode} node */
 function localRule({ trace, point }, e, node) {
   const to = trace.nodes[e.source].label;
+  const label = (/** @type {number} */ id) => trace.nodes[id].label;
   if (e.amount) return div(`to ${to}: ${fmt(point.locals[e.id])}`);
   if (trace.arrays && e.local === null) {
     const shapes = shapesOf([...arriving(trace)[node.id].map((x) => trace.nodes[x.source]), node]);
     const under = tall(node) ? { ...shapes, g: shapeText(node.shape ?? []) } : shapes;
-    const text = e.words || e.local_text;
-    const rule = text ? maths(typeset(text, under)) : "see the row in minigrad/ops";
+    const tree = e.words || !e.slope ? inWords(e.words || e.local_text) : typeset(/** @type {any} */ (e.slope), { label, under });
+    const rule = e.words || e.local_text ? maths(tree) : "see the row in minigrad/ops";
     return h("div", { class: "mg-rule" }, h("span", { class: "mg-soft" }, `to ${to} `), rule, e.broadcast ? div(summed(e), "mg-soft") : "");
   }
-  const names = trace.nodes.filter((n) => n.array !== null).map((n) => ({ label: n.label, value: point.values[n.id] }));
-  const value = fmt(point.locals[e.id]);
-  const texts = [e.local_text, withNumbers(e.local_text, names), value];
-  const parts = texts.filter((t, i) => (t && t !== texts[i - 1] && t !== value) || i === 2);
-  return h("div", { class: "mg-rule" }, ...equation([partial(node.label, to), ...parts.map((t) => typeset(t))]).map(maths));
+  const value = inWords(fmt(point.locals[e.id]));
+  const numbers = (/** @type {number} */ id) => (trace.nodes[id].array === null ? undefined : point.values[id]);
+  const slope = /** @type {any} */ (e.slope);
+  const trees = slope ? [typeset(slope, { label }), typeset(slope, { label, value: numbers }), value] : [value];
+  const parts = trees.filter((t, i) => i === trees.length - 1 || (plain(t) !== plain(trees[i - 1] ?? value) && plain(t) !== plain(value)));
+  return h("div", { class: "mg-rule" }, ...equation([partial(node.label, to), ...parts]).map(maths));
 }
 
 /** Every path from the result to the node, as a product each. @param {Frame} frame @param {TraceNode} node @returns {(Node|string)[]} */
