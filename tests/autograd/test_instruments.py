@@ -390,6 +390,9 @@ def test_gradcheck_names_input_output_and_entry():
     with pytest.raises(torch.autograd.GradcheckError) as caught:
         torch.autograd.gradcheck(_wrong(lambda g: g * 0), (x, y))
     assert "zero everywhere" in caught.value.__notes__[0]
+    with pytest.raises(RuntimeError) as caught:
+        torch.autograd.gradcheck(_wrong(lambda g: 3 * g), (x, y))
+    assert "The whole gradient is 3 times what it should be" in caught.value.__notes__[0]
     assert not torch.autograd.gradcheck(_wrong(lambda g: -g), (x, y), raise_exception=False)
     with pytest.warns(UserWarning, match="Input #0 requires gradient and is not a double precision"):
         torch.autograd.gradcheck(torch.neg, torch.ones(1, requires_grad=True), eps=0.25, atol=1e-2)

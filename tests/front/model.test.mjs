@@ -1,6 +1,7 @@
 // The view's pure functions: trace × step → what is known, numbers → text.
 import { columns } from "../../widgets/front/src/editor.js";
 import { keyMove } from "../../widgets/front/src/keyboard.js";
+import { agrees } from "../../widgets/front/src/model/judge.js";
 import * as arrays from "../../widgets/front/src/model/arrays.js";
 import * as graph from "../../widgets/front/src/model/graph.js";
 import * as moment from "../../widgets/front/src/model/moment.js";
@@ -170,6 +171,12 @@ test("widths grow with the amount and stay in bounds", () => {
   assert.equal(S.width(-5, 10), S.width(5, 10));
   for (const x of [NaN, Infinity]) assert.ok(S.width(x, 10) > 0);
   assert.ok(Math.max(...widths) <= 4);
+  assert.ok(S.width(1, 10) > 2, "a tenth is still seen: the scale is logarithmic");
+});
+
+test("a typed number is right to three digits where there are more than six, else exactly", () => {
+  assert.deepEqual([0.333, 0.33, 0.3].map((x) => agrees(x, 1 / 3)), [true, false, false]);
+  assert.deepEqual([2.5, 2.501].map((x) => agrees(x, 2.5)), [true, false]);
 });
 
 test("long names are cut where they say least", () => {
