@@ -62,7 +62,7 @@ def _needs(chapter: Chapter) -> str:
     """The needed chapters in few characters: "needs 1–5", "needs 4, 7".
 
     >>> _needs(CHAPTERS[7]), _needs(CHAPTERS[8]), _needs(CHAPTERS[1])
-    ('needs 1–5', 'needs 4, 7', 'needs nothing')
+    ('needs 1–5', 'needs 5, 7', 'needs nothing')
     """
     n = chapter.needs
     if not n:
