@@ -1,5 +1,6 @@
 """torch.autograd.forward_ad: dual numbers. What does not live here: how tangents are pushed (forward_mode.py)."""
 
+import threading
 from collections import namedtuple
 
 from ..core import errors
@@ -9,24 +10,33 @@ from ..ops.shape import alias
 from .forward_mode import Level
 
 UnpackedDualTensor = namedtuple("UnpackedDualTensor", ("primal", "tangent"))
-_open: list[Level] = []
+
+
+class _Levels(threading.local):
+    """The level that this thread has open: handlers belong to a thread, too."""
+
+    def __init__(self) -> None:
+        self.open: list[Level] = []
+
+
+_levels = _Levels()
 
 
 def enter_dual_level():
     """Start forward mode; prefer `with dual_level():`. Returns the level's number. Raises RuntimeError if one is open already."""
-    if _open:
+    if _levels.open:
         raise errors.new(RuntimeError, "Nested forward mode AD is not supported at the moment")
     level = Level()
-    _open.append(level)
+    _levels.open.append(level)
     state.handlers = (*state.handlers, level)
     return 0
 
 
 def exit_dual_level(*, level=None):
     """End forward mode: all tangents are forgotten."""
-    if not _open:
+    if not _levels.open:
         raise errors.new(RuntimeError, "Trying to exit a forward AD level that was not the last one that was created: no level is open.")
-    closed = _open.pop()
+    closed = _levels.open.pop()
     closed.close()
     state.handlers = tuple([h for h in state.handlers if h is not closed])
 
@@ -51,7 +61,7 @@ class dual_level:
 
 def make_dual(tensor, tangent, *, level=None):
     """A view of `tensor` that carries `tangent` (same shape and dtype). Raises RuntimeError outside of a dual level."""
-    if not _open:
+    if not _levels.open:
         raise errors.new(
             RuntimeError, "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
         )
@@ -66,29 +76,29 @@ def make_dual(tensor, tangent, *, level=None):
             "is of "
             f"size {list(tensor.shape)} while the given forward gradient is of size {list(tangent.shape)}.",
         )
-    if _open[-1].tangent(tensor) is not None:
+    if _levels.open[-1].tangent(tensor) is not None:
         raise errors.new(
             RuntimeError, "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not supported."
         )
-    if _open[-1].tangent(tangent) is not None:
+    if _levels.open[-1].tangent(tangent) is not None:
         raise errors.new(RuntimeError, "Setting a forward grad that itself has a forward gradient at the same level0 is not supported.")
     dual = alias(tensor)
-    _open[-1].attach(dual, tangent)
+    _levels.open[-1].attach(dual, tangent)
     return dual
 
 
 def unpack_dual(tensor, *, level=None):
     """A named tuple (primal, tangent); the tangent is None if the tensor carries none."""
-    if not _open:
+    if not _levels.open:
         return UnpackedDualTensor(tensor, None)
     if not isinstance(tensor, Variable):
         raise errors.new(TypeError, f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}")
-    tangent = _open[-1].tangent(tensor)
-    handlers, state.handlers = state.handlers, tuple([h for h in state.handlers if h is not _open[-1]])
+    tangent = _levels.open[-1].tangent(tensor)
+    handlers, state.handlers = state.handlers, tuple([h for h in state.handlers if h is not _levels.open[-1]])
     try:
         primal = alias(tensor)
         if tangent is not None:
-            set_tangent(primal, _open[-1].number, None)  # though a view of one that has a tangent
+            set_tangent(primal, _levels.open[-1].number, None)  # though a view of one that has a tangent
         return UnpackedDualTensor(primal, tangent)
     finally:
         state.handlers = handlers

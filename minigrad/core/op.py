@@ -22,6 +22,7 @@ arithmetic. `print(mul.source)` shows it.
 import builtins
 import inspect
 import linecache
+import threading
 import warnings
 from types import CodeType, FunctionType
 
@@ -210,16 +211,22 @@ def _check(op):
 # Writing a row out ---------------------------------------------------------------------------------------------------
 
 
+_writing = threading.RLock()
+
+
 def _write_out(op):
-    """Make op.call, op.record and the node class from the row."""
-    saved = saved_by(op)
-    op.node_class = _node_class(op, saved)
-    op.source = source_of(op, saved)
-    scope = _compiled(op, op.source, f"<minigrad row '{op.name}'>")
-    op.call, op.record = scope["call"], scope["record"]
-    op.node_class.run, op.node_class.run_graph, op.node_class.release = scope["run"], scope["run_graph"], scope["release"]
-    for function in written:
-        function(op)
+    """Make op.call, op.record and the node class from the row: once, whichever thread comes first."""
+    with _writing:
+        if hasattr(op, "source"):
+            return
+        saved = saved_by(op)
+        op.node_class = _node_class(op, saved)
+        source = source_of(op, saved)
+        scope = _compiled(op, source, f"<minigrad row '{op.name}'>")
+        op.node_class.run, op.node_class.run_graph, op.node_class.release = scope["run"], scope["run_graph"], scope["release"]
+        op.record, op.call, op.source = scope["record"], scope["call"], source
+        for function in written:
+            function(op)
 
 
 def _node_class(op, saved):
