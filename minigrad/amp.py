@@ -118,6 +118,7 @@ def is_autocast_enabled(device_type="cpu"):
 
 
 def get_autocast_dtype(device_type="cpu"):
+    """The dtype that autocast computes products in here; float32 outside of autocast."""
     return next((h.fast_dtype for h in reversed(state.handlers) if isinstance(h, autocast)), dtypes.float32)
 
 

@@ -108,14 +108,17 @@ def imag(input):
 
 
 def is_floating_point(input):
+    """Is the dtype of the tensor a floating-point one?"""
     return input.is_floating_point()
 
 
 def is_tensor(obj):
+    """Is the object a Tensor (of minigrad)?"""
     return isinstance(obj, Tensor)
 
 
 def numel(input):
+    """The number of elements of the tensor, an int."""
     return input.numel()
 
 

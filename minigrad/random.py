@@ -132,14 +132,17 @@ def seed():
 
 
 def initial_seed():
+    """The seed that the process's random generator started from, an int."""
     return default_generator.initial_seed()
 
 
 def get_rng_state():
+    """The state of the process's random generator as a tensor of bytes (uint8), for `set_rng_state`."""
     return default_generator.get_state()
 
 
 def set_rng_state(new_state):
+    """Continue the process's random numbers from a state that `get_rng_state` returned. Raises an error for anything else."""
     default_generator.set_state(new_state)
 
 

@@ -33,3 +33,11 @@ def test_a_wrong_example_would_be_seen():
     finder = doctest.DocTestFinder().find(wrong, globs={})
     runner = doctest.DocTestRunner(verbose=False)
     assert runner.run(finder[0], out=lambda text: None).failed == 1
+
+
+@pytest.mark.parametrize("name", ["minigrad.api", "minigrad.autograd", "minigrad.func", "minigrad.linalg"])
+def test_every_public_function_says_what_it_does(name):
+    module = importlib.import_module(name)
+    found = [getattr(module, n) for n in getattr(module, "__all__", dir(module)) if not n.startswith("_")]
+    functions = [f for f in found if callable(f) and not isinstance(f, type)]
+    assert functions and [f.__name__ for f in functions if not (f.__doc__ or "").strip()] == []

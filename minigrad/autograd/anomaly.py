@@ -80,10 +80,12 @@ class detect_anomaly(Mode):
 
 
 def is_anomaly_enabled() -> bool:
+    """Is anomaly mode on in this thread?"""
     return bool(state.anomaly)
 
 
 def is_anomaly_check_nan_enabled() -> bool:
+    """Does anomaly mode stop a backward pass at NaN in this thread?"""
     return state.anomaly != "no check"
 
 

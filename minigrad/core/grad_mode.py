@@ -127,4 +127,5 @@ def is_grad_enabled() -> bool:
 
 
 def is_inference_mode_enabled() -> bool:
+    """Is inference mode on in this thread?"""
     return state.inference

@@ -116,7 +116,8 @@ rot90_      = Op("rot90",       lambda x, k, dims: np.ascontiguousarray(np.rot90
                  words={"x": "g turned back"}, batch="dims")
 repeat_     = Op("repeat",      lambda x, repeats: np.tile(x, repeats),           LINEAR, x=lambda g, x_shape, repeats: _repeat_rule(g, x_shape, repeats),
                  words={"x": "g summed over the copies of {x}"})
-clone       = Op("clone",       lambda x, order="K": copy_of(x, order),           LINEAR, x=lambda g: g, batch="same")
+clone       = Op("clone",       lambda x, order="K": copy_of(x, order),           LINEAR, x=lambda g: g, batch="same",
+                 doc="A copy with numbers of its own. Gradients flow through it.")
 copied      = Op("copy",        lambda x: np.array(x),                            LINEAR, x=lambda g: g, node="CopyBackwards", batch="same")
 cast        = Op("to",          lambda x, dtype: copy_of(x, dtype=dtype),         LINEAR, x=lambda g: g, node="ToCopyBackward0", batch="same")  # the engine casts back
 embed       = Op("embed",       lambda x, shape, key: _embed(x, shape, key),      LINEAR, x=lambda g, key: g[key])  # zeros with x at [key]

@@ -163,10 +163,12 @@ def from_numpy(ndarray):
 
 
 def zeros(*size, dtype=None, device=None, requires_grad=False):
+    """Zeros of a shape, integers or one tuple, in `dtype` (default: the default dtype). Raises RuntimeError for a negative size."""
     return _finish(np.zeros(_shape(size, "zeros"), _dtype(dtype, None, "zeros")), requires_grad)
 
 
 def ones(*size, dtype=None, device=None, requires_grad=False):
+    """Ones of a shape, integers or one tuple, in `dtype` (default: the default dtype). Raises RuntimeError for a negative size."""
     return _finish(np.ones(_shape(size, "ones"), _dtype(dtype, None, "ones")), requires_grad)
 
 
@@ -183,6 +185,7 @@ def _number(value, factory):
 
 
 def full(size, fill_value, *, dtype=None, device=None, requires_grad=False):
+    """A tensor of shape `size` filled with one number; without `dtype` the number decides: bool, int64 or the default dtype."""
     fill_value = _number(fill_value, "full")
     return _finish(np.full(_shape((size,)), fill_value, _dtype(dtype, dtypes.scalar_dtype(fill_value))), requires_grad)
 
@@ -206,21 +209,25 @@ def _filled_like(input, dtype, value):
 
 @_like
 def zeros_like(input, *, dtype=None, device=None, requires_grad=False):
+    """Zeros in the shape of `input`, and in its dtype unless `dtype` is given."""
     return _finish(_filled_like(input, dtype, 0), requires_grad)
 
 
 @_like
 def ones_like(input, *, dtype=None, device=None, requires_grad=False):
+    """Ones in the shape of `input`, and in its dtype unless `dtype` is given."""
     return _finish(_filled_like(input, dtype, 1), requires_grad)
 
 
 @_like
 def empty_like(input, *, dtype=None, device=None, requires_grad=False):
+    """A tensor in the shape and dtype of `input` whose numbers are not set; write to it before you read it."""
     return _finish(like(input.array, _dtype(dtype, input.dtype)), requires_grad)
 
 
 @_like
 def full_like(input, fill_value, *, dtype=None, device=None, requires_grad=False):
+    """One number in the shape of `input`, and in its dtype unless `dtype` is given."""
     fill_value = _number(fill_value, "full_like")
     return _finish(_filled_like(input, dtype, fill_value), requires_grad)
 
@@ -366,10 +373,12 @@ def randperm(n, *, generator=None, dtype=None, device=None, requires_grad=False)
 
 
 def rand_like(input, *, generator=None, dtype=None, requires_grad=False):
+    """Uniform random numbers from [0, 1) in the shape of `input`, and in its dtype unless `dtype` is given."""
     return rand(input.array.shape, generator=generator, dtype=dtype or input.dtype, requires_grad=requires_grad)
 
 
 def randn_like(input, *, generator=None, dtype=None, requires_grad=False):
+    """Normal random numbers with mean 0 and variance 1 in the shape of `input`, and in its dtype unless `dtype` is given."""
     return randn(input.array.shape, generator=generator, dtype=dtype or input.dtype, requires_grad=requires_grad)
 
 
