@@ -69,7 +69,8 @@ def _all() -> list[Mutant]:
         (f"{lessons}/passes.py", 'max(self.n, self.m) / min(self.n, self.m)', 'max(self.n, self.m) / max(1, self.n)', f"{GOLDEN}::test_lesson_golden[passes]"),
         (f"{lessons}/step_size.py", 'if kind == "forward":', 'if kind != "forward":', f"{GOLDEN}::test_lesson_golden[step_size]"),
         (f"{lessons}/hvp_cost.py", "self.steps[name], 1)) / most", "self.steps[name], 1)) / 2 / most", f"{GOLDEN}::test_lesson_golden[hvp_cost]"),
-        ("widgets/film.py", "int(a) <= k <= int(b)", "int(a) <= k < int(b)", f"{FRONT}[film.test.mjs]", "tests/widgets/test_lessons_race.py"),
+        (f"{lessons}/film.py", "int(a) <= k <= int(b)", "int(a) <= k < int(b)", f"{FRONT}[film.test.mjs]",
+         "tests/widgets/test_lessons_race.py"),
         # the front end
         (f"{js}/model/judge.js", "(short ? 1e-9 : 5e-3)", "(short ? 1e-9 : 5e-2)", scenes, model),
         (f"{js}/model/numbers.js", "1.5 + 2.5 * (Math.log1p((9 * a) / most) / Math.log(10))", "1.5 + (2.5 * a) / most", model),
@@ -85,7 +86,7 @@ def _all() -> list[Mutant]:
         (f"{js}/panes/values.js", "!got ? \"\" : trace.arrays", "!known ? \"\" : trace.arrays", scenes),
         (f"{js}/timeline.js", '[back, "back"],\n      [next, "next"],', '[back, "next"],\n      [next, "back"],', scenes),
         (f"{js}/words.js", "now.got === now.need", "now.got <= now.need", scenes),
-        (f"{js}/lesson.js", "if (answered && !this.#next) made.update(c);", "made.update(c);", f"{FRONT}[lesson.test.mjs]"),
+        (f"{js}/lesson.js", "if (answered && !this.#next.length) made.update(c);", "made.update(c);", f"{FRONT}[lesson.test.mjs]"),
         (f"{js}/film.js", "return a <= k && k <= b;", "return a <= k && k < b;", f"{FRONT}[film.test.mjs]"),
         # and below them
         ("minigrad/words.py", "rounding=ROUND_HALF_UP", "rounding=ROUND_UP", "tests/test_doctests.py", model),

@@ -377,7 +377,7 @@ class GraphView(Fronted):
 
     # Out
 
-    def _again(self) -> None:
+    def reopen(self) -> None:
         """Before showing: if the learner has changed an input since, or the view had been put away, make it true and live."""
         root, away = self._subject.root, self.comm is None
         if root is not None and (away or self._subject.changed):
@@ -387,7 +387,7 @@ class GraphView(Fronted):
             self._slid = self._steepest()
             self._take_folds()
             self._present()
-        self.reopen()
+        super().reopen()
 
     def close(self) -> None:
         """Take the view out of the browser and its tables out of memory. Showing it again brings it back."""
@@ -421,7 +421,7 @@ class GraphView(Fronted):
         return to_text(cast(Trace, self.trace))
 
     def _repr_mimebundle_(self, **kwargs):
-        self._again()
+        self.reopen()
         cells.shown(self)
         data, metadata = super()._repr_mimebundle_(**kwargs)
         return {**data, "text/plain": repr(self), "image/svg+xml": self.svg()}, metadata

@@ -10,9 +10,8 @@ import io
 import re
 from typing import Any
 
-import ipywidgets
-
-from .lessons.lesson import STYLE, Lesson, esc
+from .lessons.kit import Figure, LessonView
+from .lessons.lesson import STYLE, esc
 
 # matplotlib's default colours, and what takes their place; the colour cycle C0 to C3 first
 THEME = {
@@ -30,13 +29,29 @@ SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "minigrad", "font.size": 11.
 WIDTH = 620.0
 
 
-def plot(figure: Any, text: str) -> Lesson:
+class _Plot(Figure):
+    """A picture and its words, with nothing to move."""
+
+    def __init__(self, picture: str, text: str):
+        super().__init__()
+        self.picture, self.words = picture, text
+
+    def draw(self) -> str:
+        return self.picture
+
+    def sentence(self) -> str:
+        return self.words
+
+    def caption(self) -> str:
+        return ""
+
+
+def plot(figure: Any, text: str) -> LessonView:
     """Show a matplotlib figure in the page's light or dark colours. `text` says in one or two sentences what can be seen in it.
 
     Use matplotlib's default colours (C0 to C3, "black", "gray", "white"): each has a counterpart in both themes.
     """
-    picture = themed(figure, text)
-    return Lesson([ipywidgets.HTML(picture)], lambda: picture, lambda: text)
+    return LessonView(_Plot(themed(figure, text), text))
 
 
 def themed(figure: Any, text: str) -> str:

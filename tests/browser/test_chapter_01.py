@@ -81,7 +81,7 @@ def own_program(chapter):
     expect(box).to_contain_text("x*x*x")
     field.fill("x +")
     field.press("Enter")
-    expect(box.get_by_role("alert").first).to_contain_text("cannot read")
+    expect(box.locator(".mg-words")).to_contain_text("cannot read")
 
 
 def a_prediction_opens_its_cell(chapter):

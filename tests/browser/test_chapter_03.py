@@ -28,16 +28,16 @@ def nothing_is_given_away(chapter):
 def the_slider_by_keyboard(chapter):
     box = lesson(chapter, "chain")
     expect(box).to_contain_text("10 × 1 × 3 = 30")
-    box.locator(".noUi-handle").focus()
+    box.get_by_role("slider", name="x").focus()
     chapter.page.keyboard.press("End")
-    expect(box.get_by_role("status").last).to_contain_text(f"At x = 3: dy/dx = 22 × 1 × 3 = {6 * (3 * 3 + 2)}.")
-    box.get_by_role("button", name="from the start").click()
-    expect(box.get_by_role("status").last).to_contain_text("3 × 1 × 22 = 66")
+    expect(box.get_by_role("status")).to_contain_text(f"At x = 3: dy/dx = 22 × 1 × 3 = {6 * (3 * 3 + 2)}.")
+    box.get_by_role("radio", name="from the start").click()
+    expect(box.get_by_role("status")).to_contain_text("3 × 1 × 22 = 66")
 
 
 def paths_double_and_merge(chapter):
     box = lesson(chapter, "diamonds")
-    status = box.get_by_role("status").last
+    status = box.get_by_role("status")
     expect(status).to_contain_text("n = 3: 8 paths lead from x to y.")
     box.get_by_label("n", exact=True).first.focus()
     chapter.page.keyboard.press("End")
@@ -55,8 +55,8 @@ def own_program_and_nonsense(chapter):
     expect(box).to_contain_text("4 + 4 + 4 = 12")
     field.fill("x*(")
     field.press("Enter")
-    expect(box.get_by_role("alert").first).to_contain_text("cannot read")
-    expect(box).to_contain_text("4 + 4 + 4 = 12")
+    expect(box.get_by_role("status")).to_contain_text("cannot read")
+    expect(box.locator("svg")).to_contain_text("4 + 4 + 4 = 12")
 
 
 def test_chapter(chapter):

@@ -28,7 +28,7 @@ def test_shape_flow(chapter):
     expect(status).to_contain_text("W (2, 3) and x (3, 4) make (2, 4)")
     box.get_by_role("button", name="step ▶").click()
     expect(status).to_contain_text("b is stretched to (2, 4)")
-    handle = box.locator(".noUi-handle")
+    handle = box.get_by_role("slider", name="step")
     for said in ("z (2, 4) makes ()", "Back through sum(z)", "summed over axis 1 to (2, 1)"):
         handle.focus()
         chapter.page.keyboard.press("ArrowRight")

@@ -13,13 +13,13 @@ def test_stacked_and_cost_by_mouse_and_keyboard(open_notebook):
     box = page.locator(".mg-stacked").first
     box.scroll_into_view_if_needed()
     expect(box).to_contain_text("Its rule makes 2 nodes: cos(x), 1 × x × cos(x).")
-    box.get_by_role("button", name="2: a → y", exact=True).click()
+    box.get_by_role("radio", name="2: a → y", exact=True).click()
     expect(box).to_contain_text("Its rule makes 1 node: 1 × x.")
-    box.get_by_role("button", name="create_graph=False", exact=True).press("Enter")
+    box.get_by_role("radio", name="create_graph=False", exact=True).press("Enter")
     expect(box).to_contain_text("does not have a grad_fn")
-    box.get_by_role("button", name="create_graph=True", exact=True).click()
+    box.get_by_role("radio", name="create_graph=True", exact=True).click()
     expect(box).to_contain_text("Its rule makes 1 node: 1 × x.")
-    box.get_by_role("button", name="1: x → a", exact=True).press("Enter")
+    box.get_by_role("radio", name="1: x → a", exact=True).press("Enter")
     expect(box).to_contain_text("Its rule makes 2 nodes")
     for theme in ("light", "dark"):
         chapter.theme(theme)

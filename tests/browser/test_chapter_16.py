@@ -17,27 +17,25 @@ def test_memory_and_loss_scaling(chapter):
     assert len(chapter.cell_errors()) == 1 and "CheckpointError" in chapter.cell_errors()[0]
     box = chapter.page.locator(".mg-memory").first
     box.scroll_into_view_if_needed()
-    film, words = box.locator(".mg-film"), box.locator(".mg-film .say")
+    words, moment = box.get_by_role("status"), box.get_by_role("slider", name="moment")
     expect(words).to_contain_text("no checkpoints, forward: layer 36 has run: 36 layers hold 147 kB")
-    takes = film.locator("input").nth(1)
-    takes.focus()
+    box.get_by_role("slider", name="checkpoints").focus()
     for label in ("every 1 layer", "every 2 layers", "every 5 layers", "every 6 layers"):
         chapter.page.keyboard.press("ArrowRight")
         expect(words).to_contain_text(f"{label}, ")
-    film.focus()
+    moment.focus()
     chapter.page.keyboard.press("Home")
     expect(words).to_contain_text("every 6 layers, forward: layer 1 has run: 1 layer holds 4.1 kB; the peak is 45.1 kB")
-    film.get_by_role("button", name="▶ play", exact=True).click()
+    box.get_by_role("button", name="▶ play", exact=True).click()
     expect(words).to_contain_text("the step is over: 0 layers hold 0 bytes")
-    film.focus()
-    for moment in ("backward: the gradient arrives at layer 1:", "layer 6 is computed again:"):
+    moment.focus()
+    for said in ("backward: the gradient arrives at layer 1:", "layer 6 is computed again:"):
         chapter.page.keyboard.press("ArrowLeft")
-        if "again" in moment:
+        if "again" in said:
             for _ in range(4):
                 chapter.page.keyboard.press("ArrowLeft")
-        expect(words).to_contain_text(moment)
-    handle = box.locator(".noUi-handle")
-    handle.focus()
+        expect(words).to_contain_text(said)
+    box.get_by_role("slider", name="layers").focus()
     chapter.page.keyboard.press("ArrowRight")
     expect(box).to_contain_text("37 layers, one training step")
     for theme in ("light", "dark"):
@@ -45,13 +43,12 @@ def test_memory_and_loss_scaling(chapter):
         chapter.shot(f"chapter-16-memory-{theme}", box)
     scaling = chapter.page.locator(".mg-loss-scaling")
     scaling.scroll_into_view_if_needed()
-    film = scaling.locator(".mg-film")
-    film.focus()
+    scaling.get_by_role("slider", name="doublings").focus()
     for k in (2, 4, 8):
         chapter.page.keyboard.press("ArrowRight")
-        expect(film.locator(".say")).to_contain_text(f"Loss × {k}: of 576 gradients")
+        expect(scaling.get_by_role("status")).to_contain_text(f"Loss × {k}: of 576 gradients")
     chapter.page.keyboard.press("End")
-    expect(film.locator(".say")).to_contain_text("74 become inf")
+    expect(scaling.get_by_role("status")).to_contain_text("74 become inf")
     for theme in ("light", "dark"):
         chapter.theme(theme)
         chapter.shot(f"chapter-16-scaling-{theme}", scaling)

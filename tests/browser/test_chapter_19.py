@@ -18,14 +18,13 @@ def test_cards(open_notebook):
     box = lesson(nb, "mg-op-card")
     expect(box).to_contain_text("200 of 200 random graphs")
     expect(box.locator("mjx-container").first).to_be_visible()  # the formula is typeset
-    handle = box.locator(".noUi-handle")
-    handle.focus()
+    box.get_by_role("slider", name="x").focus()
     nb.page.keyboard.press("Home")
     expect(box).to_contain_text("x = −3")
 
     box = lesson(nb, "mg-op-card", 2)
     expect(box).to_contain_text("Right here, but only")
-    box.locator(".noUi-handle").focus()
+    box.get_by_role("slider", name="x").focus()
     nb.page.keyboard.press("Home")
     expect(box).to_contain_text("The derivative by x is not what differences say.")
 

@@ -46,6 +46,55 @@ test("while the kernel works, only the newest position waits, and the slider sta
   assert.equal(model.told.length, 2);
 });
 
+test("two controls that wait are both told", () => {
+  const { model, one, answer } = open();
+  const range = one("[type=range]");
+  range.value = 4;
+  range.dispatchEvent(new Event("input"));
+  range.value = 5;
+  range.dispatchEvent(new Event("input"));
+  one("[type=checkbox]").click();
+  [...document.querySelectorAll(".mg-buttons button")].at(-1).click();
+  for (let k = 0; k < 4; k++) answer();
+  assert.deepEqual(model.told.map(({ number, ...rest }) => rest), [{ set: "n", value: 4 }, { set: "n", value: 5 }, { set: "big", value: false }, { press: "seven" }]);
+});
+
+test("moments step, several lines are taken with Shift+Enter, many options are a list, a sheet takes numbers", () => {
+  const texts = [..."abcdefghij"];
+  const extra = [
+    { kind: "moments", name: "at", label: "line", value: 1, min: 0, max: 3, on: "next ▶", text: "1 of 3", hint: "" },
+    { kind: "text", name: "lines", label: "program", value: "a", rows: 3, hint: "" },
+    { kind: "choice", name: "op", label: "op", value: 2, texts, hint: "" },
+    { kind: "sheet", name: "cells", label: "ledger", value: 0, head: ["node"], hint: "", cells: [["a", { key: 0, value: "", mood: "", title: "first" }]] },
+  ];
+  const { model, one, answer } = open({ controls: extra });
+  const told = () => (({ set, value }) => [set, value])(model.told.at(-1));
+  const press = (e, key, more = {}) => e.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, ...more }));
+  [...document.querySelectorAll(".mg-choice button")].find((b) => b.textContent === "next ▶").click();
+  assert.deepEqual(told(), ["at", 2]);
+  answer();
+  const area = one("textarea");
+  area.value = "a\nb";
+  press(area, "Enter");
+  assert.deepEqual(told(), ["at", 2], "Enter begins a line");
+  press(area, "Enter", { shiftKey: true });
+  assert.deepEqual(told(), ["lines", "a\nb"]);
+  answer();
+  one("select").value = "7";
+  one("select").dispatchEvent(new Event("change"));
+  assert.deepEqual(told(), ["op", 7]);
+  answer();
+  const cell = one(".mg-sheet input");
+  assert.equal(cell.getAttribute("aria-label"), "first");
+  cell.value = "14";
+  press(cell, "Enter");
+  assert.deepEqual(told(), ["cells", [0, "14"]]);
+  answer({ controls: [...extra.slice(0, 3), { ...extra[3], value: 1, cells: [["a", { key: 0, value: "14", mood: "wrong", title: "first" }]] }] });
+  assert.equal(one(".mg-sheet input"), cell, "the cell stays, with the focus in it");
+  assert.equal(cell.dataset.mood, "wrong");
+  assert.equal(cell.getAttribute("aria-invalid"), "true");
+});
+
 test("choices, boxes, lines and buttons", () => {
   const { model, one, answer } = open();
   const key = (e, name) => e.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true }));

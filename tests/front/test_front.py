@@ -25,8 +25,8 @@ from tests.widgets.test_golden import GRAPHS
 from tests.widgets.test_network import lecture
 from widgets import contract, graph, heat, network_picture
 from widgets.contract import sent
-from widgets.film import SLOT, Film
-from widgets.lessons.kit import Choice, Figure, Slider, Text, Toggle, action, lesson
+from widgets.lessons.film import SLOT, Film
+from widgets.lessons.kit import Choice, Figure, Moments, Slider, Steps, Text, Toggle, action, lesson
 from widgets.lessons.lesson import svg
 from widgets.show import Table
 from widgets.view import files
@@ -127,18 +127,31 @@ def picture_case(build) -> dict:
     return {"name": build.__name__, "state": view_case(view), "stored": {k: view.svg(k) for k in range(view.total + 1)}}
 
 
+@lesson
+class rolled(Film):
+    """Two takes of four moments, with each kind of change."""
+
+    at = Moments("step", "start")
+    which = Steps(["first", "second"], "take", "first", show=str)
+    take = "which"
+
+    def setup(self):
+        body = ('<g><polyline data-points="1,1 2,2 3,3 4,4"/><circle data-move="1,1 2,2 3,3 4,4" data-on="0-1 3-3"/>'
+                '<text data-text="a|b|c"></text></g>')  # fmt: skip
+        self.roll(f'<svg xmlns="http://www.w3.org/2000/svg"><rect/>{SLOT}</svg>', {
+            "first": {"body": body, "says": ["one", "two", "three", "four"]},
+            "second": {"body": body.replace("a|b|c", "x|y"), "says": ["uno", "due", "tre", "quattro"]},
+        })  # fmt: skip
+
+
 def film_case() -> dict:
-    body = ('<g><polyline data-points="1,1 2,2 3,3 4,4"/><circle data-move="1,1 2,2 3,3 4,4" data-on="0-1 3-3"/>'
-            '<text data-text="a|b|c"></text></g>')  # fmt: skip
-    film = Film(ground=f'<svg xmlns="http://www.w3.org/2000/svg"><rect/>{SLOT}</svg>', takes=[
-        {"label": "first", "body": body, "says": ["one", "two", "three", "four"]},
-        {"label": "second", "body": body.replace("a|b|c", "x|y"), "says": ["uno", "due", "tre", "quattro"]},
-    ])  # fmt: skip
-    moments = []
-    for film.take in (0, 1):
-        for film.at in range(4):
-            moments.append({"take": film.take, "at": film.at, "svg": film.picture(), "says": film.sentence()})
-    return {"ground": film.ground, "takes": film.takes, "moments": moments}
+    view, moments = rolled(), []
+    start = view.scene
+    for k, which in enumerate(("first", "second")):
+        for at in range(4):
+            view.set(which=which, at=at)
+            moments.append({"take": k, "at": at, "svg": view.picture(), "says": view.scene["say"]})
+    return {"film": view.film, "scene": start, "moments": moments}
 
 
 WIDTHS = [480, 640, 853, 1280, 1600]

@@ -18,7 +18,7 @@ def parts(view) -> str:
 
 def other_place(figure, control):
     """Another value that this control can be moved to, or None."""
-    here = getattr(figure, control.name)
+    here = control.get(figure)
     places = [] if isinstance(control, Text) or not hasattr(control, "places") else control.places(here)
     return next((place for place in reversed(places) if place != here), None)
 
@@ -51,9 +51,10 @@ def test_lesson_golden(name):
         golden.check(file, "own input", parts(make(name, own=True)))
     if isinstance(view, LessonView):
         golden.check(file, "one move", moves(name))
-        for control in view.figure.controls():
-            if (value := other_place(view.figure, control)) is not None:
-                view.set(**{control.name: value})
+        for name_ in [control.name for control in view.figure.controls()]:
+            control = next((c for c in view.figure.controls() if c.name == name_), None)  # a move may take another control away
+            if control is not None and (value := other_place(view.figure, control)) is not None:
+                view.set(**{name_: value})
         golden.check(file, "all moved", parts(view))
 
 

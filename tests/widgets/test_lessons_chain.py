@@ -10,15 +10,15 @@ from widgets.lessons import chain
 
 
 def slopes(lesson, path=0):
-    return [f.slope for f in lesson.state.paths[path].factors]
+    return [f.slope for f in lesson.figure.paths[path].factors]
 
 
 def test_the_canned_start():
     lesson = chain()
     assert slopes(lesson) == [3, 1, 10]
-    assert lesson.state.paths[0].running("from the end") == [30, 10, 10, 1]
-    assert lesson.state.paths[0].running("from the start") == [1, 3, 3, 30]
-    assert lesson.state.slope == 30
+    assert lesson.figure.paths[0].running("from the end") == [30, 10, 10, 1]
+    assert lesson.figure.paths[0].running("from the start") == [1, 3, 3, 30]
+    assert lesson.figure.slope == 30
 
 
 def test_sin_exp_square_is_not_the_misprint():
@@ -28,17 +28,17 @@ def test_sin_exp_square_is_not_the_misprint():
     assert slopes(lesson) == pytest.approx([2 * x, math.exp(u), math.cos(math.exp(u))], rel=1e-15)
     h = 1e-5
     nudged = (math.sin(math.exp((x + h) ** 2)) - math.sin(math.exp((x - h) ** 2))) / (2 * h)
-    assert lesson.state.slope == pytest.approx(nudged, rel=1e-9) == pytest.approx(0.3632, abs=5e-5)
-    assert [f.formula for f in lesson.state.paths[0].factors] == ["2x", "exp(u)", "cos(v)"]
+    assert lesson.figure.slope == pytest.approx(nudged, rel=1e-9) == pytest.approx(0.3632, abs=5e-5)
+    assert [f.formula for f in lesson.figure.paths[0].factors] == ["2x", "exp(u)", "cos(v)"]
 
 
 def test_paths_are_added():
     lesson = chain("a = x**2; b = 3*x; y = a + b", x=2)
-    assert [p.product for p in lesson.state.paths] == [4, 3]
-    assert lesson.state.slope == 7 and "1 × 4 + 1 × 3 = 7" in lesson.text()
+    assert [p.product for p in lesson.figure.paths] == [4, 3]
+    assert lesson.figure.slope == 7 and "1 × 4 + 1 × 3 = 7" in lesson.text()
     lesson = chain("x*x*x", x=3)
-    assert sum(p.product for p in lesson.state.paths) == lesson.state.slope == 27
-    assert len(lesson.state.paths) == 3
+    assert sum(p.product for p in lesson.figure.paths) == lesson.figure.slope == 27
+    assert len(lesson.figure.paths) == 3
 
 
 def test_a_learners_function_and_its_other_inputs():
@@ -47,10 +47,10 @@ def test_a_learners_function_and_its_other_inputs():
         return n.tanh()
 
     lesson = chain(own, x=0.5, w=2, b=-0.25)
-    assert lesson.state.slope == pytest.approx(2 * (1 - math.tanh(0.75) ** 2), rel=1e-14)
-    assert [s.description for s in lesson.sliders.children] == ["x", "w", "b"]
-    lesson.sliders.children[1].value = -1
-    assert lesson.state.slope == pytest.approx(-(1 - math.tanh(-0.75) ** 2), rel=1e-14)
+    assert lesson.figure.slope == pytest.approx(2 * (1 - math.tanh(0.75) ** 2), rel=1e-14)
+    assert [c["name"] for c in lesson.scene["controls"]] == ["direction", "x", "w", "b"]
+    move(lesson, "w", -1)
+    assert lesson.figure.slope == pytest.approx(-(1 - math.tanh(-0.75) ** 2), rel=1e-14)
 
 
 def test_a_name_used_again_is_still_the_input():
@@ -63,37 +63,41 @@ def test_a_name_used_again_is_still_the_input():
     product, at = 1.0, 0.5
     for _ in range(50):
         product, at = product * (1 - math.tanh(at) ** 2), math.tanh(at)
-    assert len(slopes(lesson)) == 50 and lesson.state.slope == pytest.approx(product, rel=1e-12)
+    assert len(slopes(lesson)) == 50 and lesson.figure.slope == pytest.approx(product, rel=1e-12)
     assert "50 local slopes" in lesson.text() and "dy/dx" in lesson.text()
-    assert chain(deep, x=30).state.slope == 0 and "zero" in chain(deep, x=30).picture()
+    assert chain(deep, x=30).figure.slope == 0 and "zero" in chain(deep, x=30).picture()
+
+
+def move(lesson, name, value):
+    lesson._on_message(None, {"number": 1, "set": name, "value": value}, [])
 
 
 def test_the_slider_and_the_direction():
     lesson = chain()
-    lesson.sliders.children[0].value = 2
-    assert "= 48" in lesson.words.value and lesson.state.slope == 48
-    lesson.way.value = "from the start"
-    assert "3 × 1 × 16 = 48" in lesson.words.value
-    assert "product from the start" in lesson.table.value
+    move(lesson, "x", 2)
+    assert "= 48" in lesson.scene["say"] and lesson.figure.slope == 48
+    move(lesson, "direction", 1)
+    assert "3 × 1 × 16 = 48" in lesson.scene["say"]
+    assert "product from the start" in lesson.scene["table"]
 
 
 def test_a_place_without_a_value_keeps_the_picture():
     lesson = chain("log(x)", x=2)
-    before = lesson.shown.value
-    lesson.sliders.children[0].value = -1
-    assert lesson.shown.value == before and "alert" in lesson.words.value and "finite" in lesson.words.value
-    lesson.sliders.children[0].value = 4
-    assert lesson.state.slope == 0.25 and "alert" not in lesson.words.value
+    before = lesson.picture()
+    move(lesson, "x", -1)
+    assert lesson.picture() == before and lesson.scene["mood"] == "bad" and "finite" in lesson.scene["say"]
+    move(lesson, "x", 4)
+    assert lesson.figure.slope == 0.25 and lesson.scene["mood"] == ""
 
 
 def test_another_program():
     lesson = chain()
-    lesson.program.value = "x*w"
-    assert lesson.state.slope == 1 and len(lesson.sliders.children) == 2
-    lesson.program.value = "x +"
-    assert "cannot read" in lesson.note.value and lesson.state.slope == 1
-    lesson.program.value = "+".join(["x"] * 9)
-    assert "too many" in lesson.note.value
+    move(lesson, "f", "x*w")
+    assert lesson.figure.slope == 1 and [c["name"] for c in lesson.scene["controls"]] == ["f", "direction", "x", "w"]
+    move(lesson, "f", "x +")
+    assert "cannot read" in lesson.scene["say"] and lesson.figure.slope == 1
+    move(lesson, "f", "+".join(["x"] * 9))
+    assert "too many" in lesson.scene["say"]
 
 
 @pytest.mark.parametrize("f, inputs, said", [
@@ -106,7 +110,7 @@ def test_another_program():
     (lambda x: 1 / 0, {}, "division by zero"),
     ("log(x - 1)", {}, "no finite value"),
     ("x*x", {"x": "one"}, "is no number"),
-    ("x*x", {"direction": "sideways"}, "direction"),
+    ("x*x", {"direction": "sideways"}, "from the start"),
 ])  # fmt: skip
 def test_nonsense_gets_a_sentence(f, inputs, said):
     lesson = chain(f, **inputs)

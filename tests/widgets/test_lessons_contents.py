@@ -34,28 +34,28 @@ def of(*chapters):
 def test_untouched(book):
     lesson = book()
     assert "Nothing has passed yet. Next: chapter 1" in lesson.text() and "✓" not in lesson.text()
-    assert all(s.passed == 0 and s.of == len(exercises.chapter(n)) for n, s in lesson.book.states.items())
+    assert all(s.passed == 0 and s.of == len(exercises.chapter(n)) for n, s in lesson.figure.states.items())
 
 
 def test_it_says_how_far_you_are_and_where_to_go(book):
     lesson = book(passed=[*of(1, 2), "03.a"], tried=["05.a"])
-    assert [lesson.book.states[n].word for n in (1, 2, 3, 4, 5)] == ["done", "done", "started", "open", "started"]
+    assert [lesson.figure.states[n].word for n in (1, 2, 3, 4, 5)] == ["done", "done", "started", "open", "started"]
     assert f"2 of 19 chapters done, {len(of(1, 2)) + 1} of {len(exercises)} exercises passed. Go on with chapter 3" in lesson.text()
-    assert following(book(passed=of(1, 2)).book.states).chapter.number == 3
-    assert following(book(passed=of(1, 2, 3, 4, 5)).book.states).chapter.number == 6
-    assert following(book(passed=of(*range(1, 20))).book.states) is None
+    assert following(book(passed=of(1, 2)).figure.states).chapter.number == 3
+    assert following(book(passed=of(1, 2, 3, 4, 5)).figure.states).chapter.number == 6
+    assert following(book(passed=of(*range(1, 20))).figure.states) is None
     assert "have passed" in book(passed=of(*range(1, 20))).text()
 
 
 def test_what_is_begun_comes_before_what_is_open(book):
-    assert following(book(passed=of(1, 2), tried=["12.a"]).book.states).chapter.number == 12
+    assert following(book(passed=of(1, 2), tried=["12.a"]).figure.states).chapter.number == 12
 
 
 def test_look_again_reads_the_file_once_more(book):
     lesson = book()
     book(passed=of(1))
-    lesson.again.click()
-    assert "1 of 19 chapters done" in lesson.words.value and "1 of 19 chapters done" in lesson.picture()
+    lesson.press("again")
+    assert "1 of 19 chapters done" in lesson.scene["say"] and "1 of 19 chapters done" in lesson.picture()
 
 
 def test_a_damaged_file_is_said(book, tmp_path):

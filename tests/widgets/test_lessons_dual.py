@@ -26,7 +26,7 @@ def again(x):
 
 
 def test_the_first_picture_by_hand():
-    state = dual().state
+    state = dual().figure
     assert [(line.name, line.value, line.tangent) for line in state.lines] == [
         ("a", 1, 1), ("b", 2, 0), ("p", 2, 2), ("s", 3, 3), ("y", 9, 18),
     ]  # fmt: skip
@@ -38,7 +38,7 @@ def test_the_first_picture_by_hand():
     (again, {"x": 0.5}, [1]), (lambda x: x.tanh() + x, {"x": 0.3}, [1]), (lambda a, b: a + 0 * b, {"a": 1.0, "b": 2.0}, [0, 1]),
 ])  # fmt: skip
 def test_the_last_tangent_is_the_engines_jvp(f, inputs, u):
-    state = dual(f, u, **inputs).state
+    state = dual(f, u, **inputs).figure
     at = tuple(torch.tensor(x, dtype=torch.float64) for x in inputs.values())
     y, moved = torch.func.jvp(f, at, tuple(torch.tensor(float(w), dtype=torch.float64) for w in u))
     assert state.lines[-1].value == pytest.approx(y.item(), rel=1e-12)
@@ -48,50 +48,54 @@ def test_the_last_tangent_is_the_engines_jvp(f, inputs, u):
 
 def test_every_line_against_central_differences():
     h, u = 1e-5, {"x": 0.3, "y": -2.0}
-    ends = [dual(both, u, x=0.4 + s * h * u["x"], y=-0.7 + s * h * u["y"]).state for s in (1, -1)]
-    for line, right, left in zip(dual(both, u, x=0.4, y=-0.7).state.lines, *(end.lines for end in ends), strict=True):
+    ends = [dual(both, u, x=0.4 + s * h * u["x"], y=-0.7 + s * h * u["y"]).figure for s in (1, -1)]
+    for line, right, left in zip(dual(both, u, x=0.4, y=-0.7).figure.lines, *(end.lines for end in ends), strict=True):
         assert line.tangent == pytest.approx((right.value - left.value) / (2 * h), rel=1e-7, abs=1e-8), line.name
 
 
 def test_a_program_as_text():
-    state = dual("q = x*y; sin(q)", [0.1, 0.2], x=2, y=3).state
+    state = dual("q = x*y; sin(q)", [0.1, 0.2], x=2, y=3).figure
     assert state.tangent == pytest.approx(math.cos(6) * (0.1 * 3 + 0.2 * 2), rel=1e-12)
+
+
+def move(lesson, name, value):
+    lesson._on_message(None, {"number": 1, "set": name, "value": value}, [])
 
 
 def test_buttons_step_and_aim():
     lesson = dual()
-    assert "Step forward" in lesson.words.value and lesson.back.disabled
-    for said in ("dp = b · da + a · db = 2 · 1 + 1 · 0 = 2", "ds = dp + da", "dy = 2s · ds = 6 · 3 = 18"):
-        lesson.on.click()
-        assert said in lesson.words.value
-    assert lesson.on.disabled and "18 for a, 6 for b" in lesson.words.value
-    lesson.presets.children[1].click()
-    assert lesson.state.tangent == 6 and [s.value for s in lesson.seeds.children] == [0, 1]
-    lesson.back.click()
-    assert lesson.step.value == 2 and "2 of 3 operations have run" in lesson.shown.value
-    lesson.sliders.children[0].value = 3
-    assert lesson.state.lines[-1].value == 81 and lesson.state.tangent == 2 * 9 * 3
+    assert "Step forward" in lesson.scene["say"] and lesson.figure.last == 3
+    for step, said in enumerate(("dp = b · da + a · db = 2 · 1 + 1 · 0 = 2", "ds = dp + da", "dy = 2s · ds = 6 · 3 = 18"), 1):
+        move(lesson, "step", step)
+        assert said in lesson.scene["say"]
+    assert "18 for a, 6 for b" in lesson.scene["say"]
+    lesson.press("only b")
+    assert lesson.figure.tangent == 6 and lesson.figure.u == {"a": 0, "b": 1}
+    move(lesson, "step", 2)
+    assert "2 of 3 operations have run" in lesson.scene["svg"] and "operations have run" not in lesson.picture()
+    move(lesson, "a", 3)
+    assert lesson.figure.lines[-1].value == 81 and lesson.figure.tangent == 2 * 9 * 3
 
 
 def test_own_program_typed_in():
     lesson = dual()
-    lesson.on.click()
-    lesson.program.value = "t = a**3; t*c"
-    assert list(lesson.state.inputs) == ["a", "c"] and lesson.state.tangent == 3 and lesson.step.value == 0
-    lesson.program.value = "t = a **"
-    assert "cannot read" in lesson.note.value and lesson.state.tangent == 3
+    move(lesson, "step", 1)
+    move(lesson, "f", "t = a**3; t*c")
+    assert list(lesson.figure.inputs) == ["a", "c"] and lesson.figure.tangent == 3 and lesson.figure.step == 0
+    move(lesson, "f", "t = a **")
+    assert "cannot read" in lesson.scene["say"] and lesson.figure.tangent == 3
 
 
 def test_a_slider_that_leads_out_of_the_domain_is_answered():
     lesson = dual(lambda x: x.log(), x=1.0)
-    lesson.sliders.children[0].value = -1.0
-    assert "The picture still shows 1" in lesson.words.value and lesson.state.inputs == {"x": 1.0}
+    move(lesson, "x", -1.0)
+    assert "The picture still shows" in lesson.scene["say"] and lesson.figure.inputs == {"x": 1.0}
 
 
 @pytest.mark.parametrize("nonsense, said", [
     ({"f": 3}, "needs a program"), ({"f": "x**"}, "cannot read"), ({"f": lambda x: x.log(), "x": -1}, "no finite value"),
     ({"u": [1]}, "2, not 1"), ({"u": {"q": 1}}, "u names q"), ({"z": 1}, "no input z"), ({"f": lambda: 3}, "takes 0"),
-    ({"f": lambda x: x**x.q, "x": 1}, "cannot show this"), ({"u": ["much", 1]}, "is no number"),
+    ({"f": lambda x: x**x.q, "x": 1}, "cannot draw this"), ({"u": ["much", 1]}, "is no number"),
     ({"f": "a+a+a+a+a+a+a+a+a+a+a+a+a+a"}, "room for 12"),
 ])  # fmt: skip
 def test_nonsense_gets_a_sentence(nonsense, said):

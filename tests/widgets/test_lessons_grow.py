@@ -29,12 +29,12 @@ def twice_used(x):
 
 
 def labels(lesson):
-    state = lesson.state
+    state = lesson.figure.run
     return [n.label for n in state.nodes if n.moment <= state.at and n.kind != "constant"]
 
 
 def value(lesson, name):
-    return next(n.obj.data for n in lesson.state.nodes if n.label == name)
+    return next(n.obj.data for n in lesson.figure.run.nodes if n.label == name)
 
 
 # ---- growing
@@ -42,50 +42,48 @@ def value(lesson, name):
 
 def test_one_line_after_another():
     lesson = grow(at="start")
-    assert labels(lesson) == ["x"] and lesson.step.max == 3
+    assert labels(lesson) == ["x"] and lesson.figure.last == 3
     for k, (name, number) in enumerate([("a", 6), ("b", 11), ("c", 121)], 1):
-        lesson.ahead.click()
-        assert lesson.step.value == k and labels(lesson)[-1] == name and value(lesson, name) == number
-    lesson.ahead.click()
-    assert lesson.step.value == 3
-    lesson.back.click()
+        lesson.set(at=k)
+        assert labels(lesson)[-1] == name and value(lesson, name) == number
+    lesson.set(at=2)
     assert labels(lesson) == ["x", "a", "b"]
 
 
 def test_the_learners_next_line():
     lesson = grow()
-    lesson.line.value = "d = c - x"
-    assert lesson.note.value == "" and lesson.line.value == ""
-    assert value(lesson, "d") == 118 and [lesson.state.nodes[p].label for p in lesson.state.nodes[-1].parents] == ["c", "x"]
-    count = len(lesson.state.nodes)
-    lesson.line.value = "e = d"
-    assert len(lesson.state.nodes) == count and "no new node" in lesson.words.value
-    lesson.line.value = "for _ in range(2): d = d * x"
+    lesson.set(line="d = c - x")
+    assert lesson.figure.line == ""
+    assert value(lesson, "d") == 118 and [lesson.figure.run.nodes[p].label for p in lesson.figure.run.nodes[-1].parents] == ["c", "x"]
+    count = len(lesson.figure.run.nodes)
+    lesson.set(line="e = d")
+    assert len(lesson.figure.run.nodes) == count and "no new node" in lesson.scene["say"]
+    lesson.set(line="for _ in range(2): d = d * x")
     assert labels(lesson)[-2:] == ["d₂", "d₃"] and value(lesson, "d₃") == 118 * 9
-    lesson.undo.click()
-    lesson.undo.click()
+    lesson.press("off")
+    lesson.press("off")
     assert labels(lesson)[-1] == "d"
 
 
 def test_only_the_branch_that_ran():
     lesson = grow(branches, x=2)
     assert labels(lesson) == ["x", "y"] and value(lesson, "y") == 4
-    lesson.sliders.children[0].value = -1
+    lesson.set(x=-1)
     assert labels(lesson) == ["x", "−3 × x", "y"] and value(lesson, "y") == 4
     picture = lesson.picture()
     assert picture.count("never ran") == 1 and "y = x**2" in picture
-    root = lesson.state.nodes[-1].obj
+    root = lesson.figure.run.nodes[-1].obj
     root.backward()
-    assert lesson.state.nodes[0].obj.grad == -3
+    assert lesson.figure.run.nodes[0].obj.grad == -3
 
 
 def test_a_loop_unrolls():
     lesson = grow(power, w=2, h=1)
     assert labels(lesson) == ["w", "h", "h₂", "h₃", "h₄"] and value(lesson, "h₄") == 8
-    w = next(n.id for n in lesson.state.nodes if n.label == "w")
-    assert sum(p == w for n in lesson.state.nodes for p in n.parents) == 3
+    w = next(n.id for n in lesson.figure.run.nodes if n.label == "w")
+    assert sum(p == w for n in lesson.figure.run.nodes for p in n.parents) == 3
     assert "5 nodes (2 leaves, 3 operations, 0 constants) and 6 edges" in lesson.text()
-    assert all(p < n.id for n in lesson.state.nodes for p in n.parents)
+    assert all(p < n.id for n in lesson.figure.run.nodes for p in n.parents)
 
 
 def test_what_no_variable_holds_is_let_go():
@@ -124,10 +122,10 @@ def test_tracing_is_given_back():
 ])  # fmt: skip
 def test_a_bad_line_is_not_added(line, said):
     lesson = grow()
-    before = lesson.shown.value
-    lesson.line.value = line
-    assert said in lesson.note.value and "alert" in lesson.note.value
-    assert lesson.shown.value == before and lesson.state.program.count("\n") == 2
+    before = lesson.scene["svg"]
+    lesson._on_message(None, {"number": 1, "set": "line", "value": line}, [])
+    assert said in lesson.scene["say"] and lesson.scene["mood"] == "bad"
+    assert lesson.scene["svg"] == before and lesson.figure.run.program.count("\n") == 2
 
 
 @pytest.mark.parametrize("program, inputs, said", [
@@ -136,7 +134,7 @@ def test_a_bad_line_is_not_added(line, said):
     (branches, {"z": 1}, "no input z"),
     (branches, {"x": "one"}, "is no number"),
     (lambda x: x.nothing(), {}, "nothing"),
-    (max, {}, "grow cannot run this"),
+    (max, {}, "grow cannot draw this"),
     (lambda: 3, {}, "no Value"),
 ])  # fmt: skip
 def test_nonsense_gets_a_sentence(program, inputs, said):
@@ -148,7 +146,7 @@ def test_the_twin_shows_the_end_even_where_the_widget_starts_empty():
     data = grow(at="start")._repr_mimebundle_()
     assert ">121</text>" in data["image/svg+xml"] and "c is 121" in data["text/plain"]
     assert data["image/svg+xml"] == grow(at="start")._repr_mimebundle_()["image/svg+xml"]
-    assert ">121</text>" not in grow(at="start").shown.value
+    assert ">121</text>" not in grow(at="start").scene["svg"]
 
 
 # ---- the inspector
@@ -163,14 +161,14 @@ def sin_of_dot():
 def test_the_walk_is_the_code_that_it_shows():
     x, y, z = sin_of_dot()
     lesson = inspector(z)
-    assert [b.description for b in lesson.ways.children] == ["◀ root", "next_functions[0] → DotBackward0"]
-    lesson.ways.children[1].click()
-    lesson.ways.children[2].click()
-    assert lesson.walk.code == "z.grad_fn.next_functions[0][0].next_functions[1][0]"
-    assert eval(lesson.walk.code).variable is y is lesson.walk.here.variable
-    assert "adds what arrives to y.grad" in lesson.words.value and lesson.walk.code in lesson.typed.value
-    lesson.ways.children[0].click()
-    assert lesson.walk.here is z.grad_fn
+    assert [b["label"] for b in lesson.scene["buttons"]] == ["◀ root", "next_functions[0] → DotBackward0"]
+    lesson.press("next0")
+    lesson.press("next1")
+    assert lesson.figure.walk.code == "z.grad_fn.next_functions[0][0].next_functions[1][0]"
+    assert eval(lesson.figure.walk.code).variable is y is lesson.figure.walk.here.variable
+    assert "adds what arrives to y.grad" in lesson.scene["say"] and lesson.figure.walk.code == lesson.scene["code"]
+    lesson.press("root")
+    assert lesson.figure.walk.here is z.grad_fn
     assert x.grad is None
 
 
@@ -178,14 +176,14 @@ def test_every_node_and_every_none():
     a = torch.tensor(2.0, requires_grad=True)
     c = 3 * a**2 + 1
     lesson = inspector(c)
-    assert [name for name, _ in lesson.walk.rows()] == ["AddBackward0", "MulBackward0", "PowBackward0", "AccumulateGrad"]
+    assert [name for name, _ in lesson.figure.walk.rows()] == ["AddBackward0", "MulBackward0", "PowBackward0", "AccumulateGrad"]
     assert lesson.picture().count("nothing to visit") == 2 and "→ a.grad" in lesson.picture()
-    assert lesson.ways.children[2].disabled
+    assert not lesson.scene["buttons"][2]["enabled"]
 
 
 def test_a_node_used_twice_is_one_card():
     e = torch.exp(torch.tensor([1.0, 2.0], requires_grad=True))
-    assert len(inspector((e * 2.0 + e).sum()).walk.nodes) == 5
+    assert len(inspector((e * 2.0 + e).sum()).figure.walk.nodes) == 5
 
 
 @pytest.mark.parametrize("what, said", [

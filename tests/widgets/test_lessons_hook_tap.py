@@ -10,25 +10,25 @@ EDGES = {"y → q": 1, "y → x": 1, "q → u": 12, "u → w": 24, "u → x": 36
 
 
 def grads(lesson):
-    tap = lesson.tap
+    tap = lesson.figure.tap
     return {tap.trace["nodes"][i]["label"]: tap.now["grad"][i] for i in tap.leaves}
 
 
 def pick(lesson, edge, do=None, amount=None):
-    lesson.edge.value = next(e for name, e in lesson.edge.options if name == edge)
+    lesson.set(at=edge)
     if do:
-        lesson.do.value = do
+        lesson.set(do=do)
     if amount is not None:
-        lesson.amount.value = amount
+        lesson.set(amount=amount)
     return lesson
 
 
 def test_the_first_picture_only_looks():
     lesson = hook_tap()
-    tap = lesson.tap
+    tap = lesson.figure.tap
     assert {tap.name(e): tap.now["in"][e] for e in tap.edges} == EDGES
     assert tap.now == tap.plain and grads(lesson) == {"w": 24, "x": 37}
-    assert "nothing changes" in lesson.words.value and lesson.amount.disabled
+    assert "nothing changes" in lesson.scene["say"] and [c["name"] for c in lesson.scene["controls"]] == ["at", "do"]
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,8 @@ def test_the_first_picture_only_looks():
 def test_half_on_each_edge(edge, x, w):
     lesson = pick(hook_tap(), edge, "scale", 0.5)
     assert grads(lesson) == {"x": x, "w": w}
-    assert lesson.tap.now["in"][lesson.tap.at] == EDGES[edge] and lesson.tap.now["out"][lesson.tap.at] == EDGES[edge] / 2
+    tap = lesson.figure.tap
+    assert tap.now["in"][tap.at] == EDGES[edge] and tap.now["out"][tap.at] == EDGES[edge] / 2
 
 
 def test_the_riddle_of_the_chapter():
@@ -48,7 +49,7 @@ def test_the_riddle_of_the_chapter():
 
 def test_clip_and_replace():
     lesson = pick(hook_tap(), "u → x", "clip", 5)
-    assert grads(lesson) == {"x": 6, "w": 24} and "36 arrived, 5 went on" in lesson.words.value
+    assert grads(lesson) == {"x": 6, "w": 24} and "36 arrived, 5 went on" in lesson.scene["say"]
     pick(lesson, "y → q", "replace", -2.0)
     assert grads(lesson) == {"x": -2 * 36 + 1, "w": -48}
     pick(lesson, "y → q", "look")
@@ -56,7 +57,7 @@ def test_clip_and_replace():
 
 
 def code_of(lesson):
-    return lesson.tap.code()
+    return lesson.figure.tap.code()
 
 
 @pytest.mark.parametrize("edge", EDGES)
@@ -78,23 +79,23 @@ def test_own_function_and_own_hook():
         return torch.tanh(a).sum()
 
     lesson = hook_tap(f, x=[0.1, 0.2], w=[1.0, -1.0], hook=half)
-    assert lesson.do.value == "yours" and "half(g)" in lesson.typed.value
-    at = lesson.tap.at
-    assert lesson.tap.now["out"][at] == pytest.approx(lesson.tap.now["in"][at] / 2)
+    assert lesson.figure.do == "yours" and "half(g)" in lesson.scene["code"]
+    at = lesson.figure.tap.at
+    assert lesson.figure.tap.now["out"][at] == pytest.approx(lesson.figure.tap.now["in"][at] / 2)
     nothing = hook_tap(f, x=[0.1, 0.2], w=[1.0, -1.0], hook=lambda grad: None)
-    assert nothing.tap.now["out"] == nothing.tap.plain["out"]
+    assert nothing.figure.tap.now["out"] == nothing.figure.tap.plain["out"]
 
 
 def test_one_tensor_twice_has_two_edges():
     lesson = hook_tap("y = x*x", x=3, do="scale")
-    assert [name for name, _ in lesson.edge.options] == ["y → x (slot 0)", "y → x (slot 1)"] and grads(lesson) == {"x": 4.5}
+    assert lesson.scene["controls"][0]["texts"] == ["y → x (slot 0)", "y → x (slot 1)"] and grads(lesson) == {"x": 4.5}
 
 
 @pytest.mark.parametrize("nonsense, said", [
     ({"f": 3}, "needs a program"), ({"hook": 3}, "a function of the gradient"), ({"at": "z"}, "The edges are y → q"),
     ({"do": "eat"}, "do is one of"), ({"f": "y = foo(x)"}, "is not known here"), ({"f": "y = x*x", "w": 1}, "no input w"),
     ({"f": lambda x: 5}, "not with int"), ({"f": lambda x: x * 2, "x": [1, 2]}, "reduce it to one"), ({"f": lambda x: x}, "has no graph"),
-    ({"hook": lambda g: 3}, "returns a Tensor or None"), ({"x": "a"}, "cannot run this"),
+    ({"hook": lambda g: 3}, "returns a Tensor or None"), ({"x": "a"}, "cannot draw this"),
     ({"f": lambda x: sum((x * k for k in range(40)), x)}, "more than 24 operations"),
 ])  # fmt: skip
 def test_nonsense_gets_a_sentence(nonsense, said):
@@ -104,9 +105,9 @@ def test_nonsense_gets_a_sentence(nonsense, said):
 
 def test_a_hook_that_fails_later_keeps_the_picture():
     lesson = hook_tap(hook=lambda g: g if g.item() == 1 else g.reshape(7))
-    before = lesson.shown.value
-    pick(lesson, "q → u")
-    assert 'role="alert"' in lesson.words.value and lesson.shown.value == before
+    before = lesson.scene["svg"]
+    lesson._on_message(None, {"number": 1, "set": "at", "value": lesson.scene["controls"][0]["texts"].index("q → u")}, [])
+    assert lesson.scene["mood"] == "bad" and lesson.scene["svg"] == before
 
 
 def test_program_reader():

@@ -24,14 +24,14 @@ def differences(f, x, h=1e-5):
 @pytest.mark.parametrize("n", [2, 5, 9, MOST])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_tables_against_differences(name, n):
-    state = jacobian_heat(name, n=n).state
+    state = jacobian_heat(name, n=n).figure.state
     for row, wanted in zip(state.J, differences(FUNCTIONS[name], inputs(n)), strict=True):
         assert row == pytest.approx(wanted, rel=1e-6, abs=1e-8)
     assert state.agree and state.product == pytest.approx(state.dense, rel=1e-9, abs=1e-14)
 
 
 def test_softmax_against_its_formula():
-    state = jacobian_heat("softmax", [0.1, 1.2, -0.4, 0.7]).state
+    state = jacobian_heat("softmax", [0.1, 1.2, -0.4, 0.7]).figure.state
     e = [math.exp(v) for v in state.x]
     s = [v / sum(e) for v in e]
     for i in range(4):
@@ -44,13 +44,13 @@ def test_softmax_against_its_formula():
 @pytest.mark.parametrize("name, full", [("softmax", 36), ("layer norm", 36), ("tanh", 6)])
 def test_who_depends_on_whom(name, full):
     lesson = jacobian_heat(name)
-    assert lesson.state.full == full and f"{full} of the 36 entries" in lesson.text()
+    assert lesson.figure.state.full == full and f"{full} of the 36 entries" in lesson.text()
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_memory_is_what_the_nodes_hold(name):
     """float64 has 8 bytes; softmax and tanh save their output alone, layer norm something that grows like n."""
-    costs = jacobian_heat(name, n=7).state.costs
+    costs = jacobian_heat(name, n=7).figure.state.costs
     assert [n for n, _, _ in costs] == [4, 7, 16, 64, 256]
     assert all(table == 8 * n * n for n, table, _ in costs)
     slopes = {(b - costs[0][2]) / (n - costs[0][0]) for n, _, b in costs[1:]}
@@ -60,14 +60,14 @@ def test_memory_is_what_the_nodes_hold(name):
 
 def test_own_function_of_any_size_and_of_one():
     lesson = jacobian_heat(lambda x: x.cumsum(0), n=5)
-    assert lesson.state.full == 15 and lesson.which.options[0] == "your function"
-    lesson.size.value = 10
-    assert lesson.state.full == 55
+    assert lesson.figure.state.full == 15 and lesson.scene["controls"][0]["texts"][0] == "your function"
+    lesson.set(n=10)
+    assert lesson.figure.state.full == 55
     fixed = jacobian_heat(lambda x: x[:2] * x[2], [1.0, 2.0, 3.0])
-    assert fixed.state.J == [[3, 0, 1], [0, 3, 2]] and fixed.state.costs == [(3, 48, fixed.state.saved_bytes)]
-    fixed.which.value = "softmax"
-    assert fixed.state.n == 3 and fixed.state.full == 9
-    assert jacobian_heat(lambda x: x * 0 + 1, n=3).state.full == 0
+    assert fixed.figure.state.J == [[3, 0, 1], [0, 3, 2]] and fixed.figure.state.costs == [(3, 48, fixed.figure.state.saved_bytes)]
+    fixed.set(f="softmax")
+    assert fixed.figure.state.n == 3 and fixed.figure.state.full == 9
+    assert jacobian_heat(lambda x: x * 0 + 1, n=3).figure.state.full == 0
 
 
 def test_a_function_of_your_own_called_softmax_does_not_hide_the_real_one():
@@ -75,30 +75,30 @@ def test_a_function_of_your_own_called_softmax_does_not_hide_the_real_one():
         return x.exp() / x.exp().sum()
 
     lesson = jacobian_heat(softmax)
-    assert lesson.which.options[:2] == ("your softmax", "softmax")
-    mine = lesson.state.J
-    lesson.which.value = "softmax"
-    for a, b in zip(mine, lesson.state.J, strict=True):
+    assert lesson.scene["controls"][0]["texts"][:2] == ["your softmax", "softmax"]
+    mine = lesson.figure.state.J
+    lesson.set(f="softmax")
+    for a, b in zip(mine, lesson.figure.state.J, strict=True):
         assert a == pytest.approx(b)
 
 
 def test_controls():
     lesson = jacobian_heat()
-    lesson.row.value = 3
-    assert "Row 3 adds up to 0" in lesson.words.value
-    lesson.size.value = 2
-    assert lesson.row.max == 1 and "Row 1 adds" in lesson.words.value and lesson.state.full == 4
-    lesson.which.value = "tanh"
-    assert "tanh of 2 numbers: 2 of the 4" in lesson.words.value
-    lesson.size.value = MOST
+    lesson.set(row=3)
+    assert "Row 3 adds up to 0" in lesson.scene["say"]
+    lesson.set(n=2)
+    assert lesson.scene["controls"][-1]["max"] == 1 and "Row 1 adds" in lesson.scene["say"] and lesson.figure.state.full == 4
+    lesson.set(f="tanh")
+    assert "tanh of 2 numbers: 2 of the 4" in lesson.scene["say"]
+    lesson.set(n=MOST)
     assert "24 × 24" in lesson.picture() and "dash in a cell: negative" in lesson.picture()
 
 
 def test_a_function_that_takes_one_size_only_keeps_its_picture():
     lesson = jacobian_heat(lambda x: x * torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=torch.float64), n=4)
-    lesson.size.value = 5
-    assert "The picture shows what was there before" in lesson.words.value and lesson.state.n == 4
-    assert [n for n, _, _ in lesson.state.costs] == [4]
+    lesson._on_message(None, {"number": 1, "set": "n", "value": 5}, [])
+    assert "The picture still shows what it showed before" in lesson.scene["say"] and lesson.figure.state.n == 4
+    assert [n for n, _, _ in lesson.figure.state.costs] == [4]
 
 
 @pytest.mark.parametrize("arguments, said", [

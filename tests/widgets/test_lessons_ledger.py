@@ -26,8 +26,19 @@ def said(b, kind, row, got):
 
 def fill(lesson, kind, row, text):
     """Type into a cell, as the browser does; returns the sentence."""
-    lesson.fields[keys(lesson.book, kind)[row]].value = text
-    return lesson.words.value
+    book = lesson.figure.book
+    lesson._on_message(None, {"number": 1, "set": "cells", "value": [book.cells.index(keys(book, kind)[row]), text]}, [])
+    return lesson.scene["say"]
+
+
+def sheet(lesson):
+    """The cells that can be typed in, in their order."""
+    rows = lesson.scene["controls"][0]["cells"]
+    return [cell for row in rows for cell in row if not isinstance(cell, str)]
+
+
+def move(lesson, name, value):
+    lesson._on_message(None, {"number": 1, "set": name, "value": value}, [])
 
 
 def test_the_canned_start():
@@ -36,7 +47,7 @@ def test_the_canned_start():
     assert [b.wanted(k) for k in keys(b, "local")] == [14, 1, 3]
     assert [b.wanted(k) for k in keys(b, "sends")] == [14, 14, 42]
     assert [b.wanted(k) for k in keys(b, "arrives")] == [14, 14, 42]  # at b, a and x; c has the seed
-    assert ledger().book.value(ledger().book.root) == 49
+    assert ledger().figure.book.value(ledger().figure.book.root) == 49
 
 
 @pytest.mark.parametrize("f, python, inputs", [
@@ -144,45 +155,52 @@ def test_three_digits_are_enough_only_where_there_are_more():
 
 def test_typing_in_the_widget():
     lesson = ledger()
-    assert "7 is the value of b" in fill(lesson, "local", 0, "7") and 'role="alert"' in lesson.words.value
-    box = lesson.fields[keys(lesson.book, "local")[0]]
-    assert "mg-wrong" in box._dom_classes and "mg-odd" in box._dom_classes
+    assert "7 is the value of b" in fill(lesson, "local", 0, "7") and lesson.scene["mood"] == "bad"
+    assert sheet(lesson)[0]["mood"] == "wrong" and lesson.scene["controls"][0]["value"] == 1
     fill(lesson, "local", 0, "6")
-    assert "mg-even" in box._dom_classes and "mg-odd" not in box._dom_classes  # another animation, so it shakes again
-    assert "2b = 14 at b = 7" in fill(lesson, "local", 0, "2b")
-    assert "mg-right" in box._dom_classes and "mg-wrong" not in box._dom_classes and "×14" in lesson.shown.value
-    assert "not a number" in fill(lesson, "sends", 0, "fourteen")
-    assert "Fill in" not in fill(lesson, "sends", 0, "") and lesson.book.summary().startswith("At x = 2: c = 49")
-    for key, field in lesson.fields.items():
-        field.value = f"{lesson.book.wanted(key):g}"
-    assert "dc/dx = 42. All of it is yours." in lesson.words.value and lesson.back.disabled
+    assert lesson.scene["controls"][0]["value"] == 2, "wrong again, so it shakes again"
+    assert "2b = 14 at b = 7" in fill(lesson, "local", 0, "2b") and lesson.scene["mood"] == "good"
+    assert (sheet(lesson)[0]["mood"], sheet(lesson)[0]["value"]) == ("right", "2b") and "×14" in lesson.scene["svg"]
+    assert "not a number" in fill(lesson, "sends", 0, "fourteen") and sheet(lesson)[1]["mood"] == "wrong"
+    assert fill(lesson, "sends", 0, "").startswith("At x = 2: c = 49") and sheet(lesson)[1]["mood"] == ""
+    for k, key in enumerate(lesson.figure.book.cells):
+        move(lesson, "cells", [k, f"{lesson.figure.book.wanted(key):g}"])
+    assert "dc/dx = 42. All of it is yours." in lesson.scene["say"] and not lesson.scene["buttons"][0]["enabled"]
 
 
-def test_step_back_and_empty():
+def test_a_step_back_and_empty():
     lesson = ledger()
     fill(lesson, "local", 0, "5")
-    lesson.back.click()
-    assert "c sends 1 × 14 = 14 to b" in lesson.words.value
-    assert [lesson.fields[k].value for k in lesson.book.cells[:2]] == ["14", "14"]
+    lesson.press("back")
+    assert "c sends 1 × 14 = 14 to b" in lesson.scene["say"]
+    assert [(cell["value"], cell["mood"]) for cell in sheet(lesson)[:2]] == [("14", "helped")] * 2
     for _ in range(3):
-        lesson.back.click()
-    assert "dc/dx = 42" in lesson.words.value and "yours" not in lesson.words.value
-    lesson.clear.click()
-    assert [f.value for f in lesson.fields.values()] == [""] * 9 and not lesson.back.disabled
+        lesson.press("back")
+    assert "dc/dx = 42" in lesson.scene["say"] and "yours" not in lesson.scene["say"]
+    lesson.press("clear")
+    assert [cell["value"] for cell in sheet(lesson)] == [""] * 9 and lesson.scene["buttons"][0]["enabled"]
+
+
+@pytest.mark.parametrize("sent", [None, 7, [1], [99, "1"], [-1, "1"], [True, "1"], [0, 7], ["0", "1"], [0, "1" * 201], [0, "1", 2]])
+def test_forged_cells_are_refused(sent):
+    lesson = ledger()
+    before = sheet(lesson)
+    move(lesson, "cells", sent)
+    assert sheet(lesson) == before and lesson.scene["mood"] == "bad"
 
 
 def test_inputs_and_programs():
     lesson = ledger()
-    lesson.inputs.children[0].value = -1
-    assert lesson.book.value(lesson.book.root) == 4 and lesson.book.wanted(lesson.book.cells[-1]) == -12
-    lesson.program.value = "x*w"
-    assert [w.description for w in lesson.inputs.children] == ["x", "w"] and len(lesson.fields) == 6
-    lesson.program.value = "x +"
-    assert "cannot read" in lesson.note.value and len(lesson.fields) == 6
+    move(lesson, "x", "-1")
+    assert lesson.figure.book.value(lesson.figure.book.root) == 4 and lesson.figure.book.wanted(lesson.figure.book.cells[-1]) == -12
+    move(lesson, "f", "x*w")
+    assert [c["name"] for c in lesson.scene["controls"]] == ["cells", "f", "x", "w"] and len(sheet(lesson)) == 6
+    move(lesson, "f", "x +")
+    assert "cannot read" in lesson.scene["say"] and len(sheet(lesson)) == 6
     lesson = ledger("log(x)", x=2)
-    before = lesson.shown.value
-    lesson.inputs.children[0].value = -1
-    assert lesson.shown.value == before and "finite" in lesson.words.value
+    before = lesson.scene["svg"]
+    move(lesson, "x", "-1")
+    assert lesson.scene["svg"] == before and "finite" in lesson.scene["say"]
 
 
 def test_a_learners_function():
@@ -190,7 +208,7 @@ def test_a_learners_function():
         n = w * x
         return n.tanh() + x
 
-    b = ledger(own, x=0.5, w=2).book
+    b = ledger(own, x=0.5, w=2).figure.book
     slopes = {b.name(n): b.wanted(Key("arrives", n)) for n in b.leaves}
     s = 1 - math.tanh(1.0) ** 2
     assert slopes == pytest.approx({"x": 2 * s + 1, "w": 0.5 * s}, rel=1e-14)
@@ -200,7 +218,7 @@ def test_a_learners_function():
             x = x * x
         return x
 
-    b = ledger(again, x=1.1).book
+    b = ledger(again, x=1.1).figure.book
     assert b.wanted(Key("arrives", b.leaves[0])) == pytest.approx(8 * 1.1**7, rel=1e-14)
 
 

@@ -26,7 +26,7 @@ def test_limits_are_those_of_the_format():
 @pytest.mark.parametrize("k", range(25))
 def test_counts(k):
     gradients = [3e-10, 2e-8, 4e-8, 1e-6, 7e-5, 0.01, 1.0, 900.0]
-    state = loss_scaling(gradients).state
+    state = loss_scaling(gradients).figure
     held = [half(g * 2.0**k) for g in gradients]
     good = sum(abs(h / 2.0**k - g) <= 1e-3 * g for h, g in zip(held, gradients, strict=True))
     assert state.counts[k] == (held.count(0.0), held.count(float("inf")), good)
@@ -34,11 +34,11 @@ def test_counts(k):
 
 def test_the_canned_net_needs_scaling():
     lesson = loss_scaling()
-    zero, many, good = lesson.state.counts[0]
-    assert zero > 50 and many == 0 and lesson.state.counts[lesson.state.best] == (0, 0, len(canned()))
-    assert lesson.state.counts[-1][1] > 0  # too much ruins it again
-    lesson.film.at = 10
-    assert "Loss × 1,024" in lesson.film.sentence() and ">loss × 1,024</text>" in lesson.picture()
+    zero, many, good = lesson.figure.counts[0]
+    assert zero > 50 and many == 0 and lesson.figure.counts[lesson.figure.best] == (0, 0, len(canned()))
+    assert lesson.figure.counts[-1][1] > 0  # too much ruins it again
+    lesson.set(doublings=10)
+    assert "Loss × 1,024" in lesson.scene["say"] and ">loss × 1,024</text>" in lesson.picture()
 
 
 def test_own_gradients():
@@ -46,8 +46,8 @@ def test_own_gradients():
     assert "run backward first" in loss_scaling(model).text()
     (model(torch.ones(1, 3)).sum() * 1e-9).backward()
     lesson = loss_scaling(model, scale=2**15)
-    assert lesson.state.counts[0][0] == 8 and lesson.film.at == 15 and lesson.state.counts[15] == (0, 0, 8)
-    assert len(loss_scaling(torch.tensor([1e-9, -2.0])).state.all) == 2
+    assert lesson.figure.counts[0][0] == 8 and lesson.figure.doublings == 15 and lesson.figure.counts[15] == (0, 0, 8)
+    assert len(loss_scaling(torch.tensor([1e-9, -2.0])).figure.all) == 2
 
 
 @pytest.mark.parametrize("nonsense, said", [

@@ -88,28 +88,32 @@ def test_gradients_are_those_without_the_widget():
     assert grads[0] == grads[1]  # dropout draws the same numbers when its segment is run again
 
 
+def shown(lesson, name):
+    return next(c["text"] for c in lesson.scene["controls"] if c["name"] == name)
+
+
 def test_the_film():
     lesson = memory()
-    assert lesson.state.n == 36 and lesson.film.takes[lesson.film.take]["label"] == "every 6 layers"
-    assert "11 layers hold 45.1 kB" in lesson.film.sentence()  # 5 kept and 6 run again
-    lesson.depth.value = 100
-    assert lesson.film.takes[lesson.film.take]["label"] == "every 10 layers" and "19 layers hold" in lesson.film.sentence()
-    lesson.film.take = 0
-    lesson.depth.value = 9
-    assert lesson.film.takes[lesson.film.take]["label"] == "no checkpoints" and "9 layers hold" in lesson.film.sentence()
+    assert lesson.figure.chain.n == 36 and shown(lesson, "every") == "every 6 layers"
+    assert "11 layers hold 45.1 kB" in lesson.scene["say"]  # 5 kept and 6 run again
+    lesson.set(depth=100)
+    assert shown(lesson, "every") == "every 10 layers" and "19 layers hold" in lesson.scene["say"]
+    lesson.set(every=0)
+    lesson.set(depth=9)
+    assert shown(lesson, "every") == "no checkpoints" and "9 layers hold" in lesson.scene["say"]
 
 
 def test_own_layers():
     model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
     lesson = memory(model, torch.ones(10, 4), every=0)
-    run = lesson.state.runs[0]
+    run = lesson.figure.chain.runs[0]
     turn = [m for m in run if m.kind == "forward"][-1]
     assert turn.first == (0, 10 * 8 * 4, 10 * 4)  # the linear map's result is dropped: relu keeps its own; the last is alive for the sum
-    assert not hasattr(lesson, "depth") and all(p.grad is None for p in model.parameters())
+    assert "depth" not in [c["name"] for c in lesson.scene["controls"]] and all(p.grad is None for p in model.parameters())
 
 
 def test_the_chart_of_depths():
-    found = memory_depth().found
+    found = memory_depth().figure.found
     for depth, plain, tens, roots in zip(DEPTHS, *found.values(), strict=True):
         assert plain == depth * ONE
         assert tens == max(m.total for m in measure(canned(depth), canned_input(), min(10, depth)))
@@ -120,8 +124,8 @@ def test_the_chart_of_depths():
     ({"model": nn.Linear(2, 2), "x": torch.ones(1, 2)}, "an nn.Sequential, not Linear"),
     ({"model": nn.Sequential(nn.ReLU())}, "memory(model, x)"),
     ({"model": [nn.ReLU()], "x": torch.ones(2)}, "nothing to walk back"), ({"model": [3], "x": torch.ones(2)}, "int is no layer"),
-    ({"model": [nn.Linear(3, 1)], "x": torch.ones(1, 2)}, "memory cannot measure"), ({"depth": 0}, "1 to 100 layers"),
-    ({"depth": 1000}, "not for 1000"), ({"every": 7}, "0, 1, 2, 5, 6, 10, 20"), ({"depth": "deep"}, "memory cannot measure"),
+    ({"model": [nn.Linear(3, 1)], "x": torch.ones(1, 2)}, "memory cannot draw this"), ({"depth": 0}, "layers may be 1 to 100"),
+    ({"depth": 1000}, "1000 is outside"), ({"every": 7}, "0, 1, 2, 5, 6, 10, 20"), ({"depth": "deep"}, "memory cannot draw this"),
     ({"model": [lambda x: 3], "x": torch.ones(2)}, "returned int"), ({"model": [], "x": torch.ones(2)}, "not for 0"),
 ])  # fmt: skip
 def test_nonsense_gets_a_sentence(nonsense, said):
@@ -138,15 +142,16 @@ def test_another_depth_is_measured_in_turns_with_other_work():
     async def scene():
         lesson = memory(depth=9)
         turns, words = 0, set()
-        lesson.depth.value = 16
-        assert lesson.task is not None and lesson.halt.layout.display == "" and lesson.state.n == 9
-        while lesson.task is not None:
+        lesson.set(depth=16)
+        assert lesson.figure.busy and lesson.scene["busy"] and lesson.figure.chain.n == 9
+        assert [b["name"] for b in lesson.scene["buttons"]] == ["stop"]
+        while lesson.figure.busy:
             await asyncio.sleep(0)  # what another cell would do
             turns += 1
-            words |= set(re.findall(r"\d of 6 runs \w+", lesson.far.value))
+            words |= set(re.findall(r"\d of 6 runs \w+", lesson.scene["say"]))
         assert turns >= 10 and {"1 of 6 runs measured", "6 of 6 runs measured"} <= words
-        assert lesson.halt.layout.display == "none" and lesson.far.value == ""
-        assert repr(lesson) == repr(memory(depth=16)) and lesson.film.takes == memory(depth=16).film.takes
+        assert lesson.scene["buttons"] == [] and "runs" not in lesson.scene["say"]
+        assert repr(lesson) == repr(memory(depth=16)) and lesson.film == memory(depth=16).film
 
     asyncio.run(scene())
 
@@ -155,30 +160,31 @@ def test_a_measurement_can_be_stopped():
     async def scene():
         lesson = memory(depth=9)
         before = repr(lesson), lesson.picture()
-        lesson.depth.value = 25
+        lesson.set(depth=25)
         await asyncio.sleep(0)
-        assert "of 6 runs measured" in lesson.far.value
-        lesson.halt.click()
-        assert lesson.task is None and lesson.depth.value == 9
-        lesson.depth.value = 25
-        task = lesson.task
-        lesson.depth.value = 4  # the newest wish counts
-        while lesson.task is not None:
+        assert "of 6 runs measured" in lesson.scene["say"]
+        lesson.set(moment=2)  # looked at meanwhile
+        lesson.press("stop")
+        assert not lesson.figure.busy and lesson.figure.depth == 9 and lesson.figure.moment == 2
+        lesson.set(depth=25)
+        task = lesson.figure.task
+        lesson.set(depth=4)  # the newest wish counts
+        while lesson.figure.busy:
             await asyncio.sleep(0)
-        assert task.cancelled() and lesson.state.n == 4
-        lesson.depth.value = 9
-        while lesson.task is not None:
+        assert task.cancelled() and lesson.figure.chain.n == 4
+        lesson.set(depth=9)
+        while lesson.figure.busy:
             await asyncio.sleep(0)
         assert (repr(lesson), lesson.picture()) == before
-        lesson.depth.value = 25
-        task = lesson.task
+        lesson.set(depth=25)
+        task = lesson.figure.task
         lesson.close()
         await asyncio.sleep(0)
-        assert task.cancelled() and lesson.task is None
+        assert task.cancelled() and lesson.figure.task is None
 
     asyncio.run(scene())
 
 
 def test_a_million_layers_are_refused_before_one_is_made(monkeypatch):
     monkeypatch.setattr(importlib.import_module("widgets.lessons.memory"), "canned", lambda depth: pytest.fail("made"))
-    assert "room for 1 to 100 layers, not for 1000000" in memory(depth=10**6).text()
+    assert "layers may be 1 to 100, and 1e+06 is outside" in memory(depth=10**6).text()

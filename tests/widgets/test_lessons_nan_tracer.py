@@ -25,7 +25,7 @@ CASES = [
 
 @pytest.mark.parametrize("program, inputs, inf, nan, node", CASES, ids=lambda x: x if isinstance(x, str) and "=" in x else "")
 def test_first_of_each_kind(program, inputs, inf, nan, node):
-    tracer = nan_tracer(program, **inputs).tracer
+    tracer = nan_tracer(program, **inputs).figure.tracer
     for bad, wanted in (("inf", inf), ("nan", nan)):
         found = tracer.first(bad)
         assert (found and (found[0], found[1].name)) == wanted, bad
@@ -37,7 +37,7 @@ def test_the_gradient_is_what_backward_gives(program, inputs):
     """What the last edges send adds up to what an ordinary backward pass leaves in x.grad, nan and inf included."""
     from widgets.lessons.tensor_program import run
 
-    tracer = nan_tracer(program, **inputs).tracer
+    tracer = nan_tracer(program, **inputs).figure.tracer
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         root, named = run(program, inputs)
@@ -60,28 +60,28 @@ def test_reasons_are_said():
 
 
 def test_where_and_its_cure():
-    sick = nan_tracer(lambda x: torch.where(x > 0, torch.sqrt(x), x).sum(), x=[4.0, 0.0]).tracer
+    sick = nan_tracer(lambda x: torch.where(x > 0, torch.sqrt(x), x).sum(), x=[4.0, 0.0]).figure.tracer
     assert sick.first("nan")[1].name == "sqrt → x" and math.isnan(sick.grads["x"][1].item()) if sick.grads["x"] is not None else True
-    cured = nan_tracer(lambda x: torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, 1.0)), x).sum(), x=[4.0, 0.0]).tracer
+    cured = nan_tracer(lambda x: torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, 1.0)), x).sum(), x=[4.0, 0.0]).figure.tracer
     assert not cured.first("nan") and not cured.first("inf") and "finite" in cured.sentences()[0]
 
 
 def test_typing_and_moving():
     lesson = nan_tracer("a = log(x); y = a*x", x=0)
-    lesson.row.children[0].value = 0.5
-    assert "Every value and every gradient is finite" in lesson.words.value
-    lesson.program.value = "y = x / w"
-    assert [field.description for field in lesson.row.children] == ["x", "w"]
-    lesson.row.children[1].value = 0.0
-    assert "A division by 0" in lesson.words.value
-    shown = lesson.shown.value
-    lesson.program.value = "y = blub(x)"
-    assert 'role="alert"' in lesson.words.value and lesson.shown.value == shown
+    lesson.set(x=0.5)
+    assert "Every value and every gradient is finite" in lesson.scene["say"]
+    lesson.set(f="y = x / w")
+    assert [c["name"] for c in lesson.scene["controls"]] == ["f", "x", "w"]
+    lesson._on_message(None, {"number": 1, "set": "w", "value": "0"}, [])
+    assert "A division by 0" in lesson.scene["say"]
+    shown = lesson.scene["svg"]
+    lesson._on_message(None, {"number": 2, "set": "f", "value": "y = blub(x)"}, [])
+    assert lesson.scene["mood"] == "bad" and "blub" in lesson.scene["say"] and lesson.scene["svg"] == shown
 
 
 @pytest.mark.parametrize("nonsense, said", [
     ({"f": 3}, "needs a program"), ({"f": "y = x*x", "w": 1}, "no input w"), ({"f": "y = x; 3 +"}, "cannot"),
-    ({"f": lambda x: 5}, "not with int"), ({"f": lambda x: x * 2, "x": [1, 2]}, "reduce it to one"), ({"x": "a"}, "cannot run this"),
+    ({"f": lambda x: 5}, "not with int"), ({"f": lambda x: x * 2, "x": [1, 2]}, "reduce it to one"), ({"x": "a"}, "cannot draw this"),
     ({"f": lambda x: sum((x * k for k in range(40)), x)}, "room for 40"),
 ])  # fmt: skip
 def test_nonsense_gets_a_sentence(nonsense, said):

@@ -24,16 +24,16 @@ def test_the_example_is_softplus():
         value, slope = example(x)
         assert value == pytest.approx(math.log1p(math.exp(x)) if x < 20 else x) and slope == pytest.approx(1 / (1 + math.exp(-x)))
     lesson = op_card()
-    assert lesson.operation.rows()[0][4] and lesson.operation.graphs == (GRAPHS, "") and lesson.text().startswith("softplus")
-    lesson.sliders[0].value = 0.0
-    assert lesson.operation.rows()[0][2] == 0.5
+    assert lesson.figure.operation.rows()[0][4] and lesson.figure.operation.graphs == (GRAPHS, "") and lesson.text().startswith("softplus")
+    lesson.set(x0=0.0)
+    assert lesson.figure.operation.rows()[0][2] == 0.5
 
 
 @pytest.mark.parametrize("id, x", [("19.b", [1.0, 0.0, -1.0]), ("19.b", [2.0]), ("19.c", 0.5), ("19.c", -2.0)])
 def test_the_solutions_pass(id, x):
     lesson = op_card(solution(id), x, latex="e^x", doc="For something.")
-    assert lesson.operation.sentence().startswith("✓") and all(row[4] for row in lesson.operation.rows())
-    assert "For something." in lesson.text() and len(lesson.sliders) == (len(x) if isinstance(x, list) else 1)
+    assert lesson.figure.operation.sentence().startswith("✓") and all(row[4] for row in lesson.figure.operation.rows())
+    assert "For something." in lesson.text() and len(lesson.scene["controls"]) == (len(x) if isinstance(x, list) else 1)
 
 
 @pytest.mark.parametrize("id, name, x", [
@@ -41,7 +41,7 @@ def test_the_solutions_pass(id, x):
     ("19.c", "product rule forgotten", 1.0), ("19.c", "first term forgotten", 1.0), ("19.c", "density not normalised", 1.0),
 ])  # fmt: skip
 def test_wrong_derivatives_are_seen(id, name, x):
-    operation = op_card(wrong(id, name), x).operation
+    operation = op_card(wrong(id, name), x).figure.operation
     assert not all(row[4] for row in operation.rows()) and "differences say" in operation.sentence()
     assert operation.graphs[0] < GRAPHS and "✗" in operation.text()
 
@@ -49,9 +49,9 @@ def test_wrong_derivatives_are_seen(id, name, x):
 def test_right_here_and_wrong_elsewhere():
     """The find-the-bug of chapter 19: |x| rounded, its sign lost."""
     lesson = op_card(lambda x: (math.sqrt(x * x + 1), abs(x) / math.sqrt(x * x + 1)), name="smooth_abs")
-    assert lesson.operation.rows()[0][4] and "Right here, but only" in lesson.text()
-    lesson.sliders[0].value = -1.0
-    assert not lesson.operation.rows()[0][4] and "The derivative by x is not" in lesson.words.value
+    assert lesson.figure.operation.rows()[0][4] and "Right here, but only" in lesson.text()
+    lesson.set(x0=-1.0)
+    assert not lesson.figure.operation.rows()[0][4] and "The derivative by x is not" in lesson.scene["say"]
 
 
 def test_random_graphs_see_every_wrong_slope():
@@ -73,9 +73,9 @@ def test_nonsense_gets_a_sentence(nonsense, said):
 
 def test_an_operation_that_stops_somewhere():
     lesson = op_card(lambda x: (math.log(x), 1 / x) if x > -3.5 and x else (0.0, 0.0))
-    assert "cannot show this" in lesson.text()  # it stops on the curve
+    assert "cannot draw this" in lesson.text()  # it stops on the curve
     lesson = op_card(lambda xs: (xs[0] * xs[1], [xs[1], xs[0]]), [2.0, 3.0])
-    assert "stopped in a random graph" in lesson.operation.sentence() or lesson.operation.graphs[0] < GRAPHS
+    assert "stopped in a random graph" in lesson.figure.operation.sentence() or lesson.figure.operation.graphs[0] < GRAPHS
 
 
 def test_static_twin_is_the_same_twice():

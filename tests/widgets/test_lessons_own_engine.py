@@ -180,19 +180,19 @@ def test_what_is_missing_is_said_in_a_sentence(args, said):
 
 def test_the_widget_steps_through_what_the_class_did():
     lesson = own_engine(SOLUTION, wrong("05.b", "plain recursion"))
-    assert lesson.choice.value == "diamond" and lesson.step.value == lesson.step.max == 15
+    assert lesson.figure.program == "diamond" and lesson.figure.step == lesson.figure.last == 15
     assert "29, not 25" in lesson.picture() and "22, not 19" in lesson.picture() and "✗ c sends too early" in lesson.text()
-    lesson.step.value = 2
+    lesson.set(step=2)
     assert "not 25" not in lesson.picture() and "y sends to e" in lesson.text()
-    lesson.choice.value = "y = (3x + 2)²"
+    lesson.set(program="y = (3x + 2)²")
     assert "✓ All 6 values" in lesson.text()
-    lesson.sliders.children[0].value = 2.0
+    lesson.set(x=2.0)
     assert ">64<" in lesson.picture() and "48" in lesson.text()  # (3·2 + 2)² and 6 (3·2 + 2)
 
 
 def test_the_learners_own_program():
     lesson = own_engine(SOLUTION, BACKWARD, lambda x: x * x * x, x=2)
-    assert lesson.choice.value == "your program" and " 12 " in lesson.text()
+    assert lesson.figure.program == "your program" and " 12 " in lesson.text()
 
 
 def test_static_twin_is_the_same_twice():

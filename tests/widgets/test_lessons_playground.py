@@ -20,6 +20,10 @@ def linear(outputs=2):
     return nn.Linear(2, outputs)
 
 
+def label(lesson):
+    return lesson.scene["buttons"][0]["label"]
+
+
 def test_steps_are_those_of_the_loop_written_out():
     lesson = playground(steps=0, batch=POINTS, lr=0.02)
     twin = default_model(2)
@@ -30,18 +34,18 @@ def test_steps_are_those_of_the_loop_written_out():
         loss = F.cross_entropy(twin(x.double()), y)
         loss.backward()
         optimizer.step()
-    lesson.state.steps(7)
-    for mine, wanted in zip(lesson.state.model.parameters(), twin.parameters(), strict=True):
+    lesson.figure.run.steps(7)
+    for mine, wanted in zip(lesson.figure.run.model.parameters(), twin.parameters(), strict=True):
         # the batch is shuffled: sums differ in the last digits
         assert mine.detach().array == pytest.approx(wanted.detach().array, rel=1e-9, abs=1e-12)
-    assert lesson.state.losses[-1] == pytest.approx(loss.item(), rel=1e-9)
+    assert lesson.figure.run.losses[-1] == pytest.approx(loss.item(), rel=1e-9)
 
 
 @pytest.mark.parametrize(
     "data, optimizer, steps, lr", [("moons", "Adam", 250, 0.03), ("circles", "momentum", 300, 0.1), ("spirals", "Adam", 500, 0.03)]
 )
 def test_it_learns(data, optimizer, steps, lr):
-    state = playground(data=data, optimizer=optimizer, steps=steps, lr=lr).state
+    state = playground(data=data, optimizer=optimizer, steps=steps, lr=lr).figure.run
     assert state.right > 0.9 * POINTS and state.new_right > 0.9 * POINTS
     assert len(state.losses) == steps and state.losses[0] > 3 * state.losses[-1]
 
@@ -49,7 +53,7 @@ def test_it_learns(data, optimizer, steps, lr):
 def test_what_it_says_is_what_the_model_answers():
     model = linear()
     lesson = playground(model, torch.optim.SGD(model.parameters(), lr=0.5), steps=20)
-    state = lesson.state
+    state = lesson.figure.run
     with torch.no_grad():
         right = (model(state.x).argmax(1) == state.y).sum().item()
     assert f"{right} of {POINTS} points right" in lesson.text() and "your optimizer" in lesson.text()
@@ -64,7 +68,7 @@ def test_what_it_says_is_what_the_model_answers():
 
 
 def test_batches_are_epochs():
-    state = playground(batch=32).state
+    state = playground(batch=32).figure.run
     seen = []
     for _ in range(POINTS // 32):
         x, y = state.next_batch()
@@ -77,14 +81,14 @@ def test_reset_goes_back_to_the_first_step():
     model = linear()
     before = model.weight.tolist()
     lesson = playground(model, torch.optim.Adam(model.parameters(), lr=0.1), steps=5)
-    first = list(lesson.state.losses)
+    first = list(lesson.figure.run.losses)
     assert model.weight.tolist() != before
-    lesson.buttons["reset"].click()
-    assert model.weight.tolist() == before and lesson.state.losses == []
+    lesson.press("reset")
+    assert model.weight.tolist() == before and lesson.figure.run.losses == []
     for _ in range(5):
-        lesson.buttons["one step"].click()
-    assert lesson.state.losses == first  # the optimiser's averages and the shuffling are back, too
-    assert "After 5 steps" in lesson.words.value
+        lesson.press("once")
+    assert lesson.figure.run.losses == first  # the optimiser's averages and the shuffling are back, too
+    assert "After 5 steps" in lesson.scene["say"]
 
 
 def test_own_step_is_run():
@@ -97,7 +101,7 @@ def test_own_step_is_run():
         loss.backward()
         return loss
 
-    state = playground(step=lazy, steps=6, batch=8).state
+    state = playground(step=lazy, steps=6, batch=8).figure.run
     still = default_model(2).state_dict()
     assert calls == [8] * 6 and all(torch.equal(p, still[name]) for name, p in state.model.named_parameters())
 
@@ -113,19 +117,20 @@ def test_the_learners_random_numbers_are_left_alone():
 def test_training_leaves_room_for_others_and_pauses():
     async def scene():
         one, two = playground(), playground(data="circles")
-        one.pace.value = 1
-        one.toggle()
-        assert one.running and one.buttons["start"].description == "pause"
-        while len(one.state.losses) < 3:  # another task runs between the slices
+        one.set(pace=1)
+        one.press("toggle")
+        assert one.figure.running and label(one) == "pause" and one.scene["busy"]
+        while len(one.figure.run.losses) < 3:  # another task runs between the slices
             await asyncio.sleep(0)
-        two.toggle()  # a second start pauses the first
-        assert two.running and not one.running and one.buttons["start"].description == "start"
-        count = len(one.state.losses)
-        while len(two.state.losses) < 2:
+        one.set(pace=2)  # it goes on
+        assert one.figure.running
+        two.press("toggle")  # a second start pauses the first
+        assert two.figure.running and not one.figure.running and label(one) == "start"
+        count = len(one.figure.run.losses)
+        while len(two.figure.run.losses) < 2:
             await asyncio.sleep(0)
-        two.toggle()
-        assert len(one.state.losses) == count < LIMIT and not two.running
-        assert 'aria-live="polite"' in two.words.value
+        two.press("toggle")
+        assert len(one.figure.run.losses) == count < LIMIT and not two.figure.running and not two.scene["busy"]
 
     asyncio.run(scene())
 
@@ -133,11 +138,11 @@ def test_training_leaves_room_for_others_and_pauses():
 def test_put_away_it_stops():
     async def scene():
         lesson = playground()
-        lesson.start()
-        task = lesson.task
+        lesson.press("toggle")
+        task = lesson.figure.task
         lesson.close()
         await asyncio.sleep(0)
-        assert task.cancelled() and not lesson.running
+        assert task.cancelled() and not lesson.figure.running
 
     asyncio.run(scene())
 
@@ -149,52 +154,52 @@ def test_a_run_ends_by_itself(monkeypatch):
 
     async def scene():
         lesson = playground()
-        lesson.start()
-        await lesson.task
-        assert len(lesson.state.losses) == 12 and not lesson.running
+        lesson.press("toggle")
+        await lesson.figure.task
+        assert len(lesson.figure.run.losses) == 12 and not lesson.figure.running and label(lesson) == "start"
 
     asyncio.run(scene())
     lesson = playground()
-    lesson.start()  # without an event loop: all of it now
-    assert len(lesson.state.losses) == 12
+    lesson.press("toggle")  # without an event loop: all of it now
+    assert len(lesson.figure.run.losses) == 12
 
 
 def test_controls():
     lesson = playground(steps=4)
-    lesson.lr.value = 0.1
-    assert {group["lr"] for group in lesson.state.optimizer.param_groups} == {0.1} and len(lesson.state.losses) == 4
-    lesson.batch.value = 1
-    assert len(lesson.state.next_batch()[0]) == 1
-    lesson.data.value = "spirals"
-    assert lesson.state.classes == 3 and lesson.state.losses == [] and "0 steps" in lesson.text()
-    lesson.kind.value = "momentum"
-    assert lesson.state.optimizer.param_groups[0]["momentum"] == 0.9 and lesson.state.optimizer.param_groups[0]["lr"] == 0.1
+    lesson.set(lr=0.1)
+    assert {group["lr"] for group in lesson.figure.run.optimizer.param_groups} == {0.1} and len(lesson.figure.run.losses) == 4
+    lesson.set(batch=1)
+    assert len(lesson.figure.run.next_batch()[0]) == 1
+    lesson.set(data="spirals")
+    assert lesson.figure.run.classes == 3 and lesson.figure.run.losses == [] and "0 steps" in lesson.text()
+    lesson.set(kind="momentum")
+    assert lesson.figure.run.optimizer.param_groups[0]["momentum"] == 0.9 and lesson.figure.run.optimizer.param_groups[0]["lr"] == 0.1
 
 
 def test_the_graph_of_one_batch():
     lesson = playground(steps=2, batch=8)
-    following = lesson.state.one_batch()[0].item()
-    lesson.buttons["graph of one batch"].click()
-    (view,) = lesson.below.children
+    following = lesson.figure.run.one_batch()[0].item()
+    lesson.press("show_graph")
+    (view,) = lesson.children
     labels = {n["label"] for n in view.trace["nodes"]}
     assert {"loss", "x", "y", "p0_weight", "p4_bias"} <= labels
     (root,) = [n for n in view.trace["nodes"] if n["label"] == "loss"]
     assert float(root["value"]) == pytest.approx(following)
-    lesson.buttons["one step"].click()
-    assert lesson.state.losses[-1] == pytest.approx(following)  # it was really the next batch
-    lesson.buttons["graph of one batch"].click()
-    assert lesson.below.children == ()
+    lesson.press("once")
+    assert lesson.figure.run.losses[-1] == pytest.approx(following)  # it was really the next batch
+    lesson.press("show_graph")
+    assert lesson.children == []
 
 
 def test_trouble_while_training_is_told():
     lesson = playground(step=lambda model, optimizer, x, y: model(x).sum() * float("inf"))
-    lesson.buttons["one step"].click()
-    assert "no finite number" in lesson.words.value and 'role="alert"' in lesson.words.value
-    lesson.buttons["reset"].click()
-    assert "After 0 steps" in lesson.words.value
+    lesson.press("once")
+    assert "no finite number" in lesson.scene["say"] and lesson.scene["mood"] == "bad"
+    lesson.press("reset")
+    assert "After 0 steps" in lesson.scene["say"]
     lesson = playground(step=lambda model, optimizer, x, y: "done")
-    lesson.buttons["one step"].click()
-    assert "must return the loss, but it returned str" in lesson.words.value
+    lesson.press("once")
+    assert "must return the loss, but it returned str" in lesson.scene["say"]
 
 
 class Empty(nn.Module):
@@ -203,11 +208,12 @@ class Empty(nn.Module):
 
 
 @pytest.mark.parametrize("nonsense, said", [
-    ({"model": nn.Linear}, "make one with Linear()"), ({"model": 3}, "It was given int"), ({"data": "stars"}, "moons, circles, spirals"),
+    ({"model": nn.Linear}, "make one with Linear()"), ({"model": 3}, "It was given int"),
+    ({"data": "stars"}, "'moons', 'circles', 'spirals'"),
     ({"optimizer": "Adamant"}, "SGD, momentum, Adam"), ({"optimizer": 0.1}, "It was given float"),
-    ({"model": nn.Linear(3, 2)}, "cannot train"), ({"model": nn.Linear(2, 1)}, "one number for each kind of point"),
+    ({"model": nn.Linear(3, 2)}, "cannot draw this"), ({"model": nn.Linear(2, 1)}, "one number for each kind of point"),
     ({"model": nn.Linear(2, 2), "data": "spirals"}, "Linear(…, 3)"), ({"model": Empty()}, "no parameters"),
-    ({"lr": -1}, "lr must lie between"), ({"lr": "fast"}, "is no number"), ({"step": 4}, "step must be"),
+    ({"lr": -1}, "lr may be"), ({"lr": "fast"}, "is no number"), ({"step": 4}, "step must be"),
     ({"steps": 10**6}, "steps between 0 and"), ({"optimizer": torch.optim.SGD(nn.Linear(2, 2).parameters(), lr=1)}, "the model, too"),
 ])  # fmt: skip
 def test_nonsense_gets_a_sentence(nonsense, said):

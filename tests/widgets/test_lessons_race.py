@@ -5,8 +5,9 @@ import re
 import pytest
 
 import minigrad as torch
-from widgets.film import SLOT, Film, moment
 from widgets.lessons import race
+from widgets.lessons.film import SLOT, Film, moment
+from widgets.lessons.kit import Moments, lesson
 from widgets.lessons.race import RACERS, RATES, STEPS, SURFACES, UncorrectedAdam, run
 
 VALLEY = SURFACES["valley"]
@@ -54,39 +55,44 @@ def test_the_slip_makes_the_first_step_too_long():
 
 def test_all_paths_are_sent_at_once():
     lesson = race()
-    film = lesson.film
-    assert [take["label"] for take in film.takes] == [f"{lr:g}" for lr in RATES] and film.takes[film.take]["label"] == "0.1"
-    assert all(len(take["says"]) == STEPS + 1 for take in film.takes) and film.at == film.last == STEPS
-    for take, lr in zip(film.takes, RATES, strict=True):
+    step, lr = lesson.scene["controls"][:2]
+    takes = lesson.film["takes"]
+    assert (lesson.film["at"], lesson.film["take"]) == (step["name"], lr["name"]) and lesson.scene["svg"] == ""
+    assert lr["texts"] == [f"{rate:g}" for rate in RATES] and lr["text"] == "0.1" and step["value"] == step["max"] == STEPS
+    assert all(len(take["says"]) == STEPS + 1 for take in takes)
+    for take, rate in zip(takes, RATES, strict=True):
         trails = re.findall(r'data-points="([^"]*)"', take["body"])
         assert len(trails) == len(RACERS)
-        assert [len(trail.split()) for trail in trails] == [len(p.points) for p in lesson.state.paths[lr].values()]
-    film.take, film.at = 0, 3
-    assert "lr = 0.003, after 3 steps" in film.sentence() and "after 3 steps" in lesson.text()
+        assert [len(trail.split()) for trail in trails] == [len(p.points) for p in lesson.figure.paths[rate].values()]
+    before = lesson.film
+    lesson.set(lr=RATES[0])
+    lesson.set(step=3)
+    assert lesson.film is before, "moving asks for nothing new"
+    assert "lr = 0.003, after 3 steps" in lesson.scene["say"] and "after 3 steps" in lesson.text()
 
 
 def test_what_flies_away_is_gone():
     lesson = race("banana", lr=0.9)
-    assert "SGD gone" in lesson.film.sentence() and re.search(r"^SGD .* gone$", lesson.text(), re.M)
+    assert "SGD gone" in lesson.scene["say"] and re.search(r"^SGD .* gone$", lesson.text(), re.M)
 
 
 def test_own_surface_and_own_optimizer():
     lesson = race(lambda x, y: (x - 1) ** 2 + 3 * y**2, torch.optim.RMSprop, box=(-3, 3, -2, 2), start=(-2, 1.5))
-    assert lesson.state.surface.formula == "f(x, y)" and len(lesson.state.paths[0.1]) == 5
-    assert lesson.state.paths[0.1]["yours"].points[0] == (-2, 1.5) and "yours" in lesson.text()
+    assert lesson.figure.on.formula == "f(x, y)" and len(lesson.figure.paths[0.1]) == 5
+    assert lesson.figure.paths[0.1]["yours"].points[0] == (-2, 1.5) and "yours" in lesson.text()
 
 
 def test_another_surface_from_the_menu():
     lesson = race()
-    lesson.menu.value = "saddle"
-    assert "y⁴/16" in lesson.text() and lesson.film.ground.count("lowest") == 2  # it has two lowest places
-    assert lesson.state.paths[0.1]["Adam"].heights[-1] == pytest.approx(-0.25, abs=0.01)
+    lesson.set(surface="saddle")
+    assert "y⁴/16" in lesson.text() and lesson.film["ground"].count("lowest") == 2  # it has two lowest places
+    assert lesson.figure.paths[0.1]["Adam"].heights[-1] == pytest.approx(-0.25, abs=0.01)
 
 
 @pytest.mark.parametrize("nonsense, said", [
     ({"surface": "moon"}, "valley, banana, saddle"), ({"optimizer": 3}, "It was given int"), ({"surface": lambda x, y: 3}, "returned int"),
     ({"surface": lambda x, y: x + y, "box": (1, 0, 0, 1)}, "left < right"), ({"surface": lambda x, y: (x * y).log()}, "no finite height"),
-    ({"lr": -1}, "race cannot run this"), ({"optimizer": lambda p, lr: None}, "race cannot run this"),
+    ({"lr": -1}, "race cannot draw this"), ({"optimizer": lambda p, lr: None}, "race cannot draw this"),
 ])  # fmt: skip
 def test_nonsense_gets_a_sentence(nonsense, said):
     assert said in race(**nonsense).text()
@@ -105,6 +111,18 @@ def test_a_moment_of_a_film():
         '<svg><polyline points="0,0 1,1"/><g transform="translate(7,8)"/><text>b</text><rect visibility="hidden"/></svg>'
     )
     assert 'points="0,0 1,1 2,2"/><g transform="translate(7,8)"/><text>b</text><rect/>' in moment(ground, body, 2)
-    film = Film()
-    film.show(ground, [{"label": "x", "body": body, "says": ["one", "two", "three"]}], at=99)
-    assert film.at == 2 and film.sentence() == "three" and film.picture() == moment(ground, body, 2)
+
+
+@lesson
+class three(Film):
+    at = Moments("at", 99)
+
+    def setup(self):
+        self.roll(f"<svg>{SLOT}</svg>", {None: {"body": '<g data-move="1,1 2,2 3,3"/>', "says": ["one", "two", "three"]}})
+
+
+def test_a_film_ends_at_its_last_moment():
+    view = three()
+    assert view.figure.at == 2 and view.scene["say"] == "three" and "translate(3,3)" in view.picture()
+    view.set(at=-2)
+    assert view.scene["say"] == "two" and "translate(2,2)" in view.picture()

@@ -40,27 +40,32 @@ def test_slopes_known_by_heart(name, slope, engine):
 
 
 def test_what_is_kept():
-    kept = {name: rules(name, engine="tensors").state.row.rows()[0][2] for name in ("exp", "tanh", "sigmoid", "log", "mul", "add", "sum")}
+    kept = {name: rules(name, engine="tensors").figure.state.row.rows()[0][2]
+            for name in ("exp", "tanh", "sigmoid", "log", "mul", "add", "sum")}  # fmt: skip
     assert kept == {"exp": "out", "tanh": "out", "sigmoid": "out", "log": "x", "mul": "y", "add": "nothing", "sum": "x_shape"}
+
+
+def controls(lesson):
+    return {control["name"]: control for control in lesson.scene["controls"]}
 
 
 def test_menus_and_sliders():
     lesson = rules()
-    lesson.engine.value = TENSORS
-    assert lesson.state.row.name == "tanh" and "keeps out" in lesson.picture()
-    lesson.op.value = "matmul"
-    assert lesson.at.disabled and "g @ yᵀ" in lesson.picture()
-    lesson.op.value = "mul"
-    lesson.at.value, lesson.second.value, lesson.arrives.value = 3.0, 2.0, 2.0
-    assert "x gets 4; y gets 6." in lesson.words.value
-    lesson.at.value = -2.0
-    lesson.op.value = "log"  # x comes along as far as log is defined
-    assert lesson.state.x == lesson.at.value == lesson.at.min > 0 and lesson.second.disabled
-    lesson.engine.value = NUMBERS
-    assert lesson.state.row.name == "log" and list(RULES)[0] in lesson.op.options
+    lesson.set(engine="tensors")
+    assert lesson.figure.state.row.name == "tanh" and "keeps out" in lesson.picture()
+    lesson.set(op="matmul")
+    assert list(controls(lesson)) == ["engine", "op"] and "g @ yᵀ" in lesson.picture()
+    lesson.set(op="mul")
+    lesson.set(x=3.0, y=2.0, g=2.0)
+    assert "x gets 4; y gets 6." in lesson.scene["say"]
+    lesson.set(x=-2.0)
+    lesson.set(op="log")  # x comes along as far as log is defined
+    assert lesson.figure.state.x == controls(lesson)["x"]["value"] == controls(lesson)["x"]["min"] > 0 and "y" not in controls(lesson)
+    lesson.set(engine="numbers")
+    assert lesson.figure.state.row.name == "log" and controls(lesson)["op"]["texts"] == list(RULES)
     for name in RULES:
-        lesson.op.value = name
-        assert lesson.state.row.name == name == lesson.op.value
+        lesson.set(op=name)
+        assert lesson.figure.state.row.name == name == lesson.figure.op
 
 
 def test_a_kink_is_called_one():
@@ -69,7 +74,7 @@ def test_a_kink_is_called_one():
 
 @pytest.mark.parametrize("given, said", [
     (("nope",), "there is no operation"), ((3,), "needs the name"),
-    (("tanh", float("nan")), "must be finite"), (("tanh", "a"), "is no number"),
+    (("tanh", float("nan")), "x needs a number, not nan"), (("tanh", "a"), "is no number"),
 ])  # fmt: skip
 def test_nonsense_gets_a_sentence(given, said):
     assert said in rules(*given).text() and "image/svg+xml" not in rules(*given)._repr_mimebundle_()

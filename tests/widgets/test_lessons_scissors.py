@@ -29,7 +29,7 @@ def plain(tool, place, x=2.0):
 def test_each_tool_at_each_line_does_what_the_lines_do(tool, place, retain):
     lesson = scissors(tool=tool, at="abc"[place], retain_graph=retain, passes=2)
     c, x = plain(tool, place)
-    for call, said, worked in lesson.state.log:
+    for call, said, worked in lesson.figure.state.log:
         assert call == f"c.backward({'retain_graph=True' if retain else ''})"
         try:
             c.backward(retain_graph=retain)
@@ -37,23 +37,23 @@ def test_each_tool_at_each_line_does_what_the_lines_do(tool, place, retain):
             assert not worked and said.removeprefix("RuntimeError: ").rstrip(".") in str(error)
         else:
             assert worked and said == f"x.grad = {x.grad.item():g}"
-    grad = lesson.state.leaves["x"].grad
+    grad = lesson.figure.state.leaves["x"].grad
     assert (grad is None) == (x.grad is None) and (grad is None or grad.item() == x.grad.item())
-    cards = {card.name: card for card in lesson.state.cards}
+    cards = {card.name: card for card in lesson.figure.state.cards}
     assert cards["c"].value.item() == 41 and cards["c"].requires_grad == (tool == "nothing")
 
 
 def test_what_was_saved_is_freed_by_the_pass_unless_it_is_retained():
     before, after, kept = scissors(), scissors(passes=1), scissors(passes=1, retain_graph=True)
-    states = [[lesson.state.state(i) for i in range(4)] for lesson in (before, after, kept)]
+    states = [[lesson.figure.state.state(i) for i in range(4)] for lesson in (before, after, kept)]
     assert states[0] == ["", "saved 1: kept", "saved 1: kept", "saved nothing"] == states[2]
     assert states[1] == ["", "saved 1: freed", "saved 1: freed", "saved nothing"]
 
 
 def test_gradients_on_the_way():
-    cards = {card.name: card.arrived.item() for card in scissors(passes=1).state.cards}
+    cards = {card.name: card.arrived.item() for card in scissors(passes=1).figure.state.cards}
     assert cards == {"c": 1, "b": 1, "a": 12, "x": 36}
-    second = scissors(passes=2).state
+    second = scissors(passes=2).figure.state
     assert [card.arrived is None for card in second.cards] == [False, True, False, False] and second.reason(1) == "never reached"
 
 
@@ -62,11 +62,12 @@ def test_a_cut_between_two_parts_is_silent():
     cut, whole = (scissors(source, w1=1.0, w2=0.8, tool=tool, at="code", passes=1) for tool in ("detach", "nothing"))
     code = math.tanh(0.5)
     miss = code * 0.8 - 1
-    assert cut.state.leaves["w1"].grad is None and "w1 learns nothing" in cut.text()
+    assert cut.figure.state.leaves["w1"].grad is None and "w1 learns nothing" in cut.text()
     for lesson in (cut, whole):
-        assert lesson.state.leaves["w2"].grad.item() == pytest.approx(2 * miss * code, rel=1e-12)
-    assert whole.state.leaves["w1"].grad.item() == pytest.approx(2 * miss * 0.8 * (1 - code**2) * 0.5, rel=1e-12)
-    assert cut.state.reason(2) == "detached here" and (2, 3, False) in cut.state.links and (1, 3, True) in cut.state.links
+        assert lesson.figure.state.leaves["w2"].grad.item() == pytest.approx(2 * miss * code, rel=1e-12)
+    assert whole.figure.state.leaves["w1"].grad.item() == pytest.approx(2 * miss * 0.8 * (1 - code**2) * 0.5, rel=1e-12)
+    state = cut.figure.state
+    assert state.reason(2) == "detached here" and (2, 3, False) in state.links and (1, 3, True) in state.links
 
 
 def two_parts(w1, w2):
@@ -80,50 +81,51 @@ def two_parts(w1, w2):
 def test_a_function_with_a_loop():
     lesson = scissors(two_parts, w1=0.5, w2=2.0, passes=1)
     miss = 4 * math.tanh(0.5) - 1
-    assert lesson.state.leaves["w2"].grad.item() == pytest.approx(2 * miss * 2 * 2 * math.tanh(0.5))
+    assert lesson.figure.state.leaves["w2"].grad.item() == pytest.approx(2 * miss * 2 * 2 * math.tanh(0.5))
     cut = scissors(two_parts, w1=0.5, w2=2.0, tool="detach", at="result", passes=1)
-    assert "does not require grad" in cut.words.value and "((code - 1) ** 2).detach()" in cut.text()
+    assert "does not require grad" in cut.scene["say"] and "((code - 1) ** 2).detach()" in cut.text()
 
 
 def test_a_name_that_is_stored_twice_and_written_in_place():
     lesson = scissors("u = x * 2; u += 1; y = u ** 2", passes=1)
-    assert [card.value.item() for card in lesson.state.cards] == [2, 4, 5, 25]
-    assert lesson.state.leaves["x"].grad.item() == 2 * 5 * 2
-    assert [name for name, _ in lesson.place.options] == ["u, line 1", "u, line 2", "y"]
-    lesson.tool.value, lesson.place.value = "detach", 1
-    assert "u = u.detach()" in lesson.text() and lesson.state.leaves["x"].grad is None
+    assert [card.value.item() for card in lesson.figure.state.cards] == [2, 4, 5, 25]
+    assert lesson.figure.state.leaves["x"].grad.item() == 2 * 5 * 2
+    assert lesson.scene["controls"][1]["texts"] == ["u, line 1", "u, line 2", "y"]
+    lesson.set(tool="detach", at=1)
+    assert "u = u.detach()" in lesson.text() and lesson.figure.state.leaves["x"].grad is None
 
 
 def test_inference_mode_fails_where_its_tensor_would_be_saved():
     lesson = scissors("a = 3*x; b = a*x; c = b + 1", tool="inference_mode", at="a", passes=1)
-    assert "Inference tensors cannot be saved for backward" in lesson.words.value and lesson.state.failed
-    assert [lesson.state.reason(i) for i in (1, 3)] == ["in inference_mode", "not computed"]
+    assert "Inference tensors cannot be saved for backward" in lesson.scene["say"] and lesson.figure.state.failed
+    assert [lesson.figure.state.reason(i) for i in (1, 3)] == ["in inference_mode", "not computed"]
 
 
 def test_the_sentence_names_the_first_pass_that_stops():
-    assert "Pass 1 stops" in scissors(tool="inference_mode", at="a", passes=2).state.sentence()  # both do
-    assert "Pass 2 stops" in scissors(passes=2).state.sentence()  # the first has used the graph up
+    assert "Pass 1 stops" in scissors(tool="inference_mode", at="a", passes=2).figure.state.sentence()  # both do
+    assert "Pass 2 stops" in scissors(passes=2).figure.state.sentence()  # the first has used the graph up
 
 
 def test_buttons():
     lesson = scissors()
-    lesson.passes.value = 1
-    assert "x.grad = 36" in lesson.words.value
-    lesson.passes.value = 2
-    assert "a second time" in lesson.words.value
-    lesson.retain.value = True
-    assert "x.grad = 72" in lesson.words.value and "added" in lesson.words.value
-    lesson.tool.value, lesson.place.value = "no_grad", 2
-    assert "c is computed under no_grad" in lesson.words.value and "with torch.no_grad():" in lesson.picture()
-    lesson.tool.value = "nothing"
-    assert "x.grad = 72" in lesson.words.value
+    lesson.set(passes=1)
+    assert "x.grad = 36" in lesson.scene["say"]
+    lesson.set(passes=2)
+    assert "a second time" in lesson.scene["say"]
+    lesson.set(retain_graph=True)
+    assert "x.grad = 72" in lesson.scene["say"] and "added" in lesson.scene["say"]
+    lesson.set(tool="no_grad", at=2)
+    assert "c is computed under no_grad" in lesson.scene["say"] and "with torch.no_grad():" in lesson.picture()
+    lesson.set(tool="nothing")
+    assert "x.grad = 72" in lesson.scene["say"]
 
 
 @pytest.mark.parametrize("given, said", [
     (((3,), {}), "needs a function"), ((("a = (",), {}), "not Python"), ((("a = 3",), {}), "1 to 4 inputs"), ((("a = 1/0 * x",), {}), ""),
     (((lambda x: x,), {}), "lambda"), ((("a, b = x, x",), {}), "stores 2 names"), ((("print(x); a = x",), {}), "stores nothing"),
-    (((), {"tool": "saw"}), "no tool 'saw'"), (((), {"at": "q"}), "no line stores q"), (((), {"passes": 7}), "0, 1 or 2"),
-    (((), {"y": 1.0}), "no input y"), (((), {"x": "two"}), "cannot show this"), ((("a = x; " * 9,), {}), "room for 1 to 8"),
+    (((), {"tool": "saw"}), "tool is one of"), (((), {"at": "q"}), "no line stores q"),
+    (((), {"passes": 7}), "passes is one of 0, 1, 2, not 7"),
+    (((), {"y": 1.0}), "no input y"), (((), {"x": "two"}), "cannot draw this"), ((("a = x; " * 9,), {}), "room for 1 to 8"),
     (((max,), {}), "source are not known"), ((("",), {}), "room for 1 to 8"),
 ])  # fmt: skip
 def test_nonsense_gets_a_sentence(given, said):
@@ -134,8 +136,8 @@ def test_nonsense_gets_a_sentence(given, said):
 
 def test_more_numbers_than_one_get_the_engines_own_error():
     lesson = scissors("a = 2*x", x=[1.0, 2.0], passes=1)
-    assert "grad can be implicitly created only for scalar outputs" in lesson.words.value
-    assert scissors("a = 2*x; s = a.sum()", x=[1.0, 2.0], passes=1).state.leaves["x"].grad.tolist() == [2, 2]
+    assert "grad can be implicitly created only for scalar outputs" in lesson.scene["say"]
+    assert scissors("a = 2*x; s = a.sum()", x=[1.0, 2.0], passes=1).figure.state.leaves["x"].grad.tolist() == [2, 2]
 
 
 def test_static_twins_are_the_same_twice_and_escaped():

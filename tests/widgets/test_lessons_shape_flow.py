@@ -8,7 +8,7 @@ from widgets.lessons.shape_flow import CANNED, shape_flow, summed_axes
 
 
 def events(lesson, back):
-    return [event for event in lesson.flow.events if event.back is back]
+    return [event for event in lesson.figure.flow.events if event.back is back]
 
 
 def test_the_linear_layer():
@@ -40,28 +40,29 @@ def test_a_broadcast_is_undone_by_a_sum(small):
 
 def test_steps():
     lesson = shape_flow()
-    assert lesson.words.value.count("Forward, y = W @ x: W (2, 3) and x (3, 4) make (2, 4).") == 1
-    lesson.buttons[1].click()
-    assert "b is stretched to (2, 4)" in lesson.words.value
-    lesson.step.value = 4
-    assert "b gets g, (2, 4), summed over axis 1 to (2, 1)" in lesson.words.value and lesson.flow.shapes()[-1] == ("L", "()", "()")
+    assert lesson.scene["say"].count("Forward, y = W @ x: W (2, 3) and x (3, 4) make (2, 4).") == 1
+    lesson.set(step=min(lesson.figure.step + 1, lesson.figure.last))
+    assert "b is stretched to (2, 4)" in lesson.scene["say"]
+    lesson.set(step=4)
+    assert "b gets g, (2, 4), summed over axis 1 to (2, 1)" in lesson.scene["say"] and lesson.figure.flow.shapes()[-1] == ("L", "()", "()")
     for _ in range(9):
-        lesson.buttons[1].click()
-    assert lesson.step.value == 5 and all(shape == grad != "" for _, shape, grad in lesson.flow.shapes())
+        lesson.set(step=min(lesson.figure.step + 1, lesson.figure.last))
+    assert lesson.figure.step == lesson.figure.last == 5 and all(shape == grad != "" for _, shape, grad in lesson.figure.flow.shapes())
     for _ in range(9):
-        lesson.buttons[0].click()
-    assert lesson.step.value == 0 and not any(grad for _, _, grad in lesson.flow.shapes())
+        lesson.set(step=max(lesson.figure.step - 1, 0))
+    assert lesson.figure.step == 0 and not any(grad for _, _, grad in lesson.figure.flow.shapes())
 
 
 def test_own_tensors_and_large_ones():
     lesson = shape_flow(lambda W: (W @ W).mean(), step=-1, W=torch.ones(40, 40))
-    assert "… and more" in lesson.picture() and lesson.flow.grads[0].shape == (40, 40)
+    assert "… and more" in lesson.picture() and lesson.figure.flow.grads[0].shape == (40, 40)
 
 
 @pytest.mark.parametrize("given, said", [
     ({"f": 3}, "needs a function"), ({"f": lambda x: x * 2, "x": [1, 2]}, "reduce it to one"),
     ({"f": lambda x: 5}, "must end with a Tensor"),
-    ({"f": lambda a, b: (a @ b).sum(), "a": [[1, 2]], "b": [[1, 2]]}, "cannot be multiplied"), ({"step": 99}, "out of range"),
+    ({"f": lambda a, b: (a @ b).sum(), "a": [[1, 2]], "b": [[1, 2]]}, "cannot be multiplied"),
+    ({"step": "middle"}, "'start', 'end' or a number"),
     ({"q": 1}, "no input q"),
 ])  # fmt: skip
 def test_nonsense_gets_a_sentence(given, said):

@@ -10,41 +10,41 @@ from widgets.lessons.hvp_cost import SIZES, direction, hessian, point, product
 
 
 def test_first_and_second_derivatives_are_those_of_school():
-    state = stacked("y = x**3", x=2.0).state
+    state = stacked("y = x**3", x=2.0).figure.state
     assert state.slopes == {"x": 12} and state.bends == {"x": 12}
-    state = stacked("q = x*y; z = sin(q)", x=2, y=4).state
+    state = stacked("q = x*y; z = sin(q)", x=2, y=4).figure.state
     q = 8.0
     assert state.slopes == pytest.approx({"x": 4 * math.cos(q), "y": 2 * math.cos(q)}, rel=1e-12)
     assert state.bends == pytest.approx({"x": -16 * math.sin(q), "y": -4 * math.sin(q)}, rel=1e-12)
-    state = stacked(x=0.7).state
+    state = stacked(x=0.7).figure.state
     assert state.slopes["x"] == pytest.approx(math.cos(0.7) * 0.7 + math.sin(0.7), rel=1e-12)
     assert state.bends["x"] == pytest.approx(2 * math.cos(0.7) - 0.7 * math.sin(0.7), rel=1e-12)
 
 
 def test_each_edge_shows_what_its_rule_made():
     lesson = stacked()
-    state = lesson.state
     made = []
     for k in range(3):
-        lesson.edges.value = k
+        lesson.set(edge=k + 1)
+        state = lesson.figure.state
         made.append({state.nodes[i]["expr"] for i in state.made})
-        assert f"makes {len(made[-1])} node" in lesson.words.value
+        assert f"makes {len(made[-1])} node" in lesson.scene["say"]
     assert made == [{"cos(x)", "1 × x × cos(x)"}, {"1 × x"}, {"1 × a"}]
     assert not set.intersection(*made) and all(i in state.second for i in state.made)
 
 
 def test_the_second_graph_computes_the_gradient():
-    state = stacked(x=0.7).state
+    state = stacked(x=0.7).figure.state
     slope = next(n for n in state.nodes if n["label"] == "dy/dx")
     assert slope["id"] in state.second and slope["value"] == pytest.approx(state.slopes["x"], rel=1e-12)
 
 
 def test_without_create_graph_there_is_no_second_graph():
     lesson = stacked("y = x**3")
-    lesson.create.value = False
-    assert "does not require grad and does not have a grad_fn" in lesson.words.value and "no second graph" in lesson.picture()
-    lesson.create.value = True
-    assert "the walk back, recorded" in lesson.picture() and "makes 3 nodes" in lesson.words.value
+    lesson.set(create_graph=False)
+    assert "does not require grad and does not have a grad_fn" in lesson.scene["say"] and "no second graph" in lesson.picture()
+    lesson.set(create_graph=True)
+    assert "the walk back, recorded" in lesson.picture() and "makes 3 nodes" in lesson.scene["say"]
 
 
 def bent(w, x):
@@ -53,17 +53,17 @@ def bent(w, x):
 
 
 def test_own_functions():
-    state = stacked(bent, w=0.5, x=1.0).state
+    state = stacked(bent, w=0.5, x=1.0).figure.state
     t = math.tanh(0.5)
     assert state.slopes["w"] == pytest.approx(2 * t * (1 - t * t), rel=1e-12)
     assert state.bends["w"] == pytest.approx(2 * (1 - t * t) ** 2 - 4 * t * t * (1 - t * t), rel=1e-10)
     line = stacked("y = 3*x")
-    assert line.state.bends == {"x": 0} and "depends on no input" in line.text()
+    assert line.figure.state.bends == {"x": 0} and "depends on no input" in line.text()
 
 
 @pytest.mark.parametrize("args, more, said", [
     ((3,), {}, "needs a function"), (("y = x",), {"q": 1}, "no input q"), (("y = (",), {}, "cannot read"), ((), {"edge": 9}, "no edge 9"),
-    (("y = x**3",), {"x": "two"}, "cannot show this"), ((lambda x: 5,), {}, "must end with a Tensor"),
+    (("y = x**3",), {"x": "two"}, "cannot draw this"), ((lambda x: 5,), {}, "must end with a Tensor"),
     ((lambda x: x.detach(),), {}, "no graph"), (("; ".join(["a = x*x", *(f"a{k} = a*x*x" for k in range(20)), "y = a19*a"]),), {}, ""),
 ])  # fmt: skip
 def test_nonsense_gets_a_sentence(args, more, said):

@@ -11,12 +11,12 @@ from widgets.lessons.stepper import parse
 
 
 def node(lesson, label):
-    return next(n for n in lesson.view.trace["nodes"] if n["label"] == label)
+    return next(n for n in lesson.figure.graph.trace["nodes"] if n["label"] == label)
 
 
 def test_the_canned_start_has_the_eight_events_of_the_course():
     lesson = stepper()
-    assert lesson.view.step == 0 and lesson.view.total == 8
+    assert lesson.figure.graph.step == 0 and lesson.figure.graph.total == 8
     assert [node(lesson, n)["value"] for n in "xpuy"] == [1, 3, 5, 25]
     assert [node(lesson, n)["grad"] for n in "yupx"] == [1, 10, 10, 30]
 
@@ -31,14 +31,17 @@ def test_the_stored_picture_and_text_do_not_give_the_prediction_away():
     assert stepper()._repr_mimebundle_()["image/svg+xml"] == data["image/svg+xml"]
 
 
+def move(lesson, text):
+    lesson._on_message(None, {"number": 1, "set": "f", "value": text}, [])
+
+
 def test_a_typed_program_replaces_the_picture():
     lesson = stepper()
-    lesson.program.value = "w = x*y; sin(w) + x"
-    assert lesson.note.value == ""
+    move(lesson, "w = x*y; sin(w) + x")
     assert node(lesson, "w")["value"] == 1
     assert node(lesson, "x")["grad"] == pytest.approx(math.cos(1) + 1, rel=1e-15)
     assert node(lesson, "y")["grad"] == pytest.approx(math.cos(1), rel=1e-15)
-    assert lesson.children[1] is lesson.view
+    assert lesson.children == [lesson.figure.graph] and lesson.scene["mood"] == ""
 
 
 NONSENSE = {
@@ -60,13 +63,13 @@ NONSENSE = {
 
 def test_a_bad_program_keeps_the_picture_and_says_why():
     lesson = stepper()
-    view = lesson.view
+    view = lesson.figure.graph
     for text, said in NONSENSE.items():
-        lesson.program.value = text
-        assert said in lesson.note.value and "alert" in lesson.note.value, text
-        assert lesson.view is view
-    lesson.program.value = "x*x"
-    assert lesson.view is not view and "alert" not in lesson.note.value
+        move(lesson, text)
+        assert said in lesson.scene["say"] and lesson.scene["mood"] == "bad", text
+        assert lesson.figure.graph is view
+    move(lesson, "x*x")
+    assert lesson.figure.graph is not view and lesson.scene["mood"] == ""
 
 
 def test_a_learners_function_shows_its_own_names():
@@ -78,22 +81,22 @@ def test_a_learners_function_shows_its_own_names():
     assert node(lesson, "n")["value"] == 1
     assert node(lesson, "y")["value"] == pytest.approx(math.tanh(1), rel=1e-15)
     assert node(lesson, "x")["grad"] == pytest.approx(2 * (1 - math.tanh(1) ** 2), rel=1e-14)
-    assert lesson.view.trace["title"] == "own(x, w)"
+    assert lesson.figure.graph.trace["title"] == "own(x, w)"
 
 
 def test_lines_beside_the_picture_are_the_learners():
-    sources = [n["source"] for n in stepper().view.trace["nodes"] if n["source"]]
+    sources = [n["source"] for n in stepper().figure.graph.trace["nodes"] if n["source"]]
     assert [s["text"] for s in sources] == ["p = 3*x", "u = p + 2", "y = u**2"]
     assert scalar._recording is False
 
 
 def test_a_slider_moves_the_real_graph():
     lesson = stepper()
-    x = next(n["id"] for n in lesson.view.trace["nodes"] if n["label"] == "x")
-    lesson.view.inputs = {str(x): 2.0}
-    assert lesson.root.data == (3 * 2 + 2) ** 2
-    lesson.root.backward()
-    assert lesson.root._prev[0]._prev[0]._prev[1].grad == 6 * (3 * 2 + 2)
+    x = next(n["id"] for n in lesson.figure.graph.trace["nodes"] if n["label"] == "x")
+    lesson.figure.graph.inputs = {str(x): 2.0}
+    assert lesson.figure.root.data == (3 * 2 + 2) ** 2
+    lesson.figure.root.backward()
+    assert lesson.figure.root._prev[0]._prev[0]._prev[1].grad == 6 * (3 * 2 + 2)
 
 
 @pytest.mark.parametrize("f, inputs, said", [
@@ -114,4 +117,4 @@ def test_nonsense_gets_a_sentence(f, inputs, said):
 def test_parse_finds_the_inputs():
     assert parse("a*b + sin(a)") == ([("y", "a*b + sin(a)")], ["a", "b"])
     assert parse("y*y")[0] == [("y2", "y*y")]
-    assert isinstance(stepper("y*y").root, Value)
+    assert isinstance(stepper("y*y").figure.root, Value)

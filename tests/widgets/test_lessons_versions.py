@@ -17,12 +17,12 @@ def run(name):
 
 def test_the_first_patient():
     lesson = versions()
-    last = lesson.state.moments[-1]
+    last = lesson.figure.run.moments[-1]
     assert [(c.names, c.count) for c in last.counters] == [("x", 0), ("y", 1)]
     (name, (kept,), _), add = last.nodes
     assert name == "ExpBackward0" and (kept.name, kept.then, kept.now, kept.stale) == ("result", 0, 1, True)
     assert add[:2] == ("AddBackward0", [])
-    assert "modified by an inplace operation" in last.error and "is at version 1; expected version 0 instead." in lesson.words.value
+    assert "modified by an inplace operation" in last.error and "is at version 1; expected version 0 instead." in lesson.scene["say"]
     assert "✗ is v 1" in lesson.picture() and 'class="over"' in lesson.picture()
 
 
@@ -59,7 +59,7 @@ def test_counts_are_the_tensors_own(writes):
         return y
 
     seen = []
-    state = versions(f).state
+    state = versions(f).figure.run
     y = next(c for c in state.moments[-1].counters if c.names == "y")
     assert y.count == seen[0] == writes and f"is at version {writes}; expected version 0" in state.moments[-1].error
 
@@ -75,61 +75,58 @@ def test_own_function_with_two_saved_values_and_the_repaired_one():
         y = x.sigmoid()
         return y * y
 
-    stale = [(name, k.name) for name, kept, _ in versions(bad).state.moments[-1].nodes for k in kept if k.stale]
+    stale = [(name, k.name) for name, kept, _ in versions(bad).figure.run.moments[-1].nodes for k in kept if k.stale]
     assert stale == [("SigmoidBackward0", "result"), ("MulBackward0", "self"), ("MulBackward0", "other")]
     s = 1 / (1 + math.exp(-0.5))
-    state = versions(good, [0.5]).state
+    state = versions(good, [0.5]).figure.run
     assert state.agree and state.grad == pytest.approx([2 * s * s * (1 - s)])
 
 
 def test_a_leaf_written_while_recording_and_under_no_grad():
     assert "a leaf Variable that requires grad" in versions("x.add_(1)").text()
-    late = versions("y = x**2\nwith torch.no_grad():\n    x.add_(1)").state
+    late = versions("y = x**2\nwith torch.no_grad():\n    x.add_(1)").figure.run
     assert "What PowBackward0 saved is overwritten" in late.sentence(3) and late.moments[-1].error
-    harmless = versions("y = x.exp()\nwith torch.no_grad():\n    x.add_(1)").state
+    harmless = versions("y = x.exp()\nwith torch.no_grad():\n    x.add_(1)").figure.run
     assert harmless.agree and [c.count for c in harmless.moments[-1].counters] == [1, 0]
 
 
 def test_a_program_that_calls_backward_itself():
-    state = versions("y = x**2\ny.sum().backward()", [3.0]).state
+    state = versions("y = x**2\ny.sum().backward()", [3.0]).figure.run
     assert state.lines[-1] == "y.sum().backward()" and state.grad == [6.0] and "x.grad = [6]" in state.sentence()
-    twice = versions("y = x.exp()\ny.sum().backward()\ny.sum().backward()").state
+    twice = versions("y = x.exp()\ny.sum().backward()\ny.sum().backward()").figure.run
     assert "a second time" in twice.moments[-1].error
 
 
 def test_an_error_of_backward_s_own_is_the_last_line_s():
-    state = versions("x.backward()").state
+    state = versions("x.backward()").figure.run
     assert "only for scalar outputs" in state.sentence() and state.moments[-1].error
 
 
 def test_controls():
     lesson = versions(at="start")
-    assert "Nothing has run yet" in lesson.words.value and "overwritten" in lesson.text(), "the saved notebook shows the end"
-    lesson.ahead.click()
-    assert "ExpBackward0 saves y at version 0" in lesson.words.value
-    lesson.step.value = 2
-    assert "What ExpBackward0 saved is overwritten" in lesson.words.value and "✗ overwritten" in lesson.table.value
-    lesson.back.click()
-    assert lesson.step.value == 1
-    lesson.which.value = "times 2, then add_"
-    assert "central differences agree" in lesson.words.value and lesson.editor.value == "y = x * 2\ny.add_(1)"
+    assert "Nothing has run yet" in lesson.scene["say"] and "overwritten" in lesson.text(), "the saved notebook shows the end"
+    lesson.set(at=1)
+    assert "ExpBackward0 saves y at version 0" in lesson.scene["say"]
+    lesson.set(at=2)
+    assert "What ExpBackward0 saved is overwritten" in lesson.scene["say"] and "✗ overwritten" in lesson.scene["table"]
+    assert lesson.scene["mood"] == "bad"
+    lesson.set(patient="times 2, then add_")
+    assert "central differences agree" in lesson.scene["say"] and lesson.scene["mood"] == "good"
+    assert lesson.figure.program == "y = x * 2\ny.add_(1)"
 
 
 def test_editor():
     lesson = versions()
-    lesson.editor.value = "y = x.sin()\ny.mul_(2)"
-    lesson.run.click()
-    assert lesson.state.agree and lesson.state.grad == pytest.approx([2 * math.cos(v) for v in (0.0, 1.0, -2.0)])
-    lesson.editor.value = "y = x.sin("
-    lesson.run.click()
-    assert "cannot read line 1" in lesson.note.value and "what was there before" in lesson.note.value and lesson.state.agree
-    lesson.editor.value = "y = x.cos()"
-    lesson.run.click()
-    assert lesson.note.value == ""
+    lesson.set(program="y = x.sin()\ny.mul_(2)")
+    assert lesson.figure.run.agree and lesson.figure.run.grad == pytest.approx([2 * math.cos(v) for v in (0.0, 1.0, -2.0)])
+    lesson._on_message(None, {"number": 1, "set": "program", "value": "y = x.sin("}, [])
+    assert "cannot read line 1" in lesson.scene["say"] and "what it showed before" in lesson.scene["say"] and lesson.figure.run.agree
+    lesson.set(program="y = x.cos()")
+    assert "central differences agree" in lesson.scene["say"]
 
 
 def test_the_notebook_s_functions_can_be_called():
-    state = versions("y = helper(x)").state
+    state = versions("y = helper(x)").figure.run
     assert state.agree and state.grad == [3.0, 3.0, 3.0]
 
 
@@ -149,7 +146,7 @@ def test_nonsense_gets_a_sentence(program, said):
 
 @pytest.mark.parametrize("x", [[], [1.0] * 9, "ab"])
 def test_nonsense_for_x(x):
-    assert "versions cannot run this" in versions(None, x).text()
+    assert "versions cannot draw this" in versions(None, x).text()
 
 
 def test_static_twin_is_the_same_twice():

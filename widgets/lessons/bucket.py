@@ -13,13 +13,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import ipywidgets
-
 import minigrad as torch
 from minigrad import Value
 from minigrad.tensors.create import tensor  # minigrad.tensor is also a module: type checkers take that one
 
-from .lesson import Lesson, Sentence, esc, label, number, say, svg, tag, verdict, wrap
+from ..show import Table
+from .kit import Choice, Figure, Given, Moments, Slider, Steps, Toggle, action, lesson
+from .lesson import esc, label, number, svg, tag
 
 Pairs = Sequence[tuple[float, float]]
 
@@ -111,51 +111,73 @@ def three_x_squared(x):
     return 3 * x**2
 
 
-class _Bucket:
-    """The learner's function, a leaf that it is run on, and what has happened to the leaf's .grad."""
+@lesson
+class bucket(Figure):
+    """Run backward several times on one leaf x, and watch what x.grad holds.
 
-    def __init__(self, f: Callable, x: float):
-        self.f, self.start = f, float(x)
-        self.name = "3 * x**2" if f is three_x_squared else "f(x)"
-        self.reset()
+    f: a function of one tensor, yours or the course's 3x². x: the number to start with. passes: how many backward passes have run already.
+    Returns a widget; where f cannot be differentiated at x, a widget with one sentence that says why.
 
-    def reset(self) -> None:
-        self.x = tensor(self.start, dtype=torch.float64, requires_grad=True)
-        self.pours: list[Pour] = []  # since the bucket was last emptied
-        self.log: list[tuple[str, float | None]] = []  # what ran, and what .grad was then
+    >>> print(bucket(passes=2).text())
+    what ran                        x.grad
+    y = 3 * x**2; y.backward()      6
+    y = 3 * x**2; y.backward()      12
+    This pass computed dy/dx = 6; the bucket held 6, so x.grad is now 6 + 6 = 12.
+    """
 
-    @property
-    def level(self) -> float | None:
-        return None if self.x.grad is None else self.x.grad.item()
+    f = Given(three_x_squared)
+    x = Slider("x", 1.0, -3.0, 3.0, 0.1, stretch=True)
+    passes = Given(0)
 
-    def move(self, x: float) -> None:
-        with torch.no_grad():
-            self.x.fill_(x)
+    def setup(self) -> None:
+        if not callable(self.f):
+            raise TypeError(f"it needs a function of one tensor, for example bucket(lambda x: x**2, x=3), and not {type(self.f).__name__}.")
+        self.name, self.start = "3 * x**2" if self.f is three_x_squared else "f(x)", self.x
+        for count in (1, min(int(self.passes), 100)):  # the first: does it run at all?
+            self.again()
+            for _ in range(count):
+                self.backward()
 
+    def moved(self, _name: str) -> None:
+        """The next pass takes another x; what is in the bucket stays."""
+
+    def _ran(self, code: str, level: float | None, pours: list[Pour]) -> None:
+        self.log, self.level, self.pours, self.at = [*self.log, (code, level)], level, pours, self.x
+
+    @action("y.backward()", "run y = f(x) and then y.backward()")
     def backward(self) -> None:
-        y = self.f(self.x)
+        leaf = tensor(self.x, dtype=torch.float64, requires_grad=True)
+        if self.level is not None:
+            leaf.grad = tensor(self.level, dtype=torch.float64)
+        y = self.f(leaf)
         if not isinstance(y, torch.Tensor) or not y.requires_grad:
             raise TypeError(f"the function must compute a tensor from x, but it returned {type(y).__name__}.")
-        before = self.level or 0.0
         y.backward()
-        level = self.level
-        if level is None or not math.isfinite(level):
-            raise ValueError(f"at x = {number(self.x.item())} the function has no finite slope.")
-        self.pours.append(Pour(before, level))
-        self.log.append((f"y = {self.name}; y.backward()", level))
+        level = math.nan if leaf.grad is None else leaf.grad.item()
+        if not math.isfinite(level):
+            raise ValueError(f"at x = {number(self.x)} the function has no finite slope.")
+        self._ran(f"y = {self.name}; y.backward()", level, [*self.pours, Pour(self.level or 0.0, level)])
 
+    @action("x.grad.zero_()", "fill the gradient with zeros")
     def zero(self) -> None:
-        if self.x.grad is None:
-            self.log.append(("x.grad.zero_()  # error", None))
-            return
-        self.x.grad.zero_()
-        self.pours = []
-        self.log.append(("x.grad.zero_()", 0.0))
+        if self.level is None:
+            self._ran("x.grad.zero_()  # error", None, [])
+        else:
+            self._ran("x.grad.zero_()", 0.0, [])
 
+    @action("x.grad = None", "take the gradient away, as optimizer.zero_grad() does")
     def drop(self) -> None:
-        self.x.grad = None
-        self.pours = []
-        self.log.append(("x.grad = None", None))
+        self._ran("x.grad = None", None, [])
+
+    @action("start again", "forget everything")
+    def again(self) -> None:
+        self.x, self.level = self.start, None
+        self.pours: list[Pour] = []  # since the bucket was last emptied
+        self.log: list[tuple[str, float | None]] = []  # what ran, and what .grad was then
+        self.at = self.x  # where the last line ran
+
+    def caption(self) -> str:
+        return self.sentence() + ("" if self.x == self.at else f" The next pass takes x = {number(self.x)}.")
 
     def sentence(self) -> str:
         if not self.log:
@@ -169,12 +191,12 @@ class _Bucket:
             return "x.grad is 0: the bucket is there, and empty."
         p = self.pours[-1]
         if len(self.pours) == 1:
-            return f"This pass computed dy/dx = {number(p.share)} at x = {number(self.x.item())}, and x.grad is {number(p.after)}."
+            return f"This pass computed dy/dx = {number(p.share)} at x = {number(self.at)}, and x.grad is {number(p.after)}."
         held = f"the bucket held {number(p.before)}"
         total = f"{number(p.before)} + {number(p.share)} = {number(p.after)}"
         return f"This pass computed dy/dx = {number(p.share)}; {held}, so x.grad is now {total}."
 
-    def svg(self) -> str:
+    def draw(self) -> str:
         out = label(24, 34, "what ran", "t soft") + label(372, 34, "x.grad", "t soft", "end")
         out += tag("line", "rule", x1=24, x2=372, y1=42, y2=42)
         rows = self.log[-SHOWN:]
@@ -193,77 +215,12 @@ class _Bucket:
         return svg(760, 272, out, self.sentence())
 
     def text(self) -> str:
-        rows = [f"{'what ran':<32}x.grad"]
-        rows += [f"{code:<32}{'None' if level is None else number(level)}" for code, level in self.log] or [f"{'nothing yet':<32}None"]
-        return "\n".join([*rows, self.sentence()])
+        return f"{self.table().text()}\n{self.sentence()}"
 
+    def table(self) -> Table:
+        rows = [(code.ljust(30), "None" if level is None else number(level)) for code, level in self.log]
+        return Table(["what ran", "x.grad"], rows or [("nothing yet".ljust(30), "None")])
 
-def bucket(f: Callable = three_x_squared, x: float = 1.0, passes: int = 0) -> Lesson:
-    """Run backward several times on one leaf x, and watch what x.grad holds.
-
-    f: a function of one tensor, yours or the course's 3x². x: the number to start with. passes: how many backward passes have run already.
-    Returns a widget; where f cannot be differentiated at x, a widget with one sentence that says why.
-
-    >>> print(bucket(passes=2).text())
-    what ran                        x.grad
-    y = 3 * x**2; y.backward()      6
-    y = 3 * x**2; y.backward()      12
-    This pass computed dy/dx = 6; the bucket held 6, so x.grad is now 6 + 6 = 12.
-    """
-    if not callable(f):
-        return Sentence(f"bucket needs a function of one tensor, for example bucket(lambda x: x**2, x=3). It was given {type(f).__name__}.")
-    try:
-        state = _Bucket(f, x)
-        state.backward()  # does it run at all?
-        state.reset()
-        for _ in range(min(int(passes), 100)):
-            state.backward()
-    except Exception as error:  # the learner's function may raise anything: say it, show no traceback of ours
-        return Sentence(f"bucket cannot run this function at x = {x}: {_first_line(error)}")
-
-    slider = ipywidgets.FloatSlider(
-        value=state.start, min=min(-3.0, state.start - 2), max=max(3.0, state.start + 2), step=0.1, description="x", readout_format=".1f"
-    )
-    slider.layout.width, slider.layout.max_width, slider.style.description_width = "300px", "100%", "20px"
-    buttons = [
-        _button("y.backward()", "run y = f(x) and then y.backward()", "126px"),
-        _button("x.grad.zero_()", "fill the gradient with zeros", "126px"),
-        _button("x.grad = None", "take the gradient away", "126px"),
-        _button("start again", "forget everything", "110px"),
-    ]
-    picture, words = ipywidgets.HTML(), ipywidgets.HTML()
-
-    def draw(trouble: str = "") -> None:
-        picture.value = state.svg()
-        words.value = verdict(f"✗ {trouble}" if trouble else state.sentence())
-
-    def does(action: Callable[[], None]) -> Callable:
-        def run(_event=None) -> None:
-            try:
-                action()
-            except Exception as error:  # at another x the learner's function may have no slope
-                draw(f"This x does not work: {_first_line(error)}")
-            else:
-                draw()
-
-        return run
-
-    def again() -> None:
-        state.reset()
-        slider.value = state.start
-
-    for button, action in zip(buttons, (state.backward, state.zero, state.drop, again), strict=True):
-        button.on_click(does(action))
-    def move(change: dict) -> None:
-        state.move(change["new"])
-        words.value = verdict(f"{state.sentence()} The next pass takes x = {change['new']:.1f}.")
-
-    slider.observe(move, names=["value"])
-    draw()
-    lesson = Lesson([picture, words, wrap(*buttons, slider)], picture=state.svg, text=state.text)
-    lesson.buttons, lesson.slider, lesson.state, lesson.words = buttons, slider, state, words
-    lesson.add_class("mg-bucket")
-    return lesson
 
 
 # ---- one batch in small cups ---------------------------------------------------------------------------------------------------
@@ -275,34 +232,58 @@ def mean_loss(w, pairs):
     return sum((w * x - y) ** 2 for x, y in pairs) / len(pairs)
 
 
-class _MicroBatches:
-    def __init__(self, data: Pairs, w: float):
-        self.data = [(float(x), float(y)) for x, y in data]
+@lesson
+class micro_batches(Figure):
+    """Pour the gradient of one batch in several small cups, with and without dividing each loss by their number.
+
+    data: pairs (x, y) for the model y = w·x with the mean squared error. w: the parameter. parts: how many micro-batches (a divisor of the
+    number of pairs). divide: whether each loss is divided by that number. Returns a widget, or one sentence that says what is wrong.
+    """
+
+    data = Given(EIGHT)
+    w = Given(2.0)
+    parts = Given(None)
+    divide = Toggle("divide each loss by their number", True)
+
+    def fields(self):
+        found = super().fields()
+        if choices := getattr(self, "choices", None):
+            found["parts"] = Steps(choices, "micro-batches", choices[0]).named("parts")
+        return {name: found[name] for name in ("data", "w", "parts", "divide")}
+
+    def setup(self) -> None:
+        try:
+            self.data, self.w = [(float(x), float(y)) for x, y in self.data], float(self.w)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"it needs pairs of numbers, for example [(1, 2), (2, 3)], and a number w: {error}") from None
         if not self.data:
             raise ValueError("the batch is empty.")
-        self.w0 = float(w)
         n = len(self.data)
         self.choices = [k for k in range(1, n + 1) if n % k == 0 and k <= SHOWN]
+        if self.parts is None:
+            self.parts = max(k for k in self.choices if k <= 4)
+        if not isinstance(self.parts, int) or self.parts not in self.choices:
+            raise ValueError(f"{n} pairs can be cut into {', '.join(map(str, self.choices))} equal parts, not into {self.parts}.")
         whole = self._leaf()
         mean_loss(whole, self.data).backward()
         assert whole.grad is not None
         self.whole = whole.grad.item()
         if not math.isfinite(self.whole):
-            raise ValueError(f"at w = {number(self.w0)} the gradient is no finite number.")
-        self.choose(max(k for k in self.choices if k <= 4), True)
+            raise ValueError(f"at w = {number(self.w)} the gradient is no finite number.")
+        self._pour()
 
     def _leaf(self):
-        return tensor(self.w0, dtype=torch.float64, requires_grad=True)
+        return tensor(self.w, dtype=torch.float64, requires_grad=True)
 
-    def choose(self, parts: int, divide: bool) -> None:
+    def _pour(self) -> None:
         """Run backward once for each of `parts` equal micro-batches."""
-        self.parts, self.divide = parts, divide
+        parts = self.parts
         w, size = self._leaf(), len(self.data) // parts
         self.pours: list[Pour] = []
         for k in range(parts):
             loss = mean_loss(w, self.data[k * size : (k + 1) * size])
             before = 0.0 if w.grad is None else w.grad.item()
-            (loss / parts if divide else loss).backward()
+            (loss / parts if self.divide else loss).backward()
             self.pours.append(Pour(before, w.grad.item()))
         self.level = self.pours[-1].after
 
@@ -316,7 +297,7 @@ class _MicroBatches:
         times = f" {number(self.level / self.whole)} times too much." if self.whole else ""
         return f"✗ {what}. {whole}{times}"
 
-    def svg(self) -> str:
+    def draw(self) -> str:
         size = len(self.data) // self.parts
         lines = ["w.grad = None", "for batch in batches:", "    loss = mean_loss(w, batch)"]
         lines += ["    (loss / len(batches)).backward()" if self.divide else "    loss.backward()"]
@@ -331,42 +312,10 @@ class _MicroBatches:
         out += label(570, 34, f"w.grad = {number(self.level)}", "num h bwd", "middle")
         return svg(760, 272, out, self.sentence())
 
-    def text(self) -> str:
-        rows = [f"{'backward':<10}{'adds':>12}{'w.grad':>12}"]
-        rows += [f"{k:<10}{number(p.share):>12}{number(p.after):>12}" for k, p in enumerate(self.pours, 1)]
-        return "\n".join([self.sentence(), "", *rows])
+    def table(self) -> Table:
+        rows = [(str(k), (number(p.share), p.share), (number(p.after), p.after)) for k, p in enumerate(self.pours, 1)]
+        return Table(["backward", "adds", "w.grad"], rows)
 
-
-def micro_batches(data: Pairs = EIGHT, w: float = 2.0, parts: int | None = None, divide: bool = True) -> Lesson:
-    """Pour the gradient of one batch in several small cups, with and without dividing each loss by their number.
-
-    data: pairs (x, y) for the model y = w·x with the mean squared error. w: the parameter. parts: how many micro-batches (a divisor of the
-    number of pairs). divide: whether each loss is divided by that number. Returns a widget, or one sentence that says what is wrong.
-    """
-    try:
-        state = _MicroBatches(data, w)
-        if parts is not None and (not isinstance(parts, int) or parts not in state.choices):
-            raise ValueError(f"{len(state.data)} pairs can be cut into {', '.join(map(str, state.choices))} equal parts, not into {parts}.")
-        state.choose(parts or state.parts, bool(divide))
-    except Exception as error:
-        return Sentence(f"micro_batches needs pairs of numbers, for example [(1, 2), (2, 3)], and a number w: {_first_line(error)}")
-    pick = ipywidgets.SelectionSlider(options=state.choices, value=state.parts, description="micro-batches")
-    pick.layout.width, pick.style.description_width = "320px", "100px"
-    tick = ipywidgets.Checkbox(value=state.divide, description="divide each loss by their number", indent=False)
-    tick.layout.width = "260px"
-    picture, words = ipywidgets.HTML(), ipywidgets.HTML()
-
-    def draw(_change=None) -> None:
-        state.choose(pick.value, tick.value)
-        picture.value, words.value = state.svg(), verdict(state.sentence())
-
-    for control in (pick, tick):
-        control.observe(draw, names=["value"])
-    draw()
-    lesson = Lesson([picture, words, wrap(pick, tick)], picture=state.svg, text=state.text)
-    lesson.pick, lesson.tick, lesson.state = pick, tick, state
-    lesson.add_class("mg-micro-batches")
-    return lesson
 
 
 # ---- two training loops --------------------------------------------------------------------------------------------------------
@@ -454,25 +403,44 @@ def run_train(train: Callable, lr: float, steps: int, pairs: Pairs = PAIRS) -> R
     return run
 
 
-class _TwoLoops:
+@lesson
+class two_loops(Figure):
+    """A right training loop beside another one, step by step: loss, and the gradient that each update reads.
+
+    train: your own loop, train(w, data, steps, lr) on a `Value`, as in exercise 07.b; without it the menu has the course's loops only.
+    lr, steps: the learning rate and the number of steps to start with. Returns a widget, or one sentence that says what is wrong.
+    """
+
     X0, X1, Y0, Y1 = 56, 430, 40, 262
 
-    def __init__(self, train: Callable | None, lr: float, steps: int):
-        self.train, self.lr, self.steps = train, float(lr), int(steps)
+    train = Given(None)
+    lr = Slider("lr", 0.01, 0.002, 0.08, 0.002, stretch=True)
+    steps = Given(30)
+    loop = Choice(list(LOOPS), "the other loop", "no zero_grad")
+    at = Moments("step")
+
+    def fields(self):
+        found = super().fields()
+        if self.train is not None:
+            found["loop"] = Choice([YOURS, *LOOPS], "the other loop", YOURS).named("loop")
+        return {name: found[name] for name in ("train", "lr", "steps", "loop", "at")}
+
+    def setup(self) -> None:
+        if self.train is not None and not callable(self.train):
+            raise TypeError(f"it needs your function train(w, data, steps, lr), and not {type(self.train).__name__}.")
+        self.steps = int(self.steps)
         if not 1 <= self.steps <= LONGEST or not 0 < self.lr <= 1:
             raise ValueError(f"steps must lie between 1 and {LONGEST}, lr between 0 and 1.")
-        self.choices = ([YOURS] if train else []) + list(LOOPS)
-        self.at = self.steps
-        self.choose(self.choices[0])
+        self.last = self.steps
+        self.loop = YOURS if self.train else self.loop
+        self.moved("loop")
 
-    def choose(self, name: str) -> None:
-        self.name = name
+    def moved(self, _name: str) -> None:
         self.good = run_loop(right, self.lr, self.steps)
-        if name == YOURS:
-            assert self.train is not None
+        if self.loop == YOURS:
             self.other = run_train(self.train, self.lr, self.steps)
         else:
-            self.other = run_loop(LOOPS[name], self.lr, self.steps)
+            self.other = run_loop(LOOPS[self.loop], self.lr, self.steps)
 
     @property
     def agree(self) -> bool:
@@ -481,16 +449,16 @@ class _TwoLoops:
     def sentence(self) -> str:
         g, o = self.good, self.other
         if self.agree:
-            return f"✓ {self.name}: the same numbers in all {self.steps} steps. Both loops end at loss {number(g.loss[-1], 4)}."
+            return f"✓ {self.loop}: the same numbers in all {self.steps} steps. Both loops end at loss {number(g.loss[-1], 4)}."
         if not all(map(math.isfinite, o.loss)):
-            return f"✗ {self.name}: the loss is no finite number any more."
+            return f"✗ {self.loop}: the loss is no finite number any more."
         if all(w == o.w[0] for w in o.w):
-            return f"✗ {self.name}: w stays at {number(o.w[0])}, because every update reads a gradient of 0."
+            return f"✗ {self.loop}: w stays at {number(o.w[0])}, because every update reads a gradient of 0."
         k = min(self.at, self.steps)
         if k == 0:
-            return f"{self.name}: both loops start with loss {number(g.loss[0], 4)}."
+            return f"{self.loop}: both loops start with loss {number(g.loss[0], 4)}."
         read = f"the update of step {k} reads {number(o.grad[k - 1], 4)}, the right one {number(g.grad[k - 1], 4)}"
-        return f"✗ {self.name}: {read}. Loss after it: {number(o.loss[k], 4)} against {number(g.loss[k], 4)}."
+        return f"✗ {self.loop}: {read}. Loss after it: {number(o.loss[k], 4)} against {number(g.loss[k], 4)}."
 
     def _y(self, loss: float) -> float:
         """The loss axis: powers of ten, from 0.1 to 1000; what is beyond is drawn at the edge."""
@@ -508,7 +476,7 @@ class _TwoLoops:
             return out + tag("rect", "central dot", x=x - 5, y=y - 5, width=10, height=10)
         return out + tag("circle", "forward dot", cx=x, cy=y, r=5.5)
 
-    def svg(self) -> str:
+    def draw(self) -> str:
         out = label(self.X0 - 44, self.Y0 - 16, "loss", "t")
         for e in range(-1, 4):
             y = self._y(10.0**e)
@@ -520,8 +488,8 @@ class _TwoLoops:
         out += tag("line", "now", x1=x, x2=x, y1=self.Y0, y2=self.Y1)
         out += self._curve(self.good, "central") + self._curve(self.other, "forward")
         out += self._code(462, 20, "right", _lines(right), self.good, "central", "fwd")
-        lines = ["train(w, data, steps, lr)"] if self.name == YOURS else _lines(LOOPS[self.name])
-        out += self._code(462, 160, self.name, lines, self.other, "forward", "bwd")
+        lines = ["train(w, data, steps, lr)"] if self.loop == YOURS else _lines(LOOPS[self.loop])
+        out += self._code(462, 160, self.loop, lines, self.other, "forward", "bwd")
         return svg(800, 306, out, self.sentence())
 
     def _code(self, x: float, y: float, title: str, lines: list[str], run: Run, kind: str, colour: str) -> str:
@@ -533,74 +501,9 @@ class _TwoLoops:
         read = f"read {number(run.grad[k - 1], 4)}, " if k else ""
         return out + label(x + 14, y + 120, f"step {k}: {read}loss {number(run.loss[k], 4)}", f"t {colour}")
 
-    def text(self) -> str:
-        rows = [self.sentence(), "", f"step  {'right: read':>12}{'loss':>10}   {'other: read':>12}{'loss':>10}"]
-        for k in sorted({0, 1, 2, 3, 4, 5, self.steps // 2, self.steps}):
-            if k <= self.steps:
-                row = f"{k:>4}  "
-                for run, gap in ((self.good, ""), (self.other, "   ")):
-                    read = number(run.grad[k - 1], 4) if k else "·"
-                    row += f"{gap}{read:>12}{number(run.loss[k], 4):>10}"
-                rows.append(row)
-        return "\n".join(rows)
-
-
-def two_loops(train: Callable | None = None, lr: float = 0.01, steps: int = 30) -> Lesson:
-    """A right training loop beside another one, step by step: loss, and the gradient that each update reads.
-
-    train: your own loop, train(w, data, steps, lr) on a `Value`, as in exercise 07.b; without it the menu has the course's loops only.
-    lr, steps: the learning rate and the number of steps to start with. Returns a widget, or one sentence that says what is wrong.
-    """
-    if train is not None and not callable(train):
-        return Sentence(f"two_loops needs your function train(w, data, steps, lr). It was given {type(train).__name__}.")
-    try:
-        state = _TwoLoops(train, lr, steps)
-    except Exception as error:  # the learner's loop may raise anything
-        return Sentence(f"two_loops cannot run this: {_first_line(error)}")
-    menu = ipywidgets.Dropdown(options=state.choices, value=state.name, description="the other loop", layout={"width": "300px"})
-    menu.style.description_width = "94px"
-    rate = ipywidgets.FloatSlider(
-        value=state.lr, min=0.002, max=0.08, step=0.002, description="lr", readout_format=".3f", continuous_update=False
-    )
-    rate.layout.width, rate.style.description_width = "270px", "20px"
-    at = ipywidgets.IntSlider(value=state.steps, min=0, max=state.steps, description="step", layout={"width": "300px"})
-    at.style.description_width = "36px"
-    picture, words = ipywidgets.HTML(), ipywidgets.HTML()
-
-    def draw() -> None:
-        picture.value, words.value = state.svg(), verdict(state.sentence())
-
-    def rerun(_change=None) -> None:
-        before = state.lr, state.name, state.good, state.other
-        state.lr = rate.value
-        try:
-            state.choose(menu.value)
-        except Exception as error:
-            state.lr, state.name, state.good, state.other = before
-            words.value = say(_first_line(error), "bad")
-            return
-        draw()
-
-    def move(change) -> None:
-        state.at = change["new"]
-        draw()
-
-    menu.observe(rerun, names=["value"])
-    rate.observe(rerun, names=["value"])
-    at.observe(move, names=["value"])
-    draw()
-    lesson = Lesson([picture, words, wrap(menu, rate, at)], picture=state.svg, text=state.text)
-    lesson.menu, lesson.rate, lesson.at, lesson.state = menu, rate, at, state
-    lesson.add_class("mg-two-loops")
-    return lesson
-
-
-# ---- small things --------------------------------------------------------------------------------------------------------------
-
-
-def _button(text: str, tip: str, width: str) -> ipywidgets.Button:
-    return ipywidgets.Button(description=text, tooltip=tip, layout={"width": width})
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0]
+    def table(self) -> Table:
+        rows = []
+        for k in sorted({0, 1, 2, 3, 4, 5, self.steps // 2, self.steps} & set(range(self.steps + 1))):
+            both = ((number(run.grad[k - 1], 4) if k else "·", number(run.loss[k], 4)) for run in (self.good, self.other))
+            rows.append([str(k), *((text, 0.0) for pair in both for text in pair)])
+        return Table(["step", "right: read", "loss", "other: read", "loss"], rows)

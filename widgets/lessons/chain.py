@@ -6,18 +6,16 @@ curve. What does not: derivatives (minigrad.Value), formulas of local slopes (mi
 
 from __future__ import annotations
 
-import inspect
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-
-import ipywidgets
 
 from minigrad import Value
 from minigrad.tracing.trace import Trace, trace
 
-from .lesson import STYLE, Lesson, Sentence, esc, label, moved, number, say, svg, tag, wrap
-from .stepper import parse, run_function, run_text
+from ..show import Table
+from .kit import Choice, Figure, Inputs, Program, lesson
+from .lesson import label, number, svg, tag
+from .stepper import inputs_of, run_program, started
 
 CANNED = "p = 3*x; u = p + 2; y = u**2"
 LANES = 4  # more paths than this are not drawn
@@ -90,33 +88,36 @@ def _factor(t: Trace, e) -> Factor:
     return Factor(a["label"], b["label"], b["expr"], float(a["value"]), float(b["value"]), _formula(e["local_text"], slope), slope)
 
 
-class Chain:
-    """A program at its present inputs, and the drawing of its paths."""
+@lesson
+class chain(Figure):
+    """Show the local slope of every step of a program, and their product so far, while you move its inputs.
 
-    def __init__(self, f: str | Callable, inputs: dict[str, float], direction: str = BACK):
-        self.f, self.direction = f, direction
-        names = parse(f)[1] if isinstance(f, str) else list(inspect.signature(f).parameters)
+    f: a program as text, which can then be edited in the widget, or your own function of one or more Values. The slope is the one with
+    respect to its first input. direction: "from the end" or "from the start", where the multiplying begins.
+    inputs: the numbers to start from, for example x=0.5; what is not given is 1.
+    Returns a widget; where there is nothing to show, a widget with one sentence that says why.
+
+    >>> from widgets.lessons import chain
+    >>> print(chain().text().splitlines()[0])
+    At x = 1: dy/dx = 10 × 1 × 3 = 30.
+    """
+
+    f = Program(CANNED, "a program such as 'u = x**2; sin(u)', or a function of Values")
+    direction = Choice([BACK, ON], "multiply", BACK)
+    inputs = Inputs()
+
+    def setup(self) -> None:
+        names = inputs_of(self.f)
         if not names:
             raise ValueError("the function must take at least one input.")
-        if not isinstance(f, str) and (unknown := [n for n in inputs if n not in names]):
-            raise ValueError(f"the function has no input {unknown[0]}; it takes {', '.join(names)}.")
-        self.inputs = {n: float(inputs.get(n, 1.0)) for n in names}
+        self.inputs = started(self.f, self.inputs)
         self.of = names[0]  # the input whose slope this is
-        self.run()
-
-    def run(self) -> None:
-        """Compute everything at the present inputs. Raises where the program has no finite value; then the old picture stays."""
-        root, named = run_text(self.f, self.inputs) if isinstance(self.f, str) else run_function(self.f, self.inputs)
-        if not math.isfinite(root.data):
-            raise ValueError("the program has no finite value there.")
+        root, named = run_program(self.f, self.inputs)
         if len({id(n) for n in _all(root)}) > LONGEST:
             raise ValueError(f"this program has more than {LONGEST:,} steps: show a shorter one.")
         leaf = next((n for n in _all(root) if not n._prev and n.label == self.of), None)
         if leaf is None:
             raise ValueError(f"{self.of} has no part in the result.")
-        named = {n: v for n, v in named.items() if v is not root or n not in self.inputs}  # x = tanh(x): x is the input's name
-        if not any(v is root for v in named.values()):
-            named["y" if "y" not in {*named, *self.inputs} else "out"] = root
         t = trace(root, {**named, self.of: leaf})
         source = next(n["id"] for n in t["nodes"] if n["kind"] == "leaf" and n["label"] == self.of)
         paths = paths_of(t, source)
@@ -127,8 +128,14 @@ class Chain:
         root.backward()
         self.paths, self.root, self.slope = paths, t["nodes"][t["root"]]["label"], leaf.grad
 
+    def moved(self, name: str) -> None:
+        if name == "f":
+            self.inputs = {n: v for n, v in self.inputs.items() if n in inputs_of(self.f)}
+        if name != "direction":
+            self.setup()
+
     # The picture ------------------------------------------------------------------------------------------------------------
-    def svg(self) -> str:
+    def draw(self) -> str:
         if len(self.paths[0].factors) > CARDS:
             return svg(820, 330, self._curve(self.paths[0]), self.sentence())
         out, top = DEFS, 12.0
@@ -270,23 +277,15 @@ class Chain:
                 out.append((str(k), *cells) if len(self.paths) > 1 else cells)
         return out
 
-    def head(self) -> tuple[str, ...]:
-        cells = ("step", "value", "local slope", "number", f"product {self.direction}")
-        return ("path", *cells) if len(self.paths) > 1 else cells
-
-    def table(self) -> str:
-        head = "".join(f'<th scope="col">{esc(h)}</th>' for h in self.head())
-        body = "".join("<tr>" + "".join(f"<td>{esc(c)}</td>" for c in row) + "</tr>" for row in self.rows())
-        return f'<div class="mgl">{STYLE}<table><caption>{esc(self.sentence())}</caption><tr>{head}</tr>{body}</table></div>'
+    def table(self) -> Table:
+        head = ("step", "value", "local slope", "number", f"product {self.direction}")
+        return Table(("path", *head) if len(self.paths) > 1 else head, self.rows())
 
     def text(self) -> str:
         rows = self.rows()
         if len(rows) > 12:
             return self.sentence()
-        table = [self.head(), *rows]
-        widths = [max(len(row[k]) for row in table) for k in range(len(table[0]))]
-        lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in table]
-        return "\n".join([self.sentence(), "", *lines])
+        return f"{self.sentence()}\n\n{self.table().text()}"
 
 
 _BOX = 'viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"'
@@ -317,87 +316,3 @@ def _bracket(x: float, digits: int = 6) -> str:
 
 def _power(e: int) -> str:
     return {0: "1", 1: "10", -1: "0.1", -2: "0.01"}.get(e, f"1e{e}".replace("-", "−"))
-
-
-def chain(f: str | Callable[..., Value] = CANNED, *, direction: str = BACK, **inputs: float) -> Lesson:
-    """Show the local slope of every step of a program, and their product so far, while you move its inputs.
-
-    f: a program as text, which can then be edited in the widget, or your own function of one or more Values. The slope is the one with
-    respect to its first input. direction: "from the end" or "from the start", where the multiplying begins.
-    inputs: the numbers to start from, for example x=0.5; what is not given is 1.
-    Returns a widget; where there is nothing to show, a widget with one sentence that says why.
-
-    >>> from widgets.lessons import chain
-    >>> print(chain().text().splitlines()[0])
-    At x = 1: dy/dx = 10 × 1 × 3 = 30.
-    """
-    if not isinstance(f, str) and not callable(f):
-        what = type(f).__name__
-        return Sentence(f"chain needs a program such as 'u = x**2; sin(u)', or a function of Values. It was given {what}.")
-    if not isinstance(direction, str) or direction not in (BACK, ON):
-        return Sentence(f"direction is {BACK!r} or {ON!r}. It was given {direction!r}.")
-    try:
-        state = Chain(f, inputs, direction)
-    except Exception as error:  # whatever the learner's code raises is shown as a sentence, not as a traceback of ours
-        return Sentence(f"chain cannot show this: {error}")
-    return _Live(state)
-
-
-class _Live(Lesson):
-    def __init__(self, state: Chain):
-        self.state = state
-        self.shown, self.words, self.sliders = ipywidgets.HTML(), ipywidgets.HTML(), wrap()
-        self.table = ipywidgets.HTML()
-        self.way = ipywidgets.ToggleButtons(options=[BACK, ON], value=state.direction)
-        self.way.tooltips = ["as backward does", "as forward mode does"]
-        self.way.style.button_width = "118px"
-        folded = ipywidgets.Accordion(children=[self.table], titles=["The same numbers as a table"], selected_index=None)
-        folded.layout.max_width = "820px"
-        children = [self.shown, self.sliders, self.words, wrap(ipywidgets.Label("multiply"), self.way), folded]
-        if isinstance(state.f, str):
-            self.program = ipywidgets.Text(value=state.f, description="program", continuous_update=False)
-            self.program.layout.width, self.program.layout.max_width, self.program.style.description_width = "420px", "100%", "64px"
-            self.note = ipywidgets.HTML(say("Type your own and press Enter.", "plain"))
-            self.program.observe(self._retype, names=["value"])
-            children.insert(0, wrap(self.program, self.note))
-        super().__init__(children, picture=lambda: self.state.svg(), text=lambda: self.state.text())
-        self.way.observe(self._turn, names=["value"])
-        self._make_sliders()
-        self._draw()
-        self.add_class("mg-chain")
-
-    def _make_sliders(self) -> None:
-        for old in self.sliders.children:
-            old.close()
-        made = []
-        for name, at in self.state.inputs.items():
-            reach = max(3.0, 2 * abs(at))
-            slider = ipywidgets.FloatSlider(value=at, min=-reach, max=reach, step=0.05, description=name, readout_format=".2f")
-            slider.layout.width, slider.layout.max_width, slider.style.description_width = "420px", "100%", "30px"
-            slider.observe(self._move, names=["value"])
-            made.append(slider)
-        self.sliders.children = tuple(made)
-
-    def _retype(self, _change) -> None:
-        try:
-            kept = {n: v for n, v in self.state.inputs.items() if n in parse(self.program.value)[1]}
-            self.state = Chain(self.program.value, kept, self.way.value)
-        except Exception as error:  # keep the picture that works, say what is wrong with the new program
-            self.note.value = say(str(error), "bad")
-            return
-        self.note.value = ""
-        self._make_sliders()
-        self._draw()
-
-    def _move(self, change) -> None:
-        if moved(self.state, change, self.words):
-            self._draw()
-
-    def _turn(self, change) -> None:
-        self.state.direction = change["new"]
-        self._draw()
-
-    def _draw(self) -> None:
-        self.shown.value = self.state.svg()
-        self.words.value = say(self.state.sentence())
-        self.table.value = self.state.table()

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import ipywidgets
-
 from minigrad.course import exercises, progress
 from widgets.chapters import CHAPTERS, Chapter
 
-from .lesson import Lesson, label, say, svg, tag, wrap
+from .kit import Figure, action, lesson
+from .lesson import label, svg, tag
 
 PARTS = {
     "See it": (1, 2, 3, 4, 5), "Use it": (6, 7, 8, 9, 10), "Bend it": (11, 12, 13, 14, 15), "Live with it": (16, 17, 18, 19),
@@ -82,12 +81,16 @@ def _lines(title: str, room: int = 19) -> list[str]:
     return out[:3]
 
 
-class Contents:
-    def __init__(self) -> None:
-        self.read()
+@lesson
+class contents(Figure):
+    """The course at a glance: each chapter, its minutes, what it builds on, and what of it has passed on this machine."""
 
-    def read(self) -> None:
+    def setup(self) -> None:
         self.states, self.complaint = states()
+
+    @action("look again", "read the progress on this machine once more")
+    def again(self) -> None:
+        self.setup()
 
     def sentence(self) -> str:
         done = sum(s.mark == "✓" for s in self.states.values())
@@ -109,7 +112,7 @@ class Contents:
         wide = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
         return "\n".join(["  ".join(cell.ljust(w) for cell, w in zip(row, wide, strict=True)).rstrip() for row in rows] + [self.sentence()])
 
-    def svg(self) -> str:
+    def draw(self) -> str:
         go = following(self.states)
         out = ""
         for row, (part, numbers) in enumerate(PARTS.items()):
@@ -132,24 +135,3 @@ class Contents:
             out += tag("rect", x=x + 10 + 14 * k, y=y + 80, width=10, height=7, rx=2, style=fill)
         out += label(x + WIDE - 10, y + 88, f"{s.chapter.minutes} min", "t soft", "end")
         return out + label(x + 10, y + 105, _needs(s.chapter), "t soft")
-
-
-def contents() -> Lesson:
-    """The course at a glance: each chapter, its minutes, what it builds on, and what of it has passed on this machine."""
-    book = Contents()
-    shown, words = ipywidgets.HTML(), ipywidgets.HTML()
-    again = ipywidgets.Button(description="look again", tooltip="read the progress on this machine once more", icon="refresh")
-
-    def draw() -> None:
-        shown.value, words.value = book.svg(), say(book.sentence())
-
-    def look(_button) -> None:
-        book.read()
-        draw()
-
-    again.on_click(look)
-    draw()
-    lesson = Lesson([shown, words, wrap(again)], picture=book.svg, text=book.text)
-    lesson.book, lesson.again, lesson.words = book, again, words
-    lesson.add_class("mg-contents")
-    return lesson

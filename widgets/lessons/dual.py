@@ -6,18 +6,17 @@ What does not: local slopes and gradients (minigrad.Value, minigrad.trace), type
 
 from __future__ import annotations
 
-import inspect
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-
-import ipywidgets
 
 from minigrad import Value
 from minigrad.tracing.trace import trace
 
-from .lesson import Lesson, Sentence, label, moved, number, say, svg, tag, wrap
-from .stepper import parse, run_function, run_text
+from ..show import Table
+from .kit import Entry, Figure, Given, Inputs, Moments, Program, lesson
+from .lesson import label, number, svg, tag
+from .stepper import inputs_of, run_program, started
 
 CANNED = "p = a*b; s = p + a; y = s**2"
 START = {"a": 1.0, "b": 2.0}
@@ -64,19 +63,54 @@ def _bracket(x: float) -> str:
     return f"({number(x, 4)})" if x < 0 else number(x, 4)
 
 
-class Dual:
-    """A program at its present inputs and direction: the lines in the order in which they run."""
+@lesson
+class dual(Figure):
+    """Run a program forward on dual numbers, one operation at a time: each value with its tangent, for the direction u that you choose.
 
-    def __init__(self, f: str | Callable, inputs: Mapping[str, float], u: Sequence[float] | Mapping[str, float] | None):
-        self.f = f
-        names = parse(f)[1] if isinstance(f, str) else list(inspect.signature(f).parameters)
+    f: a program as text, which can then be edited in the widget, or your own function of 1 to 4 Values; u: one number for each input, how
+    fast it moves (at first only the first input does); inputs: where to start, for example a=3; what is not given is 1 (2 for b).
+    Returns a widget; where there is nothing to show, a widget with one sentence that says why.
+
+    >>> print(dual(u=[0, 1]).text())
+    line       value  tangent  made of
+    a          1      0        chosen
+    b          2      1        chosen
+    p = a × b  2      1        b · da + a · db = 2 · 0 + 1 · 1
+    s = p + a  3      1        dp + da = 1 · 1 + 1 · 0
+    y = s²     9      6        2s · ds = 6 · 1
+    y = 9, and dy = 2s · ds = 6 · 1 = 6. One walk back gives all slopes, 18 for a, 6 for b; along u they make 18 · 0 + 6 · 1 = 6: the same.
+    """
+
+    f = Program(CANNED, "a program such as 'p = a*b; p + a', or a function of Values")
+    u = Given(None)
+    inputs = Inputs()
+    step = Moments("operation", "start")
+
+    def fields(self):
+        found = super().fields()
+        step = found.pop("step")
+        u = {f"d{n}": Entry("u", n, f"d{n}", w, 2.0, 0.1).named(f"d{n}") for n, w in self.u.items()} if isinstance(self.u, dict) else {}
+        return {"f": found.pop("f"), "step": step, **u, **found}
+
+    @property
+    def presets(self):  # type: ignore[override]
+        return {f"only {n}": {f"d{m}": float(m == n) for m in self.inputs} for n in self.inputs if len(self.inputs) > 1}
+
+    def setup(self) -> None:
+        names = inputs_of(self.f)
         if not 1 <= len(names) <= INPUTS:
             raise ValueError(f"the program must take 1 to {INPUTS} inputs, and this one takes {len(names)}.")
-        if unknown := [n for n in inputs if n not in names]:
-            raise ValueError(f"the program has no input {unknown[0]}; it takes {', '.join(names)}.")
-        self.inputs = {n: float(inputs.get(n, START.get(n, 1.0))) for n in names}
-        self.u = self._direction(names, u)
+        self.inputs = started(self.f, self.inputs, START)
+        self.u = self._direction(names, self.u)
         self.run()
+
+    def moved(self, name: str) -> None:
+        if name == "f":
+            names = inputs_of(self.f)
+            self.inputs = {n: v for n, v in self.inputs.items() if n in names}
+            kept = {n: w for n, w in self.u.items() if n in names}
+            self.u, self.step = kept if any(kept.values()) else None, 0
+        self.setup()
 
     @staticmethod
     def _direction(names: list[str], u) -> dict[str, float]:
@@ -93,10 +127,7 @@ class Dual:
 
     def run(self) -> None:
         """One pass forward, values and tangents together. Raises where a number is not finite; then the old picture stays."""
-        root, named = run_text(self.f, self.inputs) if isinstance(self.f, str) else run_function(self.f, self.inputs)
-        named = {n: v for n, v in named.items() if isinstance(v, Value)}
-        if not any(v is root for v in named.values()):
-            named["y" if "y" not in {*named, *self.inputs} else "out"] = root
+        root, named = run_program(self.f, self.inputs)
         t = trace(root, named)
         arriving: dict[int, list] = {}
         for edge in t["edges"]:
@@ -127,13 +158,12 @@ class Dual:
         self.grad = {n: float(leaves[n].grad) if n in leaves else 0.0 for n in self.inputs}
         self.lines, self.first = lines, sum(not line.parts and not line.expr for line in lines)
         self.tangent = tangents[t["root"]]
+        self.last = len(lines) - self.first  # at step 0 only the inputs are there
 
-    @property
-    def last(self) -> int:
-        """The step at which everything is computed; at step 0 only the inputs are there."""
-        return len(self.lines) - self.first
+    def sentence(self) -> str:
+        return self._sentence(self.step)
 
-    def sentence(self, step: int) -> str:
+    def _sentence(self, step: int) -> str:
         seeds = ", ".join(f"d{n} = {number(w, 4)}" for n, w in self.u.items())
         if step <= 0:
             return f"The inputs carry the direction: {seeds}. Step forward."
@@ -152,8 +182,13 @@ class Dual:
             return f"A walk back gives the slope {number(next(iter(self.grad.values())), 4)}; along u that is {sums}: the same."
         return f"One walk back gives all slopes, {back}; along u they make {sums} = {number(self.tangent, 4)}: the same."
 
-    def svg(self, step: int | None = None) -> str:
-        step = self.last if step is None else step
+    def draw(self) -> str:
+        return self._picture(self.step)
+
+    def still(self) -> str:
+        return self._picture(self.last)
+
+    def _picture(self, step: int) -> str:
         done = self.first + step
         out = label(24, 32, "the program", "h") + label(318, 32, "how the tangent is made", "h")
         out += label(628, 32, "value", "h fwd", "middle") + label(746, 32, "tangent", "h fwd", "middle")
@@ -187,18 +222,21 @@ class Dual:
             out += label(24, y + 26, one, "t b fwd") + label(430, y + 26, f"one walk back: every slope, {back}", "t b bwd")
         else:
             out += label(24, y + 26, f"{step} of {self.last} operations have run", "t soft")
-        return svg(820, y + 44, out, self.sentence(step))
+        return svg(820, y + 44, out, self._sentence(step))
 
-    def text(self, step: int | None = None) -> str:
-        step = self.last if step is None else step
-        rows = [("line", "value", "tangent", "made of")]
+    def table(self) -> Table:
+        return self._table(self.step)
+
+    def _table(self, step: int) -> Table:
+        rows = []
         for line in self.lines[: self.first + step]:
             made = "chosen" if not line.parts else f"{line.formula()} = {line.numbers()}"
-            name = f"{line.name} = {line.expr}" if line.expr else line.name
-            rows.append((name, number(line.value), number(line.tangent), made))
-        widths = [max(len(row[k]) for row in rows) for k in range(4)]
-        table = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
-        return "\n".join([*table, self.sentence(step)])
+            rows.append((f"{line.name} = {line.expr}" if line.expr else line.name, number(line.value), number(line.tangent), made))
+        return Table(("line", "value", "tangent", "made of"), rows)
+
+    def text(self) -> str:
+        """The whole pass, for a page that cannot step."""
+        return f"{self._table(self.last).text()}\n{self._sentence(self.last)}"
 
 
 def _cut(text: str, room: int) -> str:
@@ -215,117 +253,3 @@ def _leaves(root: Value):
             if id(parent) not in seen:
                 seen.add(id(parent))
                 todo.append(parent)
-
-
-def dual(f: str | Callable[..., Value] = CANNED, u: Sequence[float] | Mapping[str, float] | None = None, **inputs: float) -> Lesson:
-    """Run a program forward on dual numbers, one operation at a time: each value with its tangent, for the direction u that you choose.
-
-    f: a program as text, which can then be edited in the widget, or your own function of 1 to 4 Values; u: one number for each input, how
-    fast it moves (at first only the first input does); inputs: where to start, for example a=3; what is not given is 1 (2 for b).
-    Returns a widget; where there is nothing to show, a widget with one sentence that says why.
-
-    >>> print(dual(u=[0, 1]).text())
-    line       value  tangent  made of
-    a          1      0        chosen
-    b          2      1        chosen
-    p = a × b  2      1        b · da + a · db = 2 · 0 + 1 · 1
-    s = p + a  3      1        dp + da = 1 · 1 + 1 · 0
-    y = s²     9      6        2s · ds = 6 · 1
-    y = 9, and dy = 2s · ds = 6 · 1 = 6. One walk back gives all slopes, 18 for a, 6 for b; along u they make 18 · 0 + 6 · 1 = 6: the same.
-    """
-    if not isinstance(f, str) and not callable(f):
-        what = type(f).__name__
-        return Sentence(f"dual needs a program such as 'p = a*b; p + a', or a function of Values. It was given {what}.")
-    try:
-        state = Dual(f, inputs, u)
-    except Exception as error:  # whatever the learner's code raises is shown as a sentence, not as a traceback of ours
-        return Sentence(f"dual cannot show this: {(str(error) or type(error).__name__).splitlines()[0]}")
-    return _Live(state)
-
-
-class _Live(Lesson):
-    def __init__(self, state: Dual):
-        self.state, self.quiet = state, False
-        self.shown, self.words = ipywidgets.HTML(), ipywidgets.HTML()
-        self.seeds, self.sliders, self.presets = wrap(), wrap(), wrap()
-        self.step = ipywidgets.IntSlider(value=0, min=0, max=state.last, description="step", layout={"width": "260px"})
-        self.step.style.description_width = "40px"
-        self.back, self.on = (_button(text, tip) for text, tip in (("◀ back", "one operation back"), ("step ▶", "run the next operation")))
-        self.back.on_click(lambda _button: self._go(-1))
-        self.on.on_click(lambda _button: self._go(1))
-        self.step.observe(self._draw, names=["value"])
-        children = [self.shown, wrap(self.back, self.on, self.step), self.words, self.presets, self.seeds, self.sliders]
-        if isinstance(state.f, str):
-            self.program = ipywidgets.Text(value=state.f, description="program", continuous_update=False)
-            self.program.layout.width, self.program.layout.max_width, self.program.style.description_width = "420px", "100%", "64px"
-            self.note = ipywidgets.HTML(say("Type your own and press Enter.", "plain"))
-            self.program.observe(self._retype, names=["value"])
-            children.insert(0, wrap(self.program, self.note))
-        super().__init__(children, picture=lambda: self.state.svg(), text=lambda: self.state.text())
-        self._controls()
-        self._draw()
-        self.add_class("mg-dual")
-
-    def _controls(self) -> None:
-        for old in (*self.seeds.children, *self.sliders.children, *self.presets.children):
-            old.close()
-        names = list(self.state.inputs)
-        self.seeds.children = tuple(self._slider(f"d{n}", self.state.u[n], 2.0, 0.1, self._aim) for n in names)
-        self.sliders.children = tuple(self._slider(n, at, max(3.0, 2 * abs(at)), 0.05, self._move) for n, at in self.state.inputs.items())
-        buttons = []
-        for n in names if len(names) > 1 else ():
-            button = _button(f"only {n}", f"u is 1 for {n} and 0 for the others: the slope for {n}")
-            button.on_click(lambda _button, n=n: self.aim({m: float(m == n) for m in names}))
-            buttons.append(button)
-        self.presets.children = tuple(buttons)
-
-    def _slider(self, name: str, at: float, reach: float, step: float, then: Callable) -> ipywidgets.FloatSlider:
-        reach = max(reach, abs(at))
-        slider = ipywidgets.FloatSlider(value=at, min=-reach, max=reach, step=step, description=name, readout_format=".2f")
-        slider.layout.width, slider.layout.max_width, slider.style.description_width = "300px", "100%", "40px"
-        slider.observe(then, names=["value"])
-        return slider
-
-    def aim(self, u: Mapping[str, float]) -> None:
-        """Set the whole direction at once."""
-        self.quiet = True
-        for slider, n in zip(self.seeds.children, self.state.inputs, strict=True):
-            slider.value = u[n]
-        self.quiet = False
-        self._aim()
-
-    def _aim(self, _change=None) -> None:
-        if not self.quiet:
-            self.state.u = {n: slider.value for n, slider in zip(self.state.inputs, self.seeds.children, strict=True)}
-            self.state.run()
-            self._draw()
-
-    def _move(self, change) -> None:
-        if moved(self.state, change, self.words):
-            self.step.max = self.state.last  # another branch may have another length
-            self._draw()
-
-    def _retype(self, _change) -> None:
-        try:
-            names = parse(self.program.value)[1]
-            u = {n: w for n, w in self.state.u.items() if n in names}
-            state = Dual(self.program.value, {n: v for n, v in self.state.inputs.items() if n in names}, u if any(u.values()) else None)
-        except Exception as error:  # keep the picture that works, say what is wrong with the new program
-            self.note.value = say(str(error), "bad")
-            return
-        self.note.value, self.state = "", state
-        self.step.value, self.step.max = 0, state.last
-        self._controls()
-        self._draw()
-
-    def _go(self, by: int) -> None:
-        self.step.value = min(max(self.step.value + by, 0), self.state.last)
-
-    def _draw(self, _change=None) -> None:
-        step = min(self.step.value, self.state.last)
-        self.shown.value, self.words.value = self.state.svg(step), say(self.state.sentence(step))
-        self.back.disabled, self.on.disabled = step == 0, step == self.state.last
-
-
-def _button(text: str, tip: str) -> ipywidgets.Button:
-    return ipywidgets.Button(description=text, tooltip=tip, layout={"width": "92px"})

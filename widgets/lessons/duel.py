@@ -12,7 +12,8 @@ from typing import Literal
 from minigrad.tracing.trace import Edge, Node, Trace
 from widgets.layout import CARD_PAD, layout
 
-from .lesson import STYLE, esc, label, number, same, svg, tag
+from ..show import Table
+from .lesson import label, number, same, svg, tag
 from .listen import Recording, Write, listen
 
 TIMES = {"*": " × ", "+": " + ", "-": " − ", "/": " / "}
@@ -80,7 +81,8 @@ class Duel:
         sent: dict[Wire, list[str]] = {}
         for w in self.r.writes[: self.at]:
             grads[w.node] = w.after
-            if w.sender is not None and isinstance(w.after, (int, float)):
+            cleared = not w.added and same(w.before, 0.0) and same(w.after, 0.0)  # nothing was sent
+            if w.sender is not None and isinstance(w.after, (int, float)) and not cleared:
                 sent.setdefault((w.sender, w.node), []).append(carried(w))
         return grads, sent
 
@@ -152,15 +154,9 @@ class Duel:
             out.append((n.label, expression(self.r, n.id), number(n.value), right, *grads, "✓" if ok else "✗"))
         return out
 
-    def table(self) -> str:
-        if not self.r.nodes:
-            return ""
-        head = "".join(f'<th scope="col">{h}</th>' for h in HEAD)
-        body = ""
-        for row in self.rows():
-            body += f"<tr{' class=off' if row[-1] == '✗' else ''}>" + "".join(f"<td>{esc(cell)}</td>" for cell in row) + "</tr>"
-        caption = "<caption>The duel: your class beside minigrad's Value</caption>"
-        return f'<div class="mgl">{STYLE}<table>{caption}<tr>{head}</tr>{body}</table></div>'
+    def table(self) -> Table | None:
+        bad = frozenset((i, len(HEAD) - 1) for i, row in enumerate(self.rows()) if row[-1] == "✗")
+        return Table(HEAD, self.rows(), caption="The duel: your class beside minigrad's Value", bad=bad) if self.r.nodes else None
 
     def event(self) -> str:
         """The sentence for this moment: what was just written, or the verdict."""

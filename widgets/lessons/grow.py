@@ -9,21 +9,20 @@ from __future__ import annotations
 
 import inspect
 import itertools
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Any, Literal
-
-import ipywidgets
 
 from minigrad import Value, scalar
 from minigrad.scalar import Constant
 from minigrad.tracing.trace import Edge, Node, Trace, walk
 from widgets.layout import CARD_PAD, layout
 
+from ..show import Table
 from .duel import SUPERSCRIPT, TIMES
-from .lesson import STYLE, Lesson, Sentence, esc, label, number, say, svg, tag, wrap
+from .kit import END, Control, Figure, Inputs, Moments, Program, Text, action, lesson
+from .lesson import label, number, svg, tag
 from .line_by_line import HERE, TooLong, follow, listing, source
 
 CANNED = "a = x * 2\nb = a + 5\nc = b ** 2"
@@ -269,10 +268,8 @@ class Growth:
                 out.append((n.label, n.expr or "–", number(n.obj.data), ", ".join(self.nodes[p].label for p in n.parents) or "–", made))
         return out
 
-    def table(self) -> str:
-        head = "".join(f'<th scope="col">{h}</th>' for h in self.HEAD)
-        body = "".join("<tr>" + "".join(f"<td>{esc(c)}</td>" for c in row) + "</tr>" for row in self.rows())
-        return f'<div class="mgl">{STYLE}<table><caption>{esc(self.count())}</caption><tr>{head}</tr>{body}</table></div>'
+    def table(self) -> Table:
+        return Table(self.HEAD, self.rows(), caption=self.count())
 
     def text(self) -> str:
         """Every line that has run, in its order."""
@@ -317,7 +314,15 @@ def _plural(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-def grow(program: str | Callable[..., Value] = CANNED, *, at: int | str = "end", **inputs: float) -> Lesson:
+class _Line(Text):
+    """The next line, for a program that is text."""
+
+    def shown(self, figure: Any) -> bool:
+        return isinstance(figure.program, str)
+
+
+@lesson
+class grow(Figure):
     """Run a program line by line and watch the graph grow; add the next line yourself.
 
     program: lines of Python as text, or your own function of Values, with its loops and branches. In text, x is 3 unless you give other
@@ -329,140 +334,74 @@ def grow(program: str | Callable[..., Value] = CANNED, *, at: int | str = "end",
     >>> print(grow(x=3).text().splitlines()[-1])
     So far 6 nodes (1 leaf, 3 operations, 2 constants) and 5 edges.
     """
-    if not isinstance(program, str) and not callable(program):
-        what = type(program).__name__
-        return Sentence(f"grow needs lines of Python such as 'a = x * 2', or a function of Values. It was given {what}.")
-    if isinstance(program, str) and not program.strip():
-        return Sentence("grow needs at least one line of Python, for example 'a = x * 2'.")
-    base: dict[str, Any] = {}
-    if isinstance(program, str):
-        inputs = inputs or {"x": 3.0}
-        frame = inspect.currentframe()
-        base = dict(frame.f_back.f_globals) if frame and frame.f_back else {}
-    try:
-        state = Growth(program, inputs, base)
-        state.at = {"start": 0, "end": state.at}[at] if isinstance(at, str) else min(max(int(at), 0), state.at)
-        if not state.nodes:
+
+    program = Program(CANNED, "lines of Python such as 'a = x * 2', or a function of Values")
+    at = Moments("line", on="run next line ▶")
+    line = _Line("next line", "", hint="for example d = c - x; Enter adds it and runs it")
+    inputs = Inputs(4.0, 0.1)
+    space: dict[str, Any] | None = {}
+    run: Any = None  # a Growth; None until setup
+
+    def controls(self) -> list[Control]:
+        return [control for control in super().controls() if control.name != "program"]
+
+    def setup(self) -> None:
+        text = isinstance(self.program, str)
+        if text and not self.program.strip():
+            raise ValueError("it needs at least one line of Python, for example 'a = x * 2'.")
+        if text and not self.inputs:
+            self.inputs = {"x": 3.0}
+        try:
+            self.run = Growth(self.program, self.inputs, self.space if text else {})
+        except Exception as error:
+            raise ValueError(_said(error)) from error
+        if not self.run.nodes:
             raise ValueError("no Value took part in it.")
-    except Exception as error:  # whatever the learner's code raises is shown as a sentence, not as a traceback of ours
-        return Sentence(f"grow cannot run this: {_said(error)}")
-    return _Live(state)
+        self.inputs, self.last = self.run.inputs, len(self.run.moments) - 1
+
+    def moved(self, name: str) -> None:
+        if name == "line":
+            line, self.line = self.line.strip().replace("−", "-").replace("·", "*"), ""
+            if not line:
+                return
+            self.program, self.at = self.program.rstrip("\n") + "\n" + line, END
+        self.at = self.at if self.at < self.last else END
+        self.setup()
+
+    @action("take the last line off", when=lambda self: isinstance(self.program, str) and "\n" in self.program.strip())
+    def off(self) -> None:
+        self.program, self.at = "\n".join(self.program.splitlines()[:-1]), END
+        self.setup()
+
+    def actions(self):
+        return super().actions() if isinstance(self.program, str) else iter(())
+
+    def _now(self) -> Growth:
+        self.run.at = self.at
+        return self.run
+
+    def _shown(self) -> Growth:
+        """For a page without a kernel: the present moment; the last one if nothing has run yet."""
+        self.run.at = self.at or self.last
+        return self.run
+
+    def sentence(self) -> str:
+        return f"{self._now().sentence()} {self.run.count()}"
+
+    def draw(self) -> str:
+        return self._now().svg()
+
+    def still(self) -> str:
+        return self._shown().svg()
+
+    def table(self) -> Table:
+        return self._now().table()
+
+    def text(self) -> str:
+        return self._shown().text()
 
 
 def _said(error: Exception) -> str:
     if isinstance(error, SyntaxError):
         return f"Python cannot read line {error.lineno}: {error.msg}."
     return str(error) if isinstance(error, (ValueError, TooLong)) else f"{type(error).__name__}: {error}"
-
-
-class _Live(Lesson):
-    def __init__(self, state: Growth):
-        self.state, self.quiet = state, False
-        self.shown, self.words, self.sliders, self.table = ipywidgets.HTML(), ipywidgets.HTML(), wrap(), ipywidgets.HTML()
-        self.step = ipywidgets.IntSlider(min=0, max=0, description="line", layout={"width": "320px", "max_width": "100%"})
-        self.step.style.description_width = "34px"
-        self.play = ipywidgets.Play(min=0, max=0, interval=900, show_repeat=False)
-        self.back = ipywidgets.Button(description="◀ back", tooltip="one line back", layout={"width": "76px"})
-        self.ahead = ipywidgets.Button(description="run next line ▶", tooltip="run one more line", layout={"width": "130px"})
-        self.link = ipywidgets.jslink((self.play, "value"), (self.step, "value"))
-        folded = ipywidgets.Accordion(children=[self.table], titles=["The same graph as a table"], selected_index=None)
-        folded.layout.max_width = "820px"
-        controls = wrap(self.back, self.ahead, self.step, self.play)
-        children: list[ipywidgets.Widget] = [self.shown, self.words, controls, self.sliders, folded]
-        if isinstance(state.program, str):
-            self.line = ipywidgets.Text(placeholder="d = c - x", description="next line", continuous_update=False)
-            self.line.layout.width, self.line.layout.max_width, self.line.style.description_width = "340px", "100%", "64px"
-            self.add = ipywidgets.Button(description="add and run", layout={"width": "104px"})
-            self.undo = ipywidgets.Button(description="take the last line off", layout={"width": "160px"})
-            self.note = ipywidgets.HTML()
-            self.line.observe(self._added, names=["value"])
-            self.add.on_click(lambda _button: self._added())
-            self.undo.on_click(lambda _button: self._removed())
-            children.insert(3, wrap(self.line, self.add, self.undo, self.note))
-        for name, value in state.inputs.items():
-            reach = max(4.0, 2 * abs(value))
-            slider = ipywidgets.FloatSlider(value=value, min=-reach, max=reach, step=0.1, description=name, readout_format=".1f")
-            slider.layout.width, slider.layout.max_width, slider.style.description_width = "320px", "100%", "30px"
-            slider.observe(self._moved, names=["value"])
-            self.sliders.children += (slider,)
-        super().__init__(children, picture=self._picture, text=self._text)
-        self.step.observe(self._stepped, names=["value"])
-        self.back.on_click(lambda _button: self._go(-1))
-        self.ahead.on_click(lambda _button: self._go(+1))
-        self._take(state)
-        self.add_class("mg-grow")
-
-    def _picture(self) -> str:
-        """For a saved notebook: the present moment; the last one if nothing has run yet."""
-        before, self.state.at = self.state.at, self.state.at or len(self.state.moments) - 1
-        try:
-            return self.state.svg()
-        finally:
-            self.state.at = before
-
-    def _text(self) -> str:
-        before, self.state.at = self.state.at, self.state.at or len(self.state.moments) - 1
-        try:
-            return self.state.text()
-        finally:
-            self.state.at = before
-
-    def _take(self, state: Growth) -> None:
-        self.state, self.quiet = state, True
-        for control in (self.step, self.play):
-            control.max = len(state.moments) - 1
-            control.value = state.at
-        self.quiet = False
-        self._draw()
-
-    def _run(self, program: str | Callable, inputs: dict[str, float]) -> str:
-        """Run it anew; "" or why that failed, and then everything stays as it was."""
-        old = self.state
-        try:
-            new = Growth(program, inputs, old.base)
-        except Exception as error:
-            return _said(error)
-        if program == old.program and not old.finished:
-            new.at = min(old.at, new.at)
-        self._take(new)
-        return ""
-
-    def _added(self, _change=None) -> None:
-        line = self.line.value.strip().replace("−", "-").replace("·", "*")
-        if not line or self.quiet:
-            return
-        assert isinstance(self.state.program, str)
-        wrong = self._run(self.state.program.rstrip("\n") + "\n" + line, self.state.inputs)
-        self.note.value = say(wrong, "bad") if wrong else ""
-        if not wrong:
-            self.line.value = ""
-
-    def _removed(self) -> None:
-        assert isinstance(self.state.program, str)
-        lines = self.state.program.splitlines()
-        wrong = self._run("\n".join(lines[:-1]), self.state.inputs) if len(lines) > 1 else "The first line stays."
-        self.note.value = say(wrong, "bad") if wrong else ""
-
-    def _moved(self, change) -> None:
-        inputs = {**self.state.inputs, change["owner"].description: change["new"]}
-        wrong = self._run(self.state.program, inputs)
-        if wrong:
-            self.words.value = say(f"At {change['owner'].description} = {number(change['new'])}: {wrong}", "bad")
-
-    def _stepped(self, change) -> None:
-        if not self.quiet:
-            self.state.at = change["new"]
-            self._draw()
-
-    def _go(self, by: int) -> None:
-        self.step.value = min(max(self.step.value + by, 0), self.step.max)
-
-    def _draw(self) -> None:
-        picture = self.state.svg()
-        if (width := re.search(r'width="(\d+)"', picture)) and int(width[1]) > 1100:  # scroll, rather than shrink beyond reading
-            picture = f'<div style="overflow-x:auto">{picture.replace("max-width:100%", "max-width:none", 1)}</div>'
-        self.shown.value = picture
-        self.words.value = say(f"{self.state.sentence()} {self.state.count()}")
-        self.table.value = self.state.table()
-
-

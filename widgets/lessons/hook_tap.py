@@ -6,18 +6,19 @@ the tapped edge that scales, clips or replaces. What does not: hooks (minigrad/a
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable
 from typing import Any
-
-import ipywidgets
 
 import minigrad as torch
 from minigrad.tracing.tensor_trace import Recording
 from minigrad.tracing.trace import Edge, Trace
 from widgets.layout import CARD_PAD, layout
 
-from .lesson import STYLE, Lesson, Sentence, esc, label, number, say, svg, tag, wrap
+from ..show import Table
+from .kit import Choice, Figure, Given, Inputs, Number, lesson
+from .lesson import label, number, svg, tag
 from .stepper import ProgramError
 from .tensor_program import run
 
@@ -177,11 +178,13 @@ class Tap:
     def _several(self) -> bool:
         return any(math.prod(node.get("shape", [])) > 1 for node in self.trace["nodes"] if node["kind"] != "constant")
 
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Each edge, what arrives at it, and what goes on."""
+        tapped = {self.at: " ◀ tapped"}
+        return [(self.name(e), number(self.now["in"].get(e)), number(self.now["out"].get(e)) + tapped.get(e, "")) for e in self.edges]
+
     def text(self) -> str:
-        rows = [("edge", "arrives", "goes on")]
-        for e in self.edges:
-            mark = " ◀ tapped" if e == self.at else ""
-            rows.append((self.name(e), number(self.now["in"].get(e)), number(self.now["out"].get(e)) + mark))
+        rows = [("edge", "arrives", "goes on"), *self.rows()]
         wide = [max(len(row[k]) for row in rows) for k in (0, 1)]
         lines = [f"{a.ljust(wide[0])}  {b.rjust(wide[1])}  {c}" for a, b, c in rows]
         return "\n".join([*lines, self.sentence(), f"As code: {self.code()}"])
@@ -230,43 +233,15 @@ class Tap:
         return body
 
 
-class _Live(Lesson):
-    def __init__(self, tap: Tap):
-        self.tap = tap
-        self.shown, self.typed, self.words = ipywidgets.HTML(), ipywidgets.HTML(), ipywidgets.HTML()
-        self.edge = ipywidgets.Dropdown(options=[(tap.name(e), e) for e in tap.edges], value=tap.at, description="tap edge")
-        does = [(text, do) for do, text in DOES.items()] + ([("your hook", "yours")] if tap.hook is not None else [])
-        self.do = ipywidgets.Dropdown(options=does, value=tap.do, description="and")
-        self.amount = ipywidgets.FloatText(value=tap.amount, step=0.5, description="amount")
-        for control, width in ((self.edge, "220px"), (self.do, "200px"), (self.amount, "150px")):
-            control.layout.width, control.style.description_width = width, "60px"
-            control.observe(self._change, names=["value"])
-        super().__init__(
-            [self.shown, wrap(self.edge, self.do, self.amount), self.typed, self.words], picture=lambda: self.tap.svg(),
-            text=lambda: self.tap.text(),
-        )  # fmt: skip
-        self.add_class("mg-hook-tap")
-        self._draw()
+class _Amount(Number):
+    """Only where something is done with it."""
 
-    def _change(self, _change) -> None:
-        try:
-            self.tap.set(self.edge.value, self.do.value, self.amount.value)
-        except Exception as error:  # the learner's own hook may raise anything
-            self.words.value = say(f"✗ That tap does not work: {error}", "bad")
-            return
-        self._draw()
-
-    def _draw(self) -> None:
-        self.amount.disabled = self.tap.do in ("look", "yours")
-        self.shown.value = self.tap.svg()
-        code = f'<code class="mgl num">{esc(self.tap.code())}</code>'
-        self.typed.value = f'<div class="mgl" style="padding:4px 2px">{STYLE}The same as code: {code}</div>'
-        self.words.value = say(self.tap.sentence())
+    def shown(self, figure: Any) -> bool:
+        return figure.do not in ("look", "yours")
 
 
-def hook_tap(
-    f: str | Callable = CANNED, *, at: str | None = None, do: str = "look", amount: float = 0.5, hook: Callable | None = None, **inputs: Any
-) -> Lesson:
+@lesson
+class hook_tap(Figure):
     """Tap an edge of a computation's graph: see, scale, clip or replace the gradient that flows there, by a real hook.
 
     f: a program as text, or your own function of Tensors that returns one number.
@@ -277,20 +252,55 @@ def hook_tap(
         hook_tap()
         hook_tap("y = sin(x*w)", x=2, w=3, hook=half)
     """
-    if not isinstance(f, str) and not callable(f):
-        return Sentence(f"hook_tap needs a program such as 'y = x*w', or a function of Tensors. It was given {type(f).__name__}.")
-    if hook is not None and not callable(hook):
-        return Sentence(f"hook_tap's hook is a function of the gradient. It was given {type(hook).__name__}.")
-    if f == CANNED and not inputs:
-        inputs = {"x": 2.0, "w": 3.0}
-    try:
-        tap = Tap(f, inputs, hook)
-        names = {tap.name(e): e for e in tap.edges}
-        if at is not None and not (isinstance(at, str) and at in names):
-            raise ProgramError(f"there is no edge {at!r}. The edges are {', '.join(names)}.")
-        if not isinstance(do, str) or do not in DOES:
-            raise ProgramError(f"do is one of {', '.join(DOES)}.")
-        tap.set(names[at] if at else None, do if hook is None else "yours", amount)
-    except Exception as error:  # whatever the learner's code raises is shown as a sentence, not as a traceback of ours
-        return Sentence(f"hook_tap cannot run this: {error}")
-    return _Live(tap)
+
+    f = Given(CANNED)
+    at = Given(None)
+    do = Choice({text: do for do, text in DOES.items()}, "and", "look")
+    amount = _Amount("amount", 0.5)
+    hook = Given(None)
+    inputs = Inputs(fixed=True)
+    tap: Any = None  # a Tap; None until setup
+
+    def fields(self):
+        found = super().fields()
+        if self.hook is not None:
+            ways = {**{text: do for do, text in DOES.items()}, "your hook": "yours"}
+            found["do"] = Choice(ways, "and", "yours").named("do")
+        if self.tap is not None:
+            found["at"] = Choice({self.tap.name(e): self.tap.name(e) for e in self.tap.edges}, "tap edge", "").named("at")
+        return found
+
+    def setup(self) -> None:
+        if not isinstance(self.f, str) and not callable(self.f):
+            raise TypeError(f"it needs a program such as 'y = x*w', or a function of Tensors. It was given {type(self.f).__name__}.")
+        if self.hook is not None and not callable(self.hook):
+            raise TypeError(f"its hook is a function of the gradient. It was given {type(self.hook).__name__}.")
+        inputs = {"x": 2.0, "w": 3.0} if self.f == CANNED and not self.inputs else self.inputs
+        tap = Tap(self.f, inputs, self.hook)
+        names = [tap.name(e) for e in tap.edges]
+        self.at = names[0] if self.at is None else self.at
+        if self.at not in names:
+            raise ProgramError(f"there is no edge {self.at!r}. The edges are {', '.join(names)}.")
+        self.do = "yours" if self.hook is not None else self.do
+        self.tap = tap
+        self.moved("at")
+
+    def moved(self, _name: str) -> None:
+        tap = copy.copy(self.tap)
+        tap.set(next(e for e in tap.edges if tap.name(e) == self.at), self.do, self.amount)
+        self.tap = tap
+
+    def sentence(self) -> str:
+        return self.tap.sentence()
+
+    def draw(self) -> str:
+        return self.tap.svg()
+
+    def code(self) -> str:
+        return self.tap.code()
+
+    def table(self) -> Table:
+        return Table(("edge", "arrives", "goes on"), self.tap.rows())
+
+    def text(self) -> str:
+        return self.tap.text()

@@ -6,16 +6,16 @@ where cards stand (widgets.layout), values and gradients (the graph view, %graph
 
 from __future__ import annotations
 
-import inspect
+import copy
 from collections.abc import Mapping
 from typing import Any
-
-import ipywidgets
 
 from minigrad.tracing.trace import Edge, Node, Trace, is_tensor
 from widgets.layout import CARD_PAD, layout
 
-from .lesson import STYLE, Lesson, Sentence, esc, label, say, svg, tag, wrap
+from ..show import Table
+from .kit import Figure, Given, lesson
+from .lesson import label, svg, tag
 
 MOST = 60  # nodes that are drawn
 
@@ -136,54 +136,51 @@ class Walk:
         return "\n".join([f"{self.code}: {self.sentence()}", "", *(f"{a.ljust(wide)}  ->  {b}" for a, b in self.rows())])
 
 
-def inspector(y: object) -> Lesson:
+@lesson
+class inspector(Figure):
     """Walk from a Tensor's grad_fn along next_functions to the leaves; each button press shows the code that does the same.
 
     y: a Tensor that was computed from something that requires gradients.
     Returns a widget; where there is no graph, a widget with one sentence that says why.
     """
-    frame = inspect.currentframe()
-    names = {**frame.f_back.f_globals, **frame.f_back.f_locals} if frame and frame.f_back else {}
-    if not is_tensor(y):
-        return Sentence(f"inspector walks the graph of a Tensor. It was given {type(y).__name__}; for a Value, use %graph.")
-    if y.grad_fn is None:  # type: ignore[attr-defined]
-        why = "is a leaf: nothing computed it" if y.requires_grad else "was computed from nothing that requires gradients"  # type: ignore[attr-defined]
-        return Sentence(f"This tensor {why}, so its grad_fn is None and there is nothing to walk. Show a result.")
-    name = next((n for n, thing in names.items() if thing is y and n[:1] != "_"), "y")
-    try:
-        walk = Walk(y, name, names)
-    except ValueError as error:
-        return Sentence(f"inspector cannot show this: {error}")
-    return _Live(walk)
 
+    y = Given()
+    space: dict[str, Any] | None = {}
+    walk: Any = None  # a Walk; None until setup
 
-class _Live(Lesson):
-    def __init__(self, walk: Walk):
-        self.walk = walk
-        self.shown, self.typed, self.words, self.ways = ipywidgets.HTML(), ipywidgets.HTML(), ipywidgets.HTML(), wrap()
-        super().__init__([self.shown, self.ways, self.typed, self.words], picture=walk.svg, text=walk.text)
-        self._draw()
-        self.add_class("mg-inspector")
+    def setup(self) -> None:
+        y, names = self.y, self.space or {}
+        if not is_tensor(y):
+            raise TypeError(f"it walks the graph of a Tensor. It was given {type(y).__name__}; for a Value, use %graph.")
+        if y.grad_fn is None:
+            why = "is a leaf: nothing computed it" if y.requires_grad else "was computed from nothing that requires gradients"
+            raise ValueError(f"this tensor {why}, so its grad_fn is None and there is nothing to walk. Show a result.")
+        self.walk = Walk(y, next((n for n, thing in names.items() if thing is y and n[:1] != "_"), "y"), names)
+        self.space = None  # nothing of the learner's is kept alive
 
     def go(self, way: int | None) -> None:
         """Follow one of the next_functions; None: back to the root."""
+        self.walk = copy.copy(self.walk)
         self.walk.path = [] if way is None else [*self.walk.path, way]
-        self._draw()
 
-    def _draw(self) -> None:
-        old = self.ways.children
-        buttons = [ipywidgets.Button(description="◀ root", tooltip="back to the root", disabled=not self.walk.path)]
-        buttons[0].layout.width = "84px"
-        buttons[0].on_click(lambda _button: self.go(None))
+    def actions(self):
+        yield "root", {"label": "◀ root", "hint": "back to the root", "when": lambda f: f.walk.path, "run": lambda f: f.go(None)}
         for k, (parent, _) in enumerate(self.walk.here.next_functions):
             text = f"next_functions[{k}] → {'None' if parent is None else short(parent)}"
-            button = ipywidgets.Button(description=text, disabled=parent is None, layout={"width": "auto"})
-            button.on_click(lambda _button, k=k: self.go(k))
-            buttons.append(button)
-        self.ways.children = tuple(buttons)
-        for button in old:
-            button.close()
-        self.shown.value = self.walk.svg()
-        code = f'<code class="mgl num">{esc(self.walk.code)}</code>'
-        self.typed.value = f'<div class="mgl" style="padding:4px 2px">{STYLE}The same as code: {code}</div>'
-        self.words.value = say(self.walk.sentence())
+            may = parent is not None
+            yield f"next{k}", {"label": text, "hint": "", "when": lambda _f, may=may: may, "run": lambda f, k=k: f.go(k)}
+
+    def sentence(self) -> str:
+        return self.walk.sentence()
+
+    def code(self) -> str:
+        return self.walk.code
+
+    def draw(self) -> str:
+        return self.walk.svg()
+
+    def table(self) -> Table:
+        return Table(("node", "its next_functions"), self.walk.rows())
+
+    def text(self) -> str:
+        return self.walk.text()

@@ -11,15 +11,15 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-import ipywidgets
-
 import minigrad as torch
 from minigrad.autograd.graph import saved_bytes
 from minigrad.tensors.create import tensor
 from minigrad.tracing.trace import Numbers
 from widgets import heat
 
-from .lesson import Lesson, Sentence, label, number, svg, tag, verdict, wrap
+from ..show import Table
+from .kit import Choice, Control, Figure, Given, Slider, lesson
+from .lesson import label, number, svg, tag
 from .pick_v import in_bytes
 from .tensor_program import operations
 
@@ -253,7 +253,22 @@ def cells_of(table: Sequence[Sequence[float]], scale: float | None = None) -> Nu
     return cast(Numbers, {"rows": len(table), "cols": len(table[0]), "cells": cells, "low": -most, "high": most})
 
 
-def jacobian_heat(f: Callable | str | None = None, x: Sequence[float] | None = None, n: int = 6) -> Lesson:
+class _Row(Slider):
+    """A row of the table; a smaller table has fewer."""
+
+    def __init__(self) -> None:
+        super().__init__("row", 0, 0, MOST - 1)
+
+    def expand(self, figure: Any) -> dict:
+        if figure.state is None:
+            return {self.name: self}
+        row = _Row()
+        row.high = figure.state.m - 1
+        return {self.name: row.named(self.name)}
+
+
+@lesson
+class jacobian_heat(Figure):
     """The Jacobian of softmax, layer norm, tanh or your own function as a heat map, beside what one vᵀJ costs.
 
     f: a function of one tensor of shape (n,), or one of the names "softmax", "layer norm", "tanh"; x: the n numbers where, 2 to 24 of them
@@ -266,67 +281,54 @@ def jacobian_heat(f: Callable | str | None = None, x: Sequence[float] | None = N
     softmax of 2 numbers: 4 of the 4 entries are not zero. Row 0 adds up to 0.
     The whole table: 32 bytes, 2 passes. vᵀJ directly: 16 bytes saved by the graph, 1 pass, the same numbers.
     """
-    choices = dict(FUNCTIONS)
-    if f is None:
-        name = "softmax"
-    elif isinstance(f, str):
-        if f not in FUNCTIONS:
+
+    f = Given(None)
+    x = Given(None)
+    n = Given(6)
+    row = _Row()
+    state: Any = None  # a Heat; None until setup
+    choices: dict[str, Callable] = FUNCTIONS
+
+    def fields(self):
+        found = super().fields()
+        if self.state is not None:
+            found["f"] = Choice(list(self.choices), "function", "softmax").named("f")
+            found["n"] = Slider("n", 6, 2, MOST).named("n")
+        return found
+
+    def controls(self) -> list[Control]:
+        return [control for control in super().controls() if control.name != "n" or self.x is None]
+
+    def setup(self) -> None:
+        if self.f is not None and not isinstance(self.f, str):
+            if not callable(self.f):
+                what = type(self.f).__name__
+                raise TypeError(f"it needs a function of one tensor, for example jacobian_heat(lambda x: x**2). It was given {what}.")
+            name = getattr(self.f, "__name__", "f").replace("<lambda>", "your function")
+            name = name if name not in FUNCTIONS else f"your {name}"
+            self.choices, self.f = {name: self.f, **FUNCTIONS}, name
+        self.f = self.f or "softmax"
+        if self.f not in self.choices:
             known = ", ".join(f'"{known}"' for known in FUNCTIONS)
-            return Sentence(f"jacobian_heat does not know {f!r}. It knows {known}, or takes your own function of a tensor.")
-        name = f
-    elif callable(f):
-        name = getattr(f, "__name__", "f").replace("<lambda>", "your function")
-        name = name if name not in FUNCTIONS else f"your {name}"
-        choices = {name: f, **FUNCTIONS}
-    else:
-        what = type(f).__name__
-        return Sentence(f"jacobian_heat needs a function of one tensor, for example jacobian_heat(lambda x: x**2). It was given {what}.")
-    try:
-        start = inputs(int(n)) if x is None else [float(v) for v in x]
-        state = Heat(choices[name], name, start, fixed=x is not None)
-    except Exception as error:  # the learner's function may raise anything: say it, show no traceback of ours
-        return Sentence(f"jacobian_heat cannot draw this: {(str(error) or type(error).__name__).splitlines()[0]}")
-    return _Live(state, choices)
+            raise ValueError(f"it does not know {self.f!r}. It knows {known}, or takes your own function of a tensor.")
+        self.moved("f")
 
-
-class _Live(Lesson):
-    def __init__(self, state: Heat, choices: dict[str, Callable]):
-        self.state, self.choices = state, choices
-        self.shown, self.words = ipywidgets.HTML(), ipywidgets.HTML()
-        self.which = ipywidgets.ToggleButtons(options=list(choices), value=state.name, description="", style={"button_width": "auto"})
-        self.size = ipywidgets.IntSlider(value=state.n, min=2, max=MOST, description="n", layout={"width": "300px"})
-        self.row = ipywidgets.IntSlider(value=0, min=0, max=state.m - 1, description="row", layout={"width": "300px"})
-        for slider in (self.size, self.row):
-            slider.style.description_width = "30px"
-            slider.layout.max_width = "100%"
-        self.which.observe(self._anew, names=["value"])
-        self.size.observe(self._anew, names=["value"])
-        self.row.observe(self._draw, names=["value"])
-        sliders = wrap(self.row) if state.fixed else wrap(self.size, self.row)
-        super().__init__([self.which, self.shown, self.words, sliders], picture=self._picture, text=self._text)
-        self.add_class("mg-jacobian-heat")
-        self._draw()
-
-    def _anew(self, _change) -> None:
-        x = self.state.x if self.state.fixed else inputs(self.size.value)
-        try:
-            self.state = Heat(self.choices[self.which.value], self.which.value, x, self.state.fixed)
-        except Exception as error:
-            why = (str(error) or type(error).__name__).splitlines()[0]
-            self.words.value = verdict(f"✗ {self.which.value} with n = {len(x)}: {why} The picture shows what was there before.")
+    def moved(self, name: str) -> None:
+        if name == "row":
             return
-        self.row.max = self.state.m - 1
-        self._draw()
+        start = inputs(int(self.n)) if self.x is None else [float(v) for v in self.x]
+        self.state = Heat(self.choices[self.f], self.f, start, fixed=self.x is not None)
+        self.row = min(self.row, self.state.m - 1)
 
-    def _draw(self, _change=None) -> None:
-        self.shown.value = self._picture()
-        self.words.value = verdict(f"{self.state.sentence(self._row())} {self.state.cost()}")
+    def sentence(self) -> str:
+        return f"{self.state.sentence(self.row)} {self.state.cost()}"
 
-    def _row(self) -> int:
-        return min(self.row.value, self.state.m - 1)
+    def draw(self) -> str:
+        return self.state.svg(self.row)
 
-    def _picture(self) -> str:
-        return self.state.svg(self._row())
+    def table(self) -> Table:
+        rows = [[f"y{i}", *((number(entry, 3), entry) for entry in line)] for i, line in enumerate(self.state.J)]
+        return Table(["J", *(f"x{j}" for j in range(self.state.n))], rows)
 
-    def _text(self) -> str:
-        return self.state.text(self._row())
+    def text(self) -> str:
+        return self.state.text(self.row)

@@ -8,23 +8,21 @@ typed programs (stepper.py), where cards stand (widgets.layout).
 from __future__ import annotations
 
 import ast
-import inspect
+import copy
 import math
 import operator
 import re
 from collections.abc import Callable, Iterator
 from itertools import combinations
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-import ipywidgets
-
-from minigrad import Value
 from minigrad.tracing.trace import Edge, Node, fmt, trace
 from minigrad.tracing.trace import ledger as sent_rows
 from widgets.layout import CARD_PAD, layout, shorten
 
-from .lesson import Lesson, Sentence, esc, label, number, say, svg, tag, verdict, wrap
-from .stepper import parse, run_function, run_text
+from .kit import Control, Figure, Given, Inputs, Program, action, lesson
+from .lesson import label, number, svg, tag
+from .stepper import inputs_of, run_program, started
 
 CANNED = "a = x*3; b = a + 1; c = b**2"
 LONGEST = 12  # rows: more is no exercise
@@ -100,16 +98,8 @@ class Book:
     """A program at its inputs, the rows of its backward pass, and what stands in each cell so far."""
 
     def __init__(self, f: str | Callable, inputs: dict[str, float]):
-        names = parse(f)[1] if isinstance(f, str) else list(inspect.signature(f).parameters)
-        if unknown := [n for n in inputs if n not in names]:
-            raise ValueError(f"the program has no input {unknown[0]}; it takes {', '.join(names) or 'none'}.")
-        self.f, self.inputs = f, {n: float(inputs.get(n, 1.0)) for n in names}
-        root, named = run_text(f, self.inputs) if isinstance(f, str) else run_function(f, self.inputs)
-        if not math.isfinite(root.data):
-            raise ValueError("the program has no finite value there.")
-        named = {n: v for n, v in named.items() if n not in self.inputs or not v._prev}  # x = tanh(x): x is the input's name
-        if not any(v is root for v in named.values()):
-            named["y" if "y" not in {*named, *self.inputs} else "out"] = root
+        self.f, self.inputs = f, started(f, inputs)
+        root, named = run_program(f, self.inputs)
         self.trace = trace(root, named)
         self.nodes: list[Node] = self.trace["nodes"]
         self.edges: list[Edge] = self.trace["edges"]
@@ -476,7 +466,49 @@ def _pill(x: float, y: float, text: str, shape: str, colour: str) -> str:
     return box + label(x, y + 4, text, f"num t {colour}", "middle")
 
 
-def ledger(f: str | Callable[..., Value] = CANNED, *, filled: int | Literal["all"] = 0, **inputs: float) -> Lesson:
+class Sheet(Control):
+    """The ledger as a table with cells to type in."""
+
+    kind = "sheet"
+
+    def spec(self, figure: ledger) -> dict[str, Any]:  # type: ignore[override]
+        book, rows = figure.book, []
+
+        def cell(key: Key | None) -> Any:
+            if key is None:
+                return ""
+            if key == Key("arrives", book.root):
+                return "1 (seed)"
+            right, typed = book.right(key), figure.typed.get(key, "")
+            mood = ("helped" if key in book.helped else "right") if right else "wrong" if typed.strip() else ""
+            return {"key": book.cells.index(key), "value": typed, "mood": mood, "title": book.title(key)}
+
+        for arrives, local, sends in book.lines():
+            n = arrives.id if arrives else book.ends(local.id)[0]  # type: ignore[union-attr]
+            first = (book.computes(n), number(book.value(n), 5)) if arrives else ("", "")
+            if local is None or sends is None:
+                rows.append([*first, cell(arrives), "=", f"{book.name(n)}.grad", "", "", "", ""])
+            else:
+                slope = (f"{book.slope_name(local.id)} =", cell(local))
+                rows.append([*first, cell(arrives) if arrives else "as above", "×", *slope, "=", cell(sends), f"→ {book.to(local.id)}"])
+        head = (*HEAD[:4], "", *HEAD[4:])  # the local derivative takes two columns: its name and its field
+        return {"kind": self.kind, "name": self.name, "label": self.label, "value": figure.tries, "hint": "", "head": head, "cells": rows}
+
+    def get(self, figure: ledger) -> ledger:
+        return figure
+
+    def read(self, sent: Any, figure: ledger) -> tuple[Key, str]:
+        match sent:
+            case [int() as k, str() as text] if not isinstance(k, bool) and 0 <= k < len(figure.book.cells) and len(text) <= 200:
+                return figure.book.cells[k], text
+        raise ValueError("A cell takes a number.")
+
+    def put(self, figure: ledger, typed: tuple[Key, str]) -> None:
+        figure.enter(*typed)
+
+
+@lesson
+class ledger(Figure):
     """A backward pass to do by hand: fill in what arrives at each node, its local derivative, and what it sends.
 
     f: a program as text, which can then be edited in the widget, or your own function of one or more Values.
@@ -487,180 +519,89 @@ def ledger(f: str | Callable[..., Value] = CANNED, *, filled: int | Literal["all
     >>> print(ledger(filled="all").text().splitlines()[0])
     The ledger is complete. At x = 2: dc/dx = 42.
     """
-    if not isinstance(f, str) and not callable(f):
-        what = type(f).__name__
-        return Sentence(f"ledger needs a program such as 'a = 3*x; a**2', or a function of Values. It was given {what}.")
-    if (filled != "all") if isinstance(filled, str) else (isinstance(filled, bool) or not isinstance(filled, int) or filled < 0):
-        return Sentence(f"filled is a number of rows, or 'all'. It was given {filled!r}.")
-    try:
-        book = Book(f, {"x": 2.0, **inputs} if f == CANNED else inputs)
-    except Exception as error:  # whatever the learner's code raises is shown as a sentence, not as a traceback of ours
-        return Sentence(f"ledger cannot show this: {error}")
-    while book.open and (filled == "all" or filled > 0):
-        book.step_back()
-        filled = filled if filled == "all" else filled - 1
-    return _Live(book)
 
+    f = Program(CANNED, "a program such as 'a = 3*x; a**2', or a function of Values")
+    filled = Given(0)
+    inputs = Inputs(typed=True)
+    book: Any = None  # a Book; None until setup
+    said = ""
+    tries = 0  # wrong entries so far: the cell of a new one shakes
+    typed: dict[Key, str] = {}
 
-_LOOK = """<style>
-.mg-ledger .mg-grid{padding:4px 8px 8px;width:max-content}
-.mg-ledger .mg-grid .widget-html,.mg-ledger .mg-grid .widget-html-content{margin:0;overflow:visible;line-height:28px;min-height:28px}
-.mg-ledger .mg-wide{overflow-x:auto;max-width:100%}
-.mg-ledger .at-node{font-weight:600}.mg-ledger .at-value{color:var(--fwd)}
-.mg-ledger .at-name{color:var(--soft);text-align:right;padding-right:4px}
-.mg-ledger .at-sign{text-align:center}.mg-ledger .at-head{color:var(--soft);white-space:nowrap}
-.mg-ledger .at-num{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
-.mg-ledger .mg-cell{position:relative;margin:0 0 2px}
-.mg-ledger .mg-cell input{height:28px;padding-right:22px;color:var(--ink);background:var(--bg);border:1px solid var(--soft);
-  border-radius:4px;font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
-.mg-ledger .mg-cell::after{position:absolute;right:8px;top:0;line-height:28px;font-weight:700;pointer-events:none}
-.mg-ledger .mg-right::after{content:"✓";color:var(--good)}.mg-ledger .mg-right input{border-color:var(--good)}
-.mg-ledger .mg-helped input{color:var(--bwd)}
-.mg-ledger .mg-wrong::after{content:"✗";color:var(--bad)}
-.mg-ledger .mg-wrong input{border:2px dashed var(--bad);background:var(--bad-soft)}
-@media (prefers-reduced-motion:no-preference){.mg-ledger .mg-odd{animation:mg-shake-1 .35s}.mg-ledger .mg-even{animation:mg-shake-2 .35s}}
-@keyframes mg-shake-1{20%,60%{transform:translateX(-5px)}40%,80%{transform:translateX(5px)}}
-@keyframes mg-shake-2{20%,60%{transform:translateX(-5px)}40%,80%{transform:translateX(5px)}}
-</style>"""
+    def fields(self):
+        return {"cells": Sheet("ledger").named("cells"), **super().fields()}
 
+    def setup(self) -> None:
+        if isinstance(self.filled, bool) or not (self.filled == "all" or (isinstance(self.filled, int) and self.filled >= 0)):
+            raise ValueError(f"filled is a number of rows, or 'all'. It was given {self.filled!r}.")
+        self._open({"x": 2.0, **self.inputs} if self.f == CANNED else self.inputs)
+        rows = LONGEST + len(self.inputs) if self.filled == "all" else self.filled
+        while self.book.open and rows > 0:
+            self._fill()
+            rows -= 1
+        self.said = ""
 
-class _Live(Lesson):
-    def __init__(self, book: Book):
-        self.book, self.shakes = book, 0
-        self.fields: dict[Key, ipywidgets.Text] = {}
-        self.shown, self.words, self.grid = ipywidgets.HTML(), ipywidgets.HTML(), ipywidgets.Box()
-        self.grid.add_class("mg-wide")
-        self.back = ipywidgets.Button(description="◀ step back", tooltip="fill in the next row", layout={"width": "120px"})
-        self.clear = ipywidgets.Button(description="empty the ledger", tooltip="forget all entries", layout={"width": "140px"})
-        self.back.on_click(lambda _button: self._step_back())
-        self.clear.on_click(lambda _button: self._new(Book(self.book.f, self.book.inputs)))
-        self.inputs = wrap()
-        children = [self.shown, self.grid, self.words, wrap(self.back, self.clear, self.inputs), ipywidgets.HTML(_LOOK)]
-        if isinstance(book.f, str):
-            self.program = ipywidgets.Text(value=book.f, description="program", continuous_update=False)
-            self.program.layout.width, self.program.layout.max_width, self.program.style.description_width = "420px", "100%", "64px"
-            self.note = ipywidgets.HTML(say("Type your own and press Enter.", "plain"))
-            self.program.observe(self._retype, names=["value"])
-            children.insert(0, wrap(self.program, self.note))
-        super().__init__(children, picture=lambda: self.book.picture(), text=lambda: self.book.text())
-        self.add_class("mg-ledger")
-        self._new(book)
+    def _open(self, inputs: dict[str, float]) -> None:
+        """An empty ledger."""
+        self.book, self.typed, self.said = Book(self.f, inputs), {}, ""
+        self.inputs = self.book.inputs
 
-    def _new(self, book: Book) -> None:
-        """Show another program, or the same from the start."""
-        old = [w for box in self.grid.children for w in (*box.children, box)] + [*self.inputs.children]
-        if list(book.inputs) != [w.description for w in self.inputs.children] or book.f is not self.book.f:
-            self.inputs.children = tuple(self._input(n, v) for n, v in book.inputs.items())
-        self.book = book
-        self.fields = {}
-        self.grid.children = (self._table(),)
-        for w in old:
-            if w not in self.inputs.children:
-                w.close()
-        self._mark()
-        self.words.value = say(book.summary(), "" if book.open else "good")
+    def moved(self, name: str) -> None:
+        if name != "cells":
+            self._open({n: v for n, v in self.inputs.items() if n in inputs_of(self.f)})
 
-    def _input(self, name: str, at: float) -> ipywidgets.FloatText:
-        box = ipywidgets.FloatText(value=at, description=name, step=0.5, layout={"width": "130px"})
-        box.style.description_width = "34px"
-        box.observe(self._move, names=["value"])
-        return box
+    def _copied(self) -> Book:
+        book = self.book = copy.copy(self.book)
+        book.got, book.helped, self.typed = dict(book.got), set(book.helped), dict(self.typed)
+        return book
 
-    def _table(self) -> ipywidgets.GridBox:
-        head = (*HEAD[:4], "", *HEAD[4:])  # the local derivative takes two columns: its name and its field
-        cells: list[ipywidgets.Widget] = [_html(h, "at-head") for h in head]
-        for arrives, local, sends in self.book.lines():
-            n = arrives.id if arrives else self.book.ends(local.id)[0]  # type: ignore[union-attr]
-            first = arrives is not None
-            cells.append(_html(self.book.computes(n) if first else "", "at-node"))
-            cells.append(_html(number(self.book.value(n), 5) if first else "", "at-value at-num"))
-            cells.append(self._field(arrives) if arrives else _html("as above", "at-head"))
-            if local is None or sends is None:
-                cells += [_html("="), _html(f"{self.book.name(n)}.grad", "at-name"), *(_html("") for _ in range(4))]
-                continue
-            cells += [_html("×", "at-sign"), _html(f"{self.book.slope_name(local.id)} =", "at-name"), self._field(local)]
-            cells += [_html("=", "at-sign"), self._field(sends), _html(f"→ {self.book.to(local.id)}")]
-        columns = "minmax(90px,max-content) 66px 96px 22px max-content 96px 22px 96px max-content"
-        box = ipywidgets.GridBox(cells, layout={"grid_template_columns": columns, "grid_gap": "2px 6px"})
-        box.add_class("mgl")
-        box.add_class("mg-grid")
-        return box
-
-    def _field(self, key: Key) -> ipywidgets.Widget:
-        if key == Key("arrives", self.book.root):
-            return _html("1 (seed)", "at-num")
-        box = ipywidgets.Text(continuous_update=False, tooltip=self.book.title(key), layout={"width": "94px"})
-        box.add_class("mg-cell")
-        if self.book.right(key):
-            box.value = number(self.book.got[key])
-        box.observe(lambda change: self._type(key, change["new"]), names=["value"])
-        self.fields[key] = box
-        return box
-
-    def _type(self, key: Key, text: str) -> None:
-        book = self.book
-        if key in book.got and text == number(book.wanted(key)) and book.right(key):
-            return  # filled in by step back
+    def enter(self, key: Key, text: str) -> None:
+        """Type into a cell; "" empties it."""
+        book = self._copied()
+        self.typed[key] = text
+        book.got.pop(key, None)
+        book.helped.discard(key)
         if not text.strip():
-            book.got.pop(key, None)
-            book.helped.discard(key)
-            self._mark()
-            self.words.value = say(book.summary())
+            self.said = ""
             return
         try:
-            said = book.answer(key, read(text, {n["label"]: book.value(n["id"]) for n in book.nodes if n["kind"] != "constant"}))
+            self.said = book.answer(key, read(text, {n["label"]: book.value(n["id"]) for n in book.nodes if n["kind"] != "constant"}))
         except ValueError as error:
-            book.got.pop(key, None)
-            book.helped.discard(key)
-            said = f"✗ {error}"
-        self._mark(key if said.startswith("✗") else None)
+            self.said = f"✗ {error}"
+        self.tries += self.said.startswith("✗")
         if not book.open:
-            said = f"✓ {book.summary()}"
-        self.words.value = verdict(said)
+            self.said = ""
 
-    def _step_back(self) -> None:
-        before = set(self.book.open)
-        said = self.book.step_back()
-        for key in before - set(self.book.open):
-            self.fields[key].value = number(self.book.wanted(key))
-        self._mark()
-        self.words.value = say(said) if self.book.open else verdict(f"✓ {said if not before else f'{said} {self.book.summary()}'}")
+    def _fill(self) -> str:
+        book = self._copied()
+        before = book.open
+        said = book.step_back()
+        self.typed |= {key: number(book.wanted(key)) for key in before if book.right(key)}
+        return said
 
-    def _mark(self, wrong: Key | None = None) -> None:
-        """Draw the picture again, and mark each cell: right, filled in for you, wrong; the one that was just wrong shakes."""
+    @action("◀ step back", "fill in the next row", when=lambda self: self.book.open)
+    def back(self) -> None:
+        self.said = self._fill()
+
+    @action("empty the ledger", "forget all entries")
+    def clear(self) -> None:
+        self._open(self.inputs)
+
+    def caption(self) -> str:
+        book = self.book
+        if book.open:
+            return self.said or book.summary()
+        return f"✓ {self.said} {book.summary()}" if self.said and self.said[0] not in "✓✗" else f"✓ {book.summary()}"
+
+    def sentence(self) -> str:
+        return self.book.summary()
+
+    def draw(self) -> str:
         body, w, h = self.book.drawing()
-        self.shown.value = svg(w, h, body, f"The graph with the gradients found so far. {self.book.summary()}")
-        for key, box in self.fields.items():
-            box_wrong = bool(box.value.strip()) and not self.book.right(key)
-            wanted = {"mg-right": self.book.right(key), "mg-helped": key in self.book.helped, "mg-wrong": box_wrong}
-            if key == wrong:
-                self.shakes += 1
-            wanted["mg-odd"], wanted["mg-even"] = (key == wrong and self.shakes % 2 == k for k in (1, 0))
-            names = [n for n in box._dom_classes if n not in wanted] + [n for n, on in wanted.items() if on]
-            if tuple(names) != tuple(box._dom_classes):
-                box._dom_classes = tuple(names)
-        self.back.disabled = not self.book.open
+        return svg(w, h, body, f"The graph with the gradients found so far. {self.book.summary()}")
 
-    def _retype(self, _change) -> None:
-        try:
-            kept = {n: v for n, v in self.book.inputs.items() if n in parse(self.program.value)[1]}
-            book = Book(self.program.value, kept)
-        except Exception as error:  # keep the ledger that works, say what is wrong with the new program
-            self.note.value = say(str(error), "bad")
-            return
-        self.note.value = ""
-        self._new(book)
+    def still(self) -> str:
+        return self.book.picture()
 
-    def _move(self, change) -> None:
-        name = change["owner"].description
-        try:
-            book = Book(self.book.f, {**self.book.inputs, name: float(change["new"])})
-        except Exception as error:
-            self.words.value = say(f"At {name} = {number(change['new'])}: {error} The ledger is still that of {name} = "
-                                   f"{number(self.book.inputs[name])}.", "bad")  # fmt: skip
-            return
-        self._new(book)
-
-
-def _html(text: str, cls: str = "") -> ipywidgets.HTML:
-    return ipywidgets.HTML(f'<div class="{cls}">{esc(text)}</div>')
+    def text(self) -> str:
+        return self.book.text()

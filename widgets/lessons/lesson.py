@@ -1,25 +1,13 @@
-"""What every lesson shares: a column of widgets with a static twin, and the parts of hand-drawn figures.
-
-What lives here: `Lesson` (children for a live kernel; one SVG and one text for a saved notebook, GitHub and nbconvert), sentences, and
-small helpers for drawing and for numbers. What does not: any lesson, the colours (front/lessons.css), the graph view.
-"""
+"""The parts of hand-drawn figures, numbers as people write them, and messages as one sentence."""
 
 from __future__ import annotations
 
 import html
 import math
 import re
-from collections.abc import Callable
 from pathlib import Path
 
-import anywidget
-import ipywidgets
-from ipywidgets.widgets.widget_link import Link
-
 from minigrad import words as formats
-
-from .. import cells
-from ..graph import GraphView
 
 _SHEET = (Path(__file__).parents[1] / "front" / "lessons.css").read_text(encoding="utf-8")
 STYLE = "<style>" + re.sub(r"/\*.*?\*/|\n\s*", "", _SHEET, flags=re.S) + "</style>"
@@ -57,17 +45,6 @@ def svg(width: float, height: float, body: str, alt: str) -> str:
     )
 
 
-def say(text: str, kind: str = "") -> str:
-    """A sentence that screen readers speak when it changes. kind: "", "good", "bad", "plain" or "warn"."""
-    role = "alert" if kind == "bad" else "status"
-    return f'<div class="mgl say {kind}" role="{role}" aria-live="polite">{STYLE}{esc(text)}</div>'
-
-
-def verdict(text: str) -> str:
-    """A sentence whose first sign says what kind it is: ✓ good, ✗ bad."""
-    return say(text, {"✓": "good", "✗": "bad"}.get(text[:1], ""))
-
-
 def number(x: object, digits: int = 6, power: bool = False) -> str:
     """A number as people write it (minigrad.words), no digits that are rounding noise. Other things as they are.
 
@@ -86,72 +63,6 @@ def same(a: object, b: object, rel: float = 1e-9) -> bool:
     if not isinstance(a, (int, float)) or not isinstance(b, (int, float)) or isinstance(a, bool):
         return False
     return (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=rel, abs_tol=1e-12)
-
-
-def wrap(*children: ipywidgets.Widget) -> ipywidgets.HBox:
-    """A row that breaks where the page is narrow."""
-    return ipywidgets.HBox(children, layout=ipywidgets.Layout(flex_flow="row wrap", align_items="center", grid_gap="2px 8px"))
-
-
-class Names(anywidget.AnyWidget):
-    """Invisible: gives a lesson's sliders and fields the names that a screen reader says, which ipywidgets leaves out."""
-
-    _esm = (Path(__file__).parents[1] / "front" / "names.js").read_text(encoding="utf-8")
-    # JupyterLab's light theme draws a slider's knob in white with a line of the lightest grey
-    _css = ".mg-lesson .widget-slider .noUi-target .noUi-handle { border-color: var(--jp-ui-font-color2, GrayText); }"
-
-
-def moved(state, change, words: ipywidgets.HTML) -> bool:
-    """Run `state` with the input whose slider moved. Where that fails the input stays as it was, and `words` say so: then False."""
-    name, before = change["owner"].description, dict(state.inputs)
-    state.inputs[name] = change["new"]
-    try:
-        state.run()
-    except Exception as error:
-        state.inputs = before
-        words.value = say(f"At {name} = {number(change['new'])}: {error} The picture still shows {number(before[name])}.", "bad")
-        return False
-    return True
-
-
-class Lesson(ipywidgets.VBox):
-    """A column of widgets that is a picture and a text wherever no kernel runs.
-
-    `picture()` gives the SVG of the present state (or "" when there is nothing to draw), `text()` the same in words.
-    """
-
-    def __init__(self, children, picture: Callable[[], str], text: Callable[[], str]):
-        super().__init__(children=[*children, *([Names()] if len(children) > 1 else [])], _dom_classes=["mg-lesson"])
-        self.picture, self.text = picture, text
-        self.cells: set[str] = set()
-
-    def __repr__(self) -> str:
-        return self.text()
-
-    def close(self) -> None:
-        """Take the lesson and all its parts out of the browser and out of ipywidgets' books. Showing it again brings it back."""
-        for part in [*cells.parts(self), *self._links()]:
-            if part is not self:
-                part.close()
-        super().close()
-        self.__dict__.pop("_repr_mimebundle_", None)  # ipywidgets hides it
-
-    def _links(self) -> list[ipywidgets.Widget]:
-        """What ties parts together in the browser and is itself no part: kept as an attribute of the lesson."""
-        return [thing for thing in vars(self).values() if isinstance(thing, Link)]
-
-    def _repr_mimebundle_(self, **kwargs):
-        if self.comm is None:  # put away since
-            for part in [*cells.parts(self), *self._links()]:
-                part._again() if isinstance(part, GraphView) else part.open()
-                part.__dict__.pop("_repr_mimebundle_", None)
-        cells.shown(self)
-        data = dict(super()._repr_mimebundle_(**kwargs) or {})
-        data["text/plain"] = self.text()
-        picture = self.picture()
-        if picture:
-            data["image/svg+xml"] = picture
-        return data
 
 
 PLAINLY = (
@@ -176,11 +87,3 @@ def plainly(message: str) -> str:
     for pattern, words in PLAINLY:
         text = re.sub(pattern, words, text)
     return text if len(text) <= 400 else text[:399] + "…"
-
-
-class Sentence(Lesson):
-    """What a lesson shows when it cannot show its picture: one sentence that says why and what to do."""
-
-    def __init__(self, message: str):
-        message = plainly(message)
-        super().__init__([ipywidgets.HTML(say(message, "warn"))], picture=lambda: "", text=lambda: message)

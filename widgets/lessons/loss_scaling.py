@@ -1,7 +1,7 @@
 """Loss scaling: gradients on the number line of float16, and what a factor before the backward pass saves or ruins.
 
 What lives here: `loss_scaling(gradients)`, a film of 25 factors, 1 to 2²⁴; each gradient is really rounded to float16 at each factor.
-What does not: automatic mixed precision (minigrad.amp), the player (widgets/film.py).
+What does not: automatic mixed precision (minigrad.amp), the player (film.py).
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ import numpy as np
 
 import minigrad as torch
 from minigrad import nn
-from widgets.film import SLOT, Film
 
-from .lesson import Lesson, Sentence, label, number, svg, tag
+from ..show import Table
+from .film import SLOT, Film
+from .kit import Given, Moments, lesson
+from .lesson import label, number, svg, tag
 
 POWERS = 25  # factors 2⁰ to 2²⁴
 DOTS = 60  # gradients that have room in the picture
@@ -49,14 +51,42 @@ def read(gradients: Any) -> list[float]:
     return [float(g) for g in gradients]
 
 
-class _Scaling:
-    def __init__(self, gradients: list[float]):
+@lesson
+class loss_scaling(Film):
+    """See gradients on the number line of float16 while the loss, and so each of them, is multiplied by 1 to 2²⁴.
+
+    gradients: a tensor of yours, a list of numbers, or a model after backward; without it, those of a net of eight sigmoid layers. scale:
+    where the slider starts, a power of 2. Returns a widget, or one sentence that says what is wrong.
+
+    >>> print(loss_scaling([1e-8, 0.5]).text())
+          loss ×    become 0   come back     inf
+               1           1           1       0
+              16           0           1       0
+             256           0           1       0
+           4,096           0           2       0
+          65,536           0           2       0
+       1,048,576           0           1       1
+      16,777,216           0           1       1
+    2 gradients, from 1e−8 to 0.5
+    """
+
+    gradients = Given(None)
+    scale = Given(1.0)
+    doublings = Moments("doublings", "start")
+
+    def setup(self) -> None:
+        gradients = canned() if self.gradients is None else read(self.gradients)
+        power = math.log2(float(self.scale)) if float(self.scale) > 0 else -1.0
+        if power != int(power) or not 0 <= power < POWERS:
+            raise ValueError(f"scale must be a power of 2 from 1 to 2^{POWERS - 1}, not {self.scale}.")
+        self.doublings = int(power)
         kept = sorted(abs(g) for g in gradients if g and math.isfinite(g))
         if not kept:
             raise ValueError("none of these gradients is a finite number other than 0.")
         self.all = np.array(kept)
         self.dots = [kept[round(i * (len(kept) - 1) / max(DOTS - 1, 1))] for i in range(DOTS)] if len(kept) > DOTS else kept
         self.counts = [self.count(2.0**k) for k in range(POWERS)]
+        self.roll(self.ground(), {None: self.one_take()})
 
     def count(self, scale: float) -> tuple[int, int, int]:
         """How many are 0, how many inf in float16; and how many come back within 0.1 % when the factor is undone in float32."""
@@ -99,7 +129,7 @@ class _Scaling:
         out += tag("line", "rule", x1=X0, x2=X1, y1=LINE, y2=LINE)
         return svg(820, 330, out + SLOT, "Gradients on the number line of float16")
 
-    def take(self) -> dict:
+    def one_take(self) -> dict:
         out = ""
         for i, g in enumerate(self.dots):
             y = 122 + (i * 37) % 116  # spread out, so that neighbours do not hide each other
@@ -115,12 +145,16 @@ class _Scaling:
         )
         for x, colour, text in rows:
             out += tag("text", f"t b {colour}", "", x=x, y=304.0, data_text=text)
-        return {"label": "", "body": out, "says": [self.says(k) for k in range(POWERS)]}
+        return {"body": out, "says": [self.says(k) for k in range(POWERS)]}
 
     def says(self, k: int) -> str:
         zero, many, good = self.counts[k]
         n = len(self.all)
         return f"Loss × {2**k:,}: of {n} gradients {zero} become 0 in float16, {many} become inf, and {good} come back to 0.1 %."
+
+    def table(self) -> Table:
+        rows = [[f"{2**k:,}", *((str(n), float(n)) for n in self.counts[k])] for k in range(0, POWERS, 4)]
+        return Table(["loss ×", "become 0", "inf", "come back"], rows)
 
     def text(self) -> str:
         rows = [f"{'loss ×':>12}{'become 0':>12}{'come back':>12}{'inf':>8}"]
@@ -132,35 +166,3 @@ class _Scaling:
 
 def _power(e: int) -> str:
     return "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(c)] if c.isdigit() else "⁻" for c in str(e))
-
-
-def loss_scaling(gradients: Any = None, scale: float = 1.0) -> Lesson:
-    """See gradients on the number line of float16 while the loss, and so each of them, is multiplied by 1 to 2²⁴.
-
-    gradients: a tensor of yours, a list of numbers, or a model after backward; without it, those of a net of eight sigmoid layers. scale:
-    where the slider starts, a power of 2. Returns a widget, or one sentence that says what is wrong.
-
-    >>> print(loss_scaling([1e-8, 0.5]).text())
-          loss ×    become 0   come back     inf
-               1           1           1       0
-              16           0           1       0
-             256           0           1       0
-           4,096           0           2       0
-          65,536           0           2       0
-       1,048,576           0           1       1
-      16,777,216           0           1       1
-    2 gradients, from 1e−8 to 0.5
-    """
-    try:
-        state = _Scaling(canned() if gradients is None else read(gradients))
-        k = math.log2(float(scale))
-        if k != int(k) or not 0 <= k < POWERS:
-            raise ValueError(f"scale must be a power of 2 from 1 to 2^{POWERS - 1}, not {scale}.")
-    except Exception as error:
-        return Sentence(f"loss_scaling cannot draw this: {(str(error) or type(error).__name__).splitlines()[0]}")
-    film = Film(names=["doublings", ""])
-    film.show(state.ground(), [state.take()], 0, int(k))
-    lesson = Lesson([film], picture=film.picture, text=state.text)
-    lesson.film, lesson.state = film, state
-    lesson.add_class("mg-loss-scaling")
-    return lesson

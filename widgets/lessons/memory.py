@@ -2,7 +2,7 @@
 
 What lives here: `memory(model)`, every moment of one training step as a film, and `memory_depth()`, the peak for chains of 1 to 100 layers.
 Nothing is modelled: the step runs on the engine with minigrad.utils.checkpoint, and weak references to the arrays that its operations made
-say which of them still exist. What does not: checkpointing (minigrad.utils.checkpoint), the player (widgets/film.py).
+say which of them still exist. What does not: checkpointing (minigrad.utils.checkpoint), the player (film.py).
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-import ipywidgets
-
 import minigrad as torch
 from minigrad import nn
 from minigrad.core.dispatch import Handler
 from minigrad.utils.checkpoint import checkpoint
-from widgets.film import SLOT, Film
 
-from .lesson import Lesson, Sentence, label, number, say, svg, tag, wrap
+from ..show import Table
+from .film import SLOT, Film
+from .kit import Control, Figure, Given, Moments, Slider, Steps, action, lesson
+from .lesson import label, number, svg, tag
 from .pick_v import in_bytes
 
 MOST = 100  # layers
@@ -264,7 +264,7 @@ class _Memory:
         out += label(self.X1, self._y(peak) - 5, f"peak {in_bytes(peak)}", "num t b bwd halo", "end")
         facts = f"{self.name(k)} · {sum(m.kind == 'recompute' for m in run)} layers computed again"
         out += label(self.X1, 32, facts, "t b", "end")
-        return {"label": self.name(k), "body": out, "says": [self._says(k, j) for j in range(len(run))]}
+        return {"body": out, "says": [self._says(k, j) for j in range(len(run))]}
 
     def _says(self, k: int, j: int) -> str:
         m = self.runs[k][j]
@@ -278,11 +278,13 @@ class _Memory:
         layers = "1 layer holds" if held == 1 else f"{held} layers hold"
         return f"{self.name(k)}, {does}: {layers} {in_bytes(m.total)}; the peak is {in_bytes(self.peak(k))}."
 
+    def again(self, k: int) -> int:
+        """How many layers are computed again."""
+        return sum(m.kind == "recompute" for m in self.runs[k])
+
     def text(self) -> str:
         rows = [f"{'checkpoints':<18}{'peak':>10}{'computed again':>18}"]
-        for k in self.every:
-            again = sum(m.kind == "recompute" for m in self.runs[k])
-            rows.append(f"{self.name(k):<18}{in_bytes(self.peak(k)):>10}{f'{again} layers':>18}")
+        rows += [f"{self.name(k):<18}{in_bytes(self.peak(k)):>10}{f'{self.again(k)} layers':>18}" for k in self.every]
         return "\n".join(rows)
 
 
@@ -296,7 +298,15 @@ def _layers_of(model: Any) -> list[Callable]:
     return layers
 
 
-def memory(model: Any = None, x: Any = None, every: int | None = None, depth: int = 36) -> Lesson:
+class _Depth(Slider):
+    """Of the course's own chain only."""
+
+    def shown(self, figure: Any) -> bool:
+        return figure.model is None
+
+
+@lesson
+class memory(Film):
     """See which activations are alive at each moment of a training step, with checkpoints every k layers and without.
 
     model: your nn.Sequential (or a list of layers), with x, an input for it; without it a chain of `depth` equal layers, 1 to 100, that a
@@ -309,86 +319,102 @@ def memory(model: Any = None, x: Any = None, every: int | None = None, depth: in
     every 1 layer        16.4 kB          4 layers
     every 2 layers       12.3 kB          4 layers
     """
-    try:
-        if model is not None and not isinstance(x, torch.Tensor):
+
+    model = Given(None)
+    x = Given(None)
+    every = Given(None)
+    depth = _Depth("layers", 36, 1, MOST)
+    moment = Moments("moment")
+    take = "every"
+    chain: _Memory | None = None
+    task: asyncio.Task | None = None  # a measurement that is under way
+    progress = ""
+
+    def fields(self):
+        found = super().fields()
+        if self.chain is not None:
+            found["every"] = Steps(self.chain.every, "checkpoints", 0, show=self.chain.name).named("every")
+        return found
+
+    def controls(self) -> list[Control]:
+        found = {control.name: control for control in super().controls()}
+        return [found[name] for name in ("moment", "every", "depth") if name in found]
+
+    def setup(self) -> None:
+        if self.model is not None and not isinstance(self.x, torch.Tensor):
             raise TypeError("give it the model and an input: memory(model, x), x a tensor.")
-        if model is None and not 1 <= int(depth) <= MOST:
-            raise ValueError(f"there is room for 1 to {MOST} layers, not for {depth}.")
-        layers = canned(int(depth)) if model is None else _layers_of(model)
-        return _Lesson(_Memory(layers, canned_input() if model is None else x).done(), every, model is None)
-    except Exception as error:  # the learner's layers may raise anything
-        return Sentence(f"memory cannot measure this: {(str(error) or type(error).__name__).splitlines()[0]}")
+        layers = canned(self.depth) if self.model is None else _layers_of(self.model)
+        self._take_over(_Memory(layers, canned_input() if self.model is None else self.x).done(), self.every)
 
+    def _take_over(self, chain: _Memory, every: int | None) -> None:
+        """Another chain, at its fullest moment."""
+        self.chain = chain
+        self.every = round(math.sqrt(chain.n)) if every is None else int(every)
+        if self.every not in chain.every:
+            lengths = ", ".join(map(str, chain.every))
+            raise ValueError(f"for {chain.n} layers every may be {lengths} (0: no checkpoints), not {self.every}.")
+        self.roll(chain.ground(), dict(zip(chain.every, chain.takes, strict=True)))
+        run = chain.runs[self.every]
+        self.moment = max(range(len(run)), key=lambda j: run[j].total)
 
-class _Lesson(Lesson):
-    def __init__(self, state: _Memory, every: int | None, canned_chain: bool):
-        self.state = state
-        self.task: asyncio.Task | None = None  # a measurement that is under way
-        self.film = Film(names=["moment", "checkpoints"])
-        wanted = round(math.sqrt(state.n)) if every is None else int(every)
-        if wanted not in state.every:
-            raise ValueError(f"for {state.n} layers every may be {', '.join(map(str, state.every))} (0: no checkpoints), not {wanted}.")
-        self._show(wanted)
-        rows: list[Any] = [self.film]
-        if canned_chain:
-            self.depth = ipywidgets.IntSlider(value=state.n, min=1, max=MOST, description="layers", continuous_update=False)
-            self.depth.layout.width, self.depth.style.description_width = "320px", "50px"
-            self.depth.observe(self._deeper, names=["value"])
-            self.far = ipywidgets.HTML()
-            self.halt = ipywidgets.Button(description="stop", tooltip="keep the picture that is shown", layout={"width": "64px"})
-            self.halt.layout.display = "none"
-            self.halt.on_click(lambda _button: self._stop())
-            rows.append(wrap(self.depth, self.halt, self.far))
-        super().__init__(rows, picture=self.film.picture, text=lambda: self.state.text())
-        self.add_class("mg-memory")
-
-    def _show(self, every: int) -> None:
-        """At its fullest moment."""
-        run = self.state.runs[every]
-        top = max(range(len(run)), key=lambda j: run[j].total)
-        self.film.show(self.state.ground(), self.state.takes, self.state.every.index(every), top)
-
-    def _deeper(self, change: dict) -> None:
-        """Measure a chain of another depth: in turns with the kernel's other work, where there is an event loop."""
-        if change["new"] == self.state.n and self.task is None:
+    def moved(self, name: str) -> None:
+        """Another depth is measured in turns with the kernel's other work, where there is an event loop."""
+        if name != "depth":
             return
         self._rest()
-        state = _Memory(canned(change["new"]), canned_input())
+        assert self.chain is not None
+        if self.depth == self.chain.n:
+            return
+        chain = _Memory(canned(self.depth), canned_input())
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
-            self._take_over(state.done())
+            self._take_over(chain.done(), None if self.every else 0)
             return
-        self.halt.layout.display = ""
-        self.task = loop.create_task(self._measure(state))
+        self.task, self.busy = loop.create_task(self._measure(chain)), True
 
-    async def _measure(self, state: _Memory) -> None:
-        for word in state.work():
-            self.far.value = say(f"{state.n} layers: {word}", "plain")
+    async def _measure(self, chain: _Memory) -> None:
+        view = self.view
+        assert view is not None
+        for word in chain.work():
+            view.figure.progress = f"{chain.n} layers: {word}"
+            view.refresh()
             await asyncio.sleep(0)
-        self.task = None
-        self._take_over(state)
+        figure = view.figure  # a copy of this one: something else may have been moved meanwhile
+        figure.task = None
+        figure._rest()
+        figure._take_over(chain, None if figure.every else 0)
+        view.refresh()
 
-    def _take_over(self, state: _Memory) -> None:
-        before = self.state.every[self.film.take]
-        self.state = state
-        self._show(0 if not before else round(math.sqrt(state.n)))
+    @action("stop", "keep the picture that is shown", when=lambda figure: figure.busy)
+    def stop(self) -> None:
         self._rest()
+        assert self.chain is not None
+        self.depth = self.chain.n
 
-    def _stop(self) -> None:
-        """Keep what is shown, and its depth."""
-        self._rest()
-        self.depth.value = self.state.n
+    def actions(self):
+        return super().actions() if self.busy else iter(())
 
     def _rest(self) -> None:
         if self.task is not None:
             self.task.cancel()
-        self.task, self.halt.layout.display, self.far.value = None, "none", ""
+        self.task, self.busy, self.progress = None, False, ""
 
     def close(self) -> None:
-        if self.task is not None:
-            self._rest()
-        super().close()
+        self._rest()
+
+    def caption(self) -> str:
+        return self.progress or self.sentence()
+
+    def table(self) -> Table:
+        chain = self.chain
+        assert chain is not None
+        rows = [(chain.name(k), (in_bytes(chain.peak(k)), chain.peak(k)), (str(chain.again(k)), chain.again(k))) for k in chain.every]
+        return Table(["checkpoints", "peak", "layers computed again"], rows)
+
+    def text(self) -> str:
+        assert self.chain is not None
+        return self.chain.text()
 
 
 # ---- the peak against the depth ------------------------------------------------------------------------------------------------
@@ -406,9 +432,34 @@ def peaks() -> dict[str, list[int]]:
     return out
 
 
-def memory_depth() -> Lesson:
+@lesson
+class memory_depth(Figure):
     """The measured peak for chains of 1 to 100 layers: without checkpoints it grows like n, with a good length of segments like √n."""
-    found = peaks()
+
+    def setup(self) -> None:
+        self.found = peaks()
+
+    def draw(self) -> str:
+        return _chart(self.found, self.sentence())
+
+    def sentence(self) -> str:
+        one, facts = 4 * WIDTH * BATCH, []
+        for name, values in self.found.items():
+            facts.append(f"{name} " + ", ".join(f"{d}: {number(v / one, 3)}" for d, v in zip(DEPTHS, values, strict=True)))
+        return "Activations alive at the peak, by number of layers. " + "; ".join(facts) + "."
+
+    def caption(self) -> str:
+        return ""
+
+    def table(self) -> Table:
+        rows = [[str(d), *((in_bytes(v), float(v)) for v in values)] for d, *values in zip(DEPTHS, *self.found.values(), strict=True)]
+        return Table(["layers", *self.found], rows)
+
+    def text(self) -> str:
+        return self.sentence()
+
+
+def _chart(found: dict[str, list[int]], words: str) -> str:
     one = 4 * WIDTH * BATCH
     x0, x1, top, base = 84.0, 560.0, 40.0, 262.0
     most = max(max(values) for values in found.values())
@@ -437,11 +488,4 @@ def memory_depth() -> Lesson:
             y -= 22
         ends.append(y)
         out += label(x1 + 14, y + 4, f"{name}: {in_bytes(values[-1])} at 100", f"t b {colour}")
-    facts = []
-    for name, values in found.items():
-        facts.append(f"{name} " + ", ".join(f"{d}: {number(v / one, 3)}" for d, v in zip(DEPTHS, values, strict=True)))
-    words = "Activations alive at the peak, by number of layers. " + "; ".join(facts) + "."
-    picture = svg(820, 318, out, words)
-    lesson = Lesson([ipywidgets.HTML(picture)], picture=lambda: picture, text=lambda: words)
-    lesson.found = found
-    return lesson
+    return svg(820, 318, out, words)

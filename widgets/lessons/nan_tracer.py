@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-import ipywidgets
 import numpy as np
 
 import minigrad as torch
@@ -20,7 +19,9 @@ from minigrad.core.node import AccumulateGrad
 from minigrad.tensors.create import tensor
 from widgets.layout import shorten
 
-from .lesson import Lesson, Sentence, label, number, say, svg, tag, wrap
+from ..show import Table
+from .kit import Figure, Inputs, Program, lesson
+from .lesson import label, number, svg, tag
 from .stepper import ProgramError
 from .tensor_program import inputs_of, run
 
@@ -257,55 +258,8 @@ def _call(op: str, inputs: list, at: tuple) -> str:
     return f"{op}({', '.join(numbers)})"
 
 
-class _Live(Lesson):
-    def __init__(self, tracer: Tracer):
-        self.tracer = tracer
-        self.shown, self.words = ipywidgets.HTML(), ipywidgets.HTML()
-        self.program = ipywidgets.Text(continuous_update=False, description="program", layout={"width": "460px", "max_width": "100%"})
-        self.program.style.description_width = "64px"
-        typed = isinstance(tracer.program, str)
-        self.program.value = tracer.program if typed else ""
-        self.row = wrap()
-        super().__init__(
-            [*([self.program] if typed else []), self.row, self.shown, self.words], picture=lambda: self.tracer.svg(),
-            text=lambda: self.tracer.text(),
-        )  # fmt: skip
-        self.program.observe(self._retype, names=["value"])
-        self.add_class("mg-nan-tracer")
-        self._fields()
-        self._draw()
-
-    def _fields(self) -> None:
-        fields = []
-        for name, value in self.tracer.inputs.items():
-            if isinstance(value, (int, float)):
-                field = ipywidgets.FloatText(value=float(value), description=name, step=0.5)
-                field.layout.width, field.style.description_width = "160px", "64px"
-                field.observe(self._retype, names=["value"])
-                fields.append(field)
-        self.row.children = tuple(fields)
-
-    def _retype(self, _change) -> None:
-        program = self.program.value if isinstance(self.tracer.program, str) else self.tracer.program
-        inputs = {**self.tracer.inputs, **{field.description: field.value for field in self.row.children}}
-        try:
-            wanted = inputs_of(program)
-            tracer = Tracer(program, {name: value for name, value in inputs.items() if name in wanted})
-        except Exception as error:  # keep the picture that works, say what is wrong with the new program
-            self.words.value = say(f"✗ {error}", "bad")
-            return
-        other = list(tracer.inputs) != list(self.tracer.inputs)
-        self.tracer = tracer
-        if other:
-            self._fields()
-        self._draw()
-
-    def _draw(self) -> None:
-        self.shown.value = self.tracer.svg(words=False)
-        self.words.value = say(" ".join([*self.tracer.sentences(), self.tracer.verdict()]))
-
-
-def nan_tracer(f: str | Callable = CANNED, **inputs: Any) -> Lesson:
+@lesson
+class nan_tracer(Figure):
     """Run a program and name the first operation that made an infinity or a nan, forward and backward, and why.
 
     f: a program as text, which can then be edited in the widget, or your own function of Tensors that returns one number.
@@ -314,11 +268,38 @@ def nan_tracer(f: str | Callable = CANNED, **inputs: Any) -> Lesson:
         nan_tracer()
         nan_tracer("p = exp(x); y = p - p", x=100)
     """
-    if not isinstance(f, str) and not callable(f):
-        return Sentence(f"nan_tracer needs a program such as 'y = log(x)', or a function of Tensors. It was given {type(f).__name__}.")
-    if f == CANNED and not inputs:
-        inputs = {"x": 0.0}
-    try:
-        return _Live(Tracer(f, inputs))
-    except Exception as error:  # whatever the learner's code raises is shown as a sentence, not as a traceback of ours
-        return Sentence(f"nan_tracer cannot run this: {error}")
+
+    f = Program(CANNED, "a program such as 'y = log(x)', or a function of Tensors")
+    inputs = Inputs(typed=True)
+    tracer: Any = None  # a Tracer; None until setup
+
+    def setup(self) -> None:
+        if self.f == CANNED and not self.inputs:
+            self.inputs = {"x": 0.0}
+        self.tracer = Tracer(self.f, self.inputs)
+        self.inputs = self.tracer.inputs
+
+    def moved(self, name: str) -> None:
+        if name == "f":
+            self.inputs = {n: value for n, value in self.inputs.items() if n in inputs_of(self.f)}
+        self.tracer = Tracer(self.f, self.inputs)
+        self.inputs = self.tracer.inputs
+
+    def sentence(self) -> str:
+        return " ".join([*self.tracer.sentences(), self.tracer.verdict()])
+
+    def draw(self) -> str:
+        return self.tracer.svg(words=False)
+
+    def still(self) -> str:
+        return self.tracer.svg()
+
+    def table(self) -> Table:
+        rows = []
+        for way, events in (("forward", self.tracer.forward), ("backward", self.tracer.backward)):
+            for e in events:
+                rows.append((way, e.name, e.what, f"✗ first {e.bad}" if e.fresh and self.tracer.first(e.bad) == (way, e) else e.bad))
+        return Table(("way", "where", "what", ""), rows)
+
+    def text(self) -> str:
+        return self.tracer.text()

@@ -6,6 +6,7 @@ of the same function, and the verdict of random graphs. What does not: the cards
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,7 +15,9 @@ import ipywidgets
 
 from minigrad.course.random_graphs import op_in_random_graphs
 
-from .lesson import Lesson, Sentence, label, number, svg, tag, verdict, wrap
+from ..show import Table
+from .kit import Entry, Figure, Given, lesson
+from .lesson import label, number, svg, tag
 from .stepper import ProgramError
 
 MOST = 5  # inputs that have room
@@ -144,56 +147,67 @@ class Operation:
         return svg(740, max(top + high + 32, y + 78), out, f"{self.name}: curve and tangent. {self.sentence()}")
 
 
-def op_card(f: Callable = example, x: float | Sequence[float] = 1.0, *, name: str = "", latex: str = "", doc: str = "") -> Lesson:
-    """The card of your own operation: formula, curve and tangent, derivatives against differences, 200 random graphs.
+@lesson
+class op_card(Figure):
+    r"""The card of your own operation: formula, curve and tangent, derivatives against differences, 200 random graphs.
 
     f: takes a number (or a list) and returns (value, derivative) (or (value, list of derivatives)).
     x: where to start: a number, or a list if f takes a list. latex: its formula. doc: one sentence on what it is for.
 
-        op_card(logsumexp, [1.0, 0.0, -1.0], latex=r"\\log\\sum_i e^{x_i}", doc="A smooth maximum.")
+        op_card(logsumexp, [1.0, 0.0, -1.0], latex=r"\log\sum_i e^{x_i}", doc="A smooth maximum.")
     """
-    if not callable(f):
-        return Sentence(f"op_card needs your operation, a function of a number or of a list. It was given {type(f).__name__}.")
-    for what, given in (("name", name), ("latex", latex), ("doc", doc)):
-        if not isinstance(given, str):
-            return Sentence(f"op_card needs {what} as text. It was given {type(given).__name__}.")
-    try:
-        name = name or ("softplus" if f is example else getattr(f, "__name__", "your operation"))
-        operation = Operation(f, x, name, latex, doc)
+
+    f = Given(example)
+    x = Given(1.0)
+    name = Given("")
+    latex = Given("")
+    doc = Given("")
+    operation: Any = None  # an Operation; None until setup
+    formula: list[ipywidgets.Widget] = []
+
+    def fields(self):
+        found = super().fields()
+        if self.operation is not None:
+            for i, start in enumerate(self.operation.x if isinstance(self.x, list) else ()):
+                name = "x" if self.operation.one else f"x{i}"
+                found[f"x{i}"] = Entry("x", i, name, start, REACH, 0.1).named(f"x{i}")
+        return found
+
+    def setup(self) -> None:
+        if not callable(self.f):
+            raise TypeError(f"it needs your operation, a function of a number or of a list. It was given {type(self.f).__name__}.")
+        for what in ("name", "latex", "doc"):
+            if not isinstance(given := getattr(self, what), str):
+                raise TypeError(f"it needs {what} as text. It was given {type(given).__name__}.")
+        self.name = self.name or ("softplus" if self.f is example else getattr(self.f, "__name__", "your operation"))
+        self.operation = Operation(self.f, self.x, self.name, self.latex, self.doc)
+        self.x = self.operation.x
+        if self.latex:
+            self.formula = [ipywidgets.HTMLMath(f"$$\\text{{{self.name}}} = {self.latex}$$")]
+
+    def moved(self, _name: str) -> None:
+        operation = copy.copy(self.operation)
+        operation.x = self.x
         operation.svg()
-    except Exception as error:  # whatever the learner's code raises is shown as a sentence, not as a traceback of ours
-        return Sentence(f"op_card cannot show this: {error}")
-    return _Live(operation)
-
-
-class _Live(Lesson):
-    def __init__(self, operation: Operation):
         self.operation = operation
-        self.shown, self.words = ipywidgets.HTML(), ipywidgets.HTML()
-        children: list[Any] = [self.shown]
-        if operation.latex:
-            children.append(ipywidgets.HTMLMath(f"$$\\text{{{operation.name}}} = {operation.latex}$$"))
-        if operation.doc:
-            children.append(ipywidgets.HTML(verdict(operation.doc)))
-        self.sliders = []
-        for i, start in enumerate(operation.x):
-            name, low, high = "x" if operation.one else f"x{i}", min(-REACH, start), max(REACH, start)
-            slider = ipywidgets.FloatSlider(value=start, min=low, max=high, step=0.1, description=name)
-            slider.layout.width, slider.style.description_width = "270px", "28px"
-            slider.observe(self._move, names=["value"])
-            self.sliders.append(slider)
-        super().__init__([*children, wrap(*self.sliders), self.words], picture=operation.svg, text=operation.text)
-        self.add_class("mg-op-card")
-        self._draw()
 
-    def _move(self, _change) -> None:
-        before, self.operation.x = self.operation.x, [slider.value for slider in self.sliders]
-        try:
-            self._draw()
-        except Exception as error:
-            self.operation.x = before
-            self.words.value = verdict(f"✗ There it stops: {type(error).__name__}: {error}")
+    def below(self) -> list[ipywidgets.Widget]:
+        return self.formula
 
-    def _draw(self) -> None:
-        self.shown.value = self.operation.svg()
-        self.words.value = verdict(self.operation.sentence())
+    def sentence(self) -> str:
+        return self.operation.sentence()
+
+    def caption(self) -> str:
+        said = self.operation.sentence()
+        return f"{said[:2]}{self.doc} {said[2:]}" if self.doc else said
+
+    def draw(self) -> str:
+        return self.operation.svg()
+
+    def table(self) -> Table:
+        marks = {True: "✓", False: "✗"}
+        rows = [(f"{n} = {number(x, 3)}", (number(d), d), (number(w, 5), w), marks[ok]) for n, x, d, w, ok in self.operation.rows()]
+        return Table(("input", "yours", "differences", ""), rows)
+
+    def text(self) -> str:
+        return self.operation.text()

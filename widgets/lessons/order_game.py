@@ -7,14 +7,15 @@ that the player chose. What does not: the drawing and the judging (duel.py, list
 from __future__ import annotations
 
 import inspect
+import random
 from collections.abc import Callable
-
-import ipywidgets
+from typing import Any
 
 from minigrad import Value
 
 from .duel import Duel
-from .lesson import Lesson, Sentence, number, say, verdict, wrap
+from .kit import Figure, Given, Inputs, lesson
+from .lesson import number
 from .listen import order_of
 from .programs import diamond
 
@@ -50,75 +51,67 @@ def _plain_recursion(path: list[int]) -> Callable[[Value], None]:
     return backward
 
 
-def order_game(f: Callable = diamond, **inputs: float) -> Lesson:
+@lesson
+class order_game(Figure):
     """Choose the order of a backward pass by hand.
 
     f: a function of numbers, yours or the course's diamond. inputs: its numbers; what is not given is 1, and for the diamond a = 2,
     b = 3. Returns a widget, or one sentence where there is nothing to play.
     """
-    if not callable(f):
-        return Sentence(f"order_game needs a function of numbers, such as lambda x: x * x + x. It was given {type(f).__name__}.")
-    try:
-        numbers = {"a": 2.0, "b": 3.0} if f is diamond else {n: 1.0 for n in inspect.signature(f).parameters}
-    except ValueError as error:
-        return Sentence(f"This program cannot be played: {error}")
-    if unknown := [n for n in inputs if n not in numbers]:
-        return Sentence(f"This program has no input {unknown[0]}; it takes {', '.join(numbers)}.")
-    try:
-        numbers |= {n: float(v) for n, v in inputs.items()}
-        empty = Duel(Value, _in_order([]), f, numbers)
-    except Exception as error:
-        return Sentence(f"This program cannot be played: {type(error).__name__}: {error}")
-    senders = [n.id for n in empty.r.nodes if n.parents]
-    if not senders:
-        return Sentence(f"This program cannot be played. {empty.r.verdict}")
-    if len(senders) > LIMIT:
-        return Sentence(f"This program has {len(senders)} operations: take one with at most {LIMIT}.")
-    return _OrderGame(f, numbers, empty, senders)
 
+    f = Given(diamond)
+    inputs = Inputs(fixed=True)
+    duel: Any = None  # a Duel; None until setup
+    moves: list[int] = []
+    recursion = ""  # who sent in plain recursion, while that is shown
 
-class _OrderGame(Lesson):
-    def __init__(self, f: Callable, numbers: dict[str, float], empty: Duel, senders: list[int]):
-        self.f, self.numbers, self.duel, self.senders = f, numbers, empty, senders
-        self.moves: list[int] = []
-        self.recursion = ""  # who sent in plain recursion, while that is shown
-        self.send = {self._name(i): _button(self._name(i), f"{self._name(i)} sends its gradient to its parents") for i in senders[::-1]}
-        self.undo, self.again = _button("undo", "take the last move back"), _button("start again", "forget all moves", "104px")
-        self.naive = _button("plain recursion", "every node passes on at once", "130px")
-        for i in senders:
-            self.send[self._name(i)].on_click(lambda _button, i=i: self._play([*self.moves, i]))
-        self.undo.on_click(lambda _button: self._play(self.moves[:-1]))
-        self.again.on_click(lambda _button: self._play([]))
-        self.naive.on_click(lambda _button: self._recurse())
-        self.shown, self.words = ipywidgets.HTML(), ipywidgets.HTML()
+    def setup(self) -> None:
+        if not callable(self.f):
+            raise TypeError(f"it needs a function of numbers, such as lambda x: x * x + x. It was given {type(self.f).__name__}.")
+        numbers = {"a": 2.0, "b": 3.0} if self.f is diamond else {n: 1.0 for n in inspect.signature(self.f).parameters}
+        if unknown := [n for n in self.inputs if n not in numbers]:
+            raise ValueError(f"this program has no input {unknown[0]}; it takes {', '.join(numbers)}.")
+        self.inputs = numbers | {n: float(v) for n, v in self.inputs.items()}
+        try:
+            self.duel = Duel(Value, _in_order([]), self.f, self.inputs)
+        except Exception as error:
+            raise ValueError(f"this program cannot be played: {type(error).__name__}: {error}") from error
+        self.senders = [n.id for n in self.duel.r.nodes if n.parents]
+        if not self.senders:
+            raise ValueError(f"this program cannot be played. {self.duel.r.verdict}")
+        if len(self.senders) > LIMIT:
+            raise ValueError(f"this program has {len(self.senders)} operations: take one with at most {LIMIT}.")
+        self.offered = self.senders[:-1]
+        random.Random(len(self.senders)).shuffle(self.offered)
+        self.offered.insert(len(self.offered) // 2, self.senders[-1])  # first and last, the result would begin a right order
         self._play([])
-        who = ipywidgets.HTML(say("send next:", "plain"))
-        children = [self.shown, wrap(who, *self.send.values()), self.words, wrap(self.undo, self.again, self.naive)]
-        super().__init__(children, picture=lambda: self.duel.svg(self.sentence()), text=self.sentence)
-        self.add_class("mg-order-game")
+
+    def actions(self):
+        for i in self.offered:
+            yield f"send{i}", {
+                "label": self._name(i), "hint": f"{self._name(i)} sends its gradient to its parents",
+                "when": lambda f, i=i: i not in f.moves, "run": lambda f, i=i: f._play([*f.moves, i]),
+            }  # fmt: skip
+        for name, hint, when, run in (
+            ("undo", "take the last move back", lambda f: f.moves, lambda f: f._play(f.moves[:-1])),
+            ("start again", "forget all moves", lambda f: True, lambda f: f._play([])),
+            ("plain recursion", "every node passes on at once", lambda f: True, lambda f: f._recurse()),
+        ):
+            yield name, {"label": name, "hint": hint, "when": when, "run": run}
 
     def _name(self, i: int) -> str:
         return self.duel.r.nodes[i].label
 
     def _play(self, moves: list[int]) -> None:
         self.moves, self.recursion = moves, ""
-        self.duel = Duel(Value, _in_order(moves), self.f, self.numbers)
+        self.duel = Duel(Value, _in_order(moves), self.f, self.inputs)
         self.duel.judged = len(moves) == len(self.senders)
-        self._draw()
 
     def _recurse(self) -> None:
         path: list[int] = []
         self.moves = []
-        self.duel = Duel(Value, _plain_recursion(path), self.f, self.numbers)
+        self.duel = Duel(Value, _plain_recursion(path), self.f, self.inputs)
         self.recursion = " ".join(map(self._name, path))
-        self._draw()
-
-    def _draw(self) -> None:
-        self.shown.value = self.duel.svg(self.sentence())
-        self.words.value = verdict(self.sentence())
-        for i in self.senders:
-            self.send[self._name(i)].disabled = i in self.moves
-        self.undo.disabled = not self.moves
 
     def _results(self) -> str:
         inputs = [n for n in self.duel.r.nodes if not n.parents and not n.constant]
@@ -136,6 +129,5 @@ class _OrderGame(Lesson):
             return f"Sent so far: {' '.join(map(self._name, self.moves))}. Who goes next?"
         return f"{r.nodes[-1].label} starts with gradient 1. Who goes first?"
 
-
-def _button(text: str, tip: str, width: str = "62px") -> ipywidgets.Button:
-    return ipywidgets.Button(description=text, tooltip=tip, layout={"width": width})
+    def draw(self) -> str:
+        return self.duel.svg(self.sentence())

@@ -26,8 +26,10 @@ from minigrad.nn import functional as F
 from minigrad.tensors.create import tensor
 from widgets import graph
 
+from ..show import Table
 from .contours import contour
-from .lesson import Lesson, Sentence, label, number, say, svg, tag, wrap
+from .kit import Choice, Control, Figure, Given, LessonView, Slider, action, lesson
+from .lesson import label, number, svg, tag
 
 POINTS = 200  # to learn from, and as many new ones to judge by
 GRID = 45  # the model is asked at GRID × GRID places for the picture
@@ -282,13 +284,11 @@ def _first_line(error: BaseException) -> str:
     return (str(error) or type(error).__name__).splitlines()[0]
 
 
-_training: weakref.WeakSet[_Playground] = weakref.WeakSet()  # one at a time: a start pauses the others
+_training: weakref.WeakSet[LessonView] = weakref.WeakSet()  # one at a time: a start pauses the others
 
 
-def playground(
-    model: Any = None, optimizer: Any = None, data: str = "moons", *, step: Callable | None = None, lr: float = 0.03, batch: int = 32,
-    steps: int = 0,
-) -> Lesson:  # fmt: skip
+@lesson
+class playground(Figure):
     """Train a small network on points in the plane, and watch its boundary, its loss, and the graph of one batch.
 
     model: your Module, from 2 coordinates to one number for each kind of point; without it, two hidden layers of 16. optimizer: "SGD",
@@ -300,66 +300,58 @@ def playground(
     moons, Adam, lr = 0.03, batches of 32.
     After 100 steps: loss 0.0759, 195 of 200 points right, 194 of 200 new ones right.
     """
-    if inspect.isclass(model):
-        return Sentence(f"playground needs a model, not the class {model.__name__}: make one with {model.__name__}().")
-    if model is not None and not isinstance(model, nn.Module):
-        return Sentence(f"playground needs an nn.Module with 2 inputs, for example nn.Linear(2, 2). It was given {type(model).__name__}.")
-    if not isinstance(data, str) or data not in DATA:
-        return Sentence(f"playground has the data {', '.join(DATA)}, not {data!r}.")
-    if isinstance(optimizer, str) and optimizer not in OPTIMIZERS:
-        return Sentence(f"playground knows the optimizers {', '.join(OPTIMIZERS)}, not {optimizer!r}; or give it one of your own.")
-    if optimizer is not None and not isinstance(optimizer, str) and not callable(getattr(optimizer, "step", optimizer)):
-        return Sentence(f"playground needs an optimizer or its name. It was given {type(optimizer).__name__}.")
-    if hasattr(optimizer, "step") and not inspect.isclass(optimizer) and model is None:
-        return Sentence("An optimizer belongs to parameters: give playground the model, too, or a function p → optimizer.")
-    if step is not None and not callable(step):
-        return Sentence(f"step must be a function step(model, optimizer, x, y). It was given {type(step).__name__}.")
-    try:
-        if not 0 < float(lr) <= 10 or int(batch) < 1 or not 0 <= int(steps) <= LIMIT:
-            raise Trouble(f"lr must lie between 0 and 10, batch be at least 1, and steps between 0 and {LIMIT}.")
-        run = _Run(model, optimizer, step or one_step, data, float(lr), int(batch))
-        run.steps(int(steps))
+
+    model = Given(None)
+    optimizer = Given(None)
+    data = Choice(list(DATA), "data", "moons")
+    step = Given(None)
+    lr = Slider("lr", 0.03, 1e-4, 10.0, 0.1, log=True, show=lambda lr: number(lr, 3))
+    batch = Given(32)
+    steps = Given(0)
+    kind = Choice(list(OPTIMIZERS), "optimizer", "Adam")
+    pace = Slider("steps per picture", 4, 1, 50)
+    run: Any = None  # a _Run, the same in every copy of the figure
+    task: asyncio.Task | None = None
+    batch_view: Any = None  # the graph of one batch, while it is shown
+
+    def fields(self):
+        found = super().fields()
+        if self.run is not None:
+            sizes = sorted({1, 8, 32, POINTS, min(self.run.batch, POINTS)})
+            shown = {"all points" if n == POINTS else "1 point" if n == 1 else f"{n} points": n for n in sizes}
+            found["batch"] = Choice(shown, "batch", 32).named("batch")
+            kinds = [*OPTIMIZERS, *([YOURS] if self.optimizer is not None and not isinstance(self.optimizer, str) else [])]
+            found["kind"] = Choice(kinds, "optimizer", "Adam").named("kind")
+        return found
+
+    def controls(self) -> list[Control]:
+        found = {control.name: control for control in super().controls()}
+        return [found[name] for name in ("pace", "data", "kind", "lr", "batch") if name in found]
+
+    def setup(self) -> None:
+        model, optimizer = self.model, self.optimizer
+        if inspect.isclass(model):
+            raise TypeError(f"it needs a model, not the class {model.__name__}: make one with {model.__name__}().")
+        if model is not None and not isinstance(model, nn.Module):
+            raise TypeError(f"it needs an nn.Module with 2 inputs, for example nn.Linear(2, 2). It was given {type(model).__name__}.")
+        if isinstance(optimizer, str) and optimizer not in OPTIMIZERS:
+            raise ValueError(f"it knows the optimizers {', '.join(OPTIMIZERS)}, not {optimizer!r}; or give it one of your own.")
+        if optimizer is not None and not isinstance(optimizer, str) and not callable(getattr(optimizer, "step", optimizer)):
+            raise TypeError(f"it needs an optimizer or its name. It was given {type(optimizer).__name__}.")
+        if hasattr(optimizer, "step") and not inspect.isclass(optimizer) and model is None:
+            raise ValueError("an optimizer belongs to parameters: give playground the model, too, or a function p → optimizer.")
+        if self.step is not None and not callable(self.step):
+            raise TypeError(f"step must be a function step(model, optimizer, x, y). It was given {type(self.step).__name__}.")
+        if int(self.batch) < 1 or not 0 <= int(self.steps) <= LIMIT:
+            raise Trouble(f"batch must be at least 1, and steps between 0 and {LIMIT}.")
+        try:
+            run = _Run(model, optimizer, self.step or one_step, self.data, self.lr, int(self.batch))
+        except Exception as error:  # the learner's model may raise anything
+            raise Trouble(_first_line(error)) from error
+        run.steps(int(self.steps))
         if run.trouble:
             raise Trouble(run.trouble)
-    except Exception as error:  # the learner's model may raise anything
-        return Sentence(f"playground cannot train this: {_first_line(error)}")
-    return _Playground(run)
-
-
-class _Playground(Lesson):
-    def __init__(self, run: _Run):
-        self.state = run
-        self.task: asyncio.Task | None = None
-        self.view: Any = None  # the graph of one batch, while it is shown
-        self.shown, self.words, self.below = ipywidgets.HTML(), ipywidgets.HTML(), ipywidgets.VBox([])
-        names = ("start", "one step", "reset", "graph of one batch")
-        self.buttons = {n: ipywidgets.Button(description=n, layout={"width": f"{64 + 6 * len(n)}px"}) for n in names}
-        self.buttons["start"].tooltip = "train until you pause it; other cells run in between"
-        self.buttons["graph of one batch"].tooltip = "what the engine records for the next batch"
-        actions = (self.toggle, self.once, self.reset, self.show_graph)
-        for button, action in zip(self.buttons.values(), actions, strict=True):
-            button.on_click(lambda _button, action=action: action())
-        self.data = _menu("data", list(DATA), run.data)
-        self.kind = _menu("optimizer", [*OPTIMIZERS, *([YOURS] if run.kind == YOURS else [])], run.kind)
-        self.lr = ipywidgets.FloatLogSlider(value=run.lr, base=10, min=-4, max=1, step=0.1, description="lr", readout_format=".4g")
-        self.lr.layout.width, self.lr.style.description_width = "250px", "20px"
-        self.lr.continuous_update = False
-        sizes = sorted({1, 8, 32, POINTS, min(run.batch, POINTS)})
-        self.batch = _menu("batch", [(f"{n} points", n) if n < POINTS else ("all points", n) for n in sizes], min(run.batch, POINTS))
-        self.pace = ipywidgets.IntSlider(value=4, min=1, max=50, description="steps per picture")
-        self.pace.layout.width, self.pace.style.description_width = "300px", "124px"
-        for control, name in ((self.data, "data"), (self.kind, "kind"), (self.batch, "batch")):
-            control.observe(lambda change, name=name: self._change(name, change["new"]), names=["value"])
-        self.lr.observe(lambda change: self._rate(change["new"]), names=["value"])
-        rows = [self.shown, self.words, wrap(*self.buttons.values(), self.pace), wrap(self.data, self.kind, self.lr, self.batch)]
-        super().__init__([*rows, self.below], picture=lambda: self.state.svg(), text=lambda: self.state.text())
-        self.add_class("mg-playground")
-        self._draw()
-
-    def close(self) -> None:
-        """Nothing goes on training out of sight."""
-        self.pause()
-        super().close()
+        self.run, self.kind, self.batch = run, run.kind, min(run.batch, POINTS)
 
     # Buttons
 
@@ -367,103 +359,104 @@ class _Playground(Lesson):
     def running(self) -> bool:
         return self.task is not None
 
+    @action(lambda self: "pause" if self.running else "start", "train until you pause it; other cells run in between")
     def toggle(self) -> None:
         self.pause() if self.running else self.start()
 
     def start(self) -> None:
         """Train on the event loop until paused; where none runs (a plain program), train LIMIT steps now."""
         for other in list(_training):
-            other.pause()
-        if self.state.trouble:
+            other.figure.pause()
+            other.refresh()
+        if self.run.trouble:
             return
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
-            self.state.steps(LIMIT)
-            self._draw()
+            self.run.steps(LIMIT)
             return
-        _training.add(self)
-        self.task = loop.create_task(self._train())
-        self._draw()
+        assert self.view is not None
+        _training.add(self.view)
+        self.task, self.busy = loop.create_task(_train(self.view, self.run)), True
 
     def pause(self) -> None:
         if self.task is not None:
             self.task.cancel()
-        self._rest()
+        self.rest()
 
-    def _rest(self) -> None:
-        self.task = None
-        _training.discard(self)
-        self._draw()
+    close = pause  # nothing goes on training out of sight
 
-    async def _train(self) -> None:
-        end = len(self.state.losses) + LIMIT
-        while len(self.state.losses) < end and not self.state.trouble:
-            self.state.steps(min(self.pace.value, end - len(self.state.losses)), SLICE)
-            self._draw()
-            await asyncio.sleep(PAUSE)
-        self._rest()
+    def rest(self) -> None:
+        self.task, self.busy = None, False
+        _training.discard(self.view)
 
+    @action("one step")
     def once(self) -> None:
         self.pause()
-        if not self.state.trouble:
-            self.state.steps(1)
-        self._draw()
+        if not self.run.trouble:
+            self.run.steps(1)
 
+    @action("reset")
     def reset(self) -> None:
         self.pause()
         try:
-            self.state.reset()
+            self.run.reset()
         except Exception as error:
-            self.state.trouble = _first_line(error)
-        self._draw()
+            self.run.trouble = _first_line(error)
 
+    @action(lambda self: "hide the graph" if self.batch_view else "graph of one batch", "what the engine records for the next batch")
     def show_graph(self) -> None:
         """Put the graph of the next batch below; the second time, put it away."""
         self.pause()
-        if self.view is not None:
-            self.view.close()
-            self.view, self.below.children = None, ()
-            self.buttons["graph of one batch"].description = "graph of one batch"
+        if self.batch_view is not None:
+            self.batch_view = None
             return
         try:
-            loss, names = self.state.one_batch()
-            self.view = graph(loss, names=names)
+            loss, names = self.run.one_batch()
+            self.batch_view = graph(loss, names=names)
         except Exception as error:
-            self.words.value = say(f"✗ this batch has no graph to show: {_first_line(error)}", "bad")
-            return
-        self.below.children = (self.view,)
-        self.buttons["graph of one batch"].description = "hide the graph"
+            raise Trouble(f"this batch has no graph to show: {_first_line(error)}") from error
+
+    def below(self) -> list[ipywidgets.Widget]:
+        return [] if self.batch_view is None else [self.batch_view]
 
     # Controls
 
-    def _change(self, name: str, value: Any) -> None:
-        self.pause()
-        setattr(self.state, name, value)
-        if name == "batch":  # the next batch is cut anew; what has been learnt stays
-            self.state.order = []
-            self._draw()
-        else:
+    def moved(self, name: str) -> None:
+        if name == "lr":  # a new learning rate counts from the next step on
+            self.run.lr = self.lr
+            for group in getattr(self.run.optimizer, "param_groups", ()):
+                group["lr"] = self.lr
+        elif name == "batch":  # the next batch is cut anew; what has been learnt stays
+            self.pause()
+            self.run.batch, self.run.order = self.batch, []
+        elif name in ("data", "kind"):
+            setattr(self.run, name, getattr(self, name))
             self.reset()
 
-    def _rate(self, lr: float) -> None:
-        """A new learning rate counts from the next step on."""
-        self.state.lr = lr
-        for group in getattr(self.state.optimizer, "param_groups", ()):
-            group["lr"] = lr
-        self._draw()
+    # What is shown
 
-    def _draw(self) -> None:
-        self.shown.value = self.state.svg()
-        self.buttons["start"].description = "pause" if self.running else "start"
-        sentence = self.state.sentence()
-        kind = "bad" if self.state.trouble else ""
-        # while it runs, a screen reader would never stop speaking: the sentence is announced when it rests
-        said = say(sentence, "plain" if self.running else kind)
-        self.words.value = said.replace('role="status" aria-live="polite"', "") if self.running else said
+    def sentence(self) -> str:
+        return self.run.sentence()
+
+    def draw(self) -> str:
+        return self.run.svg()
+
+    def table(self) -> Table:
+        losses = self.run.losses
+        shown = sorted({0, len(losses) // 4, len(losses) // 2, len(losses) - 1} & set(range(len(losses))))
+        return Table(("step", "loss of its batch"), [(str(k + 1), (number(losses[k], 3), losses[k])) for k in shown])
+
+    def text(self) -> str:
+        return self.run.text()
 
 
-def _menu(name: str, options: list, value: Any) -> ipywidgets.Dropdown:
-    menu = ipywidgets.Dropdown(options=options, value=value, description=name)
-    menu.layout.width, menu.style.description_width = "180px", "66px"
-    return menu
+async def _train(view: LessonView, run: _Run) -> None:
+    """In small slices, so that others can have a turn in between. What the view shows is a copy of the figure that began."""
+    end = len(run.losses) + LIMIT
+    while len(run.losses) < end and not run.trouble:
+        run.steps(min(view.figure.pace, end - len(run.losses)), SLICE)
+        view.refresh()
+        await asyncio.sleep(PAUSE)
+    view.figure.rest()
+    view.refresh()

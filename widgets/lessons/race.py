@@ -2,7 +2,7 @@
 
 What lives here: `race(surface)`, the surfaces, and Adam without its bias correction, a slip that runs and looks right. All paths at all
 learning rates are computed when the race is made and sent at once: stepping, playing and changing lr ask the kernel for nothing.
-What does not: the optimisers (minigrad.optim), the player (widgets/film.py), lines of equal height (contours.py).
+What does not: the optimisers (minigrad.optim), the player (film.py), lines of equal height (contours.py).
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import ipywidgets
-
 import minigrad as torch
 from minigrad.core.errors import a_kind
 from minigrad.tensors.create import tensor
-from widgets.film import SLOT, Film
 
+from ..show import Table
 from .contours import contour
-from .lesson import Lesson, Sentence, label, number, svg, tag, wrap
+from .film import SLOT, Film
+from .kit import Choice, Control, Given, Moments, Steps, lesson
+from .lesson import label, number, svg, tag
 
 STEPS = 60
 RATES = (0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 0.9)
@@ -108,14 +108,76 @@ def run(make: Callable, surface: Surface, lr: float, steps: int = STEPS) -> Path
     return Path(points, heights)
 
 
-class _Race:
-    def __init__(self, surface: Surface, own: Callable | None):
-        self.surface = surface
-        self.racers = dict(RACERS) if own is None else {**RACERS, YOURS: own}
-        self.paths = {lr: {name: run(make, surface, lr) for name, make in self.racers.items()} for lr in RATES}
+class _Surface(Choice):
+    """One of the course's surfaces, or the learner's own function, which has no control."""
+
+    def __init__(self) -> None:
+        super().__init__(list(SURFACES), "surface", "valley")
+
+    def accept(self, value: Any) -> Any:
+        if not callable(value) and not (isinstance(value, str) and value in SURFACES):
+            raise ValueError(f"it has the surfaces {', '.join(SURFACES)}, not {value!r}; or give it a function of x and y.")
+        return value
+
+    def shown(self, figure: Any) -> bool:
+        return isinstance(figure.surface, str)
+
+
+class _Rate(Steps):
+    """The learning rates of the films; of another one the nearest."""
+
+    def __init__(self) -> None:
+        super().__init__(RATES, "lr", 0.1)
+
+    def accept(self, value: Any) -> float:
+        return min(RATES, key=lambda rate: abs(math.log(rate / float(value))))
+
+
+@lesson
+class race(Film):
+    """Let SGD, momentum, Adam, and Adam without its correction run down a surface, at eight learning rates.
+
+    surface: "valley", "banana" or "saddle"; or your own function f(x, y) of two tensors, with box = (left, right, bottom, top) and a start.
+    optimizer: your own racer, a function (parameters, lr) → optimizer, for example an Optimizer class. lr: where the slider starts; the
+    nearest of its eight stops is taken. Returns a widget, or one sentence that says what is wrong.
+
+    >>> race().text().splitlines()[-2:]
+    ['Adam               first step 0.141  height 0.213', 'Adam, uncorrected  first step 0.447  height 0.00323']
+    """
+
+    surface = _Surface()
+    optimizer = Given(None)
+    box = Given((-4, 4, -3, 3))
+    start = Given((-3, 2))
+    lr = _Rate()
+    step = Moments("step")
+    take = "lr"
+
+    def controls(self) -> list[Control]:
+        return [*reversed(super().controls())]
+
+    def setup(self) -> None:
+        if self.optimizer is not None and not callable(self.optimizer):
+            what = type(self.optimizer).__name__
+            raise TypeError(f"it needs a function (parameters, lr) → optimizer, for example torch.optim.RMSprop. It was given {what}.")
+        if isinstance(self.surface, str):
+            self.on = SURFACES[self.surface]
+        else:
+            left, right, bottom, top = map(float, self.box)
+            if not (left < right and bottom < top):
+                raise ValueError("box must be (left, right, bottom, top), with left < right and bottom < top.")
+            self.on = Surface(self.surface, (left, right, bottom, top), (float(self.start[0]), float(self.start[1])), "f(x, y)")
+        own = self.optimizer
+        self.racers = {**RACERS, **({} if own is None else {YOURS: lambda p, lr: own(p, lr=lr)})}
+        self.paths = {lr: {name: run(make, self.on, lr) for name, make in self.racers.items()} for lr in RATES}
+        self.roll(self.ground(), {lr: self.one_take(lr) for lr in RATES})
+
+    def moved(self, name: str) -> None:
+        if name != "lr":
+            self.setup()
 
     def ground(self) -> str:
-        s = self.surface
+        s = self.on
         left, right, bottom, top = s.box
         xs = [left + (right - left) * c / (COLUMNS - 1) for c in range(COLUMNS)]
         ys = [bottom + (top - bottom) * r / (ROWS - 1) for r in range(ROWS)]
@@ -151,11 +213,11 @@ class _Race:
 
     def _at(self, point: tuple[float, float]) -> tuple[float, float]:
         """In the picture; what has left it stands at its edge."""
-        left, right, bottom, top = self.surface.box
+        left, right, bottom, top = self.on.box
         x, y = (point[0] - left) / (right - left), (point[1] - bottom) / (top - bottom)
         return X0 + min(max(x, 0), 1) * WIDTH, Y0 + (1 - min(max(y, 0), 1)) * HEIGHT
 
-    def take(self, lr: float) -> dict:
+    def one_take(self, lr: float) -> dict:
         paths = self.paths[lr]
         trails, heads, table = "", "", ""
         for row, (name, path) in enumerate(paths.items()):
@@ -180,13 +242,28 @@ class _Race:
         for k, line in enumerate(facts):
             table += label(490, 300 + 19 * k, line, "t soft")
         table += label(490, 56, f"lr = {number(lr)}", "num t")
-        return {"label": number(lr), "body": trails + heads + table, "says": [self._says(lr, k) for k in range(STEPS + 1)]}
+        return {"body": trails + heads + table, "says": [self._says(lr, k) for k in range(STEPS + 1)]}
 
     def _says(self, lr: float, k: int) -> str:
         parts = []
         for name, path in self.paths[lr].items():
             parts.append(f"{name} {number(path.heights[k], 3)}" if k < len(path.heights) else f"{name} gone")
         return f"lr = {number(lr)}, after {k} step{'s' * (k != 1)}: height {', '.join(parts)}."
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Each optimizer, how far its first step went, and how high it stands now."""
+        out = []
+        for name, path in self.paths[self.lr].items():
+            first = math.dist(*path.points[:2]) if len(path.points) > 1 else math.inf
+            out.append((name, number(first, 3), number(path.heights[self.step], 3) if self.step < len(path.heights) else "gone"))
+        return out
+
+    def table(self) -> Table:
+        return Table(["optimizer", "first step", "height"], self.rows())
+
+    def text(self) -> str:
+        rows = [f"height = {self.on.formula}, lr = {number(self.lr)}, after {self.step} steps"]
+        return "\n".join([*rows, *(f"{name:<19}first step {first}  height {height}" for name, first, height in self.rows())])
 
 
 def _shape(kind: str, colour: str) -> str:
@@ -198,67 +275,3 @@ def _shape(kind: str, colour: str) -> str:
     if kind == "cross":
         return tag("path", d="M-5 -5L5 5M5 -5L-5 5", style=f"fill:none;stroke:var(--{colour});stroke-width:3")
     return tag("path", d="M0 -6.5L6 4.5H-6z" if kind == "triangle" else "M0 -7L6 0L0 7L-6 0z", style=style)
-
-
-def race(
-    surface: str | Callable = "valley", optimizer: Callable | None = None, *, box: Any = (-4, 4, -3, 3), start: Any = (-3, 2),
-    lr: float = 0.1,
-) -> Lesson:  # fmt: skip
-    """Let SGD, momentum, Adam, and Adam without its correction run down a surface, at eight learning rates.
-
-    surface: "valley", "banana" or "saddle"; or your own function f(x, y) of two tensors, with box = (left, right, bottom, top) and a start.
-    optimizer: your own racer, a function (parameters, lr) → optimizer, for example an Optimizer class. lr: where the slider starts; the
-    nearest of its eight stops is taken. Returns a widget, or one sentence that says what is wrong.
-
-    >>> race().text().splitlines()[-2:]
-    ['Adam               first step 0.141  height 0.213', 'Adam, uncorrected  first step 0.447  height 0.00323']
-    """
-    if not callable(surface) and not (isinstance(surface, str) and surface in SURFACES):
-        return Sentence(f"race has the surfaces {', '.join(SURFACES)}, not {surface!r}; or give it a function of x and y.")
-    if optimizer is not None and not callable(optimizer):
-        return Sentence(
-            f"race needs a function (parameters, lr) → optimizer, for example torch.optim.RMSprop. It was given {type(optimizer).__name__}."
-        )
-    try:
-        at = min(range(len(RATES)), key=lambda i: abs(math.log(RATES[i] / float(lr))))
-        own = None
-        if callable(surface):
-            left, right, bottom, top = map(float, box)
-            if not (left < right and bottom < top):
-                raise ValueError("box must be (left, right, bottom, top), with left < right and bottom < top.")
-            own = Surface(surface, (left, right, bottom, top), (float(start[0]), float(start[1])), "f(x, y)")
-        make = None if optimizer is None else lambda p, lr: optimizer(p, lr=lr)
-        first = _Race(own or SURFACES[str(surface)], make)
-        film = Film(names=["step", "lr"])
-        film.show(first.ground(), [first.take(lr) for lr in RATES], at, STEPS)
-    except Exception as error:  # the learner's function or optimizer may raise anything
-        return Sentence(f"race cannot run this: {(str(error) or type(error).__name__).splitlines()[0]}")
-    lesson = _Lesson(film, first, make)
-    if own is None:
-        menu = ipywidgets.Dropdown(options=list(SURFACES), value=surface, description="surface", layout={"width": "200px"})
-        menu.style.description_width = "56px"
-        menu.observe(lambda change: lesson.choose(change["new"]), names=["value"])
-        lesson.menu = menu
-        lesson.children = (film, wrap(menu))
-    return lesson
-
-
-class _Lesson(Lesson):
-    def __init__(self, film: Film, state: _Race, own: Callable | None):
-        self.film, self.state, self.own = film, state, own
-        super().__init__([film], picture=film.picture, text=self._text)
-        self.add_class("mg-race")
-
-    def choose(self, name: str) -> None:
-        """Another surface: all of its paths are sent at once."""
-        self.state = _Race(SURFACES[name], self.own)
-        self.film.show(self.state.ground(), [self.state.take(lr) for lr in RATES], self.film.take, self.film.at)
-
-    def _text(self) -> str:
-        lr, k = RATES[self.film.take], self.film.at
-        rows = [f"height = {self.state.surface.formula}, lr = {number(lr)}, after {k} steps"]
-        for name, path in self.state.paths[lr].items():
-            first = math.dist(*path.points[:2]) if len(path.points) > 1 else math.inf
-            height = number(path.heights[k], 3) if k < len(path.heights) else "gone"
-            rows.append(f"{name:<19}first step {number(first, 3)}  height {height}")
-        return "\n".join(rows)

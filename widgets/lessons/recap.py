@@ -5,12 +5,11 @@ What lives here: `recap(chapter)` and one drawing function for each chapter. Wha
 
 from __future__ import annotations
 
-import ipywidgets
-
 from minigrad import Value
 
 from .duel import Duel
-from .lesson import Lesson, Sentence, label, number, svg, tag
+from .kit import Figure, Given, lesson
+from .lesson import label, number, svg, tag
 from .listen import order_of
 from .programs import diamond, run_named, square_line
 from .recap_clinic import bug_clinic
@@ -128,9 +127,22 @@ CHAPTERS = {
 }  # fmt: skip
 
 
-def recap(chapter: int) -> Lesson:
+@lesson
+class recap(Figure):
     """The chapter in one picture. chapter: its number, for example recap(1)."""
-    if not isinstance(chapter, int) or chapter not in CHAPTERS:
-        return Sentence(f"There is no recap picture for chapter {chapter!r}; there are pictures for {', '.join(map(str, CHAPTERS))}.")
-    picture, words = CHAPTERS[chapter]()
-    return Lesson([ipywidgets.HTML(picture)], picture=lambda: picture, text=lambda: words)
+
+    chapter = Given()
+
+    def setup(self) -> None:
+        if not isinstance(self.chapter, int) or self.chapter not in CHAPTERS:
+            raise ValueError(f"there are pictures for the chapters {', '.join(map(str, CHAPTERS))}, and none for {self.chapter!r}.")
+        self.picture, self.words = CHAPTERS[self.chapter]()
+
+    def draw(self) -> str:
+        return self.picture
+
+    def sentence(self) -> str:
+        return self.words
+
+    def caption(self) -> str:
+        return ""

@@ -8,9 +8,10 @@ from __future__ import annotations
 import minigrad as torch
 from minigrad import Value
 
-from .chain import DEFS, Chain
+from .chain import DEFS, chain
 from .grow import Growth
 from .inspector import short
+from .kit import made
 from .ledger import Book, Key
 from .lesson import label, number, svg, tag
 
@@ -51,8 +52,8 @@ def the_graph() -> tuple[str, str]:
 
 
 def chain_rule() -> tuple[str, str]:
-    along = Chain("u = x**3; v = cos(u); y = exp(v)", {"x": 0.8})
-    over = Chain("a = x**2; b = 3*x; y = a + b", {"x": 2.0})
+    along = made(chain, "u = x**3; v = cos(u); y = exp(v)", x=0.8)
+    over = made(chain, "a = x**2; b = 3*x; y = a + b", x=2.0)
     shares = [p.product for p in over.paths]
     out = DEFS + tag("rect", "panel", x=10, y=8, width=800, height=226, rx=9)
     out += label(26, 32, "Multiply along a path", "h") + label(216, 32, "each step knows only its own slope, at its own input", "t soft")

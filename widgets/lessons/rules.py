@@ -6,13 +6,13 @@ is held against a central difference. What does not: formulas (minigrad/tracing/
 
 from __future__ import annotations
 
+import copy
 import inspect
 import math
 import textwrap
 from collections.abc import Callable
 from typing import Any
 
-import ipywidgets
 import numpy as np
 
 import minigrad as torch
@@ -22,7 +22,9 @@ from minigrad.tracing.formulas import RULES, Rule, Text, rule_for
 from minigrad.tracing.tensor_formulas import flow
 
 from ..rule_card import SPAN, at, table_row
-from .lesson import Lesson, Sentence, label, number, svg, tag, verdict, wrap
+from ..show import Table
+from .kit import Choice, Control, Figure, Given, Slider, lesson
+from .lesson import label, number, svg, tag
 
 NUMBERS, TENSORS = "numbers (Value)", "tensors"
 LEFT, TOP, WIDE, HIGH = 20, 20, 430, 240
@@ -264,80 +266,23 @@ class _Rules:
         return out
 
 
-class _Live(Lesson):
-    def __init__(self, state: _Rules):
-        self.state, self.quiet = state, False
-        self.shown, self.words = ipywidgets.HTML(), ipywidgets.HTML()
-        self.engine = ipywidgets.Dropdown(options=[NUMBERS, TENSORS], value=state.engine, description="engine")
-        self.op = ipywidgets.Dropdown(options=self._names(), value=state.row.name, description="operation")
-        low, high = state.span()
-        self.at = ipywidgets.FloatSlider(value=state.x, min=min(low, state.x), max=max(high, state.x), step=0.05, description="x")
-        self.at.layout.width, self.at.style.description_width = "500px", "20px"
-        self.second = ipywidgets.FloatSlider(value=state.y, min=min(-4.0, state.y), max=max(4.0, state.y), step=0.05, description="y")
-        self.arrives = ipywidgets.FloatSlider(value=state.g, min=min(-3.0, state.g), max=max(3.0, state.g), step=0.1, description="g")
-        for slider in (self.second, self.arrives):
-            slider.layout.width, slider.style.description_width = "300px", "20px"
-        for slider in (self.at, self.second, self.arrives):
-            slider.observe(self._move, names=["value"])
-        self.engine.observe(self._engine, names=["value"])
-        self.op.observe(self._choose, names=["value"])
-        super().__init__(
-            [wrap(self.engine, self.op), self.shown, self.at, wrap(self.second, self.arrives), self.words],
-            picture=lambda: self.state.svg(), text=lambda: self.state.text(),
-        )  # fmt: skip
-        self.add_class("mg-rules")
-        self._draw()
-
-    def _names(self) -> list[str]:
-        inner = [key for key in TABLE if "Backward" in key or key.startswith("_") or key.endswith("_backward")]  # last in the menu
-        names = list(RULES) if self.state.engine == NUMBERS else [*(key for key in TABLE if key not in inner), *inner]
-        return names if self.state.row.name in names else [self.state.row.name, *names]
-
-    def _engine(self, change) -> None:
-        name = self.state.row.name
-        first = {"+": "add", "-": "sub", "*": "mul", "/": "div", "**": "pow", "max": "maximum", "min": "minimum"}
-        back = {tensor_name: plain for plain, tensor_name in first.items()}
-        wanted = first.get(name, name) if change["new"] == TENSORS else back.get(name, name)
-        if wanted not in (TABLE if change["new"] == TENSORS else RULES):
-            wanted = "tanh"
-        self._show(_Rules(wanted, self.state.x, self.state.y, self.state.g, change["new"]))
-
-    def _choose(self, change) -> None:
-        if not self.quiet and change["new"] is not None:
-            self._show(_Rules(change["new"], self.state.x, self.state.y, self.state.g, self.engine.value))
-
-    def _inside(self, state: _Rules) -> _Rules:
-        """From the menu, x comes along only as far as the next operation is defined."""
-        low, high = state.span()
-        if not low <= state.x <= high:
-            state.move(min(max(state.x, low), high), state.y, state.g)
-        return state
-
-    def _show(self, state: _Rules) -> None:
-        """Another operation: the menus and the sliders follow it."""
-        self.state, self.quiet = self._inside(state), True
-        self.op.options = self._names()
-        self.op.value = state.row.name
-        low, high = state.span()
-        self.at.min, self.at.max = min(low, self.at.max), max(high, self.at.min)
-        self.at.value = state.x
-        self.at.min, self.at.max = low, high
-        self.quiet = False
-        self._draw()
-
-    def _move(self, _change) -> None:
-        if not self.quiet:
-            self.state.move(self.at.value, self.second.value, self.arrives.value)
-            self._draw()
-
-    def _draw(self) -> None:
-        row = self.state.row
-        self.at.disabled = self.arrives.disabled = not row.curve
-        self.second.disabled = not row.curve or len(row.inputs) < 2
-        self.shown.value, self.words.value = self.state.svg(), verdict(self.state.sentence())
+_FIRST = {"+": "add", "-": "sub", "*": "mul", "/": "div", "**": "pow", "max": "maximum", "min": "minimum"}  # numbers' names: tensors'
+_BACK = {plain: name for name, plain in _FIRST.items()}
 
 
-def rules(op: str = "tanh", x: float = 0.5, y: float = 2.0, g: float = 1.0, *, engine: str | None = None) -> Lesson:
+class _At(Slider):
+    """x, where the operation is defined."""
+
+    def expand(self, figure: Any) -> dict:
+        at = self._stretched(figure)
+        if figure.state is not None:
+            at = copy.copy(at)
+            at.low, at.high = (min(low, figure.x) if k == 0 else max(low, figure.x) for k, low in enumerate(figure.state.span()))
+        return {self.name: at}
+
+
+@lesson
+class rules(Figure):
     """The card of any operation: formula, curve and tangent at x, what each input gets when g arrives, what is kept for that.
 
     op: a name such as "tanh", "*", "matmul"; x, y: the inputs; g: what arrives. engine: "numbers" or "tensors"; unless given, the first
@@ -346,12 +291,64 @@ def rules(op: str = "tanh", x: float = 0.5, y: float = 2.0, g: float = 1.0, *, e
     >>> print(rules("*", 3, 2, g=10).text().splitlines()[-1])
     At x = 3, y = 2 out is 6. 10 arrives: x gets 20; y gets 30.
     """
-    if not isinstance(op, str):
-        return Sentence(f"rules needs the name of an operation, for example rules('tanh'). It was given {type(op).__name__}.")
-    if engine is not None and not (isinstance(engine, str) and engine in ("numbers", "tensors")):
-        return Sentence(f"rules knows two engines, 'numbers' and 'tensors', not {engine!r}.")
-    chosen: Any = {"numbers": NUMBERS, "tensors": TENSORS, None: None}[engine]
-    try:
-        return _Live(_Rules(op.strip(), x, y, g, chosen))
-    except (ValueError, TypeError) as error:
-        return Sentence(f"rules cannot show this: {error}")
+
+    op = Given("tanh")
+    x = _At("x", 0.5, -4.0, 4.0, 0.05, stretch=True)
+    y = Slider("y", 2.0, -4.0, 4.0, 0.05, stretch=True)
+    g = Slider("g", 1.0, -3.0, 3.0, 0.1, stretch=True)
+    engine = Given(None)
+    state: Any = None  # a _Rules; None until setup
+
+    def fields(self):
+        found = super().fields()
+        if self.state is not None:
+            found["engine"] = Choice({NUMBERS: "numbers", TENSORS: "tensors"}, "engine", "numbers").named("engine")
+            found["op"] = Choice(self._names(), "operation", "tanh").named("op")
+        return {name: found[name] for name in ("op", "x", "y", "g", "engine")}
+
+    def controls(self) -> list[Control]:
+        """Only sliders that matter to the operation."""
+        curve = self.state.row.curve
+        moving = {"x": curve, "y": curve and len(self.state.row.inputs) > 1, "g": curve}
+        found = {control.name: control for control in super().controls() if moving.get(control.name, True)}
+        return [found[name] for name in ("engine", "op", "x", "y", "g") if name in found]
+
+    def _names(self) -> list[str]:
+        inner = [key for key in TABLE if "Backward" in key or key.startswith("_") or key.endswith("_backward")]  # last in the menu
+        names = list(RULES) if self.engine == "numbers" else [*(key for key in TABLE if key not in inner), *inner]
+        return names if self.state.row.name in names else [self.state.row.name, *names]
+
+    def setup(self) -> None:
+        if not isinstance(self.op, str):
+            raise TypeError(f"it needs the name of an operation, for example rules('tanh'). It was given {type(self.op).__name__}.")
+        if self.engine not in (None, "numbers", "tensors"):
+            raise ValueError(f"it knows two engines, 'numbers' and 'tensors', not {self.engine!r}.")
+        self._run(self.op.strip())
+
+    def _run(self, op: str) -> None:
+        chosen = {"numbers": NUMBERS, "tensors": TENSORS, None: None}[self.engine]
+        self.state = _Rules(op, self.x, self.y, self.g, chosen)
+        self.op, self.engine = self.state.row.name, "numbers" if self.state.engine == NUMBERS else "tensors"
+
+    def moved(self, name: str) -> None:
+        if name == "engine":  # the other engine's operation of this name
+            wanted = (_FIRST if self.engine == "tensors" else _BACK).get(self.op, self.op)
+            self.op = wanted if wanted in (TABLE if self.engine == "tensors" else RULES) else "tanh"
+        self._run(self.op)
+        if name in ("engine", "op"):  # from the menu, x comes along only as far as the next operation is defined
+            low, high = self.state.span()
+            if not low <= self.x <= high:
+                self.x = min(max(self.x, low), high)
+                self._run(self.op)
+
+    def sentence(self) -> str:
+        return self.state.sentence()
+
+    def draw(self) -> str:
+        return self.state.svg()
+
+    def table(self) -> Table:
+        return Table(("input", "gets", "keeps"), self.state.row.rows())
+
+    def text(self) -> str:
+        return self.state.text()

@@ -15,13 +15,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import ipywidgets
-
 import minigrad as torch
 from minigrad.core.errors import a_kind
 from minigrad.tensors.create import tensor
 
-from .lesson import Lesson, Sentence, esc, label, number, svg, tag, verdict
+from ..show import Table
+from .kit import Choice, Figure, Given, Inputs, lesson
+from .lesson import esc, label, number, svg, tag
 
 CANNED = "a = 3*x\nb = a**2\nc = b + 5"
 FUNCTIONS = ("exp", "log", "relu", "sigmoid", "sin", "cos", "sqrt", "tanh")  # what a typed program may call by name
@@ -392,12 +392,17 @@ class Cut:
             at += 26
         return out, max(y, at) - top + 8
 
-    def text(self) -> str:
-        rows = [("", "value", "grad", "graph", "")]
+    def rows(self) -> list[tuple[str, ...]]:
+        """Each value: its name, the number, its gradient, its node, and what came of it."""
+        rows = []
         for i, card in enumerate(self.cards):
             node = card.grad_fn.name() if card.grad_fn else "a leaf" if card.leaf else "no grad_fn"
             grad = "None" if card.arrived is None else _show(card.arrived)
             rows.append((card.name, _show(card.value) if card.ran else "·", grad, node, self.reason(i) or self.state(i)))
+        return rows
+
+    def text(self) -> str:
+        rows = [("", "value", "grad", "graph", ""), *self.rows()]
         wide = [max(len(row[k]) for row in rows) + 2 for k in range(5)]
         table = ["".join(cell.ljust(w) for cell, w in zip(row, wide, strict=True)).rstrip() for row in rows]
         code = [line for k in range(len(self.steps)) for line in self.line(k).splitlines()]
@@ -438,15 +443,8 @@ def _first_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {text.partition('. ')[0].rstrip('.')}."
 
 
-def scissors(
-    program: str | Callable | None = None,
-    *,
-    tool: str = "nothing",
-    at: str | None = None,
-    retain_graph: bool = False,
-    passes: int = 0,
-    **inputs: Any,
-) -> Lesson:
+@lesson
+class scissors(Figure):
     """Put no_grad, detach or inference_mode at one line of a program, run it, and send its result backward up to twice.
 
     program: a few lines of Python ("a = 3*x; b = a**2"), or a function of Tensors; inputs: a number or a list for each (2 if left out).
@@ -456,51 +454,46 @@ def scissors(
     >>> print(scissors(tool="detach", at="b", passes=1).text().splitlines()[1])
     b = (a ** 2).detach()
     """
-    if program is not None and not isinstance(program, str) and not callable(program):
-        kind = type(program).__name__
-        return Sentence(f"scissors needs a function, or lines of Python such as 'a = 3*x; b = a**2'. It was given {kind}.")
-    try:
-        state = Cut(CANNED if program is None else program, inputs)
+
+    program = Given(None)
+    tool = Choice(list(TOOLS), "tool", "nothing")
+    at = Given(None)
+    retain_graph = Choice({"backward()": False, "backward(retain_graph=True)": True}, "backward", False)
+    passes = Choice({"not yet": 0, "once": 1, "twice": 2}, "how often", 0)
+    inputs = Inputs(fixed=True)
+    state: Any = None  # a Cut; None until setup
+
+    def fields(self):
+        found = super().fields()
+        if self.state is not None:
+            places = {name: k for k, name in enumerate(_unique(self.state.steps))}
+            found["at"] = Choice(places, "at", 0).named("at")
+        return found
+
+    def setup(self) -> None:
+        if self.program is not None and not isinstance(self.program, str) and not callable(self.program):
+            kind = type(self.program).__name__
+            raise TypeError(f"it needs a function, or lines of Python such as 'a = 3*x; b = a**2'. It was given {kind}.")
+        state = Cut(CANNED if self.program is None else self.program, self.inputs)
         names = [step.target for step in state.steps]
-        if not isinstance(tool, str) or tool not in TOOLS:
-            raise Unfit(f"there is no tool {tool!r}; there are {', '.join(TOOLS)}.")
-        if at is not None and not (isinstance(at, str) and at in names):
-            raise Unfit(f"no line stores {at}; the lines store {', '.join(names)}.")
-        if passes not in (0, 1, 2):
-            raise Unfit("passes may be 0, 1 or 2.")
-        state.tool, state.retain, state.passes = tool, bool(retain_graph), passes
-        state.place = names.index(at) if at is not None else state.place
+        if isinstance(self.at, str) and self.at in names:
+            self.at = names.index(self.at)
+        elif self.at is None:
+            self.at = state.place
+        elif self.state is None or not isinstance(self.at, int):
+            raise Unfit(f"no line stores {self.at}; the lines store {', '.join(names)}.")
+        state.tool, state.place, state.retain, state.passes = self.tool, self.at, self.retain_graph, self.passes
         state.run()
-    except Exception as error:  # the learner's code may raise anything: say it, show no traceback of ours
-        return Sentence(f"scissors cannot show this: {(str(error) or type(error).__name__).splitlines()[0]}")
-    return _Live(state)
-
-
-class _Live(Lesson):
-    def __init__(self, state: Cut):
         self.state = state
-        self.shown, self.words = ipywidgets.HTML(), ipywidgets.HTML()
-        self.tool = self._choice("tool", list(TOOLS), state.tool)
-        self.place = self._choice("at", [(name, k) for k, name in enumerate(_unique(state.steps))], state.place)
-        self.retain = self._choice("backward", [("backward()", False), ("backward(retain_graph=True)", True)], state.retain, "220px")
-        self.passes = self._choice("how often", [("not yet", 0), ("once", 1), ("twice", 2)], state.passes)
-        rows = [self.shown, self.words, self.tool, self.place, self.retain, self.passes]
-        super().__init__(rows, picture=state.svg, text=state.text)
-        self._draw()
-        self.add_class("mg-scissors")
 
-    def _choice(self, name: str, options: list, value: object, width: str = "130px") -> ipywidgets.ToggleButtons:
-        buttons = ipywidgets.ToggleButtons(options=options, value=value, description=name)
-        buttons.style.button_width = width
-        buttons.observe(self._change, names=["value"])
-        return buttons
+    def sentence(self) -> str:
+        return self.state.sentence()
 
-    def _change(self, _change: object) -> None:
-        self.state.tool, self.state.place = self.tool.value, self.place.value
-        self.state.retain, self.state.passes = self.retain.value, self.passes.value
-        self.state.run()
-        self._draw()
+    def draw(self) -> str:
+        return self.state.svg()
 
-    def _draw(self) -> None:
-        self.shown.value = self.state.svg()
-        self.words.value = verdict(self.state.sentence())
+    def table(self) -> Table:
+        return Table(("value", "number", "gradient", "node", "what came of it"), self.state.rows())
+
+    def text(self) -> str:
+        return self.state.text()

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import ipywidgets
-
 import minigrad as torch
 from minigrad.tracing.tensor_trace import Recording
 
+from .. import show
 from ..heat import short
-from .lesson import Lesson, Sentence, label, svg, tag, verdict, wrap
+from .kit import Figure, Given, Inputs, Moments, lesson
+from .lesson import label, svg, tag
 from .stepper import ProgramError
 from .tensor_program import run
 
@@ -261,33 +261,8 @@ def draw_table(x: float, y: float, name: str, made: Table, colour: str) -> tuple
     return out, max(wide, 7.8 * len(name)), high + 14
 
 
-class _Live(Lesson):
-    def __init__(self, flow: _Flow):
-        self.flow = flow
-        self.shown, self.words = ipywidgets.HTML(), ipywidgets.HTML()
-        self.step = ipywidgets.IntSlider(value=flow.at, min=0, max=len(flow.events) - 1, description="step")
-        self.step.layout.width = "420px"
-        self.buttons = []
-        for name, by, tip in (("◀ step", -1, "one operation back"), ("step ▶", 1, "one operation on")):
-            button = ipywidgets.Button(description=name, tooltip=tip, layout={"width": "90px"})
-            button.on_click(lambda _button, by=by: self._go(by))
-            self.buttons.append(button)
-        self.step.observe(self._moved, names=["value"])
-        super().__init__(
-            [self.shown, wrap(*self.buttons, self.step), self.words], picture=lambda: self.flow.svg(), text=lambda: self.flow.text()
-        )
-        self.add_class("mg-shape-flow")
-        self._moved()
-
-    def _go(self, by: int) -> None:
-        self.step.value = min(self.step.max, max(0, self.step.value + by))
-
-    def _moved(self, _change=None) -> None:
-        self.flow.at = self.step.value
-        self.shown.value, self.words.value = self.flow.svg(), verdict(self.flow.sentence())
-
-
-def shape_flow(f: str | Callable | None = None, *, step: int | None = None, **inputs: Any) -> Lesson:
+@lesson
+class shape_flow(Figure):
     """Step through a program on tensors: shapes forward, then gradient shapes backward, with every broadcast undone by a sum.
 
     f: your own function of Tensors that ends in one number, or a program as text; the course's linear layer unless given.
@@ -297,15 +272,31 @@ def shape_flow(f: str | Callable | None = None, *, step: int | None = None, **in
     >>> print(shape_flow("y = x * 2; L = y", x=3).text().splitlines()[1])
     x       ()     ()
     """
-    if f is not None and not isinstance(f, str) and not callable(f):
-        return Sentence(f"shape_flow needs a function of Tensors that ends in one number. It was given {type(f).__name__}.")
-    if f is None:
-        f, inputs = canned, {**CANNED, **inputs}
-    try:
-        given = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in inputs.items()}
-        flow = _Flow(f, given)
-        if step is not None:
-            flow.at = range(len(flow.events))[step]
-    except Exception as error:  # whatever the learner's code raises is said, not shown as a traceback of ours
-        return Sentence(f"shape_flow cannot show this: {(str(error) or type(error).__name__).splitlines()[0]}")
-    return _Live(flow)
+
+    f = Given(None)
+    step = Moments("step", "start")
+    inputs = Inputs(fixed=True)
+    flow: Any = None
+
+    def setup(self) -> None:
+        if self.f is not None and not isinstance(self.f, str) and not callable(self.f):
+            raise TypeError(f"it needs a function of Tensors that ends in one number. It was given {type(self.f).__name__}.")
+        f, inputs = (canned, {**CANNED, **self.inputs}) if self.f is None else (self.f, self.inputs)
+        self.flow = _Flow(f, {name: value.tolist() if hasattr(value, "tolist") else value for name, value in inputs.items()})
+        self.last = len(self.flow.events) - 1
+
+    def _now(self) -> _Flow:
+        self.flow.at = self.step
+        return self.flow
+
+    def sentence(self) -> str:
+        return self._now().sentence()
+
+    def draw(self) -> str:
+        return self._now().svg()
+
+    def table(self) -> show.Table:
+        return show.Table(("tensor", "shape", "shape of its gradient"), self._now().shapes())
+
+    def text(self) -> str:
+        return self.flow.text()

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import ipywidgets
-
 import minigrad as torch
 from minigrad.tracing.trace import Node, trace
 
-from .lesson import Lesson, Sentence, label, number, say, svg, tag, verdict
+from ..show import Table
+from .kit import Choice, Figure, Given, Inputs, lesson
+from .lesson import label, number, svg, tag
 from .tensor_program import inputs_of, run
 
 CANNED = "a = sin(x); y = a*x"
@@ -164,15 +164,17 @@ class Stack:
         out += label(12, 48, "made" if i in made else "leaf" if node["kind"] == "leaf" else "", "t b" if i in made else "t soft")
         return out + label(W - 12, 48, number(node["value"], 5), "num v b fwd", "end")
 
-    def text(self) -> str:
+    def rows(self) -> list[tuple[str, str, str, str]]:
+        """Each edge of the first graph: its number, its ends, what it multiplies by, the nodes that its rule made."""
         rows = []
         for k, edge in enumerate(self.edges):
             made = [self.nodes[i]["expr"] or self.nodes[i]["label"] for i in edge.get("makes", []) if i in self.second]
-            rows.append(f"{k + 1}  {self.ends(k)}  × {edge.get('local_text')}  makes: {', '.join(made) or 'nothing'}")
-        return "\n".join([*rows, *self.results(), self.sentence()])
+            rows.append((str(k + 1), self.ends(k), str(edge.get("local_text")), ", ".join(made) or "nothing"))
+        return rows
 
 
-def stacked(program: str | Callable | None = None, edge: int = 1, **inputs: float) -> Lesson:
+@lesson
+class stacked(Figure):
     """The graph of a program above the graph of its gradient; choose an edge of the first to see what its rule made in the second.
 
     program: formulas such as "a = sin(x); y = a*x", or a function of Tensors that are single numbers; inputs: their values (2 if left out);
@@ -181,32 +183,43 @@ def stacked(program: str | Callable | None = None, edge: int = 1, **inputs: floa
     >>> print(stacked("y = x**3", x=2).text().splitlines()[1])
     dy/dx = 12,  d²y/dx² = 12
     """
-    if program is not None and not isinstance(program, str) and not callable(program):
-        kind = type(program).__name__
-        return Sentence(f"stacked needs a function, or formulas such as 'a = sin(x); y = a*x'. It was given {kind}.")
-    try:
-        state = Stack(CANNED if program is None else program, inputs)
-        if edge not in range(1, len(state.edges) + 1):
-            raise ValueError(f"there is no edge {edge!r}; the first graph has the edges 1 to {len(state.edges)}.")
-        state.chosen = edge - 1
-    except Exception as error:  # the learner's function may raise anything: say it, show no traceback of ours
-        return Sentence(f"stacked cannot show this: {(str(error) or type(error).__name__).splitlines()[0]}")
-    shown, words = ipywidgets.HTML(), ipywidgets.HTML()
-    options = [(f"{k + 1}: {state.ends(k)}", k) for k in range(len(state.edges))]
-    edges = ipywidgets.ToggleButtons(options=options, value=state.chosen, description="edge")
-    ways = [("create_graph=True", True), ("create_graph=False", False)]
-    create = ipywidgets.ToggleButtons(options=ways, value=True, description="walk with")
-    edges.style.button_width, create.style.button_width = "120px", "170px"
 
-    def draw(_change: object = None) -> None:
-        state.chosen, state.create = edges.value, create.value
-        shown.value = state.svg()
-        words.value = verdict(state.sentence()) if not state.create else say(state.sentence())
+    program = Given(None)
+    edge = Given(1)
+    create_graph = Choice({"create_graph=True": True, "create_graph=False": False}, "walk with", True)
+    inputs = Inputs(fixed=True)
+    state: Stack | None = None
 
-    for choice in (edges, create):
-        choice.observe(draw, names=["value"])
-    draw()
-    lesson = Lesson([shown, words, edges, create], picture=state.svg, text=state.text)
-    lesson.state, lesson.edges, lesson.create, lesson.words = state, edges, create, words
-    lesson.add_class("mg-stacked")
-    return lesson
+    def fields(self):
+        found = super().fields()
+        if self.state is not None:
+            ends = {f"{k + 1}: {self.state.ends(k)}": k + 1 for k in range(len(self.state.edges))}
+            found["edge"] = Choice(ends, "edge", 1).named("edge")
+        return found
+
+    def setup(self) -> None:
+        if self.program is not None and not isinstance(self.program, str) and not callable(self.program):
+            kind = type(self.program).__name__
+            raise TypeError(f"it needs a function, or formulas such as 'a = sin(x); y = a*x'. It was given {kind}.")
+        state = Stack(CANNED if self.program is None else self.program, self.inputs)
+        if self.edge not in range(1, len(state.edges) + 1):
+            raise ValueError(f"there is no edge {self.edge!r}; the first graph has the edges 1 to {len(state.edges)}.")
+        state.chosen, state.create = self.edge - 1, self.create_graph
+        self.state = state
+
+    def sentence(self) -> str:
+        assert self.state is not None
+        return self.state.sentence()
+
+    def draw(self) -> str:
+        assert self.state is not None
+        return self.state.svg()
+
+    def table(self) -> Table:
+        assert self.state is not None
+        return Table(("", "edge", "multiplies by", "its rule makes"), self.state.rows())
+
+    def text(self) -> str:
+        assert self.state is not None
+        rows = (f"{k}  {ends}  × {by}  makes: {made}" for k, ends, by, made in self.state.rows())
+        return "\n".join([*rows, *self.state.results(), self.sentence()])

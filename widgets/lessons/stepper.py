@@ -11,7 +11,7 @@ import contextlib
 import inspect
 import linecache
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import ipywidgets
@@ -20,7 +20,8 @@ from minigrad import Value, scalar
 from minigrad.tracing.trace import replay_steps
 from widgets import graph, static
 
-from .lesson import Lesson, Names, Sentence, number, say, wrap
+from .kit import Figure, Given, Inputs, Program, lesson
+from .lesson import number
 from .programs import run_named
 
 CANNED = "p = 3*x; u = p + 2; y = u**2"
@@ -137,7 +138,36 @@ def run_function(f: Callable[..., Value], inputs: dict[str, float]) -> tuple[Val
     return root, named
 
 
-def stepper(f: str | Callable[..., Value] = CANNED, *, at: int | str = "start", **inputs: float) -> Lesson:
+def inputs_of(f: str | Callable) -> list[str]:
+    """The names of a program's inputs, in order.
+
+    >>> inputs_of("u = w*x; u + 1")
+    ['w', 'x']
+    """
+    return parse(f)[1] if isinstance(f, str) else list(inspect.signature(f).parameters)
+
+
+def started(f: str | Callable, given: Mapping[str, Any], start: Mapping[str, float] = {}) -> dict[str, float]:  # noqa: B006
+    """A number for each input of the program: the given one, else where the lesson starts, else 1. Raises ProgramError for others."""
+    names = inputs_of(f)
+    if unknown := [n for n in given if n not in names]:
+        raise ProgramError(f"the program has no input {unknown[0]}; it takes {', '.join(names) or 'none'}.")
+    return {n: float(given.get(n, start.get(n, 1.0))) for n in names}
+
+
+def run_program(f: str | Callable, inputs: dict[str, float]) -> tuple[Value, dict[str, Value]]:
+    """Run a program at these inputs: a result that is finite, and every named Value; the result has a name in any case."""
+    root, named = run_text(f, inputs) if isinstance(f, str) else run_function(f, inputs)
+    if not math.isfinite(root.data):
+        raise ProgramError("the program has no finite value there.")
+    named = {n: v for n, v in named.items() if isinstance(v, Value) and (n not in inputs or not v._prev)}  # x = tanh(x): x is the leaf
+    if not any(v is root for v in named.values()):
+        named["y" if "y" not in {*named, *inputs} else "out"] = root
+    return root, named
+
+
+@lesson
+class stepper(Figure):
     """Step through a computation: first its values, then its gradients.
 
     f: a program as text, which can then be edited in the widget, or your own function of one or more Values.
@@ -149,49 +179,43 @@ def stepper(f: str | Callable[..., Value] = CANNED, *, at: int | str = "start", 
         stepper("x*x + 5*x", x=3)
         stepper(my_function, x=0.5)
     """
-    if not isinstance(f, str) and not callable(f):
-        return Sentence(f"stepper needs a formula such as '(3*x + 2)**2', or a function of Values. It was given {type(f).__name__}.")
-    if not (isinstance(at, int) or (isinstance(at, str) and at in ("start", "forward", "end"))):
-        return Sentence(f"at is 'start', 'forward', 'end' or a number of events. It was given {at!r}.")
-    try:
-        view, root = _view(f, inputs, at)
-    except Exception as error:  # whatever the learner's code raises is shown as a sentence, not as a traceback of ours
-        return Sentence(f"stepper cannot run this: {error}")
-    lesson = Lesson([view], picture=lambda: _picture(lesson.view), text=lambda: _text(lesson.view))
-    lesson.view, lesson.root = view, root  # the view holds its root weakly
-    lesson.add_class("mg-stepper")
-    if not isinstance(f, str):
-        return lesson
 
-    box = ipywidgets.Text(value=f, description="program", continuous_update=False, layout={"width": "420px", "max_width": "100%"})
-    box.style.description_width = "64px"
-    note = ipywidgets.HTML(say("Type your own and press Enter.", "plain"))
+    f = Program(CANNED, "a formula such as '(3*x + 2)**2', or a function of Values", hint="type your own and press Enter")
+    at = Given("start")
+    inputs = Inputs(fixed=True)  # the graph view has their sliders
+    graph: Any = None  # a GraphView; None until setup
 
-    def retype(_change) -> None:
-        try:
-            view, root = _view(box.value, inputs, at)
-        except Exception as error:  # keep the picture that works, say what is wrong with the new program
-            note.value = say(str(error), "bad")
-            return
-        old, lesson.view, lesson.root = lesson.view, view, root
-        lesson.children = [row, view, names]
-        note.value = ""
-        old.close()
+    def setup(self) -> None:
+        if not (isinstance(self.at, int) or (isinstance(self.at, str) and self.at in ("start", "forward", "end"))):
+            raise ValueError(f"at is 'start', 'forward', 'end' or a number of events. It was given {self.at!r}.")
+        self.root, named = run_text(self.f, self.inputs) if isinstance(self.f, str) else run_function(self.f, self.inputs)
+        self.graph = graph(self.root, names=named, step=None if self.at == "forward" else self.at)  # it holds the root weakly
+        title = self.f if isinstance(self.f, str) else f"{self.f.__name__}({', '.join(inspect.signature(self.f).parameters)})"
+        self.graph.trace = {**self.graph.trace, "title": "y = f(x)" if title.startswith("<lambda>") else title}
 
-    box.observe(retype, names=["value"])
-    row, names = wrap(box, note), Names()
-    lesson.children = [row, view, names]
-    lesson.program, lesson.note = box, note
-    return lesson
+    def below(self) -> list[ipywidgets.Widget]:
+        return [self.graph]
 
+    def _known(self) -> int:
+        """As far as the view has stepped, at least all values."""
+        return max(self.graph.step, sum(event["phase"] == "forward" for event in self.graph.trace["steps"]))
 
-def _view(f: str | Callable, inputs: dict[str, float], at: int | str):
-    """The graph view of a program, and the root that keeps its sliders alive."""
-    root, named = run_text(f, inputs) if isinstance(f, str) else run_function(f, inputs)
-    view = graph(root, names=named, step=None if at == "forward" else at)
-    title = f if isinstance(f, str) else f"{f.__name__}({', '.join(inspect.signature(f).parameters)})"
-    view.trace = {**view.trace, "title": "y = f(x)" if title.startswith("<lambda>") else title}
-    return view, root
+    def draw(self) -> str:
+        return ""
+
+    def caption(self) -> str:
+        return ""
+
+    def sentence(self) -> str:
+        return self.text().splitlines()[-1]
+
+    def still(self) -> str:
+        return static.svg(self.graph.trace, self.graph.picture, self._known())
+
+    def text(self) -> str:
+        """The events so far, one line each: at least the forward half."""
+        rows = replay_steps(self.graph.trace)[: self._known()]
+        return "\n".join([self.graph.trace["title"], *(f"{k:>2}  {row['sentence'].replace('**', '')}" for k, row in enumerate(rows, 1))])
 
 
 def _leaves(names: list[str], inputs: dict[str, float]) -> dict[str, Value]:
@@ -208,19 +232,3 @@ def _recorded(on: bool):
         yield
     finally:
         scalar.record_lines(before)
-
-
-def _forward(view) -> int:
-    return sum(event["phase"] == "forward" for event in view.trace["steps"])
-
-
-def _picture(view) -> str:
-    """The picture for a saved notebook: as far as the view has stepped, at least all values."""
-    return static.svg(view.trace, view.picture, max(view.step, _forward(view)))
-
-
-def _text(view) -> str:
-    """The events so far, one line each: at least the forward half."""
-    steps = max(view.step, _forward(view))
-    rows = replay_steps(view.trace)[:steps]
-    return "\n".join([view.trace["title"], *(f"{k:>2}  {row['sentence'].replace('**', '')}" for k, row in enumerate(rows, 1))])

@@ -5,7 +5,6 @@ What lives here: `run` and what it returns. What does not: how a typed program i
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,20 +12,9 @@ import minigrad as torch
 from minigrad.tensors.create import tensor
 
 from .programs import run_named
-from .stepper import FUNCTIONS, ProgramError, parse
+from .stepper import FUNCTIONS, ProgramError, inputs_of, parse
 
 MOST = 400  # operations: more are no picture
-
-def inputs_of(program: str | Callable) -> list[str]:
-    """The names of a program's inputs, in order.
-
-    >>> inputs_of("u = w*x; u + 1")
-    ['w', 'x']
-    """
-    if isinstance(program, str):
-        return parse(program)[1]
-    return list(inspect.signature(program).parameters)
-
 
 def _function(name: str) -> Callable:
     apply = getattr(torch, name)

@@ -8,13 +8,10 @@ minigrad.core.node), the graph of cards (widgets.graph).
 
 from __future__ import annotations
 
-import inspect
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-
-import ipywidgets
 
 import minigrad as torch
 from minigrad.core.node import FREED
@@ -22,7 +19,9 @@ from minigrad.tensors.create import tensor
 from minigrad.tracing.recording import kept_by
 from minigrad.tracing.trace import walk
 
-from .lesson import STYLE, Lesson, Sentence, esc, label, number, say, svg, tag, wrap
+from ..show import Table
+from .kit import END, Choice, Control, Figure, Given, Moments, Text, action, lesson
+from .lesson import label, number, svg, tag
 from .line_by_line import HERE, TooLong, follow, listing, source
 
 PATIENTS = {
@@ -288,19 +287,16 @@ class Run:
 
     HEAD = ("tensor", "version now", "saved by", "as", "version then", "state")
 
-    def table(self) -> str:
+    def table(self) -> Table:
         m = self.moments[self.at]
-        names = {c.id: c for c in m.counters}
         rows = []
         for c in m.counters:
             uses = [(name, k) for name, kept, _ in m.nodes for k in kept if k.counter == c.id]
             for name, k in uses:
                 rows.append((c.names, str(c.count), name, k.name, str(k.then), "✗ overwritten" if k.stale else "✓ as saved"))
             if not uses:
-                rows.append((names[c.id].names, str(c.count), "–", "–", "–", "nobody needs it"))
-        head = "".join(f'<th scope="col">{h}</th>' for h in self.HEAD)
-        body = "".join("<tr>" + "".join(f"<td>{esc(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-        return f'<div class="mgl">{STYLE}<table><tr>{head}</tr>{body}</table></div>'
+                rows.append((c.names, str(c.count), "–", "–", "–", "nobody needs it"))
+        return Table(self.HEAD, rows)
 
     # the picture -----------------------------------------------------------------------------------------------------------------
     def svg(self, words: bool = True) -> str:
@@ -368,7 +364,22 @@ def _said(error: Exception) -> str:
     return str(error) if isinstance(error, (ValueError, TooLong)) else f"{type(error).__name__}: {error}"
 
 
-def versions(program: str | Callable | None = None, x: Sequence[float] = (0.0, 1.0, -2.0), *, at: int | str = "end") -> Lesson:
+class _Patient(Choice):
+    """The chapter's cases, where the learner gave no program."""
+
+    def shown(self, figure: Any) -> bool:
+        return figure.patients
+
+
+class _Lines(Text):
+    """Lines of Python, which can be edited, or a function, which has no control."""
+
+    def shown(self, figure: Any) -> bool:
+        return isinstance(figure.program, str)
+
+
+@lesson
+class versions(Figure):
     """Run a program line by line and watch the version counters of its tensors beside what the graph has saved.
 
     program: lines of Python as text that compute something from x, or your own function of one tensor. In text your notebook's functions
@@ -378,94 +389,68 @@ def versions(program: str | Callable | None = None, x: Sequence[float] = (0.0, 1
     >>> print(versions("y = x * 2\\ny.add_(1)", [1.0]).text().splitlines()[-1])
      3  y.sum().backward(): ✓ backward goes through: x.grad = [2], and central differences agree.
     """
-    if program is not None and not isinstance(program, str) and not callable(program):
-        what = type(program).__name__
-        return Sentence(f"versions needs lines of Python such as 'y = x.exp()', or a function of one tensor. It was given {what}.")
-    base: dict[str, Any] = {}
-    if isinstance(program, str):
-        frame = inspect.currentframe()
-        base = dict(frame.f_back.f_globals) if frame and frame.f_back else {}
-    try:
-        state = Run(next(iter(PATIENTS.values())) if program is None else program, x, base)
-        last = len(state.moments) - 1
-        state.at = {"start": 0, "end": last}[at] if isinstance(at, str) else min(max(int(at), 0), last)
-    except Exception as error:  # whatever the learner's code raises is shown as a sentence, not as a traceback of ours
-        return Sentence(f"versions cannot run this: {_said(error)}")
-    return _Live(state, program is None)
 
+    program = _Lines("program", None, rows=3)
+    x = Given((0.0, 1.0, -2.0))
+    at = Moments("line", on="run next line ▶")
+    patient = _Patient(list(PATIENTS), "patient", next(iter(PATIENTS)))
+    patients = False
+    space: dict[str, Any] | None = {}
+    run: Any = None  # a Run; None until setup
 
-class _Live(Lesson):
-    def __init__(self, state: Run, patients: bool):
-        self.state, self.quiet = state, False
-        self.shown, self.words, self.table = ipywidgets.HTML(), ipywidgets.HTML(), ipywidgets.HTML()
-        self.step = ipywidgets.IntSlider(min=0, max=0, description="line", layout={"width": "280px", "max_width": "100%"})
-        self.step.style.description_width = "34px"
-        self.back = ipywidgets.Button(description="◀ back", tooltip="one line back", layout={"width": "76px"})
-        self.ahead = ipywidgets.Button(description="run next line ▶", tooltip="run one more line", layout={"width": "130px"})
-        folded = ipywidgets.Accordion(children=[self.table], titles=["The same as a table"], selected_index=None)
-        folded.layout.max_width = "820px"
-        children: list[ipywidgets.Widget] = [self.shown, self.words, wrap(self.back, self.ahead, self.step)]
-        if isinstance(state.program, str):
-            self.editor = ipywidgets.Textarea(value=state.program, description="program", continuous_update=False, rows=3)
-            self.editor.layout.width, self.editor.layout.max_width, self.editor.style.description_width = "440px", "100%", "60px"
-            self.run = ipywidgets.Button(description="run it", layout={"width": "80px"})
-            self.run.on_click(lambda _button: self._edited())
-            self.note = ipywidgets.HTML()
-            children += [wrap(self.editor, self.run), self.note]
-        if patients:
-            self.which = ipywidgets.ToggleButtons(options=list(PATIENTS), style={"button_width": "auto"})
-            self.which.observe(self._chosen, names=["value"])
-            children.insert(0, self.which)
-        super().__init__([*children, folded], picture=self._picture, text=self._text)
-        self.step.observe(self._stepped, names=["value"])
-        self.back.on_click(lambda _button: self._go(-1))
-        self.ahead.on_click(lambda _button: self._go(+1))
-        self._take(state)
-        self.add_class("mg-versions")
+    def controls(self) -> list[Control]:
+        found = {control.name: control for control in super().controls()}
+        return [found[name] for name in ("patient", "at", "program") if name in found]
 
-    def _at_end(self, what: Callable[[], str]) -> str:
-        """For a saved notebook: the present moment; the last one if nothing has run yet."""
-        before, self.state.at = self.state.at, self.state.at or len(self.state.moments) - 1
+    def setup(self) -> None:
+        if self.program is None:
+            self.patients, self.program = True, PATIENTS[self.patient]
+        if not isinstance(self.program, str) and not callable(self.program):
+            what = type(self.program).__name__
+            raise TypeError(f"it needs lines of Python such as 'y = x.exp()', or a function of one tensor. It was given {what}.")
         try:
-            return what()
-        finally:
-            self.state.at = before
-
-    def _picture(self) -> str:
-        return self._at_end(self.state.svg)
-
-    def _text(self) -> str:
-        return self._at_end(self.state.text)
-
-    def _take(self, state: Run) -> None:
-        self.state, self.quiet = state, True
-        self.step.max, self.step.value = len(state.moments) - 1, state.at
-        self.quiet = False
-        self._draw()
-
-    def _edited(self) -> None:
-        text = self.editor.value.replace("−", "-").replace("·", "*")
-        try:
-            self._take(Run(text, self.state.x, self.state.base))
+            self.run = Run(self.program, self.x, self.space if isinstance(self.program, str) else {})
         except Exception as error:
-            self.note.value = say(f"{_said(error)} The picture shows what was there before.", "bad")
-            return
-        self.note.value = ""
+            raise ValueError(_said(error)) from error
+        self.last = len(self.run.moments) - 1
 
-    def _chosen(self, change) -> None:
-        self.editor.value = PATIENTS[change["new"]]
-        self._edited()
+    def moved(self, name: str) -> None:
+        self.program = PATIENTS[self.patient] if name == "patient" else self.program.replace("−", "-").replace("·", "*")
+        self.at = END
+        self.setup()
 
-    def _stepped(self, change) -> None:
-        if not self.quiet:
-            self.state.at = change["new"]
-            self._draw()
+    @action("run it", "as Shift+Enter in the program does", when=lambda self: isinstance(self.program, str))
+    def again(self) -> None:
+        self.moved("program")
 
-    def _go(self, by: int) -> None:
-        self.step.value = min(max(self.step.value + by, 0), self.step.max)
+    def actions(self):
+        return super().actions() if isinstance(self.program, str) else iter(())
 
-    def _draw(self) -> None:
-        self.shown.value = self.state.svg(words=False)
-        sentence = self.state.sentence()
-        self.words.value = say(sentence, "bad" if "✗" in sentence else "good" if "✓" in sentence else "")
-        self.table.value = self.state.table()
+    def _now(self) -> Run:
+        self.run.at = self.at
+        return self.run
+
+    def _shown(self) -> Run:
+        """For a page without a kernel: the present moment; the last one if nothing has run yet."""
+        self.run.at = self.at or self.last
+        return self.run
+
+    def sentence(self) -> str:
+        return self._now().sentence()
+
+    def caption(self) -> str:
+        said = self.sentence()
+        mark = "✗ " if "✗" in said else "✓ " if "✓" in said else ""
+        return mark + said.replace("✗ ", "").replace("✓ ", "")
+
+    def draw(self) -> str:
+        return self._now().svg(words=False)
+
+    def still(self) -> str:
+        return self._shown().svg()
+
+    def table(self) -> Table:
+        return self._now().table()
+
+    def text(self) -> str:
+        return self._shown().text()

@@ -1,6 +1,5 @@
 // The bundle that views share: what loader.js asks for by name.
 
-import { render as film } from "./film.js";
 import { render as lesson } from "./lesson.js";
 import { View } from "./view.js";
 
@@ -10,4 +9,4 @@ function graph({ model, el, fail }) {
   return () => view.destroy();
 }
 
-export default { graph: { render: graph }, film: { render: film }, lesson: { render: lesson } };
+export default { graph: { render: graph }, lesson: { render: lesson } };

@@ -2,29 +2,51 @@
 // What moves sends one message and waits for the answer; while it waits, only the newest position is kept.
 
 import { h, put } from "./dom.js";
+import { setMoment, whole } from "./film.js";
 import { followTheme } from "./theme.js";
 
 /** @import { Model } from "./view.js" */
 
+/** @import { Film } from "./film.js" */
+
 /** @typedef {{kind: string, name: string, label: string, value: any, hint: string, min?: number, max?: number, step?: number, text?: string,
- *             texts?: string[]}} Control */
+ *             texts?: string[], rows?: number, narrow?: boolean, on?: string, head?: string[], cells?: Cell[][]}} Control */
+/** @typedef {string|{key: number, value: string, mood: string, title: string}} Cell a text, or a field to type in */
+/** @typedef {{row: HTMLElement, update(c: Control): void, stop?(): void}} Row */
 /** @typedef {{name: string, label: string, hint: string, enabled: boolean}} Button */
-/** @typedef {{svg: string, say: string, mood: string, table: string|null, controls: Control[], buttons: Button[], presets: string[],
- *             answers: number}} Scene */
+/** @typedef {{svg: string, say: string, code: string, busy: boolean, mood: string, table: string|null, controls: Control[],
+ *             buttons: Button[], presets: string[], answers: number}} Scene */
+
+const MANY = 8; // options: more are a list
+const PACE = 900; // milliseconds between two moments that the kernel draws
+const FRAME = 110; // and of a film
+const CALM = 700; // the same where motion is to be reduced
+const SHAKE = [0, -5, 5, -5, 5, 0].map((x) => ({ transform: `translateX(${x}px)` }));
+const ROOM = [0.66, 1.2]; // how far a figure shrinks before it scrolls, and how far it grows
 
 /** A position of a slider in percent, for the coloured part of its track. @param {Control} c */
 const filled = (c) => `${(100 * (c.value - (c.min ?? 0))) / ((c.max ?? 1) - (c.min ?? 0) || 1)}%`;
 
+/** What a message moves: a control, or a cell of a sheet; nothing if a button is pressed. @param {{set?: string, value?: any}} message */
+const place = ({ set, value }) => set && `${set} ${Array.isArray(value) ? value[0] : ""}`;
+
 class Lesson {
-  /** @type {Map<string, {of: string, row: HTMLElement, update(c: Control): void}>} */ #rows = new Map();
+  /** @type {Map<string, {of: string} & Row>} */ #rows = new Map();
   #sent = 0;
   #waiting = false;
-  /** @type {object|null} */ #next = null;
+  /** @type {{set?: string, press?: string, value?: any}[]} */ #next = [];
 
   /** @param {Model} model @param {HTMLElement} el @param {(error: unknown) => void} fail */
   constructor(model, el, fail) {
     this.model = model;
     this.figure = h("div", { class: "mg-figure" });
+    this.code = h("pre", { class: "mg-code-line" });
+    this.below = h("div", { class: "mg-below" });
+    /** @type {{id: string, view: any}[]} */ this.inside = [];
+    /** @type {string} */ this.drawn = "";
+    this.at = 0;
+    this.take = 0;
+    this.alive = true;
     this.say = h("p", { class: "mg-words", role: "status", "aria-live": "polite" });
     this.numbers = h("details", { class: "mg-numbers" }, h("summary", {}, "Show the numbers"));
     this.cells = h("div", { class: "mg-note" });
@@ -36,8 +58,10 @@ class Lesson {
       { class: "mg-lesson-root mg-instrument", "aria-label": "lesson" },
       this.figure,
       this.say,
+      this.code,
       this.controls,
       this.buttons,
+      this.below,
       this.numbers,
     );
     el.append(this.root);
@@ -54,27 +78,40 @@ class Lesson {
     if (model.get("layout")?.comm_live === false) this.#stop(); // a saved notebook brings models that never had a kernel
     this.unfollow = followTheme(this.root);
     model.on("change:scene", this.show);
+    this.fill = () => this.#fill().catch((error) => this.alive && fail(error));
+    this.fill();
+    model.on("change:children", this.fill);
   }
 
   destroy() {
     this.model.off("change:scene", this.show);
+    this.model.off("change:children", this.fill);
     this.model.off("comm_live_update", this.lost);
+    for (const { stop } of this.#rows.values()) stop?.();
+    for (const { view } of this.inside) view.remove();
     this.unfollow();
     this.root.remove();
   }
 
-  /** Nobody answers any more: the picture stays, and the controls say so. */
+  /** Nobody answers any more: the picture stays, and the controls say so. A film goes on: all of it is here. */
   #stop() {
-    if (this.root.classList.contains("mg-gone")) return;
+    if (!this.alive) return;
+    this.alive = false;
     this.root.classList.add("mg-gone");
-    for (const e of this.root.querySelectorAll("button, input")) e.setAttribute("disabled", "");
-    this.buttons.after(h("p", { class: "mg-lost", role: "status" }, "Run the cell again to move this: no kernel stands behind it."));
+    const free = this.film ? [this.film.at, this.film.take] : [];
+    const rows = [...this.#rows].filter(([name]) => !free.includes(name)).map(([, { row }]) => row);
+    const dead = [...rows, this.buttons].flatMap((row) => [...row.querySelectorAll("button, input, select, textarea")]);
+    for (const e of dead) e.setAttribute("disabled", "");
+    if (dead.length || !this.film)
+      this.buttons.after(h("p", { class: "mg-lost", role: "status" }, "Run the cell again to move this: no kernel stands behind it."));
   }
 
-  /** Tell the kernel, or keep it until the kernel has answered what it was told last. @param {object} content */
+  /** Tell the kernel; until it has answered what it was told last, keep presses and each control's newest position.
+   * @param {{set?: string, press?: string, value?: any}} content */
   tell(content) {
+    if (!this.alive) return;
     if (this.#waiting) {
-      this.#next = content;
+      this.#next = [...this.#next.filter((other) => !place(other) || place(other) !== place(content)), content];
       return;
     }
     this.#waiting = true;
@@ -83,19 +120,76 @@ class Lesson {
 
   /** @param {Scene} scene */
   draw(scene) {
-    this.figure.innerHTML = scene.svg; // made by the kernel's own functions, which escape what learners wrote
-    put(this.say, scene.say);
+    const answered = scene.answers >= this.#sent;
+    const film = this.film;
+    if (!film || scene.busy || scene.mood === "bad") this.#speak(scene.say);
+    if (!film) this.#paint(scene.svg);
+    else if (answered && !this.#next.length) {
+      this.at = scene.controls.find((c) => c.name === film.at)?.value ?? 0;
+      this.take = scene.controls.find((c) => c.name === film.take)?.value ?? 0;
+      this.#roll(!scene.busy && scene.mood !== "bad");
+    }
+    this.say.setAttribute("aria-live", scene.busy ? "off" : "polite"); // a screen reader would never stop speaking
+    put(this.code, scene.code);
+    this.code.hidden = !scene.code;
     this.root.dataset.mood = scene.mood;
     this.numbers.hidden = !scene.table;
     if (scene.table) this.cells.innerHTML = scene.table;
-    const answered = scene.answers >= this.#sent;
     this.#place(scene.controls, answered);
     this.#press(scene.buttons, scene.presets);
     if (answered && this.#waiting) {
       this.#waiting = false;
-      const next = this.#next;
-      this.#next = null;
+      const next = this.#next.shift();
       if (next) this.tell(next);
+    }
+  }
+
+  /** The kernel's picture: made by its own functions, which escape what learners wrote. @param {string} svg */
+  #paint(svg) {
+    if (svg === this.drawn) return;
+    this.figure.innerHTML = this.drawn = svg;
+    const picture = /** @type {SVGElement|null} */ (this.figure.firstElementChild);
+    const width = Number(picture?.getAttribute("width"));
+    if (picture && width)
+      Object.assign(picture.style, { width: "100%", minWidth: `${ROOM[0] * width}px`, maxWidth: `${ROOM[1] * width}px` });
+  }
+
+  /** @param {string} text */
+  #speak(text) {
+    put(this.say, text);
+    this.say.hidden = !text;
+  }
+
+  /** All moments, if they are here already. @returns {Film|null} */
+  get film() {
+    const film = this.model.get("film");
+    return film?.takes?.length ? film : null;
+  }
+
+  /** Show the film's moment. @param {boolean} [speak] */
+  #roll(speak = true) {
+    const film = this.film;
+    const take = film?.takes[this.take] ?? film?.takes[0];
+    if (!film || !take) return;
+    this.at = Math.min(Math.max(this.at, 0), take.says.length - 1);
+    this.#paint(whole(film, take));
+    const picture = this.figure.firstElementChild;
+    if (picture) setMoment(picture, this.at, take.says[this.at]);
+    if (speak) this.#speak(take.says[this.at]);
+  }
+
+  /** Widgets that stand below the figure. */
+  async #fill() {
+    const ids = (this.model.get("children") ?? []).map((/** @type {string} */ id) => id.replace("IPY_MODEL_", ""));
+    for (const { id, view } of this.inside) if (!ids.includes(id)) view.remove();
+    this.inside = this.inside.filter(({ id }) => ids.includes(id));
+    for (const id of ids) {
+      if (this.inside.some((one) => one.id === id)) continue;
+      const manager = this.model.widget_manager;
+      const view = await manager.create_view(await manager.get_model(id));
+      this.inside.push({ id, view });
+      this.below.append(view.el);
+      view.trigger?.("displayed"); // formulas wait for it before they are typeset
     }
   }
 
@@ -104,11 +198,12 @@ class Lesson {
     const wanted = new Set(controls.map((c) => c.name));
     for (const [name, { row }] of this.#rows)
       if (!wanted.has(name)) {
+        this.#rows.get(name)?.stop?.();
         row.remove();
         this.#rows.delete(name);
       }
     for (const c of controls) {
-      const of = `${c.kind} ${c.texts?.length}`;
+      const of = `${c.kind} ${c.kind === "choice" ? c.texts?.join() : ""} ${c.label}`;
       let made = this.#rows.get(c.name);
       if (made && made.of !== of) {
         made.row.remove();
@@ -119,15 +214,135 @@ class Lesson {
         this.#rows.set(c.name, made);
       }
       this.controls.append(...(made.row.parentNode ? [] : [made.row]));
-      if (answered && !this.#next) made.update(c);
+      if (answered && !this.#next.length) made.update(c);
     }
   }
 
-  /** @param {Control} c @returns {{row: HTMLElement, update(c: Control): void}} */
+  /** Buttons for one moment back and one on, one that plays, and a slider. @param {Control} c @param {HTMLElement} name @returns {Row} */
+  #moments(c, name) {
+    const button = (/** @type {string} */ text, /** @type {string} */ title) =>
+      h("button", { type: "button", class: "mg-button", title }, text);
+    const [back, play, on] = [button("◀ back", "one back"), button("▶ play", "from here to the end"), button(c.on ?? "", "one on")];
+    const range = /** @type {HTMLInputElement} */ (h("input", { class: "mg-slider", type: "range", id: name.getAttribute("for"), min: 0 }));
+    const out = h("span", { class: "mg-value", "aria-hidden": "true" });
+    let timer = 0;
+    /** @param {Control} now */
+    const update = (now) => {
+      const film = this.film;
+      if (timer && now !== c && !film) now = { ...now, value: c.value };
+      c = { ...now, ...(film && { value: this.at, max: (film.takes[this.take] ?? film.takes[0]).says.length - 1 }) };
+      Object.assign(range, { max: c.max, value: c.value });
+      range.style.setProperty("--at", filled(c));
+      out.textContent = `${c.value} of ${c.max}`;
+      range.setAttribute("aria-valuetext", out.textContent);
+      back.disabled = !c.value;
+      on.disabled = c.value === c.max;
+      play.textContent = timer ? "❚❚ pause" : "▶ play";
+    };
+    /** @param {number} k */
+    const go = (k) => {
+      c = { ...c, value: Math.min(Math.max(k, 0), c.max ?? 0) };
+      if (this.film) {
+        this.at = c.value;
+        this.#roll();
+      }
+      update(c);
+      if (!timer || !this.film) this.tell({ set: c.name, value: c.value });
+    };
+    const pause = () => {
+      clearInterval(timer);
+      timer = 0;
+      this.say.setAttribute("aria-live", "polite");
+      go(c.value);
+    };
+    const start = () => {
+      const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+      this.say.setAttribute("aria-live", "off");
+      timer = window.setInterval(
+        () => {
+          if (c.value >= (c.max ?? 0)) pause();
+          else if (this.film || !this.#waiting) go(c.value + 1);
+        },
+        this.film ? (calm ? CALM : FRAME) : PACE,
+      );
+      go(c.value >= (c.max ?? 0) ? 0 : c.value);
+    };
+    /** @param {number} k */
+    const jump = (k) => {
+      if (timer) pause();
+      go(k);
+    };
+    back.addEventListener("click", () => jump(c.value - 1));
+    on.addEventListener("click", () => jump(c.value + 1));
+    play.addEventListener("click", () => (timer ? pause() : start()));
+    range.addEventListener("input", () => jump(Number(range.value)));
+    const row = h("div", { class: "mg-control mg-control-moments" }, h("div", { class: "mg-choice" }, back, play, on), name, range, out);
+    return { row, update, stop: () => clearInterval(timer) };
+  }
+
+  /** A table with cells to type in; the one that was just wrong shakes. @param {(value: any) => void} set @returns {Row} */
+  #sheet(set) {
+    const row = h("div", { class: "mg-control mg-sheet" });
+    /** @type {HTMLInputElement[]} */ let fields = [];
+    /** @type {string[]} */ const known = []; // what the kernel has, and was told
+    let form = "";
+    let tries = 0;
+    let last = -1;
+    /** @param {Cell} cell */
+    const made = (cell) => {
+      if (typeof cell === "string") return h("td", {}, cell);
+      const field = h("input", { type: "text", class: "mg-field", "aria-label": cell.title, title: cell.title, autocomplete: "off" });
+      const take = () => {
+        if (field.value !== known[cell.key]) set([(last = cell.key), (known[cell.key] = field.value)]);
+      };
+      field.addEventListener("change", take);
+      field.addEventListener("keydown", (event) => {
+        if (event.key === "Enter") take();
+      });
+      fields[cell.key] = field;
+      return h("td", {}, field);
+    };
+    /** @param {Control} now */
+    const update = (now) => {
+      const rows = now.cells ?? [];
+      const shape = JSON.stringify(rows.map((cells) => cells.map((cell) => (typeof cell === "string" ? cell : cell.title))));
+      if (shape !== form) {
+        form = shape;
+        fields = [];
+        const head = h("tr", {}, ...(now.head ?? []).map((text) => h("th", { scope: "col" }, text)));
+        const body = rows.map((cells) => h("tr", {}, ...cells.map(made)));
+        row.replaceChildren(h("table", { "aria-label": now.label }, h("thead", {}, head), h("tbody", {}, ...body)));
+      }
+      for (const cell of rows.flat()) {
+        if (typeof cell === "string") continue;
+        const field = fields[cell.key];
+        if (document.activeElement !== field || field.value === known[cell.key]) field.value = cell.value; // else it is being written
+        known[cell.key] = cell.value;
+        field.dataset.mood = cell.mood;
+        field.setAttribute("aria-invalid", String(cell.mood === "wrong"));
+        const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+        if (cell.key === last && now.value > tries && !still) field.animate(SHAKE, 350);
+      }
+      tries = now.value;
+    };
+    return { row, update };
+  }
+
+  /** @param {Control} c @returns {Row} */
   #make(c) {
     const id = `mg-${Math.random().toString(36).slice(2)}`;
     const name = h("label", { class: "mg-name-of", for: id, title: c.hint }, c.label);
-    const set = (/** @type {any} */ value) => this.tell({ set: c.name, value });
+    const set = (/** @type {any} */ value) => {
+      const film = this.film;
+      if (film && c.name === film.take) {
+        this.take = value;
+        this.#roll();
+        for (const { of, update } of this.#rows.values()) if (of.startsWith("moments")) update(c);
+      }
+      this.tell({ set: c.name, value });
+    };
+    if (c.kind === "moments") return this.#moments(c, name);
+    if (c.kind === "sheet") return this.#sheet(set);
     if (c.kind === "slider") {
       const range = /** @type {HTMLInputElement} */ (
         h("input", { class: "mg-slider", type: "range", id, min: c.min, max: c.max, step: c.step })
@@ -148,6 +363,12 @@ class Lesson {
         set(value);
       });
       return { row: h("div", { class: "mg-control" }, name, range, out), update };
+    }
+    if (c.kind === "choice" && (c.texts?.length ?? 0) > MANY) {
+      const options = (c.texts ?? []).map((text, k) => h("option", { value: k }, text));
+      const list = /** @type {HTMLSelectElement} */ (h("select", { id, class: "mg-button" }, ...options));
+      list.addEventListener("change", () => set(Number(list.value)));
+      return { row: h("div", { class: "mg-control mg-control-text" }, name, list), update: (now) => (list.value = String(now.value)) };
     }
     if (c.kind === "choice") {
       const group = h("div", { class: "mg-choice", role: "radiogroup", "aria-label": c.label });
@@ -179,21 +400,27 @@ class Lesson {
       box.addEventListener("change", () => set(box.checked));
       return { row: h("div", { class: "mg-control mg-control-toggle" }, box, name), update: (now) => (box.checked = now.value) };
     }
-    const field = /** @type {HTMLInputElement} */ (
-      h("input", { type: "text", id, spellcheck: "false", autocomplete: "off", title: c.hint })
-    );
-    let taken = c.value;
+    const several = (c.rows ?? 1) > 1;
+    const looks = { id, class: "mg-field", spellcheck: "false", autocomplete: "off", title: c.hint };
+    const field = several ? h("textarea", { ...looks, rows: c.rows }) : h("input", { ...looks, type: "text" });
+    let known = ""; // what the kernel has, and was told
     const take = () => {
-      if (field.value !== taken) set((taken = field.value));
+      if (field.value !== known) set((known = field.value));
     };
     field.addEventListener("change", take);
     field.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") take(); // JupyterLab takes the key from the browser, which then reports no change
+      const { key, shiftKey, ctrlKey, metaKey } = /** @type {KeyboardEvent} */ (event);
+      if (key !== "Enter") return; // JupyterLab takes the key from the browser, which then reports no change
+      const run = !several || shiftKey || ctrlKey || metaKey;
+      if (run) take();
+      if (several) event.stopPropagation();
+      if (several && run) event.preventDefault();
     });
     return {
-      row: h("div", { class: "mg-control mg-control-text" }, name, field),
+      row: h("div", { class: `mg-control mg-control-text${c.narrow ? " mg-control-narrow" : ""}` }, name, field),
       update: (now) => {
-        if (document.activeElement !== field || !field.value) field.value = now.value;
+        if (now.value === known && document.activeElement === field) return; // it was refused, or is being written
+        field.value = known = now.value;
       },
     };
   }
