@@ -58,22 +58,22 @@ def wanted(ex: Exercise, probe: Probe, args: tuple) -> Any:
     """The expected plain data of a probe: written down, a closed form of the inputs, or what the reference solution gives."""
     if probe.want is FROM_SOLUTION or (args != probe.args and not callable(probe.want)):
         return outcome_of(ex, SOLUTION, probe, args)["got"]
-    return _closed_form(_ById(ex), ex.probes.index(probe), _Frozen(args)) if callable(probe.want) else plain(probe.want)
+    return _closed_form(_ById(ex), ex.probes.index(probe), Frozen(args)) if callable(probe.want) else plain(probe.want)
 
 
 @lru_cache(maxsize=512)
-def _closed_form(ex: _ById, probe: int, args: _Frozen) -> Any:
+def _closed_form(ex: _ById, probe: int, args: Frozen) -> Any:
     return plain(ex.it.probes[probe].want(*args.it))
 
 
 def outcome_of(ex: Exercise, wrong: Wrong | str, probe: Probe, args: tuple) -> dict:
     """What a wrong answer, the SOLUTION or the STUB gives."""
     which = wrong if isinstance(wrong, str) else ex.bank.index(wrong)
-    return _outcome_cached(_ById(ex), which, ex.probes.index(probe), _Frozen(args))
+    return _outcome_cached(_ById(ex), which, ex.probes.index(probe), Frozen(args))
 
 
 @lru_cache(maxsize=2048)
-def _outcome_cached(ex: _ById, wrong: int | str, probe: int, args: _Frozen) -> dict:
+def _outcome_cached(ex: _ById, wrong: int | str, probe: int, args: Frozen) -> dict:
     source = {SOLUTION: ex.it.solution, STUB: ex.it.stub}[wrong] if isinstance(wrong, str) else ex.it.source_of(ex.it.bank[wrong])
     return run(ex.it.probes[probe].driver, ex.it.load(source), args.it, ex.it.limits)
 
@@ -91,7 +91,7 @@ class _ById:
         return isinstance(other, _ById) and self.it is other.it
 
 
-class _Frozen:
+class Frozen:
     """Plain arguments as a cache key."""
 
     def __init__(self, it: tuple):
@@ -101,7 +101,7 @@ class _Frozen:
         return hash(self.key)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Frozen) and self.key == other.key
+        return isinstance(other, Frozen) and self.key == other.key
 
 
 def alike(a: Mapping[str, Any], b: Mapping[str, Any], rtol: float) -> bool:

@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from itertools import chain, product
 from typing import Any
 
-from .bank import alike, wanted
+from .bank import Frozen, alike, wanted
 from .comparing import has_nan, pairs, place, structure
 from .drivers import call, call_arrays, function, rule_on_points
 from .exercise import Exercise, Limits, Probe
@@ -356,7 +356,7 @@ def _mutants(id: str) -> tuple[tuple[str, str], ...]:
 
 
 @lru_cache(maxsize=4096)
-def _outcome_of_mutant(id: str, source: str, probe: str, args: str, inputs: _Inputs) -> dict | None:
+def _outcome_of_mutant(id: str, source: str, probe: str, args: Frozen) -> dict | None:
     ex = exercises[id]
     try:
         with warnings.catch_warnings():
@@ -364,20 +364,7 @@ def _outcome_of_mutant(id: str, source: str, probe: str, args: str, inputs: _Inp
             entry = ex.load(source)
     except Exception:
         return None
-    return run(next(p for p in ex.probes if p.name == probe).driver, entry, inputs.it, QUICK)
-
-
-class _Inputs:
-    """Inputs beside the text that a cache compares."""
-
-    def __init__(self, it: tuple):
-        self.it = it
-
-    def __hash__(self) -> int:
-        return 0
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Inputs)
+    return run(next(p for p in ex.probes if p.name == probe).driver, entry, args.it, QUICK)
 
 
 def _mutant(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs: Mapping[str, tuple]) -> tuple[str, str] | None:
@@ -395,7 +382,7 @@ def _mutant(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs
 
 
 def _gives(ex: Exercise, source: str, probe: Probe, args: tuple, outcome: dict) -> bool:
-    broken = _outcome_of_mutant(ex.id, source, probe.name, repr(args), _Inputs(args))
+    broken = _outcome_of_mutant(ex.id, source, probe.name, Frozen(args))
     if broken is not None and broken["late"]:
         _endless.add((ex.id, source))
         return False
