@@ -48,8 +48,8 @@ def confusions(source: str, most: int = 150) -> Iterator[tuple[str, str]]:
         return broken
 
     def candidates() -> Iterator[tuple[ast.AST, str]]:
-        for names in ({"sum": "mean"}, {"mean": "sum"}):
-            yield _Renamed({}, names).visit(copy.deepcopy(tree)), "sums and means are exchanged"
+        for methods in ({"sum": "mean"}, {"mean": "sum"}):
+            yield _Renamed({}, methods).visit(copy.deepcopy(tree)), "sums and means are exchanged"
         for path, node in _walk(tree):
             match node:
                 case ast.BinOp(left, ast.Mult() | ast.Div() as op, right):

@@ -434,7 +434,9 @@ def _parts(cases: list[_Case]) -> tuple[str, str] | None:
 def _simplest(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str]) -> tuple[str, str]:
     """Another probe that asks the same with other inputs is right."""
     failed = next((p for p in ex.probes if p.name in wrong), None)
-    for p in ex.probes if failed else ():
+    if failed is None:
+        return "", ""
+    for p in ex.probes:
         if p.name not in wrong and p.name in outcomes and p.driver is failed.driver and not p.raises and p.accept is failed.accept:
             return "some inputs", f"It is right for “{p.name}” and not for “{failed.name}”. What is new in the second?"
     return "", ""

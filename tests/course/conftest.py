@@ -12,8 +12,11 @@ def no_real_progress(monkeypatch):
 
 
 @pytest.fixture(autouse=True)
-def sample_exercise():
-    """The course has one more chapter for as long as a test runs: 98, with the tests' own exercise."""
+def sample_exercise(monkeypatch):
+    """One more chapter for as long as a test runs: 98, with the tests' own exercise. It is found by its id and not counted, because the
+    grader's other processes do not have it."""
+    course = list(exercises)
+    monkeypatch.setattr(type(exercises), "__iter__", lambda self: iter(course))
     exercises._numbers = [*exercises.chapters(), "98"]
     exercises._chapters["98"] = {SAMPLE.id: SAMPLE}
     yield
