@@ -182,7 +182,9 @@ class _Finder:
             group = self.groups[k]
             inner = [i for i in group["groups"] if self.groups[i]["kind"] not in ("loop", "turn")]
             if group["kind"] != "call":
-                column = [] if group["kind"] == "column" and not any(self._structured(i) for i in inner) else None
+                # functions have no owners, so those of a layer look like samples of one
+                beside = group["kind"] in ("column", "samples")
+                column = [] if beside and not any(self._structured(i) for i in inner) else None
                 for i in inner:
                     walk(i, column)
                 if column:

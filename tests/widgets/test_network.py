@@ -91,7 +91,8 @@ def test_functions_without_classes(noted):
 
     names = {"loss": sum((model(x) - y) ** 2 for x, y in zip(XS, YS, strict=True))}
     net, _ = found(names)
-    assert net is None or [len(c["cells"]) for c in net.plan["columns"]] == [3, 3, 1]
+    assert [len(c["cells"]) for c in net.plan["columns"]] == [3, 3, 1] and net.plan["samples"] == 4 and len(net.plan["wires"]) == 12
+    assert net.plan["name"] == "model" and [c["about"] for c in net.plan["columns"]][1:] == ["3 × tanh", "tanh"]
 
 
 def test_what_stands_between_and_after_the_layers(noted):
