@@ -48,8 +48,8 @@ CASES = [
     *value("03.a2", -0.1, 0.37, "0.3632"), *entries("03.c", {"A: multiplications": 710}, {"B: multiplications": 13_600}),
     *code("03.b", ("total.get(source, 0.0) + local * total.get(name, 0.0)", "total.get(source, 0.0) + local"),
           ("reversed(graph.items())", "sorted(graph.items())"), ("    return total.get(leaf, 0.0)", "    return total")),
-    *value("04.b", "11", 12), *entries("04.c", {"w.grad": 1, "x.grad": 1, "b.grad": 1}), *value("04.d", 24, 7),
-    *entries("04.a", {"dc/db": 14, "b.grad": 1, "a.grad": 1, "x.grad": 3}), *entries("02.a", {"at x = 2": 2, "at x = -1": 3}),
+    *entries("04.b", {"A: row": 6}, {"B: mistake": "swap"}), *code("04.c", ("grads.get(b, 0.0) + to_b", "to_b"), ("to_a *", "left *")),
+    *entries("04.a", {"x.grad": 43}, {"a.grad": 80}), *entries("02.a", {"at x = 2": 2, "at x = -1": 3}),
     *code("05.b", """\
 def backward(root):
     root.grad = 1.0

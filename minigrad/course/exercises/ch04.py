@@ -1,141 +1,254 @@
-"""Chapter 04, backward by hand: its exercises, which are ledgers to fill in."""
+"""Chapter 04, backward by hand: a ledger to fill in, ledgers to audit, and a program that fills them in."""
 
 from __future__ import annotations
 
-from ..exercise import Fresh, Kind, ask
+from functools import partial
+
+from ...scalar import Value
+from ...scalar import max as largest
+from .. import drivers
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask, but
 
 EX_A = ask(
     "04.a",
-    "The ledger of c = (3x + 1)²",
-    Kind.FILL_IN,
+    "A value with two users",
+    Kind.WARM_UP,
     minutes=6,
     level=1,
-    points=2,
-    text="x = 2, a = 3x, b = a + 1, c = b², and the seed on c is 1. Fill in the local derivative of the square and the three gradients.",
-    comment="x = 2, a = 3x, b = a + 1, c = b². The seed on c is 1. Fill in the ledger: replace each None by a number.",
-    answer={"dc/db": 14, "b.grad": 14, "a.grad": 14, "x.grad": 42},
+    points=1,
+    text="x = 5, a = 4x, b = a², c = b + 3a. The seed on c is 1. Fill in the ledger.",
+    comment="x = 5, a = 4x, b = a², c = b + 3a. The seed on c is 1.\nFill in the ledger: replace each None by a number.",
+    answer={"db/da": 40, "b.grad": 1, "a.grad": 43, "x.grad": 172},
     wrong=(
-        (
-            "nothing was multiplied",
-            {"b.grad": 1, "a.grad": 1, "x.grad": 3},
-            "Only local derivatives are filled in. Multiply each of them by the gradient that comes from the line below.",
-        ),
-        (
-            "stopped before ×3",
-            {"x.grad": 14},
-            "x.grad: the step ×3 is still to do. Multiply what arrives at a by its local derivative.",
-        ),
-        ("b instead of 2b", {"dc/db": 7}, "dc/db: the derivative of b² is 2b, not b."),
-        ("b instead of 2b, in the gradient", {"b.grad": 7}, "b.grad: the derivative of b² is 2b, not b."),
-        ("value of c", {"dc/db": 49}, "dc/db: that is the value of c. How fast does b² change with b?"),
-        (
-            "×3 one step early",
-            {"a.grad": 42},
-            "a.grad: between a and b stands only +1, which passes the gradient on as it is. The ×3 comes later.",
-        ),
-        ("only the last local", {"x.grad": 3}, "x.grad: 3 is the local derivative. Multiply it by the gradient that arrives at a."),
-        ("local derivative of +1", {"a.grad": 1}, "a.grad: 1 is the local derivative. Multiply it by the gradient of b."),
-        (
-            "local derivative of the last step",
-            {"b.grad": 1},
-            "b.grad: 1 is the seed on c. Multiply it by the local derivative of the square.",
-        ),
+        ("value instead of derivative", {"db/da": 400}, "db/da: that is the value of b. How fast does a² change with a?"),
+        ("a instead of 2a", {"db/da": 20}, "db/da: the derivative of a² is 2a, not a."),
+        ("one user of a", {"a.grad": 40}, "a.grad: a has a second user. c uses it directly, as well as through b."),
+        ("the other user of a", {"a.grad": 3}, "a.grad: a has a second user. b uses it as well."),
+        ("multiplied where paths meet", {"a.grad": 120}, "a.grad: where two contributions meet they are added, not multiplied."),
+        ("×4 still to do", {"x.grad": 43}, "x.grad: one row is missing. a = 4x has a local derivative, too."),
+        ("local without upstream", {"x.grad": 4}, "x.grad: that is the local derivative. Multiply it by the gradient of a."),
+        ("one path only", {"x.grad": 160}, "x.grad: only one of the two contributions to a has been counted."),
+        ("the other path only", {"x.grad": 12}, "x.grad: only one of the two contributions to a has been counted."),
+        ("b's value", {"b.grad": 400}, "b.grad: that is the value of b. How far does c move when b moves by a little?"),
     ),
     hints=(
-        "First the values: what is b? Then go backwards, one line at a time.",
-        "Gradient of an input = local derivative × gradient of the output. A sum has local derivative 1.",
-        "x = 2, a = 5x, b = a + 2, c = b²: b = 12, so dc/db = 24. b.grad and a.grad are 24, and x.grad is 5 · 24 = 120.",
+        "First the values. Then go backward, one row at a time, and ask at each node how many users it has.",
+        "A row: upstream gradient × local derivative. A node's gradient is the sum of the rows that end in it.",
+        "x = 3, a = 2x, b = a², c = b + 7a: a = 6, so db/da = 12 and a.grad = 12 + 7 = 19. Then x.grad = 19 · 2 = 38.",
     ),
-    reveal="b = 7, so dc/db = 14; +1 passes 14 on to a; ×3 makes 42 of it at x.",
+    reveal="b gets the seed. a gets 2a = 40 through b and 3 directly, together 43; the row of a = 4x makes 172 of it at x.",
     fresh=lambda r: (
-        lambda k, x: Fresh(
-            f"x = {x}, a = {k}x, b = a + 1, c = b². What is x.grad?",
-            2 * (k * x + 1) * k,
-            wrong=((2 * (k * x + 1), f"The step ×{k} is still to do."),),
+        lambda k, m, x: Fresh(
+            f"x = {x}, a = {k}x, b = a², c = b + {m}a. What is x.grad?",
+            (2 * k * x + m) * k,
+            wrong=((2 * k * x * k, "a has a second user."), (2 * k * x + m, f"The step ×{k} is still to do.")),
         )
-    )(r.randint(4, 6), r.randint(3, 5)),
+    )(r.randint(2, 5), r.randint(3, 9), r.randint(2, 6)),
 )
 
 EX_B = ask(
     "04.b",
-    "Two paths",
-    Kind.PREDICT,
-    minutes=3,
-    level=1,
-    text="c = x² + 5x. What is dc/dx at x = 3?",
-    answer=11,
-    wrong=(
-        ("only the square", 6, "That is one of two paths from x to c: add what the other one brings."),
-        ("only the line", 5, "That is one of two paths from x to c: add what the other one brings."),
-        ("slope of x² without the 2", 8, "The slope of x² is 2x, not x."),
-        ("multiplied", 30, "Add over paths, do not multiply: multiplication is for the steps along one path."),
-        ("the value", 24, "That is c itself."),
-    ),
-    hints=(
-        "How many arrows leave x in the graph?",
-        "Each path contributes the product of its local derivatives; the contributions are added.",
-        "c = x³ + 2x at x = 2: 3 · 4 = 12 along the first path, 2 along the second, together 14.",
-    ),
-    reveal="2 · 3 = 6 and 5: the gradient at x is their sum, 11.",
-    fresh=lambda r: (
-        lambda k, x: Fresh(f"c = x² + {k}x at x = {x}. What is dc/dx?", 2 * x + k, wrong=((2 * x * k, "Add, do not multiply."),))
-    )(r.randint(2, 9), r.randint(4, 9)),
-)
-
-EX_C = ask(
-    "04.c",
-    "A line",
-    Kind.FILL_IN,
-    minutes=3,
-    level=1,
-    text="y = w·x + b with w = 3, x = 2, b = 1. Fill in the three gradients.",
-    answer={"w.grad": 2, "x.grad": 3, "b.grad": 1},
-    wrong=(
-        ("swapped", {"w.grad": 3, "x.grad": 2}, "In a product, the derivative with respect to one factor is the *other* factor."),
-        ("b's value forgotten", {"b.grad": 0}, "b is not a constant here: moving b by a little moves y by as much."),
-        ("the value of y", {"b.grad": 7}, "b.grad: that is y. How far does y move when b moves by a little?"),
-        ("values", {"w.grad": 6}, "w.grad: that is the value of the product. How fast does it change with w?"),
-    ),
-    hints=(
-        "Move one of the three by 0.1 and see by how much y moves.",
-        "∂(wx)/∂w = x and ∂(wx)/∂x = w. A sum passes its gradient to both sides.",
-        "y = w·x + b with w = 10, x = 7, b = 4: w.grad is 7, x.grad is 10, and b receives the seed unchanged.",
-    ),
-    reveal="w gets x = 2, x gets w = 3, b gets 1.",
-    fresh=lambda r: (
-        lambda w, x: Fresh(f"y = w·x + b with w = {w}, x = {x}, b = 1. What is w.grad?", x, wrong=((w, "The *other* factor."),))
-    )(r.randint(5, 9), r.randint(10, 19)),
-)
-
-EX_D = ask(
-    "04.d",
-    "Fan-out",
-    Kind.FILL_IN,
-    minutes=5,
+    "The auditor",
+    Kind.PUZZLE,
+    minutes=6,
     level=2,
-    text="x = 2, y = x·x, a = y + 1, b = 2y, c = a + b. What is dc/dx?",
-    answer=12,
+    points=2,
+    text="In each of the three ledgers one row is the cause of all that is wrong. Which row, and what is the mistake?",
+    comment="For each ledger the number of the row where it first goes wrong, and the mistake:\n"
+    '"swap" (the wrong factor of a product), "upstream" (not multiplied by the upstream gradient),\n'
+    '"sum" (a contribution is missing where paths meet) or "sign".',
+    answer={"A: row": 4, "A: mistake": "swap", "B: row": 5, "B: mistake": "sum", "C: row": 3, "C: mistake": "upstream"},
     wrong=(
-        ("one user of y", 8, "y is used twice, by a and by b: both send a share."),
-        ("the other user only", 4, "y is used twice, by a and by b: both send a share."),
-        ("y's gradient", 3, "That is the gradient of y. One more step back: y = x·x."),
-        ("one slot of x·x", 6, "x stands in both slots of x·x, and each slot receives a share."),
-        ("the value of c", 13, "That is the value of c."),
-        ("a and b multiplied", 24, "Contributions of different users are added; you may have multiplied somewhere they meet."),
+        ("A: the consequence", {"A: row": 6}, "A: row: that row only adds up what the rows above say. One of them is wrong already."),
+        ("A: the right half", {"A: row": 5}, "A: row: the local derivative of u·v with respect to v is u, as the row has it."),
+        ("A: sum", {"A: mistake": "sum"}, "A: mistake: both contributions to u are there. Is each of them right?"),
+        ("A: upstream", {"A: mistake": "upstream"}, "A: mistake: the upstream gradient is in the row. Look at its other factor."),
+        ("B: the consequence", {"B: row": 6}, "B: row: its arithmetic is right; the number it starts from is not."),
+        ("B: the last product", {"B: row": 4}, "B: row: upstream times local is right there. What happens to it afterwards?"),
+        ("B: upstream", {"B: mistake": "upstream"}, "B: mistake: each product is right. How many rows end in a?"),
+        ("B: swap", {"B: mistake": "swap"}, "B: mistake: there is no product of two values in this program."),
+        ("C: another row", {"C: row": 4}, "C: row: that row is upstream gradient times the value of w, as it should be."),
+        ("C: the last row", {"C: row": 5}, "C: row: t has a minus sign in front of it, so the sign of its gradient is right."),
+        ("C: sign", {"C: mistake": "sign"}, "C: mistake: the sign is wrong as well, but something larger is missing."),
+        ("C: swap", {"C: mistake": "swap"}, "C: mistake: the local derivative is the right factor. It is alone, though."),
     ),
     hints=(
-        "Compute the gradient of y first. Who sends something to y?",
-        "A value's gradient is the sum of what all its users send. Only when it is complete does the value send on.",
-        "p = x·x at x = 5, q = 3p, s = q + p: p receives 3 + 1 = 4, so ds/dx = 4 · 2 · 5 = 40.",
+        "Compute each ledger yourself, from the top, and stop at the first row that differs.",
+        "Three checks for every row: is the upstream gradient complete, is the local derivative right, is the product right?",
+        "p = u·v with u = 10, v = 7 and upstream gradient 9: the row to u has 9 · 7. A row that says 9 · 10 has swapped the factors, and "
+        "everything that u passes on is wrong as a consequence.",
     ),
-    reveal="y receives 1 from a and 2 from b, together 3; the local derivative of x·x is 2x = 4; 3 · 4 = 12.",
+    reveal="A, row 4: the local derivative to u is v. B, row 5: of the two rows that end in a, one is missing. C, row 3: local alone.",
     fresh=lambda r: (
-        lambda k, x: Fresh(
-            f"x = {x}, y = x·x, a = y + 1, b = {k}y, c = a + b. What is dc/dx?",
-            (k + 1) * 2 * x,
-            wrong=((k * 2 * x, "a sends a share as well."),),
+        lambda u, v, g: Fresh(
+            f"p = u·v with u = {u}, v = {v}, and p.grad = {g}. What does p pass to u?", g * v, wrong=((g * u, "The *other* factor."),)
         )
-    )(r.randint(3, 7), r.randint(3, 6)),
+    )(r.randint(2, 5), r.randint(6, 9), r.randint(2, 7)),
 )
 
-EXERCISES = (EX_A, EX_B, EX_C, EX_D)
+# ---- 04.c: a program that fills in ledgers --------------------------------------------------------------------------------------
+
+STUB_C = '''\
+def run_ledger(rows, seed=1.0):
+    """The gradient of every name in the ledger, as a dict.
+
+    rows: (result, operation, [(name, value), (name, value)]), the last operation first.
+    The operations are "+", "-", "*" and "max". For L = w * x + b, at w = 3, x = 2, b = 1:
+
+        [("L", "+", [("p", 6.0), ("b", 1.0)]), ("p", "*", [("w", 3.0), ("x", 2.0)])]
+
+    seed: the gradient of the first row's result.
+    """
+    ...
+'''
+
+SOLUTION_C = (
+    STUB_C[: STUB_C.index("    ...")]
+    + """\
+    grads = {rows[0][0]: seed}
+    for result, operation, ((a, left), (b, right)) in rows:
+        if operation == "*":
+            to_a, to_b = right, left
+        elif operation == "max":
+            to_a, to_b = (1.0, 0.0) if left > right else (0.0, 1.0)
+        else:
+            to_a, to_b = 1.0, -1.0 if operation == "-" else 1.0
+        grads[a] = grads.get(a, 0.0) + to_a * grads[result]
+        grads[b] = grads.get(b, 0.0) + to_b * grads[result]
+    return grads
+"""
+)
+
+_c = partial(but, SOLUTION_C)
+
+# name: the leaves, and the program in the order in which it runs
+PROGRAMS = {
+    "a line": ("wxb", [("p", "*", "w", "x"), ("L", "+", "p", "b")]),
+    "a difference": ("at", [("L", "-", "a", "t")]),
+    "max passes to the larger": ("ab", [("m", "max", "a", "b"), ("L", "*", "m", "b")]),
+    "a value with two users": ("ab", [("p", "*", "a", "b"), ("q", "-", "p", "a"), ("L", "*", "q", "p")]),
+    "a product with itself": ("xt", [("d", "-", "x", "t"), ("L", "*", "d", "d")]),
+    "a long and a short path": ("xy", [("p", "*", "x", "y"), ("q", "+", "p", "y"), ("r", "*", "q", "p"), ("L", "-", "r", "x")]),
+    "with another seed": ("wxb", [("p", "*", "w", "x"), ("s", "+", "p", "b"), ("L", "*", "s", "w")]),
+}
+COMPUTE = {"+": lambda x, y: x + y, "-": lambda x, y: x - y, "*": lambda x, y: x * y, "max": lambda x, y: largest(x, y)}
+
+
+def _ledger(name, numbers, seed):
+    """A program at some inputs as rows in backward order, with the value of every input."""
+    leaves, program = PROGRAMS[name]
+    at = {leaf: Value(x) for leaf, x in zip(leaves, numbers, strict=True)}
+    rows = []
+    for result, operation, a, b in program:
+        at[result] = COMPUTE[operation](at[a], at[b])
+        rows.append((result, operation, [(a, at[a].data), (b, at[b].data)]))
+    return rows[::-1], seed
+
+
+def _gradients(rows, seed):
+    """By minigrad's own engine, from the program that the rows describe."""
+    made = {}
+    for result, operation, pairs in reversed(rows):
+        a, b = (made.setdefault(name, Value(value)) for name, value in pairs)
+        made[result] = COMPUTE[operation](a, b)
+    made[rows[0][0]].backward()
+    return {name: seed * value.grad for name, value in made.items()}
+
+
+def _probe(name, numbers, seed=1.0, weight=1.0):
+    def draw(r):
+        drawn = [float(r.choice([-1, 1]) * size) for size in r.sample(range(2, 8), len(numbers))]
+        return _ledger(name, drawn, float(r.randint(2, 9)) if seed != 1 else 1.0)
+
+    return Probe(name, _ledger(name, numbers, seed), _gradients, drivers.call, weight, draw=draw)
+
+
+EX_C = Exercise(
+    id="04.c",
+    title="The ledger fills itself in",
+    kind=Kind.BUILD,
+    points=3,
+    minutes=10,
+    difficulty=2,
+    question="Write run_ledger(rows, seed): it goes through the rows of a backward pass and returns every gradient.",
+    entry="run_ledger",
+    stub=STUB_C,
+    solution=SOLUTION_C,
+    probes=(
+        _probe("a line", [3.0, 2.0, 1.0]),
+        _probe("a difference", [5.0, 2.0]),
+        _probe("max passes to the larger", [3.0, 7.0]),
+        _probe("a value with two users", [2.0, 5.0], weight=2),
+        _probe("a product with itself", [7.0, 4.0]),
+        _probe("a long and a short path", [2.0, 3.0], weight=2),
+        _probe("with another seed", [3.0, 2.0, 4.0], 10.0),
+    ),
+    bank=(
+        Wrong(
+            "overwrites",
+            SOLUTION_C.replace("grads.get(a, 0.0) + ", "").replace("grads.get(b, 0.0) + ", ""),
+            "A second contribution replaces the first. Where paths meet, add to what is already there.",
+            on=("a value with two users", "a product with itself"),
+        ),
+        Wrong(
+            "seed forgotten",
+            _c("{rows[0][0]: seed}", "{rows[0][0]: 1.0}"),
+            "The gradient of the result is always 1 in your ledger. Start with the seed that you are given.",
+            on=("with another seed",),
+        ),
+        Wrong(
+            "product does not swap",
+            _c("to_a, to_b = right, left", "to_a, to_b = left, right"),
+            "In a product the local derivative is the *other* factor: what multiplies a is b.",
+            on=("a line", "a value with two users"),
+        ),
+        Wrong(
+            "difference without the minus",
+            _c("-1.0 if operation", "1.0 if operation"),
+            "In a − b the result falls when b grows: the local derivative to b has a minus sign.",
+            on=("a difference",),
+        ),
+        Wrong(
+            "max passes to both",
+            _c("(1.0, 0.0) if left > right else (0.0, 1.0)", "1.0, 1.0"),
+            "Only the larger input decides the maximum. Moving the smaller one a little changes nothing.",
+            on=("max passes to the larger",),
+        ),
+        Wrong(
+            "max passes to the smaller",
+            _c("left > right", "left < right"),
+            "The gradient of a maximum goes to the larger input, not to the smaller one.",
+            on=("max passes to the larger",),
+        ),
+        Wrong(
+            "local without upstream",
+            _c("to_a * grads[result]", "to_a").replace("to_b * grads[result]", "to_b"),
+            "Each row passes on only its local derivative. Multiply it by the gradient of the row's result.",
+            on=("a value with two users", "a long and a short path"),
+        ),
+        Wrong(
+            "rows from the other end",
+            _c("in rows:", "in rows[::-1]:").replace("* grads[result]", "* grads.get(result, 0.0)"),
+            "The rows come with the last operation first, which is the order that you need. From the other end, the gradient of a row's "
+            "result is not there yet.",
+            on=("a line", "a value with two users"),
+        ),
+    ),
+    hints=Hints(
+        nudge="Fill in the ledger of L = w * x + b by hand once more. What do you look up, what do you compute, where do you write it?",
+        rule="For each row: take the gradient of its result, multiply it by the local derivative to each input, and add that to what the "
+        "input has already. + passes it to both, - turns the sign for the second, * swaps the values, max passes it to the larger.",
+        twin="A ledger with one operation, 'double', and rows (result, name): grads = {first result: seed}; each row adds twice the "
+        "gradient of its result to the gradient of its name, which is 0 if it has none yet.",
+    ),
+    reveal="Each row: look up the result's gradient, multiply by the local derivatives, add. Chapter 5 only adds the order.",
+    fresh=lambda r: (
+        lambda a, b: Fresh(
+            f"p = a·b and L = p + a, at a = {a}, b = {b}, seed 1. What is a.grad?",
+            b + 1,
+            wrong=((b, "a has a second user, the sum."), (1, "The product contributes as well."), (a + 1, "The *other* factor.")),
+        )
+    )(r.randint(6, 9), r.randint(3, 5)),
+)
+
+EXERCISES = (EX_A, EX_B, EX_C)
