@@ -25,7 +25,7 @@ THEME = {
     "#cccccc": "var(--line)",
     "#ffffff": "var(--bg)",
 }
-SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "minigrad", "font.size": 11.0}
+SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "minigrad", "font.size": 11.0}
 WIDTH = 620.0
 
 

@@ -262,5 +262,5 @@ class step_size(Figure):
 
     def table(self) -> Table:
         errors = [(q.h, q.error("forward"), q.error("central")) for q in self.steps[::8]]
-        rows = [[_plain(h), *((_short(e), e or 0.0) for e in both)] for h, *both in errors]
+        rows: list[list[str | tuple[str, float]]] = [[_plain(h), *((_short(e), e or 0.0) for e in both)] for h, *both in errors]
         return Table(["h", "forward error", "central error"], rows)
