@@ -55,6 +55,9 @@ test("tabs: the ledger comes with the backward pass, unless somebody has chosen 
   assert.deepEqual(texts("[role=tab][aria-selected=true]"), ["Values"]);
   model.set("step", 5);
   assert.deepEqual(texts("[role=tab][aria-selected=true]"), ["Ledger"]);
+  view.panes.choose("values");
+  model.set("step", 4);
+  assert.equal(document.querySelector(".mg-pane:not([hidden]) tbody tr").children[3].textContent, "", "no gradient before the backward pass");
   view.panes.choose("node");
   model.set("step", 1);
   assert.deepEqual(texts("[role=tab][aria-selected=true]"), ["Node"]);
