@@ -248,7 +248,7 @@ RIGHT = {
         exercises["07.b"].solution.replace("        w.grad = 0.0\n", "").replace("    return", "        w.grad = 0.0\n    return"),
         "",
     ),
-    "any order of the walk": ("02.b", exercises["02.b"].solution.replace("pop(0)", "pop()"), ""),
+    "any order of the walk": ("02.c", exercises["02.c"].solution.replace("pop(0)", "pop()"), ""),
 }
 
 

@@ -40,8 +40,8 @@ CASES = [
     *code("01.b", ("(loss(nudged) - here) / h", "(here - loss(nudged)) / h"), ("    for _", "    ws = [0.0 for _ in ws]\n    for _"),
           ("lr * slope", "slope / lr"), ("nudged[i] += h", "nudged[i] = h"), ("list(ws)\n            nudged", "ws\n            nudged")),
     *code("01.c", ("(1_000_000 * x).sin()", "x"), ("(1_000_000 * x).sin()", "abs(x)"), ("(1_000_000 * x).sin()", "x + 1_000_000")),
-    *code("02.b", ("node is None or node in seen", "node is None")),
-    *value("02.c", 0.0, "zero", None),
+    *code("02.b", ("often.sin()", "(often * 1)"), ("left * often", "left * (p * q)"), ("often * p", "often * q")),
+    *code("02.c", ("node is None or node in seen", "node is None")),
     *code("02.d", (
         "        for parent in v._prev:\n            visit(parent)\n        on_the_way.remove(v)\n        done.append(v)\n",
         "        done.append(v)\n        for parent in v._prev:\n            visit(parent)\n        on_the_way.remove(v)\n")),

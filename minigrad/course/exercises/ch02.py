@@ -1,17 +1,18 @@
-"""Chapter 02, the graph is executed into existence: its exercises."""
+"""Chapter 02, running your code builds the graph: its exercises."""
 
 from __future__ import annotations
 
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask, but
 
 EX_A = ask(
     "02.a",
     "Which branch was recorded?",
     Kind.PREDICT,
+    points=0,
     minutes=3,
     level=1,
-    text="f(x) returns x² when x > 0, and -3x + 1 otherwise. What is the gradient at x = 2, and at x = -1?",
+    text="branch(x) returns x² when x > 0, and -3x + 1 otherwise. What is its gradient at x = 2, and at x = -1?",
     answer={"at x = 2": 4, "at x = -1": -3},
     wrong=(
         ("the other branch", {"at x = -1": -2}, "At x = -1 the test x > 0 fails: the branch that ran, and was recorded, is -3x + 1."),
@@ -33,7 +34,149 @@ EX_A = ask(
     )(r.randint(30, 50), r.randint(2, 9)),
 )
 
+EX_A2 = ask(
+    "02.a2",
+    "Before backward",
+    Kind.PREDICT,
+    points=0,
+    minutes=2,
+    level=1,
+    text="x requires a gradient and y = x ** 2 was computed; backward has not run. What does x.grad hold?",
+    comment="x requires a gradient, y = x ** 2 was computed, backward has not run. What does x.grad hold?\n"
+    '  "a"  0.0        "b"  None        "c"  2 * x        "d"  reading it raises an error\nReplace None by the letter, in quotes.',
+    answer="b",
+    wrong=(
+        ("zero", "a", "0 would say that a gradient was computed and is zero. Has anything been computed yet?"),
+        ("already there", "c", "The forward pass only records. Gradients are computed when backward runs."),
+        ("an error", "d", "Reading is allowed; there is just nothing there yet."),
+    ),
+    hints=(
+        "What would you want to see if a parameter was forgotten and never got a gradient?",
+        "Nothing is computed before backward runs, and a gradient that was never computed is not a number.",
+        "A leaf that the loss does not depend on: after backward its gradient was never computed either, so it looks the same.",
+    ),
+    reveal="None: the gradient was never computed. It stays None if backward runs and y does not depend on x.",
+    fresh=lambda r: Fresh(
+        'After y.backward(), z is a leaf that y does not use. Does z.grad hold "0" or "None"? Answer with the text.',
+        "None",
+        wrong=(("0", "Nothing was computed for z."),),
+    ),
+)
+
+# ---- 02.b: build to order ---------------------------------------------------------------------------------------------------------
+
+SHAPE = ([], [], [0, 1], [2], [2, 0], [4, 2], [5, 3])  # the parents of each node; two leaves, five operations, the last one is the result
+
+
+def _looks(parents, kinds):
+    """What a graph looks like when its nodes have no names: the same for two graphs of this size only if they have the same shape."""
+    children = [[c for c, of in enumerate(parents) for p in of if p == n] for n in range(len(parents))]
+    colours = [kind for kind in kinds]
+    for _ in parents:
+        around = [(sorted(str(colours[p]) for p in parents[n]), sorted(str(colours[c]) for c in children[n])) for n in range(len(parents))]
+        colours = [hash((str(colours[n]), str(around[n]))) for n in range(len(parents))]
+    return sorted(colours)
+
+
+def _the_shape(got, *_):
+    """None when the graph has the drawn shape; otherwise the first difference that a person would notice."""
+    if not isinstance(got, dict) or "parents" not in got:
+        return "a value that was computed from p and q is needed"
+    parents, kinds = got["parents"], got["kinds"]
+    constants, leaves, operations = (kinds.count(kind) for kind in ("constant", "leaf", "operation"))
+    if constants:
+        return f"{constants} of its nodes hold{'s' * (constants == 1)} a plain number; the drawing has none"
+    if leaves != 2:
+        return "one of the two leaves is not in it" if leaves else "neither p nor q is in it"
+    edges = sum(map(len, parents))
+    if (operations, edges) != (5, 9):
+        return f"it has {operations} operations and {edges} edges"
+    wanted = ["leaf" if not of else "operation" for of in SHAPE]
+    return None if _looks(parents, kinds) == _looks(SHAPE, wanted) else "as many nodes and edges as the drawing, but joined in another way"
+
+
+def _count(kind):
+    return lambda seen: isinstance(seen.value("the shape"), dict) and seen.value("the shape").get("kinds", []).count(kind)
+
+
 STUB_B = '''\
+def built(p, q):
+    """A value whose graph has the drawn shape. p and q are Values; use any of + - * .sin() .exp() .tanh()"""
+    return p * q
+'''
+
+SOLUTION_B = '''\
+def built(p, q):
+    """A value whose graph has the drawn shape. p and q are Values; use any of + - * .sin() .exp() .tanh()"""
+    often = p * q
+    wave = often.sin()
+    left = often * p
+    right = left * often
+    return right * wave
+'''
+
+
+EX_B = Exercise(
+    id="02.b",
+    title="Build to order",
+    kind=Kind.PUZZLE,
+    points=2,
+    minutes=8,
+    difficulty=2,
+    question="Write a program whose graph has the drawn shape. Which operations you choose does not matter; how they are joined does.",
+    entry="built",
+    stub=STUB_B,
+    solution=SOLUTION_B,
+    probes=(
+        Probe("the shape", (0.5, 0.7), None, drivers.shape_of, accept=_the_shape,
+              draw=lambda r: (round(r.uniform(0.2, 0.9), 2), round(r.uniform(0.2, 0.9), 2))),
+    ),
+    bank=(
+        Wrong(
+            "the same thing computed again",
+            but(SOLUTION_B, "often.sin()", "(p * q).sin()"),
+            "There are too many operations. Each p * q makes a node of its own, even when the number is the same: give the value "
+            "a name, and use the name.",
+            when=lambda seen: _count("operation")(seen) > 5,
+        ),
+        Wrong(
+            "a plain number",
+            but(SOLUTION_B, "often.sin()", "often * 2"),
+            "A plain number becomes a node, too. Where the drawing has one arrow into an operation, use .sin(), .exp() or .tanh().",
+            when=lambda seen: _count("constant")(seen) > 0,
+        ),
+        Wrong(
+            "a new name is no operation",
+            but(SOLUTION_B, "wave = often.sin()", "wave = often"),
+            "There are too few operations. `b = a` only gives a second name to a node that is there; nodes come from operations.",
+            when=lambda seen: 0 < _count("operation")(seen) < 5 and _count("leaf")(seen) == 2,
+        ),
+        Wrong(
+            "joined in another way",
+            but(SOLUTION_B, "left = often * p", "left = often * q").replace("right = left * often", "right = left * p"),
+            "The number of operations is right. Count the arrows that leave each node of the drawing: one of them is used three times.",
+            when=lambda seen: _count("operation")(seen) == 5 and not _count("constant")(seen),
+        ),
+    ),
+    hints=Hints(
+        nudge="Start at the left and give every node of the drawing a name. Each node is one line of your program.",
+        rule="An operation with two arrows into it takes two values, one with a single arrow is a method such as .sin(). "
+        "A node with three arrows out of it is a name that three later lines use.",
+        twin="Two leaves, one product, and a sum that uses the product twice: a = p * q, then return a + a.",
+    ),
+    reveal="One line for each operation, and a name wherever an arrow leaves. The graph is your program with the names left out.",
+    fresh=lambda r: (
+        lambda n: Fresh(
+            f"a = p * q, and then a is added to itself {n} times: b = a + a, c = b + a, and so on. How many edges leave the node a?",
+            n + 1,
+            wrong=((n, "The first sum uses a twice."), (1, "Each use is an edge of its own.")),
+        )
+    )(r.randint(3, 8)),
+)
+
+# ---- 02.c: walk -------------------------------------------------------------------------------------------------------------------
+
+STUB_C = '''\
 def walk(y):
     """The names of all nodes of y's graph, as a list of texts, the root's first.
 
@@ -43,7 +186,7 @@ def walk(y):
     ...
 '''
 
-SOLUTION_B = """\
+SOLUTION_C = """\
 def walk(y):
     names, todo, seen = [], [y.grad_fn], set()
     while todo:
@@ -91,17 +234,17 @@ def _draw_program(shared):
     return draw
 
 
-EX_B = Exercise(
-    id="02.b",
+EX_C = Exercise(
+    id="02.c",
     title="Walk the graph",
-    kind=Kind.FILL_IN,
+    kind=Kind.BUILD,
     points=3,
     minutes=10,
     difficulty=2,
-    question="Write walk(y): the names of all nodes of y's graph, the root's first.",
+    question="Write walk(y): the names of all nodes of y's backward graph, the root's first. It has to survive 100,000 nodes.",
     entry="walk",
-    stub=STUB_B,
-    solution=SOLUTION_B,
+    stub=STUB_C,
+    solution=SOLUTION_C,
     probes=(
         Probe(
             "z = sin(x · y)",
@@ -124,11 +267,34 @@ EX_B = Exercise(
             accept=_root_first_and_complete,
             draw=_draw_program(True),
         ),
+        Probe("a chain of 100,000 nodes", (100_000,), lambda n: {"names": n, "first": "Add0", "last": f"Add{n - 1}"}, drivers.walk_chain,
+              draw=lambda r: (100_000 - r.randrange(999),)),
     ),
     bank=(
         Wrong(
+            "recursion",
+            """\
+def walk(y):
+    names, seen = [], set()
+
+    def visit(node):
+        if node is None or node in seen:
+            return
+        seen.add(node)
+        names.append(node.name())
+        for parent, _ in node.next_functions:
+            visit(parent)
+
+    visit(y.grad_fn)
+    return names
+""",
+            "Right for small graphs. Python allows about a thousand calls inside each other, and this chain is deeper: keep a list of "
+            "the nodes that are still to be visited, and a loop.",
+            when=lambda seen: seen.error("a chain of 100,000 nodes") == "RecursionError" and not seen.error("c = 3x² + 1"),
+        ),
+        Wrong(
             "leaves left out",
-            SOLUTION_B.replace(
+            SOLUTION_C.replace(
                 "        names.append(node.name())\n",
                 '        if "Accumulate" not in node.name():\n            names.append(node.name())\n',
             ),
@@ -137,20 +303,20 @@ EX_B = Exercise(
         ),
         Wrong(
             "only the first parent",
-            SOLUTION_B.replace("parent for parent, _ in node.next_functions", "parent for parent, _ in node.next_functions[:1]"),
+            SOLUTION_C.replace("parent for parent, _ in node.next_functions", "parent for parent, _ in node.next_functions[:1]"),
             "A node is missing. Follow all pairs of next_functions, not only the first; and two nodes may bear the same name, so "
             "remember the nodes that you have seen, not their names.",
             on=("z = sin(x · y)",),
         ),
         Wrong(
             "nodes twice",
-            SOLUTION_B.replace("node is None or node in seen", "node is None"),
+            SOLUTION_C.replace("node is None or node in seen", "node is None"),
             "A node that feeds two others is met twice. Remember which nodes you have listed.",
             on=("a value used twice", "z = sin(x · y)"),
         ),
         Wrong(
             "does not expect None",
-            SOLUTION_B.replace("node is None or node in seen", "node in seen"),
+            SOLUTION_C.replace("node is None or node in seen", "node in seen"),
             "Where a plain number went in, next_functions holds None: there is nothing to visit. Skip it.",
             when=lambda seen: seen.error("c = 3x² + 1") == "AttributeError",
         ),
@@ -162,7 +328,7 @@ EX_B = Exercise(
         ),
         Wrong(
             "root last",
-            SOLUTION_B.replace("return names", "return names[::-1]"),
+            SOLUTION_C.replace("return names", "return names[::-1]"),
             "The backward direction starts at the root: its name comes first.",
             on=("z = sin(x · y)",),
         ),
@@ -181,34 +347,7 @@ EX_B = Exercise(
             wrong=((n - 1, "The leaf has an AccumulateGrad node."), (n + 1, "n factors need one product fewer than n.")),
         )
     )(r.randint(5, 9)),
-)
-
-EX_C = ask(
-    "02.c",
-    "Before backward",
-    Kind.PREDICT,
-    minutes=2,
-    level=1,
-    text="x requires a gradient and y = x ** 2 was computed; backward has not run. What does x.grad hold?",
-    comment="x requires a gradient, y = x ** 2 was computed, backward has not run. What does x.grad hold?\n"
-    '  "a"  0.0        "b"  None        "c"  2 * x        "d"  reading it raises an error\nReplace None by the letter, in quotes.',
-    answer="b",
-    wrong=(
-        ("zero", "a", "None = never computed; 0 = computed, and it is zero. The two must not be confused."),
-        ("already there", "c", "The forward pass only records. Gradients are computed when backward runs."),
-        ("an error", "d", "Reading is allowed; there is just nothing there yet."),
-    ),
-    hints=(
-        "What would you want to see if a parameter was forgotten and never got a gradient?",
-        "Nothing is computed before backward runs, and a gradient that was never computed is not a number.",
-        "A leaf that the loss does not depend on: after backward its gradient was never computed either, so it looks the same.",
-    ),
-    reveal="None: the gradient was never computed. After a backward in which x has no influence on y it would still be None.",
-    fresh=lambda r: Fresh(
-        'After y.backward(), z is a leaf that y does not use. Does z.grad hold "0" or "None"? Answer with the text.',
-        "None",
-        wrong=(("0", "Nothing was computed for z."),),
-    ),
+    reused=True,
 )
 
 STUB_D = '''\
@@ -225,7 +364,7 @@ def order(root):
 
     def visit(v):
         if v in seen:
-            return              # somewhere here is the bug: done, or still on the way?
+            return
         seen.add(v)
         for parent in v._prev:
             visit(parent)
@@ -296,8 +435,8 @@ def _cycle(name, parents):
 EX_D = Exercise(
     id="02.d",
     title="A value made from itself",
-    kind=Kind.DEBUG,
-    points=2,
+    kind=Kind.OPTIONAL,
+    points=1,
     minutes=8,
     difficulty=2,
     question="order(root) silently accepts a cycle. Make it raise GraphCycleError, without refusing honest graphs.",
@@ -314,7 +453,7 @@ EX_D = Exercise(
     bank=(
         Wrong(
             "every second visit is a cycle",
-            STUB_D.replace("            return              #", '            raise GraphCycleError("cycle")  #'),
+            STUB_D.replace("            return\n", '            raise GraphCycleError("cycle")\n'),
             "A value that is used twice is met twice, and that is no cycle. A cycle is meeting a value whose own visit has not ended.",
             on=("a value used twice is no cycle",),
         ),
@@ -374,4 +513,4 @@ EX_D = Exercise(
     )(r.randint(3, 9)),
 )
 
-EXERCISES = (EX_A, EX_B, EX_C, EX_D)
+EXERCISES = (EX_A, EX_A2, EX_B, EX_C, EX_D)
