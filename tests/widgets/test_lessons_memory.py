@@ -187,4 +187,4 @@ def test_a_measurement_can_be_stopped():
 
 def test_a_million_layers_are_refused_before_one_is_made(monkeypatch):
     monkeypatch.setattr(importlib.import_module("widgets.lessons.memory"), "canned", lambda depth: pytest.fail("made"))
-    assert "layers may be 1 to 100, and 1e+06 is outside" in memory(depth=10**6).text()
+    assert "layers may be 1 to 100, and 1e6 is outside" in memory(depth=10**6).text()
