@@ -275,9 +275,9 @@ def test_where_goes_to_the_first_wrong_node(shell, capsys):
         result = check(id, ex.load(ex.source_of(wrong)))
         assert "%where" in repr(result)
         lesson = run(shell, "%where")
-        assert not lesson.duel.r.good and says in lesson.text()
-        if lesson.duel.r.wrong_write is not None:
-            assert lesson.duel.fault is not None and lesson.step.value == lesson.duel.r.wrong_write + 1
+        assert not lesson.figure.duel.r.good and says in lesson.text()
+        if lesson.figure.duel.r.wrong_write is not None:
+            assert lesson.figure.duel.fault is not None and lesson.figure.step == lesson.figure.duel.r.wrong_write + 1
         lesson.close()
     check("04.a", {**exercises["04.a"].load(exercises["04.a"].solution), "x.grad": 14})
     assert "04.a, x.grad: the first wrong place is x.grad, it is too small" in said(shell, "%where")
