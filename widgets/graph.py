@@ -39,7 +39,12 @@ MOST = 400  # more cards than this are never drawn at once: unreadable, and slow
 
 def _bytes(value, _widget) -> bytes:
     """A large trait travels as one buffer: ipywidgets looks into every dict and list that it is given, and a text would be quoted twice."""
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+    text = json.loads(json.dumps(value), parse_float=_whole)  # JavaScript reads 14 and 14.0 as the same number
+    return json.dumps(text, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def _whole(text: str) -> float:
+    return int(text[:-2]) if text.endswith(".0") and text != "-0.0" else float(text)
 
 
 def _trace_bytes(value, widget) -> bytes:

@@ -150,7 +150,7 @@ def test_what_the_learners_own_backward_left_is_compared():
     turned = duel(right["d"], mine["d"], names=mine)
     assert rows(turned.right) == rows(d.left) and rows(turned.left)[1] == rows(d.right)[1]
     mine["a"].data = 5.0
-    d.left._again()
+    d.left.reopen()
     assert not any("rows" in card for card in d.left.picture["cards"]), "the numbers of a view that was read anew are others"
     mine["a"].data = 2.0
     mine["b"].grad = 3.0

@@ -163,7 +163,7 @@ def test_a_moved_slider_is_the_learners_tensor(noted):
     assert a.grad.item() == pytest.approx(2 * np.sinh(0.5), rel=1e-6)
     with torch.no_grad():
         a.fill_(3.0)
-    view._again()  # and the other way
+    view.reopen()  # and the other way
     assert view.recorded[str(leaf)] == 3.0
 
 

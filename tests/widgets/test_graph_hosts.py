@@ -14,7 +14,7 @@ from widgets.front_end import built, packed
 
 FRONT = Path(__file__).parents[2] / "widgets" / "front"
 MODULE, LOADER = built("views.js"), built("loader.js")
-CSS = "".join((FRONT / "src" / f"{name}.css").read_text("utf-8") for name in ("instrument", "graph", "film", "lesson"))
+CSS = "".join((FRONT / "src" / f"{name}.css").read_text("utf-8") for name in ("instrument", "graph", "lesson"))
 SOURCE = "".join(path.read_text("utf-8") for path in sorted((FRONT / "src").rglob("*.js")) if path.name != "lesson.js")
 LANGUAGES = ("http://www.w3.org/2000/svg", "http://www.w3.org/1998/Math/MathML")  # names of languages, not addresses
 

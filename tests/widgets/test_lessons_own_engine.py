@@ -77,8 +77,8 @@ def test_a_short_and_a_long_way_unmask_breadth_first():
 @pytest.mark.parametrize("name, program, said", [
     ("overwrites everywhere", "diamond", "c already had 6, and e replaced it by 1"),
     ("product's factors exchanged", "diamond", "f sends 5 to c, and 6 is right"),
-    ("product ignores what arrives", "diamond", "d sends 3 to a, and 18 is right"),
-    ("sum ignores what arrives", "diamond", "c sends 1 to a, and 7 is right"),
+    ("product ignores the upstream gradient", "diamond", "d sends 3 to a, and 18 is right"),
+    ("sum ignores the upstream gradient", "diamond", "c sends 1 to a, and 7 is right"),
     ("power keeps its exponent", "y = (3x + 2)²", "y sends 50 to u, and 10 is right"),
     ("relu passes data instead of gradient", "neuron", "out sends 0.2 to n, and 1 is right"),
     ("no reflected product", "y = (3x + 2)²", "Python asks the number first (int.__mul__), then Value.__rmul__, which is not there yet"),

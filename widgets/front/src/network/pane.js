@@ -51,7 +51,7 @@ export class NetworkPane {
     }
     this.table = h("div", { class: "mg-net-table" });
     this.slide = h("div", { class: "mg-net-slide" });
-    this.range = h("input", { type: "range", min: 0, step: 1 });
+    this.range = h("input", { type: "range", min: 0, step: 1, "aria-label": "the chosen weight" });
     this.range.oninput = () => this.#slid(Number(this.range.value));
     this.name = h("code");
     this.out = h("code", { class: "mg-curve-slope" });
