@@ -332,7 +332,7 @@ def test_a_function_that_was_called_too_early(check):
 def test_no_answer_and_no_such_exercise(check):
     assert 'write `check("98.b", central_difference)`' in repr(check("98.b"))
     for bad, says in (
-        ("05.z", "Chapter 05 has 05.a, 05.b"),
+        ("05.z", "Chapter 05 has 05.a, 05.a2, 05.b"),
         ("99.a", "Chapters with exercises: 01"),
         (5, 'such as "05.b"'),
         ("", "Chapters with"),

@@ -19,6 +19,7 @@ import pytest
 
 from minigrad.course import exercises
 from minigrad.course import grade as the_command
+from minigrad.course.exercise import Kind
 from minigrad.course.grade import container_command, grade
 from minigrad.course.grading import answers, pool
 from minigrad.course.grading.answers import AnswerServer, draw_inputs, grade_answer
@@ -41,6 +42,8 @@ KEY = b"a key for tests, long enough"
 B = exercises["05.b"]
 B_SCORE = judge(B, run_probes(B, B.load(B.bank[0].answer))).score  # what plain recursion earns
 SOLVED = {id: ex.solution for id, ex in exercises.chapter("05").items()}
+FULL = sum(ex.points for ex in exercises.chapter("05").values())
+OF = sum(ex.points for ex in exercises.chapter("05").values() if ex.kind is not Kind.OPTIONAL)  # an optional one earns points on top
 
 
 def text(nb):
@@ -274,11 +277,10 @@ def table(path):
 def test_everybody_has_a_row_and_what_they_earned(class_of_odd_ones):
     _, out, records = class_of_odd_ones
     rows = {row["student"]: row for row in table(out / "wide.csv")}
-    full = sum(ex.points for ex in exercises.chapter("05").values())
-    assert len(rows) == 9 and float(rows["ada"]["total"]) == float(rows["fay"]["total"]) == full
-    assert float(rows["ben"]["total"]) == pytest.approx(full - B.points * (1 - B_SCORE), abs=1e-3)
+    assert len(rows) == 9 and float(rows["ada"]["total"]) == float(rows["fay"]["total"]) == FULL
+    assert float(rows["ben"]["total"]) == pytest.approx(FULL - B.points * (1 - B_SCORE), abs=1e-3)
     assert float(rows["cyd"]["total"]) == 0 and rows["cyd"]["state"] == "graded"
-    assert float(rows["gil"]["total"]) == full - exercises["05.c"].points, "a crash costs that exercise only"
+    assert float(rows["gil"]["total"]) == FULL - exercises["05.c"].points, "a crash costs that exercise only"
     assert rows["dan"]["state"] == rows["eve"]["state"] == "ungraded" and rows["dan"]["total"] == ""
     assert "not valid JSON" in rows["dan"]["remarks"] and "no notebook" in rows["eve"]["remarks"]
     assert len(table(out / "long.csv")) == 9 * 4
@@ -351,13 +353,12 @@ def again(root, marks="", **more):
 
 def test_the_instructors_marks_are_entered_and_survive(small_class):
     rows, said = again(small_class, "ben,05.b,3.5,,only the order\nada,Talk,4,5,\ncyd,all,excused,,ill\nada,05.a,many,,\nzoe,05.a,1,,\n")
-    full = sum(ex.points for ex in exercises.chapter("05").values())
-    assert float(rows["ben"]["05.b"]) == 3.5 and float(rows["ben"]["total"]) == full - 0.5
-    assert (float(rows["ada"]["total"]), float(rows["ada"]["of"]), rows["ada"]["Talk"]) == (full + 4, full + 5, "4.0")
+    assert float(rows["ben"]["05.b"]) == 3.5 and float(rows["ben"]["total"]) == FULL - 0.5
+    assert (float(rows["ada"]["total"]), float(rows["ada"]["of"]), rows["ada"]["Talk"]) == (FULL + 4, OF + 5, "4.0")
     assert rows["cyd"]["total"] == "" and rows["cyd"]["state"] == "excused" and "ill" in rows["cyd"]["remarks"]
     assert "line 5: many is not a number of points" in said and "no student zoe" in said
     assert "Marked by hand: only the order" in (small_class / "out/feedback/ben.html").read_text(encoding="utf-8")
-    assert [r["minigrad"] for r in table(small_class / "out/canvas.csv")][1:] == [str(full + 4.0), str(full - 0.5), ""]
+    assert [r["minigrad"] for r in table(small_class / "out/canvas.csv")][1:] == [str(FULL + 4.0), str(FULL - 0.5), ""]
     assert "ben,05.b,3.5" in (small_class / "out/marks.csv").read_text(encoding="utf-8"), "the grader never writes into it"
     assert float(again(small_class)[0]["ben"]["05.b"]) == pytest.approx(B.points * B_SCORE, abs=1e-3)
 
@@ -377,8 +378,7 @@ def test_the_list_of_students_names_who_is_missing_and_who_is_not_in_it(small_cl
 
 def test_a_notebook_of_another_chapter_raises_nobodys_maximum(small_class):
     rows, _ = again(small_class)
-    full = sum(ex.points for ex in exercises.chapter("05").values())
-    assert {row["of"] for row in rows.values()} == {str(full)} and float(rows["cyd"]["total"]) > full
+    assert {row["of"] for row in rows.values()} == {str(OF)} and float(rows["cyd"]["total"]) > FULL > OF
     assert "Chapter 07 was handed in by less than half" in (small_class / "out/summary.html").read_text(encoding="utf-8")
 
 

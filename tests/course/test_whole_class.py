@@ -32,10 +32,10 @@ from .classroom import ROOT, chapter_notebook, code, notebook
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="grading needs processes that can be limited")
 
-IDS = ("02.d", "05.b", "05.c", "19.b")
-B, C = exercises["05.b"], exercises["05.c"]
-SOLVED = {"05.b": B.solution, "05.c": C.solution}
-FULL = float(B.points + C.points)
+IDS = ("02.d", "05.b", "05.d", "19.b")
+B, D = exercises["05.b"], exercises["05.d"]
+SOLVED = {"05.b": B.solution, "05.d": D.solution}
+FULL = float(B.points + D.points)
 
 
 def book(cells=(), **answers):
@@ -137,9 +137,9 @@ ODD = {
     "another name, older": ({"05_a.ipynb": (book(b=WRONG), EARLY), "05_x.ipynb": (book(), LATER)}, FULL, "05_x.ipynb is the newer one"),
     "in a zip, newer": ({"mine.zip": zipped({"05_a.ipynb": (book(), LATER), "05_x.ipynb": (book(b=WRONG), EARLY)})}, FULL, "05_a.ipynb is the newer one"),
     "two of one age": ({"05_a.ipynb": (book(), EARLY), "05_x.ipynb": (book(), EARLY)}, FULL, "nothing says which is newer"),
-    "a newer one that is empty": ({"05_x.ipynb": book(), "05_x (1).ipynb": book(b=B.stub, c=C.stub)}, FULL, "05_x (1).ipynb is newer but has no answers"),
-    "half and half": ({"05_a.ipynb": (book(c=C.stub), LATER), "05_x.ipynb": (book(b=B.stub), EARLY)}, float(B.points), "05_a.ipynb is the newer one"),
-    "one exercise in each": ({"05_a.ipynb": json.dumps(notebook([code(B.solution, "05.b")])), "05_x.ipynb": json.dumps(notebook([code(C.solution, "05.c")]))}, FULL, ""),
+    "a newer one that is empty": ({"05_x.ipynb": book(), "05_x (1).ipynb": book(b=B.stub, d=D.stub)}, FULL, "05_x (1).ipynb is newer but has no answers"),
+    "half and half": ({"05_a.ipynb": (book(d=D.stub), LATER), "05_x.ipynb": (book(b=B.stub), EARLY)}, float(B.points), "05_a.ipynb is the newer one"),
+    "one exercise in each": ({"05_a.ipynb": json.dumps(notebook([code(B.solution, "05.b")])), "05_x.ipynb": json.dumps(notebook([code(D.solution, "05.d")]))}, FULL, ""),
     # what an answer must not do to files, and to others (each of them is a right answer afterwards)
     **{name: (attack(program), FULL, "") for name, program in {
         "chmod of the class": "os.chmod(CLASS, 0)",
@@ -316,7 +316,7 @@ def test_an_exercise_that_the_judge_cannot_judge_costs_that_exercise_and_is_name
 
     monkeypatch.setattr(pool, "grade_answer", fall)
     hand_in(tmp_path, {"ada": ({"05_x.ipynb": book()},)})
-    record = pool.grade_submission(Task("ada", "", tuple(collect(tmp_path)[0].sources), (), ()), Setting(b"k", "1", ("05.b", "05.c")))
+    record = pool.grade_submission(Task("ada", "", tuple(collect(tmp_path)[0].sources), (), ()), Setting(b"k", "1", ("05.b", "05.d")))
     assert record["problems"] == ["05.b could not be judged (TypeError): look at it by hand"]
     assert record["state"] == "graded" and [g["points"] for g in record["grades"].values()] == [0.0, 2.0]
 
