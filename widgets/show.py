@@ -12,6 +12,7 @@ import textwrap
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
+from typing import Any
 
 WIDTH = 100  # of plain text
 TICK = "`"
@@ -105,7 +106,7 @@ Cell = str | tuple[str, float]  # what is shown; or that and the number to sort 
 class Table:
     """A real table. A column whose cells are (text, number) is set right and sorts by its numbers. `bad`: cells (row, column) to mark."""
 
-    def __init__(self, head: Sequence[str], rows: Sequence[Sequence[Cell]], sortable=False, caption="", bad=frozenset(), wide: str = ""):
+    def __init__(self, head: Sequence[str], rows: Sequence[Sequence[Any]], sortable=False, caption="", bad=frozenset(), wide: str = ""):
         self.head, self.rows, self.sortable, self.caption, self.bad, self.wide = head, rows, sortable, caption, bad, wide
 
     def text(self) -> str:

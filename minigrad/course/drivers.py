@@ -530,7 +530,8 @@ def shape_of(entry: Any, p: float, q: float) -> Any:
     root = entry(*leaves)
     if not isinstance(root, Value):
         return odd("a value that was computed from p and q is needed")
-    nodes, todo = [], [root]
+    nodes: list[Value] = []
+    todo = [root]
     while todo:
         node = todo.pop()
         if not any(node is other for other in nodes):

@@ -128,6 +128,8 @@ class bucket(Figure):
     f = Given(three_x_squared)
     x = Slider("x", 1.0, -3.0, 3.0, 0.1, stretch=True)
     passes = Given(0)
+    pours: list[Pour]  # since the bucket was last emptied
+    log: list[tuple[str, float | None]]  # what ran, and what .grad was then
 
     def setup(self) -> None:
         if not callable(self.f):
@@ -172,8 +174,8 @@ class bucket(Figure):
     @action("start again", "forget everything")
     def again(self) -> None:
         self.x, self.level = self.start, None
-        self.pours: list[Pour] = []  # since the bucket was last emptied
-        self.log: list[tuple[str, float | None]] = []  # what ran, and what .grad was then
+        self.pours = []
+        self.log = []
         self.at = self.x  # where the last line ran
 
     def caption(self) -> str:

@@ -475,7 +475,8 @@ class LessonView(Fronted):
     children = traitlets.List(traitlets.Instance(ipywidgets.Widget)).tag(sync=True, **ipywidgets.widget_serialization)
 
     def __init__(self, figure: Figure):
-        self.figure, self._answered = figure, 0
+        self.figure: Any = figure
+        self._answered = 0
         figure.view = self
         self.cells: set[str] = set()
         super().__init__(part="lesson", scene=self._scene(), film=figure.film, children=figure.below(),

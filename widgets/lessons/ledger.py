@@ -494,7 +494,7 @@ class Sheet(Control):
         head = (*HEAD[:4], "", *HEAD[4:])  # the local derivative takes two columns: its name and its field
         return {"kind": self.kind, "name": self.name, "label": self.label, "value": figure.tries, "hint": "", "head": head, "cells": rows}
 
-    def get(self, figure: ledger) -> ledger:
+    def get(self, figure: Any) -> ledger:
         return figure
 
     def read(self, sent: Any, figure: ledger) -> tuple[Key, str]:
@@ -503,7 +503,7 @@ class Sheet(Control):
                 return figure.book.cells[k], text
         raise ValueError("A cell takes a number.")
 
-    def put(self, figure: ledger, typed: tuple[Key, str]) -> None:
+    def put(self, figure: Any, typed: tuple[Key, str]) -> None:
         figure.enter(*typed)
 
 

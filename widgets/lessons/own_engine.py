@@ -103,7 +103,7 @@ def first_fault(answer: Callable) -> LessonView | None:
     for name, (program, numbers) in PROGRAMS.items():
         heard = listen(cls, program, numbers, backward)
         if not heard.good:
-            view = own_engine(cls, backward, program=name)
+            view = own_engine(cls, backward, program=name)  # type: ignore[call-arg]  # mypy does not see that @lesson makes a function
             assert isinstance(view, LessonView)
             if heard.wrong_write is not None:
                 view.set(step=heard.wrong_write + 1)

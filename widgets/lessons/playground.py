@@ -388,7 +388,8 @@ class playground(Figure):
 
     def rest(self) -> None:
         self.task, self.busy = None, False
-        _training.discard(self.view)
+        if self.view is not None:
+            _training.discard(self.view)
 
     @action("one step")
     def once(self) -> None:

@@ -392,7 +392,7 @@ class Cut:
             at += 26
         return out, max(y, at) - top + 8
 
-    def rows(self) -> list[tuple[str, ...]]:
+    def rows(self) -> list[tuple[Any, ...]]:
         """Each value: its name, the number, its gradient, its node, and what came of it."""
         rows = []
         for i, card in enumerate(self.cards):

@@ -65,7 +65,8 @@ EX_A2 = ask(
 
 # ---- 02.b: build to order ---------------------------------------------------------------------------------------------------------
 
-SHAPE = ([], [], [0, 1], [2], [2, 0], [4, 2], [5, 3])  # the parents of each node; two leaves, five operations, the last one is the result
+# The parents of each node; two leaves, five operations, the last one is the result.
+SHAPE: tuple[list[int], ...] = ([], [], [0, 1], [2], [2, 0], [4, 2], [5, 3])
 
 
 def _looks(parents, kinds):
