@@ -1,6 +1,5 @@
 """Chapter 05 in a real JupyterLab: the order game played, the duel stepped, and the learner's own class run in it."""
 
-
 import nbformat
 import pytest
 from playwright.sync_api import expect
@@ -47,7 +46,7 @@ def the_game_by_mouse_and_keyboard(chapter):
 
 def nothing_is_given_away(chapter):
     for text in ("29, not 25", "decision boundary of your network"):
-        expect(chapter.page.get_by_text(text)).to_have_count(0)
+        expect(chapter.page.locator(".jp-OutputArea-output", has_text=text)).to_have_count(0)
     assert chapter.page.get_by_text("no prediction yet").count() >= 3
 
 
