@@ -220,6 +220,12 @@ class Value:
 
     def __rmul__(self, other): # other * self
         return self * other
+
+    def __truediv__(self, other): # self / other
+        return self * other**-1
+
+    def __rtruediv__(self, other): # other / self
+        return other * self**-1
 '''
 RIGHT = {
     "micrograd's class": ("05.a", MICROGRAD, ""),

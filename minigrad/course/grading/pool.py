@@ -24,7 +24,7 @@ from .settings import Setting, Task
 
 BY_HAND = "look at it by hand"
 MOST_REMARKS = 12
-READING, RUNNING = 120.0, 240.0  # seconds on the wall for one submission, far more than an honest one needs: the whole course takes one
+READING, RUNNING = 120.0, 240.0  # seconds on the wall for one submission, far more than an honest one needs: the whole course takes ten
 
 
 def grade_submission(task: Task, setting: Setting) -> dict[str, Any]:
