@@ -34,10 +34,8 @@ def chapters() -> list[Path]:
     return sorted(Path(str(file.locate())) for file in files if file.parts[-3:-1] == ("minigrad", "notebooks") and file.suffix == ".ipynb")
 
 
-HELP = re.compile(
-    r"(?:Stuck\? )?(?:A new cell with )?`check\.hint\([^`]*` helps, three times"
-    r"(?:; after an honest try, `check\.reveal\([^`]*` shows a solution)?\. ?"
-)
+IN_A_SENTENCE = r"(?:`[^`\n]*`|[^.?!`\n]|[.?!](?!\s|$))*"  # a full stop inside code or a number ends nothing
+HELP = re.compile(rf"(?:Stuck\? )?{IN_A_SENTENCE}`check\.(?:hint|reveal)\([^`\n]*`{IN_A_SENTENCE}[.?!]? ?", re.M)
 
 
 def for_an_exam(text: str) -> str:
