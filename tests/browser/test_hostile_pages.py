@@ -68,7 +68,8 @@ def everywhere(evil):
     notebook = chapter_notebook("05", {id: ex.solution for id, ex in exercises.chapter("05").items()})
     quoted = repr(evil)
     crimes = {
-        "05.a": f"def order_of(root):\n    raise type({quoted.replace(chr(0), '')}.replace(chr(0), ''), (Exception,), {{}})({quoted})",
+        "05.a": "class Value:\n    def __init__(self, *args):\n"
+                f"        raise type({quoted.replace(chr(0), '')}.replace(chr(0), ''), (Exception,), {{}})({quoted})",
         "05.b": f"def backward(root):\n    print({quoted})\n    return {quoted}",
         "05.c": f"# {evil}\nthis is no Python: {evil}",
     }
@@ -101,4 +102,4 @@ def test_feedback_and_summary(opened, tmp_path):
         assert page.locator("script, img, a[onfocus], i, b").count() == 0, file.name
         assert page.locator("h1").count() == 1
     text = opened(next(file for file in pages if "onerror" in file.read_text("utf-8") and file.name != "summary.html")).inner_text("body")
-    assert "<img src=q onerror=alert(1)>" in text
+    assert "<img src=q onerror=alert(1)> in line 3" in text  # the student's program ran, and its error is told
