@@ -67,12 +67,12 @@ def test_the_race_needs_no_kernel(chapter):
     chapter.restart()  # nothing of Python is left behind the picture
     box.get_by_role("slider", name="step").focus()
     chapter.page.keyboard.press("Home")
-    expect(box.get_by_role("status")).to_contain_text("after 0 steps: height SGD 11.4, momentum 0.9 11.4")  # 49/20 + 9
+    expect(box.locator(".mg-words")).to_contain_text("after 0 steps: height SGD 11.4, momentum 0.9 11.4")  # 49/20 + 9
     chapter.page.keyboard.press("ArrowRight")
-    expect(box.get_by_role("status")).to_contain_text("after 1 step: height")
+    expect(box.locator(".mg-words")).to_contain_text("after 1 step: height")
     box.get_by_role("slider", name="lr").focus()
     chapter.page.keyboard.press("End")
-    expect(box.get_by_role("status")).to_contain_text("lr = 0.9, after 1 step")
+    expect(box.locator(".mg-words")).to_contain_text("lr = 0.9, after 1 step")
     press(box, "▶ play")
     expect(box.get_by_role("slider", name="step")).to_have_value("60")
     expect(box.get_by_role("button", name="▶ play")).to_be_visible()
