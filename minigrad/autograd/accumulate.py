@@ -30,8 +30,6 @@ def accumulate(x, g, keep=False):
 def _run(node, g, edges):
     """`run` of AccumulateGrad: a leaf passes nothing on. If nothing else refers to the gradient, it becomes `.grad` without a copy."""
     leaf = node.variable
-    if leaf.view_meta is not None and _is_no_leaf(leaf):
-        return ()
     keep = type(g) is np.ndarray and getrefcount(g) <= LENT and (g.base is None or _is_whole(g))
     accumulate(leaf, g, keep)
     if node.hooks is not None and node.hooks.accumulated:
@@ -42,17 +40,10 @@ def _run(node, g, edges):
 
 def _run_graph(node, g, edges):
     leaf = node.variable
-    if leaf.view_meta is not None and _is_no_leaf(leaf):
-        return ()
     accumulate(leaf, g)
     if node.hooks is not None and node.hooks.accumulated:
         _accumulated(node)
     return ()
-
-
-def _is_no_leaf(x):
-    """Is the view `x`, made under no_grad, one of a tensor with a history? It requires gradients as its base does, and gets none."""
-    return x.view_meta.base.edge is not None
 
 
 def _accumulated(node):

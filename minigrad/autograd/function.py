@@ -493,6 +493,10 @@ def _apply(cls, args, separate):
             )
         if t.version is not INFERENCE:
             t.version[0] += 1
+    if node.dirty and node.recorded:
+        pairs = zip(tensors, node.edges, strict=True)
+        node.edges = tuple([inplace.edge_before(t, edge) if any(t is d for d in node.dirty) else edge for t, edge in pairs])
+        node.number = next_number()
     outs = [_as_output(out, tensors, node) if isinstance(out, Variable) else out for out in raw]
     shapes = [out.array.shape if isinstance(out, Variable) else () for out in outs]
     kinds = [out.array.dtype if isinstance(out, Variable) else None for out in outs]

@@ -195,12 +195,17 @@ def reshape_(x, view):
 
 
 def _value_before(x):
-    """What `x` is before it is written to, as an operand. The place of a view that hooks wait at is made anew: in PyTorch they wait for a
-    value that no longer is."""
+    """What `x` is before it is written to, as an operand."""
     old = alias(x)
-    if x.view_meta is not None and x.edge is not None and x.edge[0].hooks is not None:
-        old.edge = variable.view_again(x.view_meta.base, x.view_meta.view_func).edge
+    old.edge = edge_before(x, old.edge)
     return old
+
+
+def edge_before(x, edge):
+    """The edge of `x` for a write. A view where hooks wait gets a new place: in PyTorch they wait for a value that is no more."""
+    if x.view_meta is None or x.edge is None or x.edge[0].hooks is None:
+        return edge
+    return variable.view_again(x.view_meta.base, x.view_meta.view_func).edge
 
 
 def copy_(x, source, sentence=None):

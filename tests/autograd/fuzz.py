@@ -32,6 +32,10 @@ SEEDS = 300
 # - whether results of torch.func require gradients: of what depends only on views made under no_grad PyTorch's do, and pass none on;
 # - register_hook of a view made under no_grad (PyTorch crashes);
 # - whether tangents and gradients of zeros require gradients, and the memory layout of gradients and tangents.
+# These can occur, once in some thousand programs:
+# - the tangent of what a Function hands on as it is under no_grad, after its input was written to (minigrad's is the one before);
+# - backward through v.copy_(v) of an expanded v, and a write to a dual whose tangent the caller gave, after a source that requires
+#   gradients went into it (PyTorch refuses both).
 DIFFERS = {
     "RuntimeError: can't retain_grad on Tensor that has requires_grad=False": "backward(inputs=...) of a view made under no_grad: "
     "minigrad's pass runs, and gives it no gradient",
