@@ -17,6 +17,7 @@
 #   make test-lowest  the tests on the lowest versions that pyproject.toml promises
 #   make test-newest  the tests on the newest versions there are
 #   make audit        known vulnerabilities of the packages in constraints.txt (asks a server)
+#   make dist         the wheel and the source distribution, checked, into build/dist
 #   make binder       what Binder would do: which files it builds from, postBuild, a session's start and memory
 #   make commands     every command of README.md, also those that fetch packages or take minutes
 #   make clean        remove what these commands made
@@ -39,7 +40,7 @@ LOCK    := $(PY) -m uv pip compile pyproject.toml --quiet --no-annotate --custom
 PEERS   ?= torch==2.13.0 micrograd
 
 .NOTPARALLEL:
-.PHONY: lab test lint golden mutants store api bench constraints test-lowest test-newest audit binder commands clean grade-soak soak site site-check
+.PHONY: lab test lint golden mutants store api bench constraints test-lowest test-newest audit binder commands clean grade-soak soak site site-check dist
 
 lab: .venv/lab .venv/warm
 	@echo "minigrad: starting JupyterLab on $(START). Stop it with Ctrl-C."
@@ -101,6 +102,14 @@ audit: .venv/made constraints.txt
 	$(PYTHON) -m venv --clear build/audit
 	build/audit/$(notdir $(BIN))/python -m pip install --disable-pip-version-check --quiet pip-audit
 	build/audit/$(notdir $(BIN))/python -m pip_audit --strict --requirement constraints.txt --no-deps --disable-pip
+
+dist:
+	@mkdir -p build
+	$(PYTHON) -m venv --clear build/dist-venv
+	build/dist-venv/$(notdir $(BIN))/python -m pip install --disable-pip-version-check --quiet build twine
+	@rm -rf build/dist
+	build/dist-venv/$(notdir $(BIN))/python -m build --outdir build/dist
+	build/dist-venv/$(notdir $(BIN))/python -m twine check --strict build/dist/*
 
 binder: .venv/test
 	$(PY) -m tests.binder $(ARGS)

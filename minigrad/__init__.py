@@ -6,6 +6,8 @@
 What lives here: the names of the public surface and nothing else. `Value` is ready at once; every other name is looked up
 in `minigrad.api` on first use, so that `import minigrad` loads neither numpy nor numba nor IPython nor matplotlib.
 """
+import os
+import warnings
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -36,6 +38,27 @@ def __dir__():
     from . import api
 
     return sorted({*globals(), *api.__all__})
+
+
+def _warn_of_another_minigrad():
+    """Is the package index's other `minigrad` installed in the same place? Then each overwrites files of the other."""
+    here = os.path.dirname(os.path.dirname(__file__))
+    try:
+        found = [name for name in os.listdir(here) if name.startswith("minigrad-") and name.endswith(".dist-info")]
+        for name in found:
+            with open(os.path.join(here, name, "METADATA"), encoding="utf-8") as file:
+                if "Summary: Automatic differentiation that you can read" not in file.read(2000):  # else an older install of ours
+                    warnings.warn(
+                        "Two packages called minigrad are installed in one place, and they overwrite each other's files: this one "
+                        "(minigrad-course) and another project's (minigrad). To keep this one: pip uninstall minigrad, then "
+                        "pip install --force-reinstall --no-deps minigrad-course.",
+                        stacklevel=3,
+                    )
+    except OSError:  # in a zip file, or not readable: then nothing is known
+        pass
+
+
+_warn_of_another_minigrad()
 
 
 def load_ipython_extension(ipython):

@@ -249,6 +249,26 @@ def test_wheel_works_without_the_checkout(wheel, tmp_path):
     assert run.stdout.split() == ["25.0", "True"], run.stderr
 
 
+def test_another_package_of_the_same_name_is_noticed(wheel, tmp_path):
+    """The package index has a `minigrad` by somebody else: a compiled engine, an nn.py and one line in __init__.py."""
+    site = tmp_path / "site"
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", site, wheel]
+    subprocess.run(install, check=True, capture_output=True)
+
+    def said(module):
+        code = f"import sys; sys.path.insert(0, {str(site)!r}); import {module}"
+        return subprocess.run([sys.executable, "-I", "-c", code], cwd=tmp_path, capture_output=True, text=True).stderr
+
+    assert said("minigrad") == said("widgets") == ""
+    for name, summary in [("minigrad-0.1.0", PROJECT["description"]), ("minigrad-0.0.6", "Another autograd engine")]:
+        (site / f"{name}.dist-info").mkdir()
+        (site / f"{name}.dist-info/METADATA").write_text(f"Metadata-Version: 2.4\nName: minigrad\nSummary: {summary}\n")
+        theirs = "Another" in summary
+        assert ("Two packages called minigrad" in said("minigrad")) == theirs  # ours, installed under its older name, is no stranger
+    (site / "minigrad/__init__.py").write_text("class Value: pass")
+    assert "is another project of the same name" in said("widgets") and "ImportError" in said("widgets")
+
+
 def test_wheel_brings_everything_that_is_used(wheel, tmp_path):
     """In an environment that borrows only the dependencies, from an empty folder: front ends, kernelspec and the course's commands."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "env"], check=True, capture_output=True)

@@ -5,6 +5,14 @@ or recording of a computation; that is the engine, which never imports this pack
 """
 from __future__ import annotations
 
+import minigrad
+
+if not hasattr(minigrad, "load_ipython_extension"):
+    raise ImportError(
+        f"The package minigrad in {list(minigrad.__path__)} is another project of the same name. This course's distribution is called "
+        "minigrad-course. Run: pip uninstall minigrad, then install minigrad-course again."
+    )
+
 # Bound here, after the submodule of the same name has loaded, so that `widgets.graph` is always the function that people call.
 from widgets.duel import Duel, duel
 from widgets.graph import GraphView, graph

@@ -28,7 +28,7 @@ def chapters() -> list[Path]:
     if checkout:
         return checkout
     try:
-        files = importlib.metadata.files("minigrad") or []
+        files = importlib.metadata.files("minigrad-course") or []
     except importlib.metadata.PackageNotFoundError:
         files = []
     return sorted(Path(str(file.locate())) for file in files if file.parts[-3:-1] == ("minigrad", "notebooks") and file.suffix == ".ipynb")
