@@ -41,6 +41,20 @@ test("an input that moves shows its table's row, and the kernel hears of it when
   assert.equal(model.told.at(-1).inputs[0], 2);
 });
 
+test("the slope of the curve is told when the backward pass has reached the input, and not before", () => {
+  const { body, model } = open("square");
+  const curve = () => body.querySelector(".mg-curve");
+  const told = () => [curve().textContent.includes("30"), curve().innerHTML.includes("slope is"), !!curve().querySelector(".mg-curve-tangent")];
+  for (const step of [0, 4, 7]) {
+    model.set("step", step);
+    assert.deepEqual(told(), [false, false, false], `at step ${step}`);
+  }
+  model.set("step", 8);
+  assert.deepEqual(told(), [true, true, true]);
+  model.set("step", 7);
+  assert.deepEqual(told(), [false, false, false]);
+});
+
 test("a stale answer of the kernel does not move a slider that has moved on", () => {
   const { body, model } = open("square");
   const range = body.querySelector(".mg-input input");

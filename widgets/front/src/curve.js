@@ -13,7 +13,8 @@ export function columnOf({ columns, table, still, xs }, k) {
   return at < 0 ? new Float64Array(xs.length).fill(still[k]) : table.subarray(at * xs.length, (at + 1) * xs.length);
 }
 
-/** @param {{name: string, result: string, xs: ArrayLike<number>, ys: ArrayLike<number>, x: number, y: number, slope: number}} o
+/** @param {{name: string, result: string, xs: ArrayLike<number>, ys: ArrayLike<number>, x: number, y: number, slope: number|null}} o
+ * slope: null until the backward pass has reached this input, so that nothing gives it away before.
  * @returns {HTMLElement|null} null: there is nothing to draw */
 export function drawCurve({ name, result, xs, ys, x, y, slope }) {
   const points = Array.from(xs, (v, k) => [v, ys[k]]).filter((p) => Number.isFinite(p[1]));
@@ -25,7 +26,7 @@ export function drawCurve({ name, result, xs, ys, x, y, slope }) {
   const px = (/** @type {number} */ v) => LEFT + ((v - first) / (last - first)) * (WIDE - 2 * LEFT);
   const py = (/** @type {number} */ v) => HIGH - FOOT - 6 - ((v - low) / span) * (HIGH - FOOT - 24);
   const line = points.map(([a, b]) => `${px(a).toFixed(1)} ${py(b).toFixed(1)}`).join("L");
-  const words = `${result} as ${name} moves; at ${name} = ${fmt(x)} its slope is ${fmt(slope)}`;
+  const words = `${result} as ${name} moves${slope === null ? "" : `; at ${name} = ${fmt(x)} its slope is ${fmt(slope)}`}`;
   const svg = s("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, width: WIDE, height: HIGH, role: "img", "aria-label": words });
   svg.append(
     s("path", {
@@ -34,7 +35,7 @@ export function drawCurve({ name, result, xs, ys, x, y, slope }) {
     }),
     s("path", { class: "mg-curve-line", d: `M${line}` }),
   );
-  if (Number.isFinite(slope)) {
+  if (slope !== null && Number.isFinite(slope)) {
     const [sx, sy] = [(WIDE - 2 * LEFT) / (last - first), (HIGH - FOOT - 24) / span];
     const dx = 34 / Math.hypot(sx, slope * sy);
     const [a, b] = [x - dx, x + dx].map((v) => `${px(v).toFixed(1)} ${py(y + (v - x) * slope).toFixed(1)}`);
@@ -45,13 +46,13 @@ export function drawCurve({ name, result, xs, ys, x, y, slope }) {
     s("text", { x: LEFT, y: 12 }, result),
     s("text", { x: WIDE - LEFT, y: HIGH - 5, "text-anchor": "end" }, name),
   );
-  const grad = `${name.split(".").pop()}.grad`;
-  const says = h(
-    "div",
-    { class: "mg-soft" },
-    "the tangent’s slope is ",
-    h("b", { class: "mg-curve-slope" }, fmt(slope)),
-    `, which is ${grad}`,
-  );
-  return h("div", { class: "mg-curve" }, svg, ...(Number.isFinite(slope) ? [says] : []));
+  return h("div", { class: "mg-curve" }, svg, ...sentence(name, slope));
+}
+
+/** What is said below the curve. @param {string} name @param {number|null} slope */
+function sentence(name, slope) {
+  if (slope === null) return [h("div", { class: "mg-soft" }, "the slope comes with the backward pass")];
+  if (!Number.isFinite(slope)) return [];
+  const value = h("b", { class: "mg-curve-slope" }, fmt(slope));
+  return [h("div", { class: "mg-soft" }, "the tangent’s slope is ", value, `, which is ${name.split(".").pop()}.grad`)];
 }

@@ -6,7 +6,7 @@ import { h, put } from "./dom.js";
 import { fmt, tail } from "./model/numbers.js";
 import { lookUp, moved, nearest, readSweeps, recorded } from "./model/sweep.js";
 
-/** @import { View } from "./view.js" */
+/** @import { Frame, View } from "./view.js" */
 
 const SHOWN = 6; // sliders at once; the others are found by name
 const REST = 150; // milliseconds after which a slider that does not move rests
@@ -22,6 +22,7 @@ export class Inputs {
   /** The mouse is over the sliders. */ pointed = false;
   /** The input that was moved last: the curve is about it. */ #last = -1;
   curve = h("div");
+  /** The inputs whose gradient is complete at this step. @type {(node: number) => boolean} */ #reached = () => false;
   /** The inputs as a drag put them last. @type {Record<string, number>|null} */ #hand = null;
 
   /** @param {View} view */
@@ -225,6 +226,13 @@ export class Inputs {
     this.#note();
   }
 
+  /** The slope below the curve is there once the backward pass has reached the input. @param {Frame} frame */
+  update({ now }) {
+    const before = this.#reached(this.#last);
+    this.#reached = (node) => now.got[node] > 0 && now.got[node] === now.need[node];
+    if (this.#reached(this.#last) !== before) this.#draw();
+  }
+
   /** The result over the input that was moved last. */
   #draw() {
     const { trace } = this.view.state;
@@ -235,7 +243,7 @@ export class Inputs {
     const [ys, grads] = [columnOf(sweep, trace.root), columnOf(sweep, sweep.sections.values + this.#last)];
     const k = nearest(sweep.xs, x);
     const [name, result] = [trace.nodes[this.#last].label, tail(trace.nodes[trace.root].label, 24)];
-    const drawn = drawCurve({ name, result, xs: sweep.xs, ys, x, y: ys[k], slope: grads[k] });
+    const drawn = drawCurve({ name, result, xs: sweep.xs, ys, x, y: ys[k], slope: this.#reached(this.#last) ? grads[k] : null });
     this.curve.replaceChildren(...(drawn ? [drawn] : []));
   }
 

@@ -186,6 +186,7 @@ export class View {
     this.live.update(frame);
     this.panes.update(frame);
     this.network.update(frame);
+    this.inputs.update(frame);
     if (!dragging) this.source.mark(this.state.selected >= 0 && this.state.tab === "node" ? this.state.selected : (current?.node ?? -1));
     this.timeline.update(frame);
     if (!dragging) {
