@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .core import dtypes, errors
-from .core.storage import array_at, place_of
+from .core.storage import array_at, in_order, place_of
 from .core.variable import Size
 from .nn.module import Module
 from .nn.parameter import Parameter
@@ -74,10 +74,10 @@ def _encode(x: Any, saved: _Saved, where: str) -> Any:
         owner, offset, strides = place_of(array) if isinstance(x, Tensor) else (array, 0, None)
         if id(owner) not in saved.numbers:
             saved.numbers[id(owner)] = len(saved.arrays)
-            saved.arrays.append(owner)
+            saved.arrays.append(in_order(owner) if isinstance(x, Tensor) else owner)
         kind = "Parameter" if isinstance(x, Parameter) else "Tensor" if isinstance(x, Tensor) else "ndarray"
         found = {"kind": kind, "array": saved.numbers[id(owner)]}
-        if owner is not array:
+        if owner is not array or not array.flags.c_contiguous:
             found["place"] = [offset, array.shape, strides]
         if isinstance(x, Tensor):
             saved.tensors[id(x)] = len(saved.tensors)

@@ -30,8 +30,9 @@ def accumulate(x, g, keep=False):
 def _run(node, g, edges):
     """`run` of AccumulateGrad: a leaf passes nothing on. If nothing else refers to the gradient, it becomes `.grad` without a copy."""
     leaf = node.variable
-    keep = type(g) is np.ndarray and getrefcount(g) <= LENT and (g.base is None or _is_whole(g))
-    accumulate(leaf, g, keep)
+    if leaf.requires:
+        keep = type(g) is np.ndarray and getrefcount(g) <= LENT and (g.base is None or _is_whole(g))
+        accumulate(leaf, g, keep)
     if node.hooks is not None and node.hooks.accumulated:
         with no_grad():
             _accumulated(node)
@@ -39,8 +40,8 @@ def _run(node, g, edges):
 
 
 def _run_graph(node, g, edges):
-    leaf = node.variable
-    accumulate(leaf, g)
+    if node.variable.requires:
+        accumulate(node.variable, g)
     if node.hooks is not None and node.hooks.accumulated:
         _accumulated(node)
     return ()

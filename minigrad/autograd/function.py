@@ -20,7 +20,7 @@ from ..core.constants import zeros_like
 from ..core.dispatch import handling_none, state
 from ..core.facts import GradientCount, GradientShape
 from ..core.grad_mode import no_grad
-from ..core.node import FREED, LIVE, Node, next_number, short_name
+from ..core.node import FREED, LIVE, Node, move_retained, next_number, short_name
 from ..core.op import view_of
 from ..core.variable import INFERENCE, Variable, alias, edge_of, refresh, requires, wrap
 from ..ops.shape import alias as view_as_self
@@ -568,13 +568,15 @@ def _set_history(out, node, number, dirty, count):
         )
     inplace.check(out)
     if out.view_meta is None:
-        out.edge, out.requires = (node, number), True
+        old, out.edge, out.requires = out.edge, (node, number), True
+        move_retained(out, old)
         return
     value = wrap(out.array)
     value.edge, value.requires = (node, number), True
     base = out.view_meta.base  # the base gets the history, and the view its place in it
     new = copy_slices.record(base.array, alias(base), value, out.view_meta.view_func)
-    base.edge, base.requires = new.edge, True
+    old, base.edge, base.requires = base.edge, new.edge, True
+    move_retained(base, old)
     out.view_meta.version = -1
     refresh(out)
 

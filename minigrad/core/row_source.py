@@ -86,7 +86,9 @@ def _record_source(op, saved, noting):
     body = []
     saves = {i: op.saves_of(rule) for i, rule in op.rules.items() if rule is not None}
     differentiable = list(saves)
-    if not op.tensor_list and op.kind != DISCRETE:
+    if op.tensor_list:
+        body += [f"for t in {op.args[0]}:", "    if t.view_meta is not None:", "        refresh(t)"]
+    elif op.kind != DISCRETE:
         for i in op.inputs:
             body += [f"if {args[i]}.view_meta is not None:", f"    refresh({args[i]})"]
     some = " or ".join(f"{args[i]}.requires" for i in differentiable) or "False"
@@ -103,7 +105,7 @@ def _record_source(op, saved, noting):
     body += ["if state.grad:", f"    if {some}:"]
     inner = ["node = new(NodeClass)", "node.number = next_number()", "node.status = LIVE", "node.hooks = node.info = None"]
     if op.tensor_list:
-        inner += [f"node.edges = tuple([edge_of(t) for t in {op.args[0]}])"]
+        inner += [f"node.edges = tuple([t.edge or (leaf_edge(t) if t.requires else None) for t in {op.args[0]}])"]
     else:
         edges = [f"{args[i]}.edge or (leaf_edge({args[i]}) if {args[i]}.requires else None)" if i in saves else "None" for i in op.inputs]
         inner += [f"node.edges = ({', '.join(edges)},)"]

@@ -10,22 +10,27 @@ from .dtypes import native
 
 def place_of(array):
     """(owner of the memory, offset, strides), in elements. An array that is alone, or cannot be placed, is its own owner."""
-    owner = array
-    while type(owner.base) is np.ndarray:
-        owner = owner.base
-    dense = owner.flags.c_contiguous or owner.flags.f_contiguous
-    if type(owner) is not np.ndarray or not dense or owner.dtype != array.dtype or not array.size:
-        owner = np.array(array)
+    owner = base = array
+    while base is not None:
+        if type(base) is np.ndarray:
+            owner = base
+        base = getattr(base, "base", None)  # as_strided leaves an object of its own between the two arrays
+    if not in_order(owner).flags.forc or owner.dtype != array.dtype or not array.size:
+        owner = copy_of(array)
         return owner, 0, tuple([s // owner.itemsize for s in owner.strides])
     offset = array.ctypes.data - owner.ctypes.data
     return owner, offset // array.itemsize, tuple([s // array.itemsize for s in array.strides])
 
 
+def in_order(array):
+    """The array, or its dimensions in the order in which they lie in memory: what numpy copies and writes without changing that order."""
+    return array if array.flags.forc else array.transpose(sorted(range(array.ndim), key=lambda d: -array.strides[d]))
+
+
 def array_at(owner, offset, shape, strides):
     """The array of `shape` in the memory of `owner`. Raises ValueError if it would reach beyond."""
-    owner = native(owner)
-    flat = owner.reshape(-1) if owner.flags.c_contiguous else owner.T.reshape(-1)
-    size = owner.itemsize
+    flat = native(owner).ravel(order="K")  # of a dense array: its memory, not a copy
+    size = flat.itemsize
     return np.ndarray(tuple(shape), flat.dtype, flat, offset * size, [s * size for s in strides])
 
 

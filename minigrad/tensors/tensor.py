@@ -20,7 +20,7 @@ from ..core.devices import CPU, STRIDED, contiguous_format
 from ..core.devices import device as only_cpu
 from ..core.dispatch import state
 from ..core.node import add_hook, hooks_of
-from ..core.storage import array_at, place_of
+from ..core.storage import array_at, in_order, place_of
 from ..core.variable import ANY, INFERENCE, Size, Variable, leaf_edge, refresh, wrap
 from ..ops import elementwise, linalg, shape
 from ..ops import index as index_ops
@@ -543,7 +543,7 @@ class Tensor(Methods):
 
     def __reduce_ex__(self, protocol):
         owner, offset, strides = place_of(self.array)
-        return (_rebuild, (type(self), owner, offset, self.array.shape, strides, self.requires_grad))
+        return (_rebuild, (type(self), in_order(owner), offset, self.array.shape, strides, self.requires_grad))
 
     # What methods.py has no line for ----------------------------------------------------------------------------------------
 
@@ -784,7 +784,7 @@ class Tensor(Methods):
             self.array = array_at(owner, offset, sizes, steps)
         else:
             larger = np.empty(offset + count, owner.dtype)
-            larger[: owner.size] = owner.reshape(-1, order="A")
+            larger[: owner.size] = owner.ravel(order="K")
             self.array = larger[offset:].reshape(sizes)
         self.version, self.view_meta = [self.version[0]], None  # old views keep the storage that they had
         return self

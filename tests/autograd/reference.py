@@ -159,7 +159,9 @@ def main() -> None:
         family, _, name = key.partition("/")
         if sys.argv[1:] and family not in sys.argv[1:]:
             continue
-        found.setdefault(family, {})[name] = run(torch, code)
+        answer = found.setdefault(family, {})[name] = run(torch, code)
+        if "NameError" in json.dumps(answer):
+            raise SystemExit(f"{key}: the snippet is wrong: {answer}")
     for family, answers in found.items():
         lines = ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in answers.items())
         (HERE / f"{family}.json").write_text("{\n" + lines + "\n}\n")
