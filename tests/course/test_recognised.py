@@ -63,8 +63,10 @@ def backward(root):
         stack.extend(v._prev)
 """),
     *code("05.c", ("            p.grad = 0.0\n", "            p.grad = 1.0\n"), ("1 - labels[i]", "labels[i]")),
-    *code("06.a", ("g / x", "g * x"), ("g * (1 - out * out)", "1 - out * out")),
-    *entries("06.b", {"a * b": "input"}, {"exp": "nothing"}, {"log": "inputs"}),
+    *code("06.b", ("out.grad / self.data", "out.grad * self.data"), ("(1 - out.data * out.data) * out.grad", "1 - out.data * out.data"),
+          ("/ r2", "/ math.sqrt(r2)"), ("math.log(self.data)", "math.log10(self.data)")),
+    *code("06.c", ("1e-4 * abs(slope)", "1e-4"), ("x + step", "step"), ("    return wrong", "    return len(wrong) == 0")),
+    *entries("06.a", {"a * b": "input"}, {"exp": "nothing"}, {"log": "inputs"}),
     *code("07.b", ("return w.data", "return w")), *code("07.c", ("1 / len(batches)", "1 / len(batch)")), *value("07.d", "seven", "7"),
     *d("08.a", [26, 10, 26, 10]), *d("08.a", [10, 26, 1.625, 0.625]), *d("08.a", ["26", 10, 1.625, 0.625]),
     *code("09.b", ("g.T @ x, g @ W", "g @ x, W @ g"), ("g.T @ x, g @ W", "g * x, g * W"), ("g.sum(axis=0)", "g.sum()")),

@@ -57,7 +57,7 @@ def test_menus_and_sliders():
     assert list(controls(lesson)) == ["engine", "op"] and "g @ yᵀ" in lesson.picture()
     lesson.set(op="mul")
     lesson.set(x=3.0, y=2.0, g=2.0)
-    assert "x gets 4; y gets 6." in lesson.scene["say"]
+    assert "x receives 4, y receives 6." in lesson.scene["say"]
     lesson.set(x=-2.0)
     lesson.set(op="log")  # x comes along as far as log is defined
     assert lesson.figure.state.x == controls(lesson)["x"]["value"] == controls(lesson)["x"]["min"] > 0 and "y" not in controls(lesson)
@@ -69,7 +69,7 @@ def test_menus_and_sliders():
 
 
 def test_a_kink_is_called_one():
-    assert "this is a kink" in rules("relu", 0).text() and "this is a kink" not in rules("relu", -1).text()
+    assert "at a kink" in rules("relu", 0).text() and "at a kink" not in rules("relu", -1).text()
 
 
 @pytest.mark.parametrize("given, said", [

@@ -12,10 +12,10 @@ from minigrad.tensors.create import tensor
 from .lesson import label, number, svg, tag
 
 COLUMNS = (
-    ("keeps nothing", "the slope is the same everywhere", ("add", "sub")),
+    ("keeps nothing", "the derivative is a constant", ("add", "sub")),
     ("keeps the output", "it is there already", ("exp", "sigmoid", "tanh", "sqrt")),
     ("keeps the input", "the output does not tell", ("log", "sin")),
-    ("keeps both inputs", "each is the other's slope", ("mul", "matmul")),
+    ("keeps both inputs", "each is the other's derivative", ("mul", "matmul")),
     ("keeps a shape", "to hand g back to every entry", ("sum", "mean")),
 )
 
@@ -44,11 +44,11 @@ def rule_book() -> tuple[str, str]:
     parts = (
         f"x = {number(x.item())}",
         f"tanh keeps out = {number(y.item(), 4)}",
-        "g = 2 arrives",
-        f"x gets 2 × (1 − out²) = {number(x.grad.item(), 4)}",
+        "upstream g = 2",
+        f"x receives 2 × (1 − out²) = {number(x.grad.item(), 4)}",
     )
     out += tag("rect", "badge", x=14, y=226, width=820, height=44, rx=9)
     for left, text in zip((32, 140, 370, 536), parts, strict=True):
-        out += label(left, 253, text, "num t b bwd" if text[0] in "g" or "gets" in text else "num t b")
+        out += label(left, 253, text, "num t b bwd" if "g =" in text or "receives" in text else "num t b")
     said = f"Rules by what they keep. {'; '.join(words)}. At {', '.join(parts)}."
     return svg(848, 284, out, said), said

@@ -1,7 +1,7 @@
-"""The rule book: any operation of either engine, its curve with the tangent at the slider, what its rule sends back and what it keeps.
+"""The rule book: any operation of either engine, its curve with the tangent at x, what its rule passes on, and what it keeps.
 
 What lives here: `rules(op, x, y, g)`. Values and gradients come from a real forward and backward pass of the operation, and each gradient
-is held against a central difference. What does not: formulas (minigrad/tracing/), the rows themselves (minigrad/ops/).
+is compared with a central difference. What does not: formulas (minigrad/tracing/), the rows themselves (minigrad/ops/).
 """
 
 from __future__ import annotations
@@ -175,12 +175,13 @@ class _Rules:
         place = ", ".join(f"{n} = {number(v, 4)}" for n, v in zip(self.row.inputs, self.values, strict=True))
         if not math.isfinite(self.out):
             return f"✗ {self.row.formula} has no finite value at {place}. Move the slider."
-        gets = "; ".join(f"{n} gets {self._sent(k)}" for k, n in enumerate(self.row.inputs))
-        end = "" if all(map(self.agrees, range(len(self.sent)))) else " Differences say otherwise: this is a kink or an edge, a convention."
-        return f"At {place} out is {number(self.out, 4)}. {number(self.g, 4)} arrives: {gets}.{end}"
+        gets = ", ".join(f"{n} receives {self._sent(k)}" for k, n in enumerate(self.row.inputs))
+        end = "" if all(map(self.agrees, range(len(self.sent)))) else " Differences disagree: at a kink or an edge the rule is a "
+        "convention."
+        return f"At {place}, out is {number(self.out, 4)}. With g = {number(self.g, 4)} from upstream, {gets}.{end}"
 
     def _sent(self, k: int) -> str:
-        return "nothing" if self.sent[k] is None else number(self.sent[k], 4)
+        return number(self.sent[k] or 0.0, 4)
 
     def text(self) -> str:
         lines = [f"{self.row.formula}    engine: {self.engine}"]
@@ -199,7 +200,7 @@ class _Rules:
         y = 68
         if self.row.curve:
             out += label(left, y, f"out is {number(self.out, 4)}", "num t fwd b")
-            out += label(left + 150, y, f"g = {number(self.g, 4)} arrives", "num t bwd b")
+            out += label(left + 150, y, f"g = {number(self.g, 4)} from upstream", "num t bwd b")
             y += 14
         width = 350 if self.row.curve else 760
         for k, (name, rule, keeps) in enumerate(rows):
@@ -283,13 +284,13 @@ class _At(Slider):
 
 @lesson
 class rules(Figure):
-    """The card of any operation: formula, curve and tangent at x, what each input gets when g arrives, what is kept for that.
+    """The card of any operation: formula, curve and tangent at x, what each input receives for the upstream gradient g, what is kept.
 
-    op: a name such as "tanh", "*", "matmul"; x, y: the inputs; g: what arrives. engine: "numbers" or "tensors"; unless given, the first
-    of the two that has the operation. Returns a widget, or one sentence that says what is wrong.
+    op: a name such as "tanh", "*", "matmul"; x, y: the inputs; g: the upstream gradient. engine: "numbers" or "tensors"; unless given, the
+    first of the two that has the operation. Returns a widget, or one sentence that says what is wrong.
 
     >>> print(rules("*", 3, 2, g=10).text().splitlines()[-1])
-    At x = 3, y = 2 out is 6. 10 arrives: x gets 20; y gets 30.
+    At x = 3, y = 2, out is 6. With g = 10 from upstream, x receives 20, y receives 30.
     """
 
     op = Given("tanh")

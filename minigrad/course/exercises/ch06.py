@@ -1,296 +1,490 @@
-"""Chapter 06, a rule book: its exercises."""
+"""Chapter 06, the rule book: what a rule keeps, which tests catch a wrong one, new operations for the learner's engine, and gradcheck."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 
 from .. import drivers
 from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask, but
 
-STUB_A = '''\
-def rule(op, g, x, out):
-    """The gradient that reaches x when g arrives at out, for op "exp", "log", "sigmoid" or "tanh" (plain numbers)."""
-    if op == "exp":
-        return ...
-    if op == "log":
-        return ...
-    if op == "sigmoid":
-        return ...
-    if op == "tanh":
-        return ...
-'''
+# ---- 06.a: what must a rule keep? -----------------------------------------------------------------------------------------------
 
-SOLUTION_A = '''\
-def rule(op, g, x, out):
-    """The gradient that reaches x when g arrives at out, for op "exp", "log", "sigmoid" or "tanh" (plain numbers)."""
-    if op == "exp":
-        return g * out
-    if op == "log":
-        return g / x
-    if op == "sigmoid":
-        return g * out * (1 - out)
-    if op == "tanh":
-        return g * (1 - out * out)
-'''
-
-POINTS = [0.1 + 0.15 * i for i in range(20)]
-
-SLOPES = {
-    "exp": math.exp,
-    "log": lambda x: 1 / x,
-    "sigmoid": lambda x: 0.25 / math.cosh(x / 2) ** 2,
-    "tanh": lambda x: 1 / math.cosh(x) ** 2,
-}
-
-
-def _want(op, g, points):
-    return [g * SLOPES[op](x) for x in points]
-
-
-def _draw(op):
-    return lambda r: (op, round(r.uniform(0.5, 2), 2), [round(r.uniform(0.1, 3), 3) for _ in range(20)])
-
-
-_a = partial(but, SOLUTION_A)
-
-
-EX_A = Exercise(
-    id="06.a",
-    title="Four rules",
-    kind=Kind.FILL_IN,
-    points=3,
-    minutes=8,
-    difficulty=2,
-    question="Write the backward rules of exp, log, sigmoid and tanh. Each is checked on 20 points.",
-    entry="rule",
-    stub=STUB_A,
-    solution=SOLUTION_A,
-    probes=tuple(
-        Probe(
-            f"{op} on 20 points",
-            (op, 0.7, POINTS),
-            _want,
-            drivers.rule_on_points,
-            rtol=1e-9,
-            draw=_draw(op),
-        )
-        for op in SLOPES
-    ),
-    bank=(
-        Wrong(
-            "sigmoid of the input",
-            _a("g * out * (1 - out)", "g * x * (1 - x)"),
-            "s(1 - s) is about s, the value that sigmoid gave: reuse the OUTPUT, not the input.",
-            on=("sigmoid on 20 points",),
-        ),
-        Wrong(
-            "tanh of the input",
-            _a("g * (1 - out * out)", "g * (1 - x * x)"),
-            "1 - t² is about t, the value that tanh gave: reuse the OUTPUT, not the input.",
-            on=("tanh on 20 points",),
-        ),
-        Wrong(
-            "exp of the input",
-            _a("g * out\n", "g * x\n"),
-            "exp is its own derivative: what you need has already been computed, and it is not x.",
-            on=("exp on 20 points",),
-        ),
-        Wrong(
-            "power rule for exp",
-            _a("g * out\n", "g * x * out\n"),
-            "exp is not a power of x: no factor comes down.",
-            on=("exp on 20 points",),
-        ),
-        Wrong(
-            "log with the output",
-            _a("g / x", "g / out"),
-            "The derivative of log is one over the number that went in, not over the logarithm.",
-            on=("log on 20 points",),
-        ),
-        Wrong(
-            "log upside down",
-            _a("g / x", "x / g"),
-            "g and x are exchanged: what arrives is multiplied by the local derivative 1/x.",
-            on=("log on 20 points",),
-        ),
-        Wrong(
-            "sigmoid without a factor",
-            _a("g * out * (1 - out)", "g * (1 - out)"),
-            "One factor is missing: the sigmoid's slope vanishes at both ends, near 0 and near 1.",
-            on=("sigmoid on 20 points",),
-        ),
-        Wrong(
-            "tanh's output not squared",
-            _a("g * (1 - out * out)", "g * (1 - out)"),
-            "tanh's slope is the same at x and -x: the output must appear squared.",
-            on=("tanh on 20 points",),
-        ),
-        Wrong(
-            "g ignored",
-            SOLUTION_A.replace("g * ", "").replace("g / x", "1 / x"),
-            "These are local derivatives. Multiply each by g, the gradient that arrives.",
-            on=("exp on 20 points", "sigmoid on 20 points"),
-        ),
-        Wrong(
-            "log multiplies",
-            _a("g / x", "g * x"),
-            "The slope of the logarithm falls as x grows: where it is flat, little gradient passes. Multiply g by 1/x, not by x.",
-            on=("log on 20 points",),
-        ),
-        Wrong(
-            "a rule without g",
-            _a("g * (1 - out * out)", "1 - out * out"),
-            "One of the four rules returns its local derivative alone. Multiply it by g, the upstream gradient.",
-            on=("tanh on 20 points",),
-        ),
-    ),
-    hints=Hints(
-        "For three of the four, the derivative can be written with the output alone. For which one can it not?",
-        "Local derivative × g. If s = sigmoid(x), then ds/dx is a product of s and what is missing to 1.",
-        "sqrt: out = √x has derivative 1 / (2√x), so its rule is g / (2 * out), without x.",
-    ),
-    reveal="exp, sigmoid and tanh need only their output; log needs its input.",
-    fresh=lambda r: (
-        lambda s: Fresh(
-            f"A sigmoid gave {s} and the gradient 2 arrives. What does its input get?",
-            2 * s * (1 - s),
-            wrong=((s * (1 - s), "Multiply by what arrives."),),
-        )
-    )(r.choice([0.1, 0.2, 0.3, 0.4, 0.6])),
-)
-
-EX_B = ask(
-    "06.b",
-    "What must be saved?",
-    Kind.EXPLAIN,
-    minutes=5,
+EX_A = ask(
+    "06.a",
+    "What must a rule keep?",
+    Kind.PREDICT,
+    points=0,
+    minutes=4,
     level=2,
-    points=2,
-    text='What does each backward rule need to keep? Answer "input", "output", "inputs" (both factors) or "nothing", the least '
-    "that is enough.",
-    answer={"exp": "output", "log": "input", "tanh": "output", "a + b": "nothing", "a * b": "inputs", "sigmoid": "output"},
+    text="What does each backward rule have to keep from the forward pass, by the criterion above?",
+    comment='What does each backward rule have to keep? "output", "input", "both inputs" or "nothing", by the criterion above.',
+    answer={"exp": "output", "log": "input", "tanh": "output", "relu": "output", "a + b": "nothing", "a * b": "both inputs"},
     wrong=(
-        (
-            "exp keeps its input",
-            {"exp": "input"},
-            "exp: from the input it would have to be computed again. The output is enough, and it is there.",
-        ),
-        ("exp keeps input and output", {"exp": "both"}, "exp: the output is enough, and it is there already."),
-        ("another word", {"a * b": "both"}, "a * b: both factors, yes; the word for them stands in the question."),
-        ("exp keeps both", {"exp": "inputs"}, "exp: it has one input, and the output is enough."),
-        ("log keeps its output", {"log": "output"}, "log: its rule divides by the number that went in."),
-        ("sums keep inputs", {"a + b": "inputs"}, "a + b: its local derivatives are 1 whatever a and b are."),
-        (
-            "products keep the output",
-            {"a * b": "output"},
-            "a * b: each side's gradient needs the other factor; the product alone does not tell them.",
-        ),
-        ("products keep nothing", {"a * b": "nothing"}, "a * b: each side's gradient needs the other factor."),
-        ("tanh keeps its input", {"tanh": "input"}, "tanh: 1 - t² needs only t."),
-        ("sigmoid keeps its input", {"sigmoid": "input"}, "sigmoid: s(1 - s) needs only s."),
-        (
-            "products keep one input",
-            {"a * b": "input"},
-            "a * b: the gradient of each factor needs the other one. How many numbers is that?",
-        ),
-        ("exp keeps nothing", {"exp": "nothing"}, "exp: its local derivative depends on where you are, so something must be kept."),
-        ("log keeps inputs", {"log": "inputs"}, "log: it has a single input. The word for one is asked."),
-        ("tanh keeps nothing", {"tanh": "nothing"}, "tanh: its slope is not the same everywhere, so something must be kept."),
-        ("log keeps nothing", {"log": "nothing"}, "log: its local derivative depends on x, so something must be kept."),
-        ("sums keep an input", {"a + b": "input"}, "a + b: write its two local derivatives down. Does a letter occur in them?"),
+        ("exp keeps its input", {"exp": "input"}, "exp: from the input, the exponential would have to be computed a second time."),
+        ("exp keeps everything", {"exp": "both"}, "exp: one of the two is enough. Which of them would be kept anyway?"),
+        ("exp keeps nothing", {"exp": "nothing"}, "exp: its derivative depends on where you are, so something must be kept."),
+        ("log keeps its output", {"log": "output"}, "log: its derivative divides by a number. Is that the one that went in, or the one "
+         "that came out?"),
+        ("log keeps nothing", {"log": "nothing"}, "log: its derivative depends on where you are, so something must be kept."),
+        ("tanh keeps its input", {"tanh": "input"}, "tanh: write e = exp(2x) and tanh x = (e - 1)/(e + 1). Can its derivative be "
+         "written with tanh x alone, as that of the sigmoid with σ?"),
+        ("tanh keeps nothing", {"tanh": "nothing"}, "tanh: it is steep in the middle and flat at both ends, so something must be kept."),
+        ("relu keeps its input", {"relu": "input"}, "relu: that works, but look at the output. Can you tell from it where the input was "
+         "positive?"),
+        ("relu keeps nothing", {"relu": "nothing"}, "relu: it has to know where the input was below zero."),
+        ("sums keep their inputs", {"a + b": "both inputs"}, "a + b: write its two derivatives down. Does a letter occur in them?"),
+        ("products keep the output", {"a * b": "output"}, "a * b: each input needs the other factor, and the product alone does not "
+         "tell it."),
+        ("products keep nothing", {"a * b": "nothing"}, "a * b: what multiplies a is b, so b is needed later."),
+        ("products keep one input", {"a * b": "input"}, "a * b: the gradient of each factor needs the other one. How many is that?"),
     ),
     hints=(
-        "Write each rule down. Which letters occur in it besides g?",
-        "A rule that can be written with what came out need not keep what went in. Keeping less is memory saved.",
-        "sqrt keeps its result (g / (2 · out)); a - b keeps nothing; a / b keeps both.",
+        "Write each derivative down. Which letters occur in it?",
+        "If a derivative can be written with the result alone, keep the result: the next operation often keeps it as well.",
+        "The square root has the derivative 1/(2√x), which is 1/(2 · out), so it keeps its output. a - b keeps nothing.",
     ),
-    reveal="exp, tanh and sigmoid keep the output, log the input, a product both factors, a sum nothing.",
+    reveal="exp, tanh and relu need only what came out of them, log what went in, a product both factors, and a sum nothing at all.",
+    fresh=lambda r: (
+        lambda name, answer: Fresh(
+            f'What does {name} keep, by the same criterion: "input", "output", "both inputs" or "nothing"?',
+            answer,
+            wrong=(("both inputs" if answer != "both inputs" else "nothing", "Write its derivatives down: which letters occur?"),),
+        )
+    )(*r.choice([("1/x", "output"), ("x³", "input"), ("sin x", "input"), ("a - b", "nothing"), ("a / b", "both inputs")])),
+)  # fmt: skip
+
+# ---- 06.a2: four rules, one test ------------------------------------------------------------------------------------------------
+
+EX_A2 = ask(
+    "06.a2",
+    "Four rules, one test",
+    Kind.PREDICT,
+    points=0,
+    minutes=2,
+    level=2,
+    text="y = √x at x = 1, one backward pass, each rule in turn. How many of the four leave the right gradient in x?",
+    comment="y = √x at x = 1, one backward pass, with each rule in turn.\nHow many of the four leave the right gradient, 0.5, in x.grad?",
+    answer=4,
+    wrong=(
+        ("only the right one", 1, "Put the numbers in: here out is 1 and x is 1, and y is the root of the graph, so g is 1 as well."),
+        ("the overwriting one fails", 3, "= and += differ only where something is there already. What was in x.grad before?"),
+        ("the one with x fails", 2, "Put the numbers in: what is the square root of 1?"),
+    ),
+    hints=(
+        "Which numbers are x, out and g in this test? Put them into each of the four.",
+        "A test can tell two rules apart only where they give different numbers.",
+        "x² at x = 2: the right rule, 2x, and the wrong ones, x² and x + 2, all give the same number.",
+    ),
+    reveal="x, √x and g are all 1 here, and the bucket was empty: this test cannot tell the rules apart.",
     fresh=lambda r: Fresh(
-        'What is the least that relu must keep so that its rule works: "nothing", or "sign" (where the input was positive)?',
-        "sign",
-        wrong=(("nothing", "Where was the input below zero?"),),
+        "The rule of x³ is written as 3x instead of 3x², and tested with g = 1. At which x, other than 0, does the test pass?",
+        1,
+        wrong=((3, "At 3 the two give 9 and 27."),),
     ),
 )
 
+# ---- 06.b: teach your engine ----------------------------------------------------------------------------------------------------
+
+STUB_B = '''\
+import math
+
+
+def teach(Value):
+    """Attach exp, log, tanh and atan2 to a Value class like the one of chapter 5."""
+
+    def exp(self):
+        ...  # as sin above: compute, remember the inputs, attach the rule, return
+
+    def log(self):
+        ...
+
+    def tanh(self):
+        ...
+
+    def atan2(self, other):
+        ...  # the angle at which the point (other, self) is seen: math.atan2(self.data, other.data)
+
+    Value.exp, Value.log, Value.tanh, Value.atan2 = exp, log, tanh, atan2
+'''
+
+EXP = """\
+    def exp(self):
+        out = Value(math.exp(self.data), (self,), "exp")
+
+        def _backward():
+            self.grad += out.data * out.grad
+
+        out._backward = _backward
+        return out
+
+"""
+LOG = """\
+    def log(self):
+        out = Value(math.log(self.data), (self,), "log")
+
+        def _backward():
+            self.grad += out.grad / self.data
+
+        out._backward = _backward
+        return out
+
+"""
+TANH = """\
+    def tanh(self):
+        out = Value(math.tanh(self.data), (self,), "tanh")
+
+        def _backward():
+            self.grad += (1 - out.data * out.data) * out.grad
+
+        out._backward = _backward
+        return out
+
+"""
+ATAN2 = """\
+    def atan2(self, other):
+        out = Value(math.atan2(self.data, other.data), (self, other), "atan2")
+
+        def _backward():
+            r2 = self.data * self.data + other.data * other.data
+            self.grad += other.data / r2 * out.grad
+            other.grad -= self.data / r2 * out.grad
+
+        out._backward = _backward
+        return out
+
+"""
+SOLUTION_B = (
+    STUB_B[: STUB_B.index("    def exp")] + EXP + LOG + TANH + ATAN2
+    + "    Value.exp, Value.log, Value.tanh, Value.atan2 = exp, log, tanh, atan2\n"
+)  # fmt: skip
+
+_b = partial(but, SOLUTION_B)
+OVERWRITES = "An input that is used twice receives two contributions; here the second one replaces the first. Use +=."
+UPSTREAM = "This is the derivative alone. A contribution is the derivative × out.grad, the upstream gradient."
+
+_slopes: dict[str, Callable] = {  # in another form than a solution would use
+    "exp": lambda x: (math.e**x,),
+    "log": lambda x: (x**-1,),
+    "tanh": lambda x: (math.cosh(x) ** -2,),
+    "atan2": lambda y, x: (x / math.hypot(x, y) ** 2, -y / math.hypot(x, y) ** 2),
+}
+_calls = {"exp": "a.exp()", "log": "a.log()", "tanh": "a.tanh()", "atan2": "a.atan2(b)"}
+_values = {"exp": math.exp, "log": math.log, "tanh": math.tanh, "atan2": math.atan2}
+
+
+def _numbers(names):
+    """One and a half to three, all different: no rule is right there by chance, and nothing overflows."""
+    return lambda r: dict(zip(names, (round(k / 4 + r.uniform(-0.1, 0.1), 3) for k in r.sample([6, 7, 9, 11], len(names))), strict=True))
+
+
+def _forward(op):
+    names = "ab" if op == "atan2" else "a"
+    draw = _numbers(names)
+    first = {"a": 1.75, "b": -2.25} if op == "atan2" else {"a": 1.75}
+
+    def want(_, inputs):
+        return _values[op](*inputs.values())
+
+    return Probe(f"{op} computes", (_calls[op], first), want, drivers.taught_forward, draw=lambda r: (_calls[op], draw(r)))
+
+
+def _grads(op, times="", plus=False):
+    """The gradients of op, of op times another input, or of op plus its own inputs."""
+    names = ("ab" if op == "atan2" else "a") + times
+    expression = _calls[op] + (f" * {times}" if times else "") + (" + a + b" if plus and op == "atan2" else " + a" if plus else "")
+    draw = _numbers(names)
+
+    def want(_, inputs):
+        own = [inputs[n] for n in "ab" if n in names and n != times]
+        g = inputs[times] if times else 1.0
+        grads = {n: slope * g + plus for n, slope in zip("ab", _slopes[op](*own), strict=False)}
+        return grads | ({times: _values[op](*own)} if times else {})
+
+    first = dict(zip(names, (1.6, 2.3, 2.8), strict=False))
+    return Probe(f"gradients of {expression}", (expression, first), want, drivers.taught_grads, draw=lambda r: (expression, draw(r)))
+
+
+def _alone(op):
+    return f"gradients of {_calls[op]}"
+
+
+def _timed(op):
+    return f"gradients of {_calls[op]} * {'c' if op == 'atan2' else 'b'}"
+
+
+def _twice(op):
+    return f"gradients of {_calls[op]} + a" + (" + b" if op == "atan2" else "")
+
+
+def _fresh_06b(rng):
+    x, g = rng.choice([0.5, 0.25, 2.0]), rng.randint(3, 7)
+    return Fresh(
+        f"The upstream gradient {g} reaches y = 1/x at x = {x}. What does x receive?",
+        -g / x**2,
+        wrong=(
+            (g / x**2, "1/x falls when x grows: the sign."),
+            (-1 / x**2, "That is the derivative alone. Multiply by the upstream gradient."),
+        ),
+    )
+
+
+EX_B = Exercise(
+    id="06.b",
+    title="Teach your engine",
+    kind=Kind.BUILD,
+    points=4,
+    minutes=14,
+    difficulty=2,
+    question="Write exp, log, tanh and atan2 for your engine, each with its backward rule.",
+    entry="teach",
+    stub=STUB_B,
+    solution=SOLUTION_B,
+    probes=(
+        *(_forward(op) for op in _calls),
+        *(_grads(op) for op in _calls),
+        *(_grads(op, times="c" if op == "atan2" else "b") for op in _calls),
+        *(_grads(op, plus=True) for op in _calls),
+        Probe("tanh far out", ("a.tanh() * b", {"a": 800.0, "b": 2.0}), {"a": 0.0, "b": 1.0}, drivers.taught_grads, 0.5,
+              draw=lambda r: ("a.tanh() * b", {"a": float(r.randint(750, 900)), "b": 2.0})),
+    ),
+    bank=(
+        Wrong("exp by the power rule", _b("out.data * out.grad", "self.data * math.exp(self.data - 1) * out.grad"),
+              "exp: the power rule is for x to a fixed power. Here x is the exponent, and the function is its own derivative.",
+              on=(_alone("exp"),)),
+        Wrong("exp of the input", _b("out.data * out.grad", "self.data * out.grad"),
+              "exp: its derivative is not the number that went in. It has been computed already, in the forward "
+              "pass.", on=(_alone("exp"),)),
+        Wrong("log with the output", _b("out.grad / self.data", "out.grad / out.data"),
+              "log: the derivative is one over the number that went in, not over the logarithm.", on=(_alone("log"),)),
+        Wrong("log multiplies", _b("out.grad / self.data", "out.grad * self.data"),
+              "log: the curve gets flatter as x grows, so its derivative must fall. Yours rises.", on=(_alone("log"), _timed("log"))),
+        Wrong("log upside down", _b("out.grad / self.data", "self.data / out.grad"),
+              "log: the upstream gradient and the input have changed places. Nothing is ever divided by an upstream gradient.",
+              on=(_alone("log"), _timed("log"))),
+        Wrong("tanh of the input", _b("1 - out.data * out.data", "1 - self.data * self.data"),
+              "tanh: you know a formula of the form 1 - t². In it, t is the value of tanh and not the input.", on=(_alone("tanh"),)),
+        Wrong("tanh not squared", _b("1 - out.data * out.data", "1 - out.data"),
+              "tanh: it is as steep at -x as at x, so the sign of the output must not matter. A square is missing.", on=(_alone("tanh"),)),
+        Wrong("tanh as the sigmoid", _b("(1 - out.data * out.data)", "out.data * (1 - out.data)"),
+              "tanh: this is the rule of the sigmoid. tanh runs from -1 to 1, and is steepest where it is 0.", on=(_alone("tanh"),)),
+        Wrong("tanh by exponentials", _b(TANH, """\
+    def tanh(self):
+        e = (self * 2).exp()
+        return (e - 1) / (e + 1)
+
+"""), "Far out, the exponential of 2x overflows or the quotient loses its digits. math.tanh does not, and its rule needs only its result.",
+              when=lambda seen: seen.error("tanh far out") in ("OverflowError", "ZeroDivisionError") and not seen.error(_alone("tanh"))),
+        Wrong("atan2's second sign", _b("other.grad -=", "other.grad +="),
+              "atan2: when the point moves to the right, is the angle larger or smaller? Look at the sign for the second input.",
+              on=(_alone("atan2"),)),
+        Wrong("atan2's inputs exchanged", _b("self.grad += other.data / r2 * out.grad\n            other.grad -= self.data / r2 * out.grad",
+                                             "self.grad += self.data / r2 * out.grad\n            other.grad -= other.data / r2 * "
+                                             "out.grad"),
+              "atan2: draw the point and push it upwards. The angle changes most when the point is far to the right of the axis and "
+              "not when it is high up.", on=(_alone("atan2"),)),
+        Wrong("atan2 without the square", _b("r2 = self.data * self.data + other.data * other.data",
+                                             "r2 = math.hypot(self.data, other.data)"),
+              "atan2: a point twice as far away sweeps half the angle for the same push. Yours does not: look at the power of the "
+              "distance.",
+              on=(_alone("atan2"),)),
+        Wrong("atan2 forgets one input", _b("            other.grad -= self.data / r2 * out.grad\n", ""),
+              "atan2 has two inputs, and the angle depends on both: the second one receives nothing.", on=(_alone("atan2"),)),
+        Wrong("atan2 the wrong way round", _b("math.atan2(self.data, other.data)", "math.atan2(other.data, self.data)"),
+              "atan2: the first argument is the height. In a.atan2(b) that is a.", on=("atan2 computes",)),
+        Wrong("no rule multiplies by out.grad", SOLUTION_B.replace(" * out.grad", "").replace("out.grad / ", "1 / "), UPSTREAM,
+              on=tuple(_timed(op) for op in _calls)),
+        Wrong("every rule overwrites", SOLUTION_B.replace("other.grad -=", "other.grad = -").replace("+=", "="), OVERWRITES,
+              on=tuple(_twice(op) for op in _calls)),
+        *(Wrong(f"{op} ignores the upstream gradient", _b(rule, rule.replace(" * out.grad", "").replace("out.grad / ", "1 / ")),
+                f"{op}: {UPSTREAM[0].lower()}{UPSTREAM[1:]}", on=(_timed(op), _alone(op)))
+          for op, rule in (("exp", EXP), ("log", LOG), ("tanh", TANH), ("atan2", ATAN2))),
+        *(Wrong(f"{op} overwrites", _b(rule, rule.replace("+=", "=")), f"{op}: {OVERWRITES[0].lower()}{OVERWRITES[1:]}",
+                on=(_twice(op), _alone(op))) for op, rule in (("exp", EXP), ("log", LOG), ("tanh", TANH))),
+        Wrong("math on a Value", _b("math.exp(self.data)", "math.exp(self)"),
+              "math.exp needs a plain number: hand it self.data, not the Value.",
+              when=lambda seen: "TypeError" in {seen.error(f"{op} computes") for op in _calls}),
+        Wrong("returns nothing", SOLUTION_B.replace("        return out\n", ""),
+              "An operation gives back nothing. Each of them ends with return out.",
+              when=lambda seen: seen.error("exp computes") == "AttributeError" and seen.error(_timed("exp")) == "TypeError"),
+        Wrong("never attached", _b("    Value.exp, Value.log, Value.tanh, Value.atan2 = exp, log, tanh, atan2\n", ""),
+              "The functions are written, but the class does not know them: Value.exp = exp, and so on, at the end of teach.",
+              when=lambda seen: all(seen.error(f"{op} computes") == "AttributeError" for op in _calls)),
+    ),
+    hints=Hints(
+        nudge="Each operation has the four steps of sin: compute a number, remember the inputs, attach the rule, return. What is the "
+        "derivative of each, and can it be written with out.data?",
+        rule="A contribution is += (derivative with respect to that input) × out.grad. For atan2, differentiate the arctangent of "
+        "self/other "
+        "with the chain rule: arctan has the derivative 1/(1 + t²), and t depends on both inputs.",
+        twin="The distance of a point, out = sqrt(a² + b²), has the derivatives a/out and b/out. So its rule adds a.data / out.data * "
+        "out.grad "
+        "to a.grad, and the same with b to b.grad.",
+    ),
+    reveal="exp and tanh are written with their output, log with its input. For atan2 the arctangent's 1/(1 + t²), with t = a/b, times "
+    "1/b or -a/b² becomes b/(a² + b²) and -a/(a² + b²).",
+    fresh=_fresh_06b,
+    reused=True,
+)  # fmt: skip
+
+
+# ---- 06.c: gradcheck ------------------------------------------------------------------------------------------------------------
+
 STUB_C = '''\
-def log_backward(g, x):
-    """Backward rule of log: the gradient that reaches x when g arrives. Lists of numbers of the same length."""
-    return [xi / gi for gi, xi in zip(g, x)]      # wrong: find out why
+def gradcheck(f, xs):
+    """Which gradients of f are wrong at the numbers xs? Their positions, as a list: [] if all are right.
+
+    f takes as many Values as there are numbers, and returns one Value. One percent off is wrong.
+    """
+    ...  # compare what backward leaves in each input with a central difference
 '''
 
 SOLUTION_C = '''\
-def log_backward(g, x):
-    """Backward rule of log: the gradient that reaches x when g arrives. Lists of numbers of the same length."""
-    return [gi / xi for gi, xi in zip(g, x)]
+def gradcheck(f, xs):
+    """Which gradients of f are wrong at the numbers xs? Their positions, as a list: [] if all are right."""
+    inputs = [Value(x) for x in xs]
+    backward(3 * f(*inputs) + 4 * f(*inputs))    # neither use has an upstream gradient of 1
+    wrong = []
+    for i, x in enumerate(xs):
+        h = 1e-6 * x or 1e-6                     # small beside x
+        above, below = ([*xs[:i], x + step, *xs[i + 1:]] for step in (h, -h))
+        slope = 7 * (f(*map(Value, above)).data - f(*map(Value, below)).data) / (2 * h)
+        if not abs(inputs[i].grad - slope) <= 1e-4 * abs(slope):      # so that nan is wrong, too
+            wrong.append(i)
+    return wrong
 '''
 
-
-def _divided(g, x):
-    return [b / a for a, b in zip(x, g, strict=True)]
+_c = partial(but, SOLUTION_C)
 
 
-def _above_zero(r, n):
-    return [round(r.uniform(0.2, 4), 2) for _ in range(n)]
+def _rule(name, fault, xs, wrong):
+    """One probe: the right rule has to be accepted and the wrong one rejected, with the positions of the wrong gradients."""
 
+    def draw(r):
+        return (name, fault, [x * r.uniform(1.1, 1.9) for x in xs])
+
+    title = {"forgets g": "a rule that forgets the upstream gradient", "replaces": "a rule with = in place of +=",
+             "nan": "a rule that gives nan"}.get(fault, name)  # fmt: skip
+    return Probe(title, (name, fault, xs), driver=drivers.gradcheck_on, accept=lambda got, *_: _judged(got, wrong), draw=draw)
+
+
+def _judged(got, wrong):
+    """None if the right rule was accepted, and the wrong one rejected for its wrong gradients; otherwise what happened."""
+    right, other = got["the right rule"], got["the wrong rule"]
+    if not isinstance(right, list) or not isinstance(other, list):
+        return "a list of positions is needed"
+    if right:
+        return "the right rule is rejected"
+    if not other:
+        return "the wrong rule is accepted"
+    return None if sorted(other) == wrong else "the wrong rule is rejected, but not for the input that receives a wrong gradient"
+
+
+def _verdict(seen, probe):
+    got = seen.value(probe)
+    got = got if isinstance(got, dict) else {}
+    return got.get("the right rule"), got.get("the wrong rule")
+
+
+def _fresh_06c(rng):
+    x, k = rng.randint(2, 6), rng.choice([3, 4, 5])
+    return Fresh(
+        f"backward({k} * f(x) + 2 * f(x)) with f(x) = x² at x = {x}. Which number must be in x.grad if the rule of f is right?",
+        (k + 2) * 2 * x,
+        wrong=((2 * x, "f is used twice, each time with its factor."), (k * 2 * x, "The second use contributes as well.")),
+    )
+
+
+TINY, CLOSE, TOP = "a cube of something tiny", "a logarithm very close to zero", "a wave at its top"
 
 EX_C = Exercise(
     id="06.c",
-    title="A rule with a bug",
-    kind=Kind.DEBUG,
-    points=1,
-    minutes=4,
-    difficulty=1,
-    question="This rule passes a test with g = x, and fails all others. Repair it.",
-    entry="log_backward",
+    title="A test that wrong rules fail",
+    kind=Kind.BUILD,
+    points=3,
+    minutes=12,
+    difficulty=3,
+    question="Write gradcheck: it must accept right rules and reject wrong ones, and say which inputs received a wrong gradient.",
+    entry="gradcheck",
     stub=STUB_C,
     solution=SOLUTION_C,
     probes=(
-        Probe("g = 1", ([1.0, 1.0, 1.0], [0.5, 2.0, 4.0]), _divided, draw=lambda r: ([1.0] * 3, _above_zero(r, 3))),
-        Probe("g = x", ([3.0, 5.0], [3.0, 5.0]), [1.0, 1.0], draw=lambda r: (lambda x: (x, list(x)))(_above_zero(r, 2))),
-        Probe(
-            "any g",
-            ([2.0, -1.0, 0.5], [4.0, 0.5, 2.0]),
-            _divided,
-            draw=lambda r: ([round(r.uniform(-2, 2), 2) for _ in range(3)], _above_zero(r, 3)),
-        ),
-        Probe("no gradient arrives", ([0.0, 0.0], [2.0, 3.0]), [0.0, 0.0], draw=lambda r: ([0.0, 0.0], _above_zero(r, 2))),
+        _rule("a square", "half of it", [3.0], [0]),
+        _rule("a product", "exchanged", [2.0, 5.0], [0, 1]),
+        _rule("a quotient", "last sign", [3.0, 4.0], [1]),
+        _rule("a product of three", "last is missing", [1.5, -2.0, 0.7], [2]),
+        _rule(TOP, "one hundredth more", [0.0, 2.0], [0]),
+        _rule("relu below zero", "one hundredth more", [-2.0], [0]),
+        _rule(CLOSE, "one hundredth more", [1e-8], [0]),
+        _rule(TINY, "half of it", [2e-8], [0]),
+        _rule("something huge times something tiny", "one hundredth more", [1e6, 1e-8], [0]),
+        _rule("a third", "forgets g", [2.0], [0]),
+        _rule("a square", "replaces", [1.5], [0]),
+        _rule("a product", "nan", [1.2, 3.0], [0]),
     ),
     bank=(
-        Wrong(
-            "multiplies",
-            SOLUTION_C.replace("gi / xi", "gi * xi"),
-            "The derivative of log(x) falls as x grows: dividing, not multiplying.",
-            on=("any g",),
-        ),
-        Wrong(
-            "one over the product",
-            SOLUTION_C.replace("gi / xi", "1 / (gi * xi)"),
-            "g is what arrives: it is always multiplied in, never divided by.",
-            when=lambda seen: seen.error("no gradient arrives") == "ZeroDivisionError" and seen.value("any g") is not None,
-        ),
-        Wrong(
-            "ignores g",
-            SOLUTION_C.replace("gi / xi", "1 / xi"),
-            "That is the local derivative. Multiply it by g, the gradient that arrives.",
-            on=("any g", "g = 1"),
-        ),
-        Wrong(
-            "changes its input",
-            "def log_backward(g, x):\n    for i in range(len(g)):\n        g[i] = -g[i] / x[i]\n    return g\n",
-            "The sign is reversed, and the caller's list g was overwritten: return a new list.",
-            on=("any g",),
-        ),
+        Wrong("accepts everything", "def gradcheck(f, xs):\n    return []\n",
+              "This finds nothing wrong with any rule. A test that nothing can fail says nothing.",
+              when=lambda seen: all(isinstance(o["got"], dict) and o["got"].get("the wrong rule") == [] for o in seen.outcomes.values())),
+        Wrong("compares for equality", _c("if not abs(inputs[i].grad - slope) <= 1e-4 * abs(slope):", "if inputs[i].grad != slope:"),
+              "Right rules are rejected. A difference quotient is never exact to the last digit, so allow a small error. If you do: is the "
+              "difference multiplied by the same factors as what backward was called on?",
+              when=lambda seen: all(isinstance(r := _verdict(seen, p)[0], list) and r
+                                    for p in ("a square", "a product", "a quotient", "a product of three"))),
+        Wrong("one absolute tolerance", _c("1e-4 * abs(slope)", "1e-6"),
+              "The gradients run from the tiny to the huge, so no single number is a small error for all of them. Compare the error with "
+              "the size of the gradient.", on=(TINY,),
+              when=lambda seen: _verdict(seen, TINY) == ([], []) and _verdict(seen, "a quotient") == ([], [1])),
+        Wrong("one step for all", _c("1e-6 * x or 1e-6", "1e-6"),
+              "Beside an input of 1e-8, a step of 1e-6 is enormous. Make the step a small part of the input, and think of an input of 0.",
+              when=lambda seen: seen.error(CLOSE) == "ValueError"),
+        Wrong("no step at zero", _c("1e-6 * x or 1e-6", "1e-6 * x"),
+              "A step that is a part of the input is no step at all when the input is 0.",
+              when=lambda seen: seen.error(TOP) == "ZeroDivisionError"),
+        Wrong("one-sided", _c("(h, -h)", "(h, 0)").replace("(2 * h)", "h"),
+              "At the top of the wave the derivative is 0, and a difference to one side is not: its error is proportional to the step. "
+              "Look to both sides.", on=(TOP, "a product")),
+        Wrong("upstream gradient of 1", _c("3 * f(*inputs) + 4 * f(*inputs)", "f(*inputs)").replace("7 * (f", "(f"),
+              "A rule that forgets the upstream gradient passes, because in your test that gradient is 1.",
+              when=lambda seen: _verdict(seen, "a rule that forgets the upstream gradient") == ([], [])),
+        Wrong("a single use", _c("3 * f(*inputs) + 4 * f(*inputs)", "7 * f(*inputs)"),
+              "A rule that writes = in place of += passes, because in your test each input is used once. Use it twice.",
+              when=lambda seen: _verdict(seen, "a rule with = in place of +=") == ([], []) and _verdict(seen, "a square") == ([], [0])),
+        Wrong("two uses with g = 1", _c("3 * f(*inputs) + 4 * f(*inputs)", "f(*inputs) + f(*inputs)").replace("7 * (f", "2 * (f"),
+              "A rule that forgets the upstream gradient passes, because in your test that gradient is 1.",
+              on=("a rule that forgets the upstream gradient",)),
+        Wrong("lets nan pass", _c("not abs(inputs[i].grad - slope) <= 1e-4 * "
+        "abs(slope)", "abs(inputs[i].grad - slope) > 1e-4 * abs(slope)"),
+              "A rule that gives nan passes: every comparison with nan is False, so nan is never larger than a tolerance. Ask whether the "
+              "error is small, and reject if not.", when=lambda seen: _verdict(seen, "a rule that gives nan") == ([], [])),
+        Wrong("only the first input", _c("enumerate(xs)", "enumerate(xs[:1])"),
+              "Only the first input is compared. Each of them has a gradient of its own.", on=("a quotient", "a product of three")),
+        Wrong("nudges all inputs", _c("[*xs[:i], x + step, *xs[i + 1:]]", "[y + step for y in xs]"),
+              "All inputs are nudged together, which measures the sum of their derivatives. Nudge one and leave the others alone.",
+              on=("a product", "a square")),
+        Wrong("returns the gradients", _c("wrong.append(i)", "wrong.append(inputs[i].grad)"),
+              "The positions of the wrong gradients are asked for: 0 for the first input, 1 for the second.", on=("a quotient",)),
+        Wrong("says True and False", _c("    return wrong\n", "    return not wrong\n"),
+              "A list is needed, which says where the rule is wrong: [] if it is right, [1] if the second input's gradient is wrong.",
+              when=lambda seen: isinstance(_verdict(seen, "a square")[0], bool)),
     ),
     hints=Hints(
-        "Try x = 2 with g = 1 and compare with a central difference of log at 2.",
-        "Gradient = local derivative × g. A rule is linear in g: when g is 0, nothing arrives at x.",
-        "The rule of sqrt divides: g / (2 · out). Doubling g doubles the result.",
+        nudge="Begin with one input and forget the tiny and the huge: fresh Values, backward, then a difference to both sides, compared "
+        "with "
+        "a tolerance. Then read the line of each probe that still fails.",
+        rule="The difference is taken on plain runs, (f at x + h minus f at x - h) / 2h, with the other inputs as they were. Call "
+        "backward on "
+        "something that uses f twice, each time with another factor in front, and multiply the difference by the sum of the factors. "
+        "Step and tolerance are small parts of what they are compared with.",
+        twin="Is 6.0001 a good value for 6? The error 0.0001 is small beside 6. Is 0.0001 a good value for 0.0002? The error is the "
+        "same, and "
+        "it is half of the number. So compare the error with the number, never with a fixed bound.",
     ),
-    reveal="g / x. The buggy version agreed with it only where g and x were equal: a test must use a g of its own.",
-    fresh=lambda r: (
-        lambda g, x: Fresh(f"g = {g} arrives at log(x), x = {x}. What reaches x?", g / x, wrong=((x / g, "Exchanged."), (g * x, "Divide.")))
-    )(r.randint(3, 9), r.choice([4, 5, 8, 10])),
-)
+    reveal="Used twice, with factors that are not 1, a rule can neither forget its upstream gradient nor overwrite. Step and tolerance "
+    "are relative, and the comparison is written so that nan fails.",
+    fresh=_fresh_06c,
+    reused=True,
+)  # fmt: skip
 
-EXERCISES = (EX_A, EX_B, EX_C)
+EXERCISES = (EX_A, EX_A2, EX_B, EX_C)
