@@ -111,7 +111,7 @@ class Check:
         return Note(f"{ex.id} {ex.title} ({ex.kind.value}, {STARS[ex.difficulty]}, about {ex.minutes} min, {points})", ex.question)
 
     def hint(self, id: str) -> Note:
-        """The next of three tiers: a nudge, the rule, a worked twin."""
+        """The next of three tiers: a nudge, the rule, a worked example."""
         ex = _find(id)
         if self._exam:
             return self.exam()
@@ -281,7 +281,8 @@ class Check:
             e = entries.get(id, {})
             ok = bool(e.get("passed"))
             passed += ok
-            state = "✓ passed" if ok else ("✗ not yet" if e.get("tries") else "○ open")
+            state = "✓ passed" if ok else "✗ not yet" if e.get("tries") else "○ open"
+            state = "✓ predicted" if ok and e.get("predicted") and not ex.graded else state
             state += " (solution seen)" if e.get("revealed") else ""
             best = f"{round(100 * e['best'])} %" if isinstance(e.get("best"), (int, float)) else ""
             rows.append((id, ex.title, state, best, str(e.get("tries", "")), str(e.get("hints", ""))))

@@ -100,14 +100,14 @@ class Seen:
 
 @dataclass(frozen=True)
 class Hints:
-    """Three tiers, each asked for separately: a nudge, the rule, and a worked twin with other numbers."""
+    """Three tiers, each asked for separately: a nudge, the rule, and a worked example with other numbers."""
 
     nudge: str
     rule: str
     twin: str
 
     def __iter__(self):
-        return iter((("Nudge", self.nudge), ("Rule", self.rule), ("Worked twin", self.twin)))
+        return iter((("Nudge", self.nudge), ("Rule", self.rule), ("Worked example", self.twin)))
 
 
 @dataclass(frozen=True)

@@ -209,8 +209,7 @@ def _form(case: _Case) -> tuple[str, str]:
     if len(a) == len(b) and _same_numbers(a, b):
         if not case.same_form:
             return "another form", "The numbers are right. They must come in the form that was asked for: compare the brackets."
-        what = "Both parts are right" if len(want) == 2 else "The numbers are right"
-        return "another order", f"{what} and stand in another order."
+        return "another order", "The numbers are right, but they are in the wrong order."
     if not case.same_form and a and b:
         if len(b) > len(a) and all(any(_near(g, w) for w in b) for g in a):
             return "something is missing", "Something is missing: an entry for every output, or for every input, is needed."
@@ -377,7 +376,7 @@ def _mutant(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs
         return None
     for source, kind in _mutants(ex.id):
         if (ex.id, source) not in _endless and all(_gives(ex, source, p, inputs.get(p.name, p.args), outcomes[p.name]) for p in probes):
-            return kind, f"Your results are exactly those of a right answer, but that {kind}."
+            return kind, f"These are exactly the results of a right answer in which {kind}."
     return None
 
 
@@ -418,6 +417,8 @@ def _manner(ex: Exercise, cases: list[_Case], outcomes: Mapping[str, dict], wron
 
 def _parts(cases: list[_Case]) -> tuple[str, str] | None:
     """Some of the outermost parts are right in every case, or it goes wrong only from some place on."""
+    if any(c.probe.accept for c in cases):
+        return None  # many answers are right, so there is nothing to compare part by part
     if not cases or not all(c.same_form and isinstance(c.want, (list, dict)) and c.off for c in cases):
         return None
     named = cases[0].probe.parts or isinstance(cases[0].want, dict) or any(isinstance(w, list) for w in cases[0].want)
@@ -425,9 +426,9 @@ def _parts(cases: list[_Case]) -> tuple[str, str] | None:
     right = {path[:1] for c in cases for path, *_ in pairs(c.got, c.want)} - bad
     if named and right:
         told = [" and ".join(place(key, cases[0].probe.parts) for key in sorted(keys, key=str)) for keys in (right, bad)]
-        return "one part", f"Right: {told[0]}. So look at {told[1]} alone."
-    if all(isinstance(c.want, list) and len(c.want) > 2 and c.off[0] != (0,) for c in cases):
-        return "later ones", f"It is right before {place(cases[0].off[0])}. What is different there?"
+        return "one part", f"{told[0][:1].upper()}{told[0][1:]}: right. Look at {told[1]}."
+    if all(isinstance(c.want, list) and len(c.want) > 2 and any(c.off[0]) for c in cases):
+        return "later ones", f"It is right up to {place(cases[0].off[0], cases[0].probe.parts)}. What is different there?"
     return None
 
 

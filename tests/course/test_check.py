@@ -408,6 +408,7 @@ def test_a_prediction_survives_a_restart_and_counts_when_passed_or_skipped(check
     assert not check.predicted("01.a") and not check.predicted("05.b")
     check.predict("01.a", 90)
     check.predict("01.a", 10)
+    assert "✓ predicted" in repr(check.progress()) and "✓ passed" not in repr(check.progress()), "a guess is not an answer that passed"
     check.predict("98.a", skip=True)
     check("05.b", exercises["05.b"].load(exercises["05.b"].solution))
     restarted = Check()

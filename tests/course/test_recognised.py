@@ -138,6 +138,16 @@ def backward(root):
 ]  # fmt: skip
 
 
+READERS = [  # what two readers of the chapters answered, and words of the hint that each of them needed
+    ("05.c", exercises["05.c"].solution.replace("p.data -= p.grad", "p.data -= 0.04 * p.grad"), "learning rate"),
+    (*d("08.a", [26, 26, 1.625, 1.625])[0], "Which numbers multiply y[0]?"),
+    ("09.b", exercises["09.b"].solution.replace("g.T @ x, g @ W, g.sum(axis=0)", "g @ x.T, W.T @ g, g.mean(0)"), "samples are columns"),
+    ("09.c", exercises["09.c"].solution.replace("while g.ndim > len(shape)", "if False"), "must disappear"),
+    ("09.d", "import numpy as np\n\n\ndef conv1d_backward(g, x, k):\n    return np.convolve(g, k[::-1]), np.convolve(x, g, 'valid')\n",
+     "np.convolve reverses one of its arguments"),
+]  # fmt: skip
+
+
 def result(id, answer):
     ex = exercises[id]
     return Check()(id, answer if ex.is_value else ex.load(answer))
@@ -148,6 +158,12 @@ UNSEEN = [
     *[case for id, answers in VALUES.items() for case in value(id, *answers)],
     *[case for id, changes in ENTRIES.items() for case in entries(id, *changes)],
 ]
+
+
+@pytest.mark.parametrize("id, answer, words", READERS, ids=[id for id, *_ in READERS])
+def test_what_readers_answered_gets_the_hint_that_they_needed(id, answer, words):
+    told = repr(result(id, answer))
+    assert "not yet" in told and words in told and UNKNOWN not in told
 
 
 @pytest.mark.parametrize("cases, least", [(CASES, 150), (UNSEEN, 300)], ids=["from the review", "unseen"])

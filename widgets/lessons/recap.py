@@ -106,16 +106,16 @@ def _engine() -> tuple[str, str]:
     out = tag("g", "", out, transform=f"translate({(width - duel.drawn['w']) / 2:.1f},0)")
     columns = (
         ("1  Remember", "every result keeps its parents", "and the local slope to each"),
-        ("2  Order", f"send only when complete: {names}", "reverse topological order"),
-        ("3  Add", f"every share is added: {a} and {b}", "+= where paths meet"),
+        ("2  Order", f"pass on what is complete: {names}", "reverse topological order"),
+        ("3  Add", f"every contribution counts: {a} and {b}", "+= where paths meet"),
     )
     for k, (title, one, two) in enumerate(columns):
         left = 14 + k * (width - 14) / 3
         out += tag("rect", "panel", x=left, y=top, width=(width - 14) / 3 - 14, height=76, rx=9)
         out += label(left + 14, top + 25, title, "h") + label(left + 14, top + 46, one) + label(left + 14, top + 64, two, "t soft")
     words = (
-        f"The engine on the diamond a = 2, b = 3. Order of sending: {names}. Gradients: a {a}, b {b}. "
-        "Remember parents and local slopes; send only when complete; add every share."
+        f"The engine on the diamond a = 2, b = 3. Order of turns: {names}. Gradients: a {a}, b {b}. "
+        "Remember parents and local slopes; pass on only what is complete; add every contribution."
     )
     return svg(width, top + 90, out, words), words
 

@@ -99,16 +99,16 @@ def the_ledger() -> tuple[str, str]:
     shares = [number(book.wanted(Key("sends", e))) + f" from {book.name(book.ends(e)[0])}" for e in book.users(book.leaves[-1])]
     panels = (
         ("Start", "the result's own gradient", "dy/dy = 1, the seed"),
-        ("Each row", "arrives × local derivative = sends", "local: at the values of this run"),
-        ("Each node", "adds up what its users send", f"x: {' + '.join(shares)} = {grad['x']}"),
+        ("Each row", "upstream × local = passed on", "local: at the values of this run"),
+        ("Each node", "adds up what its users pass on", f"x: {' + '.join(shares)} = {grad['x']}"),
     )
     for k, (title, one, two) in enumerate(panels):
         left = 10 + k * (width - 10) / 3
         out += tag("rect", "panel", x=left, y=top, width=(width - 10) / 3 - 10, height=84, rx=9)
         out += label(left + 16, top + 25, title, "h") + label(left + 16, top + 47, one) + label(left + 16, top + 67, two, "t bwd")
     words = (
-        f"The ledger of y = (w·x + x)² at w = 3, x = 1. It starts with the seed 1. Each row: what arrives, times the local derivative, "
-        f"is what is sent. Each node adds up what its users send: {' + '.join(shares)} = {grad['x']}. "
+        f"The ledger of y = (w·x + x)² at w = 3, x = 1. It starts with the seed 1. Each row: the upstream gradient, times the local "
+        f"derivative, is passed on. Each node adds up what its users pass on: {' + '.join(shares)} = {grad['x']}. "
         f"dy/dw = {grad['w']}, dy/dx = {grad['x']}."
     )
     return svg(width, top + 94, out, words), words

@@ -922,8 +922,8 @@ EX_C = Exercise(
         Wrong(
             "steps too small",
             _c("p.data -= p.grad", "p.data -= 0.001 * p.grad"),
-            "It goes downhill, but so slowly that 300 steps are not enough: take a larger learning rate.",
-            when=lambda seen: seen.value("three steps") == ALL_WELL and _moons(seen).get("of 100 it was trained on", 100) < 90,
+            "It goes downhill, but 300 steps are not enough. Usually the learning rate is too small: here 0.5 to 1 works well.",
+            when=lambda seen: seen.value("three steps") == ALL_WELL and _moons(seen).get("of 100 it was trained on", 100) < 97,
         ),
     ),
     hints=Hints(

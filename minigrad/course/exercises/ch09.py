@@ -106,6 +106,8 @@ EX_B = Exercise(
               "Those are the rules for y = W x, where samples are columns. Here they are rows: write out one entry of y once more."),
         Wrong("the columns' rules, bias summed over the samples", _b("g @ x.T, W.T @ g, g.sum(axis=0)"),
               "Those are the rules for y = W x, where samples are columns. Here they are rows: write out one entry of y once more."),
+        Wrong("the columns' rules, bias as mean", _b("g @ x.T, W.T @ g, g.mean(axis=0)"),
+              "Those are the rules for y = W x, where samples are columns. Here they are rows: write out one entry of y once more."),
         Wrong("W's gradient transposed", _b("x.T @ g, g @ W, g.sum(axis=0)"),
               "The gradient at W is transposed: it must have W's shape, with one row for each output.",
               on=("everything square", "five samples, two inputs, four outputs")),
@@ -223,6 +225,12 @@ EX_C = Exercise(
             "returned as it came",
             "def unbroadcast(g, shape):\n    return g\n",
             "The gradient of an operand has the operand's shape: entries that were copied must be added up.",
+        ),
+        Wrong(
+            "leading axes kept",
+            SOLUTION_C.replace("    while g.ndim > len(shape):\n        g = g.sum(axis=0)\n", ""),
+            "Axes that broadcasting added in front must disappear. Sum over the first axis until g has as many axes as `shape`.",
+            on=("(2, 3) back to (3,)", "(4, 2, 3) back to (1, 3)"),
         ),
         Wrong(
             "leading axes only",
@@ -357,6 +365,14 @@ EX_D = Exercise(
               "    return np.convolve(g, k[::-1]), np.correlate(x, g, 'valid')\n",
               "The gradient at x runs over the kernel the wrong way round: x[n] was multiplied by k[0] in the output y[n], and by k[1] "
               "in the output one place before it.", on=("six numbers, a kernel of three",)),
+        Wrong("convolved with the kernel's gradient", "import numpy as np\n\n\ndef conv1d_backward(g, x, k):\n"
+              "    return np.convolve(g, k), np.convolve(x, g, 'valid')\n",
+              "np.convolve reverses one of its arguments. The gradient at x needs that, the gradient at k does not: k[j] collects g[i] · "
+              "x[i + j], where both run forwards.", on=("six numbers, a kernel of three",)),
+        Wrong("convolved the wrong way round", "import numpy as np\n\n\ndef conv1d_backward(g, x, k):\n"
+              "    return np.convolve(g, k[::-1]), np.convolve(x, g, 'valid')\n",
+              "np.convolve reverses one of its arguments. Write out which g and which k reach x[1], and which g and x reach k[0]; then "
+              "see which of the two needs the reversal.", on=("six numbers, a kernel of three",)),
         Wrong("one use of x only", _d("at_x[i + j] += g[i] * k[j]", "at_x[i + j] = g[i] * k[j]"),
               "Each x is used by several outputs, one for every position of the kernel over it. Their contributions add up.",
               on=("six numbers, a kernel of three",)),
