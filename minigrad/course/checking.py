@@ -23,8 +23,8 @@ from .exercises import exercises
 from .guard import run, run_probes
 from .judge import GLYPH, OFF, Line, compare, judge, wanted
 from .plain import describe, plain
+from .raised import error_sentence
 from .result import Note, Result
-from .symptoms import error_sentence
 
 _MISSING = object()
 

@@ -93,6 +93,9 @@ class Seen:
     def error(self, probe: str) -> str:
         return (self.outcomes.get(probe, {}).get("error") or {}).get("type", "")
 
+    def message(self, probe: str) -> str:
+        return (self.outcomes.get(probe, {}).get("error") or {}).get("message", "")
+
     @property
     def late(self) -> bool:
         return any(o.get("late") for o in self.outcomes.values())
@@ -151,6 +154,7 @@ class Exercise:
     fresh: Callable[[random.Random], Fresh]
     limits: Limits = field(default_factory=Limits)
     reused: bool = False  # later chapters use the answer: a pass offers to write it to my_engine.py
+    working: str = ""  # of an answer that is a number: a function `working()` that computes it, in which slips are looked for
 
     @property
     def graded(self) -> bool:
@@ -221,13 +225,15 @@ def ask(
     rtol: float = 1e-6,
     comment: str | None = None,
     also: Mapping[str, tuple] | None = None,
+    working: str = "",
 ) -> Exercise:
     """An exercise whose answer is a number, a text or a list in one variable, or a dict of them to be filled in.
 
     `wrong` holds (name, value, hint). For a dict the value names only the entries that make the mistake; each entry earns its points.
     The stub is a comment (`comment`, else the question) and the variable, with None for everything that is asked. With `points=0` it is
     a prediction: the stub calls `check.predict` instead, and a cell further down that begins with `%%predict` opens once a guess is noted.
-    `also` names, for entries of a dict, the answers that are right as well.
+    `also` names, for entries of a dict, the answers that are right as well. `working` is the body of a function that computes the answer
+    step by step: a number that comes out when one of its steps is broken is recognised, and the step's mistake is told.
     """
     entry = "answer_" + id.replace(".", "")
     text_lines = (comment or f"{text} Replace None by your answer{'s' if isinstance(answer, dict) else ''}.").split("\n")
@@ -267,7 +273,13 @@ def ask(
         hints=Hints(*hints),
         reveal=reveal,
         fresh=fresh,
+        working=steps(working) if working else "",
     )
+
+
+def steps(body: str) -> str:
+    """The body of a function as `Exercise.working`."""
+    return "def working():\n" + textwrap.indent(textwrap.dedent(body).strip("\n"), "    ") + "\n"
 
 
 def entries(answer: Mapping[str, Any], rtol: float = 1e-6, also: Mapping[str, tuple] | None = None) -> tuple[Probe, ...]:

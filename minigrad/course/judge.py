@@ -14,7 +14,8 @@ from .bank import STUB, outcome_of, recognise, safely, wanted
 from .comparing import APPROX, EXACT, OFF, SKIPPED, compare, has_nan
 from .exercise import Exercise, Probe
 from .plain import describe
-from .symptoms import error_sentence, symptom
+from .raised import error_sentence
+from .symptoms import symptom
 
 GLYPH = {EXACT: "✓", APPROX: "≈", OFF: "✗", SKIPPED: "○"}
 RIGHT = (EXACT, APPROX)

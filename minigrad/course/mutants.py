@@ -18,13 +18,13 @@ TURNED = {
 def mutants(source: str) -> Iterator[tuple[str, str, str]]:
     """(what was broken, the broken source, the kind in words) for every place where `source` can be broken.
 
-    The first is stable: `old -> new`, numbered. The third completes "a right answer, but that ...".
+    The first is stable: `old -> new`, numbered. The third completes "a right answer in which ...".
     """
     tree = ast.parse(source)
     seen: dict[str, str] = {}
-    original = ast.unparse(tree)
+    original, upstream = ast.unparse(tree), _upstream(tree)
     for path, node in _walk(tree):
-        for new, kind in _breaks(node):
+        for new, kind in _breaks(node, upstream):
             broken = copy.deepcopy(tree)
             _replace(broken, path, new)
             text = ast.unparse(ast.fix_missing_locations(broken))
@@ -37,8 +37,15 @@ def mutants(source: str) -> Iterator[tuple[str, str, str]]:
             yield name, text, kind
 
 
-def confusions(source: str, most: int = 150) -> Iterator[tuple[str, str]]:
-    """(a broken source, the kind in words): one name for another, a product for a quotient, a mean for a sum. At most `most` of them."""
+UPSTREAM = {"g", "v", "grad", "upstream", "grad_output"}  # names of the gradient that a backward rule receives
+OTHER = {"sin": "cos", "cos": "sin", "exp": "log", "log": "exp", "max": "min", "min": "max", "data": "grad", "grad": "data"}
+
+
+def confusions(source: str, most: int = 300) -> Iterator[tuple[str, str]]:
+    """(a broken source, the kind in words): off by one, a factor 2, one name for another, a mean for a sum. At most `most` of them.
+
+    They say what an answer looks like. Many are harmless in some program, so the tests do not demand that each loses points.
+    """
     tree = ast.parse(source)
     seen = {ast.unparse(tree)}
 
@@ -50,13 +57,10 @@ def confusions(source: str, most: int = 150) -> Iterator[tuple[str, str]]:
     def candidates() -> Iterator[tuple[ast.AST, str]]:
         for methods in ({"sum": "mean"}, {"mean": "sum"}):
             yield _Renamed({}, methods).visit(copy.deepcopy(tree)), "sums and means are exchanged"
+        yield _Started().visit(copy.deepcopy(tree)), "every sum starts at 1 in place of 0"
         for path, node in _walk(tree):
-            match node:
-                case ast.BinOp(left, ast.Mult() | ast.Div() as op, right):
-                    other = ast.Div() if isinstance(op, ast.Mult) else ast.Mult()
-                    yield once(path, ast.BinOp(left, other, right)), "a multiplication and a division are exchanged"
-                case ast.Attribute(value, "sum" | "mean" as name):
-                    yield once(path, ast.Attribute(value, "mean" if name == "sum" else "sum")), "a sum and a mean are exchanged"
+            for new, kind in _slips(node):
+                yield once(path, new), kind
         for function in [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]:
             bound = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
             names = sorted(bound | {a.arg for a in function.args.args} - {"self", "ctx"})
@@ -79,6 +83,59 @@ def confusions(source: str, most: int = 150) -> Iterator[tuple[str, str]]:
                 return
 
 
+def _slips(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
+    one = ast.Constant(1)
+    match node:
+        case ast.Call(ast.Name("range"), [ast.expr() as end], []):
+            for bounds in ([ast.BinOp(end, ast.Sub(), one)], [one, end], [ast.BinOp(end, ast.Add(), one)]):
+                yield ast.Call(ast.Name("range", ast.Load()), bounds, []), "a loop starts or ends one place off"
+        case ast.Subscript(value, ast.Name() | ast.BinOp() as index, context):
+            for op in (ast.Sub(), ast.Add()):
+                yield ast.Subscript(value, ast.BinOp(index, op, one), context), "an index is off by one"
+        case ast.Constant(0 | 1 as number) if type(number) in (int, float):
+            yield ast.Constant(type(number)(1 - number)), "a 0 and a 1 are exchanged"
+        case ast.BinOp(left, ast.Mult() | ast.Div() as op, right):
+            other = ast.Div() if isinstance(op, ast.Mult) else ast.Mult()
+            yield ast.BinOp(left, other, right), "a multiplication and a division are exchanged"
+            yield ast.BinOp(ast.Constant(2), ast.Mult(), node), "there is a factor 2 too many"
+            yield ast.BinOp(ast.Constant(0.5), ast.Mult(), node), "a factor 2 is missing"
+            if isinstance(op, ast.Mult):
+                yield ast.BinOp(left, ast.Add(), right), "something is added that should be multiplied"
+        case ast.BinOp(left, ast.Add() as op, right):
+            yield ast.BinOp(left, ast.Mult(), right), "something is multiplied that should be added"
+        case ast.BinOp(_, ast.Sub(), right):
+            yield ast.UnaryOp(ast.USub(), right), "one term is missing"
+        case ast.BinOp(left, ast.Pow(), right):
+            yield ast.BinOp(left, ast.Mult(), right), "a power is taken for a product"
+        case ast.Attribute(value, "sum" | "mean" as name):
+            yield ast.Attribute(value, "mean" if name == "sum" else "sum", ast.Load()), "a sum and a mean are exchanged"
+        case ast.Attribute(value, name, ast.Load()) if name in OTHER:
+            what = "a value and a gradient" if name in ("data", "grad") else f"{min(name, OTHER[name])} and {max(name, OTHER[name])}"
+            yield ast.Attribute(value, OTHER[name], ast.Load()), f"{what} are exchanged"
+        case ast.Call(ast.Name(name), arguments, []) if name in OTHER:
+            what = f"{min(name, OTHER[name])} and {max(name, OTHER[name])} are exchanged"
+            yield ast.Call(ast.Name(OTHER[name], ast.Load()), arguments, []), what
+        case ast.If(_, body, []) if len(body) == 1 or not isinstance(body[-1], (ast.Return, ast.Continue, ast.Raise)):
+            yield ast.If(ast.Constant(True), body, []), "a condition is missing"
+        case ast.Continue():
+            yield ast.Break(), "a loop ends where it should only skip something"
+        case ast.Return(ast.expr() as value):
+            yield ast.Return(ast.UnaryOp(ast.USub(), value)), "the sign of the result is reversed"
+
+
+def _upstream(tree: ast.AST) -> set[str]:
+    """The arguments of functions and methods, not of functions inside them, that hold an upstream gradient."""
+    tops = [n for c in ast.walk(tree) if isinstance(c, (ast.Module, ast.ClassDef)) for n in c.body if isinstance(n, ast.FunctionDef)]
+    return {a.arg for function in tops for a in function.args.args} & UPSTREAM
+
+
+class _Started(ast.NodeTransformer):
+    """0.0 becomes 1.0 everywhere."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.Constant:
+        return ast.Constant(1.0) if type(node.value) is float and node.value == 0 else node
+
+
 class _Renamed(ast.NodeTransformer):
     """Other names wherever a variable is read, or a method called."""
 
@@ -93,7 +150,7 @@ class _Renamed(ast.NodeTransformer):
         return ast.Name(self.names.get(node.id, node.id), node.ctx) if isinstance(node.ctx, ast.Load) else node
 
 
-def _breaks(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
+def _breaks(node: ast.AST, upstream: set[str]) -> Iterator[tuple[ast.AST, str]]:
     match node:
         case ast.AugAssign(target, _, value):
             yield ast.Assign([target], value), "something is overwritten that should be added to"
@@ -119,8 +176,10 @@ def _breaks(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
             yield right, "a condition is missing"
         case ast.Attribute(value, "T"):
             yield value, "a transpose is missing"
-        case ast.Attribute(_, "grad", ast.Load()) | ast.Name(id="g" | "v" | "upstream" | "grad_output", ctx=ast.Load()):
-            yield ast.Constant(1.0), "the upstream gradient is left out in one place"
+        case ast.Attribute(_, "grad", ast.Load()):
+            yield ast.Constant(1.0), "a gradient is left out in one place"
+        case ast.Name(name, ast.Load()) if name in upstream:
+            yield ast.Constant(1.0), f"{name} is left out in one place"
         case ast.Expr(ast.Call()):
             yield ast.Pass(), "one step is left out"
         case ast.Call(ast.Attribute(value, "pop"), [], []):

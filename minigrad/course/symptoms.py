@@ -1,7 +1,8 @@
 """Words for mistakes that no exercise's bank knows: what the numbers themselves say about a wrong answer.
 
 What lives here: `symptom`, which finds a lost sign, factor or upstream gradient, a transposed or reordered result and the like, and the
-sentences for exceptions. What does not: the mistakes of particular exercises (exercises/chNN.py). No sentence contains the expected value.
+slips in a program or in an answer's working. What does not: words for exceptions (raised.py), the mistakes of particular exercises
+(exercises/chNN.py). No sentence contains the expected value.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ from functools import cache, lru_cache
 from itertools import chain, product
 from typing import Any
 
-from .bank import Frozen, alike, wanted
+from .bank import STUB, Frozen, alike, outcome_of, wanted
 from .comparing import has_nan, pairs, place, structure
-from .drivers import call, call_arrays, function
+from .drivers import DRAWN, call, call_arrays, function
 from .exercise import Exercise, Limits, Probe
 from .exercises import exercises
 from .guard import run
-from .mutants import confusions, mutants
-from .plain import is_odd, shape_of
+from .mutants import UPSTREAM, confusions, mutants
+from .plain import MISSING, is_odd, shape_of
+from .raised import raised
 
-UPSTREAM = ("g", "v", "grad", "upstream", "grad_output")  # names of the gradient that a backward rule receives
 SIGN = "Every sign is reversed. Which way does the result move when the input grows?"
 UNKNOWN = "I don't recognise this one. Here is a first hint: "
 
@@ -39,9 +40,9 @@ def symptom(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs
             if p.name in wrong and not p.raises and p.name in outcomes and not outcomes[p.name]["error"]
         ]
         compared = [c for c in cases if c.probe.accept is None] or [c for c in cases if c.same_form]
-        name, hint = (_value(compared) if ex.is_value else _code(ex, compared)) if compared else ("", "")
+        name, hint = (_value(ex, compared) if ex.is_value else _code(ex, compared)) if compared else ("", "")
         if not hint and not ex.is_value:
-            name, hint = _mutant(ex, outcomes, wrong, inputs) or _manner(ex, compared, outcomes, wrong)
+            name, hint = _untouched(ex, outcomes, inputs) or _mutant(ex, outcomes, wrong, inputs) or _manner(ex, compared, outcomes, wrong)
     if not hint and any(o["mutated"] for o in outcomes.values()):
         return "The answer changes its inputs. Work on a copy, or make new values instead.", "changes its inputs"
     return (hint, name) if hint else (UNKNOWN + ex.hints.nudge, "")
@@ -58,7 +59,8 @@ def _violent(ex: Exercise, outcomes: list[dict]) -> tuple[str, str]:
             "waited",
         )
     if any(o["late"] for o in outcomes):
-        return "The answer did not come back: is there a loop that never ends, or work that doubles with every step?", "never ends"
+        work = "work that doubles with every step, or a search through a long list in each step (x in a list; a set knows at once)"
+        return f"The answer did not come back in time: is there a loop that never ends, {work}?", "never ends"
     if any(o["raised_limit"] for o in outcomes):
         return "Please leave sys.setrecursionlimit alone: the exercise can be solved within it.", "raises the recursion limit"
     if "Borrowed" in types:
@@ -66,7 +68,7 @@ def _violent(ex: Exercise, outcomes: list[dict]) -> tuple[str, str]:
     if "RecursionError" in types:
         return "A function calls itself without end, or too deeply. What stops it?", "recursion"
     if errors and len(errors) == len(outcomes):
-        return f"Every probe ends in {types[0]}. Call {ex.entry} yourself in a cell to see where.", "raises"
+        return raised(ex, errors[0])
     if not ex.is_value and got and all(g is None for g in got):
         return "Nothing came back: is a return missing?", "returns nothing"
     if any(isinstance(g, dict) and "complex" in str(g.get("!")) for part in got for g in _nested(part)):
@@ -74,6 +76,26 @@ def _violent(ex: Exercise, outcomes: list[dict]) -> tuple[str, str]:
     if any(has_nan(g) for g in got):
         return "A nan appeared: look for 0/0, inf - inf, or the log of a negative number.", "nan"
     return "", ""
+
+
+def _odd(what: str) -> tuple[str, str]:
+    """(hint, name) for something that came back and is no plain data."""
+    if "call it" in what:
+        return "A function came back in place of its result: are the parentheses of a call missing?", "not called"
+    if "the class" in what:
+        return "The class came back, not an object of it: are the parentheses missing?", "not called"
+    return f"There is {what} where something simple belongs. A value of an engine holds its number in .data and its gradient in .grad.", \
+        "not numbers"
+
+
+def _untouched(ex: Exercise, outcomes: Mapping[str, dict], inputs: Mapping[str, tuple]) -> tuple[str, str] | None:
+    """The answer does in every probe what the stub does."""
+    def same(p: Probe) -> bool:
+        return alike(outcomes[p.name], outcome_of(ex, STUB, p, inputs.get(p.name, p.args)), 1e-9)
+
+    if all(p.name in outcomes for p in ex.probes) and all(map(same, ex.probes)):
+        return "like the stub", "It does exactly what the stub did: is what you added ever reached, and in time?"
+    return None
 
 
 class _Case:
@@ -109,7 +131,7 @@ def _near(g: Any, w: Any, rtol: float = 1e-6) -> bool:
 # ---- answers that are values ------------------------------------------------------------------------------------------------------------
 
 
-def _value(cases: list[_Case]) -> tuple[str, str]:
+def _value(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
     """(name, hint) of a single value. No factor is told: it would give the answer away."""
     case = cases[0]
     got, want = case.got, case.want
@@ -121,39 +143,86 @@ def _value(cases: list[_Case]) -> tuple[str, str]:
             return "given as text", "Write it without the quotation marks: with them it is a text."
         return "a word", "The answer is a number, or a list of numbers, without words and units."
     if isinstance(want, str):
-        if not isinstance(got, str):
-            return "no text", "The answer is a text: put it between quotation marks."
-        if len(want) == 1 and len(got.strip()) != 1:
-            return "no letter", "Answer with one of the letters alone, between quotation marks."
-        if len(want) > 2 and sorted(got) == sorted(want):
-            return (
-                "another order",
-                "Nothing is missing; two or more stand in the wrong order. What does each of them need before it can happen?",
-            )
-        return "", ""
+        return _text(ex, got, want)
     if _number(want):
         if isinstance(got, list) and len(list(_flat(got))) == 1:
             return "in brackets", "One number is asked: write it without brackets."
-        if not _number(got):
-            return "", ""
-        if not got:
-            return "zero", "Zero would mean that nothing changes. Move the input a little: does the result stay the same?"
-        if not want:
-            return "", ""
-        if _near(got, -want, 0.01):
-            return "sign", "Only the sign is not right. Does the result grow or fall when the input grows?"
-        if abs(got - want) <= max(min(0.06 * abs(want), 3.0), float(type(got) is type(want) is int)):
-            return "close", "You are close, so the idea may be right. Check the arithmetic of each step, and round only at the end."
-        if any(_near(got, k * want, 2e-3) for k in (2, 3, 4, 5, 6, 7, 8, 10, 16, 25, 100, 1000)):
-            return "too large by a factor", "Something was multiplied in, or counted, once too often."
-        if any(_near(got * k, want, 2e-3) for k in (2, 3, 4, 5, 6, 7, 8, 10, 16, 25, 100, 1000)):
-            return "too small by a factor", "A factor is missing. Write down every step, and check what each of them contributes."
-        if any(_near(got * q, want * p, 1e-4) for p in range(2, 8) for q in range(2, 6)):
-            return "a fraction", "Some of it is counted too often, or too seldom. List everything that contributes, and count again."
-        return "", ""
+        return _single(ex, case) if _number(got) else ("", "")
     if isinstance(want, list):
-        return next((found for found in (_form(case), _list(case), _parts([case]) or ("", "")) if found[0]), ("", ""))
+        found = (_form(ex, case), _list(case), _parts([case]) or ("", ""), _multiple(case))
+        return next((f for f in found if f[0]), ("", ""))
     return "", ""
+
+
+def _text(ex: Exercise, got: Any, want: str) -> tuple[str, str]:
+    asked = ex.stub.partition("check.predict(")[0].partition("{")[0]
+    choices = list(dict.fromkeys(re.findall(r'"([^"\n]{1,30})"', asked)))
+    among = want.lower() in (c.lower() for c in choices)
+    if not isinstance(got, str):
+        return "no text", "The answer is a text: put it between quotation marks."
+    if len(want) == 1 and len(got.strip()) != 1:
+        return "no letter", "Answer with one of the letters alone, between quotation marks."
+    if among and got.strip().lower() not in (c.lower() for c in choices):
+        return "none of the choices", f"Choose one of these: {', '.join(choices)}."
+    if len(want) > 2 and got != want and sorted(got) == sorted(want):
+        return "another order", "Nothing is missing; two or more are in the wrong order. What does each of them need before it can happen?"
+    return "", ""
+
+
+SIZES = (2, 3, 4, 5, 6, 7, 8, 10, 16, 25, 100, 1000)
+
+
+def _single(ex: Exercise, case: _Case) -> tuple[str, str]:
+    """(name, hint) of a number where another one is right."""
+    got, want = case.got, case.want
+    if re.search(r"\brow$|\bline$|\bstep$", case.probe.name):  # a place, not a quantity: its size says nothing
+        return "another place", "It is not that one. Start at the top: which is the first that does not follow from those above it?"
+    if not got and want:
+        return "zero", "Zero would mean that nothing changes. Move the input a little: does the result stay the same?"
+    if want and _near(got, -want, 0.01):
+        return "sign", "Only the sign is not right. Does the result grow or fall when the input grows?"
+    others = (wanted(ex, p, p.args) for p in ex.probes if ex.by_entry and p.name != case.probe.name)
+    if any(_number(o) and abs(o) != 1 and _near(got, o, 1e-3) for o in others):
+        return "another entry's answer", "That number is right for another entry. What distinguishes the two?"
+    if found := _derived(ex, case):
+        return found, f"Your number is what comes out when {found}."
+    if want and abs(got - want) <= max(0.1 * abs(want), float(type(got) is type(want) is int)):
+        return "close", "You are close, so the idea may be right. Check the arithmetic of each step, and round only at the end."
+    if any(_near(got, float(n), 1e-9) for n in re.findall(r"(?<![\w.])-?\d+(?:\.\d+)?", ex.question + ex.stub)):
+        return "a number of the question", "That number stands in the question itself. What has to be done with it?"
+    if want and any(_near(got, k * want, 5e-3) for k in SIZES):
+        return "too large by a factor", "Something was multiplied in, or counted, once too often."
+    if want and any(_near(got * k, want, 5e-3) for k in SIZES):
+        return "too small by a factor", "A factor is missing. Write down every step, and check what each of them contributes."
+    if want and any(_near(got * q, want * p, 1e-4) for p in range(2, 8) for q in range(2, 6)):
+        return "a fraction", "Some of it is counted too often, or too seldom. List everything that contributes, and count again."
+    return "", ""
+
+
+@cache
+def _derivations(id: str) -> tuple[tuple[Any, str], ...]:
+    """(what comes out, the kind of slip) for every slip in the working of an exercise that shows its working."""
+    how, found = exercises[id].working, []
+    for source, kind in (*((source, kind) for _, source, kind in mutants(how)), *confusions(how)) if how else ():
+        namespace: dict[str, Any] = {}
+        try:
+            exec(source, namespace)
+            found.append((namespace["working"](), kind))
+        except Exception:  # many slips make no program
+            continue
+    return tuple(found)
+
+
+def _derived(ex: Exercise, case: _Case) -> str:
+    """The slip in the working that leads to this number, or ""."""
+    if exercises.get(ex.id) is not ex:
+        return ""
+    tolerance = max(case.probe.rtol, 5e-4)
+    for out, kind in _derivations(ex.id):
+        value = out.get(case.probe.name) if isinstance(out, dict) else out
+        if _number(value) and value and _near(case.got, value, tolerance) and not _near(value, case.want, tolerance):
+            return kind
+    return ""
 
 
 def _literal(text: str) -> Any:
@@ -169,12 +238,19 @@ def _list(case: _Case) -> tuple[str, str]:
     return "", ""
 
 
+def _multiple(case: _Case) -> tuple[str, str]:
+    if case.ratio() is not None:
+        return "a factor", "The zeros are in the right places, and everything else is wrong by the same factor: which one?"
+    return "", ""
+
+
 # ---- answers that are code --------------------------------------------------------------------------------------------------------------
 
 
 def _code(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
     rules: tuple[Callable[[Exercise, list[_Case]], tuple[str, str]], ...] = (
-        lambda ex, cases: next((found for c in cases if (found := _form(c))[0]), ("", "")),
+        _forms,
+        _returned_input,
         _argument,
         _ratio,
         _powers,
@@ -183,18 +259,24 @@ def _code(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
     return next((found for rule in rules if (found := rule(ex, cases))[0]), ("", ""))
 
 
-def _form(case: _Case) -> tuple[str, str]:
+def _forms(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
+    """What `_form` says, when it says the same of every wrong probe. (One that is small can look like anything.)"""
+    found = [_form(ex, c) for c in cases]
+    return found[0] if found[0][0] and all(f[0] == found[0][0] for f in found) else ("", "")
+
+
+def _form(ex: Exercise, case: _Case) -> tuple[str, str]:
     """The right numbers in another form: transposed, flattened, in another order, texts, one of several."""
     got, want = case.got, case.want
-    if isinstance(got, dict) and isinstance(want, dict):
-        found = (_form(_Case(case.probe, case.args, got[k], w)) for k, w in want.items() if k in got and isinstance(w, list))
-        return next((f for f in found if f[0]), ("", ""))
-    if any(is_odd(part) for part in _nested(got)):
-        return "not numbers", "Something came back that is no number. The number of an engine's value is in .data, its gradient in .grad."
+    if odd := next((part["!"] for part in _nested(got) if is_odd(part)), ""):
+        return _odd(odd)[::-1] if odd not in ("...", MISSING) else ("", "")
+    if isinstance(got, dict):
+        return _dict_form(ex, case)
     a, b = list(_flat(got)), list(_flat(want))
     if not isinstance(want, list):
-        if isinstance(got, list) and _number(want) and any(_near(g, want) for g in a):
-            return "a list", "One number is needed, not a list."
+        if isinstance(got, list) and _number(want):
+            here = any(_near(g, want) for g in a)
+            return ("a list", "One number is needed, not a list.") if here or len(a) == 1 else ("", "")
         return ("texts", "Write numbers, not texts.") if isinstance(got, str) and _number(want) else ("", "")
     if a and all(isinstance(g, str) for g in a) and all(_number(w) for w in b):
         return "given as text", "Write numbers, without quotation marks."
@@ -206,15 +288,66 @@ def _form(case: _Case) -> tuple[str, str]:
             return "transposed", "The result is transposed: its rows should be its columns. Which index belongs to the output?"
     if case.same_form and not case.off:
         return "", ""
+    if len(want) > 1 and len(got) == len(want) and case.off != [] and all(_alike(g, w) for g, w in zip(got, want[::-1], strict=True)):
+        what = "Both parts are right, but exchanged." if len(want) == 2 else "The entries are right, but in the opposite order."
+        return "another order", what
     if len(a) == len(b) and _same_numbers(a, b):
         if not case.same_form:
             return "another form", "The numbers are right. They must come in the form that was asked for: compare the brackets."
-        return "another order", "The numbers are right, but they are in the wrong order."
+        return "another order", "The numbers are right, but some of them are in each other's places."
     if not case.same_form and a and b:
         if len(b) > len(a) and all(any(_near(g, w) for w in b) for g in a):
             return "something is missing", "Something is missing: an entry for every output, or for every input, is needed."
         if len(a) > len(b) and all(any(_near(g, w) for g in a) for w in b):
             return "too much", "The right numbers are there, together with others that were not asked for."
+    return _form_of_a_part(ex, case)
+
+
+def _dict_form(ex: Exercise, case: _Case) -> tuple[str, str]:
+    got, want = case.got, case.want
+    if _number(want):
+        return "a dict", "A whole dict came back. One number is needed: which of its entries?"
+    if isinstance(want, list):
+        return "a dict", "A dict came back: return the results themselves, one after the other."
+    if isinstance(want, dict) and any(key not in got for key in want):
+        return "entries are missing", "Some entries are missing at the end: does every name get one, and keep it?"
+    if isinstance(want, dict):
+        inner = (_form(ex, _Case(case.probe, case.args, got[k], w)) for k, w in want.items() if isinstance(w, list))
+        return next((f for f in inner if f[0]), ("", ""))
+    return "", ""
+
+
+def _form_of_a_part(ex: Exercise, case: _Case) -> tuple[str, str]:
+    """One of several results has another form than it should have."""
+    if not case.probe.parts or len(case.got) != len(case.want):
+        return "", ""
+    for part, got, want in zip(case.probe.parts, case.got, case.want, strict=False):
+        if not (structure(got, want) if isinstance(want, (list, dict)) else isinstance(got, (list, dict))):
+            continue
+        if _number(got):
+            return f"{part} is one number", f"{part}: everything was added up to one number. Which axis alone has to be summed?"
+        for i, x in enumerate(case.args):
+            if isinstance(x, (list, tuple)) and _alike(got, x):
+                return f"{part} is an input", f"{part}: that is {_argument_name(ex, case, i)} itself. What has to be done with it?"
+        inner = _form(ex, _Case(case.probe, case.args, got, want))
+        name, hint = inner if inner[0] else ("another shape", "look at its shape first. Whose shape must it have?")
+        return f"{part}: {name}", f"{part}: {hint}"
+    return "", ""
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Whether two structures hold the same numbers in the same places."""
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        return len(a) == len(b) and all(map(_alike, a, b))
+    return _near(a, b)
+
+
+def _returned_input(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
+    """What comes back is one of the inputs, in every wrong probe."""
+    for i in range(min(len(c.args) for c in cases)):
+        if all(_alike(c.got, c.args[i]) and not _number(c.got) for c in cases):
+            name = _argument_name(ex, cases[0], i)
+            return "an input comes back", f"What comes back is {name} itself. What has to be done with it?"
     return "", ""
 
 
@@ -350,8 +483,9 @@ _endless: set[tuple[str, str]] = set()  # mutants that did not come back once
 
 @cache
 def _mutants(id: str) -> tuple[tuple[str, str], ...]:
-    solution = exercises[id].solution
-    return (*((source, kind) for _, source, kind in mutants(solution)), *confusions(solution))
+    ex = exercises[id]
+    slow = ex.limits.seconds > 5  # an answer that trains a network: a search would take minutes
+    return (*((source, kind) for _, source, kind in mutants(ex.solution)), *(() if slow else confusions(ex.solution)))
 
 
 @lru_cache(maxsize=4096)
@@ -394,8 +528,8 @@ def _gives(ex: Exercise, source: str, probe: Probe, args: tuple, outcome: dict) 
 def _manner(ex: Exercise, cases: list[_Case], outcomes: Mapping[str, dict], wrong: list[str]) -> tuple[str, str]:
     """Which parts are right, from where on it goes wrong, whether the numbers explode, vanish, or are off by a constant."""
     errors = [outcomes[name]["error"] for name in wrong if name in outcomes and outcomes[name]["error"]]
-    if errors and len(errors) == len(wrong):
-        return "raises", f"It ends in {errors[0]['type']}. Call {ex.entry} yourself in a cell to see where."
+    if errors and (len(errors) == len(wrong) or not cases):
+        return raised(ex, errors[0])[::-1]
     if cases and all(c.numeric and c.off for c in cases):
         if all(_near(abs(g), abs(w)) for c in cases for g, w in c.leaves):
             where = place(cases[0].off[0], cases[0].probe.parts)
@@ -412,7 +546,13 @@ def _manner(ex: Exercise, cases: list[_Case], outcomes: Mapping[str, dict], wron
             return "explodes", "The numbers explode: each round makes the next one larger. Which factor should keep them small?"
         if all(_near(g, w, 1e-3) for c in cases for g, w in c.leaves):
             return "nearly", "Nearly right everywhere: is a constant rounded, a difference one-sided, or a formula only an approximation?"
-    return _parts(cases) or _simplest(ex, outcomes, wrong)
+    return _parts(cases) or (raised(ex, errors[0])[::-1] if errors else _simplest(ex, outcomes, wrong))
+
+
+def _same_names(cases: list[_Case]) -> bool:
+    """False for dicts of graphs with different names, and for what a driver has found out, whose names a learner has not heard."""
+    names = [set(c.want) if isinstance(c.want, dict) else None for c in cases]
+    return all(n == names[0] and (not n or c.probe.driver in (*DRAWN, call)) for n, c in zip(names, cases, strict=True))
 
 
 def _parts(cases: list[_Case]) -> tuple[str, str] | None:
@@ -420,6 +560,8 @@ def _parts(cases: list[_Case]) -> tuple[str, str] | None:
     if any(c.probe.accept for c in cases):
         return None  # many answers are right, so there is nothing to compare part by part
     if not cases or not all(c.same_form and isinstance(c.want, (list, dict)) and c.off for c in cases):
+        return None
+    if not _same_names(cases):
         return None
     named = cases[0].probe.parts or isinstance(cases[0].want, dict) or any(isinstance(w, list) for w in cases[0].want)
     bad = {path[:1] for c in cases for path in c.off}
@@ -438,37 +580,16 @@ def _simplest(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str]) -> t
     if failed is None:
         return "", ""
     for p in ex.probes:
-        if p.name not in wrong and p.name in outcomes and p.driver is failed.driver and not p.raises and p.accept is failed.accept:
+        same = p.driver is failed.driver and bool(p.raises) == bool(failed.raises) and bool(p.accept) == bool(failed.accept)
+        if same and p.name not in wrong and p.name in outcomes:
             return "some inputs", f"It is right for “{p.name}” and not for “{failed.name}”. What is new in the second?"
     return "", ""
 
 
 def _same_entry(cases: list[_Case]) -> tuple[str, str]:
     """Only one place is off, the same in every wrong probe."""
-    if all(c.same_form and len(c.off) == 1 and isinstance(c.want, (list, dict)) for c in cases):
+    if all(c.same_form and len(c.off) == 1 and isinstance(c.want, (list, dict)) for c in cases) and _same_names(cases):
         where = {place(c.off[0], c.probe.parts) for c in cases}
         if len(where) == 1 and len(list(_flat(cases[0].want))) > 1:
             return "one entry", f"Everything else is right: look at {where.pop()} alone."
     return "", ""
-
-
-# ---- exceptions --------------------------------------------------------------------------------------------------------------------------
-
-
-def error_sentence(error: Mapping[str, Any]) -> str:
-    """What was raised and where, for a person. A traceback is not shown: the cell itself gives one when it is run."""
-    if error["type"] == "Borrowed":
-        return str(error["message"])
-    where = error.get("where")
-    at = ""
-    if where:
-        at = f" in line {where['line']}" + (f", `{where['text']}`" if where["text"] else "")
-    if error["type"] == "RecursionError":
-        return f"RecursionError{at}: a function called itself too deeply"
-    if error["type"] in ("SystemExit", "GeneratorExit"):
-        return f"{error['type']}{at}: an answer must not end the program"
-    message = str(error["message"])
-    message = message.partition(" Hint: ")[0]  # the engine's advice is about the whole program, and long
-    if "gufunc" in message:  # numpy's own words for a matrix product of the wrong shapes
-        message = "these two shapes do not fit into a matrix product"
-    return f"{error['type']}{at}" + (f": {message}" if message else "")

@@ -201,3 +201,12 @@ def test_instructors_lists_exercises_whose_points_rest_on_fresh_inputs():
     whole, rest = sum(ex.points for ex in graded), sum(ex.points * fresh(ex) for ex in graded)
     assert whole and rest >= 0.8 * whole and all(ex.graded for ex in graded)
     assert re.search(r"Nearly all of their points\s+rest on inputs that the grader draws", text)
+
+
+@pytest.mark.parametrize("ex", [ex for ex in exercises.values() if ex.working], ids=lambda ex: ex.id)
+def test_the_working_leads_to_the_answer(ex):
+    """An independent way to the numbers, in which symptoms.py looks for slips."""
+    namespace = {}
+    exec(ex.working, namespace)
+    found, answer = namespace["working"](), ex.load(ex.solution)
+    assert found == pytest.approx({key: answer[key] for key in found} if ex.by_entry else answer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask, but
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask, but, steps
 
 
 def _fresh_01a(rng):
@@ -51,6 +51,12 @@ check.predict("01.a", 30)
     ),
     reveal="u = 5, so the square contributes 2 · 5 = 10; the inside contributes 3; together 30.",
     fresh=_fresh_01a,
+    working=steps("""
+        x = 1
+        u = 3 * x + 2
+        at_u = 2 * u
+        return at_u * 3
+    """),
 )
 
 
@@ -84,9 +90,14 @@ EX_A2 = ask(
     comment="A loss depends on a hundred weights, and you need all hundred derivatives. How often does the program run, each way?",
     answer={ONE_SIDE: 101, BOTH_SIDES: 200, FORWARD: 1, BACKWARD: 1},
     wrong=(
-        ("forgets the run without a nudge", {ONE_SIDE: 100}, "A nudge shows how much the loss *changes*. What do you compare it with?"),
+        ("forgets the run without a nudge", {ONE_SIDE: 100}, "A nudge shows how much the loss changes. What do you compare it with?"),
         ("as many as with both sides", {ONE_SIDE: 200},
          "To one side, all nudged runs are compared with the same one, the run without a nudge."),
+        ("one nudge for all", {ONE_SIDE: 1}, "One nudged run tells you about one weight. How many weights are there?"),
+        ("one side of each pair", {BOTH_SIDES: 100}, "Each weight is nudged twice, up and down."),
+        ("two runs forward", {FORWARD: 2}, "Nothing is nudged here, so there is only one point at which to run the program."),
+        ("two runs backward", {BACKWARD: 2}, "How many slopes did one backward pass give you for y = (3x + 2)²?"),
+        ("no run forward", {FORWARD: 0}, "The backward pass goes through what a run has recorded. Something has to record it first."),
         ("compares with the middle", {BOTH_SIDES: 201},
          "To both sides, the two of a pair are compared; the run in the middle is not used."),
         ("one backward for each weight", {BACKWARD: 100}, "How many slopes did one backward pass give you for y = (3x + 2)²?"),
@@ -97,6 +108,10 @@ EX_A2 = ask(
         "One side: (loss(w + h) - loss(w)) / h for each weight. Both sides: (loss(w + h) - loss(w - h)) / 2h for each weight.",
         "Three weights, one side: one run as it is and three with one weight nudged, so four. Both sides: two for each weight, so six.",
     ),
+    working="""
+        n = 100
+        return {"nudge to one side: runs": n + 1, "nudge to both sides: runs": 2 * n, "AD: runs forward": 1, "AD: runs backward": 1}
+    """,
     reveal="One side shares the unnudged run, both sides share nothing, and a backward pass fills in every derivative at once.",
     fresh=_fresh_01a2,
 )
@@ -230,6 +245,30 @@ def descend(loss, ws, lr, steps, h=1e-6):
             on=("one weight, one step", "two weights"),
         ),
         Wrong(
+            "nudges stay",
+            but(SOLUTION_B, "nudged = list(ws)", "nudged = ws"),
+            "Each nudge stays in ws, so the next slope is measured from another point. Nudge a copy, or take the nudge back.",
+            on=("two weights", "three weights"),
+        ),
+        Wrong(
+            "both sides over one h",
+            but(SOLUTION_B, "(loss(nudged) - here) / h", "2 * (loss(nudged) - here) / h"),
+            "Each step is twice too long. Between w - h and w + h lies 2h: divide by that, or nudge to one side only.",
+            on=("one weight, one step", "two weights"),
+        ),
+        Wrong(
+            "one step too few",
+            but(SOLUTION_B, "range(steps)", "range(steps - 1)"),
+            "There is one step too few. How often does the loop run for steps = 1?",
+            on=("one weight, one step", "one weight, ten steps"),
+        ),
+        Wrong(
+            "the step alone",
+            but(SOLUTION_B, "w - lr * slope", "-lr * slope"),
+            "That is the step. The new weight is the old one plus the step.",
+            on=("one weight, one step", "two weights"),
+        ),
+        Wrong(
             "loss instead of slope",
             but(SOLUTION_B, "(loss(nudged) - here) / h", "here"),
             "You subtract the loss itself. How high you are does not tell you which way is down; the slope does.",
@@ -342,6 +381,18 @@ EX_C = Exercise(
               draw=lambda r: (round(r.uniform(0.9, 1.1), 3),)),
     ),
     bank=(
+        Wrong(
+            "flat there",
+            but(STUB_C, "x ** 3", "(x - 3) ** 0"),
+            "Where the slope is 0, no error can be measured in percent. The function has to rise or fall at x = 1.",
+            when=lambda seen: isinstance(seen.value("near x = 1"), dict) and seen.value("near x = 1").get("exact") == 0,
+        ),
+        Wrong(
+            "a pole",
+            but(STUB_C, "x ** 3", "(x - 2).log()"),
+            "The function has no value at x = 1. It has to be smooth there: wild, but defined.",
+            when=lambda seen: seen.error("near x = 1") in ("ZeroDivisionError", "ValueError"),
+        ),
         Wrong(
             "a kink",
             but(STUB_C, "x ** 3", "(x - 1).relu() + x"),

@@ -19,6 +19,8 @@ EX_A = ask(
         ("sign", {"at x = -1": 3}, "At x = -1 the line -3x + 1 ran. When x grows, does it rise or fall?"),
         ("slope without x", {"at x = 2": 2}, "At x = 2 the square ran. Its slope is 2x, and x is not 1."),
         ("the value", {"at x = -1": 4}, "That is the value there. The gradient says how fast it changes."),
+        ("the other branch at 2", {"at x = 2": -3}, "At x = 2 the test x > 0 holds: the branch that ran, and was recorded, is x²."),
+        ("the constant", {"at x = -1": 1}, "A constant that is added moves the whole line, and does not make it steeper."),
         ("a sum of branches", {"at x = 2": 1}, "Only one branch ran. The other one is not in the graph at all."),
     ),
     hints=(
@@ -136,9 +138,15 @@ EX_B = Exercise(
         Wrong(
             "the same thing computed again",
             but(SOLUTION_B, "often.sin()", "(p * q).sin()"),
-            "There are too many operations. Each p * q makes a node of its own, even when the number is the same: give the value "
-            "a name, and use the name.",
+            "There are too many operations. Each one that you write makes a node of its own, even when it computes the same number again: "
+            "count those of the drawing, and give a name to a value that is used more than once.",
             when=lambda seen: _count("operation")(seen) > 5,
+        ),
+        Wrong(
+            "nothing that was computed",
+            but(SOLUTION_B, "    return right * wave", "    right * wave"),
+            "Return one value, the last circle of the drawing. Everything else is in its graph already.",
+            when=lambda seen: "parents" not in (seen.value("the shape") or ()) and not seen.error("the shape"),
         ),
         Wrong(
             "a plain number",
@@ -149,7 +157,8 @@ EX_B = Exercise(
         Wrong(
             "a new name is no operation",
             but(SOLUTION_B, "wave = often.sin()", "wave = often"),
-            "There are too few operations. `b = a` only gives a second name to a node that is there; nodes come from operations.",
+            "There are too few operations. Only those that the result was made from are in its graph, and `b = a` makes no node: it only "
+            "gives a second name to one that is there.",
             when=lambda seen: 0 < _count("operation")(seen) < 5 and _count("leaf")(seen) == 2,
         ),
         Wrong(
@@ -289,8 +298,8 @@ def walk(y):
     visit(y.grad_fn)
     return names
 """,
-            "Right for small graphs. Python allows about a thousand calls inside each other, and this chain is deeper: keep a list of "
-            "the nodes that are still to be visited, and a loop.",
+            "Python allows about a thousand calls inside each other, and this chain is deeper: keep a list of the nodes that are still to "
+            "be visited, and a loop.",
             when=lambda seen: seen.error("a chain of 100,000 nodes") == "RecursionError" and not seen.error("c = 3x² + 1"),
         ),
         Wrong(
@@ -319,7 +328,33 @@ def walk(y):
             "does not expect None",
             SOLUTION_C.replace("node is None or node in seen", "node in seen"),
             "Where a plain number went in, next_functions holds None: there is nothing to visit. Skip it.",
-            when=lambda seen: seen.error("c = 3x² + 1") == "AttributeError",
+            when=lambda seen: "'NoneType'" in seen.message("c = 3x² + 1"),
+        ),
+        Wrong(
+            "pairs in the place of nodes",
+            SOLUTION_C.replace("(parent for parent, _ in node.next_functions)", "(node.next_functions)"),
+            "next_functions holds pairs (node, number). Put only the node on your list.",
+            when=lambda seen: "'tuple'" in seen.message("z = sin(x · y)"),
+        ),
+        Wrong(
+            "starts at the tensor",
+            SOLUTION_C.replace("[y.grad_fn]", "[y]"),
+            "y is a tensor. The node that made it, where the graph begins, is y.grad_fn.",
+            when=lambda seen: "'Tensor'" in seen.message("z = sin(x · y)"),
+        ),
+        Wrong(
+            "nodes in the place of names",
+            SOLUTION_C.replace("append(node.name())", "append(node)"),
+            "The list holds nodes, or their methods. Call .name() on each.",
+            when=lambda seen: any(isinstance(n, dict) for n in seen.value("c = 3x² + 1")),
+        ),
+        Wrong(
+            "None gets a name",
+            SOLUTION_C.replace("if node is None or node in seen", "if node in seen")
+            .replace("node.name()", "node.name() if node else 'None'")
+            .replace("node.next_functions)", "(node.next_functions if node else ()))"),
+            "Where a plain number went in, next_functions holds None. Nothing is recorded there: list it under no name.",
+            when=lambda seen: "None" in seen.value("c = 3x² + 1"),
         ),
         Wrong(
             "only the root",
@@ -407,7 +442,7 @@ def _draw_parents(r):
 
 def _draw_cycle(length):
     def draw(r):
-        parents, end = _draw_parents(r), r.randint(2, 6)
+        parents, end = _draw_parents(r), 7 if length else r.randint(2, 6)
         start = end if length == 1 else max(end - length + 1, 0) if length else 0
         parents[start] = [*parents[start], end]
         return (parents,)
@@ -475,6 +510,31 @@ EX_D = Exercise(
             ),
             "A cycle need not pass through the root: remember every value that you are still inside of.",
             on=("a cycle of three", "a cycle below the root"),
+        ),
+        Wrong(
+            "asks the wrong set first",
+            SOLUTION_D.replace("""\
+        if v in on_the_way:
+            raise GraphCycleError("a value was made from itself")
+        if v in seen:
+            return
+""", """\
+        if v in seen:
+            return
+        if v in on_the_way:
+            raise GraphCycleError("a value was made from itself")
+"""),
+            "No cycle is noticed. When a cycle closes, the value has been seen already, so a return for seen values comes too early; and "
+            "the error has to be raised, not returned.",
+            when=lambda seen: not any(map(seen.error, ("a value that is its own parent", "a cycle of three", "a cycle below the root")))
+            and len(set(seen.value("a chain"))) == len(seen.value("a chain")),
+        ),
+        Wrong(
+            "visits again",
+            SOLUTION_D.replace("        if v in seen:\n            return\n", ""),
+            "The cycles are found. A value that is used twice is in the list twice, though: return at once if it has been visited.",
+            when=lambda seen: len(set(seen.value("a value used twice is no cycle"))) < len(seen.value("a value used twice is no cycle"))
+            and seen.error("a cycle of three") == "GraphCycleError",
         ),
         Wrong(
             "no memory at all",

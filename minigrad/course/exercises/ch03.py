@@ -22,6 +22,7 @@ EX_A = ask(
         ("one step's worth", 0.9, "That is about what one step lets through, and there are fifty of them."),
         ("half", 0.5, "Each step lets through a little less than all of it. Multiply fifty such factors."),
         ("nothing", 0.0, "It becomes small, but something always comes through."),
+        ("everything", 1.0, "Then tanh would change nothing. What does one step do to a small push?"),
     ),
     hints=(
         "What does one step let through, when its input is about 0.3?",
@@ -61,6 +62,13 @@ EX_A2 = ask(
         "dy/dx = dy/dv · dv/du · du/dx, each factor taken at that step's own input. Keep all digits until the end.",
         "y = exp(sin(x)) at x = 1: the sine's factor is cos(1) = 0.5403, the exponential's is exp(sin 1) = 2.3198, the product 1.2534.",
     ),
+    working="""
+        from math import cos, exp
+        x = 0.5
+        u = x ** 2
+        v = exp(u)
+        return cos(v) * exp(u) * (2 * x)
+    """,
     reveal="2x = 1, exp(u) = 1.28403 and cos(v) = 0.28286: the product is 0.3632.",
     fresh=lambda r: (
         lambda x: Fresh(
@@ -224,12 +232,53 @@ EX_B = Exercise(
             "no seed",
             _b("{root: 1.0}", "{}"),
             "Nothing starts the sum: how far does the root move when the root itself moves?",
-            on=("one path", "the root itself"),
+            on=("one path", "an input that is used twice", "the root itself"),
+        ),
+        Wrong(
+            "every input counts",
+            """\
+def slope(graph, root, leaf):
+    at = {}
+    for name, inputs in graph.items():
+        at[name] = sum(local * at[source] for source, local in inputs) if inputs else 1.0
+    return at[root]
+""",
+            "Every name without inputs counts as if it were the leaf. Only the leaf that is asked for moves; all others stand still.",
+            on=("other results beside the root", "from the middle of a path", "an input that has no part in it"),
+        ),
+        Wrong(
+            "multiplies where paths meet",
+            """\
+def slope(graph, root, leaf):
+    at = {leaf: 1.0}
+    for name, inputs in graph.items():
+        if name != leaf:
+            at[name] = 1.0 if inputs else 0.0
+            for source, local in inputs:
+                at[name] *= local * at.get(source, 0.0)
+    return at[root]
+""",
+            "Where paths meet, the contributions are added. You multiply them.",
+            on=("two paths", "an input that is used twice", "one path"),
+        ),
+        Wrong(
+            "everything starts at one",
+            """\
+def slope(graph, root, leaf):
+    total = dict.fromkeys(graph, 1.0)
+    for name, inputs in reversed(graph.items()):
+        for source, local in inputs:
+            total[source] += local * total[name]
+    return total[leaf]
+""",
+            "Every name starts with 1. Only the root does: for all others nothing has been added up yet.",
+            on=("one path", "two paths"),
         ),
         Wrong(
             "from the wrong end",
             _b("reversed(graph.items())", "graph.items()"),
-            "The sum starts at the root, which has the last row; the rows before it were already done and got nothing.",
+            "Only the edges that leave the root are counted: a row whose sum was still 0 has nothing to pass on. The root comes first, and "
+            "it has the last row.",
             on=("one path", "two paths"),
         ),
         Wrong(
@@ -290,6 +339,7 @@ EX_C = ask(
         ("from the left", {"B: multiplications": 80_800}, "B: multiplications: that is from the left. Is there a narrow place?"),
         ("right to left in B", {"B: multiplications": 66_600}, "B: multiplications: that is from the right. Is there a narrow place?"),
         ("forgets the last product", {"B: multiplications": 7600}, "B: multiplications: two products are there. The third joins them."),
+        ("A neither", {"A: mode": "neither"}, "A: mode: five bracketings are possible, and the cheapest does begin at an end."),
         ("A forward", {"A: mode": "forward"}, "A: mode: there are fewer outputs, on the left, than inputs. Which end is cheaper?"),
         ("B reverse", {"B: mode": "reverse"}, "B: mode: from the left you build a matrix of 40 rows and 60 columns. Is it needed?"),
         ("B forward", {"B: mode": "forward"}, "B: mode: from the right you build a matrix of 50 rows and 30 columns. Is it needed?"),
@@ -299,6 +349,10 @@ EX_C = ask(
         "(a×b)(b×c) is an (a×c) matrix and takes a·b·c multiplications. Never swap two factors; their shapes would not fit.",
         "(2×9)(9×3)(3×7): from the left 2·9·3 + 2·3·7 = 96, from the right 9·3·7 + 2·9·7 = 315. So begin on the left: reverse mode.",
     ),
+    working="""
+        return {"A: multiplications": 5 * 20 * 4 + 5 * 4 * 3 + 5 * 3 * 30,
+                "B: multiplications": 40 * 50 * 2 + 2 * 60 * 30 + 40 * 2 * 30}
+    """,
     reveal="A: from the left, 400 + 60 + 450. B: first both pairs, through the bottleneck of 2, then their product: 4000 + 3600 + 2400.",
     fresh=lambda r: (
         lambda a, b, c, d: Fresh(

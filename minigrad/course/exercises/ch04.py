@@ -36,6 +36,14 @@ EX_A = ask(
         "A row: upstream gradient × local derivative. A node's gradient is the sum of the rows that end in it.",
         "x = 3, a = 2x, b = a², c = b + 7a: a = 6, so db/da = 12 and a.grad = 12 + 7 = 19. Then x.grad = 19 · 2 = 38.",
     ),
+    working="""
+        x = 5
+        a = 4 * x
+        b_grad = 1
+        db_da = 2 * a
+        a_grad = db_da * b_grad + 3
+        return {"db/da": db_da, "b.grad": b_grad, "a.grad": a_grad, "x.grad": a_grad * 4}
+    """,
     reveal="b gets the seed. a gets 2a = 40 through b and 3 directly, together 43; the row of a = 4x makes 172 of it at x.",
     fresh=lambda r: (
         lambda k, m, x: Fresh(
@@ -61,6 +69,12 @@ EX_B = ask(
     wrong=(
         ("A: the consequence", {"A: row": 6}, "A: row: that row only adds up what the rows above say. One of them is wrong already."),
         ("A: the right half", {"A: row": 5}, "A: row: the local derivative of u·v with respect to v is u, as the row has it."),
+        *((f"A: row {n}", {"A: row": n}, "A: row: that row follows from those above it. Look further down.") for n in (1, 2, 3)),
+        *((f"B: row {n}", {"B: row": n}, "B: row: that row follows from those above it. Look further down.") for n in (1, 2, 3)),
+        *((f"C: row {n}", {"C: row": n}, "C: row: that row follows from those above it. Look further down.") for n in (1, 2)),
+        ("A: sign", {"A: mistake": "sign"}, "A: mistake: nothing in this program has a minus sign."),
+        ("B: sign", {"B: mistake": "sign"}, "B: mistake: nothing in this program has a minus sign."),
+        ("C: sum", {"C: mistake": "sum"}, "C: mistake: no value has two users here, so no paths meet."),
         ("A: sum", {"A: mistake": "sum"}, "A: mistake: both contributions to u are there. Is each of them right?"),
         ("A: upstream", {"A: mistake": "upstream"}, "A: mistake: the upstream gradient is in the row. Look at its other factor."),
         ("B: the consequence", {"B: row": 6}, "B: row: its arithmetic is right; the number it starts from is not."),
@@ -225,6 +239,30 @@ EX_C = Exercise(
             _c("to_a * grads[result]", "to_a").replace("to_b * grads[result]", "to_b"),
             "Each row passes on only its local derivative. Multiply it by the gradient of the row's result.",
             on=("a value with two users", "a long and a short path"),
+        ),
+        Wrong(
+            "local without upstream in the product",
+            _c("right, left", "right / grads[result], left / grads[result]"),
+            "The product passes on only its local derivative. Multiply it by the gradient of the row's result.",
+            on=("a value with two users", "a long and a short path"),
+        ),
+        Wrong(
+            "the minus on the wrong side",
+            _c('1.0, -1.0 if operation == "-" else 1.0', '(-1.0 if operation == "-" else 1.0), 1.0'),
+            "In a − b it is b that pulls the result down: the minus sign belongs to the second input.",
+            on=("a difference",),
+        ),
+        Wrong(
+            "a sum passes values",
+            _c('1.0, -1.0 if operation == "-" else 1.0', 'left, -right if operation == "-" else right'),
+            "In a sum each input moves the result just as far as it moves itself: the local derivative is 1, not the value.",
+            on=("a line", "a difference"),
+        ),
+        Wrong(
+            "max passes the value",
+            _c("(1.0, 0.0) if left > right else (0.0, 1.0)", "(left, 0.0) if left > right else (0.0, right)"),
+            "Where the maximum follows an input it moves just as far: the local derivative is 1, not the value.",
+            on=("max passes to the larger",),
         ),
         Wrong(
             "rows from the other end",

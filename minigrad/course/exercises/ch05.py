@@ -258,6 +258,20 @@ EX_A = Exercise(
         ),
         *(
             Wrong(
+                f"{name} attaches no rule",
+                _a(rule, rule.replace("        out._backward = _backward\n", "")),
+                f"The {name} passes nothing on. Its rule is written; does its result hold it (out._backward = _backward)?",
+                on=(f"gradients of {shows}", f"gradients of {right}"),
+            )
+            for name, rule, shows, right in (
+                ("sum", ADD, "a + b", "a * b"),
+                ("product", MUL, "a * b", "a + b"),
+                ("power", POW, "a ** 3", "a * b"),
+                ("relu", RELU, "relu(a)", "a * b"),
+            )
+        ),
+        *(
+            Wrong(
                 f"{name} overwrites",
                 _a(rule, rule.replace(".grad += ", ".grad = ")),
                 f"A value that is used twice gets two contributions; in the {name} the second one replaces the first. Use += there, too.",
@@ -372,10 +386,47 @@ EX_A = Exercise(
             when=lambda seen: seen.error("x * 3") == "AttributeError" and seen.error("gradients of a * b") == "",
         ),
         Wrong(
+            "-x without a past",
+            _a("        return self * -1\n", "        return Value(-self.data)\n"),
+            "-x makes a number that does not remember x, so no gradient reaches x. You have *: build it from that.",
+            when=lambda seen: _number(seen, "gradients of (1 - a) * b - a", "a") == 0.0 and _number(seen, "gradients of a * b", "a"),
+        ),
+        Wrong(
+            "x / y without a rule",
+            _a("return self * other ** -1", "return Value(self.data / other.data, (self, other), '/')"),
+            "x / y makes a value without a rule of its own. You have * and **, and 1 / y is y ** -1: build it from those.",
+            when=lambda seen: _number(seen, "gradients of a / b", "a") == 0.0 and _number(seen, "gradients of a * b", "a"),
+        ),
+        Wrong(
+            "power of the result",
+            _a("n * self.data ** (n - 1)", "n * out.data ** (n - 1)"),
+            "The derivative of a power is taken at the input, not at the result.",
+            on=("gradients of a ** 3",),
+        ),
+        Wrong(
+            "power computed as a product",
+            _a("self.data ** n, (self,)", "self.data * n, (self,)"),
+            "a ** 3 is a multiplied by itself, not by 3.",
+            on=("a + b, a * b and a ** 3 compute",),
+        ),
+        Wrong(
+            "relu returns whether",
+            _a("Value(self.data if self.data > 0 else 0.0, (self,)", "Value(self.data > 0, (self,)"),
+            "A comparison gives True or False, which count as 1 and 0. Above zero relu returns the number itself.",
+            on=("relu computes",),
+        ),
+        Wrong(
+            "a plain number as parent",
+            _a("(self,), f\"**{n}\"", "(self, n), f\"**{n}\""),
+            "_prev holds a plain number. Only Values are parents: the exponent is not one.",
+            when=lambda seen: "'int' object has no attribute '_prev'" in seen.message("gradients of a ** 3"),
+        ),
+        Wrong(
             "rule called instead of kept",
             _a("out._backward = _backward\n", "out._backward = _backward()\n"),
             "out._backward = _backward() runs the rule at once and stores its result, None. Store the function itself: no parentheses.",
-            when=lambda seen: seen.error("gradients of a * b") == "TypeError" and seen.error("a + b, a * b and a ** 3 compute") == "",
+            when=lambda seen: any("NoneType" in seen.message(f"gradients of {of}") for of in ("a + b", "a * b", "a ** 3", "relu(a)"))
+            and not seen.error("a + b, a * b and a ** 3 compute"),
         ),
         Wrong(
             "rule never attached",
@@ -500,6 +551,11 @@ def _draw_ladder(rng):
     return "ladder", _whole(-4, 6)(rng), rng.randint(8, 14)
 
 
+def _draw_equal(rng):
+    """Inputs with a + b = a * b, so that c and d hold the same number."""
+    return "diamond", *rng.choice([(3.0, 1.5), (1.5, 3.0), (5.0, 1.25), (1.25, 5.0), (9.0, 1.125), (-3.0, 0.75)])
+
+
 def _whole(low, high):
     return lambda r: float(r.choice([n for n in range(low, high) if n not in (-1, 0, 1)]))
 
@@ -543,6 +599,7 @@ EX_B = Exercise(
             draw=lambda r: ("long and short", _whole(2, 7)(r)),
         ),
         Probe("twelve doublings", ("ladder", 1.0, 12), _ladder, drivers.backward_on, draw=_draw_ladder),
+        Probe("two values that are equal", ("diamond", 2.0, 2.0), _diamond, drivers.backward_on, 0.5, draw=_draw_equal),
         Probe(
             "each rule runs once",
             ("diamond", 2.0, 3.0),
@@ -678,7 +735,7 @@ def backward(root):
         Wrong(
             "no seed",
             SOLUTION_B.replace("    root.grad = 1.0\n", ""),
-            "Nothing starts the pass: what is the derivative of the root with respect to itself?",
+            "Everything stays 0. What is the derivative of the root with respect to itself, and does a line set a .grad back to 0?",
             on=("a leaf as root", "diamond"),
         ),
         Wrong(
@@ -690,8 +747,20 @@ def backward(root):
         Wrong(
             "visits its way without the root",
             SOLUTION_B.replace("reversed(order)", "reversed(order[:-1])"),
-            "The root never ran its own rule, so nothing left it.",
+            "The root never ran its own rule, so nothing left it. Is it in your order, and are there parentheses after _backward?",
             on=("diamond", "chain y = (3x + 2)²"),
+        ),
+        Wrong(
+            "listed once for each use",
+            SOLUTION_B.replace("if v not in seen", "if True"),
+            "The order is right, but a value with two users is in it twice, and runs its rule twice. Remember what you have listed.",
+            on=("diamond", "a long and a short path"),
+        ),
+        Wrong(
+            "values that are equal count as one",
+            SOLUTION_B.replace("if v not in seen", "if v.data not in seen").replace("seen.add(v)", "seen.add(v.data)"),
+            "Two values can hold the same number and are still two nodes. Remember the values themselves, not what they hold.",
+            on=("two values that are equal", "diamond"),
         ),
         Wrong(
             "remembers the first call",
@@ -880,7 +949,7 @@ EX_C = Exercise(
             "gradients never cleared",
             _c("        for p in model.parameters():\n            p.grad = 0.0\n", ""),
             "Each backward pass adds to the gradients of all earlier steps, which belong to weights that are no longer there. Set every "
-            "grad to zero before the next pass.",
+            "grad to zero before the next pass, and check that parameters() returns all of them.",
             when=lambda seen: _steps(seen).get("the gradients are cleared before each pass") is False,
         ),
         Wrong(
@@ -888,7 +957,8 @@ EX_C = Exercise(
             _c("        for p in model.parameters():\n            p.grad = 0.0\n", "").replace(
                 "            p.data -= p.grad", "            p.grad = 0.0\n            p.data -= p.grad"
             ),
-            "After three steps no parameter has moved. Is the gradient cleared before it is used?",
+            "After three steps no parameter has moved. Is the gradient cleared before it is used? Does the update change p.data itself, "
+            "and is it the same model in every step?",
             when=lambda seen: seen.value("three steps") == {**ALL_WELL, "the parameters move": False, "downhill": False}
             and _moons(seen).get("scores differ"),
         ),
@@ -920,9 +990,16 @@ EX_C = Exercise(
             when=lambda seen: _moons(seen).get("straight") is True,
         ),
         Wrong(
+            "to the wrong side",
+            _c("1 - labels[i] *", "1 + labels[i] *"),
+            "Nearly all points end on the wrong side. For a point on the right side label × score is positive: make its loss small.",
+            when=lambda seen: seen.value("three steps") == ALL_WELL and _moons(seen).get("of 100 it was trained on", 100) < 30,
+        ),
+        Wrong(
             "steps too small",
             _c("p.data -= p.grad", "p.data -= 0.001 * p.grad"),
-            "It goes downhill, but 300 steps are not enough. Usually the learning rate is too small: here 0.5 to 1 works well.",
+            "Downhill, but 300 steps do not arrive. Usually the learning rate is too small: here 0.5 to 1 works well. If the "
+            "loss jumps, it is too large; if it stops falling early, do all units start alike?",
             when=lambda seen: seen.value("three steps") == ALL_WELL and _moons(seen).get("of 100 it was trained on", 100) < 97,
         ),
     ),

@@ -26,10 +26,11 @@ EX_A = ask(
         ("the sum twice", {MEAN: 26, MEAN_Y: 10}, "The mean counts each of the 16 entries for one sixteenth; v = 1 counts each in full."),
         ("the mean twice", {ALL: 1.625, ALL_Y: 0.625}, "That is the mean's gradient. With v = 1 each of the 16 entries counts in full."),
         ("exchanged", {ALL: 10, ALL_Y: 26}, "x[i] is multiplied by every y[j], so its gradient is made of the y."),
-        ("x's number for y", {ALL_Y: 26}, "26 is made of the y, so it belongs to x. Which numbers multiply y[0]?"),
-        ("y's number for x", {ALL: 10}, "10 is made of the x, so it belongs to y. Which numbers multiply x[0]?"),
-        ("x's mean for y", {MEAN_Y: 1.625}, "That is made of the y, so it belongs to x. Which numbers multiply y[0]?"),
-        ("y's mean for x", {MEAN: 0.625}, "That is made of the x, so it belongs to y. Which numbers multiply x[0]?"),
+        ("x of x", {ALL: 10}, "x[i] is multiplied by every y[j], so its gradient is made of the y."),
+        ("y of y", {ALL_Y: 26}, "y[j] is multiplied by every x[i], so its gradient is made of the x."),
+        ("x of x, mean", {MEAN: 0.625}, "x[i] is multiplied by every y[j], so its gradient is made of the y."),
+        ("y of y, mean", {MEAN_Y: 1.625}, "y[j] is multiplied by every x[i], so its gradient is made of the x."),
+        ("entries counted", {ALL: 16}, "z has 16 entries, but each x[i] is in four of them only, and they are not multiplied by 1."),
         ("mean over a row", {MEAN: 6.5, MEAN_Y: 2.5}, "That is a mean over four entries, but z has 16."),
         ("one entry only", {ALL: 5}, "x[0] appears in a whole row of z, not only in its first entry."),
         ("terms counted", {ALL: 4, ALL_Y: 4}, "That counts the terms in the sum. Each of them is an entry of the other vector."),
@@ -39,6 +40,11 @@ EX_A = ask(
         "x[i].grad is the sum over j of v[i, j] · y[j]. For the mean, every v[i, j] is 1 divided by the number of entries.",
         "With x = [1, 2], y = [3, 4] and v all ones, x.grad is [7, 7] and y.grad is [3, 3]; for the mean they are a quarter of that.",
     ),
+    working="""
+        x, y = [1, 2, 3, 4], [5, 6, 7, 8]
+        v = 1 / (len(x) * len(y))
+        return {"x.grad, v all ones": sum(y), "y.grad, v all ones": sum(x), "x.grad, mean": v * sum(y), "y.grad, mean": v * sum(x)}
+    """,
     reveal="x[i] meets every y[j], so with v = 1 its gradient is their sum; y[j] gets the sum of the x. The mean divides both by 16.",
     fresh=lambda r: (
         lambda y: Fresh(
@@ -147,6 +153,15 @@ EX_B = Exercise(
         Wrong("only the first row", "def find_v(J, wanted):\n    return [wanted[0] / J[0][0], 0.0]\n",
               "That uses only the first row. With two rows, two conditions hold at once: one for each entry of x.grad.",
               on=("a mixture of both rows",)),
+        Wrong("each entry by itself", "def find_v(J, wanted):\n    return [wanted[0] / J[0][0], wanted[1] / J[1][1]]\n",
+              "That would be right if J had zeros outside its diagonal. Each entry of x.grad gets a contribution from both rows.",
+              on=("a mixture of both rows",)),
+        Wrong("signs of the inverse", SOLUTION_B.replace("p * d - q * c", "p * d + q * c").replace("a * q - b * p", "a * q + b * p"),
+              "The two equations are solved with a wrong sign: put your v into vᵀJ for the first test, and see which entry is off.",
+              on=("a mixture of both rows",)),
+        Wrong("the nearest v", "import numpy as np\n\n\ndef find_v(J, wanted):\n    return list(np.linalg.pinv(np.array(J).T) @ wanted)\n",
+              "A pseudoinverse gives the v that comes nearest. Check whether it arrives: where it does not, the answer is None.",
+              on=("parallel rows, out of reach", "parallel rows, within reach")),
         Wrong("no solution is not noticed", _b("if [size * first, size * second] == [p, q]:", "if True:"),
               "When the rows are parallel, x.grad always lies along them. Check whether the wanted one does.",
               on=("parallel rows, out of reach", "a mixture of both rows")),
@@ -275,11 +290,13 @@ EX_C = Exercise(
         Wrong("one output too few", but(SOLUTION_C, "range(len(f([Value(x) for x in xs])))", "range(len(xs))"),
               "There is a row for each output, and there may be more outputs than inputs, or fewer.",
               on=("three outputs of two inputs",)),
+        Wrong("values in the place of gradients", but(SOLUTION_C, "leaf.grad", "leaf.data"),
+              "Those are the inputs. After backward the derivatives are in .grad.", on=("two outputs of two inputs", "one output")),
         Wrong("nudged", "def jacobian(f, xs, Value, backward, h=1e-6):\n    columns = []\n    for j in range(len(xs)):\n"
               "        up, down = ([Value(x + (k == j) * s) for k, x in enumerate(xs)] for s in (h, -h))\n"
               "        columns.append([(u.data - d.data) / (2 * h) for u, d in zip(f(up), f(down))])\n"
               "    return [list(row) for row in zip(*columns)]\n",
-              "These are nudges: a little inexact, and without any backward pass. Let the engine walk back from each output.",
+              "These are nudges: a little inexact, and without any backward pass. Let the engine run a backward pass from each output.",
               on=("backward passes",)),
     ),
     hints=Hints(

@@ -28,6 +28,7 @@ EX_A = ask(
         ("columns", [[2, 0], [2, 0]], "x[0] is the first row, not the first column."),
         ("values of y", [[2, 4], [0, 0]], "That is y for one particular x. How fast does a double grow, whatever x is?"),
         ("ones", [[1, 1], [0, 0]], "The factor in y is missing."),
+        ("ones everywhere", [[1, 1], [1, 1]], "Only the first row enters y. And does y grow just as fast as x[0]?"),
     ),
     hints=(
         "Which entries of x does y depend on?",
@@ -120,6 +121,8 @@ EX_B = Exercise(
         Wrong("bias not summed", _b("g.T @ x, g @ W, g"),
               "b was stretched over the samples. Its gradient has the shape of b: add up the contributions of all samples.",
               on=("four samples, three inputs, two outputs",)),
+        Wrong("bias of one sample", _b("g.T @ x, g @ W, g[0]"),
+              "That is the contribution of the first sample. All of them use b.", on=("four samples, three inputs, two outputs",)),
         Wrong("bias summed over the outputs", _b("g.T @ x, g @ W, g.sum(axis=1)"),
               "The bias has one entry for each output. Sum over the samples, not over the outputs.",
               on=("everything square",)),
@@ -277,7 +280,8 @@ EX_C = Exercise(
         Wrong(
             "reshaped only",
             "def unbroadcast(g, shape):\n    return g.reshape(shape)\n",
-            "reshape keeps the number of entries. A gradient that came back from a copy has more of them: they must be added up.",
+            "The entries do not fit into that shape. A gradient that comes back from copies has more of them: add them up first, along the "
+            "axes that were copied.",
             when=lambda seen: seen.error("(2, 3) back to (3,)") == "ValueError" and not seen.error("(2, 3) back to (2, 3)"),
         ),
     ),
@@ -373,6 +377,11 @@ EX_D = Exercise(
               "    return np.convolve(g, k[::-1]), np.convolve(x, g, 'valid')\n",
               "np.convolve reverses one of its arguments. Write out which g and which k reach x[1], and which g and x reach k[0]; then "
               "see which of the two needs the reversal.", on=("six numbers, a kernel of three",)),
+        Wrong("one use of each", _d("+=", "="),
+              "Each x and each k is used by several outputs. With = the last contribution replaces the others: they add up.",
+              on=("six numbers, a kernel of three",)),
+        Wrong("the last output left out", _d("range(len(g))", "range(len(g) - 1)"),
+              "The last output contributes nothing. Where does your loop end?", on=("six numbers, a kernel of three",)),
         Wrong("one use of x only", _d("at_x[i + j] += g[i] * k[j]", "at_x[i + j] = g[i] * k[j]"),
               "Each x is used by several outputs, one for every position of the kernel over it. Their contributions add up.",
               on=("six numbers, a kernel of three",)),

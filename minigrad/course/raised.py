@@ -1,0 +1,62 @@
+"""What is said of an exception that an answer raised: one sentence about it, and a hint what to look for.
+
+What lives here: words. What does not: catching (guard.py). A learner gets no traceback here: the cell itself gives one when it is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .exercise import Exercise
+
+RAISED = (  # (type, what the message contains, name, hint)
+    ("", "NoneType", "uses None", "A None is used as if it were a value: which of your functions can end without a return?"),
+    ("", "shape", "shapes do not fit", "Write the shapes beside each other, also the one that is needed: which have to fit together?"),
+    ("", "matrix product", "shapes do not fit", "Write the shapes of both factors beside each other: the inner two must be equal."),
+    ("", "gufunc", "shapes do not fit", "Write the shapes of both factors beside each other: the inner two must be equal."),
+    ("", "dimension", "shapes do not fit", "Print the shapes before that line: has the array as many dimensions as you think?"),
+    ("", "broadcast", "shapes do not fit", "Write the two shapes below each other, aligned on the right: which sizes differ?"),
+    ("LinAlgError", "", "singular", "This matrix has no inverse. What should happen then?"),
+    ("ZeroDivisionError", "", "divides by zero", "Something is divided by 0, or 0 gets a negative exponent: which inputs lead there?"),
+    ("OverflowError", "", "overflows", "A number became too large: which step makes it grow, and does it have to?"),
+    ("IndexError", "", "an index out of range", "An index points beyond the end. They start at 0: which is the last one that is used?"),
+    ("KeyError", "", "a missing key", "A dict is asked for a key that it does not have (yet): is it put in before, for each input?"),
+    ("UnboundLocalError", "", "used before it is set", "A variable is used before this function gives it a value: where does it start?"),
+    ("NameError", "", "an unknown name", "A name is not known there: is it spelled as where it was defined, and was that cell run?"),
+    ("AttributeError", "", "another kind of object", "That object has no such attribute: print its type. Is it the object you mean, or "
+     "something that holds it?"),
+    ("TypeError", "argument", "other arguments", "A function is called with other arguments than it takes: compare the call and its def."),
+    ("TypeError", "not callable", "not a function", "Parentheses follow something that is no function: what does the name before hold?"),
+    ("TypeError", "", "kinds that do not fit", "Two kinds of objects do not go together there: print the type of each."),
+    ("ValueError", "unpack", "another number of parts", "There are more, or fewer, parts than names on the left: print the right side."),
+    ("ValueError", "domain", "outside the domain", "The function is not defined there: a logarithm or a root of a negative number?"),
+    ("AssertionError", "", "an assertion fails", "One of your own assertions fails: print what it compares."),
+)  # fmt: skip
+
+
+def raised(ex: Exercise, error: Mapping[str, Any]) -> tuple[str, str]:
+    """(hint, name) for an exception: what to look for where the line above says it happened."""
+    for type_, part, name, hint in RAISED:
+        if type_ in ("", error["type"]) and part in str(error["message"]):
+            return hint, name
+    return f"It ends in {error['type']}. Call {ex.entry} yourself in a cell to see where.", "raises"
+
+
+def error_sentence(error: Mapping[str, Any]) -> str:
+    """What was raised and where, for a person. A traceback is not shown: the cell itself gives one when it is run."""
+    if error["type"] == "Borrowed":
+        return str(error["message"])
+    where = error.get("where")
+    at = ""
+    if where:
+        at = f" in line {where['line']}" + (f", `{where['text']}`" if where["text"] else "")
+    if error["type"] == "RecursionError":
+        return f"RecursionError{at}: a function called itself too deeply"
+    if error["type"] in ("SystemExit", "GeneratorExit"):
+        return f"{error['type']}{at}: an answer must not end the program"
+    message = str(error["message"])
+    message = message.partition(" Hint: ")[0]  # the engine's advice is about the whole program, and long
+    if "gufunc" in message:  # numpy's own words for a matrix product of the wrong shapes
+        message = "these two shapes do not fit into a matrix product"
+    return f"{error['type']}{at}" + (f": {message}" if message else "")
