@@ -18,7 +18,7 @@ from typing import Any
 
 from .bank import STUB, Frozen, alike, outcome_of, wanted
 from .comparing import has_nan, pairs, place, structure
-from .drivers import DRAWN, call, call_arrays, function
+from .drivers import DRAWN, call, call_arrays, custom
 from .exercise import Exercise, Limits, Probe
 from .exercises import exercises
 from .guard import run
@@ -442,7 +442,7 @@ def _as_factor(x: Any, case: _Case) -> list[float] | None:
 
 def _argument_name(ex: Exercise, case: _Case, i: int) -> str:
     """What the learner's function calls the i-th input of a probe."""
-    drivers: dict[Callable[..., Any], list[str]] = {function: ["x", "g"]}
+    drivers: dict[Callable[..., Any], list[str]] = {custom: ["x", "g"]}
     if case.probe.driver in (call, call_arrays):
         signature = re.search(rf"def {ex.entry}\(([^)]*)\)", ex.solution)
         names = [part.split("=")[0].strip() for part in signature.group(1).split(",")] if signature else []

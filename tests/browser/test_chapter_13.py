@@ -1,9 +1,17 @@
-"""Chapter 13 in a real JupyterLab: the surrogate's slider and buttons, a Function in the graph, the learner's own rule."""
+"""Chapter 13 in a real JupyterLab: the surrogate's slider and buttons, a Function in the graph, a prediction, the learner's own rule."""
 
+import pytest
 from playwright.sync_api import expect
 
 NOTEBOOK = "13_your_own_function.ipynb"
-ON_PURPOSE = ("returned an incorrect number of gradients",)
+ON_PURPOSE = ("returned an incorrect number of gradients", "it must override the setup_context", "trying to differentiate twice")
+
+
+@pytest.fixture
+def chapter(open_notebook):
+    nb = open_notebook(NOTEBOOK).run_all()
+    nb.errors[:] = [e for e in nb.errors if not any(text in e for text in ON_PURPOSE)]
+    return nb
 
 
 def lesson(nb, name, nth=0):
@@ -12,35 +20,59 @@ def lesson(nb, name, nth=0):
     return box
 
 
-def test_the_chapter_by_mouse_and_keyboard(open_notebook):
-    nb = open_notebook(NOTEBOOK).run_all()
-    nb.errors[:] = [e for e in nb.errors if not any(text in e for text in ON_PURPOSE)]
-    box = lesson(nb, "mg-surrogate")
-    expect(box).to_contain_text("x = −1: value 0. Its slope is 0, but backward sends 1: a surrogate.")
+def the_staircase(chapter):
+    box = lesson(chapter, "mg-surrogate")
+    expect(box).to_contain_text("torch.round at x = 0.7: value 1. Its slope is 0, and backward sends 0: the same.")
     box.get_by_role("slider", name="x").press("ArrowRight")
-    expect(box).to_contain_text("at x = −0.9")
+    expect(box).to_contain_text("at x = 0.8")
     box.get_by_role("radio", name="straight-through round", exact=True).click()
-    expect(box).to_contain_text("straight-through round at x = −0.9: value −1.")
+    expect(box).to_contain_text("straight-through round at x = 0.8: value 1. Its slope is 0, but backward sends 1")
     box.get_by_role("radio", name="torch.round", exact=True).press("Enter")
     expect(box).to_contain_text("Its slope is 0, and backward sends 0: the same.")
     handle = box.get_by_role("slider", name="x").bounding_box()
-    nb.page.mouse.move(handle["x"] + handle["width"] / 2, handle["y"] + handle["height"] / 2)
-    nb.page.mouse.down()
-    nb.page.mouse.move(handle["x"] + handle["width"] / 2 + 120, handle["y"] + handle["height"] / 2, steps=4)
-    nb.page.mouse.up()
-    expect(box).not_to_contain_text("x = −0.9")
+    chapter.page.mouse.move(handle["x"] + handle["width"] / 2, handle["y"] + handle["height"] / 2)
+    chapter.page.mouse.down()
+    chapter.page.mouse.move(handle["x"] + handle["width"] / 2 + 120, handle["y"] + handle["height"] / 2, steps=4)
+    chapter.page.mouse.up()
+    expect(box).not_to_contain_text("x = 0.8")
 
-    view = nb.page.locator(".mg-stage").first
-    view.scroll_into_view_if_needed()
+
+def a_function_in_the_graph_and_one_of_their_own(chapter):
+    view = lesson(chapter, "mg-stage")
     expect(view).to_contain_text("Square(x)")
-    own = lesson(nb, "mg-surrogate", 2)
+    own = lesson(chapter, "mg-surrogate", 1)
     expect(own).to_contain_text("Spike at x = 0.4: value 1. Its slope is 0, but backward sends 0.6: a surrogate.")
     own.get_by_role("slider", name="x").press("ArrowLeft")
     expect(own).to_contain_text("Spike at x = 0.3: value 1. Its slope is 0, but backward sends 0.7")
 
+
+def a_prediction_opens_its_cell(chapter):
+    page = chapter.page
+    ask = page.locator(".jp-CodeCell", has_text="check.predict").first
+    opened = page.locator(".jp-CodeCell", has_text="%%predict 13.a").first
+    expect(opened).to_contain_text("no prediction yet")
+    ask.scroll_into_view_if_needed()
+    ask.locator(".cm-content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text('check.predict("13.a", {"MyReLU": [0, 0, 0, 1, 1], "torch.relu": [0, 0, 0, 1, 1]})')
+    page.keyboard.press("Control+Enter")
+    expect(ask).to_contain_text("noted")
+    opened.locator(".cm-content").click()
+    page.keyboard.press("Control+Enter")
+    expect(opened).to_contain_text("1 of 2 predictions agree")
+
+
+def what_it_looks_like(chapter):
     for theme in ("light", "dark"):
-        nb.theme(theme)
-        lesson(nb, "mg-surrogate")
-        nb.shot(f"chapter-13-{theme}")
-    view.scroll_into_view_if_needed()
-    nb.shot("chapter-13-graph")
+        chapter.theme(theme)
+        lesson(chapter, "mg-surrogate")
+        expect(chapter.page.locator("svg.plot").first).to_be_attached()
+        chapter.shot(f"chapter-13-{theme}")
+
+
+def test_the_chapter_by_mouse_and_keyboard(chapter):
+    assert len(chapter.cell_errors()) == 3
+    the_staircase(chapter)
+    a_prediction_opens_its_cell(chapter)
+    a_function_in_the_graph_and_one_of_their_own(chapter)
+    what_it_looks_like(chapter)

@@ -130,8 +130,7 @@ def test_an_engine_that_was_imported_is_no_answer(source):
 
 def test_a_subclass_of_function_is_an_answer():
     ex = exercises["13.b"]
-    source = "import minigrad as torch\n\n\n" + ex.solution.replace("StraightThrough:", "StraightThrough(torch.autograd.Function):")
-    assert Check()(ex.id, ex.load(source)).passed
+    assert "(torch.autograd.Function):" in ex.solution and Check()(ex.id, ex.load(ex.solution)).passed
 
 
 FORGED = {
@@ -299,7 +298,7 @@ def test_drawn_inputs_differ(ex):
     ("17.b", "b1**t", "b1 ** (t - 1)", "Without eps"),
     ("18.a", "abs(df(x) - numeric) <= atol + rtol * abs(numeric)", "df(x) == numeric", "twice too large"),
     ("17.d", "        w.data -= 0.1 * w.grad", "        w.grad = 0\n        w.data -= 0.1 * w.grad", "computed and dropped"),
-    ("13.d", "        ctx.save_for_backward(a, b)\n", "", "more, or less"),
+    ("13.b", "        ctx.save_for_backward(a, b)\n", "        pass\n", "more, or less"),
 ])  # fmt: skip
 def test_no_diagnosis_of_something_that_is_not_there(id, old, new, never):
     ex = exercises[id]

@@ -130,8 +130,9 @@ def test_static_twins_are_the_same_twice():
 
 def test_the_recap_by_hand():
     text = recap(13).text()
-    assert "MyReLU at 0 gives 0 and sends 1" in text and "at 2.7 gives 1 and sends 0" in text and "at 2.7 gives 3 and sends 1" in text
-    assert "MyReLU True, straight-through False" in text
+    assert "square at 3 gives 9 and passes 6 on" in text and "at 2.7 gives 1 and passes 0 on" in text
+    assert "at 2.7 gives 3 and passes 1 on" in text
+    assert "gradcheck True, gradgradcheck True; straight-through: gradcheck False" in text
 
 
 def test_the_lie_is_caught():
