@@ -28,13 +28,13 @@ _TITLES = {
     "09_tensors": "Tensors",
     "10_controlling_the_graph": "Controlling the graph", "11_derivatives_of_derivatives": "Derivatives of derivatives",
     "12_forward_and_reverse": "Forward mode, reverse mode", "13_your_own_function": "Your own function",
-    "14_softmax_and_layernorm": "Softmax and LayerNorm", "15_bug_clinic": "Bug clinic", "16_memory": "Memory and checkpointing",
+    "14_softmax_and_layernorm": "Softmax and normalisation", "15_bug_clinic": "Bug clinic", "16_memory": "Memory and checkpointing",
     "17_training_loop": "The training loop", "18_instruments": "Instruments", "19_where_next": "Where it goes next",
 }  # fmt: skip
 # chapter: minutes, and the chapters it says it needs in its first cell
 _PLAN = {
     0: (15, ()), 1: (40, ()), 2: (40, (1,)), 3: (40, (2,)), 4: (35, (2, 3)), 5: (100, (1, 2, 3, 4)), 6: (45, (3, 4, 5)),
     7: (35, (1, 2, 3, 4, 5)), 8: (40, (5, 7)), 9: (50, (6, 8)), 10: (35, (2, 7)), 11: (35, (8, 10)), 12: (35, (8,)), 13: (50, (4, 8, 11)),
-    14: (35, (8, 13)), 15: (40, (7, 10)), 16: (35, (2, 4, 6)), 17: (40, (4, 7)), 18: (35, (4, 13)), 19: (40, (6, 13, 18)),
+    14: (50, (5, 8, 9)), 15: (40, (7, 10)), 16: (35, (2, 4, 6)), 17: (40, (4, 7)), 18: (35, (4, 13)), 19: (40, (6, 13, 18)),
 }  # fmt: skip
 CHAPTERS = {int(name[:2]): Chapter(int(name[:2]), title, f"{name}.ipynb", *_PLAN[int(name[:2])]) for name, title in _TITLES.items()}

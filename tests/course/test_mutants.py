@@ -34,7 +34,7 @@ HARMLESS = {
     "08.c": {"Value(x) -> x": "there the outputs are only counted, and plain numbers give as many"},
     "10.c": {"out - target -> target - out": SQUARED},
     "13.c": {"2 ** bits - 1 -> 1 - 2 ** bits": "the same levels, counted from the other end"},
-    "14.c": {"x - x.mean() -> x.mean() - x": "x_hat stands in the rule twice, so its sign does not matter"},
+    "14.d": dict.fromkeys(("e @ W1.T + b1 -> e @ W1.T - b1", "e @ W1.T + b1 -> e @ W1.T"), "batch norm subtracts every bias again"),
     "15.d": {"w * x - y -> y - w * x": SQUARED, "w.item() -> w": "a tensor of one number is read as that number"},
     "17.d": {"w - 3 -> 3 - w": SQUARED},
     "18.a": {"df(x) - numeric -> numeric - df(x)": "only its size is compared"},

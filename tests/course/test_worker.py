@@ -34,7 +34,7 @@ ONE_PER_CHAPTER = [
     "11.d",
     "12.b",
     "13.c",
-    "14.a",
+    "14.c",
     "15.d",
     "16.b",
     "17.b",
@@ -64,7 +64,7 @@ def test_a_solution_gets_full_marks_on_drawn_inputs(id, server):
     assert type(grade.points) is float
 
 
-@pytest.mark.parametrize("id", ["98.b", "05.b", "14.a"])
+@pytest.mark.parametrize("id", ["98.b", "05.b", "14.c"])
 def test_known_mistakes_get_their_hint_and_points_also_on_drawn_inputs(id, server):
     ex = exercises[id]
     wrong, inputs = ex.bank[0], draw_inputs(ex, KEY, "ben", "1")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..drivers import _hvp_setup
+from ..drivers import _hvp_setup, _network, _torch
 
 
 def hvp_truth(n: int, seed: int) -> list[float]:
@@ -18,3 +18,17 @@ def hvp_complaint(got: object, n: int, seed: int) -> str | None:
         return "one number per parameter is needed"
     scale = max(abs(w) for w in want)
     return None if max(abs(g - w) for g, w in zip(got, want, strict=True)) <= 1e-5 * scale else "not the product of Hessian and v"
+
+
+def network_truth(name: str, seed: int, top: float) -> list:
+    """One gradient of the network of exercise 14.d, by autograd."""
+    torch = _torch()
+    chars, targets, *parameters = (torch.tensor(a) for a in _network(seed, top))
+    C, W1, b1, gamma, beta, W2, b2 = (p.requires_grad_() for p in parameters)
+    e = C[chars].reshape(len(chars), -1)
+    h = e @ W1.T + b1
+    y = torch.nn.functional.batch_norm(h, None, None, gamma, beta, training=True)
+    a = torch.tanh(y)
+    z = a @ W2.T + b2
+    at = {"z": z, "W2": W2, "b2": b2, "a": a, "y": y, "gamma": gamma, "beta": beta, "h": h, "W1": W1, "b1": b1, "e": e, "C": C}
+    return torch.autograd.grad(torch.nn.functional.cross_entropy(z, targets), at[name])[0].tolist()
