@@ -24,7 +24,7 @@ _TITLES = {
     "00_start_here": "Start here", "01_three_ways": "Going downhill",
     "02_the_graph": "Running your code builds the graph",
     "03_chain_rule": "Chain rule", "04_backward_by_hand": "Backward by hand", "05_build_the_engine": "Build the engine",
-    "06_rule_book": "The rule book", "07_accumulation": "Accumulation", "08_non_scalar": "Non-scalar outputs",
+    "06_rule_book": "The rule book", "07_accumulation": "Gradients add up", "08_non_scalar": "Non-scalar outputs",
     "09_tensors": "Tensors",
     "10_controlling_the_graph": "Controlling the graph", "11_derivatives_of_derivatives": "Derivatives of derivatives",
     "12_forward_and_reverse": "Forward mode, reverse mode", "13_your_own_function": "Your own function",
@@ -34,7 +34,7 @@ _TITLES = {
 # chapter: minutes, and the chapters it says it needs in its first cell
 _PLAN = {
     0: (15, ()), 1: (40, ()), 2: (40, (1,)), 3: (40, (2,)), 4: (35, (2, 3)), 5: (100, (1, 2, 3, 4)), 6: (45, (3, 4, 5)),
-    7: (35, (1, 2, 3, 4, 5)), 8: (40, (5, 7)), 9: (50, (6, 8)), 10: (35, (2, 7)), 11: (35, (8, 10)), 12: (35, (8,)), 13: (50, (4, 8, 11)),
+    7: (45, (1, 2, 3, 4, 5)), 8: (40, (5, 7)), 9: (50, (6, 8)), 10: (35, (2, 7)), 11: (35, (8, 10)), 12: (35, (8,)), 13: (50, (4, 8, 11)),
     14: (50, (5, 8, 9)), 15: (40, (7, 10)), 16: (35, (2, 4, 6)), 17: (40, (4, 7)), 18: (35, (4, 13)), 19: (40, (6, 13, 18)),
 }  # fmt: skip
 CHAPTERS = {int(name[:2]): Chapter(int(name[:2]), title, f"{name}.ipynb", *_PLAN[int(name[:2])]) for name, title in _TITLES.items()}

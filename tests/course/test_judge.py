@@ -250,7 +250,8 @@ RIGHT = {
     ),
     "cleared after the update": (
         "07.b",
-        exercises["07.b"].solution.replace("        w.grad = 0.0\n", "").replace("    return", "        w.grad = 0.0\n    return"),
+        exercises["07.b"].solution.replace("        w.grad = 0.0\n", "").replace("    return", "        w.grad = 0.0\n    return")
+        .replace("    for", "    w.grad = 0.0\n    for"),
         "",
     ),
     "any order of the walk": ("02.c", exercises["02.c"].solution.replace("pop(0)", "pop()"), ""),

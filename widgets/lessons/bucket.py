@@ -1,7 +1,7 @@
-"""S5, the bucket: what backward adds to .grad, who empties it, and what a training loop does with it.
+"""The bucket: what backward adds to .grad, who clears it, and what a training loop does with it.
 
-What lives here: `bucket(f, x)`, one leaf's .grad under several backward passes; `micro_batches(data, w)`, one batch poured in small
-cups; `two_loops(train)`, a right training loop beside one that empties the bucket at a wrong time. The loops that it shows are the loops
+What lives here: `bucket(f, x)`, one leaf's .grad under several backward passes; `micro_batches(data, w)`, one batch in
+parts; `two_loops(train)`, a right training loop beside one that clears the gradient at a wrong time. The loops that it shows are the loops
 that it runs.
 What does not: derivatives (minigrad), the recap picture (recap_tensors.py).
 """
@@ -225,7 +225,7 @@ class bucket(Figure):
 
 
 
-# ---- one batch in small cups ---------------------------------------------------------------------------------------------------
+# ---- one batch in micro-batches ---------------------------------------------------------------------------------------------------
 
 EIGHT: Pairs = ((1.0, 1.0), (2.0, 2.0), (1.0, 0.0), (2.0, 3.0), (3.0, 4.0), (1.0, 1.0), (2.0, 1.0), (4.0, 6.0))
 
@@ -236,7 +236,7 @@ def mean_loss(w, pairs):
 
 @lesson
 class micro_batches(Figure):
-    """Pour the gradient of one batch in several small cups, with and without dividing each loss by their number.
+    """The gradient of one batch, collected from several micro-batches, with and without dividing each loss by their number.
 
     data: pairs (x, y) for the model y = w·x with the mean squared error. w: the parameter. parts: how many micro-batches (a divisor of the
     number of pairs). divide: whether each loss is divided by that number. Returns a widget, or one sentence that says what is wrong.
@@ -407,7 +407,7 @@ def run_train(train: Callable, lr: float, steps: int, pairs: Pairs = PAIRS) -> R
 
 @lesson
 class two_loops(Figure):
-    """A right training loop beside another one, step by step: loss, and the gradient that each update reads.
+    """A right training loop beside another one, step by step: loss, and the gradient that each update reads; later steps are hidden.
 
     train: your own loop, train(w, data, steps, lr) on a `Value`, as in exercise 07.b; without it the menu has the course's loops only.
     lr, steps: the learning rate and the number of steps to start with. Returns a widget, or one sentence that says what is wrong.
@@ -471,9 +471,9 @@ class two_loops(Figure):
         return self.X0 + k / self.steps * (self.X1 - self.X0)
 
     def _curve(self, run: Run, kind: str) -> str:
-        points = [(self._x(k), self._y(loss)) for k, loss in enumerate(run.loss)]
+        points = [(self._x(k), self._y(loss)) for k, loss in enumerate(run.loss[: self.at + 1])]  # later steps stay hidden
         out = tag("polyline", f"curve {kind}", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in points))
-        x, y = points[self.at]
+        x, y = points[-1]
         if kind == "central":
             return out + tag("rect", "central dot", x=x - 5, y=y - 5, width=10, height=10)
         return out + tag("circle", "forward dot", cx=x, cy=y, r=5.5)
@@ -505,7 +505,7 @@ class two_loops(Figure):
 
     def table(self) -> Table:
         rows = []
-        for k in sorted({0, 1, 2, 3, 4, 5, self.steps // 2, self.steps} & set(range(self.steps + 1))):
+        for k in sorted({0, 1, 2, 3, 4, 5, self.steps // 2, self.steps} & set(range(self.at + 1)) | {self.at}):
             both = ((number(run.grad[k - 1], 4) if k else "·", number(run.loss[k], 4)) for run in (self.good, self.other))
             rows.append([str(k), *((text, 0.0) for pair in both for text in pair)])
         return Table(["step", "right: read", "loss", "other: read", "loss"], rows)

@@ -35,7 +35,7 @@ def accumulation() -> tuple[str, str]:
     out = _panel(14, 250, "Every backward adds", "3x² at x = 1, three passes")
     out += draw_bucket(passes, level, 66, 106, 176, 150, room=3) + label(154, 290, f"x.grad = {number(level)}", "num t b bwd", "middle")
 
-    out += _panel(282, 250, "Clear before you walk", "once in each step, before backward")
+    out += _panel(282, 250, "Clear it yourself", "once in each step, before backward")
     for k, line in enumerate(("optimizer.zero_grad()", "loss = loss_of(batch)", "loss.backward()", "optimizer.step()")):
         out += label(304, 114 + 26 * k, line, "num t b" if k == 0 else "num t")
     out += tag("line", "rule", x1=304, x2=510, y1=214, y2=214)
@@ -59,13 +59,13 @@ def accumulation() -> tuple[str, str]:
         small.append(Pour(before, w.grad.item()))
     whole = tensor(2.0, dtype=torch.float64, requires_grad=True)
     mean_loss(whole, EIGHT).backward()
-    out += _panel(550, 256, "Small cups, one batch", "4 micro-batches, each loss ÷ 4")
+    out += _panel(550, 256, "Micro-batches", "4 equal ones, each loss ÷ 4")
     out += draw_bucket(small, w.grad.item(), 588, 106, 204, 150, target=whole.grad.item())
     out += label(692, 290, f"w.grad = {number(w.grad.item())}", "num t b bwd", "middle")
     words = (
         f"Every backward adds: three passes of 3x² at x = 1 leave {', '.join(number(p.after) for p in passes)}. "
-        f"Clear before you walk: zero_grad() leaves {shown[0]}, with set_to_none=False {shown[1]}. "
-        f"Small cups: 4 micro-batches with each loss divided by 4 leave {number(w.grad.item())}, one batch {number(whole.grad.item())}."
+        f"Clear it yourself: zero_grad() leaves {shown[0]}, with set_to_none=False {shown[1]}. "
+        f"Micro-batches: 4 of them with each loss divided by 4 leave {number(w.grad.item())}, one batch {number(whole.grad.item())}."
     )
     return svg(820, 320, out, words), words
 

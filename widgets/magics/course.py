@@ -69,16 +69,16 @@ class CourseMagics(Magics):
     def predict(self, line: str, cell: str):
         """Run the cell only once a prediction of its result is noted, and say how the two compare.
 
-            check.predict("07.a", [6, 6, 6])        in a cell before: your guess
+            check.predict("07.a2", [6, 6, 6])       in a cell before: your guess
 
-            %%predict 07.a
+            %%predict 07.a2
             results                                 the last line is what you predicted
 
-            %%predict 07.a --show
+            %%predict 07.a2 --show
             picture                                 the last line is shown; the guess is compared with the exercise's answer
 
         A wrong prediction costs nothing and makes the answer stick; without one the cell stays closed. An answer that has passed counts
-        as a prediction, and check.predict("07.a", skip=True) opens the cell for readers.
+        as a prediction, and check.predict("07.a2", skip=True) opens the cell for readers.
         """
         from minigrad.course import check, exercises
 
