@@ -8,6 +8,7 @@ import pytest
 
 from minigrad.course import exercises, symptoms
 from minigrad.course.checking import Check
+from minigrad.course.exercise import Kind, ask
 from minigrad.course.grading.answers import AnswerServer, grade_answer, kit
 from minigrad.course.guard import run_probes
 from minigrad.course.judge import OFF, judge
@@ -109,9 +110,16 @@ def test_two_mistakes_get_two_hints_and_one_mistake_of_two_entries_gets_one():
 
 
 def test_none_is_right_where_it_is_the_value():
-    assert not Check()("10.b", {"autograd.grad(y, x)[0]": None, "x.grad": None})
-    assert Check()("10.b", {"autograd.grad(y, x)[0]": 8, "x.grad": None}).passed
-    assert Check()("10.b", {"autograd.grad(y, x)[0]": 7, "x.grad": None}).score == 0.5
+    ex = ask(
+        "10.z", "Returned, not stored", Kind.WARM_UP, minutes=1, level=1, text="x = 4, y = x². What do both hold?",
+        answer={"grad(y, x)": 8, "x.grad": "none"}, also={"x.grad": (None,)}, wrong=(), hints=("a", "b", "c"),
+        reveal="-", fresh=lambda r: None,
+    )  # fmt: skip
+    score = lambda answer: judge(ex, run_probes(ex, answer)).score  # noqa: E731
+    assert score({"grad(y, x)": None, "x.grad": None}) == 0
+    assert score({"grad(y, x)": 8, "x.grad": None}) == 1
+    assert score({"grad(y, x)": 7, "x.grad": None}) == 0.5
+
 
 
 # ---- answers that somebody else wrote ------------------------------------------------------------------------------------------------

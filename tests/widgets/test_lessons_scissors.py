@@ -10,17 +10,17 @@ from widgets.lessons.scissors import TOOLS
 
 
 def plain(tool, place, x=2.0):
-    """c = (3x)² + 5 with a tool at one line, written out: the result and x."""
+    """c = a² + a for a = 3x, with a tool at one line, written out: the three values and x."""
     x = torch.tensor(x, dtype=torch.float64, requires_grad=True)
-    value = x
-    for k, line in enumerate((lambda v: 3 * v, lambda v: v**2, lambda v: v + 5)):
+    values = [x]
+    for k, line in enumerate((lambda x: 3 * x, lambda x, a: a**2, lambda x, a, b: b + a)):
         if k == place and tool in ("no_grad", "inference_mode"):
             with getattr(torch, tool)():
-                value = line(value)
+                values.append(line(*values))
         else:
-            value = line(value)
-            value = value.detach() if k == place and tool == "detach" else value
-    return value, x
+            value = line(*values)
+            values.append(value.detach() if k == place and tool == "detach" else value)
+    return values[-1], x
 
 
 @pytest.mark.parametrize("retain", [False, True])
@@ -40,7 +40,7 @@ def test_each_tool_at_each_line_does_what_the_lines_do(tool, place, retain):
     grad = lesson.figure.state.leaves["x"].grad
     assert (grad is None) == (x.grad is None) and (grad is None or grad.item() == x.grad.item())
     cards = {card.name: card for card in lesson.figure.state.cards}
-    assert cards["c"].value.item() == 41 and cards["c"].requires_grad == (tool == "nothing")
+    assert cards["c"].value.item() == 42 and cards["c"].requires_grad == (tool == "nothing" or place == 1)
 
 
 def test_what_was_saved_is_freed_by_the_pass_unless_it_is_retained():
@@ -52,7 +52,7 @@ def test_what_was_saved_is_freed_by_the_pass_unless_it_is_retained():
 
 def test_gradients_on_the_way():
     cards = {card.name: card.arrived.item() for card in scissors(passes=1).figure.state.cards}
-    assert cards == {"c": 1, "b": 1, "a": 12, "x": 36}
+    assert cards == {"c": 1, "b": 1, "a": 13, "x": 39}
     second = scissors(passes=2).figure.state
     assert [card.arrived is None for card in second.cards] == [False, True, False, False] and second.reason(1) == "never reached"
 
@@ -109,15 +109,15 @@ def test_the_sentence_names_the_first_pass_that_stops():
 def test_buttons():
     lesson = scissors()
     lesson.set(passes=1)
-    assert "x.grad = 36" in lesson.scene["say"]
+    assert "x.grad = 39" in lesson.scene["say"]
     lesson.set(passes=2)
     assert "a second time" in lesson.scene["say"]
     lesson.set(retain_graph=True)
-    assert "x.grad = 72" in lesson.scene["say"] and "added" in lesson.scene["say"]
+    assert "x.grad = 78" in lesson.scene["say"] and "added" in lesson.scene["say"]
     lesson.set(tool="no_grad", at=2)
     assert "c is computed under no_grad" in lesson.scene["say"] and "with torch.no_grad():" in lesson.picture()
     lesson.set(tool="nothing")
-    assert "x.grad = 72" in lesson.scene["say"]
+    assert "x.grad = 78" in lesson.scene["say"]
 
 
 @pytest.mark.parametrize("given, said", [
@@ -148,5 +148,5 @@ def test_static_twins_are_the_same_twice_and_escaped():
 
 def test_recap():
     text = recap(10).text()
-    assert "plain backward(): the graph is used once; backward once: x.grad = 36, twice: RuntimeError" in text
-    assert "twice: x.grad = 72" in text and recap(10).picture() == recap(10).picture()
+    assert "plain backward(): the graph is used once; backward once: x.grad = 39, twice: RuntimeError" in text
+    assert "twice: x.grad = 78" in text and recap(10).picture() == recap(10).picture()

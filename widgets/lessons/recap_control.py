@@ -19,7 +19,7 @@ _ROWS = (  # tool, retain_graph, what it acts on, what it is for
 
 def controlling() -> tuple[str, str]:
     """x -> a -> b -> c with each tool at b: what backward does, once and twice."""
-    out = label(30, 36, "x = 2;  a = 3x;  b = a²;  c = b + 5;  the tool is put at b", "num t b")
+    out = label(30, 36, "x = 2;  a = 3x;  b = a²;  c = b + a;  the tool is put at b", "num t b")
     heads = ((30, "tool"), (214, "acts on"), (420, "backward once"), (560, "and once more"), (700, "use it for"))
     for x, head in heads:
         out += label(x, 66, head, "t soft")
@@ -43,7 +43,7 @@ def controlling() -> tuple[str, str]:
             out += label(x, y + 24, result if good else f"✗ {result}", f"num t b {'bwd' if good else 'bad'}")
         out += label(700, y + 24, use, "t")
         said.append(f"{name}: {acts}; backward once: {results[0]}, twice: {results[1]}; for {use}.")
-    out += label(30, 316, "requires_grad_(False) rests a parameter, and gradients still pass it.", "t soft")
-    out += label(470, 316, "autograd.grad returns gradients and fills no .grad.", "t soft")
-    words = "Five ways to treat the graph of c = (3x)² + 5 at x = 2. " + " ".join(said)
+    out += label(30, 316, "requires_grad_(False) freezes a parameter; gradients still get through its layer.", "t soft")
+    out += label(540, 316, "autograd.grad returns gradients, and fills no .grad.", "t soft")
+    words = "Five ways to treat the graph of c = (3x)² + 3x at x = 2. " + " ".join(said)
     return svg(910, 334, out, words), words

@@ -23,7 +23,7 @@ from ..show import Table
 from .kit import Choice, Figure, Given, Inputs, lesson
 from .lesson import esc, label, number, svg, tag
 
-CANNED = "a = 3*x\nb = a**2\nc = b + 5"
+CANNED = "a = 3*x\nb = a**2\nc = b + a"  # two paths from a to c: a cut at b leaves a gradient, and another one
 FUNCTIONS = ("exp", "log", "relu", "sigmoid", "sin", "cos", "sqrt", "tanh")  # what a typed program may call by name
 TOOLS = {"nothing": "", "no_grad": "torch.no_grad()", "detach": ".detach()", "inference_mode": "torch.inference_mode()"}
 MOST = 8  # lines that have room
@@ -293,14 +293,14 @@ class Cut:
         name = self.steps[self.place].target
         doing = {
             "nothing": "Nothing is cut.", "no_grad": f"{name} is computed under no_grad: its line records nothing.",
-            "detach": f"{name} is detached: the same number without a history.",
+            "detach": f"{name} is detached: the same number, without its history.",
             "inference_mode": f"{name} is made in inference_mode: no history, and none later.",
         }[self.tool]  # fmt: skip
         if self.failed:
             return f"✗ {doing} The program stops at {self.log[-1][0]}: {self.log[-1][1]}"
         if not self.passes:
             end = self.cards[max(i for i, c in enumerate(self.cards) if c.name == self.result)]
-            then = "a gradient can walk back from it" if end.requires_grad else "no gradient can start"
+            then = "backward can start there" if end.requires_grad else "backward has nowhere to start"
             return f"{doing} {self.result}.requires_grad is {end.requires_grad}: {then}."
         if not self.log[-1][2]:
             first = next(k for k, entry in enumerate(self.log, 1) if not entry[2])

@@ -2,409 +2,462 @@
 
 from __future__ import annotations
 
-from functools import partial
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask, but
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Seen, Wrong, ask, but
+
+# ---- 10.a: two losses ---------------------------------------------------------------------------------------------------------------
+
+FIRST, SECOND = "after the first", "after the second"
 
 EX_A = ask(
     "10.a",
     "Two losses from one graph",
     Kind.PREDICT,
-    minutes=4,
+    points=0,
+    minutes=3,
     level=2,
-    text="x = 2, y = x², first = 3y, second = y. first.backward(retain_graph=True), then second.backward(). What is x.grad after each?",
-    answer={"after the first": 12, "after the second": 16},
+    text="x = 2, y = x², first = 3y, second = y + 5. first.backward(retain_graph=True), then second.backward(). What is x.grad after each?",
+    comment="x = 2, y = x², first = 3y, second = y + 5.\nfirst.backward(retain_graph=True), then second.backward().\n"
+    'What is x.grad after each? Replace each None by a number, or by "error".',
+    answer={FIRST: 12, SECOND: 16},
     wrong=(
-        ("replaced", {"after the second": 4}, "It accumulates: the second pass adds its share to what the first one left."),
-        (
-            "an error",
-            {"after the second": "error"},
-            "There would be an error if you forgot retain_graph on the first backward. Here it is there.",
-        ),
-        ("nothing added", {"after the second": 12}, "The second loss has a share of its own, and it is added."),
-        ("y's factor only", {"after the first": 3}, "That is the gradient of y. One more step back, through x²."),
-        ("counted twice", {"after the second": 28}, "The second loss has its own share, without the factor 3."),
-        (
-            "first step back only",
-            {"after the first": 6},
-            "after the first: y has slope 6 in that, or x has. The chain has two steps, 3y and x²: multiply both slopes.",
-        ),
-        (
-            "first step added",
-            {"after the second": 10},
-            "after the second: add the gradient of y = x² at x = 2 to what the first pass left.",
-        ),
-        ("doubled", {"after the second": 24}, "after the second: the second loss is y, not 3y, so it adds less than the first did."),
+        ("replaced", {SECOND: 4}, "The second pass adds its contribution to what the first one left in x.grad (chapter 7)."),
+        ("an error", {SECOND: "error"}, "Without retain_graph=True on the first call there would be an error. Here it is there."),
+        ("nothing added", {SECOND: 12}, "The second loss depends on x as well, so its contribution is added."),
+        ("y's factor only", {FIRST: 3}, "That is the derivative with respect to y. One more step leads back to x, through x²."),
+        ("counted twice", {SECOND: 28}, "The second loss contributes once, and without the factor 3."),
+        ("one factor left out", {FIRST: 6}, "The chain has two steps, 3y and x²: multiply both local derivatives."),
+        ("one step added", {SECOND: 10}, "Add the derivative of y = x² at x = 2 to what the first pass left."),
+        ("doubled", {SECOND: 24}, "The second loss is y + 5, not 3y, so it adds less than the first one did."),
     ),
     hints=(
-        "What does each loss, alone, put into x.grad?",
-        "retain_graph keeps the saved values for another pass; .grad adds up over passes.",
-        "t = 5, u = 2t, a = u, b = 10u: a leaves 2 in t.grad, then b adds 20: 22.",
+        "What does each loss put into x.grad when it is alone?",
+        "retain_graph=True keeps the saved values for another pass, and .grad adds up over passes.",
+        "t = 5, u = 2t, a = u, b = 10u: a leaves 2 in t.grad, then b adds 20, which makes 22.",
     ),
-    reveal="3 · 2x = 12, then 2x = 4 more.",
+    reveal="The first loss leaves 3 · 2x = 12, the second adds 2x = 4.",
     fresh=lambda r: (
         lambda k, x: Fresh(
             f"x = {x}, y = x²; ({k}y).backward(retain_graph=True); y.backward(). What is x.grad?",
             (k + 1) * 2 * x,
-            wrong=((2 * x, "It accumulates."),),
+            wrong=((2 * x, "The second pass adds to what the first one left."),),
         )
     )(r.randint(4, 9), r.randint(3, 6)),
 )
 
-EX_B = ask(
-    "10.b",
-    "autograd.grad",
+# ---- 10.a2: a stray detach ----------------------------------------------------------------------------------------------------------
+
+EX_A2 = ask(
+    "10.a2",
+    "One factor detached",
     Kind.PREDICT,
+    points=0,
     minutes=3,
-    level=1,
-    text='x = 4, y = x². What does autograd.grad(y, x)[0] give, and what is x.grad afterwards ("None" or a number)?',
-    answer={"autograd.grad(y, x)[0]": 8, "x.grad": "none"},
-    also={"x.grad": (None,)},
+    level=2,
+    text="x = 3 and y = x². (y * y).backward() leaves 108 in x.grad. What does (y * y.detach()).backward() leave in a fresh x.grad?",
+    comment="x = 3 and y = x². (y * y).backward() leaves 108 in x.grad.\n"
+    'What does (y * y.detach()).backward() leave in a fresh x.grad? A number, "None" or "error".',
+    answer=54,
     wrong=(
-        ("also in x.grad", {"x.grad": 8}, "autograd.grad hands the gradient over and leaves every .grad alone."),
-        ("zero", {"x.grad": 0}, "Nothing was ever accumulated there: that is not the same as zero."),
-        ("the value", {"autograd.grad(y, x)[0]": 16}, "That is y, the value itself."),
-        ("a number in quotes", {"x.grad": "8"}, "x.grad: autograd.grad hands the gradient over and leaves every .grad alone."),
+        ("no difference", 108, "y.detach() has the same value as y, but backward treats it as a constant."),
+        ("an error", "error", "The other factor still has its graph, so backward has somewhere to go."),
+        ("nothing arrives", "None", "Only one of the two factors is detached. The gradient still reaches x through the other one."),
+        ("the detached factor is lost", 6, "The detached factor passes no gradient back, but it still multiplies the one that y gets."),
+        ("the gradient at y", 9, "That is the gradient at y. One more step leads back to x, through x²."),
+        ("zero", 0, "Only one of the two factors is detached. The gradient still reaches x through the other one."),
     ),
     hints=(
-        "Which of the two calls has a result, backward or autograd.grad?",
-        "backward fills .grad of the leaves and returns nothing; autograd.grad returns gradients and fills nothing.",
-        "For t = 10 and u = 3t: autograd.grad(u, t)[0] is 3, and t.grad is what it was before.",
+        "Write down what backward sees: one factor is a plain number. Which one, and how large is it?",
+        "With c for the detached number, the program is c · x². Differentiate that, and only then put in c.",
+        "x = 5 and y = 2x: y · y.detach() counts as 10 · 2x, so x.grad is 20, where y · y would give 40.",
     ),
-    reveal="2x = 8 is returned; x.grad stays None.",
+    reveal="Backward sees 9 · x², whose derivative is 18x = 54. That is half of the true gradient, and nothing raises an error.",
     fresh=lambda r: (
-        lambda x: Fresh(f"x = {x}, y = x³. What does autograd.grad(y, x)[0] give?", 3 * x * x, wrong=((x**3, "That is y, the value."),))
-    )(r.randint(2, 6)),
+        lambda a: Fresh(f"a = {a}; y = a · a.detach(); y.backward(). What is a.grad?", a, wrong=((2 * a, "One factor is a constant."),))
+    )(r.randint(3, 9)),
 )
+
+# ---- 10.b: which tool ---------------------------------------------------------------------------------------------------------------
+
+PIECES = {  # what the learner names -> (tool, a word on any other tool)
+    "1, the update": ("no_grad", "Piece 1: w has to be written to without being recorded. The tool is put in front of a stretch of code."),
+    "2, the generator": ("detach", "Piece 2: fake is used twice, and one of the two uses must not send a gradient back."),
+    "3, the body": ("freeze", "Piece 3: the parameters of body must stay as they are, but the gradient still has to get through body."),
+    "4, two losses": ("retain_graph", "Piece 4: the second call needs what the first one would free. The tool is an argument of backward."),
+    "5, the log": ("item", "Piece 5: only the number is printed. As long as total has a graph, every batch of the epoch stays in memory."),
+    "6, validation": ("eval", "Piece 6: the score must not change from call to call. Which tool is about dropout?"),
+    "7, a long text": ("detach", "Piece 7: the number in h is still needed, its history is not."),
+    "8, the teacher": ("no_grad", "Piece 8: no line inside this block should be recorded."),
+}
+COMMENT_B = """\
+Eight pieces of code, each with a gap ▢. Which tool belongs there? Use each as often as you like:
+"no_grad", "detach", "freeze", "retain_graph", "item", "eval"
+
+1   ▢: w -= lr * w.grad
+2   fake = G(z); loss_D = D(fake ▢) - D(real); loss_G = -D(fake)
+3   body ▢; y = head(body(adapter(x)))      (adapter and head train, body must not change)
+4   loss_1.backward(▢); loss_2.backward()    (both were computed from the same h)
+5   for x, y in batches: total += loss(x, y) ▢    (total is printed after the epoch)
+6   model ▢; score = accuracy(model, data)    (the model has dropout)
+7   loss.backward(); h = h ▢                 (the next piece of the text continues from h)
+8   ▢: target = teacher(x)                  (used in the student's loss)"""
+
+EX_B = ask(
+    "10.b",
+    "Which tool?",
+    Kind.WARM_UP,
+    points=2,
+    minutes=6,
+    level=2,
+    text="Eight pieces of code have a gap each. Which tool belongs there?",
+    comment=COMMENT_B,
+    answer={name: tool for name, (tool, _) in PIECES.items()},
+    also={"5, the log": ("detach",)},
+    wrong=(
+        ("no_grad for the generator", {"2, the generator": "no_grad"},
+         "Piece 2: under no_grad, fake would have no graph at all, and loss_G could not train the generator. Only one use may be cut off."),
+        ("freezing for the generator", {"2, the generator": "freeze"},
+         "Piece 2: a frozen generator could not learn from loss_G. Only this one use of fake must carry no gradient."),
+        ("detach for the body", {"3, the body": "detach"},
+         "Piece 3: what is detached passes no gradient on, so the adapter below would learn nothing. Stop only the updates of body."),
+        ("no_grad for the body", {"3, the body": "no_grad"},
+         "Piece 3: under no_grad no gradient would get through body, so the adapter below would learn nothing. Stop only its updates."),
+        ("eval for the body", {"3, the body": "eval"},
+         "Piece 3: eval changes what dropout and batch norm compute. The parameters of body would still be trained."),
+        ("detach for the update", {"1, the update": "detach"},
+         "Piece 1: autograd forbids writing to a leaf while it records. A whole line has to go unrecorded, not one tensor."),
+        ("retain_graph for a long text", {"7, a long text": "retain_graph"},
+         "Piece 7: that silences the error, and the graph grows with every piece of the text, as at the beginning of this chapter."),
+        ("item for a long text", {"7, a long text": "item"},
+         "Piece 7: the next piece computes with h, so it has to stay a tensor."),
+        ("no_grad for validation", {"6, validation": "no_grad"},
+         "Piece 6: no_grad saves memory here, but dropout stays active and the score would change from call to call."),
+        ("detach for two losses", {"4, two losses": "detach"},
+         "Piece 4: if h were detached, neither loss could train what computed it. Both need the same graph, one after the other."),
+        ("eval for the teacher", {"8, the teacher": "eval"},
+         "Piece 8: eval changes what dropout does, and records as before. Here nothing should be recorded."),
+    ),
+    hints=(
+        "Ask each time what should have no graph: a stretch of code, one use of a tensor, or some parameters?",
+        "no_grad is for a stretch of code, detach for one tensor, freezing for parameters whose layer still passes gradients on, "
+        "retain_graph for a second pass, item for a number, eval for dropout and batch norm.",
+        "history.append(loss ▢), and the list is plotted later: only numbers are needed, so item.",
+    ),
+    reveal="Updates and a teacher's output are not recorded (no_grad). One use of a tensor is cut with detach. A frozen layer still "
+    "passes gradients on. Two passes need retain_graph, a log needs item, and dropout needs eval.",
+    fresh=lambda r: Fresh(
+        'A moving average of the weights is updated after each step. Which tool goes around that update? Answer with its name, in quotes.',
+        "no_grad",
+        wrong=(("detach", "A whole stretch of code should not be recorded."), ("freeze", "The averages do move, without any gradient.")),
+    ),
+)  # fmt: skip
+
+_tools = {tool for tool, _ in PIECES.values()}
+
+
+def _any_other(name: str) -> Wrong:
+    """The general hint of a piece, for every tool that has no hint of its own there."""
+    right, hint = PIECES[name]
+    other = next(t for t in ("retain_graph", "item", "eval", "freeze") if t != right and (name, t) not in _named)
+    answers: dict[str, str] = {n: tool for n, (tool, _) in PIECES.items()}
+    return Wrong(f"another tool: {name}", {**answers, name: other}, hint, on=(name,), when=lambda seen: seen.value(name) in _tools)
+
+
+_named = {(name, w.answer[name]) for w in EX_B.bank for name in w.on}
+EX_B = replace(EX_B, bank=(*EX_B.bank, *map(_any_other, PIECES)))
+
+# ---- 10.c: a teacher that follows ---------------------------------------------------------------------------------------------------
 
 STUB_C = '''\
 import minigrad as torch
 
 
-def loss_of(encoder, decoder, x, target):
-    """The squared error of decoder(encoder(x)). After backward the encoder has no gradient: find out why."""
-    code = (x * encoder).tanh()
-    seen = code.detach()
-    out = seen * decoder
-    return ((out - target) ** 2).sum()
+def ema_update(teacher, student, m):
+    """Move every tensor of the teacher towards the student's: m of the old value, 1 - m of the student's value.
+
+    teacher and student are lists of leaf tensors that require gradients, with equal shapes. Write into the teacher's
+    tensors themselves, so that a model that holds them sees the change. Leave the student as it is.
+    """
+    ...
 '''
 
-SOLUTION_C = '''\
+SOLUTION_C = """\
 import minigrad as torch
 
 
-def loss_of(encoder, decoder, x, target):
-    """The squared error of decoder(encoder(x))."""
-    code = (x * encoder).tanh()
-    out = code * decoder
-    return ((out - target) ** 2).sum()
-'''
+def ema_update(teacher, student, m):
+    with torch.no_grad():
+        for t, s in zip(teacher, student):
+            t.mul_(m).add_(s, alpha=1 - m)
+"""
 
-X, TARGET = [0.5, -1.0, 2.0], [1.0, 0.0, -0.5]
-
-
-def _loss_of(encoder, decoder):
-    import math
-
-    loss = de = dd = 0.0
-    for x, t in zip(X, TARGET, strict=True):
-        c = math.tanh(x * encoder)
-        miss = c * decoder - t
-        loss += miss**2
-        dd += 2 * miss * c
-        de += 2 * miss * decoder * (1 - c * c) * x
-    return {"loss": loss, "encoder.grad": de, "decoder.grad": dd}
+_c = lambda new: but(SOLUTION_C, "t.mul_(m).add_(s, alpha=1 - m)", new)  # noqa: E731
+NUMBERED = "        for i, (t, s) in enumerate(zip(teacher, student)):\n            teacher[i] = "
+_listed = lambda new: SOLUTION_C.partition("        for t")[0] + NUMBERED + new + "\n"  # noqa: E731
 
 
-_c = partial(but, SOLUTION_C)
+def _ema(teacher, student, m, times):
+    """What the moving average is when the student moves by 1 between two updates."""
 
+    def mixed(t, s):
+        if isinstance(t, list):
+            return [mixed(a, b) for a, b in zip(t, s, strict=True)]
+        for k in range(times):
+            t = m * t + (1 - m) * (s + k)
+        return t
+
+    return mixed(teacher, student)
+
+
+TEACHER, STUDENT = [[1.0, -2.0, 0.5], [[3.0, 1.0], [0.0, -1.0]]], [[2.0, 2.0, -1.5], [[1.0, 5.0], [4.0, 2.0]]]
+
+
+def _weights(r):
+    return [[round(r.uniform(-2, 2), 2) for _ in range(3)], [[round(r.uniform(-2, 2), 2) for _ in range(2)] for _ in range(2)]]
+
+
+def _averages(name, times, weight=1.0):
+    def draw(r):
+        return _weights(r), _weights(r), r.choice([0.7, 0.8, 0.9, 0.95]), times
+
+    return Probe(name, (TEACHER, STUDENT, 0.9, times), _ema, drivers.ema_numbers, weight, draw=draw)
+
+
+HIDDEN = (
+    "Right, with a warning: .data hides the write from autograd. If a backward pass still needed the old numbers, it would compute wrong "
+    "gradients without an error. Under torch.no_grad() autograd would notice."
+)
+STAYS = {
+    "they are the same tensors": True,
+    "they are leaves that require gradients": True,
+    "they share memory with the student": False,
+    "the student is as it was": True,
+}
 
 EX_C = Exercise(
     id="10.c",
-    title="The encoder does not learn",
-    kind=Kind.DEBUG,
+    title="A teacher that follows slowly",
+    kind=Kind.BUILD,
     points=2,
-    minutes=6,
+    minutes=8,
     difficulty=2,
-    question="After loss.backward() the decoder has a gradient and the encoder has none. Find the line and repair it.",
-    entry="loss_of",
+    reused=True,
+    question="Update a teacher's weights as a moving average of the student's: in place, without a graph, without shared memory.",
+    entry="ema_update",
     stub=STUB_C,
     solution=SOLUTION_C,
     probes=(
-        Probe(
-            "loss and both gradients",
-            (0.8, 1.5),
-            _loss_of,
-            drivers.encoder_decoder,
-            2,
-            rtol=1e-9,
-            draw=lambda r: (round(r.uniform(0.3, 1.5), 2), round(r.uniform(0.5, 2), 2)),
-        ),
-        Probe(
-            "other weights",
-            (-0.4, 0.7),
-            _loss_of,
-            drivers.encoder_decoder,
-            rtol=1e-9,
-            draw=lambda r: (-round(r.uniform(0.3, 1.5), 2), round(r.uniform(0.5, 2), 2)),
-        ),
+        _averages("one update", 1),
+        _averages("three updates, while the student moves", 3),
+        Probe("the teacher's tensors afterwards", (TEACHER, STUDENT, 0.9), STAYS,
+              drivers.ema_tensors, draw=lambda r: (_weights(r), _weights(r), r.choice([0.7, 0.9])),
+              note=lambda got, *_: "" if got["noticed"] else HIDDEN),
     ),
     bank=(
-        Wrong(
-            "makes the loss require a gradient",
-            STUB_C.replace(
-                "    return ((out - target) ** 2).sum()",
-                "    loss = ((out - target) ** 2).sum().detach()\n    loss.requires_grad = True\n    return loss",
-            ),
-            "loss.requires_grad = True makes the loss a leaf: the error falls silent, and nothing is learned. Silence is not a cure.",
-            when=lambda seen: _both_missing(seen),
-        ),
-        Wrong(
-            "detach on both",
-            STUB_C.replace("out = seen * decoder", "out = seen * decoder.detach()").replace(".sum()", ".sum().requires_grad_(True)"),
-            "loss.requires_grad = True makes the loss a leaf: the error falls silent, and nothing is learned. Silence is not a cure.",
-            when=lambda seen: _both_missing(seen),
-        ),
-        Wrong(
-            "makes the code a leaf",
-            STUB_C.replace("code.detach()", "code.detach().requires_grad_(True)"),
-            "A detached tensor that requires a gradient is a new leaf: the gradient stops there, and the encoder still gets none.",
-            when=lambda seen: _missing(seen, "encoder.grad") and not _missing(seen, "decoder.grad"),
-        ),
-        Wrong(
-            "detach moved to the decoder",
-            _c("code * decoder", "code * decoder.detach()"),
-            "Now the encoder learns and the decoder does not. Neither may be cut off here.",
-            when=lambda seen: _missing(seen, "decoder.grad") and not _missing(seen, "encoder.grad"),
-        ),
-        Wrong(
-            "no tanh any more",
-            _c(".tanh()", ""),
-            "The gradient flows again, but through another function: leave the tanh in place.",
-            on=("loss and both gradients",),
-        ),
+        Wrong("new tensors in the list", _listed("(m * t + (1 - m) * s).requires_grad_()"),
+              "The numbers are right, but they are in new tensors: a model that holds the old ones does not see them. Write into t itself.",
+              on=("the teacher's tensors afterwards", "one update")),
+        Wrong("new tensors that are no leaves", _listed("m * t + (1 - m) * s"),
+              "Now the list holds new tensors that need no gradients, and the teacher's own weights have not moved. Write into t itself.",
+              on=("the teacher's tensors afterwards", "one update")),
+        Wrong("the update is recorded",
+              "def ema_update(teacher, student, m):\n    for i, (t, s) in enumerate(zip(teacher, student)):\n"
+              "        teacher[i] = m * t + (1 - m) * s\n",
+              "The average was recorded: each new teacher has all earlier ones in its graph, and the student too. It needs no graph.",
+              when=lambda seen: _afterwards(seen, "they are leaves that require gradients") is False
+              and _afterwards(seen, "noticed") == "recorded"),
+        Wrong("the student is moved", _c("s.mul_(1 - m).add_(t, alpha=m)"),
+              "It is the teacher that moves. The student learns by gradients and must not be touched here.",
+              when=lambda seen: _afterwards(seen, "the student is as it was") is False),
+        Wrong("a name is moved, not a tensor", _c("t = m * t + (1 - m) * s"),
+              "t = ... only gives the name t to a new tensor. The teacher's tensor stays as it was: write into it.",
+              on=("one update", "three updates, while the student moves")),
+        Wrong("returns the averages",
+              "def ema_update(teacher, student, m):\n    return [m * t + (1 - m) * s for t, s in zip(teacher, student)]\n",
+              "t = ... only gives the name t to a new tensor. The teacher's tensor stays as it was: write into it.", on=("one update",)),
+        Wrong("m and 1 - m exchanged", _c("t.mul_(1 - m).add_(s, alpha=m)"),
+              "m belongs to the teacher's old value. With m close to 1 the teacher moves slowly.", on=("one update",)),
+        Wrong("the student is added in full", _c("t.mul_(m).add_(s)"),
+              "The two parts must add up to one: m of the old value leaves room for 1 - m of the student's.", on=("one update",)),
+        Wrong("the old value stays in full", _c("t.add_(s, alpha=1 - m)"),
+              "The old value has to shrink to m of itself before the student's part is added.", on=("one update",)),
+        Wrong("the student's memory",
+              "def ema_update(teacher, student, m):\n    for t, s in zip(teacher, student):\n        t.data = s.data\n",
+              "Now teacher and student share one memory: whatever the student learns, the teacher has it at once.",
+              when=lambda seen: _afterwards(seen, "they share memory with the student") is True),
+        Wrong("a plain copy", _c("t.copy_(s)"),
+              "That copies the student, which is right only for m = 0. The teacher keeps m of what it was.", on=("one update",)),
+        Wrong("without no_grad", "def ema_update(teacher, student, m):\n    for t, s in zip(teacher, student):\n"
+              "        t.mul_(m).add_(s, alpha=1 - m)\n",
+              "Autograd refuses to record a write into a leaf. This write needs no record: where do you say so?",
+              when=lambda seen: seen.error("one update") == "RuntimeError"),
     ),
     hints=Hints(
-        "Follow the graph from the loss to the encoder. Where does grad_fn end?",
-        "detach gives the same numbers without a history: no gradient passes it. Use the tensor itself where it must.",
-        "log = [loss.detach()] is right: a record needs no graph. features = body(x).detach() in front of a head trains the head alone.",
+        "Which tensors have to change, and what must autograd not do while they change?",
+        "Inside a no_grad block, in-place methods such as mul_, add_ or lerp_ change a leaf, and it stays the same leaf.",
+        "To halve the weights of a model: with torch.no_grad(), p.mul_(0.5) for every p in model.parameters().",
     ),
-    reveal="The line with detach. It is right for targets and logs, wrong between two parts that learn together.",
+    reveal="Two in-place methods under no_grad. The parameters stay the same objects, so the model that owns them uses the new numbers.",
     fresh=lambda r: (
-        lambda a: Fresh(f"a = {a}; y = a · a.detach(). What is a.grad after y.backward()?", a, wrong=((2 * a, "One factor is cut off."),))
-    )(r.randint(3, 9)),
-)
+        lambda t, s: Fresh(
+            f"teacher {t}, student {s}, m = 0.75. What is the teacher after one update?",
+            0.75 * t + 0.25 * s,
+            wrong=((0.25 * t + 0.75 * s, "m belongs to the teacher's old value."), (t + 0.25 * s, "The old value shrinks to m of itself.")),
+        )
+    )(r.randint(1, 5) * 4, r.randint(6, 9) * 4),
+)  # fmt: skip
 
 
-def _missing(seen, key):
-    got = seen.value("loss and both gradients")
-    return isinstance(got, dict) and got.get(key) is None
+def _afterwards(seen: Seen, key: str) -> object:
+    got = seen.value("the teacher's tensors afterwards")
+    return got.get(key) if isinstance(got, dict) else None
 
 
-def _both_missing(seen):
-    return _missing(seen, "encoder.grad") and _missing(seen, "decoder.grad")
+# ---- 10.d: truncated backpropagation ------------------------------------------------------------------------------------------------
+
+STUB_D = '''\
+def truncated(step, h, xs, k):
+    """Run h, loss = step(h, x) for every x in xs, and call backward once for each window of k steps.
+
+    Each backward starts at the sum of its window's losses; the last window may be shorter than k. No gradient
+    goes from one window into the window before it. Return the last h, without a graph.
+    """
+    ...
+'''
+
+SOLUTION_D = """\
+def truncated(step, h, xs, k):
+    total = 0.0
+    for t, x in enumerate(xs, start=1):
+        h, loss = step(h, x)
+        total = total + loss
+        if t % k == 0 or t == len(xs):
+            total.backward()
+            h = h.detach()
+            total = 0.0
+    return h
+"""
+
+_d = lambda old, new: but(SOLUTION_D, old, new)  # noqa: E731
 
 
-EX_D = ask(
-    "10.d",
-    "Which tool?",
-    Kind.EXPLAIN,
-    minutes=6,
-    level=2,
-    points=2,
-    text="Match each situation with the tool.",
-    comment="Which tool fits? Each may be used more than once. Replace each None by a letter, in quotes.\n"
-    '  "a" no_grad     "b" inference_mode     "c" detach     "d" requires_grad_(False)     "e" create_graph=True     "f" item()',
-    answer={
-        "serving a model, results never enter a graph": "b",
-        "a target network's output inside a loss": "c",
-        "generator's images while the discriminator trains": "c",
-        "gradient penalty of a WGAN": "e",
-        "printing the loss": "f",
-        "updating parameters by hand": "a",
-        "validation loss, then back to training": "a",
-        "a frozen layer inside a model that trains": "d",
-    },
-    also={
-        "a target network's output inside a loss": ("a",),
-        "generator's images while the discriminator trains": ("a",),
-        "validation loss, then back to training": ("b",),
-    },
-    wrong=(
-        (
-            "penalty without create_graph",
-            {"gradient penalty of a WGAN": "a"},
-            "WGAN: the penalty is itself differentiated, so the first gradient needs a graph of its own.",
-        ),
-        (
-            "no_grad around a frozen layer",
-            {"a frozen layer inside a model that trains": "a"},
-            "Frozen layer: no_grad would also cut off the layers below it. Only the layer's own parameters should rest.",
-        ),
-        (
-            "no_grad for a target",
-            {"a target network's output inside a loss": "d"},
-            "Target network: what must not carry a gradient is its output, here, in this loss.",
-        ),
-        (
-            "inference for updates",
-            {"updating parameters by hand": "b"},
-            "Update by hand: the parameters must be usable in a graph afterwards.",
-        ),
-        (
-            "no_grad for serving",
-            {"serving a model, results never enter a graph": "a"},
-            "Serving: that would work. One of the six goes further, and is made for a model that only serves.",
-        ),
-        (
-            "detach for an update",
-            {"updating parameters by hand": "c"},
-            "Update by hand: what shall not be recorded is the line that moves the parameter, a stretch of code.",
-        ),
-        (
-            "detach for a frozen layer",
-            {"a frozen layer inside a model that trains": "c"},
-            "Frozen layer: a cut would also keep the gradient from the layers below it. Only the layer's own parameters should rest.",
-        ),
-        ("detach for printing", {"printing the loss": "c"}, "Printing: a plain number is wanted, not a tensor."),
-        (
-            "freeze the generator",
-            {"generator's images while the discriminator trains": "d"},
-            "Generator: it trains in the next step. Only these images must carry no gradient.",
-        ),
-        (
-            "serving: c",
-            {"serving a model, results never enter a graph": "c"},
-            "Serving: the whole computation needs no graph, now or later. Which tool is made for a stretch of code like that?",
-        ),
-        (
-            "serving: d",
-            {"serving a model, results never enter a graph": "d"},
-            "Serving: the whole computation needs no graph, now or later. Which tool is made for a stretch of code like that?",
-        ),
-        (
-            "serving: f",
-            {"serving a model, results never enter a graph": "f"},
-            "Serving: the whole computation needs no graph, now or later. Which tool is made for a stretch of code like that?",
-        ),
-        (
-            "target in inference mode: b",
-            {"a target network's output inside a loss": "b"},
-            "Target network: its output enters a loss that is differentiated, and a tensor made in that mode cannot.",
-        ),
-        (
-            "target: e",
-            {"a target network's output inside a loss": "e"},
-            "Target network: the output is needed as a tensor, without its history.",
-        ),
-        (
-            "target: f",
-            {"a target network's output inside a loss": "f"},
-            "Target network: the output is needed as a tensor, without its history.",
-        ),
-        (
-            "images in inference mode: b",
-            {"generator's images while the discriminator trains": "b"},
-            "Generator: the discriminator must save these images for its backward pass, which that mode forbids.",
-        ),
-        (
-            "images: e",
-            {"generator's images while the discriminator trains": "e"},
-            "Generator: the images are needed as tensors, and nothing of the generator's graph.",
-        ),
-        (
-            "images: f",
-            {"generator's images while the discriminator trains": "f"},
-            "Generator: the images are needed as tensors, and nothing of the generator's graph.",
-        ),
-        (
-            "penalty: c",
-            {"gradient penalty of a WGAN": "c"},
-            "WGAN: all these tools leave graph out. The penalty needs more of it, because a gradient is differentiated.",
-        ),
-        (
-            "penalty: d",
-            {"gradient penalty of a WGAN": "d"},
-            "WGAN: all these tools leave graph out. The penalty needs more of it, because a gradient is differentiated.",
-        ),
-        (
-            "penalty: b",
-            {"gradient penalty of a WGAN": "b"},
-            "WGAN: all these tools leave graph out. The penalty needs more of it, because a gradient is differentiated.",
-        ),
-        (
-            "penalty: f",
-            {"gradient penalty of a WGAN": "f"},
-            "WGAN: all these tools leave graph out. The penalty needs more of it, because a gradient is differentiated.",
-        ),
-        ("printing: a", {"printing the loss": "a"}, "Printing: the question is about one tensor, of which only its number is wanted."),
-        ("printing: b", {"printing the loss": "b"}, "Printing: the question is about one tensor, of which only its number is wanted."),
-        ("printing: d", {"printing the loss": "d"}, "Printing: the question is about one tensor, of which only its number is wanted."),
-        ("printing: e", {"printing the loss": "e"}, "Printing: the question is about one tensor, of which only its number is wanted."),
-        (
-            "update: d",
-            {"updating parameters by hand": "d"},
-            "Update by hand: only the line that moves the parameter must not be recorded; in the next step it needs a gradient again.",
-        ),
-        (
-            "update: e",
-            {"updating parameters by hand": "e"},
-            "Update by hand: only the line that moves the parameter must not be recorded; in the next step it needs a gradient again.",
-        ),
-        (
-            "update: f",
-            {"updating parameters by hand": "f"},
-            "Update by hand: only the line that moves the parameter must not be recorded; in the next step it needs a gradient again.",
-        ),
-        (
-            "validation: c",
-            {"validation loss, then back to training": "c"},
-            "Validation: a stretch of code needs no graph, and training goes on with the same parameters afterwards.",
-        ),
-        (
-            "validation: d",
-            {"validation loss, then back to training": "d"},
-            "Validation: a stretch of code needs no graph, and training goes on with the same parameters afterwards.",
-        ),
-        (
-            "validation: e",
-            {"validation loss, then back to training": "e"},
-            "Validation: a stretch of code needs no graph, and training goes on with the same parameters afterwards.",
-        ),
-        (
-            "validation: f",
-            {"validation loss, then back to training": "f"},
-            "Validation: a stretch of code needs no graph, and training goes on with the same parameters afterwards.",
-        ),
-        (
-            "frozen layer: b",
-            {"a frozen layer inside a model that trains": "b"},
-            "Frozen layer: the gradient has to pass through the layer to those below it. Only its own parameters should get none.",
-        ),
-        (
-            "frozen layer: e",
-            {"a frozen layer inside a model that trains": "e"},
-            "Frozen layer: the gradient has to pass through the layer to those below it. Only its own parameters should get none.",
-        ),
-        (
-            "frozen layer: f",
-            {"a frozen layer inside a model that trains": "f"},
-            "Frozen layer: the gradient has to pass through the layer to those below it. Only its own parameters should get none.",
-        ),
+def _through_windows(w: float, u: float, xs: Sequence[float], k: int) -> dict:
+    """The derivatives carried forward beside h, and set to zero where a window begins (an oracle without any backward pass)."""
+    h, at_w, at_u, w_grad, u_grad = drivers.MEMORY, 0.0, 0.0, 0.0, 0.0
+    for t, x in enumerate(xs):
+        if t % k == 0:
+            at_w = at_u = 0.0
+        new = math.tanh(w * h + u * x)
+        at_w, at_u = (1 - new * new) * (h + w * at_w), (1 - new * new) * (x + w * at_u)
+        h = new
+        w_grad += 2 * (h - 0.5 * x) * at_w
+        u_grad += 2 * (h - 0.5 * x) * at_u
+    return {"w.grad": w_grad, "u.grad": u_grad, "last h": h, "h has a graph": False}
+
+
+def _signal(T: int, k: int) -> Callable:
+    return lambda r: (r.choice([0.7, 0.8, 0.9]), r.choice([-0.6, 0.5, 0.6]), [round(r.uniform(-2, 2), 1) for _ in range(T)], k)
+
+
+NINE = [0.5, -1.0, 1.5, 0.2, -0.7, 1.1, -0.4, 0.9, -1.3]
+THREES, TWOS, WHOLE, REST, WORK = "nine steps, k = 3", "eight steps, k = 2", "k = T", "a shorter last window", "one pass for each window"
+
+
+def _cut(name, T, k, weight=1.0, driver=drivers.truncated_result, want=_through_windows):
+    return Probe(name, (0.8, 0.6, NINE[:T], k), want, driver, weight, rtol=1e-9, draw=_signal(T, k))
+
+
+EX_D = Exercise(
+    id="10.d",
+    title="Truncated backpropagation",
+    kind=Kind.BUILD,
+    points=3,
+    minutes=12,
+    difficulty=3,
+    reused=True,
+    question="A recurrent cell carries h from step to step. Let every backward pass reach back over at most k steps.",
+    entry="truncated",
+    stub=STUB_D,
+    solution=SOLUTION_D,
+    probes=(
+        _cut(THREES, 9, 3),
+        _cut(TWOS, 8, 2),
+        _cut(WHOLE, 6, 6),
+        _cut(REST, 8, 3),
+        _cut(WORK, 8, 3, 1.0, drivers.truncated_work,
+             lambda w, u, xs, k: {"backward passes": -(-len(xs) // k), "steps in the longest graph": min(k, len(xs))}),
     ),
-    hints=(
-        "Ask each time: is the graph unwanted for a stretch of code, for one tensor, for some parameters, or is more graph wanted?",
-        "A stretch of code: no_grad (or inference_mode, if nothing ever returns). One tensor: detach. Parameters: "
-        "requires_grad_(False). A number: item().",
-        "Style transfer: the picture's pixels learn and the network's weights rest: freeze the weights, do not switch recording off.",
+    bank=(
+        Wrong("the graph is carried along", _d("            h = h.detach()\n", ""),
+              "backward runs into the window before, whose saved values are freed already. What still carries that history: h, or the sum?",
+              when=lambda seen: seen.error(THREES) == "RuntimeError" and not seen.error(WHOLE)),
+        Wrong("retain_graph", _d("total.backward()\n            h = h.detach()", "total.backward(retain_graph=True)"),
+              "With retain_graph=True every backward goes through all windows before it. That is the loop that gets slower: cut instead.",
+              when=lambda seen: _longest(seen) > 3),
+        Wrong("cut at every step", _d("total = total + loss\n", "total = total + loss\n        h = h.detach()\n"),
+              "h is detached at every step, also inside a window. Then no gradient reaches back at all, whatever k is.",
+              on=(THREES, WHOLE)),
+        Wrong("the last window is lost", _d("t % k == 0 or t == len(xs)", "t % k == 0"),
+              "When the number of steps is not a multiple of k, the last losses never see a backward pass.",
+              when=lambda seen: _passes(seen) == 2 and not seen.error(THREES) and not seen.error(REST)),
+        Wrong("counted from 0", _d("enumerate(xs, start=1)", "enumerate(xs)").replace(" or t == len(xs)", " or t == len(xs) - 1"),
+              "The first window has only one step: t starts at 0, and 0 is a multiple of every k. Count how many steps are done.",
+              on=(THREES, TWOS)),
+        Wrong("only the last loss of a window", _d("total = total + loss", "total = loss"),
+              "backward starts at the last loss of the window only. The losses of the other steps count as well: add them up.",
+              on=(THREES, TWOS)),
+        Wrong("averaged", _d("total.backward()", "(total / k).backward()"),
+              "Start backward at the sum of the window's losses, not at their mean.", on=(THREES, TWOS)),
+        Wrong("the sum goes on", _d("            total = 0.0\n", ""),
+              "backward runs into the window before, whose saved values are freed already. What still carries that history: h, or the sum?",
+              when=lambda seen: seen.error(THREES) == "RuntimeError" and not seen.error(WHOLE)),
+        Wrong("a backward at every step",
+              "def truncated(step, h, xs, k):\n    for t, x in enumerate(xs, start=1):\n        h, loss = step(h, x)\n"
+              "        loss.backward(retain_graph=t % k != 0)\n        if t % k == 0 or t == len(xs):\n            h = h.detach()\n"
+              "    return h\n",
+              "The numbers are right, but every step walks through its window again. Add up the losses, and call backward once per window.",
+              when=lambda seen: _passes(seen) == 8),
+        Wrong("h keeps its graph", _d("            h = h.detach()\n", "").replace("step(h, x)", "step(h.detach() if t % k == 1 else h, x)"),
+              "The last h still has a graph, so the window that comes next would run into this one. Return it without its history.",
+              on=(THREES, WHOLE)),
+        Wrong("nothing is returned", _d("    return h\n", ""),
+              "Nothing comes back. The next part of the sequence continues from the last h.",
+              when=lambda seen: (seen.value(THREES) or {}).get("last h", 0) is None),
+        Wrong("detached and then used", _d("total.backward()", "total.detach().requires_grad_().backward()"),
+              "No gradient reaches the weights: the loss itself was detached. It is h that has to lose its history.",
+              when=lambda seen: (seen.value(THREES) or {}).get("w.grad", 0) is None),
     ),
-    reveal="Serving b; target and generator c (or a); penalty e; printing f; update a; validation a (or b); freezing d.",
-    fresh=lambda r: Fresh(
-        "An exponential moving average of the weights is updated after each step. Which letter fits best?",
-        "a",
-        wrong=(("c", "A whole stretch of code needs no graph."),),
+    hints=Hints(
+        "What do you have to do after k steps, and what must the next step still know?",
+        "Add up the losses of a window. At its end call backward on the sum, detach h, and begin a new sum. Mind the last window.",
+        "For k = 1 each step is a window of its own: run the step, call backward on its loss, detach h, and go on.",
     ),
-)
+    reveal="The value of h goes on, its history does not. With k = T nothing is cut, and the gradient is the full one.",
+    fresh=lambda r: (
+        lambda T, k: Fresh(
+            f"{T} steps, windows of {k}. How many backward passes run?",
+            -(-T // k),
+            wrong=((T // k, "The steps that are left over make a window, too."), (T, "One for each window, not one for each step.")),
+        )
+    )(r.randint(5, 9) * 10 + 3, r.choice([4, 5, 8])),
+)  # fmt: skip
 
-EXERCISES = (EX_A, EX_B, EX_C, EX_D)
+
+def _work(seen: Seen) -> dict:
+    got = seen.value(WORK)
+    return got if isinstance(got, dict) else {}
+
+
+def _longest(seen: Seen) -> int:
+    return _work(seen).get("steps in the longest graph", 0)
+
+
+def _passes(seen: Seen) -> int:
+    return _work(seen).get("backward passes", 0)
+
+
+EXERCISES = (EX_A, EX_A2, EX_B, EX_C, EX_D)
