@@ -50,8 +50,8 @@ def step_back_and_another_input(chapter):
     box.get_by_role("button", name="empty the ledger").click()
     expect(box).to_contain_text("Fill in the 9 cells.")
     box.get_by_role("button", name="step back").click()
-    expect(box).to_contain_text("c sends 1 × 14 = 14 to b")
-    for said in ("b sends 14 × 1 = 14 to a", "a sends 14 × 3 = 42 to x"):
+    expect(box).to_contain_text("c passes 1 × 14 = 14 to b")
+    for said in ("b passes 14 × 1 = 14 to a", "a passes 14 × 3 = 42 to x"):
         box.get_by_role("button", name="step back").press("Enter")
         expect(box).to_contain_text(said)
     box.get_by_role("button", name="step back").press("Enter")
@@ -108,8 +108,8 @@ def a_wrong_number(chapter):
     field.press("Enter")
     expect(box).to_contain_text("At x = 2: c = 49, and c starts with the seed 1. Fill in the 9 cells.")
     box.get_by_role("button", name="step back").click()
-    expect(box).to_contain_text("c sends 1 × 14 = 14 to b")
-    second = box.get_by_title("what b sends to a")
+    expect(box).to_contain_text("c passes 1 × 14 = 14 to b")
+    second = box.get_by_title("what b passes to a")
     second.fill("1")
     second.press("Enter")
     expect(box.get_by_role("status")).to_contain_text("1 is the local derivative alone")

@@ -148,7 +148,7 @@ CASES = {
     "layer of another width": (
         ["layer = nn.Linear(3, 2)\nlayer(torch.ones(5, 4))"], "The layer was made for another width", ["in_features=4", "takes 3 features"]),
     "impossible reshape": (["x = torch.arange(6)\nx.reshape(4, 2)"], "The new shape has another number of places", ["4 × 2 = 8", "6 numbers"]),
-    "view of a transpose": (["x = torch.ones(2, 3).t()\nx.view(6)"], "These numbers do not lie in order", ["strides  (1, 3)", "reshape(...)"]),
+    "view of a transpose": (["x = torch.ones(2, 3).t()\nx.view(6)"], "This tensor is not contiguous in memory", ["strides  (1, 3)", "reshape(...)"]),
     "cat": (["a = torch.ones(2, 3)\nb = torch.ones(2, 2)\ntorch.cat([a, b])"], "The pieces do not line up", ["dimension 0", "(2, 3)", "(2, 2)"]),
     "stack": (["a = torch.ones(2)\nb = torch.ones(3)\ntorch.stack([a, b])"], "Only equal shapes can be stacked", ["(2,)", "(3,)"]),
     "one too far": (["x = torch.ones(3)\nfor i in range(4):\n    print(x[i])"], "There is no such entry", ["Counting starts at 0"]),

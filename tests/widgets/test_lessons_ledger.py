@@ -78,19 +78,19 @@ def test_every_right_number_is_accepted_and_confirmed():
     ("local", 0, 7, "7 is the value of b"),
     ("local", 0, 49, "49 is the value of c"),
     ("local", 0, 2, "2 is the exponent alone"),
-    ("local", 0, 0, "stands still"),
+    ("local", 0, 0, "does not change when"),
     ("local", 0, -14, "wrong sign"),
     ("local", 2, 42, "42 is multiplied already"),
-    ("local", 2, 14, "14 is what arrives at a"),
+    ("local", 2, 14, "14 is the upstream gradient of a"),
     ("local", 1, 3, "3 is the local derivative da/dx"),
-    ("sends", 2, 14, "14 is what arrived at a, not multiplied by da/dx yet"),
+    ("sends", 2, 14, "14 is the upstream gradient of a, not multiplied by da/dx yet"),
     ("sends", 2, 3, "3 is the local derivative alone"),
     ("sends", 2, 17, "17 is the sum of the two"),
-    ("sends", 2, 84, "84 would be 14 × 6: what arrives at a × the value of a"),
+    ("sends", 2, 84, "84 would be 14 × 6: the upstream gradient of a × the value of a"),
     ("sends", 2, 1000, "not made from the numbers of this row"),
-    ("arrives", 1, 42, "42 is what a sends on to x: one step too far"),
-    ("arrives", 2, 14, "14 arrived at a; it leaves a multiplied by da/dx"),
-    ("arrives", 2, 2, "2 is the value of x. Asked is its gradient"),
+    ("arrives", 1, 42, "42 is what a passes on to x: one step too far"),
+    ("arrives", 2, 14, "14 is the upstream gradient of a, which passes it on multiplied by da/dx"),
+    ("arrives", 2, 2, "2 is the value of x. This cell asks for its gradient"),
 ])  # fmt: skip
 def test_a_wrong_number_is_named(kind, row, got, words):
     b = book()
@@ -101,22 +101,22 @@ def test_a_wrong_number_is_named(kind, row, got, words):
 
 def test_paths_are_added_and_factors_swapped():
     b = book("a = x**2; b = 5*x; c = a + b", x=3.0)
-    assert "6 is what a sends to x. b sends to x as well: add" in said(b, "arrives", 2, 6)
-    assert "5 is what b sends to x. a sends to x as well: add" in said(b, "arrives", 2, 5)
-    assert "30 is the product of the shares" in said(b, "arrives", 2, 30)
+    assert "6 is what a passes to x. b passes something to x, too: add" in said(b, "arrives", 2, 6)
+    assert "5 is what b passes to x. a passes something to x, too: add" in said(b, "arrives", 2, 5)
+    assert "30 is the product of the contributions" in said(b, "arrives", 2, 30)
     assert said(b, "arrives", 2, 11).startswith("✓") and "6 = 11" in said(b, "arrives", 2, 11)
     b = book("y = w*x", w=3.0, x=2.0)
     assert "3 is the derivative with respect to x. This row goes to w" in said(b, "local", 0, 3)
-    assert "3 is what y sends to x" in said(book("y = w*x", w=3.0, x=2.0), "sends", 0, 3)
+    assert "3 is what y passes to x" in said(book("y = w*x", w=3.0, x=2.0), "sends", 0, 3)
     b = book("y = x*x", x=3.0)
-    assert "x stands in 2 places of y" in said(b, "arrives", 0, 3)
+    assert "x is used 2 times in y" in said(b, "arrives", 0, 3)
 
 
 def test_a_right_consequence_of_a_wrong_number():
     b = book()
     said(b, "local", 0, 7)
     assert "7 follows from your 7 (the local derivative)" in said(b, "sends", 0, 7)
-    assert "7 follows from your 7 (what is sent)" in said(b, "arrives", 0, 7)
+    assert "7 follows from your 7 (what is passed on)" in said(b, "arrives", 0, 7)
     assert said(b, "local", 0, 14).startswith("✓") and said(b, "sends", 0, 14).startswith("✓")
 
 
@@ -172,7 +172,7 @@ def test_a_step_back_and_empty():
     lesson = ledger()
     fill(lesson, "local", 0, "5")
     lesson.press("back")
-    assert "c sends 1 × 14 = 14 to b" in lesson.scene["say"]
+    assert "c passes 1 × 14 = 14 to b" in lesson.scene["say"]
     assert [(cell["value"], cell["mood"]) for cell in sheet(lesson)[:2]] == [("14", "helped")] * 2
     for _ in range(3):
         lesson.press("back")

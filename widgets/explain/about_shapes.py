@@ -87,10 +87,10 @@ def reshaped(m: Moment, found) -> Answer:
 def viewed(m: Moment, about: facts.NotContiguous) -> Answer:
     rows = [["shape", str(about.shape)], ["strides", str(about.strides)]]
     picture = [Table(["", ""], rows, caption="neighbours in a row are not neighbours in memory")]
-    return Answer("These numbers do not lie in order",
-                  "A view only reads the same memory in another way. After a transpose or permute the order in memory is not the order of reading.",
-                  "`reshape(...)` copies where it must. `x.contiguous().view(...)` says so openly.",
-                  ("giving `view` the sizes in another order", "it may run and mix rows with columns"), picture, 9)  # fmt: skip
+    return Answer("This tensor is not contiguous in memory",
+                  "`view` reads the same memory with another shape. After a transpose or permute, the entries are no longer in memory in the order of the axes.",
+                  "Write `reshape(...)`, which copies when it has to, or `x.contiguous().view(...)`, which shows the copy.",
+                  ("giving `view` the sizes in another order", "it may run, and mix rows with columns"), picture, 9)  # fmt: skip
 
 
 @row(RuntimeError, r"^Sizes of tensors must match except in dimension (\d+)|^stack expects each tensor to be equal size")

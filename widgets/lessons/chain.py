@@ -187,7 +187,7 @@ class chain(Figure):
         done = i == 0 if self.direction == BACK else i == len(products) - 1
         name = "begins at" if over == under else f"{_d(over)}/{_d(under)}"
         if done and len(self.paths) > 1:
-            name = "share of this path"
+            name = "this path gives"
         if len(name) * 7 > width - 16:
             name = "so far"
         out = tag("rect", "box" + (" goal" if done else ""), x=x, y=y, width=width, height=58, rx=9)

@@ -26,7 +26,7 @@ from .stepper import inputs_of, run_program, started
 
 CANNED = "a = x*3; b = a + 1; c = b**2"
 LONGEST = 12  # rows: more is no exercise
-HEAD = ("node", "value", "arrives", "", "local derivative", "", "sends", "to")
+HEAD = ("node", "value", "upstream", "", "local derivative", "", "passes on", "to")
 NEAR = 5e-3  # three digits are enough where a number has more than six
 
 _RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
@@ -193,10 +193,10 @@ class Book:
     def title(self, key: Key) -> str:
         """What a cell is called, for its tooltip and for screen readers."""
         if key.kind == "arrives":
-            return f"{self.name(key.id)}.grad: what arrives at {self.name(key.id)}"
+            return f"{self.name(key.id)}.grad: the upstream gradient of {self.name(key.id)}"
         if key.kind == "local":
             return f"local derivative {self.slope_name(key.id)}, row to {self.to(key.id)}"
-        return f"what {self.name(self.ends(key.id)[0])} sends to {self.to(key.id)}"
+        return f"what {self.name(self.ends(key.id)[0])} passes to {self.to(key.id)}"
 
     def confirm(self, key: Key) -> str:
         shown = number(self.wanted(key))
@@ -209,21 +209,20 @@ class Book:
         if key.kind == "sends":
             n, p = self.ends(key.id)
             arrived = _bracket(self.wanted(Key("arrives", n)))
-            return f"{self.name(n)} sends {arrived} × {_bracket(self.local(key.id))} = {shown} to {self.name(p)}."
+            return f"{self.name(n)} passes {arrived} × {_bracket(self.local(key.id))} = {shown} to {self.name(p)}."
         shares = [_bracket(self.wanted(Key("sends", e))) for e in self.users(key.id)]
         total = f"{' + '.join(shares)} = {shown}" if len(shares) > 1 else shown
-        last = "stays there" if key.id in self.leaves else "has arrived"
-        return f"{self.name(key.id)}.grad = {total}: all that was sent to {self.name(key.id)} {last}."
+        return f"{self.name(key.id)}.grad = {total}: all that was passed to {self.name(key.id)}."
 
     def rule(self, key: Key) -> str:
         """What belongs into a cell, without a number."""
         if key.kind == "local":
             n, p = self.ends(key.id)
-            return f"Asked is how fast {self.nodes[n]['expr']} changes when only {self.name(p)} moves."
+            return f"This cell asks how fast {self.nodes[n]['expr']} changes when only {self.name(p)} moves."
         if key.kind == "sends":
-            return "Asked is what arrives in this row, times the local derivative of this row."
+            return "This cell asks for the upstream gradient of this row, times its local derivative."
         senders = list(dict.fromkeys(self.name(self.ends(e)[0]) for e in self.users(key.id)))
-        return f"Asked is what {_and(senders)} {'sends' if len(senders) == 1 else 'send, added up'}."
+        return f"This cell asks for what {_and(senders)} {'passes' if len(senders) == 1 else 'pass'} on{', added up' * (len(senders) > 1)}."
 
     def explain(self, key: Key, got: float) -> str:
         """Which number a wrong entry would be the result of, and what is asked."""
@@ -258,14 +257,14 @@ class Book:
         if not wrong or len(known) < len(mine) or not close(got, math.prod(known) if key.kind == "sends" else sum(known)):
             return ""
         culprit = wrong[0]
-        what = {"arrives": "what arrives", "local": "the local derivative", "sends": "what is sent"}[culprit.kind]
-        return f"{fmt(got)} follows from your {fmt(self.got[culprit])} ({what}), which is not right yet. Mend that cell first."
+        what = {"arrives": "the upstream gradient", "local": "the local derivative", "sends": "what is passed on"}[culprit.kind]
+        return f"{fmt(got)} follows from your {fmt(self.got[culprit])} ({what}), which is not right yet. Correct that cell first."
 
     def _usual(self, key: Key) -> Iterator[tuple[float, str]]:
         """The mistakes that people make in this cell: the number that each gives, and the rest of a sentence about it."""
         want = self.wanted(key)
         if key.kind != "local":
-            yield 0.0, f"would mean that {self.name(self.root)} stands still when {self._receiver(key)} moves. {self.rule(key)}"
+            yield 0.0, f"would mean that {self.name(self.root)} does not change when {self._receiver(key)} moves. {self.rule(key)}"
         if key.kind == "arrives":
             yield from self._usual_arrives(key.id)
         else:
@@ -274,10 +273,10 @@ class Book:
             arrives, local = self.wanted(Key("arrives", n)), self.local(key.id)
             twins = [e for e in self.rows if self.ends(e)[0] == n and self.ends(e)[1] != p]
             if key.kind == "local":
-                yield 0.0, f"would mean that {one} stands still when {other} moves."
+                yield 0.0, f"would mean that {one} does not change when {other} moves."
                 for e in twins:
                     q = self.to(e)
-                    here = f"This row goes to {other}: hold {q} still and move {other}."
+                    here = f"This row goes to {other}: keep {q} fixed and move {other}."
                     yield self.local(e), f"is the derivative with respect to {q}. {here}"
                 yield self.value(p), f"is the value of {other}. {self.rule(key)}"
                 yield self.value(n), f"is the value of {one}. {self.rule(key)}"
@@ -286,13 +285,13 @@ class Book:
                         yield self.value(edge["source"]), f"is the constant in {expr}. {self.rule(key)}"
                 if power := self._exponent(n):
                     yield power, f"is the exponent alone. {self.rule(key)}"
-                yield arrives * local, f"is multiplied already: it is what {one} sends. Here goes the local derivative alone."
-                yield arrives, f"is what arrives at {one}; it has its own column. {self.rule(key)}"
+                yield arrives * local, f"is multiplied already: it is what {one} passes on. The local derivative alone belongs here."
+                yield arrives, f"is the upstream gradient of {one}, which has a column of its own. {self.rule(key)}"
             else:
-                yield arrives, f"is what arrived at {one}, not multiplied by {self.slope_name(key.id)} yet."
-                yield local, f"is the local derivative alone. Multiply it by what arrived at {one}."
+                yield arrives, f"is the upstream gradient of {one}, not multiplied by {self.slope_name(key.id)} yet."
+                yield local, f"is the local derivative alone. Multiply it by the upstream gradient of {one}."
                 for e in twins:
-                    yield self.wanted(Key("sends", e)), f"is what {one} sends to {self.to(e)}. This row goes to {other}."
+                    yield self.wanted(Key("sends", e)), f"is what {one} passes to {self.to(e)}. This row goes to {other}."
                 yield arrives + local, "is the sum of the two. Along a path, multiply."
         if want:
             yield -want, "has the right size and the wrong sign."
@@ -312,34 +311,35 @@ class Book:
             for some in combinations(users, size):
                 came = _and([self.name(self.ends(e)[0]) for e in some])
                 rest = _and([self.name(self.ends(e)[0]) for e in users if e not in some])
-                more = f"{rest} {'sends' if size == len(users) - 1 else 'send'} to {name} as well: add"
+                more = f"{rest} {'passes' if size == len(users) - 1 else 'pass'} something to {name}, too: add"
                 if came == rest:  # x * x
-                    more = f"{name} stands in {len(users)} places of {came}, and each receives a share: add"
-                yield sum(sent[e] for e in some), f"is what {came} {'sends' if size == 1 else 'send'} to {name}. {more}."
+                    more = f"{name} is used {len(users)} times in {came}, and each use contributes: add"
+                yield sum(sent[e] for e in some), f"is what {came} {'passes' if size == 1 else 'pass'} to {name}. {more}."
         if len(users) > 1:
-            yield math.prod(sent.values()), "is the product of the shares. Along a path one multiplies; where paths meet, one adds."
+            yield math.prod(sent.values()), "is the product of the contributions. Along a path one multiplies; where paths meet, one adds."
         for e in users:
             sender = self.ends(e)[0]
             yield (
                 self.wanted(Key("arrives", sender)),
-                f"arrived at {self.name(sender)}; it leaves {self.name(sender)} multiplied by {self.slope_name(e)}.",
+                f"is the upstream gradient of {self.name(sender)}, which passes it on multiplied by {self.slope_name(e)}.",
             )
-            yield self.local(e), f"is the local derivative {self.slope_name(e)} alone. What arrives is what {self.name(sender)} sends."
+            asked = f"This cell asks for what {self.name(sender)} passes on."
+            yield self.local(e), f"is the local derivative {self.slope_name(e)} alone. {asked}"
         for e in self.rows:
             if self.ends(e)[0] == n:
-                yield self.wanted(Key("sends", e)), f"is what {name} sends on to {self.to(e)}: one step too far."
-        yield self.value(n), f"is the value of {name}. Asked is its gradient."
+                yield self.wanted(Key("sends", e)), f"is what {name} passes on to {self.to(e)}: one step too far."
+        yield self.value(n), f"is the value of {name}. This cell asks for its gradient."
 
     def _around(self, key: Key) -> list[tuple[float, str]]:
         """The numbers of this row, with their names."""
         if key.kind == "arrives":
             edges = self.users(key.id)
-            out = [(self.wanted(Key("sends", e)), f"what {self.name(self.ends(e)[0])} sends") for e in edges]
+            out = [(self.wanted(Key("sends", e)), f"what {self.name(self.ends(e)[0])} passes on") for e in edges]
             out += [(self.value(key.id), f"the value of {self.name(key.id)}")]
             out += [(self.value(self.ends(e)[0]), f"the value of {self.name(self.ends(e)[0])}") for e in edges]
         else:
             n, p = self.ends(key.id)
-            out = [(self.wanted(Key("arrives", n)), f"what arrives at {self.name(n)}")]
+            out = [(self.wanted(Key("arrives", n)), f"the upstream gradient of {self.name(n)}")]
             if key.kind == "sends":
                 out += [(self.local(key.id), f"the local derivative {self.slope_name(key.id)}")]
             parents = dict.fromkeys([p, *(e["source"] for e in self.edges if e["target"] == n)])
@@ -354,7 +354,7 @@ class Book:
             if n["kind"] != "constant":
                 yield self.value(n["id"]), f"the value of {n['label']}"
         for e in self.rows:
-            yield self.wanted(Key("sends", e)), f"what {self.name(self.ends(e)[0])} sends to {self.to(e)}"
+            yield self.wanted(Key("sends", e)), f"what {self.name(self.ends(e)[0])} passes to {self.to(e)}"
             yield self.local(e), f"the local derivative {self.slope_name(e)}"
 
     def summary(self) -> str:

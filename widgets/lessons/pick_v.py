@@ -65,7 +65,7 @@ class _PickV:
         m = self.m
         if m == 1:
             return [("all 1", [1.0], "as y.sum() would do")]
-        rows = [(f"only y{_sub(i)}", [float(i == k) for k in range(m)], f"row {i} of the table") for i in range(m)]
+        rows = [(f"only y{_sub(i)}", [float(i == k) for k in range(m)], f"row {i} of J") for i in range(m)]
         return [("all 1", [1.0] * m, "as y.sum() would do"), (f"all 1/{m}", [1 / m] * m, "as y.mean() would do"), *rows]
 
     def _run(self) -> tuple[Any, Any]:
@@ -108,8 +108,8 @@ class _PickV:
         if self.m > 1 and all(math.isclose(weight, 1 / self.m) for weight in self.v):
             return " This is y.mean().backward()."
         if ones == [1.0]:
-            return f" This is y[{self.v.index(1.0)}].backward(): one row of the table."
-        return " Nothing counts, so nothing arrives." if not ones else ""
+            return f" This is y[{self.v.index(1.0)}].backward(): one row of J."
+        return " No output counts, so every gradient is 0." if not ones else ""
 
     def sentence(self) -> str:
         vector = ", ".join(number(weight, 4) for weight in self.v)
@@ -153,7 +153,7 @@ class _PickV:
             for k, line in enumerate(lines[:8]):
                 out += label(panel, top - 14 + 22 * k, line, "num t")
         facts = (
-            (f"the table: {self.m} × {self.n} = {self.m * self.n} numbers, {self.m} pass{'es' * (self.m > 1)}", "t fwd"),
+            (f"J: {self.m} × {self.n} = {self.m * self.n} numbers, {self.m} pass{'es' * (self.m > 1)}", "t fwd"),
             (f"x.grad: {self.n} number{'s' * (self.n > 1)}, 1 pass", "t bwd"),
         )
         for k, (text, colour) in enumerate(facts):
@@ -320,7 +320,7 @@ class pick_v(_Picking):
            1      y0 = 6 │           3           2
            0      y1 = 8 │           1           2
                   x.grad │           3           2
-    y.backward(v) with v = [1, 0] leaves x.grad = [3, 2]. This is y[0].backward(): one row of the table.
+    y.backward(v) with v = [1, 0] leaves x.grad = [3, 2]. This is y[0].backward(): one row of J.
     """
 
     side = _PickV
@@ -392,7 +392,7 @@ class jacobian_size(Figure):
         for e in range(0, WIDEST + 1, 3):
             out += tag("line", "grid", x1=at(10**e), x2=at(10**e), y1=62, y2=170)
             out += label(at(10**e), 188, in_bytes(10**e).replace("1 bytes", "1 byte"), "t soft", "middle")
-        rows = (("the table J", self.bytes, self.m, "fwd", 74), ("vᵀJ = x.grad", self.row, 1, "bwd", 124))
+        rows = (("the Jacobian J", self.bytes, self.m, "fwd", 74), ("vᵀJ = x.grad", self.row, 1, "bwd", 124))
         for name, count, passes, colour, y in rows:
             dash = {} if colour == "fwd" else {"stroke_dasharray": "6 3"}
             style = f"fill:var(--{colour}-soft);stroke:var(--{colour});stroke-width:2"

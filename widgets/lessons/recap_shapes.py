@@ -25,7 +25,7 @@ def tensors() -> tuple[str, str]:
     out += label(372, 62, "forward a copy, backward a sum", "t soft")
     out += draw_table(372, 88, f"b {tuple(b.shape)}", table(b), "fwd")[0]
     out += draw_table(372, 180, "its gradient: Σ over axis 1", table(b.grad), "bwd")[0]
-    out += label(372, 302, "one share from every copy", "t soft")
+    out += label(372, 302, "one contribution from every copy", "t soft")
 
     out += tag("rect", "panel", x=604, y=14, width=202, height=312, rx=9) + label(620, 40, "sum and mean", "h")
     out += label(620, 62, "g, and g / n, for every entry", "t soft")

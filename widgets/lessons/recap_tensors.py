@@ -84,7 +84,7 @@ def non_scalar() -> tuple[str, str]:
         return x.grad.tolist()
 
     out = tag("rect", "panel", x=14, y=14, width=262, height=252, rx=9) + label(30, 40, "Two outputs, two inputs", "h")
-    out += label(30, 62, "the table J: a row for each output", "t soft")
+    out += label(30, 62, "the Jacobian: a row for each output", "t soft")
     for j in range(2):
         out += label(152 + 74 * j, 98, f"x{j}", "num t", "middle")
     for i in range(2):
