@@ -71,7 +71,7 @@ def paths_are_added(chapter):
     expect(last).to_have_value("")  # the kernel has emptied it
     last.fill("30")
     last.press("Enter")
-    expect(box.get_by_role("status")).to_contain_text("30 is the product of the shares")
+    expect(box.get_by_role("status")).to_contain_text("30 is the product of the contributions")
 
 
 def own_program_and_nonsense(chapter):
