@@ -36,7 +36,6 @@ HARMLESS = {
     "14.d": dict.fromkeys(("e @ W1.T + b1 -> e @ W1.T - b1", "e @ W1.T + b1 -> e @ W1.T"), "batch norm subtracts every bias again"),
     "15.d": {"w * x - y -> y - w * x": SQUARED, "w.item() -> w": "a tensor of one number is read as that number"},
     "17.d": {"w - 3 -> 3 - w": SQUARED},
-    "18.a": {"df(x) - numeric -> numeric - df(x)": "only its size is compared"},
 }
 
 

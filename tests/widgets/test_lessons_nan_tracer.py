@@ -1,6 +1,7 @@
 """The nan tracer: the first bad operation forward and backward, against derivatives by hand; anomaly mode against the engine's own."""
 
 import math
+import re
 import warnings
 
 import pytest
@@ -64,6 +65,28 @@ def test_where_and_its_cure():
     assert sick.first("nan")[1].name == "sqrt → x" and math.isnan(sick.grads["x"][1].item()) if sick.grads["x"] is not None else True
     cured = nan_tracer(lambda x: torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, 1.0)), x).sum(), x=[4.0, 0.0]).figure.tracer
     assert not cured.first("nan") and not cured.first("inf") and "finite" in cured.sentences()[0]
+
+
+def test_short_vectors_are_shown_whole_and_of_long_ones_the_entry_that_matters():
+    def loss(x):
+        return (torch.log(x) * x).sum()
+
+    text = nan_tracer(loss, x=[1.0, 0.0]).text()
+    assert "log([1, 0]) = [0, −∞]   ✗ first inf" in text and "[0, −∞] × [1, 0] = [0, nan]   ✗ first nan" in text
+    assert "[1, 0] × [1, ∞] = [1, nan]" in text and "First nan: forward, entry 1: −∞ × 0 = nan." in text
+    text = nan_tracer(loss, x=[1.0, 2.0, 3.0, 4.0, 0.0, 5.0]).text()
+    assert "entry 4: log(0) = −∞   ✗ first inf" in text and "First nan: forward, entry 4: −∞ × 0 = nan." in text
+    assert "entry (1, 0): log(0) = −∞" in nan_tracer(lambda x: torch.log(x).sum(), x=[[1.0, 2.0], [0.0, 3.0]]).text()
+
+
+@pytest.mark.parametrize("x, width", [(0.0, 376), ([1.0, 0.0], 776)])
+def test_vectors_get_the_whole_width(x, width):
+    """Two panels beside each other have room for numbers; vectors need rows as wide as the picture, one panel below the other."""
+    picture = nan_tracer(lambda x: (torch.log(x) * x).sum(), x=x)._repr_mimebundle_()["image/svg+xml"]
+    rects = [[float(n) for n in re.search(r'x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"', r).groups()]
+             for r in re.findall(r'<rect class="panel"[^>]*>', picture)]  # fmt: skip
+    (x1, y1, w1, h1), (x2, y2, w2, _) = rects
+    assert {w1, w2} == {width + 16.0} and (x1 + w1 <= x2 if width < 400 else y1 + h1 <= y2)
 
 
 def test_typing_and_moving():

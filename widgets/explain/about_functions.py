@@ -60,8 +60,8 @@ def first_nan(m: Moment, about: facts.FirstNan) -> Answer:
     recorded = f" The line that computed it: `{about.code}`." if about.code else ""
     return Answer(f"The first gradient that is no number comes from {name}", f"The backward rule of {name} gave nan: {known}.{recorded}",
                   f"Keep the input of {name} away from the edge: `(x + 1e-12)`, `x.clamp(min=1e-12)`, or `torch.where` on the input.",
-                  ("`torch.where` on the result", "the side that was not chosen still runs backward: 0 times inf is nan again; so is `nan_to_num` on the gradient a plaster"),
-                  [Chain(Link("loss", "finite"), Link(f"gradient into {name}", "0 or inf"), Link(f"{name}'s rule", "nan", "bad"), Link("everything before", "nan", "off"))], 18)  # fmt: skip
+                  ("`torch.where` on the result", "the side that was not chosen still runs backward: 0 times inf is nan again; and `nan_to_num` on the gradient only hides the problem"),
+                  [Chain(Link(f"gradient into {name}", "0 or inf"), Link(f"{name}'s rule", "nan", "bad"), Link("everything before", "nan", "off"))], 18)  # fmt: skip
 
 
 @row(facts.JacobianMismatch)

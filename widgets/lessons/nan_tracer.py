@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +28,9 @@ from .tensor_program import inputs_of, run
 
 CANNED = "a = sqrt(x); y = a * 0"
 MOST = 40  # operations that have room
+SHORT = 4  # a vector of at most so many entries is shown whole
 ROW = 25.0
+HALF, FULL, MARKED = 20, 76, 64  # characters of a computation in half the width, in all of it, and beside a mark
 _SIGN = {"add": "+", "sub": "−", "mul": "×", "div": "÷"}
 _LOOK = (
     "<style>.mgl .first{fill:var(--bad-soft);stroke:var(--bad);stroke-width:1.5}"
@@ -43,15 +46,21 @@ def kind_of(array: Any) -> str:
     return "nan" if np.isnan(a).any() else "inf" if np.isinf(a).any() else ""
 
 
+def short(array: Any) -> bool:
+    """Whether there is room for all of it: a number, or a vector of a few entries."""
+    a = np.asarray(array)
+    return a.size == 1 or a.ndim == 1 and a.size <= SHORT
+
+
 def show(array: Any, at: tuple = ()) -> str:
-    """A number; of several the one at `at`, or a few of them."""
+    """A number; of several the one at `at`, or all of a short vector, or the shape."""
     a = np.asarray(array)
     if a.size == 1:
         value = float(a.reshape(-1)[0])
+    elif not at and short(a):
+        return "[" + ", ".join(show(entry) for entry in a) + "]"
     else:
         index = tuple(i if n > 1 else 0 for i, n in zip(at[len(at) - a.ndim :], a.shape, strict=False))
-        if not at and a.size <= 3 and a.ndim == 1:
-            return "[" + ", ".join(show(entry) for entry in a) + "]"
         if not at or len(index) != a.ndim:
             return "shape (" + ", ".join(map(str, a.shape)) + ("," if a.ndim == 1 else "") + ")"
         try:
@@ -72,10 +81,26 @@ def place(array: Any, bad: str) -> tuple:
 
 class Event(NamedTuple):
     name: str  # the learner's name of the result, or the edge
-    what: str  # "log(0) = −∞", "0 × ∞ = nan"
+    what: str  # "log([1, 0]) = [0, −∞]", "0 × ∞ = nan"
     bad: str  # "", "inf", "nan"
     fresh: bool  # nothing that came in was bad in the same way
     why: str  # one sentence where fresh
+    entry: str = ""  # of a tensor, the first entry that is bad: "1", "(0, 2)"
+    there: str = ""  # the same computation at that entry: "log(0) = −∞"
+
+    @property
+    def spot(self) -> str:
+        """The computation that made what is bad, by itself."""
+        return f"entry {self.entry}: {self.there}" if self.entry else self.what
+
+
+def _event(name: str, say: Callable[[tuple], str], arrays: list, at: tuple, bad: str, fresh: bool, why: str) -> Event:
+    """An event whose computation `say(at)` words at one entry, and `say(())` as a whole."""
+    if not at:
+        return Event(name, say(()), bad, fresh, why)
+    entry = str(at[0]) if len(at) == 1 else str(at)
+    there = say(at)
+    return Event(name, say(()) if all(map(short, arrays)) else f"entry {entry}: {there}", bad, fresh, why, entry, there)
 
 
 def _why_forward(op: str, inputs: list, at: tuple, bad: str) -> str:
@@ -133,7 +158,8 @@ class Tracer:
             bad, at = kind_of(first.array), place(first.array, kind_of(first.array))
             fresh = bool(bad) and not any(kind_of(a) == bad for a in inputs)
             why = _why_forward(op, inputs, at, bad) if fresh else ""
-            self.forward.append(Event(name, f"{_call(op, inputs, at)} = {show(first.array, at)}", bad, fresh, why))
+            say = partial(_computation, op, inputs, first.array)
+            self.forward.append(_event(name, say, [*inputs, first.array], at, bad, fresh, why))
         self.backward = list(self._back(root, of_node, {t.edge[0]: n for n, t in named.items() if t.edge} | _leaves(named)))
         self.grads = {name: named[name].grad for name in self.inputs if name in named}
 
@@ -145,7 +171,7 @@ class Tracer:
             bad = kind_of(g) if g is not None and not isinstance(g, list) else ""
             if bad and bad not in tainted.get(node, set()):
                 total = show(g, place(g, bad))
-                yield Event(f"at {here}", f"what arrives adds up to {total}", bad, True, "Infinity minus infinity has no value.")
+                yield Event(f"at {here}", f"the contributions add up to {total}", bad, True, "Infinity minus infinity has no value.")
             if isinstance(node, AccumulateGrad) or isinstance(g, list) or not sent:
                 continue
             local = node.run(np.ones_like(g), node.edges)
@@ -157,14 +183,15 @@ class Tracer:
                 if now:
                     tainted.setdefault(edge[0], set()).add(now)
                 fresh = bool(now) and now != bad
-                came, factor, went = show(g, at), show(local[slot], at), show(out, at)
+                came, factor = show(g, at), show(local[slot], at)
                 why = ""
                 if fresh and now == "nan":
                     zero = came in ("0", "−0") and "∞" in factor or factor in ("0", "−0") and "∞" in came
                     why = f"The rule of {node.name()} has " + ("0 times infinity." if zero else "no value here.")
                 elif fresh:
                     why = f"The slope of {node.name()} is infinite here." if "∞" in factor else "The product is too large."
-                yield Event(f"{here} → {to}", f"{came} × {factor} = {went}", now, fresh, why)
+                say = partial(_product, g, local[slot], out)
+                yield _event(f"{here} → {to}", say, [g, local[slot], out], at, now, fresh, why)
 
     def _anomaly(self) -> tuple[bool, str]:
         """The same program in a real run of anomaly mode."""
@@ -193,7 +220,7 @@ class Tracer:
             if found:
                 way, event = found
                 where = f"at {event.name}" if way == "forward" and event.name != "·" else event.name if way == "backward" else ""
-                out.append(f"First {what}: {way} {where}, {event.what}. {event.why}".replace(" ,", ",").strip())
+                out.append(f"First {what}: {way} {where}, {event.spot}. {event.why}".replace(" ,", ",").strip())
         if not out:
             out.append("Every value and every gradient is finite.")
         return out
@@ -208,39 +235,48 @@ class Tracer:
             return "Anomaly mode does not raise: the nan is in a value, and no backward rule returned one."
         return "Anomaly mode does not raise: " + ("it looks for nan only, and inf is none." if inf else "there is nothing to report.")
 
+    def mark(self, way: str, event: Event) -> str:
+        """What stands beside an event: that it made the first nan or inf, or that it has one."""
+        if not event.bad:
+            return ""
+        return f"✗ first {event.bad}" if event.fresh and self.first(event.bad) == (way, event) else f"· {event.bad}"
+
     def text(self) -> str:
         lines = []
         for title, events in (("forward", self.forward), ("backward", self.backward)):
             lines.append(title)
             wide = max((len(e.name) for e in events), default=0)
             for e in events:
-                mark = f"   ✗ first {e.bad}" if e.fresh and self.first(e.bad) == (title, e) else "   · " + e.bad if e.bad else ""
-                lines.append(f"  {e.name.ljust(wide)}  {e.what}{mark}")
+                mark = self.mark(title, e)
+                lines.append(f"  {e.name.ljust(wide)}  {e.what}{'   ' + mark if mark else ''}")
         return "\n".join([*lines, *self.sentences(), self.verdict()])
 
     def svg(self, words: bool = True) -> str:
-        """The picture; with the sentences below it where no kernel says them."""
-        rows = max(len(self.forward), len(self.backward))
-        top, bottom = 58.0, 58.0 + ROW * rows + 8
-        out = _LOOK
-        ways = (("forward, in order", 18.0, self.forward, "fwd"), ("backward, in order", 418.0, self.backward, "bwd"))
-        for title, x, events, colour in ways:
-            out += tag("rect", "panel", x=x - 8, y=14, width=392, height=bottom - 14, rx=9) + label(x + 6, 38, title, f"h {colour}")
-            way = title.split(",")[0]
+        """The picture, with the sentences below it where no kernel says them. Vectors need the whole width, numbers half of it."""
+        wide = any(len(e.what) > HALF for e in (*self.forward, *self.backward))
+        out, bottom = _LOOK, 14.0
+        for way, events, colour in (("forward", self.forward, "fwd"), ("backward", self.backward, "bwd")):
+            beside = way == "backward" and not wide
+            rows = len(events) if wide else max(len(self.forward), len(self.backward))
+            x, y, width = 18.0 + 400 * beside, 14.0 if beside else bottom, 776.0 if wide else 376.0
+            out += tag("rect", "panel", x=x - 8, y=y, width=width + 16, height=44 + ROW * rows + 8, rx=9)
+            out += label(x + 6, y + 24, f"{way}, in order", f"h {colour}")
             for k, event in enumerate(events):
-                y = top + ROW * k
-                first = event.fresh and self.first(event.bad) == (way, event)
-                if event.bad:
-                    out += tag("rect", "first" if first else "later", x=x, y=y - 3, width=376, height=ROW - 4, rx=5)
-                out += label(x + 8, y + 12, shorten(event.name, 17), "num t b") + label(x + 144, y + 12, shorten(event.what, 20), "num t")
-                if event.bad:
-                    mark = f"✗ first {event.bad}" if first else f"· {event.bad}"
-                    out += label(x + 368, y + 12, mark, "t b bad" if first else "t bad", "end")
+                out += self._row(way, event, x, y + 44 + ROW * k, width, wide)
+            bottom = y + 44 + ROW * rows + 8 + (12 if wide and way == "forward" else 0)
         y = bottom + 24
         lines = [*((s, "t b") for s in self.sentences()), (self.verdict(), "t soft")] if words else []
         for k, (line, cls) in enumerate(lines):
             out += label(18, y + 21 * k, line[:118], cls)
         return svg(818, y + 21 * len(lines) - (14 if not words else 0), out, " ".join([*self.sentences(), self.verdict()]))
+
+    def _row(self, way: str, event: Event, x: float, y: float, width: float, wide: bool) -> str:
+        mark = self.mark(way, event)
+        room = HALF if not wide else MARKED if mark else FULL
+        first = mark.startswith("✗")
+        out = tag("rect", "first" if first else "later", x=x, y=y - 3, width=width, height=ROW - 4, rx=5) if mark else ""
+        out += label(x + 8, y + 12, shorten(event.name, 17), "num t b") + label(x + 144, y + 12, shorten(event.what, room), "num t")
+        return out + (label(x + width - 8, y + 12, mark, "t b bad" if first else "t bad", "end") if mark else "")
 
 
 def _leaves(named: dict[str, Any]) -> dict:
@@ -256,6 +292,14 @@ def _call(op: str, inputs: list, at: tuple) -> str:
         second = f"({numbers[1]})" if numbers[1][0] == "−" and len(numbers[1]) > 1 else numbers[1]
         return f"{numbers[0]} {_SIGN[op]} {second}"
     return f"{op}({', '.join(numbers)})"
+
+
+def _computation(op: str, inputs: list, out: Any, at: tuple) -> str:
+    return f"{_call(op, inputs, at)} = {show(out, at)}"
+
+
+def _product(upstream: Any, local: Any, downstream: Any, at: tuple) -> str:
+    return f"{show(upstream, at)} × {show(local, at)} = {show(downstream, at)}"
 
 
 @lesson
@@ -295,10 +339,8 @@ class nan_tracer(Figure):
         return self.tracer.svg()
 
     def table(self) -> Table:
-        rows = []
-        for way, events in (("forward", self.tracer.forward), ("backward", self.tracer.backward)):
-            for e in events:
-                rows.append((way, e.name, e.what, f"✗ first {e.bad}" if e.fresh and self.tracer.first(e.bad) == (way, e) else e.bad))
+        ways = (("forward", self.tracer.forward), ("backward", self.tracer.backward))
+        rows = [(way, e.name, e.what, self.tracer.mark(way, e)) for way, events in ways for e in events]
         return Table(("way", "where", "what", ""), rows)
 
     def text(self) -> str:

@@ -2,140 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 from .. import drivers
 from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask, but
 
-STUB_A = '''\
-def gradcheck(f, df, x, h=1e-6, rtol=1e-4, atol=1e-6):
-    """True when df(x) agrees with the central difference of f at x within atol + rtol * |difference|."""
-    ...
-'''
-
-SOLUTION_A = '''\
-def gradcheck(f, df, x, h=1e-6, rtol=1e-4, atol=1e-6):
-    """True when df(x) agrees with the central difference of f at x within atol + rtol * |difference|."""
-    numeric = (f(x + h) - f(x - h)) / (2 * h)
-    return abs(df(x) - numeric) <= atol + rtol * abs(numeric)
-'''
-
-
-_a = partial(but, SOLUTION_A)
-
-
-def _gp(name, case, want, x, low=None, high=None):
-    draw = (lambda r: (case, round(r.uniform(low, high), 2))) if low is not None else None
-    return Probe(name, (case, x), want, drivers.gradcheck_case, draw=draw)
-
-
-EX_A = Exercise(
-    id="18.a",
-    title="Your own gradcheck",
-    kind=Kind.FILL_IN,
-    points=3,
-    minutes=8,
-    difficulty=2,
-    question="A check that cannot fail is none: it must pass right derivatives, of every size, and catch wrong ones.",
-    entry="gradcheck",
-    stub=STUB_A,
-    solution=SOLUTION_A,
-    probes=(
-        _gp("right: sin", "sin", True, 0.7, 0.2, 1.2),
-        _gp("right, and large: 1e6·x²", "large", True, 3.3, 2, 5),
-        _gp("right, large and falling: -1e6·x²", "falling", True, 3.3, 2, 5),
-        _gp("right, and zero: x² at 0", "zero", True, 0.0),
-        _gp("right, and zero: 1e6·x² at 0", "large", True, 0.0),
-        _gp("off by one in 20,000", "close", True, 0.5, 0.2, 2),
-        _gp("off by 1.5e-6, where atol and rtol add up to 2e-6", "edge", True, 0.5, 0.2, 2),
-        _gp("wrong by a sign", "sign", False, 0.7, 0.2, 1.2),
-        _gp("wrong by one in a thousand", "thousandth", False, 0.7, 0.2, 1.2),
-        _gp("wrong and much too small", "small", False, 1.0, 0.5, 2),
-        _gp("not a number", "nan", False, 0.7, 0.2, 1.2),
-    ),
-    bank=(
-        Wrong(
-            "absolute only",
-            _a(" + rtol * abs(numeric)", ""),
-            "Large derivatives have large rounding errors: without the relative part a right one of size 1e7 is refused.",
-            on=("right, and large: 1e6·x²", "right: sin", "wrong by one in a thousand"),
-        ),
-        Wrong(
-            "relative only",
-            _a("atol + rtol", "rtol").replace("<=", "<"),
-            "At a derivative of 0 the relative tolerance is 0: the absolute part is needed there.",
-            on=("right, and zero: x² at 0", "right: sin"),
-        ),
-        Wrong(
-            "the larger of the two tolerances",
-            _a("atol + rtol * abs(numeric)", "max(atol, rtol * abs(numeric))"),
-            "The docstring adds the two tolerances, atol + rtol * |difference|. math.isclose takes the larger of the two, which is less.",
-            on=("off by 1.5e-6, where atol and rtol add up to 2e-6", "right: sin", "right, and zero: x² at 0", "right, and large: 1e6·x²"),
-        ),
-        Wrong(
-            "one-sided",
-            _a("(f(x + h) - f(x - h)) / (2 * h)", "(f(x + h) - f(x)) / h"),
-            "A one-sided difference is off by about h times the curvature: step to both sides.",
-            on=("right, and zero: 1e6·x² at 0", "right: sin", "wrong by a sign"),
-        ),
-        Wrong(
-            "no abs",
-            _a("abs(df(x) - numeric)", "df(x) - numeric"),
-            "A difference far below zero passes: compare its size, abs().",
-            on=("wrong by a sign", "wrong and much too small", "not a number"),
-        ),
-        Wrong(
-            "nan passes",
-            _a("return abs(df(x) - numeric) <=", "return not abs(df(x) - numeric) >"),
-            "Comparisons with nan are False, and `not` made that True: write the test so that nan fails.",
-            on=("not a number", "right: sin", "wrong by a sign"),
-        ),
-        Wrong(
-            "always true",
-            "def gradcheck(f, df, x, h=1e-6, rtol=1e-4, atol=1e-6):\n    return True\n",
-            "A check that cannot fail is none.",
-            on=("right: sin", "wrong by a sign", "not a number"),
-        ),
-        Wrong(
-            "divided by h",
-            _a("(2 * h)", "h"),
-            "Right derivatives are refused: divide by the distance of the two points, and leave room for rounding (no ==).",
-            on=("right: sin", "right, and large: 1e6·x²"),
-        ),
-    ),
-    hints=Hints(
-        "Which of the two tolerances matters when the derivative is a million, and which when it is 0?",
-        "|analytic − numeric| ≤ atol + rtol · |numeric|, so that nan, too, fails.",
-        "Comparing weights: 'within 1 g plus 0.1 %' works for letters and for elephants.",
-    ),
-    reveal="Both tolerances together. Always in double precision: float32's rounding alone would raise false alarms.",
-    fresh=lambda r: (
-        lambda n: Fresh(
-            f"atol = 0.001, rtol = 0.01, numeric = {n}. How large may the difference be?",
-            0.001 + 0.01 * n,
-            wrong=((0.01 * n, "Plus atol."),),
-        )
-    )(r.choice([2, 5, 10])),
-)
-
-EX_B = ask(
-    "18.b",
+EX_A = ask(
+    "18.a",
     "The first nan",
     Kind.PREDICT,
-    minutes=4,
+    minutes=3,
     level=2,
+    points=0,
     text="x = 0: a = log(x), b = a * x, c = b + 1, loss = c * 2. Which of the four is the first to hold a nan?",
     comment="x = 0: a = log(x), b = a * x, c = b + 1, loss = c * 2.\nWhich is the first to hold a nan? Replace None by its name, "
     "in quotes.",
     answer="b",
     wrong=(
-        ("the log", "a", "log(0) is minus infinity, which is a number of its own kind, and no nan yet."),
-        ("the loss", "loss", "The nan is seen there. Where was it made?"),
-        ("the sum", "c", "It arrives there already: nan + 1 is nan."),
+        ("the log", "a", "log(0) is minus infinity, which is a legal floating-point value, and no nan yet."),
+        ("the loss", "loss", "The loss is nan as well, but it was made from something that was nan before."),
+        ("the sum", "c", "c is made from one number that is nan already: nan + 1 is nan."),
         ("the input", "x", "x is 0, an ordinary number. Compute the four in order."),
     ),
     hints=(
-        "Compute the four by hand: what is log(0)?",
+        "Compute the four by hand, in order. What is log(0)?",
         "inf is no nan. inf − inf, 0 · inf and 0 / 0 make one.",
         "p = exp(800) is inf; q = p − p is the first nan; q + 1 only passes it on.",
     ),
@@ -147,119 +38,343 @@ EX_B = ask(
     ),
 )
 
-EX_C = ask(
-    "18.c",
-    "Does anomaly mode fire?",
-    Kind.EXPLAIN,
-    minutes=3,
-    level=2,
-    text="With set_detect_anomaly(True), does backward raise in each case? Answer True or False.",
-    answer={"a gradient is inf": False, "a gradient is nan": True, "the loss itself is large": False},
-    wrong=(
-        (
-            "inf counts",
-            {"a gradient is inf": True},
-            "Anomaly mode looks for nan only: an infinite gradient passes.",
-        ),
-        ("nan is missed", {"a gradient is nan": False}, "That is exactly what it is for: it names the forward line."),
-        ("large counts", {"the loss itself is large": True}, "A large number is an ordinary number."),
-    ),
-    hints=(
-        "What exactly is tested after each backward rule?",
-        "It tests for nan in what a rule returns. inf is let through.",
-        "sqrt at 0 has an infinite gradient: no alarm. Multiplied by 0 it becomes nan: alarm.",
-    ),
-    reveal="It fires for nan only, never for inf.",
-    fresh=lambda r: Fresh(
-        "y = sqrt(x) at x = 0, y.backward(): does anomaly mode raise? True or False.", False, wrong=((True, "The gradient is inf."),)
-    ),
-)
+# ---- 18.b: watch the layers ---------------------------------------------------------------------------------------------------------
 
-STUB_D = '''\
-def half(grad):
-    """A hook: receives the gradient that arrives at a tensor and returns what should go on instead, half of it."""
-    ...
+FLAT = '''\
+import minigrad as torch
+from minigrad import nn
+
+
+def flat(layer, y):
+    """The share of the outputs y at which a ReLU or tanh hardly reacts to its input; 0 for other layers."""
+    if isinstance(layer, nn.ReLU):
+        return (y == 0).float().mean().item()
+    if isinstance(layer, nn.Tanh):
+        return (y.abs() > 0.97).float().mean().item()
+    return 0.0
+
+
 '''
 
-SOLUTION_D = """\
-def half(grad):
-    return grad * 0.5
-"""
+STUB_B = (
+    FLAT
+    + '''\
+class watch:
+    """`with watch(model) as seen:` notes, every time a layer runs, (mean, std, flat) of its output, as plain numbers.
 
-EX_D = Exercise(
-    id="18.d",
-    title="A hook",
-    kind=Kind.FILL_IN,
-    points=1,
-    minutes=4,
-    difficulty=1,
-    question="Write a hook that halves a gradient on its way.",
-    entry="half",
-    stub=STUB_D,
-    solution=SOLUTION_D,
-    probes=(
-        Probe(
-            "y = 3x with the hook on x",
-            ([1.0, 2.0], 3.0),
-            lambda x, k: [k / 2] * len(x),
-            drivers.hooked,
-            draw=lambda r: ([1.0, 2.0], float(r.randint(2, 9))),
-        ),
-        Probe(
-            "what arrives is left alone",
-            ([4.0, -6.0],),
-            lambda g: g,
-            drivers.hook_leaves_input,
-            draw=lambda r: ([float(r.randint(2, 9)), -6.0],),
-        ),
-        Probe("below zero", ([5.0], -8.0), lambda x, k: [k / 2], drivers.hooked, draw=lambda r: ([5.0], -float(r.randint(2, 9)))),
-    ),
-    bank=(
-        Wrong(
-            "in place",
-            "def half(grad):\n    grad.mul_(0.5)\n    return grad\n",
-            "The gradient that arrived was changed in place: others may hold it too. Return a new tensor.",
-            on=("what arrives is left alone",),
-        ),
-        Wrong(
-            "nothing returned",
-            "def half(grad):\n    grad = grad * 0.5\n",
-            "A hook that returns None leaves the gradient as it was: return the new one.",
-            on=("y = 3x with the hook on x",),
-        ),
-        Wrong("doubles", SOLUTION_D.replace("* 0.5", "* 2"), "That is twice, not half.", on=("y = 3x with the hook on x",)),
-        Wrong(
-            "constant",
-            "def half(grad):\n    return grad * 0 + 0.5\n",
-            "Half of what arrives, not the number one half.",
-            on=("y = 3x with the hook on x",),
-        ),
-        Wrong(
-            "subtracts",
-            "def half(grad):\n    return grad - 0.5\n",
-            "Half of the gradient is a product: multiply by one half, don't subtract it.",
-            on=("y = 3x with the hook on x",),
-        ),
-        Wrong(
-            "half of the entries",
-            "def half(grad):\n    return grad[: len(grad) // 2]\n",
-            "Half of the entries was returned. The shape must stay: every entry is halved.",
-            when=lambda seen: (
-                seen.error("y = 3x with the hook on x") != ""
-                or seen.value("what arrives is left alone") is not None
-                and len(seen.value("y = 3x with the hook on x") or [0, 0]) == 1
-            ),
-        ),
-    ),
-    hints=Hints(
-        "What does the engine do with what a hook returns?",
-        "None: go on with the gradient as it is. A tensor: go on with that instead.",
-        "A hook that clips: return grad.clamp(-1, 1).",
-    ),
-    reveal="return grad * 0.5.",
-    fresh=lambda r: (
-        lambda g: Fresh(f"Two such hooks are registered on one tensor and {g} arrives. What goes on?", g / 4, wrong=((g / 2, "Both run."),))
-    )(r.choice([8, 12, 20])),
+    seen is a dict: the name of each layer, as in model.named_modules(), and a list with one entry for each run.
+    A layer is a module without children. After the block none of your hooks is left, even if an error ended it.
+    """
+
+    def __init__(self, model):
+        ...
+
+    def __enter__(self):
+        ...                            # what this returns is what follows "as"
+
+    def __exit__(self, *error):
+        ...                            # runs when the block ends, with or without an error
+'''
 )
 
-EXERCISES = (EX_A, EX_B, EX_C, EX_D)
+SOLUTION_B = (
+    FLAT
+    + '''\
+class watch:
+    """`with watch(model) as seen:` notes, every time a layer runs, (mean, std, flat) of its output, as plain numbers."""
+
+    def __init__(self, model):
+        self.model, self.seen, self.handles = model, {}, []
+
+    def listener(self, name):
+        rows = self.seen[name] = []
+
+        def hook(layer, inputs, y):
+            rows.append((y.mean().item(), y.std().item(), flat(layer, y)))
+
+        return hook
+
+    def __enter__(self):
+        for name, layer in self.model.named_modules():
+            if not list(layer.children()):
+                self.handles.append(layer.register_forward_hook(self.listener(name)))
+        return self.seen
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+'''
+)
+
+_b = partial(but, SOLUTION_B)
+LISTENER = SOLUTION_B[SOLUTION_B.index("    def listener") : SOLUTION_B.index("    def __enter__")]
+LATE = (
+    "                self.seen[name] = []\n"
+    "                self.handles.append(layer.register_forward_hook(\n"
+    "                    lambda layer, inputs, y: self.seen[name].append((y.mean().item(), y.std().item(), flat(layer, y)))))\n"
+)
+LAYERS = ("0", "1", "2.0", "2.1")
+
+
+def _rows_by_hand(rows):
+    """What watch should note for drivers.watched_model on these rows, in plain Python."""
+
+    def linear(weight, bias, xs):
+        return [[sum(w * x for w, x in zip(row, x_s, strict=True)) + b for row, b in zip(weight, bias, strict=True)] for x_s in xs]
+
+    def noted(ys, is_flat):
+        flat = [y for row in ys for y in row]
+        mean = sum(flat) / len(flat)
+        return [mean, math.sqrt(sum((y - mean) ** 2 for y in flat) / (len(flat) - 1)), sum(map(is_flat, flat)) / len(flat)]
+
+    (w1, b1), (w2, b2) = drivers.WATCHED_WEIGHTS
+    z1 = linear(w1, b1, rows)
+    h = [[max(z, 0.0) for z in row] for row in z1]
+    z2 = linear(w2, b2, h)
+    y = [[math.tanh(z) for z in row] for row in z2]
+    never = lambda y: False  # noqa: E731
+    return dict(zip(LAYERS, (noted(z1, never), noted(h, lambda y: y == 0), noted(z2, never), noted(y, lambda y: abs(y) > 0.97)), strict=True))
+
+
+def _draw_rows(r):
+    return ([[round(r.uniform(-2, 2), 1), round(r.uniform(-2, 2), 1)] for _ in range(5)],)
+
+
+ROWS = [[1.5, -0.5], [-1.0, 2.0], [0.5, 0.5], [-2.0, -1.0], [1.0, 1.5]]
+
+EX_B = Exercise(
+    id="18.b",
+    title="Watch every layer",
+    kind=Kind.BUILD,
+    points=3,
+    minutes=10,
+    difficulty=2,
+    reused=True,
+    question="Write watch(model): inside the block it notes what every layer puts out, and afterwards no hook is left.",
+    entry="watch",
+    stub=STUB_B,
+    solution=SOLUTION_B,
+    probes=(
+        Probe("one run", (ROWS,), _rows_by_hand, drivers.watched_once, 2.0, rtol=2e-4, draw=_draw_rows),
+        Probe("two runs", (ROWS,), {"names": list(LAYERS), "entries": [2, 2, 2, 2], "the second differs": True}, drivers.watched_twice,
+              draw=_draw_rows),
+        Probe("the model computes what it did before", (ROWS,), {"same output": True, "gradients arrive": True}, drivers.watched_output,
+              draw=_draw_rows),
+        Probe("plain numbers", (ROWS,), {"all of them are floats": True}, drivers.watched_types, draw=_draw_rows),
+        Probe("after the block", (ROWS,), {"entries added": 0, "hooks left": 0}, drivers.watched_after, draw=_draw_rows),
+        Probe("after an error in the block", (ROWS,), {"the error gets through": True, "hooks left": 0}, drivers.watched_error,
+              draw=_draw_rows),
+    ),
+    bank=(
+        Wrong("one name for all", but(_b(LISTENER, ""), "                self.handles.append(layer.register_forward_hook(self.listener(name)))\n",
+              LATE),
+              "All entries land under the last name. A function that is defined in a loop looks up `name` when it runs, and by then the loop "
+              "is over. Make each hook in a function of its own that takes the name.",
+              when=lambda seen: isinstance(seen.value("one run"), dict) and [len(v) for v in seen.value("one run").values()] == [0, 0, 0, 4]),
+        Wrong("containers as well", _b("            if not list(layer.children()):\n                self", "            if True:\n                self"),
+              "The model itself and the Sequential inside it are modules as well. Only those without children are layers.",
+              when=lambda seen: isinstance(seen.value("two runs"), dict) and "" in (seen.value("two runs").get("names") or ())),
+        Wrong("nothing removed", _b("            handle.remove()", "            pass"),
+              "Your hooks are still there after the block, so the next run is noted again, and a second watch adds a second set. Keep "
+              "every handle, and remove it at the end.", on=("after the block", "after an error in the block")),
+        Wrong("not removed after an error", _b("        for handle in self.handles:", "        for handle in self.handles if error[0] is None else ():"),
+              "When the block ends with an error, your hooks stay. __exit__ runs in that case as well: remove them there, whatever it is given.",
+              when=lambda seen: not seen.error("after an error in the block")
+              and isinstance(seen.value("after the block"), dict) and seen.value("after the block").get("hooks left") == 0
+              and isinstance(seen.value("after an error in the block"), dict)
+              and seen.value("after an error in the block").get("hooks left") != 0),
+        Wrong("swallows the error", SOLUTION_B + "        return True\n",
+              "An __exit__ that returns True swallows the error of the block: the program goes on as if nothing had happened. Return nothing.",
+              when=lambda seen: isinstance(seen.value("after an error in the block"), dict)
+              and seen.value("after an error in the block").get("the error gets through") is False),
+        Wrong("tensors are kept", _b("(y.mean().item(), y.std().item(), flat(layer, y))", "(y.mean(), y.std(), flat(layer, y))"),
+              "Your entries are tensors, and each of them keeps the graph of its run in memory: .item() makes plain numbers of them.",
+              on=("plain numbers",)),
+        Wrong("only the last run", _b("            rows.append((y.mean().item(), y.std().item(), flat(layer, y)))",
+              "            rows[:] = [(y.mean().item(), y.std().item(), flat(layer, y))]"),
+              "The second run has replaced the first. Every run adds an entry to the layer's list.",
+              when=lambda seen: isinstance(seen.value("two runs"), dict) and seen.value("two runs").get("entries") == [1, 1, 1, 1]),
+        Wrong("the input", _b("y.mean().item(), y.std().item(), flat(layer, y)",
+              "inputs[0].mean().item(), inputs[0].std().item(), flat(layer, inputs[0])"),
+              "These are the numbers of what goes into each layer. What comes out is the hook's third argument.", on=("one run",)),
+        Wrong("the output is replaced", _b("flat(layer, y)))\n", "flat(layer, y)))\n            return y * 0\n"),
+              "What a forward hook returns takes the place of the layer's output. Let it return nothing.",
+              when=lambda seen: isinstance(seen.value("the model computes what it did before"), dict)
+              and seen.value("the model computes what it did before").get("same output") is False),
+    ),
+    hints=Hints(
+        "What does register_forward_hook give back, and where can __exit__ find it?",
+        "In __enter__ go through model.named_modules(), register a hook on each module without children, and keep the handles. The hook "
+        "for a name comes from a function that takes the name. In __exit__ remove every handle.",
+        "For one layer only: handle = model[0].register_forward_hook(note), where note(layer, inputs, y) appends y.max().item() to a list; "
+        "run the model; handle.remove().",
+    ),
+    reveal="One function makes the hook for one name, because a function made in the loop itself would see only the loop's last name. "
+    "Plain numbers let go of the graph, and __exit__ runs in any case.",
+    fresh=lambda r: (
+        lambda n, k: Fresh(
+            f"A model has {n} layers inside one Sequential. `with watch(model) as seen` runs it {k} times. How many entries has seen in all?",
+            n * k,
+            wrong=(((n + 1) * k, "The Sequential has children, so it is not a layer."), (n, "Each run adds an entry to each list.")),
+        )
+    )(r.randint(3, 6), r.randint(2, 5)),
+)  # fmt: skip
+
+# ---- 18.c: anomaly mode for the learner's own engine -------------------------------------------------------------------------------
+
+STUB_C = '''\
+def anomaly(root):
+    """Run the backward pass from root, and stop at the first rule that makes a nan.
+
+    Returns the value whose _backward() added a nan to one of its parents, or None if no rule did. What runs before
+    it must add up as usual. inf is not reported, and neither is a sum: inf from one rule and -inf from another.
+
+    Each value has .grad (0.0 so far), ._prev and ._backward(), as in chapter 5.
+    """
+    ...  # begin with your own backward
+'''
+
+SOLUTION_C = """\
+def anomaly(root):
+    order, seen = [], set()
+
+    def visit(v):
+        if v not in seen:
+            seen.add(v)
+            for p in v._prev:
+                visit(p)
+            order.append(v)
+
+    visit(root)
+    root.grad = 1.0
+    for v in reversed(order):
+        before = {p: p.grad for p in v._prev}
+        for p in before:
+            p.grad = 0.0
+        v._backward()
+        if any(p.grad != p.grad for p in before):
+            return v
+        for p, g in before.items():
+            p.grad += g
+    return None
+"""
+
+_c = partial(but, SOLUTION_C)
+_SET_ASIDE = "        before = {p: p.grad for p in v._prev}\n        for p in before:\n            p.grad = 0.0\n"
+_ADD_BACK = "        for p, g in before.items():\n            p.grad += g\n"
+INF = math.inf
+ZERO_TIMES_INF = [["w", [], []], ["b", ["w"], [3.0]], ["a", ["b"], [INF]], ["y", ["a"], [0.0]]]
+ONLY_INF = [["w", [], []], ["b", ["w"], [3.0]], ["a", ["b"], [INF]], ["y", ["a"], [2.0]]]
+MEET_AT_LEAF = [["w", [], []], ["a", ["w"], [INF]], ["b", ["w"], [-INF]], ["y", ["a", "b"], [1.0, 1.0]]]
+MEET = [["w", [], []], ["m", ["w"], [2.0]], ["a", ["m"], [INF]], ["b", ["m"], [-INF]], ["y", ["a", "b"], [1.0, 1.0]]]
+TWO_NANS = [["w", [], []], ["c", ["w"], [INF]], ["b", ["c"], [0.0]], ["a", ["b"], [INF]], ["y", ["a"], [0.0]]]
+
+
+def _diamond_of(p, q, r, s, t):
+    return [["x", [], []], ["c", ["x"], [s]], ["d", ["x", "c"], [t, r]], ["y", ["c", "d"], [p, q]]]
+
+
+def _product_of(k, a, b):
+    return [["x", [], []], ["v", ["x", "x"], [a, b]], ["y", ["x", "v"], [5.0, k]]]
+
+
+def _clean(nodes):
+    """The gradient at the leaf: the sum over all paths of the product of their derivatives."""
+    by_name = {name: (parents, slopes) for name, parents, slopes in nodes}
+    leaf = nodes[0][0]
+
+    def paths(name):
+        if name == leaf:
+            return 1.0
+        parents, slopes = by_name[name]
+        return sum(slope * paths(parent) for parent, slope in zip(parents, slopes, strict=True))
+
+    return {"returned": "None", "at the leaf": paths(nodes[-1][0])}
+
+
+def _named(node, *ran):
+    return {"returned": node, "ran": sorted(ran)}
+
+
+def _some(r, n):
+    return [float(k) for k in r.sample([2, 3, 4, 5, 6, 7], n)]
+
+
+def _with_slope(nodes, name):
+    """The same graph, with another ordinary derivative at one node."""
+    return lambda r: ([[n, ps, [float(r.randint(2, 9))] if n == name else ls] for n, ps, ls in nodes],)
+
+
+_DIAMOND, _PRODUCT, _ZERO_INF = "a diamond without nan", "one parent twice, without nan", "0 times infinity"
+
+EX_C = Exercise(
+    id="18.c",
+    title="Anomaly mode for your engine",
+    kind=Kind.BUILD,
+    points=3,
+    minutes=10,
+    difficulty=3,
+    reused=True,
+    question="Write a backward pass that checks every rule and stops at the first one that makes a nan.",
+    entry="anomaly",
+    stub=STUB_C,
+    solution=SOLUTION_C,
+    probes=(
+        Probe(_DIAMOND, (_diamond_of(2.0, 3.0, 4.0, 5.0, 6.0),), _clean, drivers.anomaly_clean, draw=lambda r: (_diamond_of(*_some(r, 5)),)),
+        Probe(_PRODUCT, (_product_of(2.0, 3.0, 4.0),), _clean, drivers.anomaly_clean, draw=lambda r: (_product_of(*_some(r, 3)),)),
+        Probe(_ZERO_INF, (ZERO_TIMES_INF,), _named("a", "y", "a"), drivers.anomaly_named, 2.0, draw=_with_slope(ZERO_TIMES_INF, "b")),
+        Probe("two rules make a nan", (TWO_NANS,), _named("a", "y", "a"), drivers.anomaly_named),
+        Probe("infinity only", (ONLY_INF,), _named("None", "y", "a", "b"), drivers.anomaly_named, draw=_with_slope(ONLY_INF, "b")),
+        Probe("inf and -inf meet at a leaf", (MEET_AT_LEAF,), _named("None", "y", "a", "b"), drivers.anomaly_named, 2.0),
+        Probe("inf and -inf meet on the way", (MEET,), _named("m", "y", "a", "b", "m"), drivers.anomaly_named, draw=_with_slope(MEET, "m")),
+    ),
+    bank=(
+        Wrong("the sum is tested", _c(_SET_ASIDE, "").replace(_ADD_BACK, "").replace("for p in before", "for p in v._prev"),
+              "You test what has added up in the parents. inf from one rule and −inf from another make a nan there, though both rules are fine. "
+              "Look at what this one rule adds.",
+              when=lambda seen: isinstance(seen.value("inf and -inf meet at a leaf"), dict)
+              and seen.value("inf and -inf meet at a leaf").get("returned") in ("a", "b")
+              and (seen.value("infinity only") or {}).get("returned") == "None"),
+        Wrong("inf is reported", _c("p.grad != p.grad", "p.grad - p.grad != 0"),
+              "An infinite gradient is reported as well. inf is a legal value; only nan differs from itself.",
+              on=("infinity only", _DIAMOND)),
+        Wrong("the value's own gradient is tested", _c("any(p.grad != p.grad for p in before)", "v.grad != v.grad"),
+              "That names the value that received a nan. The rule that made it belongs to the value before: test what a rule hands on.",
+              on=(_ZERO_INF,)),
+        Wrong("compared with nan", _c("p.grad != p.grad", 'p.grad == float("nan")'),
+              "nan is equal to nothing, not even to itself, so a comparison with == nan is never true. Ask whether a number differs from itself.",
+              when=lambda seen: (seen.value(_ZERO_INF) or {}).get("returned") == "None" and (seen.value(_DIAMOND) or {}).get("returned") == "None"),
+        Wrong("does not stop", _c("            return v\n", "            found.append(v)\n").replace("    return None", "    return found[0] if found else None")
+              .replace("    root.grad = 1.0\n", "    root.grad, found = 1.0, []\n"),
+              "The right value is named, but the pass ran on. Stop at once, because after the first nan everything is nan.",
+              when=lambda seen: (seen.value(_ZERO_INF) or {}).get("returned") == "a" and "b" in (seen.value(_ZERO_INF) or {}).get("ran", ())),
+        Wrong("earlier contributions are lost", _c(_ADD_BACK, ""),
+              "You set the parents' gradients to 0 to see what one rule adds. What they held before has to be added again afterwards.",
+              on=(_DIAMOND,)),
+        Wrong("added back twice", _c("{p: p.grad for p in v._prev}", "[(p, p.grad) for p in v._prev]").replace("for p in before:", "for p, _ in before:")
+              .replace("for p in before)", "for p, _ in before)").replace("before.items()", "before"),
+              "For x·x both parents are the same value. What it held before may be added back only once.", on=(_PRODUCT,)),
+        Wrong("no seed", _c("    root.grad = 1.0\n", ""),
+              "The root's gradient is still 0, so nothing but zeros flows back: a backward pass starts with 1.", on=(_DIAMOND, _PRODUCT)),
+        Wrong("the name is returned", _c("            return v\n", "            return v._op\n"),
+              "That is the name of the operation. Return the value itself, so that its data and its parents can be looked at.",
+              when=lambda seen: (seen.value(_ZERO_INF) or {}).get("returned") == "a text"),
+    ),
+    hints=Hints(
+        "A rule adds to what is already there. How can you see what this one rule adds, and nothing else?",
+        "Before a value's _backward() note each parent's gradient and set it to 0. Afterwards the parent holds what this rule made: test it, "
+        "then add the noted number. A value that is its own neighbour's parent twice must be noted once.",
+        "To learn what one person puts into a shared purse: note what is in it, empty it, let them pay, look, and put the rest back.",
+    ),
+    reveal="The gradients of the parents are set aside, so that what is left after the rule is the rule's own work. x != x is true for nan only. "
+    "A dict holds each parent once, even if it is used twice.",
+    fresh=lambda r: (
+        lambda k: Fresh(
+            f"y → a has slope {k}, a → b has slope inf, b → w has slope 0. Which value's rule makes the first nan: y, a or b?",
+            "b",
+            wrong=(("a", f"{k} times inf is inf, and inf is no nan."), ("w", "w receives it. Whose rule made it?")),
+        )
+    )(r.randint(2, 9)),
+)  # fmt: skip
+
+EXERCISES = (EX_A, EX_B, EX_C)
