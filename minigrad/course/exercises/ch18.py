@@ -133,7 +133,9 @@ def _rows_by_hand(rows):
     z2 = linear(w2, b2, h)
     y = [[math.tanh(z) for z in row] for row in z2]
     never = lambda y: False  # noqa: E731
-    return dict(zip(LAYERS, (noted(z1, never), noted(h, lambda y: y == 0), noted(z2, never), noted(y, lambda y: abs(y) > 0.97)), strict=True))
+    return dict(
+        zip(LAYERS, (noted(z1, never), noted(h, lambda y: y == 0), noted(z2, never), noted(y, lambda y: abs(y) > 0.97)), strict=True)
+    )
 
 
 def _draw_rows(r):
@@ -156,51 +158,106 @@ EX_B = Exercise(
     solution=SOLUTION_B,
     probes=(
         Probe("one run", (ROWS,), _rows_by_hand, drivers.watched_once, 2.0, rtol=2e-4, draw=_draw_rows),
-        Probe("two runs", (ROWS,), {"names": list(LAYERS), "entries": [2, 2, 2, 2], "the second differs": True}, drivers.watched_twice,
-              draw=_draw_rows),
-        Probe("the model computes what it did before", (ROWS,), {"same output": True, "gradients arrive": True}, drivers.watched_output,
-              draw=_draw_rows),
+        Probe(
+            "two runs",
+            (ROWS,),
+            {"names": list(LAYERS), "entries": [2, 2, 2, 2], "the second differs": True},
+            drivers.watched_twice,
+            draw=_draw_rows,
+        ),
+        Probe(
+            "the model computes what it did before",
+            (ROWS,),
+            {"same output": True, "gradients arrive": True},
+            drivers.watched_output,
+            draw=_draw_rows,
+        ),
         Probe("plain numbers", (ROWS,), {"all of them are floats": True}, drivers.watched_types, draw=_draw_rows),
         Probe("after the block", (ROWS,), {"entries added": 0, "hooks left": 0}, drivers.watched_after, draw=_draw_rows),
-        Probe("after an error in the block", (ROWS,), {"the error gets through": True, "hooks left": 0}, drivers.watched_error,
-              draw=_draw_rows),
+        Probe(
+            "after an error in the block",
+            (ROWS,),
+            {"the error gets through": True, "hooks left": 0},
+            drivers.watched_error,
+            draw=_draw_rows,
+        ),
     ),
     bank=(
-        Wrong("one name for all", but(_b(LISTENER, ""), "                self.handles.append(layer.register_forward_hook(self.listener(name)))\n",
-              LATE),
-              "All entries land under the last name. A function that is defined in a loop looks up `name` when it runs, and by then the loop "
-              "is over. Make each hook in a function of its own that takes the name.",
-              when=lambda seen: isinstance(seen.value("one run"), dict) and [len(v) for v in seen.value("one run").values()] == [0, 0, 0, 4]),
-        Wrong("containers as well", _b("            if not list(layer.children()):\n                self", "            if True:\n                self"),
-              "The model itself and the Sequential inside it are modules as well. Only those without children are layers.",
-              when=lambda seen: isinstance(seen.value("two runs"), dict) and "" in (seen.value("two runs").get("names") or ())),
-        Wrong("nothing removed", _b("            handle.remove()", "            pass"),
-              "Your hooks are still there after the block, so the next run is noted again, and a second watch adds a second set. Keep "
-              "every handle, and remove it at the end.", on=("after the block", "after an error in the block")),
-        Wrong("not removed after an error", _b("        for handle in self.handles:", "        for handle in self.handles if error[0] is None else ():"),
-              "When the block ends with an error, your hooks stay. __exit__ runs in that case as well: remove them there, whatever it is given.",
-              when=lambda seen: not seen.error("after an error in the block")
-              and isinstance(seen.value("after the block"), dict) and seen.value("after the block").get("hooks left") == 0
-              and isinstance(seen.value("after an error in the block"), dict)
-              and seen.value("after an error in the block").get("hooks left") != 0),
-        Wrong("swallows the error", SOLUTION_B + "        return True\n",
-              "An __exit__ that returns True swallows the error of the block: the program goes on as if nothing had happened. Return nothing.",
-              when=lambda seen: isinstance(seen.value("after an error in the block"), dict)
-              and seen.value("after an error in the block").get("the error gets through") is False),
-        Wrong("tensors are kept", _b("(y.mean().item(), y.std().item(), flat(layer, y))", "(y.mean(), y.std(), flat(layer, y))"),
-              "Your entries are tensors, and each of them keeps the graph of its run in memory: .item() makes plain numbers of them.",
-              on=("plain numbers",)),
-        Wrong("only the last run", _b("            rows.append((y.mean().item(), y.std().item(), flat(layer, y)))",
-              "            rows[:] = [(y.mean().item(), y.std().item(), flat(layer, y))]"),
-              "The second run has replaced the first. Every run adds an entry to the layer's list.",
-              when=lambda seen: isinstance(seen.value("two runs"), dict) and seen.value("two runs").get("entries") == [1, 1, 1, 1]),
-        Wrong("the input", _b("y.mean().item(), y.std().item(), flat(layer, y)",
-              "inputs[0].mean().item(), inputs[0].std().item(), flat(layer, inputs[0])"),
-              "These are the numbers of what goes into each layer. What comes out is the hook's third argument.", on=("one run",)),
-        Wrong("the output is replaced", _b("flat(layer, y)))\n", "flat(layer, y)))\n            return y * 0\n"),
-              "What a forward hook returns takes the place of the layer's output. Let it return nothing.",
-              when=lambda seen: isinstance(seen.value("the model computes what it did before"), dict)
-              and seen.value("the model computes what it did before").get("same output") is False),
+        Wrong(
+            "one name for all",
+            but(_b(LISTENER, ""), "                self.handles.append(layer.register_forward_hook(self.listener(name)))\n", LATE),
+            "All entries land under the last name. A function that is defined in a loop looks up `name` when it runs, and by then the loop "
+            "is over. Make each hook in a function of its own that takes the name.",
+            when=lambda seen: isinstance(seen.value("one run"), dict) and [len(v) for v in seen.value("one run").values()] == [0, 0, 0, 4],
+        ),
+        Wrong(
+            "containers as well",
+            _b("            if not list(layer.children()):\n                self", "            if True:\n                self"),
+            "The model itself and the Sequential inside it are modules as well. Only those without children are layers.",
+            when=lambda seen: isinstance(seen.value("two runs"), dict) and "" in (seen.value("two runs").get("names") or ()),
+        ),
+        Wrong(
+            "nothing removed",
+            _b("            handle.remove()", "            pass"),
+            "Your hooks are still there after the block, so the next run is noted again, and a second watch adds a second set. Keep "
+            "every handle, and remove it at the end.",
+            on=("after the block", "after an error in the block"),
+        ),
+        Wrong(
+            "not removed after an error",
+            _b("        for handle in self.handles:", "        for handle in self.handles if error[0] is None else ():"),
+            "When the block ends with an error, your hooks stay. __exit__ runs in that case as well: remove them there, whatever it is "
+            "given.",
+            when=lambda seen: (
+                not seen.error("after an error in the block")
+                and isinstance(seen.value("after the block"), dict)
+                and seen.value("after the block").get("hooks left") == 0
+                and isinstance(seen.value("after an error in the block"), dict)
+                and seen.value("after an error in the block").get("hooks left") != 0
+            ),
+        ),
+        Wrong(
+            "swallows the error",
+            SOLUTION_B + "        return True\n",
+            "An __exit__ that returns True swallows the error of the block: the program goes on as if nothing had happened. Return "
+            "nothing.",
+            when=lambda seen: (
+                isinstance(seen.value("after an error in the block"), dict)
+                and seen.value("after an error in the block").get("the error gets through") is False
+            ),
+        ),
+        Wrong(
+            "tensors are kept",
+            _b("(y.mean().item(), y.std().item(), flat(layer, y))", "(y.mean(), y.std(), flat(layer, y))"),
+            "Your entries are tensors, and each of them keeps the graph of its run in memory: .item() makes plain numbers of them.",
+            on=("plain numbers",),
+        ),
+        Wrong(
+            "only the last run",
+            _b(
+                "            rows.append((y.mean().item(), y.std().item(), flat(layer, y)))",
+                "            rows[:] = [(y.mean().item(), y.std().item(), flat(layer, y))]",
+            ),
+            "The second run has replaced the first. Every run adds an entry to the layer's list.",
+            when=lambda seen: isinstance(seen.value("two runs"), dict) and seen.value("two runs").get("entries") == [1, 1, 1, 1],
+        ),
+        Wrong(
+            "the input",
+            _b(
+                "y.mean().item(), y.std().item(), flat(layer, y)", "inputs[0].mean().item(), inputs[0].std().item(), flat(layer, inputs[0])"
+            ),
+            "These are the numbers of what goes into each layer. What comes out is the hook's third argument.",
+            on=("one run",),
+        ),
+        Wrong(
+            "the output is replaced",
+            _b("flat(layer, y)))\n", "flat(layer, y)))\n            return y * 0\n"),
+            "What a forward hook returns takes the place of the layer's output. Let it return nothing.",
+            when=lambda seen: (
+                isinstance(seen.value("the model computes what it did before"), dict)
+                and seen.value("the model computes what it did before").get("same output") is False
+            ),
+        ),
     ),
     hints=Hints(
         "What does register_forward_hook give back, and where can __exit__ find it?",
@@ -213,12 +270,12 @@ EX_B = Exercise(
     "Plain numbers let go of the graph, and __exit__ runs in any case.",
     fresh=lambda r: (
         lambda n, k: Fresh(
-            f"A model has {n} layers inside one Sequential. `with watch(model) as seen` runs it {k} times. How many entries has seen in all?",
+            f"A model has {n} layers in one Sequential. It runs {k} times under `with watch(model) as seen`. How many entries has seen?",
             n * k,
             wrong=(((n + 1) * k, "The Sequential has children, so it is not a layer."), (n, "Each run adds an entry to each list.")),
         )
     )(r.randint(3, 6), r.randint(2, 5)),
-)  # fmt: skip
+)
 
 # ---- 18.c: anomaly mode for the learner's own engine -------------------------------------------------------------------------------
 
@@ -320,7 +377,9 @@ EX_C = Exercise(
     stub=STUB_C,
     solution=SOLUTION_C,
     probes=(
-        Probe(_DIAMOND, (_diamond_of(2.0, 3.0, 4.0, 5.0, 6.0),), _clean, drivers.anomaly_clean, draw=lambda r: (_diamond_of(*_some(r, 5)),)),
+        Probe(
+            _DIAMOND, (_diamond_of(2.0, 3.0, 4.0, 5.0, 6.0),), _clean, drivers.anomaly_clean, draw=lambda r: (_diamond_of(*_some(r, 5)),)
+        ),
         Probe(_PRODUCT, (_product_of(2.0, 3.0, 4.0),), _clean, drivers.anomaly_clean, draw=lambda r: (_product_of(*_some(r, 3)),)),
         Probe(_ZERO_INF, (ZERO_TIMES_INF,), _named("a", "y", "a"), drivers.anomaly_named, 2.0, draw=_with_slope(ZERO_TIMES_INF, "b")),
         Probe("two rules make a nan", (TWO_NANS,), _named("a", "y", "a"), drivers.anomaly_named),
@@ -329,44 +388,83 @@ EX_C = Exercise(
         Probe("inf and -inf meet on the way", (MEET,), _named("m", "y", "a", "b", "m"), drivers.anomaly_named, draw=_with_slope(MEET, "m")),
     ),
     bank=(
-        Wrong("the sum is tested", _c(_SET_ASIDE, "").replace(_ADD_BACK, "").replace("for p in before", "for p in v._prev"),
-              "You test what has added up in the parents. inf from one rule and −inf from another make a nan there, though both rules are fine. "
-              "Look at what this one rule adds.",
-              when=lambda seen: isinstance(seen.value("inf and -inf meet at a leaf"), dict)
-              and seen.value("inf and -inf meet at a leaf").get("returned") in ("a", "b")
-              and (seen.value("infinity only") or {}).get("returned") == "None"),
-        Wrong("inf is reported", _c("p.grad != p.grad", "p.grad - p.grad != 0"),
-              "An infinite gradient is reported as well. inf is a legal value; only nan differs from itself.",
-              on=("infinity only", _DIAMOND)),
-        Wrong("the value's own gradient is tested", _c("any(p.grad != p.grad for p in before)", "v.grad != v.grad"),
-              "That names the value that received a nan. The rule that made it belongs to the value before: test what a rule hands on.",
-              on=(_ZERO_INF,)),
-        Wrong("compared with nan", _c("p.grad != p.grad", 'p.grad == float("nan")'),
-              "nan is equal to nothing, not even to itself, so a comparison with == nan is never true. Ask whether a number differs from itself.",
-              when=lambda seen: (seen.value(_ZERO_INF) or {}).get("returned") == "None" and (seen.value(_DIAMOND) or {}).get("returned") == "None"),
-        Wrong("does not stop", _c("            return v\n", "            found.append(v)\n").replace("    return None", "    return found[0] if found else None")
-              .replace("    root.grad = 1.0\n", "    root.grad, found = 1.0, []\n"),
-              "The right value is named, but the pass ran on. Stop at once, because after the first nan everything is nan.",
-              when=lambda seen: (seen.value(_ZERO_INF) or {}).get("returned") == "a" and "b" in (seen.value(_ZERO_INF) or {}).get("ran", ())),
-        Wrong("earlier contributions are lost", _c(_ADD_BACK, ""),
-              "You set the parents' gradients to 0 to see what one rule adds. What they held before has to be added again afterwards.",
-              on=(_DIAMOND,)),
-        Wrong("added back twice", _c("{p: p.grad for p in v._prev}", "[(p, p.grad) for p in v._prev]").replace("for p in before:", "for p, _ in before:")
-              .replace("for p in before)", "for p, _ in before)").replace("before.items()", "before"),
-              "For x·x both parents are the same value. What it held before may be added back only once.", on=(_PRODUCT,)),
-        Wrong("no seed", _c("    root.grad = 1.0\n", ""),
-              "The root's gradient is still 0, so nothing but zeros flows back: a backward pass starts with 1.", on=(_DIAMOND, _PRODUCT)),
-        Wrong("the name is returned", _c("            return v\n", "            return v._op\n"),
-              "That is the name of the operation. Return the value itself, so that its data and its parents can be looked at.",
-              when=lambda seen: (seen.value(_ZERO_INF) or {}).get("returned") == "a text"),
+        Wrong(
+            "the sum is tested",
+            _c(_SET_ASIDE, "").replace(_ADD_BACK, "").replace("for p in before", "for p in v._prev"),
+            "You test what has added up in the parents. inf from one rule and −inf from another make a nan there, though both rules are "
+            "fine. "
+            "Look at what this one rule adds.",
+            when=lambda seen: (
+                isinstance(seen.value("inf and -inf meet at a leaf"), dict)
+                and seen.value("inf and -inf meet at a leaf").get("returned") in ("a", "b")
+                and (seen.value("infinity only") or {}).get("returned") == "None"
+            ),
+        ),
+        Wrong(
+            "inf is reported",
+            _c("p.grad != p.grad", "p.grad - p.grad != 0"),
+            "An infinite gradient is reported as well. inf is a legal value; only nan differs from itself.",
+            on=("infinity only", _DIAMOND),
+        ),
+        Wrong(
+            "the value's own gradient is tested",
+            _c("any(p.grad != p.grad for p in before)", "v.grad != v.grad"),
+            "That names the value that received a nan. The rule that made it belongs to the value before: test what a rule hands on.",
+            on=(_ZERO_INF,),
+        ),
+        Wrong(
+            "compared with nan",
+            _c("p.grad != p.grad", 'p.grad == float("nan")'),
+            "nan is equal to nothing, not even to itself, so a comparison with == nan is never true. Ask whether a number differs from "
+            "itself.",
+            when=lambda seen: (
+                (seen.value(_ZERO_INF) or {}).get("returned") == "None" and (seen.value(_DIAMOND) or {}).get("returned") == "None"
+            ),
+        ),
+        Wrong(
+            "does not stop",
+            _c("            return v\n", "            found.append(v)\n")
+            .replace("    return None", "    return found[0] if found else None")
+            .replace("    root.grad = 1.0\n", "    root.grad, found = 1.0, []\n"),
+            "The right value is named, but the pass ran on. Stop at once, because after the first nan everything is nan.",
+            when=lambda seen: (seen.value(_ZERO_INF) or {}).get("returned") == "a" and "b" in (seen.value(_ZERO_INF) or {}).get("ran", ()),
+        ),
+        Wrong(
+            "earlier contributions are lost",
+            _c(_ADD_BACK, ""),
+            "You set the parents' gradients to 0 to see what one rule adds. What they held before has to be added again afterwards.",
+            on=(_DIAMOND,),
+        ),
+        Wrong(
+            "added back twice",
+            _c("{p: p.grad for p in v._prev}", "[(p, p.grad) for p in v._prev]")
+            .replace("for p in before:", "for p, _ in before:")
+            .replace("for p in before)", "for p, _ in before)")
+            .replace("before.items()", "before"),
+            "For x·x both parents are the same value. What it held before may be added back only once.",
+            on=(_PRODUCT,),
+        ),
+        Wrong(
+            "no seed",
+            _c("    root.grad = 1.0\n", ""),
+            "The root's gradient is still 0, so nothing but zeros flows back: a backward pass starts with 1.",
+            on=(_DIAMOND, _PRODUCT),
+        ),
+        Wrong(
+            "the name is returned",
+            _c("            return v\n", "            return v._op\n"),
+            "That is the name of the operation. Return the value itself, so that its data and its parents can be looked at.",
+            when=lambda seen: (seen.value(_ZERO_INF) or {}).get("returned") == "a text",
+        ),
     ),
     hints=Hints(
         "A rule adds to what is already there. How can you see what this one rule adds, and nothing else?",
-        "Before a value's _backward() note each parent's gradient and set it to 0. Afterwards the parent holds what this rule made: test it, "
+        "Before a value's _backward() note each parent's gradient and set it to 0. Afterwards the parent holds what this rule made: "
+        "test it, "
         "then add the noted number. A value that is its own neighbour's parent twice must be noted once.",
         "To learn what one person puts into a shared purse: note what is in it, empty it, let them pay, look, and put the rest back.",
     ),
-    reveal="The gradients of the parents are set aside, so that what is left after the rule is the rule's own work. x != x is true for nan only. "
+    reveal="The gradients of the parents are set aside, so that what is there after the rule is its own work. x != x is true for nan only. "
     "A dict holds each parent once, even if it is used twice.",
     fresh=lambda r: (
         lambda k: Fresh(
@@ -375,6 +473,6 @@ EX_C = Exercise(
             wrong=(("a", f"{k} times inf is inf, and inf is no nan."), ("w", "w receives it. Whose rule made it?")),
         )
     )(r.randint(2, 9)),
-)  # fmt: skip
+)
 
 EXERCISES = (EX_A, EX_B, EX_C)
