@@ -32,25 +32,6 @@ def _in_order(moves: list[int]) -> Callable[[Value], None]:
     return backward
 
 
-def _plain_recursion(path: list[int]) -> Callable[[Value], None]:
-    """Send, then go on to each parent at once: what most people write first. `path` collects who sent."""
-
-    def backward(root: Value) -> None:
-        index = {id(node): i for i, node in enumerate(order_of(root))}
-
-        def go(node: Value) -> None:
-            if node._prev:
-                path.append(index[id(node)])
-            node._backward()
-            for parent in node._prev:
-                go(parent)
-
-        root.grad = 1.0
-        go(root)
-
-    return backward
-
-
 @lesson
 class order_game(Figure):
     """Choose the order of a backward pass by hand.
@@ -63,7 +44,6 @@ class order_game(Figure):
     inputs = Inputs(fixed=True)
     duel: Any = None  # a Duel; None until setup
     moves: list[int] = []
-    recursion = ""  # who sent in plain recursion, while that is shown
 
     def setup(self) -> None:
         if not callable(self.f):
@@ -95,7 +75,6 @@ class order_game(Figure):
         for name, hint, when, run in (
             ("undo", "take the last move back", lambda f: f.moves, lambda f: f._play(f.moves[:-1])),
             ("start again", "forget all moves", lambda f: True, lambda f: f._play([])),
-            ("plain recursion", "every node passes on at once", lambda f: True, lambda f: f._recurse()),
         ):
             yield name, {"label": name, "hint": hint, "when": when, "run": run}
 
@@ -103,15 +82,9 @@ class order_game(Figure):
         return self.duel.r.nodes[i].label
 
     def _play(self, moves: list[int]) -> None:
-        self.moves, self.recursion = moves, ""
+        self.moves = moves
         self.duel = Duel(Value, _in_order(moves), self.f, self.inputs)
         self.duel.judged = len(moves) == len(self.senders)
-
-    def _recurse(self) -> None:
-        path: list[int] = []
-        self.moves = []
-        self.duel = Duel(Value, _plain_recursion(path), self.f, self.inputs)
-        self.recursion = " ".join(map(self._name, path))
 
     def _results(self) -> str:
         inputs = [n for n in self.duel.r.nodes if not n.parents and not n.constant]
@@ -119,9 +92,6 @@ class order_game(Figure):
 
     def sentence(self) -> str:
         r = self.duel.r
-        if self.recursion:
-            end = "" if r.good else f" {r.verdict}"
-            return f"{'✓' if r.good else '✗'} Plain recursion sent in the order {self.recursion}. Result: {self._results()}.{end}"
         if self.duel.judged:
             why = "Every node waited until its gradient was complete" if r.good else "Some node did not wait"
             return f"{'✓' if r.good else '✗'} {why}: {self._results()}.{'' if r.good else ' ' + r.verdict}"
