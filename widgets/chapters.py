@@ -23,7 +23,7 @@ class Chapter(NamedTuple):
 _TITLES = {
     "00_start_here": "Start here", "01_three_ways": "Going downhill",
     "02_the_graph": "Running your code builds the graph",
-    "03_chain_rule": "Chain rule", "04_backward_by_hand": "Backward by hand", "05_build_the_engine": "Build the engine",
+    "03_chain_rule": "The chain rule", "04_backward_by_hand": "Backward by hand", "05_build_the_engine": "Build the engine",
     "06_rule_book": "The rule book", "07_accumulation": "Gradients add up", "08_non_scalar": "Non-scalar outputs",
     "09_tensors": "Tensors",
     "10_controlling_the_graph": "Controlling the graph", "11_derivatives_of_derivatives": "Derivatives of derivatives",
