@@ -1,6 +1,7 @@
 """The bucket lessons: what .grad holds against school derivatives, micro-batches against one batch, training loops against plain floats."""
 
 import math
+import re
 
 import pytest
 
@@ -148,6 +149,13 @@ def test_a_loop_that_never_clears_swings_for_ever():
         assert max(part) > 0.9 * bad.loss[0] and min(part) < 0.05 * bad.loss[0]
     best = sum(x * y for x, y in PAIRS) / sum(x * x for x, _ in PAIRS)
     assert good.w[-1] == pytest.approx(best, rel=1e-6)
+
+
+def test_later_steps_are_hidden():
+    """Chapter 07 opens at step 2 and asks where step 30 ends: neither the curve nor the table may tell."""
+    lesson = two_loops(at=2)
+    assert "38.65" not in lesson.text() + lesson.picture() and "38.65" in two_loops().text()
+    assert [len(points.split()) for points in re.findall(r'<polyline[^>]*points="([^"]*)"', lesson.picture())] == [3, 3]
 
 
 def test_clearing_before_the_step_stands_still():
