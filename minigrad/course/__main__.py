@@ -137,7 +137,7 @@ def main() -> None:
         sys.exit(f"minigrad: {complaint(folder, error)}")
     trust(new)
     print(f"{len(new)} notebooks copied to {folder}" + (f"; {len(kept)} were there already and stay as they are" if kept else "") + ".")
-    print(f"Next: jupyter lab {quoted(folder / '00_start_here.ipynb')}")
+    print(f"Next: jupyter lab {quoted(min((*new, *kept)))}")
 
 
 if __name__ == "__main__":

@@ -61,6 +61,12 @@ def confusions(source: str, most: int = 300) -> Iterator[tuple[str, str]]:
         for path, node in _walk(tree):
             for new, kind in _slips(node):
                 yield once(path, new), kind
+        for path, node in _walk(tree):
+            if isinstance(node, ast.FunctionDef) and isinstance(node.body[-1], ast.Return):
+                for inner, loop in _walk(node):
+                    if isinstance(loop, (ast.For, ast.While)):
+                        early = type(loop)(**{**dict(ast.iter_fields(loop)), "body": [*loop.body, node.body[-1]]})
+                        yield once((*path, *inner), early), "a return is inside a loop, and ends it in its first round"
         for function in [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]:
             bound = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
             names = sorted(bound | {a.arg for a in function.args.args} - {"self", "ctx"})

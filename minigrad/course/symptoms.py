@@ -150,7 +150,7 @@ def _value(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
         return _single(ex, case) if _number(got) else ("", "")
     if isinstance(want, list):
         found = (_form(ex, case), _list(case), _parts([case]) or ("", ""), _multiple(case))
-        return next((f for f in found if f[0]), ("", ""))
+        return next((f for f in found if f[0]), ("", "") if case.same_form else _other_form(case))
     return "", ""
 
 
@@ -196,6 +196,9 @@ def _single(ex: Exercise, case: _Case) -> tuple[str, str]:
         return "too small by a factor", "A factor is missing. Write down every step, and check what each of them contributes."
     if want and any(_near(got * q, want * p, 1e-4) for p in range(2, 8) for q in range(2, 6)):
         return "a fraction", "Some of it is counted too often, or too seldom. List everything that contributes, and count again."
+    if want and not 0.1 < abs(got / want) < 10:
+        size = "large" if abs(got) > abs(want) else "small"
+        return f"far too {size}", f"That is more than ten times too {size}. Estimate it first, then see which step leads so far away."
     return "", ""
 
 
@@ -260,9 +263,20 @@ def _code(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
 
 
 def _forms(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
-    """What `_form` says, when it says the same of every wrong probe. (One that is small can look like anything.)"""
-    found = [_form(ex, c) for c in cases]
-    return found[0] if found[0][0] and all(f[0] == found[0][0] for f in found) else ("", "")
+    """What `_form` says, when it says the same of every wrong probe, or of all that have another form: a small one looks like anything."""
+    other = [c for c in cases if not c.same_form]
+    found = [_form(ex, c) for c in (other if 2 * len(other) >= len(cases) else cases)]
+    if found[0][0] and all(f[0] == found[0][0] for f in found):
+        return found[0]
+    if 2 * len(other) >= len(cases) and other:
+        return _other_form(other[0])
+    return "", ""
+
+
+def _other_form(case: _Case) -> tuple[str, str]:
+    if isinstance(case.got, list) and isinstance(case.want, list):
+        return "another shape", "The shape is not the one that is needed. What does each axis, or each entry, of the result stand for?"
+    return "another kind of result", "Compare what you return with what is asked for: one number, a list, an array or a dict?"
 
 
 def _form(ex: Exercise, case: _Case) -> tuple[str, str]:
@@ -509,17 +523,22 @@ def _mutant(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs
     if all(outcomes[p.name]["error"] for p in probes):
         return None
     for source, kind in _mutants(ex.id):
-        if (ex.id, source) not in _endless and all(_gives(ex, source, p, inputs.get(p.name, p.args), outcomes[p.name]) for p in probes):
+        if (ex.id, source) not in _endless and _fits(ex, source, probes, outcomes, inputs):
             return kind, f"These are exactly the results of a right answer in which {kind}."
     return None
 
 
-def _gives(ex: Exercise, source: str, probe: Probe, args: tuple, outcome: dict) -> bool:
-    broken = _outcome_of_mutant(ex.id, source, probe.name, Frozen(args))
-    if broken is not None and broken["late"]:
-        _endless.add((ex.id, source))
-        return False
-    return broken is not None and alike(outcome, broken, 1e-6)
+def _fits(ex: Exercise, source: str, probes: list[Probe], outcomes: Mapping[str, dict], inputs: Mapping[str, tuple]) -> bool:
+    """Whether a mutant gives what the answer gives in every probe that is quick enough to try, the first of them included."""
+    for n, p in enumerate(probes):
+        broken = _outcome_of_mutant(ex.id, source, p.name, Frozen(inputs.get(p.name, p.args)))
+        if broken is not None and broken["late"]:
+            if n == 0:
+                _endless.add((ex.id, source))
+                return False
+        elif broken is None or not alike(outcomes[p.name], broken, 1e-6):
+            return False
+    return True
 
 
 # ---- how it fails -----------------------------------------------------------------------------------------------------------------------
@@ -583,6 +602,8 @@ def _simplest(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str]) -> t
         same = p.driver is failed.driver and bool(p.raises) == bool(failed.raises) and bool(p.accept) == bool(failed.accept)
         if same and p.name not in wrong and p.name in outcomes:
             return "some inputs", f"It is right for “{p.name}” and not for “{failed.name}”. What is new in the second?"
+    if len(wrong) == 1 and len(outcomes) > 1:
+        return "one test", f"Everything else is right. What is different in “{failed.name}”?"
     return "", ""
 
 

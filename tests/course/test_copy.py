@@ -5,6 +5,7 @@ What lives here: the command in this checkout. What does not: the command from t
 import errno
 import json
 import os
+import re
 import shlex
 import sys
 
@@ -125,13 +126,16 @@ def test_an_installation_without_notebooks_says_so(command, monkeypatch, tmp_pat
 
 
 def test_a_copy_for_an_exam_offers_neither_hints_nor_solutions(command, tmp_path):
-    command("exam", "--exam")
+    said = command("exam", "--exam")
+    assert os.path.isfile(shlex.split(said.splitlines()[-1])[-1]), "the file that is opened first is there"
     asked = [source for source in course.chapters() if source.name[:2] in exercises.chapters()]
     assert sorted(p.name for p in (tmp_path / "exam").iterdir()) == [source.name for source in asked]
     for source in asked:
         copied = json.loads((tmp_path / "exam" / source.name).read_text(encoding="utf-8"))
         text = "".join("".join(cell["source"]) + "\n" for cell in copied["cells"])
         assert "check.reveal" not in text and "check.hint" not in text and "check.exam()" in text, source.name
+        prose = "".join("".join(cell["source"]) for cell in copied["cells"] if cell["cell_type"] == "markdown")
+        assert not re.search(r"\b(hints?|solutions?|reveal\w*)\b", prose, re.I), source.name
         assert len(copied["cells"]) == len(json.loads(source.read_text(encoding="utf-8"))["cells"]) + 1
     check = Check()
     check.exam()

@@ -34,6 +34,8 @@ def test_odd_outcomes_never_stop_the_judge_and_never_pass(ex):
     right = run_probes(ex, ex.load(ex.solution))
     assert judge(ex, right).passed
     for got in ODD:
+        if ex.is_value and type(got) is not bool and got == right[ex.probes[0].name]["got"]:
+            continue  # one of them is the answer
         verdict = judge(ex, {p.name: outcome(got) for p in ex.probes})
         assert 0 <= verdict.score < 1 and verdict.hint
         if not ex.is_value:

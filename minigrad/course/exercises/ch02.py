@@ -149,6 +149,12 @@ EX_B = Exercise(
             when=lambda seen: "parents" not in (seen.value("the shape") or ()) and not seen.error("the shape"),
         ),
         Wrong(
+            "a leaf is missing",
+            but(SOLUTION_B, "often = p * q", "often = p.sin()"),
+            "p or q has no part in the result. Two arrows lead into the first operation.",
+            when=lambda seen: _count("leaf")(seen) == 1,
+        ),
+        Wrong(
             "a plain number",
             but(SOLUTION_B, "often.sin()", "often * 2"),
             "A plain number becomes a node, too. Where the drawing has one arrow into an operation, use .sin(), .exp() or .tanh().",
@@ -355,6 +361,18 @@ def walk(y):
             .replace("node.next_functions)", "(node.next_functions if node else ()))"),
             "Where a plain number went in, next_functions holds None. Nothing is recorded there: list it under no name.",
             when=lambda seen: "None" in seen.value("c = 3x² + 1"),
+        ),
+        Wrong(
+            "other names",
+            SOLUTION_C.replace("node.name()", "str(node)"),
+            "The name of a node is what node.name() gives, unchanged.",
+            when=lambda seen: not any(name.endswith("Backward0") for name in seen.value("c = 3x² + 1")),
+        ),
+        Wrong(
+            "the root left out",
+            SOLUTION_C.replace("[y.grad_fn]", "[parent for parent, _ in y.grad_fn.next_functions]"),
+            "The root itself, y.grad_fn, is missing: begin there, not at what it leads to.",
+            on=("z = sin(x · y)",),
         ),
         Wrong(
             "only the root",

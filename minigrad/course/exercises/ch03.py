@@ -333,6 +333,7 @@ EX_C = ask(
             "A: multiplications: that is the cheapest pair first, (20×4)(4×3). A cheap first step can make a later one dear.",
         ),
         ("from the right", {"A: multiplications": 5760}, "A: multiplications: that is from the right. Try the other end, and the middle."),
+        ("middle pair, then right", {"A: multiplications": 5040}, "A: multiplications: that is one of the five bracketings, not the best."),
         ("both ends", {"A: multiplications": 1360}, "A: multiplications: that is both ends first. There are five bracketings in all."),
         ("counts numbers", {"A: multiplications": 282}, "A: multiplications: that is the size of the matrices. (a×b)(b×c) takes a·b·c."),
         ("only the last product", {"A: multiplications": 450}, "A: multiplications: that is one of the three products. Add all three."),

@@ -318,7 +318,7 @@ def _mistakes(c: Class, most: int = 12) -> str:
 
     rows = []
     for (id, name), n in common:
-        bar = f'<div class="bar thin"><span class=blue style="width:{100 * n / common[0][1]:.0f}%"></span></div>'
+        bar = f'<div class="bar thin"><span class=blue style="width:{100 * n / (tried[id] or 1):.0f}%"></span></div>'
         rows.append((id, _code(name), bar, f"{n} of {tried[id]}"))
     head = "Exercise|Mistake||#of those who tried"
     rest = (
