@@ -23,9 +23,11 @@ def _shares(n: int, parts: int) -> list[int]:
     return [n // parts + (i < n % parts) for i in range(parts)]
 
 
-def _check(n: Any) -> None:
+def _check(n: Any, shift: Any = 0) -> None:
     if not isinstance(n, int) or n < 1:
         raise ValueError(f"the number of points must be a positive whole number, not {n!r}")
+    if not isinstance(shift, int) or not 0 <= shift <= 7:
+        raise ValueError(f"shift must be a whole number of pixels from 0 to 7, not {shift!r}")
 
 
 def moons(n: int = 100, noise: float = 0.1, seed: int = 0) -> tuple[Tensor, Tensor]:
@@ -115,15 +117,17 @@ def _distances(points: np.ndarray, segments: np.ndarray) -> np.ndarray:
     return np.sqrt(((rest - t[..., None] * along) ** 2).sum(-1).min(1))
 
 
-def digits(n: int = 1000, seed: int = 0) -> tuple[Tensor, Tensor]:
+def digits(n: int = 1000, seed: int = 0, shift: int = 0) -> tuple[Tensor, Tensor]:
     """Images of digits (n, 1, 8, 8) with ink from 0 to 16, and their labels (n,): in the manner of the well-known 8x8 set of handwritten
     digits, but drawn by this function from a seed, so that they are free for any use. A linear model gets some of them wrong.
+
+    With `shift`, the same images, each moved by up to so many pixels to any side. A linear model then fails, a convolution does not.
 
     >>> images, labels = digits(20)
     >>> images.shape, labels[:3].tolist()
     (torch.Size([20, 1, 8, 8]), [8, 6, 5])
     """
-    _check(n)
+    _check(n, shift)
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 10, n)
     grid = (np.arange(24) + 0.5) / 24  # three by three points per pixel
@@ -136,6 +140,10 @@ def digits(n: int = 1000, seed: int = 0) -> tuple[Tensor, Tensor]:
         ink = np.clip((width - _distances(points, _warped(drawings[label], rng))) / 0.05 + 0.5, 0, 1)
         pixels = ink.reshape(8, 3, 8, 3).mean((1, 3)) * 16 * rng.uniform(1.1, 1.5) + rng.normal(0, 0.4, (8, 8))
         image[0] = np.clip(np.round(pixels), 0, 16)
+    if shift:
+        wide = np.pad(images, ((0, 0), (0, 0), (shift, shift), (shift, shift)))
+        moves = np.random.default_rng([seed, shift]).integers(0, 2 * shift + 1, (n, 2))
+        images = np.stack([image[:, y : y + 8, x : x + 8] for image, (y, x) in zip(wide, moves, strict=True)])
     return Tensor._wrap(images), Tensor._wrap(labels.astype(np.int64))
 
 

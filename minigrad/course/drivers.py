@@ -1073,7 +1073,7 @@ def fixed_point_nodes(entry: Any, *cases: tuple[str, float]) -> Any:
     return {"nodes": found}
 
 
-# ---- chapters 16 and 17 ---------------------------------------------------------------------------------------------------------
+# ---- chapter 16 ----------------------------------------------------------------------------------------------------------------
 
 
 class _Activation(tuple):
@@ -1135,22 +1135,82 @@ def half_precision(entry: Any, grad: float, scale: float) -> Any:
     return entry(lambda seed: np.float16(np.float32(np.float16(seed)) * np.float32(grad)), scale)
 
 
-def clip(entry: Any, grads: list[float], max_norm: float) -> Any:
-    grads = list(grads)
-    return {"returned": entry(grads, max_norm), "grads": grads}
+# ---- chapter 17 -----------------------------------------------------------------------------------------------------------------
 
 
-def train_leaf(entry: Any, start: float, steps: int) -> Any:
-    from ..scalar import Value
+def _adamw_run(entry: Any, params: list, grads: list, settings: dict[str, Any]) -> Any:
+    """The parameters, as tensors, and after each step what they are, as one list of numbers."""
+    tensors, state, path = [_leaf64(p) for p in params], {}, []  # type: ignore[var-annotated]
+    mine = list(tensors)
+    for at_step in grads:
+        for p, g in zip(tensors, at_step, strict=True):
+            p.grad = _leaf64(g).detach()
+        entry(mine, state, **settings)
+        path.append([n for p in tensors for n in p.detach().reshape(-1).tolist()])
+    return tensors, mine, path
 
-    return entry(Value(start), steps).data
+
+def adamw_steps(entry: Any, params: list, grads: list, settings: dict[str, Any]) -> Any:
+    """The learner's step, once for each list of gradients: all parameters after each step."""
+    return _adamw_run(entry, params, grads, settings)[2]
 
 
-def train_nodes(entry: Any, start: float, steps: int) -> Any:
-    """How many Values hang behind the result, itself included."""
-    from ..scalar import Value
+def adamw_leaves(entry: Any, params: list, grads: list) -> Any:
+    """What became of the tensors themselves."""
+    tensors, mine, path = _adamw_run(entry, params, grads, {})
+    changed = all(a is b for a, b in zip(tensors, mine, strict=True)) and path[0] != path[1]
+    return {
+        "changed in place": changed,
+        "still leaves": all(p.is_leaf for p in tensors),
+        "still require gradients": all(p.requires_grad for p in tensors),
+        "nothing recorded": all(p.grad_fn is None for p in tensors),
+    }
 
-    return {"nodes": len(_order(entry(Value(start), steps)))}
+
+class Borrowed(Exception):
+    """The answer calls the library's function instead of computing."""
+
+
+def attention_of(entry: Any, q: Any, k: Any, v: Any, causal: bool, g: Any) -> Any:
+    """The learner's attention, and the gradients of its product with g at q, k and v. The library's own is switched off meanwhile."""
+    functional = _torch().nn.functional
+    library = functional.scaled_dot_product_attention
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise Borrowed("the library's attention; this exercise asks for its parts")
+
+    leaves = [_leaf64(x) for x in (q, k, v)]
+    functional.scaled_dot_product_attention = refuse
+    try:
+        out = entry(*leaves, causal)
+    finally:
+        functional.scaled_dot_product_attention = library
+    if not getattr(out, "requires_grad", False):
+        return odd("an output without a graph") if hasattr(out, "requires_grad") else out
+    if tuple(out.shape) != tuple(_leaf64(g).shape):
+        return odd(f"an output of shape {tuple(out.shape)}")
+    out.backward(_leaf64(g).detach())
+    return [out.detach().tolist(), *((x * 0 if x.grad is None else x.grad).tolist() for x in leaves)]  # what is not used has no slope
+
+
+@cache
+def _moved_digits(n: int, seed: int) -> tuple[Any, Any]:
+    from ..datasets import digits
+
+    images, labels = digits(n, seed=seed, shift=1)
+    return images / 16, labels
+
+
+def small_model(entry: Any, seed: int) -> Any:
+    """Train the learner's model, count its parameters, and how many digits it reads that it has never seen."""
+    torch = _torch()
+    images, labels = _moved_digits(1000, 17)
+    model = entry(images.clone(), labels.clone())
+    new, wanted = _moved_digits(500, seed)
+    with torch.no_grad():
+        model.eval()
+        right = (model(new).argmax(1) == wanted).sum().item()
+    return {"parameters": sum(p.numel() for p in model.parameters()), "right": right}
 
 
 # ---- chapter 15 ----------------------------------------------------------------------------------------------------------------

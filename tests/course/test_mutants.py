@@ -35,7 +35,7 @@ HARMLESS = {
     "13.c": {"2 ** bits - 1 -> 1 - 2 ** bits": "the same levels, counted from the other end"},
     "14.d": dict.fromkeys(("e @ W1.T + b1 -> e @ W1.T - b1", "e @ W1.T + b1 -> e @ W1.T"), "batch norm subtracts every bias again"),
     "15.d": {"w * x - y -> y - w * x": SQUARED, "w.item() -> w": "a tensor of one number is read as that number"},
-    "17.d": {"w - 3 -> 3 - w": SQUARED},
+    "17.e": {"torch.manual_seed(0) -> pass": "another start"},
 }
 
 

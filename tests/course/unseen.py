@@ -7,6 +7,26 @@ from __future__ import annotations
 
 # ruff: noqa: E501  a program is one string
 
+STEP = "import minigrad as torch\ndef step(params, state, lr=0.01, max_norm=1.0, b1=0.9, b2=0.999, eps=1e-8, decay=0.01):\n"
+NORM = "    t = state['t'] = state.get('t', 0) + 1\n    norm = sum(float((p.grad**2).sum()) for p in params) ** 0.5\n    f = min(1, max_norm / (norm + 1e-6))\n"
+REST = """\
+    with torch.no_grad():
+        for i, p in enumerate(params):
+            g = p.grad * f
+            state['m', i] = b1 * state.get(('m', i), 0) + (1 - b1) * g
+            state['v', i] = b2 * state.get(('v', i), 0) + (1 - b2) * g * g
+            p.mul_(1 - lr * decay)
+            p.sub_(lr * (state['m', i] / (1 - b1**t)) / ((state['v', i] / (1 - b2**t)).sqrt() + eps))
+"""
+ATT = "import minigrad as torch\ndef attention(q, k, v, causal):\n"
+MASKED = """\
+    s = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+    if causal:
+        n = q.shape[-2]
+        s = s.masked_fill(torch.ones(n, n).triu(1).bool(), float('-inf'))
+    return torch.softmax(s, -1) @ v
+"""
+
 SOURCES = {
     "06.b": [
         "import math\ndef teach(Value):\n    def exp(self):\n        out = Value(math.exp(self.data), (self,), 'exp')\n        def _backward():\n            self.grad += math.exp(out.data) * out.grad\n        out._backward = _backward\n        return out\n    def log(self):\n        out = Value(math.log(self.data), (self,), 'log')\n        def _backward():\n            self.grad += out.grad / self.data\n        out._backward = _backward\n        return out\n    def tanh(self):\n        out = Value(math.tanh(self.data), (self,), 'tanh')\n        def _backward():\n            self.grad += (1 - out.data ** 2) * out.grad\n        out._backward = _backward\n        return out\n    def atan2(self, other):\n        out = Value(math.atan2(self.data, other.data), (self, other), 'atan2')\n        def _backward():\n            d = self.data ** 2 + other.data ** 2; self.grad += other.data / d * out.grad; other.grad += -self.data / d * out.grad\n        out._backward = _backward\n        return out\n    Value.exp, Value.log, Value.tanh, Value.atan2 = exp, log, tanh, atan2\n",
@@ -234,50 +254,35 @@ SOURCES = {
         'import numpy as np\ndef scaled_gradient(backward, scale):\n    return float(np.float16(float(backward(np.float16(scale))) / scale))\n',
     ],
     "17.b": [
-        'def adam(w, grads, lr=0.1, b1=0.9, b2=0.999, eps=1e-8):\n    m = v = 0.0\n    path = []\n    for t, g in enumerate(grads, start=1):\n        m = b1 * m + (1 - b1) * g\n        v = b2 * v + (1 - b2) * g * g\n        w = w - lr * m / (v ** 0.5 + eps)\n        path.append(w)\n    return path\n',
-        'def adam(w, grads, lr=0.1, b1=0.9, b2=0.999, eps=1e-8):\n    m = v = 0.0\n    path = []\n    for t, g in enumerate(grads, start=1):\n        m = b1 * m + (1 - b1) * g\n        v = b2 * v + (1 - b2) * g * g\n        w = w + lr * (m / (1 - b1**t)) / ((v / (1 - b2**t)) ** 0.5 + eps)\n        path.append(w)\n    return path\n',
-        'def adam(w, grads, lr=0.1, b1=0.9, b2=0.999, eps=1e-8):\n    m = v = 0.0\n    path = []\n    for t, g in enumerate(grads, start=1):\n        m = b1 * m + (1 - b1) * g\n        v = b2 * v + (1 - b2) * g * g\n        w = w - lr * (m / (1 - b1**t)) / ((v / (1 - b2**t)) + eps)\n        path.append(w)\n    return path\n',
-        'def adam(w, grads, lr=0.1, b1=0.9, b2=0.999, eps=1e-8):\n    m = v = 0.0\n    path = []\n    for t, g in enumerate(grads, start=1):\n        m = b1 * m + (1 - b1) * g\n        v = b2 * v + (1 - b2) * g * g\n        m = m / (1 - b1**t); v = v / (1 - b2**t); w = w - lr * m / (v ** 0.5 + eps)\n        path.append(w)\n    return path\n',
-        'def adam(w, grads, lr=0.1, b1=0.9, b2=0.999, eps=1e-8):\n    m = v = 0.0\n    path = []\n    for t, g in enumerate(grads, start=1):\n        m = b1 * m + (1 - b1) * g\n        v = b2 * v + (1 - b2) * g * g\n        w = w - lr * (m / (1 - b1**t)) / (v ** 0.5 + eps)\n        path.append(w)\n    return path\n',
-        'def adam(w, grads, lr=0.1, b1=0.9, b2=0.999, eps=1e-8):\n    m = v = 0.0\n    path = []\n    for t, g in enumerate(grads, start=1):\n        m = b1 * m + (1 - b1) * g\n        v = b2 * v + (1 - b2) * g * g\n        w = w - lr * (m / (1 - b1)) / ((v / (1 - b2)) ** 0.5 + eps)\n        path.append(w)\n    return path\n',
-        'def adam(w, grads, lr=0.1, b1=0.9, b2=0.999, eps=1e-8):\n    m = v = 0.0\n    path = []\n    for t, g in enumerate(grads, start=1):\n        m = b1 * m + (1 - b1) * g\n        v = b2 * v + (1 - b2) * g * g\n        w = w - (m / (1 - b1**t)) / ((v / (1 - b2**t)) ** 0.5 + eps)\n        path.append(w)\n    return path\n',
-        'def adam(w, grads, lr=0.1, b1=0.9, b2=0.999, eps=1e-8):\n    m = v = 0.0\n    path = []\n    for t, g in enumerate(grads, start=1):\n        m = b1 * m + (1 - b1) * g\n        v = b2 * v + (1 - b2) * g * g\n        w = w - lr * (m / (1 - b1**t)) / ((v / (1 - b2**t) + eps) ** 0.5)\n        path.append(w)\n    return path\n',
-        'def adam(w, grads, lr=0.1, b1=0.9, b2=0.999, eps=1e-8):\n    m = v = 0.0\n    path = []\n    for t, g in enumerate(grads, start=1):\n        m = b1 * m + (1 - b1) * g\n        v = b2 * v + (1 - b2) * g * g\n        w = w - lr * (m / (1 - b1*t)) / ((v / (1 - b2*t)) ** 0.5 + eps)\n        path.append(w)\n    return path\n',
-        'def adam(w, grads, lr=0.1, b1=0.9, b2=0.999, eps=1e-8):\n    m = v = 0.0\n    path = []\n    for t, g in enumerate(grads, start=1):\n        m = b1 * m + (1 - b1) * g\n        v = b2 * v + (1 - b2) * g * g\n        w = w - lr * (m / (1 - b2**t)) / ((v / (1 - b1**t)) ** 0.5 + eps)\n        path.append(w)\n    return path\n',
-        'def adam(w, grads, lr=0.1, b1=0.9, b2=0.999, eps=1e-8):\n    m = v = 0.0\n    path = []\n    for t, g in enumerate(grads, start=1):\n        m = b1 * m + (1 - b1) * g\n        v = b2 * v + (1 - b2) * g * g\n        w = w - lr * m / v\n        path.append(w)\n    return path\n',
-        'def adam(w, grads, lr=0.1, b1=0.9, b2=0.999, eps=1e-8):\n    m = v = 0.0\n    path = []\n    for t, g in enumerate(grads, start=1):\n        m = b1 * m + (1 - b1) * g\n        v = b2 * v + (1 - b2) * g * g\n        w = w - lr * (m / (1 - b1**t)) / ((v / (1 - b2**t)) ** 0.5)\n        path.append(w)\n    return path\n',
-        'def adam(w, grads, lr=0.1, b1=0.9, b2=0.999, eps=1e-8):\n    m = v = 0.0\n    path = []\n    for t, g in enumerate(grads, start=1):\n        m = b1 * m + (1 - b1) * g\n        v = b2 * v + (1 - b2) * g * g\n        w = w - lr * (m / (1 - b1)**t) / ((v / (1 - b2)**t) ** 0.5 + eps)\n        path.append(w)\n    return path\n',
-        'def adam(w, grads, lr=0.1, b1=0.9, b2=0.999, eps=1e-8):\n    m = v = 0.0\n    path = []\n    for t, g in enumerate(grads, start=1):\n        m = b1 * m + (1 - b1) * g\n        v = b2 * v + (1 - b2) * g * g\n        w = w - lr * g / ((v / (1 - b2**t)) ** 0.5 + eps)\n        path.append(w)\n    return path\n',
-        'def adam(w, grads, lr=0.1, b1=0.9, b2=0.999, eps=1e-8):\n    m = v = 0.0\n    path = []\n    for t, g in enumerate(grads, start=1):\n        m = b1 * m + (1 - b1) * g\n        v = b2 * v + (1 - b2) * g * g\n        w = lr * (m / (1 - b1**t)) / ((v / (1 - b2**t)) ** 0.5 + eps)\n        path.append(w)\n    return path\n',
+        STEP + "    t = state['t'] = state.get('t', 0) + 1\n    norm = max(float((p.grad**2).sum()) ** 0.5 for p in params)\n"
+               "    f = min(1, max_norm / (norm + 1e-6))\n" + REST,
+        STEP + "    t = state['t'] = state.get('t', 0) + 1\n    norm = sum(float(p.grad.abs().sum()) for p in params)\n"
+               "    f = min(1, max_norm / (norm + 1e-6))\n" + REST,
+        STEP + "    t = state['t'] = state.get('t', 0) + 1\n    f = 1\n" + REST,
+        STEP + NORM + REST.replace("            p.mul_(1 - lr * decay)\n", ""),
+        STEP + NORM + REST.replace("1 - lr * decay", "1 - decay"),
+        STEP + NORM + REST.replace("1 - lr * decay", "1 + lr * decay"),
+        STEP + NORM + REST.replace("/ (1 - b1**t)", "").replace("/ (1 - b2**t)", ""),
+        STEP + NORM + REST.replace("/ (1 - b2**t)", ""),
+        STEP + NORM + REST.replace("p.grad * f", "p.grad * f + decay * p").replace("            p.mul_(1 - lr * decay)\n", ""),
+        STEP + NORM + REST.replace("p.sub_", "p.add_"),
+        STEP + NORM + REST.replace(".sqrt()", ""),
+        STEP + NORM.replace("state['t'] = state.get('t', 0) + 1", "1") + REST,
+        STEP + NORM + REST.replace("    with torch.no_grad():\n", "    if True:\n"),
     ],
     "17.c": [
-        'def clip_grad_norm(grads, max_norm):\n    n = sum(abs(g) for g in grads)\n    if n > max_norm:\n        for i in range(len(grads)):\n            grads[i] *= max_norm / n\n    return n\n',
-        'def clip_grad_norm(grads, max_norm):\n    n = sum(g * g for g in grads)\n    if n > max_norm:\n        for i in range(len(grads)):\n            grads[i] *= max_norm / n\n    return n\n',
-        'def clip_grad_norm(grads, max_norm):\n    n = max(abs(g) for g in grads)\n    if n > max_norm:\n        for i in range(len(grads)):\n            grads[i] *= max_norm / n\n    return n\n',
-        'def clip_grad_norm(grads, max_norm):\n    n = sum(g * g for g in grads) ** 0.5\n    if n > max_norm:\n        for i in range(len(grads)):\n            grads[i] *= n / max_norm\n    return n\n',
-        'def clip_grad_norm(grads, max_norm):\n    n = sum(g * g for g in grads) ** 0.5\n    if n > max_norm:\n        for i in range(len(grads)):\n            grads[i] *= max_norm / n\n    return max_norm\n',
-        'def clip_grad_norm(grads, max_norm):\n    n = sum(g * g for g in grads) ** 0.5\n    if n > max_norm:\n        for i in range(len(grads)):\n            grads[i] *= max_norm / n\n    return grads\n',
-        'def clip_grad_norm(grads, max_norm):\n    n = sum(g * g for g in grads) ** 0.5\n    if n > max_norm:\n        for i in range(len(grads)):\n            grads[i] = min(grads[i], max_norm)\n    return n\n',
-        'def clip_grad_norm(grads, max_norm):\n    n = sum(g * g for g in grads) ** 0.5\n    if n > max_norm:\n        grads = [g * max_norm / n for g in grads]\n    return n\n',
-        'def clip_grad_norm(grads, max_norm):\n    n = sum(g * g for g in grads) ** 0.5\n    if True:\n        for i in range(len(grads)):\n            grads[i] *= max_norm / n\n    return n\n',
-        'def clip_grad_norm(grads, max_norm):\n    n = sum(g * g for g in grads) ** 0.5\n    if n > max_norm:\n        for i in range(len(grads)):\n            grads[i] *= max_norm / n\n    return min(n, max_norm)\n',
-        'def clip_grad_norm(grads, max_norm):\n    n = (sum(g * g for g in grads) / len(grads)) ** 0.5\n    if n > max_norm:\n        for i in range(len(grads)):\n            grads[i] *= max_norm / n\n    return n\n',
-        'def clip_grad_norm(grads, max_norm):\n    n = sum(g * g for g in grads) ** 0.5\n    if n > max_norm:\n        for i in range(len(grads)):\n            grads[i] /= n\n    return n\n',
-        'def clip_grad_norm(grads, max_norm):\n    n = sum(g * g for g in grads) ** 0.5\n    if n > max_norm:\n        for i in range(len(grads)):\n            grads[i] -= n - max_norm\n    return n\n',
-        'def clip_grad_norm(grads, max_norm):\n    n = sum(grads)\n    if n > max_norm:\n        for i in range(len(grads)):\n            grads[i] *= max_norm / n\n    return n\n',
-        'def clip_grad_norm(grads, max_norm):\n    n = sum(g * g for g in grads) ** 2\n    if n > max_norm:\n        for i in range(len(grads)):\n            grads[i] *= max_norm / n\n    return n\n',
-        'def clip_grad_norm(grads, max_norm):\n    n = sum(g * g for g in grads) ** 0.5\n    if n > max_norm:\n        for g in grads:\n            g *= max_norm / n\n    return n\n',
-    ],
-    "17.d": [
-        'from minigrad import Value\ndef train(w, steps):\n    for _ in range(steps):\n        loss = (w - 3) ** 2\n        loss.backward()\n        w = Value(w - 0.1 * w.grad)\n    return w\n',
-        'from minigrad import Value\ndef train(w, steps):\n    for _ in range(steps):\n        loss = (w - 3) ** 2\n        loss.backward()\n        w.data = w.data - 0.1 * w.grad\n    return w\n',
-        'from minigrad import Value\ndef train(w, steps):\n    for _ in range(steps):\n        loss = (w - 3) ** 2\n        loss.backward()\n        w.data = w.data - 0.1 * w.grad\n        w.grad = 0.0\n    return w.data\n',
-        'from minigrad import Value\ndef train(w, steps):\n    for _ in range(steps):\n        loss = (w - 3) ** 2\n        loss.backward()\n        w = w.data - 0.1 * w.grad\n    return w\n',
-        'from minigrad import Value\ndef train(w, steps):\n    for _ in range(steps):\n        loss = (w - 3) ** 2\n        loss.backward()\n        w.data = w.data + 0.1 * w.grad\n        w.grad = 0.0\n    return w\n',
-        'from minigrad import Value\ndef train(w, steps):\n    for _ in range(steps):\n        loss = (w - 3) ** 2\n        loss.backward()\n        new = w - 0.1 * w.grad\n        w = new\n        w.grad = 0.0\n    return w\n',
-        'from minigrad import Value\ndef train(w, steps):\n    for _ in range(steps):\n        loss = (w - 3) ** 2\n        loss.backward()\n        w.data -= 0.1 * w.grad\n        w.grad = 0.0\n        w = w * 1\n    return w\n',
-        'from minigrad import Value\ndef train(w, steps):\n    for _ in range(steps):\n        loss = (w - 3) ** 2\n        loss.backward()\n        w.grad = 0.0\n        w.data -= 0.1 * w.grad\n    return w\n',
-        'from minigrad import Value\ndef train(w, steps):\n    for _ in range(steps):\n        loss = (w - 3) ** 2\n        loss.backward()\n        w = w.data\n    return w\n',
+        ATT + "    w = torch.softmax(q @ k.transpose(-2, -1), -1)\n    return w @ v\n",
+        ATT + "    w = torch.softmax(q @ k.transpose(-2, -1) / q.shape[-1], -1)\n    return w @ v\n",
+        ATT + "    w = torch.softmax(q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5, -1)\n    return w @ v\n",
+        ATT + "    s = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5\n    if causal:\n        s = s.tril()\n    return torch.softmax(s, -1) @ v\n",
+        ATT + "    w = torch.softmax(q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5, -1)\n    if causal:\n        w = w.tril()\n    return w @ v\n",
+        ATT + MASKED.replace("triu(1)", "triu(2)"),
+        ATT + MASKED.replace("triu(1)", "triu(0)"),
+        ATT + MASKED.replace("s, -1)", "s, -2)"),
+        ATT + MASKED.replace("if causal", "if not causal"),
+        ATT + MASKED.replace("q @ k.transpose", "k @ q.transpose"),
+        ATT + MASKED.replace("float('-inf')", "0.0"),
+        ATT + "    return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)\n",
     ],
     "19.b": [
         'from math import exp, log\ndef logsumexp(xs):\n    m = 0\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return m + log(t), [e / t for e in es]\n',
@@ -321,7 +326,6 @@ VALUES = {
     "10.a2": [108, 0, 9, 6, 27, 18, 36],
     "12.a": [4.6, 0.6333, 2.6, 3.0, 1.5, -2.9, 1.9, 0.2913],
     "12.c": [[[4, 3], [1, 2]], [[4, 1], [2, 3]], [[2, 1], [3, 2]], [[4, 1]], [7, 6], [[4, 0], [0, 2]], [4, 1, 3, 2], [[4, 1], [2, 2]]],
-    "17.a": ['BCEADF', 'BACEFD', 'BCAEFD', 'CEBAFD', 'ABCDEF'],
     "18.a": ['c', 'loss', 'a'],
 }
 
@@ -331,4 +335,6 @@ ENTRIES = {  # what differs from the right answers
     "14.a": [{'softmax': 5}, {'layer norm': 5}, {'tanh, entry by entry': 1}, {'x[::-1], reversed': 25}, {'softmax': 10}, {'layer norm': 15}],
     "16.a": [{'without checkpoints': 10}, {'with 10 checkpoints': 10}, {'with 10 checkpoints': 50}, {'with 10 checkpoints': 11}, {'without checkpoints': 200}, {'with 10 checkpoints': 100}],
     "16.c": [{'parameters, GB': 175}, {'activations left, GB': 160}, {'parameters, GB': 350000}, {'activations left, GB': 5}, {'activations left, GB': 1000}],
+    "17.a": [{'the weight has changed': 4}, {'.grad is filled': 5}, {'a graph exists': 3}, {'the weight has changed': 6}, {'.grad is filled': 1}],
+    "17.d": [{'A': 'b'}, {'A': 'a'}, {'B': 'a'}, {'C': 'd'}, {'D': 'c'}, {'C: change': 's'}, {'D: change': 's'}, {'B: change': 's'}, {'A: change': 'p'}],
 }

@@ -65,6 +65,25 @@ def test_digits():
     assert 0.85 < right < 0.995  # a linear model does well, not perfectly
 
 
+def test_shifted_digits_are_the_same_ones_moved_and_a_linear_model_fails_on_them():
+    still, labels = datasets.digits(600)
+    moved, same = datasets.digits(600, shift=1)
+    assert torch.equal(labels, same) and moved.shape == still.shape and moved.dtype == still.dtype
+    places = set()
+    for a, b in zip(still.array[:, 0], moved.array[:, 0], strict=True):
+        wide = np.pad(a, 1)
+        fits = {(y, x) for y in range(3) for x in range(3) if np.array_equal(wide[y : y + 8, x : x + 8], b)}
+        assert fits, "moved by at most one pixel"
+        places |= fits
+    assert len(places) == 9
+    flat = np.c_[moved.array.reshape(600, -1), np.ones(600)]
+    weights = np.linalg.lstsq(flat[:400], np.eye(10)[labels.array[:400]], rcond=None)[0]
+    assert ((flat[400:] @ weights).argmax(1) == labels.array[400:]).mean() < 0.75
+    assert not torch.equal(moved, datasets.digits(600, shift=2)[0])
+    with pytest.raises(ValueError, match="shift must be a whole number of pixels from 0 to 7, not -1"):
+        datasets.digits(3, shift=-1)
+
+
 def test_sonnets():
     text = datasets.sonnets()
     sonnets = text.strip().split("\n\n")

@@ -8,7 +8,7 @@ import minigrad as torch
 from widgets.lessons import race
 from widgets.lessons.film import SLOT, Film, moment
 from widgets.lessons.kit import Moments, lesson
-from widgets.lessons.race import RACERS, RATES, STEPS, SURFACES, UncorrectedAdam, run
+from widgets.lessons.race import BEST, RACERS, RATES, STEPS, SURFACES, UncorrectedAdam, run
 
 VALLEY = SURFACES["valley"]
 
@@ -54,13 +54,14 @@ def test_the_slip_makes_the_first_step_too_long():
 
 
 def test_all_paths_are_sent_at_once():
-    lesson = race()
+    lesson = race(lr=0.1)
     step, lr = lesson.scene["controls"][:2]
     takes = lesson.film["takes"]
     assert (lesson.film["at"], lesson.film["take"]) == (step["name"], lr["name"]) and lesson.scene["svg"] == ""
-    assert lr["texts"] == [f"{rate:g}" for rate in RATES] and lr["text"] == "0.1" and step["value"] == step["max"] == STEPS
+    assert lr["texts"] == ["each its best", *(f"{rate:g}" for rate in RATES)]
+    assert lr["text"] == "0.1" and step["value"] == step["max"] == STEPS
     assert all(len(take["says"]) == STEPS + 1 for take in takes)
-    for take, rate in zip(takes, RATES, strict=True):
+    for take, rate in zip(takes, (BEST, *RATES), strict=True):
         trails = re.findall(r'data-points="([^"]*)"', take["body"])
         assert len(trails) == len(RACERS)
         assert [len(trail.split()) for trail in trails] == [len(p.points) for p in lesson.figure.paths[rate].values()]
@@ -69,6 +70,20 @@ def test_all_paths_are_sent_at_once():
     lesson.set(step=3)
     assert lesson.film is before, "moving asks for nothing new"
     assert "lr = 0.003, after 3 steps" in lesson.scene["say"] and "after 3 steps" in lesson.text()
+
+
+@pytest.mark.parametrize("surface", SURFACES)
+def test_each_runs_at_the_rate_that_takes_it_lowest_and_the_slip_at_adams(surface):
+    figure = race(surface).figure
+    assert figure.lr == BEST and figure.best["Adam, uncorrected"] == figure.best["Adam"]
+    for name in ("SGD", "momentum 0.9", "Adam"):
+        ends = {lr: run(RACERS[name], SURFACES[surface], lr).heights for lr in RATES}
+        assert figure.paths[BEST][name].heights[-1] == min(h[-1] for h in ends.values() if len(h) > STEPS)
+
+
+def test_it_opens_where_the_missing_correction_hurts():
+    ends = {name: path.heights[-1] for name, path in race().figure.paths[BEST].items()}
+    assert ends["Adam, uncorrected"] > 5 * max(ends["SGD"], ends["momentum 0.9"], ends["Adam"])
 
 
 def test_what_flies_away_is_gone():

@@ -1,7 +1,8 @@
 """The race: optimisers go down the same surface from the same start, step by step, at every learning rate of a slider.
 
 What lives here: `race(surface)`, the surfaces, and Adam without its bias correction, a slip that runs and looks right. All paths at all
-learning rates are computed when the race is made and sent at once: stepping, playing and changing lr ask the kernel for nothing.
+learning rates are computed when the race is made and sent at once: stepping, playing and changing lr ask the kernel for nothing. A race is
+fair if each optimizer has the rate that suits it, so that is where the slider starts; uncorrected Adam runs at Adam's.
 What does not: the optimisers (minigrad.optim), the player (film.py), lines of equal height (contours.py).
 """
 
@@ -26,6 +27,7 @@ STEPS = 60
 RATES = (0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 0.9)
 COLUMNS, ROWS = 57, 43
 X0, Y0, WIDTH, HEIGHT = 16.0, 16.0, 448.0, 336.0
+BEST = "best"  # of the learning rates: for each optimizer the one that takes it lowest
 YOURS = "yours"
 
 
@@ -112,7 +114,7 @@ class _Surface(Choice):
     """One of the course's surfaces, or the learner's own function, which has no control."""
 
     def __init__(self) -> None:
-        super().__init__(list(SURFACES), "surface", "valley")
+        super().__init__(list(SURFACES), "surface", "banana")
 
     def accept(self, value: Any) -> Any:
         if not callable(value) and not (isinstance(value, str) and value in SURFACES):
@@ -124,25 +126,25 @@ class _Surface(Choice):
 
 
 class _Rate(Steps):
-    """The learning rates of the films; of another one the nearest."""
+    """The best rate of each, or one of the films' rates for all; of another one the nearest."""
 
     def __init__(self) -> None:
-        super().__init__(RATES, "lr", 0.1)
+        super().__init__((BEST, *RATES), "lr", BEST, show=lambda lr: "each its best" if lr == BEST else number(lr))
 
-    def accept(self, value: Any) -> float:
-        return min(RATES, key=lambda rate: abs(math.log(rate / float(value))))
+    def accept(self, value: Any) -> Any:
+        return BEST if value == BEST else min(RATES, key=lambda rate: abs(math.log(rate / float(value))))
 
 
 @lesson
 class race(Film):
-    """Let SGD, momentum, Adam, and Adam without its correction run down a surface, at eight learning rates.
+    """Let SGD, momentum, Adam, and Adam without its correction run down a surface, each at its best learning rate or all at the same.
 
     surface: "valley", "banana" or "saddle"; or your own function f(x, y) of two tensors, with box = (left, right, bottom, top) and a start.
-    optimizer: your own racer, a function (parameters, lr) → optimizer, for example an Optimizer class. lr: where the slider starts; the
-    nearest of its eight stops is taken. Returns a widget, or one sentence that says what is wrong.
+    optimizer: your own racer, a function (parameters, lr) → optimizer, for example an Optimizer class. lr: where the slider
+    starts, "best" or the nearest of its eight rates. Returns a widget, or one sentence that says what is wrong.
 
     >>> race().text().splitlines()[-2:]
-    ['Adam               first step 0.141  height 0.213', 'Adam, uncorrected  first step 0.447  height 0.00323']
+    ['Adam               lr 0.5  first step 0.707  height 0.00253', 'Adam, uncorrected  lr 0.5  first step 2.24   height 0.0188']
     """
 
     surface = _Surface()
@@ -169,8 +171,11 @@ class race(Film):
             self.on = Surface(self.surface, (left, right, bottom, top), (float(self.start[0]), float(self.start[1])), "f(x, y)")
         own = self.optimizer
         self.racers = {**RACERS, **({} if own is None else {YOURS: lambda p, lr: own(p, lr=lr)})}
-        self.paths = {lr: {name: run(make, self.on, lr) for name, make in self.racers.items()} for lr in RATES}
-        self.roll(self.ground(), {lr: self.one_take(lr) for lr in RATES})
+        self.paths: dict[Any, dict[str, Path]] = {lr: {name: run(make, self.on, lr) for name, make in self.racers.items()} for lr in RATES}
+        self.best = {name: min(RATES, key=lambda lr: _end(self.paths[lr][name])) for name in self.racers}  # noqa: B023
+        self.best["Adam, uncorrected"] = self.best["Adam"]
+        self.paths[BEST] = {name: self.paths[lr][name] for name, lr in self.best.items()}
+        self.roll(self.ground(), {lr: self.one_take(lr) for lr in (BEST, *RATES)})
 
     def moved(self, name: str) -> None:
         if name != "lr":
@@ -206,7 +211,7 @@ class race(Film):
         out += tag("circle", cx=x, cy=y, r=7.0, style="fill:none;stroke:var(--ink);stroke-width:1.4")
         out += label(x, y - 12, "start", "t soft halo", "middle")
         out += label(490, 36, f"height = {s.formula}", "num t b")
-        out += label(530, 78, "optimizer", "t soft")
+        out += label(530, 78, "optimizer", "t soft") + label(684, 78, "lr", "t soft", "end")
         out += label(750, 78, "height", "t soft", "end") + label(828, 78, "first step", "t soft", "end")
         out += tag("line", "rule", x1=490, x2=828, y1=86, y2=86)
         return svg(844, 368, out + SLOT + over, f"Optimizers on their way down the surface {s.formula}")
@@ -217,7 +222,10 @@ class race(Film):
         x, y = (point[0] - left) / (right - left), (point[1] - bottom) / (top - bottom)
         return X0 + min(max(x, 0), 1) * WIDTH, Y0 + (1 - min(max(y, 0), 1)) * HEIGHT
 
-    def one_take(self, lr: float) -> dict:
+    def rate(self, name: str, lr: Any) -> str:
+        return number(self.best[name] if lr == BEST else lr)
+
+    def one_take(self, lr: Any) -> dict:
         paths = self.paths[lr]
         trails, heads, table = "", "", ""
         for row, (name, path) in enumerate(paths.items()):
@@ -229,41 +237,49 @@ class race(Film):
             y = 112.0 + 34 * row
             table += tag("line", style=stroke, x1=490, x2=520, y1=y - 4, y2=y - 4, **({"stroke_dasharray": dash} if dash else {}))
             table += tag("g", "", _shape(shape, colour), transform=f"translate(505,{y - 4:g})")
-            table += label(530, y, name, "t b")
+            table += label(530, y, name, "t b") + label(684, y, self.rate(name, lr), "num t", "end")
             shown = [number(h, 3) for h in path.heights] + ["gone"] * (len(path.points) <= STEPS)
             table += tag("text", "num t", "", x=750.0, y=y, text_anchor="end", data_text="|".join(shown))
             first = math.dist(*path.points[:2]) if len(path.points) > 1 else math.inf
             table += label(828, y, number(first, 3), "num t", "end")
         facts = [
-            "first step: how far it goes at once.",
-            "Adam: about lr in each direction,",
-            "whatever the slope. Uncorrected: 3.16 times that.",
+            "First step: how far it goes at once.",
+            "Adam moves about lr in each direction,",
+            "uncorrected Adam 3.16 times as far.",
         ]
         for k, line in enumerate(facts):
             table += label(490, 300 + 19 * k, line, "t soft")
-        table += label(490, 56, f"lr = {number(lr)}", "num t")
+        table += label(490, 56, "each at its best lr" if lr == BEST else f"lr = {number(lr)} for all", "num t")
         return {"body": trails + heads + table, "says": [self._says(lr, k) for k in range(STEPS + 1)]}
 
-    def _says(self, lr: float, k: int) -> str:
+    def _says(self, lr: Any, k: int) -> str:
         parts = []
         for name, path in self.paths[lr].items():
             parts.append(f"{name} {number(path.heights[k], 3)}" if k < len(path.heights) else f"{name} gone")
-        return f"lr = {number(lr)}, after {k} step{'s' * (k != 1)}: height {', '.join(parts)}."
+        rate = "Each at its best lr" if lr == BEST else f"lr = {number(lr)}"
+        return f"{rate}, after {k} step{'s' * (k != 1)}: height {', '.join(parts)}."
 
-    def rows(self) -> list[tuple[str, str, str]]:
-        """Each optimizer, how far its first step went, and how high it stands now."""
+    def rows(self) -> list[tuple[str, str, str, str]]:
+        """Each optimizer, its learning rate, how far its first step went, and how high it is now."""
         out = []
         for name, path in self.paths[self.lr].items():
             first = math.dist(*path.points[:2]) if len(path.points) > 1 else math.inf
-            out.append((name, number(first, 3), number(path.heights[self.step], 3) if self.step < len(path.heights) else "gone"))
+            height = number(path.heights[self.step], 3) if self.step < len(path.heights) else "gone"
+            out.append((name, self.rate(name, self.lr), number(first, 3), height))
         return out
 
     def table(self) -> Table:
-        return Table(["optimizer", "first step", "height"], self.rows())
+        return Table(["optimizer", "lr", "first step", "height"], self.rows())
 
     def text(self) -> str:
-        rows = [f"height = {self.on.formula}, lr = {number(self.lr)}, after {self.step} steps"]
-        return "\n".join([*rows, *(f"{name:<19}first step {first}  height {height}" for name, first, height in self.rows())])
+        rows = [f"height = {self.on.formula}, after {self.step} steps"]
+        rows += [f"{name:<19}lr {lr:<4} first step {first:<6} height {height}" for name, lr, first, height in self.rows()]
+        return "\n".join(rows)
+
+
+def _end(path: Path) -> float:
+    """How high a whole run ends; infinite if it flew away."""
+    return path.heights[-1] if len(path.heights) > STEPS else math.inf
 
 
 def _shape(kind: str, colour: str) -> str:

@@ -25,7 +25,7 @@ def training_loop() -> tuple[str, str]:
         rows.append((code, number(w.item(), 4), grad, graph, does))
 
     optimizer.zero_grad()
-    row("optimizer.zero_grad()", "none", "empties the buckets")
+    row("optimizer.zero_grad()", "none", "clears the gradients")
     prediction = w * x
     row("prediction = model(x)", "grows", "records what backward will need")
     loss = ((prediction - y) ** 2).mean()
@@ -55,7 +55,7 @@ def training_loop() -> tuple[str, str]:
         out += label(420, middle, grad, "num t b bwd" if grad != previous[2] else "num t", "end")
         out += label(452, middle, graph, "t") + label(548, middle, does, "t")
         previous = (code, at, grad)
-    foot = "Blue: the engine records. Orange: the engine walks back. The rest is not the engine's; bold numbers have just changed."
+    foot = "Blue: the engine records. Orange: the backward pass. The other lines are not the engine's. Bold numbers have just changed."
     out += label(30, 330, foot, "t soft")
     words = "One iteration, line by line. " + " ".join(
         f"{k}: {code}: w = {at}, w.grad = {grad}, graph {graph}; {does}." for k, (code, at, grad, graph, does) in enumerate(rows, 1)

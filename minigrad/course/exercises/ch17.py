@@ -3,513 +3,599 @@
 from __future__ import annotations
 
 import math
-from functools import partial
+import random
 
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, but
+from ..exercise import Exercise, Fresh, Hints, Kind, Limits, Probe, Wrong, ask, but
 
-EX_A = Exercise(
-    id="17.a",
-    title="Six lines in order",
-    kind=Kind.IN_THE_WIDGET,
-    points=1,
-    minutes=4,
-    difficulty=1,
-    question="Put the six steps of one training iteration into order.",
-    entry="answer_17a",
-    stub="""\
-# One iteration of a training loop, shuffled. Write the letters in the right order; start with emptying the gradients.
-#   A  loss.backward()                    D  print(loss.item())
-#   B  optimizer.zero_grad()              E  loss = loss_fn(prediction, target)
-#   C  prediction = model(x)              F  optimizer.step()
-answer_17a = ""
-""",
-    solution="""\
-answer_17a = "BCEAFD"
-""",
-    probes=(Probe("the order", want="BCEAFD", driver=drivers.letters),),
-    bank=(
-        Wrong("step before backward", "BCEFAD", "step reads .grad: backward must have filled it first."),
-        Wrong(
-            "zero_grad before step",
-            "CEABFD",
-            "You empty the bucket before drinking: zero_grad between backward and step leaves step nothing to use.",
-        ),
-        Wrong("loss before the prediction", "BECAFD", "The loss compares the prediction with the target: the prediction must be there."),
-        Wrong("backward before the loss", "BCAEFD", "backward starts at the loss: the loss must be there."),
-        Wrong("printed first", "DBCEAF", "There is no loss to print yet."),
-        Wrong(
-            "letters missing",
-            "BCEAF",
-            "Each of the six letters must appear exactly once.",
-            when=lambda seen: isinstance(seen.value("the order"), str) and sorted(seen.value("the order")) != list("ABCDEF"),
-        ),
+# ---- 17.a: six lines ----------------------------------------------------------------------------------------------------------------
+
+EX_A = ask(
+    "17.a",
+    "After which line?",
+    Kind.PREDICT,
+    points=0,
+    minutes=3,
+    level=1,
+    text="The six lines above are run once, from the start. After which line is each of these true for the first time?",
+    comment="The six lines above are run once, and nothing was run before. After which of them is each sentence true\n"
+    "for the first time? Replace each None by the number of the line.",
+    answer={"a graph exists": 2, ".grad is filled": 4, "the weight has changed": 5},
+    wrong=(
+        ("backward moves the weight", {"the weight has changed": 4}, "The weight: backward() fills .grad. Which line reads it?"),
+        ("the weight only changes in the next round", {"the weight has changed": 1},
+         "The weight: by the time the next round begins, it has already moved."),
+        ("step computes the gradient", {".grad is filled": 5}, ".grad: an optimizer only reads it. Who computed it?"),
+        ("zero_grad fills with zeros", {".grad is filled": 1}, ".grad: zero_grad() leaves None behind, not zeros (chapter 7)."),
+        ("gradients appear with the loss", {".grad is filled": 3}, ".grad: the loss is a number with a graph. Nobody has gone "
+         "backward yet."),
+        ("the graph begins at the loss", {"a graph exists": 3}, "The graph: it is recorded while the model computes."),
+        ("backward builds the graph", {"a graph exists": 4}, "The graph: backward() uses it. It is recorded while the model computes."),
     ),
-    hints=Hints(
-        "What does each line need, and which line makes it?",
-        "Empty, forward, loss, backward, update; then look.",
-        "Baking: clean the bowl, mix, taste, decide, correct, write it down.",
+    hints=(
+        "Which line reads .grad, and which line writes it?",
+        "Recording happens while the model runs; backward() writes .grad; only the optimizer writes to a parameter.",
+        "In chapter 1 you moved the weight yourself: first the slope, then `w -= lr * slope`. The second of the two is step().",
     ),
-    reveal="zero_grad, model, loss, backward, step, print.",
-    fresh=lambda r: Fresh(
-        "Which step changes the parameters: backward or step?", "step", wrong=(("backward", "backward only fills .grad."),)
-    ),
-)
+    reveal="The graph grows from line 2 on, line 4 fills .grad, and only line 5 moves the weight.",
+    fresh=lambda r: (
+        lambda n: Fresh(
+            f"backward() is called {n} times on fresh graphs, and step() never. How many times has the weight moved?",
+            0,
+            wrong=((n, "backward() writes .grad, and no parameter."), (1, "Only step() moves a parameter.")),
+        )
+    )(r.randint(2, 9)),
+)  # fmt: skip
+
+# ---- 17.b: AdamW after clipping -----------------------------------------------------------------------------------------------------
 
 STUB_B = '''\
-def adam(w, grads, lr=0.1, b1=0.9, b2=0.999, eps=1e-8):
-    """Plain Adam on one number w: one step for every gradient in the list. Returns w after each step, as a list."""
-    m = v = 0.0
-    path = []
-    for t, g in enumerate(grads, start=1):
-        m = b1 * m + (1 - b1) * g
-        v = b2 * v + (1 - b2) * g * g
-        ...  # correct the bias of m and v, and update w
-        path.append(w)
-    return path
+import minigrad as torch
+
+
+def step(params, state, lr=0.01, max_norm=1.0, b1=0.9, b2=0.999, eps=1e-8, decay=0.01):
+    """One step of AdamW for a list of tensors that require gradients and have them in .grad.
+
+    First all gradients are scaled by one factor, so that the norm of all of them together is at most max_norm.
+    Then each tensor shrinks by the factor 1 - lr * decay. Then comes Adam's step, with the scaled gradients.
+    `state` is an empty dict before the first step. Keep in it whatever the next step needs.
+    """
+    ...
 '''
 
-SOLUTION_B = '''\
-def adam(w, grads, lr=0.1, b1=0.9, b2=0.999, eps=1e-8):
-    """Plain Adam on one number w: one step for every gradient in the list. Returns w after each step, as a list."""
-    m = v = 0.0
-    path = []
-    for t, g in enumerate(grads, start=1):
-        m = b1 * m + (1 - b1) * g
-        v = b2 * v + (1 - b2) * g * g
-        w = w - lr * (m / (1 - b1**t)) / ((v / (1 - b2**t)) ** 0.5 + eps)
-        path.append(w)
+SOLUTION_B = """\
+import minigrad as torch
+
+
+@torch.no_grad()
+def step(params, state, lr=0.01, max_norm=1.0, b1=0.9, b2=0.999, eps=1e-8, decay=0.01):
+    t = state["t"] = state.get("t", 0) + 1
+    norm = sum((p.grad**2).sum() for p in params) ** 0.5
+    for i, p in enumerate(params):
+        g = p.grad * (max_norm / max(norm, max_norm))
+        m, v = state.get(i, (0.0, 0.0))
+        m, v = b1 * m + (1 - b1) * g, b2 * v + (1 - b2) * g**2
+        state[i] = m, v
+        p *= 1 - lr * decay
+        p -= lr * (m / (1 - b1**t)) / ((v / (1 - b2**t)) ** 0.5 + eps)
+"""
+
+
+def _b(*changes: tuple[str, str]) -> str:
+    out = SOLUTION_B
+    for old, new in changes:
+        out = but(out, old, new)
+    return out
+
+
+ADAM = "lr * (m / (1 - b1**t)) / ((v / (1 - b2**t)) ** 0.5 + eps)"
+FACTOR = "p.grad * (max_norm / max(norm, max_norm))"
+PLAIN_ADAM = {"max_norm": 1e9, "decay": 0.0}
+
+
+def _flat(x):
+    return [n for item in x for n in _flat(item)] if isinstance(x, list) else [x]
+
+
+def _adamw(params, grads, settings):
+    """The same number by number: what each parameter is after each step."""
+    s = {"lr": 0.01, "max_norm": 1.0, "b1": 0.9, "b2": 0.999, "eps": 1e-8, "decay": 0.01} | settings
+    w = [n for p in params for n in _flat(p)]
+    m, v, path = [0.0] * len(w), [0.0] * len(w), []
+    for t, at_step in enumerate(grads, start=1):
+        g = [n for p in at_step for n in _flat(p)]
+        norm = math.hypot(*g)
+        for i in range(len(w)):
+            slope = g[i] * s["max_norm"] / norm if norm > s["max_norm"] else g[i]
+            m[i] += (1 - s["b1"]) * (slope - m[i])
+            v[i] += (1 - s["b2"]) * (slope * slope - v[i])
+            w[i] -= s["lr"] * s["decay"] * w[i]
+            w[i] -= s["lr"] * m[i] / (1 - s["b1"] ** t) / (math.sqrt(v[i] / (1 - s["b2"] ** t)) + s["eps"])
+        path.append(list(w))
     return path
-'''
 
 
-def _adam(w, grads, lr=0.1, b1=0.9, b2=0.999, eps=1e-8):
-    """Without running sums: each mean is written out as a weighted average of all gradients so far."""
-    path = []
-    for t in range(1, len(grads) + 1):
-        w1 = [b1 ** (t - i) for i in range(1, t + 1)]
-        w2 = [b2 ** (t - i) for i in range(1, t + 1)]
-        m = math.fsum(a * g for a, g in zip(w1, grads[:t], strict=True)) / math.fsum(w1)
-        v = math.fsum(a * g * g for a, g in zip(w2, grads[:t], strict=True)) / math.fsum(w2)
-        w -= lr * m / (math.sqrt(v) + eps)
-        path.append(w)
-    return path
+def _steps(name, sizes, weight=1.0, same=False, **settings):
+    """A matrix and a vector, and a gradient of about each of these sizes; with `same`, one gradient again and again."""
 
+    def of(r):
+        def numbers(size):
+            return [[[round(r.choice([-1, 1]) * r.uniform(0.4, 1.6) * size, 4) for _ in range(3)] for _ in range(2)],
+                    [round(r.choice([-1, 1]) * r.uniform(0.4, 1.6) * size * 3, 4) for _ in range(2)]]  # fmt: skip
 
-GRADS = [0.5, -1.0, 2.0, 0.1, 0.3]
+        start = numbers(1.0)
+        grads = [numbers(size) for size in sizes[:1]] * len(sizes) if same else [numbers(size) for size in sizes]
+        return start, grads, settings
 
-
-_b = partial(but, SOLUTION_B)
+    return Probe(name, of(random.Random(name)), _adamw, drivers.adamw_steps, weight, rtol=2e-6, draw=of)
 
 
 EX_B = Exercise(
     id="17.b",
-    title="Adam, with its correction",
-    kind=Kind.FILL_IN,
-    points=3,
-    minutes=10,
-    difficulty=2,
-    question="Complete Adam. Five steps are compared to ten digits.",
-    entry="adam",
+    title="AdamW, after clipping",
+    kind=Kind.BUILD,
+    points=4,
+    minutes=14,
+    difficulty=3,
+    reused=True,
+    question="One step of AdamW on a list of tensors, after clipping all gradients by their common norm.",
+    entry="step",
     stub=STUB_B,
     solution=SOLUTION_B,
     probes=(
+        _steps("the first step", (1.0,), **PLAIN_ADAM),
+        _steps("five steps of plain Adam", (1.0, 0.3, 2.0, 1.0, 0.1), **PLAIN_ADAM),
+        _steps("the same gradient four times", (0.2,) * 4, same=True, **PLAIN_ADAM),
+        _steps("with a large eps and other betas", (1.0, 0.5, 2.0), b1=0.8, b2=0.9, eps=0.5, lr=0.1, **PLAIN_ADAM),
+        _steps("clipped after a quiet start", (0.1, 0.2, 30.0, 0.1), 2.0, decay=0.0, lr=0.1),
+        _steps("nothing to clip", (0.05, 0.1, 0.02), decay=0.0),
+        _steps("with weight decay", (1.0, 0.3, 2.0), 2.0, max_norm=1e9, decay=0.5, lr=0.1),
+        _steps("all of it", (0.1, 5.0, 0.2, 50.0, 0.1), 2.0, max_norm=0.8, decay=0.3, lr=0.05),
         Probe(
-            "five steps",
-            (1.0, GRADS),
-            _adam,
-            rtol=1e-10,
-            weight=2,
-            draw=lambda r: (round(r.uniform(-1, 1), 2), [round(r.uniform(0.2, 2), 2) for _ in range(5)]),
+            "the tensors stay what they are",
+            ([[0.5, -1.0], [2.0, 3.0]], [[[1.0, 2.0], [-1.0, 0.5]]] * 2),
+            {"changed in place": True, "still leaves": True, "still require gradients": True, "nothing recorded": True},
+            drivers.adamw_leaves,
         ),
-        Probe("first step", (0.0, [0.004]), _adam, rtol=1e-10, draw=lambda r: (0.0, [r.randint(2, 9) / 1000])),
-        Probe(
-            "other settings",
-            (2.0, [1.0, 1.0, -3.0], 0.01, 0.8, 0.9),
-            _adam,
-            rtol=1e-10,
-            draw=lambda r: (2.0, [1.0, round(r.uniform(0.5, 2), 2), -3.0], 0.01, 0.8, 0.9),
-        ),
-        Probe("no gradient", (3.0, [0.0, 0.0]), [3.0, 3.0], draw=lambda r: (float(r.randint(-9, 9)), [0.0, 0.0])),
+        Probe("gradients of zero", ([[0.5, -1.0], [2.0]], [[[0.0, 0.0], [0.0]]] * 2, {"decay": 0.0}), _adamw, drivers.adamw_steps, 0.5),
     ),
     bank=(
-        Wrong(
-            "no correction",
-            _b("(m / (1 - b1**t)) / ((v / (1 - b2**t)) ** 0.5 + eps)", "m / (v**0.5 + eps)"),
-            "Both means start at 0 and need 1 - β^t: without it your first step is 3.16× too big (0.1/√0.001).",
-            on=("five steps", "first step"),
-        ),
-        Wrong(
-            "only m corrected",
-            _b("(v / (1 - b2**t))", "v"),
-            "v starts at 0 as well: correct it by its own 1 - β^t.",
-            on=("five steps", "first step"),
-        ),
-        Wrong(
-            "only v corrected",
-            _b("(m / (1 - b1**t))", "m"),
-            "m starts at 0 as well: correct it by its own 1 - β^t.",
-            on=("five steps", "first step"),
-        ),
-        Wrong(
-            "correction without t",
-            _b("b1**t", "b1").replace("b2**t", "b2"),
-            "The correction fades with time: it is 1 - β to the power t.",
-            on=("five steps",),
-        ),
-        Wrong(
-            "corrections kept",
-            _b(
-                "        w = w - lr * (m / (1 - b1**t)) / ((v / (1 - b2**t)) ** 0.5 + eps)",
-                "        m = m / (1 - b1**t)\n        v = v / (1 - b2**t)\n        w = w - lr * m / (v**0.5 + eps)",
-            ),
-            "The corrected means were written back into m and v, so the next step corrects them again: use names of their own.",
-            on=("five steps",),
-        ),
-        Wrong(
-            "no square root",
-            _b(" ** 0.5", ""),
-            "Divide by the root of the mean square, so that the units cancel.",
-            on=("five steps",),
-        ),
-        Wrong(
-            "eps inside the root",
-            _b(") ** 0.5 + eps)", " + eps) ** 0.5)"),
-            "eps stands outside the root, added last.",
-            on=("five steps", "first step"),
-            rtol=1e-9,
-        ),
-        Wrong(
-            "eps forgotten",
-            _b(" + eps)", ")"),
-            "Without eps, a gradient that is always 0 gives 0 / 0. eps stands outside the root, added last.",
-            when=lambda seen: seen.error("no gradient") == "ZeroDivisionError" and not seen.error("five steps"),
-        ),
-        Wrong(
-            "beta times t",
-            _b("b1**t", "b1 * t").replace("(v / (1 - b2**t))", "abs(v / (1 - b2 * t))"),
-            "The correction is 1 - β to the power t, not times t.",
-            on=("first step", "five steps"),
-        ),
-        Wrong(
-            "plain descent",
-            _b("(m / (1 - b1**t)) / ((v / (1 - b2**t)) ** 0.5 + eps)", "g"),
-            "That is SGD: m and v are computed and not used.",
-            on=("five steps",),
-        ),
-        Wrong("uphill", _b("w - lr", "w + lr"), "The gradient points uphill: go the other way.", on=("five steps",)),
-        Wrong(
-            "correction multiplied",
-            _b("(m / (1 - b1**t))", "(m * (1 - b1**t))"),
-            "The mean starts at 0, so it is too small in the first steps. Dividing by 1 - β^t enlarges it.",
-            on=("five steps", "first step"),
-        ),
-        Wrong(
-            "one beta for both",
-            SOLUTION_B.replace("b1 * m + (1 - b1) * g", "b2 * m + (1 - b2) * g"),
-            "m is averaged with b2. b1 belongs to m, b2 to v.",
-            on=("five steps",),
-        ),
-        Wrong(
-            "g for m",
-            _b("(m / (1 - b1**t))", "(g / (1 - b1**t))"),
-            "The step uses g itself. The numerator is m, the average of the gradients.",
-            on=("five steps",),
-        ),
-        Wrong(
-            "steps counted from zero",
-            _b("b1**t", "b1**(t-1)").replace("b2**t", "b2**(t-1)"),
-            "t - 1 is 0 in the first step, so the correction divides by zero. Steps are counted from 1, as the loop does.",
-            when=lambda seen: seen.error("first step") == "ZeroDivisionError",
-        ),
-        Wrong(
-            "m's steps counted from zero",
-            _b("b1**t", "b1**(t-1)"),
-            "t - 1 is 0 in the first step, so the correction divides by zero. Steps are counted from 1, as the loop does.",
-            when=lambda seen: seen.error("first step") == "ZeroDivisionError",
-        ),
+        Wrong("a norm for each tensor", _b((FACTOR, "p.grad * (max_norm / max((p.grad**2).sum() ** 0.5, max_norm))")),
+              "Each tensor was clipped by its own norm, which turns the direction. There is one norm: of all gradients together.",
+              on=("clipped after a quiet start",)),
+        Wrong("not clipped", _b((FACTOR, "p.grad")),
+              "Nothing is clipped: the one large gradient dominates both averages for many steps.",
+              on=("clipped after a quiet start",)),
+        Wrong("scaled up as well", _b((FACTOR, "p.grad * (max_norm / norm)")),
+              "Gradients whose norm is below max_norm must stay as they are. Here they are stretched to max_norm.",
+              on=("nothing to clip",)),
+        Wrong("clipped by value", _b((FACTOR, "p.grad.clamp(-max_norm, max_norm)")),
+              "Each number was cut off by itself, which turns the direction. Scale all of them by one factor.",
+              on=("clipped after a quiet start",)),
+        Wrong("norm squared", _b((" for p in params) ** 0.5", " for p in params)")),
+              "That is the square of the norm: the root is missing.", on=("clipped after a quiet start",)),
+        Wrong("decay inside the averages", _b(("p.grad * (max_norm / max(norm, max_norm))",
+              "p.grad * (max_norm / max(norm, max_norm)) + decay * p"), ("        p *= 1 - lr * decay\n", "")),
+              "The decay went into the gradient, and so into both averages: Adam then divides it away again. In AdamW the averages know "
+              "nothing of the decay.", on=("with weight decay",)),
+        Wrong("no decay", _b(("        p *= 1 - lr * decay\n", "")), "The weights never shrink: the factor 1 − lr · decay is missing.",
+              on=("with weight decay",)),
+        Wrong("decay without lr", _b(("1 - lr * decay", "1 - decay")), "The factor is 1 − lr · decay. Without lr it is far too strong.",
+              on=("with weight decay",)),
+        Wrong("decay after the step", _b(("        p *= 1 - lr * decay\n", ""), (ADAM, ADAM + "\n        p *= 1 - lr * decay")),
+              "The order counts: the tensor shrinks first, and Adam's step follows.", on=("with weight decay",)),
+        Wrong("no correction", _b((ADAM, "lr * m / (v**0.5 + eps)")),
+              "Both averages start at 0, so both are too small at first, but not equally: your first step is 3.16 times too long "
+              "(0.1/√0.001). Divide each by its own 1 − βᵗ.", on=("the first step",)),
+        Wrong("only m corrected", _b(("(v / (1 - b2**t))", "v")), "v starts at 0 as well: correct it by its own 1 − βᵗ.",
+              on=("the first step",)),
+        Wrong("only v corrected", _b(("(m / (1 - b1**t))", "m")), "m starts at 0 as well: correct it by its own 1 − βᵗ.",
+              on=("the first step",)),
+        Wrong("t is not counted", _b(("t = state[\"t\"] = state.get(\"t\", 0) + 1", "t = 1")),
+              "The corrections are those of the first step, in every step. Count the steps in `state`.",
+              on=("the same gradient four times",)),
+        Wrong("t counted for each tensor", _b(("    t = state[\"t\"] = state.get(\"t\", 0) + 1\n", ""),
+              ("        g = ", "        t = state[\"t\"] = state.get(\"t\", 0) + 1\n        g = ")),
+              "t goes up with every tensor. It counts the steps: once for each call.", on=("the first step",)),
+        Wrong("corrections kept", _b(("        state[i] = m, v\n", "        m, v = m / (1 - b1**t), v / (1 - b2**t)\n"
+              "        state[i] = m, v\n"), (ADAM, "lr * m / (v**0.5 + eps)")),
+              "The corrected averages were written back into the state, so that the next step corrects them again.",
+              on=("the same gradient four times",)),
+        Wrong("one state for all tensors", _b(("state.get(i, (0.0, 0.0))", "state.get(0, (0.0, 0.0))"),
+              ("state[i] = m, v", "state[0] = m, v")),
+              "All tensors share one pair of averages. Each needs its own.",
+              when=lambda seen: seen.error("the first step") == "RuntimeError" and not seen.error("the tensors stay what they are")),
+        Wrong("forgets", _b(("        state[i] = m, v\n", "")), "The averages start at 0 in every step. Keep them in `state`.",
+              on=("the same gradient four times",)),
+        Wrong("no square root", _b(("(v / (1 - b2**t)) ** 0.5", "(v / (1 - b2**t))")),
+              "Divide by the root of the mean square, so that the units cancel.", on=("the first step",)),
+        Wrong("eps inside the root", _b(("((v / (1 - b2**t)) ** 0.5 + eps)", "(v / (1 - b2**t) + eps) ** 0.5")),
+              "eps is added after the root, outside it.", on=("with a large eps and other betas",)),
+        Wrong("recorded", _b(("@torch.no_grad()\n", "")),
+              "The update is recorded as a part of the computation. An update is not part of the model: use torch.no_grad().",
+              when=lambda seen: seen.error("the tensors stay what they are") == "RuntimeError"),
+        Wrong("new tensors", _b(("p *= 1 - lr * decay", "p = p * (1 - lr * decay)"), ("p -= lr", "p = p - lr")),
+              "A new tensor was made, and the model still has the old one. Change p in place.",
+              when=lambda seen: (seen.value("the tensors stay what they are") or {}).get("changed in place") is False),
+        Wrong("uphill", _b(("p -= lr", "p += lr")), "The gradient points uphill: go the other way.", on=("the first step",)),
+        Wrong("plain descent", _b((ADAM, "lr * g")), "That is SGD: m and v are computed and not used.", on=("the first step",)),
+        Wrong("betas exchanged", _b(("b1 * m + (1 - b1) * g, b2 * v + (1 - b2) * g**2", "b2 * m + (1 - b2) * g, b1 * v + (1 - b1) * g**2")),
+              "The betas are exchanged: b1 belongs to m, b2 to v.", on=("the first step",)),
     ),
     hints=Hints(
-        "With m = 0 at the start, how large is m after the first gradient?",
-        "m̂ = m / (1 - β1^t), v̂ = v / (1 - β2^t), w -= lr · m̂ / (√v̂ + eps).",
-        "A mean that starts at 0 with β = 0.5 reads 0.5·g after one step; dividing by 1 - 0.5 makes it g.",
+        "Do it in the order of the docstring: one number for all tensors first (the factor), and only then a loop over the tensors.",
+        "norm² is the sum of the squares of all gradients. t, and m and v for each tensor, live in state. The update is in place, under "
+        "no_grad.",
+        "Two tensors with gradients [3] and [4], max_norm 1: the norm is 5, and the scaled gradients are [0.6] and [0.8]. With "
+        "two norms they "
+        "would both be [1].",
     ),
-    reveal="Divide each mean by 1 - β^t before use; the first step is then lr, whatever the size of g.",
+    reveal="One norm, one factor; averages and step count in state; shrink, then step, all of it in place and unrecorded.",
     fresh=lambda r: (
         lambda lr: Fresh(
-            f"Adam with lr = {lr}, first gradient 1000. By about how much does w move?",
+            f"AdamW with lr = {lr}, decay 0, no clipping, first gradient 1000. By about how much does w move?",
             lr,
             rtol=1e-3,
-            wrong=((1000 * lr, "m̂/√v̂ is 1 in the first step."),),
+            wrong=((1000 * lr, "m̂/√v̂ is 1 in the first step."), (3.16 * lr, "That is the step without the corrections.")),
         )
     )(r.choice([0.01, 0.02, 0.05])),
-)
+)  # fmt: skip
 
+
+# ---- 17.c: attention ----------------------------------------------------------------------------------------------------------------
 
 STUB_C = '''\
-def clip_grad_norm(grads, max_norm):
-    """Scale the list grads in place, so that its Euclidean norm is at most max_norm. Returns the norm of before."""
+import minigrad as torch
+
+
+def attention(q, k, v, causal):
+    """Attention for tensors of shape (samples, heads, positions, features).
+
+    Every position of q asks; every position of k is compared with it; the answer is a mixture of the rows of v.
+    With causal=True a position mixes only what is at its own place and before it.
+    """
     ...
 '''
 
 SOLUTION_C = """\
-def clip_grad_norm(grads, max_norm):
-    norm = sum(g * g for g in grads) ** 0.5
-    if norm > max_norm:
-        for i in range(len(grads)):
-            grads[i] *= max_norm / norm
-    return norm
+import minigrad as torch
+
+
+def attention(q, k, v, causal):
+    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+    if causal:
+        later = torch.ones(q.shape[-2], k.shape[-2]).triu(1) > 0
+        scores = scores.masked_fill(later, -torch.inf)
+    return torch.softmax(scores, dim=-1) @ v
 """
 
 
-def _clip(grads, max_norm):
-    norm = math.hypot(*grads)
-    return {"returned": norm, "grads": [g * min(1.0, max_norm / norm) if norm else g for g in grads]}
+def _c(*changes: tuple[str, str]) -> str:
+    out = SOLUTION_C
+    for old, new in changes:
+        out = but(out, old, new)
+    return out
 
 
-_c = partial(but, SOLUTION_C)
+def _one_head(q, k, v, causal):
+    """Row by row in plain Python."""
+    out = []
+    for i, asks in enumerate(q):
+        seen = range(i + 1 if causal else len(k))
+        e = [math.exp(sum(a * b for a, b in zip(asks, k[j], strict=True)) / math.sqrt(len(asks))) for j in seen]
+        out.append([sum(e[j] * v[j][n] for j in seen) / sum(e) for n in range(len(v[0]))])
+    return out
+
+
+def _attention(q, k, v, causal, g):
+    """The output, and the gradients of its product with g by central differences."""
+
+    def heads(x):
+        return [head for sample in x for head in sample]
+
+    def out():
+        return [_one_head(*one, causal) for one in zip(heads(q), heads(k), heads(v), strict=True)]
+
+    def loss():
+        return math.fsum(a * b for a, b in zip(_flat(out()), _flat(g), strict=True))
+
+    def slope(row, n, h=1e-4):
+        x = row[n]
+        ends = []
+        for x_h in (x + h, x - h, x + 2 * h, x - 2 * h):
+            row[n] = x_h
+            ends.append(loss())
+        row[n] = x
+        return (8 * (ends[0] - ends[1]) - (ends[2] - ends[3])) / (12 * h)
+
+    def slopes(x):
+        return [slopes(item) for item in x] if isinstance(x[0], list) else [slope(x, n) for n in range(len(x))]
+
+    per_sample, found = len(q[0]), out()
+    return [[found[s * per_sample : (s + 1) * per_sample] for s in range(len(q))], slopes(q), slopes(k), slopes(v)]
+
+
+def _heads(name, samples, heads, rows, keys, d, width, causal, weight=1.0):
+    def of(r):
+        def numbers(*shape):
+            return [numbers(*shape[1:]) for _ in range(shape[0])] if shape else round(r.uniform(-2, 2), 2)
+
+        return (numbers(samples, heads, rows, d), numbers(samples, heads, keys, d), numbers(samples, heads, keys, width), causal,
+                numbers(samples, heads, rows, width))  # fmt: skip
+
+    return Probe(name, of(random.Random(name)), _attention, drivers.attention_of, weight, rtol=1e-6, atol=1e-8, draw=of,
+                 parts=("output", "gradient at q", "gradient at k", "gradient at v"))  # fmt: skip
 
 
 EX_C = Exercise(
     id="17.c",
-    title="Clip by norm",
-    kind=Kind.FILL_IN,
-    points=2,
-    minutes=6,
-    difficulty=1,
-    question="Gradients that explode are scaled down together. Return the norm before clipping.",
-    entry="clip_grad_norm",
+    title="Attention",
+    kind=Kind.BUILD,
+    points=3,
+    minutes=12,
+    difficulty=3,
+    reused=True,
+    question="Scores, mask, softmax, mixture: attention from its four parts, for any number of samples and heads.",
+    entry="attention",
     stub=STUB_C,
     solution=SOLUTION_C,
     probes=(
-        Probe(
-            "too long",
-            ([3.0, 4.0], 1.0),
-            _clip,
-            drivers.clip,
-            rtol=1e-6,  # PyTorch divides by the norm + 1e-6
-            draw=lambda r: ([float(r.randint(3, 9)), -float(r.randint(3, 9))], 1.5),
-        ),
-        Probe(
-            "short enough",
-            ([0.3, -0.4], 1.0),
-            _clip,
-            drivers.clip,
-            rtol=1e-6,
-            draw=lambda r: ([round(r.uniform(0.1, 0.5), 2), -0.4], 1.0),
-        ),
-        Probe(
-            "three numbers",
-            ([-2.0, 3.0, -6.0], 3.5),
-            _clip,
-            drivers.clip,
-            rtol=1e-6,
-            draw=lambda r: ([-2.0, float(r.randint(3, 9)), -6.0], 3.5),
-        ),
-        Probe("all zero", ([0.0, 0.0], 1.0), _clip, drivers.clip, draw=lambda r: ([0.0] * r.randint(2, 5), 1.0)),
+        _heads("one head, nothing hidden", 1, 1, 3, 3, 2, 2, False),
+        _heads("one head, causal", 1, 1, 4, 4, 2, 2, True),
+        _heads("three heads of two samples", 2, 3, 3, 3, 2, 4, True),
+        _heads("as many positions as features", 1, 2, 3, 3, 3, 3, True),
+        _heads("more keys than questions", 2, 1, 2, 5, 4, 3, False),
+        _heads("a single position", 1, 2, 1, 1, 3, 2, True, 0.5),
     ),
     bank=(
-        Wrong(
-            "each by value",
-            "def clip_grad_norm(grads, max_norm):\n    norm = sum(g * g for g in grads) ** 0.5\n    for i, g in "
-            "enumerate(grads):\n        grads[i] = max(-max_norm, min(max_norm, g))\n    return norm\n",
-            "That clips each number by itself and turns the direction. Scale all by one factor.",
-            on=("too long",),
-        ),
-        Wrong(
-            "always scaled",
-            _c("if norm > max_norm", "if norm"),
-            "A gradient that is short enough must stay as it is: do not stretch it.",
-            on=("short enough", "too long"),
-        ),
-        Wrong(
-            "returns the new norm",
-            _c("    return norm", "    return min(norm, max_norm)"),
-            "Return the norm from before clipping: it is what one watches for explosions.",
-            on=("too long",),
-        ),
-        Wrong(
-            "a new list",
-            _c(
-                "        for i in range(len(grads)):\n            grads[i] *= max_norm / norm\n",
-                "        grads = [g * max_norm / norm for g in grads]\n",
-            ),
-            "The caller's list stays as it was: a new list, or only the loop's own variable, was changed. Write to grads[i].",
-            on=("too long",),
-        ),
-        Wrong(
-            "sum of sizes",
-            _c("sum(g * g for g in grads) ** 0.5", "sum(abs(g) for g in grads)"),
-            "That is the sum of sizes. The Euclidean norm is the root of the sum of squares.",
-            on=("too long",),
-        ),
-        Wrong(
-            "divides by zero",
-            _c(
-                "    if norm > max_norm:\n        for i in range(len(grads)):\n            grads[i] *= max_norm / norm",
-                "    scale = min(1.0, max_norm / norm)\n    for i in range(len(grads)):\n        grads[i] *= scale",
-            ),
-            "When all gradients are zero the norm is 0: do not divide by it.",
-            when=lambda seen: seen.error("all zero") == "ZeroDivisionError",
-        ),
-        Wrong(
-            "scaled to length one",
-            _c("max_norm / norm", "1 / norm"),
-            "The list has length 1 now. It may be as long as max_norm.",
-            on=("three numbers",),
-        ),
-        Wrong(
-            "largest entry",
-            _c("sum(g * g for g in grads) ** 0.5", "max(abs(g) for g in grads)"),
-            "That is the largest entry. The Euclidean norm is the root of the sum of squares.",
-            on=("too long",),
-        ),
-        Wrong("no root", _c(" ** 0.5", ""), "The root is missing: that is the norm squared.", on=("too long",)),
-        Wrong(
-            "entries replaced",
-            _c("grads[i] *= max_norm / norm", "grads[i] = max_norm / norm"),
-            "Each gradient is replaced by the factor. Multiply it by the factor: *=.",
-            on=("too long",),
-        ),
+        Wrong("not divided", _c((" / q.shape[-1] ** 0.5", "")),
+              "The scores are not divided by √d, where d is the number of features of a head.", on=("one head, nothing hidden",)),
+        Wrong("divided by d", _c(("q.shape[-1] ** 0.5", "q.shape[-1]")), "The scores are divided by d. The root is missing.",
+              on=("one head, nothing hidden",)),
+        Wrong("divided by the root of the positions", _c(("q.shape[-1] ** 0.5", "q.shape[-2] ** 0.5")),
+              "The scores are divided by the root of the number of positions. It is the number of features of a head that counts.",
+              on=("one head, nothing hidden",)),
+        Wrong("mask after softmax", "import minigrad as torch\n\n\ndef attention(q, k, v, causal):\n"
+              "    weights = torch.softmax(q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5, dim=-1)\n    if causal:\n"
+              "        weights = weights.tril()\n    return weights @ v\n",
+              "The mask comes after the softmax, so the weights of a row no longer add up to 1. Hide the later positions before it.",
+              on=("one head, causal",)),
+        Wrong("softmax over the questions", _c(("dim=-1", "dim=-2")),
+              "The softmax runs along the wrong axis. For each question, the weights of all keys add up to 1.",
+              on=("one head, nothing hidden",)),
+        Wrong("looks one ahead", _c(("triu(1)", "triu(2)")), "Each position also sees the one after it, which is the character "
+         "it has to predict.",
+              on=("one head, causal",)),
+        Wrong("does not see itself", _c(("triu(1)", "triu(0)")), "A position may see its own place. The first one sees nothing else.",
+              when=lambda seen: _is_nan(seen.value("a single position"))),
+        Wrong("sees only what comes later", _c(("triu(1) > 0", "tril(-1) > 0")), "The mask is the wrong way round: it hides "
+         "what came before.",
+              on=("one head, causal",)),
+        Wrong("always causal", _c(("    if causal:\n        later", "    if True:\n        later")),
+              "Without causal, every position sees all the others.", on=("one head, nothing hidden",)),
+        Wrong("never causal", _c(("if causal", "if False")), "With causal=True nothing is hidden yet.", on=("one head, causal",)),
+        Wrong("q and k exchanged", _c(("q @ k.transpose(-2, -1)", "k @ q.transpose(-2, -1)")),
+              "The rows of the scores belong to the keys here. Each row belongs to a question: q comes first.",
+              on=("one head, nothing hidden",)),
+        Wrong("keys mixed instead of values", _c(("dim=-1) @ v", "dim=-1) @ k")), "The keys are mixed. k is only compared with; "
+         "v is what gets mixed.",
+              on=("one head, nothing hidden",)),
+        Wrong("no softmax", _c(("torch.softmax(scores, dim=-1)", "scores")), "The scores are no weights yet: the softmax is missing.",
+              on=("one head, nothing hidden",)),
+        Wrong("masked with 0", _c(("-torch.inf", "0.0")), "A score of 0 still gets a weight, because exp(0) is 1. Which score gets none?",
+              on=("one head, causal",)),
+        Wrong("from the library", "import minigrad as torch\n\n\ndef attention(q, k, v, causal):\n"
+              "    return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)\n",
+              "The library's function is switched off while this is judged. Write the four parts yourself.",
+              when=lambda seen: seen.error("one head, nothing hidden") == "Borrowed"),
+        Wrong("without a graph", _c(("    return torch.softmax(scores, dim=-1) @ v", "    return (torch.softmax(scores, dim=-1) "
+         "@ v).detach()")),
+              "The output has no graph, so nothing can be trained through it: use tensor operations all the way, and no detach.",
+              when=lambda seen: seen.value("one head, nothing hidden") == {"!": "an output without a graph"}),
     ),
     hints=Hints(
-        "How long is the whole list, seen as one arrow?",
-        "One factor for all: max_norm / norm, and only when norm is larger than max_norm.",
-        "[6, 8] has norm 10; clipped to 5 it is [3, 4], and 10 is returned.",
+        "Which shape do the scores have? One number for every pair of a question and a key, so (samples, heads, questions, keys).",
+        "scores = q kᵀ / √d; later positions get −inf; softmax along the keys; then a matrix product with v. @ and transpose(-2, -1) leave "
+        "samples and heads alone.",
+        "One question [1, 0], keys [1, 0] and [0, 1], values [10] and [20], d = 2: scores 0.707 and 0, weights 0.67 and 0.33, output 13.3.",
     ),
-    reveal="One common factor keeps the direction.",
-    fresh=lambda r: (
-        lambda k: Fresh(
-            f"grads = [{3 * k}, {4 * k}], max_norm = 1. What does clipping return?",
-            5 * k,
-            wrong=((1, "The norm before clipping."), (7 * k, "Euclidean: root of the sum of squares.")),
-        )
-    )(r.randint(2, 9)),
-)
-
-STUB_D = '''\
-from minigrad import Value
-
-
-def train(w, steps):
-    """Minimise (w - 3)² by gradient descent. Every step is slower than the one before."""
-    for _ in range(steps):
-        loss = (w - 3) ** 2
-        loss.backward()
-        new = w - 0.1 * w.grad       # a hidden chain: find out why
-        w = new
-    return w
-'''
-
-SOLUTION_D = '''\
-from minigrad import Value
-
-
-def train(w, steps):
-    """Minimise (w - 3)² by gradient descent, with a graph that stays small."""
-    for _ in range(steps):
-        w.grad = 0.0
-        loss = (w - 3) ** 2
-        loss.backward()
-        w.data -= 0.1 * w.grad
-    return w
-'''
-
-
-def _leaf(got, *_):
-    if not isinstance(got, dict) or not isinstance(got.get("nodes"), int):
-        return "a Value must come back"
-    return None if got["nodes"] == 1 else "the result drags a whole graph behind it"
-
-
-EX_D = Exercise(
-    id="17.d",
-    title="The graph that grows",
-    kind=Kind.DEBUG,
-    points=2,
-    minutes=8,
-    difficulty=2,
-    question="Every step of this loop makes the graph longer. Repair the update.",
-    entry="train",
-    stub=STUB_D,
-    solution=SOLUTION_D,
-    probes=(
-        Probe(
-            "value after 1 step",
-            (0.0, 1),
-            lambda w, n: 3 + (w - 3) * 0.8**n,
-            drivers.train_leaf,
-            rtol=1e-9,
-            draw=lambda r: (round(r.uniform(-2, 2), 2), 1),
-        ),
-        Probe(
-            "value after 20 steps",
-            (0.0, 20),
-            lambda w, n: 3 + (w - 3) * 0.8**n,
-            drivers.train_leaf,
-            rtol=1e-9,
-            draw=lambda r: (round(r.uniform(-2, 2), 2), 20),
-        ),
-        Probe(
-            "nodes behind the result",
-            (0.0, 20),
-            driver=drivers.train_nodes,
-            accept=_leaf,
-            weight=2,
-            draw=lambda r: (0.5, r.randint(15, 30)),
-        ),
-    ),
-    bank=(
-        Wrong(
-            "still recorded",
-            STUB_D.replace("        loss =", "        w.grad = 0.0\n        loss ="),
-            "The new w is computed from the old one, so it remembers all earlier steps. Change w.data, or start a new leaf.",
-            when=lambda seen: (seen.value("nodes behind the result") or {}).get("nodes", 0) > 20,
-        ),
-        Wrong(
-            "never cleared",
-            SOLUTION_D.replace("        w.grad = 0.0\n", ""),
-            "The graph stays small now, and the gradients pile up: clear w.grad in every step.",
-            on=("value after 20 steps", "value after 1 step"),
-        ),
-        Wrong(
-            "uphill",
-            SOLUTION_D.replace("-= 0.1", "+= 0.1"),
-            "The gradient points uphill: go the other way.",
-            on=("value after 1 step",),
-        ),
-        Wrong(
-            "updates nothing",
-            SOLUTION_D.replace("w.data -= 0.1 * w.grad", "w.data - 0.1 * w.grad"),
-            "w never moves. Either the new number is computed and not assigned to w.data, or the gradient is cleared before it is used.",
-            on=("value after 1 step", "value after 20 steps"),
-        ),
-        Wrong(
-            "returns a number",
-            SOLUTION_D.replace("return w", "return w.data"),
-            "A Value is to come back, as before: only its graph must stay small.",
-            when=lambda seen: seen.error("value after 1 step") == "AttributeError",
-        ),
-        Wrong(
-            "the answer written in",
-            SOLUTION_D.replace("w.data -= 0.1 * w.grad", "w.data = 3.0"),
-            "That is where the steps lead, written in by hand. Make the steps: each moves w.data by lr times the gradient.",
-            on=("value after 1 step", "value after 20 steps"),
-        ),
-    ),
-    hints=Hints(
-        "Of what is the new w made, as far as the engine can see?",
-        "An update is not part of the model: change the number inside the leaf (w.data), as torch.no_grad() allows for tensors.",
-        "Keeping a running average: avg.data = 0.9 * avg.data + 0.1 * x.data, not avg = 0.9 * avg + 0.1 * x.",
-    ),
-    reveal="w.data -= lr * w.grad keeps w a leaf. w = w - lr * w.grad makes each step a node of the next one's graph.",
+    reveal="Four lines, and the first two axes take care of themselves, because every operation works on the last two.",
     fresh=lambda r: (
         lambda n: Fresh(
-            f"After w = w - 0.1 * w.data has run {n} times, how many subtractions hang behind w?",
-            n,
-            wrong=((1, "Each one keeps the one before."),),
+            f"All scores of a causal attention are equal. Which weight does the first position have for position number {n}?",
+            1 / n,
+            wrong=((1.0, "Position number n sees n positions."), (1 / (n + 1), "Position number n sees itself and the n − 1 before it.")),
         )
-    )(r.randint(5, 30)),
-)
+    )(r.randint(3, 9)),
+)  # fmt: skip
 
-EXERCISES = (EX_A, EX_B, EX_C, EX_D)
+
+def _is_nan(got):
+    return got is not None and any(isinstance(n, float) and n != n for n in _flat(got) if not isinstance(n, dict))
+
+
+# ---- 17.d: read the curves ----------------------------------------------------------------------------------------------------------
+
+CAUSES = ("overfits", "learning rate too high", "not shuffled", "leak")
+EX_D = ask(
+    "17.d",
+    "Four runs, four faults",
+    Kind.PUZZLE,
+    points=2,
+    minutes=6,
+    level=2,
+    text="Which fault does each of the four runs have, and what would you change?",
+    comment="Which fault does each run have, and what would you change? One letter for each.\n"
+    "faults:   a  it overfits                     b  the learning rate is too high\n"
+    "          c  the data are not shuffled       d  validation images are also among the training images\n"
+    "changes:  p  a smaller lr                    q  draw each batch at random\n"
+    "          r  stop at the lowest point, and get more data     s  train longer\n"
+    "          t  separate the two sets anew, before any copies are made",
+    answer={"A": "c", "A: change": "q", "B": "d", "B: change": "t", "C": "a", "C: change": "r", "D": "b", "D: change": "p"},
+    wrong=(
+        ("A by its jumps", {"A": "b"}, "A: it does jump, but look at when: again and again at the same distance. A learning "
+         "rate that is too "
+         "high has no such rhythm."),
+        ("A by its gap", {"A": "a"}, "A: a run that overfits has a smooth training curve. What could repeat every five steps?"),
+        ("B is perfect", {"B: change": "s"}, "B: both curves are already near zero. Compare with the number above the picture."),
+        ("B overfits", {"B": "a"}, "B: when a run overfits, the two curves part. These lie on each other. What does the number above the "
+         "picture say?"),
+        ("B shuffled", {"B": "c"}, "B: there is no pattern in time. Why can validation be so much better than new digits?"),
+        ("C trains on", {"C: change": "s"}, "C: which of the two curves do you care about, and where is it lowest?"),
+        ("C by the train curve alone", {"C": "d"}, "C: with a leak, the validation curve would fall as well. Look at both curves."),
+        ("C slower", {"C: change": "p"}, "C: a smaller lr only arrives there later. Look at where the validation curve is lowest."),
+        ("D trains on", {"D: change": "s"}, "D: neither curve goes anywhere, however long you wait."),
+        ("D unshuffled", {"D": "c"}, "D: is there a rhythm in it? And how far down does the training curve ever come?"),
+        ("D overfits", {"D": "a"}, "D: to overfit, a run must at least learn its training data. This one does not."),
+        ("A slower", {"A: change": "p"}, "A: the step size is fine. What is in a batch, and what was in the one before it?"),
+        ("A longer", {"A: change": "s"}, "A: it would go on like this. What repeats?"),
+        ("B stops", {"B: change": "r"}, "B: the validation curve cannot tell you where to stop, because it measures the wrong thing. Why?"),
+        ("D stops", {"D: change": "r"}, "D: the lowest point of a run that does not learn is an accident."),
+    ),
+    hints=(
+        "Look at the validation curve first, then at the training curve, then at the time axis: does anything repeat?",
+        "Overfitting: the curves part. Too high a learning rate: neither falls. Sorted data: a rhythm as long as a pass through the data. "
+        "A leak: validation looks far better than new data.",
+        "A run whose two curves lie on each other at 1.2, and still fall, has none of these faults: it has not been trained long enough.",
+    ),
+    reveal="A repeats itself with every pass through sorted data. B's validation set has been seen in training, as the new "
+     "digits show. C learns "
+    "its few images by heart. D jumps over every valley.",
+    fresh=lambda r: (
+        lambda n: Fresh(
+            f"Training loss 0.01, validation loss 2.1, lowest at step {n} with 0.9. At which step would you have stopped?",
+            n,
+            wrong=((0, "At the lowest point of the validation curve."),),
+        )
+    )(r.randint(200, 900)),
+)  # fmt: skip
+
+# ---- 17.e: small and good -----------------------------------------------------------------------------------------------------------
+
+STUB_E = '''\
+import minigrad as torch
+from minigrad import nn
+from minigrad.nn import functional as F
+
+
+def small(images, labels):
+    """Train a model with at most 1,000 parameters on images (1000, 1, 8, 8) with ink from 0 to 1, and return it.
+
+    It is judged on 500 moved digits that you never see. You have about ten seconds.
+    """
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))   # 650 parameters, and far from enough
+    ...
+    return model
+'''
+
+SOLUTION_E = """\
+import minigrad as torch
+from minigrad import nn
+from minigrad.nn import functional as F
+
+
+def small(images, labels):
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Conv2d(1, 9, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(81, 10))
+    adam = torch.optim.AdamW(model.parameters(), lr=0.02)
+    for _ in range(400):
+        batch = torch.randint(0, len(images), (64,))
+        adam.zero_grad()
+        loss = F.cross_entropy(model(images[batch]), labels[batch])
+        loss.backward()
+        adam.step()
+    return model
+"""
+
+LEAST = 450  # of 500
+
+
+def _small_enough(got, *_):
+    if not isinstance(got, dict) or "parameters" not in got:
+        return "a model must come back: a Module that takes images (n, 1, 8, 8) and returns ten scores for each"
+    if got["parameters"] > 1000:
+        return f"the model has {got['parameters']:,} parameters, and 1,000 are allowed"
+    return None
+
+
+def _good_enough(got, *_):
+    if _small_enough(got):
+        return _small_enough(got)
+    return None if got["right"] >= LEAST else f"{got['right']} of 500 are right, and {LEAST} are needed"
+
+
+def _e(*changes: tuple[str, str]) -> str:
+    out = SOLUTION_E
+    for old, new in changes:
+        out = but(out, old, new)
+    return out
+
+
+EX_E = Exercise(
+    id="17.e",
+    title="Small, and good",
+    kind=Kind.OPTIONAL,
+    points=1,
+    minutes=20,
+    difficulty=3,
+    question=f"At most 1,000 parameters, trained on 1,000 moved digits, and at least {LEAST} of 500 others right.",
+    entry="small",
+    stub=STUB_E,
+    solution=SOLUTION_E,
+    limits=Limits(seconds=15.0, wall=120.0),
+    probes=(
+        Probe("at most 1,000 parameters, and right on digits it never saw", (500,), driver=drivers.small_model, accept=_good_enough,
+              draw=lambda r: (r.randint(501, 10_000),)),
+    ),
+    bank=(
+        Wrong("the stub's linear model", _e(("nn.Sequential(nn.Conv2d(1, 9, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), "
+         "nn.Linear(81, 10))",
+                                             "nn.Sequential(nn.Flatten(), nn.Linear(64, 10))")),
+              "A linear model has one weight for each pixel and class. When the digit moves, the pixels change their meaning. Which layer "
+              "looks for the same pattern in every place?",
+              when=lambda seen: _right(seen) < 380 and _parameters(seen) == 650),
+        Wrong("too large", _e(("nn.Conv2d(1, 9, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(81, 10)",
+                               "nn.Flatten(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10)")),
+              "That is more than 1,000 parameters. A convolution shares its few weights between all places.",
+              when=lambda seen: _parameters(seen) > 1000),
+        Wrong("never trained", _e(("        adam.step()\n", "")),
+              "The model guesses: about one in ten is right. Do its parameters change? Look at the six lines again.",
+              when=lambda seen: 0 <= _right(seen) < 130),
+        Wrong("not long enough", _e(("range(400)", "range(60)")),
+              "It learns, but it is not there yet: train longer, or take larger steps, and follow the loss of some images that "
+              "you keep aside.",
+              when=lambda seen: 130 <= _right(seen) < LEAST and _parameters(seen) <= 1000),
+    ),
+    hints=Hints(
+        "Which layer has few parameters, and finds a stroke wherever it is?",
+        "A convolution, relu, pooling, and one linear layer. Count the parameters before you train, and keep some of the images "
+        "for validation.",
+        "Conv2d(1, 4, 3) has 4 · 9 + 4 = 40 parameters. Its output is 4 × 6 × 6, pooled to 4 × 3 × 3, so a linear layer for ten "
+        "classes adds 370.",
+    ),
+    reveal="One convolution with nine kernels, pooled, and a linear layer: 910 parameters.",
+    fresh=lambda r: (
+        lambda c: Fresh(
+            f"How many parameters does Conv2d(1, {c}, 3) have, with its biases?",
+            10 * c,
+            wrong=((9 * c, "Each kernel has a bias, too."), (c, "Each kernel has 3 × 3 weights.")),
+        )
+    )(r.choice([4, 8, 12, 24])),
+)  # fmt: skip
+
+
+def _of(seen, key):
+    got = next(iter(seen.outcomes.values()), {}).get("got")
+    return got.get(key, -1) if isinstance(got, dict) else -1
+
+
+def _right(seen):
+    return _of(seen, "right")
+
+
+def _parameters(seen):
+    return _of(seen, "parameters")
+
+
+EXERCISES = (EX_A, EX_B, EX_C, EX_D, EX_E)
