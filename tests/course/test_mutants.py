@@ -14,6 +14,8 @@ from minigrad.course.mutants import mutants
 CODE = [ex for ex in exercises.values() if not ex.is_value]
 
 SQUARED = "the difference is squared, so its sign does not matter"
+ITEM = "a tensor of one number is read as that number"
+GIVEN = "a given line that only measures what the repair does"
 NETWORK = "another network that separates the moons"
 HARMLESS = {
     "02.c": {"todo.pop(0) -> todo.pop()": "any order with the root first is right"},
@@ -34,7 +36,27 @@ HARMLESS = {
     "08.c": {"Value(x) -> x": "there the outputs are only counted, and plain numbers give as many"},
     "13.c": {"2 ** bits - 1 -> 1 - 2 ** bits": "the same levels, counted from the other end"},
     "14.d": dict.fromkeys(("e @ W1.T + b1 -> e @ W1.T - b1", "e @ W1.T + b1 -> e @ W1.T"), "batch norm subtracts every bias again"),
-    "15.d": {"w * x - y -> y - w * x": SQUARED, "w.item() -> w": "a tensor of one number is read as that number"},
+    "15.b": {"loss.item() -> loss": ITEM, "output - wanted[:, None] -> wanted[:, None] - output": SQUARED},
+    "15.c": {"nn.functional.mse_loss(net(x), wanted).item() -> nn.functional.mse_loss(net(x), wanted)": ITEM},
+    "15.d": dict.fromkeys((
+        "(body.weight - frozen).abs() -> body.weight - frozen", "body.weight - frozen -> frozen - body.weight", "loss.item() -> loss",
+        "(body.weight - frozen).abs().max().item() -> (body.weight - frozen).abs().max()", "body.weight.detach() -> body.weight",
+        "body.weight.detach().clone() -> body.weight.detach()", "step == 15 -> step != 15"), GIVEN),
+    "15.e": dict.fromkeys((
+        "nn.functional.cross_entropy(net(x[100:]), labels[100:]).item() -> nn.functional.cross_entropy(net(x[100:]), labels[100:])",
+        "return (best, held_out()) -> return (held_out(), best)",
+        "with torch.no_grad(): return nn.functional.cross_entropy(net(x[100:]), -> "
+        "return nn.functional.cross_entropy(net(x[100:]), labels[100:]).item()"), GIVEN),
+    "15.f": dict.fromkeys((
+        "(layer.weight - old).abs().max().item() -> (layer.weight - old).abs().max()", "layer.weight - old -> old - layer.weight",
+        "layer.weight.detach() -> layer.weight", "loss.item() -> loss"), GIVEN),
+    "15.g": {"loss.item() -> loss": ITEM, **dict.fromkeys(("x - x.mean(dim=0) -> x.mean(dim=0) - x", "x[:, :1] > 0 -> x[:, :1] < 0"),
+                                                          "the other side is learnt with the same losses")},
+    "15.h": dict.fromkeys((
+        "(encoder.weight - before).abs().max().item() -> (encoder.weight - before).abs().max()", "code.std().item() -> code.std()",
+        "encoder.weight - before -> before - encoder.weight", "encoder.weight.detach() -> encoder.weight", "loss.item() -> loss",
+        "log.append(f'spread of the code: {code.std().item():.2f}') -> pass", "step % 10 -> step", "step % 10 == 0 -> step % 10 != 0",
+        "x.detach() -> x"), GIVEN),
     "17.e": {"torch.manual_seed(0) -> pass": "another start"},
 }
 

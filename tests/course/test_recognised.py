@@ -123,10 +123,13 @@ def backward(root):
           (".mean(axis=1, keepdims=True)) / rms", ".mean()) / rms")),
     *code("14.d", ("p / n", "p"), ("1 - a * a", "1 - a"), ('grads["h"] @ W1', 'grads["h"] @ W1 / n'), ("up - up.mean(axis=0)", "up")),
     *d("14.a", [20, 25, 5, 5]), *d("14.a", [25, 25, 5, 25]), *d("14.a", [25, 20, 5, 5]), *value("14.a2", 1, "0.5", -1),
-    *code("15.a", ("    y = y + 1\n    return y.sum()", "    return y.sum() + 1"), ("y.sum()", "y.mean()"), ("y = y + 1", "y += 1")),
-    *code("15.b", ("        w.sub_(lr * w.grad)", "        w.sub_(lr * w.grad)\n        w.grad.zero_()")),
-    *code("15.c", ("return total**2", "return total")),
-    *code("15.d", "import minigrad as torch\n\n\ndef fit(x, y, steps, lr):\n    return ((x * y).sum() / (x * x).sum()).item()\n"),
+    *code("15.b", ("wanted[:, None]", "wanted[None, :]"), ("lr=0.05", "lr=0.5"), ("error = output", "error = output.detach()")),
+    *code("15.c", (") / parts", ")"), (") / parts", ") / len(rows)"), (") / parts", ") * parts")),
+    *code("15.d", ("p.grad = None", "p.grad *= 0.0"), ("p.grad = None", "p.grad.fill_(0)")),
+    *code("15.e", ("        net.eval()\n", ""), ("        net.train()\n", ""), ("value.clone()", "value.detach()")),
+    *entries("15.b2", {"line": "j"}, {"cause": "scale"}), *entries("15.c2", {"second line": "j"}, {"first cause": "not cleared"}),
+    *entries("15.d2", {"line": "i"}, {"cause": "not cleared"}), *entries("15.e2", {"first line": "c"}, {"second cause": "mode"}),
+    *entries("15.a", {"y = x.sin()": "fails"}, {"y = x.tanh()": "works"}, {"y = x + 1": "fails"}),
     *d("16.a", [100, 110]), *d("16.a", [50, 20]), *d("16.a", [101, 21]), *d("16.a", [200, 20]),
     *code("16.b", ("round(len(layers) ** 0.5)", "2"), ("return out, g", "return x, g")),
     *d("16.c", [87.5, 40]), *d("16.c", [350, 20]), *d("16.c", [350, 4]), *d("16.c", [326, 40]),
@@ -181,7 +184,7 @@ def test_what_readers_answered_gets_the_hint_that_they_needed(id, answer, words)
     assert "not yet" in told and words in told and UNKNOWN not in told
 
 
-@pytest.mark.parametrize("cases, least", [(CASES, 150), (UNSEEN, 300)], ids=["from the review", "unseen"])
+@pytest.mark.parametrize("cases, least", [(CASES, 150), (UNSEEN, 200)], ids=["from the review", "unseen"])
 def test_at_least_nine_of_ten_are_recognised(cases, least):
     results = [(id, answer, result(id, answer)) for id, answer in cases]
     wrong = [(id, answer, repr(r)) for id, answer, r in results if not r.passed]

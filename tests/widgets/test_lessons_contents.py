@@ -89,3 +89,12 @@ def test_the_table_says_what_the_notebook_says(chapter):
     assert int(time) == chapter.minutes
     required = [sentence for sentence in needs.split(". ") if not re.search(r"\bif\b|\bfor `", sentence)]
     assert numbers_in(". ".join(required)) == set(chapter.needs)
+
+
+def test_boxes_of_many_exercises_leave_room_for_the_minutes(book):
+    picture = book().picture()
+    cards = re.findall(r'<rect class="panel" x="([\d.]+)" y="([\d.]+)" width="152"', picture)
+    boxes = [tuple(map(float, box)) for box in re.findall(r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="7"', picture)]
+    assert len(cards) == 19 and len(boxes) == len(exercises)
+    for x, y in ((float(x), float(y)) for x, y in cards):
+        assert all(left + width <= x + 100 for left, top, width in boxes if top == y + 80 and x < left < x + 152 + 8)

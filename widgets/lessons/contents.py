@@ -132,8 +132,9 @@ class contents(Figure):
         out += label(x + 10, y + 20, str(s.chapter.number), "num v b") + label(x + WIDE - 10, y + 20, f"{s.mark} {s.word}", "t b", "end")
         for k, line in enumerate(_lines(s.chapter.title)):
             out += label(x + 10, y + 38 + 15 * k, line, "t b")
+        step = min(14.0, (WIDE - 64) / max(s.of, 1))  # many boxes are narrower: the minutes stand beside them
         for k in range(s.of):  # one box for each exercise
             fill = "fill:var(--fwd);stroke:var(--fwd)" if k < s.passed else "fill:none;stroke:var(--soft)"
-            out += tag("rect", x=x + 10 + 14 * k, y=y + 80, width=10, height=7, rx=2, style=fill)
+            out += tag("rect", x=x + 10 + step * k, y=y + 80, width=step * 10 / 14, height=7, rx=2, style=fill)
         out += label(x + WIDE - 10, y + 88, f"{s.chapter.minutes} min", "t soft", "end")
         return out + label(x + 10, y + 105, _needs(s.chapter), "t soft")
