@@ -9,6 +9,8 @@
 #   make store        run the notebooks and store their outputs         (NOTEBOOKS="notebooks/01_three_ways.ipynb")
 #   make bench        time minigrad beside its peers                     (PEERS="torch==2.13.0 micrograd"  ARGS="T1 --write")
 #   make api          the reference pages, from the docstrings, into build/api
+#   make book         the course as plain pages whose pictures move, in build/book  (ARGS="00 05")
+#   make book-check   opens those pages in a Chromium and moves every picture
 #   make site         the course as static pages, with Python in the browser  (PYODIDE=/path/to/pyodide.tar.bz2)
 #   make site-check   opens those pages in a Chromium and runs cells in them
 #   make grade-soak   grade 200 made-up students, kill the grader ten times and compare every byte
@@ -40,7 +42,7 @@ LOCK    := $(PY) -m uv pip compile pyproject.toml --quiet --no-annotate --custom
 PEERS   ?= torch==2.13.0 micrograd
 
 .NOTPARALLEL:
-.PHONY: lab test lint golden mutants store api bench constraints test-lowest test-newest audit binder commands clean grade-soak soak site site-check dist
+.PHONY: lab test lint golden mutants store api bench constraints test-lowest test-newest audit binder commands clean grade-soak soak site site-check dist book book-check
 
 lab: .venv/lab .venv/warm
 	@echo "minigrad: starting JupyterLab on $(START). Stop it with Ctrl-C."
@@ -117,6 +119,12 @@ binder: .venv/test
 commands: .venv/test .venv/warm
 	MINIGRAD_COMMANDS=all $(PY) -m pytest -rs tests/test_commands.py $(ARGS)
 
+book: build/book-venv/made .venv/warm
+	$(PY) -m tests.book --sphinx build/book-venv/$(notdir $(BIN))/python $(ARGS)
+
+book-check: .venv/test
+	$(PY) -m tests.book.check
+
 site: build/site-venv/made api
 	build/site-venv/$(notdir $(BIN))/python -m tests.site --api build/api $(if $(PYODIDE),--pyodide "$(PYODIDE)")
 
@@ -163,6 +171,14 @@ build/site-venv/made: .venv/made pyproject.toml constraints.txt
 	@mkdir -p build
 	@$(PYTHON) -m venv --clear build/site-venv
 	build/site-venv/$(notdir $(BIN))/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt --editable ".[dev,site]"
+	@touch $@
+
+# Sphinx needs nothing of ours: what the pages show was recorded before.
+build/book-venv/made: .venv/test pyproject.toml constraints.txt
+	@echo "minigrad: installing Sphinx into build/book-venv"
+	@mkdir -p build
+	@$(PYTHON) -m venv --clear build/book-venv
+	build/book-venv/$(notdir $(BIN))/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt furo latex2mathml myst-nb sphinx
 	@touch $@
 
 .venv/warm: .venv/made pyproject.toml constraints.txt $(wildcard minigrad/kernels/*.py)

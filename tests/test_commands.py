@@ -50,6 +50,8 @@ EXECUTED = {
     '.save("graph.html")': ("test_the_lines_of_a_notebook", "the same, of graph(y)"),
     "import minigrad as torch": ("test_the_lines_of_a_notebook", "the same"),
     "make binder": ("test_make_binder", "slow"),
+    "make book": ("test_make_book", "slow; one chapter"),
+    "make book-check": ("test_make_book", "slow; the same"),
     "make site": ("test_make_site", "slow; where Pyodide's host is not reached: that it says so, and what to do"),
     "make site PYODIDE=/path/to/pyodide.tar.bz2": ("test_make_site", "slow; the path is that of the core of Pyodide, from npm"),
     "make site-check": ("test_make_site", "slow"),
@@ -352,6 +354,15 @@ def test_make_site(tmp_path):
     assert code == 0 and "the site is in build/site" in said, said[-3000:]
     code, said = make("site-check", home=tmp_path)
     assert code == 0, said[-3000:]
+
+
+@slow
+@made_here
+def test_make_book(tmp_path):
+    code, said = make("book", "ARGS=00", home=tmp_path)
+    assert code == 0, said[-3000:]
+    code, said = make("book-check", home=tmp_path)
+    assert code == 0 and "✓ 00_start_here.html" in said, said[-3000:]
 
 
 # ---- what else README promises

@@ -157,7 +157,8 @@ def test_what_is_declared_is_imported():
 def test_what_the_extras_declare_is_used():
     """By an import in the project or its tests, as a program that a test starts, or by name in the Makefile or a setting."""
     by_name = {"pytest-xdist": "-n 2", "pytest-rerunfailures": "mark.flaky(", "nbval": "--nbval", "notebook": "Notebook 7",
-               "mypy": "-m mypy", "ruff": "-m ruff", "pdoc": "-m pdoc", "pytest": "-m pytest"}  # fmt: skip
+               "mypy": "-m mypy", "ruff": "-m ruff", "pdoc": "-m pdoc", "pytest": "-m pytest",
+               "furo": '= "furo"', "myst-nb": '"myst_nb"'}  # fmt: skip
     tests = sorted(path for path in (ROOT / "tests").rglob("*.py") if path != Path(__file__))
     imported = outside([*FILES, *tests])
     text = "".join(path.read_text("utf-8") for path in [ROOT / "Makefile", ROOT / "pyproject.toml", *tests])

@@ -4,17 +4,10 @@ import { build, context } from "esbuild";
 const watching = process.argv.includes("--watch");
 const outdir = process.argv.find((a) => a.startsWith("--outdir="))?.slice(9);
 /** @type {import("esbuild").BuildOptions} */
-const options = {
+const common = {
   absWorkingDir: import.meta.dirname,
-  entryPoints: [
-    { in: "src/loader.js", out: "loader" },
-    { in: "src/index.js", out: "views" },
-    { in: "src/views.css", out: "views" },
-    { in: "src/page.js", out: "page" },
-  ],
   outdir: outdir ?? "dist",
   bundle: true,
-  format: "esm",
   target: "es2022",
   charset: "utf8",
   minify: !watching,
@@ -23,5 +16,19 @@ const options = {
   logLevel: "info",
 };
 
-if (watching) await (await context(options)).watch();
-else await build(options);
+/** @type {import("esbuild").BuildOptions[]} */
+const builds = [
+  {
+    ...common,
+    format: "esm",
+    entryPoints: [
+      { in: "src/loader.js", out: "loader" },
+      { in: "src/index.js", out: "views" },
+      { in: "src/views.css", out: "views" },
+    ],
+  },
+  { ...common, format: "iife", entryPoints: [{ in: "src/page.js", out: "page" }] }, // pages opened from a disk load no modules
+];
+for (const options of builds)
+  if (watching) await (await context(options)).watch();
+  else await build(options);

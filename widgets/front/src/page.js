@@ -1,29 +1,156 @@
-// The script of an exported page: the view with a few lines in place of a kernel's model.
+// The script of a page without a kernel: an exported view (state in the page), or the book (states in files, asked for when they are near).
 
+import { render } from "./lesson.js";
 import { View } from "./view.js";
 
-const text = document.getElementById("state")?.textContent ?? "{}";
-/** @type {Record<string, any>} */
-const state = JSON.parse(text, (_, value) =>
-  value?.$bytes === undefined ? value : Uint8Array.from(atob(value.$bytes), (c) => c.charCodeAt(0)).buffer,
-);
-/** @type {Map<string, Set<(...args: any[]) => void>>} */
-const listeners = new Map();
+/** @typedef {Record<string, any>} State what a view reads from its model */
+/** @typedef {(content: any, model: PageModel) => void} Answer */
+/** A lesson as a table: `at` finds a scene by the places of its controls; moves that lead elsewhere are in `moves`, as [place, state].
+ * @typedef {{scenes: any[], at: Record<string, number>, moves: Record<string, Record<string, [any, string][]>>, start: string, film: any,
+ *            pieces: string[], pictures: (number[])[], children: Record<string, State>}} Table */
 
-new View(
-  {
-    get: (name) => state[name],
-    set: (name, value) => {
-      state[name] = value;
-      for (const run of listeners.get(`change:${name}`) ?? []) run();
+/** What was bytes in the kernel is bytes again. @param {string} _ @param {any} value */
+const revive = (_, value) => (value?.$bytes === undefined ? value : Uint8Array.from(atob(value.$bytes), (c) => c.charCodeAt(0)).buffer);
+
+/** A few lines in place of a kernel's model. */
+class PageModel {
+  /** @type {Map<string, Set<(...args: any[]) => void>>} */ #listeners = new Map();
+
+  /** @param {State} state @param {Answer} [answer] */
+  constructor(state, answer) {
+    this.state = state;
+    this.answer = answer;
+    this.widget_manager = {
+      /** @param {string} id */
+      get_model: async (id) => this.state.parts[id],
+      /** @param {State} part */
+      create_view: async (part) => {
+        const el = document.createElement("div");
+        new View(new PageModel({ ...part }), el, fail);
+        return { el, remove: () => el.remove(), trigger() {} };
+      },
+    };
+  }
+
+  /** @param {string} name */
+  get(name) {
+    return this.state[name];
+  }
+
+  /** @param {string} name @param {any} value */
+  set(name, value) {
+    this.state[name] = value;
+    for (const run of this.#listeners.get(`change:${name}`) ?? []) run();
+  }
+
+  /** @param {string} name @param {(...args: any[]) => void} run */
+  on(name, run) {
+    this.#listeners.set(name, (this.#listeners.get(name) ?? new Set()).add(run));
+  }
+
+  /** @param {string} name @param {(...args: any[]) => void} run */
+  off(name, run) {
+    this.#listeners.get(name)?.delete(run);
+  }
+
+  save_changes() {}
+
+  /** @param {any} content */
+  send(content) {
+    this.answer?.(content, this);
+  }
+}
+
+/** @param {unknown} error */
+function fail(error) {
+  throw error;
+}
+
+/** The lesson that a table holds, moved by looking up where a move leads. @param {Table} table @param {HTMLElement} el */
+function play(table, el) {
+  /** @type {number[][]} */ const whole = [];
+  /** A picture is the list of its pieces, or what differs from one before it. @param {number} n @returns {number[]} */
+  const picture = (n) => {
+    const row = table.pictures[n];
+    if (!whole[n] && row[0] < 0) {
+      whole[n] = [...picture(n + row[0])];
+      for (let k = 1; k < row.length; k += 2) whole[n][row[k]] = row[k + 1];
+    }
+    whole[n] ??= row;
+    return whole[n];
+  };
+  let here = table.start;
+  /** @param {string} key @param {number} answers @param {string} [say] */
+  const scene = (key, answers, say) => {
+    const found = table.scenes[table.at[key]];
+    const svg = picture(found.svg).map((k) => table.pieces[k]);
+    return { ...found, svg: svg.join(""), answers, ...(say && { say, mood: "bad" }) };
+  };
+  const states = Object.keys(table.at).map((key) => ({ key, places: /** @type {any[]} */ (JSON.parse(key.split("\n")[0])) }));
+  /** Where a move leads: to the nearest place that was recorded. @param {any} content @returns {string|undefined} */
+  const target = ({ set, value, press }) => {
+    const known = table.moves[here]?.[press ?? set] ?? [];
+    if (press) return known[0]?.[1];
+    const { places = [] } = states.find(({ key }) => key === here) ?? {};
+    const i = table.scenes[table.at[here]].controls.findIndex((/** @type {any} */ c) => c.name === set);
+    const plain = states.filter(
+      (to) => !to.key.includes("\n") && to.places.length === places.length && to.places.every((p, k) => k === i || p === places[k]),
+    );
+    const all = [...known, ...plain.map((to) => /** @type {[any, string]} */ ([to.places[i], to.key]))];
+    const far = (/** @type {[any, string]} */ [place]) => Math.abs(Number(place) - Number(value));
+    return Number.isNaN(Number(value)) ? undefined : all.sort((a, b) => far(a) - far(b))[0]?.[1];
+  };
+  const parts = table.children;
+  const model = new PageModel({ ...table, parts, scene: scene(here, 0), children: table.scenes[table.at[here]].below }, (content) => {
+    const to = target(content);
+    here = to ?? here;
+    const say = to ? "" : "This page has not recorded that. In the notebook it works.";
+    const below = table.scenes[table.at[here]].below;
+    if (`${below}` !== `${model.get("children")}`) model.set("children", below);
+    model.set("scene", scene(here, content.number ?? 0, say));
+  });
+  render({ model: /** @type {any} */ (model), el, fail });
+}
+
+const own = document.getElementById("state");
+if (own) {
+  const model = new PageModel(JSON.parse(own.textContent ?? "{}", revive));
+  new View(model, /** @type {HTMLElement} */ (document.getElementById("view")), fail);
+}
+
+// The book. Its data are scripts that call `mgBook`: a page opened from a disk may load neither modules nor JSON.
+const live = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-live]"))];
+if (live.length) {
+  /** @type {Record<string, (text: string) => void>} */ const waiting = {};
+  /** @type {any} */ (window).mgBook = (/** @type {string} */ key, /** @type {string} */ text) => waiting[key]?.(text);
+  /** @param {HTMLElement} figure */
+  const open = async (figure) => {
+    const key = figure.dataset.live ?? "";
+    /** @type {Promise<string>} */
+    const arrived = new Promise((yes, no) => {
+      waiting[key] = yes;
+      const src = `${figure.dataset.from}/${key}.js`;
+      document.head.append(Object.assign(document.createElement("script"), { src, onerror: no }));
+    });
+    const bytes = Uint8Array.from(atob(await arrived), (c) => c.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    const data = JSON.parse(await new Response(stream).text(), revive);
+    const el = document.createElement("div");
+    if (data.part === "lesson") el.className = `mg-lesson ${data.kind}`;
+    if (data.part === "lesson") play(data.table, el);
+    else new View(new PageModel(data.state), el, fail);
+    figure.replaceChildren(el);
+    figure.dataset.open = "yes";
+  };
+  const near = new IntersectionObserver(
+    (seen) => {
+      for (const { target, isIntersecting } of seen) {
+        if (!isIntersecting) continue;
+        near.unobserve(target);
+        open(/** @type {HTMLElement} */ (target)).catch((error) => console.warn("The picture stays still:", error));
+      }
     },
-    on: (name, run) => listeners.set(name, (listeners.get(name) ?? new Set()).add(run)),
-    off: (name, run) => listeners.get(name)?.delete(run),
-    save_changes() {},
-    send() {},
-  },
-  /** @type {HTMLElement} */ (document.getElementById("view")),
-  (error) => {
-    throw error;
-  },
-);
+    { rootMargin: "600px" },
+  );
+  for (const figure of live) near.observe(figure);
+}

@@ -1,0 +1,33 @@
+"""Sphinx's settings for the book. All that its pages need lies beside them; nothing is fetched."""
+
+import latex2mathml.converter
+from docutils.nodes import SkipNode
+
+project = html_title = "minigrad"
+language = "en"
+extensions = ["myst_nb"]
+nb_execution_mode = "off"  # tests/book has run them
+nb_merge_streams = True
+myst_enable_extensions, myst_heading_anchors = ["dollarmath", "amsmath", "html_image"], 3
+html_theme = "furo"
+pygments_style, pygments_dark_style = "default", "github-dark"
+html_static_path, html_css_files = ["_static"], ["book.css"]
+html_js_files = [("page.js", {"defer": "defer"}), ("book.js", {"defer": "defer"})]
+html_show_sphinx = html_show_sourcelink = html_copy_source = False
+html_theme_options = {
+    f"{theme}_css_variables": {"color-brand-primary": ink, "color-brand-content": ink, "color-brand-visited": ink}
+    for theme, ink in (("light", "#0b5cd0"), ("dark", "#79b8ff"))
+}
+
+
+def _math(self, node):
+    inline = node.tagname == "math"
+    mathml = latex2mathml.converter.convert(node.astext(), display="inline" if inline else "block")
+    self.body.append(mathml if inline else f'<div class="math" tabindex="0">{mathml}</div>')
+    raise SkipNode
+
+
+def setup(app):
+    app.config.html_static_path = [f"{app.srcdir}/_static"]
+    app.add_html_math_renderer("mathml", (_math, None), (_math, None))
+    app.config.html_math_renderer = "mathml"

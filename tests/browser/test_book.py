@@ -1,0 +1,106 @@
+"""A page of the book: lessons and graph views that move without Python, opened from a disk. Each says what the engine says."""
+
+import json
+from html import escape
+
+import pytest
+from playwright.sync_api import expect
+
+from minigrad import Value
+from tests.book import record
+from widgets import graph, lessons
+from widgets.front_end import built
+
+PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>book</title><link rel="stylesheet" href="book.css">
+<body>{figures}<script defer src="page.js"></script></html>"""
+
+
+@pytest.fixture(scope="module")
+def page(browser_context, tmp_path_factory):
+    """A function: recordings -> the page that shows them. It must report no error and ask for nothing but its own files."""
+    said = []
+
+    def open_(*held):
+        folder = tmp_path_factory.mktemp("book")
+        figures = []
+        for one in held:
+            key = record.write(one, folder)
+            figures.append(f'<figure data-live="{escape(key)}" data-from="."><p>still</p></figure>')
+        (folder / "page.js").write_text(built("page.js"), encoding="utf-8")
+        (folder / "book.css").write_text(built("views.css"), encoding="utf-8")
+        (folder / "index.html").write_text(PAGE.format(figures="".join(figures)), encoding="utf-8")
+        found = browser_context.new_page()
+        found.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
+        found.on("pageerror", lambda error: said.append(str(error)))
+        found.on("request", lambda request: said.append(request.url) if not request.url.startswith(folder.as_uri()) else None)
+        found.goto((folder / "index.html").as_uri())
+        expect(found.locator("[data-open=yes]")).to_have_count(len(held))
+        return found
+
+    yield open_
+    assert not said
+
+
+def test_a_slider_moves_the_lesson_as_python_does(page):
+    view, other = lessons.fit_line(), lessons.fit_line()
+    shown = page(record.lesson(view))
+    slider = shown.locator("input[type=range]")
+    for _ in range(3):
+        slider.press("ArrowRight")
+    control = other.figure.controls()[0]
+    at = control.get(other.figure)
+    other.set(**{control.name: control.read(control.spec(at)["value"] + 3 * control.spec(at)["step"])})
+    expect(shown.locator(".mg-words")).to_have_text(other.text().split("\n")[0])
+    assert view.figure is not other.figure and view.text() == lessons.fit_line().text()  # the recorded lesson stands where it stood
+
+
+def test_buttons_and_what_a_lesson_remembers(page):
+    other = lessons.order_game()
+    shown = page(record.lesson(lessons.order_game()))
+    for _ in range(3):
+        name = next(name for name, button in other.figure.actions() if button["when"](other.figure))
+        label = next(b["label"] for b in other.scene["buttons"] if b["name"] == name)
+        other.press(name)
+        shown.get_by_role("button", name=label, exact=True).click()
+        expect(shown.locator(".mg-words")).to_have_text(other.scene["say"])
+
+
+def test_a_graph_steps_to_its_end(page):
+    x = Value(1.0)
+    y = (3 * x + 2) ** 2
+    y.backward()
+    shown = page(record.graph(graph(y)))
+    shown.get_by_role("button", name="to the end").or_(shown.locator("button[title*=end]")).first.click()
+    expect(shown.locator("svg").first).to_contain_text(f"{x.grad:g}")
+
+
+def test_what_is_not_recorded_is_said(page):
+    shown = page(record.lesson(lessons.grow("y = x ** 2", x=2)))
+    field = shown.locator("input[type=text]").first
+    field.fill("z = y + x")
+    field.press("Enter")
+    expect(shown.locator(".mg-words")).to_contain_text("In the notebook it works")
+
+
+def test_each_state_can_be_reached_and_is_what_the_lesson_shows():
+    """Follow the table as the page does, and the lesson beside it."""
+    view = lessons.scissors()
+    table = json.loads(json.dumps(record.lesson(view)["table"]))
+    assert len(table["at"]) == len(table["scenes"]) > 20
+    for key, at in list(table["at"].items())[:: len(table["at"]) // 10]:
+        fresh = lessons.scissors()
+        for control, place in zip(fresh.figure.controls(), json.loads(key.partition("\n")[0]), strict=True):
+            fresh.set(**{control.name: control.read(place, control.get(fresh.figure))})
+        assert fresh.scene["say"] == table["scenes"][at]["say"]
+        svg = "".join(table["pieces"][k] for k in picture(table["pictures"], table["scenes"][at]["svg"]))
+        assert svg == fresh.scene["svg"]
+
+
+def picture(rows, n):
+    row = rows[n]
+    if row[0] >= 0:
+        return row
+    whole = list(picture(rows, n + row[0]))
+    for k in range(1, len(row), 2):
+        whole[row[k]] = row[k + 1]
+    return whole
