@@ -13,14 +13,19 @@ def events(lesson, back):
 
 def test_the_linear_layer():
     lesson = shape_flow()
-    assert [(e.name, e.result.shape) for e in events(lesson, False)] == [("y", (2, 4)), ("z", (2, 4)), ("L", ())]
+    assert [(e.name, e.result.shape) for e in events(lesson, False)] == [("y", (4, 2)), ("z", (4, 2)), ("L", ())]
     of_sum, of_add, of_matmul = events(lesson, True)
-    assert of_sum.result.rows == [[1.0]] and of_sum.shares[0].raw.shape == (2, 4)
+    assert of_sum.result.rows == [[1.0]] and of_sum.shares[0].raw.shape == (4, 2)
     to_y, to_b = of_add.shares
-    assert to_y.axes == () and (to_b.raw.shape, to_b.axes, to_b.fits.shape) == ((2, 4), (1,), (2, 1)) and to_b.fits.rows == [[4.0], [4.0]]
+    assert to_y.axes == () and (to_b.raw.shape, to_b.axes, to_b.fits.shape) == ((4, 2), (0,), (2,)) and to_b.fits.rows == [[4.0, 4.0]]
     W, x = (np.array(CANNED[name]) for name in "Wx")
-    g = np.ones((2, 4))
-    assert of_matmul.shares[0].fits.rows == (g @ x.T).tolist() and of_matmul.shares[1].fits.rows == (W.T @ g).tolist()
+    g = np.ones((4, 2))
+    shares = {share.to: share.fits.rows for share in of_matmul.shares}
+    assert shares == {"x": (g @ W.T).tolist(), "W": (x.T @ g).tolist()}
+
+
+def test_entries_of_four_digits_are_written_out():
+    assert ">1710<" in shape_flow("y = x * 2; L = y", x=855).picture()
 
 
 @pytest.mark.parametrize("small", [(2, 3), (3,), (2, 1), (1, 3), (), (1, 1), (4, 1, 3), (4, 2, 1)])
@@ -40,11 +45,11 @@ def test_a_broadcast_is_undone_by_a_sum(small):
 
 def test_steps():
     lesson = shape_flow()
-    assert lesson.scene["say"].count("Forward, y = W @ x: W (2, 3) and x (3, 4) make (2, 4).") == 1
+    assert lesson.scene["say"].count("Forward, y = x @ W: x (4, 3) and W (3, 2) make (4, 2).") == 1
     lesson.set(step=min(lesson.figure.step + 1, lesson.figure.last))
-    assert "b is stretched to (2, 4)" in lesson.scene["say"]
+    assert "b is stretched to (4, 2)" in lesson.scene["say"]
     lesson.set(step=4)
-    assert "b gets g, (2, 4), summed over axis 1 to (2, 1)" in lesson.scene["say"] and lesson.figure.flow.shapes()[-1] == ("L", "()", "()")
+    assert "b gets g, (4, 2), summed over axis 0 to (2,)" in lesson.scene["say"] and lesson.figure.flow.shapes()[-1] == ("L", "()", "()")
     for _ in range(9):
         lesson.set(step=min(lesson.figure.step + 1, lesson.figure.last))
     assert lesson.figure.step == lesson.figure.last == 5 and all(shape == grad != "" for _, shape, grad in lesson.figure.flow.shapes())

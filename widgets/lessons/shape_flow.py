@@ -13,28 +13,27 @@ import minigrad as torch
 from minigrad.tracing.tensor_trace import Recording
 
 from .. import show
-from ..heat import short
 from .kit import Figure, Given, Inputs, Moments, lesson
-from .lesson import label, svg, tag
+from .lesson import label, number, svg, tag
 from .stepper import ProgramError
 from .tensor_program import run
 
 MOST = 12  # operations that have room
-CELL_W, CELL_H = 46.0, 24.0
+CELL_W, CELL_H = 58.0, 24.0  # room for four digits
 ROOM = 5  # rows and columns that are drawn with their numbers
 
 
 def canned(W, x, b):
-    """A linear layer on three samples: the course's own program."""
-    y = W @ x
+    """A linear layer on four samples, one in each row of x: the course's own program."""
+    y = x @ W
     z = y + b
     L = z.sum()
     return L
 
 
 CANNED = {
-    "W": [[1.0, 0.0, -1.0], [2.0, 1.0, 0.5]], "x": [[1.0, 0.0, 2.0, 1.0], [3.0, 1.0, -1.0, 0.0], [0.0, 2.0, 1.0, 1.0]],
-    "b": [[0.5], [-0.5]],
+    "W": [[1.0, 2.0], [0.0, 1.0], [-1.0, 0.5]], "x": [[1.0, 3.0, 0.0], [0.0, 1.0, 2.0], [2.0, -1.0, 1.0], [1.0, 0.0, 1.0]],
+    "b": [0.5, -0.5],
 }  # fmt: skip
 
 
@@ -253,7 +252,7 @@ def draw_table(x: float, y: float, name: str, made: Table, colour: str) -> tuple
             fill = f"fill:var(--{colour});fill-opacity:{shade:.2f}"
             out += tag("rect", x=left, y=top, width=CELL_W, height=CELL_H, style=fill)
             out += tag("rect", "grid", x=left, y=top, width=CELL_W, height=CELL_H, fill="none")
-            out += label(left + CELL_W / 2, top + 16.5, short(v), "num t", "middle")
+            out += label(left + CELL_W / 2, top + 16.5, number(v, 4), "num t", "middle")
     wide, high = CELL_W * max((len(row) for row in rows), default=1), 10 + CELL_H * max(1, len(rows))
     if not rows or len(made.rows) > ROOM or any(len(row) > ROOM for row in made.rows):
         out += label(x, y + high + 16, "… and more", "t soft")
