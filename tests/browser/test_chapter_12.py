@@ -43,7 +43,7 @@ def test_the_chapter_by_mouse_and_keyboard(open_notebook):
     expect(box).to_contain_text("y moves along Ju = [3, 1]. This is column 0 of the table.")
     box = lesson(nb, "mg-passes")
     press(box, "a training loss (GPT-2)")
-    expect(box).to_contain_text("Reverse mode needs 117,000,000 times fewer.")
+    expect(box).to_contain_text("Reverse mode needs 124,439,808 times fewer.")
     box.get_by_role("slider", name="m outputs").press("ArrowRight")
     expect(box).to_contain_text("reverse mode 2 passes")
 

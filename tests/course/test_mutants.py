@@ -34,6 +34,10 @@ HARMLESS = {
     "07.b": {"w * x - y -> y - w * x": SQUARED, "w * x - y -> y - w * x #2": SQUARED},
     **dict.fromkeys(("07.c", "07.d"), {"w * x - y -> y - w * x": SQUARED}),
     "08.c": {"Value(x) -> x": "there the outputs are only counted, and plain numbers give as many"},
+    "12.d": {
+        "p.detach() -> p": "torch.func differentiates with respect to the arguments, whatever they are",
+        "torch.func.functional_call(model, weights, (x,)) - y -> y - torch.func.functional_call(model, weights, (x,))": SQUARED,
+    },
     "13.c": {"2 ** bits - 1 -> 1 - 2 ** bits": "the same levels, counted from the other end"},
     "14.d": dict.fromkeys(("e @ W1.T + b1 -> e @ W1.T - b1", "e @ W1.T + b1 -> e @ W1.T"), "batch norm subtracts every bias again"),
     "15.b": {"loss.item() -> loss": ITEM, "output - wanted[:, None] -> wanted[:, None] - output": SQUARED},

@@ -10,7 +10,7 @@ import math
 from .kit import Figure, Steps, lesson
 from .lesson import label, svg, tag
 
-SIZES = (1, 2, 3, 5, 10, 30, 100, 300, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 117_000_000, 1_000_000_000)
+SIZES = (1, 2, 3, 5, 10, 30, 100, 300, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 124_439_808, 1_000_000_000)
 
 
 def _passes(count: int) -> str:
@@ -34,7 +34,7 @@ class passes(Figure):
     n = Steps(SIZES, "n inputs", 3, between=True, show=_count)
     m = Steps(SIZES, "m outputs", 1000, between=True, show=_count)
     presets = {
-        "few inputs, many outputs": {"n": 3, "m": 1000}, "a training loss (GPT-2)": {"n": 117_000_000, "m": 1},
+        "few inputs, many outputs": {"n": 3, "m": 1000}, "a training loss (GPT-2)": {"n": 124_439_808, "m": 1},
         "square": {"n": 1000, "m": 1000}, "one input": {"n": 1, "m": 1000},
     }  # fmt: skip
 

@@ -8,6 +8,8 @@ from functools import partial
 from .. import drivers
 from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask, but
 
+# ---- 12.a: one direction ------------------------------------------------------------------------------------------------------------
+
 X, Y = [1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]
 COS70 = math.cos(70.0)
 
@@ -15,37 +17,47 @@ EX_A = ask(
     "12.a",
     "A directional derivative",
     Kind.PREDICT,
+    points=0,
     minutes=5,
     level=2,
-    text="z = sin(x · y), x = [1, 2, 3, 4], y = [5, 6, 7, 8], so x · y = 70 and cos(70) = 0.6333. Along u, 0.1 for every x and "
-    "0.2 for every y: what is the JVP?",
+    text="z = sin(x · y) with x = [1, 2, 3, 4] and y = [5, 6, 7, 8], so x · y = 70 and cos(70) = 0.6333. Every x moves at the speed 0.1 "
+    "and every y at the speed 0.2. How fast does z move?",
+    comment="z = sin(x · y) with x = [1, 2, 3, 4] and y = [5, 6, 7, 8], so x · y = 70, and cos(70) = 0.6333.\n"
+    "Every x moves at the speed 0.1, every y at the speed 0.2. How fast does z move? Replace None by a number.",
     answer=COS70 * (0.1 * sum(Y) + 0.2 * sum(X)),
     rtol=1e-3,
     wrong=(
-        ("without the cosine", 4.6, "That is how fast x · y changes along u. Multiply by cos(70), the outer factor."),
+        ("without the cosine", 4.6, "That is how fast x · y moves. Multiply by cos(70), the derivative of the sine there."),
         ("the value", 0.7739, "That is z itself. How fast does it move?"),
-        ("x only", 1.6466, "Only the x moved. The y move as well, by 0.2 each."),
-        ("y only", 1.2666, "Only the y moved. The x move as well, by 0.1 each."),
-        ("directions exchanged", 3.8632, "0.1 belongs to x, whose derivatives are the y; 0.2 belongs to y."),
-        ("direction only", 0.3, "That adds up the direction itself. How fast does x · y change along it?"),
-        ("sign", -2.913, "cos(70) is positive, and so is the change of x · y along u."),
+        ("the cosine alone", 0.6333, "That is the outer factor alone. How fast does x · y move inside?"),
+        ("x only", 1.6466, "Only the x moved. The y move as well, at the speed 0.2."),
+        ("y only", 1.2666, "Only the y moved. The x move as well, at the speed 0.1."),
+        ("speeds exchanged", 3.9265, "0.1 belongs to x, whose derivatives are the y; 0.2 belongs to y."),
+        ("speeds only", 0.3, "That adds up the two speeds. How fast does x · y change because of them?"),
+        ("one entry", 0.4433, "That is one pair of entries. All four contribute to x · y."),
+        ("sign", -2.913, "cos(70) is positive, and so is the speed of x · y."),
     ),
     hints=(
-        "How fast does x · y change when every x grows by 0.1 and every y by 0.2?",
-        "JVP: push the direction forward, step by step. d(x · y) = dx · y + x · dy, then times cos(x · y).",
-        "z = exp(a · b), a = 1, b = 2, direction (1, 10): d(a·b) = 1·2 + 1·10 = 12, and z changes at 12·exp(2) = 88.67.",
+        "How fast does x · y move when every x grows at the speed 0.1 and every y at 0.2?",
+        "Push the speeds through the program, step by step: d(x · y) = dx · y + x · dy, and then times cos(x · y).",
+        "z = exp(a · b) with a = 1, b = 2 and speeds 1 and 10: d(a·b) = 1·2 + 1·10 = 12, and z moves at 12·exp(2) = 88.67.",
     ),
-    reveal="d(x · y) = 0.1 · 26 + 0.2 · 10 = 4.6, times 0.6333 is 2.913.",
+    reveal="d(x · y) = 0.1 · 26 + 0.2 · 10 = 4.6, and times 0.6333 that is 2.913.",
     fresh=lambda r: (
         lambda u: Fresh(
-            f"The same point, direction {u} for every x and 0 for every y. What is the JVP?",
+            f"The same point, with the speed {u} for every x and 0 for every y. How fast does z move?",
             COS70 * 26 * u,
             wrong=((26 * u, "Multiply by cos(70)."),),
         )
     )(r.choice([0.3, 0.4, 0.5])),
 )
 
+# ---- 12.b: dual numbers -------------------------------------------------------------------------------------------------------------
+
 STUB_B = '''\
+from math import cos, exp, sin
+
+
 class Dual:
     """A number that carries its derivative along: value + derivative · ε, where ε² = 0."""
 
@@ -60,14 +72,27 @@ class Dual:
     def __mul__(self, other):
         ...
 
+    def __truediv__(self, other):
+        ...
+
+    def __pow__(self, n):
+        ...  # n is a plain number
+
     def sin(self):
         ...
 
-    # still to come: 2 + d and 2 * d
+    def exp(self):
+        ...
+
+    # still to come: -d, d - 1, 1 - d, 1 + d, 2 * d, 2 / d, and the comparisons < and >
 '''
 
 SOLUTION_B = '''\
-from math import cos, sin
+from math import cos, exp, sin
+
+
+def lift(x):
+    return x if isinstance(x, Dual) else Dual(x)
 
 
 class Dual:
@@ -78,181 +103,261 @@ class Dual:
         self.derivative = derivative
 
     def __add__(self, other):
-        other = other if isinstance(other, Dual) else Dual(other)
+        other = lift(other)
         return Dual(self.value + other.value, self.derivative + other.derivative)
 
     def __mul__(self, other):
-        other = other if isinstance(other, Dual) else Dual(other)
+        other = lift(other)
         return Dual(self.value * other.value, self.derivative * other.value + self.value * other.derivative)
+
+    def __truediv__(self, other):
+        other = lift(other)
+        top = self.derivative * other.value - self.value * other.derivative
+        return Dual(self.value / other.value, top / other.value**2)
+
+    def __pow__(self, n):
+        return Dual(self.value**n, n * self.value ** (n - 1) * self.derivative)
 
     def sin(self):
         return Dual(sin(self.value), cos(self.value) * self.derivative)
 
+    def exp(self):
+        return Dual(exp(self.value), exp(self.value) * self.derivative)
+
     __radd__ = __add__
     __rmul__ = __mul__
-'''
 
+    def __neg__(self):
+        return self * -1
+
+    def __sub__(self, other):
+        return self + other * -1
+
+    def __rsub__(self, other):
+        return -self + other
+
+    def __rtruediv__(self, other):
+        return lift(other) / self
+
+    def __lt__(self, other):
+        return self.value < lift(other).value
+
+    def __gt__(self, other):
+        return self.value > lift(other).value
+'''
 
 _b = partial(but, SOLUTION_B)
 
 
-def _dual(name, want):
-    return Probe(name, (name, 1.5), want, drivers.dual, rtol=1e-12, draw=lambda r: (name, round(r.uniform(0.5, 2), 2)))
+def _dual(expression, want, weight=1.0):
+    return Probe(expression, (expression, 1.5), want, drivers.dual, weight, rtol=1e-11,
+                 draw=lambda r: (expression, round(r.uniform(0.6, 1.9), 2)))  # fmt: skip
+
+
+def _loop(x, steps):
+    """The program of drivers.dual_loop, its derivative by hand in each branch."""
+    y, dy = x, 1.0
+    for _ in range(steps):
+        if y > 2:
+            y, dy = y / 3 - 1, dy / 3
+        elif y < 1:
+            y, dy = y * y + x, 2 * y * dy + 1
+        else:
+            y, dy = 3 - x * y, -y - x * dy
+    return [y, dy]
 
 
 EX_B = Exercise(
     id="12.b",
     title="Dual numbers",
-    kind=Kind.FILL_IN,
+    kind=Kind.BUILD,
     points=3,
-    minutes=10,
+    minutes=12,
     difficulty=2,
-    question="Complete Dual: +, *, sin, and plain numbers on either side.",
+    question="Complete Dual, so that a program with a loop and an `if` in it runs on it and delivers its derivative.",
     entry="Dual",
     stub=STUB_B,
     solution=SOLUTION_B,
     probes=(
-        _dual("x + x", lambda n, x: [2 * x, 2.0]),
-        _dual("x * x", lambda n, x: [x * x, 2 * x]),
+        _dual("x + x", lambda n, x: [2 * x, 2.0], 0.5),
         _dual("x * x * x", lambda n, x: [x**3, 3 * x * x]),
-        _dual("sin(x)", lambda n, x: [math.sin(x), math.cos(x)]),
+        _dual("x * 3 + 1", lambda n, x: [3 * x + 1, 3.0], 0.5),
+        _dual("1 + 3 * x", lambda n, x: [1 + 3 * x, 3.0], 0.5),
+        _dual("(x * x - x) - 4", lambda n, x: [x * x - x - 4, 2 * x - 1]),
+        _dual("1 - x * x", lambda n, x: [1 - x * x, -2 * x]),
+        _dual("-x", lambda n, x: [-x, -1.0], 0.5),
+        _dual("x / (x * x + 1)", lambda n, x: [x / (x * x + 1), (1 - x * x) / (x * x + 1) ** 2]),
+        _dual("2 / x", lambda n, x: [2 / x, -2 / x**2]),
+        _dual("x / 4", lambda n, x: [x / 4, 0.25], 0.5),
+        _dual("(2 * x) ** 3", lambda n, x: [8 * x**3, 24 * x * x]),
         _dual("sin(x * x)", lambda n, x: [math.sin(x * x), 2 * x * math.cos(x * x)]),
-        _dual("x * 3 + 1", lambda n, x: [3 * x + 1, 3.0]),
-        _dual("1 + 3 * x", lambda n, x: [1 + 3 * x, 3.0]),
+        _dual("exp(2 * x)", lambda n, x: [math.exp(2 * x), 2 * math.exp(2 * x)]),
+        Probe("comparisons", (2.0, 3.0), lambda x, y: [x < y, x > y, y < x, y > x], drivers.dual_side,
+              draw=lambda r: (float(r.randint(1, 4)), float(r.randint(5, 9)))),
+        Probe("a loop with an if", (0.7, 6), _loop, drivers.dual_loop, 2.0, rtol=1e-11,
+              draw=lambda r: (round(r.uniform(0.5, 0.95), 2), 6)),
     ),
     bank=(
-        Wrong(
-            "product of derivatives",
-            _b("self.derivative * other.value + self.value * other.derivative", "self.derivative * other.derivative"),
-            "That is ε² times something, and ε² = 0. Multiply (a + a'ε)(b + b'ε) out and keep what stands before ε.",
-            on=("x * x",),
-        ),
-        Wrong(
-            "half of the product rule",
-            _b("self.derivative * other.value + self.value * other.derivative", "self.derivative * other.value"),
-            "One of the two terms of the product rule is missing: the other factor moves as well.",
-            on=("x * x",),
-        ),
-        Wrong(
-            "sine forgets the inside",
-            _b("cos(self.value) * self.derivative", "cos(self.value)"),
-            "The inside moves at its own rate: multiply by its derivative.",
-            on=("sin(x * x)", "sin(x)"),
-        ),
-        Wrong(
-            "sine's sign",
-            _b("cos(self.value) * self", "-cos(self.value) * self"),
-            "The derivative of sin is cos, with a plus sign.",
-            on=("sin(x)",),
-        ),
-        Wrong(
-            "no reflected forms",
-            _b("    __radd__ = __add__\n    __rmul__ = __mul__\n", ""),
-            "Python tried int.__mul__ first; an int knows nothing about Dual, so Python asks for Dual.__rmul__ (and __radd__).",
-            when=lambda seen: seen.error("1 + 3 * x") == "TypeError" and not seen.error("x * 3 + 1"),
-        ),
-        Wrong(
-            "a constant that moves",
-            SOLUTION_B.replace("else Dual(other)", "else Dual(other, 1.0)"),
-            "A plain number does not move when x moves: its derivative is 0.",
-            on=("x * 3 + 1", "x * x"),
-        ),
-        Wrong(
-            "constants not wrapped",
-            SOLUTION_B.replace("        other = other if isinstance(other, Dual) else Dual(other)\n", ""),
-            "A plain number has no .value: wrap it in a Dual first.",
-            when=lambda seen: seen.error("x * 3 + 1") == "AttributeError" and not seen.error("x * x"),
-        ),
-        Wrong(
-            "sine returns a number",
-            _b("return Dual(sin(self.value), cos(self.value) * self.derivative)", "return sin(self.value)"),
-            "sin returns a plain number, so the derivative is lost. Return a Dual with both.",
-            when=lambda seen: seen.error("sin(x)") == "AttributeError" and not seen.error("x * x"),
-        ),
-        Wrong(
-            "sum multiplies",
-            _b("self.derivative + other.derivative", "self.derivative * other.derivative"),
-            "In a sum the derivatives are added: (a + a'ε) + (b + b'ε) = (a + b) + (a' + b')ε.",
-            on=("x + x",),
-        ),
-        Wrong(
-            "product changes self",
-            _b(
-                "        return Dual(self.value * other.value,",
-                "        self.value = self.value * other.value\n        return Dual(self.value,",
-            ),
-            "The product writes into self, so the number is wrong wherever it is used again. Make a new Dual and leave both factors alone.",
-            on=("x * x", "x * 3 + 1"),
-        ),
+        Wrong("product of derivatives", _b("self.derivative * other.value + self.value * other.derivative",
+                                           "self.derivative * other.derivative"),
+              "That is the coefficient of ε², which is 0. Multiply (a + a'ε)(b + b'ε) out, and keep what stands before ε.",
+              on=("x * x * x",)),
+        Wrong("half of the product rule", _b("self.derivative * other.value + self.value * other.derivative",
+                                             "self.derivative * other.value"),
+              "One of the two terms of the product rule is missing: the other factor moves as well.", on=("x * x * x",)),
+        Wrong("quotient with a plus", _b("other.value - self.value * other.derivative", "other.value + self.value * other.derivative"),
+              "In the quotient rule the second term is subtracted: when the denominator grows, the quotient shrinks.",
+              on=("x / (x * x + 1)", "2 / x")),
+        Wrong("denominator not squared", _b("top / other.value**2", "top / other.value"),
+              "In the derivative of a quotient, the denominator is squared.", on=("x / (x * x + 1)", "2 / x")),
+        Wrong("a constant that moves", _b("else Dual(x)", "else Dual(x, 1.0)"),
+              "A plain number does not move when x moves: its derivative is 0.", on=("x * 3 + 1", "x * x * x")),
+        Wrong("constants not lifted", _b("x if isinstance(x, Dual) else Dual(x)", "x"),
+              "A plain number has no .value. Make a Dual of it first, with derivative 0.",
+              when=lambda seen: seen.error("x * 3 + 1") == "AttributeError" and not seen.error("x * x * x")),
+        Wrong("no reflected forms", _b("    __radd__ = __add__\n    __rmul__ = __mul__\n", ""),
+              "In 3 * x Python asks the int first, which knows nothing about Dual. Then it asks for Dual.__rmul__ (and __radd__).",
+              when=lambda seen: seen.error("1 + 3 * x") == "TypeError" and not seen.error("x * 3 + 1")),
+        Wrong("difference turned round", _b("return -self + other", "return self + other * -1"),
+              "1 - d calls d.__rsub__(1), where self is what is subtracted. You have d - 1.", on=("1 - x * x",)),
+        Wrong("quotient turned round", _b("lift(other) / self", "self / lift(other)"),
+              "2 / d calls d.__rtruediv__(2), where self is the denominator.", on=("2 / x", "x / 4")),
+        Wrong("inside of the sine forgotten", _b("cos(self.value) * self", "cos(self.value) * 1 + 0 * self"),
+              "The inside moves at its own speed: multiply the cosine by its derivative.", on=("sin(x * x)",)),
+        Wrong("inside of the exponential forgotten", _b("exp(self.value) * self.derivative", "exp(self.value)"),
+              "The inside moves at its own speed: multiply by its derivative.", on=("exp(2 * x)",)),
+        Wrong("inside of the power forgotten", _b("(n - 1) * self.derivative", "(n - 1)"),
+              "The inside of the power moves at its own speed: multiply by its derivative.", on=("(2 * x) ** 3",)),
+        Wrong("sine's sign", _b("cos(self.value) * self", "-cos(self.value) * self"),
+              "The derivative of sin is cos, with a plus sign.", on=("sin(x * x)",)),
+        Wrong("derivatives compared", _b("self.value < lift(other).value", "self.derivative < lift(other).derivative").replace(
+              "self.value > lift(other).value", "self.derivative > lift(other).derivative"),
+              "A comparison decides which branch the program takes, and that depends on the values alone.", on=("comparisons",)),
+        Wrong("no comparisons", _b("__lt__", "less").replace("__gt__", "greater"),
+              "A program with an `if` compares numbers: Dual needs __lt__ and __gt__.",
+              when=lambda seen: seen.error("comparisons") == "TypeError" and not seen.error("2 / x")),
+        Wrong("sine returns a number", _b("return Dual(sin(self.value), cos(self.value) * self.derivative)", "return sin(self.value)"),
+              "sin returns a plain number, so the derivative is lost. Return a Dual with both.",
+              when=lambda seen: seen.error("sin(x * x)") == "AttributeError" and not seen.error("x * x * x")),
     ),
     hints=Hints(
         "Multiply (a + a'ε)(b + b'ε) out, and drop ε².",
-        "Value and derivative travel together: each operation computes its result and, by its local rule, the result's derivative.",
-        "Division by a constant c: Dual(value / c, derivative / c). exp: Dual(e, e · derivative) with e = exp(value).",
+        "Value and derivative travel together: each operation computes its result and, by its own rule, the derivative of the result. The "
+        "reflected forms follow from the others, and a comparison looks at the values only.",
+        "The logarithm would be Dual(log(self.value), self.derivative / self.value): the value, and the local derivative times the speed "
+        "of the inside.",
     ),
-    reveal="(a + a'ε)(b + b'ε) = ab + (a'b + ab')ε. No graph is kept: the derivative arrives together with the value.",
+    reveal="(a + a'ε)(b + b'ε) = ab + (a'b + ab')ε. No graph is kept, because the derivative arrives together with the value.",
     fresh=lambda r: (
         lambda a, da, b: Fresh(
             f"Dual({a}, {da}) * Dual({b}, 1). What is the derivative?",
             da * b + a,
-            wrong=((da, "Two terms."), (da * b, "The second term is missing.")),
+            wrong=((da, "The product rule has two terms."), (da * b, "The second term is missing.")),
         )
     )(r.randint(2, 9), r.randint(2, 5), r.randint(2, 9)),
-)
+)  # fmt: skip
 
-EX_C = ask(
-    "12.c",
-    "Which way round?",
-    Kind.PREDICT,
-    minutes=4,
-    level=2,
-    text="g(x) = [x0² + x1, x0 · x1] at x = [2, 3]. What does jacrev(g) give? Answer with a list of two rows.",
-    answer=[[4, 1], [3, 2]],
-    wrong=(
-        ("transposed", [[4, 3], [1, 2]], "row = output, column = input: you have it the other way round."),
-        ("product's factors exchanged", [[4, 1], [2, 3]], "The derivative of x0 · x1 with respect to x0 is the *other* factor."),
-        ("values", [7, 6], "Those are the two outputs. The Jacobian has a row of derivatives for each."),
-        ("summed", [7, 3], "That is one backward with v = ones: the rows are added. The Jacobian keeps them apart."),
-        ("x0 in the sum", [[4, 0], [3, 2]], "The first output is x0² + x1: it does depend on x1."),
-        ("slope of the square", [[2, 1], [3, 2]], "The slope of x0² is not constant: it depends on x0."),
-    ),
-    hints=(
-        "Write down the gradient of each output by itself.",
-        "J[i][j] = derivative of output i with respect to input j.",
-        "h(a, b) = [a·b, 5a, b] at (10, 7): rows [7, 10], [5, 0], [0, 1].",
-    ),
-    reveal="First output: [2x0, 1]; second: [x1, x0].",
-    fresh=lambda r: (
-        lambda a, b: Fresh(
-            f"g(x) = [x0·x1, x0] at [{a}, {b}]. What is the Jacobian?", [[b, a], [1, 0]], wrong=(([[b, 1], [a, 0]], "row = output."),)
-        )
-    )(r.randint(2, 5), r.randint(6, 9)),
-)
+# ---- 12.c: the Jacobian, the cheaper way --------------------------------------------------------------------------------------------
 
-EX_D = ask(
-    "12.d",
-    "A slip in a textbook",
-    Kind.EXPLAIN,
-    minutes=3,
-    level=2,
-    text="A text says: backward functions compute a Jacobian-vector product (JVP). Right or wrong?",
-    comment='A text says: "each backward function computes a Jacobian-vector product (JVP)". Choose the letter.\n'
-    '  "a" right: g is a vector and is multiplied by the Jacobian       "b" wrong: it is vᵀJ, a vector-Jacobian product\n'
-    '  "c" wrong: the whole Jacobian is computed                        "d" right for scalars, wrong for tensors\nReplace None '
-    "by the letter, in quotes.",
-    answer="b",
-    wrong=(
-        ("right", "a", "On which side of J does the vector stand, and is it as long as the output or as the input?"),
-        ("whole Jacobian", "c", "The Jacobian is never built: that is why backward is cheap."),
-        ("scalars", "d", "For scalars both are the same number; the question is which of the two is meant."),
+STUB_C = '''\
+import minigrad as torch
+
+
+def jacobian(f, x):
+    """The Jacobian of f at x, in the cheaper mode: one row for each output, one column for each input.
+
+    f takes a tensor with n entries and returns one with m entries. Use torch.func.jvp or torch.func.vjp,
+    and torch.func.vmap to run all directions at once. With m = n take reverse mode.
+    """
+    ...
+'''
+
+SOLUTION_C = """\
+import minigrad as torch
+
+
+def jacobian(f, x):
+    n, m = len(x), len(f(x))
+    if m > n:
+        push = lambda u: torch.func.jvp(f, (x,), (u,))[1]
+        return torch.func.vmap(push)(torch.eye(n, dtype=x.dtype)).T
+    _, pull = torch.func.vjp(f, x)
+    (rows,) = torch.func.vmap(pull)(torch.eye(m, dtype=x.dtype))
+    return rows
+"""
+
+_c = partial(but, SOLUTION_C)
+ALWAYS_REVERSE = _c("    if m > n:\n        push = lambda u: torch.func.jvp(f, (x,), (u,))[1]\n"
+                    "        return torch.func.vmap(push)(torch.eye(n, dtype=x.dtype)).T\n", "")  # fmt: skip
+
+
+def _J(name, x):
+    """By hand."""
+    a, b, *c = x
+    return {
+        "three to seven": lambda: {"J": [*([math.sin(b + k), a * math.cos(b + k), 0.0] for k in range(6)), [0.0, 0.0, 1.0]],
+                                   "mode": "forward"},
+        "four to two": lambda: {"J": [[b, a, 0.0, 1.0], [c[0] ** 2, 0.0, 2 * a * c[0], 0.0]], "mode": "reverse"},
+        "five to one": lambda: {"J": [[3 * v * v for v in x]], "mode": "reverse"},
+        "two to three": lambda: {"J": [[b, a], [2 * a, 0.0], [0.0, 3.0]], "mode": "forward"},
+    }[name]()  # fmt: skip
+
+
+def _jacobian(name, x, weight=1.0):
+    def draw(r):
+        return name, [float(k * r.choice([-1, 1])) for k in r.sample(range(2, 9), len(x))]
+
+    return Probe(name, (name, x), _J, drivers.jacobian_by, weight, draw=draw)
+
+
+EX_C = Exercise(
+    id="12.c",
+    title="The Jacobian, the cheaper way",
+    kind=Kind.BUILD,
+    points=2,
+    minutes=8,
+    difficulty=2,
+    question="Build the Jacobian from jvp, vjp and vmap, in the mode that needs fewer passes.",
+    entry="jacobian",
+    stub=STUB_C,
+    solution=SOLUTION_C,
+    probes=(
+        _jacobian("three to seven", [2.0, 0.5, -3.0]),
+        _jacobian("four to two", [2.0, 3.0, 5.0, 7.0]),
+        _jacobian("five to one", [1.0, 2.0, 3.0, 4.0, 5.0]),
+        _jacobian("two to three", [2.0, 7.0]),
     ),
-    hints=(
-        "Is g as long as the function's output or as its input?",
-        "J·u: u lives at the inputs, the result at the outputs (forward). vᵀJ: v lives at the outputs, the result at the inputs "
-        "(backward).",
-        "f: 3 numbers to 1000. A vector of 1000 that comes in at the output's end and leaves as 3 belongs to reverse mode.",
+    bank=(
+        Wrong("columns as rows", _c("dtype=x.dtype)).T\n", "dtype=x.dtype))\n"),
+              "Each jvp gives a column of J, and vmap has put the columns down as rows. Transpose the result.",
+              on=("three to seven", "two to three")),
+        Wrong("rows as columns", _c("    return rows\n", "    return rows.T\n"),
+              "Each pull gives a row of J, so what vmap returns is J already.", on=("four to two", "five to one")),
+        Wrong("the dearer mode", _c("if m > n:", "if m < n:"),
+              "That takes the dearer mode each time. A forward pass gives a column, a reverse pass a row: how many are there of each?",
+              on=("three to seven", "four to two")),
+        Wrong("always reverse mode", ALWAYS_REVERSE,
+              "The numbers are right. But with more outputs than inputs, forward mode needs fewer passes: one for each input.",
+              on=("three to seven", "two to three")),
+        Wrong("always forward mode", _c("if m > n:", "if True:"),
+              "The numbers are right. But with fewer outputs than inputs, reverse mode needs fewer passes: one for each output.",
+              on=("four to two", "five to one")),
+        Wrong("a tuple", _c("(rows,) = ", "rows = ").replace("return rows", "return torch.stack(list(rows))"),
+              "pull returns a tuple with a gradient for each input of f, here with a single one. Take it out of the tuple.",
+              on=("four to two",)),
+        Wrong("one direction", _c("torch.func.vmap(pull)(torch.eye(m, dtype=x.dtype))", "pull(torch.ones(m, dtype=x.dtype))"),
+              "With v = ones you get the sum of all rows. Each row by itself needs a v with a single 1.", on=("four to two",)),
+        Wrong("the value", _c("(u,))[1]", "(u,))[0]"),
+              "jvp returns the value and the tangent. You took the value.", on=("three to seven", "two to three")),
     ),
-    reveal="b: backward receives a vector at the output and returns vᵀJ at the input. J·u is forward mode.",
+    hints=Hints(
+        "Which of the two modes gives a whole column in one pass, and how many columns are there?",
+        "Columns: vmap a function that takes u and returns the tangent of jvp, over the rows of torch.eye(n), and transpose. Rows: vmap "
+        "the function that vjp returns, over torch.eye(m). Compare m and n first.",
+        "A function from 2 numbers to 50: two forward passes, with u = [1, 0] and [0, 1], give two columns of 50 numbers. Reverse mode "
+        "would need 50 passes.",
+    ),
+    reveal="Forward mode for tall Jacobians, reverse mode for wide ones. jacfwd and jacrev of torch.func are these two branches.",
     fresh=lambda r: (
         lambda n, m: Fresh(
             f"f maps {n} numbers to {m}. How many passes does the cheaper mode need for the whole Jacobian?",
@@ -260,113 +365,122 @@ EX_D = ask(
             wrong=((max(n, m), "The other mode is cheaper."),),
         )
     )(r.randint(2, 9), r.randint(100, 1000)),
-)
+)  # fmt: skip
 
-STUB_E = '''\
-def per_sample_gradients(w, samples):
-    """The loss of one sample (x, y) is (w*x - y)². Return a list: each sample's own gradient with respect to w."""
+# ---- 12.d: clip each sample's gradient ----------------------------------------------------------------------------------------------
+
+STUB_D = '''\
+import minigrad as torch
+
+
+def clipped_gradient(model, inputs, targets, most):
+    """A dict from each parameter's name to a gradient: the sum over all samples of their clipped gradients.
+
+    The loss of one sample is ((model(x) - y)**2).sum(). If the norm of a sample's gradient, taken over all
+    parameters together, is larger than `most`, that gradient is scaled down to this norm.
+    """
     ...
 '''
 
-SOLUTION_E = """\
-def per_sample_gradients(w, samples):
-    return [2 * (w * x - y) * x for x, y in samples]
+SOLUTION_D = """\
+import minigrad as torch
+
+
+def clipped_gradient(model, inputs, targets, most):
+    weights = {name: p.detach() for name, p in model.named_parameters()}
+
+    def loss(weights, x, y):
+        return ((torch.func.functional_call(model, weights, (x,)) - y) ** 2).sum()
+
+    each = torch.func.vmap(torch.func.grad(loss), in_dims=(None, 0, 0))(weights, inputs, targets)
+    norms = sum((g.flatten(1) ** 2).sum(1) for g in each.values()) ** 0.5
+    factors = (most / norms).clamp(max=1)
+    return {name: torch.tensordot(factors, g, dims=1) for name, g in each.items()}
 """
 
-SAMPLES = [[1.0, 2.0], [2.0, 3.0], [-1.0, 0.5]]
+_d = partial(but, SOLUTION_D)
 
 
-def _per_sample(w, samples):
-    """Central differences: exact for a parabola."""
-    return [((w + 1) * x - y) ** 2 / 2 - ((w - 1) * x - y) ** 2 / 2 for x, y in samples]
+def _clip_by_hand(inputs, targets, most):
+    """The same network in plain Python, sample by sample."""
+    def numbers(count, k):
+        return [math.sin(0.7 * i + k) for i in range(count)]
+
+    w, b, v, c = numbers(6, 0), numbers(3, 1), numbers(3, 2), numbers(1, 3)
+    total = {"0.weight": [0.0] * 6, "0.bias": [0.0] * 3, "2.weight": [0.0] * 3, "2.bias": [0.0]}
+    for (p, q), (y,) in zip(inputs, targets, strict=True):
+        h = [math.tanh(w[2 * i] * p + w[2 * i + 1] * q + b[i]) for i in range(3)]
+        g = 2 * (sum(vi * hi for vi, hi in zip(v, h, strict=True)) + c[0] - y)
+        back = [g * vi * (1 - hi * hi) for vi, hi in zip(v, h, strict=True)]
+        grads = {"0.weight": [k * z for k in back for z in (p, q)], "0.bias": back, "2.weight": [g * hi for hi in h], "2.bias": [g]}
+        norm = math.sqrt(sum(k * k for part in grads.values() for k in part))
+        for name, part in grads.items():
+            total[name] = [t + min(1.0, most / norm) * k for t, k in zip(total[name], part, strict=True)]
+    first = total["0.weight"]
+    return total | {"0.weight": [first[:2], first[2:4], first[4:]], "2.weight": [total["2.weight"]]}
 
 
-EX_E = Exercise(
-    id="12.e",
-    title="A gradient for each sample",
-    kind=Kind.FILL_IN,
-    points=2,
-    minutes=6,
-    difficulty=2,
-    question="backward gives the gradient of a sum. Privacy and diagnosis need one gradient per sample: "
-    "write it for a line through the origin.",
-    entry="per_sample_gradients",
-    stub=STUB_E,
-    solution=SOLUTION_E,
+def _samples(r):
+    return ([[round(r.uniform(-2, 2), 2), round(r.uniform(-2, 2), 2)] for _ in range(4)],
+            [[round(r.uniform(3, 6), 2)], [round(r.uniform(-6, -3), 2)], [0.4], [round(r.uniform(2, 5), 2)]])  # fmt: skip
+
+
+SAMPLES = [[1.0, 0.5], [-1.0, 2.0], [0.3, -0.7], [1.5, 1.2]], [[4.0], [-3.5], [0.4], [2.5]]
+
+EX_D = Exercise(
+    id="12.d",
+    title="No sample may pull too hard",
+    kind=Kind.OPTIONAL,
+    points=3,
+    minutes=10,
+    difficulty=3,
+    question="Clip the gradient of each sample by itself, then add: the first half of private training.",
+    entry="clipped_gradient",
+    stub=STUB_D,
+    solution=SOLUTION_D,
     probes=(
-        Probe(
-            "three samples",
-            (1.5, SAMPLES),
-            _per_sample,
-            rtol=1e-9,
-            draw=lambda r: (round(r.uniform(-2, 2), 2), [[round(r.uniform(-3, 3), 2), round(r.uniform(-3, 3), 2)] for _ in range(3)]),
-        ),
-        Probe(
-            "a perfect fit",
-            (2.0, [[1.0, 2.0], [3.0, 6.0]]),
-            [0.0, 0.0],
-            draw=lambda r: (lambda w: (w, [[x, w * x] for x in (2.0, -3.0)]))(float(r.randint(2, 9))),
-        ),
-        Probe("one sample", (-1.0, [[4.0, 2.0]]), _per_sample, rtol=1e-9, draw=lambda r: (-1.5, [[float(r.randint(2, 9)), 1.0]])),
+        Probe("some are clipped", (*SAMPLES, 5.0), _clip_by_hand, drivers.clipped, 2.0, draw=lambda r: (*_samples(r), 5.0)),
+        Probe("all are clipped", (*SAMPLES, 0.01), _clip_by_hand, drivers.clipped, draw=lambda r: (*_samples(r), 0.01)),
+        Probe("none is clipped", (*SAMPLES, 1000.0), _clip_by_hand, drivers.clipped, draw=lambda r: (*_samples(r), 1000.0)),
     ),
     bank=(
-        Wrong(
-            "summed",
-            "def per_sample_gradients(w, samples):\n    return sum(2 * (w * x - y) * x for x, y in samples)\n",
-            "That is the gradient of the summed loss, one number. Keep the samples apart: a list.",
-            on=("three samples",),
-        ),
-        Wrong(
-            "mean",
-            "def per_sample_gradients(w, samples):\n    return [2 * (w * x - y) * x / len(samples) for x, y in samples]\n",
-            "Each sample's own loss has no division by the number of samples.",
-            on=("three samples",),
-        ),
-        Wrong(
-            "inside forgotten",
-            SOLUTION_E.replace(" * x for", " for"),
-            "w is multiplied by x before the square: the inside brings a factor.",
-            on=("three samples",),
-        ),
-        Wrong("factor two", SOLUTION_E.replace("2 * (", "("), "The square brings a factor.", on=("three samples",)),
-        Wrong(
-            "losses",
-            "def per_sample_gradients(w, samples):\n    return [(w * x - y) ** 2 for x, y in samples]\n",
-            "Those are the losses. Their derivatives with respect to w are wanted.",
-            on=("three samples",),
-        ),
-        Wrong(
-            "sign",
-            SOLUTION_E.replace("w * x - y", "y - w * x"),
-            "The sign is reversed: which way does the loss move when w grows?",
-            on=("three samples",),
-        ),
-        Wrong(
-            "a dict",
-            "def per_sample_gradients(w, samples):\n    return {x: 2 * (w * x - y) * x for x, y in samples}\n",
-            "A list is asked, in the order of the samples. A dict would lose a sample whose x occurs twice.",
-            when=lambda seen: isinstance(seen.value("three samples"), dict),
-        ),
-        Wrong(
-            "w for x",
-            SOLUTION_E.replace(" * x for", " * w for"),
-            "The derivative of w·x with respect to w is the other factor, x.",
-            on=("three samples",),
-        ),
+        Wrong("the sum is clipped",
+              _d("    norms = ", "    each = {name: g.sum(0, keepdim=True) for name, g in each.items()}\n    norms = "),
+              "You clip the gradient of the whole batch. One sample can still outweigh all the others in it: clip each one, then add.",
+              on=("some are clipped", "all are clipped")),
+        Wrong("a norm for each tensor", "import minigrad as torch\n\n\ndef clipped_gradient(model, inputs, targets, most):\n"
+              "    weights = {name: p.detach() for name, p in model.named_parameters()}\n\n    def loss(weights, x, y):\n"
+              "        return ((torch.func.functional_call(model, weights, (x,)) - y) ** 2).sum()\n\n"
+              "    each = torch.func.vmap(torch.func.grad(loss), in_dims=(None, 0, 0))(weights, inputs, targets)\n"
+              "    return {name: torch.tensordot((most / (g.flatten(1) ** 2).sum(1) ** 0.5).clamp(max=1), g, dims=1)\n"
+              "            for name, g in each.items()}\n",
+              "Every tensor got a norm of its own. A sample's gradient is one long vector over all parameters: it has one norm.",
+              on=("some are clipped", "all are clipped")),
+        Wrong("never clipped", _d("(most / norms).clamp(max=1)", "torch.ones_like(norms)"),
+              "Nothing is clipped here: these are the plain gradients, added up.", on=("some are clipped", "none is clipped")),
+        Wrong("always scaled", _d("(most / norms).clamp(max=1)", "most / norms"),
+              "Small gradients were stretched to the limit. Only those that are too long are scaled.",
+              on=("some are clipped", "none is clipped")),
+        Wrong("mean", _d("torch.tensordot(factors, g, dims=1)", "torch.tensordot(factors, g, dims=1) / len(inputs)"),
+              "That is the mean over the samples. The sum is asked for.", on=("some are clipped", "none is clipped")),
+        Wrong("no root", _d(" ** 0.5\n", "\n"),
+              "The norm is the root of the sum of squares, and the root is missing.", on=("some are clipped", "all are clipped")),
     ),
     hints=Hints(
-        "Differentiate one sample's loss by hand.",
-        "d/dw (w·x - y)² = 2 · (w·x - y) · d(w·x - y)/dw.",
-        "For the loss |w·x - y| it would be sign(w·x - y)·x, one number for each sample.",
+        "First get a gradient for each sample: vmap of grad, with the weights the same for all of them.",
+        "functional_call(model, weights, (x,)) runs the model with the weights of a dict. Square and add each sample's gradients over all "
+        "tensors, take the root, and scale with min(1, most / norm).",
+        "Two samples with norms 3 and 12, and most = 6: the factors are 1 and 0.5. So the first gradient stays, and the second is halved.",
     ),
-    reveal="2 (wx - y) x for each sample. vmap(grad(loss)) does this for any loss in one sweep.",
+    reveal="Because every sample's gradient has at most the norm `most`, changing one person's data changes the sum by a bounded amount. "
+    "Private training then adds noise of a size that hides this.",
     fresh=lambda r: (
-        lambda w, x: Fresh(
-            f"loss = (w·x)², w = {w}, x = {x}. What is this sample's gradient?",
-            2 * w * x * x,
-            wrong=((2 * w * x, "The inside brings a factor."),),
+        lambda norm: Fresh(
+            f"A sample's gradient has norm {norm}, and most is 2. By which factor is it multiplied?",
+            min(1.0, 2 / norm),
+            wrong=((norm / 2, "The other way round."), (2 / norm, "Short gradients stay as they are.")),
         )
-    )(r.randint(2, 5), r.randint(2, 5)),
-)
+    )(r.choice([0.5, 4, 5, 8])),
+)  # fmt: skip
 
-EXERCISES = (EX_A, EX_B, EX_C, EX_D, EX_E)
+EXERCISES = (EX_A, EX_B, EX_C, EX_D)
