@@ -200,7 +200,7 @@ def test_instructors_lists_exercises_whose_points_rest_on_fresh_inputs():
     graded = [exercises[id] for row in re.findall(r"^\| \d+ \|.*\|([^|]*)\|$", text, re.M) for id in re.findall(r"\d\d\.[a-z]", row)]
     whole, rest = sum(ex.points for ex in graded), sum(ex.points * fresh(ex) for ex in graded)
     assert whole and rest >= 0.8 * whole and all(ex.graded for ex in graded)
-    assert re.search(r"Nearly all of their points\s+rest on inputs that the grader draws", text)
+    assert "Nearly all of their points rest on inputs that the grader draws" in " ".join(text.split())
 
 
 @pytest.mark.parametrize("ex", [ex for ex in exercises.values() if ex.working], ids=lambda ex: ex.id)
