@@ -93,13 +93,14 @@ def _slips(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
     one = ast.Constant(1)
     match node:
         case ast.Call(ast.Name("range"), [ast.expr() as end], []):
-            for bounds in ([ast.BinOp(end, ast.Sub(), one)], [one, end], [ast.BinOp(end, ast.Add(), one)]):
+            ends: list[list[ast.expr]] = [[ast.BinOp(end, ast.Sub(), one)], [one, end], [ast.BinOp(end, ast.Add(), one)]]
+            for bounds in ends:
                 yield ast.Call(ast.Name("range", ast.Load()), bounds, []), "a loop starts or ends one place off"
         case ast.Subscript(value, ast.Name() | ast.BinOp() as index, context):
             for op in (ast.Sub(), ast.Add()):
                 yield ast.Subscript(value, ast.BinOp(index, op, one), context), "an index is off by one"
-        case ast.Constant(0 | 1 as number) if type(number) in (int, float):
-            yield ast.Constant(type(number)(1 - number)), "a 0 and a 1 are exchanged"
+        case ast.Constant(int() | float() as number) if number in (0, 1) and not isinstance(number, bool):
+            yield ast.Constant(1 - number), "a 0 and a 1 are exchanged"
         case ast.BinOp(left, ast.Mult() | ast.Div() as op, right):
             other = ast.Div() if isinstance(op, ast.Mult) else ast.Mult()
             yield ast.BinOp(left, other, right), "a multiplication and a division are exchanged"

@@ -47,12 +47,12 @@ EX_A = ask(
     ),
     reveal="exp, tanh and relu need only what came out of them, log what went in, a product both factors, and a sum nothing at all.",
     fresh=lambda r: (
-        lambda name, answer: Fresh(
-            f'What does {name} keep, by the same criterion: "input", "output", "both inputs" or "nothing"?',
-            answer,
-            wrong=(("both inputs" if answer != "both inputs" else "nothing", "Write its derivatives down: which letters occur?"),),
+        lambda pair: Fresh(
+            f'What does {pair[0]} keep, by the same criterion: "input", "output", "both inputs" or "nothing"?',
+            pair[1],
+            wrong=(("both inputs" if pair[1] != "both inputs" else "nothing", "Write its derivatives down: which letters occur?"),),
         )
-    )(*r.choice([("1/x", "output"), ("x³", "input"), ("sin x", "input"), ("a - b", "nothing"), ("a / b", "both inputs")])),
+    )(r.choice([("1/x", "output"), ("x³", "input"), ("sin x", "input"), ("a - b", "nothing"), ("a / b", "both inputs")])),
 )  # fmt: skip
 
 # ---- 06.a2: four rules, one test ------------------------------------------------------------------------------------------------

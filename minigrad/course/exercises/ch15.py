@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .. import drivers
 from ..exercise import Exercise, Fresh, Hints, Kind, Limits, Probe, Wrong, ask, but
 
@@ -30,12 +32,12 @@ EX_A = ask(
     ),
     reveal="sin saved its input and x + 1 saved nothing. tanh and relu saved their output, which was overwritten.",
     fresh=lambda r: (
-        lambda op, said: Fresh(
-            f"y = {op}; y.add_(1); y.sum().backward(). Does it work or fail?",
-            said,
-            wrong=(("fails" if said == "works" else "works", "What does the rule need?"),),
+        lambda pair: Fresh(
+            f"y = {pair[0]}; y.add_(1); y.sum().backward(). Does it work or fail?",
+            pair[1],
+            wrong=(("fails" if pair[1] == "works" else "works", "What does the rule need?"),),
         )
-    )(*r.choice([("x.exp()", "fails"), ("x.cos()", "works"), ("x * 3", "works"), ("x.sigmoid()", "fails")])),
+    )(r.choice([("x.exp()", "fails"), ("x.cos()", "works"), ("x * 3", "works"), ("x.sigmoid()", "fails")])),
 )  # fmt: skip
 
 
@@ -77,7 +79,7 @@ def seeds(*more):
     return lambda r: (*more, r.randint(1, 9999))
 
 
-CLOSE = {"rtol": 1e-3, "atol": 1e-6}  # float32, and the same sum may be taken in another order
+CLOSE: Any = {"rtol": 1e-3, "atol": 1e-6}  # float32, and the same sum may be taken in another order
 
 # ---- patient 1: (200, 1) minus (200,) ---------------------------------------------------------------------------------------------
 
