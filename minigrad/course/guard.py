@@ -24,7 +24,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from types import FrameType
 from typing import Any, cast
 
@@ -65,12 +65,23 @@ class _Trimmed(io.TextIOBase):
         return "".join(self.kept) + (" ..." if self.total > self.keep else "")
 
 
-def deadline(limits: Limits) -> AbstractContextManager[None]:
-    """Raise TimeUp in the body when it has used its seconds of processor time, or taken its seconds on the wall."""
+@contextmanager
+def deadline(limits: Limits) -> Iterator[None]:
+    """Raise TimeUp in the body when it has used its seconds of processor time, or taken its seconds on the wall.
+
+    Where Python cannot raise it (in a finalizer, in a callback of the collector) it is dropped without a word: the next one comes soon."""
     if sys.platform == "emscripten":
-        return _lookout(limits)
-    timer = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
-    return _alarm(limits) if timer else _watchdog(limits)
+        limit = _lookout
+    else:
+        timer = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+        limit = _alarm if timer else _watchdog
+    report = sys.unraisablehook
+    sys.unraisablehook = lambda lost: None if lost.exc_type is TimeUp else report(lost)
+    try:
+        with limit(limits):
+            yield
+    finally:
+        sys.unraisablehook = report
 
 
 @contextmanager

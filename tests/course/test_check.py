@@ -103,6 +103,28 @@ def test_an_alarm_that_was_set_before_still_comes():
         signal.signal(signal.SIGALRM, old)
 
 
+def test_an_alarm_in_a_finalizer_is_dropped_silently_and_comes_again(monkeypatch):
+    """Whoever reports it takes his time, and the next alarm would fall into the report."""
+    told = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda lost: told.append(lost.exc_type))
+
+    class Endless:
+        def __del__(self):
+            while True:
+                pass
+
+    class Wrong:
+        def __del__(self):
+            raise KeyError("a learner's own")
+
+    with pytest.raises(TimeUp), deadline(Limits(seconds=0.05)):
+        Wrong()
+        Endless()
+        while True:
+            pass
+    assert told == [KeyError]
+
+
 STEAL = """\
 import os, subprocess, sys, time
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # one core, shared with four that never rest
