@@ -34,6 +34,7 @@ HARMLESS = {
     "07.b": {"w * x - y -> y - w * x": SQUARED, "w * x - y -> y - w * x #2": SQUARED},
     **dict.fromkeys(("07.c", "07.d"), {"w * x - y -> y - w * x": SQUARED}),
     "08.c": {"Value(x) -> x": "there the outputs are only counted, and plain numbers give as many"},
+    "11.c": {"v @ Hv -> Hv @ v": "a dot product is symmetric", "curvature.item() -> curvature": "a tensor of one number is read as it"},
     "12.d": {
         "p.detach() -> p": "torch.func differentiates with respect to the arguments, whatever they are",
         "torch.func.functional_call(model, weights, (x,)) - y -> y - torch.func.functional_call(model, weights, (x,))": SQUARED,

@@ -2,372 +2,421 @@
 
 from __future__ import annotations
 
-import math
-from functools import partial
-
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask, but
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Seen, Wrong, ask, but
 from . import _truths
+
+# ---- 11.a: twice --------------------------------------------------------------------------------------------------------------------
+
+FIRST, SECOND, PLAIN = "the first derivative", "the second derivative", "the first, without create_graph"
 
 EX_A = ask(
     "11.a",
     "Twice",
     Kind.PREDICT,
+    points=0,
     minutes=3,
     level=1,
-    text="y = x³ at x = 2. What are the first and the second derivative?",
-    answer={"first": 12, "second": 12},
+    text="y = x³ at x = 2. What are the first and the second derivative? And what does autograd.grad return for the first one when it "
+    "is called without create_graph=True?",
+    comment="y = x³ at x = 2. What are the first and the second derivative?\n"
+    "And what does autograd.grad return for the first one when it is called without create_graph=True?\n"
+    'Replace each None by a number, or by "error".',
+    answer={FIRST: 12, SECOND: 12, PLAIN: 12},
     wrong=(
-        ("value", {"first": 8}, "first: that is y, the value."),
-        ("second of the square", {"second": 6}, "second: 6x, and x is not 1."),
-        ("constant", {"second": 2}, "second: differentiate 3x² once more."),
-        ("zero", {"second": 0}, "second: 3x² still depends on x. (PyTorch would not know it without create_graph.)"),
+        ("the value", {FIRST: 8}, "That is y, the value."),
+        ("the second of the square", {SECOND: 6}, "The second derivative is 6x, and x is not 1."),
+        ("the third", {SECOND: 24}, "The derivative of 3x² is 6x, not 6x². The factor x appears only once."),
+        ("a constant", {SECOND: 2}, "Differentiate 3x² once more: it still depends on x."),
+        ("no second derivative", {SECOND: 0}, "3x² still depends on x, so it has a derivative that is not 0."),
+        ("an error at once", {PLAIN: "error"}, "The first gradient is computed as always. What is missing is its graph, which only the next "
+         "derivative needs."),
+        ("nothing without it", {PLAIN: 0}, "The number is the same with and without create_graph. Only its graph is missing."),
     ),
     hints=(
-        "Write the first derivative as a formula and differentiate it again.",
-        "The second derivative is the derivative of the first, as a function of x, before numbers are put in.",
-        "y = x⁴ at x = 10: 4x³ gives 4,000, and differentiated again it gives 1,200.",
+        "Write the first derivative as a formula, and differentiate it again.",
+        "The second derivative is the derivative of the first one as a function of x, before any number is put in. create_graph changes "
+        "what is recorded, and no number.",
+        "y = x⁴ at x = 10: 4x³ gives 4,000, and differentiating it once more gives 1,200.",
     ),
-    reveal="3x² = 12 and 6x = 12: equal only at x = 2.",
+    reveal="3x² = 12 and 6x = 12, which are equal only at x = 2. Without create_graph the first number is the same, but it has no graph.",
     fresh=lambda r: (
         lambda x: Fresh(f"y = x³ at x = {x}. What is the second derivative?", 6 * x, wrong=((3 * x * x, "That is the first."),))
     )(r.randint(3, 9)),
-)
+)  # fmt: skip
+
+# ---- 11.b: Hessian times vector -----------------------------------------------------------------------------------------------------
 
 STUB_B = '''\
-from math import cos, sin
+import minigrad as torch
 
 
-def derivatives(x, y):
-    """For z = sin(x·y): the list [dz/dx, dz/dy, d²z/dx², d²z/dy²]."""
-    return [..., ..., ..., ...]
-'''
+def hvp(f, x, v):
+    """H v, for the Hessian H of f at x, by autograd and without H.
 
-SOLUTION_B = '''\
-from math import cos, sin
-
-
-def derivatives(x, y):
-    """For z = sin(x·y): the list [dz/dx, dz/dy, d²z/dx², d²z/dy²]."""
-    q = x * y
-    return [y * cos(q), x * cos(q), -y * y * sin(q), -x * x * sin(q)]
-'''
+    f(x) is one number. x is a leaf that requires gradients, v a tensor of the same shape. Leave x and x.grad as they are.
+    """
+    ...
 
 
-_b = partial(but, SOLUTION_B)
+def hvp_nudged(grad, x, v, h=1e-4):
+    """The same without a second backward pass: grad(x) is the gradient of f at x, and may be called twice.
 
-
-def _draw_point(r, low, high):
-    return round(r.uniform(0.5, 2), 2), round(r.uniform(low, high), 2)
-
-
-def _derivatives(x, y):
-    return [y * math.cos(x * y), x * math.cos(x * y), -y * y * math.sin(x * y), -x * x * math.sin(x * y)]
-
-
-EX_B = Exercise(
-    id="11.b",
-    title="Second derivatives of sin(x·y)",
-    kind=Kind.FILL_IN,
-    points=2,
-    minutes=6,
-    difficulty=2,
-    question="z = sin(x·y). Give both first and both second derivatives; at (2, 4) the first are about -0.58 and -0.29.",
-    entry="derivatives",
-    stub=STUB_B,
-    solution=SOLUTION_B,
-    probes=(
-        Probe(
-            "at (2, 4)",
-            (2.0, 4.0),
-            [-0.5820001352344542, -0.2910000676172271, -15.829731945974109, -3.957432986493527],
-            rtol=1e-9,
-            draw=lambda r: _draw_point(r, 2.1, 4),
-        ),
-        Probe("at (0.5, -1)", (0.5, -1.0), _derivatives, rtol=1e-9, draw=lambda r: _draw_point(r, -2, -0.5)),
-        Probe("at (1.3, 0.7)", (1.3, 0.7), _derivatives, rtol=1e-9, draw=lambda r: _draw_point(r, 0.5, 2)),
-    ),
-    bank=(
-        Wrong(
-            "sign lost",
-            _b("-y * y * sin(q), -x * x * sin(q)", "y * y * sin(q), x * x * sin(q)"),
-            "The derivative of cos is -sin: both second derivatives have the wrong sign.",
-            on=("at (2, 4)",),
-        ),
-        Wrong(
-            "swapped",
-            _b("-y * y * sin(q), -x * x * sin(q)", "-x * x * sin(q), -y * y * sin(q)"),
-            "y² goes with x: each derivative with respect to x brings out one factor y.",
-            on=("at (2, 4)",),
-        ),
-        Wrong(
-            "first ones swapped",
-            _b("y * cos(q), x * cos(q)", "x * cos(q), y * cos(q)"),
-            "The derivative of x·y with respect to x is the *other* factor.",
-            on=("at (2, 4)",),
-        ),
-        Wrong(
-            "factor once",
-            _b("-y * y * sin(q), -x * x * sin(q)", "-y * sin(q), -x * sin(q)"),
-            "Each of the two differentiations brings out a factor: one is missing.",
-            on=("at (2, 4)",),
-        ),
-        Wrong(
-            "chain forgotten",
-            _b("y * cos(q), x * cos(q)", "cos(q), cos(q)"),
-            "Multiply by the derivative of the inside, x·y.",
-            on=("at (2, 4)",),
-        ),
-        Wrong(
-            "degrees",
-            _b("    q = x * y", "    from math import radians\n    q = radians(x * y)"),
-            "Angles in a program are in radians: nothing has to be converted.",
-            on=("at (2, 4)",),
-        ),
-        Wrong(
-            "mixed derivative",
-            _b("-y * y * sin(q), -x * x * sin(q)", "cos(q) - q * sin(q), cos(q) - q * sin(q)"),
-            "That is the mixed derivative, first by x and then by y. Wanted is twice by x, and twice by y.",
-            on=("at (2, 4)",),
-        ),
-        Wrong(
-            "one factor of each",
-            _b("-y * y * sin(q), -x * x * sin(q)", "-x * y * sin(q), -x * y * sin(q)"),
-            "Differentiating twice by x brings out the same factor twice: x and y do not mix.",
-            on=("at (2, 4)",),
-        ),
-        Wrong(
-            "no inner factor",
-            _b("-y * y * sin(q), -x * x * sin(q)", "-sin(q), -sin(q)"),
-            "The inside, x·y, contributes a factor at each differentiation: both are missing in the second derivatives.",
-            on=("at (2, 4)",),
-        ),
-    ),
-    hints=Hints(
-        "Call the inside q. What is dq/dx, and does it depend on x?",
-        "dz/dx = cos(q) · dq/dx. Differentiate again: dq/dx does not depend on x, so only cos(q) changes.",
-        "z = exp(x·y): dz/dx = y·exp(q), d²z/dx² = y²·exp(q).",
-    ),
-    reveal="y cos(q), x cos(q), -y² sin(q), -x² sin(q).",
-    fresh=lambda r: (
-        lambda x: Fresh(
-            f"z = sin(3x) at x = {x}. What is the second derivative?",
-            -9 * math.sin(3 * x),
-            wrong=((9 * math.sin(3 * x), "The derivative of cos is -sin."),),
-        )
-    )(round(r.uniform(0.2, 0.9), 1)),
-)
-
-EX_C = ask(
-    "11.c",
-    "Three names that sound alike",
-    Kind.EXPLAIN,
-    minutes=4,
-    level=2,
-    text="retain_grad, retain_graph or create_graph?",
-    comment='Which one is it? Replace each None by "retain_grad", "retain_graph" or "create_graph".',
-    answer={
-        "see .grad of a value in the middle": "retain_grad",
-        "run backward twice through the same graph": "retain_graph",
-        "differentiate a gradient": "create_graph",
-        "must be called before backward, on a tensor": "retain_grad",
-        "a penalty on the size of the gradient": "create_graph",
-    },
-    wrong=(
-        (
-            "middle by retain_graph",
-            {"see .grad of a value in the middle": "retain_graph"},
-            "The middle: keeping the graph keeps saved values, not gradients. Ask the tensor itself to keep its own.",
-        ),
-        (
-            "twice by create_graph",
-            {"run backward twice through the same graph": "create_graph"},
-            "Twice: it would work, and record a second graph that nobody needs.",
-        ),
-        (
-            "penalty by retain_graph",
-            {"a penalty on the size of the gradient": "retain_graph"},
-            "Penalty: the gradient must itself have a history; keeping the old graph gives it none.",
-        ),
-        (
-            "a method by its argument's name",
-            {"must be called before backward, on a tensor": "retain_graph"},
-            "On a tensor: retain_graph is an argument of backward. Which of the three is a method?",
-        ),
-        (
-            "gradient by retain_graph",
-            {"differentiate a gradient": "retain_graph"},
-            "To differentiate a gradient, the backward pass itself must be recorded.",
-        ),
-        (
-            "twice by retain_grad",
-            {"run backward twice through the same graph": "retain_grad"},
-            "Twice: retain_grad is a method of a tensor that keeps its own .grad. The question is what backward keeps or records.",
-        ),
-        (
-            "gradient by retain_grad",
-            {"differentiate a gradient": "retain_grad"},
-            "Gradient: retain_grad is a method of a tensor that keeps its own .grad. The question is what backward keeps or records.",
-        ),
-        (
-            "penalty by retain_grad",
-            {"a penalty on the size of the gradient": "retain_grad"},
-            "Penalty: retain_grad is a method of a tensor that keeps its own .grad. The question is what backward keeps or records.",
-        ),
-        (
-            "middle by create_graph",
-            {"see .grad of a value in the middle": "create_graph"},
-            "The middle: recording the backward pass keeps no .grad. Ask the tensor itself to keep its own.",
-        ),
-        (
-            "method by create_graph",
-            {"must be called before backward, on a tensor": "create_graph"},
-            "On a tensor: create_graph is an argument of backward. Which of the three is a method?",
-        ),
-    ),
-    hints=(
-        "What is kept, by whom, and for what?",
-        "retain_grad is a method of a tensor; the other two are arguments of backward and autograd.grad.",
-        "Newton's method needs f'' from f': the first pass must be recorded.",
-    ),
-    reveal="retain_grad keeps one tensor's .grad, retain_graph keeps saved values, create_graph records the backward pass.",
-    fresh=lambda r: Fresh(
-        "Two losses share an encoder and call backward one after the other. Which argument does the first call need?",
-        "retain_graph",
-        wrong=(("create_graph", "No gradient is differentiated here."), ("retain_grad", "That is a tensor's method.")),
-    ),
-)
-
-STUB_D = '''\
-def hvp(grad, x, v, h=1e-4):
-    """The Hessian of f at x, times v, without building the Hessian.
-
-    grad(x) gives the gradient of f at x. x and v are numpy arrays of the same length; so is the result.
-    grad may be called twice, however long x is.
+    x and v are numpy arrays of the same shape; so is the result.
     """
     ...
 '''
 
-SOLUTION_D = """\
-def hvp(grad, x, v, h=1e-4):
+SOLUTION_B = """\
+import minigrad as torch
+
+
+def hvp(f, x, v):
+    (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+    (product,) = torch.autograd.grad(g, x, grad_outputs=v)
+    return product
+
+
+def hvp_nudged(grad, x, v, h=1e-4):
     return (grad(x + h * v) - grad(x - h * v)) / (2 * h)
 """
 
-COLUMNS = (
-    "import numpy as np\n\n\ndef hvp(grad, x, v, h=1e-4):\n    H = np.array([(grad(x + h * e) - grad(x - h * e)) / (2 * h) "
-    "for e in np.eye(len(x))])\n    return H @ v\n"
-)
+_b = lambda old, new: but(SOLUTION_B, old, new)  # noqa: E731
+_two = lambda new: but(SOLUTION_B, "    (product,) = torch.autograd.grad(g, x, grad_outputs=v)\n    return product\n", new)  # noqa: E731
+THREE, FORTY, WORK = "hvp: three parameters", "hvp: forty parameters", "hvp: the work for 2,000 parameters"
+NUDGED, NUDGED_MORE = "hvp_nudged: three parameters", "hvp_nudged: 200 parameters"
 
 
-def _few_calls(got, *args):
-    if not isinstance(got, dict) or not isinstance(got.get("calls"), int):
-        return "grad must be called, and a result returned"
-    if got["calls"] > 2:
-        return "grad was called more than twice, and more often the longer x is"
-    return None
+def _by_autograd(name: str, n: int) -> Probe:
+    def want(n: int, seed: int) -> dict:
+        return {"H v": _truths.hvp_truth(n, seed), "x is as it was": True, "x.grad": None}
+
+    return Probe(name, (n, 1), want, drivers.hvp_autograd, rtol=1e-9, draw=lambda r: (n, r.randint(3, 99)))
+
+
+def _by_nudges(name: str, n: int) -> Probe:
+    def want(n: int, seed: int) -> dict:
+        return {"H v": _truths.hvp_truth(n, seed), "calls of grad": 2, "x and v are as they were": True}
+
+    return Probe(name, (n, 2), want, drivers.hvp_nudged, rtol=1e-5, atol=1e-5, draw=lambda r: (n, r.randint(3, 99)))
+
+
+def _little(got: object, *_: object) -> str | None:
+    if not isinstance(got, dict) or not isinstance(got.get("passes"), int) or not isinstance(got.get("rows"), int):
+        return "a product must be returned"
+    if got["passes"] > 2:
+        return "there are more than two backward passes, and more of them the longer x is"
+    return "a whole matrix was in memory" if got["rows"] > 200 else None if got["passes"] else "f was never differentiated"
+
+
+def _passes(seen: Seen) -> int:
+    got = seen.value(WORK)
+    return got.get("passes", 0) if isinstance(got, dict) else 0
+
+
+def _calls(seen: Seen) -> object:
+    got = seen.value(NUDGED)
+    return got.get("calls of grad") if isinstance(got, dict) else None
+
+
+EX_B = Exercise(
+    id="11.b",
+    title="Hessian times vector, two ways",
+    kind=Kind.BUILD,
+    points=3,
+    minutes=10,
+    difficulty=3,
+    reused=True,
+    question="Multiply the Hessian by a vector without building it: once by differentiating a gradient, and once from two gradients.",
+    entry="hvp",
+    stub=STUB_B,
+    solution=SOLUTION_B,
+    probes=(
+        _by_autograd(THREE, 3),
+        _by_autograd(FORTY, 40),
+        Probe(WORK, (2000, 1), driver=drivers.hvp_work, accept=_little, draw=lambda r: (r.randint(1800, 2200), 1)),
+        _by_nudges(NUDGED, 3),
+        _by_nudges(NUDGED_MORE, 200),
+    ),
+    bank=(
+        Wrong("builds the Hessian", _two(
+            "    rows = [torch.autograd.grad(gi, x, retain_graph=True)[0] for gi in g]\n    return torch.stack(rows) @ v\n"),
+            "The numbers are right, but every row of the Hessian was computed, with a backward pass for each. Only its product with v is "
+            "needed: what does `grad_outputs` do?", when=lambda seen: _passes(seen) > 10),
+        Wrong("no graph for the gradient", _b(", create_graph=True", ""),
+              "The gradient has no graph, so it cannot be differentiated. How do you ask for one?",
+              when=lambda seen: seen.error(THREE) == "RuntimeError"),
+        Wrong("the gradient times v", _two("    return g.detach() * v\n"),
+              "That is the gradient, entry by entry times v. H v says how the gradient changes along v.", on=(THREE, FORTY)),
+        Wrong("v left out", _b("grad_outputs=v", "grad_outputs=torch.ones_like(v)"),
+              "That is H times a vector of ones. v has to weight the entries of the gradient.", on=(THREE, FORTY)),
+        Wrong("v normalised", _b("    (g,)", "    v = v / v.norm()\n    (g,)"),
+              "v was scaled to length one. The product is linear in v, so the length of v belongs to the result.", on=(THREE, FORTY)),
+        Wrong("through backward", _b("    (product,) = torch.autograd.grad(g, x, grad_outputs=v)\n    return product\n",
+              "    (g @ v).backward()\n    return x.grad\n"),
+              "backward() adds to x.grad, and whoever uses x next finds it there. Let autograd.grad return the result instead.",
+              on=(THREE, FORTY)),
+        Wrong("a number", _two("    return (g @ v).detach()\n"),
+              "That is v · g, a single number. It still has to be differentiated with respect to x.", on=(THREE, FORTY)),
+        Wrong("one-sided", _b("(grad(x + h * v) - grad(x - h * v)) / (2 * h)", "(grad(x + h * v) - grad(x)) / h"),
+              "hvp_nudged: a one-sided difference has an error proportional to h. Step to both sides.", on=(NUDGED_MORE,), rtol=1e-3),
+        Wrong("not divided by two", _b("(2 * h)", "h"), "hvp_nudged: twice too large. How far apart are the two points?",
+              on=(NUDGED, NUDGED_MORE), rtol=1e-3),
+        Wrong("a whole step", _b("(grad(x + h * v) - grad(x - h * v)) / (2 * h)", "(grad(x + v) - grad(x - v)) / 2"),
+              "hvp_nudged: a step of all of v is too long, because the gradient bends on the way. Step by h · v.", on=(NUDGED_MORE,),
+              rtol=1e-3),
+        Wrong("the wrong way round", _b("grad(x + h * v) - grad(x - h * v)", "grad(x - h * v) - grad(x + h * v)"),
+              "hvp_nudged: the sign is reversed. Subtract the gradient behind from the gradient in front.", on=(NUDGED, NUDGED_MORE),
+              rtol=1e-3),
+        Wrong("every parameter by the same step", _b("grad(x + h * v) - grad(x - h * v)", "grad(x + h) - grad(x - h)"),
+              "hvp_nudged: every parameter moves by the same step. Move along v.", on=(NUDGED, NUDGED_MORE), rtol=1e-3),
+        Wrong("v normalised in the nudges", _b("    return (grad(x + h", "    v = v / (v @ v) ** 0.5\n    return (grad(x + h"),
+              "hvp_nudged: v was scaled to length one, and its length belongs to the result.", on=(NUDGED, NUDGED_MORE), rtol=1e-3),
+        Wrong("x is moved", _b("    return (grad(x + h * v) - grad(x - h * v)) / (2 * h)",
+              "    x += h * v\n    up = grad(x)\n    x -= 2 * h * v\n    return (up - grad(x)) / (2 * h)"),
+              "hvp_nudged: x itself was moved, and is not brought back. Compute x + h * v as a new array.",
+              when=lambda seen: (seen.value(NUDGED) or {}).get("x and v are as they were") is False),
+        Wrong("only the first function", _b("    return (grad(x + h * v) - grad(x - h * v)) / (2 * h)", "    ..."),
+              "hvp is done. hvp_nudged, in the same cell, still returns nothing.",
+              when=lambda seen: (seen.value(NUDGED) or {"H v": 0})["H v"] is None and _calls(seen) == 0),
+        Wrong("column by column", _b("    return (grad(x + h * v) - grad(x - h * v)) / (2 * h)",
+              "    import numpy as np\n\n    H = np.array([(grad(x + h * e) - grad(x - h * e)) / (2 * h) for e in np.eye(len(x))])\n"
+              "    return H @ v"),
+              "hvp_nudged: every column of the Hessian was computed. Two gradients are enough, along v itself.",
+              when=lambda seen: isinstance(_calls(seen), int) and _calls(seen) != 2),  # type: ignore[operator]
+    ),
+    hints=Hints(
+        "The Hessian is the Jacobian of the gradient. What does one backward pass with a v compute from a Jacobian?",
+        "First the gradient, with a graph; then one pass through that graph which starts with v. By nudges: how does the gradient change "
+        "between two points on either side of x, a little along v?",
+        "f = x0²·x1 at [1, 2]: the gradient is [2·x0·x1, x0²], so with v = [1, 0] the product is the first column of H, [4, 2].",
+    ),
+    reveal="The gradient's own graph, walked backward once with v. The second way costs two gradients and has the error of any difference.",
+    fresh=lambda r: (
+        lambda n: Fresh(f"A model has {n} parameters. How many numbers are in its Hessian?", n * n, wrong=((n, "That is the gradient."),))
+    )(r.choice([30, 50, 1000])),
+)  # fmt: skip
+
+# ---- 11.c: the largest stable learning rate -----------------------------------------------------------------------------------------
+
+STUB_C = '''\
+import minigrad as torch
+
+
+def largest_lr(loss, w, hvp):
+    """The learning rate at which gradient descent on loss, near w, stops being stable.
+
+    loss(w) is one number, w a vector that requires gradients, and hvp(loss, w, v) the product of the Hessian with v.
+    """
+    ...
+'''
+
+SOLUTION_C = """\
+import minigrad as torch
+
+
+def largest_lr(loss, w, hvp):
+    v = torch.randn(len(w), dtype=w.dtype)
+    for _ in range(60):
+        v = v / v.norm()
+        Hv = hvp(loss, w, v)
+        curvature = v @ Hv
+        v = Hv
+    return 2 / curvature.item()
+"""
+
+_c = lambda old, new: but(SOLUTION_C, old, new)  # noqa: E731
+SMALL, CLOSE, FLAT, MANY = "three directions", "two directions of nearly equal curvature", "a flat valley", "1,000 directions"
+
+
+def _stable(got: object, eigenvalues: list[float], seed: int) -> str | None:
+    """None if 0.95 of the learning rate converges on this bowl and 1.05 of it diverges."""
+    if not isinstance(got, dict) or type(got.get("lr")) not in (int, float):
+        return "one number is needed"
+    share = got["lr"] * max(eigenvalues) / 2
+    if not share > 1 / 1.05:
+        return "the learning rate is too small: with 1.05 of it gradient descent still converges"
+    if not share < 1 / 0.95:
+        return "the learning rate is too large: with 0.95 of it gradient descent diverges"
+    return "far too many products with H were computed" if got.get("products", 0) > 500 else None
+
+
+def _bowl(name: str, eigenvalues: list[float], draw) -> Probe:
+    return Probe(name, (eigenvalues, 5), driver=drivers.largest_step, accept=_stable, draw=lambda r: (draw(r), r.randint(3, 99)))
+
+
+def _share(seen: Seen, name: str) -> float:
+    got = seen.value(name)
+    share = got.get("of the largest") if isinstance(got, dict) else None
+    return share if isinstance(share, float) else -1.0
+
+
+EX_C = Exercise(
+    id="11.c",
+    title="The largest stable learning rate",
+    kind=Kind.BUILD,
+    points=4,
+    minutes=12,
+    difficulty=3,
+    reused=True,
+    question="Find the learning rate at which gradient descent becomes unstable, from products of the Hessian with vectors.",
+    entry="largest_lr",
+    stub=STUB_C,
+    solution=SOLUTION_C,
+    probes=(
+        _bowl(SMALL, [1.0, 4.0, 10.0], lambda r: [1.0, 4.0, float(r.randint(10, 20))]),
+        _bowl(CLOSE, [1.0, 9.3, 10.0], lambda r: (lambda top: [1.0, 0.93 * top, top])(float(r.randint(8, 30)))),
+        _bowl(FLAT, [0.001, 0.02, 0.3], lambda r: [0.001, 0.02, r.choice([0.1, 0.2, 0.3, 0.4])]),
+        _bowl(MANY, [k / 500 for k in range(999)] + [12.0], lambda r: [k / 500 for k in range(999)] + [float(r.randint(10, 15))]),
+    ),
+    bank=(
+        Wrong("1 in place of 2", _c("return 2 /", "return 1 /"),
+              "A step of one over the curvature lands exactly at the minimum in that direction. How much longer may it be before it lands "
+              "further away than it began?", when=lambda seen: all(abs(_share(seen, name) - 0.5) < 0.04 for name in (SMALL, FLAT, MANY))),
+        Wrong("the curvature itself", _c("return 2 / curvature.item()", "return curvature.item()"),
+              "That is the largest curvature. A strong curvature allows only a small step: which learning rate belongs to it?",
+              on=(SMALL, FLAT), rtol=0.05),
+        Wrong("twice the curvature", _c("return 2 / curvature.item()", "return 2 * curvature.item()"),
+              "The stronger the curvature, the smaller the largest step. Divide by it.", on=(SMALL, FLAT), rtol=0.05),
+        Wrong("v is never renewed", _c("        v = Hv\n", ""),
+              "Every round multiplies H by the same v, so v never turns. The next v has to be what came out.",
+              when=lambda seen: _turned(seen) and seen.value(SMALL)["products"] > 8),
+        Wrong("too few rounds", _c("range(60)", "range(2)"),
+              "v has not turned far enough yet: too large a learning rate comes out. Multiply by H more often, or until nothing changes.",
+              when=lambda seen: _turned(seen) and seen.value(SMALL)["products"] <= 8),
+        Wrong("never normalised", _c("        v = v / v.norm()\n", ""),
+              "v grows (or shrinks) with every product, and v · Hv is the curvature only for a v of length 1. Normalise it every time.",
+              when=lambda seen: not 1e-12 < _share(seen, SMALL) < 1e12 or not 1e-12 < _share(seen, FLAT) < 1e12
+              or bool(seen.error(SMALL))),
+        Wrong("the mean curvature", "import minigrad as torch\n\n\ndef largest_lr(loss, w, hvp):\n    e = torch.eye(len(w), dtype=w.dtype)\n"
+              "    return 2 / (sum(hvp(loss, w, v) @ v for v in e) / len(w)).item()\n",
+              "That is the mean of the curvatures. One steep direction is enough to diverge, so the largest of them decides.",
+              on=(SMALL, FLAT), rtol=1e-6),
+        Wrong("the smallest curvature", _c("        v = Hv\n", "        v = 20 * v - Hv\n"),
+              "A learning rate far too large comes out: v has turned to the flattest direction. The steepest one decides.",
+              when=lambda seen: _share(seen, SMALL) > 5),
+        Wrong("1 over the step", _c("return 2 / curvature.item()", "return curvature.item() / 2"),
+              "Upside down: the stronger the curvature, the smaller the learning rate.", on=(SMALL, FLAT), rtol=0.05),
+    ),
+    hints=Hints(
+        "Which direction decides, and how do you find it when all you can do is multiply by H?",
+        "Multiply a random v by H again and again, and bring it to length 1 each time: it turns to the steepest direction. There v · Hv is "
+        "the curvature λ, and a step of lr multiplies the distance by 1 − lr·λ.",
+        "For a single parameter and f = 5x², H is 10, and every step multiplies x by 1 − 10·lr. At lr = 0.3 that is −2: x explodes.",
+    ),
+    reveal="Power iteration finds the largest curvature, the sharpness. The step is stable as long as |1 − lr·λ| < 1.",
+    fresh=lambda r: (
+        lambda lam: Fresh(
+            f"The curvatures are 1, 3 and {lam}. Above which learning rate does gradient descent diverge?",
+            2 / lam,
+            wrong=((1 / lam, "There it lands exactly at the minimum."), (2.0, "The largest curvature decides, not the smallest.")),
+        )
+    )(r.choice([8, 10, 16, 20, 25])),
+)  # fmt: skip
+
+
+def _turned(seen: Seen) -> bool:
+    """A learning rate that is too large, as from a v that is not in the steepest direction."""
+    return any(_share(seen, name) > 1.05 for name in (SMALL, CLOSE, MANY)) and _share(seen, SMALL) < 1e6 and not seen.error(SMALL)
+
+
+# ---- 11.d: a critic with ReLU -------------------------------------------------------------------------------------------------------
+
+STUB_D = '''\
+def derivatives(v, w, b, x):
+    """One unit of a critic is D = v * relu(w * x + b). Its slope is s = dD/dx, and the penalty is P = (s - 1)**2.
+
+    Return four numbers: ds/dx, ds/dw, ds/dv and dP/dw.
+    """
+    return [..., ..., ..., ...]
+'''
+
+SOLUTION_D = """\
+def derivatives(v, w, b, x):
+    on = 1.0 if w * x + b > 0 else 0.0
+    return [0.0, v * on, w * on, 2 * (v * w - 1) * v * on]
+"""
+
+_d = lambda old, new: but(SOLUTION_D, old, new)  # noqa: E731
+ACTIVE, LEFT, ASLEEP, STEEP, BACKWARDS = "an active unit", "active in spite of b", "asleep", "asleep, w > 0", "asleep, w < 0"
+
+
+def _by_hand(v: float, w: float, b: float, x: float) -> list[float]:
+    """From differences of s, which is constant or linear in each of its arguments away from the kink."""
+
+    def s(v: float, w: float, x: float) -> float:
+        return v * w if w * x + b > 0 else 0.0
+
+    e = 2.0**-20
+    slope = (s(v, w + e, x) - s(v, w - e, x)) / (2 * e)
+    return [0.0, slope, (s(v + e, w, x) - s(v - e, w, x)) / (2 * e), 2 * (s(v, w, x) - 1) * slope]
+
+
+def _unit(name: str, args: tuple, sign: tuple) -> Probe:
+    def draw(r):
+        v = r.choice([-2.5, 1.7, 2.6, 3.5])  # never a size that w can have
+        size = {"w": r.choice([2.0, 3.0]), "b": r.choice([0.5, 1.0]), "x": r.choice([1.0, 1.5])}
+        w, b, x = (k * size[n] for k, n in zip(sign, "wbx", strict=True))
+        return v, w, b, x
+
+    return Probe(name, args, _by_hand, weight=1.0, rtol=1e-6, atol=1e-9, parts=("ds/dx", "ds/dw", "ds/dv", "dP/dw"), draw=draw)
 
 
 EX_D = Exercise(
     id="11.d",
-    title="Hessian times vector",
-    kind=Kind.FILL_IN,
-    points=3,
-    minutes=10,
-    difficulty=3,
-    question="The Hessian of 200 parameters has 40,000 entries. Multiply it by v with two gradient calls, without building it.",
-    entry="hvp",
+    title="A penalty through ReLU",
+    kind=Kind.PUZZLE,
+    points=2,
+    minutes=6,
+    difficulty=2,
+    question="The slope of a ReLU unit does not change with x, and yet a penalty on that slope trains the weights. By which derivative?",
+    entry="derivatives",
     stub=STUB_D,
     solution=SOLUTION_D,
     probes=(
-        Probe(
-            "three parameters",
-            (3, 1),
-            driver=drivers.hvp_result,
-            accept=lambda got, n, seed: _truths.hvp_complaint(got, n, seed),
-            draw=lambda r: (3, r.randint(3, 99)),
-        ),
-        Probe(
-            "200 parameters",
-            (200, 2),
-            driver=drivers.hvp_result,
-            accept=lambda got, n, seed: _truths.hvp_complaint(got, n, seed),
-            draw=lambda r: (200, r.randint(3, 99)),
-        ),
-        Probe("calls of grad", (200, 2), driver=drivers.hvp_calls, accept=_few_calls, draw=lambda r: (r.randint(150, 250), 2)),
+        _unit(ACTIVE, (3.0, 2.0, 1.0, 1.0), (1, 1, 1)),
+        _unit(LEFT, (2.5, 2.0, -1.0, 1.5), (1, -1, 1)),
+        _unit(ASLEEP, (3.0, 2.0, -4.0, 1.0), (0.25, -4, 1)),
+        _unit(STEEP, (2.5, 3.0, 1.0, -1.0), (1, 1, -1)),
+        _unit(BACKWARDS, (-2.0, -3.0, 1.0, 1.0), (-1, 1, 1)),
     ),
     bank=(
-        Wrong(
-            "builds the Hessian",
-            COLUMNS,
-            "The numbers are right, but every column of the Hessian was computed. Only its product with v is wanted: step along v itself.",
-            when=lambda seen: (seen.value("calls of grad") or {}).get("calls", 0) > 10,
-        ),
-        Wrong(
-            "one-sided",
-            SOLUTION_D.replace("grad(x - h * v)) / (2 * h)", "grad(x)) / h"),
-            "A one-sided difference: its error shrinks only like h. Step to both sides.",
-            on=("200 parameters",),
-            rtol=1e-3,
-        ),
-        Wrong(
-            "not divided by two",
-            SOLUTION_D.replace("(2 * h)", "h"),
-            "Twice too large: how far apart are the two points?",
-            on=("200 parameters",),
-            rtol=1e-3,
-        ),
-        Wrong(
-            "gradient times v",
-            "def hvp(grad, x, v, h=1e-4):\n    return grad(x) * v\n",
-            "That is the gradient, entry by entry times v. Wanted is how the gradient changes along v.",
-            when=lambda seen: (seen.value("calls of grad") or {}).get("calls") == 1,
-        ),
-        Wrong(
-            "v ignored",
-            SOLUTION_D.replace("h * v", "h"),
-            "Every parameter moves by the same step: move along v.",
-            on=("200 parameters",),
-            rtol=1e-3,
-        ),
-        Wrong(
-            "sign",
-            "def hvp(grad, x, v, h=1e-4):\n    return (grad(x - h * v) - grad(x + h * v)) / (2 * h)\n",
-            "The sign is reversed: the later point comes first.",
-            on=("200 parameters",),
-            rtol=1e-3,
-        ),
-        Wrong(
-            "a whole step",
-            "def hvp(grad, x, v, h=1e-4):\n    return (grad(x + v) - grad(x - v)) / 2\n",
-            "A step of all of v is too long: the gradient bends on the way. Step by h·v, and divide by 2h.",
-            on=("200 parameters",),
-            rtol=1e-3,
-        ),
-        Wrong(
-            "v normalised",
-            "def hvp(grad, x, v, h=1e-4):\n    v = v / (v @ v) ** 0.5\n    return (grad(x + h * v) - grad(x - h * v)) / (2 * h)\n",
-            "The direction was scaled to length one. The product is linear in v, so its length belongs to the result.",
-            on=("200 parameters",),
-            rtol=1e-3,
-        ),
-        Wrong(
-            "a whole step to one side",
-            "def hvp(grad, x, v, h=1e-4):\n    return grad(x + v) - grad(x)\n",
-            "A step of all of v is too long: the gradient bends on the way. Step by h·v to both sides, and divide by 2h.",
-            on=("200 parameters",),
-            rtol=1e-3,
-        ),
+        Wrong("all zero", "def derivatives(v, w, b, x):\n    return [0.0, 0.0, 0.0, 0.0]\n",
+              "ReLU has no curvature in x, that is right. But its slope, for an active unit, is v · w: does that depend on the weights?",
+              on=(ACTIVE, LEFT)),
+        Wrong("asleep or not", _d("1.0 if w * x + b > 0 else 0.0", "1.0"),
+              "A unit whose input is negative has slope 0, and a small change of the weights does not wake it.", on=(ASLEEP, STEEP)),
+        Wrong("w and v exchanged", _d("v * on, w * on", "w * on, v * on"),
+              "s = v · w for an active unit: its derivative with respect to one factor is the other one.", on=(ACTIVE, LEFT)),
+        Wrong("the derivatives of D", "def derivatives(v, w, b, x):\n    on = 1.0 if w * x + b > 0 else 0.0\n"
+              "    return [v * w * on, v * x * on, (w * x + b) * on, 2 * (v * w * on - 1) * v * x * on]\n",
+              "Those are the derivatives of D. The question is about those of its slope s, which has no x in it for an active unit.",
+              on=(LEFT,)),
+        Wrong("the slope in place of its derivative", _d("[0.0,", "[v * w * on,"),
+              "The first entry is s itself. How does s change when x moves a little?", on=(ACTIVE, LEFT)),
+        Wrong("the inner derivative of the penalty", _d("2 * (v * w - 1) * v * on", "2 * (v * w - 1)"),
+              "dP/dw has two factors: dP/ds, and then ds/dw.", on=(ACTIVE, LEFT)),
+        Wrong("the 2 is missing", _d("2 * (v * w - 1) * v * on", "(v * w - 1) * v * on"),
+              "The derivative of a square brings a factor 2.", on=(ACTIVE, LEFT)),
+        Wrong("without the target", _d("2 * (v * w - 1) * v * on", "2 * v * w * on * v * on"),
+              "The penalty pulls s towards 1, not towards 0.", on=(ACTIVE, LEFT)),
+        Wrong("the penalty itself", _d("2 * (v * w - 1) * v * on", "(v * w * on - 1) ** 2"),
+              "The last entry is P. Asked is how P changes with w.", on=(ACTIVE, LEFT)),
     ),
     hints=Hints(
-        "How does the gradient change when x moves a little along v?",
-        "H v is the directional derivative of the gradient along v: a central difference of grad, with x ± h·v.",
-        "J v for a function F: (F(x + h v) - F(x - h v)) / (2h), whatever the size of J.",
+        "Write s as a formula, once for a unit that is active and once for one that is asleep.",
+        "An active unit has s = v · w, in which x does not appear. So ds/dx is 0, while the mixed derivatives by w and v are not. For P use "
+        "the chain rule.",
+        "For D = v · (w·x)² the slope is s = 2·v·w²·x, so ds/dw = 4·v·w·x: again a derivative by x first and by a weight second.",
     ),
-    reveal="Two gradients, at x + hv and x - hv. With create_graph it takes one gradient and one more backward, and no h.",
-    fresh=lambda r: (lambda n: Fresh(f"{n} parameters. How many numbers has the Hessian?", n * n, wrong=((n, "That is the gradient."),)))(
-        r.choice([30, 50, 1000])
-    ),
-)
-
+    reveal="∂²D/∂x² is 0, but ∂²D/∂x∂w is v and ∂²D/∂x∂v is w for an active unit. The penalty trains the weights through these.",
+    fresh=lambda r: (
+        lambda v, w: Fresh(
+            f"D = v · relu(w·x) with v = {v}, w = {w} and x = 1. What is the derivative of dD/dx with respect to w?",
+            v,
+            wrong=((0, "dD/dx is v · w here."), (w, "That is the derivative with respect to v."), (v * w, "That is the slope itself.")),
+        )
+    )(r.randint(2, 5), r.randint(6, 9)),
+)  # fmt: skip
 
 EXERCISES = (EX_A, EX_B, EX_C, EX_D)
