@@ -54,7 +54,7 @@ import minigrad as torch
 def hvp(f, x, v):
     """H v, for the Hessian H of f at x, by autograd and without H.
 
-    f(x) is one number. x is a leaf that requires gradients, v a tensor of the same shape. Leave x and x.grad as they are.
+    f(x) is one number, x a leaf that requires gradients, v a tensor of its shape. Leave x and x.grad as they are.
     """
     ...
 
