@@ -961,20 +961,13 @@ def bowl(eigenvalues: list[float], seed: int) -> tuple[Any, Any]:
     return (lambda w: w @ (h @ w) / 2 - w.sum()), start
 
 
-def _product(f: Any, x: Any, v: Any) -> Any:
-    """A Hessian-vector product for answers that are given one."""
-    from ..autograd.functional import hvp
-
-    return hvp(f, x.detach(), v)[1]
-
-
 def largest_step(entry: Any, eigenvalues: list[float], seed: int) -> Any:
     """The learner's learning rate for a bowl, also in units of the largest stable one, and how many products it took."""
     torch, products = _torch(), []
 
     def hvp(f: Any, x: Any, v: Any) -> Any:
         products.append(1)
-        return _product(f, x, v)
+        return torch.autograd.functional.hvp(f, x.detach(), v)[1]
 
     state = torch.get_rng_state()
     torch.manual_seed(seed)

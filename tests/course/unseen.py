@@ -27,6 +27,14 @@ MASKED = """\
     return torch.softmax(s, -1) @ v
 """
 
+HVP = """\
+import numpy as np
+import minigrad as torch
+def hvp(f, x, v):
+    (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+    return torch.autograd.grad(g, x, v)[0]
+"""
+
 SOURCES = {
     "06.b": [
         "import math\ndef teach(Value):\n    def exp(self):\n        out = Value(math.exp(self.data), (self,), 'exp')\n        def _backward():\n            self.grad += math.exp(out.data) * out.grad\n        out._backward = _backward\n        return out\n    def log(self):\n        out = Value(math.log(self.data), (self,), 'log')\n        def _backward():\n            self.grad += out.grad / self.data\n        out._backward = _backward\n        return out\n    def tanh(self):\n        out = Value(math.tanh(self.data), (self,), 'tanh')\n        def _backward():\n            self.grad += (1 - out.data ** 2) * out.grad\n        out._backward = _backward\n        return out\n    def atan2(self, other):\n        out = Value(math.atan2(self.data, other.data), (self, other), 'atan2')\n        def _backward():\n            d = self.data ** 2 + other.data ** 2; self.grad += other.data / d * out.grad; other.grad += -self.data / d * out.grad\n        out._backward = _backward\n        return out\n    Value.exp, Value.log, Value.tanh, Value.atan2 = exp, log, tanh, atan2\n",
@@ -121,33 +129,20 @@ SOURCES = {
         'def truncated(step, h, xs, k):\n    for start in range(0, len(xs), k):\n        total = 0\n        for x in xs[start:start + k]:\n            h, loss = step(h.detach(), x)\n            total = total + loss\n        total.backward()\n    return h.detach()\n',
         'def truncated(step, h, xs, k):\n    for start in range(0, len(xs), k):\n        total = 0\n        for x in xs[start:start + k]:\n            h, loss = step(h, x)\n            total = total + loss / k\n        total.backward()\n        h = h.detach()\n    return h\n',
     ],
-    "11.b": [
-        'from math import cos, sin\ndef derivatives(x, y):\n    q = x * y\n    return [cos(q), cos(q), -y * y * sin(q), -x * x * sin(q)]\n',
-        'from math import cos, sin\ndef derivatives(x, y):\n    q = x * y\n    return [x * cos(q), y * cos(q), -y * y * sin(q), -x * x * sin(q)]\n',
-        'from math import cos, sin\ndef derivatives(x, y):\n    q = x * y\n    return [y * cos(q), x * cos(q), y * y * sin(q), x * x * sin(q)]\n',
-        'from math import cos, sin\ndef derivatives(x, y):\n    q = x * y\n    return [y * cos(q), x * cos(q), -y * sin(q), -x * sin(q)]\n',
-        'from math import cos, sin\ndef derivatives(x, y):\n    q = x * y\n    return [y * cos(q), x * cos(q), -x * x * sin(q), -y * y * sin(q)]\n',
-        'from math import cos, sin\ndef derivatives(x, y):\n    q = x * y\n    return [-y * cos(q), -x * cos(q), -y * y * sin(q), -x * x * sin(q)]\n',
-        'from math import cos, sin\ndef derivatives(x, y):\n    q = x * y\n    return [y * cos(q), x * cos(q), cos(q) - x * y * sin(q), cos(q) - x * y * sin(q)]\n',
-        'from math import cos, sin\ndef derivatives(x, y):\n    q = x * y\n    return [y * cos(q), x * cos(q), -y * y * cos(q), -x * x * cos(q)]\n',
-        'from math import cos, sin\ndef derivatives(x, y):\n    q = x * y\n    return [cos(x), cos(y), -y * y * sin(q), -x * x * sin(q)]\n',
-        'from math import cos, sin\ndef derivatives(x, y):\n    q = x * y\n    return [y * cos(q), x * cos(q), -y * y * sin(x), -x * x * sin(y)]\n',
-        'from math import cos, sin\ndef derivatives(x, y):\n    q = x * y\n    return [y * cos(q), x * cos(q), -sin(q), -sin(q)]\n',
-    ],
-    "11.d": [
-        'import numpy as np\ndef hvp(grad, x, v, h=1e-4):\n    return (grad(x + h * v) - grad(x - h * v)) / h\n',
-        'import numpy as np\ndef hvp(grad, x, v, h=1e-4):\n    return (grad(x + h) - grad(x - h)) / (2 * h)\n',
-        'import numpy as np\ndef hvp(grad, x, v, h=1e-4):\n    return (grad(x + h * v) - grad(x)) / h\n',
-        'import numpy as np\ndef hvp(grad, x, v, h=1e-4):\n    return grad(x) * v\n',
-        'import numpy as np\ndef hvp(grad, x, v, h=1e-4):\n    return (grad(x + h * v) - grad(x - h * v)) / (2 * h) * v\n',
-        'import numpy as np\ndef hvp(grad, x, v, h=1e-4):\n    return (grad(x - h * v) - grad(x + h * v)) / (2 * h)\n',
-        'import numpy as np\ndef hvp(grad, x, v, h=1e-4):\n    return v @ ((grad(x + h * v) - grad(x - h * v)) / (2 * h))\n',
-        'import numpy as np\ndef hvp(grad, x, v, h=1e-4):\n    return grad(h * v)\n',
-        'import numpy as np\ndef hvp(grad, x, v, h=1e-4):\n    return (grad(x + h * v) - grad(x)) / (2 * h)\n',
-        'import numpy as np\ndef hvp(grad, x, v, h=1e-4):\n    return grad(x + h * v) - grad(x - h * v)\n',
-        'import numpy as np\ndef hvp(grad, x, v, h=1e-4):\n    return (grad(x + v) - grad(x - v)) / 2\n',
-        'import numpy as np\ndef hvp(grad, x, v, h=1e-4):\n    g = grad(x)\n    return (g + h * v - g) / h\n',
-        'import numpy as np\ndef hvp(grad, x, v, h=1e-4):\n    return np.outer(grad(x), grad(x)) @ v\n',
+    "11.b": [  # with the second function written as the only one was
+        HVP + 'def hvp_nudged(grad, x, v, h=1e-4):\n    return (grad(x + h * v) - grad(x - h * v)) / h\n',
+        HVP + 'def hvp_nudged(grad, x, v, h=1e-4):\n    return (grad(x + h) - grad(x - h)) / (2 * h)\n',
+        HVP + 'def hvp_nudged(grad, x, v, h=1e-4):\n    return (grad(x + h * v) - grad(x)) / h\n',
+        HVP + 'def hvp_nudged(grad, x, v, h=1e-4):\n    return grad(x) * v\n',
+        HVP + 'def hvp_nudged(grad, x, v, h=1e-4):\n    return (grad(x + h * v) - grad(x - h * v)) / (2 * h) * v\n',
+        HVP + 'def hvp_nudged(grad, x, v, h=1e-4):\n    return (grad(x - h * v) - grad(x + h * v)) / (2 * h)\n',
+        HVP + 'def hvp_nudged(grad, x, v, h=1e-4):\n    return v @ ((grad(x + h * v) - grad(x - h * v)) / (2 * h))\n',
+        HVP + 'def hvp_nudged(grad, x, v, h=1e-4):\n    return grad(h * v)\n',
+        HVP + 'def hvp_nudged(grad, x, v, h=1e-4):\n    return (grad(x + h * v) - grad(x)) / (2 * h)\n',
+        HVP + 'def hvp_nudged(grad, x, v, h=1e-4):\n    return grad(x + h * v) - grad(x - h * v)\n',
+        HVP + 'def hvp_nudged(grad, x, v, h=1e-4):\n    return (grad(x + v) - grad(x - v)) / 2\n',
+        HVP + 'def hvp_nudged(grad, x, v, h=1e-4):\n    g = grad(x)\n    return (g + h * v - g) / h\n',
+        HVP + 'def hvp_nudged(grad, x, v, h=1e-4):\n    return np.outer(grad(x), grad(x)) @ v\n',
     ],
     "16.b": [
         'from math import isqrt\ndef checkpointed_chain(layers, x, g):\n    n = len(layers); k = isqrt(n)\n    starts = []\n    for i in range(0, n, k):\n        starts.append(x)\n        for layer in layers[i:i + k]:\n            x = layer.forward(x)\n    out = x\n    for i in range(0, n, k):\n        inputs = [starts.pop(0)]\n        for layer in layers[i:i + k - 1]:\n            inputs.append(layer.forward(inputs[-1]))\n        for layer in reversed(layers[i:i + k]):\n            g = layer.backward(inputs.pop(), g)\n    return out, g\n',
@@ -254,7 +249,7 @@ VALUES = {
 
 ENTRIES = {  # what differs from the right answers
     "10.a": [{'after the first': 4}, {'after the second': 4}, {'after the first': 3}, {'after the second': 12}, {'after the second': 8}],
-    "11.a": [{'second': 6}, {'first': 8}, {'second': 24}, {'first': 6}, {'second': 3}, {'first': 4}],
+    "11.a": [{f"the {n} derivative": value} for n, value in (("second", 6), ("first", 8), ("second", 24), ("first", 6), ("second", 3), ("first", 4))],
     "14.a": [{'softmax': 5}, {'layer norm': 5}, {'tanh, entry by entry': 1}, {'x[::-1], reversed': 25}, {'softmax': 10}, {'layer norm': 15}],
     "16.a": [{'without checkpoints': 10}, {'with 10 checkpoints': 10}, {'with 10 checkpoints': 50}, {'with 10 checkpoints': 11}, {'without checkpoints': 200}, {'with 10 checkpoints': 100}],
     "16.c": [{'parameters, GB': 175}, {'activations left, GB': 160}, {'parameters, GB': 350000}, {'activations left, GB': 5}, {'activations left, GB': 1000}],

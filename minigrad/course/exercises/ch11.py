@@ -116,9 +116,9 @@ def _passes(seen: Seen) -> int:
     return got.get("passes", 0) if isinstance(got, dict) else 0
 
 
-def _calls(seen: Seen) -> object:
+def _calls(seen: Seen) -> int:
     got = seen.value(NUDGED)
-    return got.get("calls of grad") if isinstance(got, dict) else None
+    return got.get("calls of grad", 0) if isinstance(got, dict) else 0
 
 
 EX_B = Exercise(
@@ -136,7 +136,7 @@ EX_B = Exercise(
     probes=(
         _by_autograd(THREE, 3),
         _by_autograd(FORTY, 40),
-        Probe(WORK, (150, 1), driver=drivers.hvp_work, accept=_little, draw=lambda r: (r.randint(140, 160), 1)),
+        Probe(WORK, (100, 1), driver=drivers.hvp_work, accept=_little, draw=lambda r: (r.randint(90, 110), 1)),
         _by_nudges(NUDGED, 3),
         _by_nudges(NUDGED_MORE, 200),
     ),
@@ -154,6 +154,8 @@ EX_B = Exercise(
               "That is H times a vector of ones. v has to weight the entries of the gradient.", on=(THREE, FORTY)),
         Wrong("v normalised", _b("    (g,)", "    v = v / v.norm()\n    (g,)"),
               "v was scaled to length one. The product is linear in v, so the length of v belongs to the result.", on=(THREE, FORTY)),
+        Wrong("times v again", _b("return product", "return product * v"),
+              "That is H v, multiplied by v once more, entry by entry. The product with H is the whole result.", on=(THREE, FORTY)),
         Wrong("through backward", _b("    (product,) = torch.autograd.grad(g, x, grad_outputs=v)\n    return product\n",
               "    (g @ v).backward()\n    return x.grad\n"),
               "backward() adds to x.grad, and whoever uses x next finds it there. Let autograd.grad return the result instead.",
@@ -174,6 +176,9 @@ EX_B = Exercise(
               "hvp_nudged: every parameter moves by the same step. Move along v.", on=(NUDGED, NUDGED_MORE), rtol=1e-3),
         Wrong("v normalised in the nudges", _b("    return (grad(x + h", "    v = v / (v @ v) ** 0.5\n    return (grad(x + h"),
               "hvp_nudged: v was scaled to length one, and its length belongs to the result.", on=(NUDGED, NUDGED_MORE), rtol=1e-3),
+        Wrong("times v again in the nudges", _b("/ (2 * h)", "/ (2 * h) * v"),
+              "hvp_nudged: the difference of the gradients is H v already. Do not multiply it by v again.", on=(NUDGED, NUDGED_MORE),
+              rtol=1e-3),
         Wrong("x is moved", _b("    return (grad(x + h * v) - grad(x - h * v)) / (2 * h)",
               "    x += h * v\n    up = grad(x)\n    x -= 2 * h * v\n    return (up - grad(x)) / (2 * h)"),
               "hvp_nudged: x itself was moved, and is not brought back. Compute x + h * v as a new array.",
@@ -185,7 +190,10 @@ EX_B = Exercise(
               "    import numpy as np\n\n    H = np.array([(grad(x + h * e) - grad(x - h * e)) / (2 * h) for e in np.eye(len(x))])\n"
               "    return H @ v"),
               "hvp_nudged: every column of the Hessian was computed. Two gradients are enough, along v itself.",
-              when=lambda seen: isinstance(_calls(seen), int) and _calls(seen) != 2),  # type: ignore[operator]
+              when=lambda seen: _calls(seen) > 2),
+        Wrong("one gradient", _b("(grad(x + h * v) - grad(x - h * v)) / (2 * h)", "grad(x) * v"),
+              "hvp_nudged: a gradient at a single point does not say how it changes. Take the gradient at two points.",
+              when=lambda seen: _calls(seen) == 1),
     ),
     hints=Hints(
         "The Hessian is the Jacobian of the gradient. What does one backward pass with a v compute from a Jacobian?",
@@ -228,7 +236,7 @@ def largest_lr(loss, w, hvp):
 """
 
 _c = lambda old, new: but(SOLUTION_C, old, new)  # noqa: E731
-SMALL, CLOSE, FLAT, MANY = "three directions", "two directions of nearly equal curvature", "a flat valley", "1,000 directions"
+SMALL, CLOSE, FLAT, MANY = "three directions", "two directions of nearly equal curvature", "a flat valley", "600 directions"
 
 
 def _stable(got: object, eigenvalues: list[float], seed: int) -> str | None:
@@ -282,7 +290,7 @@ EX_C = Exercise(
         _bowl(SMALL, [1.0, 4.0, 10.0], lambda r: [1.0, 4.0, float(r.randint(10, 20))]),
         _bowl(CLOSE, [1.0, 9.3, 10.0], lambda r: (lambda top: [1.0, 0.93 * top, top])(float(r.randint(8, 30)))),
         _bowl(FLAT, [0.001, 0.02, 0.3], lambda r: [0.001, 0.02, r.choice([0.1, 0.2, 0.3, 0.4])]),
-        _bowl(MANY, [k / 500 for k in range(999)] + [12.0], lambda r: [k / 500 for k in range(999)] + [float(r.randint(10, 15))]),
+        _bowl(MANY, [k / 300 for k in range(599)] + [12.0], lambda r: [k / 300 for k in range(599)] + [float(r.randint(10, 15))]),
     ),
     bank=(
         Wrong("1 in place of 2", _c("return 2 /", "return 1 /"),
@@ -301,7 +309,7 @@ EX_C = Exercise(
               "    e = torch.eye(len(w), dtype=w.dtype)\n    return 2 / (sum(hvp(loss, w, v) @ v for v in e) / len(w)).item()\n",
               "That is the mean of the curvatures. One steep direction is enough to diverge, so the largest of them decides.",
               on=(SMALL, FLAT), rtol=1e-6),
-        Wrong("the smallest curvature", _c("        v = Hv\n", "        v = 40 * v - Hv\n").replace("range(60)", "range(200)"),
+        Wrong("the smallest curvature", _c("        v = Hv\n", "        v = 25 * v - Hv\n"),
               "A learning rate far too large comes out: v has turned to the flattest direction. The steepest one decides.",
               when=lambda seen: abs(_lr(seen, SMALL) - 2.0) < 0.1),  # the smallest curvature there is 1
         Wrong("v is never renewed", _c("        v = Hv\n", ""),
