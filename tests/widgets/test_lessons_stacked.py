@@ -44,7 +44,7 @@ def test_without_create_graph_there_is_no_second_graph():
     lesson.set(create_graph=False)
     assert "does not require grad and does not have a grad_fn" in lesson.scene["say"] and "no second graph" in lesson.picture()
     lesson.set(create_graph=True)
-    assert "the walk back, recorded" in lesson.picture() and "makes 3 nodes" in lesson.scene["say"]
+    assert "the backward pass, recorded" in lesson.picture() and "makes 3 nodes" in lesson.scene["say"]
 
 
 def bent(w, x):
@@ -119,4 +119,4 @@ def test_static_twins_are_the_same_twice():
 
 
 def test_recap():
-    assert "the derivatives 12, 12, 6" in recap(11).text() and "40,000 numbers" in recap(11).text()
+    assert "the derivatives 75, 30, 6" in recap(11).text() and "40,000 numbers" in recap(11).text()

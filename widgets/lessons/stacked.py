@@ -1,4 +1,4 @@
-"""Two graphs, one above the other: the one that a program records, and the one that create_graph=True records while the first is walked.
+"""Two graphs, one above the other: a program's, and the one that create_graph=True records during its backward pass.
 
 What lives here: `stacked(program, **inputs)`; choosing an edge of the first graph shows the nodes of the second that its rule made.
 What does not: which nodes those are (minigrad.tracing.trace, layer 1), the same in the live graph view (%graph --second y).
@@ -107,7 +107,7 @@ class Stack:
         out = _LOOK + tag("rect", "panel", x=10, y=12, width=width - 20, height=below - 14, rx=10)
         out += label(24, 34, "the first graph: the program", "h fwd")
         out += tag("rect", "panel", x=10, y=below + 20, width=width - 20, height=bottom - below - 14, rx=10)
-        out += label(24, below + 44, "the second graph: the walk back, recorded" if self.create else "no second graph", "h bwd")
+        out += label(24, below + 44, "the second graph: the backward pass, recorded" if self.create else "no second graph", "h bwd")
         made = self.made
         places = {**upper, **lower}
         if self.create:
