@@ -307,10 +307,11 @@ EX_C = Exercise(
               when=lambda seen: _is(seen, lambda steepest: steepest / 2)),
         Wrong("the mean curvature", "import minigrad as torch\n\n\ndef largest_lr(loss, w, hvp):\n"
               "    e = torch.eye(len(w), dtype=w.dtype)\n    return 2 / (sum(hvp(loss, w, v) @ v for v in e) / len(w)).item()\n",
-              "That is the mean of the curvatures. One steep direction is enough to diverge, so the largest of them decides.",
+              "That is the mean of the curvatures. One strongly curved direction is enough to diverge, so the largest of them decides.",
               on=(SMALL, FLAT), rtol=1e-6),
         Wrong("the smallest curvature", _c("        v = Hv\n", "        v = 25 * v - Hv\n"),
-              "A learning rate far too large comes out: v has turned to the flattest direction. The steepest one decides.",
+              "A learning rate far too large comes out, because v has turned to the direction of the weakest curvature. The strongest one "
+              "decides.",
               when=lambda seen: abs(_lr(seen, SMALL) - 2.0) < 0.1),  # the smallest curvature there is 1
         Wrong("v is never renewed", _c("        v = Hv\n", ""),
               "Every round multiplies H by the same v, so v never turns. The next v has to be what came out.",
@@ -325,8 +326,8 @@ EX_C = Exercise(
     ),
     hints=Hints(
         "Which direction decides, and how do you find it when all you can do is multiply by H?",
-        "Multiply a random v by H again and again, and bring it to length 1 each time: it turns to the steepest direction. There v · Hv is "
-        "the curvature λ, and a step of lr multiplies the distance by 1 − lr·λ.",
+        "Multiply a random v by H again and again, and bring it to length 1 each time: it turns to the direction of the strongest "
+        "curvature. There v · Hv is that curvature λ, and a step of lr multiplies the distance by 1 − lr·λ.",
         "For a single parameter and f = 5x², H is 10, and every step multiplies x by 1 − 10·lr. At lr = 0.3 that is −2: x explodes.",
     ),
     reveal="Power iteration finds the largest curvature, the sharpness. The step is stable as long as |1 − lr·λ| < 1.",
@@ -341,7 +342,7 @@ EX_C = Exercise(
 
 
 def _turned(seen: Seen) -> bool:
-    """A learning rate that is too large, as from a v that is not in the steepest direction."""
+    """A learning rate that is too large, as from a v that has not turned to the strongest curvature."""
     return any(_share(seen, name) > 1.05 for name in (SMALL, CLOSE, MANY)) and _share(seen, SMALL) < 1e6 and not seen.error(SMALL)
 
 
