@@ -962,11 +962,13 @@ def bowl(eigenvalues: list[float], seed: int) -> tuple[Any, Any]:
 
 
 def largest_step(entry: Any, eigenvalues: list[float], seed: int) -> Any:
-    """The learner's learning rate for a bowl, also in units of the largest stable one, and how many products it took."""
-    torch, products = _torch(), []
+    """The learner's learning rate for a bowl, also in units of the largest stable one, and how many products it took, and columns of H."""
+    torch, products, columns = _torch(), [], set()
 
     def hvp(f: Any, x: Any, v: Any) -> Any:
         products.append(1)
+        if int((v != 0).sum()) == 1:
+            columns.add(int(v.abs().argmax()))
         return torch.autograd.functional.hvp(f, x.detach(), v)[1]
 
     state = torch.get_rng_state()
@@ -976,7 +978,8 @@ def largest_step(entry: Any, eigenvalues: list[float], seed: int) -> Any:
     finally:
         torch.set_rng_state(state)
     lr = plain(lr)
-    return {"lr": lr, "of the largest": lr * max(eigenvalues) / 2 if isinstance(lr, float) else None, "products": len(products)}
+    return {"lr": lr, "of the largest": lr * max(eigenvalues) / 2 if isinstance(lr, float) else None, "products": len(products),
+            "columns": len(columns)}
 
 
 # ---- chapter 12 -----------------------------------------------------------------------------------------------------------------

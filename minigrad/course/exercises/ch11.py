@@ -236,19 +236,21 @@ def largest_lr(loss, w, hvp):
 """
 
 _c = lambda old, new: but(SOLUTION_C, old, new)  # noqa: E731
-SMALL, CLOSE, FLAT, MANY = "three directions", "two directions of nearly equal curvature", "a flat valley", "600 directions"
+SMALL, CLOSE, FLAT, MANY = "three directions", "two directions of nearly equal curvature", "a flat valley", "200 directions"
 
 
 def _stable(got: object, eigenvalues: list[float], seed: int) -> str | None:
     """None if 0.95 of the learning rate converges on this bowl and 1.05 of it diverges."""
     if not isinstance(got, dict) or type(got.get("lr")) not in (int, float):
         return "one number is needed"
+    if not got.get("products"):
+        return "hvp was never called"
     share = got["lr"] * max(eigenvalues) / 2
     if not share > 1 / 1.05:
         return "the learning rate is too small: with 1.05 of it gradient descent still converges"
     if not share < 1 / 0.95:
         return "the learning rate is too large: with 0.95 of it gradient descent diverges"
-    return "far too many products with H were computed" if got.get("products", 0) > 500 else None
+    return "all of H was computed, column by column" if got["columns"] > 100 else None
 
 
 def _bowl(name: str, eigenvalues: list[float], draw) -> Probe:
@@ -290,9 +292,18 @@ EX_C = Exercise(
         _bowl(SMALL, [1.0, 4.0, 10.0], lambda r: [1.0, 4.0, float(r.randint(10, 20))]),
         _bowl(CLOSE, [1.0, 9.3, 10.0], lambda r: (lambda top: [1.0, 0.93 * top, top])(float(r.randint(8, 30)))),
         _bowl(FLAT, [0.001, 0.02, 0.3], lambda r: [0.001, 0.02, r.choice([0.1, 0.2, 0.3, 0.4])]),
-        _bowl(MANY, [k / 300 for k in range(599)] + [12.0], lambda r: [k / 300 for k in range(599)] + [float(r.randint(10, 15))]),
+        _bowl(MANY, [k / 100 for k in range(199)] + [12.0], lambda r: [k / 100 for k in range(199)] + [float(r.randint(10, 15))]),
     ),
     bank=(
+        Wrong("without products",
+              _c("    for _", "    H = torch.func.hessian(loss)(w.detach())\n    for _").replace("hvp(loss, w, v)", "H @ v"),
+              "hvp was never called. Products of H with vectors are enough here, and for a large model H itself does not fit into memory.",
+              when=lambda seen: _lr(seen, SMALL) > 0 and not seen.value(SMALL)["products"]),
+        Wrong("column by column",
+              _c("    for _", "    H = torch.stack([hvp(loss, w, e) for e in torch.eye(len(w), dtype=w.dtype)])\n    for _")
+              .replace("hvp(loss, w, v)", "H @ v"),
+              "The number is right, but all of H was computed, one column for each product. What becomes of a single v that is multiplied "
+              "by H again and again?", when=lambda seen: abs(_share(seen, SMALL) - 1) < 0.05 and seen.value(MANY)["columns"] > 100),
         Wrong("1 in place of 2", _c("return 2 /", "return 1 /"),
               "A step of one over the curvature lands exactly at the minimum in that direction. How much longer may it be before it lands "
               "further away than it began?", when=lambda seen: all(abs(_share(seen, name) - 0.5) < 0.04 for name in (SMALL, FLAT, MANY))),
