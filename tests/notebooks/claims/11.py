@@ -3,6 +3,9 @@ def _claims():
     low, high = (descend(loss_of, start, lr, 200)[-1] for lr in (0.045, 0.050))
     assert low < 1e-20 and len(str(int(high))) == 16                       # sixteen digits
 
+    limit = largest_lr(loss_of, start.clone().requires_grad_(), hvp)       # what 11.c demands of other losses
+    assert descend(loss_of, start, 0.95 * limit, 200)[-1] < 1e-10 and descend(loss_of, start, 1.05 * limit, 200)[-1] > 1e10
+
     sizes = [abs(e - want) for e, want in zip(torch.linalg.eigvalsh(H).tolist(), (2, 7), strict=True)]
     assert max(sizes) < 1e-12                                              # of the matrix in the picture
 
