@@ -918,8 +918,8 @@ def hvp_work(entry: Any, n: int, seed: int) -> Any:
 
     torch = _torch()
     x, v, a = _hvp_setup(n, seed)
-    leaf, passes = torch.tensor(x, requires_grad=True), []
-    f, v = _hvp_function(a, passes), torch.tensor(v)
+    passes: list[int] = []
+    leaf, f, v = torch.tensor(x, requires_grad=True), _hvp_function(a, passes), torch.tensor(v)
     tracemalloc.start()
     try:
         entry(f, leaf, v)
