@@ -498,6 +498,15 @@ def test_the_engine_is_the_learners_once_it_is_kept(check, tmp_path, monkeypatch
     assert x.grad == 7 and value.__module__ == "my_engine"
 
 
+@pytest.mark.parametrize("id, inputs", [("05.c", ([(0.5, 0.2)] * 40, [1] * 40, 1)), ("06.c", (lambda x: x * x, [3.0]))])
+def test_the_courses_answer_that_uses_an_engine_has_one(check, tmp_path, monkeypatch, id, inputs):
+    """Readers who skip the exercise run the cells that use it, too."""
+    monkeypatch.chdir(tmp_path)
+    assert check.mine(id)(*inputs) is not None
+    check("05.a", in_a_cell("05.a"))
+    assert check.mine(id).__globals__["Value"] is check.engine()[0], "the learner's, as soon as there is one"
+
+
 @pytest.mark.parametrize("change, says", [
     (lambda text: text.replace(".grad += ", ".grad = "), "Value: the course's (my_engine.py no longer passes 05.a). backward: yours"),
     (lambda text: text + "\nx = nothing\n", "Value and backward: the course's (my_engine.py stops with NameError in line"),

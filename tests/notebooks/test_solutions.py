@@ -15,9 +15,10 @@ from .store import all_notebooks, execute
 
 
 def verdicts(nb, id):
-    """What each cell that calls `check` for this exercise shows, as text; for a prediction, each cell that it opens."""
+    """What each cell that calls `check` for this exercise shows, as text; for a prediction, the cells it opens that say how it compares."""
     if id in exercises and not exercises[id].graded:
-        return [text_of(cell) for cell in reveals(nb, id)]
+        opened = reveals(nb, id)
+        return [text_of(cell) for cell in opened if cell is opened[0] or not cell.source.split("\n", 1)[0].endswith("--show")]
     called = re.compile(rf"\bcheck\(\s*[\"']{re.escape(id)}[\"']")
     return [text_of(cell) for cell in nb.cells if cell.cell_type == "code" and called.search(cell.source)]
 

@@ -262,6 +262,19 @@ def test_a_cell_with_a_picture_waits_too(shell, capsys, monkeypatch):
     assert run(shell, cell) == "a picture"
     assert "you predicted 10, it is 30" in repr(shown[0])
     assert run(shell, "%%predict 01.a --show\nran = 3") is None and shell.user_ns["ran"] == 3
+    assert len(shown) == 1, "a second picture does not repeat the verdict"
+    run(shell, cell)
+    assert len(shown) == 2, "the cell that said it says it again"
+    run(shell, "check.predict('01.a', 30)")
+    run(shell, "%%predict 01.a --show\nran = 3")
+    assert "They agree" in repr(shown[2]), "a new guess has a verdict of its own"
+
+
+def test_code_that_has_passed_is_shown_without_a_verdict(shell, capsys, monkeypatch):
+    shown = []
+    monkeypatch.setattr("widgets.magics.course.display", shown.append)
+    run(shell, "from minigrad.course import check\ncheck.predict('01.b', skip=True)")
+    assert run(shell, "%%predict 01.b --show\n'a picture'") == "a picture" and shown == []
 
 
 def test_where_goes_to_the_first_wrong_node(shell, capsys):

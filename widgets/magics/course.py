@@ -75,7 +75,8 @@ class CourseMagics(Magics):
             results                                 the last line is what you predicted
 
             %%predict 07.a2 --show
-            picture                                 the last line is shown; the guess is compared with the exercise's answer
+            picture                                 the last line is shown; the guess is compared with the exercise's answer (once:
+                                                    further cells with the same id only show)
 
         A wrong prediction costs nothing and makes the answer stick; without one the cell stays closed. An answer that has passed counts
         as a prediction, and check.predict("07.a2", skip=True) opens the cell for readers.
@@ -92,9 +93,11 @@ class CourseMagics(Magics):
             return check.predict(id)
         program = Program(self.shell, cell, "%%predict")
         result = program.run(self.shell.user_ns)
+        first = check.compares_first(id, cell)
         if not options:
             return check.compare(id, result)
-        display(check.compare(id))
+        if first and exercises[id].is_value:  # code that has passed was told so by its check
+            display(check.compare(id))
         return result if program.last is not None else None
 
     @line_magic
