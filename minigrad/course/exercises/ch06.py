@@ -77,7 +77,7 @@ EX_A2 = ask(
         "A test can tell two rules apart only where they give different numbers.",
         "x² at x = 2: the right rule, 2x, and the wrong ones, x² and x + 2, all give the same number.",
     ),
-    reveal="x, √x and g are all 1 here, and the bucket was empty: this test cannot tell the rules apart.",
+    reveal="x, √x and g are all 1 here, and x.grad is 0 before: this test cannot tell the rules apart.",
     fresh=lambda r: Fresh(
         "The rule of x³ is written as 3x instead of 3x², and tested with g = 1. At which x, other than 0, does the test pass?",
         1,
@@ -306,7 +306,7 @@ EX_B = Exercise(
               "math.exp needs a plain number: hand it self.data, not the Value.",
               when=lambda seen: "TypeError" in {seen.error(f"{op} computes") for op in _calls}),
         Wrong("returns nothing", SOLUTION_B.replace("        return out\n", ""),
-              "An operation gives back nothing. Each of them ends with return out.",
+              "An operation returns nothing. Each of them ends with return out.",
               when=lambda seen: seen.error("exp computes") == "AttributeError" and seen.error(_timed("exp")) == "TypeError"),
         Wrong("never attached", _b("    Value.exp, Value.log, Value.tanh, Value.atan2 = exp, log, tanh, atan2\n", ""),
               "The functions are written, but the class does not know them: Value.exp = exp, and so on, at the end of teach.",
