@@ -17,8 +17,11 @@ EX_A = ask(
     minutes=1,
     level=1,
     text="After two steps the loop that never clears is far ahead. Where is its loss after thirty steps?",
-    comment='After two steps the broken loop is far ahead. After thirty steps its loss ...\n'
-    '"stays ahead": it got down first      "swings": it goes down, up and down again      "explodes": it grows without end',
+    comment="After two steps the broken loop is far ahead. What does its loss do in the next twenty-eight?\n"
+    '  "stays ahead"  it got down first, and stays down\n'
+    '  "swings"       it goes down, up and down again\n'
+    '  "explodes"     it grows without end\n'
+    "Replace None by one of the three, in quotes.",
     answer="swings",
     wrong=(
         ("stays ahead", "stays ahead", "It arrives first. Which gradients does it still carry with it at that moment?"),
@@ -168,7 +171,7 @@ EX_B = Exercise(
         lambda g0, g1: Fresh(
             f"Somebody looks at a gradient of {g0} and clears nothing. The first step computes {g1}. Which number does its update read?",
             g0 + g1,
-            wrong=((g1, "The look has left its gradient behind."),),
+            wrong=((g1, "The gradient of the look is still there."),),
         )
     )(r.randint(11, 19), r.randint(2, 9)),
 )  # fmt: skip
@@ -253,7 +256,7 @@ EX_C = Exercise(
         nudge="With mu = 0 it must clear, and with mu = 1 it must leave everything. What lies between?",
         rule="Before backward adds the new gradient, w.grad still holds the sum of the old ones. Momentum keeps a part of this sum, mu, "
         "and "
-        "lets go of the rest.",
+        "forgets the rest.",
         twin="A bath holds 10 litres, and in every minute a tenth runs out before 5 more come in: 0.9 × 10 + 5 = 14 litres, then "
         "0.9 × 14 + 5 = 17.6. What comes in is never made smaller; only what was there before is.",
     ),
@@ -350,6 +353,12 @@ EX_D = Exercise(
                                     "    backward(sum((w * x - y) ** 2 for batch in batches for x, y in batch) / total)\n"),
               "The gradient is right, but all pairs are in one graph, which does not fit into memory. Run backward once for each batch.",
               on=("three, two and one pair", "one graph for each batch")),
+        Wrong("one graph for each pair", _d("        backward(" + LOSS + ")\n",
+                                            "        for x, y in batch:\n            backward((w * x - y) ** 2 / total)\n"),
+              "The gradient is right, but every pair has a graph and a backward pass of its own, which makes training slow. Build the loss "
+              "of a whole batch first, then call backward once.",
+              when=lambda seen: isinstance(got := seen.value("one graph for each batch"), dict) and got.get("backward passes", 0) > 3
+              and got.get("pairs in the largest graph") == 1),
         Wrong("divides the bucket each time", _d("        backward(" + LOSS + ")\n",
                                                  "        backward(sum((w * x - y) ** 2 for x, y in batch))\n        w.grad = w.grad / "
                                                  "total\n"),
