@@ -14,6 +14,8 @@ from .store import KERNEL, WIDGET
 
 ABSOLUTE = re.compile(r"(?<![\w.:/<~-])(?:~|/(?:home|root|tmp|Users|private|var|usr|opt|work|mnt|srv|builds)|[A-Z]:\\)[/\\][\w.-]+")
 
+NOT_DRAWN = re.compile(r"\b(?:cannot|can't|could not) (?:be )?(?:draw|drawn|shown)\b[^\n<]{0,60}|\btoo many to draw\b")
+
 
 def problems(nb: NotebookNode) -> list[str]:
     """Everything that is wrong with `nb`, one line each; an empty list for a good notebook."""
@@ -77,6 +79,8 @@ def _of_outputs(cell: NotebookNode) -> Iterator[str]:
         if "image/svg+xml" in data and not re.search(r"<title[^>]*>\s*[^\s<]", "".join(data["image/svg+xml"])):
             yield "it stores an SVG picture without a <title>"
         text = json.dumps(output, ensure_ascii=False) if output.output_type != "error" else "\n".join([output.evalue, *output.traceback])
+        if told := NOT_DRAWN.search(text):
+            yield f"it stores that something was not drawn: {told[0]}"
         for path in sorted({*ABSOLUTE.findall(re.sub(r"\x1b\[[0-9;]*m", "", text))}):
             yield f"it stores a path of one machine: {path}"
         for address in sorted({*re.findall(r"\bat 0x[0-9a-fA-F]{6,}", text)}):
