@@ -24,17 +24,18 @@ _TITLES = {
     "00_start_here": "Start here", "01_three_ways": "Going downhill",
     "02_the_graph": "Running your code builds the graph",
     "03_chain_rule": "The chain rule", "04_backward_by_hand": "Backward by hand", "05_build_the_engine": "Build the engine",
-    "06_rule_book": "The rule book", "07_accumulation": "Gradients add up", "08_non_scalar": "Non-scalar outputs",
+    "06_rule_book": "The rule book", "07_accumulation": "Gradients add up", "08_non_scalar": "When the output is not one number",
     "09_tensors": "Tensors",
     "10_controlling_the_graph": "Controlling the graph", "11_derivatives_of_derivatives": "Derivatives of derivatives",
-    "12_forward_and_reverse": "Forward mode, reverse mode", "13_your_own_function": "Your own function",
-    "14_softmax_and_layernorm": "Softmax and normalisation", "15_bug_clinic": "Bug clinic", "16_memory": "Memory and checkpointing",
+    "12_forward_and_reverse": "Forward mode and reverse mode", "13_your_own_function": "Your own function",
+    "14_softmax_and_layernorm": "Softmax, cross-entropy, normalisation", "15_bug_clinic": "Bug clinic",
+    "16_memory": "Memory and checkpointing",
     "17_training_loop": "The training loop", "18_instruments": "Instruments", "19_where_next": "Where it goes next",
 }  # fmt: skip
-# chapter: minutes, and the chapters it says it needs in its first cell
+# chapter: minutes (how they are estimated: tests/notebooks/test_times.py), and the chapters it says it needs in its first cell
 _PLAN = {
-    0: (15, ()), 1: (40, ()), 2: (40, (1,)), 3: (40, (2,)), 4: (35, (2, 3)), 5: (100, (1, 2, 3, 4)), 6: (45, (3, 4, 5)),
-    7: (45, (1, 2, 3, 4, 5)), 8: (40, (5, 7)), 9: (50, (6, 8)), 10: (45, (2, 7)), 11: (50, (8, 10)), 12: (45, (8, 11)),
+    0: (15, ()), 1: (55, ()), 2: (55, (1,)), 3: (55, (2,)), 4: (50, (2, 3)), 5: (100, (1, 2, 3, 4)), 6: (65, (3, 4, 5)),
+    7: (55, (1, 2, 3, 4, 5)), 8: (55, (5, 7)), 9: (60, (6, 8)), 10: (45, (2, 7)), 11: (50, (8, 10)), 12: (45, (8, 11)),
     13: (50, (4, 8, 11)), 14: (50, (5, 8, 9)), 15: (60, (7, 10, 13)), 16: (35, (2, 4, 6)), 17: (60, (7, 14)),
     18: (40, (5, 7, 14)), 19: (40, (6, 13, 18)),
 }  # fmt: skip

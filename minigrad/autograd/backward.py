@@ -49,7 +49,7 @@ def roots_of(tensors, grad_tensors, create_graph=False, batched=False):
                     f"You started a backward pass from a tensor of shape {shape}.",
                     "Gradients say how one number changes; here are several.",
                     "reduce it (loss.mean().backward()), or say how much each counts: y.backward(gradient=torch.ones_like(y)).",
-                    "chapter 08, Non-scalar outputs",
+                    "chapter 08, When the output is not one number",
                 )
         elif not isinstance(g, Variable):
             raise errors.new(TypeError, f"gradients can be either Tensors or None, but got {type(g).__name__}")

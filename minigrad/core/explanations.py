@@ -6,7 +6,7 @@ Read only when an error is made, so it costs nothing before. A group of the patt
 """
 import re
 
-ACCUMULATION, NON_SCALAR, TENSORS = "chapter 07, Accumulation", "chapter 08, Non-scalar outputs", "chapter 09, Tensors"
+ACCUMULATION, NON_SCALAR, TENSORS = "chapter 07, Gradients add up", "chapter 08, When the output is not one number", "chapter 09, Tensors"
 CONTROL, BUGS = "chapter 10, Controlling the graph", "chapter 15, Bug clinic"
 
 ROWS = [
@@ -29,7 +29,7 @@ ROWS = [
     (r"got (?P<n>\d+) tensors and (?P<m>\d+) gradients", "Each output needs its own gradient.", "pass as many grad_outputs as outputs (None for a single number).", NON_SCALAR),
     (r"nference tensor|InferenceMode", "Inference mode saves the bookkeeping that gradients need, for good.", "torch.no_grad() instead, or clone() the tensor outside.", CONTROL),
     (r"requires_grad must be a bool", "It is a switch.", "x.requires_grad = True or False.", CONTROL),
-    (r"Trying to create a dual Tensor|forward gradient that has a different size", "A tangent says in which direction each element moves.", "inside `with dual_level():`, make_dual(x, tangent) with a tangent of x's shape.", "chapter 12, Forward mode, reverse mode"),
+    (r"Trying to create a dual Tensor|forward gradient that has a different size", "A tangent says in which direction each element moves.", "inside `with dual_level():`, make_dual(x, tangent) with a tangent of x's shape.", "chapter 12, Forward mode and reverse mode"),
     # one number
     (r"Boolean value of Tensor with no values", "A condition needs an answer, and there is none.", "x.numel() == 0 asks whether it is empty.", TENSORS),
     (r"only one element tensors can be converted|0-d tensor", "A single number has no elements to count, and several numbers are not one.", "x.item() for one number, x.tolist() for several, x.reshape(1) for a list of one.", TENSORS),

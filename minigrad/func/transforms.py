@@ -224,7 +224,7 @@ def grad_and_value(func, argnums=0, has_aux=False):
                     f"The function returned a tensor of shape {tuple(output.shape)}.",
                     "A gradient says how one number changes, and here are several.",
                     "reduce it in the function (.sum() or .mean()); jacrev(f) gives the derivative of every output.",
-                    "chapter 12, Forward mode, reverse mode",
+                    "chapter 12, Forward mode and reverse mode",
                 )
             found = _pull([output], leaves, [None], own, t.outer)
             _close(own)
