@@ -310,7 +310,7 @@ def descend(loss, ws, lr, steps, h=1e-6):
         Wrong(
             "no return",
             but(SOLUTION_B, "    return ws\n", ""),
-            "The function walks and then gives back nothing: a return is missing.",
+            "The function takes its steps and then returns nothing: a return is missing.",
         ),
     ),
     hints=Hints(

@@ -330,7 +330,7 @@ EX_C = ask(
         (
             "cheapest pair first",
             {"A: multiplications": 990},
-            "A: multiplications: that is the cheapest pair first, (20×4)(4×3). A cheap first step can make a later one dear.",
+            "A: multiplications: that is the cheapest pair first, (20×4)(4×3). A cheap first step can make a later one expensive.",
         ),
         ("from the right", {"A: multiplications": 5760}, "A: multiplications: that is from the right. Try the other end, and the middle."),
         ("middle pair, then right", {"A: multiplications": 5040}, "A: multiplications: that is one of the five bracketings, not the best."),

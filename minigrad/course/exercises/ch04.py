@@ -22,7 +22,7 @@ EX_A = ask(
     wrong=(
         ("value instead of derivative", {"db/da": 400}, "db/da: that is the value of b. How fast does a² change with a?"),
         ("a instead of 2a", {"db/da": 20}, "db/da: the derivative of a² is 2a, not a."),
-        ("one user of a", {"a.grad": 40}, "a.grad: a has a second user. c uses it directly, as well as through b."),
+        ("one user of a", {"a.grad": 40}, "a.grad: a has a second user. c uses it directly, not only through b."),
         ("the other user of a", {"a.grad": 3}, "a.grad: a has a second user. b uses it as well."),
         ("multiplied where paths meet", {"a.grad": 120}, "a.grad: where two contributions meet they are added, not multiplied."),
         ("×4 still to do", {"x.grad": 43}, "x.grad: one row is missing. a = 4x has a local derivative, too."),

@@ -148,7 +148,7 @@ EX_B = Exercise(
               "That solves J v = wanted. But v weights the rows, one for each output: it multiplies J from the left.",
               on=("a mixture of both rows", "another mixture")),
         Wrong("multiplied", "def find_v(J, wanted):\n    return [wanted[0] * J[0][j] + wanted[1] * J[1][j] for j in (0, 1)]\n",
-              "That is what arrives when v is `wanted`. The question goes the other way: v is unknown, and what arrives is known.",
+              "That is x.grad when v is `wanted`. The question goes the other way: x.grad is known, and v is not.",
               on=("a mixture of both rows",)),
         Wrong("only the first row", "def find_v(J, wanted):\n    return [wanted[0] / J[0][0], 0.0]\n",
               "That uses only the first row. With two rows, two conditions hold at once: one for each entry of x.grad.",
