@@ -356,9 +356,14 @@ def _close_by(low, high):
     return when
 
 
+def _wild_in_one_place(seen):
+    got = seen.value("near x = 1")
+    return isinstance(got, dict) and got.get("largest error", 0) > 0.1 and _fooled(got) is not None
+
+
 STUB_C = '''\
 def fooled(x):
-    """A smooth function of x whose slope near x = 1 nudging gets wrong by more than 10 %.
+    """A smooth function whose slope nudging gets wrong by more than 10 %, at every x between 0.8 and 1.2.
 
     The nudge is h = 1e-5, to both sides. Use + - * / ** and .sin() .cos() .exp() .log() .tanh()
     """
@@ -372,7 +377,7 @@ EX_C = Exercise(
     points=2,
     minutes=8,
     difficulty=2,
-    question="Find a smooth function whose slope near x = 1 AD gets right, and a central difference with h = 1e-5 wrong by more than 10 %.",
+    question="Find a smooth function whose slopes around x = 1 AD gets right, and a central difference with h = 1e-5 wrong by over 10 %.",
     entry="fooled",
     stub=STUB_C,
     solution=but(STUB_C, "x ** 3  # here it is right to ten digits", "(1_000_000 * x).sin()"),
@@ -392,6 +397,12 @@ EX_C = Exercise(
             but(STUB_C, "x ** 3", "(x - 2).log()"),
             "The function has no value at x = 1. It has to be smooth there: wild, but defined.",
             when=lambda seen: seen.error("near x = 1") in ("ZeroDivisionError", "ValueError"),
+        ),
+        Wrong(
+            "wild in one place",
+            but(STUB_C, "x ** 3", "(1_000_000 * (x - 1)).tanh() + x"),
+            "At x = 1 it works, and a little beside it the function is tame. Find one that is wild everywhere between 0.8 and 1.2.",
+            when=_wild_in_one_place,
         ),
         Wrong(
             "a kink",

@@ -448,6 +448,13 @@ EX_A = Exercise(
                 isinstance(seen.value("a product remembers its parents"), dict) and not seen.value("a product remembers its parents")["a"]
             ),
         ),
+        Wrong(
+            "a reflected form that asks itself",
+            _a("return -self + other\n", "return other - self\n"),
+            "`other - self` inside __rsub__ asks the plain number again, which gives up again, and so on without end. The same holds for "
+            "the other reflected forms: write each with an operator that has self on the left.",
+            when=lambda seen: any(seen.error(probe) == "RecursionError" for probe in ("1 + x", "3 * x", "1 - x", "3 / x")),
+        ),
     ),
     hints=Hints(
         nudge="For each operation: if this input moves by a little, by how many times as much does the result move?",
@@ -798,6 +805,22 @@ def backward(root):
 """,
             "A value ran before all the values that use it, so what came later never reached its parents. %where shows which value.",
             on=("diamond", "each rule runs once", "a long and a short path"),
+        ),
+        Wrong(
+            "a turn each time a value is reached",
+            """\
+def backward(root):
+    root.grad = 1.0
+    queue = [root]
+    while queue:
+        v = queue.pop(0)
+        v._backward()
+        queue.extend(v._prev)
+""",
+            "A value has a turn each time it is reached, and passes on all that it holds, again and again. Every value has one turn, after "
+            "all the values that were made from it.",
+            on=("diamond",),
+            when=lambda seen: isinstance(got := seen.value("each rule runs once"), dict) and max(got.values(), default=0) > 1,
         ),
     ),
     hints=Hints(
