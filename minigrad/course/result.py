@@ -28,9 +28,13 @@ def _code_html(text: str) -> str:
     return "".join(f"<code>{p}</code>" if i % 2 and i < len(parts) - 1 else p for i, p in enumerate(parts))
 
 
+# JupyterLab shows stored SVG pictures at full width, however narrow the column. Nearly every page has a check's stored output to say so.
+FIT = "<style>.jp-RenderedSVG img{max-width:100%;height:auto}</style>"
+
+
 def _box(state: str, inner: str) -> str:
     style = f"border-left:4px solid var({STATES[state][1]});padding:2px 12px;margin:4px 0"
-    return f'<div class="mg-check" role="status" style="{style}">{inner}</div>'
+    return f'{FIT}<div class="mg-check" role="status" style="{style}">{inner}</div>'
 
 
 @dataclass(frozen=True, repr=False)

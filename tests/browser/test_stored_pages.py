@@ -1,0 +1,25 @@
+"""A stored page in a small window, before any cell is run: its pictures are there, and none is wider than its column."""
+
+import pytest
+
+from .lab import TOKEN
+
+IMAGES = """() => [...document.querySelectorAll('.jp-RenderedSVG img')].map(image => {
+    const [own, column] = [image, image.closest('.jp-OutputArea-output')].map(e => e.getBoundingClientRect());
+    return {drawn: image.complete && image.naturalWidth > 0, wide: own.width, over: own.right - column.right}; })"""
+
+
+@pytest.mark.parametrize("notebook", ["02_the_graph.ipynb", "05_build_the_engine.ipynb"])
+def test_stored_pictures_fit_the_column(open_notebook, notebook):
+    nb = open_notebook(notebook)
+    trust = "path => fetch(path, {method: 'POST'}).then(answer => answer.ok)"  # copies of `python -m minigrad.course` are trusted
+    assert nb.page.evaluate(trust, f"/api/contents/{nb.path}/trust?token={TOKEN}")
+    nb.page.set_viewport_size({"width": 1000, "height": 900})
+    nb.open()
+    nb.page.wait_for_selector(".jp-RenderedSVG img")
+    images = nb.page.evaluate(IMAGES)
+    assert len(images) > 5 and all(image["drawn"] and image["wide"] > 300 for image in images)
+    assert max(image["over"] for image in images) < 1
+    for theme in ("light", "dark"):
+        nb.theme(theme)
+        nb.shot(f"stored-{notebook[:2]}-{theme}")
