@@ -192,7 +192,7 @@ def fooled(entry: Any, x: float, h: float = 1e-5) -> Any:
 
     Of several points the one where nudging does best: a pole or a steep step beside x fools it in one place only.
     """
-    found = [_slopes_at(entry, at, h) for at in (x, x - 0.03, x + 0.04)]
+    found = [_slopes_at(entry, at, h) for at in (1.0, x, x - 0.03, x + 0.04)]
     errors = [abs(got["nudged"] / got["exact"] - 1) if got.get("exact") and math.isfinite(got["nudged"]) else -1.0 for got in found]
     return found[errors.index(min(errors))] | {"largest error": max(errors)}
 
