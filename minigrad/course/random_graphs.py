@@ -11,7 +11,16 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
-Truth = Callable[[list[float]], float]  # the value of an operation on three numbers
+Truth = Callable[[list[float]], float]  # the value of an operation
+Into = Callable[[list[Any], Callable[[Any], Any]], list[Any]]  # the operation's inputs, from three numbers or Values and a tanh
+
+
+def as_they_are(values: list[Any], _tanh: Callable[[Any], Any]) -> list[Any]:
+    return values
+
+
+def their_sum(values: list[Any], _tanh: Callable[[Any], Any]) -> list[Any]:
+    return [values[0] + values[1] + values[2]]
 
 
 def _grow(seed: int, leaves: list[Any], tanh: Callable[[Any], Any], op: Callable[[list[Any]], Any]) -> Any:
@@ -33,24 +42,23 @@ def _seeds(count: int, seed: int) -> range:
     return range(1000 * seed, 1000 * seed + count)
 
 
-def points(truth: Truth, count: int, seed: int) -> list[list[float]]:
+def points(truth: Truth, count: int, seed: int, into: Into = as_they_are) -> list[list[float]]:
     """Where `count` random graphs evaluate their operation, in order."""
     found: list[list[float]] = []
 
     def op(values: list[float]) -> float:
-        found.append(values)
-        return truth(values)
+        found.append(into(values, math.tanh))
+        return truth(found[-1])
 
     for n in _seeds(count, seed):
         _grow(n, _leaves(n), math.tanh, op)
     return found
 
 
-def errors(given: Sequence[Any], truth: Truth, count: int, seed: int, one: bool) -> list[float]:
+def errors(given: Sequence[Any], truth: Truth, count: int, seed: int, into: Into = as_they_are) -> list[float]:
     """For each graph the largest error of a gradient, relative to central differences of `truth` where those are larger than 1.
 
-    `given` holds (value, derivatives) for each of `points`. An operation on `one` number has one derivative, for the sum of its parents.
-    Raises TypeError or ValueError when something else was given.
+    `given` holds (value, derivatives) for each of `points`. Raises TypeError or ValueError when something else was given.
     """
     from ..scalar import Value
 
@@ -59,9 +67,12 @@ def errors(given: Sequence[Any], truth: Truth, count: int, seed: int, one: bool)
     def op(values: list[Any]) -> Any:
         out, slopes = next(answers)
         result = Value(float(out))
-        for parent, slope in zip(values, [slopes] * 3 if one else slopes, strict=True):
+        for parent, slope in zip(into(values, lambda v: v.tanh()), slopes, strict=True):
             result = result + (parent - parent.data) * float(slope)
         return result
+
+    def plain(values: list[float]) -> float:
+        return truth(into(values, math.tanh))
 
     for n in _seeds(count, seed):
         numbers = _leaves(n)
@@ -69,7 +80,7 @@ def errors(given: Sequence[Any], truth: Truth, count: int, seed: int, one: bool)
         _grow(n, leaves, lambda v: v.tanh(), op).backward()
         worst = 0.0
         for i, leaf in enumerate(leaves):
-            up, down = (_grow(n, [x + s * h * (i == j) for j, x in enumerate(numbers)], math.tanh, truth) for s in (1, -1))
+            up, down = (_grow(n, [x + s * h * (i == j) for j, x in enumerate(numbers)], math.tanh, plain) for s in (1, -1))
             numeric = (up - down) / (2 * h)
             error = abs(leaf.grad - numeric) / max(1.0, abs(numeric))
             worst = worst if error <= worst else error if error == error else math.inf  # nan is no small error
@@ -78,10 +89,19 @@ def errors(given: Sequence[Any], truth: Truth, count: int, seed: int, one: bool)
 
 
 def op_in_random_graphs(f: Callable[..., Any], count: int, seed: int, one: bool = False) -> list[float]:
-    """The errors of an operation that returns (value, derivatives), compared with differences of its own values."""
-    call = (lambda xs: f(sum(xs))) if one else f
+    """The errors of an operation that returns (value, derivatives), compared with differences of its own values.
+
+    An operation on `one` number gets the sum of three, and has one derivative.
+    """
+    into = their_sum if one else as_they_are
+
+    def call(xs: list[float]) -> Any:
+        if not one:
+            return f(xs)
+        value, slope = f(xs[0])
+        return value, [slope]
 
     def value(xs: list[float]) -> float:
         return float(call(xs)[0])
 
-    return errors([call(xs) for xs in points(value, count, seed)], value, count, seed, one)
+    return errors([call(xs) for xs in points(value, count, seed, into)], value, count, seed, into)

@@ -61,12 +61,24 @@ def test_nan_never_scores(ex):
             assert not verdict.passed and next(line for line in verdict.lines if line.probe == probe.name).level == OFF
 
 
-@pytest.mark.parametrize("id, source", [
-    ("19.b", "def logsumexp(xs):\n    return float('nan'), [float('nan')] * len(xs)\n"),
-    ("19.c", "def gelu(x):\n    return float('nan'), float('nan')\n"),
-])  # fmt: skip
-def test_nan_earns_nothing_in_the_capstone(id, source):
-    assert Check()(id, exercises[id].load(source)).score == 0
+NAN = """\
+def capstone(Value):
+    def gelu(x):
+        out = Value(float("nan"), (x,), "gelu")
+
+        def _backward():
+            x.grad = float("nan")
+
+        out._backward = _backward
+        return out
+
+    return "gelu", gelu
+"""
+
+
+def test_nan_earns_nothing_in_the_capstone():
+    result = Check()("19.b", exercises["19.b"].load(NAN))
+    assert result.score < 0.2 and "nan" in repr(result)  # its graph alone has the right form
 
 
 # ---- partial credit ----------------------------------------------------------------------------------------------------------------------
@@ -143,16 +155,26 @@ def test_a_subclass_of_function_is_an_answer():
     assert "(torch.autograd.Function):" in ex.solution and Check()(ex.id, ex.load(ex.solution)).passed
 
 
+RELU = """\
+def capstone(Value):
+    def gelu(x):
+        out = Value(max(x.data, 0.0), (x,), "gelu")
+
+        def _backward():
+            x.grad += (x.data > 0) * out.grad
+
+        out._backward = _backward
+        return out
+
+    return "gelu", gelu
+"""
 FORGED = {
     "drivers": (
         "19.b",
-        "import minigrad.course.drivers as d\n\nd.op_on_points = lambda entry, points, *_: [(0.0, [0.0] * 3)] * len(points)\n"
-        "d.call = lambda *a: 1.0\n\n\ndef logsumexp(xs):\n    return max(xs), [1.0] * len(xs)\n",
+        "import minigrad.course.drivers as d\n\nd.capstone_in_graphs = lambda entry, points, *_: "
+        "{'operation': 'gelu', 'given': [(0.0, [0.0])] * len(points['gelu'])}\nd.call = lambda *a: 1.0\n\n\n" + RELU,
     ),
-    "engine": (
-        "19.c",
-        "import minigrad\n\nminigrad.Value.backward = lambda self: None\n\n\ndef gelu(x):\n    return max(x, 0.0), float(x > 0)\n",
-    ),
+    "engine": ("19.b", "import minigrad\n\nminigrad.Value.backward = lambda self: None\n\n\n" + RELU),
 }
 
 

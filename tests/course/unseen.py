@@ -35,6 +35,65 @@ def hvp(f, x, v):
     return torch.autograd.grad(g, x, v)[0]
 """
 
+LOGSUMEXP = [  # rules as (value, derivatives); `as_a_node` makes an operation of the learner's engine of each
+    'from math import exp, log\ndef logsumexp(xs):\n    m = 0\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return m + log(t), [e / t for e in es]\n',
+    'from math import exp, log\ndef logsumexp(xs):\n    m = max(xs)\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return log(t), [e / t for e in es]\n',
+    'from math import exp, log\ndef logsumexp(xs):\n    m = max(xs)\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return m + log(t), es\n',
+    'from math import exp, log\ndef logsumexp(xs):\n    m = min(xs)\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return m + log(t), [e / t for e in es]\n',
+    'from math import exp, log\ndef logsumexp(xs):\n    m = max(xs)\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return m + log(t), 1.0\n',
+    'from math import exp, log\ndef logsumexp(xs):\n    m = max(xs)\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return m + log(t), [log(e / t) for e in es]\n',
+    'from math import exp, log\ndef logsumexp(xs):\n    m = max(xs)\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return m * log(t), [e / t for e in es]\n',
+    'from math import exp, log\ndef logsumexp(xs):\n    m = max(xs)\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return m + log(t), [e / t * (1 - e / t) for e in es]\n',
+    'from math import exp, log\ndef logsumexp(xs):\n    m = max(xs)\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return m + log(t)\n',
+    'from math import exp, log\ndef logsumexp(xs):\n    m = max(xs)\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return log(t) - m, [e / t for e in es]\n',
+    'from math import exp, log\ndef logsumexp(xs):\n    m = max(xs)\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return m + t, [e / t for e in es]\n',
+    'from math import exp, log\ndef logsumexp(xs):\n    m = max(xs)\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return m + log(t), [e / m for e in es]\n',
+    'from math import exp, log\ndef logsumexp(xs):\n    m = max(xs)\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return m + log(t), [exp(x) / t for x in xs]\n',
+    'from math import exp, log\ndef logsumexp(xs):\n    m = max(xs)\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return m + log(t / len(xs)), [e / t for e in es]\n',
+    'from math import exp, log\ndef logsumexp(xs):\n    m = max(xs)\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return m + log(t), [t / e for e in es]\n',
+]
+GELU = [
+    'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = (1 + erf(x / sqrt(2))) / 2\n    d = exp(-x * x / 2) / sqrt(2 * pi)\n    return x * p, p\n',
+    'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = (1 + erf(x / sqrt(2))) / 2\n    d = exp(-x * x / 2) / sqrt(2 * pi)\n    return x * p, d\n',
+    'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = (1 + erf(x / sqrt(2))) / 2\n    d = exp(-x * x / 2) / sqrt(2 * pi)\n    return x * p, x * d\n',
+    'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = 1 + erf(x / sqrt(2))\n    d = exp(-x * x / 2) / sqrt(2 * pi)\n    return x * p, p + x * d\n',
+    'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = (1 + erf(x)) / 2\n    d = exp(-x * x / 2) / sqrt(2 * pi)\n    return x * p, p + x * d\n',
+    'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = (1 + erf(x / sqrt(2))) / 2\n    d = exp(-x * x / 2)\n    return x * p, p + x * d\n',
+    'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = (1 + erf(x / sqrt(2))) / 2\n    d = exp(-x * x) / sqrt(2 * pi)\n    return x * p, p + x * d\n',
+    'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = (1 + erf(x / sqrt(2))) / 2\n    d = exp(x * x / 2) / sqrt(2 * pi)\n    return x * p, p + x * d\n',
+    'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = (1 + erf(x / sqrt(2))) / 2\n    d = exp(-x * x / 2) / sqrt(2 * pi)\n    return p, p + x * d\n',
+    'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3))) / 2\n    d = exp(-x * x / 2) / sqrt(2 * pi)\n    return x * p, p + x * d\n',
+    'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = (1 + erf(x / sqrt(2))) / 2\n    d = exp(-x * x / 2) / sqrt(2 * pi)\n    return x * p, p - x * d\n',
+    'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = (1 + erf(x / sqrt(2))) / 2\n    d = exp(-x * x / 2) / sqrt(pi)\n    return x * p, p + x * d\n',
+    'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = (1 + erf(x / sqrt(2))) / 2\n    d = exp(-x * x / 2) / sqrt(2 * pi)\n    return x * p, p * d\n',
+    'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = (1 + erf(x / sqrt(2))) / 2\n    d = exp(-x * x / 2) / sqrt(2 * pi)\n    return x * p, p + d\n',
+    'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = (1 + erf(x / sqrt(2))) / 2\n    d = exp(-x * x / 2) / sqrt(2 * pi)\n    return x * d, p + x * d\n',
+    'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = (1 + erf(x / sqrt(2))) / 2\n    d = -x * exp(-x * x / 2) / sqrt(2 * pi)\n    return x * p, p + x * d\n',
+    'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = erf(x / sqrt(2)) / 2\n    d = exp(-x * x / 2) / sqrt(2 * pi)\n    return x * p, p + x * d\n',
+]
+
+
+def as_a_node(name):
+    """What turns a rule on numbers into an operation on Values."""
+    return f"""
+
+def capstone(Value):
+    def operation(xs):
+        inputs = xs if isinstance(xs, list) else [xs]
+        value, slopes = {name}([x.data for x in inputs] if isinstance(xs, list) else xs.data)
+        out = Value(value, (*inputs,), "{name}")
+
+        def _backward():
+            for x, slope in zip(inputs, slopes if isinstance(xs, list) else [slopes]):
+                x.grad += slope * out.grad
+
+        out._backward = _backward
+        return out
+
+    return "{name}", operation
+"""
+
+
 SOURCES = {
     "06.b": [
         "import math\ndef teach(Value):\n    def exp(self):\n        out = Value(math.exp(self.data), (self,), 'exp')\n        def _backward():\n            self.grad += math.exp(out.data) * out.grad\n        out._backward = _backward\n        return out\n    def log(self):\n        out = Value(math.log(self.data), (self,), 'log')\n        def _backward():\n            self.grad += out.grad / self.data\n        out._backward = _backward\n        return out\n    def tanh(self):\n        out = Value(math.tanh(self.data), (self,), 'tanh')\n        def _backward():\n            self.grad += (1 - out.data ** 2) * out.grad\n        out._backward = _backward\n        return out\n    def atan2(self, other):\n        out = Value(math.atan2(self.data, other.data), (self, other), 'atan2')\n        def _backward():\n            d = self.data ** 2 + other.data ** 2; self.grad += other.data / d * out.grad; other.grad += -self.data / d * out.grad\n        out._backward = _backward\n        return out\n    Value.exp, Value.log, Value.tanh, Value.atan2 = exp, log, tanh, atan2\n",
@@ -203,42 +262,7 @@ SOURCES = {
         ATT + MASKED.replace("float('-inf')", "0.0"),
         ATT + "    return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)\n",
     ],
-    "19.b": [
-        'from math import exp, log\ndef logsumexp(xs):\n    m = 0\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return m + log(t), [e / t for e in es]\n',
-        'from math import exp, log\ndef logsumexp(xs):\n    m = max(xs)\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return log(t), [e / t for e in es]\n',
-        'from math import exp, log\ndef logsumexp(xs):\n    m = max(xs)\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return m + log(t), es\n',
-        'from math import exp, log\ndef logsumexp(xs):\n    m = min(xs)\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return m + log(t), [e / t for e in es]\n',
-        'from math import exp, log\ndef logsumexp(xs):\n    m = max(xs)\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return m + log(t), 1.0\n',
-        'from math import exp, log\ndef logsumexp(xs):\n    m = max(xs)\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return m + log(t), [log(e / t) for e in es]\n',
-        'from math import exp, log\ndef logsumexp(xs):\n    m = max(xs)\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return m * log(t), [e / t for e in es]\n',
-        'from math import exp, log\ndef logsumexp(xs):\n    m = max(xs)\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return m + log(t), [e / t * (1 - e / t) for e in es]\n',
-        'from math import exp, log\ndef logsumexp(xs):\n    m = max(xs)\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return m + log(t)\n',
-        'from math import exp, log\ndef logsumexp(xs):\n    m = max(xs)\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return log(t) - m, [e / t for e in es]\n',
-        'from math import exp, log\ndef logsumexp(xs):\n    m = max(xs)\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return m + t, [e / t for e in es]\n',
-        'from math import exp, log\ndef logsumexp(xs):\n    m = max(xs)\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return m + log(t), [e / m for e in es]\n',
-        'from math import exp, log\ndef logsumexp(xs):\n    m = max(xs)\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return m + log(t), [exp(x) / t for x in xs]\n',
-        'from math import exp, log\ndef logsumexp(xs):\n    m = max(xs)\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return m + log(t / len(xs)), [e / t for e in es]\n',
-        'from math import exp, log\ndef logsumexp(xs):\n    m = max(xs)\n    es = [exp(x - m) for x in xs]\n    t = sum(es)\n    return m + log(t), [t / e for e in es]\n',
-    ],
-    "19.c": [
-        'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = (1 + erf(x / sqrt(2))) / 2\n    d = exp(-x * x / 2) / sqrt(2 * pi)\n    return x * p, p\n',
-        'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = (1 + erf(x / sqrt(2))) / 2\n    d = exp(-x * x / 2) / sqrt(2 * pi)\n    return x * p, d\n',
-        'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = (1 + erf(x / sqrt(2))) / 2\n    d = exp(-x * x / 2) / sqrt(2 * pi)\n    return x * p, x * d\n',
-        'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = 1 + erf(x / sqrt(2))\n    d = exp(-x * x / 2) / sqrt(2 * pi)\n    return x * p, p + x * d\n',
-        'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = (1 + erf(x)) / 2\n    d = exp(-x * x / 2) / sqrt(2 * pi)\n    return x * p, p + x * d\n',
-        'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = (1 + erf(x / sqrt(2))) / 2\n    d = exp(-x * x / 2)\n    return x * p, p + x * d\n',
-        'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = (1 + erf(x / sqrt(2))) / 2\n    d = exp(-x * x) / sqrt(2 * pi)\n    return x * p, p + x * d\n',
-        'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = (1 + erf(x / sqrt(2))) / 2\n    d = exp(x * x / 2) / sqrt(2 * pi)\n    return x * p, p + x * d\n',
-        'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = (1 + erf(x / sqrt(2))) / 2\n    d = exp(-x * x / 2) / sqrt(2 * pi)\n    return p, p + x * d\n',
-        'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3))) / 2\n    d = exp(-x * x / 2) / sqrt(2 * pi)\n    return x * p, p + x * d\n',
-        'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = (1 + erf(x / sqrt(2))) / 2\n    d = exp(-x * x / 2) / sqrt(2 * pi)\n    return x * p, p - x * d\n',
-        'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = (1 + erf(x / sqrt(2))) / 2\n    d = exp(-x * x / 2) / sqrt(pi)\n    return x * p, p + x * d\n',
-        'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = (1 + erf(x / sqrt(2))) / 2\n    d = exp(-x * x / 2) / sqrt(2 * pi)\n    return x * p, p * d\n',
-        'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = (1 + erf(x / sqrt(2))) / 2\n    d = exp(-x * x / 2) / sqrt(2 * pi)\n    return x * p, p + d\n',
-        'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = (1 + erf(x / sqrt(2))) / 2\n    d = exp(-x * x / 2) / sqrt(2 * pi)\n    return x * d, p + x * d\n',
-        'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = (1 + erf(x / sqrt(2))) / 2\n    d = -x * exp(-x * x / 2) / sqrt(2 * pi)\n    return x * p, p + x * d\n',
-        'from math import erf, exp, pi, sqrt, tanh\ndef gelu(x):\n    p = erf(x / sqrt(2)) / 2\n    d = exp(-x * x / 2) / sqrt(2 * pi)\n    return x * p, p + x * d\n',
-    ],
+    "19.b": [rule + as_a_node("logsumexp") for rule in LOGSUMEXP] + [rule + as_a_node("gelu") for rule in GELU],
 }
 
 VALUES = {

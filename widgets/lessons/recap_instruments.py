@@ -17,9 +17,12 @@ from .lesson import label, number, svg, tag
 YEARS = (
     (1964, "Wengert", "forward mode: a list of operations, evaluated with slopes"),
     (1970, "Linnainmaa", "reverse mode, for rounding errors"),
+    (1980, "Speelpenning", "a compiler that writes the gradient of a program"),
     (1986, "Rumelhart, Hinton, Williams", "backpropagation learns features"),
     (2010, "Theano", "a graph compiled before it runs"),
-    (2017, "PyTorch", "a graph recorded while it runs"),
+    (2015, "Chainer, HIPS autograd", "a graph recorded while it runs"),
+    (2017, "PyTorch", "the same, with fast kernels for everything"),
+    (2018, "JAX", "functions traced, then transformed"),
     (2023, "torch.compile", "recorded, then compiled"),
 )
 
