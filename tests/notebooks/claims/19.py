@@ -53,7 +53,7 @@ def _claims():
         return root, x / root
 
     assert "200 of 200" in op_card(right_abs).text()
-    a, b = measured([0.0, 0.0, -1.0])[1][:2]                     # "the first input draws level with the second"
+    a, b = measured([0.0, 0.0, -1.0])[1][:2]                     # "the first two inputs are equal there"
     assert a == b
 
 _claims()
