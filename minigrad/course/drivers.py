@@ -1515,7 +1515,7 @@ def _capstone(entry: Any) -> tuple[str, Callable, type]:
         raise TypeError("capstone must return the name of the operation and the function")
     if chosen[0] not in CAPSTONES:
         raise LookupError(f"{chosen[0][:20]!r} is none of {', '.join(CAPSTONES)}")
-    return *chosen, fresh
+    return chosen[0], chosen[1], fresh
 
 
 def _outputs(name: str, operation: Callable, Value: type, leaves: list[Any]) -> list[Any]:
