@@ -455,21 +455,29 @@ class _OwnRule:
         return 0.0
 
     def slopes_at(self, node: Value) -> tuple[float | None, ...]:
-        """The derivatives. A function tells them when it is called with a gradient of 1; every gradient is put back afterwards."""
+        """The derivatives, as they were given or as the function tells them."""
         if self.function is None:
             return tuple(self.slopes) or (None,) * len(self.operands)
-        touched = {id(value): value for value in (node, *self.operands)}
-        kept = {key: value.grad for key, value in touched.items()}
-        try:
-            for value in self.operands:
-                value.grad = 0.0
-            node.grad = 1.0
-            self.function()
-            times = {key: sum(operand is value for operand in self.operands) for key, value in touched.items()}
-            return tuple(operand.grad / times[id(operand)] for operand in self.operands)  # of x used twice, each use gets half
-        finally:
-            for key, value in touched.items():
-                value.grad = kept[key]
+        return tuple(slope + 0.0 for slope in slopes_by_calling(self.function, node, self.operands))
+
+
+def slopes_by_calling(function: Callable[[], None], node: Any, operands: Sequence[Any]) -> tuple[float, ...]:
+    """The derivatives that a `_backward` tells when it is called with a gradient of 1; −0.0 for an operand to which it added nothing.
+
+    Every gradient is put back afterwards.
+    """
+    touched = {id(value): value for value in (node, *operands)}
+    kept = {key: value.grad for key, value in touched.items()}
+    try:
+        for value in operands:
+            value.grad = -0.0  # adding 0.0 makes it 0.0
+        node.grad = 1.0
+        function()
+        times = {key: sum(operand is value for operand in operands) for key, value in touched.items()}
+        return tuple(operand.grad / times[id(operand)] for operand in operands)  # of x used twice, each use gets half
+    finally:
+        for key, value in touched.items():
+            value.grad = kept[key]
 
 
 def _join(node: Value, operands: Iterable[Value], op: str) -> None:

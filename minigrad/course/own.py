@@ -35,7 +35,7 @@ def keep(ex: Exercise, answer: Any, folder: Path) -> Note:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         return Note(f"✗ {ex.id}: not kept", f"{FILE} could not be written ({error.strerror or type(error).__name__}).")
-    return Note(f"✓ {ex.id}: kept in {FILE}", f"Later chapters use your {ex.entry}. The file is yours: look at it, change it.")
+    return Note(f"✓ {ex.id}: kept in {FILE}", f"The rest of the course uses your {ex.entry}. The file is yours: look at it, change it.")
 
 
 def source_of(answer: Any) -> str:

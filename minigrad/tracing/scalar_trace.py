@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from ..core.errors import a_kind
-from ..scalar import Constant, Value, backward_order, checked_number, is_own_operation
+from ..scalar import Constant, Value, backward_order, checked_number, is_own_operation, slopes_by_calling
 from ..words import listed, number
 from . import module_calls
 from .formulas import ATOM, Rule, exponent, rule_for
@@ -307,15 +307,11 @@ def _record_other(graph: Recorded, root: object, names: Mapping[str, object] | N
     for name, of in zip(graph.names, parents, strict=True):
         graph.kinds.append("operation" if of else "constant" if anonymous and not name else "leaf")
     graph.rules = [rule_for(op, len(of)) if of else None for op, of in zip(graph.ops, parents, strict=True)]
-    computed = [_apply(rule, of) if rule else None for rule, of in zip(graph.rules, parents, strict=True)]
-    graph.locals = [
-        (None,) * len(of) if recomputed is None else tuple(0.0 if d is None else d for d in recomputed._local)
-        for of, recomputed in zip(parents, computed, strict=True)
-    ]
-    graph.shut = [
-        (False,) * len(of) if recomputed is None else tuple(d is None for d in recomputed._local)
-        for of, recomputed in zip(parents, computed, strict=True)
-    ]
+    graph.locals, graph.shut = [], []
+    for obj, rule, of in zip(objects, graph.rules, parents, strict=True):
+        slopes = _apply(rule, of)._local if rule else _told(obj, of) if of else ()
+        graph.locals.append((None,) * len(of) if slopes is None else tuple(0.0 if d is None else d for d in slopes))
+        graph.shut.append((False,) * len(of) if slopes is None else tuple(d is None for d in slopes))
     graph.order = [i for i in reversed(range(len(objects))) if parents[i]]
     graph.root = index[id(root)]
 
@@ -323,6 +319,19 @@ def _record_other(graph: Recorded, root: object, names: Mapping[str, object] | N
 def _apply(rule: Rule, parents: list) -> Value:
     """The operation again, on Values: their local derivatives are the ones that the numbers of the learner's nodes call for."""
     return rule.compute(*(Value(p.data) for p in parents))
+
+
+def _told(obj: Any, parents: list) -> tuple[float, ...] | None:
+    """The derivatives of an operation that only the learner's class knows: its `_backward` is called once. None if that says nothing."""
+    if not callable(getattr(obj, "_backward", None)) or not all(isinstance(getattr(p, "grad", None), (int, float)) for p in (obj, *parents)):
+        return None
+    try:
+        slopes = slopes_by_calling(obj._backward, obj, parents)
+    except Exception:  # the learner's rule fails: the pass itself will say why, and the picture shows the rest
+        return None
+    if all(slope == 0.0 and math.copysign(1.0, slope) < 0 for slope in slopes):  # an empty _backward is no rule
+        return None
+    return tuple(slope + 0.0 for slope in slopes)
 
 
 def _gives(op: str, parents: list, obj: Any) -> bool:

@@ -355,6 +355,39 @@ def test_an_unknown_operation_is_said_not_guessed():
     assert "swish → x" in to_text(t) and "unknown" in to_text(t)
 
 
+@pytest.mark.parametrize("kind", [Own, OwnSet])
+def test_an_operation_of_ones_own_tells_its_slopes_through_its_backward(kind):
+    """In a class of the learner's, too: `_backward` is called once with a gradient of 1, and no gradient is changed."""
+
+    def product3(a, b, c):
+        out = kind(a.data * b.data * c.data, (a, b, c), "product3")
+
+        def _backward():
+            a.grad += b.data * c.data * out.grad
+            b.grad += a.data * c.data * out.grad
+            c.grad += a.data * b.data * out.grad
+
+        out._backward = _backward
+        return out
+
+    x, w = kind(2.0), kind(5.0)
+    x.grad, w.grad = 7.0, 8.0
+    t = trace(product3(x, w, x) * 3 + x, {"x": x, "w": w})  # 3 w x² + x
+    assert by_label(t, "x")["grad"] == 61.0 and by_label(t, "w")["grad"] == 12.0 and "unknown" not in to_text(t)
+    assert (x.grad, w.grad) == (7.0, 8.0)
+
+    zero = kind(0.0)  # a slope of 0 is known
+    assert by_label(trace(product3(zero, zero, w), {"x": zero, "w": w}), "w")["grad"] == 0.0
+
+
+@pytest.mark.parametrize("rule", [lambda: None, lambda: 1 / 0, lambda missing: None, "no function"])
+def test_a_backward_that_tells_nothing_leaves_the_slope_unknown(rule):
+    x = Own(2.0)
+    y = Own(1.76, (x,), "swish")
+    y._backward = rule
+    assert by_label(trace(y, {"x": x, "y": y}), "x")["grad"] is None and (x.grad, y.grad) == (0.0, 0.0)
+
+
 def test_a_cycle_is_an_error_that_says_so():
     x = Own(1.0)
     y = x + 1
