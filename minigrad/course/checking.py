@@ -69,7 +69,8 @@ class Check:
         footer = "" if verdict.passed else f'More: check.hint("{ex.id}")'
         if verdict.passed:
             self._passed[ex.id] = answer
-            footer = f'The rest of the course uses this. check.keep("{ex.id}") writes it to {own.FILE}, beside this notebook.' if ex.reused else ""
+            offer = f'The rest of the course uses this. check.keep("{ex.id}") writes it to {own.FILE}, beside this notebook.'
+            footer = offer if ex.reused else ""
         if not (verdict.passed or verdict.mistake):
             self._hints.setdefault(ex.id, 1)  # the first hint has just been given
         if verdict.first_wrong and drawn(ex):

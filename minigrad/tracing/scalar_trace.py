@@ -323,7 +323,8 @@ def _apply(rule: Rule, parents: list) -> Value:
 
 def _told(obj: Any, parents: list) -> tuple[float, ...] | None:
     """The derivatives of an operation that only the learner's class knows: its `_backward` is called once. None if that says nothing."""
-    if not callable(getattr(obj, "_backward", None)) or not all(isinstance(getattr(p, "grad", None), (int, float)) for p in (obj, *parents)):
+    numbers = all(isinstance(getattr(value, "grad", None), (int, float)) for value in (obj, *parents))
+    if not numbers or not callable(getattr(obj, "_backward", None)):
         return None
     try:
         slopes = slopes_by_calling(obj._backward, obj, parents)

@@ -220,6 +220,41 @@ def _bank():
 
 _lse, _gelu, _norm = (partial(but, REFERENCES[name]) for name in ("logsumexp", "gelu", "batch_norm"))
 _conv, _fixed, _lstm = (partial(but, REFERENCES[name]) for name in ("conv1d", "fixed_point", "lstm_cell"))
+LATE_CONV = _source("conv1d", """
+def conv1d(x, k):
+    outs = []
+    for i in range(len(x) - len(k) + 1):
+        window = x[i : i + len(k)]
+        out = Value(sum(a.data * b.data for a, b in zip(window, k)), (*window, *k), "conv1d")
+
+        def _backward():
+            for a, b in zip(window, k):
+                a.grad += b.data * out.grad
+                b.grad += a.data * out.grad
+
+        out._backward = _backward
+        outs.append(out)
+    return outs
+""")
+LATE_NORM = _source("batch_norm", """
+def batch_norm(xs, eps):
+    n = len(xs)
+    mean = sum(x.data for x in xs) / n
+    deviation = (sum((x.data - mean) ** 2 for x in xs) / n + eps) ** 0.5
+    hats, outs = [(x.data - mean) / deviation for x in xs], []
+    for i in range(n):
+        out = Value(hats[i], (*xs,), "batch_norm")
+
+        def _backward():
+            for j, x in enumerate(xs):
+                x.grad += ((i == j) - 1 / n - hats[i] * hats[j] / n) / deviation * out.grad
+
+        out._backward = _backward
+        outs.append(out)
+    return outs
+""")
+LATE = ("The formula is right, but every _backward that was made in the loop uses the last result. A function looks up out and i when it "
+        "runs, and by then the loop has ended. Make each result in a function of its own, or write def _backward(i=i, out=out).")
 PRODUCT = "(below + x.data * density)"
 NORM = "((i == j) - 1 / n - hats[i] * hats[j] / n)"
 
@@ -294,6 +329,8 @@ EX_B = Exercise(
               on=(VALUE,)),
         Wrong("kernel gets nothing", _conv("                    b.grad += a.data * out.grad\n", ""),
               "conv1d: the kernel is an input as well, and its entries receive no gradient.", on=(GRADS,)),
+        Wrong("conv1d made in a loop", LATE_CONV, LATE, on=(TWICE,)),
+        Wrong("batch_norm made in a loop", LATE_NORM, LATE, on=(TWICE,)),
         Wrong("mean and deviation are constants", _norm(NORM, "(i == j)"),
               "batch norm: mean and deviation were treated as constants, but every input is in both of them.", on=(GRADS,)),
         Wrong("deviation is a constant", _norm(" - hats[i] * hats[j] / n", ""),
