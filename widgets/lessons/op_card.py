@@ -183,7 +183,7 @@ class op_card(Figure):
         self.operation = Operation(self.f, self.x, self.name, self.latex, self.doc)
         self.x = self.operation.x
         if self.latex:
-            self.formula = [ipywidgets.HTMLMath(f"$$\\text{{{self.name}}} = {self.latex}$$")]
+            self.formula = [ipywidgets.HTMLMath(f"$$\\text{{{self.name}}} = {self.latex}$$", layout={"padding": "0 16px"})]
 
     def moved(self, _name: str) -> None:
         operation = copy.copy(self.operation)
