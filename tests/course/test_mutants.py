@@ -62,6 +62,12 @@ HARMLESS = {
         "encoder.weight - before -> before - encoder.weight", "encoder.weight.detach() -> encoder.weight", "loss.item() -> loss",
         "log.append(f'spread of the code: {code.std().item():.2f}') -> pass", "step % 10 -> step", "step % 10 == 0 -> step % 10 != 0",
         "x.detach() -> x"), GIVEN),
+    "15.i": dict.fromkeys((
+        "(x[:, 0] > 0.5).long() -> x[:, 0] > 0.5", "(x[:, 1] + x[:, 2] > 0).long() -> x[:, 1] + x[:, 2] > 0",
+        "net[2].weight.detach() -> net[2].weight", "loss.item() -> loss", "head - before -> before - head",
+        "(head - before).abs().max().item() -> (head - before).abs().max()", "head.grad.norm().item() -> head.grad.norm()"), GIVEN),
+    "15.j": {"loss.item() -> loss": ITEM, **dict.fromkeys((
+        "points[:, None] - points -> points - points[:, None]", "distances(places) - wanted -> wanted - distances(places)"), SQUARED)},
     "17.e": {"torch.manual_seed(0) -> pass": "another start"},
 }
 

@@ -129,6 +129,8 @@ def backward(root):
     *code("15.b", ("wanted[:, None]", "wanted[None, :]"), ("lr=0.05", "lr=0.5"), ("error = output", "error = output.detach()")),
     *code("15.c", (") / parts", ")"), (") / parts", ") / len(rows)"), (") / parts", ") * parts")),
     *code("15.d", ("p.grad = None", "p.grad *= 0.0"), ("p.grad = None", "p.grad.fill_(0)")),
+    *code("15.i", ("net.parameters()", "net[:2].parameters()")), *code("15.j", (" + 1e-12", " - 1e-12")),
+    *entries("15.i2", {"line": "h"}, {"cause": "not cleared"}), *entries("15.j2", {"line": "k"}, {"cause": "broadcast"}),
     *code("15.e", ("        net.eval()\n", ""), ("        net.train()\n", ""), ("value.clone()", "value.detach()")),
     *entries("15.b2", {"line": "j"}, {"cause": "scale"}), *entries("15.c2", {"second line": "j"}, {"first cause": "not cleared"}),
     *entries("15.d2", {"line": "i"}, {"cause": "not cleared"}), *entries("15.e2", {"first line": "c"}, {"second cause": "mode"}),

@@ -42,7 +42,7 @@ EX_A = ask(
 
 
 def diagnosis(id, patient, answer, wrong, hints, reveal, fresh, also=None, kind=Kind.DEBUG):
-    """What a patient has. `wrong` holds (entry, value, hint)."""
+    """The diagnosis of a patient. `wrong` holds (entry, value, hint)."""
     two = len(answer) > 2
     text = "Two lines are wrong, from the top to the bottom. Which ones, and what is the cause of each?" if two else (
         "Which line is wrong, and what is the cause?")
@@ -65,7 +65,7 @@ def repair(id, patient, stub, changes, probes, bank, hints, reveal, fresh, kind=
         bank=tuple(Wrong(name, changed(stub, edits), hint, **(rule if isinstance(rule, dict) else {"on": rule}))
                    for name, edits, hint, rule in bank),
         hints=Hints(*hints), reveal=reveal,
-        fresh=lambda r: (lambda q, a, w: Fresh(q, a, wrong=((w, "Think of what this patient had."),)))(*r.choice(fresh)),
+        fresh=lambda r: (lambda q, a, w: Fresh(q, a, wrong=((w, "Think of what was wrong with this program."),)))(*r.choice(fresh)),
     )  # fmt: skip
 
 
@@ -119,9 +119,9 @@ EX_B = repair(
         ("sum for mean", [(".mean()", ".sum()")],
          "The loss became larger, and the network still gives the same answer everywhere. Look at what the loss compares.", (RUN_1,)),
         ("the outputs of one row", [(ERROR_1, "error = output[0] - wanted ")],
-         "Now only the first output is compared with everything. Each output has to meet its own target.", (RUN_1,)),
+         "Now only the first output is compared with everything. Compare each output with its own target.", (RUN_1,)),
         ("summed before the comparison", [(ERROR_1, "error = output.mean() - wanted ")],
-         "One number is compared with every target. Each output has to meet its own target.", (RUN_1,)),
+         "One number is compared with every target. Compare each output with its own target.", (RUN_1,)),
         ("more steps", [("range(steps)", "range(2 * steps)")],
          "More of the same does not help. The loss of a step must change, not the number of steps.",
          {"when": lambda seen: isinstance(seen.value(RUN_1), list) and len(seen.value(RUN_1)) > 12}),
@@ -205,7 +205,7 @@ EX_C = repair(
          (FOUR, EIGHT)),
         ("cleared after the loop", [(INSIDE, OUTSIDE.replace("optimizer.zero_grad()", "pass                 ")),
                                     ("        optimizer.step() ", "        optimizer.zero_grad()\n        optimizer.step() ")],
-         "The gradients are cleared just before the step, so the step has nothing to go by.", (ONE, FOUR)),
+         "The gradients are cleared just before the step, so the step has nothing to use.", (ONE, FOUR)),
     ),
     ("Compare with `patient_2(1)`, which is right. What must be the same, whatever the number of parts?",
      "The gradient of a mean over 64 samples is the mean of the gradients of equal parts: clear once for each step, and give every part "
@@ -223,18 +223,18 @@ EX_C2 = diagnosis(
     (
         ("first line", "f", "chunk cuts the 64 rows into equal parts, and all of them are used."),
         ("first line", "d", "with another learning rate one batch and four parts would still differ."),
-        ("first cause", "not cleared", "the gradients are cleared, and more often than is good for them."),
+        ("first cause", "not cleared", "the gradients are cleared, and even too often."),
         ("first cause", "scale", "that is the cause of the other one."),
         ("second line", "j", "one step for all parts is what was meant."),
         ("second line", "k", "that line only measures."),
         ("second cause", "cleared", "that is the cause of the first one. The other shows when the first is repaired."),
         ("second cause", "not cleared", "in the repaired loop the gradients are cleared once for each step, as they should be."),
     ),
-    ("Which samples does the step of line j know of?",
+    ("Which samples contribute to the gradient that line j uses?",
      "Repair the first mistake, and compare the gradients of one batch and of four parts. What is the ratio?",
      "Two parts of a batch, each with the mean as its loss: added up, the gradient is twice that of the batch."),
     "g clears the gradients of all parts but the last (cleared). Without it the means of the parts add up (scale), in h or i.",
-    [("zero_grad() stands between backward() and step(). Which cause?", "cleared", "not cleared"),
+    [("zero_grad() is called between backward() and step(). Which cause?", "cleared", "not cleared"),
      ("Four losses are added where their mean is meant. Which cause?", "scale", "not cleared")],
     also={"second line": ("i",)},
 )  # fmt: skip
@@ -304,7 +304,7 @@ EX_D = repair(
          (MOVED_3,)),
     ),
     ("Plain SGD would not move the body. What does Adam have that SGD does not?",
-     "Adam steps by a moving average of past gradients. It leaves only parameters alone that have no gradient at all.",
+     "Adam steps by a moving average of past gradients. It skips only parameters that have no gradient at all.",
      "A sum with memory: m = 0.9 * m + g. With g = 0 from now on, m is 0.9, 0.81, 0.73 of what it was, and the steps go on."),
     "With p.grad = None, Adam skips the parameter. requires_grad_(False) before the forward pass does the same, because zero_grad sets it "
     "to None. A new optimizer for the head alone is the clearest solution.",
@@ -323,7 +323,7 @@ EX_D2 = diagnosis(
         ("cause", "cleared", "throwing the body's gradients away is what was meant. It was not enough."),
         ("cause", "detached", "nothing is cut here: the body has gradients, and they are set to 0."),
     ),
-    ("The gradient of the body is exactly 0 in line n. By what does it move?",
+    ("The gradient of the body is exactly 0 in line n. What makes it move?",
      "Ask what the optimizer keeps from step to step.",
      "SGD with momentum 0.9 and a gradient of 1, 0, 0: the steps are 1, 0.9 and 0.81 times lr."),
     "m sets the gradients to 0, and Adam still has its moving averages (momentum). Only None makes it skip a parameter.",
@@ -404,7 +404,7 @@ EX_E2 = diagnosis(
     {"first line": "g", "first cause": "mode", "second line": "o", "second cause": "alias"},
     (
         ("first line", "c", "dropout is wanted, while the network trains."),
-        ("first line", "d", "the large steps make the training restless, which shows the mistakes, but they are not among them."),
+        ("first line", "d", "the large steps make the loss jump, which makes the mistakes visible, but they are not a mistake."),
         ("first cause", "detached", "no_grad is right there. Something else should be switched off as well."),
         ("first cause", "alias", "that is the cause of the other one."),
         ("second line", "p", "it restores exactly what was remembered. What was remembered?"),
@@ -470,7 +470,7 @@ EX_F = repair(
         ("an attribute each, and the list", [("self.hidden = [nn.Linear(16, 16), nn.Linear(16, 16)] ",
                                               "self.two = nn.Linear(16, 16)\n            self.hidden = [self.two, nn.Linear(16, 16)] ")],
          "One of the two moves now. The other one is known to the list alone.", (RUN_5,)),
-        ("more steps", [("range(steps)", "range(2 * steps)")], "They do not move in more steps either: who moves a parameter?", (RUN_5,)),
+        ("more steps", [("range(steps)", "range(2 * steps)")], "They do not move in more steps either. What moves a parameter?", (RUN_5,)),
     ),
     ("How many parameters does net.parameters() list? How many should it list?",
      "A module registers attributes that are parameters or modules. A plain list is neither: nn.ModuleList or nn.Sequential is.",
@@ -485,11 +485,11 @@ EX_F2 = diagnosis(
     (
         ("line", "g", "the layers are used, and they get gradients."),
         ("line", "l", "those are copies, made to be compared with."),
-        ("cause", "detached", "all four layers get gradients. Look at who should use them."),
+        ("cause", "detached", "all four layers get gradients. Look at what should use them."),
         ("cause", "stale", "the optimizer was made after the network, from the parameters that it lists."),
         ("cause", "alias", "before was copied: clone makes new memory."),
     ),
-    ("Do the two layers get gradients? If so, who does not use them?", "Count what net.parameters() lists.",
+    ("Do the two layers get gradients? If so, what does not use them?", "Count what net.parameters() lists.",
      "A model of 3 Linear layers has 6 parameters. If 2 of its layers are missing, parameters() lists 2."),
     "c puts the layers into a plain list, where the module does not find them (unregistered).",
     [("net.state_dict() lacks a layer that forward uses. Which cause?", "unregistered", "stale")],
@@ -544,7 +544,7 @@ EX_G = repair(
          "Now the local derivative is missing. The rule is upstream times local.", (RUN_6,)),
         ("added", [(RULE_6, "return g + p * (1 - p) ")], "The upstream gradient is multiplied in, not added.", (RUN_6,)),
         ("a minus", [(RULE_6, "return -p * (1 - p) ")],
-         "The sign is not the problem. The rule does not know whether a point's target is 0 or 1: from where could it?",
+         "The sign is not the problem. Does the rule's result depend on whether a point's target is 0 or 1?",
          {"when": lambda seen: isinstance(seen.value(RUN_6), list) and max(abs(v - 0.6931) for v in seen.value(RUN_6)) < 0.001}),
         ("a start elsewhere", [("torch.zeros(2, 1, requires_grad=True)", "torch.ones(2, 1, requires_grad=True)")],
          "The loss begins elsewhere and does not fall properly either. Test the rule of Squash by itself.", (RUN_6,)),
@@ -552,7 +552,7 @@ EX_G = repair(
     ),
     ("Does the gradient of w depend on the targets at all?", "A backward rule returns upstream × local. gradcheck would have seen it.",
      "A rule for exp that returns out is right for out.sum() alone. With g it is g * out."),
-    "backward has to multiply by g. Without it, the loss and the targets behind it do not exist for w.",
+    "backward has to multiply by g. Without it, the gradient of w does not depend on the loss or the targets.",
     [("backward of a custom cube returns 3 * x**2. Its result is multiplied by 5. By which factor is x.grad wrong?", 5, 3)],
     kind=Kind.OPTIONAL,
 )  # fmt: skip
@@ -568,7 +568,7 @@ EX_G2 = diagnosis(
         ("cause", "detached", "w has a gradient. It is only meaningless."),
         ("cause", "cleared", "the gradient is used first and cleared afterwards."),
     ),
-    ("Exchange all targets. Does w.grad change?", "Follow the targets: loss, p, z, w. Where do they get lost on the way back?",
+    ("Exchange all targets. Does w.grad change?", "Follow the targets: loss, p, z, w. Where are they lost in the backward pass?",
      "A rule that returns 3 * x**2 gives the same gradient for y and for 100 y."),
     "e returns the local derivative without the upstream gradient (upstream), so no target ever reaches w.",
     [("A custom ReLU returns 1 where x > 0, and 0 elsewhere. Which cause?", "upstream", "scale")],
@@ -607,7 +607,8 @@ EX_H = repair(
     (Probe(RUN_7, (7, 10), draw=lambda r: (r.randint(1, 9999), 10), **CLOSE),),
     (
         ("the other detach", [("target = x.detach()", "target = x")],
-         "The encoder still gets no gradient. Something between it and the loss cuts the graph. x is data and has no graph.", (RUN_7,)),
+         "The encoder still gets no gradient. Something between the encoder and the loss cuts the graph. x is data and has no graph.",
+         (RUN_7,)),
         ("a larger learning rate", [("lr=0.03", "lr=0.3")], "Only the decoder moves faster. The encoder has no gradient at all.", (RUN_7,)),
     ),
     ("Which parameters have a gradient of None after backward?",
@@ -632,8 +633,161 @@ EX_H2 = diagnosis(
     ("Which gradients are None after backward?", "Ask of each call of detach: does a gradient have to pass here?",
      "loss = (f(x) - y.detach()): no gradient has to reach y, so this one is harmless."),
     "g cuts the graph between the encoder and the loss (detached). The detach in j is harmless.",
-    [("hidden = layer(x).data stands in forward. Which cause?", "detached", "alias")],
+    [("forward contains hidden = layer(x).data. Which cause?", "detached", "alias")],
     kind=Kind.OPTIONAL,
 )  # fmt: skip
 
-EXERCISES = (EX_A, EX_B, EX_B2, EX_C, EX_C2, EX_D, EX_D2, EX_E, EX_E2, EX_F, EX_F2, EX_G, EX_G2, EX_H, EX_H2)
+# ---- patient 8: an optimizer that was made too early (optional) ---------------------------------------------------------------------
+
+STUB_8 = '''\
+import minigrad as torch
+from minigrad import nn
+
+
+def patient_8(seed=8, steps=120):
+    """A network with one output gets a new head for three classes, and is trained.
+
+    Returns the loss of each step, how far the head has moved, and the norm of its gradient at the end.
+    """
+    torch.manual_seed(seed)
+    x = torch.randn(150, 4)                                                   # a
+    labels = (x[:, 0] > 0.5).long() + (x[:, 1] + x[:, 2] > 0).long()          # b
+    net = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 1))        # c
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.03)                   # d
+    net[2] = nn.Linear(16, 3)                                                 # e
+    before, losses = net[2].weight.detach().clone(), []                       # f
+    for _ in range(steps):                                                    # g
+        optimizer.zero_grad()                                                 # h
+        loss = nn.functional.cross_entropy(net(x), labels)                    # i
+        loss.backward()                                                       # j
+        optimizer.step()                                                      # k
+        losses.append(loss.item())                                            # l
+    head = net[2].weight
+    return losses, (head - before).abs().max().item(), head.grad.norm().item()
+'''
+MADE_8 = "    optimizer = torch.optim.Adam(net.parameters(), lr=0.03)                   # d\n"
+HEAD_8 = "    net[2] = nn.Linear(16, 3)                                                 # e\n"
+STEP_8 = "        optimizer.step()  "
+RUN_8 = "ten steps with a new head"
+
+EX_I = repair(
+    "15.i", "Patient 8", STUB_8, [(MADE_8 + HEAD_8, HEAD_8 + MADE_8)],
+    (Probe(RUN_8, (8, 10), draw=lambda r: (r.randint(1, 9999), 10), **CLOSE),),
+    (
+        ("all gradients cleared", [("        optimizer.zero_grad()", "        net.zero_grad()")],
+         "The head's gradient does not grow any more, but the head still does not move. Which tensors does the optimizer have?", (RUN_8,)),
+        ("a larger learning rate", [("lr=0.03", "lr=0.3")],
+         "The first layer moves faster, and the head not at all. Which tensors does the optimizer have?", (RUN_8,)),
+        ("the head alone", [(HEAD_8, HEAD_8 + MADE_8.replace("net.parameters()", "net[2].parameters()"))],
+         "Now the head moves, and the first layer does not. Both should be trained.", (RUN_8,)),
+        ("three outputs from the start", [("nn.Linear(16, 1))", "nn.Linear(16, 3))"), (HEAD_8, "")],
+         "That is another network, with other random weights. Let the program replace the head, and look at what comes too early.",
+         (RUN_8,)),
+        ("the head by hand", [(STEP_8, STEP_8.rstrip() + "\n        net[2].weight.data -= 0.03 * net[2].weight.grad")],
+         "The head moves now, by steps of your own that are not Adam's, and its bias still does not. Give its parameters to the optimizer.",
+         (RUN_8,)),
+    ),
+    ("Does net[2].weight occur in optimizer.param_groups[0][\"params\"]?",
+     "An optimizer holds the tensors that it was given. If a layer is replaced afterwards, the optimizer still has the old ones: make it "
+     "after the change, or call add_param_group.",
+     "names = list(team); team[0] = \"Ada\": names still has the old member, because it was made before the change."),
+    "The optimizer must be made after the head was replaced. optimizer.add_param_group({\"params\": net[2].parameters()}) does the same. "
+    "The head's gradient grew because zero_grad clears only what the optimizer holds.",
+    [("An optimizer holds 6 tensors. A Linear layer of the network is replaced by a new one. How many of the 6 are still in use?", 4, 6)],
+    kind=Kind.OPTIONAL,
+)  # fmt: skip
+
+EX_I2 = diagnosis(
+    "15.i2", "Patient 8", {"line": "d", "cause": "stale"},
+    (
+        ("line", "h", "zero_grad clears what the optimizer holds. That the head's gradient grows is a consequence."),
+        ("line", "k", "step moves everything that the optimizer holds. What does it hold?"),
+        ("line", "c", "the first head is replaced later, which is allowed."),
+        ("cause", "unregistered", "net.parameters() lists the new head, if you ask it after line e."),
+        ("cause", "not cleared", "the head's gradient is not cleared, but that is a consequence. It does not explain why the head stays."),
+        ("cause", "detached", "the head has a gradient, and a large one."),
+        ("cause", "momentum", "nothing moves that should stay. It is the other way round."),
+    ),
+    ("Two things are strange: the head does not move, and its gradient grows. Who would move it, and who would clear its gradient?",
+     "Compare the tensors of net.parameters() at line d with those at line f.",
+     "params = list(net.parameters()) is a list of tensors, not a view of the network: it does not follow later changes."),
+    "d makes the optimizer with the parameters of the old head (stale). Line e comes too late for it.",
+    [("The optimizer is made, then model = copy.deepcopy(model), then model is trained with it. Which cause?", "stale", "alias")],
+    also={"line": ("e",)}, kind=Kind.OPTIONAL,
+)  # fmt: skip
+
+# ---- patient 9: the slope of a square root at 0 (optional) --------------------------------------------------------------------------
+
+STUB_9 = '''\
+import minigrad as torch
+
+
+def patient_9(seed=1, steps=40):
+    """Places ten points so that the distances between them are as wanted. Returns the loss of each step."""
+    torch.manual_seed(seed)
+
+    def distances(points):                                          # a
+        differences = points[:, None] - points                      # b
+        squares = (differences**2).sum(dim=2)                       # c
+        return torch.sqrt(squares)                                  # d
+
+    wanted = distances(torch.randn(10, 2))                          # e
+    places = torch.randn(10, 2, requires_grad=True)                 # f
+    optimizer = torch.optim.SGD([places], lr=0.02)                  # g
+    losses = []                                                     # h
+    for _ in range(steps):                                          # i
+        optimizer.zero_grad()                                       # j
+        loss = (distances(places) - wanted).pow(2).sum()            # k
+        loss.backward()                                             # l
+        optimizer.step()                                            # m
+        losses.append(loss.item())                                  # n
+    return losses
+'''
+ROOT_9 = "torch.sqrt(squares) "
+BACK_9 = "        loss.backward()  "
+RUN_9 = "eight steps"
+
+EX_J = repair(
+    "15.j", "Patient 9", STUB_9, [(ROOT_9, "torch.sqrt(squares + 1e-12) ")],
+    (Probe(RUN_9, (1, 8), draw=lambda r: (r.randint(1, 9999), 8), **CLOSE),),
+    (
+        ("nan replaced by 0", [(BACK_9, BACK_9.rstrip() + "\n        places.grad = torch.nan_to_num(places.grad)")],
+         "Every entry of the gradient was nan, so now all of them are 0 and nothing moves. Where does the first nan come from?", (RUN_9,)),
+        ("still nan", [(ROOT_9, "torch.sqrt(squares) + 1e-12 ")],
+         "The first gradient is still nan. The root is taken of 0, where its slope is infinite, and neither a smaller step nor anything "
+         "done after the root (where, a tiny number) changes that. Make the input of the root safe.", (RUN_9,)),
+        ("a large number under the root", [(ROOT_9, "torch.sqrt(squares + 0.1) ")],
+         "The nan is gone, but the distances are wrong now. A much smaller number is enough.", (RUN_9,)),
+        ("squares compared", [(ROOT_9, "squares ")],
+         "The nan is gone, but now squares are compared with squares, which is another task. Keep the root.", (RUN_9,)),
+    ),
+    ("Is places.grad nan after the first step? Which entries of squares are special?",
+     "The derivative of √s is 1/(2√s), which is infinite at 0. Keep the input of the root away from 0, for example by adding 1e-12.",
+     "For s = [4, 0], sqrt(s).sum() has the gradient [0.25, inf]. With sqrt(s + 1e-12) the second entry is large and finite."),
+    "On the diagonal each point is compared with itself: squares is 0 there and the slope of the root is infinite. The upstream gradient "
+    "is 0, and 0 · ∞ is nan. Adding 1e-12 under the root repairs it, and so does clamp(min=1e-12) or leaving out the diagonal, if that is "
+    "done before the root.",
+    [("s = 0.25: what is the derivative of √s?", 1, 0.5), ("s = 0.0625: what is the derivative of √s?", 2, 0.25)],
+    kind=Kind.OPTIONAL,
+)  # fmt: skip
+
+EX_J2 = diagnosis(
+    "15.j2", "Patient 9", {"line": "d", "cause": "slope"},
+    (
+        ("line", "k", "the loss of the first step is right. Which backward rule makes the first nan?"),
+        ("line", "g", "no learning rate helps, because the first gradient is nan already."),
+        ("line", "b", "the shapes (10, 1, 2) and (10, 2) give all pairs, which is wanted here."),
+        ("line", "m", "the step only passes on what the gradient says, and that is nan."),
+        ("cause", "broadcast", "here all pairs are wanted, so the shapes are right."),
+        ("cause", "scale", "another factor would give another number, and never nan."),
+        ("cause", "not cleared", "the very first gradient is nan, so earlier steps have no part in it."),
+    ),
+    ("The first loss is right and the second is nan. What lies between them?",
+     "Run one step under torch.autograd.detect_anomaly() and read which rule it names.",
+     "torch.sqrt(x) at x = 0 is 0, and its gradient is inf. If the upstream gradient is 0, the product is nan."),
+    "d takes the root of 0 for every pair of a point with itself, where its slope is infinite (slope).",
+    [("loss = x.norm() at x = 0, by hand as torch.sqrt((x**2).sum()): the gradient is nan. Which cause?", "slope", "scale")],
+    also={"line": ("c",)}, kind=Kind.OPTIONAL,
+)  # fmt: skip
+
+EXERCISES = (EX_A, EX_B, EX_B2, EX_C, EX_C2, EX_D, EX_D2, EX_E, EX_E2, EX_F, EX_F2, EX_G, EX_G2, EX_H, EX_H2, EX_I, EX_I2, EX_J, EX_J2)

@@ -30,7 +30,7 @@ def _claims():
         raise AssertionError("view works")
 
     import minigrad.course.exercises as book                     # the symptoms that the text states, from the programs as they stand
-    sick = {id: book[id].load(book[id].stub) for id in ("15.b", "15.c", "15.d", "15.e", "15.f", "15.g", "15.h")}
+    sick = {id: book[id].load(book[id].stub) for id in ("15.b", "15.c", "15.d", "15.e", "15.f", "15.g", "15.h", "15.i", "15.j")}
     assert all(abs(loss - 0.25) < 0.005 for loss in sick["15.b"]()[10:])
     half = book["15.c"].load(book["15.c"].source_of(book["15.c"].bank[0]))
     assert half(4) < sick["15.c"](1) < sick["15.c"](4)           # worse, and after one repair better
@@ -43,5 +43,10 @@ def _claims():
     assert sick["15.f"]()[1] == [0.0, 0.0]
     assert all(abs(loss - 0.6931) < 0.0002 for loss in sick["15.g"]())
     assert sick["15.h"]()[1] == 0.0
+    short, long = sick["15.i"](steps=20), sick["15.i"](steps=80)
+    assert long[0][-1] < short[0][-1] < short[0][0] and short[1] == long[1] == 0.0 and long[2] > 2 * short[2] > 1
+    losses = sick["15.j"]()
+    assert sum(book[f"15.{letter}{step}"].minutes for letter in "fghij" for step in ("", "2")) == 40
+    assert losses[0] == losses[0] and all(loss != loss for loss in losses[1:])
 
 _claims()
