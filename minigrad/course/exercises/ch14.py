@@ -218,7 +218,7 @@ EX_B = Exercise(
         twin="The mean of some Values as one operation: out = Value(sum of their data / n, parents, \"mean\"), and in _backward every "
         "parent's grad += out.grad / n.",
     ),
-    reveal="One node instead of a dozen, and no number is ever too large or too small on the way.",
+    reveal="One node instead of a dozen, and no number on the way is ever too large or too small.",
     fresh=lambda r: (
         lambda k: Fresh(
             f"{k} classes, all scores equal. What is the derivative of the cross-entropy by the score of a wrong class?",
@@ -388,9 +388,9 @@ EX_B3 = ask(
     hints=(
         "When may a factor be taken out of a mean?",
         "Layer norm takes means along a row, batch norm down a column. γ has one entry for each column.",
-        "mean([2·3, 2·5]) is 2·mean([3, 5]). mean([2·3, 4·5]) is no number times mean([3, 5]) that depends on 2 and 4 alone.",
+        "mean([2·3, 2·5]) is 2·mean([3, 5]). mean([2·3, 4·5]) cannot be computed from mean([3, 5]) and the factors 2 and 4.",
     ),
-    reveal="Batch norm averages down a column, where γ is one and the same number, so it may stand outside the means.",
+    reveal="Batch norm averages down a column, where γ is one and the same number, so it may be taken out of the means.",
     fresh=lambda r: (
         lambda a, b: Fresh(
             f"g = [1, 1], γ = [{a}, {b}]. What is the mean of γ·g?", (a + b) / 2, wrong=((1, "That is the mean of g."),)
@@ -477,10 +477,10 @@ EX_C = Exercise(
                   "(g_hat - x_hat", "(g_hat - g_hat.mean(axis=1, keepdims=True) - x_hat"),
               "That is layer norm. RMSNorm subtracts no mean, neither forward nor backward.", on=(ROWS,)),
         Wrong("gamma outside the mean", _c(AT_X, "gamma * (g - x_hat * (g * x_hat).mean(axis=1, keepdims=True)) / rms"),
-              "γ differs from entry to entry, so it cannot stand outside a mean over the entries. First compute what arrives at x̂.",
+              "γ differs from entry to entry, so it cannot be taken out of a mean over the entries. First compute the gradient at x̂.",
               on=(ROWS,)),
         Wrong("gamma lost", _c(AT_X, "(g - x_hat * (g * x_hat).mean(axis=1, keepdims=True)) / rms"),
-              "γ is missing from the gradient at x: y is γ times x̂, so γ times g arrives at x̂.", on=(ROWS,)),
+              "γ is missing from the gradient at x: y is γ times x̂, so the gradient at x̂ is γ times g.", on=(ROWS,)),
         Wrong("gamma's gradient not summed", _c("(g * x_hat).sum(axis=0)", "g * x_hat"),
               "Every row uses the same γ, so its gradient is added up over the rows and has γ's shape.", on=(ROWS,)),
         Wrong("gamma's gradient as mean", _c("(g * x_hat).sum(axis=0)", "(g * x_hat).mean(axis=0)"),
@@ -509,7 +509,7 @@ EX_C = Exercise(
     hints=Hints(
         nudge="In how many ways does x_j reach y_i? Layer norm has three. Which of them are left when no mean is subtracted?",
         rule="Write x̂_i = x_i / r. Its derivative by x_j has one part from the numerator, for i = j, and one from r, which contains every "
-        "x_j. Multiply by what arrives at x̂ and add up over i. γ is used by every row.",
+        "x_j. Multiply by the gradient at x̂ and add up over i. γ is used by every row.",
         twin="x̂ = x / s with s the plain sum of a row: the gradient at x is (ĝ − the sum of ĝ·x̂) / s. The second term is there because "
         "s contains every x; here the root and the squares change it.",
     ),
@@ -630,7 +630,7 @@ EX_D = Exercise(
         Wrong("layer norm's direction", _d(BATCH_NORM, BATCH_NORM.replace("axis=0", "axis=1, keepdims=True")),
               "h: those means run along the rows. Batch norm takes them down the columns, over the samples.", on=("h",)),
         Wrong("gamma left out", _d('gamma * grads["y"]', 'grads["y"]'),
-              "h: γ is missing. What arrives at the normalised h is γ times the gradient at y.", on=("h",)),
+              "h: γ is missing. The gradient at the normalised h is γ times the gradient at y.", on=("h",)),
         Wrong("e transposed", _d('grads["h"] @ W1', '(W1.T @ grads["h"].T)'), "e: the gradient is transposed.", on=("e",)),
         Wrong("repeated letters overwrite", _d('np.add.at(grads["C"], chars, ', 'grads["C"][chars] += ('),
               "C: where a letter occurs several times, only one of its contributions was kept. numpy's [chars] += counts each row once; "
