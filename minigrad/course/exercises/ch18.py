@@ -46,7 +46,7 @@ from minigrad import nn
 
 
 def flat(layer, y):
-    """The share of the outputs y at which a ReLU or tanh hardly reacts to its input; 0 for other layers."""
+    """The fraction of the outputs y at which a ReLU or tanh hardly reacts to its input; 0 for other layers."""
     if isinstance(layer, nn.ReLU):
         return (y == 0).float().mean().item()
     if isinstance(layer, nn.Tanh):
@@ -206,8 +206,8 @@ EX_B = Exercise(
         Wrong(
             "not removed after an error",
             _b("        for handle in self.handles:", "        for handle in self.handles if error[0] is None else ():"),
-            "When the block ends with an error, your hooks stay. __exit__ runs in that case as well: remove them there, whatever it is "
-            "given.",
+            "When the block ends with an error, your hooks stay. __exit__ runs in that case as well: remove them there, whatever its "
+            "arguments are.",
             when=lambda seen: (
                 not seen.error("after an error in the block")
                 and isinstance(seen.value("after the block"), dict)
@@ -219,7 +219,7 @@ EX_B = Exercise(
         Wrong(
             "swallows the error",
             SOLUTION_B + "        return True\n",
-            "An __exit__ that returns True swallows the error of the block: the program goes on as if nothing had happened. Return "
+            "An __exit__ that returns True swallows the error of the block: the program continues as if nothing had happened. Return "
             "nothing.",
             when=lambda seen: (
                 isinstance(seen.value("after an error in the block"), dict)
@@ -267,7 +267,7 @@ EX_B = Exercise(
         "run the model; handle.remove().",
     ),
     reveal="One function makes the hook for one name, because a function made in the loop itself would see only the loop's last name. "
-    "Plain numbers let go of the graph, and __exit__ runs in any case.",
+    "Plain numbers do not keep the graph in memory, and __exit__ runs in any case.",
     fresh=lambda r: (
         lambda n, k: Fresh(
             f"A model has {n} layers in one Sequential. It runs {k} times under `with watch(model) as seen`. How many entries has seen?",
@@ -409,7 +409,7 @@ EX_C = Exercise(
         Wrong(
             "the value's own gradient is tested",
             _c("any(p.grad != p.grad for p in before)", "v.grad != v.grad"),
-            "That names the value that received a nan. The rule that made it belongs to the value before: test what a rule hands on.",
+            "That names the value that received a nan. The rule that made it belongs to the value before: test what a rule passes on.",
             on=(_ZERO_INF,),
         ),
         Wrong(
@@ -461,11 +461,12 @@ EX_C = Exercise(
         "A rule adds to what is already there. How can you see what this one rule adds, and nothing else?",
         "Before a value's _backward() note each parent's gradient and set it to 0. Afterwards the parent holds what this rule made: "
         "test it, "
-        "then add the noted number. A value that is its own neighbour's parent twice must be noted once.",
-        "To learn what one person puts into a shared purse: note what is in it, empty it, let them pay, look, and put the rest back.",
+        "then add the noted number. If a value is a parent twice, as in x·x, note it only once.",
+        "To see what f() adds to a list of counters: before = counters[:], then counters[:] = [0] * n, then f(). Now counters holds what "
+        "f added. Add before to it again.",
     ),
-    reveal="The gradients of the parents are set aside, so that what is there after the rule is its own work. x != x is true for nan only. "
-    "A dict holds each parent once, even if it is used twice.",
+    reveal="The gradients of the parents are set aside, so what is there after the rule has run was added by this rule alone. x != x is "
+    "true for nan only. A dict holds each parent once, even if it is used twice.",
     fresh=lambda r: (
         lambda k: Fresh(
             f"y → a has slope {k}, a → b has slope inf, b → w has slope 0. Which value's rule makes the first nan: y, a or b?",
