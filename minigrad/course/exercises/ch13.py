@@ -25,16 +25,16 @@ EX_A = ask(
     wrong=(
         ("MyReLU like torch", {"MyReLU": [0, 0, 0, 1, 1]}, "MyReLU: the mask decides what happens in the middle. Is 0 < 0?"),
         ("torch like MyReLU", {"torch.relu": [0, 0, 1, 1, 1]},
-         "torch.relu: at a corner there is no derivative, so somebody had to choose, and PyTorch chose the slope on the left."),
+         "torch.relu: at a corner there is no derivative, so one has to be chosen, and PyTorch chose the slope on the left."),
         ("half", {"torch.relu": [0, 0, 0.5, 1, 1]}, "torch.relu: the average of both sides would be possible, but PyTorch "
         "does not take it."),
-        ("half in MyReLU", {"MyReLU": [0, 0, 0.5, 1, 1]}, "MyReLU: its code only copies g or writes a 0. There is no way to a half."),
+        ("half in MyReLU", {"MyReLU": [0, 0, 0.5, 1, 1]}, "MyReLU: its code only copies g or writes a 0. It cannot give a half."),
         ("the values", {"MyReLU": [0, 0, 0, 1, 2]}, "MyReLU: those are the outputs of forward. What does backward return?"),
         ("torch's values", {"torch.relu": [0, 0, 0, 1, 2]}, "torch.relu: those are the outputs. What is the gradient?"),
         ("the inputs", {"MyReLU": [-2, -1, 0, 1, 2]}, "MyReLU: those are the inputs. What does backward return?"),
         ("everything passes", {"torch.relu": [1, 1, 1, 1, 1]},
          "torch.relu: where x is negative the output does not move with x, so no gradient passes."),
-        ("MyReLU passes everything", {"MyReLU": [1, 1, 1, 1, 1]}, "MyReLU: g is set to 0 where the mask says so."),
+        ("MyReLU passes everything", {"MyReLU": [1, 1, 1, 1, 1]}, "MyReLU: g is set to 0 only where the mask is true."),
         ("turned round", {"MyReLU": [1, 1, 0, 0, 0]}, "MyReLU: that keeps the gradient where x is negative. It is the other way round."),
     ),
     hints=(
@@ -160,7 +160,7 @@ EX_B = Exercise(
     minutes=8,
     difficulty=2,
     reused=True,
-    question="Write a * b + c as an operation of your own. Save what the rule needs, and compute no gradient that nobody needs.",
+    question="Write a * b + c as an operation of your own. Save what the rule needs, and skip the gradients that are not needed.",
     entry="MultiplyAdd",
     stub=STUB_B,
     solution=SOLUTION_B,
@@ -222,7 +222,7 @@ EX_B = Exercise(
         "Write down the three derivatives of a·b + c. Which of the inputs occur in them?",
         "forward(a, b, c) only computes. setup_context(ctx, inputs, output) saves what the derivatives contain. backward "
         "returns one result "
-        "for each input: local derivative × g, or None where ctx.needs_input_grad says that nobody needs it.",
+        "for each input: local derivative × g, or None where ctx.needs_input_grad says that it is not needed.",
         "out = a - b²: save b alone. backward returns g for a, and -2 * b * g for b if ctx.needs_input_grad[1], else None.",
     ),
     reveal="The derivatives are b, a and 1, so c is not saved. Its gradient is g itself, which costs no multiplication.",
@@ -347,7 +347,7 @@ EX_C = Exercise(
               "That is the true derivative of a staircase, and nothing can be learned with it. Pass g on as if nothing had been rounded.",
               on=("two bits",)),
         Wrong("never clamped", _c("x.clamp(-1, 1)", "x"),
-              "Outside of the limits there are no levels: forward must end at −1 and 1.", on=("outside", "two bits")),
+              "Outside of the limits there are no levels: forward must stop at −1 and 1.", on=("outside", "two bits")),
         Wrong("one result", _c("return g * inside, None", "return g * inside"),
               "forward has two inputs, x and bits, so backward returns two results. bits is a plain number: return None for it.",
               when=lambda seen: seen.error("two bits") == seen.error("outside") == "RuntimeError"),
