@@ -50,7 +50,7 @@ def value_card(x) -> Card:
     slopes = ", ".join("shut" if d is None else number(d) for d in x.slopes)
     return Card(
         f"Value {x.label}".strip(),
-        Facts(("value", number(x.data)), ("gradient", number(x.grad)), ("made by", made), ("local slopes", slopes)),
+        Facts(("value", number(x.data)), ("gradient", number(x.grad)), ("made by", made), ("local derivatives", slopes)),
     )
 
 

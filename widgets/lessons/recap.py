@@ -105,7 +105,7 @@ def _engine() -> tuple[str, str]:
     width, top = max(duel.drawn["w"], 820), duel.drawn["h"] + 8
     out = tag("g", "", out, transform=f"translate({(width - duel.drawn['w']) / 2:.1f},0)")
     columns = (
-        ("1  Remember", "every result keeps its parents", "and the local slope to each"),
+        ("1  Remember", "every result keeps its parents", "and the local derivative to each"),
         ("2  Order", f"pass on what is complete: {names}", "reverse topological order"),
         ("3  Add", f"every contribution counts: {a} and {b}", "+= where paths meet"),
     )
@@ -115,7 +115,7 @@ def _engine() -> tuple[str, str]:
         out += label(left + 14, top + 25, title, "h") + label(left + 14, top + 46, one) + label(left + 14, top + 64, two, "t soft")
     words = (
         f"The engine on the diamond a = 2, b = 3. Order of turns: {names}. Gradients: a {a}, b {b}. "
-        "Remember parents and local slopes; pass on only what is complete; add every contribution."
+        "Remember parents and local derivatives; pass on only what is complete; add every contribution."
     )
     return svg(width, top + 90, out, words), words
 
