@@ -28,7 +28,8 @@ EX_A = Exercise(
     question="y = (3x + 2)². What is dy/dx at x = 1? Work it out before you run anything.",
     entry="answer_01a",
     stub="""\
-# y = (3x + 2)². How fast does y change at x = 1? Put your guess for dy/dx in place of None.
+# y = (3x + 2)². How fast does y change at x = 1?
+# Put your guess for dy/dx in place of None.
 check.predict("01.a", None)
 """,
     solution="""\
@@ -87,7 +88,7 @@ EX_A2 = ask(
     minutes=2,
     level=1,
     text="A loss depends on a hundred weights, and you need its derivative with respect to every one. How often does the program run?",
-    comment="A loss depends on a hundred weights, and you need all hundred derivatives. How often does the program run, each way?",
+    comment="A loss depends on a hundred weights, and you need all hundred derivatives.\nHow often does the program run, each way?",
     answer={ONE_SIDE: 101, BOTH_SIDES: 200, FORWARD: 1, BACKWARD: 1},
     wrong=(
         ("forgets the run without a nudge", {ONE_SIDE: 100}, "A nudge shows how much the loss changes. What do you compare it with?"),

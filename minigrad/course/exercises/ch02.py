@@ -13,6 +13,8 @@ EX_A = ask(
     minutes=3,
     level=1,
     text="branch(x) returns x² when x > 0, and -3x + 1 otherwise. What is its gradient at x = 2, and at x = -1?",
+    comment="branch(x) returns x² when x > 0, and -3x + 1 otherwise.\n"
+    "What is its gradient at x = 2, and at x = -1? Replace None by your answers.",
     answer={"at x = 2": 4, "at x = -1": -3},
     wrong=(
         ("the other branch", {"at x = -1": -2}, "At x = -1 the test x > 0 fails: the branch that ran, and was recorded, is -3x + 1."),
@@ -44,7 +46,7 @@ EX_A2 = ask(
     minutes=2,
     level=1,
     text="x requires a gradient and y = x ** 2 was computed; backward has not run. What does x.grad hold?",
-    comment="x requires a gradient, y = x ** 2 was computed, backward has not run. What does x.grad hold?\n"
+    comment="x requires a gradient, y = x ** 2 was computed, backward has not run.\nWhat does x.grad hold?\n"
     '  "a"  0.0        "b"  None        "c"  2 * x        "d"  reading it raises an error\nReplace None by the letter, in quotes.',
     answer="b",
     wrong=(

@@ -19,7 +19,7 @@ EX_A = ask(
     minutes=4,
     level=2,
     text="What does each backward rule have to keep from the forward pass, by the criterion above?",
-    comment='What does each backward rule have to keep? "output", "input", "both inputs" or "nothing", by the criterion above.',
+    comment='What does each backward rule have to keep, by the criterion above?\n"output", "input", "both inputs" or "nothing"',
     answer={"exp": "output", "log": "input", "tanh": "output", "relu": "output", "a + b": "nothing", "a * b": "both inputs"},
     wrong=(
         ("exp keeps its input", {"exp": "input"}, "exp: from the input, the exponential would have to be computed a second time."),

@@ -17,7 +17,7 @@ EX_A = ask(
     minutes=1,
     level=1,
     text="After two steps the loop that never clears is far ahead. Where is its loss after thirty steps?",
-    comment="After two steps the broken loop is far ahead. What does its loss do in the next twenty-eight?\n"
+    comment="After two steps the broken loop is far ahead.\nWhat does its loss do in the next twenty-eight?\n"
     '  "stays ahead"  it got down first, and stays down\n'
     '  "swings"       it goes down, up and down again\n'
     '  "explodes"     it grows without end\n'
