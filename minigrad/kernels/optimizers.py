@@ -45,8 +45,9 @@ def _fast(p, *others):
     kind = p.dtype
     if kind not in _EMPTY or not p.flags.c_contiguous:
         return None
-    for a in others:
-        if a is not None and (a.dtype is not kind or not a.flags.c_contiguous):
+    shape = p.shape
+    for a in others:  # the kernels go by p's size: an array of another shape would be read and written beyond its end
+        if a is not None and (a.shape != shape or a.dtype is not kind or not a.flags.c_contiguous):
             return None
     return _compiled
 

@@ -68,6 +68,16 @@ def test_what_the_kernels_do_not_take_goes_to_numpy():
         assert np.array_equal(p, before - 0.5)
 
 
+def test_arrays_of_another_shape_go_to_numpy_which_refuses_them():
+    """p.data = something larger, for example: the compiled kernels would read and write beyond the end of the state."""
+    assert kernels.warm()
+    large, small = np.ones((8, 4), np.float32), np.ones(8, np.float32)
+    for others in ((small, small, small, None), (large, small, large, None), (large, large, large, small)):
+        assert kernels._fast(large, *others) is None
+    with pytest.raises(ValueError, match="broadcast"):
+        kernels.sgd(large, small, None, 0.5, 0, 0, 0, False, False)
+
+
 def test_short_programs_never_load_them():
     import subprocess
     import sys
