@@ -497,6 +497,11 @@ def test_only_what_changed_is_graded_again(tmp_path, monkeypatch):
     assert done == ["ada", "ben", "ben"]
     run(round="2")
     assert done[3:] == ["ada", "ben"]
+    run(round="2", key=b"another key, long enough")
+    assert done[5:] == ["ada", "ben"]
+    monkeypatch.setattr(the_command, "__file__", str(put(tmp_path / "newer/course/grade.py", "")))  # minigrad itself, as it is hashed
+    run(round="2", key=b"another key, long enough")
+    assert done[7:] == ["ada", "ben"]
     assert stat.S_IMODE((tmp_path / "out/key").stat().st_mode) == 0o600
 
 

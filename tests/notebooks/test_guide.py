@@ -3,6 +3,8 @@
 import re
 
 from minigrad.course import exercises
+from minigrad.course.grading.reader import LIMITS
+from minigrad.course.grading.submissions import MAX_FILE
 from widgets.chapters import CHAPTERS
 
 from .store import ROOT
@@ -36,21 +38,57 @@ def test_no_line_is_wider_than_a_screen():
 
 
 PROMISES = {  # what the guide says, word by word, and the tests that show it
-    "No file ends the grading of the class": "test_whole_class: everybody_gets_what_is_theirs, nobody_is_forgotten",
-    "names who is missing, and who is not in the list": "test_grade: the_list_of_students_names_who_is_missing",
-    "names the column in the gradebook": "test_grade: the_column_in_the_gradebook_has_a_name",
-    "what the answer gave, what is right, and a line that shows it again": "test_grade: feedback_names_probe_and_hint",
-    "yours: the grader reads it and never writes into it": "test_grade: the_instructors_marks_are_entered_and_survive",
+    # the exercises
+    "Every exercise has one definition: its stub, a solution, probes with weights": "test_exercises: definition_is_complete",
+    "`check.reveal` shows them after one try": "test_check: reveal_after_an_honest_try",
+    "Three hints come on request": "test_check: hints_come_in_tiers",
+    "The number of tries and hints stays on the learner's machine": "test_check: progress_lies_where_the_system_keeps_such_things",
+    "Predictions that `check.predict` notes earn no points": "test_exercises: definition_is_complete",
+    "optional exercises earn theirs on top": "test_grade: everybody_has_a_row_and_what_they_earned",
+    "Nearly all of their points rest on inputs that the grader draws": "test_exercises: instructors_lists_exercises_whose_points_rest_on",
+    "`summary.html` gives that share for every exercise": "test_grade: summary_counts_mistakes_and_says_what_was_refused",
     "copies the notebooks into the folder `exam` without the hints and solutions": "test_copy: a_copy_for_an_exam_offers_neither",
-    "What is in the journal is not graded twice, and the grades": "test_grade: killed_and_resumed_gives_the_same_bytes",
-    "A submission that was replaced is graded again": "test_grade: only_what_changed_is_graded_again",
-    "newest": "test_grade: layouts",
+    "A probe earns its weight, and each entry of a table its share": "test_judge: each_entry_of_an_answer_earns_its_points",
     "what the untouched stub passes too earns nothing": "test_check: no_points_for_what_the_untouched_stub_passes_too",
-    "All of it is tried before the first answer": "test_whole_class: every_wall_was_measured_and_holds",
-    "It sees neither expected values nor the": "test_worker: the_kit_holds_no_answer, the_reference_files_cannot_be_read",
+    "Mistakes only add words.": "test_judge: more_right_is_never_fewer_points",
+    # the three commands
+    "The third grades nothing again": "test_grade: the_three_commands",
+    "what the answer gave, what is right, and a line that shows it again": "test_grade: feedback_names_probe_and_hint",
+    "a folder with one folder for each student, a flat folder, or the zip file that Canvas": "test_grade: layouts",
+    "chapters that at least half of the class handed in make up the maximum": "test_grade: a_notebook_of_another_chapter_raises_nobodys",
+    "names who is missing, and who is not in the list": "test_grade: the_list_of_students_names_who_is_missing",
+    "it reads an export from Canvas or Moodle, or one name per line": "test_grade: the_list_of_students_names_who_is_missing",
+    "names the column in the gradebook": "test_grade: the_column_in_the_gradebook_has_a_name",
+    "draws new inputs for everybody": "test_worker: inputs_depend_on_key_student_and_round",
+    "inputs are drawn for each student and round": "test_worker: inputs_depend_on_key_student_and_round",
+    "their code, the points for every probe, and the hint": "test_grade: feedback_names_probe_and_hint",
+    "an ungraded, missing or excused student is left empty, not zero": "test_grade: the_instructors_marks, the_list_of_students, lms_files",
+    "programs that are nearly the same, a reason to look and not a finding": "test_grade: copies_are_flagged_and_the_obvious_answer_is_not",
+    "and answers that are the published solution": "test_grade: copies_are_flagged_and_the_obvious_answer_is_not",
     "Similar programs are flagged; nobody is accused.": "test_grade: copies_are_flagged_and_the_obvious_answer_is_not",
+    "yours: the grader reads it and never writes into it": "test_grade: the_instructors_marks_are_entered_and_survive",
+    "a mark of yours in place of the grader's": "test_grade: the_instructors_marks_are_entered_and_survive",
+    "ben counts nowhere": "test_grade: the_instructors_marks_are_entered_and_survive",
+    "What is in the journal is not graded twice, and the grades": "test_grade: killed_and_resumed_gives_the_same_bytes",
+    "If a run is stopped or killed, or the power goes": "test_grade: the_journal_survives_a_torn_line",
+    "so is everybody when minigrad itself, the key or the round changed": "test_grade: only_what_changed",
+    "An answer is found by nbgrader's grade id": "test_grade: an_honest_oddity_keeps_its_points",
+    "Definitions from other cells that it uses come along": "test_grade: an_honest_oddity_keeps_its_points",
+    "is graded on the newest notebook, never on a mixture": "test_whole_class: everybody_gets_what_is_theirs",
+    "A zip file belongs to the student in whose folder it is, or whose name it has": "test_grade: a_zip_in_a_flat_folder",
+    "No file ends the grading of the class": "test_whole_class: everybody_gets_what_is_theirs, nobody_is_forgotten",
+    "empty folders, answers in text cells, late marks, second copies": "test_whole_class: everybody_gets, test_grade: what_canvas_says",
+    # nbgrader, clusters, containers
+    "lets minigrad's limited processes run the answers in place of a kernel": "test_nbgrader: a_hostile_answer_gets_nothing",
+    "Without it, students' code runs in a kernel beside your grades": "test_nbgrader: without_its_preprocessor, without_the_configuration",
     "uses a Dask cluster": "test_grade: through_dask_on_a_local_cluster",
-    "Without it, students' code runs in a kernel beside your grades": "test_nbgrader: without_the_configuration_the_grade_cell",
+    "runs submissions inside containers too": "test_grade: through_a_container_engine, a_container_engine_that_does_not_start",
+    # walls
+    "All of it is tried before the first answer": "test_whole_class: every_wall_was_measured_and_holds, test_worker: the_operating_system",
+    "A submission that needs more is named, not graded": "test_whole_class: everybody_gets_what_is_theirs",
+    "It sees neither expected values nor the": "test_worker: the_kit_holds_no_answer, the_reference_files_cannot_be_read",
+    "paths of your folders": "test_whole_class: no_page_and_no_table_names_a_folder_of_this_machine",
+    "A forged result must still be right": "test_judge: replacing_what_measures_earns_nothing",
 }
 
 
@@ -58,6 +96,14 @@ def test_what_is_promised_is_tested():
     words = " ".join(GUIDE.split())
     for promise, shown in PROMISES.items():
         assert promise in words, promise
-        file, _, names = shown.partition(": ")
-        source = (ROOT / f"tests/course/{file}.py").read_text(encoding="utf-8")
-        assert all(f"def test_{name}" in source for name in names.split(", ")), shown
+        file = ""
+        for part in shown.split(", "):
+            named, _, name = part.rpartition(": ")
+            file = named or file
+            source = (ROOT / f"tests/course/{file}.py").read_text(encoding="utf-8")
+            assert f"def test_{name}" in source, part
+
+
+def test_the_limits_are_those_of_the_program():
+    limits = f"{LIMITS.cpu} seconds of processor time, {LIMITS.memory >> 30} GB, and {MAX_FILE >> 20} MB for one notebook"
+    assert limits in " ".join(GUIDE.split())
