@@ -1239,15 +1239,17 @@ def layer_weights(i: int) -> list[list[float]]:
 
 
 class _Layer:
-    """y = tanh(W x) for pairs x and y. Notes which layer runs."""
+    """y = tanh(W x) for pairs x and y. Notes which layer runs, and refuses when all of them together have run too often."""
 
-    def __init__(self, i: int, forwards: list[int], backwards: list[int]):
-        self.i, self.w, self.forwards, self.backwards = i, layer_weights(i), forwards, backwards
+    def __init__(self, i: int, forwards: list[int], backwards: list[int], most: float = math.inf):
+        self.i, self.w, self.forwards, self.backwards, self.most = i, layer_weights(i), forwards, backwards, most
 
     def _y(self, x: Any) -> list[float]:
         return [math.tanh(a * x[0] + b * x[1]) for a, b in self.w]
 
     def forward(self, x: Any) -> Any:
+        if len(self.forwards) >= self.most:
+            raise RuntimeError(f"the layers have run forward {len(self.forwards):,} times, and the backward pass is not done yet")
         self.forwards.append(self.i)
         return _Activation(self._y(x))
 
@@ -1262,19 +1264,32 @@ def checkpoint_result(entry: Any, n: int, x: list[float], g: list[float]) -> Any
 
 
 def checkpoint_alive(entry: Any, n: int, x: list[float], g: list[float]) -> Any:
-    """How many activations are alive at most, how often a layer runs forward, and in which order the layers run backward."""
+    """How many activations are alive at most, how often a layer runs forward, and in which order the layers run backward.
+
+    Sixty runs for each layer are more than anybody needs; recomputing a thousand layers from the start each time takes 512.
+    """
     forwards: list[int] = []
     backwards: list[int] = []
     _Activation.alive = _Activation.peak = 0
-    entry([_Layer(i, forwards, backwards) for i in range(n)], x, g)
+    entry([_Layer(i, forwards, backwards, 60 * n) for i in range(n)], x, g)
     return {"alive": _Activation.peak, "forwards": len(forwards), "order": backwards[: 2 * n]}
 
 
-def half_precision(entry: Any, grad: float, scale: float) -> Any:
-    """A backward pass in float16: two factors, the small one last."""
+def half_precision_steps(entry: Any, w: list[float], terms: list[list[float]], scale: float, lr: float, steps: int) -> Any:
+    """Weights and scale after each of several steps. Each gradient is a sum of two terms, and all arithmetic of backward is float16."""
     import numpy as np
 
-    return entry(lambda seed: np.float16(np.float32(np.float16(seed)) * np.float32(grad)), scale)
+    def backward(seed: Any) -> Any:
+        with np.errstate(all="ignore"):
+            first, second = (np.float16(seed) * np.array(column, dtype=np.float64) for column in zip(*terms, strict=True))
+            return first.astype(np.float16) + second.astype(np.float16)
+
+    weights, path = np.array(w, dtype=np.float32), []
+    for _ in range(steps):
+        with np.errstate(all="ignore"):
+            weights, scale = entry(weights, backward, scale, lr)
+        path.append([[float(v) for v in weights], float(scale)])
+    return path
 
 
 # ---- chapter 17 -----------------------------------------------------------------------------------------------------------------

@@ -3,62 +3,55 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask, but
 
 EX_A = ask(
     "16.a",
     "Peak memory",
     Kind.PREDICT,
-    minutes=5,
+    points=0,
+    minutes=4,
     level=2,
-    text="A chain of L = 100 layers; each saves one activation. How many are alive at the peak, without checkpoints and with one "
-    "checkpoint every 10 layers?",
-    comment="A chain of L = 100 layers; each saves one activation. How many are alive at the peak of backward?\n"
-    "With checkpoints, 10 segments of 10 layers keep their inputs, and one segment at a time is recomputed.",
-    answer={"without checkpoints": 100, "with 10 checkpoints": 20},
+    text="100 layers and the rules above. How many inputs are in memory at the peak, for each of these plans?",
+    comment="100 layers and the rules above. How many inputs are in memory at the peak, for each of these plans?",
+    answer={"keep all 100": 100, "keep only the batch": 100, "keep every 10th": 19},
     wrong=(
-        ("half", {"with 10 checkpoints": 50}, "Count the segments' inputs AND the one segment that is recomputed."),
+        ("freed as it goes", {"keep all 100": 1}, "Keep all: when the forward pass ends, backward has not begun, so nothing is free."),
+        ("with the output", {"keep all 100": 101}, "Keep all: count inputs only, one for each layer."),
         (
-            "segments only",
-            {"with 10 checkpoints": 10},
-            "The inputs of the segments are alive, and so is the segment that is being recomputed.",
+            "one at a time",
+            {"keep only the batch": 1},
+            "Only the batch: to get the input of the last layer you run all the others, and everything on the way is needed again.",
         ),
         (
-            "one recomputed",
-            {"with 10 checkpoints": 11},
-            "The segment that is recomputed has 10 layers, and backward needs all of them.",
+            "one and the batch",
+            {"keep only the batch": 2},
+            "Only the batch: to get the input of the last layer you run all the others, and by the rules each result stays.",
         ),
-        (
-            "as measured",
-            {"with 10 checkpoints": 19},
-            "The widget leaves out the batch, which is the first segment's input. Here it counts.",
-        ),
-        ("product", {"with 10 checkpoints": 100}, "Only one segment is recomputed at a time; it is dropped before the next."),
-        (
-            "freed as it goes",
-            {"without checkpoints": 1},
-            "The forward pass must keep every activation until backward comes to its layer.",
-        ),
-        (
-            "checkpoints added to everything",
-            {"with 10 checkpoints": 110},
-            "The point of checkpoints is that the other activations are not kept in the forward pass.",
-        ),
-        ("with the batch", {"without checkpoints": 101}, "Count activations that the layers save: one for each layer."),
+        ("batch not counted", {"keep only the batch": 99}, "Only the batch: you recompute 99 inputs, and the batch is in memory as well."),
+        ("output counted", {"keep only the batch": 101}, "Only the batch: count inputs only. The output of the last layer is none."),
+        ("half", {"keep every 10th": 50}, "Every 10th: count the kept inputs and the one stretch of layers that is being recomputed."),
+        ("kept only", {"keep every 10th": 10}, "Every 10th: those are the kept ones. The stretch that is recomputed is in memory, too."),
+        ("one recomputed", {"keep every 10th": 11}, "Every 10th: the stretch has 10 layers, and backward needs all of their inputs."),
+        ("kept twice", {"keep every 10th": 20}, "Every 10th: nearly. The first input of a stretch is a kept one, so count it once."),
+        ("product", {"keep every 10th": 100}, "Every 10th: only one stretch is recomputed at a time. It is freed before the next."),
+        ("added to everything", {"keep every 10th": 110}, "Every 10th: in the forward pass the other inputs are not kept at all."),
     ),
     hints=(
-        "What is alive when the recomputation of one segment has just ended?",
-        "With k segments of L/k layers: k inputs and L/k recomputed activations. The best k is about √L.",
-        "L = 36 in 4 segments of 9: 4 inputs and 9 recomputed activations are 13.",
+        "What is in memory at the moment when the backward pass reaches the last layer and has everything that it needs?",
+        "Count what was kept, and then what has to be computed between the last kept input and the layer that is next.",
+        "36 layers, and every 9th is kept: 4 kept inputs, and 8 more in the last stretch, are 12.",
     ),
-    reveal="100 without; 10 inputs and 10 recomputed ones with checkpoints: about 2√L.",
+    reveal="100 if you keep everything, and 100 again if you keep only the batch, because all of it is recomputed at once. "
+    "With every 10th: 10 kept inputs, and 9 more in the stretch that is being recomputed.",
     fresh=lambda r: (
         lambda k: Fresh(
-            f"L = {k * k} layers in {k} segments. How many activations are alive at the peak?",
-            2 * k,
-            wrong=((k, "The recomputed segment as well."),),
+            f"{k * k} layers, and the input of every {k}th is kept. How many inputs are in memory at the peak?",
+            2 * k - 1,
+            wrong=((k, "The stretch that is recomputed as well."), (2 * k, "The first input of a stretch is a kept one.")),
         )
     )(r.randint(5, 9)),
 )
@@ -156,7 +149,7 @@ PAIRS = (100, [0.7, -0.2], [1.0, 0.5])
 EX_B = Exercise(
     id="16.b",
     title="Write checkpointing",
-    kind=Kind.FILL_IN,
+    kind=Kind.BUILD,
     points=4,
     minutes=15,
     difficulty=3,
@@ -195,13 +188,13 @@ EX_B = Exercise(
             SOLUTION_B.replace("in reversed(range(0, len(layers), size))", "in range(0, len(layers), size)").replace(
                 "pop(), []", "pop(0), []"
             ),
-            "The segments are walked from the first to the last. g is the gradient at the output, so the last segment must come first.",
+            "Your segments go from the first to the last. g is the gradient at the output, so the last segment must come first.",
             when=lambda seen: _first(seen)[:3] in ([9, 8, 7], [4, 3, 2]),
         ),
         Wrong(
             "first layer of a segment first",
             SOLUTION_B.replace("in reversed(segment)", "in segment").replace("backward(inputs.pop(), g)", "backward(inputs.pop(0), g)"),
-            "Inside a segment the layers are walked from the first to the last. The gradient comes from the other end.",
+            "Inside a segment your layers go from the first to the last. The gradient comes from the other end.",
             when=lambda seen: _first(seen)[:3] in ([90, 91, 92], [20, 21, 22]),
         ),
         Wrong(
@@ -222,7 +215,7 @@ EX_B = Exercise(
         Wrong(
             "recomputed x returned",
             SOLUTION_B.replace("return out, g", "return x, g"),
-            "x was recomputed on the way back, so it is no longer the output of the chain. Keep the output in a variable of its own.",
+            "x was recomputed in the backward pass, so it is no longer the output of the chain. Keep the output in a variable of its own.",
             on=("16 layers", "100 layers"),
         ),
     ),
@@ -230,8 +223,8 @@ EX_B = Exercise(
         "If you keep only the input of a segment, how do you get the inputs of its layers back?",
         "Forward: keep x at the start of each segment of √n layers. Backward, last segment first: run it again from its start, "
         "keeping its inputs, then go back through it.",
-        "Reading a book backwards with a bookmark every 10 pages: go to the last mark, read its 10 pages into memory, walk them "
-        "back, then the mark before.",
+        "Six layers in segments of three: keep the inputs of layers 0 and 3. Backward: from input 3 compute inputs 4 and 5, go "
+        "backward through 5, 4, 3; from input 0 compute inputs 1 and 2, go backward through 2, 1, 0.",
     ),
     reveal="√n starts and √n recomputed inputs; each layer runs forward twice.",
     fresh=lambda r: (
@@ -243,135 +236,253 @@ EX_B = Exercise(
     )(r.randint(5, 9)),
 )
 
-EX_C = ask(
-    "16.c",
-    "Find the slip",
-    Kind.PREDICT,
-    minutes=4,
-    level=2,
-    text="GPT-3 has 175 billion parameters. How many GB do they take at 2 bytes each, and how many GB of activations are left if "
-    "checkpointing keeps a fifth of 200 GB?",
-    answer={"parameters, GB": 350, "activations left, GB": 40},
-    wrong=(
-        ("the printed slip", {"parameters, GB": 15}, "Far too little. Multiply: 175e9 parameters, 2 bytes each."),
-        ("four bytes", {"parameters, GB": 700}, "That is at 4 bytes each (float32); asked is fp16."),
-        ("in bytes", {"parameters, GB": 350e9}, "That is in bytes. A GB has 10⁹ of them."),
-        ("gibibytes", {"parameters, GB": 325.9629}, "That is in GiB, of 2³⁰ bytes. A GB has 10⁹ bytes."),
-        ("one byte", {"parameters, GB": 175}, "Each parameter takes two bytes."),
-        ("saved instead of left", {"activations left, GB": 160}, "That is what is saved. What is left?"),
-        ("gibibytes, rounded", {"parameters, GB": 326}, "That is in GiB, of 2³⁰ bytes. A GB has 10⁹ bytes."),
+# ---- 16.c: halving ---------------------------------------------------------------------------------------------------------------
+
+STUB_C = '''\
+def halving_chain(layers, x, g):
+    """The gradient at x of a chain of layers, where g is the gradient at its output.
+
+    layer.forward(x) and layer.backward(x, g) are as in 16.b. For n layers, store at most log2(n) + 2 activations at any
+    moment, and run each layer forward at most about log2(n) times. n is a power of 2.
+    """
+    ...
+'''
+
+SOLUTION_C = """\
+def halving_chain(layers, x, g):
+    if len(layers) == 1:
+        return layers[0].backward(x, g)
+    half = len(layers) // 2
+    middle = x
+    for layer in layers[:half]:
+        middle = layer.forward(middle)
+    g = halving_chain(layers[half:], middle, g)
+    return halving_chain(layers[:half], x, g)
+"""
+
+KEEPS_HALF = """\
+def halving_chain(layers, x, g):
+    if len(layers) == 1:
+        return layers[0].backward(x, g)
+    half = len(layers) // 2
+    middle = x
+    for layer in layers[:half]:
+        middle = layer.forward(middle)
+    inputs = []
+    for layer in layers[half:]:
+        inputs.append(middle)
+        middle = layer.forward(middle)
+    for layer in reversed(layers[half:]):
+        g = layer.backward(inputs.pop(), g)
+    return halving_chain(layers[:half], x, g)
+"""
+
+THOUSAND = (1024, [0.7, -0.2], [1.0, 0.5])
+SMALL, ORDER, STORED, RUNS = "16 layers", "order of the layers", "stored for 1,024 layers", "runs of 1,024 layers"
+
+
+def _few_stored(got, n, x, g):
+    """Two more than the log2(n) + 2 that are stored: the one that is being computed, and the one that it is computed from."""
+    return None if got["alive"] <= math.log2(n) + 4 else f"{got['alive']} activations are alive at once"
+
+
+def _few_runs(got, n, x, g):
+    return None if got["forwards"] <= n * (math.log2(n) + 1) else f"the layers run forward {got['forwards']:,} times"
+
+
+def _stored(seen):
+    return (seen.value(STORED) or {}).get("alive", 0)
+
+
+_c = partial(but, SOLUTION_C)
+HALVES = "    g = halving_chain(layers[half:], middle, g)\n    return halving_chain(layers[:half], x, g)\n"
+
+
+def _as_halving(source):
+    """An answer to 16.b as one to 16.c, which returns the gradient alone."""
+    return but(but(source, "checkpointed_chain", "halving_chain"), "return out, g", "return g")
+
+
+EX_C = Exercise(
+    id="16.c",
+    title="Halve, and halve again",
+    kind=Kind.OPTIONAL,
+    points=3,
+    minutes=12,
+    difficulty=3,
+    question="Backward through 1,024 layers with at most 12 stored activations, and no layer run more than about ten times.",
+    entry="halving_chain",
+    stub=STUB_C,
+    solution=SOLUTION_C,
+    probes=(
+        Probe(SMALL, (16, [0.7, -0.2], [1.0, 0.5]), lambda n, x, g: _chain(n, x, g)[1], drivers.checkpoint_result, rtol=1e-9, atol=0.0,
+              draw=_draw_chain(16)),
+        Probe(ORDER, (32, [0.7, -0.2], [1.0, 0.5]), driver=drivers.checkpoint_alive, accept=_backwards, draw=_draw_chain(32)),
+        Probe(STORED, THOUSAND, driver=drivers.checkpoint_alive, accept=_few_stored, weight=2, draw=_draw_chain(1024)),
+        Probe(RUNS, THOUSAND, driver=drivers.checkpoint_alive, accept=_few_runs, draw=_draw_chain(1024)),
     ),
-    hints=("GB means 10⁹ bytes.", "Memory = count × bytes each. A fifth of the activations stays.", "7 billion parameters in fp16: 14 GB."),
-    reveal="350 GB, far more than the activations' 200; 40 GB stay, for about a third more computing.",
-    fresh=lambda r: (lambda n: Fresh(f"{n} billion parameters in float32: how many GB?", 4 * n, wrong=((2 * n, "float32 has 4 bytes."),)))(
-        r.choice([7, 13, 70])
+    bank=(
+        Wrong("keeps everything", _as_halving(STUB_B),
+              "The gradient is right, and all activations are stored at once. Store the input of the second half, and forget the rest.",
+              when=lambda seen: _stored(seen) >= 1000),
+        Wrong("keeps one half", KEEPS_HALF,
+              "The second half stores the inputs of all its layers. Treat it as the whole chain is treated: halve it again.",
+              when=lambda seen: 200 < _stored(seen) < 1000),
+        Wrong("segments of √n", _as_halving(SOLUTION_B),
+              "That is the chain of 16.b, which stores about 64 activations here. Halve the chain, and then each half in the same way.",
+              when=lambda seen: 40 < _stored(seen) <= 200),
+        Wrong("recomputes from the start", _as_halving(STUBBORN),
+              "Almost nothing is stored, and the layers run n²/2 times. Store the input of the second half while you work on it.",
+              when=lambda seen: seen.error(RUNS) == "RuntimeError"),
+        Wrong("first half first",
+              _c(HALVES, "    g = halving_chain(layers[:half], x, g)\n    return halving_chain(layers[half:], middle, g)\n"),
+              "The first half goes backward first. g is the gradient at the output, so the second half must come before it.",
+              when=lambda seen: (seen.value(ORDER) or {}).get("order", [])[:1] == [0]),
+        Wrong("second half starts from x", _c("halving_chain(layers[half:], middle, g)", "halving_chain(layers[half:], x, g)"),
+              "The second half got x, which is the input of the first. Its own input is what the first half computes.", on=(SMALL,)),
+        Wrong("gradient in the middle is lost", _c("    g = halving_chain(", "    halving_chain("),
+              "The first half got the gradient at the output. It needs the gradient in the middle, which the second half returns.",
+              on=(SMALL,)),
+        Wrong("second half only", _c(HALVES, "    return halving_chain(layers[half:], middle, g)\n"),
+              "Only the second half goes backward. What it returns is the gradient in the middle, which the first half needs.",
+              when=lambda seen: len((seen.value(ORDER) or {}).get("order", [0] * 9)) == 1),
+        Wrong("one layer short", _c("for layer in layers[:half]", "for layer in layers[:half - 1]"),
+              "The middle is one layer too early: it is what comes out after all layers of the first half.", on=(SMALL,)),
     ),
-)
+    hints=Hints(
+        "Suppose you could already go backward through a chain of half the length, given its input and the gradient at its output.",
+        "One layer: call its backward. More: run the first half to get the input of the second, call yourself for the second half, which "
+        "returns the gradient in the middle, and then call yourself for the first half with that gradient.",
+        "Four layers: from x compute input 2, then from it input 3. Backward through 3, then through 2. From x compute input 1. Backward "
+        "through 1, then through 0.",
+    ),
+    reveal="At every moment there is one stored input for each level of halving, and there are log₂ n levels. Each level runs half of the "
+    "layers again.",
+    fresh=lambda r: (
+        lambda k: Fresh(
+            f"Halving a chain of {2**k} layers runs half of the layers again on each level. How many runs are that in all?",
+            k * 2 ** (k - 1),
+            wrong=((2**k, "That is two levels' work."), (k * 2**k, "Each level runs only the first half of every piece.")),
+        )
+    )(r.choice([5, 6, 7, 9])),
+)  # fmt: skip
+
+# ---- 16.d: loss scaling ---------------------------------------------------------------------------------------------------------
 
 STUB_D = '''\
 import numpy as np
 
 
-def scaled_gradient(backward, scale):
-    """backward(seed) computes in float16 and returns the gradient for that seed, which is lost when it is too small.
+def scaled_step(w, backward, scale, lr):
+    """One step of gradient descent with loss scaling. Returns the new weights and the scale for the next step.
 
-    Return the gradient for seed 1 as a Python float, computed with the seed `scale` so that nothing is lost.
+    w: the weights, a float32 array. backward(seed) computes in float16 and returns seed times the gradient, as a float16
+    array. What is too small in float16 becomes 0, what is too large becomes inf, and inf - inf is nan.
+    If any entry has overflowed, leave all weights as they are and halve the scale. Otherwise make the step.
     """
-    return float(backward(np.float16(1.0)))      # loses gradients near 1e-8
+    grad = backward(np.float16(1.0))
+    return w - lr * grad, scale
 '''
 
 SOLUTION_D = """\
 import numpy as np
 
 
-def scaled_gradient(backward, scale):
-    return float(backward(np.float16(scale))) / scale
+def scaled_step(w, backward, scale, lr):
+    grad = backward(np.float16(scale)).astype(np.float32)
+    if not np.isfinite(grad).all():
+        return w, scale / 2
+    return w - lr * grad / scale, scale
 """
+
+
+def _steps(w, terms, scale, lr, steps):
+    """In double precision. float16 ends at 65,504, and from 65,520 on a number is rounded to inf."""
+    path = []
+    for _ in range(steps):
+        if max(abs(scale * t) for pair in terms for t in (*pair, math.fsum(pair))) >= 65520:
+            scale /= 2
+        else:
+            w = [wi - lr * math.fsum(pair) for wi, pair in zip(w, terms, strict=True)]
+        path.append([w, scale])
+    return path
+
+
+def _of_size(r, size, n):
+    return [[r.choice([-1, 1]) * round(r.uniform(2, 5), 1) * size, 0.0] for _ in range(n)]
+
+
+def _half(name, args, draw):
+    return Probe(name, args, _steps, drivers.half_precision_steps, rtol=3e-3, atol=1e-13, draw=draw)
+
+
+_d = partial(but, SOLUTION_D)
+TINY, ORDINARY, LARGE_G, NAN_G = "tiny gradients", "ordinary gradients", "one gradient overflows", "inf minus inf"
+TEST = "    if not np.isfinite(grad).all():\n        return w, scale / 2\n"
+IN_HALF = "The gradient was divided while it was still float16, and became 0 again. Convert it to float32 first, then divide."
+SKIPS = "After an overflow the scale is halved and the weights stay as they are. Test every entry before you touch a weight."
 
 EX_D = Exercise(
     id="16.d",
-    title="Loss scaling",
-    kind=Kind.FILL_IN,
-    points=2,
-    minutes=6,
+    title="Loss scaling by hand",
+    kind=Kind.OPTIONAL,
+    points=1,
+    minutes=8,
     difficulty=2,
-    question="A gradient of 1e-8 is 0 in float16. Scale the seed, and undo it where there is room.",
-    entry="scaled_gradient",
+    question="Scale the loss, undo it where there is room, and skip the step when something overflows.",
+    entry="scaled_step",
     stub=STUB_D,
     solution=SOLUTION_D,
     probes=(
-        Probe(
-            "a tiny gradient",
-            (1e-8, 32768.0),
-            lambda grad, scale: grad,
-            drivers.half_precision,
-            2,
-            rtol=2e-3,
-            draw=lambda r: (round(r.uniform(1, 5), 1) * 1e-8, 32768.0),
-        ),
-        Probe(
-            "an ordinary gradient",
-            (0.5, 1024.0),
-            lambda grad, scale: grad,
-            drivers.half_precision,
-            rtol=2e-3,
-            draw=lambda r: (round(r.uniform(0.3, 1), 2), 1024.0),
-        ),
-        Probe(
-            "a small scale",
-            (2e-3, 8.0),
-            lambda grad, scale: grad,
-            drivers.half_precision,
-            rtol=2e-3,
-            draw=lambda r: (r.randint(2, 9) / 1000, 8.0),
-        ),
+        _half(TINY, ([0.0, 0.0, 0.0], [[1e-8, 0.0], [-3e-8, 0.0], [2e-8, 0.0]], 32768.0, 1.0, 1),
+              lambda r: ([0.0, 0.0, 0.0], _of_size(r, 1e-8, 3), 32768.0, 1.0, 1)),
+        _half(ORDINARY, ([0.0, 0.0], [[0.3, 0.0], [-0.4, 0.0]], 1024.0, 0.1, 2),
+              lambda r: ([0.0, 0.0], _of_size(r, 0.1, 2), 1024.0, 0.1, 2)),
+        _half(LARGE_G, ([0.0, 0.0, 0.0], [[0.3, 0.0], [5.0, 0.0], [-0.1, 0.0]], 32768.0, 0.1, 4),
+              lambda r: ([0.0, 0.0, 0.0], [*_of_size(r, 0.1, 2), [r.choice([-5.0, 3.0, 6.0]), 0.0]], 32768.0, 0.1, 4)),
+        _half(NAN_G, ([0.0, 0.0], [[0.3, 0.0], [5.0, -6.0]], 32768.0, 0.1, 4),
+              lambda r: ([0.0, 0.0], [*_of_size(r, 0.1, 1), r.choice([[5.0, -6.0], [6.0, -5.0]])], 32768.0, 0.1, 4)),
     ),
     bank=(
-        Wrong(
-            "not undone",
-            SOLUTION_D.replace(" / scale", ""),
-            "The gradient is still multiplied by scale: undo it before anybody uses it.",
-            on=("an ordinary gradient", "a small scale"),
-        ),
-        Wrong(
-            "undone in float16",
-            SOLUTION_D.replace("float(backward(np.float16(scale))) / scale", "float(backward(np.float16(scale)) / np.float16(scale))"),
-            "The true, tiny number was once held in float16, and lost there: scale the seed before backward, and divide only "
-            "after leaving float16.",
-            on=("a tiny gradient", "an ordinary gradient"),
-        ),
-        Wrong(
-            "scaled afterwards",
-            SOLUTION_D.replace("float(backward(np.float16(scale))) / scale", "float(backward(np.float16(1.0))) * scale / scale"),
-            "The true, tiny number was once held in float16, and lost there: scale the seed before backward, and divide only "
-            "after leaving float16.",
-            on=("a tiny gradient", "an ordinary gradient"),
-        ),
-        Wrong(
-            "multiplied instead",
-            SOLUTION_D.replace("/ scale", "* scale"),
-            "The seed was multiplied; undoing means dividing.",
-            on=("an ordinary gradient",),
-        ),
-        Wrong(
-            "fixed scale",
-            SOLUTION_D.replace("np.float16(scale)", "np.float16(8.0)").replace("/ scale", "/ 8.0"),
-            "Use the scale that is given: 8 is too little for a gradient this small.",
-            on=("a tiny gradient", "a small scale"),
-        ),
-        Wrong(
-            "summed instead of scaled",
-            SOLUTION_D.replace("float(backward(np.float16(scale))) / scale", "sum(float(backward(np.float16(1.0))) for _ in range(10))"),
-            "Each of these gradients was lost in float16, and a sum of zeros is zero. Scale the seed before backward.",
-            on=("a tiny gradient", "an ordinary gradient"),
-        ),
+        Wrong("not scaled", STUB_D, "The seed is still 1, so the tiny gradients are 0 before you see them. Call backward with the scale.",
+              on=(TINY, LARGE_G)),
+        Wrong("not undone", _d(" / scale, scale", ", scale"),
+              "The gradient is still multiplied by the scale. Divide by it before the step.", on=(ORDINARY,)),
+        Wrong("seed made smaller", _d("np.float16(scale)", "np.float16(1 / scale)"),
+              "A smaller seed makes the gradients smaller, and more of them are lost. Multiply by the scale.", on=(TINY, ORDINARY)),
+        Wrong("divided in float16",
+              but(_d(".astype(np.float32)", " / np.float16(scale)"), "lr * grad / scale", "lr * grad.astype(np.float32)"),
+              IN_HALF, on=(TINY,)),
+        Wrong("looks for nan only", _d("not np.isfinite(grad).all()", "np.isnan(grad).any()"),
+              "nan is found and inf is not. Look for entries that are not finite.", on=(NAN_G, LARGE_G)),
+        Wrong("skips nothing", _d(TEST, ""), SKIPS, on=(LARGE_G, ORDINARY)),
+        Wrong("halves and steps", _d("return w, scale / 2", "return w - lr * grad / scale, scale / 2"), SKIPS, on=(LARGE_G, ORDINARY)),
+        Wrong("keeps the scale", _d("return w, scale / 2", "return w, scale"),
+              "The step is skipped, but the scale stays, so the next one overflows as well. Halve it.", on=(LARGE_G, ORDINARY)),
+        Wrong("skips single entries", _d("return w, scale / 2", "return w - lr * np.where(np.isfinite(grad), grad, 0) / scale, scale / 2"),
+              "Only the entries that overflowed are skipped. A step with part of the gradient goes in another direction: skip all of it.",
+              on=(LARGE_G, ORDINARY)),
+        Wrong("looks for inf only", _d("not np.isfinite(grad).all()", "np.isinf(grad).any()"),
+              "inf is found and nan is not. inf - inf is nan, so look for entries that are not finite.", on=(NAN_G, LARGE_G)),
+        Wrong("doubles", _d("scale / 2", "scale * 2"), "Something was too large, so the scale has to become smaller.",
+              on=(LARGE_G, ORDINARY)),
+        Wrong("tries again at once",
+              _d(TEST, "    while not np.isfinite(grad).all():\n        scale /= 2\n"
+                       "        grad = backward(np.float16(scale)).astype(np.float32)\n"),
+              "You run the backward pass again at once. Here an overflow costs one step: return, and the next tries the new scale.",
+              on=(LARGE_G, ORDINARY)),
+        Wrong("multiplied again", _d("grad / scale", "grad * scale"), "The seed was multiplied by the scale, so undo it by dividing.",
+              on=(ORDINARY,)),
+        Wrong("uphill", _d("w - lr", "w + lr"), "The weights go uphill: subtract.", on=(ORDINARY,)),
     ),
     hints=Hints(
-        "Backward is linear in its seed. What does a seed of 1000 do to the gradient?",
-        "Seed × scale gives gradient × scale: keep it away from zero in float16, and divide in a wider type.",
-        "To weigh a feather on a kitchen scale, weigh a thousand and divide.",
+        "What does backward return for a seed of 1,024, and in which type must you divide it by 1,024?",
+        "backward(np.float16(scale)), converted to float32. np.isfinite tells inf and nan from everything else. Decide before the step.",
+        "scale 1,024 and the float16 gradients [0.5, 2.0]: the true ones are [0.00049, 0.00195]. With [0.5, inf] nothing moves, and the "
+        "scale becomes 512.",
     ),
-    reveal="backward(scale), to float, divided by scale.",
+    reveal="Seed times scale, then float32, then the test, then the division. PyTorch's GradScaler does the same, and doubles the scale "
+    "after 2,000 good steps.",
     fresh=lambda r: (
         lambda k: Fresh(
             f"The seed was {2**k}; the float16 gradient reads 0.5. What is the gradient for seed 1?",
@@ -379,6 +490,6 @@ EX_D = Exercise(
             wrong=((0.5, "Undo the scale."),),
         )
     )(r.randint(3, 9)),
-)
+)  # fmt: skip
 
 EXERCISES = (EX_A, EX_B, EX_C, EX_D)
