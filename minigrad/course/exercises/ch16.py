@@ -376,8 +376,8 @@ import numpy as np
 def scaled_step(w, backward, scale, lr):
     """One step of gradient descent with loss scaling. Returns the new weights and the scale for the next step.
 
-    w: the weights, a float32 array. backward(seed) computes in float16 and returns seed times the gradient, as a float16
-    array. What is too small in float16 becomes 0, what is too large becomes inf, and inf - inf is nan.
+    w: the weights, a float32 array. backward(seed) computes in float16 and returns a float16 array, seed times the
+    gradient. In float16 a number that is too small becomes 0, one that is too large inf, and inf - inf is nan.
     If any entry has overflowed, leave all weights as they are and halve the scale. Otherwise make the step.
     """
     grad = backward(np.float16(1.0))
@@ -444,7 +444,8 @@ EX_D = Exercise(
               lambda r: ([0.0, 0.0], [*_of_size(r, 0.1, 1), r.choice([[5.0, -6.0], [6.0, -5.0]])], 32768.0, 0.1, 4)),
     ),
     bank=(
-        Wrong("not scaled", STUB_D, "The seed is still 1, so the tiny gradients are 0 before you see them. Call backward with the scale.",
+        Wrong("not scaled", but(_d("np.float16(scale)", "np.float16(1.0)"), " / scale, scale", ", scale"),
+              "The seed is still 1, so the tiny gradients are 0 before you see them. Call backward with the scale.",
               on=(TINY, LARGE_G)),
         Wrong("not undone", _d(" / scale, scale", ", scale"),
               "The gradient is still multiplied by the scale. Divide by it before the step.", on=(ORDINARY,)),
@@ -476,10 +477,10 @@ EX_D = Exercise(
         Wrong("uphill", _d("w - lr", "w + lr"), "The weights go uphill: subtract.", on=(ORDINARY,)),
     ),
     hints=Hints(
-        "What does backward return for a seed of 1,024, and in which type must you divide it by 1,024?",
+        "What does backward return for a seed of 256, and in which type must you divide it by 256?",
         "backward(np.float16(scale)), converted to float32. np.isfinite tells inf and nan from everything else. Decide before the step.",
-        "scale 1,024 and the float16 gradients [0.5, 2.0]: the true ones are [0.00049, 0.00195]. With [0.5, inf] nothing moves, and the "
-        "scale becomes 512.",
+        "scale 256 and the float16 gradients [0.5, 2.0]: the true ones are [0.00195, 0.00781]. With [0.5, inf] nothing moves, and the "
+        "scale becomes 128.",
     ),
     reveal="Seed times scale, then float32, then the test, then the division. PyTorch's GradScaler does the same, and doubles the scale "
     "after 2,000 good steps.",
