@@ -16,7 +16,7 @@ EX_A = ask(
     minutes=4,
     level=2,
     text="100 layers and the rules above. How many inputs are in memory at the peak, for each of these plans?",
-    comment="100 layers and the rules above. How many inputs are in memory at the peak, for each of these plans?",
+    comment="100 layers and the rules above.\nHow many inputs are in memory at the peak, for each of these plans?",
     answer={"keep all 100": 100, "keep only the batch": 100, "keep every 10th": 19},
     wrong=(
         ("freed as it goes", {"keep all 100": 1}, "Keep all: when the forward pass ends, backward has not begun, so nothing is free."),
@@ -61,8 +61,9 @@ STUB_B = '''\
 def checkpointed_chain(layers, x, g):
     """Forward and backward through a chain without keeping every activation.
 
-    Each layer has layer.forward(x) and layer.backward(x, g), which needs the layer's INPUT x. Keep at most about
-    2√n activations in lists (n = len(layers), a square number). Returns (output, gradient at x).
+    Each layer has layer.forward(x) and layer.backward(x, g), which needs the layer's INPUT x.
+    Keep at most about 2√n activations in lists (n = len(layers), a square number).
+    Return (output, gradient at x).
     """
     inputs = []                       # this keeps all n of them
     for layer in layers:
@@ -145,6 +146,13 @@ def checkpointed_chain(layers, x, g):
     return out, g
 """
 
+AGAIN_FOR_EACH = but(
+    STUBBORN,
+    "    start = x\n    for layer in layers:\n",
+    "    size = round(len(layers) ** 0.5)\n    starts = []\n    for i, layer in enumerate(layers):\n        if i % size == 0:\n"
+    "            starts.append(x)\n",
+).replace("x = start\n", "x = starts[i // size]\n").replace("layers[:i]", "layers[i // size * size : i]")
+
 PAIRS = (100, [0.7, -0.2], [1.0, 0.5])
 
 EX_B = Exercise(
@@ -176,6 +184,12 @@ EX_B = Exercise(
             "recomputes from the start",
             STUBBORN,
             "Almost nothing is kept, and each layer is recomputed again and again, n²/2 times. Keep the inputs of √n segments.",
+            when=lambda seen: seen.value("work")["forwards"] > 2000,
+        ),
+        Wrong(
+            "a segment again for each layer",
+            AGAIN_FOR_EACH,
+            "Each segment runs again once for every layer in it. Run it once, and keep its inputs until you have gone back through it.",
             when=lambda seen: seen.value("work")["forwards"] > 300,
         ),
         Wrong(
@@ -205,6 +219,15 @@ EX_B = Exercise(
                 "            x = layer.forward(x)\n            inputs.append(x)",
             ),
             "layer.backward needs the layer's input; you kept its output.",
+            on=("16 layers",),
+        ),
+        Wrong(
+            "kept one layer late",
+            SOLUTION_B.replace(
+                "        if i % size == 0:\n            starts.append(x)\n        x = layer.forward(x)\n",
+                "        x = layer.forward(x)\n        if i % size == 0:\n            starts.append(x)\n",
+            ),
+            "You keep what comes out of a segment's first layer. Keep what goes into it, before the layer runs.",
             on=("16 layers",),
         ),
         Wrong(
@@ -243,8 +266,8 @@ STUB_C = '''\
 def halving_chain(layers, x, g):
     """The gradient at x of a chain of layers, where g is the gradient at its output.
 
-    layer.forward(x) and layer.backward(x, g) are as in 16.b. For n layers, store at most log2(n) + 2 activations at any
-    moment, and run each layer forward at most about log2(n) times. n is a power of 2.
+    layer.forward(x) and layer.backward(x, g) are as in 16.b. For n layers, a power of 2, store at
+    most log2(n) + 2 activations at any moment, and run each layer forward at most about log2(n) times.
     """
     ...
 '''
@@ -377,11 +400,12 @@ import numpy as np
 
 
 def scaled_step(w, backward, scale, lr):
-    """One step of gradient descent with loss scaling. Returns the new weights and the scale for the next step.
+    """One step of gradient descent with loss scaling. Returns the new weights and the next scale.
 
-    w: the weights, a float32 array. backward(seed) computes in float16 and returns a float16 array, seed times the
-    gradient. In float16 a number that is too small becomes 0, one that is too large inf, and inf - inf is nan.
-    If any entry has overflowed, leave all weights as they are and halve the scale. Otherwise make the step.
+    w: the weights, a float32 array. backward(seed) computes in float16 and returns a float16 array,
+    seed times the gradient. There a number that is too small becomes 0, one that is too large
+    becomes inf, and inf - inf is nan. If any entry has overflowed, leave all weights as they are
+    and halve the scale. Otherwise make the step, and keep the scale.
     """
     grad = backward(np.float16(1.0))
     return w - lr * grad, scale
