@@ -54,6 +54,8 @@ def _of_the_cells(nb: NotebookNode) -> Iterator[str]:
 
 
 def _of_markdown(source: str) -> Iterator[str]:
+    for link in re.findall(r"\]\((\.\./[^)]*)\)", source):
+        yield f"it links to {link}, which is not there when the notebooks are copied"
     for image in re.findall(r"!\[\s*\]\([^)]*\)", source):
         yield f"the picture {image} has no alternative text"
     for image in re.findall(r"<img\b[^>]*>", source):

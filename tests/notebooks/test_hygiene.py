@@ -44,6 +44,7 @@ SPOIL = {
     "execution count is 7": lambda nb: nb.cells[2].update(execution_count=7),
     "empty": lambda nb: nb.cells[0].update(source="\n"),
     "no alternative text": lambda nb: nb.cells[0].update(source="![](three.svg)"),
+    "links to ../minigrad/scalar.py": lambda nb: nb.cells[0].update(source="[the engine](../minigrad/scalar.py)"),
     "<img src='a.png'> has no alternative": lambda nb: nb.cells[0].update(source="<img src='a.png'>"),
     "error: ZeroDivisionError": lambda nb: nb.cells[2].metadata.update(tags=[]),
     "stores no error": lambda nb: nb.cells[2].update(outputs=[]),
