@@ -186,7 +186,7 @@ class stacked(Figure):
 
     program = Given(None)
     edge = Given(1)
-    create_graph = Choice({"create_graph=True": True, "create_graph=False": False}, "walk with", True)
+    create_graph = Choice({"create_graph=True": True, "create_graph=False": False}, "differentiate with", True)
     inputs = Inputs(fixed=True)
     state: Stack | None = None
 

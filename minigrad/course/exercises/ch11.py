@@ -22,7 +22,7 @@ EX_A = ask(
     text="y = x³ at x = 2. What are the first and the second derivative? And what does autograd.grad return for the first one when it "
     "is called without create_graph=True?",
     comment="y = x³ at x = 2. What are the first and the second derivative?\n"
-    "And what does autograd.grad return for the first one when it is called without create_graph=True?\n"
+    "And what does autograd.grad return for the first one\nwhen it is called without create_graph=True?\n"
     'Replace each None by a number, or by "error".',
     answer={FIRST: 12, SECOND: 12, PLAIN: 12},
     wrong=(
@@ -33,6 +33,8 @@ EX_A = ask(
         ("no second derivative", {SECOND: 0}, "3x² still depends on x, so it has a derivative that is not 0."),
         ("an error at once", {PLAIN: "error"}, "The first gradient is computed as always. What is missing is its graph, which only the "
          "next derivative needs."),
+        ("None without it", {PLAIN: "None"}, "autograd.grad returns the gradient in any case. It is x.grad "
+         "that stays None."),
         ("nothing without it", {PLAIN: 0}, "The number is the same with and without create_graph. Only its graph is missing."),
     ),
     hints=(
@@ -147,7 +149,10 @@ EX_B = Exercise(
             "needed: what does `grad_outputs` do?", when=lambda seen: _passes(seen) > 10),
         Wrong("no graph for the gradient", _b(", create_graph=True", ""),
               "The gradient has no graph, so it cannot be differentiated. How do you ask for one?",
-              when=lambda seen: seen.error(THREE) == "RuntimeError"),
+              when=lambda seen: seen.error(THREE) == "RuntimeError" and "does not require grad" in seen.message(THREE)),
+        Wrong("v times g, entry by entry", _b("(g, x, grad_outputs=v)", "(g * v, x)"),
+              "g * v has as many entries as x, and only a single number can be differentiated. Add the entries up.",
+              when=lambda seen: seen.error(THREE) == "RuntimeError" and "scalar outputs" in seen.message(THREE)),
         Wrong("the gradient times v", _two("    return g.detach() * v\n"),
               "That is the gradient, entry by entry times v. H v says how the gradient changes along v.", on=(THREE, FORTY)),
         Wrong("v left out", _b("grad_outputs=v", "grad_outputs=torch.ones_like(v)"),
@@ -159,7 +164,7 @@ EX_B = Exercise(
         Wrong("through backward", _b("    (product,) = torch.autograd.grad(g, x, grad_outputs=v)\n    return product\n",
               "    (g @ v).backward()\n    return x.grad\n"),
               "backward() adds to x.grad, and whoever uses x next finds it there. Let autograd.grad return the result instead.",
-              on=(THREE, FORTY)),
+              when=lambda seen: (seen.value(THREE) or {}).get("x.grad") is not None),
         Wrong("a number", _two("    return (g @ v).detach()\n"),
               "That is v · g, a single number. It still has to be differentiated with respect to x.", on=(THREE, FORTY)),
         Wrong("one-sided", _b("(grad(x + h * v) - grad(x - h * v)) / (2 * h)", "(grad(x + h * v) - grad(x)) / h"),
@@ -174,6 +179,10 @@ EX_B = Exercise(
               rtol=1e-3),
         Wrong("every parameter by the same step", _b("grad(x + h * v) - grad(x - h * v)", "grad(x + h) - grad(x - h)"),
               "hvp_nudged: every parameter moves by the same step. Move along v.", on=(NUDGED, NUDGED_MORE), rtol=1e-3),
+        Wrong("every parameter by the same step, then times v",
+              _b("(grad(x + h * v) - grad(x - h * v)) / (2 * h)", "(grad(x + h) - grad(x - h)) / (2 * h) * v"),
+              "hvp_nudged: every parameter moves by the same step, and v comes too late. Move along v: from x to x + h · v.",
+              on=(NUDGED,), rtol=1e-2),
         Wrong("v normalised in the nudges", _b("    return (grad(x + h", "    v = v / (v @ v) ** 0.5\n    return (grad(x + h"),
               "hvp_nudged: v was scaled to length one, and its length belongs to the result.", on=(NUDGED, NUDGED_MORE), rtol=1e-3),
         Wrong("times v again in the nudges", _b("/ (2 * h)", "/ (2 * h) * v"),
@@ -325,7 +334,7 @@ EX_C = Exercise(
               "decides.",
               when=lambda seen: abs(_lr(seen, SMALL) - 2.0) < 0.1),  # the smallest curvature there is 1
         Wrong("v is never renewed", _c("        v = Hv\n", ""),
-              "Every round multiplies H by the same v, so v never turns. The next v has to be what came out.",
+              "No round uses what came out of the round before, so v never turns. The next v has to be the product.",
               when=lambda seen: _turned(seen) and seen.value(SMALL)["products"] > 8),
         Wrong("too few rounds", _c("range(60)", "range(2)"),
               "v has not turned far enough yet: too large a learning rate comes out. Multiply by H more often, or until nothing changes.",
@@ -334,6 +343,12 @@ EX_C = Exercise(
               "v grows (or shrinks) with every product, and v · Hv is the curvature only for a v of length 1. Normalise it every time.",
               when=lambda seen: not 1e-12 < _share(seen, SMALL) < 1e12 or not 1e-12 < _share(seen, FLAT) < 1e12
               or bool(seen.error(SMALL))),
+        Wrong("the length of a product", _c("    for _ in range(60):\n        v = v / v.norm()\n        Hv = hvp(loss, w, v)\n"
+                                             "        curvature = v @ Hv\n        v = Hv\n",
+                                             "    tries = torch.randn(60, len(w), dtype=w.dtype)\n"
+                                             "    curvature = max(hvp(loss, w, v).norm() for v in tries)\n"),
+              "Your curvature is larger than any that this loss has. The length of Hv is a curvature only for a v of length 1.",
+              when=lambda seen: all(0 < _share(seen, name) < 0.95 for name in (SMALL, FLAT, MANY))),
     ),
     hints=Hints(
         "Which direction decides, and how do you find it when all you can do is multiply by H?",
@@ -423,6 +438,10 @@ EX_D = Exercise(
               on=(ACTIVE, LEFT)),
         Wrong("asleep or not", _d("1.0 if w * x + b > 0 else 0.0", "1.0"),
               "A unit whose input is negative has slope 0, and a small change of the weights does not wake it.", on=(ASLEEP, STEEP)),
+        Wrong("asleep, but for dP/dw", _d("2 * (v * w - 1) * v * on", "2 * (v * w * on - 1) * v"),
+              "dP/dw: for a unit that is asleep, s does not depend on w, so neither does P.", on=(ASLEEP, STEEP)),
+        Wrong("active where x is", _d("w * x + b > 0", "x > 0"),
+              "A unit is active when w · x + b is positive, whatever the sign of x.", on=(ASLEEP, BACKWARDS)),
         Wrong("w and v exchanged", _d("v * on, w * on", "w * on, v * on"),
               "s = v · w for an active unit: its derivative with respect to one factor is the other one.", on=(ACTIVE, LEFT)),
         Wrong("the derivatives of D", "def derivatives(v, w, b, x):\n    on = 1.0 if w * x + b > 0 else 0.0\n"
