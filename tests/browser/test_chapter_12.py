@@ -26,11 +26,11 @@ def test_the_chapter_by_mouse_and_keyboard(open_notebook):
     box.get_by_role("button", name="step ▶", exact=True).press("Enter")
     expect(box).to_contain_text("ds = dp + da = 1 · 2 + 1 · 1 = 3.")
     box.get_by_role("slider", name="operation").press("ArrowRight")
-    expect(box).to_contain_text("dy = 2s · ds = 6 · 3 = 18. One walk back gives all slopes, 18 for a, 6 for b")
+    expect(box).to_contain_text("dy = 2s · ds = 6 · 3 = 18. One reverse pass gives the gradient: 18 for a, 6 for b")
     press(box, "only b")
-    expect(box).to_contain_text("one pass forward: the slope along u, 6")
+    expect(box).to_contain_text("one forward pass: the derivative along u, 6")
     box.get_by_role("slider", name="da").press("ArrowRight")  # da, from 0 to 0.1
-    expect(box).to_contain_text("one pass forward: the slope along u, 7.8")  # 0.1 · 18 + 6
+    expect(box).to_contain_text("one forward pass: the derivative along u, 7.8")  # 0.1 · 18 + 6
     field = box.locator("input[type=text]").first
     field.fill("t = a**3; t*b")
     field.press("Enter")

@@ -78,7 +78,7 @@ class dual(Figure):
     p = a × b  2      1        b · da + a · db = 2 · 0 + 1 · 1
     s = p + a  3      1        dp + da = 1 · 1 + 1 · 0
     y = s²     9      6        2s · ds = 6 · 1
-    y = 9, and dy = 2s · ds = 6 · 1 = 6. One walk back gives all slopes, 18 for a, 6 for b; along u they make 18 · 0 + 6 · 1 = 6: the same.
+    y = 9, and dy = 2s · ds = 6 · 1 = 6. One reverse pass gives the gradient: 18 for a, 6 for b. Along u, 18 · 0 + 6 · 1 = 6: the same.
     """
 
     f = Program(CANNED, "a program such as 'p = a*b; p + a', or a function of Values")
@@ -179,8 +179,8 @@ class dual(Figure):
         back = ", ".join(f"{number(g, 4)} for {n}" for n, g in self.grad.items())
         sums = " + ".join(f"{_bracket(self.grad[n])} · {_bracket(self.u[n])}" for n in self.grad)
         if len(self.grad) == 1:
-            return f"A walk back gives the slope {number(next(iter(self.grad.values())), 4)}; along u that is {sums}: the same."
-        return f"One walk back gives all slopes, {back}; along u they make {sums} = {number(self.tangent, 4)}: the same."
+            return f"One reverse pass gives the derivative {number(next(iter(self.grad.values())), 4)}. Along u, {sums}: the same."
+        return f"One reverse pass gives the gradient: {back}. Along u, {sums} = {number(self.tangent, 4)}: the same."
 
     def draw(self) -> str:
         return self._picture(self.step)
@@ -217,9 +217,9 @@ class dual(Figure):
         y = 48 + ROW * len(self.lines) + 12
         out += tag("line", "rule", x1=24, x2=796, y1=y, y2=y)
         if step >= self.last:
-            one = f"one pass forward: the slope along u, {number(self.tangent, 5)}"
+            one = f"one forward pass: the derivative along u, {number(self.tangent, 5)}"
             back = ", ".join(f"{n}: {number(g, 5)}" for n, g in self.grad.items())
-            out += label(24, y + 26, one, "t b fwd") + label(430, y + 26, f"one walk back: every slope, {back}", "t b bwd")
+            out += label(24, y + 26, one, "t b fwd") + label(430, y + 26, f"one reverse pass: the gradient, {back}", "t b bwd")
         else:
             out += label(24, y + 26, f"{step} of {self.last} operations have run", "t soft")
         return svg(820, y + 44, out, self._sentence(step))

@@ -25,7 +25,7 @@ def two_modes() -> tuple[str, str]:
     lanes = (
         ("Forward mode: J u", 14.0, "fwd", ("values and tangents run together", "no graph is kept"),
          ("u at the inputs", u), ("the outputs move", column), ("one pass: one column", "all of J: n passes", "for few inputs")),
-        ("Reverse mode: vᵀJ", 548.0, "bwd", ("run, record, walk back", "the graph is kept"),
+        ("Reverse mode: vᵀJ", 548.0, "bwd", ("run and record, then a reverse pass", "the graph is kept"),
          ("v at the outputs", v), ("x.grad", row), ("one pass: one row", "all of J: m passes", "for few outputs, such as a loss")),
     )  # fmt: skip
     out = ""

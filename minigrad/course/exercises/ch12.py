@@ -22,8 +22,8 @@ EX_A = ask(
     level=2,
     text="z = sin(x · y) with x = [1, 2, 3, 4] and y = [5, 6, 7, 8], so x · y = 70 and cos(70) = 0.6333. Every x moves at the speed 0.1 "
     "and every y at the speed 0.2. How fast does z move?",
-    comment="z = sin(x · y) with x = [1, 2, 3, 4] and y = [5, 6, 7, 8], so x · y = 70, and cos(70) = 0.6333.\n"
-    "Every x moves at the speed 0.1, every y at the speed 0.2. How fast does z move? Replace None by a number.",
+    comment="z = sin(x · y) with x = [1, 2, 3, 4] and y = [5, 6, 7, 8].\nSo x · y = 70, and cos(70) = 0.6333.\n"
+    "Every x moves at the speed 0.1, every y at the speed 0.2. How fast does z move?\nReplace None by a number.",
     answer=COS70 * (0.1 * sum(Y) + 0.2 * sum(X)),
     rtol=1e-3,
     wrong=(
@@ -32,6 +32,7 @@ EX_A = ask(
         ("the cosine alone", 0.6333, "That is the outer factor alone. How fast does x · y move inside?"),
         ("x only", 1.6466, "Only the x moved. The y move as well, at the speed 0.2."),
         ("y only", 1.2666, "Only the y moved. The x move as well, at the speed 0.1."),
+        ("x only, without the cosine", 2.6, "That is the part of x in the speed of x · y. The y move as well, and the sine comes after."),
         ("speeds exchanged", 3.9265, "0.1 belongs to x, whose derivatives are the y; 0.2 belongs to y."),
         ("speeds only", 0.3, "That adds up the two speeds. How fast does x · y change because of them?"),
         ("one entry", 0.4433, "That is one pair of entries. All four contribute to x · y."),
@@ -345,6 +346,9 @@ EX_C = Exercise(
         Wrong("a tuple", _c("(rows,) = ", "rows = ").replace("return rows", "return torch.stack(list(rows))"),
               "pull returns a tuple with a gradient for each input of f, here with a single one. Take it out of the tuple.",
               on=("four to two",)),
+        Wrong("the tuple itself", _c("(rows,) = ", "rows = "),
+              "pull returns a tuple with a gradient for each input of f, here with a single one. Take it out of the tuple.",
+              when=lambda seen: "'tuple' object" in seen.message("four to two")),
         Wrong("one direction", _c("torch.func.vmap(pull)(torch.eye(m, dtype=x.dtype))", "pull(torch.ones(m, dtype=x.dtype))"),
               "With v = ones you get the sum of all rows. Each row by itself needs a v with a single 1.", on=("four to two",)),
         Wrong("the value", _c("(u,))[1]", "(u,))[0]"),
@@ -461,6 +465,9 @@ EX_D = Exercise(
         Wrong("always scaled", _d("(most / norms).clamp(max=1)", "most / norms"),
               "Small gradients were stretched to the limit. Only those that are too long are scaled.",
               on=("some are clipped", "none is clipped")),
+        Wrong("limited at the wrong end", _d("clamp(max=1)", "clamp(min=1)"),
+              "Long gradients keep their length here, and short ones are stretched. Limit the factor from above.",
+              on=("some are clipped", "all are clipped", "none is clipped")),
         Wrong("mean", _d("torch.tensordot(factors, g, dims=1)", "torch.tensordot(factors, g, dims=1) / len(inputs)"),
               "That is the mean over the samples. The sum is asked for.", on=("some are clipped", "none is clipped")),
         Wrong("no root", _d(" ** 0.5\n", "\n"),
