@@ -13,6 +13,7 @@ from .store import NOTEBOOKS, all_notebooks
 
 LINK = re.compile(r"\[[^\]\n]+\]\(([^)\s]+)\)")
 GLOSSARY = NOTEBOOKS / "glossary.ipynb"
+WHAT_WHEN = "What to use when"
 CHAPTER_FILES = [chapter.notebook for chapter in CHAPTERS.values()]
 
 
@@ -40,7 +41,19 @@ def test_terms_are_in_order_and_explained():
 def test_words_lead_to_words():
     anchors = {anchor(term) for term in terms()}
     linked = {target[1:] for target in LINK.findall(prose(GLOSSARY)) if target.startswith("#")}
-    assert linked == anchors, "the list at the top names each term, and no link leads nowhere"
+    assert linked == anchors | {anchor(WHAT_WHEN)}, "the list at the top names each term, and no link leads nowhere"
+
+
+def test_one_page_says_what_to_use_when():
+    """Eighteen rows with a link each; what stands in the second column exists."""
+    page = prose(GLOSSARY).split(f"## {WHAT_WHEN}\n")[1]
+    rows = [[part.strip() for part in line.strip("|").split(" | ")] for line in page.splitlines() if line.startswith("| ")][1:]
+    assert 12 <= len(rows) <= 20 and {len(row) for row in rows} == {4}
+    names = {name for _, use, _, _ in rows for name in re.findall(r"`((?:func|nn|utils|autograd|torch|F)\.[\w.]+)", use)}
+    assert len(names) >= 8
+    for name in names:
+        attrgetter(name.removeprefix("torch.").replace("F.", "nn.functional."))(minigrad)
+    assert {"10", "11", "12"} <= {n for *_, chapters in rows for n in re.findall(r"\[(\d+)\]", chapters)}
 
 
 def test_names_of_pytorch_exist():

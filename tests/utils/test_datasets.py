@@ -1,10 +1,17 @@
 """The small data sets: shapes, balance, seeds, and that they can be learnt (and not too easily)."""
+import difflib
+import hashlib
+import itertools
+from collections import Counter
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import minigrad as torch
 from minigrad import datasets, nn, optim
 
+ROOT = Path(__file__).parents[2]
 PLANE = [datasets.moons, datasets.circles, datasets.spirals]
 
 
@@ -37,8 +44,7 @@ def test_numbers_are_the_same_everywhere():
     points, labels = datasets.moons(4)
     numbers = [1.01257, -0.01321, -0.05357, 0.53616, -0.93596, 0.01049, 2.1304, 0.59471]
     assert points.array.ravel() == pytest.approx(numbers, abs=1e-5) and labels.tolist() == [0, 1, 0, 1]
-    images, labels = datasets.digits(3)
-    assert images.array.sum((1, 2, 3)).tolist() == [275, 315, 358] and labels.tolist() == [8, 6, 5]
+    assert datasets.digits(8)[1].tolist() == [6, 6, 6, 2, 5, 6, 6, 2]
 
 
 def test_a_small_network_learns_the_moons():
@@ -53,35 +59,70 @@ def test_a_small_network_learns_the_moons():
     assert (model(points).array.argmax(1) == labels.array).mean() > 0.97
 
 
-def test_digits():
+SCIKIT_LEARNS = "68aea062d35a127749050fa0e52dca09d6569ac08092c925610e0954e172dde2"  # 1,797 rows of 65 bytes
+FORMS = [0, 130, 256, 386, 516, 646, 776, 915, 1029, 1157, 1287, 1415, 1545, 1667]  # where data/digits.txt says that they begin
+
+
+def test_digits_are_those_of_the_source():
+    images, labels = datasets.digits(seed=None)
+    assert images.shape == (1797, 1, 8, 8) and images.dtype == torch.float32 and labels.dtype == torch.int64
+    assert np.bincount(labels.array).tolist() == [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]  # counts that UCI prints
+    numbers = np.c_[images.array.reshape(1797, 64), labels.array].astype(np.uint8)
+    assert hashlib.sha256(numbers.tobytes()).hexdigest() == SCIKIT_LEARNS
+    first = [0, 0, 5, 13, 9, 1, 0, 0, 0, 0, 13, 15, 10, 15, 5, 0]
+    assert images[0].flatten()[:16].tolist() == first and labels[:12].tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1]
+
+
+def test_each_form_asks_for_the_same_digits():
+    _, labels = datasets.digits(seed=None)
+    asked = labels.tolist()[:130]
+    for start, end in itertools.pairwise([*FORMS, 1797]):
+        same = difflib.SequenceMatcher(None, asked, labels.tolist()[start:end], autojunk=False).ratio()
+        assert same > 0.93, (start, same)
+    assert 1797 - FORMS[10] == 510  # "the last 510 digits are four forms"
+
+
+def test_n_and_seed_choose_among_the_digits():
     images, labels = datasets.digits(600)
-    assert images.shape == (600, 1, 8, 8) and images.dtype == torch.float32 and labels.dtype == torch.int64
-    assert images.array.min() == 0 and images.array.max() == 16 and np.array_equal(images.array, images.array.round())
-    assert np.bincount(labels.array, minlength=10).min() > 30
-    assert torch.equal(images, datasets.digits(600)[0])
-    flat = np.c_[images.array.reshape(600, -1), np.ones(600)]
-    weights = np.linalg.lstsq(flat[:400], np.eye(10)[labels.array[:400]], rcond=None)[0]
-    right = ((flat[400:] @ weights).argmax(1) == labels.array[400:]).mean()
-    assert 0.85 < right < 0.995  # a linear model does well, not perfectly
+    again, other = datasets.digits(600), datasets.digits(600, seed=1)
+    assert torch.equal(images, again[0]) and torch.equal(labels, again[1]) and not torch.equal(images, other[0])
+    everything, their_labels = datasets.digits(seed=None)
+    known = {(image.tobytes(), label) for image, label in zip(everything.array, their_labels.tolist(), strict=True)}
+    drawn = {(image.tobytes(), label) for image, label in zip(images.array, labels.tolist(), strict=True)}
+    assert len(known) == 1797 and len(drawn) == 600 and drawn < known  # no image twice, and each with its own label
+    assert np.bincount(labels.array, minlength=10).min() > 40
+    with pytest.raises(ValueError, match="there are 1797 digits, so n cannot be 1798"):
+        datasets.digits(1798)
 
 
-def test_shifted_digits_are_the_same_ones_moved_and_a_linear_model_fails_on_them():
-    still, labels = datasets.digits(600)
-    moved, same = datasets.digits(600, shift=1)
-    assert torch.equal(labels, same) and moved.shape == still.shape and moved.dtype == still.dtype
-    places = set()
+def of_500(images, labels):
+    """How many of 500 digits a linear model (least squares on 1,297 others) reads."""
+    flat = np.c_[images.array.reshape(1797, -1), np.ones(1797)]
+    weights = np.linalg.lstsq(flat[:1297], np.eye(10)[labels.array[:1297]], rcond=None)[0]
+    return ((flat[1297:] @ weights).argmax(1) == labels.array[1297:]).sum()
+
+
+@pytest.mark.parametrize("seed", [0, None])
+def test_shifted_digits_are_the_same_ones_moved_and_a_linear_model_fails_on_them(seed):
+    still, labels = datasets.digits(seed=seed)
+    moved, same = datasets.digits(seed=seed, shift=1)
+    assert torch.equal(labels, same) and moved.shape == (1797, 1, 10, 10) and moved.dtype == still.dtype
+    corners = []
     for a, b in zip(still.array[:, 0], moved.array[:, 0], strict=True):
-        wide = np.pad(a, 1)
-        fits = {(y, x) for y in range(3) for x in range(3) if np.array_equal(wide[y : y + 8, x : x + 8], b)}
-        assert fits, "moved by at most one pixel"
-        places |= fits
-    assert len(places) == 9
-    flat = np.c_[moved.array.reshape(600, -1), np.ones(600)]
-    weights = np.linalg.lstsq(flat[:400], np.eye(10)[labels.array[:400]], rcond=None)[0]
-    assert ((flat[400:] @ weights).argmax(1) == labels.array[400:]).mean() < 0.75
-    assert not torch.equal(moved, datasets.digits(600, shift=2)[0])
+        fits = [(y, x) for y in range(3) for x in range(3) if np.array_equal(np.pad(a, ((y, 2 - y), (x, 2 - x))), b)]
+        assert fits, "moved by at most one pixel, and no ink is lost"
+        corners.append(fits[0])
+    assert min(Counter(corners).values()) > 100 and len(set(corners)) == 9  # each of the nine places
+    assert torch.equal(moved, datasets.digits(seed=seed, shift=1)[0]) and datasets.digits(3, shift=2)[0].shape == (3, 1, 12, 12)
+    assert of_500(still, labels) > 430 and of_500(moved, labels) < 375
     with pytest.raises(ValueError, match="shift must be a whole number of pixels from 0 to 7, not -1"):
         datasets.digits(3, shift=-1)
+
+
+def test_the_digits_name_their_source_and_licence():
+    source = "https://doi.org/10.24432/C50P49"
+    for text in (datasets.digits.__doc__, (ROOT / "minigrad/data/digits.txt").read_text(), (ROOT / "LICENSE").read_text()):
+        assert source in text and "CC BY 4.0" in text and "Alpaydin" in text
 
 
 def test_sonnets():

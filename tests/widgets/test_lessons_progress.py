@@ -1,6 +1,9 @@
 """The progress bar: it counts, tells a note, ends full, and its saved text has no time in it."""
 
+import re
+
 from widgets.lessons import progress
+from widgets.lessons.progress import POINTS
 
 
 def test_it_hands_on_every_item_and_ends_full(capsys):
@@ -18,3 +21,19 @@ def test_it_hands_on_every_item_and_ends_full(capsys):
 
 def test_generators_and_nothing(capsys):
     assert list(progress(c for c in "abc")) == ["a", "b", "c"] and list(progress([])) == []
+
+
+def test_curves_are_drawn_as_they_grow_and_reach_as_far_as_the_bar(capsys):
+    bar = progress(range(10), "curves")
+    bar.curves = {"training": (training := []), "validation": (validation := [])}
+    for k in bar:
+        training.append(4.0 / (k + 1))
+        if k % 5 == 4:
+            validation += [1.0 + k, float("nan")]
+    one, two = re.findall(r'points="([^"]+)"', bar.draw())
+    xs, ys = zip(*(map(float, point.split(",")) for point in one.split()), strict=True)
+    assert len(xs) == 10 and xs[-1] == 800 and list(ys) == sorted(ys)  # it falls: y grows downwards
+    assert len(two.split()) == 2 and "validation from 5 to 10" in bar.draw()  # a nan has no place
+    assert "polyline" in bar.view.scene["svg"] and capsys.readouterr().out == "curves: 10 in all\n"
+    training *= 500
+    assert len(re.findall(r'points="([^"]+)"', bar.draw())[0].split()) < 2 * POINTS

@@ -1,25 +1,30 @@
-"""A progress bar for training loops: how many steps are done, and how long the rest will take.
+"""A progress bar for training loops: how many steps are done, how long the rest will take, and the curves so far.
 
 It is drawn at most ten times a second, so that it costs nothing; a saved notebook keeps one line of text, the same on every machine.
 """
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from IPython.display import display
 
 from .kit import Figure, LessonView
-from .lesson import svg, tag
+from .lesson import label, number, svg, tag
 
 EVERY = 0.1  # seconds between two drawings
 WIDE, HIGH = 800.0, 10.0
+CURVES = 90.0  # the height of the curves below the bar
+POINTS = 200  # of a curve at most
+COLOURS = ("fwd", "bwd")
 
 
 class progress(Figure):  # noqa: N801 - used like a function
-    """Go through `iterable` and show a bar; `note` is a sentence beside it, and may be set at any time.
+    """Go through `iterable` and show a bar; `note` is a sentence beside it, and may be set at any time. `curves` are lists that the loop
+    appends to, under their names: they are drawn while it runs.
 
     >>> for step in progress(range(3), "three steps"):
     ...     print(step)
@@ -34,6 +39,7 @@ class progress(Figure):  # noqa: N801 - used like a function
         self.items = list(iterable) if not hasattr(iterable, "__len__") else iterable
         self.total, self.name, self.note, self.done = len(self.items), name, "", 0  # type: ignore[arg-type]
         self.began, self.busy = time.monotonic(), True
+        self.curves: Mapping[str, Sequence[float]] = {}
 
     def __len__(self) -> int:
         return self.total
@@ -55,7 +61,19 @@ class progress(Figure):  # noqa: N801 - used like a function
     def draw(self) -> str:
         full = WIDE * (self.done / self.total if self.total else 1.0)
         bar = tag("rect", "panel", width=WIDE, height=HIGH, rx=5) + tag("rect", width=full, height=HIGH, rx=5, style="fill:var(--fwd)")
-        return svg(WIDE, HIGH, bar, f"{self.done} of {self.total} done")
+        alt = f"{self.done} of {self.total} done"
+        drawn = {name: found for name, values in self.curves.items() if len(found := thinned(values)) > 1}
+        if not drawn:
+            return svg(WIDE, HIGH, bar, alt)
+        top = max(max(values) for values in drawn.values()) or 1.0
+        for k, (name, values) in enumerate(drawn.items()):
+            step = full / len(values)
+            points = " ".join(f"{(i + 1) * step:.1f},{HIGH + 8 + CURVES * (1 - v / top):.1f}" for i, v in enumerate(values))
+            bar += tag("polyline", points=points, style=f"fill:none;stroke:var(--{COLOURS[k % 2]});stroke-width:1.5")
+            bar += label(WIDE, HIGH + 22 + 18 * k, f"{name} {number(values[-1], 3)}", f"t {COLOURS[k % 2]}", "end")
+            alt += f"; {name} from {number(values[0], 3)} to {number(values[-1], 3)}"
+        bar += label(4, HIGH + 22, number(top, 3)) + label(4, HIGH + CURVES + 6, "0")
+        return svg(WIDE, HIGH + CURVES + 12, bar, alt)
 
     def still(self) -> str:
         return ""
@@ -71,3 +89,9 @@ class progress(Figure):  # noqa: N801 - used like a function
         elif self.done == self.total:
             parts.append(f"{spent:.1f} s")
         return " · ".join([*parts, *([self.note] if self.note else [])])
+
+
+def thinned(values: Sequence[float]) -> list[float]:
+    """At most POINTS of the finite ones, the last one among them."""
+    found = [float(v) for v in values if math.isfinite(v)]
+    return found[:: -max(1, len(found) // POINTS)][::-1]

@@ -479,12 +479,12 @@ from minigrad.nn import functional as F
 
 
 def small(images, labels):
-    """Train a model with at most 1,000 parameters on images (1000, 1, 8, 8) with ink from 0 to 1, and return it.
+    """Train a model with at most 1,000 parameters on the images (1287, 1, 10, 10) of ten forms, and return it.
 
-    It is judged on 500 moved digits that you never see. You have about ten seconds.
+    Their ink is from 0 to 1. The model is judged on 500 moved digits of the four other forms. You have about ten seconds.
     """
     torch.manual_seed(0)
-    model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))   # 650 parameters, and far from enough
+    model = nn.Sequential(nn.Flatten(), nn.Linear(100, 10))  # 1,010 parameters, and far from enough
     ...
     return model
 '''
@@ -497,8 +497,8 @@ from minigrad.nn import functional as F
 
 def small(images, labels):
     torch.manual_seed(0)
-    model = nn.Sequential(nn.Conv2d(1, 9, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(81, 10))
-    adam = torch.optim.AdamW(model.parameters(), lr=0.02)
+    model = nn.Sequential(nn.Conv2d(1, 18, 3), nn.ReLU(), nn.MaxPool2d(4), nn.Flatten(), nn.Linear(72, 10))
+    adam = torch.optim.AdamW(model.parameters(), lr=0.01)
     for _ in range(400):
         batch = torch.randint(0, len(images), (64,))
         adam.zero_grad()
@@ -508,12 +508,12 @@ def small(images, labels):
     return model
 """
 
-LEAST = 450  # of 500
+LEAST = 420  # of 500: nearly what the hidden layer of section 2 reads with 7,114 parameters
 
 
 def _small_enough(got, *_):
     if not isinstance(got, dict) or "parameters" not in got:
-        return "a model must come back: a Module that takes images (n, 1, 8, 8) and returns ten scores for each"
+        return "a model must come back: a Module that takes images (n, 1, 10, 10) and returns ten scores for each"
     if got["parameters"] > 1000:
         return f"the model has {got['parameters']:,} parameters, and 1,000 are allowed"
     return None
@@ -523,6 +523,9 @@ def _good_enough(got, *_):
     if _small_enough(got):
         return _small_enough(got)
     return None if got["right"] >= LEAST else f"{got['right']} of 500 are right, and {LEAST} are needed"
+
+
+LAYERS = "nn.Conv2d(1, 18, 3), nn.ReLU(), nn.MaxPool2d(4), nn.Flatten(), nn.Linear(72, 10)"
 
 
 def _e(*changes: tuple[str, str]) -> str:
@@ -539,24 +542,21 @@ EX_E = Exercise(
     points=1,
     minutes=20,
     difficulty=3,
-    question=f"At most 1,000 parameters, trained on 1,000 moved digits, and at least {LEAST} of 500 others right.",
+    question=f"At most 1,000 parameters, trained on ten forms of moved digits, and at least {LEAST} of 500 digits of other forms right.",
     entry="small",
     stub=STUB_E,
     solution=SOLUTION_E,
     limits=Limits(seconds=15.0, wall=120.0),
     probes=(
-        Probe("at most 1,000 parameters, and right on digits it never saw", (500,), driver=drivers.small_model, accept=_good_enough,
+        Probe("at most 1,000 parameters, and right on digits it never saw", (17,), driver=drivers.small_model, accept=_good_enough,
               draw=lambda r: (r.randint(501, 10_000),)),
     ),
     bank=(
-        Wrong("the stub's linear model", _e(("nn.Sequential(nn.Conv2d(1, 9, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), "
-         "nn.Linear(81, 10))",
-                                             "nn.Sequential(nn.Flatten(), nn.Linear(64, 10))")),
+        Wrong("a linear model", _e((LAYERS, "nn.Flatten(), nn.Linear(100, 10, bias=False)")),
               "A linear model has one weight for each pixel and class. When the digit moves, the pixels change their meaning. Which layer "
               "looks for the same pattern in every place?",
-              when=lambda seen: _right(seen) < 380 and _parameters(seen) == 650),
-        Wrong("too large", _e(("nn.Conv2d(1, 9, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(81, 10)",
-                               "nn.Flatten(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10)")),
+              when=lambda seen: 130 <= _right(seen) < 340 and _parameters(seen) <= 1000),
+        Wrong("too large", _e((LAYERS, "nn.Flatten(), nn.Linear(100, 64), nn.ReLU(), nn.Linear(64, 10)")),
               "That is more than 1,000 parameters. A convolution shares its few weights between all places.",
               when=lambda seen: _parameters(seen) > 1000),
         Wrong("never trained", _e(("        adam.step()\n", "")),
@@ -565,16 +565,16 @@ EX_E = Exercise(
         Wrong("not long enough", _e(("range(400)", "range(60)")),
               "It learns, but it is not there yet: train longer, or take larger steps, and follow the loss of some images that "
               "you keep aside.",
-              when=lambda seen: 130 <= _right(seen) < LEAST and _parameters(seen) <= 1000),
+              when=lambda seen: 340 <= _right(seen) < LEAST and _parameters(seen) <= 1000),
     ),
     hints=Hints(
         "Which layer has few parameters, and finds a stroke wherever it is?",
         "A convolution, relu, pooling, and one linear layer. Count the parameters before you train, and keep some of the images "
         "for validation.",
-        "Conv2d(1, 4, 3) has 4 · 9 + 4 = 40 parameters. Its output is 4 × 6 × 6, pooled to 4 × 3 × 3, so a linear layer for ten "
-        "classes adds 370.",
+        "Conv2d(1, 4, 3) has 4 · 9 + 4 = 40 parameters. Its output is 4 × 8 × 8. MaxPool2d(4) makes 4 × 2 × 2 of it, so a linear layer for "
+        "ten classes adds 170.",
     ),
-    reveal="One convolution with nine kernels, pooled, and a linear layer: 910 parameters.",
+    reveal="One convolution with eighteen kernels, pooled, and a linear layer: 910 parameters.",
     fresh=lambda r: (
         lambda c: Fresh(
             f"How many parameters does Conv2d(1, {c}, 3) have, with its biases?",
