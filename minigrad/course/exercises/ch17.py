@@ -481,7 +481,7 @@ from minigrad.nn import functional as F
 def small(images, labels):
     """Train a model with at most 1,000 parameters on the images (1287, 1, 10, 10) of ten forms, and return it.
 
-    Their ink is from 0 to 1. The model is judged on 500 moved digits of the four other forms. You have about ten seconds.
+    Their ink is from 0 to 1. It is judged on 500 moved digits of the four other forms. You have about ten seconds.
     """
     torch.manual_seed(0)
     model = nn.Sequential(nn.Flatten(), nn.Linear(100, 10))  # 1,010 parameters, and far from enough
