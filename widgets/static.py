@@ -12,6 +12,7 @@ import textwrap
 from base64 import b64encode
 from collections import Counter
 from html import escape
+from typing import Any
 
 from minigrad.tracing.trace import Node, Trace, fmt, replay_steps
 from minigrad.words import fit
@@ -259,16 +260,17 @@ def _captions(trace: Trace, node: Node, width: float) -> tuple[str, str]:
     return shape, special[:1]
 
 
+def plain(value: Any) -> Any:
+    """What a view holds, as JSON: bytes are an object that src/page.js turns into bytes again."""
+    if isinstance(value, (bytes, memoryview)):
+        return {"$bytes": b64encode(bytes(value)).decode()}
+    if isinstance(value, dict):
+        return {str(k): plain(v) for k, v in value.items()}
+    return [plain(v) for v in value] if isinstance(value, (list, tuple)) else value
+
+
 def page(title: str, state: dict) -> str:
     """A page that holds the live view: the same code, with a model of a dozen lines instead of a kernel (src/page.js)."""
-
-    def plain(value):
-        if isinstance(value, (bytes, memoryview)):
-            return {"$bytes": b64encode(bytes(value)).decode()}
-        if isinstance(value, dict):
-            return {str(k): plain(v) for k, v in value.items()}
-        return [plain(v) for v in value] if isinstance(value, (list, tuple)) else value
-
     # No "<" at all: names are a learner's, and "<!--<script>" in one would hide the end of the page's own script from the browser.
     data = json.dumps(plain(state), ensure_ascii=False).replace("<", "\\u003c")
     parts = {"TITLE": escape(title), "CSS": built("views.css"), "MODULE": built("page.js"), "STATE": data}

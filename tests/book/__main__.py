@@ -2,135 +2,132 @@
 
 What lives here: one page for each chapter, from the stored notebook (what everybody sees) and a run of it with everything answered, which
 brings the live pictures and what predictions reveal. What does not: recording them (record.py), moving them (widgets/front/src/page.js),
-how the pages look (conf.py, book.css). Sphinx has an environment of its own, whose Python is given with --sphinx.
+the words of a page (words.py), how it looks (conf.py, book.css). Sphinx has an environment of its own, whose Python is given with --sphinx.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
+import ast
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from hashlib import blake2b
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import nbformat
-from nbclient import NotebookClient
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_output
 
 from minigrad.course import exercises
-from tests.notebooks.opened import exercise_cells
-from widgets.chapters import CHAPTERS
+from tests.notebooks.opened import answered
 from widgets.front_end import built
+
+from . import words
+from .record import MIME
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-BINDER = re.search(r"^\[binder\]: (\S+?)00_start_here.ipynb$", README, re.M)[1]
-KEY = re.compile(r"[0-9a-f]{12}")
-START = "import sys; sys.path.insert(0, {root!r}); from tests.book import record; record.install({folder!r}); del sys, record"
+START = "from tests.book import record; record.install({!r}); del record"
+# Lessons with more states than a page should carry. Of any other lesson, a missing state is an error of the build.
+PARTLY = {"bucket", "dual", "grow", "jacobian_heat", "memory", "own_engine", "pick_u", "pick_v", "rules"}
 
 
-def run(path: Path, live: Path) -> NotebookNode:
-    """The notebook with everything answered, run with the recorder beside it."""
-    nb = nbformat.read(path, as_version=4)
-    for id, cell in exercise_cells(nb).items():
-        cell.source = exercises[id].solution
-    with tempfile.TemporaryDirectory() as home:
-        start = Path(home) / "profile_default/startup/00-book.py"
-        start.parent.mkdir(parents=True)
-        start.write_text(START.format(root=str(ROOT), folder=str(live)))
-        env = os.environ | {"IPYTHONDIR": home, "MINIGRAD_PROGRESS": str(Path(home) / "progress.json")}
-        NotebookClient(nb, kernel_name="python3", timeout=600, allow_errors=True, resources={"metadata": {"path": home}}).execute(env=env)
-    return nb
-
-
-def chapter(path: Path, source: Path) -> None:
-    """Write a chapter where Sphinx looks for it."""
+def chapter(path: Path, source: Path, pages: set[str]) -> list[dict[str, Any]]:
+    """Write a chapter where Sphinx looks for it; it links to these pages only. Returns what is recorded of its lessons."""
     live = source / "_static/live"
-    nb, ran = nbformat.read(path, as_version=4), run(path, live)
-    cells = []
-    for cell, answered in zip(nb.cells, ran.cells, strict=True):
+    live.mkdir(parents=True, exist_ok=True)
+    nb = nbformat.read(path, as_version=4)
+    with tempfile.TemporaryDirectory() as folder:
+        ran = answered(path, Path(folder), START.format(str(live)))
+    cells: list[NotebookNode] = []
+    lessons: list[dict[str, Any]] = []
+    terms = words.Terms(path.stem, pages)
+    for cell, done in zip(nb.cells, ran.cells, strict=False):  # the run's last cell has the chapter's claims
         cells.append(cell)
         if cell.cell_type != "code":
-            cell.source = linked(cell.source)
+            cell.source = terms.link(words.links(cell.source, pages))
+            if len(cells) > 1:
+                cell.source = words.under_title(cell.source)
+            elif path.stem != "glossary":
+                cells.append(new_markdown_cell(words.banner(path.name)))
             continue
-        cell.outputs = [figure(output, other, live) for output, other in zip_outputs(cell, answered)]
         exercise = cell.metadata.get("minigrad", {}).get("exercise")
         if cell.source.startswith("%%predict"):
-            shown = [figure(output, output, live) for output in answered.outputs]
-            cells += reveal(cell, shown)
-        elif "check.predict(" in cell.source or cell.source.startswith("check("):  # the page asks for a guess; code is checked elsewhere
+            left = filter(None, map(words.without_verdict, done.outputs))
+            cell.outputs = [figure(output, output, live, lessons) for output in left]
+            cells += opened(cell, cells)
+        elif exercise and not exercises[exercise].graded:
             cell.outputs = []
+            cells.append(new_markdown_cell(guess(exercise)))
         elif exercise:
-            link = f'<a href="{BINDER}{path.name}">do it on Binder</a>'
-            cells.append(new_markdown_cell(f'<p class="mg-exercise">Exercise {exercise} answers in the notebook: {link}, or run '
-                                           f"<code>make lab</code> and open <code>{path.name}</code>.</p>"))  # fmt: skip
+            cells.append(new_markdown_cell(words.invitation(exercise, path.name)))
+        elif cell.source.startswith("check("):  # code is checked elsewhere
+            cell.outputs = []
+        else:
+            cell.outputs = [figure(output, other, live, lessons) for output, other in pairs(cell, done)]
+        for output in cell.outputs:
+            if html := output.get("data", {}).get("text/html"):
+                output.data["text/html"] = words.hrefs(html, pages)
     nb.cells = cells
     nbformat.write(nb, source / path.name)
+    return [{"chapter": path.stem[:2], **about} for about in lessons]
 
 
-def linked(text: str) -> str:
-    """Links as the book has them: anchors in small letters, and no link to files that are not in it."""
-    text = re.sub(r"\]\(((?:\w+\.ipynb)?#)([^)]+)\)", lambda m: f"]({m[1]}{m[2].lower()})", text)
-    return re.sub(r"\[([^\]]+)\]\(\.\./[^)]+\)", r"\1", text)
+def told(lesson: dict[str, Any]) -> str:
+    """What the build says of a lesson; ✗ if it must not be so."""
+    sign = "✗" if lesson["cut"] and lesson["lesson"] not in PARTLY else " "
+    return f"{sign} {lesson['chapter']} {lesson['lesson']}: {lesson['states']} states{', and there are more' if lesson['cut'] else ''}"
 
 
-def zip_outputs(cell: NotebookNode, answered: NotebookNode) -> list[tuple[NotebookNode, NotebookNode | None]]:
+def pairs(cell: NotebookNode, done: NotebookNode) -> list[tuple[NotebookNode, NotebookNode | None]]:
     """The stored outputs of a cell, and for each picture the same one of the run."""
-    made = [o for o in answered.get("outputs", ()) if "image/svg+xml" in o.get("data", {})]
-    same = {o.data["text/plain"]: o for o in made}
+    same = {o.data["text/plain"]: o for o in done.outputs if "image/svg+xml" in o.get("data", {})}
     return [(o, same.get(o.get("data", {}).get("text/plain"))) for o in cell.outputs]
 
 
-def figure(output: NotebookNode, ran: NotebookNode | None, live: Path) -> NotebookNode:
+def figure(output: NotebookNode, ran: NotebookNode | None, live: Path, lessons: list[dict[str, Any]]) -> NotebookNode:
     """An output whose picture is an image with words, and moves where the run has recorded how."""
     data = output.get("data", {})
     data.pop("application/vnd.jupyter.widget-view+json", None)
     svg = data.get("image/svg+xml")
     if not svg:
         return output
-    live.mkdir(parents=True, exist_ok=True)
     name = blake2b(svg.encode(), digest_size=6).hexdigest() + ".svg"
     (live / name).write_text(svg, encoding="utf-8")
     size = "".join(re.findall(r' (?:width|height)="[\d.]+"', svg[: svg.find(">")]))
-    key = (ran or {}).get("data", {}).get("text/html", "")
-    moves = f' data-live="{key}" data-from="_static/live"' if KEY.fullmatch(key) else ""
-    words = escape(data["text/plain"].strip())
-    html = f'<figure class="mg-live"{moves}><img src="_static/live/{name}"{size} alt="{words}" loading="lazy"></figure>'
+    about = (ran or {}).get("data", {}).get(MIME, {})
+    if "lesson" in about:
+        lessons.append(about)
+    moves = f' data-live="{about["key"]}" data-from="_static/live"' if about.get("key") else ""
+    alt = escape(data["text/plain"].strip())
+    html = f'<figure class="mg-live"{moves}><img src="_static/live/{name}"{size} alt="{alt}" loading="lazy"></figure>{words.limits(about)}'
     return new_output("display_data", {"text/html": html})
 
 
-def reveal(cell: NotebookNode, shown: list[NotebookNode]) -> list[NotebookNode]:
-    """What a prediction's cell shows once a guess is made: hidden until the reader has written one."""
-    if not shown:
+def guess(exercise: str) -> str:
+    """The form in which a prediction is made: a field, or one for each entry."""
+    (call,) = (n for n in ast.walk(ast.parse(exercises[exercise].stub)) if isinstance(n, ast.Call))
+    entries = ast.literal_eval(call.args[1])
+    return words.form(exercise, list(entries) if isinstance(entries, dict) else ["Your prediction"], "Note it, and show what happens")
+
+
+def opened(cell: NotebookNode, before: list[NotebookNode]) -> list[NotebookNode]:
+    """What stands below a %%predict cell: its output is hidden until the prediction is made, or, for an exercise, until the reader asks."""
+    exercise = cell.source.split("\n", 1)[0].split()[1]
+    if not cell.outputs:
         return []
-    about = cell.source.split("\n", 1)[0].split()[1]
-    form = (f'<form class="mg-guess" data-for="{about}"><label>Your prediction <input name="guess" autocomplete="off"></label> '
-            '<button class="mg-button">Note it, and show what happens</button></form>')  # fmt: skip
-    answer = nbformat.v4.new_code_cell("", outputs=shown, metadata={"tags": ["mg-answer", "remove-input"]})
-    cell.outputs = []
-    return [new_markdown_cell(form), answer]
-
-
-def index(paths: list[Path]) -> str:
-    """The first page: the chapters with their minutes and what one can do afterwards, as README has it."""
-    can = dict(re.findall(r"\(notebooks/(\w+)\.ipynb\) \| (.+?) \|$", README, re.M))
-    minutes = {Path(c.notebook).stem: f"{c.minutes} min" for c in CHAPTERS.values()}
-    rows = "\n".join(f"| [{title_of(p)}]({p.name}) | {minutes.get(p.stem, '')} | {can.get(p.stem, '')} |" for p in paths)
-    names = "\n".join(f"{title_of(p)} <{p.stem}>" for p in paths)
-    return (HERE / "index.md").read_text(encoding="utf-8").replace("%ROWS%", rows).replace("%NAMES%", names).replace("%BINDER%", BINDER)
-
-
-def title_of(path: Path) -> str:
-    first = next(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown")
-    return re.search(r"^# (.+)$", first, re.M)[1]
+    name = words.anchor(exercise)
+    cell.metadata["tags"] = ["mg-answer", f"mg-for-{name}"]
+    if any(f'id="guess-{name}"' in c.source for c in before):
+        return [new_markdown_cell(words.waits(exercise))]
+    return [new_markdown_cell(words.form(exercise, [], "Show it", "In the notebook this opens when the exercise has passed."))]
 
 
 def main() -> int:
@@ -144,14 +141,17 @@ def main() -> int:
     shutil.rmtree(given.out, ignore_errors=True)
     (source / "_static").mkdir(parents=True)
     paths = [p for p in sorted((ROOT / "notebooks").glob("*.ipynb")) if not given.chapters or p.name.startswith(tuple(given.chapters))]
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda p: chapter(p, source), paths))
-    (source / "index.md").write_text(index(paths), encoding="utf-8")
+    with ProcessPoolExecutor(2) as pool:
+        lessons = [one for found in pool.map(partial(chapter, source=source, pages={p.stem for p in paths}), paths) for one in found]
+    print(*map(told, lessons), sep="\n", flush=True)
+    (source / "index.md").write_text(words.index(paths), encoding="utf-8")
+    sheet = (HERE / "cheat_sheet.md").read_text(encoding="utf-8")
+    (source / "cheat_sheet.md").write_text(words.links(sheet, {p.stem for p in paths}), encoding="utf-8")
     (source / "_static/page.js").write_text(built("page.js"), encoding="utf-8")
     (source / "_static/book.css").write_text(built("views.css") + (HERE / "book.css").read_text(encoding="utf-8"), encoding="utf-8")
     shutil.copy(HERE / "book.js", source / "_static")
     command = [given.sphinx, "-m", "sphinx", "-q", "-W", "--keep-going", "-j", "2", "-c", str(HERE), str(source), str(given.out)]
-    return subprocess.run(command, check=False).returncode
+    return subprocess.run(command, check=False).returncode or int(any(told(lesson).startswith("✗") for lesson in lessons))
 
 
 if __name__ == "__main__":

@@ -11,19 +11,19 @@
   document.querySelector(".sidebar-drawer")?.setAttribute("aria-label", "Chapters");
   document.querySelector(".toc-drawer")?.setAttribute("aria-label", "On this page");
   for (const pre of document.querySelectorAll("pre")) if (pre.scrollWidth > pre.clientWidth) pre.tabIndex = 0;
-
-  const answers = [...document.querySelectorAll(".cell.tag_mg-answer")];
-  for (const [k, form] of [...document.querySelectorAll(".mg-guess")].entries()) {
-    const answer = answers[k];
+  for (const form of document.querySelectorAll(".mg-guess")) {
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      const guess = form.elements.guess;
-      if (!guess.value.trim()) return guess.focus();
-      guess.readOnly = true;
+      const empty = [...form.querySelectorAll("input")].find((field) => !field.value.trim());
+      if (empty) return empty.focus();
+      for (const field of form.querySelectorAll("input")) field.readOnly = true;
       form.querySelector("button").remove();
-      answer.classList.add("mg-open");
-      answer.tabIndex = -1;
-      answer.focus();
+      for (const waits of document.querySelectorAll(`[data-waits="${form.dataset.for}"]`)) waits.remove();
+      const answers = [...document.querySelectorAll(`.tag_mg-for-${form.dataset.for}`)];
+      for (const answer of answers) answer.classList.add("mg-open");
+      const first = answers[0].querySelector(".cell_output");
+      first.tabIndex = -1;
+      first.focus();
     });
   }
 })();

@@ -1,8 +1,8 @@
 """What a chapter shows, in every state that its controls can reach, so that a page can show it without Python.
 
-`install(folder)` runs in the kernel before a chapter does. What a cell shows then carries one more representation, text/html, which names a
-file in `folder`. What lives here: moving the real lesson by its own controls and noting what it shows. What does not: playing that back
-(widgets/front/src/page.js). No lesson knows of the book.
+`install(folder)` runs in the kernel before a chapter does. What a cell shows then carries one more representation, MIME, which names a file
+in `folder` and says how much of the lesson is in it. What lives here: moving the real lesson by its own controls and noting what it shows.
+What does not: playing that back (widgets/front/src/page.js). No lesson knows of the book.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import itertools
 import json
 import math
 import re
-import time
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
@@ -24,11 +23,16 @@ import ipywidgets
 from widgets.contract import sent
 from widgets.graph import GraphView
 from widgets.lessons.kit import LessonView, Moments, Slider
+from widgets.static import plain
 from widgets.view.files import STATE
 
-STATES, SECONDS = 1200, 15.0  # of one lesson; its sliders are thinned to the finest grid with no more states
+MIME = "application/vnd.minigrad.book+json"
+STATES = 600  # of one lesson; its sliders are thinned to the finest grid with no more states
+ROOM = {"jacobian_heat": 240, "jacobian_size": 1200, "memory": 300}  # lessons whose states take more time than others, or less
 GRIDS = (201, 101, 61, 41, 31, 21, 15, 11, 9, 7, 5, 3)
-EXACT = 41  # a slider with so few places is never thinned
+STILL = {"playground"}  # trains one network, which its states share: a table would mix them up
+TRIES = 3  # moves for each state
+EXACT = 41  # a slider with so few places is thinned only if it must be
 
 
 def install(folder: str) -> None:
@@ -43,12 +47,12 @@ def install(folder: str) -> None:
         def bundle(self, **kwargs):
             found = shown(self, **kwargs)
             data, more = found if isinstance(found, tuple) else (found or {}, {})
-            key = ""
             with ThreadPoolExecutor(1) as apart:  # where an event loop runs, lessons put their work off
                 held = apart.submit(record, self).result()
-            if held is not None:
-                key = write(held, target)
-            return {**data, "text/html": key}, more
+            if held is None:
+                return data, more
+            about = held.pop("about", {})
+            return {**data, MIME: {"key": write(held, target) if held else "", **about}}, more
 
         cls._repr_mimebundle_ = bundle
 
@@ -58,7 +62,7 @@ def install(folder: str) -> None:
 
 def write(held: dict[str, Any], folder: Path) -> str:
     """Write a recording as a script. Returns the name under which a page asks for it."""
-    raw = json.dumps(_plain(held), ensure_ascii=False, separators=(",", ":")).encode()
+    raw = json.dumps(plain(held), ensure_ascii=False, separators=(",", ":")).encode()
     key = blake2b(raw, digest_size=6).hexdigest()
     (folder / f"{key}.js").write_text(f'mgBook("{key}","{base64.b64encode(zlib.compress(raw, 9)).decode()}")')
     return key
@@ -73,12 +77,18 @@ def _state(view: GraphView) -> dict[str, Any]:
 
 
 def lesson(view: LessonView) -> dict[str, Any] | None:
-    """The table of a lesson (see page.js); None if nothing in it can be moved."""
+    """The table of a lesson (see page.js), and how much of it; None if there is nothing to move."""
     if not view.figure.controls() and not any(True for _ in view.figure.actions()) and not view.children:
         return None
+    name = type(view.figure).__name__
+    if name in STILL:
+        return {"about": {"lesson": name, "states": 0, "cut": False, "thin": False}}
     table = Table(view)
     table.fill()
-    return {"part": "lesson", "kind": "mg-" + type(view.figure).__name__.replace("_", "-"), "table": table.packed()}
+    about = {"lesson": name, "states": len(table.at), "cut": table.cut, "thin": table.thin}
+    if len(table.at) == 1 and not view.film and not view.children:
+        return {"about": about}
+    return {"about": about, "part": "lesson", "kind": "mg-" + name.replace("_", "-"), "table": table.packed()}
 
 
 class Table:
@@ -96,15 +106,19 @@ class Table:
         self.children: dict[str, dict[str, Any]] = {}
         self.figures: dict[str, Any] = {}
         self.seen: dict[str, dict[str, Any]] = {}
+        self.cut = self.thin = False  # are states missing? and places of sliders?
+        self.tried = 0
+        self.exact = EXACT
+        # A graph view below the picture makes each state several times as heavy.
+        self.room = ROOM.get(type(view.figure).__name__, STATES) // (5 if view.children else 1)
 
     def fill(self) -> None:
-        before, self.begun = self.view.figure, time.process_time()
+        before = self.view.figure
         try:
             self.start, grid = self._note(before), self._grid()
+            self.thin = False
             queue = [self.start]
             for key in queue:  # grows
-                if self._late():
-                    break
                 known = len(self.at)
                 self._moves_from(key, grid)
                 queue += list(self.at)[known:]
@@ -112,27 +126,33 @@ class Table:
             self.view.figure = before
             before.view = self.view
 
-    def _late(self) -> bool:
-        """Enough? A graph view below the picture makes each state ten times as heavy."""
-        return len(self.at) >= STATES / (10 if self.children else 1) or time.process_time() - self.begun > SECONDS
-
     def _moves_from(self, key: str, grid: int) -> None:
         figure, places = self.figures[key], json.loads(key.partition("\n")[0])
         remembers = any(True for _ in figure.actions())  # then equal controls may show different things
         for i, control in enumerate(figure.controls()):
             for place in self._places(control, figure, grid):
-                plain = json.dumps([*places[:i], place, *places[i + 1 :]])
-                if place != places[i] and (remembers or plain not in self.at) and not self._late():
-                    self._move(key, figure, control.name, place, {"set": control.name, "value": place}, plain)
+                here = json.dumps([*places[:i], place, *places[i + 1 :]])
+                if place != places[i] and (remembers or here not in self.at):
+                    if self._full():
+                        return
+                    self._move(key, figure, control.name, place, {"set": control.name, "value": place}, here)
         for name in [*(name for name, button in figure.actions() if button["when"](figure)), *figure.presets]:
+            if self._full():
+                return
             self._move(key, figure, name, 0, {"press": name}, None)
 
-    def _move(self, key: str, figure: Any, name: str, place: Any, message: dict[str, Any], plain: str | None) -> None:
+    def _full(self) -> bool:
+        self.cut = self.cut or len(self.at) >= self.room or self.tried >= TRIES * self.room
+        return self.cut
+
+    def _move(self, key: str, figure: Any, name: str, place: Any, message: dict[str, Any], expected: str | None) -> None:
+        """Note where a move leads; by itself, if not to the state that is `expected`."""
+        self.tried += 1
         self.view.figure = figure
         self.view._on_message(None, message, None)
         if self.view.scene["mood"] == "bad" and self.view.figure is figure:  # refused
             return
-        if (to := self._note(self.view.figure)) != plain:
+        if (to := self._note(self.view.figure)) != expected:
             self.moves.setdefault(key, {}).setdefault(name, []).append([place, to])
 
     def _note(self, figure: Any) -> str:
@@ -150,7 +170,7 @@ class Table:
         for child in figure.below():
             if isinstance(child, GraphView):
                 state = _state(child)
-                child_name = blake2b(json.dumps(_plain(state)).encode(), digest_size=6).hexdigest()
+                child_name = blake2b(json.dumps(plain(state)).encode(), digest_size=6).hexdigest()
                 self.children[child_name] = state
                 below.append(child_name)
         self.at[key] = len(self.scenes)
@@ -169,16 +189,19 @@ class Table:
         if control.kind == "choice":
             return list(range(len(spec["texts"])))
         count = round((spec["max"] - spec["min"]) / spec["step"])
-        stride = 1 if count < EXACT or not isinstance(control, Slider) else max(1, math.ceil(count / (grid - 1)))
+        stride = 1 if count < self.exact or not isinstance(control, Slider) else max(1, math.ceil(count / (grid - 1)))
+        self.thin = self.thin or stride > 1
         begin = round((spec["value"] - spec["min"]) / spec["step"]) % stride
         kept = sorted({*range(begin, count + 1, stride), 0, count})
-        return [_round(spec["min"] + k * spec["step"]) for k in kept]
+        return [rounded(spec["min"] + k * spec["step"]) for k in kept]
 
     def _grid(self) -> int:
         """The finest grid for the sliders with which there are not too many states."""
         figure = self.view.figure
-        sizes = lambda grid: [max(1, len(self._places(control, figure, grid))) for control in figure.controls()]  # noqa: E731
-        return next((grid for grid in GRIDS if math.prod(sizes(grid)) <= STATES), GRIDS[-1])
+        for self.exact, grid in itertools.product((EXACT, 0), GRIDS):
+            if math.prod(max(1, len(self._places(control, figure, grid))) for control in figure.controls()) <= self.room:
+                break
+        return grid
 
     def packed(self) -> dict[str, Any]:
         pieces: dict[str, int] = {}
@@ -198,17 +221,9 @@ class Table:
 
 def _placed(control: Any, figure: Any) -> Any:
     value = control.spec(control.get(figure))["value"]
-    return _round(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+    return rounded(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
 
 
-def _round(x: float) -> float:
+def rounded(x: float) -> float:
     """Equal in the browser, which counts in doubles of its own."""
     return int(x) if x == int(x) else float(f"{x:.9g}")
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, (bytes, memoryview)):
-        return {"$bytes": base64.b64encode(bytes(value)).decode()}
-    if isinstance(value, dict):
-        return {str(k): _plain(v) for k, v in value.items()}
-    return [_plain(v) for v in value] if isinstance(value, (list, tuple)) else value

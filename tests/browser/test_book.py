@@ -70,8 +70,10 @@ def test_a_graph_steps_to_its_end(page):
     y = (3 * x + 2) ** 2
     y.backward()
     shown = page(record.graph(graph(y)))
-    shown.get_by_role("button", name="to the end").or_(shown.locator("button[title*=end]")).first.click()
-    expect(shown.locator("svg").first).to_contain_text(f"{x.grad:g}")
+    grad = shown.locator('.mg-card[aria-label^="x"] .mg-grad')
+    expect(grad).to_have_text("·")
+    shown.locator(".mg-end").click()
+    expect(grad).to_have_text(f"▴ {x.grad:g}")
 
 
 def test_what_is_not_recorded_is_said(page):

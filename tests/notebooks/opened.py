@@ -44,14 +44,16 @@ def claims(path: Path) -> str:
     return file.read_text(encoding="utf-8") if file.exists() else ""
 
 
-def answered(path: Path, folder: Path) -> NotebookNode:
-    """The notebook at `path`, run in `folder` with every answer and guess supplied, and its claims as one more cell."""
+def answered(path: Path, folder: Path, startup: str = "") -> NotebookNode:
+    """The notebook at `path`, run in `folder` with every answer and guess supplied, and its claims as one more cell.
+
+    `startup` is a program that its kernel runs first."""
     nb = nbformat.read(path, as_version=4)
     for id, cell in exercise_cells(nb).items():
         cell.source = exercises[id].solution
     if claims(path):
         nb.cells.append(nbformat.v4.new_code_cell(claims(path)))
-    return execute(nb, folder)
+    return execute(nb, folder, startup)
 
 
 def text_of(cell: NotebookNode) -> str:

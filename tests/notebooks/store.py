@@ -27,26 +27,29 @@ def all_notebooks() -> list[Path]:
     return sorted(NOTEBOOKS.glob("*.ipynb"))
 
 
-def execute(nb: NotebookNode, folder: Path = NOTEBOOKS) -> NotebookNode:
+def execute(nb: NotebookNode, folder: Path = NOTEBOOKS, startup: str = "") -> NotebookNode:
     """Run every cell in a fresh kernel that works in `folder`. An error stops it, except in a cell tagged raises-exception.
 
-    The kernel knows nothing of this user: neither the IPython profile nor the course's progress.
+    The kernel knows nothing of this user: neither the IPython profile nor the course's progress. It runs `startup` before all cells.
     """
     for cell in nb.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
     nb.metadata["kernelspec"] = KERNEL
-    with clean_home():
+    with clean_home(startup):
         NotebookClient(nb, kernel_name="python3", timeout=600, record_timing=False, coalesce_streams=True, store_widget_state=False,
                        resources={"metadata": {"path": str(folder)}}).execute()
     return nb
 
 
 @contextlib.contextmanager
-def clean_home():
-    """While it lasts, kernels that are started use this checkout, an empty IPython profile and an empty record of progress."""
+def clean_home(startup: str = ""):
+    """While it lasts, kernels that are started use this checkout, an IPython profile with this program only, and no record of progress."""
     before = dict(os.environ)
     with tempfile.TemporaryDirectory() as home:
+        first = Path(home) / "profile_default/startup/00-first.py"
+        first.parent.mkdir(parents=True)
+        first.write_text(startup, encoding="utf-8")
         path = os.pathsep.join(filter(None, [str(ROOT), before.get("PYTHONPATH")]))
         os.environ.update(PYTHONPATH=path, IPYTHONDIR=home, MINIGRAD_PROGRESS=str(Path(home) / "progress.json"))
         try:
