@@ -295,6 +295,12 @@ def test_a_panel_that_fails_hides_nothing(shell, monkeypatch):
     assert "The size of tensor a (4) must match" in text and "Traceback" in text and "inside the panel" not in text
 
 
+def test_writes_to_what_had_the_name_before_are_not_told(shell):
+    cells = ["x = torch.ones(2, requires_grad=True)\ny = x * 2\ny += 5", "y = x.exp()\ny -= 1\ny.sum().backward()"]
+    text, _ = provoke(shell, cells)
+    assert "✂ y -= 1" in text and "y += 5" not in text
+
+
 def test_an_expression_before_a_dot_keeps_its_parentheses(shell):
     text, _ = provoke(shell, ["x = torch.ones(2, requires_grad=True)\n(x**2).numpy()"])
     assert "(x ** 2).detach().numpy()" in text and "x ** 2.detach" not in text

@@ -229,10 +229,12 @@ def _frozen(value: ast.AST, moment: Moment) -> str:
 
 
 def writes(moment: Moment, name: str) -> list[Step]:
-    """The statements so far that write into the tensor called `name`, oldest first."""
-    found = []
+    """The statements so far that write into the tensor called `name`, oldest first: not those into one that had the name before."""
+    found: list[Step] = []
     for s in statements(moment):
         value = getattr(s, "value", None)
+        if isinstance(s, (ast.Assign, ast.AnnAssign)) and name in _targets(s):
+            found.clear()
         if isinstance(s, ast.AugAssign) and ast.unparse(s.target).split("[")[0] == name:
             found.append(Step(name, ast.unparse(s), "", s.lineno))
         elif isinstance(s, ast.Assign) and any(isinstance(t, ast.Subscript) and ast.unparse(t.value) == name for t in s.targets):
