@@ -137,15 +137,30 @@ def load(f, map_location=None, *args, weights_only=True, **kwargs):
 
 
 def compile(model=None, **options):
-    """An elementwise function of tensors as one compiled loop forward and one backward (compiler.py).
+    """A training step, or an elementwise function, as one program.
 
-    The first call compiles, in a second or two. Results and gradients are those of the function to the last digits; a function that cannot
-    be fused runs as it is, and a warning (and its attribute `why`) says in one sentence why.
+    A step, that is a function that goes back through its graph itself (backward(), autograd.grad, an optimiser's step, no_grad), is recorded
+    while it runs, and from its fourth call on runs as one straight program without graph and bookkeeping (program/): `print(step.source)`
+    shows it. Results, gradients and parameters are those of the step itself.
+
+    An elementwise function that others go back through becomes one loop forward and one backward, compiled in a second or two (compiler.py).
+
+    What cannot be compiled runs as it is, and a warning (and the attribute `why`) says in one sentence why, and what to change.
 
     >>> import minigrad as torch
-    >>> f = torch.compile(lambda x, y: torch.tanh(x * y) + 0.5)
-    >>> f(torch.zeros(2), torch.ones(2))
-    tensor([0.5000, 0.5000])
+    >>> w = torch.tensor([1., 2.], requires_grad=True)
+    >>> @torch.compile
+    ... def step(x):
+    ...     w.grad = None
+    ...     loss = (w * x).sum()
+    ...     loss.backward()
+    ...     return w.grad
+    >>> for _ in range(4):
+    ...     g = step(torch.tensor([3., 4.]))
+    >>> g, step.why
+    (tensor([3., 4.]), None)
+    >>> "x_tensor.array" in step.source
+    True
     """
     from .compiler import compile
 

@@ -1,4 +1,4 @@
-"""`minigrad.compile(f)`: an elementwise function as one compiled loop, with its backward pass.
+"""`minigrad.compile(f)`: an elementwise function as one compiled loop, with its backward pass. Steps become programs (program/).
 
 What lives here: the trace of f, the guards that notice when the trace no longer holds, the text of the loop. What does not: how the text is
 compiled (kernels/fused_numba.py), and PyTorch's compiler, which does far more.
@@ -29,6 +29,7 @@ from .core.variable import Variable, wrap
 from .func import vjp
 from .func.batching import NumbersNeeded, Sample
 from .ops import elementwise as E
+from .program.step import CompiledStep, is_step
 
 _COSTLY = ("exp(", "log(", "sin(", "cos(", "tanh(", "sigmoid(", "cdf(", "power(")
 _CALLS = {call[:-1] for call in _COSTLY} | {"abs", "sqrt", "gelu_derivative"}  # what a loop may call (kernels/fused_numba.py)
@@ -382,6 +383,8 @@ def compile(function=None, **options):
     """What `minigrad.compile` is (api.py). PyTorch's options (mode, fullgraph, ...) are accepted and change nothing."""
     if function is None:
         return functools.partial(compile, **options)
+    if isinstance(function, (types.FunctionType, types.MethodType)) and is_step(function):
+        return CompiledStep(function)
     if not isinstance(function, types.FunctionType):
         name = f"{getattr(function, '__name__', type(function).__name__)}"
         warnings.warn(f"{name} runs as it is, not fused: only plain functions of tensors can be.", stacklevel=3)

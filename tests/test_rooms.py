@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 ENGINE = sorted(path for path in (ROOT / "minigrad").rglob("*.py") if "course" not in path.relative_to(ROOT).parts)
 # each imports only from its own set and from those to its left
-ROOMS = [{"kernels"}, {"core"}, {"ops"}, {"autograd"}, {"tensors", "tracing"}, {"func", "nn", "utils"}, {"optim"}]
+ROOMS = [{"kernels"}, {"core"}, {"ops"}, {"autograd"}, {"tensors", "tracing"}, {"func", "nn", "utils"}, {"optim"}, {"program"}]
 UPWARD = {("minigrad.autograd.functional", "minigrad.func")}  # functions of Jacobians, given to torch.autograd by name
 
 LATE = {  # an import inside a function: (file, what it imports): why

@@ -18,6 +18,8 @@ def accumulate(x, g, keep=False):
         if state.grad:
             x._grad = copied(g) if old is None else old + g
             return
+        for handler in state.handlers:
+            handler.accumulated(x, g)
         g = g.array
     if old is None:
         x._grad = wrap(g if keep else np.array(g))

@@ -13,6 +13,7 @@ The loop is a generator that yields `(node, g, grad_inputs)` after each node. `b
 through it sees what `backward()` does.
 """
 import math
+from typing import Any
 
 import numpy as np
 
@@ -48,7 +49,10 @@ def begin(roots, keep_graph=False, create_graph=False, inputs=None, capture=None
     inputs        a set of nodes: run only the nodes on a path to them
     capture       a Captured: store the gradient of each edge here instead of adding it to a leaf
     """
-    graph = create_graph or (state.handlers and any([h.needs_tensors for h in state.handlers]))
+    graph: Any = create_graph
+    if state.handlers and not create_graph:
+        listening = [h for h in state.handlers if h.needs_tensors]
+        graph = (len(listening) == 1 and listening[0].rule) or bool(listening)
     cotangents = {}
     for (node, number), g in roots:
         g = getattr(g, "array", g) if not graph else wrap(g) if type(g) is np.ndarray else g
@@ -79,7 +83,7 @@ def _loop(nodes, cotangents, graph, keep_graph, observed, needed, capture):
                     g = None
                     continue
             else:
-                grad_inputs = node.run_graph(g, edges) if graph else node.run(g, edges)
+                grad_inputs = node.run(g, edges) if not graph else node.run_graph(g, edges) if graph is True else graph(node, g, edges)
             if node.frees and not keep_graph:
                 node.release()
         for edge, out in zip(edges, grad_inputs):  # noqa: B905  strict=True costs as much as the loop

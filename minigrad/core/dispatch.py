@@ -101,6 +101,7 @@ class Handler:
 
     needs_tensors = False  # a backward pass inside must run on Tensors, because its operations are listened to as well
     in_second_run = False  # a checkpoint's second run happens under it, too
+    rule = None  # rule(node, g, edges): what runs a node's rule in its place, in a pass on Tensors that is not recorded
 
     def __enter__(self):
         self.before = state.handlers
@@ -113,6 +114,17 @@ class Handler:
     def __call__(self, op, inputs, params):
         """Run op(*inputs, *params), or something in its place, and return what it gives."""
         raise NotImplementedError
+
+    # What is no operation, and still changes something. Each is told to the handlers that listen, before or after as it says.
+
+    def written(self, x, out):
+        """The numbers of `out` have been written into `x`."""
+
+    def accumulated(self, x, g):
+        """`g` is about to be added to x.grad, outside of any graph."""
+
+    def updates(self, optimizer, begins):
+        """`optimizer` is about to change its parameters, or (begins False) has done so."""
 
     def replaces(self, other) -> bool:
         """Does `other`, which listens outside of this, hear nothing inside?"""

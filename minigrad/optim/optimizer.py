@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core import dispatch
 from ..core.grad_mode import enable_grad, set_grad_enabled
 from ..core.node import RemovableHandle
 from ..nn.module import reset_grad
@@ -160,6 +161,8 @@ class Optimizer:
         if closure is not None:
             with enable_grad():
                 loss = closure()
+        for handler in dispatch.state.handlers:
+            handler.updates(self, True)
         for group in self.param_groups:
             if group.get("capturable"):
                 raise AssertionError(
@@ -177,6 +180,8 @@ class Optimizer:
                     p.version[0] += 1
                     if known is None and state:  # plain SGD keeps none
                         self.state[p] = state
+        for handler in dispatch.state.handlers:
+            handler.updates(self, False)
         return loss
 
     def update(self, p: Tensor, g: np.ndarray, state: dict[str, Any], group: dict[str, Any]) -> None:

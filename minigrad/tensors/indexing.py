@@ -125,10 +125,7 @@ def _take_apart(x, key, value=None):
     if not positions:
         return x, None
     for d, a in positions.items():
-        size = x.array.shape[d]
-        if a.size and (a.max() >= size or a.min() < -size):
-            bad = a[(a >= size) | (a < -size)].flat[0]
-            raise errors.new(IndexError, f"index {bad} is out of bounds for dimension {d} with size {size}")
+        check_bounds(a, d, x.array.shape[d])
     if len(positions) > 1:
         try:
             np.broadcast_shapes(*[a.shape for a in positions.values()])
@@ -141,6 +138,13 @@ def _take_apart(x, key, value=None):
                 instead="give them the same length; rows[:, None] and columns together name a block.",
             ) from None
     return x, Positions([positions.get(d, slice(None)) for d in range(max(positions) + 1)], sources, saved)
+
+
+def check_bounds(a, d, size):
+    """Raise IndexError if one of the positions `a` is not in dimension `d`."""
+    if a.size and (a.max() >= size or a.min() < -size):
+        bad = a[(a >= size) | (a < -size)].flat[0]
+        raise errors.new(IndexError, f"index {bad} is out of bounds for dimension {d} with size {size}")
 
 
 def _after_ellipsis(key):

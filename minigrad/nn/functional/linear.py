@@ -84,6 +84,18 @@ def embedding(
         if not -count <= padding_idx < count:
             raise AssertionError("Padding_idx must be within num_embeddings")
         padding_idx %= count
+    check_rows(input, count)
+    if max_norm is not None:
+        rows = np.unique(input.array)
+        norms = np.linalg.norm(weight.array[rows], norm_type, axis=1)
+        long = norms > max_norm
+        weight.array[rows[long]] *= (max_norm / (norms[long] + 1e-7))[:, None]
+        weight.version[0] += 1
+    return lookup.embedding_(weight, input, padding_idx, scale_grad_by_freq)
+
+
+def check_rows(input: Tensor, count: int) -> None:
+    """Raise IndexError if the input names a row that a table of `count` rows does not have."""
     indices = input.array
     if indices.size and not (0 <= indices.min() and indices.max() < count):
         raise errors.new(
@@ -92,13 +104,6 @@ def embedding(
             f"The table has {count} rows, numbered 0 to {count - 1}; the input holds numbers from {indices.min()} to {indices.max()}.",
             instead=f"num_embeddings={indices.max() + 1} or more, or check how the tokens are numbered.",
         )
-    if max_norm is not None:
-        rows = np.unique(indices)
-        norms = np.linalg.norm(weight.array[rows], norm_type, axis=1)
-        long = norms > max_norm
-        weight.array[rows[long]] *= (max_norm / (norms[long] + 1e-7))[:, None]
-        weight.version[0] += 1
-    return lookup.embedding_(weight, input, padding_idx, scale_grad_by_freq)
 
 
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:

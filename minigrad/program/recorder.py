@@ -1,0 +1,510 @@
+"""Records one call of a step: what its operations compute from what, and what they change outside.
+
+What lives here: `Recorder`, the handler that hears every operation of forward, backward and hand-written updates; and how it notices
+what is no operation. What does not: Python's own state (surroundings.py), the program's text (text.py).
+
+The call is a real one, nothing is traced with made-up numbers. While it runs, two slots of every tensor are watched. `_grad`, because
+gradients are assigned and read without an operation. And `array`: the engine itself reads it freely, any other code is given a `Spy`,
+which tells shape and dtype and reports when its numbers are used. So no function has to say of itself that it reads numbers: `item()`,
+`if loss < 0.1`, masks that choose, `print`, numpy are all heard alike, and a step that does any of it runs as it always did.
+"""
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..core.constants import number_of
+from ..core.dispatch import Handler, state
+from ..core.node import FREED, LIVE
+from ..core.op import ELEMENTWISE, _names, on_arrays, prepare
+from ..core.variable import Variable, wrap
+from ..nn.functional.linear import check_rows
+from ..nn.functional.loss import _check_classes
+from ..ops.index import _check_bounds
+from ..random import default_generator
+from ..tensors.indexing import check_bounds
+from .surroundings import FIXED, Surroundings, Unfit
+
+ROOT = Path(__file__).parents[1]
+# The engine, which may read arrays.
+_FREE = tuple(str(ROOT / room) + "/" for room in ("core", "autograd", "kernels", "tracing", "func", "program"))
+_MAKERS = tuple(str(ROOT / file) for file in ("tensors/create.py", "core/constants.py", "autograd/engine.py", "autograd/backward.py"))
+_INPLACE, _ACCUMULATE = str(ROOT / "autograd/inplace.py"), str(ROOT / "autograd/accumulate.py")
+_COPYING = {"tensor", "as_tensor", "asarray", "__new__", "__call__", "_plain", "logspace"}  # of create.py: functions that copy numbers
+# Functions that read numbers only to raise an error. A program calls them again at their place.
+CHECKS = {f.__code__: f for f in (_check_classes, check_bounds, check_rows, _check_bounds)}
+_SHAPE = {
+    "shape", "dtype", "ndim", "size", "flags", "itemsize", "nbytes", "strides", "base", "ctypes", "of", "__class__", "__array_finalize__",
+    "__array_ufunc__", "__array_function__", "__len__", "__init__", "__new__", "__getattribute__", "__del__", "__init_subclass__",
+    "__subclasshook__", "__dict__", "__doc__", "__module__", "__array_priority__", "__array_interface__", "__array_struct__", "__dir__",
+    "__sizeof__", "__setattr__", "__delattr__", "__hash__", "__class_getitem__", "__array_wrap__", "__array__", "__weakref__",
+    "__array_prepare__", "__array_namespace__", "__buffer__", "__dlpack__", "__dlpack_device__", "__reduce__", "__reduce_ex__",
+}  # fmt: skip
+_SHAPE_ONLY = {np.shape, np.ndim, np.size, np.may_share_memory, np.result_type, np.empty_like, np.zeros_like, np.ones_like, np.full_like}
+_numpy_view = np.ndarray.view
+
+
+class Val:
+    """One array of the program.
+
+    line    what computes it; None for memory that is there before: an argument, a tensor from around the step, a constant
+    base    the Val whose memory it shows
+    """
+
+    __slots__ = ("array", "base", "line", "name")
+
+    def __init__(self, array, line=None, base=None, name=None):
+        self.array, self.line, self.name, self.base = array, line, name, self if base is None else base.base
+
+
+class Line:
+    """One thing that the program does.
+
+    kind    "op", "copy", "check" or "cast", which compute; "write", "grad", "update", "add", which change something
+    what    an Op, a function, or the thing that changes
+    ins     Vals, numbers
+    """
+
+    __slots__ = ("back", "ins", "kind", "outs", "params", "place", "what")
+
+    def __init__(self, kind, what, ins, params, place):
+        self.kind, self.what, self.ins, self.params, self.outs = kind, what, ins, params, ()
+        self.place, self.back = place
+
+
+class Spy(np.ndarray):
+    """An array as code outside of the engine sees it while a step is recorded."""
+
+    of: Any
+
+    def __array_finalize__(self, other):
+        if type(other) is Spy:  # made of another without a word
+            self.of = _numpy_view(self, np.ndarray)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=(), **kwargs):
+        _report(self, ufunc.__name__, sys._getframe(1))
+        outs = {"out": tuple([plain(o) for o in out])} if out else {}
+        return getattr(ufunc, method)(*[plain(x) for x in inputs], **outs, **kwargs)
+
+    def __array_function__(self, function, types, args, kwargs):
+        if function not in _SHAPE_ONLY:
+            _report(self, function.__name__, sys._getframe(1))
+        return function(*plain(args), **{k: plain(v) for k, v in kwargs.items()})
+
+
+def _heard(name):
+    def method(self, *args, **kwargs):
+        _report(self, name, sys._getframe(1))
+        return getattr(self.of, name)(*[plain(a) for a in args], **{k: plain(v) for k, v in kwargs.items()})
+
+    return method
+
+
+for _name in dir(np.ndarray):
+    if _name not in _SHAPE and callable(getattr(np.ndarray, _name)):
+        setattr(Spy, _name, _heard(_name))
+for _name in ("T", "mT", "flat", "real", "imag", "data"):
+    setattr(Spy, _name, property(lambda self, name=_name: (_report(self, name, sys._getframe(1)), getattr(self.of, name))[1]))
+
+
+def plain(x):
+    """The array behind a Spy, also inside tuples and lists."""
+    if type(x) is Spy:
+        return x.of
+    if isinstance(x, (tuple, list)) and any([isinstance(p, (Spy, tuple, list)) for p in x]):
+        made = [plain(p) for p in x]
+        if isinstance(x, list):
+            return made
+        out = type(x)(made) if not hasattr(x, "_fields") else type(x)(*made)
+        vars(out).update(vars(x)) if hasattr(x, "__dict__") else None
+        return out
+    return x
+
+
+def _report(spy, name, frame):
+    """Code outside of the engine uses the numbers of a tensor."""
+    if _now is not None and threading.get_ident() == _now.thread:
+        _now.used(spy.of, name, frame)
+
+
+class _Slot:
+    """Stands in the place of a slot of Variable while a step is recorded."""
+
+    def __init__(self, slot, get, put):
+        self.slot, self.get, self.put = slot, get, put
+
+    def __get__(self, t, kind=None):
+        if t is None:
+            return self
+        value = self.slot.__get__(t)
+        return self.get(t, value, sys._getframe(1)) if threading.get_ident() == _now.thread else value
+
+    def __set__(self, t, value):
+        if threading.get_ident() == _now.thread:
+            value = self.put(t, value, sys._getframe(1))
+        self.slot.__set__(t, value)
+
+
+_ARRAY, _GRAD = Variable.__dict__["array"], Variable.__dict__["_grad"]
+one_at_a_time = threading.Lock()  # the slots are watched for one thread; who finds it taken does not record
+_now: Any = None  # the Recorder that listens
+
+
+class Recorder(Handler):
+    """Hears one call of a step. `why` is None, or the sentence why no program can be made of it."""
+
+    needs_tensors = True  # so that a backward pass runs its rules on Tensors, and its operations are heard
+
+    def __init__(self, around: Surroundings, names: list[str], args: tuple):
+        self.lines: list[Line] = []
+        self.known: dict[int, Val] = {}  # by the id of an array
+        self.kept: list[Any] = []  # no id may be used twice
+        self.outside = {**around.tensors, **{id(t): (name, t) for name, t in zip(names, args, strict=True)}}
+        self.why: str | None = None
+        self.start: dict[int, np.ndarray] = {}  # what the step's own tensors held at first
+        self.made: dict[int, str] = {}  # where arrays that no operation computed come from
+        self.entry: dict[int, tuple[Variable, Val | None]] = {}  # the .grad of tensors from outside, as the step finds them
+        self.nodes: dict[int, Any] = {}  # the place of the operation that made a node
+        self.copied: Val | None = None  # what the next .grad is a copy of
+        self.updating = False
+        self.checked: set[int] = set()
+        self.thread = threading.get_ident()
+        self.dice = _dice()
+        for name, t in self.outside.values():
+            array = _ARRAY.__get__(t)
+            if id(array) in self.known:
+                if any(t is a for a in args):
+                    other = self.known[id(array)].name
+                    raise Unfit(f"the argument {name} has the memory of {other}, which the step also reads; use one name.")
+                continue
+            self.is_now(array, Val(array, name=name))
+
+    def __enter__(self):
+        global _now
+        _now = self
+        Variable.array = _Slot(_ARRAY, self.read, self.put)  # type: ignore[assignment]
+        Variable._grad = _Slot(_GRAD, self.grad_read, self.grad_put)
+        return super().__enter__()
+
+    def __exit__(self, *exc):
+        global _now
+        super().__exit__(*exc)
+        Variable.array, Variable._grad, _now = _ARRAY, _GRAD, None
+        if exc[0] is None and self.why is None and self.dice != _dice():
+            self.why = "it draws random numbers; draw them outside and pass them in."
+
+    # What is known ------------------------------------------------------------------------------------------------------
+
+    def is_now(self, array, val):
+        self.known[id(array)] = val
+        self.kept.append(array)
+        return val
+
+    def val(self, x):
+        """The Val behind a tensor or an array."""
+        array = _ARRAY.__get__(x) if isinstance(x, Variable) else plain(x)
+        found = self.known.get(id(array))
+        if found is not None:
+            return found
+        maker = self.made.get(id(array), "")
+        if isinstance(x, Variable) and number_of(x) is not None or maker.startswith(_MAKERS):
+            return self.is_now(array, Val(array, name="constant"))
+        what = maker.rpartition(":")[2] if maker else "something that the step does not name"
+        raise Unfit(f"it uses a tensor made by {what} in a way that cannot be recorded; make the tensor outside and pass it in.")
+
+    def place(self, frame):
+        """((code, line), going back): where in the learner's code we are, and whether it is a backward pass."""
+        back = False
+        while frame is not None:
+            code = frame.f_code
+            if code.co_name == "_loop" and code.co_filename.endswith("engine.py"):
+                node = frame.f_locals.get("node")
+                if id(node) in self.nodes:
+                    return self.nodes[id(node)], True
+                back = True
+            if not code.co_filename.startswith((str(ROOT), "<minigrad", "<frozen")) or "/minigrad/course/" in code.co_filename:
+                return (code, frame.f_lineno), back
+            frame = frame.f_back
+        return None, back
+
+    def refuse(self, sentence, frame):
+        if self.why is None:
+            place, _ = self.place(frame)
+            self.why = sentence if place is None else f"line {place[1]} of {place[0].co_name}: {sentence}"
+
+    def line(self, kind, what, ins, params, arrays, frame, bases=()):
+        line = Line(kind, what, ins, params, self.place(frame))
+        line.outs = tuple([self.is_now(a, Val(a, line, _base_of(a, bases))) for a in arrays])
+        self.lines.append(line)
+        return line
+
+    # What is heard ------------------------------------------------------------------------------------------------------
+
+    def __call__(self, op, inputs, params):
+        inputs, params = plain(inputs), plain(params)
+        out = op(*inputs, *params)
+        if self.why is None and not self.updating:
+            try:
+                self.note(op, inputs, params, out if isinstance(out, tuple) else (out,), sys._getframe(1))
+            except Unfit as reason:
+                self.refuse(str(reason), sys._getframe(1))
+        return out
+
+    def note(self, op, inputs, params, outs, frame):
+        flat = inputs[0] if op.tensor_list else inputs
+        tensors, arrays = prepare(op, flat)
+        ins = []
+        for x, t, a in zip(flat, tensors, arrays, strict=True):
+            if not isinstance(x, (Variable, np.ndarray)) or number_of(t) is not None:
+                ins.append(self.is_now(a, Val(a, name="constant")))
+                continue
+            val = self.val(x)
+            if val.array is not a:
+                val = self.line("cast", a.dtype, [val], (), [a], frame).outs[0]
+            ins.append(val)
+        found = [_ARRAY.__get__(t) for t in outs]
+        if len(found) == 1 and any([found[0] is v.array for v in ins]):
+            return  # the same array: nothing to do
+        line = self.line("op", op, ins, self.of_params(params), found, frame, ins)
+        for t in outs:
+            if t.edge is not None and line.place is not None:
+                self.nodes.setdefault(id(t.edge[0]), line.place)
+                self.kept.append(t.edge[0])
+
+    def of_params(self, params):
+        """Parameters, with Vals for the arrays among them that the step computes or finds."""
+        if isinstance(params, np.ndarray):
+            params = plain(params)
+            return self.known.get(id(params), params)
+        if isinstance(params, Variable):
+            return self.val(params)
+        if isinstance(params, (tuple, list)):
+            return (list if isinstance(params, list) else tuple)([self.of_params(p) for p in params])
+        return params
+
+    def written(self, x, out):
+        if self.why is None and not self.updating:
+            try:
+                self.line("write", x, [self.val(x), self.val(out)], (), (), sys._getframe(1))
+            except Unfit as reason:
+                self.refuse(str(reason), sys._getframe(1))
+
+    def rule(self, node, g, edges):
+        """One step back. The rules of elementwise rows are heard as operations; the others run on arrays, as they do without us."""
+        op = node.op
+        if (state.grad or self.why is not None or op is None or op.kind == ELEMENTWISE or op.tensor_list
+                or node.status != LIVE or not op.rules):  # fmt: skip
+            return node.run_graph(g, edges)
+        arrays = [None if t is None else _ARRAY.__get__(t) for t in g] if isinstance(g, list) else _ARRAY.__get__(g)
+        outs = [None if a is None else np.asarray(a) for a in node.run(arrays, edges)]
+        try:
+            self.note_rules(node, op, g, edges, outs, sys._getframe(1))
+        except Unfit as reason:
+            self.refuse(str(reason), sys._getframe(1))
+        return tuple([None if a is None else wrap(a) for a in outs])
+
+    def note_rules(self, node, op, g, edges, outs, frame):
+        joint = op.joint_rule and None not in edges
+        whole = [(op.joint_rule, range(len(outs)))] if joint else [
+            (op.rules[i], [n]) for n, i in enumerate(op.inputs) if op.rules[i] is not None and edges[n] is not None
+        ]  # fmt: skip
+        for rule, places in whole:
+            first, *names = _names(rule)
+            gs = [None if t is None else self.val(t) for t in g] if isinstance(g, list) else self.val(g)
+            gs = gs[0] if isinstance(gs, list) and first != "gs" else gs
+            saved = [getattr(node, name) for name in names]
+            given = [gs, *[self.of_params(plain(v)) if v is not None else None for v in saved]]
+            found = [outs[n] for n in places]
+            if len(found) == 1 and (found[0] is None or id(found[0]) in self.known):
+                continue
+            bases = [v for v in all_vals(given)]
+            title = op.name + "_back" + ("" if joint or len(op.inputs) == 1 else "_" + op.inputs[places[0]])
+            line = self.line("rule", (title, on_arrays(rule), bool(joint)), [], given, [a for a in found if a is not None], frame, bases)
+            line.outs = tuple([None if a is None else self.known[id(a)] for a in found])
+
+    def accumulated(self, x, g):
+        """The engine adds `g` to x.grad, without recording it."""
+        if self.why is not None:
+            return
+        try:
+            old, val = _GRAD.__get__(x), self.val(g)
+            if old is None:
+                self.copied = val
+            else:
+                self.grad_read(x, old, sys._getframe(1))
+                self.line("add", old, [self.val(old), val], (), (), sys._getframe(1))
+        except Unfit as reason:
+            self.refuse(str(reason), sys._getframe(1))
+
+    def updates(self, optimizer, begins):
+        """`optimizer` begins, or ends, to change its parameters: one line, whatever happens in between."""
+        self.updating = begins
+        if begins:
+            for group in optimizer.param_groups:
+                if group.get("differentiable"):
+                    self.refuse("an optimiser with differentiable=True is not recorded.", sys._getframe(1))
+            self.line("update", optimizer, (), (), (), sys._getframe(1))
+
+    def used(self, array, name, frame):
+        """Code outside of the engine uses numbers."""
+        if self.updating or self.check(frame):
+            return
+        if name.startswith("__set") or name in ("fill", "put", "sort", "partition", "copyto"):
+            self.refuse("numbers are written in a way that cannot be recorded (batch normalisation while training, for example); "
+                        "call .eval(), or leave this out of the step.", frame)  # fmt: skip
+            return
+        by = frame.f_code.co_name if frame.f_code.co_filename.startswith(str(ROOT)) else name
+        self.refuse(f"the numbers of a tensor are read ({by}), so what follows may depend on them; "
+                    "return the tensor and read it outside, or use torch.where.", frame)  # fmt: skip
+
+    def check(self, frame):
+        """Is this a function that only checks? Then the program calls it, too."""
+        function = CHECKS.get(frame.f_code)
+        if function is None:
+            return False
+        if id(frame) not in self.checked and self.why is None:
+            self.checked.add(id(frame))
+            self.kept.append(frame)
+            code, local = frame.f_code, frame.f_locals
+            try:
+                given = [local[name] for name in code.co_varnames[: code.co_argcount]]
+                self.line("check", function, [], tuple([self.tensor_or(x) for x in given]), (), frame)
+            except Unfit as reason:
+                self.refuse(str(reason), frame)
+        return True
+
+    def tensor_or(self, x):
+        return ("tensor", self.val(x)) if isinstance(x, Variable) else self.of_params(plain(x))
+
+    # Slots --------------------------------------------------------------------------------------------------------------
+
+    def read(self, t, array, frame):
+        code = frame.f_code
+        if self.updating or code.co_filename.startswith(_FREE) or code.co_filename.startswith("<minigrad row"):
+            return array
+        if type(array) is not np.ndarray:
+            return array
+        if code.co_filename == _MAKERS[0] and code.co_name in _COPYING:
+            self.used(array, code.co_name, frame)
+            return array
+        spy = _numpy_view(array, Spy)
+        spy.of = array
+        return spy
+
+    def put(self, t, array, frame):
+        array = plain(array)
+        if self.updating or id(array) in self.known or type(array) is not np.ndarray or self.why is not None:
+            return array
+        while frame.f_back is not None and frame.f_code.co_name in ("wrap", "_wrap", "_finish"):
+            frame = frame.f_back
+        maker = frame.f_code
+        if maker.co_filename == _INPLACE:
+            try:
+                old = self.known.get(id(_ARRAY.__get__(t)))
+                if old is not None:
+                    self.line("cast", array.dtype, [old], (), [array], frame)
+            except AttributeError:
+                pass
+        elif id(array) not in self.made:
+            self.made[id(array)] = f"{maker.co_filename}:{maker.co_name}"
+            self.kept.append(array)
+            if maker.co_filename.startswith(_MAKERS):
+                self.start[id(array)] = array.copy()
+            if maker.co_filename == _MAKERS[0] and self.dice != _dice():
+                self.refuse(f"random numbers are drawn ({maker.co_name}); draw them outside and pass them in.", frame)
+        return array
+
+    def grad_read(self, t, grad, frame):
+        if id(t) in self.outside and id(t) not in self.entry and self.why is None and not self.updating:
+            val = None
+            if grad is not None:
+                array = _ARRAY.__get__(grad)
+                val = self.is_now(array, Val(array, name="grad"))
+                self.kept.append(grad)
+                if grad.requires:
+                    self.refuse("a .grad that has a graph is not recorded; use zero_grad().", frame)
+            self.entry[id(t)] = t, val
+        return grad
+
+    def grad_put(self, t, grad, frame):
+        if self.why is not None or self.updating:
+            return grad
+        if id(t) not in self.outside and (grad is None or frame.f_code.co_filename != _ACCUMULATE):
+            return grad
+        if id(t) in self.outside:
+            self.grad_read(t, self.grad_of(t), frame)
+        try:
+            val = None
+            if grad is not None:
+                array = _ARRAY.__get__(grad)
+                if self.copied is not None and id(array) not in self.known:
+                    val = self.line("copy", None, [self.copied], (), [array], frame).outs[0]
+                else:
+                    val = self.val(grad)
+                self.copied = None
+                if grad.requires:
+                    raise Unfit("a .grad that has a graph is not recorded; use autograd.grad for higher derivatives.")
+            if id(t) in self.outside:
+                self.line("grad", t, [val] if val is not None else [], (grad,), (), frame)
+        except Unfit as reason:
+            self.refuse(str(reason), frame)
+        return grad
+
+    def grad_of(self, t):
+        try:
+            return _GRAD.__get__(t)
+        except AttributeError:
+            return None
+
+    # Results ------------------------------------------------------------------------------------------------------------
+
+    def results(self, out):
+        """What the step returns, with ("tensor", Val, the tensor) for the tensors in it."""
+        if isinstance(out, Variable):
+            if out.requires and out.edge is not None and not _used_up(out.edge[0]):
+                raise Unfit("its result still has a graph, so a gradient could go back through it; call backward() inside, "
+                            "or return .detach().")  # fmt: skip
+            if id(out) in self.outside:
+                return "outside", out
+            return "tensor", self.val(out), out
+        if isinstance(out, FIXED):
+            return "fixed", out
+        if type(out) in (tuple, list):
+            return type(out).__name__, [self.results(o) for o in out]
+        if type(out) is dict:
+            return "dict", {k: self.results(o) for k, o in out.items()}
+        raise Unfit(f"it returns {type(out).__name__}; return tensors, or tuples, lists and dicts of them.")
+
+
+def _base_of(array, inputs):
+    """Of `inputs`, the Val whose memory `array` lies in."""
+    return next((v for v in inputs if array.size and np.may_share_memory(array, v.array)), None)
+
+
+def all_vals(values):
+    for v in values:
+        if isinstance(v, Val):
+            yield v
+        elif isinstance(v, (list, tuple)):
+            yield from all_vals(v)
+
+
+def _used_up(node):
+    """Has a backward pass gone through this graph and freed it?"""
+    seen, todo = {node}, [node]
+    for n in todo:  # grows
+        if n.status == FREED:
+            return True
+        for edge in n.edges:
+            if edge is not None and edge[0] not in seen:
+                seen.add(edge[0])
+                todo.append(edge[0])
+    return False
+
+
+def _dice():
+    """What changes with every draw of a random number."""
+    key = default_generator.twister.get_state(legacy=True)
+    return key[2], key[1][:3].tobytes(), default_generator.spare

@@ -1,0 +1,252 @@
+"""What a step reads besides its arguments, and the guards that say whether it is still the same.
+
+What lives here: `Surroundings`, made before a step is recorded. What does not: the numbers of tensors, which a program reads from
+memory at every call, and who reads them (recorder.py).
+
+A program repeats one course of Python code. So everything that the code can reach must be of a kind whose changes are seen: constants,
+tensors, lists and dicts of them, modules, optimisers, plain objects, functions of the same sort. Anything else makes the step unfit: it
+runs as it is.
+"""
+import builtins
+import dis
+import types
+from typing import Any
+
+from ..core import dtypes
+from ..core.devices import device
+from ..core.errors import a_kind
+from ..core.op import Op
+from ..core.variable import Size, Variable
+from ..nn.module import Module
+from ..nn.module_hooks import every_module
+from ..optim.lr_scheduler import LRScheduler
+from ..optim.optimizer import Optimizer, _every_step_after, _every_step_before
+
+FIXED = (int, float, bool, str, bytes, complex, type(None), type(...), slice, range, dtypes.dtype, device, Size)
+# Builtins that neither act outside of the step nor ask for what may change without a trace.
+PURE = {
+    "abs", "all", "any", "bool", "callable", "dict", "divmod", "enumerate", "filter", "float", "frozenset", "getattr", "hasattr", "int",
+    "isinstance", "issubclass", "iter", "len", "list", "map", "max", "min", "next", "object", "pow", "property", "range", "repr",
+    "reversed", "round", "set", "slice", "sorted", "str", "sum", "super", "tuple", "type", "zip", "AssertionError", "Exception",
+    "IndexError", "NotImplementedError", "RuntimeError", "TypeError", "ValueError",
+}  # fmt: skip
+ACTING = {"manual_seed", "save", "load", "load_state_dict", "set_default_dtype", "record_lines", "add_param_group"}
+MODULES = ("minigrad", "math", "functools", "itertools", "operator")
+
+
+class Unfit(Exception):
+    """The step cannot become a program; the text says why, and what to change."""
+
+
+def _ours(module) -> bool:
+    return (module or "").partition(".")[0] == "minigrad" and not (module or "").startswith("minigrad.course")
+
+
+def same(now: Any, then: Any) -> bool:
+    """Is a constant still what it was? 1, 1.0 and True are equal, but not the same."""
+    return now is then or (type(now) is type(then) and isinstance(then, FIXED) and repr(now) == repr(then))
+
+
+class Surroundings:
+    """Everything that a function reads from around it.
+
+    tensors   {id: (name, tensor)}: those it can reach
+    guards    what must still hold, as expressions over `scope`
+    """
+
+    def __init__(self, function):
+        self.tensors: dict[int, tuple[str, Variable]] = {}
+        self.guards: list[str] = []
+        self.scope: dict[str, Any] = {"same": same, "MISSING": object()}
+        self._seen: dict[int, Any] = {}
+        self._names: dict[int, str] = {}
+        if every_module or _every_step_before or _every_step_after:
+            raise Unfit("there are hooks on all modules or on all optimisers; remove them.")
+        self.guard(f"not ({self.known(every_module)} or {self.known(_every_step_before)} or {self.known(_every_step_after)})")
+        self._later: list[tuple[Any, str]] = []  # optimisers, so that parameters are named by their modules
+        self.look(function, getattr(function, "__name__", "step"), "the step")
+        for optimizer, name in self._later:
+            self.optimizer(optimizer, name)
+
+    def known(self, thing: Any) -> str:
+        """The name under which the guards know a thing."""
+        if id(thing) not in self._names:
+            self._names[id(thing)] = f"k{len(self._names)}"
+            self.scope[self._names[id(thing)]] = thing
+        return self._names[id(thing)]
+
+    def guard(self, text: str) -> None:
+        self.guards.append(text)
+
+    def changed(self) -> list[str]:
+        """The guards that no longer hold, for a sentence."""
+        return [guard for guard in self.guards if not eval(guard, self.scope)]  # noqa: S307
+
+    def read(self, place: str, value: Any, name: str) -> None:
+        """`place` is an expression that must go on giving `value`."""
+        if isinstance(value, FIXED):
+            self.guard(f"same({place}, {self.known(value)})")
+        else:
+            self.guard(f"{place} is {self.known(value)}")
+            self.look(value, name, name)
+
+    def look(self, value: Any, name: str, says: str) -> None:
+        """Guard what is inside of a value, and what it reads."""
+        if id(value) in self._seen:
+            return
+        self._seen[id(value)] = value
+        if isinstance(value, Variable):
+            self.tensor(value, name)
+        elif isinstance(value, types.MethodType):
+            self.look(value.__self__, getattr(value.__self__, "__name__", "self"), says)
+            self.look(value.__func__, name, says)
+        elif isinstance(value, types.FunctionType):
+            if not _ours(value.__module__):
+                self.function(value, name)
+        elif isinstance(value, (Op, types.BuiltinFunctionType, types.MethodDescriptorType)):
+            if getattr(value, "__self__", None) not in (None, builtins) and not isinstance(value.__self__, types.ModuleType):
+                raise Unfit(f"it calls {says}, a method of {a_kind(value.__self__)}; call it outside of the step.")
+        elif isinstance(value, types.ModuleType):
+            if value.__name__.partition(".")[0] not in MODULES:
+                raise Unfit(f"it uses the module {value.__name__}, whose work is not recorded; do that outside and pass the result in.")
+        elif isinstance(value, type):
+            self.functions_of(value, name, made=True)
+        elif type(value) in (list, tuple, dict, set, frozenset):
+            self.container(value, name)
+        else:
+            self.thing(value, name, says)
+
+    def tensor(self, t: Variable, name: str) -> None:
+        if t.batched or t.edge is not None:
+            raise Unfit(f"it reads {name}, which was computed with a graph outside of the step; detach it, or compute it inside.")
+        if t.meta is not None and t.meta.hooks is not None:
+            raise Unfit(f"{name} has hooks, which a program would not call; remove them, or change the gradient in the step itself.")
+        k = self.known(t)
+        self.tensors[id(t)] = (name, t)
+        self.guard(f"{k}.array is {self.known(t.array)} and {k}.requires is {t.requires} and {k}.edge is None")
+        self.guard(f"({k}.meta is None or {k}.meta.hooks is None)")
+
+    def function(self, f: types.FunctionType, name: str) -> None:
+        k = self.known(f)
+        self.guard(f"{k}.__code__ is {self.known(f.__code__)}")
+        for attribute in ("__defaults__", "__kwdefaults__"):
+            if getattr(f, attribute):
+                self.read(f"{k}.{attribute}", getattr(f, attribute), f"the defaults of {name}")
+        self.guard(f"len({k}.__dict__) == {len(f.__dict__)}")
+        for key, item in f.__dict__.items():
+            self.read(f"{k}.__dict__.get({key!r}, MISSING)", item, f"{name}.{key}")
+        cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
+        for code, free in _codes(f.__code__):
+            for instruction in dis.get_instructions(code):
+                self.instruction(instruction, f, cells, free, name)
+
+    def instruction(self, instruction, f, cells, free, name) -> None:
+        kind, what = instruction.opname, instruction.argval
+        if kind in ("STORE_GLOBAL", "DELETE_GLOBAL") or (kind in ("STORE_DEREF", "DELETE_DEREF") and what in cells and what in free):
+            raise Unfit(f"{name} assigns {what}, a name outside of it, which a program would not repeat; return the new value.")
+        if kind == "IMPORT_NAME":
+            raise Unfit(f"{name} imports {what} while it runs; import it at the top.")
+        if kind in ("YIELD_VALUE", "SEND") and f.__code__.co_flags & 0x20:
+            raise Unfit(f"{name} is a generator; return a list.")
+        if kind in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL") and (what in ACTING or str(what).startswith("register_")):
+            raise Unfit(f"{name} calls {what}, which acts outside of the step and would not be repeated; call it outside.")
+        if kind in ("LOAD_GLOBAL", "LOAD_NAME"):
+            self.global_name(f, what, name)
+        elif kind in ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_CLOSURE") and what in cells and what in free:
+            try:
+                value = cells[what].cell_contents
+            except ValueError:
+                raise Unfit(f"{name} reads {what} before it has a value.") from None
+            self.read(f"{self.known(cells[what])}.cell_contents", value, what)
+
+    def global_name(self, f, what, name) -> None:
+        outside = f.__globals__
+        if what in outside:
+            self.read(f"{self.known(outside)}.get({what!r}, MISSING)", outside[what], what)
+        elif what not in PURE:
+            raise Unfit(f"{name} calls {what}, which a program would not repeat; call it outside of the step.")
+        else:
+            self.guard(f"{what!r} not in {self.known(outside)}")
+
+    def functions_of(self, kind: type, name: str, made: bool = False) -> None:
+        """The methods of a class of the learner's; with `made`, of one whose objects the step may make."""
+        for base in kind.__mro__:
+            if not _ours(base.__module__) and base.__module__ != "builtins":
+                k = self.known(base)
+                self.guard(f"len({k}.__dict__) == {len(vars(base))}")
+                for key, value in vars(base).items():
+                    inner = getattr(value, "__func__", value)
+                    inner = inner.fget if isinstance(inner, property) else inner
+                    if isinstance(inner, types.FunctionType):
+                        self.guard(f"{k}.__dict__.get({key!r}) is {self.known(value)}")
+                        if made or key != "__init__":
+                            self.look(inner, f"{name}.{key}", key)
+                    elif not key.startswith("__"):
+                        self.read(f"{k}.__dict__.get({key!r}, MISSING)", value, f"{name}.{key}")
+
+    def container(self, value: Any, name: str) -> None:
+        k = self.known(value)
+        self.guard(f"len({k}) == {len(value)}")
+        if isinstance(value, (set, frozenset)):
+            self.guard(f"{k} == {self.known(frozenset(value))}")
+        elif isinstance(value, dict):
+            for key, item in value.items():
+                if not isinstance(key, (str, int, float, bool, tuple)):
+                    raise Unfit(f"{name} has {a_kind(key)} as a key; use strings or numbers.")
+                self.read(f"{k}.get({self.known(key)}, MISSING)", item, f"{name}.{key}" if isinstance(key, str) else f"{name}[{key!r}]")
+        else:
+            for i, item in enumerate(value):
+                self.read(f"{k}[{i}]", item, f"{name}[{i}]")
+
+    def thing(self, value: Any, name: str, says: str) -> None:
+        """A module, an optimiser, or an object of a learner's own class."""
+        kind, k = type(value), self.known(value)
+        if isinstance(value, LRScheduler):
+            raise Unfit(f"it reads {name}, a learning rate scheduler; call {name}.step() after the step.")
+        plain = not _ours(kind.__module__) and kind.__module__ != "builtins" and kind.__flags__ & 0x200 and "__dict__" in dir(value)
+        if not isinstance(value, (Module, Optimizer)) and not plain:
+            raise Unfit(f"it reads {says}, {a_kind(value)} that may change between calls; make it an argument, or use it outside.")
+        self.guard(f"type({k}) is {self.known(kind)}")
+        self.functions_of(kind, kind.__name__)
+        own = vars(value)
+        if isinstance(value, Optimizer):
+            self._later.append((value, name))
+            return
+        if isinstance(value, Module):
+            for key, item in own.items():
+                if key.endswith("hooks") and item:
+                    raise Unfit(f"{name} has hooks, which a program would not call; remove them.")
+                if key in ("_parameters", "_buffers", "_modules"):
+                    self.guard(f"{k}.{key} is {self.known(item)} and len({k}.{key}) == {len(item)}")
+                    for inner, part in item.items():
+                        self.read(f"{k}.{key}.get({inner!r})", part, f"{name}.{inner}")
+                elif key.endswith("hooks"):
+                    self.guard(f"not {k}.{key}")
+        self.guard(f"len({k}.__dict__) == {len(own)}")
+        for key, item in own.items():
+            if not (isinstance(value, Module) and key.startswith("_") and key in _OF_MODULES):
+                self.read(f"{k}.__dict__.get({key!r}, MISSING)", item, f"{name}.{key}")
+
+    def optimizer(self, value: Optimizer, name: str) -> None:
+        """An optimiser runs as it is, so only its parameters and hooks must stay what they are: zero_grad() goes through them."""
+        k = self.known(value)
+        for key in vars(value):
+            if key.endswith("hooks"):
+                if vars(value)[key]:
+                    raise Unfit(f"{name} has hooks, which a program would not call; remove them.")
+                self.guard(f"not {k}.{key}")
+        for i, group in enumerate(value.param_groups):
+            self.read(f"{k}.param_groups[{i}]['params']", group["params"], f"{name}_{i}")
+        self.guard(f"len({k}.param_groups) == {len(value.param_groups)}")
+
+
+_OF_MODULES = frozenset(key for key in vars(Module()) if key.startswith("_"))
+
+
+def _codes(code, free=None):
+    """A code object and those inside it, each with the names that it shares with what is outside of all of them."""
+    free = set(code.co_freevars)
+    found = [(code, free)]
+    for inner, names in found:  # grows
+        found += [(c, names - set(inner.co_cellvars)) for c in inner.co_consts if isinstance(c, types.CodeType)]
+    return found

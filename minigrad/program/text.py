@@ -1,0 +1,376 @@
+"""From recorded lines to Python text, and from the text to a function.
+
+What lives here: which lines are needed, what everything is called, one statement for each line. What does not: the recording (recorder.py).
+
+The program computes with arrays, in the order in which the step did, and so needs no rule about what may be moved across a write. Its
+arithmetic is that of the rows of the derivatives table: `a * b` where that is the row's function, else a call of it.
+"""
+import keyword
+import linecache
+import operator
+import re
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.dispatch import state
+from ..core.op import Op
+from ..core.variable import Variable, wrap
+from ..optim.optimizer import Optimizer
+from .recorder import Line, Recorder, Val, all_vals
+from .surroundings import Surroundings, Unfit, same
+
+INFIX = {operator.add: "{} + {}", operator.sub: "{} - {}", operator.mul: "{} * {}", np.true_divide: "{} / {}", operator.neg: "-{}"}
+LARGE = 4096  # bytes: smaller values live until the program returns, without a `del` to read
+MISS = object()  # what a program gives whose guards do not hold
+
+
+def update(optimizer):
+    """One step of an optimiser, as its own `step` does it."""
+    before, state.grad = state.grad, False
+    try:
+        Optimizer.step.__wrapped__(optimizer)  # type: ignore[attr-defined]
+    finally:
+        state.grad = before
+
+
+def needed(lines: list[Line], results: list[Val]) -> list[Line]:
+    """The lines whose results somebody reads, or that change something outside."""
+    live: set[int] = set()
+
+    def need(values):
+        for v in values:
+            if isinstance(v, Val):
+                live.update((id(v), id(v.base)))
+            elif isinstance(v, (tuple, list)):
+                need(v)
+
+    need(results)
+    kept = []
+    for line in reversed(lines):
+        if line.kind in ("write", "add"):
+            base = line.ins[0].base
+            wanted = id(base) in live or (base.line is None and base.name != "constant")
+        else:
+            wanted = line.kind in ("grad", "update", "check") or any([id(v) in live for v in line.outs])
+        if wanted:
+            kept.append(line)
+            need(line.ins)
+            need(line.params)
+    return kept[::-1]
+
+
+class Program:
+    """source  the text to read; `run(*args)` gives the step's result, or MISS where the guards do not hold."""
+
+    def __init__(self, name: str, recorder: Recorder, out: Any, around: Surroundings, names: list[str], args: tuple):
+        name = name if name.isidentifier() else "step"
+        self.around, self.outside, self.entry = around, recorder.outside, recorder.entry
+        self.scope: dict[str, Any] = {
+            "__name__": __name__, "np": np, "wrap": wrap, "asarray": np.asarray, "copyto": np.copyto, "update": update, "MISS": MISS,
+            "inf": np.inf, "nan": np.nan, "array": np.array,
+        }  # fmt: skip
+        self.texts: dict[int, str] = {}  # of Vals, tensors and other things, by id
+        self.scalars: set[int] = set()  # Vals that are numpy's scalars, not arrays
+        self.body: list[str] = []
+        self.kept = [recorder.kept, out]  # no id may be used twice
+        template = recorder.results(out)
+        self.found = set(recorder.known)
+        returned = list(_vals(template))
+        self.lines = needed(recorder.lines, returned)
+        written = [line.ins[0].base for line in self.lines if line.kind in ("write", "add")]
+        self.written = {id(v) for v in written}
+        given = [x for x in args if isinstance(x, Variable)]
+        tensors = [f"{n}_tensor" if isinstance(x, Variable) else n for n, x in zip(names, args, strict=True)]
+        for text, x, n in zip(tensors, args, names, strict=True):
+            if isinstance(x, Variable):
+                self.scope[text], self.scope[n] = None, None  # these names are taken
+                self.texts[id(x)], self.texts[id(recorder.val(x))] = text, n
+                self.kept.append(recorder.val(x))
+        self.body += [f"{self.texts[id(recorder.val(x))]} = {self.texts[id(x)]}.array" for x in given]
+        self.unwritten_copies(returned)
+        for v in dict.fromkeys(written):
+            if v.name == "constant":
+                text = self.fresh_name("c")
+                self.body.append(f"{text} = array({self.thing(recorder.start.get(id(v.array), v.array), 'start')})")
+                self.texts[id(v)] = text
+        self.place = None
+        last = self.last_lines(returned)
+        for number, line in enumerate(self.lines):
+            self.comment(line)
+            getattr(self, "emit_" + line.kind)(line)
+            if gone := list(dict.fromkeys([self.texts[id(v)] for v in last.get(number, ())])):
+                self.body.append("del " + ", ".join(gone))
+        self.body.append(f"return {self.returned(template)}")
+        self.source = f"def {name}({', '.join(tensors)}):\n    " + "\n    ".join(self.body) + "\n"
+        self.check = f"def holds({', '.join(tensors)}):\n    return " + "\\\n        and ".join(self.guards(tensors, args)) + "\n"
+        link = f"def run(*args):\n    return {name}(*args) if len(args) == {len(args)} and holds(*args) else MISS\n"
+        for text, title in ((self.source, f"<minigrad program '{name}'>"), (self.check, "<minigrad guards>"), (link, "<minigrad program>")):
+            linecache.cache[title] = (len(text), None, text.splitlines(True), title)
+            exec(compile(text, title, "exec"), self.scope)  # noqa: S102
+        self.run = self.scope["run"]
+        self.text = self.source + self.constants()
+        del self.kept, self.lines, self.outside, self.entry, self.texts, self.around, self.found  # the arrays of the recorded call
+
+    def last_lines(self, returned: list[Val]) -> dict[int, list[Val]]:
+        """{line: the large values that nobody reads afterwards}: their memory serves the next ones, as it does without a program."""
+        last: dict[int, tuple[int, Val]] = {}
+        again = {id(line.outs[0]): line.ins[0] for line in self.lines if id(line) in self.left_out}  # two Vals, one name
+        for number, line in enumerate(self.lines):
+            for v in all_vals([*line.ins, *line.params, *[v for v in line.outs if v is not None]]):
+                v = again.get(id(v), v)
+                if v.line is not None and v.base.array.nbytes >= LARGE:
+                    last[id(v)] = number, v
+        for v in returned:
+            last.pop(id(again.get(id(v), v)), None)
+        ends: dict[int, list[Val]] = {}
+        for number, v in last.values():
+            ends.setdefault(number, []).append(v)
+        return ends
+
+    # Names --------------------------------------------------------------------------------------------------------------
+
+    def fresh_name(self, base: str) -> str:
+        base = re.sub(r"\W+", "_", base).strip("_") or "v"
+        base = base if not base[0].isdigit() and not keyword.iskeyword(base) and base not in ("array", "wrap", "update") else "v_" + base
+        name, n = base, 0
+        while name in self.scope or (base in ("v", "c") and n == 0):
+            n += 1
+            name = f"{base}{n}"
+        self.scope[name] = None
+        return name
+
+    def thing(self, value: Any, base: str) -> str:
+        """The name of something that the program holds."""
+        if id(value) not in self.texts:
+            self.texts[id(value)] = name = self.fresh_name(base)
+            self.scope[name] = value
+        return self.texts[id(value)]
+
+    def tensor(self, t: Variable) -> str:
+        return self.texts[id(t)] if id(t) in self.texts else self.thing(t, self.outside[id(t)][0] + "_tensor")
+
+    def name(self, v: Any, scalar: bool = False) -> str:
+        """The text for a value; with `scalar` a number may stand for an array of one."""
+        if not isinstance(v, Val):
+            return self.written_out(v)
+        if id(v) not in self.texts:
+            owner = next(((t, g) for t, g in self.entry.values() if g is v), None)
+            if owner is not None:
+                self.texts[id(v)] = self.fresh_name("grad")
+                self.body.append(f"{self.texts[id(v)]} = {self.tensor(owner[0])}._grad.array")
+            else:
+                self.thing(v.array, "c" if v.name == "constant" else v.name)
+                self.texts[id(v)] = self.texts[id(v.array)]
+        text = self.texts[id(v)]
+        if v.name == "constant" and scalar and v.array.ndim == 0 and id(v) not in self.written:
+            number = str(v.array[()])  # of a float32 its own shortest digits
+            return f"({number})" if number.startswith("-") else number
+        if scalar and v.array.ndim == 0 and id(v) not in self.scalars:
+            return f"{text}[()]"
+        return f"asarray({text})" if not scalar and id(v) in self.scalars else text
+
+    def written_out(self, p: Any) -> str:
+        """A parameter of an operation."""
+        if isinstance(p, Val):
+            return self.name(p)
+        if type(p) in (int, float, bool, str, type(None)):
+            return repr(p)
+        if isinstance(p, tuple) and type(p).__name__ not in ("Size",) and type(p) is tuple:
+            return "(" + ", ".join([self.written_out(q) for q in p]) + ("," if len(p) == 1 else "") + ")"
+        if type(p) is list:
+            return f"[{', '.join([self.written_out(q) for q in p])}]"
+        if isinstance(p, slice):
+            plain = all(type(q) in (int, type(None)) for q in (p.start, p.stop, p.step))
+            return f"slice({p.start!r}, {p.stop!r}, {p.step!r})" if plain else self.thing(p, "part")
+        return self.thing(p, "k")
+
+    def comment(self, line: Line) -> None:
+        if line.place is None or (line.place, line.back) == self.place:
+            return
+        self.place = line.place, line.back
+        code, number = line.place
+        text = linecache.getline(code.co_filename, number).strip()
+        self.body.append(f"# line {number}{', going back' if line.back else ''}: {text}")
+
+    # One statement for each line ------------------------------------------------------------------------------------------
+
+    def emit_op(self, line: Line) -> None:
+        op: Op = line.what
+        outs = [self.texts.setdefault(id(v), self.fresh_name("v")) for v in line.outs]
+        single = line.outs[0] if len(line.outs) == 1 and op.single else None
+        form = INFIX.get(op.forward) if not isinstance(op.forward, np.ufunc) else None
+        if form is None and isinstance(op.forward, np.ufunc) and not line.params:
+            form = INFIX.get(op.forward) or f"{self.thing(op.forward, op.forward.__name__)}({', '.join(['{}'] * len(line.ins))})"
+        if form is not None and single is not None:
+            kind = {v.array.dtype for v in line.ins}
+            loose = len(kind) == 1  # a number is of the other operand's dtype
+            anchored = any([v.name != "constant" for v in line.ins])
+            number = single.array.ndim == 0
+            texts = []
+            for v in line.ins:
+                simple = v.name == "constant" and loose and anchored and v.array.ndim == 0
+                simple = simple and v.array.dtype.kind in "fi" and np.isfinite(v.array)
+                texts.append(self.name(v, scalar=simple or (number and v.name != "constant")))
+            text = form.format(*texts)
+            if number and id(single) not in self.written:
+                self.scalars.add(id(single))
+            elif number:
+                text = f"asarray({text})"
+            self.body.append(f"{outs[0]} = {text}")
+            return
+        given = [self.name(v) for v in line.ins]
+        if op.tensor_list:
+            given = ["[" + ", ".join(given) + "]"]
+        text = f"{self.thing(op.forward, op.name)}({', '.join([*given, *[self.written_out(p) for p in line.params]])})"
+        if single is not None and single.array.ndim == 0:
+            text = f"asarray({text})"
+        self.body.append(f"{', '.join(outs)}{',' if single is None and len(outs) == 1 else ''} = {text}")
+        if single is None:
+            self.body += [f"{o} = asarray({o})" for o, v in zip(outs, line.outs, strict=True) if v.array.ndim == 0]
+
+    def emit_rule(self, line: Line) -> None:
+        title, function, joint = line.what
+        outs = ["_" if v is None else self.texts.setdefault(id(v), self.fresh_name("v")) for v in line.outs]
+        text = f"{self.thing(function, title)}({', '.join([self.written_out(p) for p in line.params])})"
+        numbers = [o for o, v in zip(outs, line.outs, strict=True) if v is not None and v.array.ndim == 0]
+        if joint:
+            self.body += [f"{', '.join(outs)}{',' if len(outs) == 1 else ''} = {text}", *[f"{o} = asarray({o})" for o in numbers]]
+        else:
+            self.body.append(f"{outs[0]} = asarray({text})" if numbers else f"{outs[0]} = {text}")
+
+    def emit_cast(self, line: Line) -> None:
+        (v,) = line.outs
+        self.texts[id(v)] = name = self.fresh_name("v")
+        self.body.append(f"{name} = {self.name(line.ins[0])}.astype({line.what.name!r})")
+
+    def unwritten_copies(self, returned: list[Val]) -> None:
+        """Find the copies that can be left out: of fresh memory, that nobody else keeps and nobody writes to."""
+        escapes = [id(v.base) for v in returned] + [id(v.base) for line in self.lines if line.kind == "grad" for v in line.ins]
+        sources = [id(line.ins[0].base) for line in self.lines if line.kind == "copy"]
+        self.left_out = set()
+        for line in self.lines:
+            if line.kind == "copy":
+                v, out = line.ins[0], line.outs[0]
+                base = v.base
+                owner = base.array if base.array.base is None else base.array.base
+                fresh = base.line is not None and base.line.kind in ("op", "rule") and owner.size == v.array.size and (
+                    owner is base.array or type(owner) is np.ndarray and id(owner) not in self.found)  # fmt: skip
+                if fresh and not {id(base), id(out)} & self.written and sources.count(id(base)) == 1 and id(base) not in escapes:
+                    self.left_out.add(id(line))
+
+    def emit_copy(self, line: Line) -> None:
+        (v,) = line.outs
+        text = self.name(line.ins[0])
+        self.texts[id(v)] = text if id(line) in self.left_out else self.fresh_name("v")
+        if id(line) not in self.left_out:
+            self.body.append(f"{self.texts[id(v)]} = array({text})")
+
+    def emit_write(self, line: Line) -> None:
+        target, v = line.ins
+        self.body.append(f"copyto({self.name(target)}, {self.name(v)})")
+        owner = next((t for _, t in self.outside.values() if t.version is line.what.version), None)
+        if owner is not None:
+            self.body.append(f"{self.tensor(owner)}.version[0] += 1")
+
+    def emit_add(self, line: Line) -> None:
+        target, v = line.ins
+        text = self.name(target)
+        self.body.append(f"{text} += {self.name(v)}")
+        owner = next((t for t, g in self.entry.values() if g is target), None)
+        if owner is not None:
+            self.body.append(f"{self.tensor(owner)}._grad.version[0] += 1")
+
+    def emit_grad(self, line: Line) -> None:
+        (grad,), leaf = line.params, self.tensor(line.what)
+        if grad is None:
+            self.body.append(f"{leaf}._grad = None")
+        elif id(grad) in self.texts:
+            self.body.append(f"{leaf}._grad = {self.texts[id(grad)]}")
+        elif id(grad) in self.outside:
+            self.body.append(f"{leaf}._grad = {self.tensor(grad)}")
+        else:
+            self.texts[id(grad)] = name = self.fresh_name(leaf.removesuffix("_tensor") + "_grad")
+            self.body.append(f"{leaf}._grad = {name} = wrap({self.name(line.ins[0])})")
+
+    def emit_update(self, line: Line) -> None:
+        self.body.append(f"update({self.thing(line.what, 'optimizer')})")
+
+    def emit_check(self, line: Line) -> None:
+        given = [
+            f"wrap({self.name(p[1])})" if isinstance(p, tuple) and p and p[0] == "tensor" else self.written_out(p) for p in line.params
+        ]
+        self.body.append(f"{self.thing(line.what, line.what.__name__.strip('_'))}({', '.join(given)})")
+
+    def returned(self, template: tuple) -> str:
+        kind, value, *more = template
+        if kind == "tensor":
+            tensor = more[0]
+            if id(tensor) not in self.texts:
+                text = self.name(value)
+                text = f"array({text})" if value.base.name == "constant" and id(value.base) not in self.written else text
+                self.texts[id(tensor)] = name = self.fresh_name("result")
+                self.body.append(f"{name} = wrap({text})")
+            return self.texts[id(tensor)]
+        if kind == "outside":
+            return self.tensor(value)
+        if kind == "fixed":
+            return self.written_out(value)
+        if kind == "dict":
+            return "{" + ", ".join([f"{self.written_out(k)}: {self.returned(v)}" for k, v in value.items()]) + "}"
+        inner = ", ".join([self.returned(v) for v in value])
+        return f"[{inner}]" if kind == "list" else f"({inner}{',' if len(value) == 1 else ''})"
+
+    def constants(self) -> str:
+        """The numbers that stand in no text, for comparison."""
+        return repr([(name, value.shape, value.tobytes()) for name, value in self.scope.items()
+                     if isinstance(value, np.ndarray) and not any(value is t.array for _, t in self.outside.values())])  # fmt: skip
+
+    # Guards -------------------------------------------------------------------------------------------------------------
+
+    def guards(self, tensors: list[str], args: tuple) -> list[str]:
+        """What must hold for the program to be the step, as expressions."""
+        scope = self.scope
+        scope.update(state=state, same=same, Variable=Variable, get_default_dtype=dtypes.get_default_dtype, ids={})
+        default = self.thing(dtypes.get_default_dtype(), "default")
+        tests = [f"not state.handlers and state.grad is {state.grad} and not state.inference and not state.anomaly",
+                 f"get_default_dtype() is {default}"]  # fmt: skip
+        for text, x in zip(tensors, args, strict=True):
+            if isinstance(x, Variable):
+                a = x.array
+                kind, layout = self.thing(type(x), "kind"), self.thing(a.dtype, "dtype")
+                tests.append(f"type({text}) is {kind} and {text}.array.shape == {tuple(a.shape)} and {text}.array.dtype is {layout}")
+                tests.append(f"{text}.requires is {x.requires} and {text}.edge is None")
+                tests.append(f"({text}.meta is None or {text}.meta.hooks is None)")
+                if x.requires:
+                    tests.append(f"id({text}) not in ids")
+            else:
+                tests.append(f"same({text}, {self.thing(x, 'value')})")
+        given = [t for t, x in zip(tensors, args, strict=True) if isinstance(x, Variable)]
+        tests += [f"{a}.array is not {b}.array" for i, a in enumerate(given) for b in given[:i]]
+        scope["ids"].update({id(t): t for _, t in self.around.tensors.values()})
+        for t, grad in self.entry.values():
+            tests.append(f"{self.tensor(t)}._grad is {'None' if grad is None else 'not None'}")
+            if grad is not None:
+                tests.append(f"not {self.tensor(t)}._grad.requires")
+        names = {}
+        for key, value in self.around.scope.items():
+            names[key] = self.thing(value, key)
+        tests += [re.sub(r"\b(k\d+|MISSING|same)\b", lambda m: names[m.group()], guard) for guard in self.around.guards]
+        return tests
+
+
+def _vals(template):
+    kind, value, *_ = template
+    if kind == "tensor":
+        yield value
+    elif kind in ("tuple", "list"):
+        for v in value:
+            yield from _vals(v)
+    elif kind == "dict":
+        for v in value.values():
+            yield from _vals(v)
+
+
+__all__ = ["MISS", "Program", "Unfit"]

@@ -1,0 +1,611 @@
+"""minigrad.compile of a step: its program does what the step does, and where it cannot it says so; never an answer of yesterday."""
+import random
+import warnings
+
+import numpy as np
+import pytest
+
+import minigrad as torch
+from minigrad import nn
+from minigrad.program.step import CompiledStep
+
+F = nn.functional
+
+
+def compiled(step):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return torch.compile(step)
+
+
+def numbers(out):
+    if isinstance(out, torch.Tensor):
+        return out.detach().numpy().copy()
+    return [numbers(o) for o in (out.values() if isinstance(out, dict) else out)] if isinstance(out, (tuple, list, dict)) else out
+
+
+def same(a, b, what):
+    if isinstance(a, list):
+        assert len(a) == len(b), what
+        for x, y in zip(a, b, strict=True):
+            same(x, y, what)
+    elif isinstance(a, np.ndarray):
+        assert a.shape == b.shape and a.dtype == b.dtype, what
+        assert np.allclose(a, b, rtol=2e-5 if a.dtype == np.float32 else 1e-9, atol=1e-6, equal_nan=True), (what, a, b)
+    else:
+        assert a == b, what
+
+
+def watch(leaves):
+    return [[numbers(p) for p in leaves], [None if p.grad is None else numbers(p.grad) for p in leaves], [p._version for p in leaves]]
+
+
+def side_by_side(make, arguments, calls=7, change=None):
+    """Run the step of make() eagerly and compiled, and compare all that can be seen after each call. Returns the compiled step."""
+    torch.manual_seed(0)
+    eager, ours, box = make()
+    torch.manual_seed(0)
+    step, theirs, other = make()
+    fast = compiled(step)
+    for number in range(calls):
+        if change is not None:
+            for place in (box, other):
+                change(number, place)
+        given = [arguments(np.random.RandomState(number)) for _ in range(2)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            a, b = eager(*given[0]), fast(*given[1])
+        same(numbers(a), numbers(b), f"result of call {number}\n{fast.source}")
+        seen = [watch([*leaves, *args]) for leaves, args in zip((ours, theirs), given, strict=True)]
+        same(*seen, f"tensors after call {number}\n{fast.source}")
+    return fast
+
+
+def batch(rng):
+    return torch.tensor(rng.randn(6, 4).astype(np.float32)), torch.tensor(rng.randint(0, 3, 6))
+
+
+def network(optimizer, *layers):
+    def make():
+        model = nn.Sequential(*[layer() for layer in layers])
+        opt = optimizer(model.parameters())
+
+        def step(x, y):
+            opt.zero_grad()
+            loss = F.cross_entropy(model(x), y)
+            loss.backward()
+            opt.step()
+            return loss
+
+        return step, list(model.parameters()), {"model": model, "opt": opt}
+
+    return make
+
+
+def tiny(optimizer):
+    return network(optimizer, lambda: nn.Linear(4, 5), nn.Tanh, lambda: nn.Linear(5, 3))
+
+
+OPTIMIZERS = {
+    "sgd": lambda p: torch.optim.SGD(p, lr=0.1),
+    "momentum": lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True, weight_decay=0.01),
+    "adam": lambda p: torch.optim.Adam(p, lr=0.01),
+    "adamw": lambda p: torch.optim.AdamW(p, lr=0.01, amsgrad=True),
+    "rmsprop": lambda p: torch.optim.RMSprop(p, lr=0.01, momentum=0.5),
+}
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_a_training_step(name):
+    assert side_by_side(tiny(OPTIMIZERS[name]), batch).why is None
+
+
+LAYERS = {
+    "relu and norm": (lambda: nn.Linear(4, 8), nn.ReLU, lambda: nn.LayerNorm(8), lambda: nn.Linear(8, 3)),
+    "gelu, softmax": (lambda: nn.Linear(4, 8), nn.GELU, lambda: nn.Softmax(-1), lambda: nn.Linear(8, 3)),
+    "images": (lambda: nn.Unflatten(1, (1, 2, 2)), lambda: nn.Conv2d(1, 3, 2, padding=1), nn.ReLU, lambda: nn.MaxPool2d(2), nn.Flatten),
+    "dropout that rests": (lambda: nn.Linear(4, 3), lambda: nn.Dropout(0.5).eval()),
+    "running norm that rests": (lambda: nn.Linear(4, 3), lambda: nn.BatchNorm1d(3).eval()),
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers(name):
+    assert side_by_side(network(OPTIMIZERS["sgd"], *LAYERS[name]), batch).why is None
+
+
+def leaf_step(body, *shapes):
+    """make() of a step on leaves: body(leaves, x, y)."""
+
+    def make():
+        leaves = [torch.randn(shape).requires_grad_() for shape in shapes]
+        return (lambda x, y: body(leaves, x, y)), leaves, {"leaves": leaves}
+
+    return make
+
+
+def by_hand(leaves, x, y):
+    w, b = leaves
+    loss = ((x @ w + b).tanh() ** 2).mean()
+    loss.backward()
+    with torch.no_grad():
+        for p in leaves:
+            p -= 0.1 * p.grad
+            p.grad = None
+    return loss
+
+
+def adds_to_old_gradients(leaves, x, y):
+    loss = (x @ leaves[0]).sigmoid().sum()
+    loss.backward()
+    return loss
+
+
+def zeros_in_place(leaves, x, y):
+    if leaves[0].grad is not None:
+        leaves[0].grad.zero_()
+    ((x @ leaves[0]) ** 2).mean().backward()
+
+
+def double(leaves, x, y):
+    loss = ((x @ leaves[0]).tanh() @ leaves[1]).pow(2).mean()
+    gs = torch.autograd.grad(loss, leaves, create_graph=True)
+    return torch.autograd.grad(gs, leaves, [p.detach() for p in leaves])
+
+
+def penalty(leaves, x, y):
+    leaves[0].grad = None
+    loss = (x @ leaves[0]).tanh().sum()
+    (g,) = torch.autograd.grad(loss, leaves[0], create_graph=True)
+    (loss + (g * g).sum()).backward()
+    return {"norm": g.detach().norm(), "all": [leaves[0].grad, 3.0, None]}
+
+
+def writes_inside(leaves, x, y):
+    w = leaves[0]
+    h = x @ w
+    h = h * 2
+    h[0] = 0.5
+    h[:, 1] += h[:, 2]
+    h.mul_(3)
+    z = torch.zeros(2, 3)
+    z += h[:2]
+    w.grad = None
+    (h.exp().mean() + z.sum()).backward()
+    return h.detach(), z.detach(), w.grad
+
+
+def picks(leaves, x, y):
+    w, table = leaves
+    w.grad = table.grad = None
+    loss = (F.embedding(y, table) * w[y]).sum() + x[torch.arange(6), y].sum() * w[[0, 2]].sum() + w.gather(0, y[:3].unsqueeze(0)).sum()
+    loss.backward()
+    return loss
+
+
+def on_the_input(leaves, x, y):
+    (g,) = torch.autograd.grad((x.requires_grad_() @ leaves[0]).relu().sum(), x)
+    x.requires_grad_(False)
+    return g
+
+
+def writes_to_the_input(leaves, x, y):
+    with torch.no_grad():
+        x += 1
+        leaves[0][1:3] *= 0.9
+        leaves[0].clamp_(-1, 1)
+    return x.sum()
+
+
+def factories(leaves, x, y):
+    leaves[0].grad = None
+    total = torch.zeros(())
+    for i in range(3):
+        total = total + (x[i] @ leaves[0] * torch.tensor([1.0, 2.0, float(i)])).sum() * i
+    total.backward()
+    return total, torch.eye(2), torch.full_like(x, 2.0)
+
+
+def functional(leaves, x, y):
+    f = lambda w: (x @ w).tanh().pow(2).sum()  # noqa: E731
+    with torch.no_grad():
+        w = leaves[0].detach()
+        return torch.func.grad(f)(w), torch.func.vmap(torch.func.grad(lambda w, r: (r @ w).exp().sum()), (None, 0))(w, x)
+
+
+def numbers_of_one(leaves, x, y):
+    a, b = leaves
+    a.grad = b.grad = None
+    c = a * b + a.tanh() / (b.exp() + 2) - a**3
+    (c.relu() + c * 0.5).backward()
+    return c.detach(), a.grad
+
+
+def large(leaves, x, y):
+    leaves[0].grad = None
+    (x.repeat(300, 1) @ leaves[0]).softmax(-1).log().mean().backward()
+
+
+BODIES = {
+    by_hand: [(4, 3), (3,)], adds_to_old_gradients: [(4, 3)], zeros_in_place: [(4, 3)], double: [(4, 3), (3, 1)], penalty: [(4, 3)],
+    writes_inside: [(4, 3)], picks: [(3, 5), (3, 5)], on_the_input: [(4, 3)], writes_to_the_input: [(4, 3)], factories: [(4, 3)],
+    functional: [(4, 3)], numbers_of_one: [(), ()], large: [(4, 3)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("body", BODIES, ids=lambda body: body.__name__)
+def test_steps_of_all_kinds(body):
+    fast = side_by_side(leaf_step(body, *BODIES[body]), batch)
+    assert fast.why is None and fast.source
+
+
+# What changes between calls --------------------------------------------------------------------------------------------------
+
+
+def swap(place):
+    w = place["leaves"][0]
+    w.data = w.detach() * 2
+
+
+CHANGES = {
+    "captured memory": swap,
+    "captured numbers": lambda place: place["leaves"][0].data.mul_(0.5),
+    "what requires gradients": lambda place: place["leaves"][1].requires_grad_(not place["leaves"][1].requires_grad),
+    "a gradient that is there": lambda place: setattr(place["leaves"][0], "grad", torch.ones(4, 3)),
+    "a gradient that is gone": lambda place: setattr(place["leaves"][0], "grad", None),
+    "the list of parameters": lambda place: place["leaves"].reverse(),
+}
+
+
+def sensitive(leaves, x, y):
+    h = x
+    for p in leaves:
+        h = (h @ p).tanh() if p.shape[0] == h.shape[1] else h
+    h.sum().backward()
+    return h.detach()
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_changes_around_the_step_is_noticed(name):
+    def change(number, place):
+        if number in (5, 6, 9):
+            CHANGES[name](place)
+
+    assert side_by_side(leaf_step(sensitive, (4, 3), (3, 4)), batch, 12, change).why is None
+
+
+def test_modes_shapes_dtypes_and_numbers_are_guarded():
+    model = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5)).eval()
+
+    class Setting:
+        factor = 2.0
+
+        def __init__(self):
+            self.bias = 1.0
+
+        def twice(self, x):
+            return x * self.factor + self.bias
+
+    setting, table = Setting(), {"k": 3.0}
+
+    def step(x, n=1):
+        with torch.no_grad():
+            return setting.twice(model(x) * n + table["k"])
+
+    fast = compiled(step)
+
+    def check(*args):
+        for _ in range(4):
+            torch.manual_seed(5)
+            wanted = step(*args)
+            torch.manual_seed(5)
+            same(numbers(wanted), numbers(fast(*args)), args)
+
+    x = torch.ones(2, 3)
+    check(x)
+    assert fast.source
+    for args in ((torch.ones(4, 3),), (x, 2), (x, 2.0), (x, True), (torch.ones(3),), (x,)):
+        check(*args)
+    table["k"] = 4.0
+    check(x)
+    setting.bias = 5.0
+    check(x)
+    Setting.factor = 1.5
+    check(x)
+    Setting.twice = lambda self, x: x - self.bias
+    check(x)
+    model[0] = nn.Linear(3, 3)
+    check(x)
+    model.train()
+    check(x)
+    model.eval()
+    check(x)
+    model[0].register_forward_hook(lambda m, i, o: o * 2)
+    check(x)
+    with torch.autocast("cpu", dtype=torch.bfloat16) if hasattr(torch, "bfloat16") else torch.inference_mode():
+        same(numbers(step(x)), numbers(fast(x)), "under another handler")
+    assert np.allclose(torch.vmap(fast)(torch.ones(5, 2, 3)).numpy(), torch.vmap(step)(torch.ones(5, 2, 3)).numpy())
+
+
+def test_errors_of_arguments_stay_errors():
+    table = torch.randn(3, 2, requires_grad=True)
+
+    def step(i):
+        table.grad = None
+        F.embedding(i, table).sum().backward()
+        return table[i].detach()
+
+    fast = compiled(step)
+    for _ in range(5):
+        fast(torch.tensor([0, 2]))
+    assert fast.source
+    for wrong in ([0, 3], [-1, 0]):
+        with pytest.raises(IndexError, match="index out of range"):
+            fast(torch.tensor(wrong))
+    with pytest.raises(TypeError):
+        fast()
+
+
+def test_results_of_one_call_are_not_those_of_the_next():
+    w = torch.ones(3, requires_grad=True)
+
+    def step(x):
+        w.grad = None
+        y = (x * w).sum()
+        y.backward()
+        return y, w.grad, x * 2
+
+    fast = compiled(step)
+    for _ in range(4):
+        fast(torch.ones(3))
+    first = fast(torch.ones(3))
+    before = numbers(first)
+    fast(torch.full((3,), 7.0))
+    same(before, numbers(first), "kept")
+    assert first[1] is not w.grad and fast.source
+
+
+# What is not compiled --------------------------------------------------------------------------------------------------------
+
+SEEN: list[float] = []
+COUNT = 0
+W = torch.ones(3, requires_grad=True)
+HOOKED = torch.ones(3, requires_grad=True)
+HOOKED.register_hook(lambda g: g * 2)
+NORM = nn.BatchNorm1d(3)
+
+
+def _loss(x):
+    W.grad = None
+    loss = (W * x).sum()
+    loss.backward()
+    return loss
+
+
+def asks(x):
+    return x if _loss(x) > 0 else -x
+
+
+def asks_item(x):
+    return _loss(x).item()
+
+
+def prints(x):
+    print(_loss(x))
+
+
+def uses_numpy(x):
+    return torch.tensor(_loss(x).detach().numpy() * 2)
+
+
+def appends(x):
+    SEEN.append(1)
+    return _loss(x)
+
+
+def counts(x):
+    global COUNT
+    COUNT += 1
+    return _loss(x) * COUNT
+
+
+def draws(x):
+    return _loss(x) + torch.rand(()) + F.dropout(x).sum()
+
+
+def chooses(x):
+    return _loss(x).detach(), x[x > 0]
+
+
+def hooks(x):
+    HOOKED.grad = None
+    (HOOKED * x).sum().backward()
+    return HOOKED.grad
+
+
+def hooks_inside(x):
+    W.grad = None
+    y = W * x
+    y.register_hook(lambda g: g * 3)
+    y.sum().backward()
+    return W.grad
+
+
+def norms(x):
+    with torch.no_grad():
+        return NORM(x.expand(4, 3) + torch.arange(4.0)[:, None])
+
+
+def leaves_a_graph(x):
+    torch.autograd.grad((W * x).sum(), W)
+    return (W * x).sum()
+
+
+def numpy_inside(x):
+    return _loss(x) + np.float32(len(SEEN))
+
+
+def counts_on_a_function(x):
+    counts_on_a_function.calls = getattr(counts_on_a_function, "calls", 0) + 1
+    return _loss(x) * counts_on_a_function.calls
+
+
+REASONS = {
+    asks: "line {1} of asks: the numbers of a tensor are read", asks_item: "numbers of a tensor are read (item)", prints: "print",
+    uses_numpy: "numbers of a tensor are read", appends: "changes what it reads", counts: "assigns COUNT", draws: "random numbers",
+    chooses: "numbers of a tensor are read", hooks: "HOOKED has hooks", hooks_inside: "register_hook", norms: "written|read",
+    leaves_a_graph: "still has a graph", numpy_inside: "the module numpy", counts_on_a_function: "changes what it reads",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("step", REASONS, ids=lambda step: step.__name__)
+def test_what_cannot_be_compiled_runs_and_says_why(step, capsys):
+    fast = torch.compile(step)
+    if not isinstance(fast, CompiledStep):
+        fast = CompiledStep(step)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        for number in range(6):
+            x = torch.full((3,), number - 2.0)
+            for place in (SEEN, NORM.running_mean.zero_(), NORM.running_var.fill_(1)):
+                place.clear() if place is SEEN else None
+            torch.manual_seed(number)
+            globals()["COUNT"] = number
+            counts_on_a_function.calls = number
+            found = numbers(fast(x))
+            SEEN.clear()
+            NORM.running_mean.zero_(), NORM.running_var.fill_(1)
+            torch.manual_seed(number)
+            globals()["COUNT"] = number
+            counts_on_a_function.calls = number
+            same(numbers(step(x)), found, step.__name__)
+    assert fast.source is None and fast.why.startswith(f"{step.__name__} runs as it is: ")
+    pieces = REASONS[step].replace("{1}", str(step.__code__.co_firstlineno + 1)).split("|")
+    assert any(piece in fast.why for piece in pieces), fast.why
+    assert [str(w.message) for w in said].count(fast.why) == 1
+
+
+# What is to be read ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_source_is_python_with_the_learner_s_names_and_lines():
+    w = torch.randn(4, 3, requires_grad=True)
+
+    def step(x, unused):
+        unused * 2 + 1  # nobody reads it
+        loss = (x @ w).tanh().sum()
+        loss.backward()
+        with torch.no_grad():
+            w.sub_(0.1 * w.grad)
+        w.grad = None
+        return loss
+
+    fast = compiled(step)
+    for _ in range(4):
+        fast(torch.ones(2, 4), torch.ones(3))
+    first = step.__code__.co_firstlineno
+    assert "matmul(x, w)" in fast.source and f"# line {first + 2}: loss = (x @ w).tanh().sum()" in fast.source
+    assert f"# line {first + 2}, going back: loss" in fast.source and "unused *" not in fast.source and "copyto(w, " in fast.source
+    assert fast.source.startswith("def step(x_tensor, unused_tensor):") and fast(torch.zeros(2, 4), torch.ones(3)).item() == 0
+
+
+# Random steps ----------------------------------------------------------------------------------------------------------------
+
+KINDS = ["unary", "binary", "number", "write", "matmul", "row", "reduce", "view", "where", "pick", "inner"]
+UNARY = ["tanh", "sigmoid", "relu", "exp", "neg", "abs", "square", "sin"]
+
+
+def random_step(seed):
+    """make() of a step whose course is drawn from the seed, in the same way for both."""
+    dice = random.Random(seed)
+    plan = [
+        (dice.choice(KINDS), dice.choice(UNARY), dice.randrange(9), dice.randrange(9), dice.uniform(-1, 1))
+        for _ in range(dice.randrange(4, 14))
+    ]
+    ending, reset, result = dice.choice(["hand", "sgd", "adam", "grad", "none"]), dice.choice(["none", "zero", "keep"]), dice.randrange(3)
+
+    def make():
+        leaves = [torch.randn(4, 4).requires_grad_(), torch.randn(4).requires_grad_(), torch.randn(()).requires_grad_()]
+        still = torch.randn(4, 4)
+        optimizer = {"sgd": lambda: torch.optim.SGD(leaves, lr=0.01, momentum=0.5), "adam": lambda: torch.optim.Adam(leaves, lr=0.01)}
+        opt = optimizer[ending]() if ending in optimizer else None
+
+        def step(x):
+            values = [x, *leaves, still]
+            if reset == "none":
+                for p in leaves:
+                    p.grad = None
+            elif reset == "zero":
+                for p in leaves:
+                    if p.grad is not None:
+                        p.grad.zero_()
+            for kind, name, i, j, number in plan:
+                a, b = values[i % len(values)], values[j % len(values)]
+                if kind == "unary":
+                    out = getattr(a.clamp(-2, 2), name)()
+                elif kind == "binary":
+                    out = a * b - a if i % 2 else a / (b * b + 1)
+                elif kind == "number":
+                    out = number * a + 1
+                elif kind == "write":
+                    out = a * 1.5
+                    out += b.mean()
+                    if out.ndim == 2:
+                        out[j % 4] = number
+                elif kind == "matmul":
+                    out = (a if a.ndim == 2 else still) @ leaves[0] * 0.1
+                elif kind == "row":
+                    out = (a + still).softmax(-1)
+                elif kind == "reduce":
+                    out = a.sum() if a.ndim < 2 else a.mean(0)
+                elif kind == "view":
+                    out = (a + still).t()[1:3].reshape(2, 4)[:, :4].mean(0)
+                elif kind == "where":
+                    out = torch.where(a > number, a, b)
+                elif kind == "pick":
+                    out = (a + still)[torch.tensor([0, 2, 2])].sum(0)
+                else:
+                    (g,) = torch.autograd.grad((leaves[0] * a).tanh().sum(), leaves[0], create_graph=True)
+                    out = g.sum(0)
+                values.append(out)
+            loss = sum(v.clamp(-3, 3).mean() for v in values[5:]) + sum((p * p).sum() for p in leaves)
+            if ending == "grad":
+                return torch.autograd.grad(loss, leaves)
+            loss.backward()
+            if ending == "hand":
+                with torch.no_grad():
+                    for p in leaves:
+                        p -= 0.01 * p.grad
+            elif opt is not None:
+                opt.step()
+            return [loss, values[-1].detach(), leaves[0].grad][result]
+
+        return step, leaves, {"leaves": leaves, "opt": opt}
+
+    def change(number, place):
+        roll = random.Random(seed * 100 + number).randrange(12)
+        if number > 3 and roll == 0:
+            place["leaves"][1].data = place["leaves"][1].detach() + 1
+        elif number > 3 and roll == 1:
+            place["leaves"][2].grad = None
+        elif roll == 2 and place["opt"] is not None:
+            place["opt"].param_groups[0]["lr"] *= 0.5
+        elif number > 3 and roll == 3 and ending != "grad":
+            place["leaves"][1].requires_grad_(False)
+        elif number > 3 and roll == 4:
+            place["leaves"][1].requires_grad_(True)
+
+    def arguments(rng):
+        return (torch.tensor(rng.randn(*((4, 4) if rng.randint(5) else (4,))).astype(np.float32)),)
+
+    return make, arguments, change
+
+
+@pytest.mark.parametrize("block", range(5))
+def test_random_steps(block):
+    ran = 0
+    for seed in range(block * 8, block * 8 + 8):
+        make, arguments, change = random_step(seed)
+        fast = side_by_side(make, arguments, 10, change)
+        ran += fast.source is not None
+    assert ran >= 6
