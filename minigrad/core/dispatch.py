@@ -12,6 +12,7 @@ import functools
 import inspect
 import threading
 import warnings
+from typing import Any
 
 
 class Running(list):
@@ -101,7 +102,7 @@ class Handler:
 
     needs_tensors = False  # a backward pass inside must run on Tensors, because its operations are listened to as well
     in_second_run = False  # a checkpoint's second run happens under it, too
-    rule = None  # rule(node, g, edges): what runs a node's rule in its place, in a pass on Tensors that is not recorded
+    rule: Any = None  # rule(node, g, edges): what runs a node's rule in its place, in a pass on Tensors that is not recorded
 
     def __enter__(self):
         self.before = state.handlers

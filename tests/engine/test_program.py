@@ -363,6 +363,11 @@ def test_results_of_one_call_are_not_those_of_the_next():
     fast(torch.full((3,), 7.0))
     same(before, numbers(first), "kept")
     assert first[1] is not w.grad and fast.source
+    for other in (torch.ones(3, dtype=torch.float64), torch.ones(3, dtype=torch.int64), torch.ones(1), torch.ones(3).requires_grad_()):
+        for _ in range(4):
+            one, two = [torch.ones_like(other).requires_grad_(other.requires_grad) for _ in range(2)]
+            same(numbers(step(one)), numbers(fast(two)), "another kind of argument")
+            same(watch([one]), watch([two]), "its gradient")
 
 
 # What is not compiled --------------------------------------------------------------------------------------------------------
