@@ -75,6 +75,10 @@ class Row:
 
 
 W = workloads
+COMPILED = [  # key, workload, goal against torch
+    ("T1", W.small_elementwise, 200), ("T2", W.small_mlp, 4.1), ("T4", W.transformer, 1.3), ("T5", W.lenet, 1.3),
+    ("T7s", W.index_small, 10), ("T8", W.hessian_vector_product, 5.5),
+]  # fmt: skip
 ROWS = [
     Row("S1", "micrograd's README expression", "micrograd", 5, W.readme_expression, scalars),
     Row("S1t", "the same", "torch", 15, W.readme_expression, scalars),
@@ -97,6 +101,8 @@ ROWS = [
     Row("F1", "compiled chain of 14 elementwise operations, 4,096 numbers", "torch", 8, W.fused_small),
     Row("F2", "the same, 1,000,000 numbers", "torch", 8, W.fused_large),
     Row("T8", "Hessian-vector product, 3-layer tanh MLP", "torch", 1.3, W.hessian_vector_product),
+    *[Row(f"C{key[1:]}", f"{key} as a compiled step", "torch", goal, make, mine=W.compiled(make)) for key, make, goal in COMPILED],
+    *[Row(f"C{key[1:]}e", f"{key} as a compiled step", "minigrad", 1, make, mine=W.compiled(make)) for key, make, _ in COMPILED],
 ]
 
 
@@ -112,7 +118,7 @@ def seconds_per_step(step: Any, budget: float) -> float:
 
 
 def interleaved(row: Row, rounds: int, budget: float) -> tuple[list[float], list[float]]:
-    engines = [row.make(row.kind(name)) for name in ("minigrad", row.peer)]
+    engines = [(row.mine or row.make)(row.kind("minigrad")), row.make(row.kind(row.peer))]
     for step in engines:
         for _ in range(3):
             step()

@@ -369,6 +369,11 @@ def fused_large(torch):
     return _chain_of(torch, 1_000_000)
 
 
+def compiled(make):
+    """The same step as minigrad's one program."""
+    return lambda torch: torch.compile(make(torch))
+
+
 # Not against a peer --------------------------------------------------------------------------------------------------------------
 
 

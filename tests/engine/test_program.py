@@ -370,6 +370,22 @@ def test_results_of_one_call_are_not_those_of_the_next():
             same(watch([one]), watch([two]), "its gradient")
 
 
+def test_gradients_have_memory_of_their_own():
+    a, b = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
+
+    def step(x):
+        a.grad = b.grad = None
+        seed = x * 2
+        (a + b).backward(seed)
+        return seed
+
+    fast = compiled(step)
+    for _ in range(5):
+        seed = fast(torch.ones(3))
+    memory = [seed.numpy(), a.grad.numpy(), b.grad.numpy()]
+    assert fast.source and not any(np.shares_memory(x, y) for i, x in enumerate(memory) for y in memory[:i])
+
+
 # What is not compiled --------------------------------------------------------------------------------------------------------
 
 SEEN: list[float] = []
