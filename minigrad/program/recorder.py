@@ -30,7 +30,10 @@ from .surroundings import FIXED, Surroundings, Unfit
 ROOT = Path(__file__).parents[1]
 # The engine, which may read arrays.
 _FREE = tuple(str(ROOT / room) + "/" for room in ("core", "autograd", "kernels", "tracing", "func", "program"))
-_MAKERS = tuple(str(ROOT / file) for file in ("tensors/create.py", "core/constants.py", "autograd/engine.py", "autograd/backward.py"))
+_MAKERS = tuple([  # where a step's own tensors come from: as all reading is heard, what is made without is the same at every call
+    str(ROOT / file)
+    for file in ("tensors/create.py", "core/constants.py", "autograd/engine.py", "autograd/backward.py", "nn/functional/_arguments.py")
+])  # fmt: skip
 _INPLACE, _ACCUMULATE = str(ROOT / "autograd/inplace.py"), str(ROOT / "autograd/accumulate.py")
 _COPYING = {"tensor", "as_tensor", "asarray", "__new__", "__call__", "_plain", "logspace"}  # of create.py: functions that copy numbers
 # Functions that read numbers only to raise an error. A program calls them again at their place.
@@ -133,16 +136,16 @@ class _Slot:
     """Stands in the place of a slot of Variable while a step is recorded."""
 
     def __init__(self, slot, get, put):
-        self.slot, self.get, self.put = slot, get, put
+        self.slot, self.get, self.put, self.thread = slot, get, put, threading.get_ident()
 
     def __get__(self, t, kind=None):
         if t is None:
             return self
         value = self.slot.__get__(t)
-        return self.get(t, value, sys._getframe(1)) if threading.get_ident() == _now.thread else value
+        return self.get(t, value, sys._getframe(1)) if threading.get_ident() == self.thread else value
 
     def __set__(self, t, value):
-        if threading.get_ident() == _now.thread:
+        if threading.get_ident() == self.thread:
             value = self.put(t, value, sys._getframe(1))
         self.slot.__set__(t, value)
 
@@ -171,7 +174,7 @@ class Recorder(Handler):
         self.updating = False
         self.checked: set[int] = set()
         self.thread = threading.get_ident()
-        self.dice = _dice()
+        self.dice, self.mode = _dice(), (state.grad, state.inference)
         for name, t in self.outside.values():
             array = _ARRAY.__get__(t)
             if id(array) in self.known:
@@ -194,6 +197,8 @@ class Recorder(Handler):
         Variable.array, Variable._grad, _now = _ARRAY, _GRAD, None
         if exc[0] is None and self.why is None and self.dice != _dice():
             self.why = "it draws random numbers; draw them outside and pass them in."
+        elif exc[0] is None and self.why is None and self.mode != (state.grad, state.inference):
+            self.why = "it leaves another grad mode behind; use `with torch.no_grad():`."
 
     # What is known ------------------------------------------------------------------------------------------------------
 

@@ -118,7 +118,8 @@ class CompiledStep:
         seen = set()
         for name, a in zip(self._names, args, strict=False):
             if isinstance(a, Variable):
-                if a.batched or a.edge is not None or (a.meta is not None and a.meta.hooks is not None):
+                graph = a.edge is not None or (a.view_meta is not None and a.view_meta.base.requires)
+                if a.batched or graph or (a.meta is not None and a.meta.hooks is not None):
                     raise Unfit(f"the argument {name} has a graph or hooks from outside; detach it.")
                 if id(a.array) in seen:
                     raise Unfit(f"the argument {name} is given twice.")

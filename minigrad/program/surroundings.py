@@ -117,7 +117,7 @@ class Surroundings:
             self.thing(value, name, says)
 
     def tensor(self, t: Variable, name: str) -> None:
-        if t.batched or t.edge is not None:
+        if t.batched or t.edge is not None or (t.view_meta is not None and t.view_meta.base.requires):
             raise Unfit(f"it reads {name}, which was computed with a graph outside of the step; detach it, or compute it inside.")
         if t.meta is not None and t.meta.hooks is not None:
             raise Unfit(f"{name} has hooks, which a program would not call; remove them, or change the gradient in the step itself.")

@@ -341,6 +341,7 @@ class Program:
                 a = x.array
                 kind, layout = self.thing(type(x), "kind"), self.thing(a.dtype, "dtype")
                 tests.append(f"type({text}) is {kind} and {text}.array.shape == {tuple(a.shape)} and {text}.array.dtype is {layout}")
+                tests.append(f"{text}.array.strides == {a.strides} and ({text}.view_meta is None) is {x.view_meta is None}")
                 tests.append(f"{text}.requires is {x.requires} and {text}.edge is None")
                 tests.append(f"({text}.meta is None or {text}.meta.hooks is None)")
                 if x.requires:
@@ -353,7 +354,7 @@ class Program:
         for t, grad in self.entry.values():
             tests.append(f"{self.tensor(t)}._grad is {'None' if grad is None else 'not None'}")
             if grad is not None:
-                tests.append(f"not {self.tensor(t)}._grad.requires")
+                tests.append(f"not {self.tensor(t)}._grad.requires and {self.tensor(t)}._grad.array.strides == {grad.array.strides}")
         names = {}
         for key, value in self.around.scope.items():
             names[key] = self.thing(value, key)

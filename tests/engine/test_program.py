@@ -226,10 +226,35 @@ def large(leaves, x, y):
     (x.repeat(300, 1) @ leaves[0]).softmax(-1).log().mean().backward()
 
 
+class Cube(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x**3
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return g * 3 * x * x
+
+
+def many_rows(leaves, x, y):
+    w = leaves[0]
+    w.grad = None
+    h = Cube.apply(x @ w)
+    a, b = h.split([1, 2], 1)
+    best, place = h.max(1)
+    joined = torch.cat([a, b.sort(1)[0], torch.stack([best, best * 2], 1)], 1)
+    total = torch.einsum("ij,kj->ik", joined, joined).std() + joined.cumsum(0).norm() + h.unbind(0)[1].prod() + h.var(0).sum()
+    total = total + F.layer_norm(h, (3,)).logsumexp(1).sum() + h.topk(2)[0].sum()
+    total.backward()
+    return place, total.detach(), h.detach().argmax(), w.grad.t()
+
+
 BODIES = {
     by_hand: [(4, 3), (3,)], adds_to_old_gradients: [(4, 3)], zeros_in_place: [(4, 3)], double: [(4, 3), (3, 1)], penalty: [(4, 3)],
     writes_inside: [(4, 3)], picks: [(3, 5), (3, 5)], on_the_input: [(4, 3)], writes_to_the_input: [(4, 3)], factories: [(4, 3)],
-    functional: [(4, 3)], numbers_of_one: [(), ()], large: [(4, 3)],
+    functional: [(4, 3)], many_rows: [(4, 3)], numbers_of_one: [(), ()], large: [(4, 3)],
 }  # fmt: skip
 
 

@@ -3,8 +3,6 @@
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
 from ...ops.shape import stack
 from ...tensors.tensor import Tensor
 from .. import functional as F
@@ -31,7 +29,7 @@ def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool 
     """The sequences again, each with its own length."""
     if not batch_first:
         padded_sequences = padded_sequences.transpose(0, 1)
-    return [row[:length] for row, length in zip(padded_sequences, np.asarray(lengths.array).tolist(), strict=True)]
+    return [row[:length] for row, length in zip(padded_sequences, lengths.tolist(), strict=True)]
 
 
 __all__ = ["pad_sequence", "unpad_sequence"]
