@@ -426,6 +426,8 @@ class Recorder(Handler):
             val = None
             if grad is not None:
                 array = _ARRAY.__get__(grad)
+                if id(array) in self.known:
+                    self.refuse("a .grad is known by another name, too (an argument, another .grad); copy it.", frame)
                 val = self.is_now(array, Val(array, name="grad"))
                 self.kept.append(grad)
                 if grad.requires:

@@ -5,6 +5,7 @@ What lives here: which lines are needed, what everything is called, one statemen
 The program computes with arrays, in the order in which the step did, and so needs no rule about what may be moved across a write. Its
 arithmetic is that of the rows of the derivatives table: `a * b` where that is the row's function, else a call of it.
 """
+import itertools
 import keyword
 import linecache
 import operator
@@ -22,6 +23,7 @@ from .recorder import Line, Recorder, Val, all_vals
 from .surroundings import Surroundings, Unfit, same
 
 INFIX = {operator.add: "{} + {}", operator.sub: "{} - {}", operator.mul: "{} * {}", np.true_divide: "{} / {}", operator.neg: "-{}"}
+_numbers = itertools.count()
 LARGE = 4096  # bytes: smaller values live until the program returns, without a `del` to read
 MISS = object()  # what a program gives whose guards do not hold
 
@@ -69,8 +71,10 @@ class Program:
         self.around, self.outside, self.entry = around, recorder.outside, recorder.entry
         self.scope: dict[str, Any] = {
             "__name__": __name__, "np": np, "wrap": wrap, "asarray": np.asarray, "copyto": np.copyto, "update": update, "MISS": MISS,
-            "inf": np.inf, "nan": np.nan, "array": np.array,
+            "inf": np.inf, "nan": np.nan, "array": np.array, "slice": slice, "state": state, "same": same, "ids": {},
+            "Variable": Variable, "get_default_dtype": dtypes.get_default_dtype,
         }  # fmt: skip
+        names = [f"{n}_" if n in self.scope else n for n in names]
         self.texts: dict[int, str] = {}  # of Vals, tensors and other things, by id
         self.scalars: set[int] = set()  # Vals that are numpy's scalars, not arrays
         self.body: list[str] = []
@@ -105,13 +109,18 @@ class Program:
         self.body.append(f"return {self.returned(template)}")
         self.source = f"def {name}({', '.join(tensors)}):\n    " + "\n    ".join(self.body) + "\n"
         self.check = f"def holds({', '.join(tensors)}):\n    return " + "\\\n        and ".join(self.guards(tensors, args)) + "\n"
-        link = f"def run(*args):\n    return {name}(*args) if len(args) == {len(args)} and holds(*args) else MISS\n"
-        for text, title in ((self.source, f"<minigrad program '{name}'>"), (self.check, "<minigrad guards>"), (link, "<minigrad program>")):
-            linecache.cache[title] = (len(text), None, text.splitlines(True), title)
-            exec(compile(text, title, "exec"), self.scope)  # noqa: S102
-        self.run = self.scope["run"]
+        holds, step, count = self.function("holds", self.check), self.function(name, self.source), len(args)
+        self.run = lambda *args: step(*args) if len(args) == count and holds(*args) else MISS
         self.text = self.source + self.constants()
         del self.kept, self.lines, self.outside, self.entry, self.texts, self.around, self.found  # the arrays of the recorded call
+
+    def function(self, name: str, text: str) -> Any:
+        """The function of a text. Its own name is not in its scope, where a learner's `update` would hide ours."""
+        found: dict[str, Any] = {}
+        title = f"<minigrad program {name} {next(_numbers)}>"
+        linecache.cache[title] = (len(text), None, text.splitlines(True), title)
+        exec(compile(text, title, "exec"), self.scope, found)  # noqa: S102
+        return found[name]
 
     def last_lines(self, returned: list[Val]) -> dict[int, list[Val]]:
         """{line: the large values that nobody reads afterwards}: their memory serves the next ones, as it does without a program."""
@@ -332,7 +341,6 @@ class Program:
     def guards(self, tensors: list[str], args: tuple) -> list[str]:
         """What must hold for the program to be the step, as expressions."""
         scope = self.scope
-        scope.update(state=state, same=same, Variable=Variable, get_default_dtype=dtypes.get_default_dtype, ids={})
         default = self.thing(dtypes.get_default_dtype(), "default")
         tests = [f"not state.handlers and state.grad is {state.grad} and not state.inference and not state.anomaly",
                  f"get_default_dtype() is {default}"]  # fmt: skip

@@ -395,6 +395,22 @@ def test_results_of_one_call_are_not_those_of_the_next():
             same(watch([one]), watch([two]), "its gradient")
 
 
+def test_names_of_a_learner_s_own_hide_nothing():
+    p = torch.ones(3, requires_grad=True)
+    opt = torch.optim.SGD([p], lr=0.5)
+
+    def update(array, state, wrap, slice):
+        opt.zero_grad()
+        (p * array[slice] * wrap + state).sum().backward()
+        opt.step()
+        return array[:, torch.tensor([1, 0])].sum() + array[1:].sum()
+
+    fast = compiled(update)
+    for _ in range(5):
+        out = fast(torch.ones(2, 3), torch.ones(3), torch.ones(3), 1)
+    assert fast.source and fast.why is None and out.item() == 7 and p.tolist() == [-1.5] * 3
+
+
 def test_gradients_have_memory_of_their_own():
     a, b = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
 
