@@ -25,7 +25,7 @@ from ..nn.functional.loss import _check_classes
 from ..ops.index import _check_bounds
 from ..random import default_generator
 from ..tensors.indexing import check_bounds
-from .surroundings import FIXED, Surroundings, Unfit
+from .surroundings import Surroundings, Unfit, fixed
 
 ROOT = Path(__file__).parents[1]
 # The engine, which may read arrays.
@@ -476,7 +476,7 @@ class Recorder(Handler):
             if id(out) in self.outside:
                 return "outside", out
             return "tensor", self.val(out), out
-        if isinstance(out, FIXED):
+        if fixed(out):
             return "fixed", out
         if type(out) in (tuple, list):
             return type(out).__name__, [self.results(o) for o in out]

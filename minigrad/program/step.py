@@ -11,7 +11,7 @@ from typing import Any
 from ..core.dispatch import state
 from ..core.variable import Variable
 from .recorder import Recorder, one_at_a_time
-from .surroundings import FIXED, Surroundings, Unfit
+from .surroundings import Surroundings, Unfit, fixed
 from .text import MISS, Program
 
 TRIES = 8  # recordings that differ from the one before, until a step is taken to change from call to call
@@ -121,10 +121,12 @@ class CompiledStep:
                 graph = a.edge is not None or (a.view_meta is not None and a.view_meta.base.requires)
                 if a.batched or graph or (a.meta is not None and a.meta.hooks is not None):
                     raise Unfit(f"the argument {name} has a graph or hooks from outside; detach it.")
+                if vars(a):
+                    raise Unfit(f"the argument {name} has attributes of its own ({', '.join(vars(a))}); pass them as arguments.")
                 if id(a.array) in seen:
                     raise Unfit(f"the argument {name} is given twice.")
                 seen.add(id(a.array))
-            elif not isinstance(a, FIXED):
+            elif not fixed(a):
                 raise Unfit(f"the argument {name} is a {type(a).__name__}; pass tensors and numbers.")
 
     def _trust(self, key, program):

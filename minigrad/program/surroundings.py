@@ -10,7 +10,10 @@ runs as it is.
 import builtins
 import dis
 import types
+from enum import Enum
 from typing import Any
+
+import numpy as np
 
 from ..core import dtypes
 from ..core.devices import device
@@ -30,7 +33,9 @@ PURE = {
     "reversed", "round", "set", "slice", "sorted", "str", "sum", "super", "tuple", "type", "zip", "AssertionError", "Exception",
     "IndexError", "NotImplementedError", "RuntimeError", "TypeError", "ValueError",
 }  # fmt: skip
-ACTING = {"manual_seed", "save", "load", "load_state_dict", "set_default_dtype", "record_lines", "add_param_group"}
+ACTING = {
+    "manual_seed", "save", "load", "state_dict", "load_state_dict", "set_default_dtype", "record_lines", "add_param_group", "param_groups",
+}  # fmt: skip
 MODULES = ("minigrad", "math", "functools", "itertools", "operator")
 
 
@@ -42,9 +47,18 @@ def _ours(module) -> bool:
     return (module or "").partition(".")[0] == "minigrad" and not (module or "").startswith("minigrad.course")
 
 
+class _Plain:
+    pass
+
+
+def fixed(value: Any) -> bool:
+    """Is this a constant, that nobody can change in its place?"""
+    return type(value) in FIXED or isinstance(value, (np.generic, Enum))
+
+
 def same(now: Any, then: Any) -> bool:
     """Is a constant still what it was? 1, 1.0 and True are equal, but not the same."""
-    return now is then or (type(now) is type(then) and isinstance(then, FIXED) and repr(now) == repr(then))
+    return now is then or (type(now) is type(then) and fixed(then) and repr(now) == repr(then))
 
 
 class Surroundings:
@@ -84,7 +98,7 @@ class Surroundings:
 
     def read(self, place: str, value: Any, name: str) -> None:
         """`place` is an expression that must go on giving `value`."""
-        if isinstance(value, FIXED):
+        if fixed(value):
             self.guard(f"same({place}, {self.known(value)})")
         else:
             self.guard(f"{place} is {self.known(value)}")
@@ -125,6 +139,9 @@ class Surroundings:
         self.tensors[id(t)] = (name, t)
         self.guard(f"{k}.array is {self.known(t.array)} and {k}.requires is {t.requires} and {k}.edge is None")
         self.guard(f"({k}.meta is None or {k}.meta.hooks is None)")
+        self.guard(f"len({k}.__dict__) == {len(vars(t))}")  # people hang things on tensors
+        for key, item in vars(t).items():
+            self.read(f"{k}.__dict__.get({key!r}, MISSING)", item, f"{name}.{key}")
 
     def function(self, f: types.FunctionType, name: str) -> None:
         k = self.known(f)
@@ -203,9 +220,13 @@ class Surroundings:
         kind, k = type(value), self.known(value)
         if isinstance(value, LRScheduler):
             raise Unfit(f"it reads {name}, a learning rate scheduler; call {name}.step() after the step.")
-        plain = not _ours(kind.__module__) and kind.__module__ != "builtins" and kind.__flags__ & 0x200 and "__dict__" in dir(value)
+        # All that it holds must be in its __dict__: no list or dict underneath, no slots, nothing written in C.
+        plain = not _ours(kind.__module__) and kind.__basicsize__ == _Plain.__basicsize__ and not kind.__itemsize__ and (
+            hasattr(value, "__dict__") and not any("__slots__" in vars(base) for base in kind.__mro__))  # fmt: skip
         if not isinstance(value, (Module, Optimizer)) and not plain:
             raise Unfit(f"it reads {says}, {a_kind(value)} that may change between calls; make it an argument, or use it outside.")
+        if isinstance(value, Optimizer) and any("step" in vars(base) and not _ours(base.__module__) for base in kind.__mro__):
+            raise Unfit(f"{name} has a step of its own; define its `rule` or `update`, or write the update into the step.")
         self.guard(f"type({k}) is {self.known(kind)}")
         self.functions_of(kind, kind.__name__)
         own = vars(value)

@@ -70,7 +70,7 @@ class Program:
         name = name if name.isidentifier() else "step"
         self.around, self.outside, self.entry = around, recorder.outside, recorder.entry
         self.scope: dict[str, Any] = {
-            "__name__": __name__, "np": np, "wrap": wrap, "asarray": np.asarray, "copyto": np.copyto, "update": update, "MISS": MISS,
+            "__name__": __name__, "np": np, "wrap": wrap, "asarray": np.asarray, "vars": vars, "copyto": np.copyto, "update": update,
             "inf": np.inf, "nan": np.nan, "array": np.array, "slice": slice, "state": state, "same": same, "ids": {},
             "Variable": Variable, "get_default_dtype": dtypes.get_default_dtype,
         }  # fmt: skip
@@ -99,7 +99,7 @@ class Program:
                 text = self.fresh_name("c")
                 self.body.append(f"{text} = array({self.thing(recorder.start.get(id(v.array), v.array), 'start')})")
                 self.texts[id(v)] = text
-        self.place = None
+        self.place: Any = None
         last = self.last_lines(returned)
         for number, line in enumerate(self.lines):
             self.comment(line)
@@ -258,7 +258,7 @@ class Program:
         """Find the copies that can be left out: of fresh memory, that nobody else keeps and nobody writes to."""
         escapes = [id(v.base) for v in returned] + [id(v.base) for line in self.lines if line.kind == "grad" for v in line.ins]
         sources = [id(line.ins[0].base) for line in self.lines if line.kind == "copy"]
-        self.left_out = set()
+        self.left_out: set[int] = set()
         for line in self.lines:
             if line.kind == "copy":
                 v, out = line.ins[0], line.outs[0]
@@ -350,6 +350,7 @@ class Program:
                 kind, layout = self.thing(type(x), "kind"), self.thing(a.dtype, "dtype")
                 tests.append(f"type({text}) is {kind} and {text}.array.shape == {tuple(a.shape)} and {text}.array.dtype is {layout}")
                 tests.append(f"{text}.array.strides == {a.strides} and ({text}.view_meta is None) is {x.view_meta is None}")
+                tests.append(f"not vars({text})")
                 tests.append(f"{text}.requires is {x.requires} and {text}.edge is None")
                 tests.append(f"({text}.meta is None or {text}.meta.hooks is None)")
                 if x.requires:

@@ -352,6 +352,22 @@ def test_modes_shapes_dtypes_and_numbers_are_guarded():
     assert np.allclose(torch.vmap(fast)(torch.ones(5, 2, 3)).numpy(), torch.vmap(step)(torch.ones(5, 2, 3)).numpy())
 
 
+def test_what_hangs_on_a_tensor_is_guarded():
+    w = torch.ones(3, requires_grad=True)
+    w.scale = 2.0
+
+    def step(x):
+        w.grad = None
+        (w * x * w.scale).sum().backward()
+        return w.grad
+
+    fast = compiled(step)
+    for scale in (2.0, 2.0, 2.0, 2.0, 3.0, 3.0):
+        w.scale = scale
+        assert fast(torch.ones(3)).tolist() == [scale] * 3
+    assert fast.source
+
+
 def test_errors_of_arguments_stay_errors():
     table = torch.randn(3, 2, requires_grad=True)
 
@@ -512,7 +528,38 @@ def counts_on_a_function(x):
     return _loss(x) * counts_on_a_function.calls
 
 
+class Rates(dict):
+    pass
+
+
+RATES, OPT = Rates(k=1.0), torch.optim.SGD([W], lr=0.1)
+
+
+class OwnStep(torch.optim.SGD):
+    def step(self):
+        return super().step()
+
+
+OWN = OwnStep([W], lr=0.0)
+
+
+def reads_a_dict_of_its_own(x):
+    return _loss(x) * RATES["k"]
+
+
+def changes_the_rate(x):
+    OPT.param_groups[0]["lr"] *= 0.5
+    return _loss(x)
+
+
+def has_a_step_of_its_own(x):
+    loss = _loss(x)
+    OWN.step()
+    return loss
+
+
 REASONS = {
+    reads_a_dict_of_its_own: "RATES, a Rates that may change", changes_the_rate: "param_groups", has_a_step_of_its_own: "step of its own",
     asks: "line {1} of asks: the numbers of a tensor are read", asks_item: "numbers of a tensor are read (item)", prints: "print",
     uses_numpy: "numbers of a tensor are read", appends: "changes what it reads", counts: "assigns COUNT", draws: "random numbers",
     chooses: "numbers of a tensor are read", hooks: "HOOKED has hooks", hooks_inside: "register_hook", norms: "written|read",
