@@ -23,7 +23,7 @@ def is_step(function) -> bool:
     """Does the function, or a helper of it, go back through a graph or change anything? Else it is one that others differentiate."""
     todo, seen = [getattr(function, "__func__", function)], set()
     for f in todo:  # grows
-        if not isinstance(f, types.FunctionType) or f in seen or (f.__module__ or "").startswith("minigrad."):
+        if not isinstance(f, types.FunctionType) or f in seen or (seen and (f.__module__ or "").startswith("minigrad.")):
             continue
         seen.add(f)
         codes = [f.__code__]

@@ -78,7 +78,10 @@ class Surroundings:
             raise Unfit("there are hooks on all modules or on all optimisers; remove them.")
         self.guard(f"not ({self.known(every_module)} or {self.known(_every_step_before)} or {self.known(_every_step_after)})")
         self._later: list[tuple[Any, str]] = []  # optimisers, so that parameters are named by their modules
-        self.look(function, getattr(function, "__name__", "step"), "the step")
+        if isinstance(function, types.FunctionType):  # whoever wrote it
+            self.function(function, function.__name__)
+        else:
+            self.look(function, getattr(function, "__name__", "step"), "the step")
         for optimizer, name in self._later:
             self.optimizer(optimizer, name)
 
