@@ -22,7 +22,8 @@ html_theme_options = {
 
 def _math(self, node):
     inline = node.tagname == "math"
-    mathml = latex2mathml.converter.convert(node.astext(), display="inline" if inline else "block")
+    text = node.astext().replace("{aligned}", "{align*}")  # the one of the two that latex2mathml knows
+    mathml = latex2mathml.converter.convert(text, display="inline" if inline else "block")
     self.body.append(mathml if inline else f'<div class="math" tabindex="0">{mathml}</div>')
     raise SkipNode
 
