@@ -109,7 +109,7 @@ for _name in dir(np.ndarray):
     if _name not in _SHAPE and callable(getattr(np.ndarray, _name)):
         setattr(Spy, _name, _heard(_name))
 for _name in ("T", "mT", "flat", "real", "imag", "data"):
-    setattr(Spy, _name, property(lambda self, name=_name: (_report(self, name, sys._getframe(1)), getattr(self.of, name))[1]))
+    setattr(Spy, _name, property(lambda self, name=_name: (_report(self, name, sys._getframe(1)), getattr(self.of, name))[1]))  # type: ignore[misc]
 
 
 def plain(x):

@@ -21,7 +21,8 @@ NAMES = {"backward", "grad", "step", "no_grad", "enable_grad", "zero_grad", "inf
 
 def is_step(function) -> bool:
     """Does the function, or a helper of it, go back through a graph or change anything? Else it is one that others differentiate."""
-    todo, seen = [getattr(function, "__func__", function)], set()
+    todo: list[Any] = [getattr(function, "__func__", function)]
+    seen: set[Any] = set()
     for f in todo:  # grows
         if not isinstance(f, types.FunctionType) or f in seen or (seen and (f.__module__ or "").startswith("minigrad.")):
             continue

@@ -121,8 +121,9 @@ class Surroundings:
             if not _ours(value.__module__):
                 self.function(value, name)
         elif isinstance(value, (Op, types.BuiltinFunctionType, types.MethodDescriptorType)):
-            if getattr(value, "__self__", None) not in (None, builtins) and not isinstance(value.__self__, types.ModuleType):
-                raise Unfit(f"it calls {says}, a method of {a_kind(value.__self__)}; call it outside of the step.")
+            owner = getattr(value, "__self__", None)
+            if owner not in (None, builtins) and not isinstance(owner, types.ModuleType):
+                raise Unfit(f"it calls {says}, a method of {a_kind(owner)}; call it outside of the step.")
         elif isinstance(value, types.ModuleType):
             if value.__name__.partition(".")[0] not in MODULES:
                 raise Unfit(f"it uses the module {value.__name__}, whose work is not recorded; do that outside and pass the result in.")
