@@ -20,7 +20,7 @@ BINDER = re.search(r"^\[binder\]: (\S+?)00_start_here.ipynb$", README, re.M)[1]
 LITE = re.search(r"^\[lite\]: (\S+)$", README, re.M)[1]
 LAB = "http://localhost:8888/lab/tree/"  # where `make lab` shows the notebooks
 # Code, formulas, links, HTML and headings: nothing in them becomes a link.
-PLAIN = {"view", "rule", "module", "seed"}  # words of the glossary that mean other things as well
+PLAIN = {"view", "rule", "module", "seed", "tangent"}  # words of the glossary that mean other things as well
 APART = re.compile(r"""```.*?``` | `[^`]*` | \$\$.*?\$\$ | \$[^$\n]+\$ | !?\[[^\]]*\]\([^)]*\) | ^<.*?(?:\n\n|\Z) | <[^>]+> | ^\#+[^\n]*
                        | https?:\S+""", re.S | re.M | re.X)  # fmt: skip
 
@@ -53,11 +53,11 @@ def limits(about: dict[str, Any]) -> str:
     if not about:
         return ""
     if not about["key"]:
-        return '<p class="mg-limits">This lesson needs Python, so you see its stored picture. In the notebook it moves.</p>'
+        return '<p class="mg-partly">This lesson needs Python, so you see its stored picture. In the notebook it moves.</p>'
     if about.get("cut"):
-        return f'<p class="mg-limits">This page holds the first {about["states"]:,} states of the lesson. The notebook has all of them.</p>'
+        return f'<p class="mg-partly">This page holds the first {about["states"]:,} states of the lesson. The notebook has all of them.</p>'
     if about.get("thin"):
-        return '<p class="mg-limits">Here the sliders stop at some of their places. In the notebook they stop at all.</p>'
+        return '<p class="mg-partly">Here the sliders stop at some of their places. In the notebook they stop at all.</p>'
     return ""
 
 
@@ -78,7 +78,7 @@ def without_verdict(output: NotebookNode) -> NotebookNode | None:
 
 def banner(notebook: str) -> str:
     """What stands below a chapter's title: the prose speaks to people who run its cells."""
-    return (f'<p class="mg-limits">On this page everything has run already, and the pictures move. Run it yourself: '
+    return (f'<p class="mg-partly">On this page everything has run already, and the pictures move. Run it yourself: '
             f'<a href="{BINDER}{notebook}">on Binder</a>, <a href="{LAB}{notebook}">in your JupyterLab</a>.</p>')  # fmt: skip
 
 
