@@ -124,12 +124,13 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     if inputs is None:
         _run(roots, keep, create_graph)
         return
+    retained = {id(x) for x in inputs if isinstance(x, Variable) and x.retains_grad}  # the pass itself adds to these
     found = _capture(roots, inputs, keep, create_graph, leaves=False)
-    for x, g in zip(inputs, found, strict=True):
-        if g is not None and isinstance(x, Variable):
+    for x, g in {id(x): (x, g) for x, g in zip(inputs, found, strict=True) if isinstance(x, Variable)}.values():
+        if g is not None and id(x) not in retained:
             with set_grad_enabled(create_graph):
                 accumulate(x, g)
-        if isinstance(x, Variable) and x.edge is not None:  # as in PyTorch, from now on
+        if x.edge is not None:  # as in PyTorch, from now on
             x.retain_grad()
 
 

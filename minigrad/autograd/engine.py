@@ -190,6 +190,8 @@ def _run_observed(node, g, graph, needed, capture):
             return g, edges, ()
     if hooks is not None and hooks.pre:
         g = pre_hooks(node, g, graph)
+        if g is None and not node.runs_without_gradient:
+            return g, edges, ()
     try:
         grad_inputs = node.run_graph(g, edges) if graph else node.run(g, edges)
     except Exception:

@@ -35,7 +35,7 @@ ROWS = [
     (r"only one element tensors can be converted|0-d tensor", "A single number has no elements to count, and several numbers are not one.", "x.item() for one number, x.tolist() for several, x.reshape(1) for a list of one.", TENSORS),
     # products
     (r"inconsistent tensor size|1D tensors expected", "A dot product pairs the elements of two vectors.", "x.flatten() makes a vector; x @ y multiplies matrices.", TENSORS),
-    (r"size mismatch, got input|must be a matrix|must be a 3D tensor|Expected size for first two dimensions of batch2",
+    (r"size mismatch, got input|vector \+ matrix @ vector expected|must be a matrix|must be a 3D tensor|Expected size for first two dimensions of batch2",
      "The columns of the first factor meet the rows of the second.", "x @ y chooses the product by rank; transpose (x.T) or unsqueeze what does not fit.", TENSORS),
     (r"einsum\(\): (more|fewer) operands|einsum\(\): the number of subscripts|einsum\(\): output subscript", "Each operand has its letters, one for each dimension.", 'for example torch.einsum("ij,jk->ik", a, b).', TENSORS),
     (r"batches of square matrices|expected a matrix, but got|at least 2 dimensions", "The operation is defined for (square) matrices, the last two dimensions.", "check x.shape; x.T @ x is square.", TENSORS),
@@ -51,7 +51,10 @@ ROWS = [
     (r"split_size|chunk expects|split_with_sizes", "The pieces together are the whole.", "sizes that sum to the size of the dimension; x.chunk(n) takes what comes out.", TENSORS),
     (r"diag\(\): Supports", "A diagonal belongs to a matrix.", "x.diagonal(dim1=-2, dim2=-1) for batches of matrices.", TENSORS),
     (r"exceeds dimension size|start out of range|maximum size for tensor at dimension", "The piece reaches beyond the end.", "a slice x[a:b] stops at the end by itself.", TENSORS),
-    (r"appears multiple times", "A dimension can be used up only once.", "name each dimension once.", TENSORS),
+    (r"appears multiple times|dimensions cannot be identical", "A dimension can be used up only once.", "name each dimension once.", TENSORS),
+    (r"shifts and dimensions must align", "Each shift has its dimension.", "x.roll((1, 2), (0, 1)).", TENSORS),
+    (r"but must be > 0", "Windows that do not move on never reach the end.", "x.unfold(0, 2, 1).", TENSORS),
+    (r"can't assign a", "The elements of a tensor are numbers.", 'float("nan") stands for a number that is missing.', TENSORS),
     # reductions
     (r"selected (index|number) k out of range", "There are not that many elements.", "k from 1 to the size of the dimension.", TENSORS),
     (r"Expected reduction dim", "There is no largest or smallest of nothing.", "test x.numel() first; a sum of nothing is 0.", TENSORS),
@@ -82,7 +85,7 @@ ROWS = [
     # arguments
     (r"At least one of 'min' or 'max'", "Without bounds there is nothing to do.", "x.clamp(min=0).", TENSORS),
     (r"rounding_mode", "Quotients are rounded down or towards zero, or not at all.", 'rounding_mode="floor".', TENSORS),
-    (r"argument '\w+' \(position \d+\) must be Tensor|expected Tensor as element", "Operations take tensors.", "wrap the number: torch.tensor(2.0).", TENSORS),
+    (r"argument '\w+'( \(position \d+\))? must be Tensor|expected Tensor as element", "Operations take tensors.", "wrap the number: torch.tensor(2.0).", TENSORS),
 ]  # fmt: skip
 
 

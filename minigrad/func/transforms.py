@@ -698,9 +698,8 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
     missing = [key for key in places if key not in given]
     if strict and (unknown or missing):
         parts = [f"Unexpected key(s): {', '.join(unknown)}."] * bool(unknown) + [f"Missing key(s): {', '.join(missing)}."] * bool(missing)
-        raise RuntimeError("Error(s) in reparametrizing:\n\t" + "\n\t".join(parts))
-    if unknown:
-        raise AttributeError(f"{type(module).__name__} has no parameter or buffer named '{unknown[0]}'")
+        raise RuntimeError(f"Error(s) in reparametrizing for {type(module).__name__}:\n\t" + "\n\t".join(parts))
+    given = {key: value for key, value in given.items() if key in places}
     replace = dict(given)
     if tie_weights:
         new = {id(places[key][0][places[key][1]]): (key, value) for key, value in given.items()}

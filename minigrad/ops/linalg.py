@@ -272,6 +272,8 @@ def mm(input, mat2):
 
 def mv(input, vec):
     """The product of a matrix (n, k) and a vector (k,)."""
+    if input.ndim != 2 or vec.ndim != 1:
+        raise errors.new(RuntimeError, f"vector + matrix @ vector expected, got 1, {input.ndim}, {vec.ndim}")
     if input.array.shape[1] != vec.array.shape[0]:
         raise errors.new(
             RuntimeError, f"size mismatch, got input ({input.shape[0]}), mat ({input.shape[0]}x{input.shape[1]}), vec ({vec.shape[0]})",

@@ -576,6 +576,8 @@ def roll(input, shifts, dims=None):
     if dims is None:
         return roll_(input, shifts[0], None)
     dims = (dims,) if isinstance(dims, int) else dims
+    if len(shifts) != len(dims):
+        raise errors.new(RuntimeError, f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
     return roll_(input, shifts, tuple([wrap_dim(d, input.ndim, scalar=False) for d in dims]))
 
 
@@ -605,7 +607,10 @@ def triu(input, diagonal=0):
 
 def diagonal(input, offset=0, dim1=0, dim2=1):
     """The diagonal of two dimensions, as the last dimension (a view)."""
-    return diagonal_(input, offset, wrap_dim(dim1, input.ndim), wrap_dim(dim2, input.ndim))
+    one, other = wrap_dim(dim1, input.ndim), wrap_dim(dim2, input.ndim)
+    if one == other:
+        raise errors.new(RuntimeError, f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    return diagonal_(input, offset, one, other)
 
 
 def diag(input, diagonal=0):
@@ -647,6 +652,8 @@ def unfold(input, dimension, size, step):
     n = input.array.shape[dim] if input.ndim else 1
     if size > n:
         raise errors.new(RuntimeError, f"maximum size for tensor at dimension {dim} is {n} but size is {size}")
+    if step < 1:
+        raise errors.new(RuntimeError, f"step is {step} but must be > 0")
     return unfold_(input, dim, size, step)
 
 

@@ -3,6 +3,7 @@
 What lives here: no row of its own. What does not: sums and extrema (reduce.py), sorting (order.py).
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,12 @@ import numpy as np
 from ..core import dtypes, errors
 from ..core.return_types import named
 from ..core.variable import wrap
-from .elementwise import clamp, isnan, lerp, logical_not, logical_xor
+from .elementwise import clamp, isnan, lerp, logical_not, logical_xor, where
 from .index import gather, take_along_dim_
 from .linalg import matmul
 from .order import sort
-from .reduce import mean, nansum, sum
+from .reduce import mean, median, nansum, sum
+from .scan import cumsum
 from .shape import cat, movedim, narrow, reshape, squeeze_checked, t_checked, unsqueeze, unsqueeze_checked, wrap_dim
 
 
@@ -25,13 +27,24 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None):
 
 def nanmedian(input, dim=None, keepdim=False) -> Any:
     """The median of the elements that are no nan; with `dim` a named tuple (values, indices) along it."""
-    x, axis = (reshape(input, (-1,)), 0) if dim is None else (input, wrap_dim(dim, input.ndim))
-    values, indices = sort(x, axis)
-    place = clamp((sum(logical_not(isnan(x)), axis, True) - 1) // 2, 0)  # nan is sorted to the end
+    if dim is None:
+        flat = reshape(input, (-1,))
+        return median(_balanced(flat) if input.array.dtype.kind == "f" else flat)
+    axis = wrap_dim(dim, input.ndim)
+    values, indices = sort(input, axis)
+    place = clamp((sum(logical_not(isnan(input)), axis, True) - 1) // 2, 0)  # nan is sorted to the end
     found = [gather(part, axis, place) for part in (values, indices)]
-    if not keepdim or dim is None:
+    if not keepdim:
         found = [squeeze_checked(part, axis) for part in found]
-    return found[0] if dim is None else named("nanmedian", "values", "indices")(*found)
+    return named("nanmedian", "values", "indices")(*found)
+
+
+def _balanced(x):
+    """A vector with each nan replaced by -inf or inf, so that the median of all is the median of the rest."""
+    lost = isnan(x)
+    n = sum(logical_not(lost))
+    below = (x.shape[0] - 1) // 2 - clamp((n - 1) // 2, 0)
+    return where(lost & (n > 0), where(cumsum(lost, 0) <= below, -math.inf, math.inf), x)
 
 
 def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):

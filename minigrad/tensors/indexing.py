@@ -213,6 +213,8 @@ def _whole(x):
 
 def setitem(x, key, value):
     """x[key] = value; `value` is a number or a tensor, broadcast to the place and cast to x's dtype."""
+    if value is None or isinstance(value, str):
+        raise errors.new(TypeError, f"can't assign a {type(value).__name__} to a {x.type()}")
     value = as_tensor_like(value, x)
     view, positions = _take_apart(x, key, value)
     if positions is not None and value.array.size == 1 and isinstance(key, Variable) and key.array.dtype in _MASKS:

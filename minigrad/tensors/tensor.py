@@ -836,11 +836,12 @@ class Tensor(Methods):
             flat = source.array.reshape(-1, order="A").view(self.array.dtype)
             sizes = (flat.size,) if size is None else tuple(size)
             steps = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))] if stride is None else stride
-            self.array, self.version, self.view_meta = array_at(flat, storage_offset, sizes, steps), [self.version[0] + 1], None
+            array = array_at(flat, storage_offset, sizes, steps)
         else:
             if source.array.dtype is not self.array.dtype:
                 raise errors.new(RuntimeError, f"Could not set tensor of type {source.type()} to a tensor of type {self.type()}")
-            self.array, self.version, self.view_meta = source.array, source.version, source.view_meta
+            array = source.array
+        self.array, self.version, self.view_meta = array, [self.version[0] + 1], None  # a tensor of its own, though the source is a view
         if self.meta is not None:
             self.meta.accumulator = None  # what was recorded with the old numbers does not lead here any more
         return self

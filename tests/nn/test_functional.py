@@ -1,6 +1,8 @@
 """nn.functional, nn.init and nn.utils: what they say about wrong input, randomness, clipping."""
 # ruff: noqa: E501  (a case is one line)
+import inspect
 import math
+import pickle
 import warnings
 
 import numpy as np
@@ -274,3 +276,19 @@ def test_empty_batches_pass_through_the_norms():
         assert F.local_response_norm(torch.ones(shape), 2).shape == shape
     assert F.batch_norm(torch.ones(0), torch.ones(0), torch.ones(0), training=True).shape == (0,)
     assert torch.gather(torch.ones(5), 0, torch.zeros(2, 0, dtype=torch.int64)).shape == (2, 0)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", F.__all__)
+def test_a_list_for_a_tensor_is_called_by_its_name(name):
+    """Every function of nn.functional: what learners meet when they pass numbers or an array to a layer."""
+    parameters = inspect.signature(getattr(F, name)).parameters.values() if inspect.isfunction(getattr(F, name)) else ()
+    needed = [p for p in parameters if p.default is p.empty]
+    if not needed or name == "cosine_embedding_loss":  # which looks at its target first
+        return
+    with pytest.raises(TypeError, match=rf"argument '{needed[0].name}' \(position 1\) must be Tensor, not list"):
+        getattr(F, name)([1.0, 2.0], *[torch.ones(2, 2) for _ in needed[1:]])
+
+
+def test_functions_of_the_package_can_be_pickled():
+    assert pickle.loads(pickle.dumps(F.relu)) is F.relu

@@ -124,5 +124,10 @@ from .pooling import (
 __all__ = [name for name in dir() if not name.startswith("_")]
 
 from ...core import errors as _errors  # noqa: E402
+from ._arguments import refusing_others as _refusing_others  # noqa: E402
+
+for _name in __all__:
+    if getattr(globals()[_name], "__module__", "").startswith(__name__):
+        globals()[_name] = _refusing_others(globals()[_name])
 
 __getattr__ = _errors.unknown_in("minigrad.nn.functional", lambda: list(globals()))

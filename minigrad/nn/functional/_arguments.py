@@ -1,10 +1,14 @@
 """Checks and conversions that several functions share."""
 
+import functools
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...core import dtypes, errors
+from ...core.variable import Variable
 from ...ops.reduce import mean, sum
 from ...tensors.tensor import Tensor
 
@@ -12,6 +16,34 @@ DTYPE_NAMES = {
     "int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool", "float64": "Double",
     "float32": "Float", "float16": "Half",
 }  # fmt: skip
+
+
+def refusing_others(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function; where it fails because a list or a number was passed for a tensor, the error says so. A right call is not looked at."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except (AttributeError, TypeError, ValueError):
+            if error := _no_tensor(function, args, kwargs):
+                raise error from None
+            raise
+
+    call.__module__ = __package__  # where pickle finds it
+    return call
+
+
+def _no_tensor(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception | None:
+    given: dict[str, Any] = dict(zip(signature := inspect.signature(function).parameters, args, strict=False)) | kwargs
+    for position, (name, parameter) in enumerate(signature.items(), 1):
+        value = given.get(name)
+        if parameter.annotation in (Tensor, Tensor | None) and not isinstance(value, Variable):
+            if value is not None or (name in given and parameter.annotation is Tensor):
+                place = "" if name in kwargs else f" (position {position})"
+                found = f"{function.__name__}(): argument '{name}'{place} must be Tensor, not {type(value).__name__}"
+                return errors.new(TypeError, found, instead="minigrad.tensor(...) makes a tensor of numbers, lists and numpy arrays.")
+    return None
 
 
 def kind_of(x: Tensor) -> str:

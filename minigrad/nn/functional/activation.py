@@ -208,7 +208,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 
 def _implicit_dim(name: str, ndim: int) -> int:
     warnings.warn(
-        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.", stacklevel=4
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.", stacklevel=5
     )
     return 0 if ndim in (0, 1, 3) else 1
 

@@ -123,12 +123,16 @@ def _convolve(n, input, weight, bias, stride, padding, dilation, groups):
     return out if batched else out.squeeze(0)
 
 
-def conv_transpose1d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1) -> Tensor:
+def conv_transpose1d(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride=1, padding=0, output_padding=0, groups=1, dilation=1,
+) -> Tensor:  # fmt: skip
     """input (N, C, L), weight (C, O / groups, k); result (N, O, L')."""
     return _transpose(1, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
-def conv_transpose2d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1) -> Tensor:
+def conv_transpose2d(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride=1, padding=0, output_padding=0, groups=1, dilation=1,
+) -> Tensor:  # fmt: skip
     """The transpose of conv2d: each input cell adds a multiple of the kernel to the result. It makes images larger.
 
     input (N, C, H, W), weight (C, O / groups, kH, kW); H' = (H - 1) * stride - 2 * padding + dilation * (kH - 1) + output_padding + 1.
@@ -136,7 +140,9 @@ def conv_transpose2d(input, weight, bias=None, stride=1, padding=0, output_paddi
     return _transpose(2, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
-def conv_transpose3d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1) -> Tensor:
+def conv_transpose3d(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride=1, padding=0, output_padding=0, groups=1, dilation=1,
+) -> Tensor:  # fmt: skip
     """As conv_transpose2d, with three spatial dimensions."""
     return _transpose(3, input, weight, bias, stride, padding, output_padding, groups, dilation)
 

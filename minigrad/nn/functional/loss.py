@@ -24,7 +24,7 @@ def _pair(input: Tensor, target: Tensor) -> list[Tensor]:
         warnings.warn(
             f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will likely lead to "
             "incorrect results due to broadcasting. Please ensure they have the same size.",
-            stacklevel=3,
+            stacklevel=4,
         )
         shape = broadcast_shape(input, target)
         input, target = (x if x.shape == shape else expand(x, shape) for x in (input, target))
@@ -250,7 +250,7 @@ def kl_div(input: Tensor, target: Tensor, size_average=None, reduce=None, reduct
             "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides only by the batch "
             "size, and aligns with the KL div math definition.'mean' will be changed to behave the same as 'batchmean' in the next major "
             "release.",
-            stacklevel=2,
+            stacklevel=3,
         )
     if not (input.is_floating_point() and target.is_floating_point()):
         raise RuntimeError("kl_div: Integral inputs not supported.")

@@ -27,6 +27,8 @@ CASES = [
     Case("backward inputs", "z = x * y; z.backward(inputs=[x]); [x.grad, y.grad]", **S),
     Case("backward inputs one tensor", "z = x * y; z.backward(inputs=y); [x.grad, y.grad]", **S),
     Case("backward inputs non-leaf", "a = x * y; z = a * a; z.backward(inputs=[a]); [a.grad, x.grad]", **S),
+    Case("backward inputs non-leaf again", "a = x * y; z = a * a; [z.backward(inputs=i, retain_graph=True) for i in (a, (a,), [a, a])]; [a.grad, x.grad]", **S),
+    Case("backward inputs non-leaf that retains", "a = x * y; a.retain_grad(); z = a * a; z.backward(inputs=[a, x]); [a.grad, x.grad]", **S),
     Case("backward inputs empty", "(x * y).backward(inputs=[])", **S),
     Case("backward of a leaf", "x.backward(); x.grad", **S),
     Case("autograd.backward", "torch.autograd.backward([x * y, x + y]); [x.grad, y.grad]", **S),

@@ -35,6 +35,7 @@ CASES = [
     Case("pre-hook, no tuple", PRE.format("lambda g: g[0]"), **X),
     Case("pre-hook, too few", PRE.format("lambda g: ()"), **X),
     Case("pre-hook, number", PRE.format("lambda g: (3,)"), **X),
+    Case("pre-hook, None", PRE.format("lambda g: (None,)"), **X),
     Case("post-hook, too few", POST.format("lambda i, o: ()"), **X),
     Case("post-hook, number", POST.format("lambda i, o: 3"), **X),
     Case("post-hook, no tuple", POST.format("lambda i, o: i[0] * 2"), **X),

@@ -124,6 +124,7 @@ CASES = [
         "x.sum((DIM,))", "x.sum(DIM, keepdim=True)", "x.max(DIM, keepdim=True)", "x.norm(dim=DIM)", "torch.linalg.vector_norm(x, 1, DIM)", "torch.aminmax(x, dim=DIM)", "torch.var_mean(x, DIM)", "torch.std_mean(x, DIM)",
         "x.topk(1, DIM)", "x.kthvalue(1, DIM)", "torch.nn.functional.normalize(x, dim=DIM)", "torch.nn.functional.cosine_similarity(x, x, dim=DIM)")],
     Case("0-d vmap", "torch.func.vmap(lambda v: v.sum(0) * v.max(0).values)(x)", x=N(3)),
+    *[Case(f"nanmedian ties {i}", "torch.nanmedian(x)", x=A(x), second=False, composed=True) for i, x in enumerate(([1.0, 0, nan, 1, 0, 0], [nan, 5, 2, nan, 5, nan], [inf, -inf, nan, 2, inf]))],
     *[Case(f"nanmedian {a}", f"torch.nanmedian(x{a})", x=A([[1.0, nan, 3.0, 2.0], [nan, nan, 5.0, 4.0]]), second=False, composed=True) for a in ("", ", 1", ", 0, True")],
     *[Case(f"quantile {a}", f"torch.quantile(x, {a})", x=D(3, 4), dtypes=False, composed=True) for a in ("0.3", "0.5, 1", "0.25, 0, True", "torch.tensor([0.1, 0.7], dtype=torch.float64), 1", "torch.tensor([0.1, 0.7], dtype=torch.float64), 1, True",
                                                                             "0.4, interpolation='lower'", "0.4, 1, interpolation='higher'", "0.4, 1, interpolation='nearest'", "0.4, 0, interpolation='midpoint'")],
