@@ -13,12 +13,14 @@ from typing import Any, cast
 
 import numpy
 
-from minigrad.tracing.notation import with_nodes
-from minigrad.tracing.trace import Number, Trace
+from minigrad.tracing.notation import Text, operands, with_nodes, write
+from minigrad.tracing.schema import Held
+from minigrad.tracing.trace import Node, Number, Trace
 
 from .contract import array_widths
 
 AT_ONCE = 12  # a fold with more children than this folds them in turn
+HELD = 2  # parameters of a fold that its card shows
 CARDS = 36  # how many cards a big graph opens with, about
 
 
@@ -40,6 +42,8 @@ class Folds:
 
     def __init__(self, trace: Trace):
         self.nodes, self.result = trace["nodes"], trace["root"]
+        calls = [(g["name"], g["function"].partition(".forward")) for g in trace.get("groups", ())]
+        self.modules = {name: kind for name, (kind, forward, _) in calls if forward}  # the calls of modules, and their classes
         self.tokens = [(n["op"], (s := n["source"]) and (s["line"], s["text"]), tuple(n.get("shape", ()))) for n in self.nodes]
         operations = [n["id"] for n in self.nodes if n["kind"] == "operation" and not n.get("layer")]
         self.parents: list[list[int]] = [[] for _ in self.nodes]
@@ -49,7 +53,7 @@ class Folds:
             users[e["source"]].append(e["target"])
         self.users = users
         self.folds: list[Fold] = []
-        self.root = self._fold("", self._children(operations, 0))
+        self.root = self._fold("", self._loss(self._children(operations, 0)))
         self._of_leaves()
         self.by_key = {f.key: f for f in self.folds}
         for fold in self.folds:
@@ -81,14 +85,22 @@ class Folds:
                 inner = self._children(operations[at:end], depth + 1)
                 if len(inner) == 1 and isinstance(inner[0], Fold):  # a module that only calls another one
                     out.append(inner[0])
-                elif end - at == 1 and depth:
-                    out.append(operations[at])  # one operation in a module is its own card
                 else:
                     out.append(self._fold(inside[depth], inner))
             else:
                 out.append(operations[at])
             at = end
         return self._repeats(out)
+
+    def _loss(self, children: list[Fold | int]) -> list[Fold | int]:
+        """Beside modules, the two operations of cross_entropy are one card, under the name of its result."""
+        for k in range(len(children) - 1) if self.modules else ():
+            pair = [c for c in children[k : k + 2] if isinstance(c, int)]
+            if [self.nodes[c].get("function") for c in pair] == ["log_softmax", "nll_loss"]:
+                name = self.nodes[pair[1]]["label"]
+                self.modules[name] = "cross_entropy"
+                return [*children[:k], self._fold(name, [*pair]), *children[k + 2 :]]
+        return children
 
     # By repeated structure ----------------------------------------------------------------------------------------------------
 
@@ -158,6 +170,7 @@ class Folds:
                 continue
             paths = [around.get(u, [self.root.key]) for u in self.users[node["id"]]]
             common = [k for level in zip(*paths, strict=False) if len(set(level)) == 1 for k in level[:1]]
+            common = [k for k in common if not self._comes_in(node, self.folds[k])]
             for key in common:
                 inside.setdefault(key, []).append(node["id"])
         homes: dict[int, list[int]] = {}
@@ -172,6 +185,22 @@ class Folds:
             if len(leaves) > AT_ONCE:
                 parts = self._leaf_parts(leaves)
                 self.folds[key].children = [*parts, *self.folds[key].children]
+
+    def _comes_in(self, node: Node, fold: Fold) -> bool:
+        """Is it data that a module's call is given? Its own parameters, masks and constants are part of it."""
+        if fold.name not in self.modules or node["kind"] != "leaf" or node["requires_grad"]:
+            return False
+        return node["named"] or self._first(fold) in self.users[node["id"]] or self.modules[fold.name] == "cross_entropy"
+
+    def _first(self, fold: Fold) -> int:
+        """The first operation of a module's call that takes more than parameters: what it was called with."""
+        alone = {p for m in fold.members for p in self.parents[m] if self.nodes[p]["kind"] == "leaf" and self.nodes[p]["requires_grad"]}
+        for m in fold.members:
+            if self.nodes[m]["kind"] == "operation":
+                if not alone.issuperset(self.parents[m]):
+                    return m
+                alone.add(m)
+        return -1
 
     def _leaf_parts(self, leaves: list[int]) -> list[Fold | int]:
         """Many inputs of one level in one fold."""
@@ -194,6 +223,18 @@ class Folds:
             todo += fold.folds
         return open_
 
+    def layers(self, cards: int) -> set[int]:
+        """Which folds are open where modules are shown as layers: from the outside in, but no layer that consists of operations alone."""
+        open_ = {self.root.key}
+        todo = list(self.root.folds)
+        while todo:
+            fold = min(todo, key=lambda f: (len(f.children), f.key))
+            todo.remove(fold)
+            if fold.folds and self.count(open_ | {fold.key}) <= cards:
+                open_.add(fold.key)
+                todo += fold.folds
+        return open_
+
     def count(self, open_: set[int]) -> int:
         """How many cards there are if just these folds are open."""
         return len(self.nodes) - sum(len(f.members) - 1 for f in self.closed(open_))
@@ -212,7 +253,8 @@ class Folds:
 
     def frames(self, open_: set[int]) -> list[Fold]:
         """The open folds that have a frame: those with a name, outer ones first."""
-        shown = [f for f in self.folds if f.key in open_ and f is not self.root and all(k in open_ for k in self.outside(f))]
+        shown = [f for f in self.folds if f.key in open_ and f is not self.root and all(k in open_ for k in self.outside(f))
+                 and (len(f.children) > 1 or f.folds)]  # fmt: skip
         return sorted(shown, key=lambda f: (-len(f.members), -f.key))
 
     def outside(self, fold: Fold) -> list[int]:
@@ -296,6 +338,7 @@ class Folded:
                 shown.append({**nodes[old], "id": i})
                 if "formula" in nodes[old]:
                     shown[-1]["formula"] = with_nodes(nodes[old]["formula"], leaf)
+                    self._speak(shown[-1], nodes[old], owner)
                 continue
             fold, outs = owner[old], leaving.get(owner[old].key, set())
             if len(outs) == 1:
@@ -310,6 +353,12 @@ class Folded:
                 fold=fold.key, members=len(fold.members), outs=len(outs),
             )  # fmt: skip
             node |= {key: out[key] for key in ("array", "grad_array") if key in out}  # type: ignore[literal-required]
+            if fold.name in folds.modules:
+                node["function"] = folds.modules[fold.name]
+            if len(outs) == 1 and "shape" in out:
+                node |= {"shape": out["shape"], "dtype": out.get("dtype", "")}
+                if held := self._held(fold):
+                    node["parameters"] = held
             shown.append(node)
         labels: dict[str, int] = {}
         for node in shown:  # two folds may have one name
@@ -346,10 +395,17 @@ class Folded:
             if edge.get("amount") or len(self.edges[edge["id"]]) > 1:
                 edge["local"] = _json(local) if whole["engine"] == "value" else None
         self.arrays: list[int] = []  # shown array -> the whole trace's
+        self.after: dict[int, int] = {}  # a leaf in a fold -> how many events it takes until its gradient is complete
         part: dict[str, Any] = {**whole, "root": new[whole["root"]], "nodes": shown, "edges": kept_edges}
         part.pop("groups", None)  # its members are nodes of the whole trace
         part["steps"] = self._steps(shown, kept_edges, owner, last, new_edge)
+        for node in shown:
+            for held in node.get("parameters", ()):
+                held["after"] = self.after.get(held["after"], len(part["steps"]) + 1)
         for node in shown:  # what a tensor's node says about others
+            if "cut" in node:
+                from_ = dict.fromkeys(new[s] for s in node["cut"]["sources"])
+                node["cut"] = {**node["cut"], "sources": [k for k in from_ if k != node["id"]]}
             if "view" in node:
                 node["view"] = {**node["view"], "base": new[node["view"]["base"]]}
                 if node["view"]["base"] == node["id"]:
@@ -362,6 +418,27 @@ class Folded:
         if "arrays" in part:
             self._slim(part)
         self.trace = cast(Trace, part)
+
+    def _speak(self, shown: dict[str, Any], node: Node, owner: dict[int, Fold]) -> None:
+        """What it computes, with the names of the cards that its operands are on."""
+        if not any(p in owner and owner[p].name for p in operands(node["formula"])):
+            return
+        label = self.whole["nodes"]
+        tree = with_nodes(node["formula"], lambda i: ["name", owner[i].name if i in owner and owner[i].name else label[i]["label"]])
+        text = write(tree, lambda i: Text("")).text
+        if node["label"] == node["expr"]:
+            shown["label"] = text
+        shown["expr"] = text
+
+    def _held(self, fold: Fold) -> list[Held]:
+        """The parameters of a layer; of a fold that has more of them none. `after` is the leaf, until the events are known."""
+        nodes = [self.whole["nodes"][m] for m in fold.members]
+        leaves = [n for n in nodes if n["kind"] == "leaf" and n["requires_grad"] and n.get("array") is not None]
+        if len(leaves) > HELD:
+            return []
+        leaves.sort(key=lambda n: -len(n["shape"]))
+        return [Held(name=n["label"].rpartition(".")[2], shape=n["shape"], array=n["array"], grad_array=n.get("grad_array"), after=n["id"])
+                for n in leaves]  # fmt: skip
 
     def _steps(self, shown, edges, owner, last, new_edge) -> list[dict[str, Any]]:
         """Events of what is shown: a fold computes when its last operation does, and sends along an edge when the last of its parts has."""
@@ -390,8 +467,13 @@ class Folded:
                         out.append({**step, "node": node, "say": f"**{fold['label']} have their values:** nothing to compute."})
                         continue
                     result = "its result becomes {value}" if fold["outs"] == 1 else f"{fold['outs']} results leave it"
-                    say = f"**{fold['label']} computes:** {fold['expr']}, folded into one card; {result}. Open it to see each."
+                    if "function" in fold and fold["outs"] == 1:
+                        say = f"**{fold['label']} gives {{value}}:** {fold['function']}, in {fold['expr']}. Open the card to see each."
+                    else:
+                        say = f"**{fold['label']} computes:** {fold['expr']}, folded into one card; {result}. Open it to see each."
                     out.append({**step, "node": node, "say": say})
+                elif step["kind"] == "accumulate":
+                    self.after[step["node"]] = len(out)
                 elif step["kind"] in ("seed", "error"):
                     out.append({**step, "node": node})
             else:
@@ -408,7 +490,8 @@ class Folded:
 
     def _slim(self, part: dict[str, Any]) -> None:
         """Keep only the arrays that the part still shows."""
-        groups = ((part["nodes"], ("array", "grad_array")), (part["steps"], ("sends", "raw", "after")))
+        held = [one for node in part["nodes"] for one in node.get("parameters", ())]
+        groups = (([*part["nodes"], *held], ("array", "grad_array")), (part["steps"], ("sends", "raw", "after")))
         self.arrays = sorted({x[key] for xs, keys in groups for x in xs for key in keys if x.get(key) is not None})
         at = {old: i for i, old in enumerate(self.arrays)}
         part["arrays"] = [self.whole["arrays"][old] for old in self.arrays]
@@ -476,4 +559,4 @@ def notice(whole: Trace, shown: Trace) -> str:
     if not folds:
         return ""
     return (f"{len(whole['nodes']):,} nodes on {len(shown['nodes'])} cards. A stacked card stands for many nodes: click it, or press Enter,"
-            " to open it; the same on the frame around its nodes closes it. Every number is exact.")  # fmt: skip
+            " to open it; click its frame to close it again. Every number is exact.")  # fmt: skip

@@ -19,7 +19,7 @@ import traitlets
 
 from minigrad.tracing.trace import Trace, to_text
 
-from . import cells, export, network_picture
+from . import bands, cells, export, network_picture
 from .contract import Sweep, sent
 from .fold import Folded, Folds, notice
 from .front_end import Fronted
@@ -32,7 +32,7 @@ from .view.subject import Subject, not_a_graph
 __all__ = ["GraphView", "graph", "not_a_graph"]
 
 LIMIT = 120  # a graph with more nodes than this opens folded
-CARDS = 12  # operations; a network with fewer is shown as these
+CARDS = 12  # a graph with more operations, or nodes made by modules, opens as a network, or as layers
 SLIDE, MOVED = 41, 1_500_000  # points of a network's slider, and what all numbers at all of them may weigh
 MOST = 400  # more cards than this are never drawn at once: unreadable, and slow to lay out
 
@@ -173,7 +173,11 @@ class GraphView(Fronted):
 
     def _read_folds(self) -> None:
         self._folds = Folds(self.whole)
-        self._open = self._folds.everything() if len(self.whole["nodes"]) <= self._limit else self._folds.opening()
+        layers = self._folds.modules and len(self.whole["nodes"]) > CARDS
+        if layers:
+            self._open = self._folds.layers(CARDS + 4)
+        else:
+            self._open = self._folds.everything() if len(self.whole["nodes"]) <= self._limit else self._folds.opening()
 
     def _state(self) -> dict[str, Any]:
         """What is to be seen: the trace with its closed folds as single cards, laid out, and the tables of the sliders."""
@@ -194,9 +198,16 @@ class GraphView(Fronted):
             "trace": dict(shown), "leaves": leaves, "recorded": recorded, "inputs": inputs,
             "sweeps": [self._sweep(leaf, shown, recorded, inputs) for leaf in leaves[: sweeps.FIRST]],
             "notice": " ".join([*subject.words, "" if plain else notice(whole, shown)]).strip(),
-            "picture": dict(layout(shown, [] if plain else self._frames(), mark=mark)),
+            "picture": self._laid_out(shown, [] if plain else self._frames(), mark),
             "can_fold": bool(self._folds.root.folds), "network": {"level": "operations"} if subject.network else {},
         }  # fmt: skip
+
+    @staticmethod
+    def _laid_out(shown: Trace, frames: list[Framed], mark: Mark | None) -> dict[str, Any]:
+        """Where everything stands, and where in bands for a narrower stage."""
+        picture = layout(shown, frames, mark=mark)
+        wraps = bands.bands(picture)
+        return {**picture, "wraps": wraps} if wraps else dict(picture)
 
     def _present(self, step: int | None = None) -> None:
         """Send what is to be seen, and perhaps the event that it is seen at, all in one message."""
@@ -409,7 +420,7 @@ class GraphView(Fronted):
         if self._level == "network":
             plan = cast(Network, self._subject.network).plan
             return partial(network_picture.svg, plan, Numbers(plan, self._subject.network_row()), cast(Trace, self.trace))
-        return export.drawing(self.shown_now(), cast(Picture, self.picture))
+        return export.drawing(self.shown_now(), bands.for_page(cast(Picture, self.picture)))
 
     def save(self, path: str | Path, step: int | None = None, dark: bool = False) -> Path:
         """Write the view to a file; its ending says what: `.svg` or `.png` (the picture after `step` events, by default as it stands),

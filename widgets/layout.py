@@ -14,6 +14,7 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple, NotRequired, TypedDict
 
+from minigrad.tracing.schema import Held
 from minigrad.tracing.trace import Edge, Node, Trace
 
 from .heat import shape_text, tall
@@ -21,6 +22,7 @@ from .heat import shape_text, tall
 CARD_HEIGHT = 70.0
 CONSTANT_HEIGHT = 48.0
 TENSOR_HEIGHT, TENSOR_MIN = 122.0, 184.0  # with two heat maps
+HELD, HELD_HIGH, HELD_LOW = 20.0, 36.0, 12.0  # of a layer's parameter: its caption, its heat maps, those of a vector
 CARD_MIN, CARD_MAX = 136.0, 216.0
 CARD_PAD = 12.0
 NAME_CHAR, EXPR_CHAR = 8.7, 7.0  # pixels a character takes at the sizes of graph.css (DejaVu, the widest common fallback)
@@ -31,6 +33,7 @@ MARGIN = 14.0
 SPANS_QUICK, SPANS = 600, 1500
 LANES = 3000  # and beyond this many, the plain layout keeps no lane free for long wires
 COLUMN_GAP, ROW_GAP = 26.0, 20.0
+NOTHING = "0 comes back"  # over a cut
 LINE, BAND = 17.0, 8.0  # of a mark: height of a line, and the room around its lines
 STACK = 8.0  # how far the cards beneath a folded one stick out
 FRAME_SIDE, FRAME_TOP = 9.0, 25.0  # room between a frame and what is in it
@@ -58,6 +61,18 @@ class Wire(TypedDict):
     text: NotRequired[list[str]]  # of a tensor: what the pill says forward and backward, in place of the local derivative
 
 
+class CutWire(TypedDict):
+    """Where the history of a tensor was cut off: from what it was made from to it."""
+
+    source: int
+    target: int
+    d: str
+    px: float
+    py: float
+    pw: float
+    text: list[str]  # what was called there; what comes back
+
+
 class Frame(TypedDict):
     """The outline of an open fold."""
 
@@ -76,6 +91,8 @@ class Picture(TypedDict):
     wires: list[Wire]
     prog: str  # "dot" or "plain"
     frames: NotRequired[list[Frame]]
+    cuts: NotRequired[list[CutWire]]
+    wraps: NotRequired[list[Picture]]  # the same in bands, for narrower and narrower stages: see bands.py
 
 
 class Mark(NamedTuple):
@@ -129,6 +146,8 @@ _SIGNS = {"*": "×", "-": "−", "/": "÷", "**": "power", "neg": "−"}
 
 def computes(node: Node) -> str:
     """The text at the right of a card: what it computes; only the operation's sign if its name says that already ("3x + 2")."""
+    if node["kind"] == "fold":
+        return node.get("function") or node["expr"]
     if node["kind"] != "operation":
         return "constant" if node["kind"] == "constant" else node["expr"] or "input"
     return node["expr"] if node["named"] or re.fullmatch(r"v\d+", node["label"]) else _SIGNS.get(node["op"], node["op"])
@@ -150,6 +169,11 @@ def pill_texts(trace: Trace, edge: Edge) -> list[str]:
     return [f"{shape_text(wide['shape'])} ⇉ {shape_text(wide['to'])}", f"Σ over {'dim' if len(wide['axes']) == 1 else 'dims'} {dims}"]
 
 
+def held_height(held: Held) -> float:
+    """Of the heat maps of a layer's parameter."""
+    return HELD_LOW if len(held["shape"]) < 2 else HELD_HIGH
+
+
 def _boxes(trace: Trace, mark: Mark | None) -> list[Card]:
     """The cards without positions, in the order of the nodes."""
     cards: list[Card] = []
@@ -157,6 +181,7 @@ def _boxes(trace: Trace, mark: Mark | None) -> list[Card]:
         constant = node["kind"] == "constant"
         width, name, expr = card_text(node["label"], computes(node))
         height = TENSOR_HEIGHT if tall(node) else CONSTANT_HEIGHT if constant else CARD_HEIGHT
+        height += sum(HELD + held_height(held) for held in node.get("parameters", ()))
         more = STACK if node["kind"] == "fold" else 0.0
         width = max(width, TENSOR_MIN) if tall(node) else width
         cards.append(Card(id=node["id"], x=0, y=0, w=width + more, h=height + more, name=name, expr=expr))
@@ -183,6 +208,10 @@ def layout(trace: Trace, frames: Sequence[Framed] = (), prog: str | None = None,
         kinds = {trace["nodes"][edge["source"]]["kind"], trace["nodes"][edge["target"]]["kind"]}
         quiet = "fold" in kinds and (edge.get("amount") or edge["local"] is None)  # many edges in one: no single factor
         links.append((edge["id"], edge["source"], edge["target"], round(room, 1) if edge["carries_grad"] and not quiet else 0.0))
+    cut = [node for node in trace["nodes"] if "cut" in node]
+    cuts = [(source, node["id"], [node["cut"]["how"], NOTHING]) for node in cut for source in node["cut"]["sources"]]
+    for k, (source, target, words) in enumerate(cuts):
+        links.append((len(texts) + k, source, target, round(30 + PILL_CHAR * max(map(len, words)), 1)))
     if prog is None:
         prog = "dot" if _pygraphviz() else "plain"
     spans = _spans(len(cards), links) if prog == "dot" else 0
@@ -197,12 +226,18 @@ def layout(trace: Trace, frames: Sequence[Framed] = (), prog: str | None = None,
         points[0] = (cards[source]["x"] + cards[source]["w"], points[0][1])  # Graphviz ends a wire up to two pixels off
         points[-1] = (cards[target]["x"], points[-1][1])
         _soften(points)
-    for (number, _, _, width), (points, pill) in zip(links, curves, strict=True):
+    ways = list(zip(links, curves, strict=True))
+    for (number, _, _, width), (points, pill) in ways[: len(texts)]:
         wire = Wire(id=number, d=_path(points), px=round(pill[0], 1), py=round(pill[1], 1), pw=width)
         if texts[number]:
             wire["text"] = texts[number]
         wires.append(wire)
     picture = Picture(w=round(size[0], 1), h=round(size[1], 1), cards=cards, wires=wires, prog=prog)
+    if cuts:
+        picture["cuts"] = [
+            CutWire(source=source, target=target, d=_path(points), px=round(pill[0], 1), py=round(pill[1], 1), pw=width, text=words)
+            for (source, target, words), ((_, _, _, width), (points, pill)) in zip(cuts, ways[len(texts) :], strict=True)
+        ]
     if frames and prog == "dot":
         picture["frames"] = _frames(cards, frames)
     return picture

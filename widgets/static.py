@@ -19,7 +19,7 @@ from minigrad.words import fit
 
 from . import heat
 from .front_end import built
-from .layout import LINE, STACK, Card, Picture, Wire, shorten
+from .layout import HELD, LINE, STACK, Card, CutWire, Picture, Wire, held_height, shorten
 
 HEAD = 46  # room above the graph for the title
 FOOT = 34  # and below it for the sentence
@@ -61,6 +61,7 @@ class Moment:
         self.missing: Counter[int] = Counter()  # contributions to a gradient that are still to come
         self.arrays: dict[int, int] = {}  # of a tensor: node -> the array that is its gradient so far
         self.acting = -1
+        self.step = step
         self.back = False  # is it the backward pass?
         self.sentence = "nothing has run yet"
         rows = replay_steps(trace)
@@ -91,7 +92,7 @@ def svg(trace: Trace, picture: Picture, step: int | None = None, description: st
     now = Moment(trace, step)
     root = trace["nodes"][trace["root"]]
     title = trace["title"]
-    if title == root["label"] and root["expr"] not in ("", title):  # no source line is known
+    if title == root["label"] and root["kind"] != "fold" and root["expr"] not in ("", title):  # no source line is known
         title = f"{title} = {root['expr']}"
     if step == total:
         leaves = [n for n in trace["nodes"] if n["kind"] == "leaf" and n["grad"] is not None]
@@ -118,6 +119,7 @@ def svg(trace: Trace, picture: Picture, step: int | None = None, description: st
         x, y = frame["x"] + 12, frame["y"] + 17
         out.append(f'<rect class="u" {box}/><text class="l" x="{x:.1f}" y="{y:.1f}">{escape(frame["name"])}</text>')
     out += [_wire(trace, wire, now) for wire in picture["wires"]]
+    out += [_cut(cut, now) for cut in picture.get("cuts", ())]
     out += [_card(trace, card, now, step < total) for card in picture["cards"]]
     top = picture["h"] + HEAD + FOOT - 15
     out += ["</g>", *(f'<text class="q" x="18" y="{top + 20 * k:.0f}">{escape(line)}</text>' for k, line in enumerate(words)), "</svg>"]
@@ -163,6 +165,16 @@ def _wire(trace: Trace, wire: Wire, now: Moment) -> str:
     return out
 
 
+def _cut(cut: CutWire, now: Moment) -> str:
+    """A dotted wire that ends: two strokes across it, and what was called there; in the backward pass, that nothing comes back."""
+    x, y, half = cut["px"], cut["py"], cut["pw"] / 2
+    text = cut["text"][now.back]
+    out = f'<path class="w {"f" if cut["source"] in now.known else ""}" style="stroke-dasharray:2 5" d="{cut["d"]}"/>'
+    out += f'<rect class="r" style="stroke:none" x="{x - half:.1f}" y="{y - 10:.1f}" width="{2 * half:.1f}" height="20"/>'
+    out += f'<path class="s" d="M{x - half + 3:.1f} {y + 7:.1f}l5-14M{x - half + 11:.1f} {y + 7:.1f}l5-14"/>'
+    return out + f'<text class="p pb" x="{x + 8:.1f}" y="{y + 4:.1f}">{escape(text)}</text>'
+
+
 def _card(trace: Trace, card: Card, now: Moment, partway: bool) -> str:
     out = [f'<g transform="translate({card["x"]:.1f},{card["y"]:.1f})">']
     node = trace["nodes"][card["id"]]
@@ -180,7 +192,7 @@ def _card(trace: Trace, card: Card, now: Moment, partway: bool) -> str:
     out.append(f'<text class="e" x="{right}" y="21">{escape(card["expr"])}</text>')
     if heat.tall(node):
         out.append(_maps(trace, card, node, now))
-    elif node["kind"] == "fold" and (node["outs"] != 1 or node.get("array") is not None):
+    elif node["kind"] == "fold" and (node["outs"] != 1 or not _numbers(node, now)):
         out.append(_results(trace, card, node, now))
     else:
         room = int((card["w"] - 62 - less) / 8.2)
@@ -203,13 +215,14 @@ def _card(trace: Trace, card: Card, now: Moment, partway: bool) -> str:
 
 
 def _maps(trace: Trace, card: Card, node: Node, now: Moment) -> str:
-    """The lower part of a tensor's card: shape, marks, the heat maps of value and gradient with their ranges."""
-    half, known = (card["w"] - 34) / 2, node["id"] in now.known
-    caption, mark = _captions(trace, node, card["w"])
+    """The lower part of a tensor's card: shape, marks, the heat maps of value and gradient with their ranges; a layer's parameters."""
+    width = card["w"] - (STACK if node["kind"] == "fold" else 0.0)
+    half, known = (width - 34) / 2, node["id"] in now.known
+    caption, mark = _captions(trace, node, width)
     out = [f'<text class="l" x="12" y="38">{escape(caption)}</text>']
     if mark:
         kind = "x" if mark.startswith("⚠") else "l"
-        out.append(f'<text class="{kind}" style="text-anchor:end" x="{card["w"] - 12:.0f}" y="38">{escape(mark)}</text>')
+        out.append(f'<text class="{kind}" style="text-anchor:end" x="{width - 12:.0f}" y="38">{escape(mark)}</text>')
     for index, x, kind in ((node.get("array") if known else None, 12.0, "v"), (now.arrays.get(node["id"]), 22 + half, "d")):
         a = heat.array_of(trace, index)
         middle = x + half / 2
@@ -225,7 +238,21 @@ def _maps(trace: Trace, card: Card, node: Node, now: Moment) -> str:
         more = " +…" if kind == "d" and now.missing[node["id"]] else ""
         text = heat.between(a, int(half / 6.7) - (2 if more else 0)) + more
         out.append(f'<text class="{kind}" {style} x="{middle:.1f}" y="112">{escape(text)}</text>')
+    y = 132.0
+    for held in node.get("parameters", ()):
+        high = held_height(held)
+        out.append(f'<text class="l" x="12" y="{y:.0f}">{escape(held["name"])} {heat.shape_text(held["shape"])}</text>')
+        shown = held["array"], held["grad_array"] if now.step >= held["after"] else None
+        for index, x in zip(shown, (12.0, 22 + half), strict=True):
+            if (a := heat.array_of(trace, index)) is not None:
+                out.append(heat.svg(a, x, y + 5, half, high, min(15.0, high)))
+        y += HELD + high
     return "".join(out)
+
+
+def _numbers(node: Node, now: Moment) -> bool:
+    """Has a fold a value and a gradient, not ranges of them?"""
+    return node.get("array") is None or "shape" in node and not math.isnan(now.sums.get(node["id"], 0.0))
 
 
 def _results(trace: Trace, card: Card, node: Node, now: Moment) -> str:

@@ -243,10 +243,10 @@ def _node_class(op, saved):
     return type(op.node_name, (Node,), members)
 
 
-def calls_with_notes(op, leave_note, constants):
+def calls_with_notes(op, leave_note, constants, leave_cut):
     """`call` and `record` of a row as `_write_out` makes them, with the lines that leave notes on nodes (provenance.py)."""
     text = calls_source(op, saved_by(op), noting=True)
-    scope = _compiled(op, text, f"<minigrad row '{op.name}' with notes>", leave_note=leave_note, constants=constants)
+    scope = _compiled(op, text, f"<minigrad row '{op.name}' with notes>", leave_note=leave_note, constants=constants, leave_cut=leave_cut)
     return scope["call"], scope["record"]
 
 

@@ -24,9 +24,19 @@ _on = False
 class Note(NamedTuple):
     code: object  # the learner's code object and the place in it, or None
     offset: int
-    inputs: tuple | None  # per input: None if the graph leads to it, else (weak reference, array if small, detached_by); None: no constants
+    # per input: None if the graph leads to it, else (weak reference, array if small, detached_by, cut); None: no constants
+    inputs: tuple | None
     versions: tuple  # of the inputs, when the operation ran; () if one of them has none
     params: tuple
+
+
+class Cut(NamedTuple):
+    """Where the history of a tensor was cut off, and from what."""
+
+    sources: tuple  # of each tensor that it would have led to: weak references to it and to its node (None: a leaf), number of the output
+    how: str  # "detach" or "no_grad"
+    code: object  # the learner's code object and the place in it, or None
+    offset: int
 
 
 def read(node) -> Note | None:
@@ -66,6 +76,17 @@ def leave(node, inputs) -> None:
         node.provenance = _note(None if all([x.requires for x in inputs]) else _constants(inputs), versions, ())
 
 
+def cut(out, inputs, how: str) -> None:
+    """Note on a tensor outside of the graph what it was made from, if notes are on. how: what cut it off; "": its inputs were cut."""
+    if not _on:
+        return
+    found = [(ref(x), x.edge and ref(x.edge[0]), x.edge[1] if x.edge else 0) for x in inputs if x.requires]
+    older = [c for x in inputs if (c := getattr(x, "cut", None)) is not None]
+    if found or older:
+        sources = tuple(dict.fromkeys((*found, *(one for c in older for one in c.sources))))
+        out.cut = Cut(sources, how, *_place(2)) if found else older[0]._replace(sources=sources)
+
+
 def _fit(op) -> None:
     """Give a row the text with notes or the one without."""
     plain = vars(op).setdefault("plain_text", (op.call, op.record))
@@ -74,7 +95,7 @@ def _fit(op) -> None:
         return
     if "noting_text" not in vars(op):
         _own.add(f"<minigrad row '{op.name}' with notes>")
-        op.noting_text = op_module.calls_with_notes(op, _note, _constants)
+        op.noting_text = op_module.calls_with_notes(op, _note, _constants, cut)
     op.call, op.record = op.noting_text
 
 
@@ -84,13 +105,18 @@ def _note(constants, versions, params):
     if _left < 0:
         record_lines(False)
         return None
-    frame = _getframe(3)  # beyond this, the row's call and the method (or Op.__call__)
+    return *_place(4), constants, versions, params  # beyond this, the row's call and the method (or Op.__call__)
+
+
+def _place(depth: int) -> tuple:
+    """The learner's code that is running, and where: the nearest one, looked for from `depth` frames above."""
+    frame = _getframe(depth)
     while frame is not None:
         code = frame.f_code
         if code.co_filename not in _own:
-            return code, frame.f_lasti, constants, versions, params
+            return code, frame.f_lasti
         frame = frame.f_back
-    return None, 0, constants, versions, params
+    return None, 0
 
 
 def _constants(inputs):
@@ -98,4 +124,5 @@ def _constants(inputs):
 
 
 def _constant(x):
-    return ref(x), x.array if x.array.nbytes <= SMALL and x.array.base is None else None, getattr(x, "detached_by", "")
+    array = x.array if x.array.nbytes <= SMALL and x.array.base is None else None
+    return ref(x), array, getattr(x, "detached_by", ""), getattr(x, "cut", None)

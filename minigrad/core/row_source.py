@@ -128,6 +128,9 @@ def _record_source(op, saved, noting):
             inner += ["node.out = r", "node.out_counter = counter", "node.out_version = counter[0]"]
         body += ["        " + line for line in [*inner, "out.edge = (node, 0)", "out.requires = True", "return out"]]
         body += ["else:", "    out.detached_by = 'no_grad'", "out.edge = None"]
+        if noting:
+            given = op.args[0] if op.tensor_list else f"({''.join(a + ', ' for a in op.args)})"
+            body += [f"leave_cut(out, {given}, '' if state.grad else 'no_grad')"]
         body += [f"out.requires = {'out.view_meta.base.requires' if op.view else 'False'}", "return out"]
     else:
         source = f"({op.args[0]}, ({''.join(p + ', ' for p in op.params)}))" if op.view else "None"

@@ -11,6 +11,7 @@ methods that people call (tensor.py) and the graph's nodes (node.py).
 - `view_meta` None, or how the view is computed from its base.
 - `meta`      None, or the rarely used rest: hooks, tangents, the leaf's AccumulateGrad.
 - `detached_by`  not set, or why no gradient flows back from here: "no_grad", "detach" or "marked". Only pictures read it.
+- `cut`          not set, or what it was made from outside of the graph, and where (provenance.py). Only pictures read it.
 """
 
 import weakref
@@ -166,7 +167,7 @@ class Tangent(NamedTuple):
 
 
 class Variable:
-    __slots__ = ("__weakref__", "_grad", "array", "detached_by", "edge", "meta", "requires", "version", "view_meta")
+    __slots__ = ("__weakref__", "_grad", "array", "cut", "detached_by", "edge", "meta", "requires", "version", "view_meta")
     batched = False  # True: one tensor per sample, inside vmap (batching.py)
     array: Any  # the numbers: a numpy array
     requires: bool  # does a gradient reach it?
@@ -176,6 +177,7 @@ class Variable:
     version: list[int]  # one counter for all views of a storage
     meta: Any  # an AutogradMeta, or None
     detached_by: str
+    cut: Any
 
 
 TENSOR = Variable  # the class of new tensors; tensor.py sets it

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import autograd
 from ..autograd import inplace
-from ..core import dtypes, errors, variable
+from ..core import dtypes, errors, provenance, variable
 from ..core.constants import as_tensor_like
 from ..core.devices import CPU, STRIDED, contiguous_format
 from ..core.devices import device as only_cpu
@@ -333,6 +333,7 @@ class Tensor(Methods):
         out = Tensor._wrap(self.array)
         if self.requires:
             out.detached_by = "detach"
+        provenance.cut(out, (self,), "detach")
         return out
 
     @data.setter
@@ -355,6 +356,7 @@ class Tensor(Methods):
         out.version = self.version
         if self.requires:
             out.detached_by = "detach"
+        provenance.cut(out, (self,), "detach")
         return out
 
     def detach_(self):

@@ -102,6 +102,11 @@ def write(tree: Tree, label: Callable[[int], Text]) -> Text:
     return formula(head, *(write(part, label) if isinstance(part, list) else part for part in parts))
 
 
+def operands(tree: Tree) -> list[int]:
+    """The nodes that a tree refers to."""
+    return [tree[1]] if tree[0] == "node" else [i for part in tree if isinstance(part, list) for i in operands(part)]
+
+
 def with_nodes(tree: Tree, leaf: Callable[[int], Tree]) -> Tree:
     """The tree with another leaf for each node that it refers to."""
     if tree[0] == "node":

@@ -39,7 +39,7 @@ class Item:
     """One tensor of the graph: a leaf, a constant, an output of an operation. `key` is (node, number of the output) or None."""
 
     __slots__ = (
-        "array", "detached_by", "dtype", "folded", "key", "kind", "label", "live",
+        "array", "cut", "detached_by", "dtype", "folded", "key", "kind", "label", "live",
         "name", "node", "number", "parents", "path", "shape", "why",
     )  # fmt: skip
 
@@ -47,6 +47,7 @@ class Item:
         self.kind, self.node, self.number, self.live, self.array, self.detached_by = kind, node, number, live, array, detached_by
         self.parents: list[int] = []  # by slot
         self.name = self.path = self.why = ""
+        self.cut = getattr(live, "cut", None)
         self.folded = False
         self.shape = self.dtype = None
         if array is not None:
@@ -138,14 +139,16 @@ class Graph:
         if node.op is not None and node.status == LIVE and name.split("[")[0] in node.saves:
             found = getattr(node, node.op.inputs[0])[slot] if node.op.tensor_list else getattr(node, name, None)
         if found is None and note is not None and note.inputs is not None and slot < len(note.inputs):
-            alive, array, detached_by = note.inputs[slot] or (lambda: None, None, "")
+            alive, array, detached_by, cut = note.inputs[slot] or (lambda: None, None, "", None)
             found = alive()
             if found is None and array is not None:
-                return self._new(Item("constant" if array.size == 1 and not detached_by else "leaf", array=array, detached_by=detached_by))
+                item = Item("constant" if array.size == 1 and not detached_by and not cut else "leaf", array=array, detached_by=detached_by)
+                item.cut = cut
+                return self._new(item)
         if found is None:
             return self._new(Item("constant", detached_by=detached_by))
         detached_by = getattr(found, "detached_by", "")
-        number = found.array.size == 1 and id(found) not in self.named and not detached_by
+        number = found.array.size == 1 and id(found) not in self.named and not detached_by and getattr(found, "cut", None) is None
         if number:  # the 2 of x * 2, once for each use
             return self._new(Item("constant", live=found, array=found.array))
         if id(found) not in constants:
@@ -176,6 +179,18 @@ class Graph:
                 if source and not item.name:
                     item.path = f"{source}.detach()"
                 item.why = _why_it_stops(item, source)
+
+    def cut_from(self, i: int) -> list[int]:
+        """The items that a tensor outside of the graph was made from, as far as they are in it."""
+        item, out = self.items[i], []
+        if item.node is not None or item.cut is None:
+            return []
+        for tensor, node, number in item.cut.sources:
+            live = tensor()
+            edge = (node(), number) if node is not None else _edge(live) if live is not None else None
+            if edge is not None and edge in self.at:
+                out.append(self.at[edge])
+        return [*dict.fromkeys(out)]
 
     def forget(self) -> None:
         """Let go of the learner's tensors; shapes and the order stay."""

@@ -58,6 +58,23 @@ class View(TypedDict):
     version: NotRequired[int]  # how often the shared numbers were written to, where known
 
 
+class Held(TypedDict):
+    """A parameter inside a fold, as its card shows it."""
+
+    name: str  # within the fold: "weight"
+    shape: list[int]
+    array: int | None  # index in `arrays`
+    grad_array: int | None
+    after: int  # how many events it takes until its gradient is complete
+
+
+class Cut(TypedDict):
+    """What a tensor outside of the graph was made from: detach() or no_grad() cut its history off there."""
+
+    sources: list[int]  # node ids, as far as they are in the graph; the line is the node's own
+    how: str  # "h.detach()", "no_grad()"
+
+
 class Broadcast(TypedDict):
     shape: list[int]  # of the parent
     to: list[int]  # what it was stretched to
@@ -85,6 +102,7 @@ class Node(TypedDict):
     fold: NotRequired[int]  # which fold
     members: NotRequired[int]  # how many nodes it replaces
     outs: NotRequired[int]  # how many results leave it; if it is one, value and grad are that one's
+    parameters: NotRequired[list[Held]]  # of a layer of Tensors
     # only for tensors
     shape: NotRequired[list[int]]
     dtype: NotRequired[str]
@@ -94,6 +112,7 @@ class Node(TypedDict):
     view: NotRequired[View]
     version: NotRequired[int]  # of a living tensor's numbers, if they were written to
     stops: NotRequired[str]  # why no gradient goes on from here
+    cut: NotRequired[Cut]
     layer: NotRequired[int]  # 1: made by the backward pass itself (create_graph)
     made_by: NotRequired[list[int]]  # of layer 1: the edges whose rule made it
 

@@ -46,7 +46,7 @@ from .recording import (
     saved_by,
     values_of,
 )
-from .schema import Edge, Node, Saved, Step, Trace
+from .schema import Cut, Edge, Node, Saved, Source, Step, Trace
 from .tensor_formulas import expression, flow_formula, friendly, without_g
 from .text import differential, json_number
 
@@ -231,6 +231,9 @@ class Recording:
                 node["expr"] = "… computed earlier"
             if item.why:
                 node["stops"] = _called(item.why, texts[i])
+            if (sources_cut := graph.cut_from(i)) or item.node is None and item.cut is not None:
+                node["cut"] = self._cut(i, sources_cut, texts)
+                node["stops"] = self._cut_words(node["cut"], texts[i], sources[i], [texts[k].text for k in sources_cut])
             view = self._view_of(i)
             if view is not None:
                 node["view"] = view  # type: ignore[typeddict-item]
@@ -250,6 +253,22 @@ class Recording:
         if inside:
             result["groups"] = groups_of_modules(inside, self.classes)
         return result
+
+    def _cut(self, i: int, sources: list[int], texts: list[Text]) -> Cut:
+        """Where the history of a tensor was cut off."""
+        how = self.graph.items[i].cut.how
+        name = texts[sources[0]].text if len(sources) == 1 else ""
+        return Cut(sources=sources, how=f"{name}.detach()" if how == "detach" and name.isidentifier() else f"{how}()")
+
+    @staticmethod
+    def _cut_words(cut: Cut, label: Text, source: Source | None, names: list[str]) -> str:
+        """The same in a sentence."""
+        where = f", line {source['line']}" if source else ""
+        if cut["how"] == "no_grad()":
+            of = f" from {listed(names)}" if names else ""
+            return f"{label.text} was computed{of} where recording was off (no_grad{where}): no gradient goes back over this cut."
+        to = f" to {listed(names)}" if names else ""
+        return f"{label.text} was cut off by {cut['how']}{where}: no gradient goes back over this cut{to}."
 
     def _requires(self, item: Item) -> bool:
         return item.node is not None
@@ -622,7 +641,7 @@ class Arrays:
 
 
 def _line(item: Item, cell_name):
-    note = provenance.read(item.node) if item.kind == "operation" else None
+    note = provenance.read(item.node) if item.kind == "operation" else item.cut if item.node is None else None
     return None if note is None or note.code is None else source_of(types.SimpleNamespace(_code=note.code, _offset=note.offset), cell_name)
 
 

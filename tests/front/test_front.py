@@ -23,7 +23,7 @@ from minigrad.tracing.trace import array_text, replay_steps, trace
 from tests.browser import lab
 from tests.widgets.test_golden import GRAPHS
 from tests.widgets.test_network import lecture
-from widgets import contract, graph, heat, network_picture
+from widgets import bands, contract, graph, heat, network_picture
 from widgets.contract import sent
 from widgets.lessons.film import SLOT, Film
 from widgets.lessons.kit import Choice, Figure, Moments, Slider, Steps, Text, Toggle, action, lesson
@@ -124,6 +124,7 @@ def lesson_case() -> dict:
 def picture_case(build) -> dict:
     """A view, and its stored picture at every step."""
     view = build()
+    view.picture = {key: x for key, x in bands.for_page(view.picture).items() if key != "wraps"}  # whatever the stage's width
     return {"name": build.__name__, "state": view_case(view), "stored": {k: view.svg(k) for k in range(view.total + 1)}}
 
 

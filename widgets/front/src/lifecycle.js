@@ -83,7 +83,8 @@ export class Lifecycle {
     paintTheme(root);
     this.place();
     if (!view.state.trace.nodes.length || !root.clientWidth) return;
-    if (view.viewport.fitted || view.state.network) view.viewport.fit();
+    if (view.viewport.choose()) view.draw();
+    else if (view.viewport.fitted || view.state.network) view.viewport.fit();
     view.viewport.follow(view.currentNode);
   }
 

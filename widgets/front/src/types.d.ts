@@ -22,6 +22,19 @@ export interface View {
   version?: number;
 }
 
+export interface Held {
+  name: string;
+  shape: number[];
+  array: number | null;
+  grad_array: number | null;
+  after: number;
+}
+
+export interface Cut {
+  sources: number[];
+  how: string;
+}
+
 export interface Broadcast {
   shape: number[];
   to: number[];
@@ -56,6 +69,7 @@ export interface Node {
   fold?: number;
   members?: number;
   outs?: number;
+  parameters?: Held[];
   shape?: number[];
   dtype?: string;
   function?: string;
@@ -63,6 +77,7 @@ export interface Node {
   view?: View;
   version?: number;
   stops?: string;
+  cut?: Cut;
   layer?: number;
   made_by?: number[];
 }
@@ -125,6 +140,16 @@ export interface Wire {
   text?: string[];
 }
 
+export interface CutWire {
+  source: number;
+  target: number;
+  d: string;
+  px: number;
+  py: number;
+  pw: number;
+  text: string[];
+}
+
 export interface Frame {
   fold: number;
   name: string;
@@ -140,6 +165,8 @@ export interface Picture {
   cards: Card[];
   wires: Wire[];
   frames?: Frame[];
+  cuts?: CutWire[];
+  wraps?: Picture[];
 }
 
 export interface Sections {

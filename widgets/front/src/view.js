@@ -42,6 +42,9 @@ const PAINTED = ["step", "point", "selected", "tab", "covered", "sample", "wires
 /** Large traits come as bytes from a kernel, as objects out of an exported page. @param {any} x */
 const parsed = (x) => (ArrayBuffer.isView(x) || x instanceof ArrayBuffer ? JSON.parse(new TextDecoder().decode(x)) : x);
 
+/** @type {Picture} */
+const EMPTY = { w: 0, h: 0, cards: [], wires: [] };
+
 export class View {
   /** @param {Model} model @param {HTMLElement} el @param {(error: unknown) => void} fail what to do when nothing can be drawn any more */
   constructor(model, el, fail) {
@@ -52,7 +55,7 @@ export class View {
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
     this.store = new Store({
       trace: { schema: SCHEMA, title: "", root: 0, nodes: [], edges: [], steps: [] },
-      picture: { w: 0, h: 0, cards: [], wires: [] },
+      ...{ picture: EMPTY, pictures: [EMPTY] },
       sweeps: [],
       point: { values: new Float64Array(), grads: new Float64Array(), locals: new Float64Array() },
       ...{ total: 0, forward: 0, step: 0, selected: -1 },
@@ -140,7 +143,11 @@ export class View {
     const sample = Math.min(this.state.sample, Math.max(0, (network?.plan.samples ?? 1) - 1));
     this.state.network = network;
     this.state.sample = sample;
-    this.store.set({ trace, picture: parsed(this.model.get("picture")), sweeps, point, ...size, step, selected });
+    const picture = /** @type {Picture} */ (parsed(this.model.get("picture")));
+    const bands = Math.max(0, this.state.pictures.indexOf(this.state.picture));
+    this.state.pictures = [picture, ...(picture.wraps ?? [])];
+    const shown = this.state.pictures[Math.min(bands, this.state.pictures.length - 1)];
+    this.store.set({ trace, picture: shown, sweeps, point, ...size, step, selected });
   }
 
   /** Is a new trace arriving, piece by piece? Then what belongs to it has to wait. */
@@ -152,6 +159,7 @@ export class View {
     this.shownStep = -1;
     const focused = document.activeElement?.closest(".mg-card")?.getAttribute("data-node");
     const here = this.shell.root.contains(document.activeElement);
+    this.viewport.choose();
     this.scene.draw();
     this.source.draw();
     this.panes.draw();

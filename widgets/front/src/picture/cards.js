@@ -1,18 +1,19 @@
 // The card of a node: its name, what it computes, its value and gradient as numbers or as heat maps.
 
 import { Memo, put, s } from "../dom.js";
-import { arrayAt, arrayText, between, captions, tall } from "../model/arrays.js";
+import { arrayAt, arrayText, between, captions, shapeText, tall } from "../model/arrays.js";
 import { fit, fmt } from "../model/numbers.js";
 import { spokenCard } from "../words.js";
 import { mapOf } from "./heat.js";
 
-/** @import { Card, Node, Numbers } from "../types" */
+/** @import { Card, Held, Node, Numbers } from "../types" */
 /** @import { Frame, View } from "../view.js" */
 /** @import { Around } from "./scene.js" */
 
 const PAD = 12;
 const CHAR = 8.2; // pixels of a number's character, 6.7 of a range's below a heat map
 const MAP = { y: 46, height: 50 };
+const HELD = { caption: 20, high: 36, low: 12 }; // of a layer's parameter: its caption, its heat maps, those of a vector
 const LINE = 17; // pixels of a line that says how a card differs from its twin
 const STACK = 8; // pixels by which the cards below a folded one stick out
 
@@ -21,6 +22,7 @@ export class CardView {
   #memo = new Memo();
   /** Heat maps of value and gradient, where there are any. @type {SVGGElement[]|null} */ #maps = null;
   /** @type {(Numbers|null|undefined)[]} */ #mapped = [];
+  /** @type {{held: Held, maps: SVGGElement[], high: number, shown: (Numbers|null)[]}[]} */ #held = [];
 
   /** @param {View} view @param {Node} node @param {Card} card */
   constructor(view, node, card) {
@@ -30,7 +32,7 @@ export class CardView {
     this.box = [card.x, card.y, card.x + card.w, card.y + card.h];
     const folded = node.kind === "fold";
     this.right = card.w - PAD - (folded ? STACK : 0);
-    this.half = (card.w - 34) / 2; // the width of a heat map
+    this.half = (this.right - PAD - 10) / 2; // the width of a heat map
     this.room = Math.floor((this.right - 50) / CHAR);
     this.title = s("title");
     const less = folded ? STACK : 0;
@@ -83,17 +85,43 @@ export class CardView {
   }
 
   #drawMaps() {
-    const { card, node, half, g, view } = this;
-    const [caption, special] = captions(view.state.trace, node, card.w);
+    const { node, half, g, view } = this;
+    const [caption, special] = captions(view.state.trace, node, this.right + PAD);
     const stale = special.startsWith("⚠") ? " mg-stale-mark" : "";
     g.append(s("text", { x: PAD, y: 38, class: "mg-caption" }, caption));
-    g.append(s("text", { x: card.w - PAD, y: 38, class: `mg-caption mg-mark${stale}` }, special));
+    g.append(s("text", { x: this.right, y: 38, class: `mg-caption mg-mark${stale}` }, special));
     this.#maps = [PAD, 22 + half].map((x) => s("g", { transform: `translate(${x},${MAP.y})` }));
     const texts = ["mg-value", "mg-grad"].map((kind, k) =>
       s("text", { x: 12 + half / 2 + k * (10 + half), y: 112, class: `mg-range ${kind}` }),
     );
     g.append(...this.#maps, ...texts);
+    this.#drawHeld();
     return texts;
+  }
+
+  /** The heat maps of a layer's parameters and of their gradients. */
+  #drawHeld() {
+    let y = 132;
+    for (const held of this.node.parameters ?? []) {
+      const high = held.shape.length < 2 ? HELD.low : HELD.high;
+      this.g.append(s("text", { x: PAD, y, class: "mg-caption" }, `${held.name} ${shapeText(held.shape)}`));
+      const maps = [PAD, 22 + this.half].map((x) => s("g", { transform: `translate(${x},${y + 5})` }));
+      this.g.append(...maps);
+      this.#held.push({ held, maps, high, shown: [] });
+      y += HELD.caption + high;
+    }
+  }
+
+  /** @param {Frame} frame */
+  #paintHeld({ trace, point, step }) {
+    for (const { held, maps, high, shown } of this.#held) {
+      [held.array, step >= held.after ? held.grad_array : null].forEach((index, k) => {
+        const a = arrayAt(trace, point, index);
+        if (shown[k] === a) return;
+        shown[k] = a;
+        maps[k].replaceChildren(...(a ? [mapOf(a, this.half, high, Math.min(15, high))] : []));
+      });
+    }
   }
 
   /** Lines at its foot that say how it differs from its twin in another view. @param {[string, string][]} rows */
@@ -114,7 +142,8 @@ export class CardView {
   }
 
   /** @param {Frame} frame @param {Around} around @returns {boolean} has anything changed? */
-  update({ trace, point, now, current, active, dragging }, around) {
+  update(frame, around) {
+    const { trace, point, now, current, active, dragging } = frame;
     const { node, view } = this;
     const id = this.card.id;
     const known = !!now.known[id];
@@ -122,12 +151,14 @@ export class CardView {
     const selected = view.state.selected === id;
     const apart = this.card === view.scene.marked ? around.apart : "";
     const [got, need, sum] = [now.got[id], now.need[id], now.sums[id]];
-    const kept = [known, point.values[id], got, sum, acting, acting && current?.node, selected, dragging, apart];
+    const held = this.#held.map((x) => frame.step >= x.held.after).join();
+    const kept = [held, known, point.values[id], got, sum, acting, acting && current?.node, selected, dragging, apart];
     if (this.#memo.same(...kept, trace.arrays ? point : 0, now.grads?.[id])) return false;
     const arrays = trace.arrays ? [arrayAt(trace, point, known ? node.array : null), arrayAt(trace, point, now.grads?.[id])] : null;
     put(this.value, this.#valueText(known, point.values[id], arrays));
     put(this.grad, this.#gradText(got, need, sum, arrays));
     if (arrays) for (const k of [0, 1]) this.#drawMap(k, arrays[k]);
+    if (held) this.#paintHeld(frame);
     const classes = this.g.classList;
     classes.toggle("mg-known", known);
     classes.toggle("mg-has-grad", got > 0);
@@ -145,9 +176,9 @@ export class CardView {
     return true;
   }
 
-  /** Has a fold of a tensor graph no number of its own, only ranges? @param {(Numbers|null)[]|null} arrays */
-  #ranges(arrays) {
-    return this.node.kind === "fold" && !!arrays;
+  /** Has a fold of a tensor graph no number of its own, only ranges? @param {(Numbers|null)[]|null} arrays @param {number} own */
+  #ranges(arrays, own) {
+    return this.node.kind === "fold" && !!arrays && !Number.isFinite(own);
   }
 
   /** @param {boolean} known @param {number} value @param {(Numbers|null)[]|null} arrays */
@@ -156,7 +187,7 @@ export class CardView {
     if (!known) return "·";
     if (this.#maps) return arrays?.[0] ? between(arrays[0], Math.floor(this.half / 6.7)) : "not kept";
     if (node.array === null) return node.kind === "operation" && !node.shape ? "several" : "not kept";
-    if (this.#ranges(arrays)) return arrays?.[0] ? between(arrays[0], this.room) : "";
+    if (this.#ranges(arrays, value)) return arrays?.[0] ? between(arrays[0], this.room) : "";
     return fit(value, this.room);
   }
 
@@ -169,7 +200,7 @@ export class CardView {
       if (got && gradient) return between(gradient, Math.floor(this.half / 6.7) - (complete ? 0 : 2)) + more;
       return need ? "·" : "none";
     }
-    if (this.#ranges(arrays)) return got && gradient ? between(gradient, this.room) : "·";
+    if (this.#ranges(arrays, got ? sum : 0)) return got && gradient ? between(gradient, this.room) : "·";
     if (!got) return need || this.node.kind === "constant" ? "·" : "none";
     const sign = sum > 0 ? "▴ " : sum < 0 ? "▾ " : "";
     return `${sign}${fit(sum, this.room - (complete ? 2 : 4))}${more}`;

@@ -4,11 +4,12 @@
 import { s } from "../dom.js";
 import { markedCard } from "../store.js";
 import { CardView } from "./cards.js";
+import { drawCut } from "./cuts.js";
 import { drawFrame } from "./frames.js";
 import { WireView } from "./wires.js";
 
 /** @import { Frame, View } from "../view.js" */
-/** @import { Card } from "../types" */
+/** @import { Card, CutWire } from "../types" */
 
 /** What the parts of a picture need to know of an update, beyond the frame.
  * @typedef {{mostBack: number, apart: string, covered: boolean, partly: boolean}} Around
@@ -18,6 +19,7 @@ export class Scene {
   svg = s("svg");
   /** @type {CardView[]} */ cards = [];
   /** @type {WireView[]} */ wires = [];
+  /** @type {({cut: CutWire} & ReturnType<typeof drawCut>)[]} */ cuts = [];
   /** The card that differs from its twin in another view. @type {Card|null} */ marked = null;
   /** The fold that is being opened or closed, or -1. */ reopened = -1;
 
@@ -34,7 +36,8 @@ export class Scene {
     this.wires = picture.wires.map((wire) => new WireView(view, trace.edges[wire.id], wire));
     this.cards = picture.cards.map((card) => new CardView(view, trace.nodes[card.id], card));
     const frames = (picture.frames ?? []).map((f) => drawFrame(view, f));
-    const lines = s("g", {}, ...frames, ...this.wires.map((w) => w.g));
+    this.cuts = (picture.cuts ?? []).map((cut) => ({ cut, ...drawCut(trace, cut) }));
+    const lines = s("g", {}, ...frames, ...this.wires.map((w) => w.g), ...this.cuts.map((c) => c.g));
     const pills = s("g", {}, ...this.wires.flatMap((w) => (w.pill ? [w.pill] : [])));
     this.svg.append(lines, pills, s("g", {}, ...this.cards.map((c) => c.g)));
     view.shell.stage.replaceChildren(this.svg);
@@ -64,6 +67,7 @@ export class Scene {
       if (view.offscreen.later(() => !(view.viewport.far && view.offscreen.big) && view.viewport.near(part.box))) continue;
       if (part.update(frame, around)) view.offscreen.wrote();
     }
+    for (const { cut, update } of this.cuts) update(frame.back, !!frame.now.known[cut.source]);
     if (frame.trace.arrays) this.#markLayer(frame);
   }
 

@@ -3,6 +3,7 @@
 import { h } from "../dom.js";
 import { button } from "../shell.js";
 
+/** @import { Picture } from "../types" */
 /** @import { View } from "../view.js" */
 
 /** A box of the picture: left, top, right, bottom. @typedef {number[]} Box */
@@ -12,8 +13,12 @@ const LEGIBLE = 0.6; // below this one they can only just be read
 const CLOSE = 0.8; // the zoom at which a step is followed in a picture that is not legible as a whole
 const CLOSEST = 3;
 const FARTHEST = 0.01;
+const HIGH = 470; // pixels of the stage, as in graph.css; beside the panel
+const BESIDE = 560;
 const LARGEST = 1.25; // a small graph is not blown up
 const PADDING = 22; // of the stage, both sides
+const ENOUGH = 0.75; // a picture that is seen whole at this zoom needs no bands
+const TALL = 1300; // pixels that a picture in bands may be high
 const EDGE = 60; // pixels that stay free beside a card that is followed
 
 export class Viewport {
@@ -120,18 +125,37 @@ export class Viewport {
     this.scale(to);
   }
 
-  /** The zoom at which all of the picture is seen in a stage of this width. @param {number} wide */
-  #whole(wide) {
-    const { picture } = this.view.state;
-    const high = Number.parseFloat(getComputedStyle(this.stage).maxHeight) || 470;
+  /** The zoom at which all of the picture is seen in a stage of this width. @param {number} wide @param {Picture} [picture] */
+  #whole(wide, picture = this.view.state.picture) {
+    const bands = picture !== this.view.state.pictures[0];
+    const high = bands ? TALL : this.view.state.wide ? BESIDE : HIGH;
     return Math.min(LARGEST, (wide - PADDING) / picture.w, (high - PADDING) / picture.h);
+  }
+
+  /** The picture that a stage of this width shows: in as few bands as can be read. @param {number} wide */
+  #fitting(wide) {
+    const { pictures } = this.view.state;
+    const zooms = pictures.map((p) => this.#whole(wide, p));
+    const best = Math.min(ENOUGH, Math.max(...zooms));
+    return pictures[zooms.findIndex((z) => z >= best - 1e-9)];
+  }
+
+  /** Take the picture for this width. Is it another one? */
+  choose() {
+    const { state, shell } = this.view;
+    const chosen = this.fitted ? this.#fitting(this.stage.clientWidth || 700) : state.picture;
+    shell.root.classList.toggle("mg-banded", chosen !== state.pictures[0]);
+    if (chosen === state.picture) return false;
+    state.picture = chosen;
+    return true;
   }
 
   /** Would the picture lose nothing if the panel took `panel` pixels of this width? @param {number} wide @param {number} panel */
   spares(wide, panel) {
-    const { picture, network } = this.view.state;
+    const { pictures, network } = this.view.state;
     if (network) return false;
-    return !picture.w || this.#whole(wide - panel) >= Math.min(LEGIBLE, this.#whole(wide));
+    const picture = pictures[0];
+    return !picture.w || this.#whole(wide - panel, picture) >= Math.min(ENOUGH, this.#whole(wide, this.#fitting(wide)));
   }
 
   /** The whole picture. */

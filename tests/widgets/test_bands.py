@@ -1,0 +1,168 @@
+"""Pictures in bands: all cards whole and apart, wires from card to card around everything, whatever the width; layers and cuts on them."""
+import random
+import re
+
+import pytest
+
+import minigrad as torch
+from minigrad import Value, nn
+from minigrad.core import provenance
+from widgets import bands, graph
+from widgets.layout import layout
+from widgets.static import svg
+
+
+@pytest.fixture
+def noted():
+    """Lines, constants and parameters are noted, as in a notebook."""
+    provenance.record_lines(True, 20_000)
+    yield
+    provenance.record_lines(False)
+
+
+def chain(seed):
+    """A graph with long wires: some operands are old ones."""
+    rng = random.Random(seed)
+    values = [Value(0.5), Value(-1.5)]
+    for _ in range(22):
+        a, b = values[-1], rng.choice(values)
+        values.append((a * b).tanh() if rng.random() < 0.3 else a + b)
+    return graph(values[-1])
+
+
+def classifier():
+    torch.manual_seed(1)
+    model = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 3))
+    X, t = torch.randn(6, 2), torch.tensor([0, 1, 2, 0, 1, 2])
+    L = nn.functional.cross_entropy(model(X), t)
+    return model, L, graph(L, names={"model": model, "X": X, "t": t, "L": L})
+
+
+def points(d):
+    """Points along a path, five for each cubic."""
+    n = [float(x) for x in re.findall(r"-?[\d.]+", d)]
+    at = list(zip(n[::2], n[1::2], strict=True))
+    for k in range(0, len(at) - 1, 3):
+        for t in (0, 0.25, 0.5, 0.75, 1):
+            weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
+            yield tuple(sum(w * p[i] for w, p in zip(weights, at[k : k + 4], strict=True)) for i in (0, 1))
+
+
+@pytest.mark.parametrize("build", [*(pytest.param(lambda s=s: chain(s), id=f"chain {s}") for s in range(4)), lambda: classifier()[2]])
+def test_in_bands_everything_is_there_and_apart(noted, build):
+    view = build()
+    whole = layout(view.trace, view._frames())
+    pictures = bands.bands(whole)
+    assert len(pictures) >= 2 and [p["w"] for p in pictures] == sorted((p["w"] for p in pictures), reverse=True)
+    for picture in pictures:
+        cards = {c["id"]: c for c in picture["cards"]}
+        assert picture["w"] < whole["w"] and len(cards) == len(whole["cards"])
+        boxes = [(c["x"], c["y"], c["x"] + c["w"], c["y"] + c["h"]) for c in cards.values()]
+        for k, (left, top, right, low) in enumerate(boxes):
+            assert 0 <= left and 0 <= top and right <= picture["w"] and low <= picture["h"]
+            assert all(right <= a or c <= left or low <= b or d <= top for a, b, c, d in boxes[:k])
+        for wire in picture["wires"]:
+            edge, line = view.trace["edges"][wire["id"]], list(points(wire["d"]))
+            source, target = cards[edge["source"]], cards[edge["target"]]
+            assert line[0][0] == pytest.approx(source["x"] + source["w"], abs=0.2) and line[-1][0] == pytest.approx(target["x"], abs=0.2)
+            assert all(-1 <= x <= picture["w"] + 1 and -1 <= y <= picture["h"] + 1 for x, y in line)
+            jumps = [abs(a - c) + abs(b - d) for (a, b), (c, d) in zip(line[4::5], line[5::5], strict=False)]
+            assert max(jumps, default=0) < 0.3, "a wire is one line"
+
+
+def test_the_ways_between_bands_do_not_cross(noted):
+    """Straight pieces of ways, each horizontal or vertical: no horizontal one meets a vertical one of another wire."""
+    picture = bands.bands(layout(chain(2).trace))[-1]
+    flat, upright = [], []
+    for wire in picture["wires"]:
+        n = [float(x) for x in re.findall(r"-?[\d.]+", wire["d"])]
+        at = list(zip(n[::2], n[1::2], strict=True))
+        for (a, b), (c, d) in zip(at[::3], at[3::3], strict=False):
+            if b == d and abs(a - c) > 60:
+                flat.append((wire["id"], b, min(a, c), max(a, c)))
+            elif a == c and abs(b - d) > 3:
+                upright.append((wire["id"], a, min(b, d), max(b, d)))
+    assert flat and upright
+    assert [] == [(i, k) for i, y, left, right in flat for k, x, top, low in upright if i != k and left < x < right and top < y < low]
+
+
+def test_a_small_picture_has_no_bands_and_a_stored_one_is_no_wider_than_a_page(noted):
+    assert bands.bands(layout(graph(Value(2.0)).trace)) == []
+    view = chain(1)
+    assert view.picture["w"] > bands.PAGE
+    assert float(re.search(r'width="(\d+)"', view.svg())[1]) <= bands.PAGE + 1
+
+
+def test_a_network_of_tensors_opens_as_its_layers(noted):
+    model, L, view = classifier()
+    nodes = {n["label"]: n for n in view.trace["nodes"]}
+    assert list(nodes) == ["X", *(f"model[{k}]" for k in range(5)), "t", "L"]
+    assert [nodes[f"model[{k}]"]["function"] for k in (0, 1)] == ["Linear", "Tanh"] and nodes["L"]["function"] == "cross_entropy"
+    assert nodes["L"]["value"] == pytest.approx(L.item(), rel=1e-6)
+    L.backward()
+    arrays = view.trace["arrays"]
+    for k in (0, 2, 4):
+        for held, p in zip(nodes[f"model[{k}]"]["parameters"], model[k].parameters(), strict=True):
+            assert held["shape"] == list(p.shape)
+            assert arrays[held["array"]]["low"] == pytest.approx(float(p.min())) and arrays[held["array"]]["high"] == pytest.approx(float(p.max()))
+            true = [float(g) for g in p.grad.reshape(-1)]
+            assert arrays[held["grad_array"]]["cells"] == pytest.approx(true, rel=1e-5, abs=1e-9)
+            assert view.trace["steps"][held["after"] - 1]["phase"] == "backward"
+    assert nodes["model[4]"]["parameters"][0]["after"] < nodes["model[0]"]["parameters"][0]["after"]
+    shown = svg(view.trace, view.picture)
+    assert "weight (8, 2)" in shown and "bias (3,)" in shown
+    forward = sum(s["phase"] == "forward" for s in view.trace["steps"])
+    assert shown.count("<path") > svg(view.trace, view.picture, forward).count("<path"), "gradients come with the backward pass"
+
+
+def test_a_module_that_is_opened_keeps_its_data_outside(noted):
+    _, _, view = classifier()
+    key = next(n["fold"] for n in view.trace["nodes"] if n["label"] == "model[0]")
+    view.fold(key)
+    labels = [n["label"] for n in view.trace["nodes"]]
+    assert {"X", "model[0].weight", "model[0].bias", "model[1]"} <= set(labels) and "model[0]" not in labels
+    view.fold(key)
+    assert [n["label"] for n in view.trace["nodes"]][:2] == ["X", "model[0]"]
+
+
+def cut_graph(name):
+    names = {"torch": torch}
+    code = {
+        "detach": "w = torch.tensor(2.0, requires_grad=True)\nh = (w * 0.5).tanh()\ntarget = h.detach() + 0.2\nloss = (h - target) ** 2",
+        "no_grad": "w = torch.tensor(2.0, requires_grad=True)\nwith torch.no_grad():\n    target = w * 3\nloss = w * target",
+        "nobody": "w = torch.tensor(2.0, requires_grad=True)\nh = w * 5\nloss = h * (h * 1).detach()",
+    }[name]
+    exec(code, names)
+    return graph(names["loss"], names={k: v for k, v in names.items() if k != "torch"})
+
+
+def test_a_detach_is_a_cut_wire_at_its_place(noted):
+    view = cut_graph("detach")
+    nodes = {n["label"]: n for n in view.trace["nodes"]}
+    assert nodes["target"]["cut"] == {"sources": [nodes["h"]["id"]], "how": "h.detach()"}
+    assert "cut off by h.detach()" in nodes["target"]["stops"] and "to h" in nodes["target"]["stops"]
+    (cut,) = view.picture["cuts"]
+    cards = {c["id"]: c for c in view.picture["cards"]}
+    assert cut["source"] == nodes["h"]["id"] and cards[cut["target"]]["x"] > cards[cut["source"]]["x"]
+    forward = sum(s["phase"] == "forward" for s in view.trace["steps"])
+    written = [re.findall(r">(h\.detach\(\)|0 comes back)</text>", view.svg(step)) for step in (forward, view.total)]
+    assert written == [["h.detach()"], ["0 comes back"]]
+    for banded in view.picture["wraps"]:
+        assert len(banded["cuts"]) == 1
+
+
+def test_what_no_grad_computed_is_cut_off_there(noted):
+    view = cut_graph("no_grad")
+    target = next(n for n in view.trace["nodes"] if n["label"] == "target")
+    assert target["cut"] == {"sources": [0], "how": "no_grad()"} and "computed from w where recording was off" in target["stops"]
+
+
+def test_a_cut_from_a_result_that_nobody_holds_and_that_is_not_in_the_graph_has_no_wire(noted):
+    view = cut_graph("nobody")
+    cut = [n for n in view.trace["nodes"] if "cut" in n]
+    assert [n["cut"]["sources"] for n in cut] == [[]] and "cuts" not in view.picture
+
+
+def test_without_notes_nothing_is_kept_of_a_cut():
+    w = torch.tensor(2.0, requires_grad=True)
+    assert not hasattr((w * 3).detach(), "cut")
