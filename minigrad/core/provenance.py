@@ -7,6 +7,7 @@ switching it on gives each row the calls that leave notes (row_source.py).
 
 from pathlib import Path
 from sys import _getframe
+from types import FrameType
 from typing import NamedTuple
 from weakref import ref
 
@@ -110,7 +111,7 @@ def _note(constants, versions, params):
 
 def _place(depth: int) -> tuple:
     """The learner's code that is running, and where: the nearest one, looked for from `depth` frames above."""
-    frame = _getframe(depth)
+    frame: FrameType | None = _getframe(depth)
     while frame is not None:
         code = frame.f_code
         if code.co_filename not in _own:

@@ -256,7 +256,7 @@ class Recording:
 
     def _cut(self, i: int, sources: list[int], texts: list[Text]) -> Cut:
         """Where the history of a tensor was cut off."""
-        how = self.graph.items[i].cut.how
+        how = cast(provenance.Cut, self.graph.items[i].cut).how
         name = texts[sources[0]].text if len(sources) == 1 else ""
         return Cut(sources=sources, how=f"{name}.detach()" if how == "detach" and name.isidentifier() else f"{how}()")
 
