@@ -338,7 +338,7 @@ class Folded:
                 shown.append({**nodes[old], "id": i})
                 if "formula" in nodes[old]:
                     shown[-1]["formula"] = with_nodes(nodes[old]["formula"], leaf)
-                    self._speak(shown[-1], nodes[old], owner)
+                    self._speak(shown[-1], nodes[old], {m: f.name for m, f in owner.items() if f.name in folds.modules})
                 continue
             fold, outs = owner[old], leaving.get(owner[old].key, set())
             if len(outs) == 1:
@@ -419,12 +419,11 @@ class Folded:
             self._slim(part)
         self.trace = cast(Trace, part)
 
-    def _speak(self, shown: dict[str, Any], node: Node, owner: dict[int, Fold]) -> None:
-        """What it computes, with the names of the cards that its operands are on."""
-        if not any(p in owner and owner[p].name for p in operands(node["formula"])):
+    def _speak(self, shown: dict[str, Any], node: Node, modules: dict[int, str]) -> None:
+        """What it computes, with the names of the modules whose cards its operands are on."""
+        if modules.keys().isdisjoint(operands(node["formula"])):
             return
-        label = self.whole["nodes"]
-        tree = with_nodes(node["formula"], lambda i: ["name", owner[i].name if i in owner and owner[i].name else label[i]["label"]])
+        tree = with_nodes(node["formula"], lambda i: ["name", modules.get(i) or self.whole["nodes"][i]["label"]])
         text = write(tree, lambda i: Text("")).text
         if node["label"] == node["expr"]:
             shown["label"] = text

@@ -34,6 +34,7 @@ __all__ = ["GraphView", "graph", "not_a_graph"]
 LIMIT = 120  # a graph with more nodes than this opens folded
 CARDS = 12  # a graph with more operations, or nodes made by modules, opens as a network, or as layers
 SLIDE, MOVED = 41, 1_500_000  # points of a network's slider, and what all numbers at all of them may weigh
+WIDE = 1000  # pixels; the bands of a picture that is no wider are sent when a stage is so narrow that it asks for them
 MOST = 400  # more cards than this are never drawn at once: unreadable, and slow to lay out
 
 
@@ -85,6 +86,7 @@ class GraphView(Fronted):
             raise TypeError(explain)
         self._limit, self._second, self._sliders, self._own = limit, second, sliders, False
         self._mark: Mark | None = None
+        self._narrow = False  # has a stage asked for bands?
         self.cells: set[str] = set()
         self._subject = Subject(root, names, second, limit)
         self._level = self._opening_level()
@@ -202,11 +204,10 @@ class GraphView(Fronted):
             "can_fold": bool(self._folds.root.folds), "network": {"level": "operations"} if subject.network else {},
         }  # fmt: skip
 
-    @staticmethod
-    def _laid_out(shown: Trace, frames: list[Framed], mark: Mark | None) -> dict[str, Any]:
+    def _laid_out(self, shown: Trace, frames: list[Framed], mark: Mark | None) -> dict[str, Any]:
         """Where everything stands, and where in bands for a narrower stage."""
         picture = layout(shown, frames, mark=mark)
-        wraps = bands.bands(picture)
+        wraps = bands.bands(picture) if self._narrow or picture["w"] > WIDE else []
         return {**picture, "wraps": wraps} if wraps else dict(picture)
 
     def _present(self, step: int | None = None) -> None:
@@ -366,6 +367,9 @@ class GraphView(Fronted):
                 self.sweeps = [*self.sweeps[-sweeps.FIRST + 1 :], self._sweep_now(what)]
         elif kind == "fold":
             self.fold(what)
+        elif kind == "narrow":
+            self._narrow = True
+            self._present(self.step)
         elif kind == "slide" and type(what) is int:
             self.slide(what)
         elif kind == "look" and type(what) is int:

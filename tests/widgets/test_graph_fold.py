@@ -118,8 +118,9 @@ def test_modules_are_folds_with_their_names(noted):
 
 def grads_of(view):
     t = view.trace
-    return {n["label"]: (t["arrays"][n["grad_array"]]["low"], t["arrays"][n["grad_array"]]["high"]) for n in t["nodes"]
-            if n.get("grad_array") is not None and n["kind"] == "leaf"}
+    of = {n["label"]: n["grad_array"] for n in t["nodes"] if n.get("grad_array") is not None and n["kind"] == "leaf"}
+    of |= {f"{n['label']}.{held['name']}": held["grad_array"] for n in t["nodes"] for held in n.get("parameters", ())}
+    return {label: (t["arrays"][k]["low"], t["arrays"][k]["high"]) for label, k in of.items()}
 
 
 def test_numbers_at_another_point():

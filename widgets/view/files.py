@@ -11,7 +11,7 @@ from typing import Any
 
 from minigrad.tracing.trace import Trace
 
-from .. import export, static
+from .. import bands, export, static
 from ..contract import sent
 
 KINDS = {"html": "text/html", "svg": "image/svg+xml", "png": "image/png", "gif": "image/gif", "apng": "image/apng", "dot": "text/plain"}
@@ -44,5 +44,7 @@ def content(view: Any, kind: str, step: int | None = None, dark: bool = False) -
         return export.dot(view.shown_now()).encode()
     if kind == "html":
         state = {name: getattr(view, name) for name in STATE} | {"trace": sent(view.trace), "standalone": True, "step": at}
+        if view.picture["cards"]:
+            state["picture"] = {**view.picture, "wraps": bands.bands(view.picture)}
         return static.page(view.trace["title"], state).encode()
     return export.animation(view.drawing(), view.total, kind, dark)

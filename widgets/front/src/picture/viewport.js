@@ -24,6 +24,7 @@ const EDGE = 60; // pixels that stay free beside a card that is followed
 export class Viewport {
   zoom = 1;
   fitted = true; // nobody has zoomed by hand
+  #asked = false; // for the bands of a picture that is not wide
   /** What the stage shows of the picture; null: it may have moved since. @type {Box|null} */ #window = null;
 
   /** @param {View} view */
@@ -143,7 +144,12 @@ export class Viewport {
   /** Take the picture for this width. Is it another one? */
   choose() {
     const { state, shell } = this.view;
-    const chosen = this.fitted ? this.#fitting(this.stage.clientWidth || 700) : state.picture;
+    const wide = this.stage.clientWidth || 700;
+    const chosen = this.fitted ? this.#fitting(wide) : state.picture;
+    if (!this.#asked && state.pictures.length === 1 && chosen.cards.length > 1 && this.#whole(wide) < ENOUGH && state.alive) {
+      this.#asked = true;
+      this.view.model.send({ type: "narrow", width: wide });
+    }
     shell.root.classList.toggle("mg-banded", chosen !== state.pictures[0]);
     if (chosen === state.picture) return false;
     state.picture = chosen;
