@@ -73,7 +73,7 @@ def network_trace(network: Network, numbers: Numbers, title: str, sources: dict[
         if edge["source"] == 0:
             say_back = f"**{sender['label']} has its gradients:** each of its weights gets what its neuron was sent, times what came in."
         else:
-            say_back = f"**{sender['label']} sends its gradients back to {to['label']}**{each}."
+            say_back = f"**{sender['label']} passes its gradients back to {to['label']}**{each}."
         steps.append(Step(phase="backward", kind="send", node=sender["id"], edge=edge["id"], say=say_back))
     return Trace(version=1, engine="value", title=title, root=last["id"], nodes=nodes, edges=edges, steps=steps)
 

@@ -183,8 +183,6 @@ class Graph:
     def cut_from(self, i: int) -> list[int]:
         """The items that a tensor outside of the graph was made from, as far as they are in it."""
         item, out = self.items[i], []
-        if item.node is not None or item.cut is None:
-            return []
         for tensor, node, number in item.cut.sources:
             live = tensor()
             edge = (node(), number) if node is not None else _edge(live) if live is not None else None

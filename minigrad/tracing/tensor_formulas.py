@@ -77,7 +77,7 @@ def expression(op, params: tuple | None, of: list[Text]) -> Text:
             default = op.params[key]
             if key == "out":  # numpy's own
                 continue
-            if key in _USUAL and _USUAL[key] == value:
+            if key in _USUAL and repr(_USUAL[key]) == repr(value):
                 continue
             if default is inspect.Parameter.empty or repr(default) != repr(value):
                 given.append(words(f"{key}={_short(value)}"))

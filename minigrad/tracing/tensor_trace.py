@@ -196,6 +196,10 @@ class Recording:
             ]
         self.arrays = arrays = Arrays(later)
         made_by: dict[int, list[int]] = {}
+        cuts = {i: self._cut(i, texts) for i, item in enumerate(items) if item.node is None and item.cut is not None}
+        for i, cut in cuts.items():
+            if not items[i].detached_by:
+                items[i].why = self._cut_words(cut, texts[i], sources[i], [texts[k].text for k in cut["sources"]])
         edges = [self._edge(e, texts) for e in range(len(self.edges))]
         if self.layers:
             for i, item in enumerate(items):
@@ -231,9 +235,8 @@ class Recording:
                 node["expr"] = "… computed earlier"
             if item.why:
                 node["stops"] = _called(item.why, texts[i])
-            if (sources_cut := graph.cut_from(i)) or item.node is None and item.cut is not None:
-                node["cut"] = self._cut(i, sources_cut, texts)
-                node["stops"] = self._cut_words(node["cut"], texts[i], sources[i], [texts[k].text for k in sources_cut])
+            if i in cuts:
+                node["cut"] = cuts[i]
             view = self._view_of(i)
             if view is not None:
                 node["view"] = view  # type: ignore[typeddict-item]
@@ -254,21 +257,19 @@ class Recording:
             result["groups"] = groups_of_modules(inside, self.classes)
         return result
 
-    def _cut(self, i: int, sources: list[int], texts: list[Text]) -> Cut:
+    def _cut(self, i: int, texts: list[Text]) -> Cut:
         """Where the history of a tensor was cut off."""
+        sources = self.graph.cut_from(i)
         how = cast(provenance.Cut, self.graph.items[i].cut).how
         name = texts[sources[0]].text if len(sources) == 1 else ""
         return Cut(sources=sources, how=f"{name}.detach()" if how == "detach" and name.isidentifier() else f"{how}()")
 
     @staticmethod
     def _cut_words(cut: Cut, label: Text, source: Source | None, names: list[str]) -> str:
-        """The same in a sentence."""
-        where = f", line {source['line']}" if source else ""
-        if cut["how"] == "no_grad()":
-            of = f" from {listed(names)}" if names else ""
-            return f"{label.text} was computed{of} where recording was off (no_grad{where}): no gradient goes back over this cut."
+        """The same in a sentence, of a tensor that was made of the one that was cut off."""
+        where = f" in line {source['line']}" if source else ""
         to = f" to {listed(names)}" if names else ""
-        return f"{label.text} was cut off by {cut['how']}{where}: no gradient goes back over this cut{to}."
+        return f"{label.text} was made of what {cut['how']} cut off{where}: no gradient goes back{to}."
 
     def _requires(self, item: Item) -> bool:
         return item.node is not None

@@ -25,6 +25,7 @@ def test_by_keyboard_and_mouse(open_notebook):
     nb.run_all()
     box = nb.cell(0).locator(".mg-lesson-root")
     words = box.locator(".mg-words")
+    expect(box).to_have_attribute("aria-label", "lesson: double")
     slider = box.get_by_role("slider", name="n")
     slider.focus()
     for _ in range(5):

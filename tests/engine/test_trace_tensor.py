@@ -1,6 +1,7 @@
 """The trace of a Tensor: its numbers against independent computations, its words, and that looking changes nothing."""
 
 import importlib
+import inspect
 import json
 import math
 import re
@@ -189,8 +190,10 @@ def test_each_gradient_that_stops_has_its_one_reason():
     off = "was computed where recording was off (no_grad): no gradient goes back to what it was made of."
     said = "does not require gradients: its requires_grad is False, and no recorded operation made it."
     behind = "was detached: it shares the numbers of a tensor that requires gradients, and the graph does not see behind it."
+    line = inspect.getsourcelines(test_each_gradient_that_stops_has_its_one_reason)[1] + 9
+    cut = f"was made of what detach() cut off in line {line}: no gradient goes back."
     expected = dict(
-        later=off, top=off, own=off, apart=behind, plain=said, again=said, aside="was made in inference mode, where nothing is recorded.",
+        later=off, top=off, own=off, apart=behind, plain=said, again=cut, aside="was made in inference mode, where nothing is recorded.",
         whole="holds int64: whole numbers and truth values have no derivative.",
         marked="came out of a Function that marked it as not differentiable.",
         frozen="is frozen: its requires_grad is False, so no gradient is computed for it.",

@@ -539,6 +539,7 @@ class LessonView(Fronted):
         table = figure.table()
         sentence = plainly(problem) if problem else figure.caption()
         return {
+            "label": type(figure).__name__.replace("_", " "),
             "svg": "" if figure.film else figure.draw().replace(STYLE, ""),  # the page has the sheet
             "code": figure.code(),
             "busy": figure.busy,

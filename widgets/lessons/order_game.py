@@ -1,4 +1,4 @@
-"""The order game: choose which node sends its gradient next, and see what a wrong order costs.
+"""The order game: choose which node passes its gradient on next, and see what a wrong order costs.
 
 What lives here: `order_game(f, **inputs)`. Every move runs the engine's own rule of that node, `node._backward()`, in the order
 that the player chose. What does not: the drawing and the judging (duel.py, listen.py).
@@ -69,7 +69,7 @@ class order_game(Figure):
     def actions(self):
         for i in self.offered:
             yield f"send{i}", {
-                "label": self._name(i), "hint": f"{self._name(i)} sends its gradient to its parents",
+                "label": self._name(i), "hint": f"{self._name(i)} passes its gradient to its parents",
                 "when": lambda f, i=i: i not in f.moves, "run": lambda f, i=i: f._play([*f.moves, i]),
             }  # fmt: skip
         for name, hint, when, run in (

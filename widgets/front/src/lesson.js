@@ -14,7 +14,7 @@ import { followTheme } from "./theme.js";
 /** @typedef {string|{key: number, value: string, mood: string, title: string}} Cell a text, or a field to type in */
 /** @typedef {{row: HTMLElement, update(c: Control): void, stop?(): void}} Row */
 /** @typedef {{name: string, label: string, hint: string, enabled: boolean}} Button */
-/** @typedef {{svg: string, say: string, code: string, busy: boolean, mood: string, table: string|null, controls: Control[],
+/** @typedef {{label?: string, svg: string, say: string, code: string, busy: boolean, mood: string, table: string|null, controls: Control[],
  *             buttons: Button[], presets: string[], answers: number}} Scene */
 
 const MANY = 8; // options: more are a list
@@ -130,6 +130,7 @@ class Lesson {
       this.#roll(!scene.busy && scene.mood !== "bad");
     }
     this.say.setAttribute("aria-live", scene.busy ? "off" : "polite"); // a screen reader would never stop speaking
+    if (scene.label) this.root.setAttribute("aria-label", `lesson: ${scene.label}`);
     put(this.code, scene.code);
     this.code.hidden = !scene.code;
     this.root.dataset.mood = scene.mood;

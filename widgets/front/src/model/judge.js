@@ -50,7 +50,7 @@ const WRONG = [
 const mistakes = (key) => [
   [0, key.value, "That is the value of the input itself. Asked is how fast the result changes when only this input moves."],
   [0, key.grown, "That is the value of the result. Asked is its slope in this input."],
-  [0, key.sends, "That is already multiplied by what arrives. Asked is the local derivative alone."],
+  [0, key.sends, "That is already multiplied by the upstream gradient. Asked is the local derivative alone."],
   [1, key.local, "That is the local derivative. Asked is the sum that has arrived at the sender, from the rows above."],
   [2, key.local, "That is the local derivative alone: it still has to be multiplied by what arrives."],
   [2, key.incoming, "That is what arrives: it still has to be multiplied by the local derivative."],

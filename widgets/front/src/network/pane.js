@@ -26,7 +26,7 @@ export class NetworkPane {
     this.where = h("span", { class: "mg-crumbs" });
     this.choice = h("span", { class: "mg-choice" }, "wires show ");
     this.ways = /** @type {["sends"|"grads", string][]} */ ([
-      ["sends", "what is sent"],
+      ["sends", "what is passed back"],
       ["grads", "weight.grad"],
     ]).map(([way, text]) => {
       const b = button("small", text, way === "sends" ? "weight × slope × gradient of this sample" : "the sum over all samples");

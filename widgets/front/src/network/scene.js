@@ -13,6 +13,7 @@ import { networkSentence } from "./words.js";
 /** @import { Geometry } from "./geometry.js" */
 /** @import { Attributes } from "../dom.js" */
 
+const LEAST = 300; // pixels; on a narrower stage the picture is smaller
 const WIRES = 600; // between two columns; of more only the strongest are drawn
 const DENSE = 100; // wires between two columns from which thin ones step back
 
@@ -102,9 +103,11 @@ export class NetworkScene {
 
   /** Lay it out for this width. @param {number} wide */
   flow(wide) {
-    this.#at = geometry(this.network.plan, Math.max(300, wide), this.#openColumn);
+    this.#at = geometry(this.network.plan, Math.max(LEAST, wide), this.#openColumn);
     const { w, h } = this.#at;
-    for (const [k, v] of Object.entries({ viewBox: `0 0 ${w} ${h}`, width: w, height: h })) this.svg.setAttribute(k, String(v));
+    const scale = Math.min(1, wide / w);
+    for (const [k, v] of Object.entries({ viewBox: `0 0 ${w} ${h}`, width: w * scale, height: h * scale }))
+      this.svg.setAttribute(k, String(v));
     if (this.#frame) this.paint();
   }
 

@@ -37,12 +37,12 @@ export function networkSentence(network, { trace, current }, s) {
   const to = current.edge === null ? 0 : trace.edges[current.edge].source;
   if (to === 0)
     return `**${name(current.node)} has its gradients:** each weight gets what its neuron was sent, times what came in over it.`;
-  if (parts[to] === "error") return `**${name(current.node)} sends ${fmt(errorGrad)} back to ${plan.error}** of ${seen}.${each}`;
+  if (parts[to] === "error") return `**${name(current.node)} passes ${fmt(errorGrad)} back to ${plan.error}** of ${seen}.${each}`;
   const sent = list(of(grads, to));
-  if (part === "error" || part === "loss") return `**${name(current.node)} sends ${sent} back to ${name(to)}.**${each}`;
+  if (part === "error" || part === "loss") return `**${name(current.node)} passes ${sent} back to ${name(to)}.**${each}`;
   const many = plan.columns[current.node].cells.length;
   const sum = many === 1 ? "weight × slope × gradient" : `the sum of weight × slope × gradient over the ${many} neurons that used it`;
-  return `**${name(current.node)} sends ${sent} back:** each neuron of ${name(to)} gets ${sum}.`;
+  return `**${name(current.node)} passes ${sent} back:** each neuron of ${name(to)} gets ${sum}.`;
 }
 
 /** What is not finite, in words; "" if all is. @param {Network} network */

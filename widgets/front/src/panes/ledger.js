@@ -41,7 +41,7 @@ export class LedgerPane {
     for (const x of this.rows) if (x.at === marked?.at) x.r.children[0].append(h("span", { class: "mg-differ" }, difference));
     this.quiz.draw();
     this.window.forget();
-    const heads = trace.arrays ? ["edge", "rule", "sends", "sum there"] : ["edge", "local", "× incoming", "= sends", "sum there"];
+    const heads = trace.arrays ? ["edge", "rule", "downstream", "sum there"] : ["edge", "local", "× upstream", "= downstream", "sum there"];
     this.pane.replaceChildren(
       this.quiz.bar,
       table(

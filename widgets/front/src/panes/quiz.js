@@ -6,7 +6,7 @@ import { answers, judge } from "../model/judge.js";
 /** @import { View } from "../view.js" */
 /** @import { LedgerPane, Row } from "./ledger.js" */
 
-const COLUMNS = ["local derivative", "what arrives", "what is sent", "sum there"];
+const COLUMNS = ["local derivative", "upstream gradient", "downstream gradient", "sum there"];
 const HOW = "Go down the rows. What arrives is known once the rows above are filled; Enter checks a number, “step” fills a row in.";
 
 export class Quiz {
