@@ -183,7 +183,7 @@ class Graph:
     def cut_from(self, i: int) -> list[int]:
         """The items that a tensor outside of the graph was made from, as far as they are in it."""
         item, out = self.items[i], []
-        for tensor, node, number in item.cut.sources:
+        for tensor, node, number in item.cut.sources if item.cut else ():
             live = tensor()
             edge = (node(), number) if node is not None else _edge(live) if live is not None else None
             if edge is not None and edge in self.at:
