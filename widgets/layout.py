@@ -141,8 +141,8 @@ def pill_width(text: str) -> float:
     return round(PILL_USUAL if len(text) > 7 else max(PILL_MIN, 18 + PILL_CHAR * (len(text) + 2)), 1)
 
 
-_SIGNS = {"*": "×", "-": "−", "/": "÷", "**": "power", "neg": "−", "mul": "×", "add": "+", "sub": "−", "div": "÷", "pow": "power", "mm": "@",
-          "matmul": "@"}  # fmt: skip
+_SIGNS = {"*": "×", "-": "−", "/": "÷", "**": "power", "neg": "−", "mul": "×", "add": "+", "sub": "−", "div": "÷", "pow": "power",
+          "mm": "@", "matmul": "@"}  # fmt: skip
 
 
 def computes(node: Node) -> str:
@@ -151,7 +151,10 @@ def computes(node: Node) -> str:
         return node.get("function") or node["expr"]
     if node["kind"] != "operation":
         return "constant" if node["kind"] == "constant" else node["expr"] or "input"
-    return node["expr"] if node["named"] or re.fullmatch(r"v\d+", node["label"]) else _SIGNS.get(op := node.get("function") or node["op"], op)
+    if node["named"] or re.fullmatch(r"v\d+", node["label"]):
+        return node["expr"]
+    op = node.get("function") or node["op"]
+    return _SIGNS.get(op, op)
 
 
 def pill_texts(trace: Trace, edge: Edge) -> list[str]:
