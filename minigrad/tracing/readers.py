@@ -216,7 +216,10 @@ def unused_words(trace: Trace, unused: list[str] | None = None) -> list[str]:
     unused: their names, by default those of the trace."""
     names = trace.get("unused") if unused is None else unused
     root = trace["nodes"][trace["root"]]["label"]
-    return [f"No part in {root}: {listed(names, 4, 'nodes')}. No gradient reaches {'it' if len(names) == 1 else 'them'}."] if names else []
+    if not names:
+        return []
+    are, them = ("is", "it") if len(names) == 1 else ("are", "them")
+    return [f"{listed(names, 4, 'nodes')} {are} not part of {root}, so no gradient reaches {them}."]
 
 
 def _columns(table: list[list[str]]) -> list[str]:

@@ -158,7 +158,7 @@ def test_where_gradients_stop_and_what_is_unused():
     )
     assert t["unused"] == ["w"] and node(t, "h.detach()")["requires_grad"] is False
     assert any("holds int64" in n.get("stops", "") for n in t["nodes"])
-    assert "No part in y: w. No gradient reaches it." in to_text(t)
+    assert "w is not part of y, so no gradient reaches it." in to_text(t)
 
 
 def test_each_gradient_that_stops_has_its_one_reason():

@@ -130,7 +130,7 @@ def test_inputs_without_a_part_are_named_in_the_view_alone():
     y = x * x + unseen
     late = Value(5.0)
     view = graph(y, names={"old": old, "x": x, "b": b, **more, "y": y, "late": late})
-    assert view.notice == "No part in y: b and w[0]. No gradient reaches them."
+    assert view.notice == "b and w[0] are not part of y, so no gradient reaches them."
     assert "No part" not in repr(view) and "No part" not in view.svg()
     b_is_gone = weakref.ref(b)
     del b, more
@@ -144,7 +144,7 @@ def test_an_input_that_stands_first_in_its_cell_is_named_too():
         names: dict = {"Value": Value}
         exec(compile("old = Value(0.)", "<cell 1>", "exec"), names)  # noqa: S102
         exec(compile("b, x = Value(3.), Value(2.)\ny = x * x", "<cell 2>", "exec"), names)  # noqa: S102
-        assert graph(names["y"], names=names).notice == "No part in y: b. No gradient reaches it."
+        assert graph(names["y"], names=names).notice == "b is not part of y, so no gradient reaches it."
     finally:
         scalar.record_lines(False)
 
