@@ -188,3 +188,40 @@ def test_a_duel_has_one_step_and_names_the_difference(open_notebook):
     for view in (left, right):  # nothing has been sent yet
         expect(view.root.locator(".mg-card .mg-differ")).to_be_hidden()
         assert "≠" not in view.root.locator(".mg-card:has(.mg-differ)").get_attribute("aria-label")
+
+
+LAYERS = """X, t = torch.randn(6, 2), torch.tensor([0, 1, 2, 0, 1, 2])
+model = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 8), torch.nn.Tanh(), torch.nn.Linear(8, 3))
+L = torch.nn.functional.cross_entropy(model(X), t)"""
+FITTED = """svg => {
+  const [picture, stage] = [svg.getBoundingClientRect(), svg.parentElement.getBoundingClientRect()];
+  return [picture.width / svg.viewBox.baseVal.width, picture.left - stage.left, stage.right - picture.right, picture.top - stage.top,
+          stage.bottom - picture.bottom];
+}"""
+
+
+def test_a_network_of_tensors_is_whole_and_legible_at_each_width(open_notebook):
+    nb = open_notebook([SETUP, LAYERS, "%graph L"]).run_all()
+    assert nb.cell_errors() == []
+    view = View(nb)
+    assert view.root.locator(".mg-card text.mg-name").all_text_contents() == ["X", *(f"model[{k}]" for k in range(5)), "t", "L"]
+    for width in (1600, 1280, 640):
+        nb.page.set_viewport_size({"width": width, "height": 1300})
+        nb.page.wait_for_timeout(600)
+        zoom, *room = view.root.locator(".mg-stage > svg").evaluate(FITTED)
+        assert zoom > 0.7 and min(room) > -1, (width, zoom, room)
+        nb.shot(f"tensor-layers-{width}", view.root)
+    view.press("End")
+    assert view.card("model[0]").locator(".mg-heat").count() == 6, "result, weight and bias, each with its gradient"
+
+
+def test_a_detach_is_a_cut_wire_over_which_nothing_comes_back(open_notebook):
+    code = "w = torch.tensor(2., requires_grad=True)\nh = (w * 0.5).tanh()\ntarget = h.detach() + 0.2\nd = (h - target)**2"
+    nb = open_notebook([SETUP, code, "%graph d"]).run_all()
+    view = View(nb)
+    cut = view.root.locator(".mg-cut")
+    assert cut.locator("text").all_text_contents() == ["h.detach()"]
+    assert "no gradient goes back to h" in cut.locator("title").text_content()
+    view.press("End")
+    assert cut.locator("text").all_text_contents() == ["0 comes back"]
+    nb.shot("tensor-cut", view.root)
