@@ -69,6 +69,20 @@ test("what a wire sends is weight × the gradient at its neuron's sum; the switc
   }
 });
 
+test("u and d mark what a neuron is made of, and what it flows into", () => {
+  const { view, all, press } = open({ step: 6 });
+  const { columns } = view.state.network.plan;
+  press("u");
+  assert.equal(all(".mg-net-found").length, 1 + columns[0].cells.length);
+  assert.match(view.shell.status.textContent, /^\d+ upstream of /);
+  press("u");
+  assert.equal(all(".mg-net-found").length, 0);
+  press("d");
+  assert.equal(all(".mg-net-found").length, 1 + columns.slice(2).reduce((sum, c) => sum + c.cells.length, 0));
+  press("Escape");
+  assert.equal(all(".mg-net-found").length, 0);
+});
+
 test("keys: samples, neurons, opening and closing; the kernel is asked for what is inside", () => {
   const { model, view, all, press } = open({ step: 6 });
   press("]");

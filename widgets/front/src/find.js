@@ -97,6 +97,10 @@ export class Find {
   showFlow(way) {
     const { view } = this;
     this.flowing = this.flowing === way ? "" : way;
+    if (view.state.network) {
+      put(view.shell.status, view.columns.markFlow(this.flowing));
+      return;
+    }
     const node = view.state.selected >= 0 ? view.state.selected : view.currentNode;
     this.markFlow(node);
     view.panes.node.pressFlow(this.flowing);

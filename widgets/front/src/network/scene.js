@@ -472,6 +472,18 @@ export class NetworkScene {
     return this.#hits?.size ?? 0;
   }
 
+  /** Mark what the neuron last visited is made of ("up") or flows into ("down"); "": nothing. In words. @param {"up"|"down"|""} way */
+  markFlow(way) {
+    const { cells, wires } = this.network.plan;
+    const found = new Set([this.stop]);
+    for (const i of found) {
+      for (const { source, target } of wires) if ((way === "up" ? target : source) === i) found.add(way === "up" ? source : target);
+    }
+    this.#hits = way ? found : null;
+    this.paint();
+    return way ? `${found.size - 1} ${way === "up" ? "upstream" : "downstream"} of ${cells[this.stop].name}` : "";
+  }
+
   /** Go to the first that was found. */
   toFound() {
     const [first] = this.#hits ?? [];
@@ -487,7 +499,10 @@ export class NetworkScene {
     return undefined;
   }
 
-  mark() {}
+  /** @param {Set<number>|null} some */
+  mark(some) {
+    if (!some) this.#hits = null;
+  }
 
   hit() {}
 
