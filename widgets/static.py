@@ -116,8 +116,9 @@ def svg(trace: Trace, picture: Picture, step: int | None = None, description: st
     ]
     for frame in picture.get("frames", ()):
         box = f'x="{frame["x"]:.1f}" y="{frame["y"]:.1f}" width="{frame["w"]:.1f}" height="{frame["h"]:.1f}" rx="12"'
-        x, y = frame["x"] + 12, frame["y"] + 17
-        out.append(f'<rect class="u" {box}/><text class="l" x="{x:.1f}" y="{y:.1f}">{escape(frame["name"])}</text>')
+        x, y = frame["x"], frame["y"]
+        out.append(f'<rect class="u" {box}/><path class="h" d="M{x + 12:.1f} {y + 10:.1f}h8l-4 6z"/>')
+        out.append(f'<text class="l" x="{x + 26:.1f}" y="{y + 16.5:.1f}">{escape(frame["name"])}</text>')
     out += [_wire(trace, wire, now) for wire in picture["wires"]]
     out += [_cut(cut, now) for cut in picture.get("cuts", ())]
     out += [_card(trace, card, now, step < total) for card in picture["cards"]]
