@@ -124,8 +124,10 @@ def lesson_case() -> dict:
 def picture_case(build) -> dict:
     """A view, and its stored picture at every step."""
     view = build()
-    view.picture = {key: x for key, x in bands.for_page(view.picture).items() if key != "wraps"}  # whatever the stage's width
-    return {"name": build.__name__, "state": view_case(view), "stored": {k: view.svg(k) for k in range(view.total + 1)}}
+    view.picture = {key: x for key, x in bands.for_page(view.picture).items() if key != "wraps"}
+    state = view_case(view)
+    state["picture"].pop("wraps", None)  # whatever the stage's width
+    return {"name": build.__name__, "state": state, "stored": {k: view.svg(k) for k in range(view.total + 1)}}
 
 
 @lesson
