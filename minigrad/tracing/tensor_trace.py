@@ -249,7 +249,8 @@ class Recording:
             nodes.append(node)
         steps = self._forward(nodes) + self._backward(nodes, edges, arrays)
         if title is None:
-            title = sources[graph.root]["text"] if sources[graph.root] else texts[graph.root].text
+            line, label = sources[graph.root], texts[graph.root].text
+            title = label if line is None or named[graph.root] and line["text"].startswith("return ") else line["text"]
         notices = [*self.notices, *self._stale(nodes)]
         result = Trace(version=1, engine="tensor", title=title, root=graph.root, nodes=nodes, edges=edges, steps=steps, arrays=arrays.table,
                      notices=notices, unused=[text for text, _ in graph.unused()])  # fmt: skip
