@@ -5,11 +5,12 @@ import { s } from "../dom.js";
 /** @import { Frame } from "../types" */
 /** @import { View } from "../view.js" */
 
-/** @param {View} view @param {Frame} f */
-export function drawFrame(view, f) {
+/** @param {View} view @param {Frame} f @param {boolean} more whether it goes on from the band above: then it is no second button for the keyboard */
+export function drawFrame(view, f, more) {
+  const button = more ? { "aria-hidden": "true" } : { tabindex: 0, role: "button", "aria-label": `close the fold ${f.name}` };
   const g = s(
     "g",
-    { class: "mg-frame", tabindex: 0, role: "button", "data-fold": f.fold, "aria-label": `close the fold ${f.name}` },
+    { class: "mg-frame", "data-fold": f.fold, ...button },
     s("title", {}, `close ${f.name}`),
     s("rect", { class: "mg-outline", x: f.x, y: f.y, width: f.w, height: f.h, rx: 12 }),
     s("rect", { class: "mg-lid", x: f.x, y: f.y, width: f.w, height: 23, rx: 11 }),

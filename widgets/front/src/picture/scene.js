@@ -35,7 +35,13 @@ export class Scene {
     this.marked = markedCard(picture);
     this.wires = picture.wires.map((wire) => new WireView(view, trace.edges[wire.id], wire));
     this.cards = picture.cards.map((card) => new CardView(view, trace.nodes[card.id], card));
-    const frames = (picture.frames ?? []).map((f) => drawFrame(view, f));
+    const frames = (picture.frames ?? []).map((f, i, all) =>
+      drawFrame(
+        view,
+        f,
+        all.slice(0, i).some((other) => other.fold === f.fold),
+      ),
+    );
     this.cuts = (picture.cuts ?? []).map((cut) => ({ cut, ...drawCut(trace, cut) }));
     const lines = s("g", {}, ...frames, ...this.wires.map((w) => w.g), ...this.cuts.map((c) => c.g));
     const pills = s("g", {}, ...this.wires.flatMap((w) => (w.pill ? [w.pill] : [])));
