@@ -12,16 +12,18 @@ from __future__ import annotations
 import ast
 import random
 import types
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from . import own, progress
+from .bank import safely
 from .drivers import DRAWN
 from .drivers import value as value_driver
 from .exercise import STARS, Exercise, Fresh
 from .exercises import exercises
 from .guard import run, run_probes
-from .judge import GLYPH, OFF, Line, compare, judge, wanted
+from .judge import GLYPH, OFF, Line, Verdict, compare, judge, wanted
 from .plain import describe, plain
 from .raised import error_sentence
 from .result import Note, Result
@@ -42,6 +44,7 @@ class Check:
         self._known_good: set[tuple[Any, str]] = set()  # what was read from my_engine.py and passes
         self._reference: dict[str, Any] = {}
         self._exam = False
+        self.where: Callable[[Any], str] | None = None  # %where's sentence about an engine, once `%load_ext minigrad` has brought it
         self.last: tuple[Exercise, Any, Result] | None = None  # the last answer that was judged: %where shows where it went wrong
 
     def __repr__(self) -> str:
@@ -82,7 +85,7 @@ class Check:
             verdict.score,
             ex.points,
             verdict.lines,
-            verdict.hint,
+            self._hint(ex, answer, verdict),
             verdict.mistake,
             verdict.first_wrong,
             verdict.notes + ((complaint,) if complaint else ()),
@@ -90,6 +93,14 @@ class Check:
         )
         self.last = (ex, answer, result)
         return result
+
+    def _hint(self, ex: Exercise, answer: Any, verdict: Verdict) -> str:
+        """The verdict's hint. Of an engine with a mistake that its bank does not know, %where can say at which step it goes wrong."""
+        known = verdict.passed or verdict.mistake in {wrong.name for wrong in ex.bank}
+        stopped = any(line.say.startswith("stopped") or "RecursionError" in line.say for line in verdict.lines)
+        if known or stopped or self.where is None or not drawn(ex):
+            return verdict.hint
+        return safely(self.where, answer, otherwise="") or verdict.hint
 
     def again(self, id: str, probe: str, answer: Any, *inputs: Any) -> Note:
         """One probe with the inputs of a graded copy, as its feedback page writes the call after the deadline."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterator
+from typing import TypeGuard
 
 TURNED = {
     ast.Lt: ast.Gt, ast.Gt: ast.Lt, ast.LtE: ast.GtE, ast.GtE: ast.LtE, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -38,7 +39,8 @@ def mutants(source: str) -> Iterator[tuple[str, str, str]]:
 
 
 UPSTREAM = {"g", "v", "grad", "upstream", "grad_output"}  # names of the gradient that a backward rule receives
-OTHER = {"sin": "cos", "cos": "sin", "exp": "log", "log": "exp", "max": "min", "min": "max", "data": "grad", "grad": "data"}
+OTHER = {"sin": "cos", "cos": "sin", "exp": "log", "log": "exp", "max": "min", "min": "max", "data": "grad", "grad": "data",
+         "any": "all", "all": "any", "std": "var", "var": "std"}  # fmt: skip
 
 
 def confusions(source: str, most: int = 300) -> Iterator[tuple[str, str]]:
@@ -61,6 +63,11 @@ def confusions(source: str, most: int = 300) -> Iterator[tuple[str, str]]:
         for path, node in _walk(tree):
             for new, kind in _slips(node):
                 yield once(path, new), kind
+        kept = sorted({n.attr for n in ast.walk(tree) if _of_self(n) and isinstance(n.ctx, ast.Store)})
+        for path, node in _walk(tree):
+            if _of_self(node) and isinstance(node.ctx, ast.Load) and node.attr in kept:
+                for other in kept:
+                    yield once(path, ast.Attribute(node.value, other, ast.Load())), "two attributes of self are confused in one place"
         for path, node in _walk(tree):
             if isinstance(node, ast.FunctionDef) and isinstance(node.body[-1], ast.Return):
                 for inner, loop in _walk(node):
@@ -89,6 +96,10 @@ def confusions(source: str, most: int = 300) -> Iterator[tuple[str, str]]:
                 return
 
 
+def _of_self(node: ast.AST) -> TypeGuard[ast.Attribute]:
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+
+
 def _slips(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
     one = ast.Constant(1)
     match node:
@@ -99,6 +110,12 @@ def _slips(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
         case ast.Subscript(value, ast.Name() | ast.BinOp() as index, context):
             for op in (ast.Sub(), ast.Add()):
                 yield ast.Subscript(value, ast.BinOp(index, op, one), context), "an index is off by one"
+            yield ast.Subscript(value, ast.Constant(0), context), "the first entry is always taken"
+        case ast.Subscript(value, ast.Tuple([ast.Call(ast.Attribute(_, "arange")), which]), context):
+            yield ast.Subscript(value, ast.Tuple([ast.Slice(), which]), context), "whole columns are chosen, not one entry of each row"
+        case ast.AugAssign(target, ast.Sub() | ast.Add() as op, value):
+            turned = ast.Add() if isinstance(op, ast.Sub) else ast.Sub()
+            yield ast.AugAssign(target, turned, value), "something is added that should be subtracted, or the other way round"
         case ast.Constant(int() | float() as number) if number in (0, 1) and not isinstance(number, bool):
             yield ast.Constant(1 - number), "a 0 and a 1 are exchanged"
         case ast.BinOp(left, ast.Mult() | ast.Div() as op, right):
@@ -112,6 +129,10 @@ def _slips(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
             yield ast.BinOp(left, ast.Mult(), right), "something is multiplied that should be added"
         case ast.BinOp(_, ast.Sub(), right):
             yield ast.UnaryOp(ast.USub(), right), "one term is missing"
+            match node:  # 1 - t * t, or 1 - t ** 2
+                case ast.BinOp(ast.Constant(1), _, ast.BinOp(t, ast.Mult() | ast.Pow(), _)):
+                    sigmoid = ast.BinOp(t, ast.Mult(), ast.BinOp(one, ast.Sub(), t))
+                    yield sigmoid, "the derivative of sigmoid stands where that of tanh belongs"
         case ast.BinOp(left, ast.Pow(), right):
             yield ast.BinOp(left, ast.Mult(), right), "a power is taken for a product"
         case ast.Attribute(value, "sum" | "mean" as name):
@@ -122,6 +143,8 @@ def _slips(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
         case ast.Call(ast.Name(name), arguments, []) if name in OTHER:
             what = f"{min(name, OTHER[name])} and {max(name, OTHER[name])} are exchanged"
             yield ast.Call(ast.Name(OTHER[name], ast.Load()), arguments, []), what
+        case ast.Call(ast.Attribute(ast.Name("np" | "math" | "torch"), name), [argument], []):
+            yield argument, f"{name} is missing"
         case ast.If(_, body, []) if len(body) == 1 or not isinstance(body[-1], (ast.Return, ast.Continue, ast.Raise)):
             yield ast.If(ast.Constant(True), body, []), "a condition is missing"
         case ast.Continue():

@@ -5,6 +5,7 @@ What lives here: words. What does not: catching (guard.py). A learner gets no tr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -34,13 +35,40 @@ RAISED = (  # (type, what the message contains, name, hint)
     ("AssertionError", "", "an assertion fails", "One of your own assertions fails: print what it compares."),
 )  # fmt: skip
 
+NAMED = (  # (what the message says, name, hint), where the message itself names what the hint needs
+    (
+        r"^'(?!NoneType)(\w+)' object has no attribute '(\w+)'",
+        "no .{1}",
+        "A {0} came where something with .{1} is expected: is it the object that you mean, or something that holds it, or a plain number?",
+    ),
+    (
+        r"operand type\(s\) for ([^:]+): '(?!NoneType)(\w+)' and '(?!NoneType)(\w+)'",
+        "{1} {0} {2}",
+        "There is no rule for {1} {0} {2}. Python asks the left one's class, then the right one's for the method with an r in front: "
+        "which of the two should know the other?",
+    ),
+    (
+        r"'(\S+)' not supported between instances of '(?!NoneType)(\w+)' and '(?!NoneType)(\w+)'",
+        "{1} {0} {2}",
+        "There is no rule for {1} {0} {2}: compare numbers, or write the method that {0} asks for.",
+    ),
+    (
+        r"'(?!NoneType)(\w+)' object is not (subscriptable|iterable)",
+        "{0} is not {1}",
+        "A {0} came where a list or an array is expected: it has no parts. Where was it computed?",
+    ),
+)
+
 
 def raised(ex: Exercise, error: Mapping[str, Any]) -> tuple[str, str]:
     """(hint, name) for an exception: what to look for where the line above says it happened."""
+    for pattern, name, hint in NAMED:
+        if found := re.search(pattern, str(error["message"])):
+            return hint.format(*found.groups()), name.format(*found.groups())
     for type_, part, name, hint in RAISED:
         if type_ in ("", error["type"]) and part in str(error["message"]):
             return hint, name
-    return f"It ends in {error['type']}. Call {ex.entry} yourself in a cell to see where.", "raises"
+    return f"It ends in {error['type']}, for the reason above. Call {ex.entry} yourself in a cell to see every step to it.", "raises"
 
 
 def error_sentence(error: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import chain, product
 from typing import Any
@@ -19,7 +20,7 @@ from typing import Any
 from .bank import STUB, Frozen, alike, outcome_of, wanted
 from .comparing import has_nan, pairs, place, structure
 from .drivers import DRAWN, call, call_arrays, custom
-from .exercise import Exercise, Limits, Probe
+from .exercise import Exercise, Kind, Limits, Probe
 from .exercises import exercises
 from .guard import run
 from .mutants import UPSTREAM, confusions, mutants
@@ -74,7 +75,8 @@ def _violent(ex: Exercise, outcomes: list[dict]) -> tuple[str, str]:
     if any(isinstance(g, dict) and "complex" in str(g.get("!")) for part in got for g in _nested(part)):
         return "A complex number came out: a root, or a power with a fraction, was taken of a negative number.", "complex"
     if any(has_nan(g) for g in got):
-        return "A nan appeared: look for 0/0, inf - inf, or the log of a negative number.", "nan"
+        where = "0/0, inf - inf, the log of a negative number, or steps so large that the numbers grew without end"
+        return f"A nan appeared: look for {where}.", "nan"
     return "", ""
 
 
@@ -84,6 +86,8 @@ def _odd(what: str) -> tuple[str, str]:
         return "A function came back in place of its result: are the parentheses of a call missing?", "not called"
     if "the class" in what:
         return "The class came back, not an object of it: are the parentheses missing?", "not called"
+    if " must " in what:  # a sentence of the exercise's own
+        return f"{what[:1].upper()}{what[1:]}.", "another object"
     return f"There is {what} where something simple belongs. A value of an engine holds its number in .data and its gradient in .grad.", \
         "not numbers"
 
@@ -95,6 +99,16 @@ def _untouched(ex: Exercise, outcomes: Mapping[str, dict], inputs: Mapping[str, 
 
     if all(p.name in outcomes for p in ex.probes) and all(map(same, ex.probes)):
         return "like the stub", "It does exactly what the stub did: is what you added ever reached, and in time?"
+    if ex.kind is not Kind.DEBUG:
+        return None
+    for p in [p for p in ex.probes if p.accept is None and p.name in outcomes][:1]:
+        args = inputs.get(p.name, p.args)
+        lists = outcomes[p.name]["got"], outcome_of(ex, STUB, p, args)["got"], wanted(ex, p, args)
+        if all(isinstance(x, list) and x and _number(x[0]) for x in lists):
+            got, stub, want = (x[0] for x in lists)
+            if _near(got, stub) and not _near(got, want):
+                return "the fault is still there", "The first number is still that of the given program: the fault is there, and " \
+                    "something else was changed. Measure before you repair: which two numbers, or shapes, should be equal?"
     return None
 
 
@@ -143,7 +157,7 @@ def _value(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
             return "given as text", "Write it without the quotation marks: with them it is a text."
         return "a word", "The answer is a number, or a list of numbers, without words and units."
     if isinstance(want, str):
-        return _text(ex, got, want)
+        return _text(ex, got, want, case.probe.name)
     if _number(want):
         if isinstance(got, list) and len(list(_flat(got))) == 1:
             return "in brackets", "One number is asked: write it without brackets."
@@ -154,7 +168,13 @@ def _value(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
     return "", ""
 
 
-def _text(ex: Exercise, got: Any, want: str) -> tuple[str, str]:
+def _words(ex: Exercise) -> Iterator[Any]:
+    """Every word that is right, or a known mistake, somewhere in an answer that is a dict."""
+    yield from (wanted(ex, p, p.args) for p in ex.probes)
+    yield from (word for wrong in ex.bank for word in wrong.answer.values())
+
+
+def _text(ex: Exercise, got: Any, want: str, name: str) -> tuple[str, str]:
     asked = ex.stub.partition("check.predict(")[0].partition("{")[0]
     choices = list(dict.fromkeys(re.findall(r'"([^"\n]{1,30})"', asked)))
     among = want.lower() in (c.lower() for c in choices)
@@ -164,6 +184,16 @@ def _text(ex: Exercise, got: Any, want: str) -> tuple[str, str]:
         return "no letter", "Answer with one of the letters alone, between quotation marks."
     if among and got.strip().lower() not in (c.lower() for c in choices):
         return "none of the choices", f"Choose one of these: {', '.join(choices)}."
+    others = [str(wanted(ex, p, p.args)).lower() for p in ex.probes if ex.by_entry and p.name != name]
+    if ex.kind is Kind.DEBUG and ex.by_entry:
+        if got.strip().lower() in others and got.strip().lower() not in map(str.lower, choices):
+            return "another entry's answer", f"“{got}” is right, but for another entry. Read the question's order once more."
+        if len(want) == 1:
+            return "another line", f"Line {got} does what it should. Measure before it and after it: from which line on is something wrong?"
+        known = {str(k).lower() for e in exercises.chapter(ex.chapter).values() if e.by_entry for k in _words(e)}
+        if got.strip().lower() not in known:
+            return "none of the words", "That is none of the words in the list of causes: copy one from there."
+        return "another cause", f"“{got}” would show in another way. Which measurement would find it, and what does that say here?"
     if len(want) > 2 and got != want and sorted(got) == sorted(want):
         return "another order", "Nothing is missing; two or more are in the wrong order. What does each of them need before it can happen?"
     return "", ""
@@ -251,15 +281,29 @@ def _multiple(case: _Case) -> tuple[str, str]:
 
 
 def _code(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
-    rules: tuple[Callable[[Exercise, list[_Case]], tuple[str, str]], ...] = (
-        _forms,
-        _returned_input,
-        _argument,
-        _ratio,
-        _powers,
-        lambda ex, cases: _same_entry(cases),
-    )
-    return next((found for rule in rules if (found := rule(ex, cases))[0]), ("", ""))
+    rules = (_forms, _returned_input, _argument, _ratio, _powers)
+    alike_asked = [c for c in cases if c.probe.driver is cases[0].probe.driver]
+    tried = (rule(ex, some) for some in (cases, *([alike_asked] if len(alike_asked) < len(cases) else [])) for rule in rules)
+    return next((found for found in chain(tried, (_in_one_part(ex, alike_asked) for _ in "1")) if found[0]), ("", ""))
+
+
+def _in_one_part(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
+    """A sign, a factor, a form, when it is in one part of the result and all other parts are right."""
+    keys = {path[:1] for c in cases for path in c.off}
+    if not all(c.same_form and c.off and isinstance(c.want, (list, dict)) for c in cases) or len(keys) != 1:
+        return "", ""
+    (key,) = keys.pop()
+    where = place((key,), cases[0].probe.parts)
+    if where.startswith("entry"):
+        if not isinstance(cases[0].want[key], list) or key > 2:
+            return "", ""
+        where = f"the {('first', 'second', 'third')[key]} of them"
+    inner = [_Case(replace(c.probe, parts=()), c.args, c.got[key], c.want[key]) for c in cases]
+    for rule in (_forms, _returned_input, _argument, _ratio):
+        name, hint = rule(ex, inner)
+        if name:
+            return f"{where}: {name}", f"{where}: {hint[:1].lower()}{hint[1:]}"
+    return _in_one_part(ex, inner)
 
 
 def _forms(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
@@ -273,7 +317,25 @@ def _forms(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
     return "", ""
 
 
+def _over_an_axis(case: _Case) -> tuple[str, str]:
+    """A sum or a mean over one axis of a table is missing, or there once too often."""
+    a, b = case.got, case.want
+    shapes = shape_of(a), shape_of(b)
+    if None in shapes or sorted(map(len, shapes)) != [1, 2] or not all(map(_number, chain(_flat(a), _flat(b)))):  # type: ignore[arg-type]
+        return "", ""
+    table, row = (a, b) if len(shapes[0]) == 2 else (b, a)  # type: ignore[arg-type]
+    for lines in (list(zip(*table, strict=True)), table):
+        for n, what in ((1, "added up"), (len(lines[0]), "averaged")):
+            if len(lines) == len(row) and all(_near(sum(line) / n, x) for line, x in zip(lines, row, strict=True)):
+                if table is a:
+                    return "not summed", "The entries are right, but there is one axis too many: over which one must they be added up?"
+                return f"{what} over an axis", f"The result is {what} over an axis, but every entry is needed by itself. Where was that?"
+    return "", ""
+
+
 def _other_form(case: _Case) -> tuple[str, str]:
+    if (found := _over_an_axis(case))[0]:
+        return found
     if isinstance(case.got, list) and isinstance(case.want, list):
         return "another shape", "The shape is not the one that is needed. What does each axis, or each entry, of the result stand for?"
     return "another kind of result", "Compare what you return with what is asked for: one number, a list, an array or a dict?"
@@ -522,8 +584,9 @@ def _mutant(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs
     probes = [p for p in probes if p.accept is None] or probes[:1]  # those that judge a property are slow, and say little
     if all(outcomes[p.name]["error"] for p in probes):
         return None
+    rest = [p for p in ex.probes if p.name not in wrong and p.name in outcomes and p.accept is None]  # right there as well
     for source, kind in _mutants(ex.id):
-        if (ex.id, source) not in _endless and _fits(ex, source, probes, outcomes, inputs):
+        if (ex.id, source) not in _endless and _fits(ex, source, [*probes, *rest], outcomes, inputs):
             return kind, f"These are exactly the results of a right answer in which {kind}."
     return None
 
@@ -549,12 +612,15 @@ def _manner(ex: Exercise, cases: list[_Case], outcomes: Mapping[str, dict], wron
     errors = [outcomes[name]["error"] for name in wrong if name in outcomes and outcomes[name]["error"]]
     if errors and (len(errors) == len(wrong) or not cases):
         return raised(ex, errors[0])[::-1]
+    cases = [c for c in cases if c.probe.driver is cases[0].probe.driver]
     if cases and all(c.numeric and c.off for c in cases):
         if all(_near(abs(g), abs(w)) for c in cases for g, w in c.leaves):
             where = place(cases[0].off[0], cases[0].probe.parts)
             return "some signs", f"The sizes are right, but not all signs: start with {where or 'the first'}."
         if not any(g for c in cases for g, _ in c.leaves):
             return "all zero", "Zero comes back everywhere: is something multiplied by 0, or rounded away?"
+        if found := _same_entry(cases):
+            return found
         if len(cases) > 1 and all(c.ratio() is not None for c in cases) and any(len(c.leaves) > 1 for c in cases):
             return "a factor of the inputs", "Each time everything is wrong by one factor, and it depends on the inputs: which of them?"
         moved = [{where: g - w for where, g, w in pairs(c.got, c.want) if where == cases[0].off[0]} for c in cases]
@@ -571,7 +637,7 @@ def _manner(ex: Exercise, cases: list[_Case], outcomes: Mapping[str, dict], wron
 def _same_names(cases: list[_Case]) -> bool:
     """False for dicts of graphs with different names, and for what a driver has found out, whose names a learner has not heard."""
     names = [set(c.want) if isinstance(c.want, dict) else None for c in cases]
-    return all(n == names[0] and (not n or c.probe.driver in (*DRAWN, call)) for n, c in zip(names, cases, strict=True))
+    return all(n == names[0] and (not n or c.probe.driver in (*DRAWN, call, custom)) for n, c in zip(names, cases, strict=True))
 
 
 def _parts(cases: list[_Case]) -> tuple[str, str] | None:
@@ -607,10 +673,10 @@ def _simplest(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str]) -> t
     return "", ""
 
 
-def _same_entry(cases: list[_Case]) -> tuple[str, str]:
+def _same_entry(cases: list[_Case]) -> tuple[str, str] | None:
     """Only one place is off, the same in every wrong probe."""
     if all(c.same_form and len(c.off) == 1 and isinstance(c.want, (list, dict)) for c in cases) and _same_names(cases):
         where = {place(c.off[0], c.probe.parts) for c in cases}
         if len(where) == 1 and len(list(_flat(cases[0].want))) > 1:
             return "one entry", f"Everything else is right: look at {where.pop()} alone."
-    return "", ""
+    return None

@@ -298,6 +298,22 @@ def test_where_goes_to_the_first_wrong_node(shell, capsys):
     assert "05.b is passed" in said(shell, "%where")
 
 
+def test_a_check_says_what_where_says_of_a_mistake_that_no_bank_knows(shell):
+    from minigrad.course import check, exercises
+
+    ex = exercises["05.a"]
+    odd = ex.solution.replace("other.data * out.grad", "1.5 * other.data * out.grad")
+    bank = {wrong.name for wrong in ex.bank}
+    run(shell, "check = __import__('minigrad.course').course.check")
+    run(shell, "pass")
+    result = check("05.a", ex.load(odd))
+    assert not result.passed and result.mistake not in bank and "Look at the local rule of the operator *." in result.hint
+    known = ex.bank[0]
+    assert check("05.a", ex.load(ex.source_of(known))).hint == known.hint
+    shell.extension_manager.unload_extension("minigrad")
+    assert check.where is None and "local rule" not in check("05.a", ex.load(odd)).hint
+
+
 def test_chapters_are_the_notebooks_that_exist():
     from pathlib import Path
 

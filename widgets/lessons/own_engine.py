@@ -7,7 +7,7 @@ What does not: running and judging (listen.py), drawing (duel.py), the programs 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from minigrad import Value
@@ -15,7 +15,7 @@ from minigrad import Value
 from ..show import Table
 from .duel import Duel
 from .kit import END, Choice, Control, Figure, Given, Inputs, LessonView, Moments, lesson
-from .listen import listen
+from .listen import Recording, listen
 from .programs import PROGRAMS
 
 OWN = "your program"
@@ -97,18 +97,33 @@ class own_engine(Figure):
 
 def first_fault(answer: Callable) -> LessonView | None:
     """A learner's class, or backward function, on the first program that it gets wrong, at the step where it goes wrong."""
-    cls, backward = (answer, None) if inspect.isclass(answer) else (Value, answer)
-    if backward is None and not hasattr(cls, "backward"):
-        backward = in_order
+    cls, backward = _engine_of(answer)
+    for name, heard in _wrong_on(cls, backward):
+        view = own_engine(cls, backward, program=name)  # type: ignore[call-arg]  # mypy does not see that @lesson makes a function
+        assert isinstance(view, LessonView)
+        if heard.wrong_write is not None:
+            view.set(step=heard.wrong_write + 1)
+        return view
+    return None
+
+
+def fault_in_words(answer: Callable) -> str:
+    """The same in one sentence, "" where nothing is found: what a check says of a mistake that its exercise does not know."""
+    return next((heard.verdict for _, heard in _wrong_on(*_engine_of(answer))), "")
+
+
+def _engine_of(answer: Callable) -> tuple[Any, Callable | None]:
+    if not inspect.isclass(answer):
+        return Value, answer
+    return answer, None if hasattr(answer, "backward") else in_order
+
+
+def _wrong_on(cls: Any, backward: Callable | None) -> Iterator[tuple[str, Recording]]:
+    """The programs that an engine gets wrong, with what it did in each."""
     for name, (program, numbers) in PROGRAMS.items():
         heard = listen(cls, program, numbers, backward)
         if not heard.good:
-            view = own_engine(cls, backward, program=name)  # type: ignore[call-arg]  # mypy does not see that @lesson makes a function
-            assert isinstance(view, LessonView)
-            if heard.wrong_write is not None:
-                view.set(step=heard.wrong_write + 1)
-            return view
-    return None
+            yield name, heard
 
 
 def in_order(root) -> None:

@@ -477,6 +477,16 @@ EX_E = Exercise(
         "0.0\n", "    root.grad = 0.0\n"),
               "The second call finds the gradients of the first one in the values between, and passes them on once more.",
               on=("two calls on a chain", "two calls on the diamond")),
+        Wrong("the root adds up", _e("    root.grad = 1.0\n", "    root.grad += 1.0\n").replace(
+            "if v._prev:", "if v._prev and v is not root:"),
+              "The root keeps its 1 of the first call, and the second call adds another: it starts with 2. A call starts at 1.",
+              on=("one call", "two calls on a chain")),
+        Wrong("the root is cleared at the end", _e("        v._backward()\n", "        v._backward()\n    root.grad = 0.0\n"),
+              "All is well but for the root: its gradient by itself is 1, also when the call is over. Clear at the start of a call.",
+              when=lambda seen: (seen.value("one call") or {}).get("y") == 0 and (seen.value("one call") or {}).get("a") != 0),
+        Wrong("the root starts at nothing", _e("    root.grad = 1.0\n", ""),
+              "All gradients are 0: nobody gave the root its 1 after the clearing.",
+              on=("one call", "two calls on a chain")),
         Wrong("cleared too late", _e("    for v in order:\n        if v._prev:\n            v.grad = 0.0\n", "").replace(
             "        v._backward()\n", "        if v._prev and v is not root:\n            v.grad = 0.0\n        v._backward()\n"),
               "You clear each value when its turn comes. By then it has received what it should pass on.",

@@ -151,7 +151,7 @@ _b = partial(but, SOLUTION_B)
 
 
 def _dual(expression, want, weight=1.0):
-    return Probe(expression, (expression, 1.5), want, drivers.dual, weight, rtol=1e-11,
+    return Probe(expression, (expression, 1.5), want, drivers.dual, weight, rtol=1e-11, parts=("value", "derivative"),
                  draw=lambda r: (expression, round(r.uniform(0.6, 1.9), 2)))  # fmt: skip
 
 
@@ -195,7 +195,7 @@ EX_B = Exercise(
         _dual("exp(2 * x)", lambda n, x: [math.exp(2 * x), 2 * math.exp(2 * x)]),
         Probe("comparisons", (2.0, 3.0), lambda x, y: [x < y, x > y, y < x, y > x], drivers.dual_side,
               draw=lambda r: (float(r.randint(1, 4)), float(r.randint(5, 9)))),
-        Probe("a loop with an if", (0.7, 6), _loop, drivers.dual_loop, 2.0, rtol=1e-11,
+        Probe("a loop with an if", (0.7, 6), _loop, drivers.dual_loop, 2.0, rtol=1e-11, parts=("value", "derivative"),
               draw=lambda r: (round(r.uniform(0.5, 0.95), 2), 6)),
     ),
     bank=(
@@ -448,6 +448,13 @@ EX_D = Exercise(
         Probe("none is clipped", (*SAMPLES, 1000.0), _clip_by_hand, drivers.clipped, draw=lambda r: (*_samples(r), 1000.0)),
     ),
     bank=(
+        Wrong("a norm for each parameter", _d("(g.flatten(1) ** 2).sum(1) for g in each.values()) ** 0.5",
+                                              "(g.flatten(1) ** 2).sum(1) ** 0.5 for g in each.values())"),
+              "The norms of the parameters are added. One norm over all of them is the root of the sum of all squares.",
+              on=("all are clipped", "some are clipped")),
+        Wrong("each entry is clipped", _d("torch.tensordot(factors, g, dims=1)", "g.clamp(-most, most).sum(0)"),
+              "Each entry is cut off by itself, which turns the gradient. Clipping by the norm scales the whole gradient of a sample.",
+              on=("all are clipped", "some are clipped")),
         Wrong("the sum is clipped",
               _d("    norms = ", "    each = {name: g.sum(0, keepdim=True) for name, g in each.items()}\n    norms = "),
               "You clip the gradient of the whole batch. One sample can still outweigh all the others in it: clip each one, then add.",

@@ -508,6 +508,9 @@ EX_D = Exercise(
         Probe("size of the graph", (("0.9 x + a", 0.3), ("(x + a / x) / 2", 7.0)), driver=drivers.fixed_point_nodes, accept=_small_graph),
     ),
     bank=(
+        Wrong("a negative difference stops", _d("x == before", "x - before < 1e-6"),
+              "A search from above has negative differences, and those are smaller than any bound. Compare the size of the difference.",
+              on=("a + sin(x) / 2", "exp(-a x)")),
         Wrong("unrolled", UNROLLED,
               "The numbers are right, but every repetition is in the graph. Search without recording, and give the result a backward rule.",
               when=lambda seen: max(_nodes(seen)) > 40),

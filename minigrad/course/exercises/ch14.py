@@ -210,6 +210,13 @@ EX_B = Exercise(
         Wrong("log without minus", _b("math.log(total) + top - scores[target].data", "scores[target].data - math.log(total) - top"),
               "The logarithm of a probability is negative, so the loss needs a minus sign: it should fall when the probability grows.",
               on=(THREE,)),
+        Wrong(
+            "parents are not the scores",
+            _b("(*scores,)", "(scores[target],)"),
+            "The loss must be one operation: a Value whose parents are all the scores, and nothing else. Compute with their .data, so that "
+            "no other Value comes in between; backward visits only what it reaches through the parents.",
+            when=lambda seen: (seen.value("one operation") or {}).get("parents are the scores") is False,
+        ),
     ),
     hints=Hints(
         nudge="Loss and rule need the same two things: the exponentials and their sum. Compute them once, in the forward part.",

@@ -125,6 +125,11 @@ EX_B = repair(
         ("more steps", [("range(steps)", "range(2 * steps)")],
          "More of the same does not help. The loss of a step must change, not the number of steps.",
          {"when": lambda seen: isinstance(seen.value(RUN_1), list) and len(seen.value(RUN_1)) > 12}),
+        ("still the same answer everywhere", [("nn.Linear(2, 16)", "nn.Linear(2, 8)"), ("nn.Linear(16, 1)", "nn.Linear(8, 1)")],
+         "The loss still comes to rest near 0.25, or never falls: the fault is there, and something else was changed. Print the shapes of "
+         "output, wanted and error.",
+         {"when": lambda seen: isinstance(seen.value(RUN_1), list) and len(seen.value(RUN_1)) == 12
+          and type(seen.value(RUN_1)[-1]) is float and 0.23 < seen.value(RUN_1)[-1] < 1 and 0.23 < seen.value(RUN_1)[0]}),
     ),
     ("Print the shape of everything in the line of the loss.",
      "Two tensors that are compared entry by entry need the same shape. unsqueeze(1) adds an axis at the end, squeeze(1) takes one away.",
@@ -302,6 +307,10 @@ EX_D = repair(
         ("frozen too late", [("        optimizer.step() ", "        body.requires_grad_(step < 15)\n        optimizer.step() ")],
          "The body still moves. It is frozen after its gradient was made, and a gradient of zero is a gradient like any other for Adam.",
          (MOVED_3,)),
+        ("the body still moves", [("if step >= 15 else []", "if step >= 16 else []"), (ZERO_3, "p.grad = None ")],
+         "The body still moves in the last five steps. Adam moves every parameter that holds a gradient in line n, whatever it is: what "
+         "does p.grad hold there, in each of the five?",
+         {"when": lambda seen: type(seen.value(MOVED_3)) in (int, float) and seen.value(MOVED_3) > 0}),
     ),
     ("Plain SGD would not move the body. What does Adam have that SGD does not?",
      "Adam steps by a moving average of past gradients. It skips only parameters that have no gradient at all.",

@@ -258,6 +258,12 @@ EX_B = Exercise(
                 and seen.value("the model computes what it did before").get("same output") is False
             ),
         ),
+        Wrong(
+            "hooks are left",
+            _b("        for handle in self.handles:\n            handle.remove()", "        self.handles[-1].remove()"),
+            "Some of your hooks are left after the block. Every register_forward_hook gives a handle: keep all of them, remove each.",
+            when=lambda seen: 0 < ((seen.value("after the block") or {}).get("hooks left") or 0),
+        ),
     ),
     hints=Hints(
         "What does register_forward_hook give back, and where can __exit__ find it?",
@@ -455,6 +461,18 @@ EX_C = Exercise(
             _c("            return v\n", "            return v._op\n"),
             "That is the name of the operation. Return the value itself, so that its data and its parents can be looked at.",
             when=lambda seen: (seen.value(_ZERO_INF) or {}).get("returned") == "a text",
+        ),
+        Wrong(
+            "something else is returned",
+            _c("            return v\n", "            return True\n"),
+            "What came back is not a value of the graph. Return v, the value itself whose rule has just run.",
+            when=lambda seen: (seen.value(_ZERO_INF) or {}).get("returned") not in (None, "None", *"wbay"),
+        ),
+        Wrong(
+            "a value although nothing is wrong",
+            _c("    return None\n", "    return root\n"),
+            "A value is returned although no rule made a nan. At the end of a clean pass the answer is None; and all() of nothing is True.",
+            when=lambda seen: (seen.value(_DIAMOND) or {}).get("returned") not in (None, "None"),
         ),
     ),
     hints=Hints(
