@@ -207,6 +207,8 @@ def _single(ex: Exercise, case: _Case) -> tuple[str, str]:
     got, want = case.got, case.want
     if re.search(r"\brow$|\bline$|\bstep$", case.probe.name):  # a place, not a quantity: its size says nothing
         return "another place", "It is not that one. Start at the top: which is the first that does not follow from those above it?"
+    if re.search(r"\byears?\b", f"{ex.title} {ex.question}") and 1800 < want < 2100:
+        return "another year", "It was another year. What had to be there before it, and what was built upon it?"
     if not got and want:
         return "zero", "Zero would mean that nothing changes. Move the input a little: does the result stay the same?"
     if want and _near(got, -want, 0.01):
@@ -313,7 +315,8 @@ def _forms(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
     if found[0][0] and all(f[0] == found[0][0] for f in found):
         return found[0]
     if 2 * len(other) >= len(cases) and other:
-        return _other_form(other[0])
+        in_part = _form_of_a_part(ex, other[0]) if isinstance(other[0].got, list) and isinstance(other[0].want, list) else ("", "")
+        return in_part if in_part[0] else _other_form(other[0])
     return "", ""
 
 
@@ -405,7 +408,8 @@ def _form_of_a_part(ex: Exercise, case: _Case) -> tuple[str, str]:
         for i, x in enumerate(case.args):
             if isinstance(x, (list, tuple)) and _alike(got, x):
                 return f"{part} is an input", f"{part}: that is {_argument_name(ex, case, i)} itself. What has to be done with it?"
-        inner = _form(ex, _Case(case.probe, case.args, got, want))
+        case = _Case(case.probe, case.args, got, want)
+        inner = next((f for f in (_over_an_axis(case), _form(ex, case)) if f[0]), ("", ""))
         name, hint = inner if inner[0] else ("another shape", "look at its shape first. Whose shape must it have?")
         return f"{part}: {name}", f"{part}: {hint}"
     return "", ""

@@ -356,6 +356,40 @@ def test_no_diagnosis_of_something_that_is_not_there(id, old, new, never):
     assert not result.passed and result.hint and never not in repr(result)
 
 
+def test_a_wrong_year_is_no_slip_of_arithmetic():
+    ex = exercises["19.a"]
+    right = ex.load(ex.solution)
+    entry = next(iter(right))
+    said = repr(Check()("19.a", right | {entry: right[entry] - 11}))
+    assert "another year" in said and "arithmetic" not in said
+
+
+@pytest.mark.parametrize("id, old, new, named", [
+    ("12.b", "self.derivative * other.value + self.value * other.derivative",
+     "self.derivative * other.value - self.value * other.derivative", "a plus and a minus are exchanged"),
+    ("14.b2", "-(y * log_p).sum() / n", "-7 * (y * log_p).sum() / n", "loss: Everything is wrong by the same factor, about 7"),
+    ("14.c", "(g * x_hat).sum(axis=0)", "-(g * x_hat).sum(axis=0)", "gradient at gamma: every sign is reversed"),
+    ("14.b2", "(np.exp(log_p) - y) / n", "((np.exp(log_p) - y) / n).sum(axis=0)", "added up over an axis"),
+    ("14.b", "    return out\n", "    return out.data\n", "no ._prev"),
+    ("15.b", "wanted[:, None]", "wanted * 1.0", "shapes of output"),
+    ("15.b2", '"i"', '"m"', "Line m does what it should"),
+    ("15.b2", '"broadcast"', '"shapes"', "none of the words"),
+])  # fmt: skip
+def test_what_is_wrong_in_one_part_only_is_named(id, old, new, named):
+    ex = exercises[id]
+    assert old in ex.solution
+    result = Check()(id, ex.load(ex.solution.replace(old, new)))
+    assert not result.passed and named.lower() in f"{result.mistake} {result!r}".lower(), result
+
+
+def test_a_mutant_explains_only_what_it_agrees_with_everywhere():
+    """Its loss is right, and only what it remembers is not: a sign that was turned round would have shown in the loss."""
+    ex = exercises["14.b"]
+    result = Check()("14.b", ex.load(ex.solution.replace("(*scores,)", "(scores[target],)")))
+    assert [line.probe for line in result.lines if line.level == OFF] == ["one operation"]
+    assert "sign" not in result.hint and "parents are all the scores" in result.hint
+
+
 def test_the_last_resort_is_the_first_hint_once():
     check, ex = Check(), exercises["98.b"]
     result = check("98.b", ex.load("def central_difference(f, x, h=1e-5):\n    return x + 17\n"))
