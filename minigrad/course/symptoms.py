@@ -324,7 +324,7 @@ def _over_an_axis(case: _Case) -> tuple[str, str]:
     """A sum or a mean over one axis of a table is missing, or there once too often."""
     a, b = case.got, case.want
     shapes = shape_of(a), shape_of(b)
-    if None in shapes or sorted(map(len, shapes)) != [1, 2] or not all(map(_number, chain(_flat(a), _flat(b)))):  # type: ignore[arg-type]
+    if None in shapes or 0 in chain(*shapes) or sorted(map(len, shapes)) != [1, 2] or not all(map(_number, chain(_flat(a), _flat(b)))):  # type: ignore
         return "", ""
     table, row = (a, b) if len(shapes[0]) == 2 else (b, a)  # type: ignore[arg-type]
     for lines in (list(zip(*table, strict=True)), table):
