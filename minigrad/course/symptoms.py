@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 from itertools import chain, product
 from typing import Any
 
-from .bank import STUB, Frozen, alike, outcome_of, wanted
+from .bank import SOLUTION, STUB, Frozen, alike, outcome_of, wanted
 from .comparing import has_nan, pairs, place, structure
 from .drivers import DRAWN, call, call_arrays, custom
 from .exercise import Exercise, Kind, Limits, Probe
@@ -115,8 +115,9 @@ def _untouched(ex: Exercise, outcomes: Mapping[str, dict], inputs: Mapping[str, 
 class _Case:
     """One wrong probe: its inputs, what came back, and what should have."""
 
-    def __init__(self, probe: Probe, args: tuple, got: Any, want: Any):
+    def __init__(self, probe: Probe, args: tuple, got: Any, want: Any, inside: tuple = ()):
         self.probe, self.args, self.got, self.want = probe, args, got, want
+        self.inside = inside  # the keys that lead from the whole result to this part of it
         self.same_form = not structure(got, want) and got is not None
         found = list(pairs(got, want)) if self.same_form else []
         self.leaves = [(g, w) for _, g, w in found if _number(g) and _number(w)]
@@ -283,7 +284,7 @@ def _multiple(case: _Case) -> tuple[str, str]:
 
 
 def _code(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
-    rules = (_forms, _returned_input, _argument, _ratio, _powers)
+    rules = (_forms, _returned_input, _argument, _ratio, _powers, _ignored)
     alike_asked = [c for c in cases if c.probe.driver is cases[0].probe.driver]
     tried = (rule(ex, some) for some in (cases, *([alike_asked] if len(alike_asked) < len(cases) else [])) for rule in rules)
     return next((found for found in chain(tried, (_in_one_part(ex, alike_asked) for _ in "1")) if found[0]), ("", ""))
@@ -300,8 +301,8 @@ def _in_one_part(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
         if not isinstance(cases[0].want[key], list) or key > 2:
             return "", ""
         where = f"the {('first', 'second', 'third')[key]} of them"
-    inner = [_Case(replace(c.probe, parts=()), c.args, c.got[key], c.want[key]) for c in cases]
-    for rule in (_forms, _returned_input, _argument, _ratio):
+    inner = [_Case(replace(c.probe, parts=()), c.args, c.got[key], c.want[key], (*c.inside, key)) for c in cases]
+    for rule in (_forms, _returned_input, _argument, _ratio, _ignored):
         name, hint = rule(ex, inner)
         if name:
             return f"{where}: {name}", f"{where}: {hint[:1].lower()}{hint[1:]}"
@@ -510,6 +511,30 @@ def _argument(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
     return "", ""
 
 
+def _ignored(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
+    """What comes out is right for another number in the place of one argument: 0, 1, False or True."""
+    if exercises.get(ex.id) is not ex or ex.limits.seconds > 5 or not all(c.same_form for c in cases):
+        return "", ""
+    for i in range(min(len(c.args) for c in cases)):
+        if not all(isinstance(c.args[i], (int, float)) for c in cases):
+            continue
+        for instead in (False, True) if isinstance(cases[0].args[i], bool) else (0, 1):
+            if all(c.args[i] != instead and _right_for(ex, c, i, instead) for c in cases):
+                name = _argument_name(ex, cases[0], i)
+                return "an argument is ignored", f"That would be right if {name} were {instead}. Is {name} used wherever it matters?"
+    return "", ""
+
+
+def _right_for(ex: Exercise, case: _Case, i: int, instead: float) -> bool:
+    args = (*case.args[:i], type(case.args[i])(instead), *case.args[i + 1 :])
+    probe = next(p for p in ex.probes if p.name == case.probe.name)
+    other = outcome_of(ex, SOLUTION, probe, args)
+    part = other["got"]
+    for key in case.inside:
+        part = part[key] if isinstance(part, (list, dict)) else None
+    return not other["error"] and not other["late"] and alike({**other, "got": case.got}, {**other, "got": part}, 1e-6)
+
+
 def _as_factor(x: Any, case: _Case) -> list[float] | None:
     """An input as one factor for each number of the result."""
     flat = [v for v in _flat(x)] if isinstance(x, (list, tuple)) else [x]
@@ -528,6 +553,9 @@ def _argument_name(ex: Exercise, case: _Case, i: int) -> str:
         names = [part.split("=")[0].strip() for part in signature.group(1).split(",")] if signature else []
     else:
         names = drivers.get(case.probe.driver, [])
+        signature = re.search(rf"def {ex.entry}\(([^)]*)\)", ex.solution)
+        if not names and signature and signature.group(1).count(",") + 1 == len(case.args):
+            names = [part.split("=")[0].strip() for part in signature.group(1).split(",")]
     return names[i] if i < len(names) else "one of the inputs"
 
 

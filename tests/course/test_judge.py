@@ -370,6 +370,7 @@ def test_a_wrong_year_is_no_slip_of_arithmetic():
     ("14.b2", "-(y * log_p).sum() / n", "-7 * (y * log_p).sum() / n", "loss: Everything is wrong by the same factor, about 7"),
     ("14.c", "(g * x_hat).sum(axis=0)", "-(g * x_hat).sum(axis=0)", "gradient at gamma: every sign is reversed"),
     ("14.b2", "(np.exp(log_p) - y) / n", "((np.exp(log_p) - y) / n).sum(axis=0)", "added up over an axis"),
+    ("14.b2", "-(y * log_p).sum() / n", "-log_p[np.arange(n), targets].mean()", "loss: that would be right if smoothing were 0"),
     ("14.b", "    return out\n", "    return out.data\n", "no ._prev"),
     ("15.b", "wanted[:, None]", "wanted * 1.0", "shapes of output"),
     ("15.b2", '"i"', '"m"', "Line m does what it should"),
