@@ -83,8 +83,8 @@ def confusions(source: str, most: int = 300) -> Iterator[tuple[str, str]]:
                     if a < b:
                         yield _Renamed({a: b, b: a}).visit(copy.deepcopy(tree)), "two variables are confused"
             for path, node in _walk(tree):
-                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names:
-                    for b in names:
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in {*names, "self"}:
+                    for b in [*names, *["self"] * any(a.arg == "self" for a in function.args.args)]:
                         yield once(path, ast.Name(b, ast.Load())), "two variables are confused in one place"
 
     for broken, kind in candidates():
@@ -121,6 +121,7 @@ def _slips(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
         case ast.BinOp(left, ast.Mult() | ast.Div() as op, right):
             other = ast.Div() if isinstance(op, ast.Mult) else ast.Mult()
             yield ast.BinOp(left, other, right), "a multiplication and a division are exchanged"
+            yield ast.BinOp(right, ast.Div(), left), "a division is made that should be a multiplication, or the wrong way round"
             yield ast.BinOp(ast.Constant(2), ast.Mult(), node), "there is a factor 2 too many"
             yield ast.BinOp(ast.Constant(0.5), ast.Mult(), node), "a factor 2 is missing"
             if isinstance(op, ast.Mult):
@@ -143,6 +144,10 @@ def _slips(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
         case ast.Call(ast.Name(name), arguments, []) if name in OTHER:
             what = f"{min(name, OTHER[name])} and {max(name, OTHER[name])} are exchanged"
             yield ast.Call(ast.Name(OTHER[name], ast.Load()), arguments, []), what
+        case ast.keyword("max" | "min" as name, value):
+            yield ast.keyword("min" if name == "max" else "max", value), "max and min are exchanged"
+        case ast.Call(ast.Attribute(_, "sum" | "mean") as method, arguments, [_, *_]):
+            yield ast.Call(method, arguments, []), "the axis of a sum, or of a mean, is missing"
         case ast.Call(ast.Attribute(ast.Name("np" | "math" | "torch"), name), [argument], []):
             yield argument, f"{name} is missing"
         case ast.If(_, body, []) if len(body) == 1 or not isinstance(body[-1], (ast.Return, ast.Continue, ast.Raise)):

@@ -195,6 +195,8 @@ def _text(ex: Exercise, got: Any, want: str, name: str) -> tuple[str, str]:
         if got.strip().lower() not in known:
             return "none of the words", "That is none of the words in the list of causes: copy one from there."
         return "another cause", f"“{got}” would show in another way. Which measurement would find it, and what does that say here?"
+    if ex.by_entry and among and got.strip().lower() in others:
+        return "another entry's answer", f"“{got}” belongs to another entry. What distinguishes the two?"
     if len(want) > 2 and got != want and sorted(got) == sorted(want):
         return "another order", "Nothing is missing; two or more are in the wrong order. What does each of them need before it can happen?"
     return "", ""

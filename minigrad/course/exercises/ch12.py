@@ -182,6 +182,7 @@ EX_B = Exercise(
     probes=(
         _dual("x + x", lambda n, x: [2 * x, 2.0], 0.5),
         _dual("x * x * x", lambda n, x: [x**3, 3 * x * x]),
+        _dual("(x + 1) * x", lambda n, x: [x * x + x, 2 * x + 1], 0.5),  # an operation must leave its operands alone
         _dual("x * 3 + 1", lambda n, x: [3 * x + 1, 3.0], 0.5),
         _dual("1 + 3 * x", lambda n, x: [1 + 3 * x, 3.0], 0.5),
         _dual("(x * x - x) - 4", lambda n, x: [x * x - x - 4, 2 * x - 1]),
@@ -237,6 +238,10 @@ EX_B = Exercise(
         Wrong("no comparisons", _b("__lt__", "less").replace("__gt__", "greater"),
               "A program with an `if` compares numbers: Dual needs __lt__ and __gt__.",
               when=lambda seen: seen.error("comparisons") == "TypeError" and not seen.error("2 / x")),
+        Wrong("an operation changes its operand", _b("        return Dual(self.value + other.value, self.derivative + other.derivative)",
+              "        self.value += other.value\n        self.derivative += other.derivative\n        return self"),
+              "An operation makes a new Dual and leaves its operands as they are: the same x may be used again further on.",
+              on=("(x + 1) * x",)),
         Wrong("sine returns a number", _b("return Dual(sin(self.value), cos(self.value) * self.derivative)", "return sin(self.value)"),
               "sin returns a plain number, so the derivative is lost. Return a Dual with both.",
               when=lambda seen: seen.error("sin(x * x)") == "AttributeError" and not seen.error("x * x * x")),

@@ -160,7 +160,7 @@ EX_B = Exercise(
         _sample(THREE, [0.5, -1.0, 2.0], 0),
         _sample(FOUR_B, [1.0, 0.2, -0.7, 1.5], 2, 3.0),
         _sample(TWICE, [0.3, 1.1], 1, 1.0, [0, 1, 0]),
-        _sample(LARGE, [1000.0, -1000.0, 999.0], 1, shift=1000.0),
+        _sample(LARGE, [-1000.0, 1000.0, 999.0], 0, shift=1000.0),
         Probe("one operation", ([0.5, -1.0, 2.0],), {"a Value": True, "parents are the scores": True}, drivers.cross_entropy_records,
               draw=lambda r: (_numbers(r, 3),)),
     ),
