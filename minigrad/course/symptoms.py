@@ -528,12 +528,15 @@ def _ignored(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
 def _right_for(ex: Exercise, case: _Case, i: int, instead: float) -> bool:
     args = (*case.args[:i], type(case.args[i])(instead), *case.args[i + 1 :])
     other = _outcome_of_mutant(ex.id, ex.solution, case.probe.name, Frozen(args))
-    if other is None:
+    if other is None or other["error"] or other["late"]:
         return False
     part = other["got"]
     for key in case.inside:
-        part = part[key] if isinstance(part, (list, dict)) else None
-    return not other["error"] and not other["late"] and alike({**other, "got": case.got}, {**other, "got": part}, 1e-6)
+        try:
+            part = part[key]
+        except (IndexError, KeyError, TypeError):  # with this argument the result has another form
+            return False
+    return alike({**other, "got": case.got}, {**other, "got": part}, 1e-6)
 
 
 def _as_factor(x: Any, case: _Case) -> list[float] | None:
