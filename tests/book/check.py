@@ -144,7 +144,11 @@ def played(figure: Locator, table: dict[str, Any]) -> list[str]:
         last = "End" if control["value"] != control["max"] else "Home"
         place = control["max"] if last == "End" else control["min"]
         slider.press(last)
-        changes += changed(figure, before)
+        moves = changed(figure, before)
+        changes += moves
+        stays = not moves or slider.input_value() != slider.get_attribute("max" if last == "End" else "min")
+        if stays and table["film"] and control["name"] == table["film"]["at"]:
+            found.append(f"{control['label']} does not move")
         if not table["film"]:
             found += said(figure, table, table["at"].get(target(table, start, control["name"], place)), f"{control['label']} = {place}")
         slider.fill(str(control["value"]))

@@ -80,11 +80,17 @@ function play(table, el) {
     return whole[n];
   };
   let here = table.start;
+  /** @type {number|undefined} */ let moment; // of a film, which has all of them in each state
+  /** @param {string} key */
+  const recorded = (key) => table.scenes[table.at[key]].controls.find((/** @type {any} */ c) => c.name === table.film.at)?.value;
   /** @param {string} key @param {number} answers @param {string} [say] */
   const scene = (key, answers, say) => {
     const found = table.scenes[table.at[key]];
     const svg = picture(found.svg).map((k) => table.pieces[k]);
-    return { ...found, svg: svg.join(""), answers, ...(say && { say, mood: "bad" }) };
+    const controls = found.controls.map((/** @type {any} */ c) =>
+      moment !== undefined && c.name === table.film.at ? { ...c, value: moment } : c,
+    );
+    return { ...found, controls, svg: svg.join(""), answers, ...(say && { say, mood: "bad" }) };
   };
   const states = Object.keys(table.at).map((key) => ({ key, places: /** @type {any[]} */ (JSON.parse(key.split("\n")[0])) }));
   /** Where a move leads: to the nearest place that was recorded. @param {any} content @returns {string|undefined} */
@@ -102,7 +108,10 @@ function play(table, el) {
   };
   const parts = table.children;
   const model = new PageModel({ ...table, parts, scene: scene(here, 0), children: table.scenes[table.at[here]].below }, (content) => {
-    const to = target(content);
+    const rolls = table.film?.at && content.set === table.film.at;
+    const to = rolls ? here : target(content);
+    if (rolls) moment = content.value;
+    else if (to && table.film?.at && recorded(to) !== recorded(here)) moment = undefined;
     here = to ?? here;
     const say = to ? "" : "This page has not recorded that. In the notebook it works.";
     const below = table.scenes[table.at[here]].below;
