@@ -14,6 +14,7 @@ import json
 import re
 import sys
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,7 +23,6 @@ from urllib.request import url2pathname
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Locator, Page, TimeoutError
 
-from tests.book.record import rounded
 from tests.browser.lab import NO_CHROMIUM, ROOT, chromium, find_chromium
 
 LIGHT = 300_000  # bytes, compressed, of everything that the first chapter asks for
@@ -95,8 +95,8 @@ def moved(figure: Locator, folder: Path) -> list[str]:
     about = data.get("kind", "graph")
     found = [] if data["part"] == "lesson" else stepped(figure, data["state"]["trace"])
     if data["part"] == "lesson":
-        found = played(figure, data["table"])
-        below = data["table"]["scenes"][data["table"]["at"][data["table"]["start"]]]["below"]
+        found, end = played(figure, data["table"])
+        below = data["table"]["scenes"][data["table"]["at"][end]]["below"]
         roots = figure.locator(".mg-root").all()
         for name, root in zip(below, roots, strict=False) if not found else ():
             found += stepped(root.locator("xpath=.."), data["table"]["children"][name]["trace"])
@@ -130,39 +130,67 @@ def number(text: str) -> float | None:
     return float(found[1]) if found else None
 
 
-def played(figure: Locator, table: dict[str, Any]) -> list[str]:
-    """Each control at its last place, and each button, shows the recorded sentence; and something changes."""
-    found, changes = [], 0
-    start = table["start"]
-    scene = table["scenes"][table["at"][start]]
-    sliders = figure.locator(".mg-controls input[type=range]")
-    for n, control in enumerate([c for c in scene["controls"] if c["kind"] in ("slider", "moments")]):
-        slider = sliders.nth(n)
-        if n >= sliders.count() or slider.is_disabled() or control["min"] == control["max"]:
+def played(figure: Locator, table: dict[str, Any]) -> tuple[list[str], str]:
+    """Move each control as far as it goes, and press each button: the page shows what was recorded. Returns the state in which it ends."""
+    found: list[str] = []
+    here, tried = table["start"], set()
+    scene = lambda: table["scenes"][table["at"][here]]  # noqa: E731
+    while control := next((c for c in scene()["controls"] if c["name"] not in tried), None):
+        tried.add(control["name"])
+        if table["film"] and control["name"] == table["film"]["at"]:
+            found += rolled(figure, control)
             continue
-        before = figure.evaluate(SHOWN)
-        last = "End" if control["value"] != control["max"] else "Home"
-        place = control["max"] if last == "End" else control["min"]
-        slider.press(last)
-        moves = changed(figure, before)
-        changes += moves
-        stays = not moves or slider.input_value() != slider.get_attribute("max" if last == "End" else "min")
-        if stays and table["film"] and control["name"] == table["film"]["at"]:
-            found.append(f"{control['label']} does not move")
-        if not table["film"]:
-            found += said(figure, table, table["at"].get(target(table, start, control["name"], place)), f"{control['label']} = {place}")
-        slider.fill(str(control["value"]))
-        if not table["film"] and table["moves"]:  # it may not lead back: only the first control starts where the lesson starts
-            break
-    if not table["moves"]:
-        return found if changes or not sliders.count() else [*found, "nothing changes when it is moved"]
-    if not changes:
-        for button in [b for b in scene["buttons"] if b["enabled"] and b["name"] in table["moves"].get(start, {})][:1]:
-            before = figure.evaluate(SHOWN)
-            figure.get_by_role("button", name=button["label"], exact=True).first.click()
-            changes += changed(figure, before)
-            found += said(figure, table, table["at"][table["moves"][start][button["name"]][0][1]], button["label"])
-    return found if changes else [*found, "nothing changes when it is moved"]
+        reached = {control["value"]: here} | {place: to for place, to in places(table, here, control) if to in table["at"]}
+        place = max(reached) if max(reached) != control["value"] else min(reached)
+        if place != control["value"]:
+            to = reached[place]
+            found += led(figure, table, (here, to), f"{control['label']} = {place}", lambda c=control, p=place: put(figure, c, p))
+            here = to
+    for button in scene()["buttons"]:
+        to = table["moves"].get(here, {}).get(button["name"], [[0, here]])[0][1]
+        if to != here:
+            press = figure.get_by_role("button", name=button["label"], exact=True).first.click
+            found += led(figure, table, (here, to), button["label"], press)
+            here = to
+    return found, here
+
+
+def led(figure: Locator, table: dict[str, Any], way: tuple[str, str], move: str, do: Callable[[], None]) -> list[str]:
+    """Does a move from one state lead to the other?"""
+    old, new = (table["scenes"][table["at"][key]] for key in way)
+    before = figure.evaluate(SHOWN)
+    do()
+    if (old["svg"], old["say"]) != (new["svg"], new["say"]) and not changed(figure, before):
+        return [f"nothing changes: {move}"]
+    shown = figure.evaluate(SAID)
+    return [] if table["film"] or shown.strip() == new["say"].strip() else [f"{move} says {shown!r}, and Python said {new['say']!r}"]
+
+
+def rolled(figure: Locator, control: dict[str, Any]) -> list[str]:
+    """A film goes to its other end, and stays there."""
+    slider, before = row(figure, control).locator("input"), figure.evaluate(SHOWN)
+    end = "max" if slider.input_value() != slider.get_attribute("max") else "min"
+    slider.press({"max": "End", "min": "Home"}[end])
+    moves = changed(figure, before) and slider.input_value() == slider.get_attribute(end)
+    return [] if moves else [f"{control['label']} does not move"]
+
+
+def row(figure: Locator, control: dict[str, Any]) -> Locator:
+    name = figure.page.locator(".mg-name-of").get_by_text(control["label"], exact=True)
+    return figure.locator(".mg-control").filter(has=name).first
+
+
+def put(figure: Locator, control: dict[str, Any], place: Any) -> None:
+    """Put a control at a place: the last one that was recorded."""
+    held = row(figure, control)
+    if control["kind"] == "toggle":
+        held.locator("input").click()
+    elif control["kind"] != "choice":
+        held.locator("input").press("End" if place > control["value"] else "Home")
+    elif held.locator("select").count():
+        held.locator("select").select_option(str(place))
+    else:
+        held.get_by_role("radio").nth(place).click()
 
 
 def changed(figure: Locator, before: str) -> bool:
@@ -174,21 +202,13 @@ def changed(figure: Locator, before: str) -> bool:
     return True
 
 
-def target(table: dict[str, Any], here: str, name: str, place: Any) -> str:
-    """The state to which a control's place leads."""
-    known = [to for at, to in table["moves"].get(here, {}).get(name, ()) if at == place]
-    places = json.loads(here.partition("\n")[0])
-    controls = table["scenes"][table["at"][here]]["controls"]
-    place = rounded(place)
-    plain = [place if control["name"] == name else at for control, at in zip(controls, places, strict=True)]
-    return known[0] if known else json.dumps(plain)
-
-
-def said(figure: Locator, table: dict[str, Any], at: int | None, move: str) -> list[str]:
-    if at is None:
-        return [f"{move} was not recorded"]
-    wanted, shown = table["scenes"][at]["say"], figure.evaluate(SAID)
-    return [] if shown.strip() == wanted.strip() else [f"{move} says {shown!r}, and Python said {wanted!r}"]
+def places(table: dict[str, Any], here: str, control: dict[str, Any]) -> list[tuple[Any, str]]:
+    """The places of a control, and the states to which they lead."""
+    names = [c["name"] for c in table["scenes"][table["at"][here]]["controls"]]
+    i, now = names.index(control["name"]), json.loads(here.partition("\n")[0])
+    plain = [(to[i], key) for key in table["at"] if "\n" not in key and len(to := json.loads(key)) == len(now)
+             and [*to[:i], *to[i + 1 :]] == [*now[:i], *now[i + 1 :]]]  # fmt: skip
+    return [*plain, *table["moves"].get(here, {}).get(control["name"], ())]
 
 
 def links(page: Page, file: Path) -> list[str]:
@@ -215,7 +235,7 @@ def main(folder: str = str(ROOT / "build/book"), *names: str) -> int:
     if path is None:
         sys.exit(NO_CHROMIUM)
     wrong = 0
-    pages = [file for file in sorted(Path(folder).resolve().glob("*.html")) if file.name not in ("search.html", "genindex.html")]
+    pages = sorted(Path(folder).resolve().glob("*.html"))
     with chromium(path) as context:
         for file in [file for file in pages if not names or file.name.startswith(names)]:
             found, weight = problems(context, file)

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from minigrad import Value
-from tests.book import record
+from tests.book import check, record
 from widgets import graph, lessons
 from widgets.front_end import built
 
@@ -82,6 +82,27 @@ def test_what_is_not_recorded_is_said(page):
     field.fill("z = y + x")
     field.press("Enter")
     expect(shown.locator(".mg-words")).to_contain_text("In the notebook it works")
+
+
+def test_the_check_moves_every_control_and_reads_what_is_said(page):
+    """Two menus and no slider; and one recorded sentence that the page shows is not the one that Python said."""
+    held = record.lesson(lessons.hook_tap())
+    shown = page(held)
+    table = json.loads(json.dumps(held["table"]))
+    found, end = check.played(shown.locator("figure"), table)
+    assert found == [] and end != table["start"]
+    for scene in table["scenes"]:
+        scene["say"] += " Or does it?"
+    shown.reload()
+    found, _ = check.played(shown.locator("[data-open=yes]"), table)
+    assert [one.partition(" says ")[0] for one in found] == ["tap edge = 4", "and = 3"]
+
+
+def test_a_picture_that_is_wider_than_its_place_can_be_scrolled_by_key(page):
+    shown = page(record.lesson(lessons.hook_tap()))
+    expect(shown.locator(".mg-figure")).not_to_have_attribute("tabindex", "0")
+    shown.set_viewport_size({"width": 320, "height": 700})
+    expect(shown.locator(".mg-figure")).to_have_attribute("tabindex", "0")
 
 
 def test_each_state_can_be_reached_and_is_what_the_lesson_shows():

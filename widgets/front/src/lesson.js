@@ -77,6 +77,8 @@ class Lesson {
     model.on("comm_live_update", this.lost); // models are born alive, so the first change is the end
     if (model.get("layout")?.comm_live === false) this.#stop(); // a saved notebook brings models that never had a kernel
     this.unfollow = followTheme(this.root);
+    this.sized = new ResizeObserver(() => this.#reach());
+    this.sized.observe(this.figure);
     model.on("change:scene", this.show);
     this.fill = () => this.#fill().catch((error) => this.alive && fail(error));
     this.fill();
@@ -90,6 +92,7 @@ class Lesson {
     for (const { stop } of this.#rows.values()) stop?.();
     for (const { view } of this.inside) view.remove();
     this.unfollow();
+    this.sized.disconnect();
     this.root.remove();
   }
 
@@ -153,6 +156,13 @@ class Lesson {
     const width = Number(picture?.getAttribute("width"));
     if (picture && width)
       Object.assign(picture.style, { width: "100%", minWidth: `${ROOM[0] * width}px`, maxWidth: `${ROOM[1] * width}px` });
+    this.#reach();
+  }
+
+  /** A picture that is wider than its place can be scrolled with the keyboard. */
+  #reach() {
+    if (this.figure.scrollWidth > this.figure.clientWidth) this.figure.setAttribute("tabindex", "0");
+    else this.figure.removeAttribute("tabindex");
   }
 
   /** @param {string} text */
