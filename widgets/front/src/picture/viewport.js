@@ -17,7 +17,7 @@ const HIGH = 470; // pixels of the stage, as in graph.css; beside the panel
 const BESIDE = 560;
 const LARGEST = 1.25; // a small graph is not blown up
 const PADDING = 22; // of the stage, both sides
-const ENOUGH = 0.75; // a picture that is seen whole at this zoom needs no bands
+const ENOUGH = 0.81; // a picture whose smallest words, of 11 pixels, are seen at 9 needs no bands
 const TALL = 1300; // pixels that a picture in bands may be high
 const EDGE = 60; // pixels that stay free beside a card that is followed
 
