@@ -43,7 +43,7 @@ OTHER = {"sin": "cos", "cos": "sin", "exp": "log", "log": "exp", "max": "min", "
          "any": "all", "all": "any", "std": "var", "var": "std"}  # fmt: skip
 
 
-def confusions(source: str, most: int = 300) -> Iterator[tuple[str, str]]:
+def confusions(source: str, most: int = 450) -> Iterator[tuple[str, str]]:
     """(a broken source, the kind in words): off by one, a factor 2, one name for another, a mean for a sum. At most `most` of them.
 
     They say what an answer looks like. Many are harmless in some program, so the tests do not demand that each loses points.
@@ -61,8 +61,11 @@ def confusions(source: str, most: int = 300) -> Iterator[tuple[str, str]]:
             yield _Renamed({}, methods).visit(copy.deepcopy(tree)), "sums and means are exchanged"
         yield _Started().visit(copy.deepcopy(tree)), "every sum starts at 1 in place of 0"
         for path, node in _walk(tree):
-            for new, kind in _slips(node):
+            for new, kind in (*_slips(node), *_more_slips(node)):
                 yield once(path, new), kind
+        for path, block in _walk(tree):
+            for other, kind in _rearranged(block):
+                yield once(path, other), kind
         kept = sorted({n.attr for n in ast.walk(tree) if _of_self(n) and isinstance(n.ctx, ast.Store)})
         for path, node in _walk(tree):
             if _of_self(node) and isinstance(node.ctx, ast.Load) and node.attr in kept:
@@ -76,6 +79,10 @@ def confusions(source: str, most: int = 300) -> Iterator[tuple[str, str]]:
                         yield once((*path, *inner), early), "a return is inside a loop, and ends it in its first round"
         for function in [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]:
             bound = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+            made = {n.targets[0].id: n.value.left for n in ast.walk(function) if _is_computed(n)}  # type: ignore[attr-defined]
+            for path, node in _walk(tree):
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in made:
+                    yield once(path, made[node.id]), "a value is used in one place as it was before the last thing was done to it"
             names = sorted(bound | {a.arg for a in function.args.args} - {"self", "ctx"})
             for a in names:
                 for b in names:
@@ -94,6 +101,12 @@ def confusions(source: str, most: int = 300) -> Iterator[tuple[str, str]]:
             yield text, kind
             if len(seen) > most:
                 return
+
+
+def _is_computed(node: ast.AST) -> bool:
+    """`g = p.grad * factor`"""
+    return (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+            and isinstance(node.value, ast.BinOp) and not isinstance(node.value.left, ast.Constant))  # fmt: skip
 
 
 def _of_self(node: ast.AST) -> TypeGuard[ast.Attribute]:
@@ -156,6 +169,70 @@ def _slips(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
             yield ast.Break(), "a loop ends where it should only skip something"
         case ast.Return(ast.expr() as value):
             yield ast.Return(ast.UnaryOp(ast.USub(), value)), "the sign of the result is reversed"
+
+
+def _more_slips(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
+    """What _slips has no room for: parts of lists, arguments, matrix products, a softmax."""
+    one = ast.Constant(1)
+    match node:
+        case ast.Subscript(value, ast.Slice(lower, upper, None), context):
+            yield value, "a slice is missing: the whole of a list is used"
+            if (lower is None) != (upper is None):
+                yield ast.Subscript(value, ast.Slice(upper, lower), context), "the other part of a list is taken"
+            for op in (ast.Sub(), ast.Add()):
+                if lower is not None:
+                    yield ast.Subscript(value, ast.Slice(ast.BinOp(lower, op, one), upper), context), "a slice begins one place off"
+                if upper is not None:
+                    yield ast.Subscript(value, ast.Slice(lower, ast.BinOp(upper, op, one)), context), "a slice ends one place off"
+        case ast.BinOp(left, ast.MatMult(), right):
+            yield ast.BinOp(left, ast.Mult(), right), "entries are multiplied one by one where a matrix product belongs"
+        case ast.BinOp(ast.Call(ast.Name("sum") as total, [ast.GeneratorExp(part, loops)]), ast.Pow(), power):
+            each = ast.GeneratorExp(ast.BinOp(part, ast.Pow(), power), loops)
+            yield ast.Call(total, [each], []), "a root, or a power, is taken of each part and not of the sum"
+        case ast.Compare(ast.BinOp(_, ast.Mod(), every) as left, [ast.Eq()], [ast.Constant(0)]):
+            yield ast.Compare(left, [ast.Eq()], [ast.BinOp(every, ast.Sub(), one)]), "what is kept is one place off"
+        case ast.Constant(bool() as value):
+            yield ast.Constant(not value), "True and False are exchanged"
+        case ast.Constant(int() as number) if number > 1:
+            for other in (number - 1, number + 1):
+                yield ast.Constant(other), "a constant is off by one"
+        case ast.Call(function, arguments, keywords):
+            for i in range(len(arguments) - 1):
+                swapped = [*arguments[:i], arguments[i + 1], arguments[i], *arguments[i + 2 :]]
+                yield ast.Call(function, swapped, keywords), "two arguments of a call are exchanged"
+            for keyword in keywords:
+                rest = [k for k in keywords if k is not keyword]
+                yield ast.Call(function, arguments, rest), f"{keyword.arg} is left out of a call"
+            match function:
+                case ast.Attribute(value, "transpose" | "swapaxes" | "permute"):
+                    yield value, "a transpose is missing"
+                case ast.Attribute(value, "softmax"):
+                    scores = arguments[0] if isinstance(value, ast.Name) and value.id in ("torch", "F") and arguments else value
+                    for name in ("exp", "sigmoid"):
+                        yield ast.Call(ast.Attribute(scores, name, ast.Load()), [], []), f"{name} stands where softmax belongs"
+
+
+def _rearranged(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
+    """A block of statements with two lines exchanged, one left out, or one on the wrong side of the end of a loop."""
+    body = getattr(node, "body", None)
+    if not isinstance(body, list) or isinstance(node, (ast.Module, ast.ClassDef)):
+        return
+
+    def with_body(block: ast.AST, statements: list) -> ast.AST:
+        return type(block)(**{**dict(ast.iter_fields(block)), "body": statements or [ast.Pass()]})
+
+    for i, statement in enumerate(body):
+        if i + 1 < len(body) and not isinstance(body[i + 1], ast.Return):
+            yield with_body(node, [*body[:i], body[i + 1], statement, *body[i + 2 :]]), "two lines are in the wrong order"
+        if isinstance(statement, ast.Assign) and not isinstance(statement.targets[0], ast.Name):
+            yield with_body(node, [*body[:i], *body[i + 1 :]]), "something is computed and not stored"
+        if isinstance(statement, (ast.For, ast.While)):
+            *first, last = statement.body
+            out = [*body[:i], with_body(statement, first), last, *body[i + 1 :]]
+            yield with_body(node, out), "a line comes after a loop that belongs inside it"
+            if i + 1 < len(body) and not isinstance(body[i + 1], ast.Return):
+                within = [*body[:i], with_body(statement, [*statement.body, body[i + 1]]), *body[i + 2 :]]
+                yield with_body(node, within), "a line is inside a loop that belongs after it"
 
 
 def _upstream(tree: ast.AST) -> set[str]:

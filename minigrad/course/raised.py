@@ -18,6 +18,28 @@ RAISED = (  # (type, what the message contains, name, hint)
     ("", "gufunc", "shapes do not fit", "Write the shapes of both factors beside each other: the inner two must be equal."),
     ("", "dimension", "shapes do not fit", "Print the shapes before that line: has the array as many dimensions as you think?"),
     ("", "broadcast", "shapes do not fit", "Write the two shapes below each other, aligned on the right: which sizes differ?"),
+    ("", "size of tensor", "shapes do not fit", "Write the two shapes below each other, aligned on the right: which sizes differ?"),
+    ("", "input size", "shapes do not fit", "Write the two shapes below each other: they have to be equal, not only as many numbers."),
+    ("ValueError", "zip()", "lengths differ", "Two lists of different lengths are walked together: print both. (+ joins lists, and adds "
+     "arrays.)"),
+    ("", "ambiguous", "many truth values", "A whole array stands where one True or False is needed: which of .all() and .any() is meant?"),
+    ("RuntimeError", "boolean mask", "a mask of numbers", "A mask has to be boolean: a comparison such as > 0, or .bool()."),
+    ("RuntimeError", "between 0 and 1", "outside the domain", "A probability left the range from 0 to 1: are the steps too large, or in "
+     "the "
+     "wrong direction?"),
+    ("RuntimeError", "does not require grad", "no graph", "The graph does not reach back: look for a detach, a no_grad, .item(), or a "
+     "tensor made "
+     "from numbers."),
+    ("RuntimeError", "second time", "a graph used twice", "A graph can be used once. Compute it again in every round, and detach what "
+     "is carried over."),
+    ("RuntimeError", "inplace operation", "overwritten", "Something that the backward pass needs was written to: make a new tensor "
+     "instead."),
+    ("RuntimeError", "in-place operation", "a leaf is written to", "A parameter may be changed only where nothing is recorded: under "
+     "no_grad."),
+    ("RuntimeError", "not have been used", "not in the graph", "One of the inputs takes no part in the result: is the name bound to "
+     "another tensor?"),
+    ("RuntimeError", "scalar outputs", "not one number", "backward() alone needs one number: a sum, a mean, or the upstream gradient as "
+     "an argument."),
     ("LinAlgError", "", "singular", "This matrix has no inverse. What should happen then?"),
     ("ZeroDivisionError", "", "divides by zero", "Something is divided by 0, or 0 gets a negative exponent: which inputs lead there?"),
     ("OverflowError", "", "overflows", "A number became too large: which step makes it grow, and does it have to?"),
@@ -62,11 +84,15 @@ NAMED = (  # (what the message says, name, hint), where the message itself names
 
 def raised(ex: Exercise, error: Mapping[str, Any]) -> tuple[str, str]:
     """(hint, name) for an exception: what to look for where the line above says it happened."""
+    message = str(error["message"])
+    of_the_check = error["type"] in ("Foreign", "LookupError") or " must return " in message
+    if of_the_check and not error.get("where"):
+        return f"{message[:1].upper()}{message[1:]}.", "another object"
     for pattern, name, hint in NAMED:
-        if found := re.search(pattern, str(error["message"])):
+        if found := re.search(pattern, message):
             return hint.format(*found.groups()), name.format(*found.groups())
     for type_, part, name, hint in RAISED:
-        if type_ in ("", error["type"]) and part in str(error["message"]):
+        if type_ in ("", error["type"]) and part in message:
             return hint, name
     return f"It ends in {error['type']}, for the reason above. Call {ex.entry} yourself in a cell to see every step to it.", "raises"
 

@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 from itertools import chain, product
 from typing import Any
 
-from .bank import STUB, Frozen, alike, outcome_of, wanted
+from .bank import STUB, Frozen, alike, outcome_of, safely, wanted
 from .comparing import has_nan, pairs, place, structure
 from .drivers import DRAWN, call, call_arrays, custom
 from .exercise import Exercise, Kind, Limits, Probe
@@ -28,6 +28,7 @@ from .plain import MISSING, is_odd, shape_of
 from .raised import raised
 
 SIGN = "Every sign is reversed. Which way does the result move when the input grows?"
+MEASURE = "Measure before you repair: which two numbers, or shapes, should be equal?"
 UNKNOWN = "I don't recognise this one. Here is a first hint: "
 
 
@@ -43,7 +44,8 @@ def symptom(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs
         compared = [c for c in cases if c.probe.accept is None] or [c for c in cases if c.same_form]
         name, hint = (_value(ex, compared) if ex.is_value else _code(ex, compared)) if compared else ("", "")
         if not hint and not ex.is_value:
-            name, hint = _untouched(ex, outcomes, inputs) or _mutant(ex, outcomes, wrong, inputs) or _manner(ex, compared, outcomes, wrong)
+            broken = _untouched(ex, outcomes, inputs) or _mutant(ex, outcomes, wrong, inputs)
+            name, hint = broken or _manner(ex, compared, outcomes, wrong, inputs)
     if not hint and any(o["mutated"] for o in outcomes.values()):
         return "The answer changes its inputs. Work on a copy, or make new values instead.", "changes its inputs"
     return (hint, name) if hint else (UNKNOWN + ex.hints.nudge, "")
@@ -98,18 +100,26 @@ def _untouched(ex: Exercise, outcomes: Mapping[str, dict], inputs: Mapping[str, 
         return alike(outcomes[p.name], outcome_of(ex, STUB, p, inputs.get(p.name, p.args)), 1e-9)
 
     if all(p.name in outcomes for p in ex.probes) and all(map(same, ex.probes)):
+        if _repairs(ex):
+            return "repairs nothing", f"Every number is still that of the given program: what you changed is not the fault. {MEASURE}"
         return "like the stub", "It does exactly what the stub did: is what you added ever reached, and in time?"
-    if ex.kind is not Kind.DEBUG:
+    if not _repairs(ex):
         return None
-    for p in [p for p in ex.probes if p.accept is None and p.name in outcomes][:1]:
+    for p in (p for p in ex.probes if p.accept is None and p.name in outcomes and not outcomes[p.name]["error"]):
         args = inputs.get(p.name, p.args)
-        lists = outcomes[p.name]["got"], outcome_of(ex, STUB, p, args)["got"], wanted(ex, p, args)
-        if all(isinstance(x, list) and x and _number(x[0]) for x in lists):
-            got, stub, want = (x[0] for x in lists)
-            if _near(got, stub) and not _near(got, want):
-                return "the fault is still there", "The first number is still that of the given program: the fault is there, and " \
-                    "something else was changed. Measure before you repair: which two numbers, or shapes, should be equal?"
+        got, stub, want = outcomes[p.name]["got"], outcome_of(ex, STUB, p, args)["got"], wanted(ex, p, args)
+        if got is None or structure(got, want) or structure(stub, want):
+            continue
+        numbers = zip(pairs(got, want), pairs(stub, want), strict=True)
+        if any(_near(g, of_stub) and not _near(g, w) for (_, g, w), (_, of_stub, _) in numbers):
+            return "the fault is still there", "Some numbers are still those of the given program, and wrong: the fault is there, " \
+                f"and something else was changed. {MEASURE}"
     return None
+
+
+def _repairs(ex: Exercise) -> bool:
+    """Whether a program is given that has a fault, and the question is which one, or its repair."""
+    return ex.kind is Kind.DEBUG or ex.chapter == "15" and ex.graded
 
 
 class _Case:
@@ -177,7 +187,9 @@ def _words(ex: Exercise) -> Iterator[Any]:
 
 def _text(ex: Exercise, got: Any, want: str, name: str) -> tuple[str, str]:
     asked = ex.stub.partition("check.predict(")[0].partition("{")[0]
-    choices = list(dict.fromkeys(re.findall(r'"([^"\n]{1,30})"', asked)))
+    listed = re.search(r"Choose from ((?:[^.:]|\.\S)+)", " ".join(asked.replace("#", " ").split()))
+    unquoted = re.sub(r"\([^)]*\)", "", listed[1]).replace(" and ", ", ").split(",") if listed else []
+    choices = list(dict.fromkeys([*re.findall(r'"([^"\n]{1,30})"', asked), *(word.strip() for word in unquoted)]))
     among = want.lower() in (c.lower() for c in choices)
     if not isinstance(got, str):
         return "no text", "The answer is a text: put it between quotation marks."
@@ -186,7 +198,7 @@ def _text(ex: Exercise, got: Any, want: str, name: str) -> tuple[str, str]:
     if among and got.strip().lower() not in (c.lower() for c in choices):
         return "none of the choices", f"Choose one of these: {', '.join(choices)}."
     others = [str(wanted(ex, p, p.args)).lower() for p in ex.probes if ex.by_entry and p.name != name]
-    if ex.kind is Kind.DEBUG and ex.by_entry:
+    if _repairs(ex) and ex.by_entry:
         if got.strip().lower() in others and got.strip().lower() not in map(str.lower, choices):
             return "another entry's answer", f"“{got}” is right, but for another entry. Read the question's order once more."
         if len(want) == 1:
@@ -197,6 +209,10 @@ def _text(ex: Exercise, got: Any, want: str, name: str) -> tuple[str, str]:
         return "another cause", f"“{got}” would show in another way. Which measurement would find it, and what does that say here?"
     if ex.by_entry and among and got.strip().lower() in others:
         return "another entry's answer", f"“{got}” belongs to another entry. What distinguishes the two?"
+    if ex.by_entry and among:
+        return "another choice", f"“{got}” is one of the choices, but not for this entry. What would the entry look like if it were?"
+    if ex.by_entry and len(want) == 1 and (meant := re.search(rf"(?:^|\s){re.escape(got.strip())}  +(.+?)(?:\s\s|$)", asked, re.M)):
+        return "another choice", f"{got.strip()} says “{meant[1].strip()}”. What would you see if that were so, and is it there?"
     if len(want) > 2 and got != want and sorted(got) == sorted(want):
         return "another order", "Nothing is missing; two or more are in the wrong order. What does each of them need before it can happen?"
     return "", ""
@@ -219,7 +235,9 @@ def _single(ex: Exercise, case: _Case) -> tuple[str, str]:
         return "another entry's answer", "That number is right for another entry. What distinguishes the two?"
     if found := _derived(ex, case):
         return found, f"Your number is what comes out when {found}."
-    if want and abs(got - want) <= max(0.1 * abs(want), float(type(got) is type(want) is int)):
+    if type(got) is type(want) is int and abs(got - want) == 1:
+        return "off by one", "You are off by one: where does the count begin, and is the last one part of it?"
+    if want and abs(got - want) <= 0.1 * abs(want):
         return "close", "You are close, so the idea may be right. Check the arithmetic of each step, and round only at the end."
     if any(_near(got, float(n), 1e-9) for n in re.findall(r"(?<![\w.])-?\d+(?:\.\d+)?", ex.question + ex.stub)):
         return "a number of the question", "That number stands in the question itself. What has to be done with it?"
@@ -316,6 +334,8 @@ def _forms(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
     if found[0][0] and all(f[0] == found[0][0] for f in found):
         return found[0]
     if 2 * len(other) >= len(cases) and other:
+        if found[0][0]:
+            return found[0]
         in_part = _form_of_a_part(ex, other[0]) if isinstance(other[0].got, list) and isinstance(other[0].want, list) else ("", "")
         return in_part if in_part[0] else _other_form(other[0])
     return "", ""
@@ -594,10 +614,9 @@ _endless: set[tuple[str, str]] = set()  # mutants that did not come back once
 
 
 @cache
-def _mutants(id: str) -> tuple[tuple[str, str], ...]:
-    ex = exercises[id]
-    slow = ex.limits.seconds > 5  # an answer that trains a network: a search would take minutes
-    return (*((source, kind) for _, source, kind in mutants(ex.solution)), *(() if slow else confusions(ex.solution)))
+def _mutants(id: str, source: str) -> tuple[tuple[str, str], ...]:
+    slow = exercises[id].limits.seconds > 5  # an answer that trains a network: a search would take minutes
+    return (*((text, kind) for _, text, kind in mutants(source)), *(() if slow else confusions(source)))
 
 
 @lru_cache(maxsize=4096)
@@ -621,10 +640,21 @@ def _mutant(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs
     if all(outcomes[p.name]["error"] for p in probes):
         return None
     rest = [p for p in ex.probes if p.name not in wrong and p.name in outcomes and p.accept is None]  # right there as well
-    for source, kind in _mutants(ex.id):
+    for source, kind in chain.from_iterable(_mutants(ex.id, right) for right in _alike_solutions(ex, outcomes, probes[0], inputs)):
         if (ex.id, source) not in _endless and _fits(ex, source, [*probes, *rest], outcomes, inputs):
             return kind, f"These are exactly the results of a right answer in which {kind}."
     return None
+
+
+def _alike_solutions(ex: Exercise, outcomes: Mapping[str, dict], probe: Probe, inputs: Mapping[str, tuple]) -> Iterator[str]:
+    """The right programs whose results have the words that this answer's have: of several tasks to choose from, those of the chosen one."""
+    def words(outcome: dict | None) -> list[str]:
+        return [part for part in _flat(outcome["got"]) if isinstance(part, str)] if outcome else []
+
+    for source in (ex.solution, *ex.variants):
+        right = _outcome_of_mutant(ex.id, source, probe.name, Frozen(inputs.get(probe.name, probe.args))) if ex.variants else None
+        if not ex.variants or words(right) == words(outcomes[probe.name]):
+            yield source
 
 
 def _fits(ex: Exercise, source: str, probes: list[Probe], outcomes: Mapping[str, dict], inputs: Mapping[str, tuple]) -> bool:
@@ -643,7 +673,9 @@ def _fits(ex: Exercise, source: str, probes: list[Probe], outcomes: Mapping[str,
 # ---- how it fails -----------------------------------------------------------------------------------------------------------------------
 
 
-def _manner(ex: Exercise, cases: list[_Case], outcomes: Mapping[str, dict], wrong: list[str]) -> tuple[str, str]:
+def _manner(
+    ex: Exercise, cases: list[_Case], outcomes: Mapping[str, dict], wrong: list[str], inputs: Mapping[str, tuple]
+) -> tuple[str, str]:
     """Which parts are right, from where on it goes wrong, whether the numbers explode, vanish, or are off by a constant."""
     errors = [outcomes[name]["error"] for name in wrong if name in outcomes and outcomes[name]["error"]]
     if errors and (len(errors) == len(wrong) or not cases):
@@ -667,7 +699,21 @@ def _manner(ex: Exercise, cases: list[_Case], outcomes: Mapping[str, dict], wron
             return "explodes", "The numbers explode: each round makes the next one larger. Which factor should keep them small?"
         if all(_near(g, w, 1e-3) for c in cases for g, w in c.leaves):
             return "nearly", "Nearly right everywhere: is a constant rounded, a difference one-sided, or a formula only an approximation?"
-    return _parts(cases) or (raised(ex, errors[0])[::-1] if errors else _simplest(ex, outcomes, wrong))
+    return _between(ex, cases) or _parts(cases) or (raised(ex, errors[0])[::-1] if errors else _simplest(ex, outcomes, wrong, inputs))
+
+
+def _between(ex: Exercise, cases: list[_Case]) -> tuple[str, str] | None:
+    """In a list of losses, one for each step, the first is wrong already, or only those that come after a step."""
+    if "loss of each step" not in ex.stub or not cases or not all(c.same_form and c.off for c in cases):
+        return None
+    first = {path[-1] for path in (c.off[0] for c in cases)}
+    if first == {0}:
+        return "another first loss", "Already the first loss is neither right nor that of the given program, and no step was made " \
+            "before it. So the data, the first weights, the model or the loss has become another one."
+    if first == {1}:
+        return "after the first step", "The first loss is right, so the data, the model and the loss are. It goes wrong between the " \
+            "first loss and the second: look at the gradient, at what is cleared, and at the step."
+    return None
 
 
 def _same_names(cases: list[_Case]) -> bool:
@@ -695,7 +741,7 @@ def _parts(cases: list[_Case]) -> tuple[str, str] | None:
     return None
 
 
-def _simplest(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str]) -> tuple[str, str]:
+def _simplest(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs: Mapping[str, tuple]) -> tuple[str, str]:
     """Another probe that asks the same with other inputs is right."""
     failed = next((p for p in ex.probes if p.name in wrong), None)
     if failed is None:
@@ -704,6 +750,10 @@ def _simplest(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str]) -> t
         same = p.driver is failed.driver and bool(p.raises) == bool(failed.raises) and bool(p.accept) == bool(failed.accept)
         if same and p.name not in wrong and p.name in outcomes:
             return "some inputs", f"It is right for “{p.name}” and not for “{failed.name}”. What is new in the second?"
+    if len(wrong) == 1 and len(outcomes) > 1 and failed.accept:
+        said = safely(failed.accept, outcomes[failed.name]["got"], *inputs.get(failed.name, failed.args), otherwise="")
+        if said:
+            return failed.name, f"Everything else is right, and this is left: {said}."
     if len(wrong) == 1 and len(outcomes) > 1:
         return "one test", f"Everything else is right. What is different in “{failed.name}”?"
     return "", ""

@@ -167,8 +167,11 @@ EX_B = Exercise(
     stub=STUB_B,
     solution=SOLUTION_B,
     probes=(
-        Probe("16 layers", (16, [0.7, -0.2], [1.0, 0.5]), _chain, drivers.checkpoint_result, rtol=1e-9, atol=0.0, draw=_draw_chain(16)),
-        Probe("100 layers", (100, [-0.4, 0.3], [2.0, 1.0]), _chain, drivers.checkpoint_result, rtol=1e-9, atol=0.0, draw=_draw_chain(100)),
+        *(
+            Probe(f"{n} layers", (n, x, g), _chain, drivers.checkpoint_result, rtol=1e-9, atol=0.0, draw=_draw_chain(n),
+                  parts=("the output", "the gradient at x"))
+            for n, x, g in ((16, [0.7, -0.2], [1.0, 0.5]), (100, [-0.4, 0.3], [2.0, 1.0]))
+        ),
         Probe("order of the layers", PAIRS, driver=drivers.checkpoint_alive, accept=_backwards, draw=_draw_chain(25)),
         Probe("alive at once", PAIRS, driver=drivers.checkpoint_alive, accept=_alive, weight=2, draw=_draw_chain(100)),
         Probe("work", PAIRS, driver=drivers.checkpoint_alive, accept=_work, draw=_draw_chain(100)),

@@ -269,6 +269,7 @@ EX_B = Exercise(
     entry="capstone",
     stub=STUB_B,
     solution=SOLUTION_B,
+    variants=tuple(source for source in REFERENCES.values() if source != SOLUTION_B),
     reused=True,
     probes=(
         _value_probe(VALUE, "ordinary"),
