@@ -169,7 +169,20 @@ READERS = [  # what two readers of the chapters answered, and words of the hint 
     ("09.c", exercises["09.c"].solution.replace("while g.ndim > len(shape)", "if False"), "must disappear"),
     ("09.d", "import numpy as np\n\n\ndef conv1d_backward(g, x, k):\n    return np.convolve(g, k[::-1]), np.convolve(x, g, 'valid')\n",
      "np.convolve reverses one of its arguments"),
-]  # fmt: skip
+    ("15.d", exercises["15.d"].stub.replace("            frozen =", "            for p in body.parameters():\n"
+     "                p.requires_grad = False\n            frozen ="), "leaves None in its .grad"),
+    ("15.d", exercises["15.d"].stub.replace("Adam", "SGD"), "Keep Adam"),
+    ("15.e", exercises["15.e"].stub.replace("nn.Dropout(0.4), ", ""), "without dropout"),
+    ("15.j", exercises["15.j"].stub.replace("torch.sqrt(squares)", "torch.where(squares > 0, torch.sqrt(squares), 0.0)"),
+     "nan > 0 is false"),
+    ("16.b", exercises["16.b"].solution.replace("return out, g", "return g"), "return out, g"),
+    ("16.d", exercises["16.d"].solution.replace("backward(np.float16(scale))", "(scale * backward(np.float16(1)))"), "as the seed"),
+    ("17.b", exercises["17.b"].solution.replace("(p.grad**2).sum() for p in params) ** 0.5", "p.grad.norm() for p in params)"),
+     "sum of all their squares"),
+    ("17.c", exercises["17.c"].solution.replace("triu(1)", "tril()"), "the wrong way round"),
+    ("18.b", exercises["18.b"].solution.replace("named_modules", "named_children"), "one level only"),
+    ("18.c", exercises["18.c"].solution.replace("            return v\n", "            return next(iter(v._prev))\n"), "received the nan"),
+]
 
 
 def result(id, answer):

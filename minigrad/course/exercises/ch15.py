@@ -291,6 +291,16 @@ EX_D = repair(
         Probe(HEAD_3, (3,), driver=drivers.last_losses, accept=_learns, draw=seeds()),
     ),
     (
+        *((name, [(old, f"{freeze}\n{old}")],
+           "The body is frozen now, so zero_grad leaves None in its .grad, and None cannot be set to zero. That None is what Adam needs. "
+           "If the body is frozen before the forward pass of step 15, lines l and m have nothing left to do.",
+           {"when": lambda seen: seen.error(MOVED_3) == "AttributeError"})
+          for name, old, freeze in (
+              ("frozen, and the loop kept", "            frozen = body", "            body.requires_grad_(False)"),
+              ("frozen too late", "        optimizer.step() ", "        body.requires_grad_(step < 15)"))),
+        ("another optimizer", [("torch.optim.Adam(", "torch.optim.SGD(")],
+         "SGD remembers nothing, so a gradient of 0 moves nothing. But the first 15 steps are different now, too. Keep Adam, and find out "
+         "which parameters it skips.", (FIRST_3,)),
         ("a smaller learning rate", [("lr=0.05", "lr=0.0005")],
          "The body moves less, because everything does. A frozen weight must not move at all.", (FIRST_3,)),
         ("never trained", [("if step >= 15 else []", ""), (ZERO_3, "p.grad = None")],
@@ -304,9 +314,6 @@ EX_D = repair(
         ("a gradient of zero again", [(ZERO_3, "p.grad = 0 * p.grad")],
          "The body still moves. For Adam a gradient of zero is a gradient like any other, and it makes a step by what it remembers. "
          "Which parameters does it leave alone?", (MOVED_3,)),
-        ("frozen too late", [("        optimizer.step() ", "        body.requires_grad_(step < 15)\n        optimizer.step() ")],
-         "The body still moves. It is frozen after its gradient was made, and a gradient of zero is a gradient like any other for Adam.",
-         (MOVED_3,)),
         ("the body still moves", [("if step >= 15 else []", "if step >= 16 else []"), (ZERO_3, "p.grad = None ")],
          "The body still moves in the last five steps. Adam moves every parameter that holds a gradient in line n, whatever it is: what "
          "does p.grad hold there, in each of the five?",
@@ -395,8 +402,9 @@ EX_E = repair(
         ("never in training mode again", [EVAL[0], *COPY],
          "After the first evaluation dropout stays switched off, so the network is trained without it. Call train() before each step.",
          (LONG_4,)),
-        ("dropout removed", [("nn.Dropout(0.4), ", ""), *COPY],
-         "The whole training runs without dropout now. It is wanted there: switch it off for the evaluation only.", (LONG_4,)),
+        *((name, [("nn.Dropout(0.4), ", ""), *copy],
+           "The whole training runs without dropout now. It is wanted there: switch it off for the evaluation only.", (LONG_4,))
+          for name, copy in (("dropout removed", COPY), ("only dropout removed", []))),
     ),
     ("Call held_out() twice in a row, without a step between. Then compare the network that you restored with the last one.",
      "no_grad stops the recording and nothing else: dropout is switched by train() and eval(). state_dict() returns the tensors "
@@ -765,6 +773,10 @@ EX_J = repair(
         ("still nan", [(ROOT_9, "torch.sqrt(squares) + 1e-12 ")],
          "The first gradient is still nan. The root is taken of 0, where its slope is infinite, and neither a smaller step nor anything "
          "done after the root (where, a tiny number) changes that. Make the input of the root safe.", (RUN_9,)),
+        ("where after the root", [(ROOT_9, "torch.where(squares > 0, torch.sqrt(squares), torch.zeros_like(squares)) ")],
+         "where chooses after both sides are computed, so the root of 0 still makes a nan in the backward pass, and after one step all "
+         "places are nan. (The loss is not, because nan > 0 is false and every distance becomes 0.) Make the input of the root safe.",
+         (RUN_9,)),
         ("a large number under the root", [(ROOT_9, "torch.sqrt(squares + 0.1) ")],
          "The nan is gone, but the distances are wrong now. A much smaller number is enough.", (RUN_9,)),
         ("squares compared", [(ROOT_9, "squares ")],

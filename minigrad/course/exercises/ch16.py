@@ -180,7 +180,7 @@ EX_B = Exercise(
         Wrong(
             "keeps everything",
             STUB_B.replace("    out = x\n", "    out = tuple(x)\n"),
-            "Every activation is still kept. Keep the inputs of segments, and recompute inside a segment when backward comes to it.",
+            "At one moment all activations are alive. Keep the inputs of segments, and recompute a segment only when backward comes to it.",
             when=lambda seen: seen.value("alive at once")["alive"] >= 100,
         ),
         Wrong(
@@ -238,6 +238,12 @@ EX_B = Exercise(
             SOLUTION_B.replace("round(len(layers) ** 0.5)", "2"),
             "The numbers are right, but short segments need many inputs: half of all activations are kept. √n of each is best.",
             when=lambda seen: 40 <= seen.value("alive at once")["alive"] <= 60,
+        ),
+        Wrong(
+            "only the gradient",
+            SOLUTION_B.replace("return out, g", "return g"),
+            "Only the gradient at x comes back. The output of the chain is asked for, too: return out, g.",
+            on=("16 layers", "100 layers"),
         ),
         Wrong(
             "recomputed x returned",
@@ -481,6 +487,9 @@ EX_D = Exercise(
               "The gradient is still multiplied by the scale. Divide by it before the step.", on=(ORDINARY,)),
         Wrong("seed made smaller", _d("np.float16(scale)", "np.float16(1 / scale)"),
               "A smaller seed makes the gradients smaller, and more of them are lost. Multiply by the scale.", on=(TINY, ORDINARY)),
+        Wrong("scaled after the backward pass", _d("backward(np.float16(scale))", "(backward(np.float16(1.0)) * np.float16(scale))"),
+              "The scale comes after the backward pass, which has already lost the small gradients. Give it to backward, as the seed.",
+              on=(TINY, NAN_G)),
         Wrong("divided in float16",
               but(_d(".astype(np.float32)", " / np.float16(scale)"), "lr * grad / scale", "lr * grad.astype(np.float32)"),
               IN_HALF, on=(TINY,)),

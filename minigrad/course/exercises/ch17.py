@@ -163,6 +163,9 @@ EX_B = Exercise(
         Wrong("a norm for each tensor", _b((FACTOR, "p.grad * (max_norm / max((p.grad**2).sum() ** 0.5, max_norm))")),
               "Each tensor was clipped by its own norm, which turns the direction. There is one norm: of all gradients together.",
               on=("clipped after a quiet start",)),
+        Wrong("sum of the norms", _b(("sum((p.grad**2).sum() for p in params) ** 0.5", "sum((p.grad**2).sum() ** 0.5 for p in params)")),
+              "The norms of the tensors were added. The norm of all gradients together is the root of the sum of all their squares.",
+              on=("clipped after a quiet start",)),
         Wrong("not clipped", _b((FACTOR, "p.grad")),
               "Nothing is clipped: the one large gradient dominates both averages for many steps.",
               on=("clipped after a quiet start",)),
@@ -176,8 +179,8 @@ EX_B = Exercise(
               "That is the square of the norm: the root is missing.", on=("clipped after a quiet start",)),
         Wrong("decay inside the averages", _b(("p.grad * (max_norm / max(norm, max_norm))",
               "p.grad * (max_norm / max(norm, max_norm)) + decay * p"), ("        p *= 1 - lr * decay\n", "")),
-              "The decay went into the gradient, and so into both averages: Adam then divides it away again. In AdamW the averages know "
-              "nothing of the decay.", on=("with weight decay",)),
+              "The decay went into the gradient, and so into both averages: Adam then divides it away again. In AdamW the decay "
+              "never enters the averages.", on=("with weight decay",)),
         Wrong("no decay", _b(("        p *= 1 - lr * decay\n", "")), "The weights never shrink: the factor 1 − lr · decay is missing.",
               on=("with weight decay",)),
         Wrong("decay without lr", _b(("1 - lr * decay", "1 - decay")), "The factor is 1 − lr · decay. Without lr it is far too strong.",
@@ -366,6 +369,9 @@ EX_C = Exercise(
         Wrong("looks one ahead", _c(("triu(1)", "triu(2)")), "Each position also sees the one after it, which is the character "
          "it has to predict.",
               on=("one head, causal",)),
+        Wrong("sees neither itself nor what came before", _c(("triu(1) > 0", "tril() > 0")),
+              "The mask is the wrong way round: it hides what came before, and its own place as well.",
+              when=lambda seen: _is_nan(_causal_row(seen, -1)) and not _is_nan(_causal_row(seen, 0))),
         Wrong("does not see itself", _c(("triu(1)", "triu(0)")), "A position may see its own place. The first one sees nothing else.",
               when=lambda seen: _is_nan(seen.value("a single position"))),
         Wrong("sees only what comes later", _c(("triu(1) > 0", "tril(-1) > 0")), "The mask is the wrong way round: it hides "
@@ -408,6 +414,12 @@ EX_C = Exercise(
         )
     )(r.randint(3, 9)),
 )  # fmt: skip
+
+
+def _causal_row(seen, k):
+    """Row k of the output of a single head."""
+    got = seen.value("one head, causal")
+    return got[0][0][0][k] if isinstance(got, list) else None
 
 
 def _is_nan(got):

@@ -259,6 +259,25 @@ EX_B = Exercise(
             ),
         ),
         Wrong(
+            "the output is detached",
+            _b("flat(layer, y)))\n", "flat(layer, y)))\n            return y.detach()\n"),
+            "What a forward hook returns takes the place of the layer's output, and yours has no graph, so nothing can be trained through "
+            "it. Let the hook return nothing.",
+            when=lambda seen: seen.error("the model computes what it did before") == "RuntimeError",
+        ),
+        Wrong(
+            "only the outermost layers",
+            _b("self.model.named_modules()", "self.model.named_children()"),
+            "named_children() lists one level only, and the layers inside a Sequential inside the model are missing. named_modules() goes "
+            "all the way down.",
+            when=lambda seen: (
+                isinstance(seen.value("two runs"), dict)
+                and bool(names := seen.value("two runs").get("names"))
+                and not any("." in name for name in names)
+                and "" not in names
+            ),
+        ),
+        Wrong(
             "hooks are left",
             _b("        for handle in self.handles:\n            handle.remove()", "        self.handles[-1].remove()"),
             "Some of your hooks are left after the block. Every register_forward_hook gives a handle: keep all of them, remove each.",
@@ -415,8 +434,9 @@ EX_C = Exercise(
         Wrong(
             "the value's own gradient is tested",
             _c("any(p.grad != p.grad for p in before)", "v.grad != v.grad"),
-            "That names the value that received a nan. The rule that made it belongs to the value before: test what a rule passes on.",
-            on=(_ZERO_INF,),
+            "That names the value that received the nan. The rule that made it belongs to the value that ran just before: test what a "
+            "rule passes on, right after it has run, and return the value whose rule it is.",
+            when=lambda seen: (seen.value(_ZERO_INF) or {}).get("returned") == "b",
         ),
         Wrong(
             "compared with nan",
