@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -197,9 +198,18 @@ class Graph:
             item.live = item.array = None
 
     def unused(self) -> list[tuple[str, Variable]]:
-        """Named leaves that require gradients and that the root does not depend on."""
+        """Named leaves that require gradients and that the root does not depend on. One inside another object (a module, an optimizer)
+        counts only if the root depends on something else in it: otherwise the object belongs to another program of the session."""
         reached = {id(item.live) for item in self.items}
-        return [(text, t) for text, t in self.found if t.requires and t.edge is None and t.view_meta is None and id(t) not in reached]
+        taking_part = {_first_name(text) for text, t in self.found if id(t) in reached}
+        return [(text, t) for text, t in self.found
+                if t.requires and t.edge is None and t.view_meta is None and id(t) not in reached
+                and (_first_name(text) in taking_part or _first_name(text) == text)]  # fmt: skip
+
+
+def _first_name(text: str) -> str:
+    """The variable that the text begins with: "model" of "model[0].weight"."""
+    return re.split(r"[.\[]", text, maxsplit=1)[0]
 
 
 def _edge(t: Variable):

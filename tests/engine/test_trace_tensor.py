@@ -159,6 +159,10 @@ def test_where_gradients_stop_and_what_is_unused():
     assert t["unused"] == ["w"] and node(t, "h.detach()")["requires_grad"] is False
     assert any("holds int64" in n.get("stops", "") for n in t["nodes"])
     assert "w is not part of y, so no gradient reaches it." in to_text(t)
+    used, spare, other = (torch.nn.Linear(2, 1).double() for _ in range(3))
+    optimizer = torch.optim.SGD([leaf(7.0)], lr=0.1)  # it and `other` belong to another program of the session
+    names = {"net": {"used": used, "spare": spare}, "other": other, "optimizer": optimizer}
+    assert trace(used(x).sum(), names)["unused"] == ["net['spare'].weight", "net['spare'].bias"]
 
 
 def test_each_gradient_that_stops_has_its_one_reason():
