@@ -168,6 +168,9 @@ CASES = {
     "nan from sqrt": (
         ["x = torch.tensor(0., requires_grad=True)\nwith torch.autograd.detect_anomaly():\n    (x.sqrt() * 0).backward()"],
         "The first gradient that is no number comes from sqrt", ["the slope of sqrt at 0 is infinite", "torch.where on the result"]),
+    "nan from log": (
+        ["x = torch.tensor(0., requires_grad=True)\nwith torch.autograd.detect_anomaly():\n    (x.log() * 0).backward()"],
+        "The first gradient that is no number comes from log", ["−inf times 0 is not a number", "F.log_softmax", "take both in one piece"]),
     "gradcheck in float32": (
         ["x = torch.rand(2, requires_grad=True)\ntorch.autograd.gradcheck(lambda x: x * x * x, x)"], "The check itself is too coarse", ["dtype=torch.float64"]),
     "empty optimiser": (

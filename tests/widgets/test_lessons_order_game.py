@@ -1,6 +1,7 @@
 """The order game and the recap pictures: numbers against values worked out by hand."""
 
 import itertools
+import math
 
 import pytest
 
@@ -91,3 +92,10 @@ def test_recaps_are_computed_and_stable():
     assert "a 25, b 19" in five.text() and "y f e d c" in five.text()
     assert one.picture() == recap(1).picture() and five.picture() == recap(5).picture()
     assert "none for 99" in recap(99).text()
+
+
+def test_the_recap_of_memory_halves_as_the_chapter_does():
+    def again(n):  # layers that run again below a stored input
+        return 0 if n == 1 else n // 2 + again(n // 2) + again(n - n // 2)
+
+    assert f"halved again and again {1 + math.ceil(math.log2(36))}, and {again(36)} run again" in recap(16).text()

@@ -17,6 +17,7 @@ from .lesson import label, number, svg, tag
 
 EVERY = 0.1  # seconds between two drawings
 WIDE, HIGH = 800.0, 10.0
+LEFT = 48.0  # room for the numbers beside the curves
 CURVES = 90.0  # the height of the curves below the bar
 POINTS = 200  # of a curve at most
 COLOURS = ("fwd", "bwd")
@@ -67,10 +68,10 @@ class progress(Figure):  # noqa: N801 - used like a function
             return svg(WIDE, HIGH, bar, alt)
         top = max(max(values) for values in drawn.values()) or 1.0
         for k, (name, values) in enumerate(drawn.items()):
-            step = full / len(values)
-            points = " ".join(f"{(i + 1) * step:.1f},{HIGH + 8 + CURVES * (1 - v / top):.1f}" for i, v in enumerate(values))
+            step = max(0.0, full - LEFT) / len(values)  # the curves end where the bar ends
+            points = " ".join(f"{LEFT + (i + 1) * step:.1f},{HIGH + 8 + CURVES * (1 - v / top):.1f}" for i, v in enumerate(values))
             bar += tag("polyline", points=points, style=f"fill:none;stroke:var(--{COLOURS[k % 2]});stroke-width:1.5")
-            bar += label(WIDE, HIGH + 22 + 18 * k, f"{name} {number(values[-1], 3)}", f"t {COLOURS[k % 2]}", "end")
+            bar += label(WIDE, HIGH + 22 + 18 * k, f"{name} {number(values[-1], 3)}", f"t {COLOURS[k % 2]} halo", "end")
             alt += f"; {name} from {number(values[0], 3)} to {number(values[-1], 3)}"
         bar += label(4, HIGH + 22, number(top, 3)) + label(4, HIGH + CURVES + 6, "0")
         return svg(WIDE, HIGH + CURVES + 12, bar, alt)

@@ -210,10 +210,10 @@ class race(Film):
         x, y = self._at(s.start)
         out += tag("circle", cx=x, cy=y, r=7.0, style="fill:none;stroke:var(--ink);stroke-width:1.4")
         out += label(x, y - 12, "start", "t soft halo", "middle")
-        out += label(490, 36, f"height = {s.formula}", "num t b")
-        out += label(530, 78, "optimizer", "t soft") + label(684, 78, "lr", "t soft", "end")
-        out += label(750, 78, "height", "t soft", "end") + label(828, 78, "first step", "t soft", "end")
-        out += tag("line", "rule", x1=490, x2=828, y1=86, y2=86)
+        out += label(482, 36, f"height = {s.formula}", "num t b")
+        out += label(518, 78, "optimizer", "t soft") + label(690, 78, "lr", "t soft", "end")
+        out += label(756, 78, "height", "t soft", "end") + label(828, 78, "first step", "t soft", "end")
+        out += tag("line", "rule", x1=482, x2=828, y1=86, y2=86)
         return svg(844, 368, out + SLOT + over, f"Optimizers on their way down the surface {s.formula}")
 
     def _at(self, point: tuple[float, float]) -> tuple[float, float]:
@@ -235,11 +235,11 @@ class race(Film):
             trails += tag("polyline", style=stroke, data_points=" ".join(spots), **({"stroke_dasharray": dash} if dash else {}))
             heads += tag("g", "", _shape(shape, colour), data_move=" ".join(spots))
             y = 112.0 + 34 * row
-            table += tag("line", style=stroke, x1=490, x2=520, y1=y - 4, y2=y - 4, **({"stroke_dasharray": dash} if dash else {}))
-            table += tag("g", "", _shape(shape, colour), transform=f"translate(505,{y - 4:g})")
-            table += label(530, y, name, "t b") + label(684, y, self.rate(name, lr), "num t", "end")
+            table += tag("line", style=stroke, x1=482, x2=512, y1=y - 4, y2=y - 4, **({"stroke_dasharray": dash} if dash else {}))
+            table += tag("g", "", _shape(shape, colour), transform=f"translate(497,{y - 4:g})")
+            table += label(518, y, name, "t b") + label(690, y, self.rate(name, lr), "num t", "end")
             shown = [number(h, 3) for h in path.heights] + ["gone"] * (len(path.points) <= STEPS)
-            table += tag("text", "num t", "", x=750.0, y=y, text_anchor="end", data_text="|".join(shown))
+            table += tag("text", "num t", "", x=756.0, y=y, text_anchor="end", data_text="|".join(shown))
             first = math.dist(*path.points[:2]) if len(path.points) > 1 else math.inf
             table += label(828, y, number(first, 3), "num t", "end")
         facts = [
@@ -248,8 +248,8 @@ class race(Film):
             "uncorrected Adam 3.16 times as far.",
         ]
         for k, line in enumerate(facts):
-            table += label(490, 300 + 19 * k, line, "t soft")
-        table += label(490, 56, "each at its best lr" if lr == BEST else f"lr = {number(lr)} for all", "num t")
+            table += label(482, 300 + 19 * k, line, "t soft")
+        table += label(482, 56, "each at its best lr" if lr == BEST else f"lr = {number(lr)} for all", "num t")
         return {"body": trails + heads + table, "says": [self._says(lr, k) for k in range(STEPS + 1)]}
 
     def _says(self, lr: Any, k: int) -> str:

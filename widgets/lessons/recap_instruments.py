@@ -48,6 +48,10 @@ def _readings() -> list[tuple[str, str, str]]:
     with torch.profiler.profile() as prof:
         model(torch.ones(4, 2))
     calls = sum(event.count for event in prof.key_averages())
+    flat: list[int] = []
+    layer, inputs = torch.nn.Tanh(), torch.linspace(-4, 4, 9)
+    layer.register_forward_hook(lambda layer, inputs, y: flat.append(int((y.abs() > 0.97).sum())))
+    layer(inputs)
     model[0].requires_grad_(False)
     model(torch.ones(4, 2)).sum().backward()
     none = [name for name, p in model.named_parameters() if p.grad is None]
@@ -56,6 +60,7 @@ def _readings() -> list[tuple[str, str, str]]:
         ("Is my rule right?", "gradcheck", f"x³ against differences: {right}"),
         ("Where was the nan made?", "first_nan, anomaly mode", f"{origin.op} of {number(origin.inputs[0])} and {number(origin.inputs[1])}"),
         ("What flows here?", "register_hook", f"{number(seen[0])} arrives, {number(x.grad[0].item())} goes on"),
+        ("Is a layer saturated?", "register_forward_hook", f"tanh: {flat[0]} of {len(inputs)} outputs"),
         ("What takes the time?", "torch.profiler", f"{calls} calls in one forward pass"),
         ("What did I build?", "%graph, make_dot", f"the loss of {sum(1 for _ in model.parameters())} parameters"),
         ("Who gets no gradient?", "grad is None", ", ".join(none)),

@@ -5,6 +5,8 @@ What lives here: one drawing function for each chapter, listed in recap.py. What
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import minigrad as torch
 from minigrad.tensors.create import tensor
 
@@ -71,35 +73,48 @@ def memory_and_checkpoints() -> tuple[str, str]:
 
     one, n, k = 4096, 36, 6
     runs = {every: [m.total // one for m in measure(canned(n), canned_input(), every)] for every in (0, k)}
+    halved, again = list(halving(n)), sum(1 for _ in halving(n)) - n
     heads = (
         (14, "Forward keeps, back frees", f"{n} layers, one activation each"),
         (282, "Forget, and compute again", f"a checkpoint every {k} layers"),
-        (550, "Scale what is too small", "a gradient of 1e−8 in float16"),
+        (550, "Halve, and halve again", "one input for each level"),
     )
     out = ""
     for x, title, line in heads:
         out += tag("rect", "panel", x=x, y=14, width=256, height=250, rx=9)
         out += label(x + 16, 40, title, "h") + label(x + 16, 60, line, "t soft")
-    for x, every, colour in ((14, 0, "fwd"), (282, k, "bwd")):
-        run = runs[every]
+    for x, run, colour, more in (
+        (14, runs[0], "fwd", " activations"),
+        (282, runs[k], "bwd", f", {n} layers run again"),
+        (550, halved, "bwd", f", {again} layers run again"),
+    ):
         base, left, width = 216.0, x + 22, 212
         points = " ".join(f"{left + width * j / (len(run) - 1):.1f},{base - 130 * total / n:.1f}" for j, total in enumerate(run))
         style = f"fill:var(--{colour}-soft);stroke:var(--{colour});stroke-width:2"
         out += tag("polygon", points=f"{left},{base} {points} {left + width},{base}", style=style)
         out += tag("line", "rule", x1=left, x2=left + width, y1=base, y2=base)
-        more = f", {n} layers run again" if every else " activations"
         out += label(left, 244, f"peak {max(run)}{more}", f"t b {colour}")
     lost, scale = float(np.float16(1e-8)), 2.0**15
     held = float(np.float16(1e-8 * scale))
     rows = (("as it is", number(lost)), (f"times {scale:,.0f}", number(held, 3)), ("divided in float32", number(held / scale, 3)))
-    for j, (text, value) in enumerate(rows):
-        y = 106.0 + 46 * j
-        out += label(566, y, text, "t") + tag("rect", "pill", x=696, y=y - 20, width=92, height=30, rx=6)
-        out += label(742, y, value, "num v b bwd", "middle")
-    out += label(566, 244, "the loss is scaled, so is each gradient", "t soft")
+    out += tag("rect", "panel", x=14, y=276, width=792, height=52, rx=9) + label(30, 308, "1e−8 in float16", "h")
+    for right, (text, value) in zip((362, 566, 790), rows, strict=True):
+        out += label(right - 102, 307, text, "t", "end") + tag("rect", "pill", x=right - 92, y=287, width=92, height=30, rx=6)
+        out += label(right - 46, 307, value, "num v b bwd", "middle")
     words = (
         f"{n} layers: without checkpoints {max(runs[0])} activations are alive at the peak; with one every {k} layers {max(runs[k])}, and "
-        f"{n} layers run again. In float16 a gradient of 1e−8 is {number(lost)}; times {scale:,.0f} it is {number(held, 3)}, and divided "
-        f"in float32 {number(held / scale, 3)}."
+        f"{n} layers run again; with the chain halved again and again {max(halved)}, and {again} run again. In float16 a gradient of 1e−8 "
+        f"is {number(lost)}; times {scale:,.0f} it is {number(held, 3)}, and divided in float32 {number(held / scale, 3)}."
     )
-    return svg(820, 278, out, words), words
+    return svg(820, 342, out, words), words
+
+
+def halving(n: int, stored: int = 1) -> Iterator[int]:
+    """How many inputs are stored at each moment of a backward pass that halves a chain of n layers: while one layer runs or goes back."""
+    if n == 1:
+        yield stored
+        return
+    for _ in range(n // 2):  # run to the middle, and store what is found there
+        yield stored
+    yield from halving(n - n // 2, stored + 1)
+    yield from halving(n // 2, stored)
