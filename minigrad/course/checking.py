@@ -173,16 +173,18 @@ class Check:
             self._compared.pop(ex.id, None)
             self._predictions.setdefault(ex.id, _MISSING)
             progress.update(ex.id, skipped=True)
-            return Note(f"○ {ex.id}: opened without a prediction", f"Run the cell that begins with %%predict {ex.id}.")
+            what = "a prediction" if ex.is_value else "an answer"
+            return Note(f"○ {ex.id}: opened without {what}", f"Run the cell that begins with %%predict {ex.id}.")
         if guess is None or (ex.is_value and untouched(ex, guess)):
             if self.predicted(id) and (earlier := self._guess(ex)) is not _MISSING:
                 return Note(f"○ {ex.id}: you predicted {_show(earlier)} earlier", "That still counts. A new guess takes its place.")
+            if not ex.is_value:
+                return Note(f"○ {ex.id}: not passed yet", f"This cell opens once your answer to {ex.id} has passed its check.")
             where = "None" if guess is None else "each None"
             return Note(
                 f"○ {ex.id}: no prediction yet",
-                f"Put your guess in place of {where}. A wrong one costs nothing and makes the answer stick." if ex.is_value else
-                f"This cell opens when {ex.id} has passed.",
-            )  # fmt: skip
+                f"Put your guess in place of {where}. A wrong one costs nothing and makes the answer stick.",
+            )
         outcome = run(value_driver, guess, (), ex.limits)
         self._predictions[ex.id] = outcome["got"]
         self._compared.pop(ex.id, None)

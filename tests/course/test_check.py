@@ -426,6 +426,11 @@ def test_a_prediction_is_noted_and_compared(check):
     assert repr(check.compare("01.a", 30.0)).startswith("✓")
 
 
+def test_a_cell_that_waits_for_code_does_not_ask_for_a_prediction(check, kept):
+    assert repr(check.predict("05.b")) == "○ 05.b: not passed yet\nThis cell opens once your answer to 05.b has passed its check."
+    assert repr(check.predict("05.b", skip=True)).startswith("○ 05.b: opened without an answer")
+
+
 def test_a_prediction_survives_a_restart_and_counts_when_passed_or_skipped(check, kept):
     with_exercise(two())
     assert not check.predicted("01.a") and not check.predicted("05.b")
