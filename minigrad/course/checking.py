@@ -72,7 +72,7 @@ class Check:
         footer = "" if verdict.passed else f'More: check.hint("{ex.id}")'
         if verdict.passed:
             self._passed[ex.id] = answer
-            offer = f'The rest of the course uses this. check.keep("{ex.id}") writes it to {own.FILE}, beside this notebook.'
+            offer = f'check.keep("{ex.id}") writes it to {own.FILE}, beside this notebook, for later chapters and for programs of your own.'
             footer = offer if ex.reused else ""
         if not (verdict.passed or verdict.mistake):
             self._hints.setdefault(ex.id, 1)  # the first hint has just been given
@@ -287,14 +287,15 @@ class Check:
         if entry is not None and (entry, ex.id) not in self._known_good:
             complaint = "" if judge(ex, run_probes(ex, entry)).passed else f"{own.FILE} no longer passes {ex.id}"
             self._known_good |= {(entry, ex.id)} if not complaint else set()
-        if entry is not None and not complaint:
-            return entry, f"yours, from {own.FILE}"
-        if ex.id not in self._reference:
-            self._reference[ex.id] = ex.load(ex.solution)
-        if ex.id not in ("05.a", "05.b"):  # such an answer is written for a notebook that has an engine
-            names = getattr(self._reference[ex.id], "__globals__", {})
-            names |= {"Value": self._mine(_find("05.a"))[0], "backward": self._mine(_find("05.b"))[0]}
-        return self._reference[ex.id], f"the course's ({complaint})" if complaint else "the course's, until you have kept your own"
+        where = f"yours, from {own.FILE}"
+        if entry is None or complaint:
+            if ex.id not in self._reference:
+                self._reference[ex.id] = ex.load(ex.solution)
+            entry = self._reference[ex.id]
+            where = f"the course's ({complaint})" if complaint else "the course's, until you have kept your own"
+        if ex.id not in ("05.a", "05.b"):
+            own.lend(entry, Value=self._mine(_find("05.a"))[0], backward=self._mine(_find("05.b"))[0])
+        return entry, where
 
     def progress(self) -> Note:
         """A small table of what has passed, from the file on this machine."""

@@ -18,6 +18,7 @@ from .result import Note
 
 FILE = "my_engine.py"
 HEAD = "# My own engine: answers from minigrad's course that have passed. Later chapters use what is in here; edit it as you like.\n"
+BOUND = "__bound__"  # the names that the file itself binds: a check that runs an answer adds an engine to them
 _loaded: dict[tuple[str, str], types.ModuleType | str] = {}  # by path and content: a module, or what is wrong with it
 
 
@@ -35,7 +36,7 @@ def keep(ex: Exercise, answer: Any, folder: Path) -> Note:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         return Note(f"✗ {ex.id}: not kept", f"{FILE} could not be written ({error.strerror or type(error).__name__}).")
-    return Note(f"✓ {ex.id}: kept in {FILE}", f"The rest of the course uses your {ex.entry}. The file is yours: look at it, change it.")
+    return Note(f"✓ {ex.id}: kept in {FILE}", f"The course now takes your {ex.entry}. The file is yours, too: look at it, change it.")
 
 
 def source_of(answer: Any) -> str:
@@ -67,7 +68,13 @@ def load(ex: Exercise, folder: Path) -> tuple[Any, str]:
         module = _loaded[str(path), text] = _run(path, text)
     if isinstance(module, str):
         return None, module
-    return getattr(module, ex.entry, None), ""
+    return (getattr(module, ex.entry) if ex.entry in getattr(module, BOUND) else None), ""
+
+
+def lend(answer: Any, **names: Any) -> None:
+    """Give an answer that was written for a notebook with an engine that engine, unless its file has one."""
+    there = getattr(answer, "__globals__", {})
+    there |= {name: what for name, what in names.items() if name not in there.get(BOUND, ())}
 
 
 def _run(path: Path, text: str) -> types.ModuleType | str:
@@ -78,6 +85,7 @@ def _run(path: Path, text: str) -> types.ModuleType | str:
     except Exception as error:
         line = next((tb.tb_lineno for tb in _frames(error) if tb.tb_frame.f_code.co_filename == str(path)), getattr(error, "lineno", None))
         return f"{FILE} stops with {type(error).__name__}" + (f" in line {line}" if line else "")
+    setattr(module, BOUND, frozenset(vars(module)))
     return module
 
 

@@ -512,6 +512,20 @@ def test_the_courses_answer_that_uses_an_engine_has_one(check, tmp_path, monkeyp
     assert check.mine(id).__globals__["Value"] is check.engine()[0], "the learner's, as soon as there is one"
 
 
+def test_an_answer_that_was_kept_without_an_engine_gets_one(check, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for id in ("07.c", "07.d"):
+        assert check(id, in_a_cell(id)).passed and repr(check.keep(id)).startswith(f"✓ {id}: kept in my_engine.py")
+    later = Check()
+    with_momentum, accumulate = later.mine("07.c"), later.mine("07.d")
+    Value, _ = later.engine()
+    assert capsys.readouterr().out.splitlines()[2:] == ["Value and backward: the course's, until you have kept your own."]
+    w = Value(0.5)
+    accumulate(w, [[(1.0, 2.0)], [(2.0, 1.0), (1.0, 0.0)]])
+    assert w.grad == pytest.approx((2 * -1.5 + 2 * 2 * 0 + 2 * 0.5) / 3)
+    assert with_momentum(Value(0.0), [(1.0, 2.0)], 2, 0.1, 0.5) == pytest.approx(0.4 + 0.1 * (0.5 * 4 + 3.2))
+
+
 @pytest.mark.parametrize("change, says", [
     (lambda text: text.replace(".grad += ", ".grad = "), "Value: the course's (my_engine.py no longer passes 05.a). backward: yours"),
     (lambda text: text + "\nx = nothing\n", "Value and backward: the course's (my_engine.py stops with NameError in line"),

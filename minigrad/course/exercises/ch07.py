@@ -163,13 +163,13 @@ EX_B = Exercise(
         rule="When an update reads w.grad, it must hold the gradient of this step and nothing else. Whatever came earlier has to be "
         "cleared "
         "before this step's backward begins.",
-        twin="A shop counts its takings every evening, so the till is set to zero each morning. If somebody tries it out before the shop "
+        twin="A shop counts its takings every evening, so the till is set to zero each morning. If the owner tries it out before the shop "
         "opens, that must not count either. So the right moment is directly before the first customer, every day.",
     ),
     reveal="One line repairs both: clear directly before backward, in every step. Then it does not matter what happened earlier.",
     fresh=lambda r: (
         lambda g0, g1: Fresh(
-            f"Somebody looks at a gradient of {g0} and clears nothing. The first step computes {g1}. Which number does its update read?",
+            f"You look at a gradient of {g0} and clear nothing. The first step computes {g1}. Which number does its update read?",
             g0 + g1,
             wrong=((g1, "The gradient of the look is still there."),),
         )
@@ -221,6 +221,7 @@ EX_C = Exercise(
     difficulty=2,
     question="Change the line that clears, so that the loop is SGD with momentum mu.",
     entry="with_momentum",
+    reused=True,
     stub=STUB_C,
     solution=SOLUTION_C,
     probes=(
@@ -321,6 +322,7 @@ EX_D = Exercise(
     difficulty=2,
     question="Collect the gradient of one large batch from micro-batches of different sizes.",
     entry="accumulate",
+    reused=True,
     stub=STUB_D,
     solution=SOLUTION_D,
     probes=(
@@ -468,7 +470,7 @@ EX_E = Exercise(
               "The second call finds the gradients of the first one in the values between, and passes them on once more.",
               on=("two calls on a chain", "one call")),
         Wrong("everything is cleared", _e("        if v._prev:\n            v.grad = 0.0\n", "        v.grad = 0.0\n"),
-              "The leaves' gradients are cleared as well, and those were to add up: each call is a contribution.",
+              "The leaves' gradients are cleared as well, and those should add up: each call is a contribution.",
               on=("two calls on a chain", "two calls on the diamond")),
         Wrong("only the leaves are cleared", _e("if v._prev:", "if not v._prev:"),
               "You clear the leaves, which should add up, and leave the values in between, whose old gradients are passed on again.",
@@ -482,10 +484,10 @@ EX_E = Exercise(
               "The root keeps its 1 of the first call, and the second call adds another: it starts with 2. A call starts at 1.",
               on=("one call", "two calls on a chain")),
         Wrong("the root is cleared at the end", _e("        v._backward()\n", "        v._backward()\n    root.grad = 0.0\n"),
-              "All is well but for the root: its gradient by itself is 1, also when the call is over. Clear at the start of a call.",
+              "Only the root is wrong: its gradient with respect to itself is 1, also when the call is over. Clear at the start of a call.",
               when=lambda seen: (seen.value("one call") or {}).get("y") == 0 and (seen.value("one call") or {}).get("a") != 0),
         Wrong("the root starts at nothing", _e("    root.grad = 1.0\n", ""),
-              "All gradients are 0: nobody gave the root its 1 after the clearing.",
+              "All gradients are 0, because the root did not get its 1 after the clearing.",
               on=("one call", "two calls on a chain")),
         Wrong("cleared too late", _e("    for v in order:\n        if v._prev:\n            v.grad = 0.0\n", "").replace(
             "        v._backward()\n", "        if v._prev and v is not root:\n            v.grad = 0.0\n        v._backward()\n"),
