@@ -59,7 +59,7 @@ def copy(folder: Path, exam: bool = False) -> tuple[list[Path], list[Path]]:
         if exam and not re.match(r"(?!00)\d\d_", source.name):
             continue  # the start and the glossary ask nothing
         target = folder / source.name
-        if os.path.lexists(target):  # a link that leads nowhere is somebody's, too
+        if os.path.lexists(target):  # a broken link belongs to the user, too
             kept.append(target)
             continue
         part = folder / f".{source.name}.part"  # half a notebook would be "there already" the next time

@@ -1066,7 +1066,7 @@ def clipped(entry: Any, inputs: list, targets: list, most: float) -> Any:
 
 
 def cross_entropy_value(entry: Any, numbers: list[float], target: int, seed: float, places: list[int] | None) -> Any:
-    """The loss of scores on the learner's engine, and their gradients. `places` says which score stands where, if one is used twice."""
+    """The loss of scores on the learner's engine, and their gradients. `places`: which score goes where, if one is used twice."""
     Value, _ = _own_engine(entry)
     scores = [Value(x) for x in numbers]
     loss = entry([scores[k] for k in places or range(len(scores))], target)

@@ -182,7 +182,7 @@ class Exercise:
         return not (f"def {self.entry}(" in self.solution or f"class {self.entry}" in self.solution)
 
     def load(self, source: str) -> Any:
-        """Run `source`, which stands in for the stub cell, and return what it binds to the entry's name."""
+        """Run `source` in place of the stub cell, and return what it binds to the entry's name."""
         if not self.graded:
             return _guess(source)
         code = compile(source, f"<{self.id}>", "exec")

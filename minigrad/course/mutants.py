@@ -146,7 +146,7 @@ def _slips(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
             match node:  # 1 - t * t, or 1 - t ** 2
                 case ast.BinOp(ast.Constant(1), _, ast.BinOp(t, ast.Mult() | ast.Pow(), _)):
                     sigmoid = ast.BinOp(t, ast.Mult(), ast.BinOp(one, ast.Sub(), t))
-                    yield sigmoid, "the derivative of sigmoid stands where that of tanh belongs"
+                    yield sigmoid, "the derivative of sigmoid is used in place of that of tanh"
         case ast.BinOp(left, ast.Pow(), right):
             yield ast.BinOp(left, ast.Mult(), right), "a power is taken for a product"
         case ast.Attribute(value, "sum" | "mean" as name):

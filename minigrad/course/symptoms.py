@@ -240,7 +240,7 @@ def _single(ex: Exercise, case: _Case) -> tuple[str, str]:
     if want and abs(got - want) <= 0.1 * abs(want):
         return "close", "You are close, so the idea may be right. Check the arithmetic of each step, and round only at the end."
     if any(_near(got, float(n), 1e-9) for n in re.findall(r"(?<![\w.])-?\d+(?:\.\d+)?", ex.question + ex.stub)):
-        return "a number of the question", "That number stands in the question itself. What has to be done with it?"
+        return "a number of the question", "The question itself contains that number. What has to be done with it?"
     if want and any(_near(got, k * want, 5e-3) for k in SIZES):
         return "too large by a factor", "Something was multiplied in, or counted, once too often."
     if want and any(_near(got * k, want, 5e-3) for k in SIZES):
@@ -480,9 +480,9 @@ def _ratio(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
     sizes = [_sizes(c) for c in cases]
     if all(k and n for k, n in zip(ratios, sizes, strict=True)):
         if all(any(_near(k, m) for m in n) for k, n in zip(ratios, sizes, strict=True)):  # type: ignore[arg-type]
-            return "sum for mean", "Everything is n times too large, where n is the number of entries: a sum stands where a mean belongs."
+            return "sum for mean", "Everything is n times too large, where n is the number of entries: you took a sum in place of a mean."
         if all(any(_near(k * m, 1) for m in n) for k, n in zip(ratios, sizes, strict=True)):  # type: ignore[operator]
-            return "mean for sum", "Everything is divided by the number of entries: a mean stands where a sum belongs."
+            return "mean for sum", "Everything is divided by the number of entries: you took a mean in place of a sum."
         if all(any(_near(k * k, m) or _near(k * k * m, 1) for m in n) for k, n in zip(ratios, sizes, strict=True)):  # type: ignore[operator]
             return "root of n", "Everything is wrong by the root of the number of entries: where is a mean taken, and where a sum?"
     first = ratios[0]

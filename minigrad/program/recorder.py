@@ -133,7 +133,7 @@ def _report(spy, name, frame):
 
 
 class _Slot:
-    """Stands in the place of a slot of Variable while a step is recorded."""
+    """Replaces a slot of Variable while a step is recorded."""
 
     def __init__(self, slot, get, put):
         self.slot, self.get, self.put, self.thread = slot, get, put, threading.get_ident()

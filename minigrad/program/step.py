@@ -72,7 +72,7 @@ class CompiledStep:
         return self._slow(args, kwargs)
 
     def _slow(self, args, kwargs):
-        """As always; and recorded, if nothing stands against it."""
+        """Run the step as usual, and record it where that is possible."""
         self._calls += 1
         if self._calls == 1 or state.handlers or state.anomaly:  # optimisers make their state in the first step
             return self.step(*args, **kwargs)

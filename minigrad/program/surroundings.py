@@ -52,7 +52,7 @@ class _Plain:
 
 
 def fixed(value: Any) -> bool:
-    """Is this a constant, that nobody can change in its place?"""
+    """Is this a constant that cannot be changed in place?"""
     return type(value) in FIXED or isinstance(value, (np.generic, Enum))
 
 

@@ -38,7 +38,7 @@ def update(optimizer):
 
 
 def needed(lines: list[Line], results: list[Val]) -> list[Line]:
-    """The lines whose results somebody reads, or that change something outside."""
+    """The lines whose results are read later, or that change something outside."""
     live: set[int] = set()
 
     def need(values):
@@ -123,7 +123,7 @@ class Program:
         return found[name]
 
     def last_lines(self, returned: list[Val]) -> dict[int, list[Val]]:
-        """{line: the large values that nobody reads afterwards}: their memory serves the next ones, as it does without a program."""
+        """{line: the large values that are not read afterwards}: their memory is used again, as it is without a program."""
         last: dict[int, tuple[int, Val]] = {}
         again = {id(line.outs[0]): line.ins[0] for line in self.lines if id(line) in self.left_out}  # two Vals, one name
         for number, line in enumerate(self.lines):
@@ -255,7 +255,7 @@ class Program:
         self.body.append(f"{name} = {self.name(line.ins[0])}.astype({line.what.name!r})")
 
     def unwritten_copies(self, returned: list[Val]) -> None:
-        """Find the copies that can be left out: of fresh memory, that nobody else keeps and nobody writes to."""
+        """Find the copies that can be left out: of fresh memory that is kept nowhere else and never written to."""
         escapes = [id(v.base) for v in returned] + [id(v.base) for line in self.lines if line.kind == "grad" for v in line.ins]
         sources = [id(line.ins[0].base) for line in self.lines if line.kind == "copy"]
         self.left_out: set[int] = set()

@@ -167,9 +167,9 @@ def choices(n: int) -> list[int]:
 
 
 class _Memory:
-    X0, X1, TOP, BASE = 64.0, 776.0, 214.0, 366.0
-
     """Runs of all lengths of segments, and their films: `work` makes one after the other, so that others can have a turn in between."""
+
+    X0, X1, TOP, BASE = 64.0, 776.0, 214.0, 366.0
 
     def __init__(self, layers: Sequence[Callable], x: Any):
         self.layers, self.n, self.x = list(layers), len(layers), x
@@ -271,7 +271,7 @@ class _Memory:
         does = {
             "forward": f"forward: layer {m.layer + 1} has run",
             "recompute": f"layer {m.layer + 1} is computed again",
-            "backward": f"backward: the gradient arrives at layer {m.layer + 1}",
+            "backward": f"backward: the gradient reaches layer {m.layer + 1}",
             "end": "the step is over",
         }[m.kind]
         held = sum(1 for amount in (*m.first, *m.second) if amount)

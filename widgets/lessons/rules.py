@@ -176,8 +176,8 @@ class _Rules:
         if not math.isfinite(self.out):
             return f"✗ {self.row.formula} has no finite value at {place}. Move the slider."
         gets = ", ".join(f"{n} receives {self._sent(k)}" for k, n in enumerate(self.row.inputs))
-        end = "" if all(map(self.agrees, range(len(self.sent)))) else " Differences disagree: at a kink or an edge the rule is a "
-        "convention."
+        kink = not all(map(self.agrees, range(len(self.sent))))
+        end = " Differences disagree, because at a kink or an edge the rule is a convention." if kink else ""
         return f"At {place}, out is {number(self.out, 4)}. With g = {number(self.g, 4)} from upstream, {gets}.{end}"
 
     def _sent(self, k: int) -> str:

@@ -254,7 +254,7 @@ def descend(loss, ws, lr, steps, h=1e-6):
         Wrong(
             "both sides over one h",
             but(SOLUTION_B, "(loss(nudged) - here) / h", "2 * (loss(nudged) - here) / h"),
-            "Each step is twice too long. Between w - h and w + h lies 2h: divide by that, or nudge to one side only.",
+            "Each step is twice too long. From w - h to w + h the distance is 2h: divide by that, or nudge to one side only.",
             on=("one weight, one step", "two weights"),
         ),
         Wrong(

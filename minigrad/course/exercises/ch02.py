@@ -322,7 +322,7 @@ def walk(y):
         Wrong(
             "only the first parent",
             SOLUTION_C.replace("parent for parent, _ in node.next_functions", "parent for parent, _ in node.next_functions[:1]"),
-            "A node is missing. Follow all pairs of next_functions, not only the first; and two nodes may bear the same name, so "
+            "A node is missing. Follow all pairs of next_functions, not only the first; and two nodes may have the same name, so "
             "remember the nodes that you have seen, not their names.",
             on=("z = sin(x · y)",),
         ),

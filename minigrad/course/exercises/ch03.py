@@ -211,7 +211,7 @@ EX_B = Exercise(
         Wrong(
             "passes on too early",
             SEEN,
-            "A node passed its sum on before all of its users had paid in. In which order do the rows of the table come, and which order "
+            "A node passed its sum on before all of its users had contributed. In which order do the rows come, and which order "
             "do you need?",
             on=("a long and a short path", "two paths"),
         ),

@@ -346,7 +346,7 @@ EX_A = Exercise(
         Wrong(
             "1 - x the wrong way round",
             _a("return -self + other", "return self - other"),
-            "__rsub__ is called for other - self: the plain number stands on the left.",
+            "__rsub__ is called for other - self: the plain number is on the left.",
             on=("1 - x",),
         ),
         Wrong(
@@ -376,7 +376,7 @@ EX_A = Exercise(
         Wrong(
             "1 / x the wrong way round",
             _a("return self ** -1 * other", "return self * other ** -1"),
-            "__rtruediv__ is called for other / self: the plain number stands above the line.",
+            "__rtruediv__ is called for other / self: the plain number is the numerator.",
             on=("3 / x",),
         ),
         Wrong(
@@ -711,8 +711,8 @@ def backward(root):
                 seen.add(parent)
                 queue.append(parent)
 """,
-            "Level by level works in the diamond by luck. A value with a short and a long path to the root runs before the contribution of "
-            "the long path has arrived.",
+            "Level by level works in the diamond by luck. A value with a short and a long path to the root runs before the long path "
+            "has contributed.",
             on=("diamond", "a long and a short path"),
         ),
         Wrong(
@@ -1021,7 +1021,7 @@ EX_C = Exercise(
         Wrong(
             "steps too small",
             _c("p.data -= p.grad", "p.data -= 0.001 * p.grad"),
-            "Downhill, but 300 steps do not arrive. Usually the learning rate is too small: here 0.5 to 1 works well. If the "
+            "Downhill, but 300 steps do not get there. Usually the learning rate is too small: here 0.5 to 1 works well. If the "
             "loss jumps, it is too large; if it stops falling early, do all units start alike?",
             when=lambda seen: seen.value("three steps") == ALL_WELL and _moons(seen).get("of 100 it was trained on", 100) < 97,
         ),
@@ -1128,8 +1128,8 @@ def backward_deep(root):
                 seen.add(parent)
                 queue.append(parent)
 """,
-            "Level by level works in the diamond by luck. A value with a short and a long path to the root runs before the contribution of "
-            "the long path has arrived.",
+            "Level by level works in the diamond by luck. A value with a short and a long path to the root runs before the long path "
+            "has contributed.",
             on=("diamond", "a long and a short path"),
         ),
         Wrong(

@@ -160,10 +160,10 @@ EX_B = Exercise(
               "The two equations are solved with a wrong sign: put your v into vᵀJ for the first test, and see which entry is off.",
               on=("a mixture of both rows",)),
         Wrong("the nearest v", "import numpy as np\n\n\ndef find_v(J, wanted):\n    return list(np.linalg.pinv(np.array(J).T) @ wanted)\n",
-              "A pseudoinverse gives the v that comes nearest. Check whether it arrives: where it does not, the answer is None.",
+              "A pseudoinverse gives the v that comes nearest. If it does not give the wanted gradient, the answer is None.",
               on=("parallel rows, out of reach", "parallel rows, within reach")),
         Wrong("no solution is not noticed", _b("if [size * first, size * second] == [p, q]:", "if True:"),
-              "When the rows are parallel, x.grad always lies along them. Check whether the wanted one does.",
+              "When the rows are parallel, x.grad is always a multiple of them. Check whether the wanted one is.",
               on=("parallel rows, out of reach", "a mixture of both rows")),
         Wrong("divides by zero", "def find_v(J, wanted):\n    (a, b), (c, d) = J\n    p, q = wanted\n    det = a * d - b * c\n"
               "    return [(p * d - q * c) / det, (a * q - b * p) / det]\n",

@@ -253,7 +253,7 @@ EX_B = Exercise(
         "The logarithm would be Dual(log(self.value), self.derivative / self.value): the value, and the local derivative times the speed "
         "of the inside.",
     ),
-    reveal="(a + a'ε)(b + b'ε) = ab + (a'b + ab')ε. No graph is kept, because the derivative arrives together with the value.",
+    reveal="(a + a'ε)(b + b'ε) = ab + (a'b + ab')ε. No graph is kept, because the derivative is computed together with the value.",
     fresh=lambda r: (
         lambda a, da, b: Fresh(
             f"Dual({a}, {da}) * Dual({b}, 1). What is the derivative?",

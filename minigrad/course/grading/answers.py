@@ -91,7 +91,7 @@ def draw_inputs(ex: Exercise, key: bytes, student: str, round: str) -> dict[str,
 
 def grade_answer(ex: Exercise, source: str, where: Path | AnswerServer, inputs: Mapping[str, tuple] | None = None, box: Box | None = None,
                  helpers: Sequence[str] = ()) -> Grade:  # fmt: skip
-    """Grade the source that stands in for an exercise's stub, with the probes' own inputs or drawn ones, in a fresh process.
+    """Grade the source that replaces an exercise's stub, with the probes' own inputs or drawn ones, in a fresh process.
 
     `helpers` are statements of other cells that run before it, one by one; one that fails is left out.
 
@@ -137,7 +137,7 @@ def run_apart(
 class AnswerServer(ForkServer):
     """The fork server that runs answers: it has imported the engine, and nothing of any student.
 
-    `command` starts it elsewhere, in a container say: a list in which "{kit}" stands for the kit's folder. `hidden` are folders that no
+    `command` starts it elsewhere, in a container say: a list in which "{kit}" is replaced by the kit's folder. `hidden` are folders that no
     child may read. What the system was found to refuse is in `isolation`.
     """
 

@@ -1,7 +1,7 @@
 """The pages: one for each student, and one about the class. Static HTML with no script, readable in light and dark, on paper and aloud.
 
 What lives here: how they look and what they say. What does not: the numbers (report.py, roll.py). No page for students shows an input or an
-expected value until `reveal` says so.
+expected value until `reveal` allows it.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ def collect(root: Path) -> list[Submission]:
         if path.is_symlink():
             give(inside, None, f"{inside.name} is a symbolic link: refused")
         elif path.is_dir():
-            give(inside / "x", None)  # an empty folder is somebody's, too
+            give(inside / "x", None)  # an empty folder belongs to the user, too
         else:
             give_file(inside, Source(str(path)))
     for submission in found.values():
