@@ -1,7 +1,7 @@
 """`Value`: one number that remembers how it was computed, and so can be differentiated.
 
 What lives here: the scalar engine, whole. Each operation keeps its one or two parents and, for each, the local derivative, a plain number
-computed in the forward pass. `backward()` walks from the newest operation to the oldest and adds local * incoming to each parent.
+computed in the forward pass. `backward()` walks from the newest operation to the oldest and adds local * upstream to each parent.
 What does not: tensors (tensor.py), pictures (tracing/), replaying a graph at speed (tape.py). Needs only `math`.
 Numbers are float64, and at the edges (log(0), 1/0, overflow, nan, ties) values and gradients are those of PyTorch's float64 scalars.
 """
@@ -33,7 +33,7 @@ class Value:
 
     `data` is the number, `grad` the derivative of the last `backward()`'s root with respect to it. `_op` names the operation ("" for
     a leaf), `_prev` holds its parents in argument order, `_local` the derivative of the result with respect to each parent. A local
-    of None is a shut gate: nothing flows there, not even when infinity arrives (`relu` below zero, the smaller argument of `max`).
+    of None is a shut gate: nothing flows there, whatever the upstream gradient (`relu` below zero, the smaller argument of `max`).
 
     >>> x = Value(1.0, label="x")
     >>> y = (3 * x + 2) ** 2
@@ -130,7 +130,7 @@ class Value:
 
     @property
     def _backward(self) -> Callable[[], None]:
-        """Called, it adds local * incoming to each parent: the chain rule for this one node. Set it for an operation of your own."""
+        """Called, it adds local * upstream to each parent: the chain rule for this one node. Set it for an operation of your own."""
         if type(self._a) is _Junction:
             return self._da.function or partial(self._da.__mul__, self.grad)
         return partial(_pass_on, self)
@@ -163,13 +163,13 @@ class Value:
             node.grad = 0.0
         self.grad = 1.0
         for node in order:  # node._backward(), written out: the call would be a tenth of the time
-            incoming = node.grad
+            upstream = node.grad
             local = node._da
             if local is not None:
-                node._a.grad += local * incoming
+                node._a.grad += local * upstream
             local = node._db
             if local is not None:
-                node._b.grad += local * incoming
+                node._b.grad += local * upstream
         if _recording:
             _start_recording()
 
@@ -445,13 +445,13 @@ class _OwnRule:
     def __init__(self, operands: tuple[Value, ...], function: Callable[[], None] | None = None, slopes: Sequence[float | None] = ()):
         self.operands, self.function, self.slopes = operands, function, slopes
 
-    def __mul__(self, incoming: float) -> float:
+    def __mul__(self, upstream: float) -> float:
         if self.function is not None:
             self.function()
         else:
             for operand, slope in zip(self.operands, self.slopes, strict=False):
                 if slope is not None:
-                    operand.grad += slope * incoming
+                    operand.grad += slope * upstream
         return 0.0
 
     def slopes_at(self, node: Value) -> tuple[float | None, ...]:

@@ -33,7 +33,7 @@ class Difference(NamedTuple):
 def first_difference(left: Trace, right: Trace, rtol: float = 1e-4) -> Difference | None:
     """The first node of `left` that has no equal in `right`; None if the two agree, values and gradients, to a relative `rtol`.
 
-    Compared are structure (which node is computed from which), then values in the order of computing, then what each edge sends in
+    Compared are structure (which node is computed from which), then values in the order of computing, then what each edge passes back in
     the order of the backward pass. Names of operations may differ: a rule of your own against the built-in one is what a duel is for.
     Operands of + and × may be swapped, because some classes keep them in a set.
     """
@@ -75,22 +75,22 @@ def _first_gradient(left: Trace, right: Trace, twin: Mapping[int, int], rtol: fl
         other = theirs.get((twin[target], twin[source], turn))
         to, by = left["nodes"][source], left["nodes"][target]
         if other is None:
-            say = f"**They part in the backward pass at {by['label']}:** only the first sends a gradient to {to['label']}."
-            return Difference(target, twin[target], at, say, f"sends to {to['label']}", ("a gradient", "nothing"))
+            say = f"**They part in the backward pass at {by['label']}:** only the first passes a gradient back to {to['label']}."
+            return Difference(target, twin[target], at, say, f"passes to {to['label']}", ("a gradient", "nothing"))
         a, b = (_numbers(t, s.get("sends"), r["sends"]) for t, s, r in ((left, step, row), (right, other[1], other[2])))
         if not _close(a, b, rtol):
             texts = _text(left, step.get("sends"), row["sends"]), _text(right, other[1].get("sends"), other[2]["sends"])
             rules = left["nodes"][target]["op"], right["nodes"][twin[target]]["op"]
-            say = (f"**They part in the backward pass at {by['label']}:** to {to['label']} the first sends {texts[0]} ({rules[0]}), "
+            say = (f"**They part in the backward pass at {by['label']}:** to {to['label']} the first passes {texts[0]} ({rules[0]}), "
                    f"the second {texts[1]} ({rules[1]}). Up to there they agree.")  # fmt: skip
-            return Difference(target, twin[target], at, say, f"sends to {to['label']}", texts)
+            return Difference(target, twin[target], at, say, f"passes to {to['label']}", texts)
     for key in theirs:
         back = {j: i for i, j in twin.items()}
         if (back[key[0]], back[key[1]], key[2]) not in ours:
             i = back[key[0]]
-            say = f"**They part in the backward pass at {left['nodes'][i]['label']}:** only the second sends a gradient on from there."
+            say = f"**They part in the backward pass at {left['nodes'][i]['label']}:** only the second passes a gradient back from there."
             to = right["nodes"][key[1]]["label"]
-            return Difference(i, key[0], len(left["steps"]), say, f"sends to {to}", ("nothing", "a gradient"))
+            return Difference(i, key[0], len(left["steps"]), say, f"passes to {to}", ("nothing", "a gradient"))
     return None
 
 

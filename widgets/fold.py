@@ -440,7 +440,7 @@ class Folded:
                 for n in leaves]  # fmt: skip
 
     def _steps(self, shown, edges, owner, last, new_edge) -> list[dict[str, Any]]:
-        """Events of what is shown: a fold computes when its last operation does, and sends along an edge when the last of its parts has."""
+        """Events of what is shown: a fold computes, and passes a gradient along an edge, when the last of its operations does."""
         whole, out = self.whole, []
         steps = whole["steps"]
         final = {new_edge[s["edge"]]: k for k, s in enumerate(steps) if s["edge"] is not None and s["edge"] in new_edge}
@@ -481,10 +481,11 @@ class Folded:
 
     def _say(self, fold, sender, to, edge, one: bool) -> str:
         if fold is None:
-            say = f"**{sender['label']} sends {{sends}} into {to['label']}:** a fold of {to['expr']}."
-            return say if one and not edge.get("amount") else f"**{sender['label']} sends its gradients into {to['label']}:** {to['expr']}."
+            if one and not edge.get("amount"):
+                return f"**{sender['label']} passes {{sends}} back into {to['label']}:** a fold of {to['expr']}."
+            return f"**{sender['label']} passes its gradients back into {to['label']}:** {to['expr']}."
         what = "{sends}" if one or edge.get("amount") and self.whole["engine"] == "value" else "its gradients"
-        say = f"**{fold['label']} sends {what} to {to['label']}:** the backward pass has gone through {fold['expr']}, edge by edge."
+        say = f"**{fold['label']} passes {what} back to {to['label']}:** the backward pass has gone through {fold['expr']}, edge by edge."
         return say + (" There the sum is {after}." if to["kind"] != "fold" else "")
 
     def _slim(self, part: dict[str, Any]) -> None:

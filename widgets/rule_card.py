@@ -100,7 +100,7 @@ def scalar_parts(rule: Rule, inputs: list[float]) -> list:
     there = ", ".join(f"{n.text} = {number(v)}" for n, v in zip(names, inputs, strict=True))
     return [Line(f"out = {out.text}; at {there} out is {number(value)}."), Raw("", curve(rule, inputs)),
             Table(("slope", "formula", f"at {there}", "has to be saved"), rows),
-            Line("Backward, each input gets slope × the gradient that arrives at out. Dashed: the tangent, whose slope is the "
+            Line("Backward, each input gets slope × the upstream gradient of out. Dashed: the tangent, whose slope is the "
                  "first row.", soft=True)]  # fmt: skip
 
 
@@ -132,7 +132,7 @@ def tensor_parts(op) -> list:
     kinds = {"elementwise": "each entry of the result depends on one entry of each input", "linear": "linear: the rule needs no numbers",
              "multilinear": "linear in each input", "discrete": "no derivative anywhere", "general": "a rule of its own"}  # fmt: skip
     return [
-        Table(("input", "what it gets, from the arriving gradient g", "saves"), rows, caption=f"Tensors: {op.node_name} ({kinds[op.kind]})")
+        Table(("input", "what it gets, from the upstream gradient g", "saves"), rows, caption=f"Tensors: {op.node_name} ({kinds[op.kind]})")
     ]
 
 

@@ -21,17 +21,17 @@ class Row(TypedDict):
     node: int
     edge: int | None
     value: Number | None  # of `node`
-    incoming: Number | None  # what had arrived at `node`; None in the forward half
+    incoming: Number | None  # the upstream gradient of `node`; None in the forward half
     local: Number | None
-    sends: Number | None
-    to: int | None  # the parent that receives
+    sends: Number | None  # the downstream gradient
+    to: int | None  # the parent that it is passed to
     before: Number | None  # the parent's gradient before and after
     after: Number | None
     sentence: str  # `say` with the numbers in it, **bold** kept
 
 
 def replay_steps(trace: Trace) -> list[Row]:
-    """The numbers of every step: what arrived, what it was multiplied with, what was sent, what was there before and after.
+    """The numbers of every step: upstream gradient, local derivative, their product, and the sum at the parent before and after.
 
     >>> from minigrad import Value
     >>> from minigrad.tracing.trace import trace
@@ -42,7 +42,7 @@ def replay_steps(trace: Trace) -> list[Row]:
     nodes, edges = trace["nodes"], trace["edges"]
     if trace["engine"] == "tensor":
         return _replay_tensor(trace)
-    sums: list[float | None] = [0.0] * len(nodes)  # None once an unknown amount has arrived
+    sums: list[float | None] = [0.0] * len(nodes)  # None once an unknown amount was added
     rows: list[Row] = []
     for k, step in enumerate(trace["steps"], 1):
         i = step["node"]
@@ -137,9 +137,9 @@ def to_text(trace: Trace) -> str:
     x      input     3      6
     x × x  x × x     9      1
     <BLANKLINE>
-    backward   local  incoming  sends  sum
-    x × x → x  x = 3  1         3      3
-    x × x → x  x = 3  1         3      3 + 3 = 6
+    backward   local  upstream  downstream  sum
+    x × x → x  x = 3  1         3           3
+    x × x → x  x = 3  1         3           3 + 3 = 6
     """
     if trace["engine"] == "tensor":
         return _tensor_text(trace)
@@ -153,7 +153,7 @@ def to_text(trace: Trace) -> str:
     lines += _columns(table)
     sends = ledger(trace)
     if sends:
-        table = [["backward", "local", "incoming", "sends", "sum"]]
+        table = [["backward", "local", "upstream", "downstream", "sum"]]
         for row in sends:
             edge = edges[row["edge"]]  # type: ignore[index]
             local = number(row["local"]) if row["local"] is not None else "unknown"
@@ -191,7 +191,7 @@ def _tensor_text(trace: Trace) -> str:
     lines += _columns(table)
     sends = [(step, edges[step["edge"]]) for step in trace["steps"] if step["edge"] is not None]
     if sends:
-        table = [["backward", "rule", "sends", "shape", "sum"]]
+        table = [["backward", "rule", "downstream", "shape", "sum"]]
         for step, edge in sends:
             rule = edge["local_text"] or "its rule"
             if edge["local"] is not None:

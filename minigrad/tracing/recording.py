@@ -68,7 +68,7 @@ class Graph:
     def __init__(self, roots: list[Variable], names: Mapping[str, object] | None, traced: int = TRACED):
         self.items: list[Item] = []
         self.at: dict[Any, int] = {}  # (node, output number) -> its item; an AccumulateGrad's key is (node, 0)
-        self.of_node: dict[Any, int] = {}  # node -> the item that sends its gradients
+        self.of_node: dict[Any, int] = {}  # node -> the item that passes its gradients back
         self.found: list[tuple[str, Variable]] = []
         for text, thing in walk(names):
             if isinstance(thing, Variable):

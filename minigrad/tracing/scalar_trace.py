@@ -136,7 +136,7 @@ class Recorded:
     """A computation by indices: parents before children, what `trace` and the tape both start from.
 
     `order` lists the operations as `backward()` visits them. `locals[i][slot]` is None where nothing can be known (an unknown
-    operation), `shut[i][slot]` says that a gate lets nothing through, whatever arrives.
+    operation), `shut[i][slot]` says that a gate lets nothing through, whatever the upstream gradient.
     """
 
     objects: list  # the learner's objects, only while this lives
@@ -152,7 +152,7 @@ class Recorded:
     order: list[int]
     root: int
     ids: Sequence[int] = ()  # of a part: what its nodes are called in the whole
-    seed: float = 1.0  # the gradient at the root; of a part of a graph, the one that arrives there
+    seed: float = 1.0  # the gradient at the root; of a part of a graph, the upstream gradient there
 
     def gradients(self) -> list[float | None]:
         """d root / d node for every node; None where no gradient flows or an unknown operation is in the way."""
@@ -546,14 +546,15 @@ def _say_send(nodes: list[Node], edge: Edge, senders: list[list[int]], root: int
     label, to = node["label"], parent["label"]
     if edge["local"] is None:
         return (
-            f"**{label} sends an unknown amount to {to}:** this engine does not know an operation called “{node['op']}”, "
+            f"**{label} passes an unknown amount back to {to}:** this engine does not know an operation called “{node['op']}”, "
             "so it cannot tell the local derivative."
         )
     if edge["target"] == root:
-        arrived = "the {incoming} it started with"
+        upstream = "the {incoming} it started with"
     else:
-        arrived = f"{{incoming}} that arrived from {listed([nodes[s]['label'] for s in senders[edge['target']]], 4, 'nodes')}"
-    say = f"**{label} sends {{sends}} to {to}:** the local derivative of {node['expr']} with respect to {to} is {{local}}, times {arrived}."
+        upstream = f"the upstream gradient {{incoming}} from {listed([nodes[s]['label'] for s in senders[edge['target']]], 4, 'nodes')}"
+    say = f"**{label} passes {{sends}} back to {to}:** the local derivative of {node['expr']} with respect to {to} is {{local}}, "
+    say += f"times {upstream}."
     if senders[edge["source"]]:
         say += f" Added to the {{before}} that was already there, {to} now has {{after}}."
     return say

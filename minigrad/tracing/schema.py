@@ -124,10 +124,10 @@ class Edge(TypedDict):
     slot: int  # which argument of the target; a + a has two edges, slots 0 and 1
     local: Number | None  # d target / d source through this slot, at the recorded values
     local_text: str  # the same, as a formula in the labels: "3", "2u", "cos(q)"
-    slope: NotRequired[list]  # `local_text` as a tree; for arrays, what the rule makes of the arriving gradient ["name", "g"]
+    slope: NotRequired[list]  # `local_text` as a tree; for arrays, what the rule makes of the upstream gradient ["name", "g"]
     carries_grad: bool  # False into a constant: no backward step uses it
     amount: NotRequired[bool]  # at a fold: `local` is not a factor but all that is sent
-    shut: NotRequired[bool]  # True where a gate (relu below 0, the smaller of max) lets nothing through: it sends 0 even if inf arrives
+    shut: NotRequired[bool]  # True where a gate (relu below 0, the smaller of max) lets nothing through: it passes 0 back, even for inf
     # only for tensors
     broadcast: NotRequired[Broadcast]
     stops: NotRequired[str]  # why no gradient goes this way
@@ -137,20 +137,20 @@ class Edge(TypedDict):
 
 class Step(TypedDict):
     """One event. Forward: "input" (a leaf has its value), "compute" (an operation gets its value). Backward: "seed" (the root's
-    gradient is 1), "send" (one edge carries local × incoming to a parent, where it is added); for tensors also "accumulate" (a leaf's
+    gradient is 1), "send" (one edge carries local × upstream to a parent, where it is added); for tensors also "accumulate" (a leaf's
     gradient is complete) and "error" (the pass cannot go on: `say` tells why). Numbers that follow from values,
     gradients and locals are not repeated, so that a slider can change them: incoming = gradient of `node` so far, sends = local × incoming,
     before/after = the running sum at the parent."""
 
     phase: Literal["forward", "backward"]
     kind: Literal["input", "compute", "seed", "send", "accumulate", "error"]
-    node: int  # who acts: the node that gets its value, or the node that sends
+    node: int  # who acts: the node that gets its value, or the node that passes its gradient back
     edge: int | None  # for "send"
     # only for tensors, indices in `arrays`
     sends: NotRequired[int]  # what the edge carries, in the parent's shape
     raw: NotRequired[int]  # the same before it was summed over broadcast dimensions
     after: NotRequired[int]  # the parent's sum after it was added
-    start: NotRequired[Number]  # of "seed" in a part of a graph: the gradient that arrives, if it is not 1
+    start: NotRequired[Number]  # of "seed" in a part of a graph: the upstream gradient, if it is not 1
     say: str  # one sentence; {value}, {incoming}, {local}, {sends}, {before}, {after} are filled in with the live numbers; **bold** allowed
 
 

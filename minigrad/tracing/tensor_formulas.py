@@ -1,6 +1,6 @@
 """What each row of the derivatives table computes and looks like, as text in which labels are filled in.
 
-What lives here: `expression`, what an operation computes ("x @ w", "sum(h, dim=1)"), and `flow`, what its rule does to the arriving
+What lives here: `expression`, what an operation computes ("x @ w", "sum(h, dim=1)"), and `flow`, what its rule does to the upstream
 gradient g ("g @ wᵀ"). What does not: derivatives. A rule's text is read from the row's own source, so nothing is written twice.
 """
 
@@ -99,7 +99,7 @@ def flow(op, rule, labels: Mapping[str, Text], shapes: Mapping[str, tuple], para
 
 
 def flow_formula(op, rule, labels: Mapping[str, Text], shapes: Mapping[str, tuple], params: tuple | None) -> Text | None:
-    """What a rule makes of the arriving gradient: "g × cos(x)". None if its source does not say it in one short expression."""
+    """What a rule makes of the upstream gradient: "g × cos(x)". None if its source does not say it in one short expression."""
     tree = rule_body(rule)
     if tree is None:
         return None

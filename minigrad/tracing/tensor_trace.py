@@ -461,7 +461,7 @@ class Recording:
                 target, parent = edge["target"], edge["source"]
                 if event[0] == "output":
                     sent = after = event[2]
-                    say = f"**{nodes[target]['label']} hands {{sends}} to {nodes[parent]['label']}:** the gradient of this output."
+                    say = f"**{nodes[target]['label']} passes {{sends}} back to {nodes[parent]['label']}:** the gradient of this output."
                     at = arrays.add(sent, ("event", k, 2))
                     step = Step(phase="backward", kind="send", node=target, edge=edge["id"], sends=at, after=at, say=say)
                 else:
@@ -510,24 +510,24 @@ class Recording:
     def _say(self, nodes: list[Node], edge: Edge, senders: list[list[int]], raw, sent, where: list[int]) -> str:
         node, parent = nodes[edge["target"]], nodes[edge["source"]]
         to = parent["label"]
-        who = (
-            "it started with"
+        upstream = (
+            "the {incoming} it started with"
             if edge["target"] == self.graph.root
-            else f"that arrived from {listed([nodes[s]['label'] for s in senders[edge['target']]], 4, 'nodes')}"
+            else f"the upstream gradient {{incoming}} from {listed([nodes[s]['label'] for s in senders[edge['target']]], 4, 'nodes')}"
         )
         own, one = _own_rule(self.graph.items[edge["target"]]), sent.size == 1 and raw.size == 1
         if one and edge["local"] is not None:
-            say = f"**{node['op']} sends {{sends}} to {to}:** the local derivative of {node['expr']} with respect to {to} is {{local}}, "
-            say += f"times the {{incoming}} {who}."
+            say = f"**{node['op']} passes {{sends}} back to {to}:** the local derivative of {node['expr']} with respect to {to} is "
+            say += f"{{local}}, times {upstream}."
         elif one and own:
-            say = f"**{node['op']} sends {{sends}} to {to}:** what {own}.backward makes of the {{incoming}} {who}. "
+            say = f"**{node['op']} passes {{sends}} back to {to}:** what {own}.backward makes of {upstream}. "
             say += f"It is a rule of its own, and nothing here compares it with the true derivative of {node['expr']}."
         else:
-            say = f"**{node['op']} sends a gradient of shape {_shape(sent.shape)} to {to}, {{sends}}:**"
-            phrase = "what arrived" if edge["local_text"] == "g" else _in_words(edge["local_text"])
+            say = f"**{node['op']} passes a gradient of shape {_shape(sent.shape)} back to {to}, {{sends}}:**"
+            phrase = "the upstream gradient" if edge["local_text"] == "g" else _in_words(edge["local_text"])
             if own:
-                phrase = f"what {own}.backward makes of the gradient that arrived"
-            say += f" {phrase}" if phrase else f" what the rule of {node.get('function') or node['op']} makes of the gradient that arrived"
+                phrase = f"what {own}.backward makes of the upstream gradient"
+            say += f" {phrase}" if phrase else f" what the rule of {node.get('function') or node['op']} makes of the upstream gradient"
             if where:
                 dims = f"dim {where[0]}" if len(where) == 1 else f"dims {listed([str(w) for w in where])}"
                 say += f", summed over {dims} because {to} was broadcast from {_shape(sent.shape)} to {_shape(raw.shape)}."
@@ -682,9 +682,9 @@ def _value(array: np.ndarray | None):
 
 
 def _in_words(text: str) -> str:
-    """A rule's text as part of a sentence: "incoming × x"."""
+    """A rule's text as part of a sentence: "upstream × x"."""
     words = []
     for word in text.split(" "):
         bare = word.strip("()ᵀ²³−,")
-        words.append(word.replace("g", "incoming") if bare == "g" else word)
+        words.append(word.replace("g", "upstream") if bare == "g" else word)
     return " ".join(words)

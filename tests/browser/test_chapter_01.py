@@ -40,7 +40,7 @@ def step_to_the_end_by_mouse(chapter):
     for _ in range(4):
         button(box, "next").click()
     expect(box).to_contain_text("8 / 8")
-    expect(box).to_contain_text("p sends 30 to x")
+    expect(box).to_contain_text("p passes 30 back to x")
     for _ in range(8):
         button(box, "back").click()
     expect(box).to_contain_text("0 / 8")
@@ -52,7 +52,7 @@ def step_to_the_end_by_keyboard(chapter):
     for _ in range(8):
         chapter.page.keyboard.press("ArrowRight")
     expect(box).to_contain_text("8 / 8")
-    expect(box).to_contain_text("p sends 30 to x")
+    expect(box).to_contain_text("p passes 30 back to x")
     chapter.page.keyboard.press("Home")
     expect(box).to_contain_text("0 / 8")
     chapter.page.keyboard.press("End")

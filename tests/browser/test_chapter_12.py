@@ -40,7 +40,7 @@ def test_the_chapter_by_mouse_and_keyboard(open_notebook):
 
     box = lesson(nb, "mg-pick-u")
     press(box, "only x₀")
-    expect(box).to_contain_text("y moves along Ju = [3, 1]. This is column 0 of the table.")
+    expect(box).to_contain_text("y moves along Ju = [3, 1]. This is column 0 of the Jacobian.")
     box = lesson(nb, "mg-passes")
     press(box, "a training loss (GPT-2)")
     expect(box).to_contain_text("Reverse mode needs 124,439,808 times fewer.")

@@ -22,13 +22,13 @@ def lesson(nb, name, nth=0):
 
 def the_staircase(chapter):
     box = lesson(chapter, "mg-surrogate")
-    expect(box).to_contain_text("torch.round at x = 0.7: value 1. Its slope is 0, and backward sends 0: the same.")
+    expect(box).to_contain_text("torch.round at x = 0.7: value 1. Its slope is 0, and backward returns 0: the same.")
     box.get_by_role("slider", name="x").press("ArrowRight")
     expect(box).to_contain_text("at x = 0.8")
     box.get_by_role("radio", name="straight-through round", exact=True).click()
-    expect(box).to_contain_text("straight-through round at x = 0.8: value 1. Its slope is 0, but backward sends 1")
+    expect(box).to_contain_text("straight-through round at x = 0.8: value 1. Its slope is 0, but backward returns 1")
     box.get_by_role("radio", name="torch.round", exact=True).press("Enter")
-    expect(box).to_contain_text("Its slope is 0, and backward sends 0: the same.")
+    expect(box).to_contain_text("Its slope is 0, and backward returns 0: the same.")
     handle = box.get_by_role("slider", name="x").bounding_box()
     chapter.page.mouse.move(handle["x"] + handle["width"] / 2, handle["y"] + handle["height"] / 2)
     chapter.page.mouse.down()
@@ -41,9 +41,9 @@ def a_function_in_the_graph_and_one_of_their_own(chapter):
     view = lesson(chapter, "mg-stage")
     expect(view).to_contain_text("Square(x)")
     own = lesson(chapter, "mg-surrogate", 1)
-    expect(own).to_contain_text("Spike at x = 0.4: value 1. Its slope is 0, but backward sends 0.6: a surrogate.")
+    expect(own).to_contain_text("Spike at x = 0.4: value 1. Its slope is 0, but backward returns 0.6: a surrogate.")
     own.get_by_role("slider", name="x").press("ArrowLeft")
-    expect(own).to_contain_text("Spike at x = 0.3: value 1. Its slope is 0, but backward sends 0.7")
+    expect(own).to_contain_text("Spike at x = 0.3: value 1. Its slope is 0, but backward returns 0.7")
 
 
 def a_prediction_opens_its_cell(chapter):

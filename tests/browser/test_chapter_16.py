@@ -29,7 +29,7 @@ def test_memory_and_loss_scaling(chapter):
     box.get_by_role("button", name="▶ play", exact=True).click()
     expect(words).to_contain_text("the step is over: 0 layers hold 0 bytes")
     moment.focus()
-    for said in ("backward: the gradient arrives at layer 1:", "layer 6 is computed again:"):
+    for said in ("backward: the gradient reaches layer 1:", "layer 6 is computed again:"):
         chapter.page.keyboard.press("ArrowLeft")
         if "again" in said:
             for _ in range(4):

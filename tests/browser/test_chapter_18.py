@@ -31,11 +31,11 @@ def test_tap_and_trace(chapter):
     box.get_by_role("radio", name="u → x").click()
     expect(box).to_contain_text("Edge u → x: 36 flows here")
     box.get_by_role("radio", name="multiply by").click()
-    expect(box).to_contain_text("36 arrived, 18 went on: x.grad is 19 in place of 37")
+    expect(box).to_contain_text("the hook turned 36 into 18, so x.grad is 19 in place of 37")
     amount = box.get_by_label("amount")
     amount.fill("1")
     amount.press("Enter")
-    expect(box).to_contain_text("36 arrived, 36 went on: no leaf notices")
+    expect(box).to_contain_text("the hook turned 36 into 36, and no leaf's gradient changes")
     expect(box).to_contain_text("u.grad_fn.register_hook(lambda gi, go: (gi[0], gi[1] * 1))")
 
     expect(chapter.page.locator("svg.plot")).to_have_count(4)

@@ -169,8 +169,8 @@ def test_a_duel_has_one_step_and_names_the_difference(open_notebook):
     expect(nb.page.get_by_role("status").filter(has_text="They part in the backward pass at")).to_be_visible()
     for view, ours, theirs in ((left, "[1.25992, 0.211952]", "[0.715217, 5.89208]"), (right, "[0.715217, 5.89208]", "[1.25992, 0.211952]")):
         card = view.root.locator(".mg-card:has(.mg-differ)")
-        said = f"≠ sends to 2x {ours}, there {theirs}"
-        assert card.locator(".mg-differ text").all_text_contents() == ["≠ sends to 2x", ours, "there", theirs]
+        said = f"≠ passes to 2x {ours}, there {theirs}"
+        assert card.locator(".mg-differ text").all_text_contents() == ["≠ passes to 2x", ours, "there", theirs]
         assert card.get_attribute("aria-label").endswith(said)
         view.root.locator("[data-tab=ledger]").click()
         expect(view.root.locator(".mg-pane tr.mg-now .mg-differ")).to_have_text(said)

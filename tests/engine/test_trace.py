@@ -97,12 +97,12 @@ def test_sentences_have_the_numbers_in_them_and_tell_of_adding():
     assert said[0] == "**a is 2:** an input, nothing to compute."
     assert said[1] == "**b becomes 6:** it is a × 3."
     assert said[4] == "**The gradient of y starts at 1:** how fast y changes with itself."
-    assert said[5] == "**y sends 6 to c:** the local derivative of c × b with respect to c is 6, times the 1 it started with."
+    assert said[5] == "**y passes 6 back to c:** the local derivative of c × b with respect to c is 6, times the 1 it started with."
     assert said[8] == (
-        "**c sends 6 to b:** the local derivative of a + b with respect to b is 1, times 6 that arrived from y. "
+        "**c passes 6 back to b:** the local derivative of a + b with respect to b is 1, times the upstream gradient 6 from y. "
         "Added to the 8 that was already there, b now has 14."
     )
-    assert said[9].endswith("times 14 that arrived from y and c. Added to the 6 that was already there, a now has 48.")
+    assert said[9].endswith("times the upstream gradient 14 from y and c. Added to the 6 that was already there, a now has 48.")
     assert a.grad == 0 and [r["to"] for r in ledger(trace(y))] == [3, 2, 0, 2, 0]
 
 
@@ -487,9 +487,9 @@ def test_the_text_twin():
         "3x      3 × x      3      10\n"
         "3x + 2  3x + 2     5      10\n"
         "y       (3x + 2)²  25     1\n\n"
-        "backward     local           incoming  sends  sum\n"
-        "y → 3x + 2   2(3x + 2) = 10  1         10     10\n"
-        "3x + 2 → 3x  1               10        10     10\n"
-        "3x → x       3               10        30     30"
+        "backward     local           upstream  downstream  sum\n"
+        "y → 3x + 2   2(3x + 2) = 10  1         10          10\n"
+        "3x + 2 → 3x  1               10        10          10\n"
+        "3x → x       3               10        30          30"
     )
     assert to_text(trace(Value(2.0, label="x"))) == "x\n\nnode  computes  value  dx/dnode\nx     input     2      1"

@@ -87,8 +87,8 @@ def test_broadcasting_is_on_the_edge_and_in_the_sentence():
     assert (cells(t, node(t, "x @ w + b")["array"]) == X @ np.full((3, 2), 0.5) + [1, -40]).all()  # computed again: no node kept it
     said = [r["sentence"] for r in replay_steps(t) if r["edge"] == edge["id"]]
     assert said == [
-        "**AddBackward0 sends a gradient of shape (2,) to b, [4, 0]:** what arrived, summed over dim 0 because b was broadcast "
-        "from (2,) to (4, 2)."
+        "**AddBackward0 passes a gradient of shape (2,) back to b, [4, 0]:** the upstream gradient, summed over dim 0 because b was "
+        "broadcast from (2,) to (4, 2)."
     ]
     raw = next(s["raw"] for s in t["steps"] if s["edge"] == edge["id"])
     assert t["arrays"][raw]["shape"] == [4, 2] and (cells(t, raw) == mask).all()
@@ -341,8 +341,8 @@ def test_several_outputs():
     t = trace(y, {"x": x, "a": a, "b": b, "y": y})
     assert cells(t, node(t, "a")["grad_array"])[0].tolist() == [3.0, 4.0, 5.0]
     assert cells(t, node(t, "x")["grad_array"]).ravel().tolist() == [3.0, 4.0, 5.0, 0.0, 1.0, 2.0]
-    hands = [r["sentence"] for r in replay_steps(t) if "hands" in r["sentence"]]
-    assert len(hands) == 2
+    said = [r["sentence"] for r in replay_steps(t) if "the gradient of this output" in r["sentence"]]
+    assert len(said) == 2
 
 
 def test_second_order_is_a_layer():
@@ -476,10 +476,10 @@ b                    input       ()     1       3
 x × b  MulBackward0  x × b       (2,)   [1, 2]  [1, 1]
 y      SumBackward0  sum(x × b)  ()     3       1
 
-backward   rule                  sends   shape  sum
-y → x × b  g spread over (2,)    [1, 1]  (2,)   [1, 1]
-x × b → x  g × b                 [1, 1]  (2,)   [1, 1]
-x × b → b  g × x, summed over 0  3       ()     3"""
+backward   rule                  downstream  shape  sum
+y → x × b  g spread over (2,)    [1, 1]      (2,)   [1, 1]
+x × b → x  g × b                 [1, 1]      (2,)   [1, 1]
+x × b → b  g × x, summed over 0  3           ()     3"""
     )
 
 
@@ -574,8 +574,8 @@ def test_a_custom_function_says_what_it_is():
     assert made["expr"] == "Round(x, scale)" and made["source"]["text"].startswith("y = Round.apply") and made["value"] == 5.0
     assert made["rule"] == "to x: Round.backward(g)"
     assert [(kept["name"], kept["bytes"], kept["stale"]) for kept in made["saved"]] == [("saved_tensors[0]", 4, False)]
-    (said,) = [r["sentence"] for r in replay_steps(t) if "RoundBackward sends" in r["sentence"]]
-    assert "sends 6 to x" in said and "what Round.backward makes of the 3 that arrived from z" in said, said
+    (said,) = [r["sentence"] for r in replay_steps(t) if "RoundBackward passes" in r["sentence"]]
+    assert "passes 6 back to x" in said and "what Round.backward makes of the upstream gradient 3 from z" in said, said
     assert "nothing here compares it with the true derivative of Round(x, scale)" in said
     assert node(t, "x")["grad"] == 6.0
     scale.add_(1)
@@ -594,4 +594,4 @@ def test_a_custom_function_of_a_vector_in_words():
 
     x = leaf(1.0, -2.0)
     t = trace(Pass.apply(x).sum(), {"x": x})
-    assert any("what Pass.backward makes of the gradient that arrived" in step["say"] for step in t["steps"])
+    assert any("what Pass.backward makes of the upstream gradient" in step["say"] for step in t["steps"])

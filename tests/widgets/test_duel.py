@@ -47,9 +47,9 @@ def test_a_wrong_rule_is_named():
     assert d.sentence.startswith("They part in the backward pass at") and "WrongTanhBackward" in d.sentence
     assert "Up to there they agree" in d.sentence
     assert d.left.step == d.difference.step == d.right.step
-    assert rows(d.left) == ("tanh(2x)", [("≠ sends to 2x", "[1.25992, 0.211952]"), ("there", "[0.715217, 5.89208]")])
-    assert rows(d.right) == ("v1", [("≠ sends to 2x", "[0.715217, 5.89208]"), ("there", "[1.25992, 0.211952]")])
-    assert "≠ sends to 2x" in d.left.svg()
+    assert rows(d.left) == ("tanh(2x)", [("≠ passes to 2x", "[1.25992, 0.211952]"), ("there", "[0.715217, 5.89208]")])
+    assert rows(d.right) == ("v1", [("≠ passes to 2x", "[0.715217, 5.89208]"), ("there", "[1.25992, 0.211952]")])
+    assert "≠ passes to 2x" in d.left.svg()
 
 
 def test_a_right_rule_agrees():

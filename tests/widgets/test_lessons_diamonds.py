@@ -28,7 +28,7 @@ def test_a_billion_paths_sixty_edges():
 
 def test_the_start_does_not_give_the_merging_away():
     shown = diamonds()
-    assert "edges." not in shown.text() and "added up" not in shown.text() + shown.picture()
+    assert "edges." not in shown.text() and "adds up" not in shown.text() + shown.picture()
 
 
 def test_what_is_added_up_stands_below_each_result():

@@ -166,7 +166,7 @@ def test_the_walk_is_the_code_that_it_shows():
     lesson.press("next1")
     assert lesson.figure.walk.code == "z.grad_fn.next_functions[0][0].next_functions[1][0]"
     assert eval(lesson.figure.walk.code).variable is y is lesson.figure.walk.here.variable
-    assert "adds what arrives to y.grad" in lesson.scene["say"] and lesson.figure.walk.code == lesson.scene["code"]
+    assert "adds the gradient it receives to y.grad" in lesson.scene["say"] and lesson.figure.walk.code == lesson.scene["code"]
     lesson.press("root")
     assert lesson.figure.walk.here is z.grad_fn
     assert x.grad is None

@@ -49,7 +49,7 @@ def test_the_riddle_of_the_chapter():
 
 def test_clip_and_replace():
     lesson = pick(hook_tap(), "u → x", "clip", 5)
-    assert grads(lesson) == {"x": 6, "w": 24} and "36 arrived, 5 went on" in lesson.scene["say"]
+    assert grads(lesson) == {"x": 6, "w": 24} and "the hook turned 36 into 5" in lesson.scene["say"]
     pick(lesson, "y → q", "replace", -2.0)
     assert grads(lesson) == {"x": -2 * 36 + 1, "w": -48}
     pick(lesson, "y → q", "look")

@@ -125,7 +125,7 @@ def test_no_warning_escapes_and_the_twin_is_the_same_twice():
 
 def test_recap_reads_its_instruments():
     text = recap(18).text()
-    readings = "x³ against differences: True", "mul of −inf and 0", "6 arrives, 3 goes on", "tanh: 4 of 9 outputs", "0.weight, 0.bias"
+    readings = "x³ against differences: True", "mul of −inf and 0", "6 before the hook, 3 after", "tanh: 4 of 9 outputs", "0.weight, 0.bias"
     for reading in readings:
         assert reading in text
     assert recap(18).picture() == recap(18).picture()

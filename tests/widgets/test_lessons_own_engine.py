@@ -51,12 +51,12 @@ def test_the_numbers_of_the_course():
 
 
 @pytest.mark.parametrize("name, a, b, node, said", [
-    ("plain recursion", 29, 22, "c", "c sends too early. Its gradient is 1 so far, but f still has to send; complete, it is 7."),
-    ("depth first from the root", 4, 3, "c", "c sends too early"),
-    ("leaves before the root", 0, 0, "c", "nothing has arrived at it yet"),
+    ("plain recursion", 29, 22, "c", "c runs too early: its gradient is only 1 before f has contributed. The complete gradient is 7."),
+    ("depth first from the root", 4, 3, "c", "c runs too early"),
+    ("leaves before the root", 0, 0, "c", "its own gradient is still 0"),
     ("no seed", 0, 0, "y", "must start with y.grad = 1"),
     ("seed is the root's value", 25 * 41, 19 * 41, "y", "must start with y.grad = 1"),
-    ("only the root's rule", 0, 0, "d", "Nothing ever arrived at d"),
+    ("only the root's rule", 0, 0, "d", "Nothing was ever added to d.grad"),
     ("clears each parent first", None, None, "c", "set back to 0"),
 ])  # fmt: skip
 def test_the_first_wrong_place_of_a_backward_pass(name, a, b, node, said):
@@ -71,19 +71,19 @@ def test_the_first_wrong_place_of_a_backward_pass(name, a, b, node, said):
 def test_a_short_and_a_long_way_unmask_breadth_first():
     lucky = listen(SOLUTION, diamond, DIAMOND, wrong("05.b", "breadth first"))
     unlucky = listen(SOLUTION, *PROGRAMS["a short and a long way"], wrong("05.b", "breadth first"))
-    assert lucky.good and not unlucky.good and "p sends too early" in unlucky.verdict
+    assert lucky.good and not unlucky.good and "p runs too early" in unlucky.verdict
 
 
 @pytest.mark.parametrize("name, program, said", [
     ("overwrites everywhere", "diamond", "c already had 6, and e replaced it by 1"),
-    ("product's factors exchanged", "diamond", "f sends 5 to c, and 6 is right"),
-    ("product ignores the upstream gradient", "diamond", "d sends 3 to a, and 18 is right"),
-    ("sum ignores the upstream gradient", "diamond", "c sends 1 to a, and 7 is right"),
-    ("power keeps its exponent", "y = (3x + 2)²", "y sends 50 to u, and 10 is right"),
-    ("relu passes data instead of gradient", "neuron", "out sends 0.2 to n, and 1 is right"),
+    ("product's factors exchanged", "diamond", "f passes 5 back to c, and 6 is right"),
+    ("product ignores the upstream gradient", "diamond", "d passes 3 back to a, and 18 is right"),
+    ("sum ignores the upstream gradient", "diamond", "c passes 1 back to a, and 7 is right"),
+    ("power keeps its exponent", "y = (3x + 2)²", "y passes 50 back to u, and 10 is right"),
+    ("relu passes data instead of gradient", "neuron", "out passes 0.2 back to n, and 1 is right"),
     ("no reflected product", "y = (3x + 2)²", "Python asks the number first (int.__mul__), then Value.__rmul__, which is not there yet"),
     ("plain numbers not wrapped", "y = (3x + 2)²", "'int' object has no attribute 'data'"),
-    ("rule never attached", "diamond", "Nothing ever arrived at f"),
+    ("rule never attached", "diamond", "Nothing was ever added to f.grad"),
     ("forgets to return the result", "diamond", "c = a + b   gives None"),
     ("parents forgotten", "diamond", "d remembers no parents"),
     ("rule called instead of kept", "diamond", "'NoneType' object is not callable"),
@@ -181,9 +181,9 @@ def test_what_is_missing_is_said_in_a_sentence(args, said):
 def test_the_widget_steps_through_what_the_class_did():
     lesson = own_engine(SOLUTION, wrong("05.b", "plain recursion"))
     assert lesson.figure.program == "diamond" and lesson.figure.step == lesson.figure.last == 15
-    assert "29, not 25" in lesson.picture() and "22, not 19" in lesson.picture() and "✗ c sends too early" in lesson.text()
+    assert "29, not 25" in lesson.picture() and "22, not 19" in lesson.picture() and "✗ c runs too early" in lesson.text()
     lesson.set(step=2)
-    assert "not 25" not in lesson.picture() and "y sends to e" in lesson.text()
+    assert "not 25" not in lesson.picture() and "y passes its gradient back to e" in lesson.text()
     lesson.set(program="y = (3x + 2)²")
     assert "✓ All 6 values" in lesson.text()
     lesson.set(x=2.0)

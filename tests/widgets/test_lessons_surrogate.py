@@ -1,4 +1,4 @@
-"""Surrogate gradients: values and slopes against calculus, what backward sends against the engine run on a vector, and sentences."""
+"""Surrogate gradients: values and slopes against calculus, what backward returns against the engine run on a vector, and sentences."""
 
 import math
 
@@ -68,21 +68,21 @@ def test_smooth_functions_agree_with_their_slope():
 
 
 def test_sentences():
-    assert "Its slope is 0, but backward sends 1: a surrogate." in surrogate("straight-through round", 2.7).text()
-    assert "no slope, 0 on the left and 1 on the right; backward sends 1. That is a convention." in surrogate("MyReLU", 0).text()
-    assert "backward sends 0. That is a convention." in surrogate("torch.relu", 0).text()
+    assert "Its slope is 0, but backward returns 1: a surrogate." in surrogate("straight-through round", 2.7).text()
+    assert "no slope, 0 on the left and 1 on the right; backward returns 1. That is a convention." in surrogate("MyReLU", 0).text()
+    assert "backward returns 0. That is a convention." in surrogate("torch.relu", 0).text()
     assert "the function jumps here" in surrogate("torch.round", 0.5).text()
-    assert "its slope is" not in surrogate("clamp", 1).text().lower() and "backward sends 1" in surrogate("clamp", 1).text()
+    assert "its slope is" not in surrogate("clamp", 1).text().lower() and "backward returns 1" in surrogate("clamp", 1).text()
 
 
 def test_slider_and_buttons():
     lesson = surrogate()
     lesson.set(x=-1.0)
-    assert "x = −1: value 0. Its slope is 0, but backward sends 1" in lesson.scene["say"]
+    assert "x = −1: value 0. Its slope is 0, but backward returns 1" in lesson.scene["say"]
     lesson.set(f="torch.relu")
-    assert "Its slope is 0, and backward sends 0: the same" in lesson.scene["say"] and "backward sends: 0" in lesson.picture()
+    assert "Its slope is 0, and backward returns 0: the same" in lesson.scene["say"] and "backward returns: 0" in lesson.picture()
     lesson.set(f="straight-through round", x=1.2)
-    assert "value 1. Its slope is 0, but backward sends 1" in lesson.scene["say"]
+    assert "value 1. Its slope is 0, but backward returns 1" in lesson.scene["say"]
 
 
 def test_a_point_outside_of_the_domain_is_answered():

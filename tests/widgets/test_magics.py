@@ -282,7 +282,7 @@ def test_where_goes_to_the_first_wrong_node(shell, capsys):
 
     check.last = None
     assert "Nothing was judged yet" in said(shell, "%where")
-    for id, name, says in (("05.b", "plain recursion", "c sends too early"), ("05.a", "overwrites everywhere", "a")):
+    for id, name, says in (("05.b", "plain recursion", "c runs too early"), ("05.a", "overwrites everywhere", "a")):
         ex = exercises[id]
         wrong = next(w for w in ex.bank if name in (w.name, None) and check(id, ex.load(ex.source_of(w))).first_wrong)
         result = check(id, ex.load(ex.source_of(wrong)))

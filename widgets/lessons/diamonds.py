@@ -50,8 +50,8 @@ class diamonds(Figure):
         if self.way == PATHS:
             return f"{begin} Each has {self.n} edge{'s' * (self.n > 1)}: {self.visits:,} multiplications to follow them all. {took}"
         return (
-            f"{begin} But the graph has only {self.visits} edges. Each is passed once: what arrives over the two edges is added up "
-            f"before it is passed on. {took}"
+            f"{begin} But the graph has only {self.visits} edges. Each is used once, because each node adds up its two contributions "
+            f"and passes on only the sum. {took}"
         )
 
     def draw(self) -> str:

@@ -173,7 +173,8 @@ class Duel:
         node = r.nodes[w.node].label
         if w.sender is None:
             return f"{node}.grad becomes {number(w.after)}."
-        return f"{r.nodes[w.sender].label} sends to {node}: {node}.grad goes from {number(w.before)} to {number(w.after)}."
+        goes = f"{node}.grad goes from {number(w.before)} to {number(w.after)}"
+        return f"{r.nodes[w.sender].label} passes its gradient back to {node}: {goes}."
 
     def text(self) -> str:
         if not self.r.nodes:

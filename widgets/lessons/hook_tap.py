@@ -172,19 +172,19 @@ class Tap:
             old, new = self.plain["grad"].get(i), self.now["grad"].get(i)
             if differ(old, new):
                 changed.append(f"{self.trace['nodes'][i]['label']}.grad is {number(new)} in place of {number(old)}")
-        effect = "; ".join(changed) if changed else "no leaf notices"
-        return f"Edge {self.name(self.at)}: {what}{number(came)} arrived, {number(went)} went on: {effect}. All values are as before."
+        effect = f"so {' and '.join(changed)}" if changed else "and no leaf's gradient changes"
+        return f"Edge {self.name(self.at)}: the hook turned {what}{number(came)} into {number(went)}, {effect}. All values are as before."
 
     def _several(self) -> bool:
         return any(math.prod(node.get("shape", [])) > 1 for node in self.trace["nodes"] if node["kind"] != "constant")
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """Each edge, what arrives at it, and what goes on."""
+        """Each edge, the gradient that comes to it, and the one that its hooks return."""
         tapped = {self.at: " ◀ tapped"}
         return [(self.name(e), number(self.now["in"].get(e)), number(self.now["out"].get(e)) + tapped.get(e, "")) for e in self.edges]
 
     def text(self) -> str:
-        rows = [("edge", "arrives", "goes on"), *self.rows()]
+        rows = [("edge", "before hooks", "after hooks"), *self.rows()]
         wide = [max(len(row[k]) for row in rows) for k in (0, 1)]
         lines = [f"{a.ljust(wide[0])}  {b.rjust(wide[1])}  {c}" for a, b, c in rows]
         return "\n".join([*lines, self.sentence(), f"As code: {self.code()}"])
@@ -300,7 +300,7 @@ class hook_tap(Figure):
         return self.tap.code()
 
     def table(self) -> Table:
-        return Table(("edge", "arrives", "goes on"), self.tap.rows())
+        return Table(("edge", "before hooks", "after hooks"), self.tap.rows())
 
     def text(self) -> str:
         return self.tap.text()

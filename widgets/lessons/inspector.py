@@ -125,7 +125,7 @@ class Walk:
         node = self.here
         ways = [short(p) if p is not None else "None" for p, _ in node.next_functions]
         if leaf := self.leaf(node):
-            return f"{short(node)}: the end of a path. It adds what arrives to {leaf}.grad; .variable is the leaf itself."
+            return f"{short(node)}: the end of a path. It adds the gradient it receives to {leaf}.grad; .variable is the leaf itself."
         return f"{short(node)}: gradients go from here to {' and '.join(ways)}."
 
     def rows(self) -> list[tuple[str, str]]:

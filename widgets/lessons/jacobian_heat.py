@@ -1,8 +1,8 @@
 """The heat map of a Jacobian: which output listens to which input, what the whole table weighs, and what one pass back needs instead.
 
-What lives here: `jacobian_heat(f, x, n)` for softmax, layer norm, tanh, and the learner's own function of a tensor. The table is
-computed row by row, vᵀJ once from the table and once in a single pass; bytes are counted from what the engine's nodes really saved.
-What does not: how a heat map is drawn (widgets/heat.py), derivatives (minigrad), the table with numbers to weight (pick_v.py).
+What lives here: `jacobian_heat(f, x, n)` for softmax, layer norm, tanh, and the learner's own function of a tensor. The matrix is
+computed row by row, vᵀJ once from the matrix and once in a single pass; bytes are counted from what the engine's nodes really saved.
+What does not: how a heat map is drawn (widgets/heat.py), derivatives (minigrad), the matrix with numbers to weight (pick_v.py).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .lesson import label, number, svg, tag
 from .pick_v import in_bytes
 from .tensor_program import operations
 
-OPERATIONS = 2000  # each entry of the table is a pass through all of them
+OPERATIONS = 2000  # each entry of the matrix is a pass through all of them
 MOST = 24  # rows and columns that have room in the picture
 NUMBERED = 6  # up to here each cell shows its number
 SIZES = (4, 16, 64, 256)  # where the memory of a function of any size is measured
@@ -89,7 +89,7 @@ class Heat:
 
     @staticmethod
     def _table(leaf, y) -> tuple[list[list[float]], int, int]:
-        """Row by row, one pass back for each: the table, its bytes, and the bytes that the recorded nodes keep for their rules."""
+        """Row by row, one pass back for each: the matrix, its bytes, and the bytes that the recorded nodes keep for their rules."""
         saved = saved_bytes(y)
         rows = []
         for i in range(len(y)):
@@ -99,7 +99,7 @@ class Heat:
         return table.tolist(), table.numel() * table.element_size(), saved
 
     def _costs(self) -> list[tuple[int, int, int]]:
-        """(n, bytes of the table, bytes that the nodes keep), measured at each size that the function takes."""
+        """(n, bytes of the matrix, bytes that the nodes keep), measured at each size that the function takes."""
         out = []
         for n in sorted({*SIZES, self.n}):
             try:
@@ -176,13 +176,13 @@ class Heat:
         return svg(right + 420, max(y + 56, 468), out, f"{self.sentence(row)} {self.cost()}")
 
     def _two_ways(self, x: float) -> str:
-        """v, and vᵀJ from the table and from one pass: three strips of one scale."""
+        """v, and vᵀJ from the matrix and from one pass: three strips of one scale."""
         out = label(x, 30, "vᵀJ, two ways", "h")
         most = max(map(abs, [*self.dense, *self.product])) or 1.0
         sign = "=" if self.agree else "≠"
         strips = (
             ("v", self.v, max(map(abs, self.v)) or 1.0, "t", f"{self.m} numbers"),
-            ("from the table", self.dense, most, "t fwd", _passes(self.m)),
+            ("from the matrix", self.dense, most, "t fwd", _passes(self.m)),
             ("directly", self.product, most, "t bwd", "1 pass"),
         )
         for k, (name, line, scale, colour, cost) in enumerate(strips):
@@ -195,7 +195,7 @@ class Heat:
         return out + label(x + 40, 50 + 44 + 39, sign, "v b")
 
     def _memory(self, x: float, y: float) -> str:
-        """Bytes against n, both axes by powers: the table's line is twice as steep."""
+        """Bytes against n, both axes by powers: the matrix's line is twice as steep."""
         out = label(x, y, "memory", "h") + label(x + 76, y, "measured, in float64", "t soft")
         x0, x1, y0, y1 = x + 58, x + 248, y + 206, y + 18
         ns = [n for n, _, _ in self.costs]
@@ -219,7 +219,7 @@ class Heat:
         now = at(self.n, 1)[0]
         out += tag("line", "now", x1=now, x2=now, y1=y1, y2=y0)
         # name, slot, curve's class, text's class, dy of the name
-        for name, k, curve, colour in (("the table J", 1, "central", "fwd"), ("what the graph keeps", 2, "forward", "bwd")):
+        for name, k, curve, colour in (("the matrix J", 1, "central", "fwd"), ("what the graph keeps", 2, "forward", "bwd")):
             points = [at(row[0], row[k]) for row in self.costs]
             if len(points) > 1:
                 out += tag("path", f"curve {curve}", d="M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in points))
@@ -247,14 +247,14 @@ def _clean(entry: float, most: float) -> float:
 
 
 def cells_of(table: Sequence[Sequence[float]], scale: float | None = None) -> Numbers:
-    """The table as a heat map reads it, every entry a cell."""
+    """The matrix as a heat map reads it, every entry a cell."""
     most = scale or max(abs(entry) for line in table for entry in line) or 1.0
     cells = [float(f"{_clean(entry, most):.9g}") for line in table for entry in line]
     return cast(Numbers, {"rows": len(table), "cols": len(table[0]), "cells": cells, "low": -most, "high": most})
 
 
 class _Row(Slider):
-    """A row of the table; a smaller table has fewer."""
+    """A row of the matrix; a smaller matrix has fewer."""
 
     def __init__(self) -> None:
         super().__init__("row", 0, 0, MOST - 1)

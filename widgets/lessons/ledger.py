@@ -35,7 +35,7 @@ _BINARY = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
 
 
 class Key(NamedTuple):
-    """One cell: what arrives at a node, or the local derivative or the amount sent along an edge."""
+    """One cell: the upstream gradient of a node, or the local derivative or the downstream gradient of an edge."""
 
     kind: Literal["arrives", "local", "sends"]
     id: int  # of the node, or of the edge
@@ -509,7 +509,7 @@ class Sheet(Control):
 
 @lesson
 class ledger(Figure):
-    """A backward pass to do by hand: fill in what arrives at each node, its local derivative, and what it sends.
+    """A backward pass to do by hand: fill in the upstream gradient of each node, its local derivatives, and what it passes on.
 
     f: a program as text, which can then be edited in the widget, or your own function of one or more Values.
     filled: how many rows are filled in already, or "all". inputs: the numbers to start from; x = 2 in the course's own program, else 1.

@@ -391,26 +391,28 @@ def _what_is_wrong(out: Recording, w: Write, slots: list[float], sent: dict[tupl
     amount = w.after - w.before if isinstance(w.after, (int, float)) else None
     fits = any(same(amount, r) for r in right)
     if not fits and same(w.after, 0.0) and not same(w.before, 0.0):
-        return f"{node.label}.grad is set back to 0 although {number(w.before)} had arrived already. Clear nothing on the way."
+        reset = f"{node.label}.grad is set back to 0 although it was {number(w.before)} already"
+        return f"{reset}. Clear the gradients before the pass, not during it."
     if not same(w.incoming, complete):
         waiting = sorted({out.nodes[t].label for (t, p), all_ in out.locals.items() if p == w.sender and sent.get((t, p), 0) < len(all_)})
         if sender.id == len(out.nodes) - 1:
             return f"The pass must start with {name}.grad = 1: d{name}/d{name} = 1."
         if same(w.incoming, 0.0):
-            return f"{name} passes on 0: nothing has arrived at it yet. You ran {name} before the nodes that were made from it."
+            return f"{name} passes on 0 because its own gradient is still 0. You ran {name} before the nodes that were made from it."
         if waiting:
-            still = f"{_and(waiting)} still {'has' if len(waiting) == 1 else 'have'} to send"
-            return f"{name} sends too early. Its gradient is {number(w.incoming)} so far, but {still}; complete, it is {number(complete)}."
-        return f"{name} sends with gradient {number(w.incoming)}, and {number(complete)} is right."
+            before = f"before {_and(waiting)} {'has' if len(waiting) == 1 else 'have'} contributed"
+            so_far = f"its gradient is only {number(w.incoming)} {before}"
+            return f"{name} runs too early: {so_far}. The complete gradient is {number(complete)}."
+        return f"{name} runs with gradient {number(w.incoming)}, and {number(complete)} is right."
     if not fits and not w.added and not same(w.before, 0.0) and any(same(w.after, r) for r in right):
         lost = f"{node.label} already had {number(w.before)}, and {name} replaced it by {number(w.after)}"
-        return f"{lost}. What arrives must be added: += instead of =."
+        return f"{lost}. Contributions must be added: += instead of =."
     if not fits:
-        why = f"local derivative {number(slots[0])} times {number(complete)} that arrived"
-        wrong = f"{name} sends {number(amount)} to {node.label}, and {number(right[0])} is right"
+        why = f"local derivative {number(slots[0])} times upstream gradient {number(complete)}"
+        wrong = f"{name} passes {number(amount)} back to {node.label}, and {number(right[0])} is right"
         return f"{wrong} ({why}). Look at the local rule of {_op_name(sender)}."
     if sent[sender.id, node.id] > len(slots):
-        return f"{name} sends to {node.label} a second time: every node may send only once."
+        return f"{name} passes its gradient to {node.label} a second time: every node may run only once."
     return ""
 
 
@@ -423,7 +425,7 @@ def _first_wrong_gradient(out: Recording) -> str:
     if n is out.nodes[-1]:
         return f"{n.label}.grad is {number(n.grad)}: a backward pass starts with 1, because d{n.label}/d{n.label} = 1."
     if not any(w.node == n.id for w in out.writes):
-        return f"Nothing ever arrived at {n.label}: its gradient stays {number(n.grad)}, and {number(n.right_grad)} is right."
+        return f"Nothing was ever added to {n.label}.grad: it stays {number(n.grad)}, and {number(n.right_grad)} is right."
     return f"{n.label}.grad is {number(n.grad)}, and {number(n.right_grad)} is right."
 
 

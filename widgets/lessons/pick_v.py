@@ -1,8 +1,8 @@
-"""Pick v: the Jacobian of a function drawn as a table, and the one row that backward(v) makes of it.
+"""Pick v: the Jacobian of a function drawn entry by entry, and the one row that backward(v) makes of it.
 
 What lives here: `pick_v(f, x, v)`, where sliders weight the outputs; `pick_u(f, x, u)`, where they weight the inputs (forward mode);
-`jacobian_size(n, m)`, what the whole table would cost. The table is computed row by row, the result in one pass of its own: the two ways
-must agree, and both are the engine's.
+`jacobian_size(n, m)`, what the whole Jacobian would cost. The Jacobian is computed row by row, the result in one pass of its own: the two
+ways must agree, and both are the engine's.
 What does not: derivatives (minigrad), the recap picture (recap_tensors.py).
 """
 
@@ -171,7 +171,7 @@ class _PickV:
 
 
 class _PickU(_PickV):
-    """The same table from its other side: weights for the inputs, one forward pass, a column as the result."""
+    """The same Jacobian from its other side: weights for the inputs, one forward pass, a column as the result."""
 
     letter = "u"
 
@@ -185,7 +185,7 @@ class _PickU(_PickV):
 
     def presets(self) -> list[tuple[str, list[float], str]]:
         n = self.n
-        columns = [(f"only x{_sub(j)}", [float(j == k) for k in range(n)], f"column {j} of the table") for j in range(n)]
+        columns = [(f"only x{_sub(j)}", [float(j == k) for k in range(n)], f"column {j} of the Jacobian") for j in range(n)]
         return [("all 1", [1.0] * n, "all inputs move alike"), *(columns if n > 1 else [])]
 
     def weigh(self, v: Sequence[float]) -> None:
@@ -199,7 +199,7 @@ class _PickU(_PickV):
     def sentence(self) -> str:
         vector = ", ".join(number(weight, 4) for weight in self.u)
         result = ", ".join(number(entry, 4) for entry in self.push)
-        only = f" This is column {self.u.index(1.0)} of the table." if [w for w in self.u if w] == [1.0] else ""
+        only = f" This is column {self.u.index(1.0)} of the Jacobian." if [w for w in self.u if w] == [1.0] else ""
         return f"x moves along u = [{vector}]: one forward pass says that y moves along Ju = [{result}].{only}"
 
     def svg(self) -> str:
@@ -225,7 +225,7 @@ class _PickU(_PickV):
         out += tag("line", "rule", x1=result - 13, x2=result - 13, y1=top - 4, y2=top + h * self.m + 4)
         panel, bottom = result + 108, top + h * self.m
         facts = (
-            f"the table: {self.n} forward pass{'es' * (self.n > 1)}",
+            f"the Jacobian: {self.n} forward pass{'es' * (self.n > 1)}",
             f"Ju: {self.m} number{'s' * (self.m > 1)}, 1 pass",
         )
         for k, text in enumerate(facts):
@@ -242,7 +242,7 @@ class _PickU(_PickV):
 
 
 def _cell(x: float, y: float, w: float, h: float, entry: float, most: float) -> str:
-    """One entry of the table: the larger, the darker."""
+    """One entry of the Jacobian: the larger, the darker."""
     shade = 0.08 + 0.42 * abs(entry) / most if entry else 0.0
     out = tag("rect", x=x + 2, y=y + 2, width=w - 4, height=h - 4, rx=4, style=f"fill:var(--fwd);fill-opacity:{shade:.2f}")
     out += tag("rect", "grid", x=x + 2, y=y + 2, width=w - 4, height=h - 4, rx=4, fill="none")
@@ -258,10 +258,10 @@ def _bracket(amount: float) -> str:
 
 
 class _Picking(Figure):
-    """What both sides of the table share: a slider for each weight, and two for the sizes of the course's function."""
+    """What both sides of the Jacobian share: a slider for each weight, and two for the sizes of the course's function."""
 
     side: type[_PickV]
-    core: Any = None  # the side's table; None until setup
+    core: Any = None  # the side's Jacobian; None until setup
     n, m = 2, 2
 
     def begin(self, f: Any, x: Any, weights: Any) -> None:
@@ -337,7 +337,7 @@ class pick_u(_Picking):
     f, x: as in pick_v; u: one number for each input. Returns a widget, or one sentence that says what is wrong.
 
     >>> print(pick_u(u=[1, 0]).text().splitlines()[-1])
-    x moves along u = [1, 0]: one forward pass says that y moves along Ju = [3, 1]. This is column 0 of the table.
+    x moves along u = [1, 0]: one forward pass says that y moves along Ju = [3, 1]. This is column 0 of the Jacobian.
     """
 
     side = _PickU
@@ -347,7 +347,7 @@ class pick_u(_Picking):
         self.begin(self.f, self.x, self.u)
 
 
-# ---- what the whole table costs ------------------------------------------------------------------------------------------------
+# ---- what the whole Jacobian costs -----------------------------------------------------------------------------------------------
 
 LAPTOP = 16e9  # bytes
 WIDEST = 16  # powers of ten on the axis of bytes

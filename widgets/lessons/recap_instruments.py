@@ -59,7 +59,7 @@ def _readings() -> list[tuple[str, str, str]]:
     return [
         ("Is my rule right?", "gradcheck", f"x³ against differences: {right}"),
         ("Where was the nan made?", "first_nan, anomaly mode", f"{origin.op} of {number(origin.inputs[0])} and {number(origin.inputs[1])}"),
-        ("What flows here?", "register_hook", f"{number(seen[0])} arrives, {number(x.grad[0].item())} goes on"),
+        ("What flows here?", "register_hook", f"{number(seen[0])} before the hook, {number(x.grad[0].item())} after"),
         ("Is a layer saturated?", "register_forward_hook", f"tanh: {flat[0]} of {len(inputs)} outputs"),
         ("What takes the time?", "torch.profiler", f"{calls} calls in one forward pass"),
         ("What did I build?", "%graph, make_dot", f"the loss of {sum(1 for _ in model.parameters())} parameters"),

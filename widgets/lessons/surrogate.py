@@ -1,4 +1,4 @@
-"""S7, the surrogate gradient: a function's curve, its true slope at x, and the gradient that its backward sends instead.
+"""S7, the surrogate gradient: a function's curve, its true slope at x, and the gradient that its backward returns instead.
 
 What lives here: `surrogate(f, x)` for ReLU and four operations written as autograd.Function, or the learner's own. The gradient comes from
 the engine's backward pass, the true slope from the function's own values on both sides of x, so that a rule that differs is seen.
@@ -85,7 +85,7 @@ FUNCTIONS: dict[str, Callable] = {
 
 
 class Compared:
-    """f between −REACH and REACH: values, the slope of the values, and what backward sends for a 1 that arrives."""
+    """f between −REACH and REACH: values, the slope of the values, and what backward returns for the upstream gradient 1."""
 
     def __init__(self, f: Callable, name: str, x: float):
         self.f, self.name = f, name
@@ -147,13 +147,13 @@ class Compared:
         y, true, _, _, sent = self.measure(self.x)
         at = f"{self.name} at x = {number(self.x, 4)}: value {number(y, 4)}."
         if true is None:
-            return f"{at} The function has {self._sides()}; backward sends {number(sent, 4)}. That is a convention."
+            return f"{at} The function has {self._sides()}; backward returns {number(sent, 4)}. That is a convention."
         if self.agree:
-            return f"{at} Its slope is {number(true, 4)}, and backward sends {number(sent, 4)}: the same."
-        return f"{at} Its slope is {number(true, 4)}, but backward sends {number(sent, 4)}: a surrogate."
+            return f"{at} Its slope is {number(true, 4)}, and backward returns {number(sent, 4)}: the same."
+        return f"{at} Its slope is {number(true, 4)}, but backward returns {number(sent, 4)}: a surrogate."
 
     def differing(self) -> int:
-        """At how many of the points that have a slope backward sends something else."""
+        """At how many of the points that have a slope backward returns something else."""
         rows = [self.known[x] for x in self.xs]
         return sum(true is not None and abs(true - sent) > 1e-3 * (1 + abs(true)) for _, true, _, _, sent in rows)
 
@@ -171,7 +171,7 @@ class Compared:
         out += _line(self.x, y, sent, across, up, low, high, "forward")
         out += tag("circle", cx=across(self.x), cy=up(y), r=5.5, style="fill:var(--ink);stroke:var(--bg);stroke-width:1.5")
 
-        out += _panel(424, "its slope, and what backward sends")
+        out += _panel(424, "its slope, and what backward returns")
         slopes = [row[1] if row[1] is not None else math.nan for row in rows]
         low, high = _range([*slopes, *(row[4] for row in rows)], 0.35)
         across, up = _axes(424, low, high)
@@ -185,7 +185,7 @@ class Compared:
         shown = number(true, 4) if true is not None else self._sides().split(",")[0]
         out += tag("line", "curve central", x1=40, x2=74, y1=294, y2=294) + label(82, 298, f"true slope: {shown}", "t b fwd")
         out += tag("line", "curve forward", x1=444, x2=478, y1=294, y2=294) + label(
-            486, 298, f"backward sends: {number(sent, 4)}", "t b bwd"
+            486, 298, f"backward returns: {number(sent, 4)}", "t b bwd"
         )
         return svg(820, 316, out, self.sentence())
 
@@ -272,13 +272,13 @@ def _callable(f: Any) -> Callable:
 
 @lesson
 class surrogate(Figure):
-    r"""Drag x along a function: its true slope, and the gradient that backward sends, which may be another.
+    r"""Drag x along a function: its true slope, and the gradient that backward returns, which may be another.
 
     f: your own torch.autograd.Function (the class itself), a function of one number, or one of the names on the buttons; x: where to start,
     between −3 and 3. Returns a widget, or one sentence that says what is wrong.
 
     >>> print(surrogate("straight-through round").text().replace(". At", ".\nAt"))
-    straight-through round at x = 2.7: value 3. Its slope is 0, but backward sends 1: a surrogate.
+    straight-through round at x = 2.7: value 3. Its slope is 0, but backward returns 1: a surrogate.
     At 115 of 121 places between −3 and 3 the two differ.
     """
 

@@ -7,7 +7,7 @@ import { moment } from "./moment.js";
 /** @import { Sent } from "./moment.js" */
 /** @import { Point } from "./sweep.js" */
 
-/** The right numbers of a row: local derivative, what arrives, what is sent, and the sum at the receiver.
+/** The right numbers of a row: local derivative, upstream gradient, downstream gradient, and the sum there.
  * @param {Trace} trace @param {Point} point @param {number} edge @param {number} at the row's event */
 export function answers(trace, point, edge, at) {
   const sent = /** @type {Sent} */ (moment(trace, point, at).sent[edge]);
@@ -34,32 +34,32 @@ export function agrees(got, want) {
 
 const RIGHT = [
   "That is the local derivative.",
-  "That much has arrived.",
-  "Local derivative times what arrives.",
-  "Added to what was there.",
+  "That is the upstream gradient.",
+  "That is the local derivative times the upstream gradient.",
+  "That is the downstream gradient added to what was there.",
 ];
 const WRONG = [
-  "Not yet. Asked is how fast the result changes when only this input moves.",
-  "Not yet. Add up what the rows above have sent to this node; the first one starts with 1.",
-  "Not yet. Asked is the local derivative times what arrives.",
-  "Not yet. Asked is what was there before plus what is sent.",
+  "Not yet. This column asks how fast the result changes when only this input moves.",
+  "Not yet. Add up what the rows above have passed to this node; the first row starts with 1.",
+  "Not yet. This column asks for the local derivative times the upstream gradient.",
+  "Not yet. This column asks for what was there before plus the downstream gradient.",
 ];
 
 /** Numbers that look like a known mistake: [column, what it is, what to say].
  * @param {ReturnType<typeof answers>} key @returns {[number, number, string][]} */
 const mistakes = (key) => [
-  [0, key.value, "That is the value of the input itself. Asked is how fast the result changes when only this input moves."],
-  [0, key.grown, "That is the value of the result. Asked is its slope in this input."],
-  [0, key.sends, "That is already multiplied by the upstream gradient. Asked is the local derivative alone."],
-  [1, key.local, "That is the local derivative. Asked is the sum that has arrived at the sender, from the rows above."],
-  [2, key.local, "That is the local derivative alone: it still has to be multiplied by what arrives."],
-  [2, key.incoming, "That is what arrives: it still has to be multiplied by the local derivative."],
+  [0, key.value, "That is the value of the input itself. This column asks how fast the result changes when only this input moves."],
+  [0, key.grown, "That is the value of the result. This column asks for its derivative with respect to this input."],
+  [0, key.sends, "That is already multiplied by the upstream gradient. This column asks for the local derivative alone."],
+  [1, key.local, "That is the local derivative. Add up what the rows above have passed to this node."],
+  [2, key.local, "That is the local derivative alone: it still has to be multiplied by the upstream gradient."],
+  [2, key.incoming, "That is the upstream gradient: it still has to be multiplied by the local derivative."],
   [2, key.local + key.incoming, "Those two are multiplied, not added."],
-  [3, key.sends, "Something was there already: gradients that arrive at one node are added."],
-  [3, key.before * key.sends, "Gradients that arrive at one node are added, not multiplied."],
+  [3, key.sends, "Something was there already: all contributions to one node are added."],
+  [3, key.before * key.sends, "Contributions to one node are added, not multiplied."],
 ];
 
-/** Whether a typed number is right for a column (0 local, 1 arrives, 2 sent, 3 sum), and a sentence that never gives the number away.
+/** Whether a typed number is right for a column (0 local, 1 upstream, 2 downstream, 3 sum), and a sentence that never gives the number away.
  * @param {string} text @param {ReturnType<typeof answers>} key @param {number} column */
 export function judge(text, key, column) {
   const got = typed(text);

@@ -40,7 +40,7 @@ function tensorFacts({ trace }, node) {
   if (node.layer) {
     const by = node.made_by?.map((e) => {
       const { source, target } = trace.edges[e];
-      return `${trace.nodes[target].label} sent its gradient to ${trace.nodes[source].label}`;
+      return `${trace.nodes[target].label} passed its gradient to ${trace.nodes[source].label}`;
     });
     facts.push(["layer", `of the gradient's own graph${by?.length ? `: made when ${by.join(", and ")}` : ""}`]);
   }
@@ -52,8 +52,8 @@ function numberFacts({ trace, point, now }, node) {
   /** @type {Fact[]} */
   const facts = [];
   const [got, need] = [now.got[node.id], now.need[node.id]];
-  const soFar = got < need ? `so far: ${got} of ${need} have arrived` : "";
-  const none = need ? "has not arrived yet" : "no gradient flows here";
+  const soFar = got < need ? `so far: ${got} of ${need} contributions` : "";
+  const none = need ? "not computed yet" : "no gradient flows here";
   const maps = trace.arrays && tall(node);
   if (!maps) {
     const known = now.known[node.id] && node.array !== null;
