@@ -9,6 +9,7 @@ import pytest
 from minigrad.course import exercises, symptoms
 from minigrad.course.checking import Check
 from minigrad.course.exercise import Kind, ask
+from minigrad.course.exercises import ch19
 from minigrad.course.grading.answers import AnswerServer, grade_answer, kit
 from minigrad.course.guard import run_probes
 from minigrad.course.judge import OFF, judge
@@ -305,6 +306,12 @@ RIGHT = {
         .replace("    for", "    w.grad = 0.0\n    for"),
         "",
     ),
+    "through .data, which hides the write": (
+        "10.c",
+        "def ema_update(teacher, student, m):\n    for t, s in zip(teacher, student):\n"
+        "        t.data.mul_(m).add_(s.data, alpha=1 - m)\n",
+        ".data hides the write from autograd",
+    ),
     "any order of the walk": ("02.c", exercises["02.c"].solution.replace("pop(0)", "pop()"), ""),
 }
 
@@ -373,6 +380,47 @@ def test_what_is_wrong_in_one_part_only_is_named(id, old, new, named):
     assert old in ex.solution
     result = Check()(id, ex.load(ex.solution.replace(old, new)))
     assert not result.passed and named.lower() in f"{result.mistake} {result!r}".lower(), result
+
+
+GIVEN = {  # a program that was given, with something else than its fault changed; what the hint says
+    "a change that changes nothing": ("15.i", ("= nn.Linear(16, 3)  ", "= nn.Linear(16, 3).requires_grad_(True)  "), "is not the fault"),
+    "an optional patient, too": ("15.f", ("lr=0.02", "lr=0.2"), "the fault is there, and something else was changed"),
+    "another start": ("15.g", ("torch.zeros(2, 1, requires_grad=True)", "torch.ones(2, 1, requires_grad=True)"), "Already the first loss"),
+    "right until the first step": ("15.g", ("w -= w.grad", "w -= w.grad * w.grad"), "between the first loss and the second"),
+}
+
+
+@pytest.mark.parametrize("id, change, said", GIVEN.values(), ids=GIVEN)
+def test_a_repair_of_something_else_is_told(id, change, said):
+    ex = exercises[id]
+    source = ex.stub.replace(*change)
+    if id == "15.g":
+        source = source.replace("return p * (1 - p) ", "return g * p * (1 - p) ")
+    assert change[0] in ex.stub and said in Check()(id, ex.load(source)).hint
+
+
+@pytest.mark.parametrize("operation, change, named", [
+    ("conv1d", ("range(len(x) - len(k) + 1)", "range(len(x) - len(k))"), "one term is missing"),
+    ("batch_norm", ("hats[i] * hats[j] / n", "hats[i] * hats[j]"), "one operation is missing"),
+    ("lstm_cell", ("c.data * forget * (1 - forget)", "c.data * forget"), "one factor is missing"),
+])  # fmt: skip
+def test_a_slip_in_any_of_the_six_capstones_is_looked_for(operation, change, named):
+    source = ch19.REFERENCES[operation]
+    assert change[0] in source, source
+    result = Check()("19.b", exercises["19.b"].load(source.replace(*change)))
+    assert not result.passed and result.hint.startswith("These are exactly the results of a right answer in which " + named), result
+
+
+@pytest.mark.parametrize("id, entry, answer, said", [
+    ("17.d", "B: change", "q", "q says “draw each batch at random”"),
+    ("19.a", "grad * result", "log", "“log” is one of the choices"),
+    ("19.a", "grad * result", "x²", "Choose one of these: abs, exp,"),
+    ("16.a", "keep all 100", 99, "off by one"),
+    ("15.j2", "cause", "nan", "none of the words in the list"),
+])  # fmt: skip
+def test_a_choice_that_is_wrong_is_told_what_it_says(id, entry, answer, said):
+    ex = exercises[id]
+    assert said in Check()(id, ex.load(ex.solution) | {entry: answer}).hint
 
 
 def test_a_mutant_explains_only_what_it_agrees_with_everywhere():

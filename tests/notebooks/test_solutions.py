@@ -52,6 +52,44 @@ def test_untouched_stubs_are_not_passed(path):
         assert text_of(cell).startswith("○ ") and len(cell.outputs) == 1, "nothing is shown before the answer"
 
 
+HEADER = re.compile(r"\s*(import|from|def|class|return|for|while|with|if|else)\b|\s*out\._backward = ")
+
+
+def bare(line):
+    return re.sub(r"\s+", "", line.partition("#")[0])
+
+
+def solution_lines_above(nb):
+    """For each exercise of code, the lines of its solution that can be copied from a cell above it: those that say more than a header."""
+    found, above = {}, ""
+    for cell in nb.cells:
+        ex = exercises.get(cell.metadata.get("minigrad", {}).get("exercise"))
+        if ex is not None and not ex.is_value:
+            given = {bare(line) for line in ex.stub.split("\n")}
+            lines = {bare(line) for line in ex.solution.split("\n") if not HEADER.match(line)} - given
+            found |= {ex.id: copied} if (copied := [line for line in lines if len(line) >= 18 and line in above]) else {}
+        above += bare_text(cell.source)
+    return found
+
+
+def bare_text(source):
+    return "\n".join(map(bare, source.split("\n"))) + "\n"
+
+
+@pytest.mark.parametrize("path", all_notebooks(), ids=lambda path: path.stem)
+def test_no_line_of_a_solution_can_be_copied_from_above(path):
+    nb = nbformat.read(path, as_version=4)
+    assert solution_lines_above(nb) == {}
+
+
+def test_a_copied_line_would_be_found():
+    nb = nbformat.read(next(p for p in all_notebooks() if p.stem.startswith("09")), as_version=4)
+    nb.cells.insert(0, new_code_cell("W_grad, x_grad, b_grad = g.T @ x, g @ W, g.sum(axis=0)"))
+    assert not solution_lines_above(nb)
+    nb.cells.insert(0, new_code_cell(exercises["09.c"].solution))
+    assert list(solution_lines_above(nb)) == ["09.c"]
+
+
 @pytest.mark.parametrize("path", all_notebooks(), ids=lambda path: path.stem)
 def test_answered_chapter(path, tmp_path):
     """The claims at its end hold, too: an assertion that fails stops the run."""
