@@ -15,7 +15,8 @@ from .store import NOTEBOOKS
 
 NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
 NOT_A_CLAIM = re.compile(  # code, targets of links, times and limits, chapters, years and numbers of papers
-    r"```.*?```|`[^`\n]*`|\]\([^)]*\)|\d+ minutes|at most \d+|[Cc]hapters? \d+(?:(?:, | and | to )\d+)*|\(\d\d(?:, \d\d)*\)|"
+    r"```.*?```|`[^`\n]*`|\[\d+\]\(\d\d_\w+\.ipynb\)|\]\([^)]*\)|\d+ minutes|"
+    r"at most \d+|[Cc]hapters? \d+(?:(?:, | and | to )\d+)*|\(\d\d(?:, \d\d)*\)|"
     r"\b(?:1[89]|20)\d\d\b|arXiv:\S+|#\d+|\*[^*\n]*\*",
     re.S,
 )
