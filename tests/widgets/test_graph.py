@@ -358,7 +358,7 @@ def test_an_operation_that_the_engine_does_not_know_has_no_sliders():
 
 @pytest.mark.parametrize("thing, says", [
     (3, "plain number"), (2.5, "x = Value(2.5)"), ([Value(1.0)], "sum(values)"), ({"a": Value(1.0)}, "sum(values)"), ([1, 2], "list"),
-    ("y", "str"), (None, "NoneType"), (math.sin, "function"), (Value, "class")])
+    ("y", "str"), (None, "NoneType"), (math.sin, "function"), (Value, "class"), (type("Scalar", (), {})(), "data, _prev and _op")])
 def test_what_has_no_graph(thing, says):
     with pytest.raises(TypeError) as error:
         graph(thing)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy
 
+from minigrad.core.errors import a_kind
 from minigrad.scalar import Value, backward_order, copy_newest, recompute
 from minigrad.tape import Tape
 from minigrad.tracing.naming import source_of
@@ -51,7 +52,8 @@ def not_a_graph(thing: object) -> str:
     if isinstance(thing, type) or callable(thing):
         what = "class" if isinstance(thing, type) else "function"
         return f"{getattr(thing, '__name__', kind)} is a {what}, not a result. Call it with a Value and show what it returns."
-    return f"A {kind} has no graph to show. Show a Value or a Tensor: the result of a computation."
+    return (f"A{a_kind(thing)[1:]} has no graph to show. Show the result of a computation: a Value, a Tensor, or an object of a "
+            "class that keeps what a graph is drawn from, as micrograd's does: data, _prev and _op.")  # fmt: skip
 
 
 def _cell_name(filename: str) -> str | None:
