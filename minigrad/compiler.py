@@ -8,8 +8,6 @@ ends the trace. If all operations are elementwise, on tensors of one shape and d
 registers, where eager code writes every intermediate result to memory; only results of functions like exp are kept for the backward pass.
 Otherwise f simply runs, and `why` says in one sentence why.
 """
-import ast
-import copy
 import functools
 import re
 import types
@@ -22,67 +20,17 @@ import numpy as np
 from .core.constants import number_of
 from .core.dispatch import Handler, state
 from .core.errors import a_kind
-from .core.op import ELEMENTWISE, GENERAL, TABLE, Op
+from .core.op import GENERAL, TABLE, Op
 from .core.ownership import holders
-from .core.rule_text import parameters_of, rule_body
 from .core.variable import Variable, wrap
 from .func import vjp
 from .func.batching import NumbersNeeded, Sample
 from .ops import elementwise as E
+from .program.formulas import COSTLY, Unfit, filled, loop_source, power
 from .program.step import CompiledStep, is_step
 
-_COSTLY = ("exp(", "log(", "sin(", "cos(", "tanh(", "sigmoid(", "cdf(", "power(")
-_CALLS = {call[:-1] for call in _COSTLY} | {"abs", "sqrt", "gelu_derivative"}  # what a loop may call (kernels/fused_numba.py)
 _FIXED = (int, float, bool, str, bytes, complex, type(None))
-_kernels: dict[Any, Any] = {}  # (source, dtype, constants): the compiled functions
-
-
-class Unfit(Exception):
-    """The function cannot become one loop; the text says why."""
-
-
-@functools.cache
-def loop_source(op: Op) -> tuple[str, ...] | None:
-    """What a row computes for one number, and the gradient of each input, as Python source; None if it cannot be fused.
-
-    The names are the row's: its inputs, `out` and `g`. A row with a formula and rules in one expression needs no source of its own.
-    """
-    if op.fused is not None:
-        return op.fused
-    if op.formula is None or op.kind != ELEMENTWISE or op.params:
-        return None
-    texts = [op.formula]
-    for rule in op.rules.values():
-        tree = None if rule is None else rule_body(rule)
-        if tree is None:
-            return None
-        g = parameters_of(rule)[0]
-        try:
-            texts.append(ast.unparse(_Inline(rule.__globals__, {g: ast.Name("g")}).visit(copy.deepcopy(tree))))
-        except Unfit:
-            return None
-    return tuple(texts)
-
-
-class _Inline(ast.NodeTransformer):
-    """Put the formulas of other rows in the place of their calls, and numbers in the place of their names."""
-
-    def __init__(self, scope, names):
-        self.scope, self.names = scope, names
-
-    def visit_Name(self, node):
-        if isinstance(value := self.scope.get(node.id), (int, float)):
-            return ast.Constant(value)
-        return self.names.get(node.id, node)
-
-    def visit_Call(self, node):
-        args = [self.visit(a) for a in node.args]
-        row = self.scope.get(node.func.id) if isinstance(node.func, ast.Name) else None
-        if isinstance(row, Op) and row.formula is not None and len(args) == len(row.inputs) and not row.params:
-            if isinstance(tree := ast.parse(row.formula, mode="eval").body, ast.Call) and tree.func.id in _CALLS:
-                return ast.Call(tree.func, args, [])
-            return _Inline({}, dict(zip(row.inputs, args, strict=True))).visit(tree)
-        raise Unfit
+_kernels: dict[Any, Any] = {}  # (source, dtype): the compiled functions
 
 
 class Trace(Handler):
@@ -93,7 +41,6 @@ class Trace(Handler):
         self.kept: list[Any] = list(inputs)  # so that no id is used twice
         self.first = inputs[0].array
         self.lines: list[tuple[Op, tuple[str, ...], str, float | None]] = []
-        self.constants: dict[str, float] = {}
 
     def __call__(self, op, inputs, params):
         number = float(params[0]) if op is E.pow_number else None
@@ -118,26 +65,17 @@ class Trace(Handler):
             x = number_of(x)
         elif not isinstance(x, (int, float)):
             raise Unfit(f"{op.name} is applied to {type(x).__name__}; only tensors and numbers can be fused.")
-        return self.constant(float(x))
-
-    def constant(self, value):
-        """The name of a number in the loop. (As a literal it would be a float64, and the arithmetic around it, too.)"""
-        for name, known in self.constants.items():
-            if repr(known) == repr(value):
-                return name
-        name = f"c{len(self.constants)}"
-        self.constants[name] = value
-        return name
+        return repr(float(x))
 
     def source(self, result: str, count: int) -> tuple[str, int]:
         """The text of the two loops, and how many values the forward loop keeps for the backward loop, which computes the others again."""
         inputs = [f"x{i}" for i in range(count)]
         values, slopes = [], []
         for op, names, out, number in self.lines:
-            value, *rules = (loop_source(op) or ()) if number is None else self.power(number)
+            value, *rules = (loop_source(op) or ()) if number is None else power(number)
             words = dict(zip(op.inputs, names, strict=True)) | {"out": out, "g": "g_" + out}
-            values.append((out, names, self.fill(value, words)))
-            slopes.append((out, [(f"g_{x}", self.fill(rule, words)) for x, rule in zip(names, rules, strict=True) if x[0] in "xv"]))
+            values.append((out, names, filled(value, words)))
+            slopes.append((out, [(f"g_{x}", filled(rule, words)) for x, rule in zip(names, rules, strict=True) if x[0] in "xv"]))
         sums, lines = {f"g_{result}"}, []
         for out, step in reversed(slopes):
             if f"g_{out}" not in sums:  # nothing that the result depends on
@@ -151,46 +89,13 @@ class Trace(Handler):
         given = ", ".join(x + "_" for x in inputs)
         forward = [*load, *[f"{out} = {text}" for out, _, text in values], *keep, f"out[i] = {result}"]
         fetch = [f"{out} = kept[{n}, i]" for n, out in enumerate(kept)]
-        store = [f"d{i}[i] = {f'g_x{i}' if f'g_x{i}' in sums else self.constant(0.0)}" for i in range(count)]
+        store = [f"d{i}[i] = {f'g_x{i}' if f'g_x{i}' in sums else 0}" for i in range(count)]
         backward = [*load, *fetch, *again, f"g_{result} = g[i]", *lines, *store]
         return (
             f"def forward({given}, kept, out):\n    for i in range(out.size):\n" + _body(forward)
             + f"\ndef backward(g, {given}, kept, {', '.join(f'd{i}' for i in range(count))}):\n    for i in range(g.size):\n"
             + _body(backward)
         ), len(kept)  # fmt: skip
-
-    def power(self, n: float):
-        """x ** n and its derivative; small whole numbers are products."""
-        def written(k):
-            if k in (0.0, 1.0, 2.0, 3.0, 4.0):
-                return " * ".join(["x"] * int(k)) or "1"
-            return {0.5: "sqrt(x)", -0.5: "1 / sqrt(x)", -1.0: "1 / x"}.get(k) or f"power(x, {k!r})"
-
-        return written(n), f"g * ({n!r} * ({written(n - 1)}))" if n else "g * 0"
-
-    def fill(self, source: str, words: dict[str, str]) -> str:
-        """The source with the loop's names for the row's, and names for its numbers."""
-        tree = ast.parse(source, mode="eval").body
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
-                words = {**words, repr(node.value): self.constant(float(node.value))}
-        return ast.unparse(_Rename(words).visit(tree))
-
-
-class _Rename(ast.NodeTransformer):
-    def __init__(self, words):
-        self.words = words
-
-    def visit_Name(self, node):
-        return ast.Name(self.words.get(node.id, node.id))
-
-    def visit_Constant(self, node):
-        return ast.Name(self.words[repr(node.value)])
-
-    def visit_BinOp(self, node):
-        if isinstance(node.op, ast.Pow) and isinstance(node.left, ast.Name) and ast.unparse(node.right) == "2":  # no call of pow
-            return ast.BinOp(self.visit_Name(node.left), ast.Mult(), self.visit_Name(node.left))
-        return self.generic_visit(node)
 
 
 def _to_keep(values, lines):
@@ -200,7 +105,7 @@ def _to_keep(values, lines):
     for out, names, text in reversed(values):
         if out not in needed:
             continue
-        if any(call in text for call in _COSTLY):
+        if any(call in text for call in COSTLY):
             kept.append(out)
         else:
             again.append(f"{out} = {text}")
@@ -252,16 +157,17 @@ _MISSING = object()
 
 
 class CompiledFunction:
-    """What `compile` returns: call it as the function. `why` is None while it is fused, else the sentence that says what stands against it.
-
-    `source` is the text of the loop.
+    """What `compile` returns: call it as the function. `why` is None while it is fused or a program, else the sentence that says what
+    stands against it; `source` is the text of the loop or program.
     """
 
     def __init__(self, function):
         functools.update_wrapper(self, function)
         self.function = function
-        self.why: str | None = None
-        self.source: str | None = None
+        self._step = CompiledStep(function)  # what cannot be one loop may be a program
+        self._step.quiet = True
+        self._loop: str | None = None
+        self._reason: str | None = None
         self._rows: dict[Any, Any] = {}
         self._said: set[str] = set()
 
@@ -275,12 +181,29 @@ class CompiledFunction:
             else:
                 key.append((type(a), a) if isinstance(a, _FIXED) else None)
         if kwargs or state.handlers or state.anomaly or None in key:
-            return self.function(*args, **kwargs)
+            return self._step(*args, **kwargs)
         entry = self._rows.get(tuple(key))
         if entry is None or not _holds(entry[1]):
             entry = self._rows[tuple(key)] = self._trace(args)
-        fused, _, self.why = entry
-        return self.function(*args) if fused is None else fused(*[a for a in args if isinstance(a, Variable)])
+        fused, _, self._reason = entry
+        return self._step(*args) if fused is None else fused(*[a for a in args if isinstance(a, Variable)])
+
+    def __get__(self, owner, kind=None):
+        return self if owner is None else self._step.__get__(owner)
+
+    @property
+    def why(self) -> str | None:
+        if self._reason is None or self._step._programs and self._step.why is None:
+            return None
+        inner = self._step.why
+        return inner or f"{self.function.__name__} runs as it is so far: {self._reason}"
+
+    @property
+    def source(self) -> str | None:
+        return self._loop if self._reason is None else self._step.source
+
+    def warm(self) -> None:
+        self._step.warm()
 
     def _trace(self, args):
         watched: list[Any] = []
@@ -290,12 +213,12 @@ class CompiledFunction:
             watched = _watched(self.function)
             return self._fused(args), watched, None
         except Unfit as reason:
-            why = f"{self.function.__name__} runs as it is, not fused: {reason}"
+            why = str(reason)
         except NumbersNeeded:
-            why = f"{self.function.__name__} runs as it is, not fused: it reads the numbers of a tensor, so its course depends on them."
+            why = "it reads the numbers of a tensor, so its course depends on them."
         if why not in self._said:
             self._said.add(why)
-            warnings.warn(why, stacklevel=4)
+            warnings.warn(f"{self.function.__name__} is not fused to one loop: {why}", stacklevel=4)
         return None, watched, why
 
     def _fused(self, args):
@@ -315,12 +238,12 @@ class CompiledFunction:
             result = self.function(*[next(given) if isinstance(a, Variable) else a for a in args])
         if not isinstance(result, Variable) or not trace.lines or id(result) not in trace.names:
             raise Unfit("it must return one tensor that it has computed.")
-        self.source, kept = trace.source(trace.names[id(result)], len(tensors))
-        key = self.source, kind, tuple(trace.constants.items())
+        self._loop, kept = trace.source(trace.names[id(result)], len(tensors))
+        key = self._loop, kind
         if key not in _kernels:
             from .kernels.fused_numba import build
 
-            _kernels[key] = build(*key[:2], trace.constants)
+            _kernels[key] = build(*key)
         row = _make_row(self.function, args, *_kernels[key])
 
         spare: list[np.ndarray] = []  # the last call's, used again once no graph holds it: fresh memory costs more than the loop

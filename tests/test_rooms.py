@@ -19,6 +19,7 @@ LATE = {  # an import inside a function: (file, what it imports): why
     ("minigrad.api", "minigrad.scalar"): "only where a notebook records lines",
     ("minigrad.api", "minigrad.core.provenance"): "only where a notebook records lines",
     ("minigrad.compiler", "minigrad.kernels.fused_numba"): "loads numba",
+    ("minigrad.program.step", "minigrad.kernels.fused_numba"): "loads numba",
     ("minigrad.core.errors", "minigrad.core.explanations"): "read only once something went wrong",
     ("minigrad.tape", "minigrad.kernels.tape"): "loads numpy",
     ("minigrad.tape", "minigrad.core.on_values"): "loads numpy",

@@ -3,9 +3,11 @@
 What lives here: exp, log, tanh and the like, for float32 as polynomials, which become vector code, and for float64 as calls.
 What does not: tracing and the text of kernels (minigrad/compiler.py). Importing this file imports numba.
 """
+import ast
 import math
 
-from numba import njit
+import numpy as np
+from numba import from_dtype, njit, types
 from numpy import float32, float64, int32
 
 from .neural_numba import HALF, MANTISSA, ONE, cdf, exp, gelu_derivative, in_order
@@ -132,10 +134,40 @@ def calls(kind):
     return {"sin": of(math.sin), "cos": of(math.cos), "power": power}
 
 
-def build(source, kind, constants):
-    """Compile the two functions `forward` and `backward` of a kernel's source for arrays of one dtype."""
+class _Typed(ast.NodeTransformer):
+    """Names for the numbers of a loop. (As literals they would be float64, and the arithmetic around them, too.)"""
+
+    def __init__(self, kind):
+        self.kind, self.found = kind, {}
+
+    def visit_Constant(self, node):
+        if type(node.value) in (int, float):
+            name = f"number_{len(self.found)}"
+            self.found[name] = self.kind(node.value)
+            return ast.copy_location(ast.Name(name, ast.Load()), node)
+        return node
+
+    def visit_Subscript(self, node):
+        return node
+
+    def visit_For(self, node):
+        node.body = [self.visit(line) for line in node.body]
+        return node
+
+
+def build(source, kind):
+    """Compile the functions of a kernel's source for arrays of one dtype. They are compiled for the arrays of their first call."""
     table = FLOAT32 if kind == "float32" else FLOAT64
-    scope = {**table, **calls(table["T"]), **{name: table["T"](value) for name, value in constants.items()}}
-    exec(compile(source, "<minigrad fused kernel>", "exec"), scope)  # noqa: S102
+    typed = _Typed(table["T"])
+    tree = ast.fix_missing_locations(typed.visit(ast.parse(source)))
+    scope = {**table, **calls(table["T"]), "inf": table["T"](math.inf), "nan": table["T"](math.nan), **typed.found}
+    exec(compile(tree, "<minigrad fused kernel>", "exec"), scope)  # noqa: S102
     jit = njit(error_model="numpy", fastmath={"contract"})
-    return jit(scope["forward"]), jit(scope["backward"])
+    return [jit(scope[line.name]) for line in tree.body]
+
+
+def build_loop(source, kind, arrays):
+    """The compiled function of a loop over arrays of these (dtype, dimensions, order, only read)."""
+    (loop,) = build(source, kind)
+    loop.compile(tuple([types.Array(from_dtype(np.dtype(dtype)), ndim, layout, readonly) for dtype, ndim, layout, readonly in arrays]))
+    return loop

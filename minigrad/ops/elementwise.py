@@ -102,10 +102,10 @@ sigmoid_slope = Op("sigmoid_backward", lambda x, y: x * (1 - y) * y, ELEMENTWISE
 
 # Kinks: at the corner PyTorch's subgradient.
 abs         = Op("abs",     np.abs,           ELEMENTWISE,              x=lambda g, x: g * sign(x), formula="abs(x)", fused=("abs(x)", "g * (1 if x > 0 else (-1 if x < 0 else 0))"))
-sign        = Op("sign",    lambda x: _sign(x),  ELEMENTWISE,              x=lambda g: nothing(g))
+sign        = Op("sign",    lambda x: _sign(x),  ELEMENTWISE,              x=lambda g: nothing(g), fused=("1 if x > 0 else (-1 if x < 0 else 0)",))
 relu        = Op("relu",    lambda x: _relu(x), ELEMENTWISE, bools=False, x=lambda g, out: relu_slope(g, out), formula="relu(x)", fused=("0 if x < 0 else x", "g if out != 0 else 0"))
 sgn         = Op("sgn",     sign.forward,     ELEMENTWISE,              x=lambda g: nothing(g))
-relu_slope  = Op("threshold_backward", lambda x, y: _where_open(x, y), ELEMENTWISE, x=lambda g, y: relu_slope(g, y), y=lambda g: nothing(g), node="ThresholdBackwardBackward0")
+relu_slope  = Op("threshold_backward", lambda x, y: _where_open(x, y), ELEMENTWISE, x=lambda g, y: relu_slope(g, y), y=lambda g: nothing(g), node="ThresholdBackwardBackward0", fused=("x if y != 0 else 0",))
 maximum     = Op("maximum", np.maximum,       ELEMENTWISE,              x=lambda g, x, y: share(g, x < y, x == y), y=lambda g, x, y: share(g, y < x, x == y),
                   words={"x": "g where {x} > {y}, g / 2 where they are equal, else 0",
                          "y": "g where {y} > {x}, g / 2 where they are equal, else 0"}, formula="max(x, y)",
@@ -116,15 +116,15 @@ minimum     = Op("minimum", np.minimum,       ELEMENTWISE,              x=lambda
                  fused=("x if x < y or x != x else y", "g * 0.5 if x == y else (0 if x > y else g)", "g * 0.5 if x == y else (0 if y > x else g)"))
 fmax        = Op("fmax",    np.fmax,          ELEMENTWISE,              x=lambda g, x, y: where((x >= y) | isnan(y), g, 0), y=lambda g, x, y: where((x >= y) | isnan(y), 0, g))
 fmin        = Op("fmin",    np.fmin,          ELEMENTWISE,              x=lambda g, x, y: where((x <= y) | isnan(y), g, 0), y=lambda g, x, y: where((x <= y) | isnan(y), 0, g))
-where       = Op("where",   np.where,         ELEMENTWISE,              condition=None, x=lambda g, condition: where(condition, g, 0),
+where       = Op("where",   np.where,         ELEMENTWISE,  fused=("x if condition else y",),              condition=None, x=lambda g, condition: where(condition, g, 0),
                                                                         y=lambda g, condition: where(condition, 0, g), args="condition input other")
 
-eq          = Op("eq", operator.eq, DISCRETE, x=None, y=None)
-ne          = Op("ne", operator.ne, DISCRETE, x=None, y=None)
-lt          = Op("lt", operator.lt, DISCRETE, x=None, y=None)
-le          = Op("le", operator.le, DISCRETE, x=None, y=None)
-gt          = Op("gt", operator.gt, DISCRETE, x=None, y=None)
-ge          = Op("ge", operator.ge, DISCRETE, x=None, y=None)
+eq          = Op("eq", operator.eq, DISCRETE, x=None, y=None, fused=("x == y",))
+ne          = Op("ne", operator.ne, DISCRETE, x=None, y=None, fused=("x != y",))
+lt          = Op("lt", operator.lt, DISCRETE, x=None, y=None, fused=("x < y",))
+le          = Op("le", operator.le, DISCRETE, x=None, y=None, fused=("x <= y",))
+gt          = Op("gt", operator.gt, DISCRETE, x=None, y=None, fused=("x > y",))
+ge          = Op("ge", operator.ge, DISCRETE, x=None, y=None, fused=("x >= y",))
 logical_not = Op("logical_not", np.logical_not, DISCRETE, x=None)
 logical_and = Op("logical_and", np.logical_and, DISCRETE, x=None, y=None)
 logical_or  = Op("logical_or",  np.logical_or,  DISCRETE, x=None, y=None)

@@ -22,7 +22,11 @@ from ..core.op import ELEMENTWISE, _names, on_arrays, prepare
 from ..core.variable import Variable, wrap
 from ..nn.functional.linear import check_rows
 from ..nn.functional.loss import _check_classes
+from ..ops.elementwise import add
 from ..ops.index import _check_bounds
+from ..ops.linalg import bmm_, bmm_n, mm_
+from ..ops.lookup import addmm_
+from ..ops.shape import t as transpose
 from ..random import default_generator
 from ..tensors.indexing import check_bounds
 from .surroundings import Surroundings, Unfit, fixed
@@ -45,6 +49,7 @@ _SHAPE = {
     "__sizeof__", "__setattr__", "__delattr__", "__hash__", "__class_getitem__", "__array_wrap__", "__array__", "__weakref__",
     "__array_prepare__", "__array_namespace__", "__buffer__", "__dlpack__", "__dlpack_device__", "__reduce__", "__reduce_ex__",
 }  # fmt: skip
+_PRODUCTS = {addmm_, mm_, bmm_, bmm_n, transpose}
 _SHAPE_ONLY = {np.shape, np.ndim, np.size, np.may_share_memory, np.result_type, np.empty_like, np.zeros_like, np.ones_like, np.full_like}
 _numpy_view = np.ndarray.view
 
@@ -272,6 +277,10 @@ class Recorder(Handler):
         found = [_ARRAY.__get__(t) for t in outs]
         if len(found) == 1 and any([found[0] is v.array for v in ins]):
             return  # the same array: nothing to do
+        if op is addmm_:  # two lines, so that a sum can share a loop
+            bias, *factors = ins
+            ins = [self.line("op", mm_, factors, (), [np.empty_like(found[0])], frame).outs[0], bias]
+            op = add
         line = self.line("op", op, ins, self.of_params(params), found, frame, ins)
         for t in outs:
             if t.edge is not None and line.place is not None:
@@ -297,9 +306,9 @@ class Recorder(Handler):
                 self.refuse(str(reason), sys._getframe(1))
 
     def rule(self, node, g, edges):
-        """One step back. The rules of elementwise rows are heard as operations; the others run on arrays, as they do without us."""
+        """One step back. The rules of elementwise rows and products are heard as operations; the others run on arrays, as without us."""
         op = node.op
-        if (state.grad or self.why is not None or op is None or op.kind == ELEMENTWISE or op.tensor_list
+        if (state.grad or self.why is not None or op is None or op.kind == ELEMENTWISE or op in _PRODUCTS or op.tensor_list
                 or node.status != LIVE or not op.rules):  # fmt: skip
             return node.run_graph(g, edges)
         arrays = [None if t is None else _ARRAY.__get__(t) for t in g] if isinstance(g, list) else _ARRAY.__get__(g)

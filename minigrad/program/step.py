@@ -4,8 +4,10 @@ What lives here: when a step is recorded, when a program is trusted, and what `w
 """
 import functools
 import inspect
+import threading
 import types
 import warnings
+from importlib.util import find_spec
 from typing import Any
 
 from ..core.dispatch import state
@@ -15,6 +17,9 @@ from .surroundings import Surroundings, Unfit, fixed
 from .text import MISS, Program
 
 TRIES = 8  # recordings that differ from the one before, until a step is taken to change from call to call
+PATIENCE = 100  # calls of a program until its loops are compiled
+PATIENT = 4  # calls in a row of which nothing could be made, until some are left out
+OWNERS = 8  # objects whose method is remembered as a step
 PROGRAMS = 8  # kinds of arguments for which a program is kept
 NAMES = {"backward", "grad", "step", "no_grad", "enable_grad", "zero_grad", "inference_mode", "detach"}
 
@@ -44,10 +49,55 @@ def _filled(cell) -> bool:
         return False
 
 
+class Looped:
+    """A program whose loops are compiled beside it after a number of calls; until then it runs line by line."""
+
+    def __init__(self, plain: Program, program: Program):
+        self.plain, self.program = plain, program
+        program.scope["in_lines"] = plain.run
+        self.run = self._count
+        self.error: Exception | None = None
+        self._calls = 0
+        self._thread = threading.Thread(target=self._compile, name="minigrad compiles loops", daemon=True)
+
+    def _count(self, *args):
+        self._calls += 1
+        if self._calls == PATIENCE:
+            self._thread.start()
+        return self.plain.run(*args)
+
+    def _compile(self):
+        from ..kernels.fused_numba import build_loop
+
+        try:
+            for name, loop in self.program.loops.items():
+                if loop not in _loops:
+                    _loops[loop] = build_loop(*loop)
+                self.program.scope[name] = _loops[loop]
+            self.run = self.program.run
+        except Exception as error:  # noqa: BLE001 (whatever it is: the lines run)
+            self.error, self.run = error, self.plain.run
+
+    @property
+    def source(self):
+        return (self.plain if self.error else self.program).source
+
+    def warm(self):
+        if self._calls < PATIENCE:
+            self._calls = PATIENCE
+            self._thread.start()
+        self._thread.join()
+        if self.error:
+            raise RuntimeError(f"the loops of {self.plain.name_of_step} cannot be compiled") from self.error
+
+
+_loops: dict[Any, Any] = {}  # (text, dtype, arrays): the compiled function
+
+
 class CompiledStep:
     """What `compile` returns for a step: call it as the step.
 
-    source  the program that ran last, as Python; None while there is none
+    source  the newest program, as Python; None while there is none
     why     None, or the sentence why the step runs as it is
     """
 
@@ -55,15 +105,34 @@ class CompiledStep:
         functools.update_wrapper(self, step)
         self.step = step
         self.why: str | None = None
-        self.source: str | None = None
-        self._programs: list[Program] = []
+        self._programs: list[Any] = []
         self._last: dict[Any, str] = {}  # by kind of arguments: the text of the last recording
         self._tries: dict[Any, int] = {}
         self._calls = 0
+        self._failures: dict[Any, int] = {}  # by kind of arguments: how often nothing could be made of a call
+        self._rest: dict[Any, int] = {}  # and how many calls are not recorded after that
         self._said: set[str] = set()
-        self._names = _names_of(step)
+        self._signature = inspect.signature(step)
+        self._owners: dict[int, CompiledStep] = {}
+        self.quiet = False
+
+    def __get__(self, owner, kind=None):
+        """As a method: a step of its own for each object, of which the last are remembered."""
+        if owner is None:
+            return self
+        found = self._owners.get(id(owner))
+        if found is None or found.step.__self__ is not owner:
+            found = self._owners[id(owner)] = CompiledStep(types.MethodType(self.step, owner))
+            for old in list(self._owners)[:-OWNERS]:
+                del self._owners[old]
+        return found
 
     def __call__(self, *args, **kwargs):
+        if kwargs:
+            try:
+                args, kwargs = self._by_position(args, kwargs)
+            except TypeError:  # the step itself says what is wrong
+                return self.step(*args, **kwargs)
         if not kwargs:
             for program in self._programs:
                 out = program.run(*args)
@@ -71,13 +140,42 @@ class CompiledStep:
                     return out
         return self._slow(args, kwargs)
 
+    def _by_position(self, args, kwargs):
+        """Arguments given by keyword, as if given by position; as they are where that cannot be."""
+        bound = self._signature.bind(*args, **kwargs)
+        if bound.kwargs:
+            bound.apply_defaults()
+        return (args, kwargs) if bound.kwargs else (bound.args, {})
+
+    def _names(self, count):
+        """What the first arguments are called."""
+        found = []
+        for name, p in self._signature.parameters.items():
+            if p.kind is p.VAR_POSITIONAL:
+                found += [f"{name}_{i}" for i in range(count - len(found))]
+            elif p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD):
+                found.append(name)
+        return found[:count]
+
+    @property
+    def source(self) -> str | None:
+        return self._programs[0].source if self._programs else None
+
+    def warm(self):
+        """Wait until the loops of all its programs are compiled, which otherwise happens beside them."""
+        for program in self._programs:
+            if isinstance(program, Looped):
+                program.warm()
+
     def _slow(self, args, kwargs):
         """Run the step as usual, and record it where that is possible."""
         self._calls += 1
         if self._calls == 1 or state.handlers or state.anomaly:  # optimisers make their state in the first step
             return self.step(*args, **kwargs)
         key = tuple([(a.array.shape, a.array.dtype, a.requires) if isinstance(a, Variable) else repr(a) for a in args])
-        if self._tries.get(key, 0) > TRIES:
+        rest = self._rest.get(key, 0)
+        if self._tries.get(key, 0) > TRIES or rest:
+            self._rest[key] = rest - 1
             return self.step(*args, **kwargs)
         if not one_at_a_time.acquire(blocking=False):
             return self.step(*args, **kwargs)
@@ -92,7 +190,7 @@ class CompiledStep:
             around = Surroundings(self.step)
             recorder = Recorder(around, *self._given(args))
         except Unfit as reason:
-            self._unfit(str(reason))
+            self._unfit(str(reason), key)
             return self.step(*args, **kwargs)
         with recorder:
             out = self.step(*args, **kwargs)
@@ -102,22 +200,26 @@ class CompiledStep:
             if around.changed():
                 raise Unfit("it changes what it reads from around it (an attribute, a list, a number), which a program would not repeat; "
                             "return the new value, or change it outside.")  # fmt: skip
-            program = Program(self.__name__, recorder, out, around, list(self._names[: len(args)]), args)
+            known = self.__name__, recorder, out, around, self._names(len(args)), args
+            program = Program(*known)
+            if self._trust(key, program) and find_spec("numba"):
+                program = Program(*known, loops=True)
+                if program.loops:
+                    self._programs[0] = Looped(self._programs[0], program)
         except Unfit as reason:
-            self._unfit(str(reason))
-            return out
-        self._trust(key, program)
+            self._unfit(str(reason), key)
         return out
 
     def _given(self, args):
-        tensors = [(n, a) for n, a in zip(self._names, args, strict=False) if isinstance(a, Variable)]
+        tensors = [(n, a) for n, a in zip(self._names(len(args)), args, strict=False) if isinstance(a, Variable)]
         return [n for n, _ in tensors], tuple([a for _, a in tensors])
 
     def _check(self, args, kwargs):
-        if kwargs or len(args) > len(self._names):
-            raise Unfit("its arguments are given by keyword, or as *args; give them by position.")
+        names = self._names(len(args))
+        if kwargs or len(args) > len(names):
+            raise Unfit("it has arguments that can only be given by keyword; give them by position.")
         seen = set()
-        for name, a in zip(self._names, args, strict=False):
+        for name, a in zip(names, args, strict=True):
             if isinstance(a, Variable):
                 graph = a.edge is not None or (a.view_meta is not None and a.view_meta.base.requires)
                 if a.batched or graph or (a.meta is not None and a.meta.hooks is not None):
@@ -135,21 +237,21 @@ class CompiledStep:
         if self._last.get(key) == program.text:
             self._programs.insert(0, program)
             del self._programs[PROGRAMS:]
-            self.source, self.why = program.source, None
+            self.why = None
             self._tries.pop(key, None)
-            return
+            return True
         self._last[key] = program.text
         self._tries[key] = self._tries.get(key, 0) + 1
         if self._tries[key] > TRIES:
             self._unfit(f"it changes from call to call: {TRIES} recordings differed.")
+        return False
 
-    def _unfit(self, sentence):
+    def _unfit(self, sentence, key=None):
+        """It runs as it is. What fails again and again is tried more and more rarely: recording costs more than the step."""
+        failures = self._failures[key] = self._failures.get(key, 0) + 1
+        if failures > PATIENT:
+            self._rest[key] = 2 ** min(failures, 10)
         self.why = f"{self.__name__} runs as it is: {sentence}"
-        if self.why not in self._said:
+        if self.why not in self._said and not self.quiet:
             self._said.add(self.why)
             warnings.warn(self.why, stacklevel=4)
-
-
-def _names_of(step):
-    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return [p.name for p in inspect.signature(step).parameters.values() if p.kind in kinds]

@@ -24,6 +24,7 @@ from ..nn.module import Module
 from ..nn.module_hooks import every_module
 from ..optim.lr_scheduler import LRScheduler
 from ..optim.optimizer import Optimizer, _every_step_after, _every_step_before
+from .formulas import Unfit
 
 FIXED = (int, float, bool, str, bytes, complex, type(None), type(...), slice, range, dtypes.dtype, device, Size)
 # Builtins that neither act outside of the step nor ask for what may change without a trace.
@@ -37,10 +38,6 @@ ACTING = {
     "manual_seed", "save", "load", "state_dict", "load_state_dict", "set_default_dtype", "record_lines", "add_param_group", "param_groups",
 }  # fmt: skip
 MODULES = ("minigrad", "math", "functools", "itertools", "operator")
-
-
-class Unfit(Exception):
-    """The step cannot become a program; the text says why, and what to change."""
 
 
 def _ours(module) -> bool:
@@ -198,6 +195,7 @@ class Surroundings:
                 for key, value in vars(base).items():
                     inner = getattr(value, "__func__", value)
                     inner = inner.fget if isinstance(inner, property) else inner
+                    inner = inner.__wrapped__ if _ours(type(inner).__module__) and hasattr(inner, "__wrapped__") else inner  # a step
                     if isinstance(inner, types.FunctionType):
                         self.guard(f"{k}.__dict__.get({key!r}) is {self.known(value)}")
                         if made or key != "__init__":

@@ -10,6 +10,7 @@ import keyword
 import linecache
 import operator
 import re
+import threading
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from ..core.dispatch import state
 from ..core.op import Op
 from ..core.variable import Variable, wrap
 from ..optim.optimizer import Optimizer
+from .formulas import CALLS
+from .loops import Loop, connect, fold, given_to, joined, planned, text_of
 from .recorder import Line, Recorder, Val, all_vals
 from .surroundings import Surroundings, Unfit, same
 
@@ -28,6 +31,19 @@ LARGE = 4096  # bytes: smaller values live until the program returns, without a 
 MISS = object()  # what a program gives whose guards do not hold
 
 
+NUMPYS = (np.exp, np.log, np.sin, np.cos, np.tanh, np.sqrt)  # loops call functions of these names, too
+
+
+def kind_of(a):
+    """What a compiled loop has to know of an array: its dtype, dimensions, order in memory, and whether it may only be read."""
+    return a.dtype.name, a.ndim, "C" if a.flags.c_contiguous else "F" if a.flags.f_contiguous else "A", not a.flags.writeable
+
+
+def empty(a) -> str:
+    """The text that makes memory like an array's."""
+    return f"empty({a.shape}, {a.dtype.name}{'' if a.flags.c_contiguous else ', ' + repr('F')})"
+
+
 def update(optimizer):
     """One step of an optimiser, as its own `step` does it."""
     before, state.grad = state.grad, False
@@ -35,6 +51,15 @@ def update(optimizer):
         Optimizer.step.__wrapped__(optimizer)  # type: ignore[attr-defined]
     finally:
         state.grad = before
+
+
+def with_loops(lines: list[Line], returned: list[Val], written: set[int]) -> list[Line]:
+    """The lines, with loops for runs of elementwise ones."""
+    lines = joined(fold(lines, written), written)
+    connect(lines, returned, written)
+    lines = needed(lines, returned)
+    connect(lines, returned, written)
+    return lines
 
 
 def needed(lines: list[Line], results: list[Val]) -> list[Line]:
@@ -64,18 +89,25 @@ def needed(lines: list[Line], results: list[Val]) -> list[Line]:
 
 
 class Program:
-    """source  the text to read; `run(*args)` gives the step's result, or MISS where the guards do not hold."""
+    """source  the text to read; `run(*args)` gives the step's result, or MISS where the guards do not hold.
 
-    def __init__(self, name: str, recorder: Recorder, out: Any, around: Surroundings, names: list[str], args: tuple):
-        name = name if name.isidentifier() else "step"
+    loops     {name: (text, dtype, what arrays it takes)}; `run` may be called once `scope` has a function under each name
+    """
+
+    def __init__(self, name: str, recorder: Recorder, out: Any, around: Surroundings, names: list[str], args: tuple, loops: bool = False):
+        self.name_of_step = name = name if name.isidentifier() else "step"
         self.around, self.outside, self.entry = around, recorder.outside, recorder.entry
         self.scope: dict[str, Any] = {
             "__name__": __name__, "np": np, "wrap": wrap, "asarray": np.asarray, "vars": vars, "copyto": np.copyto, "update": update,
-            "inf": np.inf, "nan": np.nan, "array": np.array, "slice": slice, "state": state, "same": same, "ids": {},
-            "Variable": Variable, "get_default_dtype": dtypes.get_default_dtype,
+            "inf": np.inf, "nan": np.nan, "array": np.array, "empty": np.empty, "slice": slice, "state": state, "same": same, "ids": {},
+            "Variable": Variable, "get_default_dtype": dtypes.get_default_dtype, **dict.fromkeys([*CALLS, "lock", "in_lines", "args"]),
+            "MISS": MISS, "len": len,
         }  # fmt: skip
         names = [f"{n}_" if n in self.scope else n for n in names]
         self.texts: dict[int, str] = {}  # of Vals, tensors and other things, by id
+        for function in NUMPYS:
+            self.texts[id(function)], self.scope[function.__name__] = function.__name__, function
+        self.loops: dict[str, tuple[str, str, tuple]] = {}
         self.scalars: set[int] = set()  # Vals that are numpy's scalars, not arrays
         self.body: list[str] = []
         self.kept = [recorder.kept, out]  # no id may be used twice
@@ -85,6 +117,8 @@ class Program:
         self.lines = needed(recorder.lines, returned)
         written = [line.ins[0].base for line in self.lines if line.kind in ("write", "add")]
         self.written = {id(v) for v in written}
+        if loops:
+            self.lines = with_loops(self.lines, returned, self.written)
         given = [x for x in args if isinstance(x, Variable)]
         tensors = [f"{n}_tensor" if isinstance(x, Variable) else n for n, x in zip(names, args, strict=True)]
         for text, x, n in zip(tensors, args, names, strict=True):
@@ -99,20 +133,40 @@ class Program:
                 text = self.fresh_name("c")
                 self.body.append(f"{text} = array({self.thing(recorder.start.get(id(v.array), v.array), 'start')})")
                 self.texts[id(v)] = text
+        self.once: list[str] = []  # what is done when the program is made
+        self.static = {id(recorder.val(t)): t.array for _, t in around.tensors.values()} if loops else {}
+        for x in given:
+            self.static.pop(id(recorder.val(x)), None)
+        self.buffers = planned(self.lines, self.escaping(returned)) if loops else {}
         self.place: Any = None
         last = self.last_lines(returned)
         for number, line in enumerate(self.lines):
-            self.comment(line)
+            if line.kind != "loop":
+                self.comment(line, self.body)
             getattr(self, "emit_" + line.kind)(line)
-            if gone := list(dict.fromkeys([self.texts[id(v)] for v in last.get(number, ())])):
+            if gone := list(dict.fromkeys([self.texts[id(v)] for v in last.get(number, ()) if id(v) not in self.static])):
                 self.body.append("del " + ", ".join(gone))
         self.body.append(f"return {self.returned(template)}")
-        self.source = f"def {name}({', '.join(tensors)}):\n    " + "\n    ".join(self.body) + "\n"
-        self.check = f"def holds({', '.join(tensors)}):\n    return " + "\\\n        and ".join(self.guards(tensors, args)) + "\n"
-        holds, step, count = self.function("holds", self.check), self.function(name, self.source), len(args)
-        self.run = lambda *args: step(*args) if len(args) == count and holds(*args) else MISS
+        program = f"def {name}({', '.join(tensors)}):\n    " + "\n    ".join(self.body) + "\n"
+        once = "".join([line + "\n" for line in self.once])
+        self.source = "\n".join([*[text for text, *_ in self.loops.values()], *filter(None, [once]), program])
+        self.run = self.function("run", self.guarded(tensors, self.guards(tensors, args)))
         self.text = self.source + self.constants()
         del self.kept, self.lines, self.outside, self.entry, self.texts, self.around, self.found  # the arrays of the recorded call
+        del self.static, self.buffers
+
+    def guarded(self, tensors: list[str], guards: list[str]) -> str:
+        """The text of the function that runs: the program behind its guards. Whoever finds its buffers in use runs line by line."""
+        lines = [f"if len(args) != {len(tensors)}:", "    return MISS", f"{', '.join(tensors)}, = args" if tensors else ""]
+        lines += ["if not (" + "\n            and ".join(dict.fromkeys(guards)) + "):", "    return MISS"]
+        if self.buffers:
+            self.scope["lock"] = threading.Lock()
+            lines += ["if not lock.acquire(False):", "    return in_lines(*args)", "try:"]
+            lines += ["    " + line for line in self.body]
+            lines += ["finally:", "    lock.release()"]
+        else:
+            lines += self.body
+        return "def run(*args):\n    " + "\n    ".join([line for line in lines if line]) + "\n"
 
     def function(self, name: str, text: str) -> Any:
         """The function of a text. Its own name is not in its scope, where a learner's `update` would hide ours."""
@@ -122,6 +176,11 @@ class Program:
         exec(compile(text, title, "exec"), self.scope, found)  # noqa: S102
         return found[name]
 
+    def escaping(self, returned: list[Val]) -> set[int]:
+        """The memory that somebody may hold when the program has run."""
+        kept = [*returned, *[v for line in self.lines if line.kind == "grad" for v in line.ins]]
+        return {id(v.base) for v in kept} | {id(line.ins[0].base) for line in self.lines if id(line) in self.left_out}
+
     def last_lines(self, returned: list[Val]) -> dict[int, list[Val]]:
         """{line: the large values that are not read afterwards}: their memory is used again, as it is without a program."""
         last: dict[int, tuple[int, Val]] = {}
@@ -129,7 +188,7 @@ class Program:
         for number, line in enumerate(self.lines):
             for v in all_vals([*line.ins, *line.params, *[v for v in line.outs if v is not None]]):
                 v = again.get(id(v), v)
-                if v.line is not None and v.base.array.nbytes >= LARGE:
+                if v.line is not None and v.base.array.nbytes >= LARGE and id(v.base) not in self.buffers:
                     last[id(v)] = number, v
         for v in returned:
             last.pop(id(again.get(id(v), v)), None)
@@ -144,7 +203,7 @@ class Program:
         base = re.sub(r"\W+", "_", base).strip("_") or "v"
         base = base if not base[0].isdigit() and not keyword.iskeyword(base) and base not in ("array", "wrap", "update") else "v_" + base
         name, n = base, 0
-        while name in self.scope or (base in ("v", "c") and n == 0):
+        while name in self.scope or (base in ("v", "c", "loop", "buffer") and n == 0):
             n += 1
             name = f"{base}{n}"
         self.scope[name] = None
@@ -195,18 +254,49 @@ class Program:
             return f"slice({p.start!r}, {p.stop!r}, {p.step!r})" if plain else self.thing(p, "part")
         return self.thing(p, "k")
 
-    def comment(self, line: Line) -> None:
+    def comment(self, line: Line, body: list[str]) -> None:
         if line.place is None or (line.place, line.back) == self.place:
             return
         self.place = line.place, line.back
         code, number = line.place
         text = linecache.getline(code.co_filename, number).strip()
-        self.body.append(f"# line {number}{', going back' if line.back else ''}: {text}")
+        body.append(f"# line {number}{', going back' if line.back else ''}: {text}")
 
     # One statement for each line ------------------------------------------------------------------------------------------
 
+    def buffer(self, v: Val) -> str:
+        """The name of the memory that is planned for a value."""
+        a = self.static[id(v)] = self.buffers[id(v)]
+        if id(a) not in self.texts:
+            self.scope[a.dtype.name] = a.dtype
+            self.once.append(f"{self.thing(a, 'buffer')} = {empty(a)}")
+        return self.texts[id(a)]
+
+    def view_once(self, line: Line) -> bool:
+        """A view of memory that stays where it is is made when the program is. Is this one?"""
+        op, v = line.what, line.outs[0]
+        given = self.static.get(id(line.ins[0])) if op.view and op.single and len(line.ins) == 1 else None
+        if given is None or any(all_vals(line.params)):
+            return False
+        made = op.forward(given, *line.params)
+        if not np.may_share_memory(made, given) or made.strides != v.array.strides:
+            return False
+        given_name = self.texts[id(given)] if id(given) in self.texts else self.name(line.ins[0])
+        self.texts[id(v)] = self.texts[id(made)] = name = self.fresh_name("v")
+        self.scope[name] = self.static[id(v)] = made
+        given = ", ".join([given_name, *[self.written_out(p) for p in line.params]])
+        self.once.append(f"{name} = {self.thing(op.forward, op.name)}({given})")
+        return True
+
     def emit_op(self, line: Line) -> None:
         op: Op = line.what
+        if id(line.outs[0]) in self.buffers:
+            given = [*[self.name(v) for v in line.ins], self.buffer(line.outs[0])]
+            self.texts[id(line.outs[0])] = self.fresh_name("v")
+            self.body.append(f"{self.texts[id(line.outs[0])]} = {self.thing(op.forward, op.forward.__name__)}({', '.join(given)})")
+            return
+        if self.static and self.view_once(line):
+            return
         outs = [self.texts.setdefault(id(v), self.fresh_name("v")) for v in line.outs]
         single = line.outs[0] if len(line.outs) == 1 and op.single else None
         form = INFIX.get(op.forward) if not isinstance(op.forward, np.ufunc) else None
@@ -239,6 +329,28 @@ class Program:
         if single is None:
             self.body += [f"{o} = asarray({o})" for o, v in zip(outs, line.outs, strict=True) if v.array.ndim == 0]
 
+    def emit_loop(self, loop: Loop) -> None:
+        calls = {id(v): self.name(v) for v in loop.ins}
+        self.place = None
+        for line in loop.lines:
+            v = line.outs[0]
+            self.texts[id(v)] = self.fresh_name("v")
+        for v in loop.outs:
+            a, name = v.array, self.texts[id(v)]
+            if id(v) in self.buffers:
+                calls[id(v)] = name
+                self.body.append(f"{name} = {self.buffer(v)}")
+                continue
+            self.scope[a.dtype.name] = a.dtype
+            self.body.append(f"{name} = {empty(a)}")
+            calls[id(v)] = name
+        name = self.fresh_name("loop")
+        arrays = given_to(loop, self.texts)
+        text = text_of(loop, name, self.texts, self.written, self.comment)
+        self.loops[name] = text, loop.dtype, tuple([kind_of(v.array) for v in arrays])
+        self.body.append(f"{name}({', '.join([calls[id(v)] for v in arrays])})")
+        self.place = None
+
     def emit_rule(self, line: Line) -> None:
         title, function, joint = line.what
         outs = ["_" if v is None else self.texts.setdefault(id(v), self.fresh_name("v")) for v in line.outs]
@@ -270,10 +382,13 @@ class Program:
                     self.left_out.add(id(line))
 
     def emit_copy(self, line: Line) -> None:
-        (v,) = line.outs
-        text = self.name(line.ins[0])
-        self.texts[id(v)] = text if id(line) in self.left_out else self.fresh_name("v")
-        if id(line) not in self.left_out:
+        (v,), source = line.outs, line.ins[0]
+        text = self.name(source)
+        if id(line) in self.left_out:  # one array, two names
+            self.texts[id(v)] = self.texts[id(source)]
+            self.scalars.update({id(v)} if id(source) in self.scalars else ())
+        else:
+            self.texts[id(v)] = self.fresh_name("v")
             self.body.append(f"{self.texts[id(v)]} = array({text})")
 
     def emit_write(self, line: Line) -> None:

@@ -14,6 +14,7 @@ import importlib.util
 import json
 import os
 import platform
+import shutil
 import statistics
 import subprocess
 import sys
@@ -56,10 +57,24 @@ def tensors(name: str) -> Any:
         import minigrad
 
         return minigrad
+    if name == "jax":
+        from . import jax_twins
+
+        return jax_twins
     import torch
 
     torch.set_num_threads(1)
     return torch
+
+
+def missing(peer: str) -> str | None:
+    """Why a peer cannot run here."""
+    module = peer.partition(".")[0]
+    if importlib.util.find_spec(module) is None:
+        return f"{module} is not installed (make bench installs the peers)"
+    if peer == "torch.compile" and not (shutil.which("c++") or shutil.which("g++")):
+        return "torch.compile needs a C++ compiler"
+    return None
 
 
 @dataclass
@@ -72,13 +87,22 @@ class Row:
     kind: Any = tensors
     own_process: bool = False
     mine: Any = None  # minigrad's own way, where it is another program
+    theirs: Any = None  # the peer's
 
 
 W = workloads
 COMPILED = [  # key, workload, goal against torch
-    ("T1", W.small_elementwise, 200), ("T2", W.small_mlp, 4.1), ("T4", W.transformer, 1.3), ("T5", W.lenet, 1.3),
+    ("S1", W.expression_of_tensors, 147), ("T1", W.small_elementwise, 200),
+    ("T2", W.small_mlp, 4.1), ("T4", W.transformer, 1.3), ("T5", W.lenet, 1.3),
     ("T7s", W.index_small, 10), ("T8", W.hessian_vector_product, 5.5),
 ]  # fmt: skip
+
+
+def compiled_key(key: str) -> str:
+    return "C" + key.removeprefix("T")
+
+
+JAX = {"expression_of_tensors": "expression"}
 ROWS = [
     Row("S1", "micrograd's README expression", "micrograd", 5, W.readme_expression, scalars),
     Row("S1t", "the same", "torch", 15, W.readme_expression, scalars),
@@ -101,9 +125,14 @@ ROWS = [
     Row("F1", "compiled chain of 14 elementwise operations, 4,096 numbers", "torch", 8, W.fused_small),
     Row("F2", "the same, 1,000,000 numbers", "torch", 8, W.fused_large),
     Row("T8", "Hessian-vector product, 3-layer tanh MLP", "torch", 1.3, W.hessian_vector_product),
-    *[Row(f"C{key[1:]}", f"{key} as a compiled step", "torch", goal, make, mine=W.compiled(make)) for key, make, goal in COMPILED],
-    *[Row(f"C{key[1:]}e", f"{key} as a compiled step", "minigrad", 1, make, mine=W.compiled(make)) for key, make, _ in COMPILED],
-]
+    *[Row(compiled_key(key), f"{key} as a compiled step", "torch", goal, make, mine=W.compiled(make)) for key, make, goal in COMPILED],
+    *[Row(compiled_key(key) + "e", f"{key} as a compiled step", "minigrad", 1, make, mine=W.compiled(make)) for key, make, _ in COMPILED],
+    *[Row(compiled_key(key) + "j", f"{key} as a compiled step", "jax", 1, make, mine=W.compiled(make),
+          theirs=lambda jax, name=make.__name__: getattr(jax, JAX.get(name, name))()) for key, make, _ in COMPILED
+      if make not in (W.transformer, W.lenet)],
+    *[Row(compiled_key(key) + "c", f"{key} as a compiled step", "torch.compile", 1, make, mine=W.compiled(make),
+          theirs=lambda torch, make=make: torch.compile(make(torch))) for key, make, _ in COMPILED],
+]  # fmt: skip
 
 
 def seconds_per_step(step: Any, budget: float) -> float:
@@ -118,7 +147,7 @@ def seconds_per_step(step: Any, budget: float) -> float:
 
 
 def interleaved(row: Row, rounds: int, budget: float) -> tuple[list[float], list[float]]:
-    engines = [(row.mine or row.make)(row.kind("minigrad")), row.make(row.kind(row.peer))]
+    engines = [(row.mine or row.make)(row.kind("minigrad")), (row.theirs or row.make)(row.kind(row.peer))]
     for step in engines:
         for _ in range(3):
             step()
@@ -263,8 +292,8 @@ def main() -> None:
     for row in ROWS:
         if options.keys and not any(row.key.startswith(key) for key in options.keys):
             continue
-        if importlib.util.find_spec(row.peer) is None:
-            print(f"{row.key}: {row.peer} is not installed, so this row is left out (make bench installs the peers)")
+        if reason := missing(row.peer):
+            print(f"{row.key} is left out: {reason}")
             continue
         if row.own_process:
             mine, theirs = in_processes(row, min(options.rounds, 5), options.budget)

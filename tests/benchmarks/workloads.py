@@ -29,6 +29,26 @@ def readme_expression(Value):
     return step
 
 
+def expression_of_tensors(torch):
+    """S1 on 0-d tensors, out of place: its result and two gradients."""
+    a, b = torch.tensor(-4.0, requires_grad=True), torch.tensor(2.0, requires_grad=True)
+
+    def step():
+        a.grad = b.grad = None
+        c = a + b
+        d = a * b + b**3
+        c = c + c + 1
+        c = c + 1 + c - a
+        d = d + d * 2 + (b + a).relu()
+        d = d + 3 * d + (b - a).relu()
+        f = (c - d) ** 2
+        g = f / 2.0 + 10.0 / f
+        g.backward()
+        return g.detach()
+
+    return step
+
+
 def moons_loss(Value, samples=100):
     """S2: micrograd's demo. A network 2-16-16-1 on two moons, hinge loss and L2: (parameters, a function that records the loss)."""
     rng = random.Random(1)
@@ -370,8 +390,16 @@ def fused_large(torch):
 
 
 def compiled(make):
-    """The same step as minigrad's one program."""
-    return lambda torch: torch.compile(make(torch))
+    """The same step as minigrad's one program, its loops compiled."""
+
+    def of(torch):
+        step = torch.compile(make(torch))
+        for _ in range(5):
+            step()
+        step.warm()
+        return step
+
+    return of
 
 
 # Not against a peer --------------------------------------------------------------------------------------------------------------

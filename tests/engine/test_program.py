@@ -1,5 +1,7 @@
 """minigrad.compile of a step: its program does what the step does, and where it cannot it says so; never an answer of yesterday."""
+import math
 import random
+import threading
 import warnings
 
 import numpy as np
@@ -7,9 +9,33 @@ import pytest
 
 import minigrad as torch
 from minigrad import nn
+from minigrad.kernels import fused_numba
+from minigrad.program import step as program_step
 from minigrad.program.step import CompiledStep
 
 F = nn.functional
+
+
+@pytest.fixture(autouse=True)
+def loops_in_python(request, monkeypatch):
+    """Loops run as the Python that their text is: numba would spend minutes on them. Tests with `compiled_loops` compile them."""
+    if "compiled_loops" not in request.fixturenames:
+        monkeypatch.setattr(fused_numba, "build_loop", in_python)
+        monkeypatch.setattr(program_step, "_loops", {})
+
+
+@pytest.fixture
+def compiled_loops():
+    pytest.importorskip("numba")
+
+
+def in_python(text, kind, arrays):
+    scope = {name: getattr(np, name) for name in ("exp", "log", "sin", "cos", "tanh", "sqrt", "power", "abs", "inf", "nan")}
+    scope["sigmoid"] = lambda x: 1 / (1 + np.exp(-x))
+    scope["cdf"] = lambda x: np.float32(math.erf(x * math.sqrt(0.5)) + 1) / 2
+    scope["gelu_derivative"] = lambda x: scope["cdf"](x) + x * np.exp(x * x * -0.5) / np.float32(math.sqrt(2 * math.pi))
+    exec(text, scope)
+    return scope[text[4 : text.index("(")]]
 
 
 def compiled(step):
@@ -55,6 +81,7 @@ def side_by_side(make, arguments, calls=7, change=None):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             a, b = eager(*given[0]), fast(*given[1])
+        fast.warm()
         same(numbers(a), numbers(b), f"result of call {number}\n{fast.source}")
         seen = [watch([*leaves, *args]) for leaves, args in zip((ours, theirs), given, strict=True)]
         same(*seen, f"tensors after call {number}\n{fast.source}")
@@ -264,6 +291,65 @@ def test_steps_of_all_kinds(body):
     assert fast.why is None and fast.source
 
 
+def half(leaves, x, y):
+    w, b = leaves
+    w.grad = b.grad = None
+    h = (x.double() @ w.double()).relu() * 0.1 - b.double().t()
+    loss = torch.where(h > 0.2, h.abs(), -0.5 * h ** 3).sigmoid() + (h.t() / 3).t().exp()
+    (loss.sum() + loss.float().rsqrt().mean()).backward()
+    return loss.detach(), w.grad
+
+
+LOOPED = {by_hand: [(4, 3), (3,)], double: [(4, 3), (3, 1)], numbers_of_one: [(), ()], half: [(4, 3), (3, 6)], writes_inside: [(4, 3)]}
+
+
+@pytest.mark.parametrize("body", LOOPED, ids=lambda body: body.__name__)
+def test_compiled_loops(body, compiled_loops):
+    fast = side_by_side(leaf_step(body, *LOOPED[body]), batch)
+    assert fast.why is None and "def loop1(" in fast.source and fast._programs[0].run is fast._programs[0].program.run
+
+
+def test_loops_are_compiled_beside_the_program(compiled_loops, monkeypatch):
+    """No call waits for numba: until a loop is compiled, its lines run one by one."""
+    monkeypatch.setattr(program_step, "PATIENCE", 3)
+    built, go = [], threading.Event()
+    monkeypatch.setattr(fused_numba, "build_loop", lambda *loop: (go.wait(60), built.append(loop), in_python(*loop))[-1])
+    w = torch.ones(3, requires_grad=True)
+
+    def step(x):
+        w.grad = None
+        ((w * x).tanh() * 2).sum().backward()
+        return w.grad
+
+    fast = compiled(step)
+    for _ in range(20):
+        fast(torch.ones(3))
+    assert not built and "def loop1(" in fast.source
+    go.set()
+    fast.warm()
+    assert len(built) == 1 and np.allclose(fast(torch.ones(3)).numpy(), step(torch.ones(3)).numpy())
+
+
+def test_a_call_within_a_call_has_buffers_of_its_own():
+    w = torch.randn(3, 3, requires_grad=True)
+
+    def step(x):
+        w.grad = None
+        ((x @ w).tanh() @ w * 2).tanh().sum().backward()
+        return w.grad
+
+    fast = compiled(step)
+    for _ in range(5):
+        fast(torch.ones(2, 3))
+    fast.warm()
+    program = fast._programs[0].program
+    assert "empty(" in program.source
+    wanted = step(torch.ones(2, 3)).numpy()
+    with program.scope["lock"]:
+        assert np.allclose(fast(torch.ones(2, 3)).numpy(), wanted)
+    assert np.allclose(fast(torch.ones(2, 3)).numpy(), wanted)
+
+
 # What changes between calls --------------------------------------------------------------------------------------------------
 
 
@@ -350,6 +436,70 @@ def test_modes_shapes_dtypes_and_numbers_are_guarded():
     with torch.autocast("cpu", dtype=torch.bfloat16) if hasattr(torch, "bfloat16") else torch.inference_mode():
         same(numbers(step(x)), numbers(fast(x)), "under another handler")
     assert np.allclose(torch.vmap(fast)(torch.ones(5, 2, 3)).numpy(), torch.vmap(step)(torch.ones(5, 2, 3)).numpy())
+
+
+def test_keywords_defaults_stars_and_methods():
+    w = torch.ones(3, requires_grad=True)
+
+    def step(x, scale=1.0, *rest):
+        w.grad = None
+        (w * x * scale + sum(rest)).sum().backward()
+        return w.grad
+
+    class Trainer:
+        def __init__(self, rate):
+            self.w, self.rate = torch.ones(3, requires_grad=True), rate
+
+        @torch.compile
+        def step(self, x, factor=1.0):
+            self.w.grad = None
+            (self.w * x * factor).sum().backward()
+            with torch.no_grad():
+                self.w -= self.rate * self.w.grad
+            return self.w.detach().clone()
+
+    fast = compiled(step)
+    for call in (lambda f: f(x=torch.ones(3)), lambda f: f(torch.ones(3), scale=2.0), lambda f: f(torch.ones(3), 3.0, torch.ones(3), 2)):
+        for _ in range(4):
+            same(numbers(call(step)), numbers(call(fast)), "keywords")
+    assert len(fast._programs) == 3 and fast.why is None
+    with pytest.raises(TypeError, match="unexpected keyword argument 'y'"):
+        fast(torch.ones(3), y=1)
+    one, two = Trainer(0.5), Trainer(0.25)
+    for number in range(1, 7):
+        assert one.step(torch.ones(3)).tolist() == [1 - 0.5 * number] * 3
+        assert two.step(torch.ones(3), factor=2.0).tolist() == [1 - 0.5 * number] * 3
+    assert one.step.source and two.step.source and one.step is not two.step and "def step(x_tensor" in one.step.source
+
+
+def test_a_function_that_is_no_step_and_no_loop_may_be_a_program():
+    w = torch.randn(3, 2)
+
+    def f(x):
+        return (x @ w).relu().sum(1)
+
+    fast = compiled(f)
+    with pytest.warns(UserWarning, match="is not fused to one loop: mm is not one of the operations|it reads w"):
+        fast(torch.ones(4, 3))
+    for _ in range(4):
+        same(numbers(f(torch.ones(4, 3))), numbers(fast(torch.ones(4, 3))), "a program")
+    assert fast.why is None and "matmul(" in fast.source
+    x = torch.ones(5, 3, requires_grad=True)
+    for _ in range(3):
+        assert fast(x).requires_grad
+    assert "its result still has a graph" in fast.why
+
+
+def test_what_fails_again_and_again_is_recorded_ever_more_rarely(monkeypatch):
+    recorded = []
+    plain = CompiledStep._record
+    monkeypatch.setattr(CompiledStep, "_record", lambda self, *args: (recorded.append(1), plain(self, *args))[1])
+    fast = compiled(asks)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(400):
+            fast(torch.ones(3))
+    assert 5 <= len(recorded) <= 12
 
 
 def test_what_hangs_on_a_tensor_is_guarded():
@@ -613,24 +763,30 @@ def test_the_source_is_python_with_the_learner_s_names_and_lines():
     for _ in range(4):
         fast(torch.ones(2, 4), torch.ones(3))
     first = step.__code__.co_firstlineno
-    assert "matmul(x, w)" in fast.source and f"# line {first + 2}: loss = (x @ w).tanh().sum()" in fast.source
+    assert "matmul(x, w, buffer1)" in fast.source and f"# line {first + 2}: loss = (x @ w).tanh().sum()" in fast.source
     assert f"# line {first + 2}, going back: loss" in fast.source and "unused *" not in fast.source and "copyto(w, " in fast.source
-    assert fast.source.startswith("def step(x_tensor, unused_tensor):") and fast(torch.zeros(2, 4), torch.ones(3)).item() == 0
+    assert "\ndef step(x_tensor, unused_tensor):" in fast.source and fast(torch.zeros(2, 4), torch.ones(3)).item() == 0
 
 
 # Random steps ----------------------------------------------------------------------------------------------------------------
 
 KINDS = ["unary", "binary", "number", "write", "matmul", "row", "reduce", "view", "where", "pick", "inner"]
+MORE = [*KINDS, "mode", "double", "chain", "chain", "cat", "place", "compare"]
 UNARY = ["tanh", "sigmoid", "relu", "exp", "neg", "abs", "square", "sin"]
+
+
+def loss_reads(value):
+    return value.mean().item()
 
 
 def random_step(seed):
     """make() of a step whose course is drawn from the seed, in the same way for both."""
     dice = random.Random(seed)
     plan = [
-        (dice.choice(KINDS), dice.choice(UNARY), dice.randrange(9), dice.randrange(9), dice.uniform(-1, 1))
+        (dice.choice(MORE if seed >= 40 else KINDS), dice.choice(UNARY), dice.randrange(9), dice.randrange(9), dice.uniform(-1, 1))
         for _ in range(dice.randrange(4, 14))
     ]
+    reads = seed >= 40 and dice.randrange(12) == 0  # a step that reads a number
     ending, reset, result = dice.choice(["hand", "sgd", "adam", "grad", "none"]), dice.choice(["none", "zero", "keep"]), dice.randrange(3)
 
     def make():
@@ -673,10 +829,28 @@ def random_step(seed):
                     out = torch.where(a > number, a, b)
                 elif kind == "pick":
                     out = (a + still)[torch.tensor([0, 2, 2])].sum(0)
+                elif kind == "mode":
+                    with torch.no_grad():
+                        out = (a * 2 + b).tanh() if a.ndim == b.ndim else a.exp().detach() * 0.5
+                elif kind == "double":
+                    out = (a.double() * number + b.mean().double()).tanh().float()
+                elif kind == "chain":
+                    out = ((a + leaves[2]) * 0.5 - leaves[1]).relu() * (still.t() if j % 2 else leaves[1]) + a.sigmoid()
+                elif kind == "cat":
+                    out = torch.cat([(a + still) * 2, still + b], j % 2).mean(j % 2)
+                elif kind == "place":
+                    out = (a + still) * 0.5
+                    kept = out[1:3]
+                    out.mul_(number).add_(b)
+                    out = out * kept.sum()
+                elif kind == "compare":
+                    out = torch.where((a >= b) | (a < number), a.clamp(-1, 1), (b * b + 0.1).sqrt()) * (a != b).float()
                 else:
                     (g,) = torch.autograd.grad((leaves[0] * a).tanh().sum(), leaves[0], create_graph=True)
                     out = g.sum(0)
                 values.append(out)
+            if reads and loss_reads(values[-1]) > 0:
+                values.append(values[-1] * 2)
             loss = sum(v.clamp(-3, 3).mean() for v in values[5:]) + sum((p * p).sum() for p in leaves)
             if ending == "grad":
                 return torch.autograd.grad(loss, leaves)
@@ -684,7 +858,8 @@ def random_step(seed):
             if ending == "hand":
                 with torch.no_grad():
                     for p in leaves:
-                        p -= 0.01 * p.grad
+                        if p.grad is not None:
+                            p -= 0.01 * p.grad
             elif opt is not None:
                 opt.step()
             return [loss, values[-1].detach(), leaves[0].grad][result]
@@ -703,6 +878,13 @@ def random_step(seed):
             place["leaves"][1].requires_grad_(False)
         elif number > 3 and roll == 4:
             place["leaves"][1].requires_grad_(True)
+        elif seed >= 40 and roll == 5 and place["leaves"][0].requires_grad:
+            place["hook"] = place["leaves"][0].register_hook(lambda g: g * 0.5)
+        elif seed >= 40 and roll == 6 and "hook" in place:
+            place.pop("hook").remove()
+        elif seed >= 40 and roll == 7:
+            with torch.no_grad():
+                place["leaves"][0].mul_(0.5)
 
     def arguments(rng):
         return (torch.tensor(rng.randn(*((4, 4) if rng.randint(5) else (4,))).astype(np.float32)),)
@@ -718,3 +900,18 @@ def test_random_steps(block):
         fast = side_by_side(make, arguments, 10, change)
         ran += fast.source is not None
     assert ran >= 6
+
+
+if __name__ == "__main__":  # python -m tests.engine.test_program FIRST COUNT: many more of them
+    import sys
+
+    fuzzed, start, count = 0, *map(int, sys.argv[1:])
+    fused_numba.build_loop = in_python
+    for seed in range(start, start + count):
+        program_step._loops.clear()
+        make, arguments, change = random_step(seed)
+        try:
+            fuzzed += side_by_side(make, arguments, 12, change).source is not None
+        except Exception as error:
+            print(seed, type(error).__name__, str(error)[:300].replace("\n", " | "), flush=True)
+    print(f"{count} random steps from {start}, {fuzzed} of them compiled")

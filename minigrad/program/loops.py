@@ -1,0 +1,201 @@
+"""Runs of elementwise lines as loops over their numbers, and memory that is made once.
+
+What lives here: which lines share a loop, the loop's text, which values share a buffer. What does not: what a row computes for one number
+(formulas.py), how the text is compiled (kernels/fused_numba.py), and the lines around it (text.py).
+
+A line joins the last loop over its shape that what it reads allows. Nothing is moved across a line that writes to memory.
+"""
+import types
+from typing import Any
+
+import numpy as np
+
+from .formulas import filled, number_row
+from .recorder import Line, Val, all_vals
+
+LETTERS = "ijklmnabcdefgh"
+FLOATS = ("float32", "float64")
+SMALL = 4096  # bytes of a constant that is computed once
+WRITES = ("write", "add", "update")
+
+
+class Loop(Line):
+    """Several lines in one. `ins` are arrays that it reads, `outs` those that it fills; `alone`: the first line as it was recorded."""
+
+    __slots__ = ("alone", "dtype", "lines", "shape")
+
+    def __init__(self, line: Line, dtype: Any, alone: Line):
+        super().__init__("loop", None, [], (), (line.place, line.back))
+        self.lines, self.shape, self.dtype, self.alone = [line], line.outs[0].array.shape, dtype, alone
+
+
+def number_of(v: Val, written: set[int]) -> Any:
+    """The one number that a constant is everywhere, or None."""
+    a = v.array
+    if v.name != "constant" or id(v) in written or a.dtype.kind not in "fib" or not a.size or a.nbytes > SMALL and any(a.strides):
+        return None
+    number = a[(0,) * a.ndim]
+    return number if np.isfinite(number) and (not any(a.strides) or (a == number).all()) else None
+
+
+def fold(lines: list[Line], written: set[int]) -> list[Line]:
+    """Without the lines that compute the same at every call, from constants alone: their results become constants."""
+    kept = []
+    for line in lines:
+        given = list(all_vals([*line.ins, *line.params]))
+        known = line.kind in ("op", "rule", "cast") and all([v.name == "constant" and id(v.base) not in written for v in given])
+        outs = [v for v in line.outs if v is not None]
+        if known and given and all([v.array.nbytes <= SMALL or not any(v.array.strides) for v in outs]) and not any(
+                [id(v.base) in written or id(v) in written for v in outs]):  # fmt: skip
+            for v in outs:
+                v.name, v.line = "constant", None
+        else:
+            kept.append(line)
+    return kept
+
+
+def each(line: Line, written: set[int]) -> Any:
+    """The dtype of a line that can be in a loop: every number of its result comes from one number of each input. Else None."""
+    if line.kind != "op" or len(line.outs) != 1 or line.what.tensor_list or number_row(line.what, line.params) is None:
+        return None
+    out = line.outs[0].array
+    kinds = {v.array.dtype.name for v in line.ins if v.array.dtype.kind != "b"} | ({out.dtype.name} - {"bool"})
+    if len(kinds) != 1 or not kinds <= set(FLOATS) or not out.size or out.ndim > len(LETTERS):
+        return None
+    own = line.outs[0].base is line.outs[0] and id(line.outs[0]) not in written
+    return kinds.pop() if own and layout(out) is not None else None
+
+
+def seen_through(line: Line) -> Line:
+    """The line with what was expanded in the place of the expanded: a loop broadcasts by itself."""
+    ins = list(line.ins)
+    for n, v in enumerate(ins):
+        while v.line is not None and v.line.kind == "op" and v.line.what.name == "expand":
+            v = v.line.ins[0]
+        ins[n] = v
+    if ins == line.ins:
+        return line
+    new = Line(line.kind, line.what, ins, line.params, (line.place, line.back))
+    new.outs = line.outs
+    return new
+
+
+def joined(lines: list[Line], written: set[int]) -> list[Line]:
+    """The lines, with loops where two or more can share one. They still have to be told what they read and fill: `connect`."""
+    steps: list[Line] = []
+    made: dict[int, int] = {}  # the step that computes a Val
+    start = 0
+    for line in lines:
+        dtype = each(line, written)
+        at = len(steps)
+        if dtype is not None:
+            wide = seen_through(line)
+            first = max([start, *[made[id(v)] for v in wide.ins if id(v) in made]])
+            key = line.outs[0].array.shape, dtype
+            found = [n for n in range(first, len(steps)) if isinstance(step := steps[n], Loop) and (step.shape, step.dtype) == key]
+            if found:
+                at = found[-1]
+                steps[at].lines.append(wide)  # type: ignore[attr-defined]
+            else:
+                steps.append(Loop(wide, dtype, line))
+        else:
+            steps.append(line)
+            start = len(steps) if line.kind in WRITES else start
+        made.update([(id(v), at) for v in line.outs if v is not None])
+    return [step.alone if isinstance(step, Loop) and len(step.lines) == 1 and quick(step.alone.what) else step for step in steps]
+
+
+def quick(op: Any) -> bool:
+    """Is the row one call of numpy's, which a loop of its own would not beat?"""
+    return isinstance(op.forward, (np.ufunc, types.BuiltinFunctionType))
+
+
+def connect(steps: list[Line], returned: list[Val], written: set[int]) -> None:
+    """Tell every loop which arrays it reads and which of its values others read."""
+    used = {id(v) for v in returned}
+    for step in steps:
+        if not isinstance(step, Loop):
+            used.update([id(v) for v in all_vals([*step.ins, *step.params])])
+    inside = {id(line.outs[0]): step for step in steps if isinstance(step, Loop) for line in step.lines}
+    for step in steps:
+        if isinstance(step, Loop):
+            found = [v for line in step.lines for v in line.ins if inside.get(id(v)) is not step]
+            step.ins = list(dict.fromkeys([v for v in found if number_of(v, written) is None]))
+            used.update([id(v) for v in step.ins])
+    for step in steps:
+        if isinstance(step, Loop):
+            step.outs = tuple([line.outs[0] for line in step.lines if id(line.outs[0]) in used])
+
+
+def planned(steps: list[Line], escaping: set[int]) -> dict[int, np.ndarray]:
+    """{value: the memory that is made for it once}, for those that nobody holds afterwards. Values that do not live at once share it."""
+    last: dict[int, int] = {}  # the step that reads a memory last
+    for number, step in enumerate(steps):
+        last.update([(id(v.base), number) for v in all_vals([*step.ins, *step.params, *step.outs])])
+    found: dict[int, np.ndarray] = {}
+    spare: dict[Any, list[np.ndarray]] = {}
+    ends: dict[int, list[int]] = {}
+    for number, step in enumerate(steps):
+        loop = step.kind == "loop"
+        call = step.kind == "op" and isinstance(step.what.forward, np.ufunc) and not step.params and step.what.single
+        for v in step.outs if loop or call else ():
+            key = layout(v.array)
+            if v.base is v and id(v) not in escaping and (v.array.ndim or loop) and key is not None:
+                free = spare.setdefault(key, [])
+                found[id(v)] = free.pop() if free else np.empty(*key)
+                ends.setdefault(last[id(v)], []).append(id(v))
+        for v in ends.get(number, ()):
+            spare[layout(found[v])].append(found[v])
+    return found
+
+
+def layout(a: np.ndarray) -> Any:
+    """What np.empty needs to make an array like this one; None where its numbers lie in another order."""
+    return (a.shape, a.dtype, "C" if a.flags.c_contiguous else "F") if a.flags.c_contiguous or a.flags.f_contiguous else None
+
+
+def element(name: str, array: Any, letters: list[str]) -> str:
+    """How a loop reads one number of an array that may have to be broadcast."""
+    places = [letter if size > 1 else "0" for size, letter in zip(array.shape, letters[len(letters) - array.ndim :], strict=True)]
+    return f"{name}[{', '.join(places) or '()'}]"
+
+
+def given_to(loop: Loop, names: dict[int, str]) -> list[Val]:
+    """The arrays that are handed to a loop: one for each name."""
+    return list({names[id(v)]: v for v in [*loop.ins, *loop.outs]}.values())
+
+
+def text_of(loop: Loop, name: str, names: dict[int, str], written: set[int], comment: Any) -> str:
+    """The loop as Python. `names`: of the arrays that it reads and fills and of the values in between, by the id of the Val."""
+    taken = set(names.values())
+    letters = [letter for letter in LETTERS if letter not in taken][: len(loop.shape)]
+    words: dict[int, str] = {}
+    for v in loop.ins:
+        words[id(v)] = element(names[id(v)], v.array, letters)
+    body: list[str] = []
+    stored = {id(v) for v in loop.outs}
+    again = {id(v) for line in loop.lines for v in line.ins}
+    for line in loop.lines:
+        comment(line, body)
+        for v in line.ins:
+            if id(v) not in words:
+                number = number_of(v, written)
+                words[id(v)] = str(number) if v.array.dtype.kind != "f" or number != int(number) else str(float(number))
+        out = line.outs[0]
+        value = filled(number_row(line.what, line.params) or "", dict(zip(line.what.inputs, [words[id(v)] for v in line.ins], strict=True)))
+        here = names[id(out)]
+        if id(out) not in stored:
+            body.append(f"{here} = {value}")
+            words[id(out)] = here
+        else:
+            place = element(here, out.array, letters)
+            inner = f"{here}_"
+            body.append(f"{place} = {inner} = {value}" if id(out) in again else f"{place} = {value}")
+            words[id(out)] = inner
+    head = [f"def {name}({', '.join(names[id(v)] for v in given_to(loop, names))}):"]
+    indent = "    "
+    for letter, size in zip(letters, loop.shape, strict=True):
+        if size > 1:
+            head.append(f"{indent}for {letter} in range({size}):")
+            indent += "    "
+    return "\n".join([*head, *[indent + line for line in body]]) + "\n"
