@@ -82,7 +82,7 @@ def read_inputs(line: str) -> list[Input]:
     if not isinstance(call, ast.Call) or call.args or not call.keywords or any(k.arg is None for k in call.keywords):
         raise Sorry(f"%%explore needs at least one slider on its line, written name=number. {EXAMPLE}")
     if len({k.arg for k in call.keywords}) < len(call.keywords):
-        raise Sorry(f"A name stands twice on the line of %%explore. {EXAMPLE}")
+        raise Sorry(f"A name occurs twice on the line of %%explore. {EXAMPLE}")
     return [Input(str(k.arg), k.value) for k in call.keywords]
 
 

@@ -123,7 +123,7 @@ def test_the_chart_of_depths():
 @pytest.mark.parametrize("nonsense, said", [
     ({"model": nn.Linear(2, 2), "x": torch.ones(1, 2)}, "an nn.Sequential, not Linear"),
     ({"model": nn.Sequential(nn.ReLU())}, "memory(model, x)"),
-    ({"model": [nn.ReLU()], "x": torch.ones(2)}, "nothing to walk back"), ({"model": [3], "x": torch.ones(2)}, "int is no layer"),
+    ({"model": [nn.ReLU()], "x": torch.ones(2)}, "nothing to differentiate"), ({"model": [3], "x": torch.ones(2)}, "int is no layer"),
     ({"model": [nn.Linear(3, 1)], "x": torch.ones(1, 2)}, "memory cannot draw this"), ({"depth": 0}, "layers may be 1 to 100"),
     ({"depth": 1000}, "1000 is outside"), ({"every": 7}, "0, 1, 2, 5, 6, 10, 20"), ({"depth": "deep"}, "memory cannot draw this"),
     ({"model": [lambda x: 3], "x": torch.ones(2)}, "returned int"), ({"model": [], "x": torch.ones(2)}, "not for 0"),

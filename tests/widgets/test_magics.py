@@ -350,7 +350,7 @@ def test_chapters_are_the_notebooks_that_exist():
     ("%%explore v='a'\nx", "needs a number"),
     ("%%explore v=(3, 1)\nx", "the first number must be the smaller"),
     ("%%explore v=(1, 3, 0)\nx", "larger than 0"),
-    ("%%explore v=1 v=2\nx", "stands twice"),
+    ("%%explore v=1 v=2\nx", "occurs twice"),
     ("%%explore v=1.0\n3", "plain number"),
     ("%%gradcheck q\nx", "no variable 'q'"),
     ("%%gradcheck torch\nx", "moves Values and Tensors"),

@@ -151,7 +151,7 @@ def measure(layers: Sequence[Callable], x: Any, every: int = 0) -> list[Moment]:
         part = segment(first, min(first + (every or n), n))
         h = checkpoint(part, h, use_reentrant=False) if every else part(h)
     if not h.requires_grad:
-        raise ValueError("no layer has a parameter that requires a gradient: there is nothing to walk back through.")
+        raise ValueError("no layer has a parameter that requires a gradient: there is nothing to differentiate.")
     loss = h.sum()
     del h, x
     loss.backward()

@@ -180,7 +180,10 @@ EX_B = Exercise(
 
 STUB_C = '''\
 def with_momentum(w, data, steps, lr, mu):
-    """Fit y = w * x, as train does, but like torch.optim.SGD with momentum mu. Returns w.data at the end."""
+    """Fit y = w * x, as train does, but like torch.optim.SGD with momentum mu.
+
+    Returns w.data at the end.
+    """
     for _ in range(steps):
         w.grad = 0.0                             # change this line, and no other
         backward(sum((w * x - y) ** 2 for x, y in data))

@@ -59,8 +59,9 @@ EX_A = ask(
 
 STUB_B = '''\
 def find_v(J, wanted):
-    """The v for which y.backward(v) leaves x.grad == wanted: a list of two numbers, or None if no v does that.
+    """The v for which y.backward(v) leaves x.grad == wanted.
 
+    Return a list of two numbers, or None if no v does that.
     J is the Jacobian at x, as a list of two rows: J[i][j] is the derivative of y[i] with respect to x[j].
     """
     ...
@@ -196,9 +197,11 @@ EX_B = Exercise(
 
 STUB_C = '''\
 def jacobian(f, xs, Value, backward):
-    """The Jacobian of f at the numbers xs, as a list of rows: entry [i][j] is the derivative of output i by input j.
+    """The Jacobian of f at the numbers xs, as a list of rows.
 
-    f takes a list of Values and returns a list of Values. Value and backward are the engine: yours, or any like it.
+    Entry [i][j] is the derivative of output i with respect to input j.
+    f takes a list of Values and returns a list of Values. Value and backward are the engine:
+    yours, or any like it.
     Use one backward pass for each output.
     """
     ...

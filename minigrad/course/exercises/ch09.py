@@ -154,13 +154,19 @@ EX_B = Exercise(
 
 STUB_C = '''\
 def unbroadcast(g, shape):
-    """Bring g, the gradient at a broadcast result, back to `shape`, the shape of one operand. g is a numpy array."""
+    """Bring g, the gradient at a broadcast result, back to the shape of one operand.
+
+    g is a numpy array, and `shape` is a tuple of numbers.
+    """
     ...
 '''
 
 SOLUTION_C = '''\
 def unbroadcast(g, shape):
-    """Bring g, the gradient at a broadcast result, back to `shape`, the shape of one operand. g is a numpy array."""
+    """Bring g, the gradient at a broadcast result, back to the shape of one operand.
+
+    g is a numpy array, and `shape` is a tuple of numbers.
+    """
     while g.ndim > len(shape):
         g = g.sum(axis=0)
     for axis, size in enumerate(shape):
