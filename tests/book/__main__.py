@@ -148,8 +148,9 @@ def main() -> int:
     sheet = (HERE / "cheat_sheet.md").read_text(encoding="utf-8")
     (source / "cheat_sheet.md").write_text(words.links(sheet, {p.stem for p in paths}), encoding="utf-8")
     (source / "_static/page.js").write_text(built("page.js"), encoding="utf-8")
-    (source / "_static/book.css").write_text(built("views.css") + (HERE / "book.css").read_text(encoding="utf-8"), encoding="utf-8")
-    shutil.copy(HERE / "book.js", source / "_static")
+    (source / "_static/views.css").write_text(built("views.css"), encoding="utf-8")
+    for name in ("book.css", "book.js", "math.woff2", "math-OFL.txt"):
+        shutil.copy(HERE / name, source / "_static")
     command = [given.sphinx, "-m", "sphinx", "-q", "-W", "--keep-going", "-j", "2", "-c", str(HERE), str(source), str(given.out)]
     return subprocess.run(command, check=False).returncode or int(any(told(lesson).startswith("✗") for lesson in lessons))
 

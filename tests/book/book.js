@@ -8,9 +8,13 @@
   new MutationObserver(theme).observe(document.body, { attributeFilter: ["data-theme"] });
   dark.addEventListener("change", theme);
   theme();
+  if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false; // there no page may fetch another
+  document.querySelector("link[media='not all']").media = "all"; // the views' own style sheet, which no text needs
   document.querySelector(".sidebar-drawer")?.setAttribute("aria-label", "Chapters");
   document.querySelector(".toc-drawer")?.setAttribute("aria-label", "On this page");
   for (const pre of document.querySelectorAll("pre")) if (pre.scrollWidth > pre.clientWidth) pre.tabIndex = 0;
+  const folded = document.querySelectorAll("article details:not(.mg-live details)"); // paper cannot be opened
+  addEventListener("beforeprint", () => folded.forEach((part) => part.toggleAttribute("open", true)));
   for (const form of document.querySelectorAll(".mg-guess")) {
     form.addEventListener("submit", (event) => {
       event.preventDefault();

@@ -55,7 +55,7 @@ def problems(context: BrowserContext, file: Path) -> tuple[list[str], int]:
             found += moved(figure, file.parent)
         except TimeoutError as error:
             found.append(f"{figure.get_attribute('data-live')}: {error}")
-    found += links(page, file)
+    found += links(page, file) + printed(page)
     for theme in ("light", "dark"):
         page.evaluate("theme => { document.body.dataset.theme = theme }", theme)
         found += serious(page, theme)
@@ -209,6 +209,22 @@ def places(table: dict[str, Any], here: str, control: dict[str, Any]) -> list[tu
     plain = [(to[i], key) for key in table["at"] if "\n" not in key and len(to := json.loads(key)) == len(now)
              and [*to[:i], *to[i + 1 :]] == [*now[:i], *now[i + 1 :]]]  # fmt: skip
     return [*plain, *table["moves"].get(here, {}).get(control["name"], ())]
+
+
+def printed(page: Page) -> list[str]:
+    """On paper are the stored pictures, without controls; and formulas, on the page too, have their own font and no TeX left in them."""
+    page.emulate_media(media="print")
+    found = ["controls are printed"] if page.locator(".mg-live[data-open] > div").locator("visible=true").count() else []
+    found += [f"{what} is printed" for what in (".mg-guess", ".skip-to-content") if page.locator(what).locator("visible=true").count()]
+    stored = page.locator(".mg-live[data-open] > img")
+    found += ["a stored picture is not printed"] if stored.count() != stored.locator("visible=true").count() else []
+    page.emulate_media(media="screen")
+    if formulas := page.locator("math").all_text_contents():
+        found += [f"a formula shows TeX: {text}" for text in formulas if re.search(r"\\|\d(?:pt|em)\b", text)]
+        page.evaluate("document.fonts.ready")
+        if "loaded" not in page.evaluate("[...document.fonts].map((font) => font.status)"):
+            found.append("the font for mathematics does not load")
+    return found
 
 
 def links(page: Page, file: Path) -> list[str]:

@@ -38,6 +38,7 @@ def test_a_small_book(tmp_path, capsys):
     found = check.main(str(out))
     assert found == 0, capsys.readouterr().out
     page = (out / "01_three_ways.html").read_text(encoding="utf-8")
+    assert "mystnb" not in page and 'href="_static/favicon.svg"' in page and (out / "_static/math-OFL.txt").exists()
     assert page.count("data-live=") == 3 and page.count('class="mg-guess"') == 3 and "you predicted" not in page
     assert f'href="{words.LAB}01_three_ways.ipynb"' in page and f'href="{words.BINDER}01_three_ways.ipynb"' in page
 
@@ -88,7 +89,7 @@ def test_a_state_that_is_missing_is_an_error_of_the_build(monkeypatch, tmp_path)
     whole, part = record.lesson(lessons.fit_line())["about"], record.lesson(lessons.order_game())["about"]
     assert (whole["cut"], whole["thin"], part["cut"]) == (False, True, True)
     output = new_output("display_data", {"image/svg+xml": "<svg></svg>", "text/plain": "words", record.MIME: part | {"key": "0" * 12}})
-    assert "holds the first 10 states" in book.figure(output, output, tmp_path, found := []).data["text/html"]
+    assert "holds the first 10 positions" in book.figure(output, output, tmp_path, found := []).data["text/html"]
     assert book.told({"chapter": "05", **found[0]}) == "✗ 05 order_game: 10 states, and there are more"
     monkeypatch.setattr(book, "PARTLY", {"order_game"})
     assert book.told({"chapter": "05", **found[0]}).startswith("  05 order_game: 10 states")

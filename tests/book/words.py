@@ -55,7 +55,7 @@ def limits(about: dict[str, Any]) -> str:
     if not about["key"]:
         return '<p class="mg-partly">This lesson needs Python, so you see its stored picture. In the notebook it moves.</p>'
     if about.get("cut"):
-        return f'<p class="mg-partly">This page holds the first {about["states"]:,} states of the lesson. The notebook has all of them.</p>'
+        return f'<p class="mg-partly">This page holds the first {about["states"]:,} positions of it. The notebook has them all.</p>'
     if about.get("thin"):
         return '<p class="mg-partly">Here the sliders stop at some of their places. In the notebook they stop at all.</p>'
     return ""

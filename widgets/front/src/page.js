@@ -148,7 +148,7 @@ if (live.length) {
     if (data.part === "lesson") el.className = `mg-lesson ${data.kind}`;
     if (data.part === "lesson") play(data.table, el);
     else new View(new PageModel(data.state), el, fail);
-    figure.replaceChildren(el);
+    figure.append(el); // the stored picture stays behind it, for paper
     figure.dataset.open = "yes";
   };
   const near = new IntersectionObserver(
