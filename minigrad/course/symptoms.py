@@ -735,7 +735,7 @@ def _parts(cases: list[_Case]) -> tuple[str, str] | None:
     right = {path[:1] for c in cases for path, *_ in pairs(c.got, c.want)} - bad
     if named and right:
         told = [" and ".join(place(key, cases[0].probe.parts) for key in sorted(keys, key=str)) for keys in (right, bad)]
-        return "one part", f"{told[0][:1].upper()}{told[0][1:]}: right. Look at {told[1]}."
+        return "one part", f"Right already: {told[0]}. Look at {told[1]}."
     if all(isinstance(c.want, list) and len(c.want) > 2 and any(c.off[0]) for c in cases):
         return "later ones", f"It is right up to {place(cases[0].off[0], cases[0].probe.parts)}. What is different there?"
     return None

@@ -182,7 +182,13 @@ READERS = [  # what two readers of the chapters answered, and words of the hint 
     ("17.c", exercises["17.c"].solution.replace("triu(1)", "tril()"), "the wrong way round"),
     ("18.b", exercises["18.b"].solution.replace("named_modules", "named_children"), "one level only"),
     ("18.c", exercises["18.c"].solution.replace("            return v\n", "            return next(iter(v._prev))\n"), "received the nan"),
-]
+    ("10.d", "def truncated(step, h, xs, k):\n    for i, x in enumerate(xs):\n        h, loss = step(h, x)\n        loss.backward()\n"
+     "        if (i + 1) % k == 0:\n            h = h.detach()\n    return h.detach()\n", "Add up the losses"),
+    ("11.b", exercises["11.b"].solution.replace("g, x, grad_outputs=v)", "g.sum(), x)").replace("return product", "return product * v"),
+     "adds up each row of H"),
+    ("11.d", "def derivatives(v, w, b, x):\n    on = 1.0 if w * x + b > 0 else 0.0\n"
+     "    return [0, v * x * on, max(w * x + b, 0), 2 * (v * w * on - 1) * v * on]\n", "dD/dw and dD/dv"),
+]  # fmt: skip
 
 
 def result(id, answer):

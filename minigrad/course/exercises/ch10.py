@@ -177,10 +177,11 @@ import minigrad as torch
 
 
 def ema_update(teacher, student, m):
-    """Move every tensor of the teacher towards the student's: m of the old value, 1 - m of the student's value.
+    """Move every tensor of the teacher towards the student's: m of the old value, 1 - m of the student's.
 
-    teacher and student are lists of leaf tensors that require gradients, with equal shapes. Write into the teacher's
-    tensors themselves, so that a model that holds them sees the change. Leave the student as it is.
+    teacher and student are lists of leaf tensors that require gradients, with equal shapes. Write into
+    the teacher's tensors themselves, so that a model that holds them sees the change. Leave the student
+    as it is.
     """
     ...
 '''
@@ -325,8 +326,8 @@ STUB_D = '''\
 def truncated(step, h, xs, k):
     """Run h, loss = step(h, x) for every x in xs, and call backward once for each window of k steps.
 
-    Each backward starts at the sum of its window's losses; the last window may be shorter than k. No gradient
-    goes from one window into the window before it. Return the last h, without a graph.
+    Each backward starts at the sum of its window's losses; the last window may be shorter than k.
+    No gradient goes from one window into the window before it. Return the last h, without a graph.
     """
     ...
 '''
@@ -397,6 +398,12 @@ EX_D = Exercise(
         Wrong("the graph is carried along", _d("            h = h.detach()\n", ""),
               "backward runs into the window before, whose saved values are freed already. What still carries that history: h, or the sum?",
               when=lambda seen: seen.error(THREES) == "RuntimeError" and not seen.error(WHOLE)),
+        Wrong("a backward at every step, and nothing retained",
+              "def truncated(step, h, xs, k):\n    for t, x in enumerate(xs, start=1):\n        h, loss = step(h, x)\n"
+              "        loss.backward()\n        if t % k == 0 or t == len(xs):\n            h = h.detach()\n    return h\n",
+              "backward runs at every step, so it goes through steps of the same window that it has freed already. Add up the losses, "
+              "and call it once, at the end of the window.",
+              when=lambda seen: all("second time" in seen.message(name) for name in (THREES, WHOLE))),
         Wrong("retain_graph", _d("total.backward()\n            h = h.detach()", "total.backward(retain_graph=True)"),
               "With retain_graph=True every backward goes through all windows before it. That is the loop that gets slower: cut instead.",
               when=lambda seen: _longest(seen) > 3),

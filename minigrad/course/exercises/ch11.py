@@ -58,13 +58,14 @@ import minigrad as torch
 def hvp(f, x, v):
     """H v, for the Hessian H of f at x, by autograd and without H.
 
-    f(x) is one number, x a leaf that requires gradients, v a tensor of its shape. Leave x and x.grad as they are.
+    f(x) is one number, x a leaf that requires gradients, v a tensor of its shape.
+    Leave x and x.grad as they are.
     """
     ...
 
 
 def hvp_nudged(grad, x, v, h=1e-4):
-    """The same without a second backward pass: grad(x) is the gradient of f at x, and may be called twice.
+    """The same without a second backward pass, from two calls of grad: grad(x) is the gradient of f at x.
 
     x and v are numpy arrays of the same shape; so is the result.
     """
@@ -157,6 +158,9 @@ EX_B = Exercise(
               "That is the gradient, entry by entry times v. H v says how the gradient changes along v.", on=(THREE, FORTY)),
         Wrong("v left out", _b("grad_outputs=v", "grad_outputs=torch.ones_like(v)"),
               "That is H times a vector of ones. v has to weight the entries of the gradient.", on=(THREE, FORTY)),
+        Wrong("rows added up first", _two("    return torch.autograd.grad(g.sum(), x)[0] * v\n"),
+              "That adds up each row of H, and multiplies by v when it is too late. v has to weight the entries of the gradient before "
+              "they are added up and differentiated.", on=(THREE, FORTY)),
         Wrong("v normalised", _b("    (g,)", "    v = v / v.norm()\n    (g,)"),
               "v was scaled to length one. The product is linear in v, so the length of v belongs to the result.", on=(THREE, FORTY)),
         Wrong("times v again", _b("return product", "return product * v"),
@@ -225,7 +229,8 @@ import minigrad as torch
 def largest_lr(loss, w, hvp):
     """The learning rate at which gradient descent on loss, near w, stops being stable.
 
-    loss(w) is one number, w a vector that requires gradients, and hvp(loss, w, v) the product of the Hessian with v.
+    loss(w) is one number, w a vector that requires gradients.
+    hvp(loss, w, v) is the product of the Hessian with v.
     """
     ...
 '''
@@ -376,8 +381,9 @@ def _turned(seen: Seen) -> bool:
 
 STUB_D = '''\
 def derivatives(v, w, b, x):
-    """One unit of a critic is D = v * relu(w * x + b). Its slope is s = dD/dx, and the penalty is P = (s - 1)**2.
+    """One unit of a critic is D = v * relu(w * x + b). Its slope is s = dD/dx.
 
+    The penalty is P = (s - 1)**2.
     Return four numbers: ds/dx, ds/dw, ds/dv and dP/dw.
     """
     return [..., ..., ..., ...]
@@ -448,6 +454,8 @@ EX_D = Exercise(
               "    return [v * w * on, v * x * on, (w * x + b) * on, 2 * (v * w * on - 1) * v * x * on]\n",
               "Those are the derivatives of D. The question is about those of its slope s, which has no x in it for an active unit.",
               on=(LEFT,)),
+        Wrong("two derivatives of D", _d("v * on, w * on,", "v * x * on, (w * x + b) * on,"),
+              "Those are dD/dw and dD/dv. The question is about the slope s = dD/dx, which has no x in it for an active unit.", on=(LEFT,)),
         Wrong("the slope in place of its derivative", _d("[0.0,", "[v * w * on,"),
               "The first entry is s itself. How does s change when x moves a little?", on=(ACTIVE, LEFT)),
         Wrong("the inner derivative of the penalty", _d("2 * (v * w - 1) * v * on", "2 * (v * w - 1)"),
