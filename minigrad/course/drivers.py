@@ -1053,7 +1053,7 @@ def jacobian_by(entry: Any, name: str, x: list[float]) -> Any:
 def clipped(entry: Any, inputs: list, targets: list, most: float) -> Any:
     """The learner's sum of clipped gradients, for a small network with fixed weights."""
     torch = _torch()
-    model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1)).double()
+    model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 2)).double()
     with torch.no_grad():
         for k, p in enumerate(model.parameters()):
             p.copy_((torch.arange(p.numel(), dtype=p.dtype) * 0.7 + k).sin().reshape(p.shape))

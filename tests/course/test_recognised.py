@@ -7,7 +7,7 @@ import pytest
 
 from minigrad.course import exercises
 from minigrad.course.checking import Check
-from minigrad.course.exercises import ch19
+from minigrad.course.exercises import ch14, ch19
 from minigrad.course.symptoms import UNKNOWN
 
 from .unseen import CHANGES, ENTRIES, SOURCES, VALUES
@@ -188,7 +188,39 @@ READERS = [  # what two readers of the chapters answered, and words of the hint 
      "adds up each row of H"),
     ("11.d", "def derivatives(v, w, b, x):\n    on = 1.0 if w * x + b > 0 else 0.0\n"
      "    return [0, v * x * on, max(w * x + b, 0), 2 * (v * w * on - 1) * v * on]\n", "dD/dw and dD/dv"),
+    *[("12.a", wrong, "sum of x") for wrong in (1.9, 3.0)], ("12.a", 1.5, "first y"),
+    ("12.c", "import minigrad as torch\n\ndef jacobian(f, x):\n    return torch.func.jacrev(f)(x)\n", "switched off"),
+    ("12.c", exercises["12.c"].solution.replace("torch.eye(m", "torch.eye(n"), "identity has the wrong size"),
+    ("12.c", exercises["12.c"].solution.replace("torch.eye(n", "torch.eye(m"), "identity has the wrong size"),
+    ("12.c", exercises["12.c"].solution.replace("(u,))[1]", "(u,))"), "Take the tangent"),
+    ("12.d", exercises["12.d"].solution.replace("in_dims=(None, 0, 0)", "in_dims=0"), "None for the weights"),
+    ("12.d", exercises["12.d"].solution.replace("** 2).sum()\n", "** 2).mean()\n"), "sum of the squares over its outputs"),
+    ("12.d", exercises["12.d"].solution.replace("torch.tensordot(factors, g, dims=1)", "g.sum(0) * factors.mean()"), "factor of its own"),
+    ("13.b", exercises["13.b"].solution.replace("save_for_backward(a, b)", "save_for_backward(*inputs)"), "backward unpacks two"),
+    ("13.b", exercises["13.b"].solution.replace("forward(a, b, c)", "forward(ctx, a, b, c)"), "forward gets the inputs alone"),
+    ("13.b", exercises["13.b"].solution.replace("g * a if ctx.needs_input_grad[1] else None", "g * a"), "needs_input_grad"),
+    ("13.c", exercises["13.c"].solution.replace("((x.clamp(-1, 1) + 1) / gap) * gap - 1", "(8 * x).clamp(-8, 7) / 8"),
+     "Print yours for two bits"),
+    ("13.d", exercises["13.d"].solution.replace("with torch.enable_grad():", "if True:"), "torch.enable_grad() around the call"),
+    ("13.d", exercises["13.d"].solution.replace("t.detach().requires_grad_()", "t"), "detached copies"),
+    ("13.d", exercises["13.d"].solution.replace("x == before", "abs(x - before) < 1e-7"), "Repeat until x no longer changes at all"),
+    ("14.b", exercises["14.b"].solution.replace("    out._backward = _backward\n", ""), "stored in out._backward"),
+    ("14.b2", ch14.BY_SUMS.replace("z.max(axis=1, keepdims=True)", "z.max()"), "Each row needs its own"),
+    *[("14.b2", ch14.BY_SUMS.replace("+= 1 - smoothing", new), f"add up to {how} than 1")
+      for new, how in (("= 1 - smoothing", "less"), ("+= 1", "more"))],
 ]  # fmt: skip
+CLIPS_WITH_THE_LIBRARY = """
+import minigrad as torch
+def clipped_gradient(model, inputs, targets, most):
+    total = {name: torch.zeros_like(p) for name, p in model.named_parameters()}
+    for x, y in zip(inputs, targets):
+        model.zero_grad()
+        ((model(x) - y) ** 2).sum().backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), most)
+        for name, p in model.named_parameters():
+            total[name] += p.grad
+    return total
+"""
 
 
 def result(id, answer):
@@ -216,6 +248,11 @@ UNSEEN = [
 def test_what_readers_answered_gets_the_hint_that_they_needed(id, answer, words):
     told = repr(result(id, answer))
     assert "not yet" in told and words in told and UNKNOWN not in told
+
+
+def test_the_librarys_clipping_is_right_as_well():
+    """clip_grad_norm_ divides by the norm and 1e-6 more."""
+    assert result("12.d", CLIPS_WITH_THE_LIBRARY).passed
 
 
 @pytest.mark.parametrize("cases, least", [(CASES, 150), (UNSEEN, 340)], ids=["from the review", "unseen"])

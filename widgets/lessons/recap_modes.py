@@ -43,9 +43,9 @@ def two_modes() -> tuple[str, str]:
     out += tag("rect", "panel", x=286, y=14, width=248, height=292, rx=9) + label(302, 40, "One Jacobian", "h")
     out += label(302, 64, "y₀ = x₀² + x₁,  y₁ = x₀ · x₁", "num t") + label(302, 84, "at x = [2, 3]", "num t soft")
     for j in range(2):
-        out += label(378 + 76 * j, 118, f"x{j}", "num t", "middle")
+        out += label(378 + 76 * j, 115, f"x{'₀₁'[j]}", "num t", "middle")
     for i in range(2):
-        out += label(332, 153 + 50 * i, f"y{i}", "num t", "end")
+        out += label(329, 152 + 50 * i, f"y{'₀₁'[i]}", "num t", "end")
         for j in range(2):
             out += tag("rect", "box", x=344 + 76 * j, y=126 + 50 * i, width=68, height=42, rx=6)
             out += label(378 + 76 * j, 152 + 50 * i, number(J[i][j]), "num v b", "middle")

@@ -35,6 +35,16 @@ EX_A = ask(
         ("x only, without the cosine", 2.6, "That is the part of x in the speed of x · y. The y move as well, and the sine comes after."),
         ("speeds exchanged", 3.9265, "0.1 belongs to x, whose derivatives are the y; 0.2 belongs to y."),
         ("speeds only", 0.3, "That adds up the two speeds. How fast does x · y change because of them?"),
+        ("speeds exchanged, without the cosine", 6.2,
+         "0.1 belongs to x, whose derivatives are the y; 0.2 belongs to y. Then comes the sine."),
+        ("one sum for both", 1.9,
+         "Both speeds were multiplied by the sum of x. The speed of x belongs to the y, and the speed of y to the x."),
+        ("one sum for both, without the cosine", 3.0,
+         "Both speeds were multiplied by the sum of x. The speed of x belongs to the y, and the speed of y to the x."),
+        ("one entry of y", 1.5,
+         "Both speeds were multiplied by the first y. All four pairs contribute, and in each of them both factors move."),
+        ("one pair", 0.7, "That is how fast one pair of entries moves. All four contribute to x · y, and the sine comes after."),
+        ("speeds times both", 2.0, "That is the part of y in the speed of x · y. The x move as well, and the sine comes after."),
         ("one entry", 0.4433, "That is one pair of entries. All four contribute to x · y."),
         ("sign", -2.913, "cos(70) is positive, and so is the speed of x · y."),
     ),
@@ -202,7 +212,7 @@ EX_B = Exercise(
     bank=(
         Wrong("product of derivatives", _b("self.derivative * other.value + self.value * other.derivative",
                                            "self.derivative * other.derivative"),
-              "That is the coefficient of ε², which is 0. Multiply (a + a'ε)(b + b'ε) out, and keep what stands before ε.",
+              "That is the coefficient of ε², which is 0. Multiply (a + a'ε)(b + b'ε) out, and keep the factor of ε.",
               on=("x * x * x",)),
         Wrong("half of the product rule", _b("self.derivative * other.value + self.value * other.derivative",
                                              "self.derivative * other.value"),
@@ -272,8 +282,8 @@ import minigrad as torch
 def jacobian(f, x):
     """The Jacobian of f at x, in the cheaper mode: one row for each output, one column for each input.
 
-    f takes a tensor with n entries and returns one with m entries. Use torch.func.jvp or torch.func.vjp,
-    and torch.func.vmap to run all directions at once. With m = n take reverse mode.
+    f takes a tensor with n entries and returns one with m entries. Use torch.func.jvp or
+    torch.func.vjp, and torch.func.vmap to run all directions at once. With m = n take reverse mode.
     """
     ...
 '''
@@ -354,6 +364,21 @@ EX_C = Exercise(
         Wrong("the tuple itself", _c("(rows,) = ", "rows = "),
               "pull returns a tuple with a gradient for each input of f, here with a single one. Take it out of the tuple.",
               when=lambda seen: "'tuple' object" in seen.message("four to two")),
+        Wrong("the library's Jacobian", "import minigrad as torch\n\n\ndef jacobian(f, x):\n    return torch.func.jacrev(f)(x)\n",
+              "jacrev and jacfwd are what you build here, so they are switched off. A line of section 4 shows how vmap builds one of them.",
+              when=lambda seen: "built from jvp, vjp and vmap" in seen.message("four to two") + seen.message("three to seven")),
+        Wrong("an identity of the wrong size", _c("torch.eye(m,", "torch.eye(n,"),
+              "The identity has the wrong size. pull takes a v with one number for each output, so it needs m rows; jvp takes a u with one "
+              "number for each input, so it needs n.",
+              when=lambda seen: "grad_output" in seen.message("four to two") or "forward gradient" in seen.message("three to seven")),
+        Wrong("value and tangent together", _c("(u,))[1]", "(u,))"),
+              "jvp returns the value and the tangent. Take the tangent inside the function that vmap runs.",
+              when=lambda seen: "'tuple' object" in seen.message("three to seven")),
+        Wrong("point and direction exchanged", _c("(x,), (u,)", "(u,), (x,)"),
+              "jvp takes the point first and the direction second. Yours differentiates at the rows of the identity.",
+              on=("three to seven", "two to three")),
+        Wrong("all outputs in every row", _c("torch.eye(m, dtype=x.dtype)", "torch.ones(m, m, dtype=x.dtype)"),
+              "With v = ones you get the sum of all rows. Each row by itself needs a v with a single 1.", on=("four to two",)),
         Wrong("one direction", _c("torch.func.vmap(pull)(torch.eye(m, dtype=x.dtype))", "pull(torch.ones(m, dtype=x.dtype))"),
               "With v = ones you get the sum of all rows. Each row by itself needs a v with a single 1.", on=("four to two",)),
         Wrong("the value", _c("(u,))[1]", "(u,))[0]"),
@@ -383,10 +408,10 @@ import minigrad as torch
 
 
 def clipped_gradient(model, inputs, targets, most):
-    """A dict from each parameter's name to a gradient: the sum over all samples of their clipped gradients.
+    """A dict from each parameter's name to the sum of all samples' clipped gradients.
 
-    The loss of one sample is ((model(x) - y)**2).sum(). If the norm of a sample's gradient, taken over all
-    parameters together, is larger than `most`, that gradient is scaled down to this norm.
+    The loss of one sample is ((model(x) - y)**2).sum(). If the norm of a sample's gradient, taken over
+    all parameters together, is larger than `most`, that gradient is scaled down to this norm.
     """
     ...
 '''
@@ -410,31 +435,47 @@ def clipped_gradient(model, inputs, targets, most):
 _d = partial(but, SOLUTION_D)
 
 
-def _clip_by_hand(inputs, targets, most):
-    """The same network in plain Python, sample by sample."""
+def _one_by_one(inputs, targets):
+    """(norm, gradients) of each sample: the same network in plain Python."""
     def numbers(count, k):
         return [math.sin(0.7 * i + k) for i in range(count)]
 
-    w, b, v, c = numbers(6, 0), numbers(3, 1), numbers(3, 2), numbers(1, 3)
-    total = {"0.weight": [0.0] * 6, "0.bias": [0.0] * 3, "2.weight": [0.0] * 3, "2.bias": [0.0]}
-    for (p, q), (y,) in zip(inputs, targets, strict=True):
+    w, b, v, c = numbers(6, 0), numbers(3, 1), numbers(6, 2), numbers(2, 3)
+    for (p, q), wanted in zip(inputs, targets, strict=True):
         h = [math.tanh(w[2 * i] * p + w[2 * i + 1] * q + b[i]) for i in range(3)]
-        g = 2 * (sum(vi * hi for vi, hi in zip(v, h, strict=True)) + c[0] - y)
-        back = [g * vi * (1 - hi * hi) for vi, hi in zip(v, h, strict=True)]
-        grads = {"0.weight": [k * z for k in back for z in (p, q)], "0.bias": back, "2.weight": [g * hi for hi in h], "2.bias": [g]}
-        norm = math.sqrt(sum(k * k for part in grads.values() for k in part))
+        g = [2 * (sum(v[3 * k + i] * h[i] for i in range(3)) + c[k] - y) for k, y in enumerate(wanted)]
+        back = [sum(g[k] * v[3 * k + i] for k in range(2)) * (1 - h[i] * h[i]) for i in range(3)]
+        grads = {"0.weight": [k * z for k in back for z in (p, q)], "0.bias": back,
+                 "2.weight": [gk * hi for gk in g for hi in h], "2.bias": g}
+        yield math.sqrt(sum(k * k for part in grads.values() for k in part)), grads
+
+
+def _clip_by_hand(inputs, targets, most):
+    total = {"0.weight": [0.0] * 6, "0.bias": [0.0] * 3, "2.weight": [0.0] * 6, "2.bias": [0.0] * 2}
+    for norm, grads in _one_by_one(inputs, targets):
         for name, part in grads.items():
             total[name] = [t + min(1.0, most / norm) * k for t, k in zip(total[name], part, strict=True)]
-    first = total["0.weight"]
-    return total | {"0.weight": [first[:2], first[2:4], first[4:]], "2.weight": [total["2.weight"]]}
+    first, last = total["0.weight"], total["2.weight"]
+    return total | {"0.weight": [first[:2], first[2:4], first[4:]], "2.weight": [last[:3], last[3:]]}
 
 
 def _samples(r):
-    return ([[round(r.uniform(-2, 2), 2), round(r.uniform(-2, 2), 2)] for _ in range(4)],
-            [[round(r.uniform(3, 6), 2)], [round(r.uniform(-6, -3), 2)], [0.4], [round(r.uniform(2, 5), 2)]])  # fmt: skip
+    def numbers(*ends):
+        return [round(r.uniform(*end), 2) for end in ends]
+
+    return [numbers((-2, 2), (-2, 2)) for _ in range(4)], [numbers(*ends) for ends in (((3, 6), (-1, 1)), ((-6, -3), (1, 2)),
+                                                                                       ((0, 1), (0, 1)), ((2, 5), (-2, -1)))]  # fmt: skip
 
 
-SAMPLES = [[1.0, 0.5], [-1.0, 2.0], [0.3, -0.7], [1.5, 1.2]], [[4.0], [-3.5], [0.4], [2.5]]
+def _two_of_four(inputs, targets):
+    """A limit that two of the four norms exceed."""
+    norms = sorted(norm for norm, _ in _one_by_one(inputs, targets))
+    return inputs, targets, round((norms[1] + norms[2]) / 2, 3)
+
+
+SAMPLES = [[1.0, 0.5], [-1.0, 2.0], [0.3, -0.7], [1.5, 1.2]], [[4.0, 1.0], [-3.5, 1.5], [0.4, 0.2], [2.5, -1.0]]
+NEARLY = {"rtol": 1e-4, "atol": 1e-6}  # clip_grad_norm_ divides by the norm and 1e-6 more
+SOME, ALL, NONE = "some are clipped", "all are clipped", "none is clipped"
 
 EX_D = Exercise(
     id="12.d",
@@ -448,22 +489,38 @@ EX_D = Exercise(
     stub=STUB_D,
     solution=SOLUTION_D,
     probes=(
-        Probe("some are clipped", (*SAMPLES, 5.0), _clip_by_hand, drivers.clipped, 2.0, draw=lambda r: (*_samples(r), 5.0)),
-        Probe("all are clipped", (*SAMPLES, 0.01), _clip_by_hand, drivers.clipped, draw=lambda r: (*_samples(r), 0.01)),
-        Probe("none is clipped", (*SAMPLES, 1000.0), _clip_by_hand, drivers.clipped, draw=lambda r: (*_samples(r), 1000.0)),
+        Probe(SOME, _two_of_four(*SAMPLES), _clip_by_hand, drivers.clipped, 2.0, draw=lambda r: _two_of_four(*_samples(r)), **NEARLY),
+        Probe(ALL, (*SAMPLES, 0.01), _clip_by_hand, drivers.clipped, draw=lambda r: (*_samples(r), 0.01), **NEARLY),
+        Probe(NONE, (*SAMPLES, 1000.0), _clip_by_hand, drivers.clipped, draw=lambda r: (*_samples(r), 1000.0), **NEARLY),
     ),
     bank=(
+        Wrong("the weights are mapped", _d("in_dims=(None, 0, 0)", "in_dims=0"),
+              "vmap looks for a dimension of samples in the weights, and there is none. in_dims names one entry for each argument: None "
+              "for the weights, which all samples share.", when=lambda seen: "mapped dimension" in seen.message(NONE)),
+        Wrong("the gradients are not added", _d("torch.tensordot(factors, g, dims=1)", "(factors * g.movedim(0, -1)).movedim(-1, 0)"),
+              "The gradients of the samples are still apart, in the first dimension. Add them up.",
+              when=lambda seen: isinstance(seen.value(NONE)["2.bias"][0], list)),
+        Wrong("a loss that is a mean", _d("** 2).sum()\n", "** 2).mean()\n"),
+              "The loss of a sample is the sum of the squares over its outputs, and yours is their mean.", on=(NONE,)),
+        Wrong("one norm for the batch", _d("sum((g.flatten(1) ** 2).sum(1) for g in each.values()) ** 0.5",
+                                           "(sum((g ** 2).sum() for g in each.values()) ** 0.5).expand(len(inputs))"),
+              "Your norm is taken over all samples together. Each sample has a norm of its own: leave out the first dimension when you add "
+              "the squares up.", on=(SOME, ALL)),
+        Wrong("one factor for all samples", _d("torch.tensordot(factors, g, dims=1)", "(factors.mean() * g).sum(0)"),
+              "Every sample has a factor of its own. Scale each gradient by it before the samples are added up.", on=(SOME, ALL)),
+        Wrong("the first sample's factor", _d("torch.tensordot(factors, g, dims=1)", "(factors[0] * g).sum(0)"),
+              "Every sample has a factor of its own. Scale each gradient by it before the samples are added up.", on=(SOME, ALL)),
         Wrong("a norm for each parameter", _d("(g.flatten(1) ** 2).sum(1) for g in each.values()) ** 0.5",
                                               "(g.flatten(1) ** 2).sum(1) ** 0.5 for g in each.values())"),
               "The norms of the parameters are added. One norm over all of them is the root of the sum of all squares.",
-              on=("all are clipped", "some are clipped")),
+              on=(ALL, SOME)),
         Wrong("each entry is clipped", _d("torch.tensordot(factors, g, dims=1)", "g.clamp(-most, most).sum(0)"),
               "Each entry is cut off by itself, which turns the gradient. Clipping by the norm scales the whole gradient of a sample.",
-              on=("all are clipped", "some are clipped")),
+              on=(ALL, SOME)),
         Wrong("the sum is clipped",
               _d("    norms = ", "    each = {name: g.sum(0, keepdim=True) for name, g in each.items()}\n    norms = "),
               "You clip the gradient of the whole batch. One sample can still outweigh all the others in it: clip each one, then add.",
-              on=("some are clipped", "all are clipped")),
+              on=(SOME, ALL)),
         Wrong("a norm for each tensor", "import minigrad as torch\n\n\ndef clipped_gradient(model, inputs, targets, most):\n"
               "    weights = {name: p.detach() for name, p in model.named_parameters()}\n\n    def loss(weights, x, y):\n"
               "        return ((torch.func.functional_call(model, weights, (x,)) - y) ** 2).sum()\n\n"
@@ -471,19 +528,19 @@ EX_D = Exercise(
               "    return {name: torch.tensordot((most / (g.flatten(1) ** 2).sum(1) ** 0.5).clamp(max=1), g, dims=1)\n"
               "            for name, g in each.items()}\n",
               "Every tensor got a norm of its own. A sample's gradient is one long vector over all parameters: it has one norm.",
-              on=("some are clipped", "all are clipped")),
+              on=(SOME, ALL)),
         Wrong("never clipped", _d("(most / norms).clamp(max=1)", "torch.ones_like(norms)"),
-              "Nothing is clipped here: these are the plain gradients, added up.", on=("some are clipped", "none is clipped")),
+              "Nothing is clipped here: these are the plain gradients, added up.", on=(SOME, NONE)),
         Wrong("always scaled", _d("(most / norms).clamp(max=1)", "most / norms"),
               "Small gradients were stretched to the limit. Only those that are too long are scaled.",
-              on=("some are clipped", "none is clipped")),
+              on=(SOME, NONE)),
         Wrong("limited at the wrong end", _d("clamp(max=1)", "clamp(min=1)"),
               "Long gradients keep their length here, and short ones are stretched. Limit the factor from above.",
-              on=("some are clipped", "all are clipped", "none is clipped")),
+              on=(SOME, ALL, NONE)),
         Wrong("mean", _d("torch.tensordot(factors, g, dims=1)", "torch.tensordot(factors, g, dims=1) / len(inputs)"),
-              "That is the mean over the samples. The sum is asked for.", on=("some are clipped", "none is clipped")),
+              "That is the mean over the samples. The sum is asked for.", on=(SOME, NONE)),
         Wrong("no root", _d(" ** 0.5\n", "\n"),
-              "The norm is the root of the sum of squares, and the root is missing.", on=("some are clipped", "all are clipped")),
+              "The norm is the root of the sum of squares, and the root is missing.", on=(SOME, ALL)),
     ),
     hints=Hints(
         "First get a gradient for each sample: vmap of grad, with the weights the same for all of them.",

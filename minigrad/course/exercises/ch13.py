@@ -190,13 +190,24 @@ EX_B = Exercise(
               "and frees them "
               "after use. Attributes are for numbers, shapes and flags.",
               when=lambda seen: _saved(seen) == 0 and not seen.error("value and gradients")),
+        Wrong("saves all and unpacks two", _b("save_for_backward(a, b)", "save_for_backward(*inputs)"),
+              "Three tensors are saved, and backward unpacks two. c is in none of the derivatives: do not save it.",
+              when=lambda seen: "too many values to unpack" in seen.message("value and gradients")),
+        Wrong("ctx in forward", _b("forward(a, b, c)", "forward(ctx, a, b, c)"),
+              "In the style with setup_context, forward gets the inputs alone: forward(a, b, c). ctx is handed to the other two methods.",
+              when=lambda seen: "missing a required argument" in seen.message("value and gradients")),
+        Wrong("a plain number for c", _b("to_b, g\n", "to_b, 1\n"),
+              "backward returns tensors. The local derivative with respect to c is 1, and it has to be multiplied by g like every other.",
+              when=lambda seen: "expected Variable or None" in seen.message("value and gradients")),
+        Wrong("nothing for c", _b("to_b, g\n", "to_b, None\n"),
+              "c gets no gradient. When c grows, the result grows with it, so what is the derivative with respect to c?",
+              when=lambda seen: "'NoneType' object has no attribute" in seen.message("value and gradients")),
         Wrong("saves all", _b("save_for_backward(a, b)", "save_for_backward(a, b, c)").replace("a, b = ctx", "a, b, c = ctx"),
               "The gradients are right. But c is saved and never used, and a saved tensor occupies memory until the backward pass.",
               on=("how much is saved",)),
         Wrong("two gradients", _b("return to_a, to_b, g", "return to_a, to_b"),
               "forward has three inputs, so backward returns three results. The one for c is missing.",
-              when=lambda seen: seen.error("value and gradients") == seen.error("only c needs a gradient") == "RuntimeError"
-              and _saved(seen) == 2),
+              when=lambda seen: "incorrect number of gradients" in seen.message("value and gradients")),
         Wrong("g forgotten for c", _b("to_b, g\n", "to_b, torch.ones_like(g)\n"),
               "The local derivative with respect to c is 1, and it has to be multiplied by the upstream gradient like every other.",
               on=("value and gradients", "only c needs a gradient")),
@@ -217,6 +228,11 @@ EX_B = Exercise(
               "The first derivatives are right. The second ones are not, because the saved tensors were detached: save the "
               "inputs themselves.",
               on=("differentiated twice", "value and gradients")),
+        Wrong("one of them asks", _b("g * b if ctx.needs_input_grad[0] else None", "g * b"),
+              "All gradients are right, but one was computed for an input that needs none. ctx.needs_input_grad has a flag for each input.",
+              when=lambda seen: not seen.error("value and gradients") and any(
+                  (seen.value(f"only {name} needs a gradient") or {}).get("multiplications", 0) > most
+                  for name, most in (("a", 1), ("b", 1), ("c", 0)))),
     ),
     hints=Hints(
         "Write down the three derivatives of a·b + c. Which of the inputs occur in them?",
@@ -308,6 +324,12 @@ def _quantise(name, x, bits, g, draw, weight=1.0):
     return Probe(name, ([x, bits], g), _quantised, drivers.custom, weight, draw=draw)
 
 
+def _only_the_levels(got):
+    """The gradients of "two bits" are there, every one of them passed on, and the levels are others."""
+    levels = _levels(2)
+    return all(got["gradients"][0]) and any(min(abs(v - level) for level in levels) > 1e-6 for v in got["out"])
+
+
 EX_C = Exercise(
     id="13.c",
     title="A few bits for each weight",
@@ -338,10 +360,19 @@ EX_C = Exercise(
               on=("at the limits", "outside")),
         Wrong("passes outside", _c("x.abs() <= 1", "x.abs() > 1"),
               "That is the wrong side of the limit: the gradient passes outside and stops inside.", on=("outside", "two bits")),
+        Wrong("the levels of four_bits", _c(
+            "torch.round((x.clamp(-1, 1) + 1) / gap) * gap - 1",
+            "torch.round(x * 2 ** (bits - 1)).clamp(-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) / 2 ** (bits - 1)"),
+              "Those are the levels of four_bits, with one at 0 and none at 1. Spread them evenly from −1 to 1, with both ends.",
+              on=("two bits", "three bits", "at the limits")),
         Wrong("one level too many", _c("(2**bits - 1)", "2**bits"),
               "That makes one level too many. Between n levels there are n − 1 gaps.", on=("two bits", "three bits")),
         Wrong("levels from 0", _c("torch.round((x.clamp(-1, 1) + 1) / gap) * gap - 1", "torch.round(x.clamp(-1, 1) / gap) * gap"),
               "Those are the multiples of the gap, with a level at 0. The levels start at −1: measure from there, and go back afterwards.",
+              on=("two bits", "three bits")),
+        Wrong("gaps of half the size", _c("gap = 2 / ", "gap = 1 / ").replace("(x.clamp(-1, 1) + 1) / gap) * gap - 1",
+                                                                                  "x.clamp(-1, 1) / gap) * gap"),
+              "That makes almost twice as many levels, and one of them is 0. From −1 to 1 the distance is 2: how large are the gaps?",
               on=("two bits", "three bits")),
         Wrong("true derivative", _c("return g * inside, None", "return 0 * g, None"),
               "That is the true derivative of a staircase, and nothing can be learned with it. Pass g on as if nothing had been rounded.",
@@ -357,6 +388,9 @@ EX_C = Exercise(
               "floor goes to the level below. Go to the nearest level.", on=("two bits", "three bits")),
         Wrong("values from 0 to 1", _c(" * gap - 1", " / (2**bits - 1)"),
               "Those are levels from 0 to 1. Stretch them to −1 to 1.", on=("two bits", "three bits")),
+        Wrong("other levels", _c("(2**bits - 1)", "bits"),
+              "The gradients are right and the levels are not. Print yours for two bits: they should be −1, −1/3, 1/3 and 1.",
+              when=lambda seen: _only_the_levels(seen.value("two bits"))),
     ),
     hints=Hints(
         "Two bits have four levels. How far apart are they, if the first is −1 and the last is 1?",
@@ -529,6 +563,11 @@ EX_D = Exercise(
         Wrong("too few repetitions", _d("range(1000)", "range(10)"),
               "Ten repetitions are not enough everywhere. Repeat until x no longer changes.",
               on=("0.9 x + a",)),
+        *(Wrong(f"{n} repetitions", _d("range(1000)", f"range({n})"),
+                f"{n} repetitions are not enough everywhere. Repeat until x no longer changes.", on=("0.9 x + a",)) for n in (20, 50)),
+        Wrong("stops a little early", _d("x == before", "abs(x - before) < 1e-6"),
+              "The search stops while x still moves a little, and with small steps that adds up. Repeat until x no longer changes at all.",
+              on=("0.9 x + a",), rtol=1e-4),
         Wrong("no gradient", "import minigrad as torch\n\n\ndef fixed_point(f, a):\n    with torch.no_grad():\n"
               "        x = torch.ones_like(a)\n        for _ in range(1000):\n            x = f(x, a)\n    return x\n",
               "The search is not recorded, which is right. But then the result needs a backward rule: write a Function around the search.",
@@ -537,7 +576,18 @@ EX_D = Exercise(
               "∂f/∂x and ∂f/∂a are exchanged.", on=("a + sin(x) / 2", "exp(-a x)")),
         Wrong("one result", _d("return None, g * to_a / (1 - to_x)", "return g * to_a / (1 - to_x)"),
               "forward has two inputs, f and a, so backward returns two results: None for the function.",
-              when=lambda seen: seen.error("exp(-a x)") == "RuntimeError" and min(_nodes(seen))),
+              when=lambda seen: "incorrect number of gradients" in seen.message("exp(-a x)")),
+        Wrong("results exchanged", _d("return None, g * to_a / (1 - to_x)", "return g * to_a / (1 - to_x), None"),
+              "backward returns its results in the order of forward's inputs. The one for the function is None.",
+              when=lambda seen: "gradient different than None" in seen.message("exp(-a x)")),
+        Wrong("nothing is recorded inside backward", _d("        with torch.enable_grad():\n", "        if True:\n"),
+              "f was called, and nothing was recorded. Inside backward you need two things: copies of the saved x and a that are detached "
+              "and require gradients, and torch.enable_grad() around the call of f.",
+              when=lambda seen: "does not require grad" in seen.message("exp(-a x)") and min(_nodes(seen))),
+        Wrong("the saved tensors themselves", _d("x, a = [t.detach().requires_grad_() for t in ctx.saved_tensors]",
+                                                 "x, a = ctx.saved_tensors"),
+              "The saved x is the result of this very operation, so its derivative leads back into this backward, without end. Call f with "
+              "detached copies of x and a that require gradients.", when=lambda seen: seen.error("exp(-a x)") == "RecursionError"),
     ),
     hints=Hints(
         "The search does not need a graph, but its result needs a backward rule. Solve the differentiated equation for dx/da.",

@@ -210,6 +210,9 @@ EX_B = Exercise(
         Wrong("log without minus", _b("math.log(total) + top - scores[target].data", "scores[target].data - math.log(total) - top"),
               "The logarithm of a probability is negative, so the loss needs a minus sign: it should fall when the probability grows.",
               on=(THREE,)),
+        Wrong("the rule is not attached", _b("    out._backward = _backward\n", ""),
+              "No gradient reaches the scores. backward runs what is stored in out._backward: is your rule there?",
+              when=lambda seen: not any(seen.value(THREE)["gradients"]) and not any(seen.value(FOUR_B)["gradients"])),
         Wrong(
             "parents are not the scores",
             _b("(*scores,)", "(scores[target],)"),
@@ -303,6 +306,32 @@ def _vocabulary(rows, classes, seed):
     return {"loss": loss, "gradient at the targets": at_targets, "length of the gradient": math.sqrt(squares)}
 
 
+BY_SUMS = """\
+import numpy as np
+
+
+def cross_entropy_rows(z, targets, smoothing=0.0):
+    n, classes = z.shape
+    top = z.max(axis=1, keepdims=True)
+    exps = np.exp(z - top)
+    sums = exps.sum(axis=1, keepdims=True)
+    y = np.full(z.shape, smoothing / classes)
+    y[np.arange(n), targets] += 1 - smoothing
+    return ((np.log(sums) + top)[:, 0] - (y * z).sum(axis=1)).mean(), (exps / sums - y) / n
+"""  # as the page writes the loss, which is another number where a row of y does not add up to 1
+
+
+def _two_forms(name, hint, *changes, on):
+    """A mistake in y, in both ways to write the loss."""
+    return [Wrong(name + how, but(source, *changes), hint, on=on) for how, source in (("", SOLUTION_B2), (", by sums", BY_SUMS))]
+
+
+def _only_far(seen):
+    """Right for ordinary rows; inf or nan where one row is far below another."""
+    numbers = [seen.value(FAR)[0], *(v for row in seen.value(FAR)[1] for v in row)]
+    return not all(map(math.isfinite, numbers)) and math.isfinite(seen.value(PLAIN)[0])
+
+
 _b2 = partial(but, SOLUTION_B2)
 PLAIN, SMOOTH, FAR = "four rows, three classes", "with label smoothing", "rows far apart"
 
@@ -341,7 +370,12 @@ EX_B2 = Exercise(
               "exp overflows. Take the largest score of each row off first; the loss does not change.", on=(PLAIN, FAR)),
         Wrong("the largest of everything", _b2("z.max(axis=1, keepdims=True)", "z.max()"),
               "One maximum for the whole batch does not help a row far below it: all its exponentials become 0. Each row needs its own.",
-              on=(PLAIN, FAR)),
+              when=_only_far),
+        Wrong("sums down the columns", _b2("np.exp(shifted).sum(axis=1,", "np.exp(shifted).sum(axis=0,"),
+              "Your sum runs down the columns, over the samples. The classes of one sample compete, so sum along each row.", on=(PLAIN,)),
+        Wrong("the gradient alone", _b2("return -(y * log_p).sum() / n, ", "return "),
+              "Return two things: the loss, which is one number, and its gradient.",
+              when=lambda seen: all(isinstance(row, list) and len(row) == 3 for row in seen.value(PLAIN))),
         Wrong("along the wrong axis", _b2("axis=1", "axis=0"),
               "Your sums run down the columns, over the samples. The classes of one sample compete, so sum along each row.",
               on=("everything square",)),
@@ -350,8 +384,14 @@ EX_B2 = Exercise(
         Wrong("spread over the others only", _b2("smoothing / classes)", "smoothing / (classes - 1))").replace("+= 1 -", "= 1 -"),
               "You spread the smoothing over the wrong classes only. As in PyTorch, all classes get the same part of it.",
               on=(SMOOTH,)),
-        Wrong("the right class loses its part", _b2("+= 1 - smoothing", "= 1 - smoothing"),
-              "The targets of a row add up to less than 1: the right class gets its part of the smoothing as well.", on=(SMOOTH,)),
+        *_two_forms("the right class loses its part", "The targets of a row add up to less than 1: the right class gets its part of the "
+                    "smoothing as well.", "+= 1 - smoothing", "= 1 - smoothing", on=(SMOOTH,)),
+        *_two_forms("the right class keeps all", "The targets of a row add up to more than 1: what is spread over all classes has to be "
+                    "taken from the right one.", "+= 1 - smoothing", "+= 1", on=(SMOOTH,)),
+        *_two_forms("nothing is spread", "The targets of a row add up to less than 1: the right class lost ε, and no class got it.",
+                    "np.full(z.shape, smoothing / classes)", "np.zeros(z.shape)", on=(SMOOTH,)),
+        *_two_forms("a part too large", "Divide ε by the number of all classes, C. Then a row of targets adds up to 1.",
+                    "smoothing / classes", "smoothing / (classes - 1)", on=(SMOOTH,)),
         Wrong("sign", _b2("(np.exp(log_p) - y)", "(y - np.exp(log_p))"),
               "The sign of the gradient is reversed: raising the right score must lower the loss.", on=(PLAIN,)),
         Wrong("softmax's diagonal", _b2("(np.exp(log_p) - y)", "np.exp(log_p) * (1 - np.exp(log_p))"),

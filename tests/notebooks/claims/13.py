@@ -10,6 +10,17 @@ def _claims():
     levels = {round(Quantise.apply(torch.tensor(k / 100, dtype=torch.float64), 2).item(), 9) for k in range(-150, 150)}
     assert levels == {-1.0, round(-1 / 3, 9), round(1 / 3, 9), 1.0}
 
+    class Undecorated(NumpySin):                                 # a wrong second derivative, and no error
+        @staticmethod
+        def backward(ctx, g):
+            x, = ctx.saved_tensors
+            return g * torch.from_numpy(np.cos(x.detach().numpy()))
+
+    x = torch.tensor([0.5], dtype=torch.float64, requires_grad=True)
+    first, = torch.autograd.grad((Undecorated.apply(x)**2).sum(), x, create_graph=True)
+    second, = torch.autograd.grad(first.sum(), x)
+    assert abs(first.item() - math.sin(1.0)) < 1e-12 and abs(second.item() - 2 * math.cos(1.0)) > 0.1
+
     x = 1.0
     for _ in range(200):
         x = math.cos(x)                                          # the calculator: 0.739
