@@ -165,6 +165,13 @@ def given_to(loop: Loop, names: dict[int, str]) -> list[Val]:
     return list({names[id(v)]: v for v in [*loop.ins, *loop.outs]}.values())
 
 
+def number_in(name: str, taken: set[str]) -> str:
+    """What the number is called that was read from an array, or goes to it."""
+    found = next(name + "_" * n for n in range(1, len(taken) + 2) if name + "_" * n not in taken)
+    taken.add(found)
+    return found
+
+
 def text_of(loop: Loop, name: str, names: dict[int, str], written: set[int], comment: Any) -> str:
     """The loop as Python. `names`: of the arrays that it reads and fills and of the values in between, by the id of the Val."""
     taken = set(names.values())
@@ -182,6 +189,12 @@ def text_of(loop: Loop, name: str, names: dict[int, str], written: set[int], com
                 number = number_of(v, written)
                 words[id(v)] = str(number) if v.array.dtype.kind != "f" or number != int(number) else str(float(number))
         out = line.outs[0]
+        if " if " in (number_row(line.what, line.params) or ""):  # read first, choose then: a choice of numbers is vector code
+            for v in line.ins:
+                if "[" in words[id(v)]:
+                    here = number_in(names[id(v)], taken)
+                    body.append(f"{here} = {words[id(v)]}")
+                    words[id(v)] = here
         value = filled(number_row(line.what, line.params) or "", dict(zip(line.what.inputs, [words[id(v)] for v in line.ins], strict=True)))
         here = names[id(out)]
         if id(out) not in stored:
@@ -189,7 +202,7 @@ def text_of(loop: Loop, name: str, names: dict[int, str], written: set[int], com
             words[id(out)] = here
         else:
             place = element(here, out.array, letters)
-            inner = f"{here}_"
+            inner = number_in(here, taken)
             body.append(f"{place} = {inner} = {value}" if id(out) in again else f"{place} = {value}")
             words[id(out)] = inner
     head = [f"def {name}({', '.join(names[id(v)] for v in given_to(loop, names))}):"]

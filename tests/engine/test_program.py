@@ -577,6 +577,24 @@ def test_names_of_a_learner_s_own_hide_nothing():
     assert fast.source and fast.why is None and out.item() == 7 and p.tolist() == [-1.5] * 3
 
 
+def test_numbers_and_arrays_of_a_loop_have_different_names():
+    w = torch.tensor([-1.0, 2.0, 3.0], requires_grad=True)
+
+    def step(x, x_, i, tanh):
+        w.grad = None
+        y = (x * w).relu() * x_ + i.abs() * tanh.tanh()
+        (torch.where(x > x_, x, x_) * y).sum().backward()
+        return y.detach(), w.grad
+
+    fast = compiled(step)
+    given = [torch.tensor(v) for v in ([1.0, 2.0, -3.0], [2.0, 1.0, 0.5], [1.0, -1.0, 3.0], [0.1, 0.2, 0.3])]
+    for _ in range(5):
+        fast(*given)
+    fast.warm()
+    same(numbers(step(*given)), numbers(fast(*given)), "names")
+    assert "x__ = x" in fast.source
+
+
 def test_gradients_have_memory_of_their_own():
     a, b = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
 
