@@ -7,6 +7,7 @@ import pytest
 
 import minigrad as torch
 from minigrad.course import exercises
+from minigrad.course.checking import Check
 from minigrad.course.exercises import _capstone, ch19
 from minigrad.course.guard import run_probes
 from minigrad.course.judge import judge
@@ -86,6 +87,13 @@ def test_random_graphs_see_a_slope_that_is_one_percent_off():
 def test_another_form_gets_a_sentence(source, said):
     found = verdict(source)
     assert not found.passed and any(said in line.say for line in found.lines), [line.say for line in found.lines]
+
+
+@pytest.mark.parametrize("shift", ["0.0", "min(x.data for x in xs)", "sum(x.data for x in xs) / len(xs)", "xs[1].data"])
+def test_any_shift_but_the_maximum_overflows(shift):
+    source = ch19.REFERENCES["logsumexp"].replace("max(x.data for x in xs)", shift)
+    result = Check()("19.b", exercises["19.b"].load(source))
+    assert result.score < 0.9 and result.mistake == "overflows"
 
 
 def test_nan_is_never_right():

@@ -79,7 +79,10 @@ def _saturated(r: random.Random) -> list[float]:
 
 OPERATIONS: dict[str, Operation] = {
     "logsumexp": Operation(
-        _logsumexp, random_graphs.as_they_are, _numbers(4), lambda r: [round(1000 + r.uniform(-2, 2), 2), -1000.0, 999.0, 1000.0]
+        _logsumexp,
+        random_graphs.as_they_are,
+        _numbers(4),
+        lambda r: [round(2000 + r.uniform(-2, 2), 2), -1000.0, 1999.0, -1000.0],  # far from their mean, too
     ),
     "gelu": Operation(_gelu, random_graphs.their_sum, _numbers(1), lambda r: [-round(r.uniform(20, 45), 1)]),
     "conv1d": Operation(
