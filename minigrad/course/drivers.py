@@ -1436,10 +1436,13 @@ def watched_twice(entry: Any, rows: list[list[float]]) -> Any:
     with entry(model) as seen:
         model(x)
         model(x * 0.5)
-    names = sorted(map(str, seen))
+    names, last = sorted(map(str, seen)), {name: entries[-1] for name, entries in seen.items()}
     pairs = [seen[name] for name in seen if len(seen[name]) == 2]
     differs = bool(pairs) and any(list(first) != list(second) for first, second in pairs)
-    return {"names": names, "entries": [len(seen[name]) for name in names], "the second differs": differs}
+    found = {"names": names, "entries": [len(seen[name]) for name in names], "the second differs": differs}
+    with entry(model) as alone:
+        model(x * 0.5)
+    return found | {"the last entry is the last run's": all(list(alone[name][-1]) == list(last[name]) for name in last)}
 
 
 def watched_output(entry: Any, rows: list[list[float]]) -> Any:

@@ -382,6 +382,15 @@ def test_what_is_wrong_in_one_part_only_is_named(id, old, new, named):
     assert not result.passed and named.lower() in f"{result.mistake} {result!r}".lower(), result
 
 
+@pytest.mark.parametrize("id, old, new", [
+    ("16.d", "return w, scale / 2", "return 0 * w, scale / 2"),
+    ("18.b", ".append(", ".insert(0, "),
+])  # fmt: skip
+def test_what_passed_once_loses_points(id, old, new):
+    ex = exercises[id]
+    assert old in ex.solution and Check()(id, ex.load(ex.solution.replace(old, new))).score < 1
+
+
 GIVEN = {  # a program that was given, with something else than its fault changed; what the hint says
     "a change that changes nothing": ("15.i", ("= nn.Linear(16, 3)  ", "= nn.Linear(16, 3).requires_grad_(True)  "), "is not the fault"),
     "an optional patient, too": ("15.f", ("lr=0.02", "lr=0.2"), "the fault is there, and something else was changed"),

@@ -161,7 +161,7 @@ EX_B = Exercise(
         Probe(
             "two runs",
             (ROWS,),
-            {"names": list(LAYERS), "entries": [2, 2, 2, 2], "the second differs": True},
+            {"names": list(LAYERS), "entries": [2, 2, 2, 2], "the second differs": True, "the last entry is the last run's": True},
             drivers.watched_twice,
             draw=_draw_rows,
         ),
