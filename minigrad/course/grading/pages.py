@@ -87,8 +87,8 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem .75rem; m
 dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
 .hint { border-left: 4px solid var(--part); background: var(--panel); padding: .5rem .9rem; border-radius: 0 8px 8px 0;
   margin-top: .75rem; }
-@media (max-width: 40rem) { .wide table { min-width: 34rem; } .tiles { grid-template-columns: 1fr 1fr; } .spread div { font-size: .7rem; }
-  .axis div { font-size: .6rem; } section { padding: .25rem .75rem .75rem; }
+@media (max-width: 40rem) { .wide table { min-width: 38rem; } .wide td { overflow-wrap: break-word; }
+  .tiles { grid-template-columns: 1fr 1fr; } .axis div { font-size: .6rem; } section { padding: .25rem .75rem .75rem; }
   dl { grid-template-columns: 1fr; } dd { margin-bottom: .4rem; } }
 @media print { body { max-width: none; padding: 0; } section, tr { break-inside: avoid; } details > * { display: block; } }
 """
