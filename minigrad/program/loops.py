@@ -16,6 +16,7 @@ from .recorder import Line, Val, all_vals
 LETTERS = "ijklmnabcdefgh"
 FLOATS = ("float32", "float64")
 SMALL = 4096  # bytes of a constant that is computed once
+BUFFER = 65_536  # bytes of the largest buffer: large memory is given back, as without a program, so that nothing is held that is not in use
 WRITES = ("write", "add", "update")
 
 
@@ -140,7 +141,7 @@ def planned(steps: list[Line], escaping: set[int]) -> dict[int, np.ndarray]:
         call = step.kind == "op" and isinstance(step.what.forward, np.ufunc) and not step.params and step.what.single
         for v in step.outs if loop or call else ():
             key = layout(v.array)
-            if v.base is v and id(v) not in escaping and (v.array.ndim or loop) and key is not None:
+            if v.base is v and id(v) not in escaping and (v.array.ndim or loop) and key is not None and v.array.nbytes <= BUFFER:
                 free = spare.setdefault(key, [])
                 found[id(v)] = free.pop() if free else np.empty(*key)
                 ends.setdefault(last[id(v)], []).append(id(v))

@@ -577,6 +577,20 @@ def test_names_of_a_learner_s_own_hide_nothing():
     assert fast.source and fast.why is None and out.item() == 7 and p.tolist() == [-1.5] * 3
 
 
+@pytest.mark.parametrize("size, kept", [(20, True), (200, False)])
+def test_only_small_memory_is_held_between_calls(size, kept):
+    w = torch.randn(size, size, requires_grad=True)
+
+    def step(x):
+        w.grad = None
+        ((x @ w).tanh() * 2 @ w).tanh().sum().backward()
+
+    fast = compiled(step)
+    for _ in range(4):
+        fast(torch.ones(size, size))
+    assert ("buffer1 = empty(" in fast.source) == kept and ("del v" in fast.source) != kept
+
+
 def test_numbers_and_arrays_of_a_loop_have_different_names():
     w = torch.tensor([-1.0, 2.0, 3.0], requires_grad=True)
 
