@@ -6,6 +6,7 @@ import itertools
 import json
 import linecache
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import tempfile
 import textwrap
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -510,6 +512,23 @@ def test_the_courses_answer_that_uses_an_engine_has_one(check, tmp_path, monkeyp
     assert check.mine(id)(*inputs) is not None
     check("05.a", in_a_cell("05.a"))
     assert check.mine(id).__globals__["Value"] is check.engine()[0], "the learner's, as soon as there is one"
+
+
+def test_what_a_notebook_takes_from_the_learner_can_be_kept():
+    """check.mine says "until you have kept your own", so there must be an offer to keep it."""
+    notebooks = (Path(__file__).parents[2] / "notebooks").glob("*.ipynb")
+    taken = {id for path in notebooks for id in re.findall(r'check\.mine\(\\"([^"\\]+)', path.read_text("utf-8"))}
+    assert len(taken) > 20 and [id for id in sorted(taken) if not exercises[id].reused] == []
+
+
+@pytest.mark.parametrize("id, inputs, wanted", [
+    ("03.b", ({"x": [], "y": [("x", 3.0), ("x", 2.0)]}, "y", "x"), 5.0), ("05.c", ([(0.5, 0.2)] * 40, [1] * 40, 1), None),
+])  # fmt: skip
+def test_a_kept_answer_runs_alone_in_another_chapter(check, tmp_path, monkeypatch, id, inputs, wanted):
+    monkeypatch.chdir(tmp_path)
+    assert check(id, in_a_cell(id)).passed and repr(check.keep(id)).startswith(f"✓ {id}: kept")
+    result = Check().mine(id)(*inputs)
+    assert result is not None if wanted is None else result == wanted
 
 
 def test_an_answer_that_was_kept_without_an_engine_gets_one(check, tmp_path, monkeypatch, capsys):

@@ -186,6 +186,7 @@ EX_C = Exercise(
     difficulty=2,
     question="Write run_ledger(rows, seed): it goes through the rows of a backward pass and returns every gradient.",
     entry="run_ledger",
+    reused=True,
     stub=STUB_C,
     solution=SOLUTION_C,
     probes=(
