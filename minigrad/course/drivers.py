@@ -32,6 +32,13 @@ def load_engine() -> None:
     x.grad.tolist()
 
 
+def modes() -> dict[str, Any]:
+    """The engine's modes in this thread, such as whether it records, as a dict that can be written to."""
+    from minigrad.core.dispatch import state
+
+    return vars(state)
+
+
 class Mutated:
     """A driver's way to report that the answer changed its inputs."""
 

@@ -28,7 +28,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from types import FrameType
 from typing import Any, cast
 
-from .drivers import Mutated, load_engine
+from .drivers import Mutated, load_engine, modes
 from .exercise import Exercise, Limits
 from .plain import plain, safe_name
 
@@ -193,6 +193,19 @@ def _depth() -> int:
     return depth
 
 
+@contextmanager
+def _modes_put_back() -> Iterator[None]:
+    """Recording is on for the answer, whatever the notebook has left. What the answer leaves is undone: a plain set_grad_enabled(False), or
+    the no_grad within which it was stopped, would make every later answer fail."""
+    now = modes()
+    before = dict(now)
+    now["grad"] = True
+    try:
+        yield
+    finally:
+        now.update(before)
+
+
 def run(driver: Callable[..., Any], entry: Any, args: tuple, limits: Limits) -> dict[str, Any]:
     """Call `driver(entry, *copies of args)` under limits and return the outcome:
 
@@ -207,7 +220,7 @@ def run(driver: Callable[..., Any], entry: Any, args: tuple, limits: Limits) -> 
     began = time.thread_time()
     old_limit, new_limit = sys.getrecursionlimit(), _depth() + limits.recursion
     try:
-        with redirect_stdout(stream), redirect_stderr(stream), warnings.catch_warnings(), deadline(limits):
+        with _modes_put_back(), redirect_stdout(stream), redirect_stderr(stream), warnings.catch_warnings(), deadline(limits):
             warnings.simplefilter("ignore")
             sys.setrecursionlimit(new_limit)
             try:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+import minigrad
 from minigrad.course import check as shared_check
 from minigrad.course import exercises, progress
 from minigrad.course.checking import Check
@@ -320,6 +321,27 @@ def test_the_recursion_limit_is_left_as_it_was(check):
         ),
     )
     assert not result.passed and sys.getrecursionlimit() == before
+
+
+LEFT = {
+    "a plain call": "    torch.set_grad_enabled(False)\n",
+    "stopped inside": "    torch.no_grad().__enter__()\n    while True:\n        pass\n",
+}
+
+
+@pytest.mark.parametrize("line", LEFT.values(), ids=LEFT)
+def test_recording_is_on_again_after_an_answer(line):
+    entry = answer(f"import minigrad as torch\n\n\ndef f():\n{line}", "f")
+    run(lambda f: f(), entry, (), Limits(seconds=0.15))
+    assert minigrad.is_grad_enabled()
+
+
+def test_an_answer_is_judged_with_recording_on(check):
+    """Chapter 10 shows set_grad_enabled as a plain call, and a notebook may have left it at False."""
+    with minigrad.no_grad():
+        result = check("10.d", answer(exercises["10.d"].solution, "truncated"))
+        assert not minigrad.is_grad_enabled()
+    assert result.passed
 
 
 # ---- what is said -------------------------------------------------------------------------------------------------------------------
