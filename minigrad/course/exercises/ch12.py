@@ -474,8 +474,13 @@ def _two_of_four(inputs, targets):
 
 
 SAMPLES = [[1.0, 0.5], [-1.0, 2.0], [0.3, -0.7], [1.5, 1.2]], [[4.0, 1.0], [-3.5, 1.5], [0.4, 0.2], [2.5, -1.0]]
-NEARLY = {"rtol": 1e-4, "atol": 1e-6}  # clip_grad_norm_ divides by the norm and 1e-6 more
 SOME, ALL, NONE = "some are clipped", "all are clipped", "none is clipped"
+
+
+def _clips(name, args, draw, weight=1.0):
+    """The tolerance is for clip_grad_norm_, which divides by the norm and 1e-6 more."""
+    return Probe(name, args, _clip_by_hand, drivers.clipped, weight, rtol=1e-4, atol=1e-6, draw=draw)
+
 
 EX_D = Exercise(
     id="12.d",
@@ -489,9 +494,9 @@ EX_D = Exercise(
     stub=STUB_D,
     solution=SOLUTION_D,
     probes=(
-        Probe(SOME, _two_of_four(*SAMPLES), _clip_by_hand, drivers.clipped, 2.0, draw=lambda r: _two_of_four(*_samples(r)), **NEARLY),
-        Probe(ALL, (*SAMPLES, 0.01), _clip_by_hand, drivers.clipped, draw=lambda r: (*_samples(r), 0.01), **NEARLY),
-        Probe(NONE, (*SAMPLES, 1000.0), _clip_by_hand, drivers.clipped, draw=lambda r: (*_samples(r), 1000.0), **NEARLY),
+        _clips(SOME, _two_of_four(*SAMPLES), lambda r: _two_of_four(*_samples(r)), 2.0),
+        _clips(ALL, (*SAMPLES, 0.01), lambda r: (*_samples(r), 0.01)),
+        _clips(NONE, (*SAMPLES, 1000.0), lambda r: (*_samples(r), 1000.0)),
     ),
     bank=(
         Wrong("the weights are mapped", _d("in_dims=(None, 0, 0)", "in_dims=0"),
