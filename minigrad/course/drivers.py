@@ -837,6 +837,8 @@ def ema_numbers(entry: Any, teacher: list, student: list, m: float, times: int) 
 
 def ema_tensors(entry: Any, teacher: list, student: list, m: float) -> Any:
     """What became of the teacher's tensors in one update, and whether autograd could notice the writes."""
+    import numpy as np
+
     ts, ss = [_leaf64(t) for t in teacher], [_leaf64(s) for s in student]
     own, before, versions = list(ts), [s.tolist() for s in ss], [t._version for t in ts]
     entry(ts, ss, m)
@@ -844,7 +846,9 @@ def ema_tensors(entry: Any, teacher: list, student: list, m: float) -> Any:
     return {
         "they are the same tensors": all(t is o for t, o in zip(ts, own, strict=True)),
         "they are leaves that require gradients": all(t.is_leaf and t.requires_grad for t in ts),
-        "they share memory with the student": any(t.data_ptr() == s.data_ptr() for t, s in zip(ts, ss, strict=True)),
+        "they share memory with the student": any(
+            np.shares_memory(t.detach().numpy(), s.detach().numpy()) for t, s in zip(ts, ss, strict=True)  # data_ptr needs ctypes
+        ),
         "the student is as it was": [s.tolist() for s in ss] == before,
         "noticed": "recorded" if recorded else all(t._version > v for t, v in zip(own, versions, strict=True)),
     }

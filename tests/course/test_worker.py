@@ -55,7 +55,7 @@ def server(folder):
         yield server
 
 
-@pytest.mark.parametrize("id", ONE_PER_CHAPTER)
+@pytest.mark.parametrize("id", [ex.id for ex in exercises.values() if ex.graded and ex.limits.seconds <= 5])
 def test_a_solution_gets_full_marks_on_drawn_inputs(id, server):
     ex = exercises[id]
     inputs = draw_inputs(ex, KEY, "ada", "1")
