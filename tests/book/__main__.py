@@ -151,7 +151,8 @@ def main() -> int:
     (source / "_static/views.css").write_text(built("views.css"), encoding="utf-8")
     for name in ("book.css", "book.js", "math.woff2", "math-OFL.txt"):
         shutil.copy(HERE / name, source / "_static")
-    command = [given.sphinx, "-m", "sphinx", "-q", "-W", "--keep-going", "-j", "2", "-c", str(HERE), str(source), str(given.out)]
+    command = [given.sphinx, "-m", "sphinx", "-q", "-W", "--keep-going", "-j", "2", "-c", str(HERE)]
+    command += ["-d", str(source / "_doctrees"), str(source), str(given.out)]
     return subprocess.run(command, check=False).returncode or int(any(told(lesson).startswith("✗") for lesson in lessons))
 
 

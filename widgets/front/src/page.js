@@ -156,7 +156,11 @@ if (live.length) {
       for (const { target, isIntersecting } of seen) {
         if (!isIntersecting) continue;
         near.unobserve(target);
-        open(/** @type {HTMLElement} */ (target)).catch((error) => console.warn("The picture stays still:", error));
+        const figure = /** @type {HTMLElement} */ (target);
+        open(figure).catch((error) => {
+          figure.dataset.open = "no";
+          console.warn("The picture stays still:", error);
+        });
       }
     },
     { rootMargin: "600px" },
