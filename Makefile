@@ -39,7 +39,7 @@ TRUST   := $(PY) -W ignore -m nbformat.sign notebooks/*.ipynb --log-level=ERROR 
 INSTALL := $(PY) -m pip install --disable-pip-version-check --constraint constraints.txt
 LOCK    := $(PY) -m uv pip compile pyproject.toml --quiet --no-annotate --custom-compile-command "make constraints"
 
-PEERS   ?= torch==2.13.0 micrograd
+PEERS   ?= torch==2.13.0 jax micrograd
 
 .NOTPARALLEL:
 .PHONY: lab test lint golden mutants store api bench constraints test-lowest test-newest audit binder commands clean grade-soak soak site site-check dist book book-check

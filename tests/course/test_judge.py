@@ -383,6 +383,7 @@ def test_what_is_wrong_in_one_part_only_is_named(id, old, new, named):
 
 
 @pytest.mark.parametrize("id, old, new", [
+    ("11.c", "range(60)", "range(3)"),
     ("16.d", "return w, scale / 2", "return 0 * w, scale / 2"),
     ("18.b", ".append(", ".insert(0, "),
 ])  # fmt: skip

@@ -70,11 +70,11 @@ def no_graph(m: Moment, _) -> Answer:
 def second_time(m: Moment, _) -> Answer:
     root = _root(m)
     name = ast.unparse(root) if root is not None else "the result"
-    picture = [Chain(Link("forward", "the nodes save what their rules need"), Link("backward", "uses it and gives it back"),
+    picture = [Chain(Link("forward", "the nodes save what their rules need"), Link("backward", "uses it and frees it"),
                      Link("backward again", "nothing is left to use", "bad"))]  # fmt: skip
     return Answer(
         "This graph has been used up",
-        f"A backward pass already went through a part of the graph behind `{name}` and gave its saved values back.",
+        f"A backward pass has already gone through part of the graph behind `{name}` and freed what it had saved.",
         "In a loop: compute the forward pass again in every round, and `detach()` what you carry over from the last one. For two losses "
         "with a common part: add them and call `backward()` once.",
         ("`retain_graph=True` everywhere", "the old graphs stay in memory and grow with every round, and a state that was carried over is "

@@ -271,6 +271,11 @@ def _bowl(name: str, eigenvalues: list[float], draw) -> Probe:
     return Probe(name, (eigenvalues, 5), driver=drivers.largest_step, accept=_stable, draw=lambda r: (draw(r), r.randint(3, 99)))
 
 
+def _many(top: float) -> list[float]:
+    """200 curvatures. Thirty of three quarters of the largest: a v that has turned too little does not show the largest within 5 %."""
+    return [k / 100 for k in range(169)] + [0.75 * top] * 30 + [top]
+
+
 def _lr(seen: Seen, name: str) -> float:
     got = seen.value(name)
     lr = got.get("lr") if isinstance(got, dict) else None
@@ -306,7 +311,7 @@ EX_C = Exercise(
         _bowl(SMALL, [1.0, 4.0, 10.0], lambda r: [1.0, 4.0, float(r.randint(10, 20))]),
         _bowl(CLOSE, [1.0, 9.3, 10.0], lambda r: (lambda top: [1.0, 0.93 * top, top])(float(r.randint(8, 30)))),
         _bowl(FLAT, [0.001, 0.02, 0.3], lambda r: [0.001, 0.02, r.choice([0.1, 0.2, 0.3, 0.4])]),
-        _bowl(MANY, [k / 100 for k in range(199)] + [12.0], lambda r: [k / 100 for k in range(199)] + [float(r.randint(10, 15))]),
+        _bowl(MANY, _many(12.0), lambda r: _many(float(r.randint(10, 15)))),
     ),
     bank=(
         Wrong("without products",
