@@ -33,13 +33,16 @@ def _math(self, node):
     raise SkipNode
 
 
-def _sheets(app, pagename, templatename, context, doctree):
-    """Without myst-nb's own style sheet: a fifth of all that stands before the first paint, for cells that book.css draws."""
+def _page(app, pagename, templatename, context, doctree):
+    """Without myst-nb's own style sheet: a fifth of all that stands before the first paint, for cells that book.css draws.
+
+    The empty corner of a table is no header, which a screen reader would announce."""
     context["css_files"] = [file for file in context["css_files"] if "mystnb" not in file.filename]
+    context["body"] = re.sub(r'<th[^>]*>(<p></p>)?</th>', "<td></td>", context.get("body") or "")
 
 
 def setup(app):
-    app.connect("html-page-context", _sheets, priority=900)
+    app.connect("html-page-context", _page, priority=900)
     app.config.html_static_path = [f"{app.srcdir}/_static"]
     app.add_html_math_renderer("mathml", (_math, None), (_math, None))
     app.config.html_math_renderer = "mathml"

@@ -54,8 +54,8 @@ class Lesson {
     this.controls = h("div", { class: "mg-controls" });
     this.buttons = h("div", { class: "mg-buttons" });
     this.root = h(
-      "section",
-      { class: "mg-lesson-root mg-instrument", "aria-label": "lesson" },
+      "div",
+      { class: "mg-lesson-root mg-instrument", role: "group", "aria-label": "lesson" },
       this.figure,
       this.say,
       this.code,
@@ -320,7 +320,7 @@ class Lesson {
       if (shape !== form) {
         form = shape;
         fields = [];
-        const head = h("tr", {}, ...(now.head ?? []).map((text) => h("th", { scope: "col" }, text)));
+        const head = h("tr", {}, ...(now.head ?? []).map((text) => (text ? h("th", { scope: "col" }, text) : h("td"))));
         const body = rows.map((cells) => h("tr", {}, ...cells.map(made)));
         row.replaceChildren(h("table", { "aria-label": now.label }, h("thead", {}, head), h("tbody", {}, ...body)));
       }

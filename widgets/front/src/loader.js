@@ -8,8 +8,7 @@
 /** @typedef {Record<string, {render: (context: PartContext) => () => void}>} Parts */
 
 const page = /** @type {{minigradParts?: Map<string, Promise<Parts>>}} */ (globalThis);
-page.minigradParts ??= new Map();
-const loaded = page.minigradParts;
+const loaded = (page.minigradParts ??= new Map());
 
 /** JupyterLab never lets a closed model go. So it lets go of what is heavy, twice, because a model also remembers what it held before. */
 const HEAVY = ["trace", "picture", "sweeps", "ground", "takes", "scene"];
@@ -80,13 +79,14 @@ function sorry({ model, el }, error) {
 /** @param {Context} context */
 async function render(context) {
   const { model, el } = context;
-  let undo = () => {};
+  const nothing = () => {};
+  let undo = nothing;
   let gone = false;
   /** @type {Model|undefined} */ let front;
   /** @param {unknown} error */
   const fail = (error) => {
     undo();
-    undo = () => {};
+    undo = nothing;
     sorry(context, error);
   };
   const draw = async () => {
