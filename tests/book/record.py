@@ -20,11 +20,10 @@ from typing import Any
 
 import ipywidgets
 
-from widgets.contract import sent
 from widgets.graph import GraphView
 from widgets.lessons.kit import LessonView, Moments, Slider
 from widgets.static import plain
-from widgets.view.files import STATE
+from widgets.view.files import alone
 
 MIME = "application/vnd.minigrad.book+json"
 STATES = 600  # of one lesson; its sliders are thinned to the finest grid with no more states
@@ -69,11 +68,7 @@ def write(held: dict[str, Any], folder: Path) -> str:
 
 
 def graph(view: GraphView) -> dict[str, Any]:
-    return {"part": "graph", "state": _state(view)}
-
-
-def _state(view: GraphView) -> dict[str, Any]:
-    return {name: getattr(view, name) for name in STATE} | {"trace": sent(view.trace), "standalone": True}
+    return {"part": "graph", "state": alone(view)}
 
 
 def lesson(view: LessonView) -> dict[str, Any] | None:
@@ -169,7 +164,7 @@ class Table:
         below = []
         for child in figure.below():
             if isinstance(child, GraphView):
-                state = _state(child)
+                state = alone(child)
                 child_name = blake2b(json.dumps(plain(state)).encode(), digest_size=6).hexdigest()
                 self.children[child_name] = state
                 below.append(child_name)

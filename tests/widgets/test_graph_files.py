@@ -83,3 +83,11 @@ def test_every_path_of_the_static_twin_can_be_painted():
         points, codes = _path(d)
         assert len(points) == len(codes) and codes[0] == 1
     assert io.BytesIO(files.content(view, "png")).getvalue()[:4] == b"\x89PNG"
+
+
+def test_a_page_without_a_kernel_has_the_bands_that_a_kernel_sends_when_asked():
+    x = Value(1.0)
+    view = graph((3 * x + 2) ** 2)
+    assert "wraps" not in view.picture
+    wraps = files.alone(view)["picture"]["wraps"]
+    assert wraps and min(banded["w"] for banded in wraps) < 0.5 * view.picture["w"]

@@ -43,8 +43,13 @@ def content(view: Any, kind: str, step: int | None = None, dark: bool = False) -
     if kind == "dot":
         return export.dot(view.shown_now()).encode()
     if kind == "html":
-        state = {name: getattr(view, name) for name in STATE} | {"trace": sent(view.trace), "standalone": True, "step": at}
-        if view.picture["cards"]:
-            state["picture"] = {**view.picture, "wraps": bands.bands(view.picture)}
-        return static.page(view.trace["title"], state).encode()
+        return static.page(view.trace["title"], {**alone(view), "step": at}).encode()
     return export.animation(view.drawing(), view.total, kind, dark)
+
+
+def alone(view: Any) -> dict[str, Any]:
+    """What a page without a kernel shows: with the bands for every width, because it cannot ask for them."""
+    state = {name: getattr(view, name) for name in STATE} | {"trace": sent(view.trace), "standalone": True}
+    if view.picture["cards"]:
+        state["picture"] = {**view.picture, "wraps": bands.bands(view.picture)}
+    return state
