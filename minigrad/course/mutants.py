@@ -69,8 +69,8 @@ def confusions(source: str, most: int = 450) -> Iterator[tuple[str, str]]:
         kept = sorted({n.attr for n in ast.walk(tree) if _of_self(n) and isinstance(n.ctx, ast.Store)})
         for path, node in _walk(tree):
             if _of_self(node) and isinstance(node.ctx, ast.Load) and node.attr in kept:
-                for other in kept:
-                    yield once(path, ast.Attribute(node.value, other, ast.Load())), "two attributes of self are confused in one place"
+                for attribute in kept:
+                    yield once(path, ast.Attribute(node.value, attribute, ast.Load())), "two attributes of self are confused in one place"
         for path, node in _walk(tree):
             if isinstance(node, ast.FunctionDef) and isinstance(node.body[-1], ast.Return):
                 for inner, loop in _walk(node):

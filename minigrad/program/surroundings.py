@@ -195,7 +195,7 @@ class Surroundings:
                 for key, value in vars(base).items():
                     inner = getattr(value, "__func__", value)
                     inner = inner.fget if isinstance(inner, property) else inner
-                    inner = inner.__wrapped__ if _ours(type(inner).__module__) and hasattr(inner, "__wrapped__") else inner  # a step
+                    inner = getattr(inner, "__wrapped__", inner) if _ours(type(inner).__module__) else inner  # a step
                     if isinstance(inner, types.FunctionType):
                         self.guard(f"{k}.__dict__.get({key!r}) is {self.known(value)}")
                         if made or key != "__init__":
