@@ -20,7 +20,7 @@ from ..core.devices import CPU, STRIDED, contiguous_format
 from ..core.devices import device as only_cpu
 from ..core.dispatch import state
 from ..core.node import add_hook, hooks_of
-from ..core.storage import array_at, in_order, place_of
+from ..core.storage import address, array_at, in_order, place_of
 from ..core.variable import ANY, INFERENCE, Size, Variable, leaf_edge, refresh, wrap
 from ..ops import elementwise, linalg, shape
 from ..ops import index as index_ops
@@ -39,7 +39,7 @@ class Storage:
         self.array, self.itemsize = array, itemsize
 
     def data_ptr(self) -> int:
-        return self.array.ctypes.data
+        return address(self.array)
 
     def nbytes(self) -> int:
         return self.array.nbytes
@@ -132,10 +132,10 @@ class Tensor(Methods):
 
     def storage_offset(self) -> int:
         base = self.array if self.view_meta is None else self.view_meta.base.array
-        return (self.array.ctypes.data - base.ctypes.data) // self.array.itemsize
+        return (address(self.array) - address(base)) // self.array.itemsize
 
     def data_ptr(self) -> int:
-        return self.array.ctypes.data
+        return address(self.array)
 
     def is_contiguous(self, memory_format=None) -> bool:
         return self.array.flags.c_contiguous

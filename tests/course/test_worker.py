@@ -64,6 +64,30 @@ def test_a_solution_gets_full_marks_on_drawn_inputs(id, server):
     assert type(grade.points) is float
 
 
+PLACES = """
+solved = hvp
+
+
+def hvp(*given):
+    a = torch.arange(6.0)
+    b = a[2:]
+    assert b.storage_offset() == 2 and b.data_ptr() == a.data_ptr() + 8
+    assert b.untyped_storage().data_ptr() == a.untyped_storage().data_ptr()
+    w = torch.ones(4, requires_grad=True)
+    c = w * 2
+    c.as_strided((2,), (1,), 1).mul_(3)
+    c.sum().backward()
+    assert w.grad.tolist() == [2.0, 6.0, 6.0, 2.0]
+    return solved(*given)
+"""
+
+
+def test_an_answer_may_ask_where_a_tensor_lies(server):
+    ex = exercises["11.b"]
+    grade = grade_answer(ex, ex.solution + PLACES, server, draw_inputs(ex, KEY, "ada", "1"))
+    assert grade.ran == "ok" and grade.score == 1.0, grade
+
+
 @pytest.mark.parametrize("id", ["98.b", "05.b", "14.c"])
 def test_known_mistakes_get_their_hint_and_points_also_on_drawn_inputs(id, server):
     ex = exercises[id]
