@@ -19,7 +19,8 @@ PACKAGES = ("minigrad", "widgets")
 FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 HEAVY = ("numpy", "numba", "IPython", "matplotlib", "ipywidgets", "pygraphviz", "widgets")
-IMPORT_NAMES = {"jupyterlab": None, "pillow": "PIL"}  # distribution -> the name that is imported, where it differs; None: used as a program
+# distribution -> the name that is imported, where it differs; None: used as a program
+IMPORT_NAMES = {"jupyterlab": None, "pillow": "PIL", "resvg-py": "resvg_py"}
 
 
 def name_of(path):
@@ -182,10 +183,10 @@ def test_environment_yml_is_pyproject():
     expected = {"python=3.12"}  # one version, or Binder's builder starts from its own, which is older than we need
     assert SpecifierSet(PROJECT["requires-python"]).contains("3.12")
     for name, requirement in requirements().items():
-        if name != "pygraphviz":
+        if name not in ("pygraphviz", "resvg-py"):
             expected.add(f"{conda_name.get(name, name)}{requirement.specifier}")
     assert set(conda) == expected
-    assert [Requirement(line) for line in pip] == [requirements()["pygraphviz"]]
+    assert [Requirement(line) for line in pip] == [requirements()["pygraphviz"], requirements()["resvg-py"]]
 
 
 def test_constraints_fit_pyproject():
