@@ -5,147 +5,97 @@ from typing import Any
 from ..tensors.create import full
 from ..tensors.tensor import Tensor
 from . import functional as F
+from .layer import Layer
 from .module import Module
 from .parameter import Parameter
 
 
-class _Inplace(Module):
-    """A module whose one option is to write into its input."""
+class _Inplace(Layer):
+    """A layer whose one option is to write into its input."""
 
     def __init__(self, inplace: bool = False):
-        super().__init__()
-        self.inplace = inplace
-
-    def extra_repr(self) -> str:
-        return "inplace=True" if self.inplace else ""
+        super().__init__(inplace=inplace)
 
 
-class ReLU(_Inplace):
-    def forward(self, input: Tensor) -> Tensor:
-        return F.relu(input, self.inplace)
+class ReLU(_Inplace, function=F.relu):
+    pass
 
 
-class SELU(_Inplace):
-    def forward(self, input: Tensor) -> Tensor:
-        return F.selu(input, self.inplace)
+class SELU(_Inplace, function=F.selu):
+    pass
 
 
-class SiLU(_Inplace):
-    def forward(self, input: Tensor) -> Tensor:
-        return F.silu(input, self.inplace)
+class SiLU(_Inplace, function=F.silu):
+    pass
 
 
-class Mish(_Inplace):
-    def forward(self, input: Tensor) -> Tensor:
-        return F.mish(input, self.inplace)
+class Mish(_Inplace, function=F.mish):
+    pass
 
 
-class Hardsigmoid(_Inplace):
-    def forward(self, input: Tensor) -> Tensor:
-        return F.hardsigmoid(input, self.inplace)
-
+class Hardsigmoid(_Inplace, function=F.hardsigmoid):
     def extra_repr(self) -> str:
         return ""
 
 
-class Hardswish(_Inplace):
-    def forward(self, input: Tensor) -> Tensor:
-        return F.hardswish(input, self.inplace)
-
+class Hardswish(_Inplace, function=F.hardswish):
     def extra_repr(self) -> str:
         return ""
 
 
-class Sigmoid(Module):
-    def forward(self, input: Tensor) -> Tensor:
-        return F.sigmoid(input)
+class Sigmoid(Layer, function=F.sigmoid):
+    pass
 
 
-class Tanh(Module):
-    def forward(self, input: Tensor) -> Tensor:
-        return F.tanh(input)
+class Tanh(Layer, function=F.tanh):
+    pass
 
 
-class LogSigmoid(Module):
-    def forward(self, input: Tensor) -> Tensor:
-        return F.logsigmoid(input)
+class LogSigmoid(Layer, function=F.logsigmoid):
+    pass
 
 
-class Softsign(Module):
-    def forward(self, input: Tensor) -> Tensor:
-        return F.softsign(input)
+class Softsign(Layer, function=F.softsign):
+    pass
 
 
-class Tanhshrink(Module):
-    def forward(self, input: Tensor) -> Tensor:
-        return F.tanhshrink(input)
+class Tanhshrink(Layer, function=F.tanhshrink):
+    pass
 
 
-class LeakyReLU(_Inplace):
+class LeakyReLU(Layer, function=F.leaky_relu):
     def __init__(self, negative_slope: float = 1e-2, inplace: bool = False):
-        super().__init__(inplace)
-        self.negative_slope = negative_slope
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.leaky_relu(input, self.negative_slope, self.inplace)
-
-    def extra_repr(self) -> str:
-        return f"negative_slope={self.negative_slope}" + (", inplace=True" if self.inplace else "")
+        super().__init__(negative_slope=negative_slope, inplace=inplace)
 
 
-class ELU(_Inplace):
+class _Alpha(Layer):
     def __init__(self, alpha: float = 1.0, inplace: bool = False):
-        super().__init__(inplace)
-        self.alpha = alpha
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.elu(input, self.alpha, self.inplace)
-
-    def extra_repr(self) -> str:
-        return f"alpha={self.alpha}" + (", inplace=True" if self.inplace else "")
+        super().__init__(alpha=alpha, inplace=inplace)
 
 
-class CELU(ELU):
-    def forward(self, input: Tensor) -> Tensor:
-        return F.celu(input, self.alpha, self.inplace)
+class ELU(_Alpha, function=F.elu):
+    pass
 
 
-class GELU(Module):
+class CELU(_Alpha, function=F.celu):
+    pass
+
+
+class GELU(Layer, function=F.gelu):
     def __init__(self, approximate: str = "none"):
-        super().__init__()
-        self.approximate = approximate
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.gelu(input, approximate=self.approximate)
-
-    def extra_repr(self) -> str:
-        return f"approximate={self.approximate!r}"
+        super().__init__(approximate=approximate)
 
 
-class Softplus(Module):
+class Softplus(Layer, function=F.softplus):
     def __init__(self, beta: float = 1.0, threshold: float = 20.0):
-        super().__init__()
-        self.beta, self.threshold = beta, threshold
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.softplus(input, self.beta, self.threshold)
-
-    def extra_repr(self) -> str:
-        return f"beta={self.beta}, threshold={self.threshold}"
+        super().__init__(beta=beta, threshold=threshold)
 
 
-class Hardtanh(_Inplace):
+class Hardtanh(Layer, function=F.hardtanh):
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False):
-        super().__init__(inplace)
-        self.min_val, self.max_val = min_val, max_val
-        if self.max_val <= self.min_val:
+        super().__init__(min_val=min_val, max_val=max_val, inplace=inplace)
+        if max_val <= min_val:
             raise AssertionError("max_val must be larger than min_val")
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
-
-    def extra_repr(self) -> str:
-        return f"min_val={self.min_val}, max_val={self.max_val}" + (", inplace=True" if self.inplace else "")
 
 
 class ReLU6(Hardtanh):
@@ -156,47 +106,28 @@ class ReLU6(Hardtanh):
         return "inplace=True" if self.inplace else ""
 
 
-class Threshold(_Inplace):
+class Threshold(Layer, function=F.threshold):
     def __init__(self, threshold: float, value: float, inplace: bool = False):
-        super().__init__(inplace)
-        self.threshold, self.value = threshold, value
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.threshold(input, self.threshold, self.value, self.inplace)
-
-    def extra_repr(self) -> str:
-        return f"threshold={self.threshold}, value={self.value}" + (", inplace=True" if self.inplace else "")
+        super().__init__(threshold=threshold, value=value, inplace=inplace)
 
 
-class Hardshrink(Module):
+class Hardshrink(Layer, function=F.hardshrink):
     def __init__(self, lambd: float = 0.5):
-        super().__init__()
-        self.lambd = lambd
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.hardshrink(input, self.lambd)
+        super().__init__(lambd=lambd)
 
     def extra_repr(self) -> str:
         return str(self.lambd)
 
 
-class Softshrink(Hardshrink):
-    def forward(self, input: Tensor) -> Tensor:
-        return F.softshrink(input, self.lambd)
+class Softshrink(Hardshrink, function=F.softshrink):
+    pass
 
 
-class RReLU(_Inplace):
+class RReLU(Layer, function=F.rrelu):
     """LeakyReLU with a random slope from [lower, upper] in training, their mean in evaluation."""
 
     def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False):
-        super().__init__(inplace)
-        self.lower, self.upper = lower, upper
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
-
-    def extra_repr(self) -> str:
-        return f"lower={self.lower}, upper={self.upper}" + (", inplace=True" if self.inplace else "")
+        super().__init__(lower=lower, upper=upper, inplace=inplace)
 
 
 class Softmax2d(Module):
@@ -223,35 +154,25 @@ class PReLU(Module):
         return f"num_parameters={self.num_parameters}"
 
 
-class _Along(Module):
+class GLU(Layer, function=F.glu):
+    def __init__(self, dim: int = -1):
+        super().__init__(dim=dim)
+
+
+class _Along(Layer):
     """A function along one dimension."""
 
     def __init__(self, dim: int | None = None):
-        super().__init__()
-        self.dim = dim
-
-    def extra_repr(self) -> str:
-        return f"dim={self.dim}"
+        super().__init__(dim=dim)
 
 
-class GLU(_Along):
-    def __init__(self, dim: int = -1):
-        super().__init__(dim)
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.glu(input, self.dim)  # type: ignore[arg-type]
+class Softmax(_Along, function=F.softmax):
+    pass
 
 
-class Softmax(_Along):
-    def forward(self, input: Tensor) -> Tensor:
-        return F.softmax(input, self.dim)
+class LogSoftmax(_Along, function=F.log_softmax):
+    pass
 
 
-class LogSoftmax(_Along):
-    def forward(self, input: Tensor) -> Tensor:
-        return F.log_softmax(input, self.dim)
-
-
-class Softmin(_Along):
-    def forward(self, input: Tensor) -> Tensor:
-        return F.softmin(input, self.dim)
+class Softmin(_Along, function=F.softmin):
+    pass

@@ -7,6 +7,7 @@ from ..tensors.create import empty
 from ..tensors.tensor import Tensor
 from . import functional as F
 from . import init
+from .layer import Layer, as_tuple
 from .module import Module
 from .parameter import Parameter
 
@@ -32,27 +33,20 @@ class _Conv(Module):
         if isinstance(padding, str):
             if padding not in ("same", "valid"):
                 raise ValueError(f"Invalid padding string {padding!r}, should be one of {{'same', 'valid'}}")
-            if padding == "same" and any(s != 1 for s in _tuple(stride, n)):
+            if padding == "same" and any(s != 1 for s in as_tuple(stride, n)):
                 raise ValueError("padding='same' is not supported for strided convolutions")
         else:
-            padding = _tuple(padding, n)
+            padding = as_tuple(padding, n)
         modes = ("zeros", "reflect", "replicate", "circular")
         if padding_mode not in modes:
             raise ValueError(f"padding_mode must be one of {set(modes)}, but got padding_mode='{padding_mode}'")
-        self.in_channels, self.out_channels, self.kernel_size = in_channels, out_channels, _tuple(kernel_size, n)
-        self.stride, self.padding, self.dilation, self.output_padding = (
-            _tuple(stride, n),
-            padding,
-            _tuple(dilation, n),
-            _tuple(output_padding, n),
-        )
+        self.in_channels, self.out_channels, self.kernel_size = in_channels, out_channels, as_tuple(kernel_size, n)
+        self.stride, self.padding, self.dilation = as_tuple(stride, n), padding, as_tuple(dilation, n)
+        self.output_padding = as_tuple(output_padding, n)
         self.groups, self.padding_mode = groups, padding_mode
         channels = (in_channels, out_channels // groups) if self.transposed else (out_channels, in_channels // groups)
         self.weight = Parameter(empty(*channels, *self.kernel_size, dtype=dtype))
-        if bias:
-            self.bias = Parameter(empty(out_channels, dtype=dtype))
-        else:
-            self.register_parameter("bias", None)
+        self.register_parameter("bias", Parameter(empty(out_channels, dtype=dtype)) if bias else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -92,10 +86,6 @@ class _Conv(Module):
         if self.padding_mode != "zeros":
             text += f", padding_mode={self.padding_mode}"
         return text
-
-
-def _tuple(value: Any, n: int) -> tuple[int, ...]:
-    return tuple(value) if isinstance(value, (tuple, list)) else (value,) * n
 
 
 class _Forward(_Conv):
@@ -163,7 +153,6 @@ class _ConvTranspose(_Conv):
             )
         return tuple([m - low for m, low in zip(size, smallest, strict=True)])
 
-
     def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
         more = self._extra(input, output_size)
         function = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)[self.spatial - 1]
@@ -182,32 +171,15 @@ class ConvTranspose3d(_ConvTranspose):
     spatial = 3
 
 
-class Unfold(Module):
+class Unfold(Layer, function=F.unfold):
     """Every window as a column."""
 
     def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1):
-        super().__init__()
-        self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
-
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, stride={self.stride}"
+        super().__init__(kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride)
 
 
-class Fold(Module):
+class Fold(Layer, function=F.fold):
     """Columns added up where their windows lie."""
 
     def __init__(self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1):
-        super().__init__()
-        self.output_size, self.kernel_size, self.dilation, self.padding, self.stride = output_size, kernel_size, dilation, padding, stride
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
-
-    def extra_repr(self) -> str:
-        return (
-            f"output_size={self.output_size}, kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, "
-            f"stride={self.stride}"
-        )
+        super().__init__(output_size=output_size, kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride)

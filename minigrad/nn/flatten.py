@@ -4,21 +4,15 @@ from typing import Any
 
 from ..tensors.tensor import Tensor
 from . import functional as F
+from .layer import Layer
 from .module import Module
 
 
-class Flatten(Module):
+class Flatten(Layer, function=Tensor.flatten):
     """The dimensions start_dim to end_dim as one: images (N, C, H, W) become rows (N, C * H * W)."""
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1):
-        super().__init__()
-        self.start_dim, self.end_dim = start_dim, end_dim
-
-    def forward(self, input: Tensor) -> Tensor:
-        return input.flatten(self.start_dim, self.end_dim)
-
-    def extra_repr(self) -> str:
-        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+        super().__init__(start_dim=start_dim, end_dim=end_dim)
 
 
 class Unflatten(Module):
@@ -40,46 +34,25 @@ class Unflatten(Module):
         return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
 
 
-class PixelShuffle(Module):
+class PixelShuffle(Layer, function=F.pixel_shuffle):
     """(N, C * r * r, H, W) -> (N, C, H * r, W * r)."""
 
     def __init__(self, upscale_factor: int):
-        super().__init__()
-        self.upscale_factor = upscale_factor
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.pixel_shuffle(input, self.upscale_factor)
-
-    def extra_repr(self) -> str:
-        return f"upscale_factor={self.upscale_factor}"
+        super().__init__(upscale_factor=upscale_factor)
 
 
-class PixelUnshuffle(Module):
+class PixelUnshuffle(Layer, function=F.pixel_unshuffle):
     """(N, C, H * r, W * r) -> (N, C * r * r, H, W)."""
 
     def __init__(self, downscale_factor: int):
-        super().__init__()
-        self.downscale_factor = downscale_factor
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.pixel_unshuffle(input, self.downscale_factor)
-
-    def extra_repr(self) -> str:
-        return f"downscale_factor={self.downscale_factor}"
+        super().__init__(downscale_factor=downscale_factor)
 
 
-class ChannelShuffle(Module):
+class ChannelShuffle(Layer, function=F.channel_shuffle):
     """Channels dealt out over `groups`, so that the next grouped convolution mixes them."""
 
     def __init__(self, groups: int):
-        super().__init__()
-        self.groups = groups
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.channel_shuffle(input, self.groups)
-
-    def extra_repr(self) -> str:
-        return f"groups={self.groups}"
+        super().__init__(groups=groups)
 
 
 class Upsample(Module):

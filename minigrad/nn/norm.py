@@ -12,10 +12,25 @@ from .module import Module
 from .parameter import Parameter
 
 
-class _Running(Module):
+class _Affine(Module):
+    """A weight that starts as ones and a bias that starts as zeros; None where they are not wanted."""
+
+    def _register(self, shape: Any, weight: bool, bias: bool, dtype: Any) -> None:
+        for name, wanted in (("weight", weight), ("bias", bias)):
+            self.register_parameter(name, Parameter(empty(shape, dtype=dtype)) if wanted else None)
+
+    def reset_parameters(self) -> None:
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if getattr(self, "bias", None) is not None:
+            init.zeros_(self.bias)
+
+
+class _Running(_Affine):
     """What batch and instance normalisation share: affine parameters, and running statistics for evaluation."""
 
     _version = 2
+    dims: tuple[int, ...] = ()
 
     def __init__(
         self, num_features: int, eps: float, momentum: float | None, affine: bool, track_running_stats: bool, dtype: Any, bias: bool
@@ -23,13 +38,16 @@ class _Running(Module):
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
-        self.register_parameter("weight", Parameter(empty(num_features, dtype=dtype)) if affine else None)
-        self.register_parameter("bias", Parameter(empty(num_features, dtype=dtype)) if affine and bias else None)
+        self._register(num_features, affine, affine and bias, dtype)
         tracked = track_running_stats
         self.register_buffer("running_mean", zeros(num_features, dtype=dtype) if tracked else None)
         self.register_buffer("running_var", ones(num_features, dtype=dtype) if tracked else None)
         self.register_buffer("num_batches_tracked", tensor(0, dtype=dtypes.int64) if tracked else None)
         self.reset_parameters()
+
+    def _check_dims(self, input: Tensor) -> None:
+        if input.ndim not in self.dims:
+            raise ValueError(f"expected {' or '.join(f'{d}D' for d in self.dims)} input (got {input.ndim}D input)")
 
     def reset_running_stats(self) -> None:
         if self.track_running_stats:
@@ -39,10 +57,7 @@ class _Running(Module):
 
     def reset_parameters(self) -> None:
         self.reset_running_stats()
-        if self.affine:
-            init.ones_(self.weight)
-        if self.bias is not None:
-            init.zeros_(self.bias)
+        super().reset_parameters()
 
     def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs) -> None:
         key = prefix + "num_batches_tracked"
@@ -60,8 +75,6 @@ class _Running(Module):
 class _BatchNorm(_Running):
     """momentum: how fast the running statistics follow; None: their plain average over all batches."""
 
-    dims: tuple[int, ...] = ()
-
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True, track_running_stats: bool = True,
         device: Any = None, dtype: Any = None, *, bias: bool = True,
@@ -69,8 +82,7 @@ class _BatchNorm(_Running):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype, bias)
 
     def forward(self, input: Tensor) -> Tensor:
-        if input.ndim not in self.dims:
-            raise ValueError(f"expected {' or '.join(f'{d}D' for d in self.dims)} input (got {input.ndim}D input)")
+        self._check_dims(input)
         momentum = 0.0 if self.momentum is None else self.momentum
         if self.training and self.track_running_stats:
             self.num_batches_tracked.add_(1)
@@ -132,8 +144,6 @@ class SyncBatchNorm(_BatchNorm):
 
 
 class _InstanceNorm(_Running):
-    dims: tuple[int, ...] = ()
-
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = False, track_running_stats: bool = False,
         device: Any = None, dtype: Any = None, *, bias: bool = True,
@@ -141,8 +151,7 @@ class _InstanceNorm(_Running):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype, bias)
 
     def forward(self, input: Tensor) -> Tensor:
-        if input.ndim not in self.dims:
-            raise ValueError(f"expected {' or '.join(f'{d}D' for d in self.dims)} input (got {input.ndim}D input)")
+        self._check_dims(input)
         single = input.ndim == self.dims[0]
         by_input = self.training or not self.track_running_stats
         x = input.unsqueeze(0) if single else input
@@ -182,30 +191,18 @@ class LocalResponseNorm(Module):
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
 
 
-class LayerNorm(Module):
+class LayerNorm(_Affine):
     """Normalises over the last dimensions, those of normalized_shape, with a weight and a bias for each of their elements."""
 
     def __init__(
-        self,
-        normalized_shape: Any,
-        eps: float = 1e-5,
-        elementwise_affine: bool = True,
-        bias: bool = True,
-        device: Any = None,
+        self, normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True, device: Any = None,
         dtype: Any = None,
-    ):
+    ):  # fmt: skip
         super().__init__()
         self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, numbers.Integral) else tuple(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
-        for name, wanted in (("weight", elementwise_affine), ("bias", elementwise_affine and bias)):
-            self.register_parameter(name, Parameter(empty(self.normalized_shape, dtype=dtype)) if wanted else None)
+        self._register(self.normalized_shape, elementwise_affine, elementwise_affine and bias, dtype)
         self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        if self.weight is not None:
-            init.ones_(self.weight)
-        if self.bias is not None:
-            init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
@@ -214,7 +211,7 @@ class LayerNorm(Module):
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
 
 
-class RMSNorm(Module):
+class RMSNorm(_Affine):
     """Divides by the root of the mean square over the last dimensions; no mean is subtracted, there is no bias."""
 
     def __init__(
@@ -226,10 +223,6 @@ class RMSNorm(Module):
         self.register_parameter("weight", Parameter(empty(self.normalized_shape, dtype=dtype)) if elementwise_affine else None)
         self.reset_parameters()
 
-    def reset_parameters(self) -> None:
-        if self.weight is not None:
-            init.ones_(self.weight)
-
     def forward(self, input: Tensor) -> Tensor:
         return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
 
@@ -237,7 +230,7 @@ class RMSNorm(Module):
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
 
 
-class GroupNorm(Module):
+class GroupNorm(_Affine):
     """Normalises each sample over groups of channels, with a weight and a bias per channel."""
 
     def __init__(
@@ -248,15 +241,8 @@ class GroupNorm(Module):
         if num_channels % num_groups:
             raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
-        for name, wanted in (("weight", affine), ("bias", affine and bias)):
-            self.register_parameter(name, Parameter(empty(num_channels, dtype=dtype)) if wanted else None)
+        self._register(num_channels, affine, affine and bias, dtype)
         self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        if self.weight is not None:
-            init.ones_(self.weight)
-        if self.bias is not None:
-            init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
