@@ -2,31 +2,15 @@
 
 What does not live here: the rows (ops/linalg.py, ops/reduce.py).
 """
+# ruff: noqa: I001  (names side by side)
 
 import math
 
 from .core import errors
 from .core.errors import LinAlgError
 from .ops.linalg import (
-    cholesky,
-    cond,
-    cross,
-    det,
-    eigh,
-    eigvalsh,
-    inv,
-    inv_ex,
-    matmul,
-    matrix_power,
-    matrix_rank,
-    multi_dot,
-    pinv,
-    qr,
-    slogdet,
-    solve,
-    solve_triangular,
-    svd,
-    svdvals,
+    cholesky, cond, cross, det, eigh, eigvalsh, inv, inv_ex, matmul, matrix_power, matrix_rank, multi_dot, pinv, qr, slogdet, solve,
+    solve_triangular, svd, svdvals,
 )  # fmt: skip
 from .ops.reduce import amax, amin, vector_norm
 from .ops.shape import diagonal as _diagonal
