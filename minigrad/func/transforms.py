@@ -193,6 +193,13 @@ def _with(args, argnums, new):
     return args
 
 
+def _of_chosen(func, argnums, args, kwargs):
+    """`func` as a function of the chosen arguments alone, and these as a tuple."""
+    chosen = _chosen(args, argnums)
+    one = isinstance(argnums, int)
+    return lambda *new: func(*_with(args, argnums, new[0] if one else new), **kwargs), (chosen,) if one else chosen
+
+
 def grad_and_value(func, argnums=0, has_aux=False):
     """A function that returns (gradient, value) of `func`, which returns one number; with has_aux (gradient, (value, aux)).
 
@@ -449,11 +456,7 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
 
     @functools.wraps(func)
     def wrapper(*args, **kwargs):
-        def f(*chosen):
-            return func(*_with(args, argnums, chosen[0] if isinstance(argnums, int) else chosen), **kwargs)
-
-        chosen = _chosen(args, argnums)
-        primals = (chosen,) if isinstance(argnums, int) else chosen
+        f, primals = _of_chosen(func, argnums, args, kwargs)
         output, pull, aux = _vjp(f, primals, has_aux)
         outs, out_spec = flatten(output)
         ins, in_spec = flatten(primals)
@@ -475,11 +478,7 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
 
     @functools.wraps(func)
     def wrapper(*args, **kwargs):
-        def f(*chosen):
-            return func(*_with(args, argnums, chosen[0] if isinstance(argnums, int) else chosen), **kwargs)
-
-        chosen = _chosen(args, argnums)
-        primals = (chosen,) if isinstance(argnums, int) else chosen
+        f, primals = _of_chosen(func, argnums, args, kwargs)
         ins, in_spec = flatten(primals)
         kept = []
 

@@ -5,7 +5,7 @@ from typing import Any
 from ..ops.elementwise import sqrt
 from ..tensors.create import full_like
 from ..tensors.tensor import Tensor
-from .optimizer import Optimizer, check_at_least_zero, check_learning_rate
+from .optimizer import Optimizer, check_at_least_zero, check_learning_rate, options_of
 
 
 class Adagrad(Optimizer):
@@ -19,17 +19,13 @@ class Adagrad(Optimizer):
         eps: float = 1e-10, foreach: bool | None = None, *, maximize: bool = False, differentiable: bool = False,
         fused: bool | None = None,
     ):  # fmt: skip
+        options = options_of(locals())
         check_learning_rate(lr)
         check_at_least_zero(
             lr_decay__value=lr_decay, weight_decay__value=weight_decay,
             initial_accumulator_value__value=initial_accumulator_value, epsilon__value=eps,
         )  # fmt: skip
-        defaults = {
-            "lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay,
-            "initial_accumulator_value": initial_accumulator_value, "foreach": foreach, "maximize": maximize,
-            "differentiable": differentiable, "fused": fused,
-        }  # fmt: skip
-        super().__init__(params, defaults)
+        super().__init__(params, options)
         for group in self.param_groups:  # PyTorch makes this state at once, so that it can be shared between processes
             for p in group["params"]:
                 self._start(p, self.state[p], group)

@@ -8,7 +8,7 @@ import numpy as np
 from ..kernels import optimizers as kernels
 from ..ops.elementwise import maximum, sqrt
 from ..tensors.tensor import Tensor
-from .optimizer import Optimizer, check_at_least_zero, check_betas, check_learning_rate, count_step, lerp, zeros_like
+from .optimizer import Optimizer, check_adam, count_step, lerp, options_of, zeros_like
 
 _options = itemgetter("lr", "betas", "eps", "weight_decay", "decoupled_weight_decay", "maximize")
 
@@ -29,12 +29,10 @@ class Adam(Optimizer):
         amsgrad: bool = False, *, foreach: bool | None = None, maximize: bool = False, capturable: bool = False,
         differentiable: bool = False, fused: bool | None = None, decoupled_weight_decay: bool = False,
     ):  # fmt: skip
+        options = options_of(locals())
         if isinstance(lr, Tensor) and foreach and not capturable:
             raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
-        check_learning_rate(lr)
-        check_at_least_zero(epsilon__value=eps)
-        check_betas(betas)
-        check_at_least_zero(weight_decay__value=weight_decay)
+        check_adam(lr, betas, eps, weight_decay)
         if not any(isinstance(betas[0], kind) and isinstance(betas[1], kind) for kind in (float, Tensor)):
             raise ValueError("betas must be either both floats or both Tensors")
         for i in (0, 1):
@@ -43,12 +41,7 @@ class Adam(Optimizer):
                     raise ValueError(f"betas[{i}] as a Tensor is not supported for capturable=False and foreach=True")
                 if betas[i].numel() != 1:
                     raise ValueError(f"Tensor betas[{i}] must be 1-element")
-        defaults = {
-            "lr": lr, "betas": tuple(betas), "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
-            "maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable, "fused": fused,
-            "decoupled_weight_decay": decoupled_weight_decay,
-        }  # fmt: skip
-        super().__init__(params, defaults)
+        super().__init__(params, options | {"betas": tuple(betas)})
 
     buffers = ("exp_avg", "exp_avg_sq")
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..ops.elementwise import abs, maximum
-from .optimizer import Optimizer, check_at_least_zero, check_betas, check_learning_rate, lerp, options_of
+from .optimizer import Optimizer, check_adam, lerp, options_of
 
 
 class Adamax(Optimizer):
@@ -19,10 +19,7 @@ class Adamax(Optimizer):
         foreach: bool | None = None, *, maximize: bool = False, differentiable: bool = False, capturable: bool = False,
     ):  # fmt: skip
         options = options_of(locals())
-        check_learning_rate(lr)
-        check_at_least_zero(epsilon__value=eps)
-        check_betas(betas)
-        check_at_least_zero(weight_decay__value=weight_decay)
+        check_adam(lr, betas, eps, weight_decay)
         super().__init__(params, options)
 
     def rule(self, p: Any, g: Any, s: dict[str, Any], t: float, *, lr, betas, eps, **_) -> Any:  # type: ignore[override]

@@ -5,7 +5,7 @@ from typing import Any
 from ..ops.elementwise import sqrt
 from ..tensors.create import ones
 from ..tensors.tensor import Tensor
-from .optimizer import Optimizer, check_at_least_zero, check_betas, check_learning_rate, lerp, options_of
+from .optimizer import Optimizer, check_adam, check_at_least_zero, lerp, options_of
 
 
 class NAdam(Optimizer):
@@ -20,10 +20,8 @@ class NAdam(Optimizer):
         capturable: bool = False, differentiable: bool = False,
     ):  # fmt: skip
         options = options_of(locals())
-        check_learning_rate(lr)
-        check_at_least_zero(epsilon__value=eps)
-        check_betas(betas)
-        check_at_least_zero(weight_decay__value=weight_decay, momentum_decay__value=momentum_decay)
+        check_adam(lr, betas, eps, weight_decay)
+        check_at_least_zero(momentum_decay__value=momentum_decay)
         super().__init__(params, options)
 
     def _start(self, p: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:

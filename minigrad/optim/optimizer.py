@@ -390,6 +390,14 @@ def check_betas(betas: Any) -> None:
             raise ValueError(f"Invalid beta parameter at index {i}: {betas[i]}")
 
 
+def check_adam(lr: Any, betas: Any, eps: Any, weight_decay: Any) -> None:
+    """The checks that Adam and its descendants share, in PyTorch's order."""
+    check_learning_rate(lr)
+    check_at_least_zero(epsilon__value=eps)
+    check_betas(betas)
+    check_at_least_zero(weight_decay__value=weight_decay)
+
+
 def check_at_least_zero(**values: Any) -> None:
     """Raise PyTorch's ValueError for negative (or nan) options; underscores in the names become spaces."""
     for name, value in values.items():

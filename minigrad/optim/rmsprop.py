@@ -4,7 +4,7 @@ from typing import Any
 
 from ..ops.elementwise import sqrt
 from ..tensors.tensor import Tensor
-from .optimizer import Optimizer, check_at_least_zero, check_learning_rate, lerp, zeros_like
+from .optimizer import Optimizer, check_at_least_zero, check_learning_rate, lerp, options_of, zeros_like
 
 
 class RMSprop(Optimizer):
@@ -21,15 +21,10 @@ class RMSprop(Optimizer):
         centered: bool = False, capturable: bool = False, foreach: bool | None = None, maximize: bool = False,
         differentiable: bool = False,
     ):  # fmt: skip
+        options = options_of(locals())
         check_learning_rate(lr)
-        check_at_least_zero(
-            epsilon__value=eps, momentum__value=momentum, weight_decay__value=weight_decay, alpha__value=alpha
-        )
-        defaults = {
-            "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered, "weight_decay": weight_decay,
-            "capturable": capturable, "foreach": foreach, "maximize": maximize, "differentiable": differentiable,
-        }  # fmt: skip
-        super().__init__(params, defaults)
+        check_at_least_zero(epsilon__value=eps, momentum__value=momentum, weight_decay__value=weight_decay, alpha__value=alpha)
+        super().__init__(params, options)
 
     def _start(self, p: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         super()._start(p, state, group)

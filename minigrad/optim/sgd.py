@@ -6,7 +6,7 @@ import numpy as np
 
 from ..kernels import optimizers as kernels
 from ..tensors.tensor import Tensor
-from .optimizer import Optimizer, check_at_least_zero, check_learning_rate
+from .optimizer import Optimizer, check_at_least_zero, check_learning_rate, options_of
 
 
 class SGD(Optimizer):
@@ -30,15 +30,12 @@ class SGD(Optimizer):
         self, params, lr: float = 1e-3, momentum: float = 0, dampening: float = 0, weight_decay: float = 0, nesterov: bool = False, *,
         maximize: bool = False, foreach: bool | None = None, differentiable: bool = False, fused: bool | None = None,
     ):  # fmt: skip
+        options = options_of(locals())
         check_learning_rate(lr)
         check_at_least_zero(momentum__value=momentum, weight_decay__value=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-        defaults = {
-            "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov,
-            "maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused,
-        }  # fmt: skip
-        super().__init__(params, defaults)
+        super().__init__(params, options)
 
     counts = False
 
