@@ -382,7 +382,8 @@ def test_a_saved_notebook_still_steps_on_day_two(open_notebook):
     view.press("end")
     x = view.slide("x", 100)
     assert view.step() == 8 and view.value("y") == (3 * x + 2) ** 2
-    expect(nb.page.locator(".mg-lesson-root .mg-lost")).to_have_text("Run the cell again to move this: no kernel stands behind it.")
+    lost = "This is not connected to Python any more. Run the cell again to move it."
+    expect(nb.page.locator(".mg-lesson-root .mg-lost")).to_have_text(lost)
     nb.run_all()
     expect(View(nb, 0).root.locator(".mg-badge")).to_be_hidden()
     expect(nb.page.locator(".mg-lost")).to_have_count(0)

@@ -129,7 +129,7 @@ test("without a kernel the picture stays and the controls are off, also in a sav
       assert.equal(document.querySelector(".mg-lost"), null);
       model.fire("comm_live_update");
     }
-    assert.match(document.querySelector(".mg-lost").textContent, /^Run the cell again/);
+    assert.match(document.querySelector(".mg-lost").textContent, /Run the cell again/);
     assert.ok([...document.querySelectorAll("button, input")].every((e) => e.disabled));
   }
 });

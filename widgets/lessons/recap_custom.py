@@ -51,7 +51,7 @@ def own_function() -> tuple[str, str]:
     out += label(44, 186, "↓ ctx.save_for_backward(tensors), ctx.low = a number;", "t soft")
     out += label(54, 203, "only what the rule needs", "t soft")
     out += label(30, 280, "one result for each input of forward, in order:", "t")
-    out += label(30, 300, "None for a number, or where nobody needs the gradient", "t")
+    out += label(30, 300, "None for a number, or for an input that needs no gradient", "t")
 
     rows = (
         ("square at 3", Square.apply, 3.0, "the exact derivative"),
@@ -74,7 +74,7 @@ def own_function() -> tuple[str, str]:
     out += label(468, 300, f"straight-through: gradcheck {replaced}", "num t b")
     words = (
         "A Function has three methods: forward computes, setup_context saves on ctx what the rule needs, and backward returns one result "
-        "for each input of forward, None for a number or where nobody needs the gradient. "
+        "for each input of forward, None for a number or for an input that needs no gradient. "
         f"{'; '.join(said)}. Square: gradcheck {once}, gradgradcheck {twice}; straight-through: gradcheck {replaced}."
     )
     return svg(820, 328, out, words), words

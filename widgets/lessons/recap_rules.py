@@ -16,7 +16,7 @@ COLUMNS = (
     ("keeps the output", "it is there already", ("exp", "sigmoid", "tanh", "sqrt")),
     ("keeps the input", "the output does not tell", ("log", "sin")),
     ("keeps both inputs", "each is the other's derivative", ("mul", "matmul")),
-    ("keeps a shape", "to hand g back to every entry", ("sum", "mean")),
+    ("keeps a shape", "to pass g back to every entry", ("sum", "mean")),
 )
 
 

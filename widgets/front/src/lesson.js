@@ -106,7 +106,9 @@ class Lesson {
     const dead = [...rows, this.buttons].flatMap((row) => [...row.querySelectorAll("button, input, select, textarea")]);
     for (const e of dead) e.setAttribute("disabled", "");
     if (dead.length || !this.film)
-      this.buttons.after(h("p", { class: "mg-lost", role: "status" }, "Run the cell again to move this: no kernel stands behind it."));
+      this.buttons.after(
+        h("p", { class: "mg-lost", role: "status" }, "This is not connected to Python any more. Run the cell again to move it."),
+      );
   }
 
   /** Tell the kernel; until it has answered what it was told last, keep presses and each control's newest position.
