@@ -25,3 +25,4 @@ def _of_a_local(ask):
 
 _NO_OTHER = _of_a_local(holders)
 LENT = _of_a_local(_of_an_argument)  # getrefcount() of an argument that the caller keeps in one local variable of its own
+ALONE = _of_a_local(getrefcount)  # getrefcount() of what only one local variable of the function that asks holds

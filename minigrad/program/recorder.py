@@ -174,6 +174,7 @@ class Recorder(Handler):
         self.start: dict[int, np.ndarray] = {}  # what the step's own tensors held at first
         self.made: dict[int, str] = {}  # where arrays that no operation computed come from
         self.entry: dict[int, tuple[Variable, Val | None]] = {}  # the .grad of tensors from outside, as the step finds them
+        self.overwritten: set[int] = set()  # tensors from outside whose .grad is replaced before it is read
         self.nodes: dict[int, Any] = {}  # the place of the operation that made a node
         self.copied: Val | None = None  # what the next .grad is a copy of
         self.updating = False
@@ -431,7 +432,8 @@ class Recorder(Handler):
         return array
 
     def grad_read(self, t, grad, frame):
-        if id(t) in self.outside and id(t) not in self.entry and self.why is None and not self.updating:
+        known = id(t) in self.entry or id(t) in self.overwritten
+        if id(t) in self.outside and not known and self.why is None and not self.updating:
             val = None
             if grad is not None:
                 array = _ARRAY.__get__(grad)
@@ -449,8 +451,8 @@ class Recorder(Handler):
             return grad
         if id(t) not in self.outside and (grad is None or frame.f_code.co_filename != _ACCUMULATE):
             return grad
-        if id(t) in self.outside:
-            self.grad_read(t, self.grad_of(t), frame)
+        if id(t) in self.outside and id(t) not in self.entry:
+            self.overwritten.add(id(t))
         try:
             val = None
             if grad is not None:
@@ -467,12 +469,6 @@ class Recorder(Handler):
         except Unfit as reason:
             self.refuse(str(reason), frame)
         return grad
-
-    def grad_of(self, t):
-        try:
-            return _GRAD.__get__(t)
-        except AttributeError:
-            return None
 
     # Results ------------------------------------------------------------------------------------------------------------
 

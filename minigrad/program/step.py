@@ -74,9 +74,21 @@ class Looped:
                 if loop not in _loops:
                     _loops[loop] = build_loop(*loop)
                 self.program.scope[name] = _loops[loop]
-            self.run = self.program.run
+            self.run = self._first
         except Exception as error:  # noqa: BLE001 (whatever it is: the lines run)
             self.error, self.run = error, self.plain.run
+
+    def _first(self, *args):
+        """The first call through the loops: numba looks at what each is given. Later it need not, which takes longer than a small loop:
+        the guards hold, so it will be the same again."""
+        out = self.program.run(*args)
+        if out is not MISS:
+            for name in self.program.loops:
+                known = [*getattr(self.program.scope[name], "overloads", {}).values()]
+                if len(known) == 1:
+                    self.program.scope[name] = known[0].entry_point
+            self.run = self.program.run
+        return out
 
     @property
     def source(self):

@@ -99,7 +99,8 @@ class Surroundings:
     def read(self, place: str, value: Any, name: str) -> None:
         """`place` is an expression that must go on giving `value`."""
         if fixed(value):
-            self.guard(f"same({place}, {self.known(value)})")
+            known = self.known(value)
+            self.guard(f"({place} is {known} or same({place}, {known}))")
         else:
             self.guard(f"{place} is {self.known(value)}")
             self.look(value, name, name)
@@ -140,9 +141,14 @@ class Surroundings:
         self.tensors[id(t)] = (name, t)
         self.guard(f"{k}.array is {self.known(t.array)} and {k}.requires is {t.requires} and {k}.edge is None")
         self.guard(f"({k}.meta is None or {k}.meta.hooks is None)")
-        self.guard(f"len({k}.__dict__) == {len(vars(t))}")  # people hang things on tensors
-        for key, item in vars(t).items():
-            self.read(f"{k}.__dict__.get({key!r}, MISSING)", item, f"{name}.{key}")
+        self.attributes(vars(t), name)  # people hang things on tensors
+
+    def attributes(self, found: dict[str, Any], name: str) -> None:
+        """The __dict__ of a tensor or a function stays the same dict: to ask for it takes longer than to look into it."""
+        k = self.known(found)
+        self.guard(f"len({k}) == {len(found)}" if found else f"not {k}")
+        for key, item in found.items():
+            self.read(f"{k}.get({key!r}, MISSING)", item, f"{name}.{key}")
 
     def function(self, f: types.FunctionType, name: str) -> None:
         k = self.known(f)
@@ -150,9 +156,7 @@ class Surroundings:
         for attribute in ("__defaults__", "__kwdefaults__"):
             if getattr(f, attribute):
                 self.read(f"{k}.{attribute}", getattr(f, attribute), f"the defaults of {name}")
-        self.guard(f"len({k}.__dict__) == {len(f.__dict__)}")
-        for key, item in f.__dict__.items():
-            self.read(f"{k}.__dict__.get({key!r}, MISSING)", item, f"{name}.{key}")
+        self.attributes(f.__dict__, name)
         cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
         for code, free in _codes(f.__code__):
             for instruction in dis.get_instructions(code):

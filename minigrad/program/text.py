@@ -11,6 +11,7 @@ import linecache
 import operator
 import re
 import threading
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,11 @@ import numpy as np
 from ..core import dtypes
 from ..core.dispatch import state
 from ..core.op import Op
+from ..core.ownership import ALONE
 from ..core.variable import Variable, wrap
 from ..optim.optimizer import Optimizer
 from .formulas import CALLS
-from .loops import Loop, connect, fold, given_to, joined, planned, text_of
+from .loops import BUFFER, Loop, connect, fold, given_to, joined, planned, text_of
 from .recorder import Line, Recorder, Val, all_vals
 from .surroundings import Surroundings, Unfit, same
 
@@ -100,8 +102,8 @@ class Program:
         self.scope: dict[str, Any] = {
             "__name__": __name__, "np": np, "wrap": wrap, "asarray": np.asarray, "vars": vars, "copyto": np.copyto, "update": update,
             "inf": np.inf, "nan": np.nan, "array": np.array, "empty": np.empty, "slice": slice, "state": state, "same": same, "ids": {},
-            "Variable": Variable, "get_default_dtype": dtypes.get_default_dtype, **dict.fromkeys([*CALLS, "lock", "in_lines", "args"]),
-            "MISS": MISS, "len": len,
+            "Variable": Variable, **dict.fromkeys([*CALLS, "lock", "in_lines", "args"]),
+            "MISS": MISS, "len": len, "dtypes": dtypes, "modes": None, "spare": [], "refs": getrefcount,
         }  # fmt: skip
         names = [f"{n}_" if n in self.scope else n for n in names]
         self.texts: dict[int, str] = {}  # of Vals, tensors and other things, by id
@@ -138,6 +140,20 @@ class Program:
         for x in given:
             self.static.pop(id(recorder.val(x)), None)
         self.buffers = planned(self.lines, self.escaping(returned)) if loops else {}
+        self.filled: dict[str, np.ndarray] = {}  # the arrays that are made and filled by loops, by name
+        self.wrapped: dict[str, list[tuple[str, str | None]]] = {}  # by an array's name: the tensor around it, whose gradient it is
+        self.statements(returned, template)
+        program = f"def {name}({', '.join(tensors)}):\n    " + "\n    ".join(self.body) + "\n"
+        once = "".join([line + "\n" for line in self.once])
+        self.source = "\n".join([*[text for text, *_ in self.loops.values()], *filter(None, [once]), program])
+        body = self.with_spares(returned)
+        self.run = self.function("run", self.guarded(tensors, self.guards(tensors, args), body))
+        self.text = self.source + self.constants()
+        del self.kept, self.lines, self.outside, self.entry, self.texts, self.around, self.found  # the arrays of the recorded call
+        del self.static, self.buffers
+
+    def statements(self, returned: list[Val], template: tuple) -> None:
+        """The body: one statement for each line."""
         self.place: Any = None
         last = self.last_lines(returned)
         for number, line in enumerate(self.lines):
@@ -147,25 +163,57 @@ class Program:
             if gone := list(dict.fromkeys([self.texts[id(v)] for v in last.get(number, ()) if id(v) not in self.static])):
                 self.body.append("del " + ", ".join(gone))
         self.body.append(f"return {self.returned(template)}")
-        program = f"def {name}({', '.join(tensors)}):\n    " + "\n    ".join(self.body) + "\n"
-        once = "".join([line + "\n" for line in self.once])
-        self.source = "\n".join([*[text for text, *_ in self.loops.values()], *filter(None, [once]), program])
-        self.run = self.function("run", self.guarded(tensors, self.guards(tensors, args)))
-        self.text = self.source + self.constants()
-        del self.kept, self.lines, self.outside, self.entry, self.texts, self.around, self.found  # the arrays of the recorded call
-        del self.static, self.buffers
 
-    def guarded(self, tensors: list[str], guards: list[str]) -> str:
+    def with_spares(self, returned: list[Val]) -> list[str]:
+        """The body as it runs: the tensors that leave it are those of the last call, if nobody has held or touched them since."""
+        entry = {id(v) for _, v in self.entry.values() if v is not None}
+        read = [v for line in self.lines for v in all_vals([*line.ins, *line.params])]
+        if any([id(v.base) in entry for v in [*read, *returned]]) or any([line.kind == "check" for line in self.lines]):
+            return self.body  # old gradients are needed until the end, or until a check has passed
+        ends = {leaf: tensor for found in self.wrapped.values() for tensor, leaf in found}
+        names, made = [], set()
+        fresh: list[str] = []
+        for name, a in self.filled.items():
+            (tensor, leaf), *more = self.wrapped.get(name, [("", None)])
+            if not tensor or more or a.nbytes > BUFFER or (leaf is not None and ends[leaf] != tensor):
+                continue
+            made.add(name)
+            own = self.fresh_name(tensor + "_attributes")
+            names += [tensor, name, own]
+            held = f"refs({tensor}) != {ALONE + 1} or {leaf}._grad is not {tensor}" if leaf else f"refs({tensor}) != {ALONE}"
+            fresh += [
+                f"if ({held} or refs({name}) != {ALONE + 1} or {own} or {tensor}.array is not {name}",
+                f"        or {tensor}.requires or {tensor}.meta is not None or {tensor}.version[0] or {tensor}._grad is not None):",
+                f"    {name} = {empty(a)}", f"    {tensor} = wrap({name})", f"    {own} = vars({tensor})",
+            ]  # fmt: skip
+        if not made:
+            return self.body
+        tuple_ = ", ".join(names)
+        lines = ["try:", f"    {tuple_} = spare.pop()", "except IndexError:", f"    {' = '.join(names)} = None", *fresh]
+        for line in self.body:
+            start, _, end = line.rpartition(" = ")
+            if end.startswith("wrap(") and end[5:-1] in made:
+                lines.append(start if " = " in start else "")
+            elif line.startswith("del "):
+                left = [name for name in line[4:].split(", ") if name not in made]
+                lines.append("del " + ", ".join(left) if left else "")
+            elif not (end.startswith("empty(") and start in made):
+                lines.append(line)
+        lines.insert(-1, f"spare.append(({tuple_}))")
+        return [line for line in lines if line]
+
+    def guarded(self, tensors: list[str], guards: list[str], body: list[str]) -> str:
         """The text of the function that runs: the program behind its guards. Whoever finds its buffers in use runs line by line."""
         lines = [f"if len(args) != {len(tensors)}:", "    return MISS", f"{', '.join(tensors)}, = args" if tensors else ""]
+        lines.append("modes = state.__dict__")
         lines += ["if not (" + "\n            and ".join(dict.fromkeys(guards)) + "):", "    return MISS"]
         if self.buffers:
             self.scope["lock"] = threading.Lock()
             lines += ["if not lock.acquire(False):", "    return in_lines(*args)", "try:"]
-            lines += ["    " + line for line in self.body]
+            lines += ["    " + line for line in body]
             lines += ["finally:", "    lock.release()"]
         else:
-            lines += self.body
+            lines += body
         return "def run(*args):\n    " + "\n    ".join([line for line in lines if line]) + "\n"
 
     def function(self, name: str, text: str) -> Any:
@@ -344,6 +392,8 @@ class Program:
             self.scope[a.dtype.name] = a.dtype
             self.body.append(f"{name} = {empty(a)}")
             calls[id(v)] = name
+            if id(v) not in self.written:
+                self.filled[name] = a
         name = self.fresh_name("loop")
         arrays = given_to(loop, self.texts)
         text = text_of(loop, name, self.texts, self.written, self.comment)
@@ -416,7 +466,9 @@ class Program:
             self.body.append(f"{leaf}._grad = {self.tensor(grad)}")
         else:
             self.texts[id(grad)] = name = self.fresh_name(leaf.removesuffix("_tensor") + "_grad")
-            self.body.append(f"{leaf}._grad = {name} = wrap({self.name(line.ins[0])})")
+            text = self.name(line.ins[0])
+            self.wrapped.setdefault(text, []).append((name, leaf))
+            self.body.append(f"{leaf}._grad = {name} = wrap({text})")
 
     def emit_update(self, line: Line) -> None:
         self.body.append(f"update({self.thing(line.what, 'optimizer')})")
@@ -435,6 +487,7 @@ class Program:
                 text = self.name(value)
                 text = f"array({text})" if value.base.name == "constant" and id(value.base) not in self.written else text
                 self.texts[id(tensor)] = name = self.fresh_name("result")
+                self.wrapped.setdefault(text, []).append((name, None))
                 self.body.append(f"{name} = wrap({text})")
             return self.texts[id(tensor)]
         if kind == "outside":
@@ -457,8 +510,8 @@ class Program:
         """What must hold for the program to be the step, as expressions."""
         scope = self.scope
         default = self.thing(dtypes.get_default_dtype(), "default")
-        tests = [f"not state.handlers and state.grad is {state.grad} and not state.inference and not state.anomaly",
-                 f"get_default_dtype() is {default}"]  # fmt: skip
+        tests = [f"not modes['handlers'] and modes['grad'] is {state.grad} and not modes['inference'] and not modes['anomaly']",
+                 f"dtypes._default is {default}"]  # fmt: skip
         for text, x in zip(tensors, args, strict=True):
             if isinstance(x, Variable):
                 a = x.array

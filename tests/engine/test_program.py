@@ -1,4 +1,5 @@
 """minigrad.compile of a step: its program does what the step does, and where it cannot it says so; never an answer of yesterday."""
+import linecache
 import math
 import random
 import threading
@@ -559,6 +560,65 @@ def test_results_of_one_call_are_not_those_of_the_next():
             one, two = [torch.ones_like(other).requires_grad_(other.requires_grad) for _ in range(2)]
             same(numbers(step(one)), numbers(fast(two)), "another kind of argument")
             same(watch([one]), watch([two]), "its gradient")
+
+
+def put_down(w, v, kept):
+    w.grad, v.grad = v.grad, w.grad
+
+
+TOUCHED = {
+    "nothing": lambda w, v, out, kept: None,
+    "a tensor": lambda w, v, out, kept: kept.append(w.grad),
+    "a result": lambda w, v, out, kept: kept.append(out),
+    "an array": lambda w, v, out, kept: kept.append(w.grad.numpy()),
+    "a part of an array": lambda w, v, out, kept: kept.append(w.grad.numpy()[1:]),
+    "another tensor on the array": lambda w, v, out, kept: kept.append(w.grad.detach()),
+    "an attribute": lambda w, v, out, kept: setattr(w.grad, "note", 1),
+    "requires": lambda w, v, out, kept: w.grad.requires_grad_(),
+    "a graph": lambda w, v, out, kept: kept.append(w.grad.requires_grad_() * 2),
+    "a write": lambda w, v, out, kept: w.grad.mul_(0.5),
+    "another shape": lambda w, v, out, kept: w.grad.unsqueeze_(0),
+    "other memory": lambda w, v, out, kept: setattr(w.grad, "data", torch.zeros(3)),
+    "the memory of another": lambda w, v, out, kept: setattr(w.grad, "data", v.grad.data),
+    "a hook": lambda w, v, out, kept: w.grad.requires_grad_().register_hook(lambda g: g),
+    "no gradient": lambda w, v, out, kept: setattr(w, "grad", None),
+    "gradients change places": lambda w, v, out, kept: put_down(w, v, kept),
+    "one gradient for two": lambda w, v, out, kept: setattr(w, "grad", v.grad),
+    "a gradient's gradient": lambda w, v, out, kept: setattr(w.grad, "grad", torch.ones(3)),
+}
+
+
+@pytest.mark.parametrize("touch", TOUCHED)
+def test_memory_is_used_again_only_if_nobody_can_tell(touch):
+    def make():
+        w, v = torch.ones(3, requires_grad=True), torch.full((3,), 2.0, requires_grad=True)
+
+        def step(x):
+            w.grad = v.grad = None
+            y = (x * w * v).tanh() * w
+            y.sum().backward()
+            return y.detach()
+
+        return step, w, v, []
+
+    def seen(w, v, out, kept):
+        told = [(p.grad is None) or (numbers(p.grad), p.grad.requires_grad, p.grad._version, dict(vars(p.grad)), p.grad.is_leaf,
+                                     p.grad.shape, p.grad.grad is None) for p in (w, v)]  # fmt: skip
+        return str([told, numbers(out), numbers(tuple(kept)), w.grad is v.grad])
+
+    (eager, *mine), (step, *theirs) = make(), make()
+    fast = compiled(step)
+    for number in range(12):
+        x = torch.full((3,), number - 5.0)
+        wanted, found = eager(x), fast(x)
+        fast.warm()
+        assert seen(*mine[:2], wanted, mine[2]) == seen(*theirs[:2], found, theirs[2]), number
+        if number % 3:
+            TOUCHED[touch](*mine[:2], wanted, mine[2])
+            TOUCHED[touch](*theirs[:2], found, theirs[2])
+        del wanted, found
+    program = fast._programs[0].program
+    assert "spare.append" in linecache.getlines(program.run.__code__.co_filename)[-2] and len(program.scope["spare"]) == 1
 
 
 def test_names_of_a_learner_s_own_hide_nothing():
