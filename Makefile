@@ -3,6 +3,7 @@
 #   make test   install into .venv and run every test                   (ARGS="-k scalar" is handed to pytest)
 # Each works alone on a machine with Python 3.11 or newer, venv and make. The second time they start at once.
 # And for people who change minigrad:
+#   make thorough     every test, and whole what `make test` runs a part of: random programs, mutants, hostile classes (an hour)
 #   make lint         ruff, mypy, and where node is: the front end's types, style and bundle
 #   make golden       write down what learners see, and show old beside new in build/golden.html
 #   make mutants      small breaks made on purpose: which do the tests notice?  (ARGS="heat kit")
@@ -42,7 +43,7 @@ LOCK    := $(PY) -m uv pip compile pyproject.toml --quiet --no-annotate --custom
 PEERS   ?= torch==2.13.0 jax micrograd
 
 .NOTPARALLEL:
-.PHONY: lab test lint golden mutants store api bench constraints test-lowest test-newest audit binder commands clean grade-soak soak site site-check dist book book-check
+.PHONY: lab test thorough lint golden mutants store api bench constraints test-lowest test-newest audit binder commands clean grade-soak soak site site-check dist book book-check
 
 lab: .venv/lab .venv/warm
 	@echo "minigrad: starting JupyterLab on $(START). Stop it with Ctrl-C."
@@ -51,6 +52,10 @@ lab: .venv/lab .venv/warm
 
 test: .venv/test .venv/warm
 	$(PY) -m pytest -n 2 --dist loadfile $(ARGS)
+
+thorough: .venv/test .venv/warm
+	MINIGRAD_THOROUGH=1 $(PY) -m pytest -n 2 --dist loadfile $(ARGS)
+	$(PY) -m tests.mutants
 
 lint: .venv/test
 	$(PY) -m ruff check .

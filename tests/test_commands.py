@@ -32,6 +32,7 @@ EXECUTED = {
     "make lab": ("test_make_lab_opens_the_course", "a stand-in notes the address that a browser is asked to open"),
     "make lab PORT=9000 HOST=0.0.0.0 BROWSER=no": ("test_make_lab_starts_elsewhere", "on a port of its own, and for this machine alone"),
     "make test": ("test_make_test", "with ARGS that choose one test; .ci/run is the whole"),
+    "make thorough": ("test_make_thorough", "what it would run; the whole is slow"),
     "make commands": ("test_make_commands", "with ARGS that choose one test"),
     "python -m pip install .": ("test_block", "the block as it stands; see environment()"),
     "python -m minigrad.course my-course": ("test_block", "the same block"),
@@ -207,6 +208,19 @@ def test_make_test(tmp_path):
     code, said = make("test", "ARGS=tests/test_commands.py -k readme_code", home=tmp_path)
     assert code == 0 and "1 passed" in said and "-m pytest -n 2 --dist loadfile" in said, said
     assert (ROOT / ".ci/run").read_text().rstrip().endswith("make test")
+
+
+@made_here
+def test_make_thorough(tmp_path):
+    """It is `make test` with one variable, and the mutants."""
+    _, said = make("--dry-run", "thorough", home=tmp_path)
+    _, plain = make("--dry-run", "test", home=tmp_path)
+    whole, mutants = map(str.strip, said.strip().splitlines()[-2:])
+    assert whole == f"MINIGRAD_THOROUGH=1 {plain.strip().splitlines()[-1]}" and mutants.endswith("-m tests.mutants")
+    run = "from tests.thorough import part; print(len(part(range(100), 7, [3])))"
+    for value, count in (("", "8"), ("1", "100")):
+        env = os.environ | {"MINIGRAD_THOROUGH": value}
+        assert subprocess.run([sys.executable, "-c", run], cwd=ROOT, env=env, capture_output=True, text=True).stdout.strip() == count
 
 
 @made_here

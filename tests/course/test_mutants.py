@@ -7,9 +7,11 @@ from dataclasses import replace
 import pytest
 
 from minigrad.course import exercises
-from minigrad.course.guard import run_probes
-from minigrad.course.judge import judge
+from minigrad.course.guard import run, run_probes
+from minigrad.course.judge import RIGHT, _judge_probe
 from minigrad.course.mutants import mutants
+
+from ..thorough import THOROUGH, part
 
 CODE = [ex for ex in exercises.values() if not ex.is_value]
 
@@ -76,21 +78,34 @@ def survivors(ex, seed=None):
     """The mutants of an exercise's solution that keep every point, on the probes' own inputs or on drawn ones.
 
     Those that never end get four times what the solution takes: a mutant must lose points by what it does, not because it is slow. The
-    first run of the solution imports what the drivers need, so it is not the one that is measured.
+    first run of the solution imports what the drivers need, so it is not the one that is measured. The quick probes come first, and the
+    first that is lost is enough: nobody asks here for the hint.
     """
     rng = random.Random(seed)
-    inputs = {p.name: p.draw(rng) for p in ex.probes if p.draw} if seed is not None else None
-    run_probes(ex, ex.load(ex.solution), inputs)
-    start = time.process_time()
-    run_probes(ex, ex.load(ex.solution), inputs)
-    ex = replace(ex, limits=replace(ex.limits, seconds=max(0.4, 4 * (time.process_time() - start))))
+    inputs = {p.name: p.draw(rng) for p in ex.probes if p.draw} if seed is not None else {}
+    solution, took = ex.load(ex.solution), {}
+    run_probes(ex, solution, inputs)
+    for probe in ex.probes:
+        start = time.process_time()
+        assert right(ex, probe, solution, inputs), probe.name
+        took[probe.name] = time.process_time() - start
+    ex = replace(ex, limits=replace(ex.limits, seconds=max(0.4, 4 * sum(took.values()))))
+    probes = sorted(ex.probes, key=lambda probe: took[probe.name])
     for what, source, _ in mutants(ex.solution):
+        if what in HARMLESS.get(ex.id, ()) and not THOROUGH:  # it trains to the end of all probes, only to be what the table says
+            yield what
+            continue
         try:
             entry = ex.load(source)
         except Exception:
             continue
-        if judge(ex, run_probes(ex, entry, inputs), inputs).score == 1:
+        if all(right(ex, probe, entry, inputs) for probe in probes):
             yield what
+
+
+def right(ex, probe, entry, inputs):
+    args = inputs.get(probe.name, probe.args)
+    return _judge_probe(ex, probe, args, run(probe.driver, entry, args, ex.limits))[0].level in RIGHT
 
 
 @pytest.mark.parametrize("ex", CODE, ids=lambda ex: ex.id)
@@ -98,6 +113,6 @@ def test_every_mutant_of_the_solution_loses_points(ex):
     assert set(survivors(ex)) == set(HARMLESS.get(ex.id, ()))
 
 
-@pytest.mark.parametrize("ex", CODE, ids=lambda ex: ex.id)
+@pytest.mark.parametrize("ex", part(CODE, 15), ids=lambda ex: ex.id)
 def test_every_mutant_loses_points_on_drawn_inputs(ex):
     assert set(survivors(ex, seed=1)) <= set(HARMLESS.get(ex.id, ()))
