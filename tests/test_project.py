@@ -59,18 +59,16 @@ def layer(module):
     return 1 if f"{module}.".startswith("minigrad.course.") else 0
 
 
-@pytest.mark.parametrize("path", FILES, ids=short)
-def test_imports_run_downwards(path):
-    upward = {module for module in imports(path) if layer(module) > layer(name_of(path))}
-    if name_of(path) == "minigrad":  # the one hook upwards: %load_ext minigrad
-        upward -= {"widgets.extension.load_ipython_extension", "widgets.extension.unload_ipython_extension"}
-    assert upward == set()
+def test_imports_run_downwards():
+    upward = {(name_of(path), module) for path in FILES for module in imports(path) if layer(module) > layer(name_of(path))}
+    hook = {("minigrad", f"widgets.extension.{name}_ipython_extension") for name in ("load", "unload")}  # %load_ext minigrad
+    assert upward == hook
 
 
-@pytest.mark.parametrize("path", [path for path in FILES if layer(name_of(path)) < 2], ids=short)
-def test_engine_and_course_know_no_screen(path):
+def test_engine_and_course_know_no_screen():
     screens = {"IPython", "ipywidgets", "anywidget", "matplotlib", "jupyterlab"}
-    assert not {module.split(".")[0] for module in imports(path)} & screens
+    low = [path for path in FILES if layer(name_of(path)) < 2]
+    assert not [(short(path), module) for path in low for module in imports(path) if module.split(".")[0] in screens]
 
 
 def test_what_learners_use_knows_nothing_of_grading():
@@ -96,15 +94,14 @@ def test_value_is_there_without_numpy():
 
 # ---- files
 
-@pytest.mark.parametrize("path", FILES, ids=short)
-def test_file_says_what_lives_there(path):
-    if path.read_text().strip():
-        assert ast.get_docstring(ast.parse(path.read_text())), "a file starts with a docstring: what lives here, and what does not"
+def test_files_say_what_lives_there():
+    silent = [short(path) for path in FILES if path.read_text().strip() and not ast.get_docstring(ast.parse(path.read_text()))]
+    assert not silent, "a file starts with a docstring: what lives here, and what does not"
 
 
-@pytest.mark.parametrize("folder", sorted({path.parent for path in FILES}), ids=short)
-def test_folder_is_a_package(folder):
-    assert (folder / "__init__.py").exists(), "without it neither the doctests nor mypy find what is inside"
+def test_folders_are_packages():
+    bare = [short(folder) for folder in {path.parent for path in FILES} if not (folder / "__init__.py").exists()]
+    assert not bare, "without it neither the doctests nor mypy find what is inside"
 
 
 def test_no_file_names_a_machine():
