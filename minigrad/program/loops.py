@@ -1,9 +1,10 @@
 """Runs of elementwise lines as loops over their numbers, and memory that is made once.
 
 What lives here: which lines share a loop, the loop's text, which values share a buffer. What does not: what a row computes for one number
-(formulas.py), how the text is compiled (kernels/fused_numba.py), and the lines around it (text.py).
+(formulas.py), sums and the like (rows.py), how the text is compiled (kernels/fused_numba.py), and the lines around it (text.py).
 
-A line joins the last loop over its shape that what it reads allows. Nothing is moved across a line that writes to memory.
+A line joins the last loop over its shape that what it reads allows; small loops over other shapes are a function together, one part after
+the other. Nothing is moved across a line that writes to memory.
 """
 import types
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 
 from .formulas import filled, number_row
 from .recorder import Line, Val, all_vals
+from .rows import classes_of, kind_of_rows, text_of_rows
 
 LETTERS = "ijklmnabcdefgh"
 FLOATS = ("float32", "float64")
@@ -20,14 +22,25 @@ BUFFER = 65_536  # bytes of the largest buffer: large memory is given back, as w
 WRITES = ("write", "add", "update")
 
 
+class Part:
+    """Lines that share one loop over a shape; or one line that is a loop over rows, with what stands in its text."""
+
+    def __init__(self, line: Line, rows: Any = None):
+        self.lines, self.shape, self.rows = [line], None if rows else line.outs[0].array.shape, rows
+
+
 class Loop(Line):
-    """Several lines in one. `ins` are arrays that it reads, `outs` those that it fills; `alone`: the first line as it was recorded."""
+    """Several lines in one function. `ins` are arrays that it reads, `outs` those that it fills; `alone`: the first line as it was recorded."""
 
-    __slots__ = ("alone", "dtype", "lines", "shape")
+    __slots__ = ("alone", "dtype", "parts")
 
-    def __init__(self, line: Line, dtype: Any, alone: Line):
-        super().__init__("loop", None, [], (), (line.place, line.back))
-        self.lines, self.shape, self.dtype, self.alone = [line], line.outs[0].array.shape, dtype, alone
+    def __init__(self, part: Part, dtype: Any, alone: Line):
+        super().__init__("loop", None, [], (), (alone.place, alone.back))
+        self.parts, self.dtype, self.alone = [part], dtype, alone
+
+    @property
+    def lines(self) -> list[Line]:
+        return [line for part in self.parts for line in part.lines]
 
 
 def number_of(v: Val, written: set[int]) -> Any:
@@ -81,34 +94,58 @@ def seen_through(line: Line) -> Line:
     return new
 
 
+def small(lines: list[Line]) -> bool:
+    """May they share a function with loops over other shapes? Large memory is given back early, which one function for all would not."""
+    return all([v.array.nbytes <= BUFFER for line in lines for v in all_vals([*line.ins, *line.params, *line.outs])])
+
+
 def joined(lines: list[Line], written: set[int]) -> list[Line]:
     """The lines, with loops where two or more can share one. They still have to be told what they read and fill: `connect`."""
     steps: list[Line] = []
-    made: dict[int, int] = {}  # the step that computes a Val
-    start = 0
+    made: dict[int, tuple[int, int]] = {}  # the step that computes a Val, and the part of it
+    checked: set[int] = set()
+    start = last_check = 0
     for line in lines:
         dtype = each(line, written)
-        at = len(steps)
-        if dtype is not None:
-            wide = seen_through(line)
-            first = max([start, *[made[id(v)] for v in wide.ins if id(v) in made]])
-            key = line.outs[0].array.shape, dtype
-            found = [n for n in range(first, len(steps)) if isinstance(step := steps[n], Loop) and (step.shape, step.dtype) == key]
-            if found:
-                at = found[-1]
-                steps[at].lines.append(wide)  # type: ignore[attr-defined]
-            else:
-                steps.append(Loop(wide, dtype, line))
+        rows = kind_of_rows(line, written, checked) if dtype is None else None
+        at = len(steps), 0
+        if dtype is not None or rows is not None:
+            wide = line if rows else seen_through(line)
+            first = max([(start, 0), *[made[id(v)] for v in all_vals([*wide.ins, *wide.params]) if id(v) in made]])
+            if rows:
+                first, dtype = max(first, (last_check if "ignored" in rows[2] else 0, 0)), rows[1]
+            at = placed(steps, wide, Part(wide, rows), first, dtype, line)
         else:
             steps.append(line)
             start = len(steps) if line.kind in WRITES else start
+            if line.kind == "check":
+                checked.update(classes_of(line))
+                last_check = len(steps)
         made.update([(id(v), at) for v in line.outs if v is not None])
-    return [step.alone if isinstance(step, Loop) and len(step.lines) == 1 and quick(step.alone.what) else step for step in steps]
+    return [step.alone if isinstance(step, Loop) and len(step.lines) == 1 and quick(step.alone) else step for step in steps]
 
 
-def quick(op: Any) -> bool:
+def placed(steps: list[Line], line: Line, part: Part, first: tuple[int, int], dtype: Any, alone: Line) -> tuple[int, int]:
+    """Put a line into the last loop from `first` on that it can share, else into one of its own. Returns (step, part)."""
+    for number in range(len(steps) - 1, first[0] - 1, -1):
+        step = steps[number]
+        if not isinstance(step, Loop) or step.dtype != dtype:
+            continue
+        least = first[1] if number == first[0] else 0
+        same = [k for k in range(least, len(step.parts)) if part.rows is None and step.parts[k].shape == part.shape]
+        if same:
+            step.parts[same[-1]].lines.append(line)
+            return number, same[-1]
+        if small([line, *step.lines]):
+            step.parts.append(part)
+            return number, len(step.parts) - 1
+    steps.append(Loop(part, dtype, alone))
+    return len(steps) - 1, 0
+
+
+def quick(line: Line) -> bool:
     """Is the row one call of numpy's, which a loop of its own would not beat?"""
-    return isinstance(op.forward, (np.ufunc, types.BuiltinFunctionType))
+    return line.kind == "op" and isinstance(line.what.forward, (np.ufunc, types.BuiltinFunctionType))
 
 
 def connect(steps: list[Line], returned: list[Val], written: set[int]) -> None:
@@ -117,15 +154,28 @@ def connect(steps: list[Line], returned: list[Val], written: set[int]) -> None:
     for step in steps:
         if not isinstance(step, Loop):
             used.update([id(v) for v in all_vals([*step.ins, *step.params])])
-    inside = {id(line.outs[0]): step for step in steps if isinstance(step, Loop) for line in step.lines}
+    parts = [(step, part) for step in steps if isinstance(step, Loop) for part in step.parts]
+    inside = {id(line.outs[0]): (step, part) for step, part in parts for line in part.lines}
+    read: dict[int, list[Val]] = {}
+    for step, part in parts:
+        for v in read_by(part, written):
+            maker, its_part = inside.get(id(v), (None, None))
+            if maker is not step:
+                read.setdefault(id(step), []).append(v)
+            if its_part is not part:
+                used.add(id(v))
     for step in steps:
         if isinstance(step, Loop):
-            found = [v for line in step.lines for v in line.ins if inside.get(id(v)) is not step]
-            step.ins = list(dict.fromkeys([v for v in found if number_of(v, written) is None]))
-            used.update([id(v) for v in step.ins])
-    for step in steps:
-        if isinstance(step, Loop):
-            step.outs = tuple([line.outs[0] for line in step.lines if id(line.outs[0]) in used])
+            step.ins = list(dict.fromkeys(read.get(id(step), [])))
+            step.outs = tuple([line.outs[0] for part in step.parts for line in part.lines if part.rows or id(line.outs[0]) in used])
+
+
+def read_by(part: Part, written: set[int]) -> list[Val]:
+    """The arrays that a part reads."""
+    found = [v for line in part.lines for v in line.ins] if part.rows is None else [
+        v for word, v in part.rows[2].items() if isinstance(v, Val) and word != "out"
+    ]  # fmt: skip
+    return [v for v in found if number_of(v, written) is None or (part.rows and v.array.ndim)]
 
 
 def planned(steps: list[Line], escaping: set[int]) -> dict[int, np.ndarray]:
@@ -176,14 +226,49 @@ def number_in(name: str, taken: set[str]) -> str:
 def text_of(loop: Loop, name: str, names: dict[int, str], written: set[int], comment: Any) -> str:
     """The loop as Python. `names`: of the arrays that it reads and fills and of the values in between, by the id of the Val."""
     taken = set(names.values())
-    letters = [letter for letter in LETTERS if letter not in taken][: len(loop.shape)]
+    text = [f"def {name}({', '.join(names[id(v)] for v in given_to(loop, names))}):"]
+    for part in loop.parts:
+        lines = of_rows(part, names, written, comment, taken) if part.rows else of_numbers(part, loop, names, written, comment, taken)
+        text += ["    " + line for line in lines]
+    return "\n".join(text) + "\n"
+
+
+def of_rows(part: Part, names: dict[int, str], written: set[int], comment: Any, taken: set[str]) -> list[str]:
+    """The text of a part that is a loop over rows."""
+    key, _, words = part.rows
+    body: list[str] = []
+    comment(part.lines[0], body)
+
+    def word(v):
+        if not isinstance(v, Val):
+            return v
+        if v.array.ndim or v is words["out"]:
+            return names[id(v)]
+        number = number_of(v, written)
+        return names[id(v)] + "[()]" if number is None else f"({float(number)})" if number < 0 else str(float(number))
+
+    letters = [letter for letter in LETTERS if letter not in taken]
+    local = {"i": letters[0], "j": letters[1]}
+
+    def free(base):
+        return local.get(base) or (number_in(base, set(taken)) if base in taken else base)
+
+    return body + text_of_rows(key, {k: word(v) for k, v in words.items()}, free)
+
+
+def of_numbers(part: Part, loop: Loop, names: dict[int, str], written: set[int], comment: Any, taken: set[str]) -> list[str]:
+    """The text of elementwise lines, which share a loop over their numbers."""
+    letters = [letter for letter in LETTERS if letter not in taken][: len(part.shape or ())]
     words: dict[int, str] = {}
-    for v in loop.ins:
-        words[id(v)] = element(names[id(v)], v.array, letters)
+    inside = {id(line.outs[0]) for line in part.lines}
+    for line in part.lines:
+        for v in line.ins:
+            if id(v) not in inside and number_of(v, written) is None:
+                words[id(v)] = element(names[id(v)], v.array, letters)
     body: list[str] = []
     stored = {id(v) for v in loop.outs}
-    again = {id(v) for line in loop.lines for v in line.ins}
-    for line in loop.lines:
+    again = {id(v) for line in part.lines for v in line.ins}
+    for line in part.lines:
         comment(line, body)
         for v in line.ins:
             if id(v) not in words:
@@ -206,10 +291,9 @@ def text_of(loop: Loop, name: str, names: dict[int, str], written: set[int], com
             inner = number_in(here, taken)
             body.append(f"{place} = {inner} = {value}" if id(out) in again else f"{place} = {value}")
             words[id(out)] = inner
-    head = [f"def {name}({', '.join(names[id(v)] for v in given_to(loop, names))}):"]
-    indent = "    "
-    for letter, size in zip(letters, loop.shape, strict=True):
+    head, indent = [], ""
+    for letter, size in zip(letters, part.shape or (), strict=True):
         if size > 1:
             head.append(f"{indent}for {letter} in range({size}):")
             indent += "    "
-    return "\n".join([*head, *[indent + line for line in body]]) + "\n"
+    return [*head, *[indent + line for line in body]]

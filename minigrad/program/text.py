@@ -21,6 +21,8 @@ from ..core.dispatch import state
 from ..core.op import Op
 from ..core.ownership import ALONE
 from ..core.variable import Variable, wrap
+from ..ops.shape import reshape_alias, view
+from ..ops.shape import t as transpose
 from ..optim.optimizer import Optimizer
 from .formulas import CALLS
 from .loops import BUFFER, Loop, connect, fold, given_to, joined, planned, text_of
@@ -33,6 +35,7 @@ LARGE = 4096  # bytes: smaller values live until the program returns, without a 
 MISS = object()  # what a program gives whose guards do not hold
 
 
+SAME = {transpose, view, reshape_alias}  # views that, where shape and strides are the same, are of the same numbers
 NUMPYS = (np.exp, np.log, np.sin, np.cos, np.tanh, np.sqrt)  # loops call functions of these names, too
 
 
@@ -62,6 +65,20 @@ def with_loops(lines: list[Line], returned: list[Val], written: set[int]) -> lis
     lines = needed(lines, returned)
     connect(lines, returned, written)
     return lines
+
+
+def views_of_the_same(lines: list[Line]) -> dict[int, Val]:
+    """{view: what it shows} of the views that change nothing: the transpose of a transpose, and those that keep the shape."""
+    found: dict[int, Val] = {}
+    for line in lines:
+        if line.kind == "op" and line.what.view and line.what.single and len(line.ins) == 1:
+            source, out = line.ins[0], line.outs[0]
+            if line.what is transpose and source.line is not None and source.line.what is transpose:
+                source = source.line.ins[0]
+            a, b = source.array, out.array
+            if out.base is source.base and (a.shape, a.strides, a.dtype) == (b.shape, b.strides, b.dtype) and line.what in SAME:
+                found[id(out)] = source
+    return found
 
 
 def needed(lines: list[Line], results: list[Val]) -> list[Line]:
@@ -135,6 +152,7 @@ class Program:
                 text = self.fresh_name("c")
                 self.body.append(f"{text} = array({self.thing(recorder.start.get(id(v.array), v.array), 'start')})")
                 self.texts[id(v)] = text
+        self.again = views_of_the_same(self.lines) if loops else {}
         self.once: list[str] = []  # what is done when the program is made
         self.static = {id(recorder.val(t)): t.array for _, t in around.tensors.values()} if loops else {}
         for x in given:
@@ -155,6 +173,7 @@ class Program:
     def statements(self, returned: list[Val], template: tuple) -> None:
         """The body: one statement for each line."""
         self.place: Any = None
+        self.checks = sum([line.kind == "check" for line in self.lines])
         last = self.last_lines(returned)
         for number, line in enumerate(self.lines):
             if line.kind != "loop":
@@ -168,8 +187,8 @@ class Program:
         """The body as it runs: the tensors that leave it are those of the last call, if nobody has held or touched them since."""
         entry = {id(v) for _, v in self.entry.values() if v is not None}
         read = [v for line in self.lines for v in all_vals([*line.ins, *line.params])]
-        if any([id(v.base) in entry for v in [*read, *returned]]) or any([line.kind == "check" for line in self.lines]):
-            return self.body  # old gradients are needed until the end, or until a check has passed
+        if any([id(v.base) in entry for v in [*read, *returned]]):
+            return self.body  # old gradients are needed until the end
         ends = {leaf: tensor for found in self.wrapped.values() for tensor, leaf in found}
         names, made = [], set()
         fresh: list[str] = []
@@ -232,14 +251,21 @@ class Program:
     def last_lines(self, returned: list[Val]) -> dict[int, list[Val]]:
         """{line: the large values that are not read afterwards}: their memory is used again, as it is without a program."""
         last: dict[int, tuple[int, Val]] = {}
-        again = {id(line.outs[0]): line.ins[0] for line in self.lines if id(line) in self.left_out}  # two Vals, one name
+        copies = {id(line.outs[0]): line.ins[0] for line in self.lines if id(line) in self.left_out}
+        names = {**self.again, **copies}  # two Vals, one name
+
+        def named(v):
+            while id(v) in names:
+                v = names[id(v)]
+            return v
+
         for number, line in enumerate(self.lines):
             for v in all_vals([*line.ins, *line.params, *[v for v in line.outs if v is not None]]):
-                v = again.get(id(v), v)
+                v = named(v)
                 if v.line is not None and v.base.array.nbytes >= LARGE and id(v.base) not in self.buffers:
                     last[id(v)] = number, v
         for v in returned:
-            last.pop(id(again.get(id(v), v)), None)
+            last.pop(id(named(v)), None)
         ends: dict[int, list[Val]] = {}
         for number, v in last.values():
             ends.setdefault(number, []).append(v)
@@ -343,6 +369,9 @@ class Program:
             self.texts[id(line.outs[0])] = self.fresh_name("v")
             self.body.append(f"{self.texts[id(line.outs[0])]} = {self.thing(op.forward, op.forward.__name__)}({', '.join(given)})")
             return
+        if (source := self.again.get(id(line.outs[0]))) is not None:  # one array, two names
+            self.texts[id(line.outs[0])] = self.name(source)
+            return
         if self.static and self.view_once(line):
             return
         outs = [self.texts.setdefault(id(v), self.fresh_name("v")) for v in line.outs]
@@ -381,8 +410,7 @@ class Program:
         calls = {id(v): self.name(v) for v in loop.ins}
         self.place = None
         for line in loop.lines:
-            v = line.outs[0]
-            self.texts[id(v)] = self.fresh_name("v")
+            self.texts[id(line.outs[0])] = self.fresh_name("v")
         for v in loop.outs:
             a, name = v.array, self.texts[id(v)]
             if id(v) in self.buffers:
@@ -392,7 +420,7 @@ class Program:
             self.scope[a.dtype.name] = a.dtype
             self.body.append(f"{name} = {empty(a)}")
             calls[id(v)] = name
-            if id(v) not in self.written:
+            if id(v) not in self.written and self.checks == 0:  # who raises has changed no gradient that is there
                 self.filled[name] = a
         name = self.fresh_name("loop")
         arrays = given_to(loop, self.texts)
@@ -474,6 +502,7 @@ class Program:
         self.body.append(f"update({self.thing(line.what, 'optimizer')})")
 
     def emit_check(self, line: Line) -> None:
+        self.checks -= 1
         given = [
             f"wrap({self.name(p[1])})" if isinstance(p, tuple) and p and p[0] == "tensor" else self.written_out(p) for p in line.params
         ]

@@ -279,7 +279,28 @@ def many_rows(leaves, x, y):
     return place, total.detach(), h.detach().argmax(), w.grad.t()
 
 
+def sums_of_rows(leaves, x, y):
+    w, b = leaves
+    w.grad = b.grad = None
+    h = x @ w + b
+    p, q = h.softmax(1), h.log_softmax(1)
+    loss = F.cross_entropy(h * 2, y) + F.nll_loss(q, y, ignore_index=1) + p.mean() + (p * q).sum(1).mean() + (h.sum(0) * b).sum()
+    loss = loss + (h.mean(1, keepdim=True) * h).sum() + b.mean(0) + (h.sum(1, keepdim=True) * q).mean(1).sum()
+    loss.backward()
+    return loss, p.detach(), h.detach().sum(1), h.detach().sum(0)
+
+
+def sums_of_doubles(leaves, x, y):
+    w, b = leaves
+    w.grad = b.grad = None
+    top, total, i, j = (x.double() @ w.double()).log_softmax(-1), (x @ w).double(), x.double() * 2, y
+    loss = F.nll_loss(top, j, ignore_index=0) - (top.softmax(1) * total).sum() + (i.sum(0).mean() + i.sum(1).sum() * b.double().sum())
+    loss.backward()
+    return loss
+
+
 BODIES = {
+    sums_of_rows: [(4, 3), (3,)], sums_of_doubles: [(4, 3), (3,)],
     by_hand: [(4, 3), (3,)], adds_to_old_gradients: [(4, 3)], zeros_in_place: [(4, 3)], double: [(4, 3), (3, 1)], penalty: [(4, 3)],
     writes_inside: [(4, 3)], picks: [(3, 5), (3, 5)], on_the_input: [(4, 3)], writes_to_the_input: [(4, 3)], factories: [(4, 3)],
     functional: [(4, 3)], many_rows: [(4, 3)], numbers_of_one: [(), ()], large: [(4, 3)],
@@ -301,13 +322,34 @@ def half(leaves, x, y):
     return loss.detach(), w.grad
 
 
-LOOPED = {by_hand: [(4, 3), (3,)], double: [(4, 3), (3, 1)], numbers_of_one: [(), ()], half: [(4, 3), (3, 6)], writes_inside: [(4, 3)]}
+LOOPED = {sums_of_rows: [(4, 3), (3,)], sums_of_doubles: [(4, 3), (3,)], by_hand: [(4, 3), (3,)], double: [(4, 3), (3, 1)], numbers_of_one: [(), ()], half: [(4, 3), (3, 6)], writes_inside: [(4, 3)]}  # fmt: skip
 
 
 @pytest.mark.parametrize("body", LOOPED, ids=lambda body: body.__name__)
 def test_compiled_loops(body, compiled_loops):
     fast = side_by_side(leaf_step(body, *LOOPED[body]), batch)
     assert fast.why is None and "def loop1(" in fast.source and fast._programs[0].run is fast._programs[0].program.run
+
+
+def test_a_class_out_of_range_is_not_looked_up(compiled_loops):
+    w = torch.randn(4, 3, requires_grad=True)
+
+    def step(x, y):
+        w.grad = None
+        loss = F.cross_entropy(x @ w, y, ignore_index=-1)
+        loss.backward()
+        return loss
+
+    fast, x = compiled(step), torch.randn(6, 4)
+    for _ in range(5):
+        fast(x, torch.tensor([0, 1, 2, 2, -1, 0]))
+    fast.warm()
+    assert "count += 1.0" in fast.source
+    for number in (3, -2, 10**9):
+        with pytest.raises(IndexError, match=f"Target {number} is out of bounds"):
+            fast(x, torch.tensor([0, 1, number, 2, 1, 0]))
+    ignored = torch.full((6,), -1)
+    assert math.isnan(fast(x, ignored).item()) and math.isnan(step(x, ignored).item())
 
 
 def test_loops_are_compiled_beside_the_program(compiled_loops, monkeypatch):
