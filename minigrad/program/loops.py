@@ -13,12 +13,13 @@ import numpy as np
 
 from .formulas import filled, number_row
 from .recorder import Line, Val, all_vals
-from .rows import classes_of, kind_of_rows, text_of_rows
+from .rows import kind_of_rows, looked_up, text_of_rows
 
 LETTERS = "ijklmnabcdefgh"
 FLOATS = ("float32", "float64")
 SMALL = 4096  # bytes of a constant that is computed once
 BUFFER = 65_536  # bytes of the largest buffer: large memory is given back, as without a program, so that nothing is held that is not in use
+LOOK_UP = ("nll_loss", "nll_loss_back_x", "index_back")  # not before the check that nothing outside of the memory is read or written
 WRITES = ("write", "add", "update")
 
 
@@ -30,7 +31,7 @@ class Part:
 
 
 class Loop(Line):
-    """Several lines in one function. `ins` are arrays that it reads, `outs` those that it fills; `alone`: the first line as it was recorded."""
+    """Several lines in one function. `ins` are arrays that it reads, `outs` those that it fills; `alone`: its first line, as recorded."""
 
     __slots__ = ("alone", "dtype", "parts")
 
@@ -103,7 +104,7 @@ def joined(lines: list[Line], written: set[int]) -> list[Line]:
     """The lines, with loops where two or more can share one. They still have to be told what they read and fill: `connect`."""
     steps: list[Line] = []
     made: dict[int, tuple[int, int]] = {}  # the step that computes a Val, and the part of it
-    checked: set[int] = set()
+    checked: set[tuple[int, int]] = set()  # positions, and how many there are to choose from
     start = last_check = 0
     for line in lines:
         dtype = each(line, written)
@@ -113,13 +114,13 @@ def joined(lines: list[Line], written: set[int]) -> list[Line]:
             wide = line if rows else seen_through(line)
             first = max([(start, 0), *[made[id(v)] for v in all_vals([*wide.ins, *wide.params]) if id(v) in made]])
             if rows:
-                first, dtype = max(first, (last_check if "ignored" in rows[2] else 0, 0)), rows[1]
+                first, dtype = max(first, (last_check if rows[0] in LOOK_UP else 0, 0)), rows[1]
             at = placed(steps, wide, Part(wide, rows), first, dtype, line)
         else:
             steps.append(line)
             start = len(steps) if line.kind in WRITES else start
             if line.kind == "check":
-                checked.update(classes_of(line))
+                checked.update([(id(found[0]), found[1])] if (found := looked_up(line)) else ())
                 last_check = len(steps)
         made.update([(id(v), at) for v in line.outs if v is not None])
     return [step.alone if isinstance(step, Loop) and len(step.lines) == 1 and quick(step.alone) else step for step in steps]

@@ -72,6 +72,14 @@ for i in range({R}):
     if {y}[i] != {ignored}:
         {out}[i, {y}[i]] = -{g} / count
 """,
+    "index_back": """\
+for i in range({R}):
+    for j in range({C}):
+        {out}[i, j] = 0.0
+for i in range({N}):
+    for j in range({C}):
+        {out}[{index}[i], j] += {g}[i, j]
+""",
     "sum of numbers": """\
 total = 0.0
 for i in range({R}):
@@ -102,8 +110,8 @@ for i in range({R}):
 }  # fmt: skip
 
 
-def kind_of_rows(line: Line, written: set[int], checked: set[int]) -> Any:
-    """(key of TEXTS, dtype, {word: what stands for it}) of a line that is a loop over rows; else None. `checked`: classes that are in range."""
+def kind_of_rows(line: Line, written: set[int], checked: set[Any]) -> Any:
+    """(key of TEXTS, dtype, {word: what stands for it}) of a line that is a loop over rows, else None. `checked`: classes in range."""
     name = line.what.name if line.kind == "op" else line.what[0] if line.kind == "rule" else None
     if len(line.outs) != 1 or line.outs[0] is None or name not in READERS:
         return None
@@ -120,31 +128,39 @@ def kind_of_rows(line: Line, written: set[int], checked: set[int]) -> Any:
     return key, floats.pop(), words | {"out": out}
 
 
-def _of_rows(line: Line, checked: set[int]) -> Any:
+def _of_rows(line: Line, checked: set[Any]) -> Any:
     x, *_ = line.ins
     a = x.array
     return (line.what.name, {"x": x, "R": a.shape[0], "C": a.shape[1]}) if a.ndim == 2 and tuple(line.params) == (1,) else None
 
 
-def _of_rows_back(line: Line, checked: set[int]) -> Any:
+def _of_rows_back(line: Line, checked: set[Any]) -> Any:
     g, y, dim = line.params
-    a = y.array
-    return (line.what[0], {"g": g, "y": y, "R": a.shape[0], "C": a.shape[1]}) if a.ndim == 2 and dim == 1 and g.array.shape == a.shape else None
+    shape = y.array.shape
+    plain = len(shape) == 2 and dim == 1 and g.array.shape == shape
+    return (line.what[0], {"g": g, "y": y, "R": shape[0], "C": shape[1]}) if plain else None
 
 
-def _loss(line: Line, checked: set[int]) -> Any:
+def _loss(line: Line, checked: set[Any]) -> Any:
     (x, y), (weight, reduction, ignored) = line.ins, line.params
-    plain = x.array.ndim == 2 and weight is None and reduction == "mean" and type(ignored) is int and id(y) in checked
+    plain = x.array.ndim == 2 and weight is None and reduction == "mean" and type(ignored) is int and (id(y), x.array.shape[1]) in checked
     return ("nll_loss", {"x": x, "y": y, "R": x.array.shape[0], "ignored": ignored}) if plain else None
 
 
-def _loss_back(line: Line, checked: set[int]) -> Any:
+def _loss_back(line: Line, checked: set[Any]) -> Any:
     g, y, shape, weight, reduction, ignored = line.params
-    plain = len(shape) == 2 and weight is None and reduction == "mean" and type(ignored) is int and id(y) in checked
+    plain = len(shape) == 2 and weight is None and reduction == "mean" and type(ignored) is int and (id(y), shape[1]) in checked
     return ("nll_loss_back_x", {"g": g, "y": y, "R": shape[0], "C": shape[1], "ignored": ignored}) if plain else None
 
 
-def _sums(line: Line, checked: set[int]) -> Any:
+def _index_back(line: Line, checked: set[Any]) -> Any:
+    g, shape, indices = line.params
+    (index, *more), a = indices, g.array
+    plain = not more and isinstance(index, Val) and index.array.ndim == 1 and len(shape) == a.ndim == 2 and (id(index), shape[0]) in checked
+    return ("index_back", {"g": g, "index": index, "R": shape[0], "C": shape[1], "N": a.shape[0]}) if plain else None
+
+
+def _sums(line: Line, checked: set[Any]) -> Any:
     (x,), (dims, keep) = line.ins, (*line.params, None, None)[:2]
     shape, mean = x.array.shape, line.what.name == "mean"
     if dims is None or (len(shape) == 1 and not keep):
@@ -163,13 +179,26 @@ def _sums(line: Line, checked: set[int]) -> Any:
 
 READERS: dict[str, Callable[[Line, set[int]], Any]] = {
     "softmax": _of_rows, "log_softmax": _of_rows, "softmax_back": _of_rows_back, "log_softmax_back": _of_rows_back, "nll_loss": _loss,
-    "nll_loss_back_x": _loss_back, "sum": _sums, "mean": _sums,
+    "nll_loss_back_x": _loss_back, "sum": _sums, "mean": _sums, "index_back": _index_back,
 }  # fmt: skip
 
 
-def classes_of(line: Line) -> list[int]:
-    """The class numbers that a check has looked at."""
-    return [id(p[1]) for p in line.params[1:2] if isinstance(p, tuple) and p[0] == "tensor"] if line.what.__name__ == "_check_classes" else []
+def looked_up(line: Line) -> Any:
+    """(positions, how many there are to choose from, the number that stands for none) of a line that checks positions; else None."""
+    what, params = line.what.__name__, line.params
+    if what == "check_bounds" and isinstance(params[0], Val):
+        return params[0], params[2], None
+    if what == "_check_classes" and params[0][1].array.ndim == 2 and type(params[3]) is int:
+        return params[1][1], params[0][1].array.shape[1], params[3]
+    return None
+
+
+def text_of_check(name: str, array: str, count: int, size: int, none: Any) -> str:
+    """A function that says whether one of the positions is out of range."""
+    i = next(letter for letter in "ijk" if letter != array)
+    test = f"{array}[{i}] < 0 or {array}[{i}] >= {size}"
+    test = test if none is None else f"{array}[{i}] != {none} and ({test})"
+    return f"def {name}({array}):\n    for {i} in range({count}):\n        if {test}:\n            return True\n    return False\n"
 
 
 def text_of_rows(key: str, words: dict[str, Any], free: Callable[[str], str]) -> list[str]:

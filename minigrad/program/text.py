@@ -27,6 +27,7 @@ from ..optim.optimizer import Optimizer
 from .formulas import CALLS
 from .loops import BUFFER, Loop, connect, fold, given_to, joined, planned, text_of
 from .recorder import Line, Recorder, Val, all_vals
+from .rows import looked_up, text_of_check
 from .surroundings import Surroundings, Unfit, same
 
 INFIX = {operator.add: "{} + {}", operator.sub: "{} - {}", operator.mul: "{} * {}", np.true_divide: "{} / {}", operator.neg: "-{}"}
@@ -152,7 +153,7 @@ class Program:
                 text = self.fresh_name("c")
                 self.body.append(f"{text} = array({self.thing(recorder.start.get(id(v.array), v.array), 'start')})")
                 self.texts[id(v)] = text
-        self.again = views_of_the_same(self.lines) if loops else {}
+        self.with_loops, self.again = loops, views_of_the_same(self.lines) if loops else {}
         self.once: list[str] = []  # what is done when the program is made
         self.static = {id(recorder.val(t)): t.array for _, t in around.tensors.values()} if loops else {}
         for x in given:
@@ -506,7 +507,14 @@ class Program:
         given = [
             f"wrap({self.name(p[1])})" if isinstance(p, tuple) and p and p[0] == "tensor" else self.written_out(p) for p in line.params
         ]
-        self.body.append(f"{self.thing(line.what, line.what.__name__.strip('_'))}({', '.join(given)})")
+        call = f"{self.thing(line.what, line.what.__name__.strip('_'))}({', '.join(given)})"
+        found = looked_up(line) if self.with_loops else None
+        if found is not None and found[0].array.dtype == np.int64 and found[0].array.ndim == 1:  # a small loop asks whether it has to look
+            v, size, none = found
+            name, array = self.fresh_name("outside"), self.name(v)
+            self.loops[name] = text_of_check(name, array, v.array.size, size, none), "float64", (kind_of(v.array),)
+            call = f"if {name}({array}):\n    {call}"
+        self.body += call.split("\n")
 
     def returned(self, template: tuple) -> str:
         kind, value, *more = template

@@ -322,13 +322,36 @@ def half(leaves, x, y):
     return loss.detach(), w.grad
 
 
-LOOPED = {sums_of_rows: [(4, 3), (3,)], sums_of_doubles: [(4, 3), (3,)], by_hand: [(4, 3), (3,)], double: [(4, 3), (3, 1)], numbers_of_one: [(), ()], half: [(4, 3), (3, 6)], writes_inside: [(4, 3)]}  # fmt: skip
+LOOPED = {
+    sums_of_rows: [(4, 3), (3,)], sums_of_doubles: [(4, 3), (3,)], by_hand: [(4, 3), (3,)], double: [(4, 3), (3, 1)],
+    numbers_of_one: [(), ()], half: [(4, 3), (3, 6)], writes_inside: [(4, 3)],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("body", LOOPED, ids=lambda body: body.__name__)
 def test_compiled_loops(body, compiled_loops):
     fast = side_by_side(leaf_step(body, *LOOPED[body]), batch)
     assert fast.why is None and "def loop1(" in fast.source and fast._programs[0].run is fast._programs[0].program.run
+
+
+def test_places_from_the_end_and_out_of_range(compiled_loops):
+    w, g = torch.randn(5, 3, requires_grad=True), torch.randn(4, 3)
+    v = torch.zeros_like(w).requires_grad_()
+
+    def step(p, index):
+        p.grad = None
+        p[index].backward(g)
+
+    fast = compiled(lambda index: step(w, index))
+    for places in [[0, 1, 1, 4]] * 5 + [[-1, 0, -5, -1], [2, 2, 2, 2]]:
+        fast(torch.tensor(places))
+        fast.warm()
+        step(v, torch.tensor(places))
+        same(numbers(w.grad), numbers(v.grad), places)
+    assert "outside(index)" in fast.source and "+= g[" in fast.source
+    for number in (5, -6):
+        with pytest.raises(IndexError, match=f"index {number} is out of bounds for dimension 0 with size 5"):
+            fast(torch.tensor([0, number, 1, 1]))
 
 
 def test_a_class_out_of_range_is_not_looked_up(compiled_loops):
