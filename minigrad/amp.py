@@ -109,6 +109,7 @@ class autocast(Handler, Mode):
 
 
 def is_autocast_available(device_type):
+    """Is there autocast for this kind of device? Only for "cpu"."""
     return device_type == "cpu"
 
 

@@ -80,6 +80,7 @@ def digits(n: int = 1797, seed: int | None = 0, shift: int = 0) -> tuple[Tensor,
 
     From E. Alpaydin and C. Kaynak, *Optical Recognition of Handwritten Digits* (1998), UCI Machine Learning Repository,
     https://doi.org/10.24432/C50P49, licence CC BY 4.0: the test set, its numbers unchanged. More is in data/digits.txt.
+    Raises ValueError for a larger n.
 
     >>> images, labels = digits(20)
     >>> images.shape, labels[:3].tolist()

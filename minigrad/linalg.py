@@ -51,6 +51,7 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
 
     ord  "fro": root of the sum of squares; "nuc": sum of the singular values; 2 and -2: the largest and the smallest of them; 1 and inf:
          the largest sum of absolute values of a column, of a row (-1, -inf: the smallest)
+    Raises RuntimeError for another `ord`.
     """
     if dtype is not None:
         A = A.to(dtype)

@@ -22,8 +22,8 @@ class ProfilerAction(enum.Enum):
 
 
 def schedule(*, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0):
-    """For profile(schedule=...): skip `skip_first` steps, then in turn wait, warm up, record `active` steps; `repeat` times (0: for "
-    "ever)."""
+    """For profile(schedule=...): skip `skip_first` steps, then in turn wait, warm up, record `active` steps; `repeat` times (0: for
+    ever). Raises AssertionError for negative numbers."""
     if wait < 0 or warmup < 0 or active < 1 or repeat < 0 or skip_first < 0:
         raise AssertionError("Invalid profiler schedule arguments")
 

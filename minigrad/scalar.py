@@ -3,6 +3,13 @@
 What lives here: the scalar engine, whole. Each operation keeps its one or two parents and, for each, the local derivative, a plain number
 computed in the forward pass. `backward()` walks from the newest operation to the oldest and adds local * upstream to each parent.
 What does not: tensors (tensor.py), pictures (tracing/), replaying a graph at speed (tape.py). Needs only `math`.
+
+The seventeen operations are written out here although the derivatives table (ops/) has a row for each: this file is read from top to
+bottom, as in the lecture that it follows; a call of a row would take over a hundred times as long; and pages without numpy run it.
+`test_an_operation_and_its_row_of_the_derivatives_table_are_one` holds both to the same numbers and formulas. Every further row works on
+Values as it stands (`minigrad.core.on_values`). What is not an operation of the lecture comes after them, each part under its title:
+operations of one's own, copies and pickles, and the lines of code that pictures show.
+
 Numbers are float64, and at the edges (log(0), 1/0, overflow, nan, ties) values and gradients are those of PyTorch's float64 scalars.
 """
 from __future__ import annotations
@@ -401,6 +408,7 @@ def operation(name: str, value: float, operands: Iterable[tuple[Value, float | N
     """A new operation that Value does not have: its result `value`, and each operand with the derivative of the result with respect to it.
 
     A derivative of None lets nothing through. Backward, graph view and copies treat the result as any other.
+    Raises ValueError without operands.
 
     >>> def softplus(x):
     ...     return operation("softplus", math.log(1 + math.exp(x.data)), [(x, 1 / (1 + math.exp(-x.data)))])

@@ -81,6 +81,7 @@ def make_dot(var, params=None, show_attrs=False, show_saved=False, max_attr_char
     show_saved  draw the saved tensors, too
 
     Blue: leaves. Grey: operations. Green: results. Orange: saved tensors. Darker green: a result that has a base, of which it is a view.
+    Raises AssertionError for a parameter that is no tensor.
 
     >>> import minigrad as torch
     >>> w = torch.ones(2, requires_grad=True)

@@ -169,8 +169,7 @@ def find_nan(node, sent):
                 f"Function '{node.name()}' returned {bad} values in its {position}th output.",
                 f"The gradient for input {position} of {node.name()} is {'not a number' if bad == 'nan' else 'infinite'}.",
                 "Typical origins: 0/0, inf - inf, log or sqrt at 0, 0 times inf.",
-                "the warning above shows the forward line; clamp its input, or use torch.where on the input and not only on the "
-                "result.",
+                "the warning above shows the forward line; clamp its input, or use torch.where on the input and not only on the result.",
                 "chapter 18, Instruments",
                 FirstNan(node.name(), position, _forward_line(node)),
             )

@@ -113,11 +113,9 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     if create_graph and not _warned:
         _warned = True
         warnings.warn(
-            "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can "
-            "cause a memory "
-            "leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use this function, make sure "
-            "to reset the "
-            ".grad fields of your parameters to None after use to break the cycle and avoid the leak.",
+            "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can cause "
+            "a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use this function, "
+            "make sure to reset the .grad fields of your parameters to None after use to break the cycle and avoid the leak.",
             UserWarning,
             stacklevel=3,
         )
@@ -189,8 +187,7 @@ def grad(
             raise errors.new(
                 RuntimeError,
                 f"The differentiated Tensor at index {unused} appears to not have been used in the graph. Set allow_unused=True if "
-                "this is the "
-                "desired behavior.",
+                "this is the desired behavior.",
                 instead="check that the outputs were computed from this very tensor, or pass allow_unused=True (you get None) or "
                 "materialize_grads=True (zeros).",
                 facts=UnusedInputs(tuple(inputs), tuple([g is not None for g in found])),

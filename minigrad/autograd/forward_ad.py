@@ -33,7 +33,7 @@ def enter_dual_level():
 
 
 def exit_dual_level(*, level=None):
-    """End forward mode: all tangents are forgotten."""
+    """End forward mode: all tangents are forgotten. Raises RuntimeError if no level is open."""
     if not _levels.open:
         raise errors.new(RuntimeError, "Trying to exit a forward AD level that was not the last one that was created: no level is open.")
     closed = _levels.open.pop()
@@ -60,7 +60,8 @@ class dual_level:
 
 
 def make_dual(tensor, tangent, *, level=None):
-    """A view of `tensor` that carries `tangent` (same shape and dtype). Raises RuntimeError outside of a dual level."""
+    """A view of `tensor` that carries `tangent` (same shape and dtype). Raises RuntimeError outside of a dual level and for
+    another shape, ValueError for integers."""
     if not _levels.open:
         raise errors.new(
             RuntimeError, "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
@@ -88,7 +89,7 @@ def make_dual(tensor, tangent, *, level=None):
 
 
 def unpack_dual(tensor, *, level=None):
-    """A named tuple (primal, tangent); the tangent is None if the tensor carries none."""
+    """A named tuple (primal, tangent); the tangent is None if the tensor carries none. Raises TypeError for anything else."""
     if not _levels.open:
         return UnpackedDualTensor(tensor, None)
     if not isinstance(tensor, Variable):

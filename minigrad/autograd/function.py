@@ -208,8 +208,7 @@ class BackwardCFunction(FunctionCtx, Node):
                 raise errors.new(
                     RuntimeError,
                     f"function {self.name()} returned a gradient different than None at position {position + 1}, but the "
-                    "corresponding forward input was "
-                    "not a Variable",
+                    "corresponding forward input was not a Variable",
                     instead="return None in that place: only tensors have gradients.",
                     chapter="chapter 13, Your own function",
                 )
@@ -346,8 +345,7 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
     def __call__(self, *args, **kwargs):
         raise RuntimeError(
             "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with static "
-            "forward "
-            "method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+            "forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
         )
 
     @classmethod
@@ -380,8 +378,7 @@ def _transformed(cls, args, separate):
         raise errors.new(
             RuntimeError,
             "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override the "
-            "setup_context "
-            "staticmethod. For more details, please see https://pytorch.org/docs/main/notes/extending.func.html",
+            "setup_context staticmethod. For more details, please see https://pytorch.org/docs/main/notes/extending.func.html",
             instead=f"write {cls.__name__} with forward(*inputs) and setup_context(ctx, inputs, output).",
         )
     levels = [a.level for a in args if isinstance(a, Variable) and a.batched]
@@ -487,9 +484,8 @@ def _apply(cls, args, separate):
     for t in node.dirty:
         if not any(t is out for out in raw):
             raise RuntimeError(
-                "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified "
-                "inplace must all "
-                "be outputs of the Function."
+                "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace "
+                "must all be outputs of the Function."
             )
         if t.version is not INFERENCE:
             t.version[0] += 1

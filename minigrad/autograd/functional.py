@@ -90,24 +90,20 @@ def _require(tensors, strict, sentence):
 
 
 _OUTPUTS = (
-    "Output {} of the user-provided function does not require gradients. The outputs must be computed in a differentiable manner from "
-    "the input "
-    "when running in strict mode."
+    "Output {} of the user-provided function does not require gradients. The outputs must be computed in a differentiable manner from the "
+    "input when running in strict mode."
 )
 _GRAD_INPUTS = (
     "The gradient with respect to input {} is independent of the inputs of the user-provided function. This is not allowed in strict mode."
 )
 _JACOBIAN = (
     "While computing the hessian, found that the jacobian of the user-provided function with respect to input {} is independent of the "
-    "input. This "
-    "is not allowed in strict mode. You should ensure that your function is twice differentiable and that the jacobian depends on the "
-    "inputs (this "
-    "would be violated by a linear function for example)."
+    "input. This is not allowed in strict mode. You should ensure that your function is twice differentiable and that the jacobian depends "
+    "on the inputs (this would be violated by a linear function for example)."
 )
 _HESSIAN = (
     "The hessian of the user-provided function with respect to input {} is independent of the input. This is not allowed in strict mode. "
-    "You should "
-    "ensure that your function is thrice differentiable and that the hessian depends on the inputs."
+    "You should ensure that your function is thrice differentiable and that the hessian depends on the inputs."
 )
 
 
@@ -122,8 +118,8 @@ def _grad(outputs, inputs, vectors=None, create_graph=False, retain_graph=None, 
 
 
 def _filled(grads, likes, strict, create_graph, missing, detached):
-    """Zeros in the places of None. In strict mode raises instead: `missing` for None, `detached` for what carries no graph though asked "
-    "to."""
+    """Zeros in the places of None. In strict mode raises instead: `missing` for None, `detached` for what carries no graph though asked
+    to."""
     filled = []
     for i, (g, like) in enumerate(zip(grads, likes, strict=True)):
         if g is None:
@@ -143,14 +139,12 @@ _NO_HESSIAN = (
     "The hessian of the user-provided function is independent of input {}. This is not allowed in strict mode when create_graph=True."
 )
 _TRICK = (
-    "The gradient with respect to the input is independent of entry {} in the grad_outputs when using the double backward trick to "
-    "compute forward "
-    "mode gradients. This is not allowed in strict mode."
+    "The gradient with respect to the input is independent of entry {} in the grad_outputs when using the double backward trick to compute "
+    "forward mode gradients. This is not allowed in strict mode."
 )
 _DOUBLE_TRICK = (
     "The hessian of the user-provided function is independent of entry {} in the grad_jacobian. This is not allowed in strict mode as it "
-    "prevents "
-    "from using the double backward trick to replace forward mode AD."
+    "prevents from using the double backward trick to replace forward mode AD."
 )
 
 
@@ -212,6 +206,8 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
 
     vectorize  one pass for all output numbers together (vmap) instead of one for each
     strategy   "reverse-mode" (a pass per output number) or "forward-mode" (a pass per input number; needs vectorize=True)
+    Raises AssertionError for another strategy, NotImplementedError for forward mode with create_graph, RuntimeError for
+    `strict` with `vectorize`.
     """
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError(
@@ -235,8 +231,7 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
         if vectorize and strict:
             raise RuntimeError(
                 "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. Please either set "
-                "`strict=False` or "
-                "`vectorize=False`."
+                "`strict=False` or `vectorize=False`."
             )
         rows = [_rows(i, out, inputs, create_graph, strict, vectorize) for i, out in enumerate(outputs)]
         return _untuple(_finished(tuple(rows), create_graph), several_out, several_in)
@@ -288,7 +283,8 @@ def _forward_jacobian(func, inputs, strict, vectorize):
 
 
 def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, outer_jacobian_strategy="reverse-mode"):
-    """The second derivatives of a function with one output number: for inputs i, j a tensor of shape (*shape of i, *shape of j)."""
+    """The second derivatives of a function with one output number: for inputs i, j a tensor of shape (*shape of i, *shape of j).
+    Raises AssertionError for another strategy, RuntimeError for a result that is not one number."""
     several, inputs = _as_tuple(inputs, "inputs", "hessian")
     if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')

@@ -120,16 +120,14 @@ def _check_inputs(inputs):
         if x.array.dtype != np.float64:
             warnings.warn(
                 f"Input #{i} requires gradient and is not a double precision floating point or complex. This check will likely fail if "
-                "all the inputs "
-                "are not of double precision floating point or complex. ",
+                "all the inputs are not of double precision floating point or complex. ",
                 UserWarning,
                 stacklevel=4,
             )
         if any(s == 0 and n > 1 for s, n in zip(x.array.strides, x.array.shape, strict=True)):
             raise RuntimeError(
                 f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping to be able to "
-                "compute the numerical "
-                "gradients correctly. You should call .contiguous on the input before passing it to gradcheck."
+                "compute the numerical gradients correctly. You should call .contiguous on the input before passing it to gradcheck."
             )
 
 
@@ -250,9 +248,8 @@ def _mismatch(a, n, output, position, atol, rtol, forward):
         GradcheckError,
         f"Jacobian {'computed with forward mode ' if forward else ''}mismatch for output {output} with respect to input {position},\n"
         f"numerical:{wrap(n)!r}\nanalytical:{wrap(a)!r}\n",
-        f"{int(off.sum())} of {a.size} entries differ. The worst: input {position}, entry {int(worst[0])}, against output {output}, "
-        f"entry {int(worst[1])}: "
-        f"your rule gives {mine:.6g}, differences give {true:.6g}.",
+        f"{int(off.sum())} of {a.size} entries differ. The worst: input {position}, entry {int(worst[0])}, against output {output}, entry "
+        f"{int(worst[1])}: your rule gives {mine:.6g}, differences give {true:.6g}.",
         hint,
         "differentiate forward by hand for that one entry and compare with what backward returns.",
         "chapter 18, Instruments",
@@ -333,8 +330,8 @@ def gradgradcheck(
     fast_mode=False,
     masked=False,
 ):  # fmt: skip
-    """True if the second derivatives are right: gradcheck of the function (inputs, grad_outputs) -> gradients. Arguments as in "
-    "gradcheck."""
+    """True if the second derivatives are right: gradcheck of the function (inputs, grad_outputs) -> gradients. Arguments as in
+    gradcheck. Raises AssertionError if neither check is wanted."""
     if not (check_fwd_over_rev or check_rev_over_rev):
         raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
     inputs = _as_tuple(inputs)

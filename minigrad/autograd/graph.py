@@ -231,6 +231,7 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
 
     mode "all"  fn(list of gradients), once in each backward pass, after the last of those that the pass reaches; None for the others
     mode "any"  fn(gradient) for the first one in each pass
+    Raises ValueError for another mode, AssertionError for a tensor without gradient.
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")

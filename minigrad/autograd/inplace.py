@@ -44,8 +44,7 @@ def check(x, *sources):
             raise errors.new(
                 RuntimeError,
                 "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor "
-                "before doing "
-                "inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.",
+                "before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.",
             )
         return
     view = x.view_meta
@@ -68,8 +67,7 @@ def check(x, *sources):
             RuntimeError,
             "a leaf Variable that requires grad is being used in an in-place operation.",
             f"You wrote into a leaf of shape {tuple(x.array.shape)} that requires gradients.",
-            "Its gradient belongs to the value it had when the graph was recorded; a recorded write would leave it no place in the "
-            "graph.",
+            "Its gradient belongs to the value it had when the graph was recorded; a recorded write would leave it no place in the graph.",
             "wrap updates of parameters in torch.no_grad(), or make a new tensor: y = x * 2.",
             "chapter 15, Bug clinic",
         )

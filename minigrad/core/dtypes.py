@@ -138,7 +138,7 @@ PROMOTE = {(a, b): _promote(a, b) for a in ALL for b in ALL}
 
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
-    """The smallest dtype of the higher category that holds both.
+    """The smallest dtype of the higher category that holds both. Raises TypeError for what is no dtype.
 
     >>> promote_types(int64, float16), promote_types(uint8, int8)
     (torch.float16, torch.int16)
@@ -184,6 +184,7 @@ def combine(dimensioned: dtype | None, zero_dim: dtype | None, number: dtype | N
 
 def result_type(*operands: Any) -> dtype:
     """The dtype of an arithmetic operation on `operands`: tensors, ndarrays or Python numbers, as many as there are.
+    Raises TypeError without operands.
 
     >>> result_type(np.ones(3, "int32"), 2), result_type(np.ones(3, "int32"), 2.0), result_type(np.ones(3, "float16"), 2.0)
     (torch.int32, torch.float32, torch.float16)
@@ -211,6 +212,7 @@ def result_type(*operands: Any) -> dtype:
 
 def can_cast(from_: dtype, to: dtype) -> builtins.bool:
     """Whether a result of dtype `from_` may be written into a tensor of dtype `to`: never down a category.
+    Raises TypeError for what is no dtype.
 
     >>> can_cast(float64, float16), can_cast(float32, int64), can_cast(int64, bool_)
     (True, False, False)

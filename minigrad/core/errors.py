@@ -128,9 +128,8 @@ def modified(name: str, slot: str, array, version: int, expected: int, origin: s
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{described(array)}]{which} is at version {version}; expected version {expected} instead. Hint: enable anomaly detection to "
         "find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False).",
-        f"{name} saved a tensor of shape {tuple(array.shape)} (as '{slot}') in the forward pass, when its version was "
-        f"{expected}; "
-        f"since then it was written to {version - expected} time(s).",
+        f"{name} saved a tensor of shape {tuple(array.shape)} (as '{slot}') in the forward pass, when its version was {expected}; since "
+        f"then it was written to {version - expected} time(s).",
         "Its backward rule needs the old numbers, which are gone.",
         "write the changed values to a new tensor (y = y + 1, not y += 1), or clone() before changing.",
         "chapter 15, Bug clinic",
@@ -146,8 +145,7 @@ def freed() -> RuntimeError:
         "you need to backward through the graph a second time or if you need to access saved tensors after calling backward.",
         "A backward pass has already gone through this part of the graph.",
         "It gave back the memory of the values that the rules need.",
-        "call the first backward with retain_graph=True, or run the forward pass again; in a training loop, detach() what you carry "
-        "over.",
+        "call the first backward with retain_graph=True, or run the forward pass again; in a training loop, detach() what you carry over.",
         "chapter 10, Controlling the graph",
     )
 

@@ -74,14 +74,12 @@ def _sample(array):
 
 
 _ITEM = (
-    "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, please try to "
-    "rewrite what "
-    "you're doing with other operations. If error is occurring somewhere inside PyTorch internals, please file a bug report."
+    "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, please try to rewrite "
+    "what you're doing with other operations. If error is occurring somewhere inside PyTorch internals, please file a bug report."
 )
 _BOOL = (
-    "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that yet, please file "
-    "an issue at "
-    "https://github.com/pytorch/pytorch/issues ."
+    "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that yet, please file an "
+    "issue at https://github.com/pytorch/pytorch/issues ."
 )
 
 
@@ -286,8 +284,7 @@ class BatchLevel(Handler):
         if self.randomness == "error":
             raise RuntimeError(
                 "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' randomness "
-                "flags on vmap or "
-                "perform the randomness operation out of vmap"
+                "flags on vmap or perform the randomness operation out of vmap"
             )
         batched = bool(args) and self.holds(args[0])
         if self.randomness == "same" and batched and function.__name__ == "bernoulli":

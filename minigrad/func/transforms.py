@@ -202,6 +202,7 @@ def _of_chosen(func, argnums, args, kwargs):
 
 def grad_and_value(func, argnums=0, has_aux=False):
     """A function that returns (gradient, value) of `func`, which returns one number; with has_aux (gradient, (value, aux)).
+    Raises RuntimeError unless the value is one 0-d tensor.
 
     >>> import minigrad as torch
     >>> torch.func.grad_and_value(lambda x: (x ** 3).sum())(torch.tensor([1., 2.]))
@@ -305,8 +306,7 @@ def _vjp(func, primals, has_aux=False):
         if given_spec != out_spec:
             raise RuntimeError(
                 "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. cotangents: "
-                f"{given_spec}, "
-                f"primal output: {out_spec}"
+                f"{given_spec}, primal output: {out_spec}"
             )
         with _Transform() as inner:
             gradients = [_released(g, inner.outer) for g in _pull(outs, leaves, given, own, inner.outer, keep=True)]
@@ -320,6 +320,7 @@ def _vjp(func, primals, has_aux=False):
 
 def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     """(func(*primals), the derivative along `tangents`), in one forward pass.
+    Raises RuntimeError where primals and tangents differ in structure or shape, or `func` returns no tensors.
 
     >>> import minigrad as torch
     >>> torch.func.jvp(torch.sin, (torch.tensor(0.),), (torch.tensor(2.),))
@@ -390,6 +391,7 @@ def linearize(func, *primals):
     """(func(*primals), jvp_fn): jvp_fn(*tangents) is the derivative along tangents at these primals, without running `func` again.
 
     The recorded graph is pulled back once with a cotangent u; the result is linear in u, and its transpose is the jvp.
+    `jvp_fn` raises RuntimeError for tangents of another structure, shape or dtype.
     """
     flat, spec = flatten(tuple(primals))
     with _Transform() as t:
@@ -444,6 +446,7 @@ def _basis(tensors):
 
 def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_copy=False):
     """A function that returns the Jacobian of `func` by reverse mode: shape (*output shape, *input shape), one pullback per output number.
+    Raises ValueError for a chunk_size below 1.
 
     >>> import minigrad as torch
     >>> from minigrad.func import jacrev
@@ -526,6 +529,7 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     out_dims    where the results have the samples
     randomness  random numbers inside: "error" (not allowed), "same" or "different" for each sample
     chunk_size  run so many samples at once (default: all)
+    Raises RuntimeError for another `randomness`, ValueError for a chunk_size below 1.
 
     >>> import minigrad as torch
     >>> torch.vmap(torch.dot)(torch.ones(3, 2), torch.arange(6.).reshape(3, 2))
@@ -566,8 +570,7 @@ def _batched_inputs(func, call, in_dims, args):
     if not args:
         raise ValueError(
             f"vmap({_name(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function "
-            "with no inputs. "
-            "The latter is unsupported."
+            "with no inputs. The latter is unsupported."
         )
     flat, spec = flatten(args)
     dims = broadcast_to(in_dims, spec)
@@ -584,8 +587,7 @@ def _batched_inputs(func, call, in_dims, args):
         if not isinstance(x, Tensor):
             raise ValueError(
                 f"{call}: Got in_dim={d} for an input but the input is of type {type(x)}. We cannot vmap over non-Tensor arguments, "
-                "please use None as the "
-                "respective in_dim"
+                "please use None as the respective in_dim"
             )
         if not -x.dim() <= d < x.dim():
             raise ValueError(
@@ -634,8 +636,7 @@ def _outputs(func, output, out_dims):
         if d is not None and not isinstance(d, int):
             raise ValueError(
                 f"vmap({_name(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of ints "
-                "representing where in the "
-                "outputs the vmapped dimension should appear."
+                "representing where in the outputs the vmapped dimension should appear."
             )
         if d is not None and not isinstance(o, Tensor):
             raise ValueError(
@@ -682,6 +683,7 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
     parameter_and_buffer_dicts  {name: tensor} as in module.named_parameters(), or a sequence of such dicts
     tie_weights                 a tensor that the module has under several names is replaced under all of them
     strict                      raise RuntimeError for names that are missing or unknown
+    Raises ValueError for what is no dict, and for a name in two dicts.
     """
     given = parameter_and_buffer_dicts
     if isinstance(given, (list, tuple)):
@@ -737,7 +739,8 @@ def replace_all_batch_norm_modules_(root):
 
 
 def stack_module_state(models):
-    """({name: parameters stacked}, {name: buffers stacked}) of several modules of one class, for vmap over functional_call."""
+    """({name: parameters stacked}, {name: buffers stacked}) of several modules of one class, for vmap over functional_call.
+    Raises RuntimeError for no modules, and for modules that differ in class, mode or requires_grad."""
     models = list(models)
     if not models:
         raise RuntimeError("stack_module_state: Expected at least one model, got 0.")

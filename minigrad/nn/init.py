@@ -18,6 +18,7 @@ _LINEAR = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_tra
 
 def calculate_gain(nonlinearity: str, param: Any = None) -> float:
     """How much a layer's weights must be enlarged so that the following nonlinearity keeps the variance.
+    Raises ValueError for another name or parameter.
 
     >>> calculate_gain("relu")
     1.4142135623730951
@@ -54,6 +55,7 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = No
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
+    """Normal numbers with that mean and standard deviation."""
     return _set(tensor, randn_like(tensor, generator=generator).array * std + mean)
 
 
@@ -66,20 +68,23 @@ def trunc_normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float 
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
+    """The same number everywhere."""
     with no_grad():
         return tensor.fill_(val)
 
 
 def ones_(tensor: Tensor) -> Tensor:
+    """Ones everywhere."""
     return constant_(tensor, 1.0)
 
 
 def zeros_(tensor: Tensor) -> Tensor:
+    """Zeros everywhere."""
     return constant_(tensor, 0.0)
 
 
 def eye_(tensor: Tensor) -> Tensor:
-    """The unit matrix."""
+    """The unit matrix. Raises ValueError unless the tensor is a matrix."""
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     return _set(tensor, np.eye(*tensor.shape))
@@ -92,7 +97,8 @@ def _set(tensor: Tensor, numbers: np.ndarray) -> Tensor:
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """A convolution kernel that copies its input channels."""
+    """A convolution kernel that copies its input channels.
+    Raises ValueError unless the weight is one of conv1d, conv2d or conv3d and `groups` divides its first size."""
     if tensor.ndim not in (3, 4, 5):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
     if tensor.shape[0] % groups:
@@ -142,7 +148,8 @@ def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinea
 
 
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
-    """A random matrix whose rows (or columns, whichever are fewer) are orthogonal unit vectors, times gain. Saxe et al. 2013."""
+    """A random matrix whose rows (or columns, whichever are fewer) are orthogonal unit vectors, times gain. Saxe et al. 2013.
+    Raises ValueError for fewer than two dimensions."""
     if tensor.ndim < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if not tensor.numel():
@@ -155,7 +162,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
 
 
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
-    """Normal, with this part of each column set to zero."""
+    """Normal, with this part of each column set to zero. Raises ValueError unless the tensor is a matrix."""
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     rows, columns = tensor.shape

@@ -160,7 +160,8 @@ def einsum(equation, *operands):
 
 
 def tensordot(a, b, dims=2):
-    """Products summed over the last `dims` dimensions of `a` and the first of `b`, or over two lists of dimensions."""
+    """Products summed over the last `dims` dimensions of `a` and the first of `b`, or over two lists of dimensions.
+    Raises RuntimeError if their sizes differ or dims < 0."""
     if isinstance(dims, int):
         if dims < 0:
             raise errors.new(RuntimeError, f"tensordot expects dims >= 0, but got dims={dims}")
@@ -185,7 +186,7 @@ def tensordot(a, b, dims=2):
 
 
 def inner(input, other):
-    """Products summed over the last dimension of both."""
+    """Products summed over the last dimension of both. Raises RuntimeError if their sizes differ."""
     if input.ndim == 0 or other.ndim == 0:
         return input * other
     if input.shape[-1] != other.shape[-1]:

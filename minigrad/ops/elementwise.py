@@ -358,7 +358,7 @@ pow_base    = Op("pow", lambda x, base: np.power(x.dtype.type(base), x), ELEMENT
 
 
 def pow(input, exponent):
-    """`input` to the power `exponent`; either may be a number.
+    """`input` to the power `exponent`; either may be a number. Raises RuntimeError for integers to a negative power.
 
     >>> import minigrad as torch
     >>> torch.pow(torch.tensor([1., 2., 3.]), 2)
@@ -421,7 +421,7 @@ def inside(x, min, max):
 
 
 def clamp(input, min=None, max=None):
-    """`input` limited to [min, max], numbers or tensors; one of them may be missing.
+    """`input` limited to [min, max], numbers or tensors; one of them may be missing. Raises RuntimeError if both are missing.
 
     >>> import minigrad as torch
     >>> torch.clamp(torch.tensor([-2., 0.5, 3.]), min=-1, max=1)
@@ -495,7 +495,7 @@ def add_times(input, other, *, alpha=1):
 
 
 def sub_times(input, other, *, alpha=1):
-    """input - alpha * other"""
+    """input - alpha * other. Raises RuntimeError for booleans."""
     bools = [hasattr(x, "array") and x.array.dtype.kind == "b" for x in (input, other)]
     if builtins.any(bools):
         raise errors.no_bools("sub", builtins.all(bools))
@@ -510,7 +510,8 @@ def rsub_times(input, other, *, alpha=1):
 
 
 def choose(condition, input=None, other=None):
-    """Elements of `input` where `condition` is True, of `other` elsewhere; with the condition alone the positions where it is True."""
+    """Elements of `input` where `condition` is True, of `other` elsewhere; with the condition alone the positions where it is True.
+    Raises RuntimeError unless `condition` is boolean."""
     if input is None and other is None:
         return condition.nonzero(as_tuple=True)
     if hasattr(condition, "array") and condition.array.dtype.kind != "b":
@@ -539,7 +540,8 @@ def floor_divide(input, other):
 
 
 def lerp(input, end, weight):
-    """The point between `input` (weight 0) and `end` (weight 1); `weight` is a number or a tensor."""
+    """The point between `input` (weight 0) and `end` (weight 1); `weight` is a number or a tensor.
+    Raises RuntimeError for different dtypes."""
     if input.array.dtype is not end.array.dtype:
         ours, theirs = (errors.SCALAR_NAMES[x.array.dtype.name] for x in (input, end))
         raise errors.new(RuntimeError, f"expected dtype {ours} for `end` but got dtype {theirs}", instead="end.to(input.dtype).")
@@ -552,7 +554,7 @@ def addcmul(input, tensor1, tensor2, *, value=1):
 
 
 def addcdiv(input, tensor1, tensor2, *, value=1):
-    """input + value * tensor1 / tensor2"""
+    """input + value * tensor1 / tensor2. Raises RuntimeError for integers."""
     if dtypes.result_type(input, tensor1, tensor2).is_floating_point is False:
         raise errors.new(
             RuntimeError,
@@ -563,7 +565,7 @@ def addcdiv(input, tensor1, tensor2, *, value=1):
 
 
 def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """Element by element: is |input - other| <= atol + rtol * |other|?"""
+    """Element by element: is |input - other| <= atol + rtol * |other|? Raises RuntimeError for different dtypes."""
     if input.array.dtype is not other.array.dtype:
         names = [errors.TYPE_NAMES[x.array.dtype.name].removesuffix("Tensor") for x in (input, other)]
         raise errors.new(RuntimeError, " did not match ".join(names), instead="convert one of them: other.to(input.dtype).")
@@ -579,7 +581,7 @@ def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False) -> builtins.
 
 
 def divide(input, other, *, rounding_mode=None):
-    """The quotient; with rounding_mode "floor" rounded down, with "trunc" towards zero."""
+    """The quotient; with rounding_mode "floor" rounded down, with "trunc" towards zero. Raises RuntimeError for another mode."""
     if rounding_mode is None:
         return div(input, other)
     if rounding_mode not in ("floor", "trunc"):

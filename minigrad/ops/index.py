@@ -250,6 +250,7 @@ def _size(input, dim):
 
 def gather(input, dim, index, *, sparse_grad=False):
     """Along `dim` the element that `index` names, everywhere else the element of the same place. The result has index's shape.
+    Raises RuntimeError unless `index` holds integers, has as many dimensions, and is no longer but along `dim`.
 
     >>> import minigrad as torch
     >>> torch.gather(torch.tensor([[1., 2.], [3., 4.]]), 1, torch.tensor([[1], [0]]))
@@ -283,7 +284,8 @@ def _long(indices):
 
 
 def take_along_dim(input, indices, dim=None):
-    """As gather, but `indices` is broadcast against the input; without `dim` positions in the flattened tensor."""
+    """As gather, but `indices` is broadcast against the input; without `dim` positions in the flattened tensor.
+    Raises RuntimeError for different numbers of dimensions."""
     if dim is None:
         _long(indices)
         return gather(input.reshape(-1), 0, indices.reshape(-1))
@@ -342,6 +344,7 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
     """A copy of `input` with the elements of `src` reduced ("sum", "prod", "mean", "amax" or "amin") into the places that gather would read.
 
     include_self  False: a place that is named at all starts without its old element
+    Raises RuntimeError for another `reduce`.
     """
     dim = wrap_dim(dim, input.ndim)
     if reduce not in ("sum", "prod", "mean", "amax", "amin"):
@@ -379,7 +382,8 @@ def unravel_index(indices, shape):
 
 
 def index_select(input, dim, index):
-    """The slices along `dim` that a vector of positions names, in its order (a copy)."""
+    """The slices along `dim` that a vector of positions names, in its order (a copy).
+    Raises RuntimeError unless `index` holds integers, IndexError if it is no vector or out of range."""
     dim = wrap_dim(dim, input.ndim)
     if index.array.dtype.kind != "i":
         raise errors.new(RuntimeError, "index_select(): Expected dtype int32 or int64 for index")
@@ -391,7 +395,7 @@ def index_select(input, dim, index):
 
 
 def index_add(input, dim, index, source, *, alpha=1):
-    """A copy of `input` with slices of `source` added at the positions along `dim`."""
+    """A copy of `input` with slices of `source` added at the positions along `dim`. Raises RuntimeError for different dtypes."""
     dim = wrap_dim(dim, input.ndim)
     if input.array.dtype is not source.array.dtype:
         ours, theirs = (errors.TYPE_NAMES[t.array.dtype.name].removesuffix("Tensor") for t in (input, source))
@@ -405,7 +409,8 @@ def index_add(input, dim, index, source, *, alpha=1):
 
 
 def index_copy(input, dim, index, source):
-    """A copy of `input` with slices of `source` written at the positions along `dim`."""
+    """A copy of `input` with slices of `source` written at the positions along `dim`.
+    Raises RuntimeError for different dtypes, IndexError for another number of positions."""
     dim = wrap_dim(dim, input.ndim)
     if input.array.dtype is not source.array.dtype:
         ours, theirs = (errors.TYPE_NAMES[t.array.dtype.name].removesuffix("Tensor") for t in (input, source))
@@ -433,7 +438,8 @@ def _as_many(index, source, dim, name):
 
 
 def index_fill(input, dim, index, value):
-    """A copy of `input` with a number (or 0-d tensor) written at the positions along `dim`."""
+    """A copy of `input` with a number (or 0-d tensor) written at the positions along `dim`.
+    Raises IndexError unless `index` is int64, RuntimeError for a value with dimensions."""
     dim = wrap_dim(dim, input.ndim)
     if index.array.dtype != np.int64:
         raise errors.new(IndexError, "index_fill_(): Expected dtype int64 for index.")
@@ -447,7 +453,7 @@ def index_fill(input, dim, index, value):
 
 
 def take(input, index):
-    """The elements at positions in the flattened tensor."""
+    """The elements at positions in the flattened tensor. Raises IndexError if one is out of range."""
     a, n = index.array, input.numel()
     if a.size and (a.min() < -n or a.max() >= n):
         bad = a[(a < -n) | (a >= n)].flat[0]
@@ -464,7 +470,8 @@ def require_mask(mask):
 
 
 def masked_fill(input, mask, value):
-    """A copy of `input` with a number (or 0-d tensor) where `mask` is True."""
+    """A copy of `input` with a number (or 0-d tensor) where `mask` is True.
+    Raises RuntimeError for a mask that does not broadcast, and for a value with dimensions or beyond the dtype."""
     require_mask(mask)
     try:
         np.broadcast_shapes(input.array.shape, mask.array.shape)
@@ -489,14 +496,14 @@ def masked_fill(input, mask, value):
 
 
 def masked_select(input, mask):
-    """The elements where `mask` is True, as a vector."""
+    """The elements where `mask` is True, as a vector. Raises RuntimeError unless `mask` is boolean."""
     if mask.array.dtype != bool:
         raise errors.new(RuntimeError, "masked_select: expected BoolTensor for mask")
     return masked_select_(input, mask)
 
 
 def masked_scatter(input, mask, source):
-    """A copy of `input` with the elements of `source`, in order, where `mask` is True."""
+    """A copy of `input` with the elements of `source`, in order, where `mask` is True. Raises RuntimeError if `source` has too few."""
     if np.count_nonzero(np.broadcast_to(mask.array, np.broadcast_shapes(mask.array.shape, input.array.shape))) > source.numel():
         raise errors.new(RuntimeError, "Number of elements of source < number of ones in mask")
     return masked_scatter_(input, mask, source)
@@ -506,6 +513,7 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
     """Each element `repeats` times in a row, along `dim` (default: of the flattened tensor); `repeats` may be a tensor, one number each.
 
     With one tensor, it is the repeats: the result holds the position of each. `output_size` is the size that comes out, if you know it.
+    Raises RuntimeError if output_size is not the sum of `repeats`.
     """
     if repeats is None:
         return wrap(np.repeat(np.arange(input.numel()), input.array))

@@ -200,7 +200,7 @@ def _qr_rule(gs, Q, R):
 
 
 def outer(input, vec2):
-    """The matrix of all products of two vectors."""
+    """The matrix of all products of two vectors. Raises RuntimeError for other shapes."""
     if not hasattr(input, "array") and not hasattr(vec2, "array"):
         return np.multiply.outer(input, vec2)
     for name, x in (("self", input), ("vec2", vec2)):
@@ -213,6 +213,7 @@ def outer(input, vec2):
 
 def matmul(input, other):
     """The product by rank: vectors give a dot product, matrices the matrix product, more dimensions a batch of products (broadcast).
+    Raises RuntimeError for shapes that do not fit, and for different dtypes.
 
     >>> import minigrad as torch
     >>> torch.matmul(torch.ones(2, 3), torch.ones(3))
@@ -261,7 +262,7 @@ def _mismatch(sentence, a, b):
 
 
 def mm(input, mat2):
-    """The product of two matrices, (n, k) and (k, m)."""
+    """The product of two matrices, (n, k) and (k, m). Raises RuntimeError for other shapes."""
     if input.ndim != 2 or mat2.ndim != 2:
         which, x = ("self", input) if input.ndim != 2 else ("mat2", mat2)
         raise errors.new(RuntimeError, f"{which} must be a matrix")
@@ -271,7 +272,7 @@ def mm(input, mat2):
 
 
 def mv(input, vec):
-    """The product of a matrix (n, k) and a vector (k,)."""
+    """The product of a matrix (n, k) and a vector (k,). Raises RuntimeError for other shapes."""
     if input.ndim != 2 or vec.ndim != 1:
         raise errors.new(RuntimeError, f"vector + matrix @ vector expected, got 1, {input.ndim}, {vec.ndim}")
     if input.array.shape[1] != vec.array.shape[0]:
@@ -283,7 +284,7 @@ def mv(input, vec):
 
 
 def dot(input, tensor):
-    """The sum of products of two vectors of one length."""
+    """The sum of products of two vectors of one length. Raises RuntimeError for other shapes."""
     if input.ndim != 1 or tensor.ndim != 1:
         raise errors.new(RuntimeError, f"1D tensors expected, but got {input.ndim}D and {tensor.ndim}D tensors")
     if input.shape != tensor.shape:
@@ -296,7 +297,7 @@ def dot(input, tensor):
 
 
 def bmm(input, mat2):
-    """The products of two batches of matrices, (b, n, k) and (b, k, m)."""
+    """The products of two batches of matrices, (b, n, k) and (b, k, m). Raises RuntimeError for other shapes."""
     if input.ndim != 3 or mat2.ndim != 3:
         raise errors.new(RuntimeError, f"batch{1 if input.ndim != 3 else 2} must be a 3D tensor")
     if input.shape[0] != mat2.shape[0] or input.shape[2] != mat2.shape[1]:
@@ -314,7 +315,7 @@ def vdot(input, other):
 
 
 def cross(input, other, dim=-1):
-    """The cross product of vectors of three numbers along `dim`."""
+    """The cross product of vectors of three numbers along `dim`. Raises RuntimeError for another size."""
     dim = wrap_dim(dim, input.ndim)
     if input.shape[dim] != 3 or other.shape[dim] != 3:
         raise errors.new(
@@ -324,7 +325,7 @@ def cross(input, other, dim=-1):
 
 
 def trace(input):
-    """The sum of the diagonal of a matrix."""
+    """The sum of the diagonal of a matrix. Raises RuntimeError for another shape."""
     if input.ndim != 2:
         raise errors.new(RuntimeError, f"trace: expected a matrix, but got tensor with dim {input.ndim}")
     return trace_(input)
@@ -413,7 +414,8 @@ def inv(A):
 
 
 def solve(A, B, *, left=True):
-    """The X with A X = B (or X A = B with left=False); better and faster than inv(A) @ B."""
+    """The X with A X = B (or X A = B with left=False); better and faster than inv(A) @ B.
+    Raises RuntimeError for shapes that do not fit."""
     _square(A, "torch.linalg.solve")
     vectors = are_vectors(A, B)
     rows, columns = (B.shape[-1], 1) if vectors else B.shape[-2:]
@@ -476,7 +478,7 @@ def eigvalsh(A, UPLO="L"):
 
 
 def qr(A, mode="reduced") -> Any:
-    """A named tuple (Q, R) with A = Q @ R: Q has orthonormal columns, R is upper triangular."""
+    """A named tuple (Q, R) with A = Q @ R: Q has orthonormal columns, R is upper triangular. Raises RuntimeError for another `mode`."""
     _floats(A, "linalg.qr")
     if mode not in ("reduced", "complete", "r"):
         raise errors.new(RuntimeError, f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'")
@@ -504,7 +506,8 @@ def matrix_rank(A, tol=None, *, atol=None, rtol=None, hermitian=False):
 
 
 def cond(A, p=None):
-    """The condition number: how much solving with A magnifies errors. p: None or 2 by singular values, otherwise norm(A) * norm(inv(A))."""
+    """The condition number: how much solving with A magnifies errors. p: None or 2 by singular values, otherwise norm(A) * norm(inv(A)).
+    Raises RuntimeError for another p."""
     if p in (None, 2, -2):
         S = svdvals(A)
         ends = S[..., 0], S[..., -1]
@@ -513,7 +516,8 @@ def cond(A, p=None):
 
 
 def multi_dot(tensors, *, out=None):
-    """The product of several matrices, multiplied in the order that costs least; the first and the last may be vectors."""
+    """The product of several matrices, multiplied in the order that costs least; the first and the last may be vectors.
+    Raises RuntimeError for fewer than two."""
     if len(tensors) < 2:
         raise errors.new(RuntimeError, "multi_dot(): expected at least 2 tensors but got " + str(len(tensors)))
     shapes = [x.shape if x.ndim == 2 else (1, *x.shape) if i == 0 else (*x.shape, 1) for i, x in enumerate(tensors)]
@@ -567,7 +571,8 @@ def cholesky(A, *, upper=False):
 
 
 def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
-    """The distance (p-norm) of every row of x1 (n, d) to every row of x2 (m, d): shape (n, m)."""
+    """The distance (p-norm) of every row of x1 (n, d) to every row of x2 (m, d): shape (n, m).
+    Raises RuntimeError for other shapes, and for integers."""
     for name, x in (("X1", x1), ("X2", x2)):
         if x.ndim < 2:
             raise errors.new(RuntimeError, f"cdist only supports at least 2D tensors, {name} got: {x.ndim}D")

@@ -84,7 +84,8 @@ def argsort(input, dim=-1, descending=False, *, stable=False):
 
 
 def topk(input, k, dim=-1, largest=True, sorted=True) -> Any:
-    """The k largest (or smallest) elements along `dim`, in order, and where they were: a named tuple (values, indices)."""
+    """The k largest (or smallest) elements along `dim`, in order, and where they were: a named tuple (values, indices).
+    Raises RuntimeError if k is out of range, and for booleans."""
     dim = wrap_dim(dim, input.ndim)
     if input.array.dtype.kind == "b":
         raise errors.new(RuntimeError, "topk does not support bool dtypes on CPU")
@@ -94,7 +95,8 @@ def topk(input, k, dim=-1, largest=True, sorted=True) -> Any:
 
 
 def kthvalue(input, k, dim=-1, keepdim=False) -> Any:
-    """The k-th smallest element along `dim` (k counts from 1), and where it was: a named tuple (values, indices)."""
+    """The k-th smallest element along `dim` (k counts from 1), and where it was: a named tuple (values, indices).
+    Raises RuntimeError if k is out of range."""
     dim = wrap_dim(dim, input.ndim)
     if not 1 <= k <= (input.array.shape[dim] if input.ndim else 1):
         raise errors.new(RuntimeError, f"kthvalue(): selected number k out of range for dimension {dim}")

@@ -421,14 +421,16 @@ def count_nonzero(input, dim=None):
 
 
 def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
-    """The p-norm of the elements over `dim` (default: over all): (sum |x|^p)^(1/p); "fro" is p = 2."""
+    """The p-norm of the elements over `dim` (default: over all): (sum |x|^p)^(1/p); "fro" is p = 2.
+    Raises RuntimeError for another word."""
     if isinstance(p, str) and p != "fro":
         raise errors.new(RuntimeError, f"linalg.matrix_norm: Order {p} not supported.", instead="use a number, or 'fro'.")
     return vector_norm(input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype)
 
 
 def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
-    """The norm of the elements over `dim` (default: over all), seen as one vector. `ord` may be inf, -inf or 0 (count of non-zeros)."""
+    """The norm of the elements over `dim` (default: over all), seen as one vector. `ord` may be inf, -inf or 0 (count of non-zeros).
+    Raises RuntimeError for integers."""
     if dtype is not None:
         x = x.to(dtype)
     if x.array.dtype.kind != "f":

@@ -364,6 +364,7 @@ def view_as_shape(input, size):
 
 def cat(tensors, dim=0):
     """The tensors joined along an existing dimension; all other sizes must agree.
+    Raises ValueError for no tensors, RuntimeError for shapes that do not fit.
 
     >>> import minigrad as torch
     >>> torch.cat([torch.ones(2), torch.zeros(1)])
@@ -413,7 +414,7 @@ def result_type(*tensors):
 
 
 def stack(tensors, dim=0):
-    """The tensors, all of one shape, joined along a new dimension."""
+    """The tensors, all of one shape, joined along a new dimension. Raises RuntimeError for none, and for different shapes."""
     tensors = _listed(tensors, "stack")
     if not tensors:
         raise errors.new(RuntimeError, "stack expects a non-empty TensorList")
@@ -448,7 +449,7 @@ def dims_of(dim, ndim):
 
 
 def flatten(input, start_dim=0, end_dim=-1):
-    """The dimensions from start_dim to end_dim as one."""
+    """The dimensions from start_dim to end_dim as one. Raises RuntimeError if start_dim comes after end_dim."""
     start, end = wrap_dim(start_dim, input.ndim), wrap_dim(end_dim, input.ndim)
     if input.ndim == 0:
         return reshape(input, (1,))
@@ -466,7 +467,7 @@ def ravel(input):
 
 
 def unflatten(input, dim, sizes):
-    """One dimension as several; one of the sizes may be -1."""
+    """One dimension as several; one of the sizes may be -1. Raises RuntimeError if they do not multiply up."""
     dim = wrap_dim(dim, input.ndim)
     shape = input.array.shape
     try:
@@ -480,7 +481,8 @@ def unflatten(input, dim, sizes):
 
 
 def movedim(input, source, destination):
-    """The dimensions `source` at the places `destination`, the others in order (a view)."""
+    """The dimensions `source` at the places `destination`, the others in order (a view).
+    Raises RuntimeError for different numbers of dimensions."""
     source, destination = dims_of(source, input.ndim), dims_of(destination, input.ndim)
     if len(source) != len(destination):
         raise errors.new(
@@ -507,7 +509,8 @@ def swapdims(input, dim0, dim1):
 
 
 def split(tensor, split_size_or_sections, dim=0) -> tuple:
-    """The tensor in pieces of one size (the last may be smaller), or of the given sizes: a tuple of views."""
+    """The tensor in pieces of one size (the last may be smaller), or of the given sizes: a tuple of views.
+    Raises RuntimeError for a 0-d tensor, and for sizes that do not add up."""
     if not tensor.ndim:
         raise errors.new(RuntimeError, "split expects at least a 1-dimensional tensor")
     dim = wrap_dim(dim, tensor.ndim)
@@ -530,7 +533,8 @@ def split(tensor, split_size_or_sections, dim=0) -> tuple:
 
 
 def chunk(input, chunks, dim=0) -> tuple:
-    """The tensor in (at most) `chunks` pieces of equal size, the last may be smaller: a tuple of views."""
+    """The tensor in (at most) `chunks` pieces of equal size, the last may be smaller: a tuple of views.
+    Raises RuntimeError for a 0-d tensor, and for chunks < 1."""
     if chunks <= 0:
         raise errors.new(RuntimeError, f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     if not input.ndim:
@@ -557,21 +561,22 @@ def flip(input, dims):
 
 
 def fliplr(input):
-    """The columns in reverse order."""
+    """The columns in reverse order. Raises RuntimeError for fewer than two dimensions."""
     if input.ndim < 2:
         raise errors.new(RuntimeError, "Input must be >= 2-d.")
     return flip(input, 1)
 
 
 def flipud(input):
-    """The rows in reverse order."""
+    """The rows in reverse order. Raises RuntimeError for a 0-d tensor."""
     if input.ndim < 1:
         raise errors.new(RuntimeError, "Input must be >= 1-d.")
     return flip(input, 0)
 
 
 def roll(input, shifts, dims=None):
-    """The elements moved on by `shifts` places along `dims`, what falls off at the end comes in at the front."""
+    """The elements moved on by `shifts` places along `dims`, what falls off at the end comes in at the front.
+    Raises RuntimeError for different numbers of shifts and dims."""
     shifts = (shifts,) if isinstance(shifts, int) else tuple(shifts)
     if dims is None:
         return roll_(input, shifts[0], None)
@@ -582,7 +587,7 @@ def roll(input, shifts, dims=None):
 
 
 def rot90(input, k=1, dims=(0, 1)):
-    """Turned by k times 90 degrees in the plane of two dimensions."""
+    """Turned by k times 90 degrees in the plane of two dimensions. Raises RuntimeError for fewer than two dimensions."""
     if input.ndim < 2:
         raise errors.new(RuntimeError, f"expected total dims >= 2, but got total dims = {input.ndim}")
     return rot90_(input, k, dims_of(dims, input.ndim))
@@ -606,7 +611,7 @@ def triu(input, diagonal=0):
 
 
 def diagonal(input, offset=0, dim1=0, dim2=1):
-    """The diagonal of two dimensions, as the last dimension (a view)."""
+    """The diagonal of two dimensions, as the last dimension (a view). Raises RuntimeError for twice the same."""
     one, other = wrap_dim(dim1, input.ndim), wrap_dim(dim2, input.ndim)
     if one == other:
         raise errors.new(RuntimeError, f"diagonal dimensions cannot be identical {dim1}, {dim2}")
@@ -614,7 +619,7 @@ def diagonal(input, offset=0, dim1=0, dim2=1):
 
 
 def diag(input, diagonal=0):
-    """A vector: the matrix with it on the diagonal. A matrix: its diagonal (a copy)."""
+    """A vector: the matrix with it on the diagonal. A matrix: its diagonal (a copy). Raises RuntimeError for more dimensions."""
     if input.ndim == 1:
         return diag_embed(input, diagonal)
     if input.ndim != 2:
@@ -629,7 +634,8 @@ def diag_embed(input, offset=0, dim1=-2, dim2=-1):
 
 
 def narrow(input, dim, start, length):
-    """`length` elements from `start` on along `dim` (a view)."""
+    """`length` elements from `start` on along `dim` (a view).
+    Raises IndexError if `start` is out of range, RuntimeError for a 0-d tensor and if the end is."""
     if not input.ndim:
         raise errors.new(RuntimeError, "narrow() cannot be applied to a 0-dim tensor.")
     if hasattr(start, "array"):
@@ -658,7 +664,7 @@ def unfold(input, dimension, size, step):
 
 
 def broadcast_shapes(*shapes):
-    """The shape that tensors of these shapes are broadcast to."""
+    """The shape that tensors of these shapes are broadcast to. Raises RuntimeError if they do not fit, ValueError for negative sizes."""
     for s in shapes:
         if not isinstance(s, (int, tuple, list)):
             raise errors.new(RuntimeError, f"Input shapes should be of type ints, a tuple of ints, or a list of ints, got {s}")
@@ -674,7 +680,8 @@ def broadcast_tensors(*tensors):
 
 
 def meshgrid(*tensors, indexing="ij"):
-    """One grid for each vector: its numbers along its own dimension, the same along all others."""
+    """One grid for each vector: its numbers along its own dimension, the same along all others.
+    Raises RuntimeError for matrices, and for another `indexing`."""
     if len(tensors) == 1 and not hasattr(tensors[0], "array"):
         tensors = tuple(tensors[0])
     if indexing not in ("ij", "xy"):
@@ -770,7 +777,8 @@ def unsafe_chunk(input, chunks, dim=0) -> tuple:
 
 
 def tensor_split(input, indices_or_sections, dim=0) -> tuple:
-    """The tensor in as many pieces as asked for, the first ones larger by one, or cut at the given positions: a tuple of views."""
+    """The tensor in as many pieces as asked for, the first ones larger by one, or cut at the given positions: a tuple of views.
+    Raises RuntimeError for a 0-d tensor, and for less than one piece."""
     if not input.ndim:
         raise errors.new(RuntimeError, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
     dim = wrap_dim(dim, input.ndim)
@@ -918,14 +926,14 @@ def transpose_checked(input, dim0, dim1):
 
 
 def t_checked(input):
-    """A matrix with rows and columns exchanged (a view); a vector stays as it is."""
+    """A matrix with rows and columns exchanged (a view); a vector stays as it is. Raises RuntimeError for more dimensions."""
     if input.array.ndim > 2:
         raise errors.new(RuntimeError, f"t() expects a tensor with <= 2 dimensions, but self is {input.array.ndim}D")
     return t(input)
 
 
 def permute_checked(input, dims):
-    """The dimensions in another order (a view)."""
+    """The dimensions in another order (a view). Raises RuntimeError unless each dimension is named once."""
     if len(dims) != input.array.ndim:
         raise errors.new(
             RuntimeError,

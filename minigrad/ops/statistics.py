@@ -84,7 +84,8 @@ def _quantile(name, input, q, dim, keepdim, interpolation):
 
 
 def cov(input, *, correction=1, fweights=None, aweights=None):
-    """The covariances of the variables: the rows of a matrix, whose columns are observations. `fweights` counts them, `aweights` weighs them."""
+    """The covariances of the variables: the rows of a matrix, whose columns are observations. `fweights` counts them, `aweights` weighs them.
+    Raises RuntimeError for more than two dimensions."""
     if input.ndim > 2:
         raise errors.new(RuntimeError, f"cov(): expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions")
     x = reshape(input, (1, -1)) if input.ndim < 2 else input
@@ -114,7 +115,8 @@ def corrcoef(input):
 
 
 def diff(input, n=1, dim=-1, prepend=None, append=None):
-    """The differences of neighbours along `dim`, `n` times; `prepend` and `append` are joined to the input first."""
+    """The differences of neighbours along `dim`, `n` times; `prepend` and `append` are joined to the input first.
+    Raises RuntimeError for a 0-d tensor."""
     dim = wrap_dim(dim, input.ndim)
     if not input.ndim:
         raise errors.new(RuntimeError, "diff expects input to be at least one-dimensional")
@@ -146,7 +148,8 @@ def bucketize(input, boundaries, *, out_int32=False, right=False):
 
 
 def searchsorted(sorted_sequence, values, *, out_int32=False, right=False, side=None, sorter=None):
-    """Where each value would have to go into the sorted last dimension; `right`: behind equal elements."""
+    """Where each value would have to go into the sorted last dimension; `right`: behind equal elements.
+    Raises RuntimeError if the first dimensions differ, or `side` and `right` contradict each other."""
     order, sought = sorted_sequence.array, values.array if hasattr(values, "array") else np.asarray(values)
     if side is not None and right and side == "left":
         raise errors.new(RuntimeError, "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True")
@@ -173,7 +176,8 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False):
 
 
 def histc(input, bins=100, min=0, max=0):
-    """How many elements fall into each of `bins` intervals of equal size from `min` to `max` (both 0: of the elements)."""
+    """How many elements fall into each of `bins` intervals of equal size from `min` to `max` (both 0: of the elements).
+    Raises RuntimeError for integers."""
     a = input.array
     if a.dtype.kind != "f":
         raise errors.new(RuntimeError, f"\"histogram_cpu\" not implemented for '{errors.TYPE_NAMES[a.dtype.name].removesuffix('Tensor')}'")

@@ -67,7 +67,8 @@ def _strided_rule(g, x_shape, size, stride, start, steps):
 
 
 def as_strided_(input, size, stride, storage_offset=None):
-    """The view with these sizes and strides (in elements) over the storage of `input`; elements may come more than once."""
+    """The view with these sizes and strides (in elements) over the storage of `input`; elements may come more than once.
+    Raises RuntimeError if they reach beyond it."""
     size, stride = tuple(size), tuple(stride)
     owner, offset, steps = place_of(input.array)
     if not np.may_share_memory(owner, input.array) and input.array.size:

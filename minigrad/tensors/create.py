@@ -156,7 +156,7 @@ def as_tensor(data, dtype=None, device=None):
 
 
 def from_numpy(ndarray):
-    """A tensor that shares the storage of the ndarray."""
+    """A tensor that shares the storage of the ndarray. Raises TypeError for anything else."""
     if not isinstance(ndarray, np.ndarray):
         raise errors.new(TypeError, f"expected np.ndarray (got {type(ndarray).__name__})")
     return wrap(dtypes.native(ndarray))
@@ -233,7 +233,7 @@ def full_like(input, fill_value, *, dtype=None, device=None, requires_grad=False
 
 
 def eye(n, m=None, *, dtype=None, device=None, requires_grad=False):
-    """The unit matrix with n rows (and m columns)."""
+    """The unit matrix with n rows (and m columns). Raises RuntimeError for a negative n."""
     if n < 0:
         raise errors.new(RuntimeError, f"n must be greater or equal to 0, got {n}")
     return _finish(np.eye(n, m, dtype=_dtype(dtype)), requires_grad)
@@ -241,6 +241,7 @@ def eye(n, m=None, *, dtype=None, device=None, requires_grad=False):
 
 def arange(start, end=None, step=1, *, dtype=None, device=None, requires_grad=False):
     """start, start + step, ... below `end`; with one argument 0, 1, ... below it.
+    Raises RuntimeError for step 0, or a step away from `end`.
 
     >>> import minigrad as torch
     >>> torch.arange(3), torch.arange(1, 2, 0.25)
@@ -262,7 +263,7 @@ def arange(start, end=None, step=1, *, dtype=None, device=None, requires_grad=Fa
 
 
 def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False):
-    """`steps` numbers from start to end, both included, at equal distances."""
+    """`steps` numbers from start to end, both included, at equal distances. Raises RuntimeError for negative `steps`."""
     if steps < 0:
         raise errors.new(RuntimeError, "number of steps must be non-negative")
     start, end = (v.item() if isinstance(v, Variable) else v for v in (start, end))
@@ -356,7 +357,8 @@ def randn(*size, generator=None, dtype=None, device=None, requires_grad=False):
 
 @_random
 def randint(low, high=None, size=None, *, generator=None, dtype=None, device=None, requires_grad=False):
-    """Whole numbers from low (default 0) to high - 1, all equally likely. randint(high, size) or randint(low, high, size)."""
+    """Whole numbers from low (default 0) to high - 1, all equally likely. randint(high, size) or randint(low, high, size).
+    Raises RuntimeError unless low < high."""
     if size is None:
         low, high, size = 0, low, high
     if low >= high:
@@ -384,7 +386,8 @@ def randn_like(input, *, generator=None, dtype=None, requires_grad=False):
 
 @_random
 def bernoulli(input, p=None, *, generator=None):
-    """1 with the probability that `input` holds at the place (or with the probability `p`), else 0."""
+    """1 with the probability that `input` holds at the place (or with the probability `p`), else 0.
+    Raises RuntimeError for probabilities outside [0, 1]."""
     array = input.array
     if p is not None:
         drawn = (generator or default_generator).uniform(array.size, np.dtype("float64")).reshape(array.shape) < p
@@ -392,9 +395,8 @@ def bernoulli(input, p=None, *, generator=None):
         if not ((array >= 0) & (array <= 1)).all():
             raise errors.new(
                 RuntimeError,
-                "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please "
-                "report an "
-                "enhancement request to PyTorch.)",
+                "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please report "
+                "an enhancement request to PyTorch.)",
             )
         drawn = (generator or default_generator).uniform(array.size, array.dtype).reshape(array.shape) < array
     return wrap(np.asarray(drawn).astype(array.dtype))
@@ -407,7 +409,8 @@ def randint_like(input, low, high=None, *, generator=None, dtype=None, requires_
 
 
 def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, requires_grad=False):
-    """Normal numbers with a mean and a standard deviation: two numbers and a size, or tensors (one for each element)."""
+    """Normal numbers with a mean and a standard deviation: two numbers and a size, or tensors (one for each element).
+    Raises RuntimeError for a negative standard deviation."""
     if not isinstance(std, Variable) and std < 0:
         raise errors.new(RuntimeError, f"normal expects std >= 0.0, but found std {std:g}")
     if size is None:
@@ -427,7 +430,8 @@ def exponential(size, lambd=1, *, generator=None, dtype=None):
 
 
 def multinomial(input, num_samples, replacement=False, *, generator=None):
-    """Positions drawn with the probabilities (or weights) of a vector, or of each row of a matrix: int64, num_samples of them."""
+    """Positions drawn with the probabilities (or weights) of a vector, or of each row of a matrix: int64, num_samples of them.
+    Raises RuntimeError for negative, infinite or only zero weights, and for too many samples without replacement."""
     weights = input.array
     if not replacement and num_samples > weights.shape[-1]:
         raise errors.new(

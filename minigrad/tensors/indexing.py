@@ -268,7 +268,7 @@ def positions_of(indices):
 
 
 def select_(input, dim, index):
-    """Tensor.select: the slice at one position along `dim` (a view)."""
+    """Tensor.select: the slice at one position along `dim` (a view). Raises IndexError if it is out of range."""
     if not input.ndim:
         raise errors.new(IndexError, "select() cannot be applied to a 0-dim tensor.")
     dim = wrap_dim(dim, input.ndim)

@@ -239,9 +239,8 @@ class Tensor(Methods):
         if self._grad is None and self.edge is not None and not self.retains_grad:
             warnings.warn(
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated "
-                "during "
-                "autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use .retain_grad() on the "
-                "non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See "
+                "during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use .retain_grad() "
+                "on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See "
                 "github.com/pytorch/pytorch/pull/30531 for more information.",
                 UserWarning,
                 stacklevel=2,
@@ -261,18 +260,15 @@ class Tensor(Methods):
                 raise errors.new(
                     RuntimeError,
                     f"attempting to assign a gradient with dtype '{theirs.lower()}' to a tensor with grad_dtype '{ours}'. The gradient "
-                    "must match "
-                    "the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a "
-                    "specific dtype, "
-                    "or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break "
-                    "downstream systems that assume they match.",
+                    "must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute "
+                    "with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and "
+                    "its gradient may break downstream systems that assume they match.",
                 )
             if value.array.shape != self.array.shape:
                 raise errors.new(
                     RuntimeError,
                     f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(self.shape)}'. Please "
-                    "ensure that "
-                    "the gradient and the tensor are the same size",
+                    "ensure that the gradient and the tensor are the same size",
                 )
         self._grad = value
 
@@ -529,9 +525,8 @@ class Tensor(Methods):
         if not self.is_leaf:
             raise errors.new(
                 RuntimeError,
-                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you "
-                "were attempting to "
-                "deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you were "
+                "attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
                 "https://github.com/pytorch/pytorch/pull/103001",
                 instead="x.detach().clone().",
             )

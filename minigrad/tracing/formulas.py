@@ -2,7 +2,8 @@
 
 What lives here: one row per operation of `Value` (and of a learner's own class with micrograd's names): how to compute it, and its
 formula and local derivatives as Python source, read as formulas with labels filled in. What does not: any derivative as a number
-(scalar.py computes those), how a formula is written (notation.py).
+(scalar.py computes those), how a formula is written (notation.py). Rows of the derivatives table are read from the table
+(`_of_the_table`); those of `Value` stand here as well, because a page without numpy cannot load it, and a test compares them with it.
 """
 from __future__ import annotations
 

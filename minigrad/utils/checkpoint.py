@@ -25,9 +25,8 @@ from ..random import fork_rng, get_rng_state, set_rng_state
 
 _EXPLICIT = (
     "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Starting in PyTorch 2.9, calling checkpoint without "
-    "use_reentrant will raise an exception. use_reentrant=False is recommended, but if you need to preserve the current default "
-    "behavior, you can "
-    "pass use_reentrant=True. Refer to docs for more details on the differences between the two variants."
+    "use_reentrant will raise an exception. use_reentrant=False is recommended, but if you need to preserve the current default behavior, "
+    "you can pass use_reentrant=True. Refer to docs for more details on the differences between the two variants."
 )
 
 
@@ -53,6 +52,7 @@ class _Done(Exception):
 
 
 def noop_context_fn():
+    """Two contexts, for the first and for the second run, that change nothing."""
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
@@ -213,6 +213,7 @@ def checkpoint(
     preserve_rng_state  the second run draws the same random numbers (dropout)
     determinism_check   "default": raise CheckpointError if the second run saves other shapes or dtypes; "none": do not look
     early_stop          end the second run as soon as everything that is needed is there
+    Raises ValueError for other keywords, and for context_fn or debug with use_reentrant.
 
     >>> import minigrad as torch
     >>> from minigrad.utils.checkpoint import checkpoint
@@ -245,12 +246,13 @@ def checkpoint(
 
 
 def region_unpack(note):
+    """What saved_tensors_hooks calls for a value of a checkpointed region: run the region again, and take the value."""
     return note.region.unpack(note)
 
 
 def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwargs):
-    """A sequence of modules in `segments` parts, all but the last checkpointed: about len/segments + segments activations are kept at a "
-    "time."""
+    """A sequence of modules in `segments` parts, all but the last checkpointed: about len/segments + segments activations are kept at a
+    time. Raises ValueError for other keywords."""
     if use_reentrant is None:
         warnings.warn(_EXPLICIT.replace("checkpoint: the", "checkpoint.checkpoint_sequential: the"), UserWarning, stacklevel=2)
         use_reentrant = True

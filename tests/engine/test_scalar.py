@@ -4,6 +4,7 @@ import gc
 import json
 import math
 import operator
+import re
 import subprocess
 import sys
 import weakref
@@ -433,3 +434,39 @@ def test_a_class_of_ones_own_may_answer_for_reflected_operators():
         a.grad = b.grad = 0.0
         result.backward()
         assert (result.data, (a.grad, b.grad), result._prev) == (wanted, slopes, (a, b))
+
+
+# Value's operations stand in scalar.py in full, because that file is read as a lecture and needs only `math`. Their second home, the
+# derivatives table, says the same:
+ROW = {"+": "add", "-": "sub", "*": "mul", "/": "div", "**": "PowBackward1", "max": "maximum", "min": "minimum"}
+POINTS = [(0.5, 2.0), (-1.5, 0.25), (3.0, -2.0), (2.0, 2.0), (0.0, 1.0), (-0.25, -0.25)]
+
+
+@pytest.mark.parametrize("name", [*BINARY, *UNARY])
+def test_an_operation_and_its_row_of_the_derivatives_table_are_one(name):
+    """Value, derivatives, formula, and the formulas of the derivatives: what is written twice agrees."""
+    import minigrad.ops.elementwise  # noqa: F401
+    from minigrad.core.on_values import slopes_of
+    from minigrad.core.op import TABLE
+    from minigrad.tracing.formulas import RULES
+
+    row, rule, count = TABLE[ROW.get(name, name)], RULES[name], 2 if name in BINARY else 1
+    if row.formula is not None:
+        names = dict(zip(row.inputs, "ab", strict=False))
+        assert rule.expr == re.sub(r"\b\w+\b", lambda m: names.get(m[0], m[0]), row.formula)
+    scope = {key: getattr(np, key) for key in ("abs", "exp", "log", "sin", "cos", "tanh", "sqrt", "sign")}
+    scope |= {"max": max, "min": min, "relu": lambda x: max(x, 0.0), "sigmoid": lambda x: 1 / (1 + np.exp(-x))}
+    for point in POINTS:
+        operands = [Value(x) for x in point[:count]]
+        out = (BINARY | UNARY)[name](*operands)
+        arrays = [np.asarray(x, np.float64) for x in point[:count]]
+        with np.errstate(all="ignore"):
+            expected = np.asarray(row.forward(*arrays))
+            slopes = slopes_of(row, arrays, expected)
+            known = scope | dict(zip("ab", arrays, strict=False)) | {"out": expected}
+            written = [eval(text, {}, known) for text in rule.locals]  # noqa: S307
+        np.testing.assert_allclose(out.data, expected, rtol=1e-15)
+        for own, by_row, text in zip(out._local, slopes, written, strict=True):
+            np.testing.assert_allclose(0.0 if own is None else own, by_row, rtol=1e-13)  # tanh: (1 - t)(1 + t) here, 1 - t² there
+            if np.isfinite(text) and not (name in ("max", "min") and point[0] == point[1]):  # a tie is said in words, 0 * log(0) too
+                np.testing.assert_allclose(text, by_row, rtol=1e-13)

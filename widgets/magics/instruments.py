@@ -105,49 +105,34 @@ class InstrumentMagics(Magics):
         rows: list[list[Any]] = []
         worst = (0.0, "", 0.0, 0.0)
         bad = set()
-        for i, name in enumerate(names):
-            grad = made[name].grad
-            mine = (
-                [grad]
-                if isinstance(made[name], Value)
-                else [0.0] * len(numbers.flat[name])
-                if grad is None
-                else [float(g) for g in grad.array.reshape(-1)]
-            )
-            errors = []
-            for k, g in enumerate(mine):
-                slope = self._slope(program, numbers, name, k)
-                error = abs(g - slope) / max(1.0, abs(slope)) if math.isfinite(slope) and math.isfinite(g) else math.inf
-                errors.append(error)
-                if error > worst[0]:
-                    place = name if len(mine) == 1 else f"{name}, entry {_index(k, made[name].array.shape)}"
-                    worst = (error, place, g, slope)
-            off = sum(e > TOLERANCE for e in errors)
+        for i, (name, x) in enumerate(made.items()):
+            errors, worst = self._errors(program, numbers, name, x, worst)
+            off, largest = sum(e > TOLERANCE for e in errors), max(errors, default=0.0)
             if off:
                 bad.add((i, 2))
-            rows.append(
-                [
-                    name,
-                    (str(len(mine)), len(mine)),
-                    f"{off} wrong" if off else "right",
-                    (f"{max(errors, default=0.0):.0e}", max(errors, default=0.0)),
-                ]
-            )
-        right = not bad
-        title = (
-            f"The gradient is right: {plural(count, 'entry', 'entries')} agree with differences"
-            if right
-            else "The gradient is not what differences say"
-        )
-        more = (
-            None
-            if right
-            else Line(
-                f"The worst is {worst[1]}: your rule gives {number(worst[2])}, differences give {number(worst[3])}."
-                + _hint(worst[2], worst[3])
-            )
-        )
+            rows.append([name, (str(len(errors)), len(errors)), f"{off} wrong" if off else "right", (f"{largest:.0e}", largest)])
+        right, more = not bad, None
+        title = f"The gradient is right: {plural(count, 'entry', 'entries')} agree with differences"
+        if bad:
+            title = "The gradient is not what differences say"
+            said = f"The worst is {worst[1]}: your rule gives {number(worst[2])}, differences give {number(worst[3])}."
+            more = Line(said + _hint(worst[2], worst[3]))
         return Card(title, Table(("input", "entries", "verdict", "largest relative error"), rows, bad=bad), more, warn=not right)
+
+    def _errors(self, program, numbers, name, x, worst):
+        """The relative error of each entry's gradient, and the worst so far: (error, which entry, gradient, slope by differences)."""
+        values = isinstance(x, Value)
+        count = 1 if values else len(numbers.flat[name])
+        mine = [x.grad] if values else [0.0] * count if x.grad is None else [float(g) for g in x.grad.array.reshape(-1)]
+        errors = []
+        for k, g in enumerate(mine):
+            slope = self._slope(program, numbers, name, k)
+            error = abs(g - slope) / max(1.0, abs(slope)) if math.isfinite(slope) and math.isfinite(g) else math.inf
+            errors.append(error)
+            if error > worst[0]:
+                place = name if len(mine) == 1 else f"{name}, entry {_index(k, x.array.shape)}"
+                worst = (error, place, g, slope)
+        return errors, worst
 
     def _slope(self, program: Program, numbers: Numbers, name: str, k: int) -> float:
         """The central difference by one entry."""

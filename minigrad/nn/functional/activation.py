@@ -16,49 +16,59 @@ def _run(row: Any, input: Tensor, inplace: bool, *options: Any) -> Tensor:
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """max(0, x). The slope at 0 is 0."""
+    """max(0, x). The slope at 0 is 0. Raises RuntimeError for booleans."""
     if input.array.dtype.kind == "b":
         raise RuntimeError("Boolean inputs not supported for relu")
     return _run(elementwise.relu, input, inplace)
 
 
 def relu_(input: Tensor) -> Tensor:
+    """relu in place."""
     return relu(input, True)
 
 
 def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """elu in place."""
     return elu(input, alpha, True)
 
 
 def selu_(input: Tensor) -> Tensor:
+    """selu in place."""
     return selu(input, True)
 
 
 def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """celu in place."""
     return celu(input, alpha, True)
 
 
 def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
+    """leaky_relu in place."""
     return leaky_relu(input, negative_slope, True)
 
 
 def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+    """hardtanh in place."""
     return hardtanh(input, min_val, max_val, True)
 
 
 def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
+    """threshold in place."""
     return _run(activations.threshold_, input, True, threshold, value)
 
 
 def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False) -> Tensor:
+    """rrelu in place."""
     return rrelu(input, lower, upper, training, True)
 
 
 def sigmoid(input: Tensor) -> Tensor:
+    """1 / (1 + exp(-x)), element by element."""
     return elementwise.sigmoid(input)
 
 
 def tanh(input: Tensor) -> Tensor:
+    """The hyperbolic tangent, element by element."""
     return elementwise.tanh(input)
 
 
@@ -69,7 +79,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
-    """As leaky_relu, with a slope that is learnt: one number, or one per channel (dimension 1)."""
+    """As leaky_relu, with a slope that is learnt: one number, or one per channel (dimension 1). Raises RuntimeError for another size."""
     if weight.numel() != 1:
         channels = input.shape[1] if input.ndim > 1 else 1
         if weight.numel() != channels:
@@ -96,7 +106,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """x where it is positive, else alpha * (exp(x / alpha) - 1): smooth at 0 for every alpha."""
+    """x where it is positive, else alpha * (exp(x / alpha) - 1): smooth at 0 for every alpha. Raises RuntimeError for alpha 0."""
     check_floating(input, "elu_cpu")
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
@@ -107,6 +117,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """x times the probability that a standard normal number is below x; approximate="tanh" uses a formula with tanh.
 
     Hendrycks and Gimpel 2016, https://arxiv.org/abs/1606.08415
+    Raises RuntimeError for another approximation.
     """
     check_floating(input, "GeluKernelImpl")
     if approximate not in ("none", "tanh"):
@@ -133,7 +144,7 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
-    """x limited to [min_val, max_val]; the slope at both ends is 0."""
+    """x limited to [min_val, max_val]; the slope at both ends is 0. Raises ValueError if min_val > max_val, RuntimeError for booleans."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
     if input.array.dtype.kind == "b":
@@ -177,7 +188,7 @@ def tanhshrink(input: Tensor) -> Tensor:
 
 
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """x moved towards 0 by lambd, or 0 if it is nearer."""
+    """x moved towards 0 by lambd, or 0 if it is nearer. Raises RuntimeError for a negative lambd."""
     check_floating(input, "softshrink_check")
     if lambd < 0:
         raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd:g}.")

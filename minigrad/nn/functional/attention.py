@@ -23,6 +23,7 @@ def scaled_dot_product_attention(
     enable_gqa each key and value serves several of the query's heads
 
     Vaswani et al. 2017, https://arxiv.org/abs/1706.03762
+    Raises RuntimeError for a mask together with is_causal.
     """
     if is_causal and attn_mask is not None:
         raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")

@@ -249,6 +249,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
     """More cells around a tensor; `pad` counts pairs (before, after) from the last dimension on; negative numbers cut off.
 
     mode "constant" (with `value`), "reflect" (without repeating the edge), "replicate" (the edge) or "circular".
+    Raises RuntimeError for an odd or impossible number of cells, NotImplementedError for another mode or number of dimensions.
     """
     pad = [int(p) for p in pad]
     if len(pad) % 2:

@@ -33,7 +33,7 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
 
 
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:
-    """The distances of all pairs of rows, (0, 1), (0, 2), ..., as a vector."""
+    """The distances of all pairs of rows, (0, 1), (0, 2), ..., as a vector. Raises RuntimeError unless it is a matrix and p >= 0."""
     if input.ndim != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input.ndim}D")
     if p < 0:

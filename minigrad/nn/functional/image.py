@@ -24,6 +24,8 @@ def interpolate(
     align_corners           the corners' centres keep their places, not the corners' outer edges
     recompute_scale_factor  interpolate with the ratio of the sizes, not with scale_factor as given
     antialias               when shrinking, average over all old cells (bilinear and bicubic)
+    Raises ValueError for options that exclude each other, NotImplementedError for a mode that does not fit the dimensions, RuntimeError
+    for an empty input or result.
     """
     if mode in ("nearest", "area", "nearest-exact"):
         if align_corners is not None:
@@ -135,7 +137,8 @@ def _antialiased(n: int, scale: float, new: np.ndarray, mode: str) -> tuple[np.n
 
 
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
-    """Channels as a table of `groups` rows, transposed: (N, C, ...)."""
+    """Channels as a table of `groups` rows, transposed: (N, C, ...).
+    Raises RuntimeError for fewer dimensions, and unless `groups` divides C."""
     if input.ndim < 3:
         raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(input.shape)}")
     if groups <= 0:
@@ -147,7 +150,8 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
 
 
 def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> Tensor:
-    """Where grid_sample should read for an affine map: theta (N, 2, 3), size (N, C, H, W) -> (N, H, W, 2); or (N, 3, 4) for volumes."""
+    """Where grid_sample should read for an affine map: theta (N, 2, 3), size (N, C, H, W) -> (N, H, W, 2); or (N, 3, 4) for volumes.
+    Raises ValueError for other shapes or integers, NotImplementedError for other numbers of dimensions."""
     size = tuple(size)
     n = len(size) - 2
     if theta.array.dtype.kind != "f":
@@ -184,6 +188,7 @@ def grid_sample(
     mode           "bilinear", "nearest", or for images "bicubic"
     padding_mode   what is outside: "zeros", "border" (the nearest cell) or "reflection"
     align_corners  -1 and 1 are the centres of the corner cells, not their outer edges
+    Raises ValueError for another mode, padding_mode or shape.
     """
     if mode not in ("bilinear", "nearest", "bicubic"):
         raise ValueError(
@@ -293,17 +298,19 @@ def upsample(input: Tensor, size: Any = None, scale_factor: Any = None, mode: st
 
 
 def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+    """An old name of interpolate(mode="nearest")."""
     warnings.warn("`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=3)
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
 def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+    """An old name of interpolate(mode="bilinear", align_corners=True)."""
     warnings.warn("`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=3)
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 
 
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
-    """(N, C * r * r, H, W) -> (N, C, H * r, W * r)."""
+    """(N, C * r * r, H, W) -> (N, C, H * r, W * r). Raises RuntimeError unless r * r divides the channels."""
     r = upscale_factor
     c = input.shape[-3]
     if c % (r * r):

@@ -47,7 +47,7 @@ def _mismatch(input: Tensor, weight: Tensor) -> RuntimeError:
 
 
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """y_k = input1 @ weight_k @ input2 + bias_k. weight (out, in1, in2)."""
+    """y_k = input1 @ weight_k @ input2 + bias_k. weight (out, in1, in2). Raises RuntimeError for shapes that do not fit."""
     if input1.ndim != input2.ndim:
         raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}")
     if input1.shape[:-1] != input2.shape[:-1]:
@@ -72,7 +72,7 @@ def embedding(
     padding_idx         this row gets no gradient
     max_norm            rows that are looked up are first shortened, in place, to this norm
     scale_grad_by_freq  divide a row's gradient by how often it was looked up
-    Raises IndexError for an index outside the table.
+    Raises IndexError for an index outside the table, RuntimeError for indices that are no integers, AssertionError for such a padding_idx.
     """
     if input.array.dtype.name not in ("int64", "int32"):
         raise RuntimeError(
@@ -107,7 +107,8 @@ def check_rows(input: Tensor, count: int) -> None:
 
 
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
-    """A 1 at each class number among zeros: (*) becomes (*, num_classes); -1 counts up to the largest number."""
+    """A 1 at each class number among zeros: (*) becomes (*, num_classes); -1 counts up to the largest number.
+    Raises RuntimeError unless the numbers are int64 and in [0, num_classes)."""
     classes = input.array
     if classes.dtype != np.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")

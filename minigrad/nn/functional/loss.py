@@ -61,7 +61,7 @@ def l1_loss(input: Tensor, target: Tensor, size_average=None, reduce=None, reduc
 
 
 def smooth_l1_loss(input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean", beta: float = 1.0) -> Tensor:
-    """Squared differences where they are below beta, absolute ones beyond, joined smoothly."""
+    """Squared differences where they are below beta, absolute ones beyond, joined smoothly. Raises RuntimeError for a negative beta."""
     check_reduction(reduction)
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
@@ -72,7 +72,8 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average=None, reduce=None
 
 
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None) -> Tensor:
-    """As smooth_l1_loss times delta: half the squared difference up to delta, a straight line beyond."""
+    """As smooth_l1_loss times delta: half the squared difference up to delta, a straight line beyond.
+    Raises RuntimeError unless delta > 0."""
     check_reduction(reduction)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
@@ -85,7 +86,8 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
 def binary_cross_entropy(
     input: Tensor, target: Tensor, weight: Tensor | None = None, size_average=None, reduce=None, reduction: str = "mean"
 ) -> Tensor:
-    """-(t log p + (1 - t) log(1 - p)) for probabilities p. Logarithms are at least -100. Better: binary_cross_entropy_with_logits."""
+    """-(t log p + (1 - t) log(1 - p)) for probabilities p. Logarithms are at least -100. Better: binary_cross_entropy_with_logits.
+    Raises ValueError for different shapes, RuntimeError for different dtypes or p outside [0, 1]."""
     check_reduction(reduction)
     if target.shape != input.shape:
         raise ValueError(
@@ -109,7 +111,8 @@ def binary_cross_entropy_with_logits(
     input: Tensor, target: Tensor, weight: Tensor | None = None, size_average=None, reduce=None, reduction: str = "mean",
     pos_weight: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """binary_cross_entropy of sigmoid(input), computed without overflow. `pos_weight` counts the positive targets more."""
+    """binary_cross_entropy of sigmoid(input), computed without overflow. `pos_weight` counts the positive targets more.
+    Raises ValueError for different shapes."""
     check_reduction(reduction)
     if target.shape != input.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
@@ -192,6 +195,7 @@ def cross_entropy(
 
     target           class numbers, or probabilities of input's shape
     label_smoothing  mix the target with equal probabilities for all classes
+    Raises RuntimeError for a label_smoothing outside [0, 1], and for an ignore_index with probabilities.
 
     >>> import minigrad as torch
     >>> torch.nn.functional.cross_entropy(torch.zeros(1, 4), torch.tensor([2]))  # log(4)
@@ -244,6 +248,7 @@ def kl_div(input: Tensor, target: Tensor, size_average=None, reduce=None, reduct
     """The Kullback-Leibler divergence of target probabilities from input log-probabilities: target * (log(target) - input).
 
     reduction="batchmean" divides the sum by the number of samples, which is the mathematical definition.
+    Raises RuntimeError for integers.
     """
     if reduction == "mean":
         warnings.warn(
@@ -276,7 +281,8 @@ def poisson_nll_loss(
 
 
 def gaussian_nll_loss(input: Tensor, target: Tensor, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> Tensor:
-    """-log of the normal density of `target` with mean `input` and variance `var` (at least eps; the clamp has no gradient)."""
+    """-log of the normal density of `target` with mean `input` and variance `var` (at least eps; the clamp has no gradient).
+    Raises ValueError for another shape of `var` or a negative one, RuntimeError for integers."""
     if not input.is_floating_point():
         raise RuntimeError("result type Float can't be cast to the desired output type long int")
     if not isinstance(var, Tensor):
@@ -308,7 +314,7 @@ def hinge_embedding_loss(
 
 
 def soft_margin_loss(input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean") -> Tensor:
-    """log(1 + exp(-target * x)) for targets 1 and -1."""
+    """log(1 + exp(-target * x)) for targets 1 and -1. Raises RuntimeError for a target that is larger."""
     shape = broadcast_shape(input, target)
     if shape != tuple(input.shape):
         raise RuntimeError(f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(shape)}")
@@ -318,7 +324,7 @@ def soft_margin_loss(input: Tensor, target: Tensor, size_average=None, reduce=No
 def margin_ranking_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, size_average=None, reduce=None, reduction: str = "mean"
 ) -> Tensor:
-    """max(0, -target * (x1 - x2) + margin)."""
+    """max(0, -target * (x1 - x2) + margin). Raises RuntimeError for different numbers of dimensions."""
     if not input1.ndim == input2.ndim == target.ndim:
         raise RuntimeError(
             f"margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: {input1.size()}, input2: "
@@ -330,7 +336,8 @@ def margin_ranking_loss(
 def cosine_embedding_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, size_average=None, reduce=None, reduction: str = "mean"
 ) -> Tensor:
-    """1 - cos for pairs with target 1, max(0, cos - margin) for those with -1."""
+    """1 - cos for pairs with target 1, max(0, cos - margin) for those with -1.
+    input1, input2 (N, D) or (D,), target (N,) or (). Raises RuntimeError for other shapes."""
     if target.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if not input1.ndim == input2.ndim == target.ndim + 1:
@@ -348,7 +355,7 @@ def triplet_margin_loss(
     anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2, eps: float = 1e-6, swap: bool = False,
     size_average=None, reduce=None, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
-    """max(0, d(anchor, positive) - d(anchor, negative) + margin)."""
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin). Raises RuntimeError for different numbers of dimensions."""
     if not anchor.ndim == positive.ndim == negative.ndim:
         raise RuntimeError(
             "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: anchor "
@@ -364,7 +371,7 @@ def triplet_margin_with_distance_loss(
     anchor: Tensor, positive: Tensor, negative: Tensor, *, distance_function: Any = None, margin: float = 1.0, swap: bool = False,
     reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
-    """triplet_margin_loss with a distance of your own (default: pairwise_distance)."""
+    """triplet_margin_loss with a distance of your own (default: pairwise_distance). Raises ValueError unless margin > 0."""
     distance = pairwise_distance if distance_function is None else distance_function
     check_reduction(reduction)
     if margin <= 0:
@@ -379,7 +386,8 @@ def multi_margin_loss(
     input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0, weight: Tensor | None = None, size_average=None, reduce=None,
     reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
-    """The mean over all wrong classes i of max(0, margin - x[y] + x[i]) ** p, times the weight of the right class y."""
+    """The mean over all wrong classes i of max(0, margin - x[y] + x[i]) ** p, times the weight of the right class y.
+    input (N, C) or (C,), target (N,) or (). Raises ValueError for another p, RuntimeError for other shapes, weights or classes."""
     check_reduction(reduction)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
@@ -408,7 +416,7 @@ def multi_margin_loss(
 
 def multilabel_margin_loss(input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean") -> Tensor:
     """The sum over right classes y and wrong ones i of max(0, 1 - x[y] + x[i]), divided by the number of classes. target: class numbers,
-    the first -1 ends them."""
+    the first -1 ends them. Raises RuntimeError for different shapes and for other classes."""
     check_reduction(reduction)
     if tuple(input.shape) != tuple(target.shape) or input.ndim > 2:
         raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
@@ -447,6 +455,7 @@ def ctc_loss(
     "mean" divides each loss by the length of its target first.
 
     Graves et al., Connectionist temporal classification, 2006, https://www.cs.toronto.edu/~graves/icml_2006.pdf
+    Raises RuntimeError for lengths, labels or shapes that do not fit.
     """
     check_reduction(reduction)
     batched = log_probs.ndim == 3

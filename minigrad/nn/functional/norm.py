@@ -25,7 +25,8 @@ def _affine(x: Tensor, weight: Tensor | None, bias: Tensor | None, shape: tuple[
 def layer_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
 ) -> Tensor:
-    """(x - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over the last dimensions, those of normalized_shape."""
+    """(x - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over the last dimensions, those of normalized_shape.
+    Raises RuntimeError unless weight and bias have the shape normalized_shape, and the input ends in it."""
     shape = tuple(normalized_shape)
     if not shape:
         raise RuntimeError(
@@ -73,7 +74,8 @@ def batch_norm(
     """(x - mean) / sqrt(variance + eps) * weight + bias for each channel (dimension 1).
 
     training: mean and variance over all other dimensions of this batch; running_mean and running_var, if given, move towards them by
-    `momentum`. Otherwise running_mean and running_var are used. Raises ValueError for a batch with one value per channel.
+    `momentum`. Otherwise running_mean and running_var are used. Raises ValueError for a batch with one value per channel,
+    RuntimeError for statistics that are missing or of another size.
 
     Ioffe and Szegedy 2015, https://arxiv.org/abs/1502.03167
     """
@@ -113,7 +115,8 @@ def _move(running: Tensor, value: np.ndarray, momentum: float) -> None:
 
 
 def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:
-    """Normalises each sample over groups of channels; weight and bias are per channel. Wu and He 2018, https://arxiv.org/abs/1803.08494"""
+    """Normalises each sample over groups of channels; weight and bias are per channel. Wu and He 2018, https://arxiv.org/abs/1803.08494.
+    Raises RuntimeError for other shapes or groups, ValueError if one value is left to normalise."""
     if input.ndim < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
     n, channels = input.shape[:2]
@@ -142,7 +145,8 @@ def instance_norm(
     input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None, weight: Tensor | None = None,
     bias: Tensor | None = None, use_input_stats: bool = True, momentum: float = 0.1, eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
-    """Normalises each channel of each sample: batch_norm with every sample's channels as channels of one."""
+    """Normalises each channel of each sample: batch_norm with every sample's channels as channels of one.
+    Raises ValueError if one value is left to normalise."""
     n, channels = input.shape[:2]
     if use_input_stats and math.prod(input.shape[2:]) == 1:
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.size()}")
@@ -160,7 +164,7 @@ def instance_norm(
 
 
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
-    """x / (k + alpha * mean of squares over `size` neighbouring channels) ** beta."""
+    """x / (k + alpha * mean of squares over `size` neighbouring channels) ** beta. Raises ValueError for fewer than three dimensions."""
     if input.ndim < 3:
         raise ValueError(f"Expected 3D or higher dimensionality                          input (got {input.ndim} dimensions)")
     if not input.numel():

@@ -126,7 +126,7 @@ def max_pool1d(
     input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:  # fmt: skip
-    """The largest value of each window. (N, C, L) or (C, L)."""
+    """The largest value of each window. (N, C, L) or (C, L). Raises RuntimeError for other shapes, and if no window fits."""
     _batched("max_pool1d", 1, input)
     kernel, stride, padding, dilation = _windows("max_pool1d", 1, kernel_size, stride, padding, dilation)
     size = (rows.ceil_size if ceil_mode else out_size)(input.shape[-1:], kernel, stride, padding, dilation)
@@ -208,10 +208,12 @@ def lp_pool1d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = N
 
 
 def lp_pool2d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
+    """As lp_pool1d, of (N, C, H, W) or (C, H, W)."""
     return _lp_pool(2, avg_pool2d, input, norm_type, kernel_size, stride, ceil_mode)
 
 
 def lp_pool3d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
+    """As lp_pool1d, of (N, C, D, H, W) or (C, D, H, W)."""
     return _lp_pool(3, avg_pool3d, input, norm_type, kernel_size, stride, ceil_mode)
 
 
@@ -236,6 +238,7 @@ def _adaptive_avg_pool(n, input, output_size):
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
+    """As adaptive_avg_pool2d, of (N, C, D, H, W) or (C, D, H, W)."""
     return _adaptive_avg_pool(3, input, output_size)
 
 
@@ -245,6 +248,7 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
+    """As adaptive_avg_pool2d, of (N, C, L) or (C, L)."""
     if input.ndim not in (2, 3):
         _batched("adaptive_avg_pool1d", 1, input)
     out = _adaptive_out("adaptive_avg_pool1d", output_size, input.shape[-1:])
@@ -262,6 +266,7 @@ def _adaptive_max_pool(n, input, output_size, return_indices):
 
 
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """As adaptive_max_pool2d, of (N, C, D, H, W) or (C, D, H, W)."""
     return _adaptive_max_pool(3, input, output_size, return_indices)
 
 
@@ -271,6 +276,7 @@ def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = 
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """As adaptive_max_pool2d, of (N, C, L) or (C, L)."""
     _batched("adaptive_max_pool1d", 1, input)
     out = _adaptive_out("adaptive_max_pool1d", output_size, input.shape[-1:])
     values, indices = adaptive_max_pool2d(_as_image(input), (1, *out), True)
@@ -302,6 +308,7 @@ def _max_unpool(n, input, indices, kernel_size, stride, padding, output_size):
 
 
 def max_unpool1d(input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None) -> Tensor:
+    """As max_unpool2d, of (N, C, L) or (C, L)."""
     return _max_unpool(1, input, indices, kernel_size, stride, padding, output_size)
 
 
@@ -311,6 +318,7 @@ def max_unpool2d(input: Tensor, indices: Tensor, kernel_size: Any, stride: Any =
 
 
 def max_unpool3d(input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None) -> Tensor:
+    """As max_unpool2d, of (N, C, D, H, W) or (C, D, H, W)."""
     return _max_unpool(3, input, indices, kernel_size, stride, padding, output_size)
 
 

@@ -85,7 +85,7 @@ def _remove(module: Module, kind: type, what: str, name: str) -> Module:
 
 
 def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
-    """See parametrizations.weight_norm, which replaces it."""
+    """See parametrizations.weight_norm, which replaces it. Raises RuntimeError the second time."""
     warnings.warn(
         "`torch.nn.utils.weight_norm` is deprecated in favor of `torch.nn.utils.parametrizations.weight_norm`.",
         FutureWarning,
@@ -103,7 +103,7 @@ def remove_weight_norm(module: Module, name: str = "weight") -> Module:
 
 
 def spectral_norm(module: Module, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None) -> Module:
-    """See parametrizations.spectral_norm, which replaces it."""
+    """See parametrizations.spectral_norm, which replaces it. Raises RuntimeError the second time."""
     if _find(module, SpectralNorm, name) is not None:
         raise RuntimeError(f"Cannot register two spectral_norm hooks on the same parameter {name}")
     hook = SpectralNorm(module, name, n_power_iterations, eps, new.default_dim(module) if dim is None else dim)

@@ -100,6 +100,7 @@ def default_dim(module: Module) -> int:
 
 def spectral_norm(module: Module, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None) -> Module:
     """The weight divided by its largest singular value, which a step of the power method tracks in each forward of training.
+    Raises ValueError if there is no such parameter.
 
     Miyato et al., Spectral normalization for generative adversarial networks, 2018, https://arxiv.org/abs/1802.05957
     """

@@ -143,7 +143,8 @@ def _property(name: str) -> property:
 
 
 def register_parametrization(module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False) -> Module:
-    """From now on `module.<tensor_name>` is `parametrization(original)`; several are chained. With `unsafe` shapes are not checked."""
+    """From now on `module.<tensor_name>` is `parametrization(original)`; several are chained. With `unsafe` shapes are not checked.
+    Raises ValueError if there is no such parameter or buffer."""
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
         if not unsafe:
@@ -177,7 +178,8 @@ def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
 
 
 def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized: bool = True) -> Module:
-    """A plain parameter or buffer again: with its present value, or with leave_parametrized=False the original."""
+    """A plain parameter or buffer again: with its present value, or with leave_parametrized=False the original.
+    Raises ValueError if it is not parametrized, or the original is several tensors."""
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
     found = module.parametrizations[tensor_name]

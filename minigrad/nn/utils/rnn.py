@@ -9,7 +9,8 @@ from .. import functional as F
 
 
 def pad_sequence(sequences: Any, batch_first: bool = False, padding_value: float = 0.0, padding_side: str = "right") -> Tensor:
-    """Sequences (L_i, ...) as (longest, N, ...), or with batch_first (N, longest, ...), filled up with padding_value."""
+    """Sequences (L_i, ...) as (longest, N, ...), or with batch_first (N, longest, ...), filled up with padding_value.
+    Raises RuntimeError for none, and for another side."""
     if not isinstance(sequences, (Iterable, Tensor)):
         raise RuntimeError(f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}")
     if padding_side not in ("left", "right"):
