@@ -74,8 +74,7 @@ def make_dual(tensor, tangent, *, level=None):
         raise errors.new(
             RuntimeError,
             "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. Tensor "
-            "is of "
-            f"size {list(tensor.shape)} while the given forward gradient is of size {list(tangent.shape)}.",
+            f"is of size {list(tensor.shape)} while the given forward gradient is of size {list(tangent.shape)}.",
         )
     if _levels.open[-1].tangent(tensor) is not None:
         raise errors.new(

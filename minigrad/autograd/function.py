@@ -237,9 +237,8 @@ class BackwardCFunction(FunctionCtx, Node):
         if extra < 0 or any(n != value.array.shape[extra + i] and n != 1 for i, n in enumerate(shape)):
             raise errors.new(
                 RuntimeError,
-                f"Function {self.name()} returned an invalid gradient at index {index} - got {list(value.array.shape)} but expected "
-                "shape compatible "
-                f"with {list(shape)}",
+                f"Function {self.name()} returned an invalid gradient at index {index} - got {list(value.array.shape)} but expected shape "
+                f"compatible with {list(shape)}",
                 why="A gradient has the shape of the tensor it belongs to.",
                 instead="look at what backward returns in that place: a sum or a transpose is missing.",
                 chapter="chapter 13, Your own function",

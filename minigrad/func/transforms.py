@@ -333,8 +333,7 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     if spec != given_spec:
         raise RuntimeError(
             "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure. For example, if primals is a "
-            "tuple of 3 "
-            f"tensors, tangents also must be. Got primals with structure {spec} and tangents with structure {given_spec}"
+            f"tuple of 3 tensors, tangents also must be. Got primals with structure {spec} and tangents with structure {given_spec}"
         )
     _check_tensors(flat, "primals")
     _check_tensors(given, "tangents")
@@ -342,8 +341,7 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
         if x.shape != t.shape:
             raise RuntimeError(
                 "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. "
-                "Tensor is of "
-                f"size {list(x.shape)} while the given forward gradient is of size {list(t.shape)}."
+                f"Tensor is of size {list(x.shape)} while the given forward gradient is of size {list(t.shape)}."
             )
     level = Level()
     transforms = state.transforms
@@ -592,8 +590,7 @@ def _batched_inputs(func, call, in_dims, args):
         if not -x.dim() <= d < x.dim():
             raise ValueError(
                 f"{call}: Got in_dim={d} for some input, but that input is a Tensor of dimensionality {x.dim()} so expected in_dim to "
-                "satisfy "
-                f"-{x.dim()} <= in_dim < {x.dim()}."
+                f"satisfy -{x.dim()} <= in_dim < {x.dim()}."
             )
         dims[i] = d % x.dim()
     sizes = [x.shape[d] for x, d in zip(flat, dims, strict=True) if d is not None]
@@ -629,8 +626,7 @@ def _outputs(func, output, out_dims):
     if where is None:
         raise ValueError(
             f"vmap({_name(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of `outputs`. "
-            "out_dims has structure "
-            f"{flatten(out_dims)[1]} but outputs has structure {spec}."
+            f"out_dims has structure {flatten(out_dims)[1]} but outputs has structure {spec}."
         )
     for o, d in zip(outs, where, strict=True):
         if d is not None and not isinstance(d, int):

@@ -62,13 +62,9 @@ class BCEWithLogitsLoss(_Loss, function=F.binary_cross_entropy_with_logits):
     """Binary cross-entropy of sigmoid(input)."""
 
     def __init__(
-        self,
-        weight: Tensor | None = None,
-        size_average: Any = None,
-        reduce: Any = None,
-        reduction: str = "mean",
+        self, weight: Tensor | None = None, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
         pos_weight: Tensor | None = None,
-    ):
+    ):  # fmt: skip
         super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
         self.register_buffer("pos_weight", pos_weight)
@@ -105,14 +101,9 @@ class KLDivLoss(_Loss, function=F.kl_div):
 
 class PoissonNLLLoss(_Loss):
     def __init__(
-        self,
-        log_input: bool = True,
-        full: bool = False,
-        size_average: Any = None,
-        eps: float = 1e-8,
-        reduce: Any = None,
+        self, log_input: bool = True, full: bool = False, size_average: Any = None, eps: float = 1e-8, reduce: Any = None,
         reduction: str = "mean",
-    ):
+    ):  # fmt: skip
         super().__init__(size_average, reduce, reduction)
         self.log_input, self.full, self.eps = log_input, full, eps
 

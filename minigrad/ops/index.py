@@ -232,11 +232,6 @@ def _first(g, shape):
 # Functions that check their arguments ----------------------------------------------------------------------------------------
 
 
-def _check_index(index, name):
-    if index.array.dtype.kind != "i":
-        raise errors.new(RuntimeError, f"{name}(): Expected dtype int32/int64 for index")
-
-
 def _check_bounds(index, size, dim, name):
     a = index.array
     if a.size and (a.min() < 0 or a.max() >= size):

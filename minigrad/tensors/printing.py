@@ -36,13 +36,9 @@ PROFILES = {
 
 
 def set_printoptions(
-    precision: int | None = None,
-    threshold: float | None = None,
-    edgeitems: int | None = None,
-    linewidth: int | None = None,
-    profile: str | None = None,
-    sci_mode: bool | None = None,
-) -> None:
+    precision: int | None = None, threshold: float | None = None, edgeitems: int | None = None, linewidth: int | None = None,
+    profile: str | None = None, sci_mode: bool | None = None,
+) -> None:  # fmt: skip
     """Change how tensors print. What is not given stays, except `sci_mode`, which returns to None (chosen by the numbers).
 
     precision: digits after the point (4); threshold: more elements than this are summarised (1000); edgeitems: elements shown
@@ -89,14 +85,9 @@ def printoptions(**options: Any) -> Iterator[None]:
 
 
 def tensor_str(
-    data: np.ndarray,
-    dtype: dtypes.dtype,
-    *,
-    requires_grad: bool = False,
-    grad_fn: str | None = None,
-    tangent: str | None = None,
+    data: np.ndarray, dtype: dtypes.dtype, *, requires_grad: bool = False, grad_fn: str | None = None, tangent: str | None = None,
     prefix: str = "tensor(",
-) -> str:
+) -> str:  # fmt: skip
     """The text of a tensor with the numbers `data` of kind `dtype`.
 
     grad_fn: the node's name, such as "MulBackward0"; it takes the place of `requires_grad=True`. tangent: the text of a dual

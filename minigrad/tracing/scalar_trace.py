@@ -26,11 +26,9 @@ from .text import differential, json_number
 
 
 def trace_value(
-    graph: Recorded,
-    names: Mapping[str, object] | None = None,
-    title: str | None = None,
+    graph: Recorded, names: Mapping[str, object] | None = None, title: str | None = None,
     cell_name: Mapping[str, str] | Callable[[str], str | None] | None = None,
-) -> Trace:
+) -> Trace:  # fmt: skip
     """The recording as plain data. See `minigrad.tracing.trace.trace`."""
     texts, named = _labels(graph)
     sources = [source_of(obj, cell_name) for obj in graph.objects]

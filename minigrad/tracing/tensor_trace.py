@@ -54,12 +54,9 @@ NOT_KEPT = "not kept"
 
 
 def trace_tensor(
-    root: Variable,
-    names: Mapping[str, object] | None = None,
-    title: str | None = None,
-    cell_name: Mapping[str, str] | Callable[[str], str | None] | None = None,
-    second: bool = False,
-) -> Trace:
+    root: Variable, names: Mapping[str, object] | None = None, title: str | None = None,
+    cell_name: Mapping[str, str] | Callable[[str], str | None] | None = None, second: bool = False,
+) -> Trace:  # fmt: skip
     """Everything that was computed on the way to a Tensor. See `minigrad.tracing.trace.trace`."""
     return Recording(root, names, second).trace(title, cell_name)
 

@@ -21,13 +21,9 @@ __all__ += ["unused_inputs", "array_text", "fmt", "Edge", "Group", "Node", "Numb
 
 
 def trace(
-    root: object,
-    names: Mapping[str, object] | None = None,
-    *,
-    title: str | None = None,
-    cell_name: Mapping[str, str] | Callable[[str], str | None] | None = None,
-    second: bool = False,
-) -> Trace:
+    root: object, names: Mapping[str, object] | None = None, *, title: str | None = None,
+    cell_name: Mapping[str, str] | Callable[[str], str | None] | None = None, second: bool = False,
+) -> Trace:  # fmt: skip
     """Everything that was computed on the way to `root`, as plain data.
 
     `root` is a `Value`, a Tensor, or an object of a learner's own class with micrograd's names (`data`, `_prev`, `_op`, perhaps `label`);
