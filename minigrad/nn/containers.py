@@ -4,7 +4,7 @@ import operator
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any
+from typing import Any, Self
 
 from ..tensors.tensor import Tensor
 from .module import Module, indent
@@ -19,7 +19,43 @@ def _position(i: Any, length: int) -> int:
     return i % length
 
 
-class Sequential(Module):
+class _InOrder(Module):
+    """What Sequential and ModuleList share: modules that are found by their position."""
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Module]:
+        return iter(self._modules.values())
+
+    def _name(self, i: Any) -> str:
+        return list(self._modules)[_position(i, len(self))]
+
+    def __setitem__(self, i: int, module: Module) -> None:
+        setattr(self, self._name(i), module)
+
+    def __delitem__(self, i: Any) -> None:
+        names = list(self._modules)[i] if isinstance(i, slice) else [self._name(i)]
+        for name in names:
+            delattr(self, name)
+        self._renumber(self)
+
+    def _renumber(self, modules: Iterable[Module]) -> None:
+        self.__dict__["_modules"] = {str(k): m for k, m in enumerate(modules)}
+
+    def append(self, module: Module) -> Self:
+        """Add a module at the end; returns the container."""
+        self.add_module(str(len(self)), module)
+        return self
+
+    def pop(self, key: int) -> Module:
+        """Remove the module at a position and return it."""
+        module = self[key]  # type: ignore[index]
+        del self[key]
+        return module
+
+
+class Sequential(_InOrder):
     """Modules called one after the other, each with the output of the one before.
 
     >>> from minigrad import nn
@@ -44,28 +80,10 @@ class Sequential(Module):
             input = module(input)
         return input
 
-    def __len__(self) -> int:
-        return len(self._modules)
-
-    def __iter__(self) -> Iterator[Module]:
-        return iter(self._modules.values())
-
-    def _name(self, i: Any) -> str:
-        return list(self._modules)[_position(i, len(self))]
-
     def __getitem__(self, i: Any) -> Any:
         if isinstance(i, slice):
             return type(self)(OrderedDict(list(self._modules.items())[i]))
         return self._modules[self._name(i)]
-
-    def __setitem__(self, i: int, module: Module) -> None:
-        setattr(self, self._name(i), module)
-
-    def __delitem__(self, i: Any) -> None:
-        names = list(self._modules)[i] if isinstance(i, slice) else [self._name(i)]
-        for name in names:
-            delattr(self, name)
-        self.__dict__["_modules"] = {str(k): m for k, m in enumerate(self._modules.values())}
 
     def __add__(self, other: "Sequential") -> "Sequential":
         if not isinstance(other, Sequential):
@@ -92,10 +110,6 @@ class Sequential(Module):
     def __imul__(self, other: int) -> "Sequential":
         return self.extend(self._repeated(other)[len(self) :])
 
-    def append(self, module: Module) -> "Sequential":
-        self.add_module(str(len(self)), module)
-        return self
-
     def insert(self, index: int, module: Module) -> "Sequential":
         if not isinstance(module, Module):
             raise AssertionError(f"module should be of type: {Module}")
@@ -103,7 +117,7 @@ class Sequential(Module):
             raise IndexError(f"Index out of range: {index}")
         modules = list(self)
         modules.insert(index, module)
-        self.__dict__["_modules"] = {str(k): m for k, m in enumerate(modules)}
+        self._renumber(modules)
         return self
 
     def extend(self, sequential: Iterable[Module]) -> "Sequential":
@@ -111,13 +125,8 @@ class Sequential(Module):
             self.append(module)
         return self
 
-    def pop(self, key: int) -> Module:
-        module = self[key]
-        del self[key]
-        return module
 
-
-class ModuleList(Module):
+class ModuleList(_InOrder):
     """A list of modules whose parameters are registered. It has no forward."""
 
     def __init__(self, modules: Iterable[Module] | None = None):
@@ -128,24 +137,7 @@ class ModuleList(Module):
     def __getitem__(self, i: Any) -> Any:
         if isinstance(i, slice):
             return type(self)(list(self)[i])
-        return self._modules[str(_position(i, len(self)))]
-
-    def __setitem__(self, i: int, module: Module) -> None:
-        setattr(self, str(_position(i, len(self))), module)
-
-    def __delitem__(self, i: Any) -> None:
-        modules = list(self)
-        del modules[i]
-        self._renumber(modules)
-
-    def _renumber(self, modules: list[Module]) -> None:
-        self.__dict__["_modules"] = {str(k): m for k, m in enumerate(modules)}
-
-    def __len__(self) -> int:
-        return len(self._modules)
-
-    def __iter__(self) -> Iterator[Module]:
-        return iter(self._modules.values())
+        return self._modules[self._name(i)]
 
     def __iadd__(self, modules: Iterable[Module]) -> "ModuleList":
         return self.extend(modules)
@@ -157,15 +149,6 @@ class ModuleList(Module):
         modules = list(self)
         modules.insert(index, module)
         self._renumber(modules)
-
-    def append(self, module: Module) -> "ModuleList":
-        self.add_module(str(len(self)), module)
-        return self
-
-    def pop(self, key: int) -> Module:
-        module = self[key]
-        del self[key]
-        return module
 
     def extend(self, modules: Iterable[Module]) -> "ModuleList":
         if not isinstance(modules, Iterable):
