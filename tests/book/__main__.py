@@ -81,15 +81,31 @@ def chapter(path: Path, source: Path, pages: set[str]) -> list[dict[str, Any]]:
 
 
 def told(lesson: dict[str, Any]) -> str:
-    """What the build says of a lesson; ✗ if it must not be so."""
+    """What the build says of a lesson, or of a graph whose cards open; ✗ if it must not be so."""
+    if "graph" in lesson:
+        beyond = ", and there are more" if lesson["cut"] else ""
+        return f"  {lesson['chapter']} graph of {lesson['graph']}: {lesson['pictures']} pictures of its cards{beyond}"
     sign = "✗" if lesson["cut"] and lesson["lesson"] not in PARTLY else " "
     return f"{sign} {lesson['chapter']} {lesson['lesson']}: {lesson['states']} states{', and there are more' if lesson['cut'] else ''}"
 
 
 def pairs(cell: NotebookNode, done: NotebookNode) -> list[tuple[NotebookNode, NotebookNode | None]]:
-    """The stored outputs of a cell, and for each picture the same one of the run."""
-    same = {o.data["text/plain"]: o for o in done.outputs if "image/svg+xml" in o.get("data", {})}
-    return [(o, same.get(o.get("data", {}).get("text/plain"))) for o in cell.outputs]
+    """The outputs of a cell, and for each picture the same one of the run. Where the run shows other numbers than are stored, as a training
+    does, its own picture is taken, because the one that moves has them too."""
+    pictures = [o for o in done.outputs if "image/svg+xml" in o.get("data", {})]
+    same = {o.data["text/plain"]: o for o in pictures}
+    stored = [o.get("data", {}).get("text/plain") for o in cell.outputs if "image/svg+xml" in o.get("data", {})]
+    moving = iter([o for o in pictures if MIME in o.data and o.data["text/plain"] not in stored])
+    found = []
+    for output in cell.outputs:
+        data = output.get("data", {})
+        other = same.get(data.get("text/plain"))
+        if "image/svg+xml" in data and other is None and (other := next(moving, None)):
+            output = other
+        found.append((output, other))
+    if left := list(moving):
+        raise ValueError(f"nothing is stored of what the run shows and moves: {left[0].data['text/plain'][:200]}\n{cell.source}")
+    return found
 
 
 def figure(output: NotebookNode, ran: NotebookNode | None, live: Path, lessons: list[dict[str, Any]]) -> NotebookNode:
@@ -103,7 +119,7 @@ def figure(output: NotebookNode, ran: NotebookNode | None, live: Path, lessons: 
     (live / name).write_text(svg, encoding="utf-8")
     size = "".join(re.findall(r' (?:width|height)="[\d.]+"', svg[: svg.find(">")]))
     about = (ran or {}).get("data", {}).get(MIME, {})
-    if "lesson" in about:
+    if "lesson" in about or "graph" in about:
         lessons.append(about)
     moves = f' data-live="{about["key"]}" data-from="_static/live"' if about.get("key") else ""
     alt = escape(data["text/plain"].strip())

@@ -15,6 +15,7 @@ import re
 import sys
 import zlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -89,13 +90,19 @@ def predictions(page: Page) -> list[str]:
     return found + (["an answer stays closed"] if hidden.count() != hidden.locator("visible=true").count() else [])
 
 
+def held(folder: Path, key: str) -> dict[str, Any]:
+    """What was recorded under a name."""
+    script = (folder / f"_static/live/{key}.js").read_text()
+    return json.loads(zlib.decompress(base64.b64decode(script.split('"')[3])))
+
+
 def moved(figure: Locator, folder: Path) -> list[str]:
     """Step a graph to its end, move each control of a lesson and press each button, and compare with what Python recorded."""
     key = figure.get_attribute("data-live")
-    script = (folder / f"_static/live/{key}.js").read_text()
-    data = json.loads(zlib.decompress(base64.b64decode(script.split('"')[3])))
+    data = held(folder, key)
     about = data.get("kind", "graph")
     found = [] if data["part"] == "lesson" else stepped(figure, data["state"]["trace"])
+    found += opened(figure, data, folder) if "opens" in data else []
     if data["part"] == "lesson":
         found, end = played(figure, data["table"])
         below = data["table"]["scenes"][data["table"]["at"][end]]["below"]
@@ -124,6 +131,34 @@ def stepped(figure: Locator, trace: dict[str, Any]) -> list[str]:
             found.append(f"{label} has the gradient {shown}, and the engine says {grads[label]}")
     if grads and not any(shown is not None for _, shown in late) and root.locator(".mg-card").count():
         found.append("shows no gradient at its end")
+    return found
+
+
+def opened(figure: Locator, data: dict[str, Any], folder: Path) -> list[str]:
+    """Open each card that is closed at first, step the picture to its end each time, and close what can be closed."""
+    opens, found, here, at = data["opens"], [], 0, data["state"]
+
+    def go(word: str, do: Callable[[], None]) -> None:
+        nonlocal here, at
+        key = int(word.split()[1]) if word[-1].isdigit() else None
+        here = opens["states"][here]["moves"].get(word, opens["alone"].get(str(key), [0])[0])
+        file = opens["states"][here]["file"]
+        at = {**data["state"], **(held(folder, file) if file else {})}
+        do()
+        there = [figure.element_handle(), len(at["picture"]["cards"])]
+        try:
+            figure.page.wait_for_function(f"([e, n]) => ({CARDS})(e).length === n", arg=there)
+            found.extend(f"{word}: {problem}" for problem in stepped(figure, at["trace"]))
+        except TimeoutError:
+            found.append(f"{word}: another picture than was recorded")
+
+    for key in [node["fold"] for node in at["trace"]["nodes"] if "fold" in node]:
+        node = next((node["id"] for node in at["trace"]["nodes"] if node.get("fold") == key), None)
+        if node is not None:
+            card = figure.locator(f'.mg-fold[data-node="{node}"]')
+            go(f"fold {key}", partial(card.press, "Enter"))
+    if at["can_fold"]:
+        go("fold all", figure.get_by_role("button", name="close all folds").click)
     return found
 
 

@@ -25,6 +25,8 @@ from widgets.lessons.kit import LessonView, Moments, Slider
 from widgets.static import plain
 from widgets.view.files import alone
 
+from . import opened
+
 MIME = "application/vnd.minigrad.book+json"
 STATES = 600  # of one lesson; its sliders are thinned to the finest grid with no more states
 ROOM = {"jacobian_heat": 240, "jacobian_size": 1200, "memory": 300}  # lessons whose states take more time than others, or less
@@ -38,6 +40,7 @@ def install(folder: str) -> None:
     """From now on, what a cell shows is written to `folder` too, and its output names the file."""
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
+    room = opened.ROOM
     ipywidgets.Widget.send_state = lambda *args, **kwargs: None  # nobody listens
 
     def add(cls, record):
@@ -55,8 +58,14 @@ def install(folder: str) -> None:
 
         cls._repr_mimebundle_ = bundle
 
+    def graphs(view: GraphView) -> dict[str, Any]:
+        nonlocal room
+        held = graph(view, target, room)
+        room -= held.get("about", {}).get("bytes", 0)
+        return held
+
     add(LessonView, lesson)
-    add(GraphView, graph)
+    add(GraphView, graphs)
 
 
 def write(held: dict[str, Any], folder: Path) -> str:
@@ -67,8 +76,19 @@ def write(held: dict[str, Any], folder: Path) -> str:
     return key
 
 
-def graph(view: GraphView) -> dict[str, Any]:
-    return {"part": "graph", "state": alone(view)}
+def graph(view: GraphView, folder: Path, room: int = opened.ROOM) -> dict[str, Any]:
+    """A graph; where it has folds or neurons, `folder` then has the pictures of them open, in at most about `room` bytes."""
+    held = {"part": "graph", "state": {**alone(view), "can_fold": view.can_fold}}
+    if not (view.can_fold or view.network) or view._mark:
+        return held
+
+    def picture(state: dict[str, Any]) -> tuple[str, int]:
+        key = write(state, folder)
+        return key, (folder / f"{key}.js").stat().st_size
+
+    found = opened.Opened(view, picture, room)
+    about = {"graph": view.trace["title"], "pictures": len(found.states), "cut": found.cut, "bytes": room - found.left}
+    return {**held, "opens": found.found(), "about": about}
 
 
 def lesson(view: LessonView) -> dict[str, Any] | None:

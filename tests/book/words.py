@@ -50,7 +50,7 @@ def invitation(exercise: str, notebook: str) -> str:
 
 def limits(about: dict[str, Any]) -> str:
     """What a lesson can do in the notebook and not on the page."""
-    if not about:
+    if "lesson" not in about:
         return ""
     if not about["key"]:
         return '<p class="mg-partly">This lesson needs Python, so you see its stored picture. In the notebook it moves.</p>'

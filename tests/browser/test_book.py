@@ -1,13 +1,16 @@
 """A page of the book: lessons and graph views that move without Python, opened from a disk. Each says what the engine says."""
 
 import json
+from functools import partial
 from html import escape
 
 import pytest
 from playwright.sync_api import expect
 
-from minigrad import Value
+import minigrad as torch
+from minigrad import Value, nn
 from tests.book import check, record
+from tests.front.test_front import network_view
 from widgets import graph, lessons
 from widgets.front_end import built
 
@@ -17,14 +20,15 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>book</titl
 
 @pytest.fixture(scope="module")
 def page(browser_context, tmp_path_factory):
-    """A function: recordings -> the page that shows them. It must report no error and ask for nothing but its own files."""
+    """A function: recordings, or what makes one in a folder -> the page that shows them. It must report no error and ask for nothing but
+    its own files."""
     said = []
 
     def open_(*held):
         folder = tmp_path_factory.mktemp("book")
         figures = []
         for one in held:
-            key = record.write(one, folder)
+            key = record.write(one(folder) if callable(one) else one, folder)
             figures.append(f'<figure data-live="{escape(key)}" data-from="."><p>still</p></figure>')
         (folder / "page.js").write_text(built("page.js"), encoding="utf-8")
         (folder / "book.css").write_text(built("views.css"), encoding="utf-8")
@@ -69,11 +73,119 @@ def test_a_graph_steps_to_its_end(page):
     x = Value(1.0)
     y = (3 * x + 2) ** 2
     y.backward()
-    shown = page(record.graph(graph(y)))
+    shown = page(partial(record.graph, graph(y)))
     grad = shown.locator('.mg-card[aria-label^="x"] .mg-grad')
     expect(grad).to_have_text("·")
     shown.locator(".mg-end").click()
     expect(grad).to_have_text(f"▴ {x.grad:g}")
+
+
+def layers():
+    """A graph of five layers and a loss, which opens folded."""
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2), nn.Tanh(), nn.Linear(2, 2))
+    loss = nn.functional.mse_loss(net(torch.randn(5, 3)), torch.zeros(5, 2))
+    return graph(loss, names={"net": net, "loss": loss}, limit=3), loss
+
+
+def same_picture(shown, view):
+    """Has the page the cards that the view has in the notebook, and at its end the engine's gradients?"""
+    cards = [view.trace["nodes"][card["id"]]["label"] for card in view.picture["cards"]]
+    expect(shown.locator(".mg-card")).to_have_count(len(cards))
+    assert [label for label, _ in shown.locator("figure").evaluate(check.CARDS)] == cards
+    assert check.stepped(shown.locator("figure"), view.trace) == []
+
+
+def test_a_folded_card_opens_and_closes_as_in_the_notebook(page):
+    view, _loss = layers()
+    before = view.picture, view.step
+    shown = page(partial(record.graph, view))
+    assert (view.picture, view.step) == before  # the recorded view stands where it stood
+    folds = [node for node in view.trace["nodes"] if "fold" in node]
+    assert folds
+    same_picture(shown, view)
+    for k, node in enumerate(folds):
+        card = shown.locator(f'.mg-fold[aria-label^="{node["label"]},"]')
+        if k % 2:
+            card.click()
+        else:
+            card.focus()
+            card.press("Enter")
+        view.fold(node["fold"])
+        same_picture(shown, view)
+    for frame in view.picture["frames"][::-1]:  # inner ones are closed first
+        shown.get_by_role("button", name=f"close the fold {frame['name']}", exact=True).press("Enter")
+        view.fold(frame["fold"])
+        same_picture(shown, view)
+    for button, what in (("open all folds", "none"), ("close all folds", "all")):
+        shown.get_by_role("button", name=button).click()
+        view.fold(what)
+        same_picture(shown, view)
+
+
+def test_a_search_finds_what_is_folded_and_opens_it(page):
+    view, _loss = layers()
+    shown = page(partial(record.graph, view))
+    field = shown.get_by_role("searchbox", name="find a node by name or operation")
+    field.fill("tanh")
+    found = view.find("tanh")
+    expect(shown.locator(".mg-head [role=status]")).to_have_text(f"{found['total']} found")
+    assert view.trace["nodes"][found["nodes"][0]]["kind"] == "fold"
+    field.press("Enter")
+    view.show(found["hits"][0])
+    same_picture(shown, view)
+
+
+def test_a_combination_for_which_there_is_no_room_says_so(page):
+    """Each card opens by itself; where not even that was recorded, it says where it opens."""
+    view, _loss = layers()
+    first, second = [node for node in view.trace["nodes"] if node["label"] in ("net[0]", "net[2]")]
+
+    def few(folder, room):
+        held = record.graph(view, folder, room)
+        for state in held["opens"]["states"][1:]:
+            state["moves"] = {}
+        return held
+
+    shown = page(partial(few, room=10**6), partial(record.graph, view, room=0))
+    whole, none = shown.locator("figure").all()
+    for node in (first, second):
+        whole.locator(f'.mg-fold[aria-label^="{node["label"]},"]').click()
+    expect(whole.locator(".mg-notice")).to_contain_text("others were closed. In JupyterLab they stay open.")
+    expect(whole.get_by_role("button", name=f"close the fold {second['label']}")).to_be_visible()
+    expect(whole.locator(f'.mg-fold[aria-label^="{first["label"]},"]')).to_be_visible()
+    whole.get_by_role("button", name=f"close the fold {second['label']}").press("Enter")
+    expect(whole.locator(f'.mg-fold[aria-label^="{second["label"]},"]')).to_be_visible()
+    none.locator(f'.mg-fold[aria-label^="{first["label"]},"]').click()
+    expect(none.locator(".mg-notice")).to_contain_text("the card opens in JupyterLab.")
+    expect(none.locator(f'.mg-fold[aria-label^="{first["label"]},"]')).to_be_visible()
+
+
+def test_a_neuron_opens_and_the_way_back_closes_it(page):
+    view = network_view()
+    shown = page(partial(record.graph, view))
+    plan = json.loads(view.network["plan"])
+    cell = plan["columns"][1]["cells"][0]
+    shown.locator(f'.mg-net-svg [data-cell="{cell}"]').click()
+    view.look(cell)
+    root = shown.locator(".mg-root")
+    crumbs = shown.locator(".mg-crumbs")
+    expect(crumbs).to_contain_text(plan["cells"][cell]["short"])
+    expect(shown.locator(".mg-bar")).to_contain_text(f"/ {view.total}")
+    shown.locator(".mg-end").click()
+    expect(root).to_have_attribute("data-step", str(view.total))  # with the steps inside the neuron
+    shown.get_by_role("button", name="next sample").click()
+    view.look(cell, 1)
+    crumbs.get_by_role("button").click()
+    view.look(-1)
+    expect(shown.locator(".mg-bar")).to_contain_text(f"/ {view.total}")
+    shown.locator(".mg-end").click()
+    expect(root).to_have_attribute("data-step", str(view.total))
+    crumbs.get_by_role("button", name="every operation").click()
+    view.fold("operations")
+    same_picture(shown, view)
+    crumbs.get_by_role("button", name="back to the network").click()
+    expect(shown.locator(".mg-net-svg")).to_be_visible()
 
 
 def test_what_is_not_recorded_is_said(page):

@@ -12,6 +12,7 @@ import math
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 from typing import Any
 
@@ -288,6 +289,12 @@ class _Memory:
         return "\n".join(rows)
 
 
+@cache
+def _canned(depth: int) -> _Memory:
+    """The example's chain of this depth, measured once."""
+    return _Memory(canned(depth), canned_input()).done()
+
+
 def _layers_of(model: Any) -> list[Callable]:
     if isinstance(model, nn.Module) and not isinstance(model, (nn.Sequential, nn.ModuleList)):
         raise TypeError(f"its layers must stand in a row: an nn.Sequential, not {type(model).__name__}.")
@@ -343,8 +350,7 @@ class memory(Film):
     def setup(self) -> None:
         if self.model is not None and not isinstance(self.x, torch.Tensor):
             raise TypeError("give it the model and an input: memory(model, x), x a tensor.")
-        layers = canned(self.depth) if self.model is None else _layers_of(self.model)
-        self._take_over(_Memory(layers, canned_input() if self.model is None else self.x).done(), self.every)
+        self._take_over(_canned(self.depth) if self.model is None else _Memory(_layers_of(self.model), self.x).done(), self.every)
 
     def _take_over(self, chain: _Memory, every: int | None) -> None:
         """Another chain, at its fullest moment."""
@@ -365,12 +371,12 @@ class memory(Film):
         assert self.chain is not None
         if self.depth == self.chain.n:
             return
-        chain = _Memory(canned(self.depth), canned_input())
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
-            self._take_over(chain.done(), None if self.every else 0)
+            self._take_over(_canned(self.depth), None if self.every else 0)
             return
+        chain = _Memory(canned(self.depth), canned_input())
         self.task, self.busy = loop.create_task(self._measure(chain)), True
 
     async def _measure(self, chain: _Memory) -> None:

@@ -1,6 +1,7 @@
 // The script of a page without a kernel: an exported view (state in the page), or the book (states in files, asked for when they are near).
 
 import { render } from "./lesson.js";
+import { Opened } from "./opened.js";
 import { View } from "./view.js";
 
 /** @typedef {Record<string, any>} State what a view reads from its model */
@@ -13,7 +14,7 @@ import { View } from "./view.js";
 const revive = (_, value) => (value?.$bytes === undefined ? value : Uint8Array.from(atob(value.$bytes), (c) => c.charCodeAt(0)).buffer);
 
 /** A few lines in place of a kernel's model. */
-class PageModel {
+export class PageModel {
   /** @type {Map<string, Set<(...args: any[]) => void>>} */ #listeners = new Map();
 
   /** @param {State} state @param {Answer} [answer] */
@@ -40,7 +41,12 @@ class PageModel {
   /** @param {string} name @param {any} value */
   set(name, value) {
     this.state[name] = value;
-    for (const run of this.#listeners.get(`change:${name}`) ?? []) run();
+    this.tell(`change:${name}`);
+  }
+
+  /** @param {string} name @param {...any} about */
+  tell(name, ...about) {
+    for (const run of this.#listeners.get(name) ?? []) run(...about);
   }
 
   /** @param {string} name @param {(...args: any[]) => void} run */
@@ -59,6 +65,13 @@ class PageModel {
   send(content) {
     this.answer?.(content, this);
   }
+}
+
+/** The model of a graph; if its cards open, one that answers. @param {any} data @param {(file: string) => Promise<State>} load */
+function graphModel({ state, opens }, load) {
+  if (!opens) return new PageModel(state);
+  const opened = new Opened(opens, { ...state }, load);
+  return new PageModel({ ...state, opens: true }, (content, model) => opened.answer(content, model));
 }
 
 /** @param {unknown} error */
@@ -132,22 +145,30 @@ const live = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorA
 if (live.length) {
   /** @type {Record<string, (text: string) => void>} */ const waiting = {};
   /** @type {any} */ (window).mgBook = (/** @type {string} */ key, /** @type {string} */ text) => waiting[key]?.(text);
-  /** @param {HTMLElement} figure */
-  const open = async (figure) => {
-    const key = figure.dataset.live ?? "";
+  /** What a file holds. @param {string} from a folder @param {string} key */
+  const fetched = async (from, key) => {
     /** @type {Promise<string>} */
     const arrived = new Promise((yes, no) => {
       waiting[key] = yes;
-      const src = `${figure.dataset.from}/${key}.js`;
-      document.head.append(Object.assign(document.createElement("script"), { src, onerror: no }));
+      document.head.append(Object.assign(document.createElement("script"), { src: `${from}/${key}.js`, onerror: no }));
     });
     const bytes = Uint8Array.from(atob(await arrived), (c) => c.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-    const data = JSON.parse(await new Response(stream).text(), revive);
+    return JSON.parse(await new Response(stream).text(), revive);
+  };
+  /** @param {HTMLElement} figure */
+  const open = async (figure) => {
+    const { live = "", from = "" } = figure.dataset;
+    const data = await fetched(from, live);
     const el = document.createElement("div");
     if (data.part === "lesson") el.className = `mg-lesson ${data.kind}`;
     if (data.part === "lesson") play(data.table, el);
-    else new View(new PageModel(data.state), el, fail);
+    else
+      new View(
+        graphModel(data, (key) => fetched(from, key)),
+        el,
+        fail,
+      );
     figure.append(el); // the stored picture stays behind it, for paper
     figure.dataset.open = "yes";
   };

@@ -1,6 +1,7 @@
 // One view of one traced graph: owns the state and the parts, and says when which of them draws.
 // Draws once for each trace, from the kernel's positions; afterwards only numbers and classes change.
 
+import { put } from "./dom.js";
 import { Files } from "./files.js";
 import { Find } from "./find.js";
 import { Inputs } from "./inputs.js";
@@ -107,6 +108,11 @@ export class View {
 
   get state() {
     return this.store.state;
+  }
+
+  /** Does anybody answer when a card is to be opened: a kernel, or a page with the pictures of it? */
+  get answered() {
+    return this.state.alive || this.model.get("opens") === true;
   }
 
   /** Listen until the view is gone.
@@ -242,9 +248,10 @@ export class View {
 
   /** Select a node and go to its event; open it if it is a fold. @param {number} node */
   inspect(node) {
-    const { trace, alive, step, forward } = this.state;
+    const { trace, step, forward } = this.state;
     const key = trace.nodes[node].fold;
-    if (key !== undefined && alive) return this.fold(key);
+    if (key !== undefined && this.answered) return this.fold(key);
+    if (key !== undefined) this.needsKernel();
     this.store.set({ selected: node, tab: "node", chosen: true });
     this.panes.show("node");
     const at = eventOf(trace, node, step > forward ? "backward" : "forward");
@@ -254,18 +261,23 @@ export class View {
 
   /** Open or close a fold; the kernel lays the picture out anew. @param {number|string} what */
   fold(what) {
-    if (!this.state.alive) return;
+    if (!this.answered) return this.needsKernel();
     this.timeline.stop();
     this.state.selected = -1;
     this.scene.reopened = typeof what === "number" ? what : -1;
     this.model.send({ type: "fold", what });
   }
 
+  /** Nobody can open the card. */
+  needsKernel() {
+    put(this.shell.status, "opens in JupyterLab");
+  }
+
   /** Look at another sample. @param {number} sample */
   showSample(sample) {
     this.store.set({ sample });
     const { open } = this.columns;
-    if (open >= 0 && this.state.alive) this.model.send({ type: "look", cell: open, sample });
+    if (open >= 0 && this.answered) this.model.send({ type: "look", cell: open, sample });
   }
 
   /** Forget what was selected, marked and chosen. */

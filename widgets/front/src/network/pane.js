@@ -127,7 +127,7 @@ export class NetworkPane {
     this.view.on(to, "click", () => this.view.fold(network ? "operations" : "network"));
     const name = network ? network.plan.name || "network" : "operations";
     const { open } = this.view.columns;
-    if (!network || open < 0) return this.where.replaceChildren(h("b", {}, name), ...(this.#live ? [" ", to] : []));
+    if (!network || open < 0) return this.where.replaceChildren(h("b", {}, name), ...(this.view.answered ? [" ", to] : []));
     const back = h("button", { class: "mg-crumb", type: "button", title: "close the neuron (Escape)" }, name);
     this.view.on(back, "click", () => this.view.columns.look(-1));
     const column = network.plan.columns.find((c) => c.cells.includes(open))?.name ?? "";

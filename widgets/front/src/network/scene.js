@@ -94,7 +94,7 @@ export class NetworkScene {
     this.#hits = null;
     const { plan, inner } = this.network;
     if (inner) this.open = inner.cell;
-    else if (this.view.state.alive || this.open >= plan.cells.length) this.open = -1;
+    else if (this.view.answered || this.open >= plan.cells.length) this.open = -1;
     this.stop = this.open >= 0 ? this.open : (plan.columns[1]?.cells[0] ?? 0);
     this.svg.addEventListener("pointerover", (e) => this.#point(e.target));
     this.svg.addEventListener("pointerleave", () => this.#point(null));
@@ -436,7 +436,7 @@ export class NetworkScene {
     view.network.update(this.#frame);
     view.viewport.fit();
     this.#pool.get(`c${this.stop}`)?.focus({ preventScroll: true });
-    if (view.state.alive) view.model.send({ type: "look", cell: to, sample: view.state.sample });
+    if (view.answered) view.model.send({ type: "look", cell: to, sample: view.state.sample });
   }
 
   /** Keys of the network: true if it was one. @param {KeyboardEvent} e */

@@ -61,7 +61,9 @@ export class Viewport {
     const { stage, view } = this;
     /** @type {{x: number, y: number, left: number, top: number}|null} */ let from = null;
     view.on(stage, "pointerdown", (/** @type {PointerEvent} */ e) => {
-      if (/** @type {Element} */ (e.target).closest(".mg-card, .mg-frame") || e.pointerType !== "mouse" || e.button) return;
+      // A network is as wide as its stage, and who is captured gets the click that opens a neuron.
+      if (view.state.network || /** @type {Element} */ (e.target).closest(".mg-card, .mg-frame") || e.pointerType !== "mouse" || e.button)
+        return;
       from = { x: e.clientX, y: e.clientY, left: stage.scrollLeft, top: stage.scrollTop };
       stage.setPointerCapture(e.pointerId);
     });
