@@ -103,7 +103,7 @@ def pairs(cell: NotebookNode, done: NotebookNode) -> list[tuple[NotebookNode, No
         if "image/svg+xml" in data and other is None and (other := next(moving, None)):
             output = other
         found.append((output, other))
-    if left := list(moving):
+    if stored and (left := list(moving)):
         raise ValueError(f"nothing is stored of what the run shows and moves: {left[0].data['text/plain'][:200]}\n{cell.source}")
     return found
 

@@ -27,10 +27,15 @@ def _math(self, node):
     inline = node.tagname == "math"
     text = node.astext().replace("{aligned}", "{align*}")  # the one of the two that latex2mathml knows
     text = re.sub(r"\\\\\[[\d.]+\w+\]", r"\\\\", text)  # it prints the space that a row asks for
-    mathml = latex2mathml.converter.convert(text, display="inline" if inline else "block")
+    mathml = "".join(latex2mathml.converter.convert(part, display="inline" if inline else "block") for part in _parts(text, inline))
     mathml = re.sub(r"<mo>(\w\w+)</mo>", r"<mi>\1</mi>", mathml)  # the name of a function, no sign between two
     self.body.append(mathml if inline else f'<div class="math" tabindex="0">{mathml}</div>')
     raise SkipNode
+
+
+def _parts(text: str, inline: bool) -> list[str]:
+    """A formula that stands by itself, cut where it has wide spaces: its parts go below each other where the line is short."""
+    return [text] if inline or "\\begin" in text else re.split(r"\s*(?:\\qquad\s*)+|(?<=,)\s*\\quad\s*", text)
 
 
 def _page(app, pagename, templatename, context, doctree):

@@ -26,7 +26,7 @@ class Opened:
         self.states: list[dict[str, Any]] = []
         self.at: dict[Key, int | None] = {}  # None: no room
         self.alone: dict[int, list[int | None]] = {}  # fold: where it is open with nothing but what it is in, and where that is closed
-        self.home, step = self._key(), view.step
+        self.home, self.operations, step = self._key(), frozenset(view._open), view.step
         try:
             self._fill()
         finally:
@@ -42,8 +42,7 @@ class Opened:
         """Put the view into a state, without drawing it."""
         view = self.view
         view._level, view._looked = key[:2]
-        if view._level == "operations":
-            view._open = set(key[2])
+        view._open = set(key[2] if view._level == "operations" else self.operations)
 
     def _fill(self) -> None:
         self._note()
@@ -85,7 +84,7 @@ class Opened:
         key = self._key()
         if key not in self.at:
             self.at[key] = None
-            if self.left > 0:
+            if self.left > 0 or not self.states:
                 file = self._written()
                 self.at[key] = len(self.states)
                 self.states.append({"file": file, "moves": {}, "cards": self._cards()})

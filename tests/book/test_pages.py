@@ -98,6 +98,29 @@ def test_a_state_that_is_missing_is_an_error_of_the_build(monkeypatch, tmp_path)
     assert book.told({"chapter": "05", **found[0]}).startswith("  05 order_game: 10 states")
 
 
+def test_a_picture_whose_numbers_differ_from_the_stored_ones_still_moves():
+    """The run's own picture is shown then; and one that the run shows and the page would leave out is an error of the build."""
+    about = {record.MIME: {"key": "0" * 12}}
+    old, new = ({"image/svg+xml": f"<svg>{x}</svg>", "text/plain": f"loss = {x}"} for x in (1, 2))
+    cell, done = (new_code_cell("graph(loss)", outputs=[new_output("display_data", data)]) for data in (old, new | about))
+    ((shown, ran),) = book.pairs(cell, done)
+    assert shown is ran and ran.data["text/plain"] == "loss = 2"
+    done.outputs.append(new_output("display_data", {**new, "text/plain": "loss = 3", **about}))
+    with pytest.raises(ValueError, match="nothing is stored of what the run shows and moves: loss = 3"):
+        book.pairs(cell, done)
+    assert book.pairs(new_code_cell("own(loss)"), done) == []  # before an exercise is answered there is no picture
+
+
+@pytest.mark.skipif(not SPHINX, reason="Sphinx is not installed: make build/book-venv/made")
+def test_a_long_formula_is_cut_at_its_wide_spaces():
+    text = r"m \leftarrow a,\quad v \leftarrow b \qquad\text{or}\qquad\qquad w"
+    table = rf"\begin{{aligned}}{text}\end{{aligned}}"
+    ask = f"import conf; print(conf._parts({text!r}, False), conf._parts({text!r}, True), conf._parts({table!r}, False), sep='\\n')"
+    said = subprocess.run([SPHINX, "-c", ask], cwd=book.HERE, capture_output=True, text=True, check=True).stdout
+    parts = [r"m \leftarrow a,", r"v \leftarrow b", r"\text{or}", "w"]
+    assert said.splitlines() == [str(parts), str([text]), str([table])]
+
+
 def test_a_lesson_that_cannot_be_recorded_says_so(tmp_path):
     about = record.lesson(lessons.playground())["about"]
     output = new_output("display_data", {"image/svg+xml": "<svg></svg>", "text/plain": "words", record.MIME: about | {"key": ""}})
