@@ -124,6 +124,9 @@ class Handler:
     def accumulated(self, x, g):
         """`g` is about to be added to x.grad, outside of any graph."""
 
+    def schedules(self, scheduler, begins):
+        """A learning rate scheduler begins, or ends, to set the rates of its optimiser."""
+
     def updates(self, optimizer, begins):
         """`optimizer` is about to change its parameters, or (begins False) has done so."""
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from ..core import dispatch
 from ..tensors.tensor import Tensor
 from .optimizer import Optimizer
 
@@ -112,7 +113,11 @@ class LRScheduler:
         self._step_count += 1
         if epoch is not None:
             warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
+        for handler in dispatch.state.handlers:
+            handler.schedules(self, True)
         self._update_lr(epoch)
+        for handler in dispatch.state.handlers:
+            handler.schedules(self, False)
 
     def _update_lr(self, epoch: int | None = None) -> None:
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch

@@ -20,7 +20,7 @@ FLOATS = ("float32", "float64")
 SMALL = 4096  # bytes of a constant that is computed once
 BUFFER = 65_536  # bytes of the largest buffer: large memory is given back, as without a program, so that nothing is held that is not in use
 LOOK_UP = ("nll_loss", "nll_loss_back_x", "index_back")  # not before the check that nothing outside of the memory is read or written
-WRITES = ("write", "add", "update")
+WRITES = ("write", "add", "update", "schedule")
 
 
 class Part:

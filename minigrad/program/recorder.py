@@ -362,6 +362,12 @@ class Recorder(Handler):
                     self.refuse("an optimiser with differentiable=True is not recorded.", sys._getframe(1))
             self.line("update", optimizer, (), (), (), sys._getframe(1))
 
+    def schedules(self, scheduler, begins):
+        """`scheduler` sets the rates: one line, which does it again."""
+        self.updating = begins
+        if begins:
+            self.line("schedule", scheduler, (), (), (), sys._getframe(1))
+
     def used(self, array, name, frame):
         """Code outside of the engine uses numbers."""
         if self.updating or self.check(frame):

@@ -37,6 +37,7 @@ PURE = {
 ACTING = {
     "manual_seed", "save", "load", "state_dict", "load_state_dict", "set_default_dtype", "record_lines", "add_param_group", "param_groups",
 }  # fmt: skip
+RATES = {*vars(LRScheduler), "last_epoch", "_last_lr", "base_lrs", "_step_count", "getattr", "map"} - {"step"}
 MODULES = ("minigrad", "math", "functools", "itertools", "operator")
 
 
@@ -74,6 +75,7 @@ class Surroundings:
         if every_module or _every_step_before or _every_step_after:
             raise Unfit("there are hooks on all modules or on all optimisers; remove them.")
         self.guard(f"not ({self.known(every_module)} or {self.known(_every_step_before)} or {self.known(_every_step_after)})")
+        self._schedules, self._attributes = False, set()  # is there a scheduler, and which attributes are read of anything?
         self._later: list[tuple[Any, str]] = []  # optimisers, so that parameters are named by their modules
         if isinstance(function, types.FunctionType):  # whoever wrote it
             self.function(function, function.__name__)
@@ -81,6 +83,8 @@ class Surroundings:
             self.look(function, getattr(function, "__name__", "step"), "the step")
         for optimizer, name in self._later:
             self.optimizer(optimizer, name)
+        if self._schedules and (read := self._attributes & RATES):
+            raise Unfit(f"it reads {min(read)}, which may be of a scheduler and change from call to call; make it an argument.")
 
     def known(self, thing: Any) -> str:
         """The name under which the guards know a thing."""
@@ -172,6 +176,8 @@ class Surroundings:
             raise Unfit(f"{name} is a generator; return a list.")
         if kind in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL") and (what in ACTING or str(what).startswith("register_")):
             raise Unfit(f"{name} calls {what}, which acts outside of the step and would not be repeated; call it outside.")
+        if kind in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL"):
+            self._attributes.add(str(what))
         if kind in ("LOAD_GLOBAL", "LOAD_NAME"):
             self.global_name(f, what, name)
         elif kind in ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_CLOSURE") and what in cells and what in free:
@@ -224,8 +230,13 @@ class Surroundings:
     def thing(self, value: Any, name: str, says: str) -> None:
         """A module, an optimiser, or an object of a learner's own class."""
         kind, k = type(value), self.known(value)
-        if isinstance(value, LRScheduler):
-            raise Unfit(f"it reads {name}, a learning rate scheduler; call {name}.step() after the step.")
+        if isinstance(value, LRScheduler):  # its step() is a line of the program, so what it reads need not be guarded
+            if kind.step is not LRScheduler.step:
+                raise Unfit(f"it reads {name}, a {kind.__name__}, which is more than a new rate; call {name}.step() after the step.")
+            self._schedules = True
+            self.guard(f"type({k}) is {self.known(kind)}")
+            self.look(value.optimizer, f"{name}.optimizer", name)
+            return
         # All that it holds must be in its __dict__: no list or dict underneath, no slots, nothing written in C.
         plain = not _ours(kind.__module__) and kind.__basicsize__ == _Plain.__basicsize__ and not kind.__itemsize__ and (
             hasattr(value, "__dict__") and not any("__slots__" in vars(base) for base in kind.__mro__))  # fmt: skip

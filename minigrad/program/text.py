@@ -100,7 +100,7 @@ def needed(lines: list[Line], results: list[Val]) -> list[Line]:
             base = line.ins[0].base
             wanted = id(base) in live or (base.line is None and base.name != "constant")
         else:
-            wanted = line.kind in ("grad", "update", "check") or any([id(v) in live for v in line.outs])
+            wanted = line.kind in ("grad", "update", "schedule", "check") or any([id(v) in live for v in line.outs])
         if wanted:
             kept.append(line)
             need(line.ins)
@@ -501,6 +501,9 @@ class Program:
 
     def emit_update(self, line: Line) -> None:
         self.body.append(f"update({self.thing(line.what, 'optimizer')})")
+
+    def emit_schedule(self, line: Line) -> None:
+        self.body.append(f"{self.thing(line.what, 'scheduler')}.step()")
 
     def emit_check(self, line: Line) -> None:
         self.checks -= 1

@@ -396,6 +396,59 @@ def test_loops_are_compiled_beside_the_program(compiled_loops, monkeypatch):
     assert len(built) == 1 and np.allclose(fast(torch.ones(3)).numpy(), step(torch.ones(3)).numpy())
 
 
+SCHEDULERS = {
+    "steps": lambda opt: torch.optim.lr_scheduler.StepLR(opt, 3, 0.5),
+    "cosine": lambda opt: torch.optim.lr_scheduler.CosineAnnealingLR(opt, 5),
+    "a function": lambda opt: torch.optim.lr_scheduler.LambdaLR(opt, lambda epoch: 0.9**epoch),
+    "one cycle": lambda opt: torch.optim.lr_scheduler.OneCycleLR(opt, 0.5, total_steps=20),
+    "a tensor": lambda opt: torch.optim.lr_scheduler.ExponentialLR(opt, 0.7),
+}
+
+
+@pytest.mark.parametrize("inside", [True, False], ids=["inside", "outside"])
+@pytest.mark.parametrize("name", SCHEDULERS)
+def test_a_scheduler_sets_the_rate_of_the_next_call(name, inside):
+    def make():
+        w = torch.ones(4, 3, requires_grad=True)
+        opt = torch.optim.SGD([w], lr=torch.tensor(0.5) if name == "a tensor" else 0.5)
+        scheduler = SCHEDULERS[name](opt)
+
+        def step(x, y):
+            opt.zero_grad()
+            loss = F.cross_entropy(x @ w, y)
+            loss.backward()
+            opt.step()
+            if inside:
+                scheduler.step()
+            return loss
+
+        return step, [w], {"scheduler": scheduler, "opt": opt}
+
+    def change(number, place):
+        if number and not inside:
+            place["scheduler"].step()
+
+    fast = side_by_side(make, batch, 12, change)
+    assert fast.why is None and ("scheduler.step()" in fast.source) == inside
+
+
+def test_what_a_scheduler_knows_is_no_constant():
+    w = torch.ones(3, requires_grad=True)
+    opt = torch.optim.SGD([w], lr=0.5)
+    scheduler = torch.optim.lr_scheduler.StepLR(opt, 5, 0.1)
+
+    def step(x):
+        opt.zero_grad()
+        (w * x).sum().backward()
+        opt.step()
+        scheduler.step()
+        return x * scheduler.get_last_lr()[0]
+
+    fast = compiled(step)
+    assert [round(fast(torch.ones(1)).item(), 4) for _ in range(12)] == [0.5] * 4 + [0.05] * 5 + [0.005] * 3
+    assert "get_last_lr" in fast.why
+
+
 def test_a_call_within_a_call_has_buffers_of_its_own():
     w = torch.randn(3, 3, requires_grad=True)
 
