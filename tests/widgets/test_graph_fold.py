@@ -268,3 +268,15 @@ def test_a_fold_of_inputs_has_no_slider_for_one_of_them():
     assert "fold" in kinds.values() and all(kinds[leaf] == "leaf" for leaf in view.leaves)
     view.fold("all")
     assert all(view.trace["nodes"][leaf]["kind"] == "leaf" for leaf in view.leaves)
+
+
+@pytest.mark.parametrize("y", [moons(4), program(1, 90), moons(1)], ids=["twelve units", "a long program", "one sample"])
+def test_small_folds_open_first(y):
+    """Where there is room for one more fold, it is the one with the fewest parts; then no more cards are there than were asked for."""
+    folds = Folds(trace(y))
+    least = folds.opening(0)
+    shut = [fold for key in least for fold in folds.by_key[key].folds if fold.key not in least]
+    small = min(shut, key=lambda fold: len(fold.children))
+    assert len({len(fold.children) for fold in shut}) > 1
+    cards = folds.count({*least, small.key})
+    assert small.key in folds.opening(cards) and folds.count(folds.opening(cards)) <= cards
