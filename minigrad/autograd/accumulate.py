@@ -35,23 +35,24 @@ def _run(node, g, edges):
     if leaf.requires:
         keep = type(g) is np.ndarray and getrefcount(g) <= LENT and (g.base is None or _is_whole(g))
         accumulate(leaf, g, keep)
-    if node.hooks is not None and node.hooks.accumulated:
+    if node.hooks is not None:
         with no_grad():
-            _accumulated(node)
+            accumulated(node)
     return ()
 
 
 def _run_graph(node, g, edges):
     if node.variable.requires:
         accumulate(node.variable, g)
-    if node.hooks is not None and node.hooks.accumulated:
-        _accumulated(node)
+    return accumulated(node)
+
+
+def accumulated(node):
+    """Call the hooks of a leaf that wait for its new `.grad`. Nothing flows on: ()."""
+    for hook in list(node.hooks.accumulated.values()) if node.hooks is not None else ():
+        if hook(node.variable) is not None:
+            raise RuntimeError("Tensor post accumulate grad hooks should return None.")
     return ()
-
-
-def _accumulated(node):
-    for hook in list(node.hooks.accumulated.values()):
-        hook(node.variable)
 
 
 def _is_whole(view):

@@ -23,6 +23,7 @@ from ..core.node import AccumulateGrad
 from ..core.variable import wrap
 from ..ops.reduce import sum_dim
 from ..ops.shape import cast, reshape
+from .accumulate import accumulated
 from .anomaly import find_nan, show_forward
 from .hooks import post_hooks, pre_hooks, tensor_hooks
 
@@ -75,7 +76,7 @@ def _loop(nodes, cotangents, graph, keep_graph, observed, needed, capture):
     """
     for node in nodes:
         g, edges, grad_inputs = cotangents.pop(node, None), node.edges, ()
-        if g is not None or node.runs_without_gradient:
+        if g is not None or node.runs_without_gradient or node.hooks is not None:  # hooks are called with None, too
             if node.hooks is not None or (observed and node in observed):
                 g, edges, grad_inputs = _run_observed(node, g, graph, needed, capture)
                 if not grad_inputs:  # the pass ends here, so the node keeps what it saved
@@ -190,10 +191,11 @@ def _run_observed(node, g, graph, needed, capture):
             return g, edges, ()
     if hooks is not None and hooks.pre:
         g = pre_hooks(node, g, graph)
-        if g is None and not node.runs_without_gradient:
-            return g, edges, ()
     try:
-        grad_inputs = node.run_graph(g, edges) if graph else node.run(g, edges)
+        if g is None and not node.runs_without_gradient:
+            grad_inputs = accumulated(node) if type(node) is AccumulateGrad else (None,) * len(edges)
+        else:
+            grad_inputs = node.run_graph(g, edges) if graph else node.run(g, edges)
     except Exception:
         if state.anomaly:
             show_forward(node)

@@ -22,6 +22,12 @@ class _Levels(threading.local):
 _levels = _Levels()
 
 
+def __getattr__(name):
+    if name == "_current_level":  # PyTorch keeps it in the module: -1 where no level is open
+        return len(_levels.open) - 1
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def enter_dual_level():
     """Start forward mode; prefer `with dual_level():`. Returns the level's number. Raises RuntimeError if one is open already."""
     if _levels.open:

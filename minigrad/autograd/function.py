@@ -580,7 +580,7 @@ def _push(cls, node, level, inputs, tangents, outs):
     """Forward mode: the tangents that `jvp` gives to the outputs."""
     outer = state.handlers
     state.handlers = outer[: outer.index(level)]
-    saved, node.saved = node.saved, [(t, t.version[0], None) for t in node.saved_for_forward] or node.saved
+    saved, node.saved = node.saved, [(t, t.version[0], None) for t in node.saved_for_forward]
     versions = [None if t is None else t.version[0] for t in tangents]
     given = tangents
     if node.materialize_grads:
@@ -731,7 +731,7 @@ def once_differentiable(fn):
         shells = [None if t is None else alias(t) for t in outputs]
         error = Error(
             "trying to differentiate twice a function that was marked with @once_differentiable",
-            [edge_of(a) if isinstance(a, Variable) else None for a in args],
+            [None if t is None else edge_of(t.detach().requires_grad_()) for t in outputs],
         )
         kept = [t for t in shells if t is not None]
         error.shape, error.dtype = [t.array.shape for t in kept], [t.array.dtype for t in kept]

@@ -87,10 +87,16 @@ def _gradcheck(func, inputs, eps, atol, rtol, nondet_tol, check_undefined_grad, 
                 )
         return True
     numerical = _numerical(func, inputs, diff, eps, True)
+    if check_backward_ad:
+        _check_backward(func, inputs, outputs, diff, numerical, atol, rtol, nondet_tol, check_grad_dtypes, fast_mode, check_batched_grad)
     if check_forward_ad:
         _compare(_forward(func, inputs, diff), numerical, diff, atol, rtol, fast_mode, forward=True)
-    if not check_backward_ad:
-        return True
+    if check_backward_ad and check_undefined_grad:
+        _check_undefined(func, inputs, diff)
+    return True
+
+
+def _check_backward(func, inputs, outputs, diff, numerical, atol, rtol, nondet_tol, check_grad_dtypes, fast_mode, check_batched_grad):
     analytical = _analytical(outputs, inputs, diff, check_grad_dtypes)
     _compare(analytical, numerical, diff, atol, rtol, fast_mode)
     again = _analytical(outputs, inputs, diff, check_grad_dtypes)
@@ -106,9 +112,6 @@ def _gradcheck(func, inputs, eps, atol, rtol, nondet_tol, check_undefined_grad, 
     if check_batched_grad:
         _check_batched(outputs, inputs, diff, analytical)
     _check_zero(func, inputs, diff)
-    if check_undefined_grad:
-        _check_undefined(func, inputs, diff)
-    return True
 
 
 def _check_inputs(inputs):
@@ -311,6 +314,12 @@ def _check_undefined(func, inputs, diff):
         try:
             found = grad(shown, xs, [zeros_like(o) for o in shown], allow_unused=True)
         except RuntimeError as error:
+            warnings.warn(
+                "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may break existing "
+                "callers of this function. If this is true for you, you can call this function with "
+                '"check_undefined_grad=False" to disable the feature',
+                stacklevel=5,
+            )
             raise GradcheckError(
                 'Expected backward function to handle undefined output grads. Please look at "Notes about undefined output gradients" in '
                 '"tools/autograd/derivatives.yaml"'

@@ -85,7 +85,11 @@ class saved_tensors_hooks(Handler):
 
     def unpacked(self, value, edge):
         """The numbers that unpack_hook finds again, as a tensor at the saved one's old place in the graph."""
-        tensor = self.unpack_hook(value)
+        outer = state.handlers, self.before
+        try:
+            tensor = self.unpack_hook(value)
+        finally:
+            state.handlers, self.before = outer  # whatever the hook entered or left
         if not isinstance(tensor, Variable):
             raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of type " + type(tensor).__name__)
         out = wrap(tensor.array)

@@ -102,15 +102,17 @@ class Handler:
 
     needs_tensors = False  # a backward pass inside must run on Tensors, because its operations are listened to as well
     in_second_run = False  # a checkpoint's second run happens under it, too
+    before: Any = None  # what listened outside of each time that it was entered, innermost first
     rule: Any = None  # rule(node, g, edges): what runs a node's rule in its place, in a pass on Tensors that is not recorded
 
     def __enter__(self):
-        self.before = state.handlers
+        self.before = state.handlers, self.before
         state.handlers = (*[h for h in state.handlers if not self.replaces(h)], self)
         return self
 
     def __exit__(self, *exc):
-        state.handlers = self.before
+        if self.before is not None:
+            state.handlers, self.before = self.before
 
     def __call__(self, op, inputs, params):
         """Run op(*inputs, *params), or something in its place, and return what it gives."""

@@ -6,6 +6,8 @@ not: how a row becomes a node class (op.py) and the loop that runs nodes (engine
 import itertools
 from typing import Any, NamedTuple
 
+from . import dtypes
+
 next_number = itertools.count().__next__  # creation order; the backward pass runs from high to low
 LIVE, FREED, PACKED = 0, 1, 2  # of a node's saved values: as recorded; freed; packed by saved_tensors_hooks
 
@@ -79,7 +81,8 @@ class Node:
     @property
     def _input_metadata(self):
         several = type(self.shape) is list
-        return tuple(map(InputMetadata, self.dtype if several else [self.dtype], self.shape if several else [self.shape]))
+        kinds, shapes = (self.dtype, self.shape) if several else ([self.dtype], [self.shape])
+        return tuple([InputMetadata(kind and dtypes.from_numpy_dtype(kind), shape) for kind, shape in zip(kinds, shapes, strict=True)])
 
     def register_hook(self, hook):
         """`hook(grad_inputs, grad_outputs)` runs after the node; what it returns replaces grad_inputs."""

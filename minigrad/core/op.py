@@ -258,7 +258,7 @@ def _compiled(op, source, filename, **more):
         "general": general, "refresh": refresh, "edge_of": edge_of, "leaf_edge": leaf_edge, "view_of": view_of,
         "record_several": record_several, "open_saved": open_saved, "drop_packed": drop_packed,
         "check_saved": check_saved, "output_of": output_of, "check_output": check_output,
-        "failed": failed, "_defaults": op.params, **more,
+        "failed": failed, "INFERENCE": INFERENCE, "_defaults": op.params, **more,
     }  # fmt: skip
     for name, rule in [*((f"rule_{i}", rule) for i, rule in op.rules.items()), ("joint_rule", op.joint_rule)]:
         scope[name], scope[name + "_on_arrays"] = rule, on_arrays(rule)
@@ -406,7 +406,7 @@ def record_several(op, arrays, node, source):
         if node is not None and a.dtype.kind == "f":
             out.edge, out.requires = (node, number), True
         elif source is not None:  # a view made in no_grad is to PyTorch a leaf like its base
-            out.requires = out.view_meta.base.requires
+            out.requires = out.view_meta.base.requires and out.version is not INFERENCE
         if not state.grad:
             out.detached_by = "no_grad"
         outs.append(out)

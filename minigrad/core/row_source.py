@@ -102,7 +102,7 @@ def _record_source(op, saved, noting):
     if op.kind == DISCRETE or not differentiable:
         body += ["out.requires = False", "out.edge = None", "return out"] if op.single else ["return record_several(op, r, None, None)"]
         return "\n".join([head, *("    " + line for line in body), ""])
-    body += ["if state.grad:", f"    if {some}:"]
+    body += [f"if state.grad{' and counter is not INFERENCE' if op.view and op.single else ''}:", f"    if {some}:"]
     inner = ["node = new(NodeClass)", "node.number = next_number()", "node.status = LIVE", "node.hooks = node.info = None"]
     if op.tensor_list:
         inner += [f"node.edges = tuple([t.edge or (leaf_edge(t) if t.requires else None) for t in {op.args[0]}])"]
@@ -131,7 +131,7 @@ def _record_source(op, saved, noting):
         if noting:
             given = op.args[0] if op.tensor_list else f"({''.join(a + ', ' for a in op.args)})"
             body += [f"leave_cut(out, {given}, '' if state.grad else 'no_grad')"]
-        body += [f"out.requires = {'out.view_meta.base.requires' if op.view else 'False'}", "return out"]
+        body += [f"out.requires = {'out.version is not INFERENCE and out.view_meta.base.requires' if op.view else 'False'}", "return out"]
     else:
         source = f"({op.args[0]}, ({''.join(p + ', ' for p in op.params)}))" if op.view else "None"
         body += ["        " + line for line in [*inner, f"return record_several(op, r, node, {source})"]]

@@ -293,7 +293,7 @@ def check_base(view):
 def requires(x: Variable) -> bool:
     """Does a gradient reach `x`? A view requires gradients if its base does."""
     view = x.view_meta
-    return x.requires if view is None else x.edge is not None or view.leaf or view.base.requires
+    return x.requires if view is None or x.version is INFERENCE else x.edge is not None or view.leaf or view.base.requires
 
 
 def refresh(x: Variable, always=False) -> None:
@@ -303,11 +303,13 @@ def refresh(x: Variable, always=False) -> None:
     """
     view = x.view_meta
     base = view.base
+    if x.version is INFERENCE:  # it has no history to follow
+        return
     if x.edge is None and not base.requires:
         x.requires = view.leaf
         return
     x.requires = True
-    if x.version is INFERENCE or view.version == x.version[0]:  # a tensor of inference mode has no history to follow
+    if view.version == x.version[0]:
         return
     if only_detached(x.version, view.version):
         return

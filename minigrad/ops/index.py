@@ -372,7 +372,16 @@ def _limit(x, sign):
 
 def unravel_index(indices, shape):
     """Positions in a flattened tensor of a shape, as a tuple of positions in each dimension."""
+    if indices.array.dtype.kind not in "iu":
+        raise errors.new(TypeError, f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    if not isinstance(shape, (int, tuple, list)):
+        raise errors.new(TypeError, f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    for n in shape:
+        if not isinstance(n, int):
+            raise errors.new(TypeError, f"expected 'shape' sequence to only contain ints, but got {type(n)}")
+    if any([n < 0 for n in shape]):
+        raise errors.new(ValueError, f"'shape' cannot have negative values, but got {shape}")
     return tuple([wrap(np.asarray(a)) for a in np.unravel_index(indices.array, shape)])
 
 

@@ -59,6 +59,9 @@ sort_stable_ = Op("sort", _sort,       GENERAL, outputs=("values", "indices"), x
                   words={"x": "g put back into the order of {x}"}, batch="dims")
 topk_        = Op("topk", _topk,       GENERAL, outputs=("values", "indices"), x=lambda g, x_shape, indices, dim: _put_back(g, indices, x_shape, dim),
                   words={"x": "g put back at the places of the largest, else 0"}, batch="dims")
+unique_      = Op("unique",      lambda x, found: found, GENERAL, x=lambda g: _no_derivative("_unique2"), node="Unique2Backward0")
+unique_dim_  = Op("unique_dim",  lambda x, found: found, GENERAL, x=lambda g: _no_derivative("unique_dim"))
+consecutive_ = Op("unique_consecutive", lambda x, found: found, GENERAL, x=lambda g: _no_derivative("unique_consecutive"))
 kthvalue_    = Op("kthvalue", _kth,    GENERAL, outputs=("values", "indices"), x=lambda g, x_shape, indices, dim, keepdim: put(g, indices, x_shape, dim, keepdim),
                   words={"x": "g at the place of that value, else 0"}, batch="dims")
 argsort_     = Op("argsort", _sorted_places, GENERAL, x=None, batch="dims")
@@ -123,13 +126,19 @@ def bincount(input, weights=None, minlength=0):
     return bincount_(input, minlength)
 
 
+def _no_derivative(name):
+    raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
+
+
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None) -> Any:
-    """The different elements, in order; on request also where each element went, and how many there are of each."""
+    """The different elements, in order; on request also where each element went, and how many there are of each.
+
+    As in PyTorch the elements have no derivative: a backward pass through them raises NotImplementedError."""
     values, inverse, counts = np.unique(input.array, return_inverse=True, return_counts=True, axis=dim)
     out = [values]
     if return_inverse:
         out.append(inverse.reshape(input.array.shape if dim is None else (-1,)))
     if return_counts:
         out.append(counts)
-    tensors = tuple([wrap(a) for a in out])
+    tensors = (unique_(input, values) if dim is None else unique_dim_(input, values), *map(wrap, out[1:]))
     return tensors if len(tensors) > 1 else tensors[0]

@@ -14,7 +14,7 @@ from ..core.variable import wrap
 from .elementwise import clamp, isnan, lerp, logical_not, logical_xor, where
 from .index import gather, take_along_dim_
 from .linalg import matmul
-from .order import sort
+from .order import consecutive_, sort
 from .reduce import mean, median, nansum, sum
 from .scan import cumsum
 from .shape import cat, movedim, narrow, reshape, squeeze_checked, t_checked, unsqueeze, unsqueeze_checked, wrap_dim
@@ -221,7 +221,7 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
     new = np.ones(len(a), bool)
     if len(a) > 1:
         new[1:] = (a[1:] != a[:-1]).reshape(len(a) - 1, a[0].size).any(1)
-    values = wrap(a[new]) if dim is None else movedim(wrap(a[new]), 0, dim)
+    values = consecutive_(input, a[new] if dim is None else np.moveaxis(a[new], 0, dim))
     out = [values]
     if return_inverse:
         inverse = np.cumsum(new) - 1

@@ -34,6 +34,8 @@ def _place(g, x_shape, replay):
 
 def _strided(x, size, stride, start, steps):
     """The view of the storage that begins `start` elements behind `x`. ValueError if `x` does not lie in memory as it did (`steps`)."""
+    if 0 in size:  # nothing of the storage
+        return np.lib.stride_tricks.as_strided(x.reshape(-1)[:0], size, [s * x.itemsize for s in stride])
     owner, offset, strides = place_of(x)
     if _used(x.shape, strides) != _used(x.shape, steps) or (owner is not x and not np.may_share_memory(owner, x)):
         raise ValueError("strides are those of one storage")

@@ -45,7 +45,7 @@ def _as_indices(k):
     if a.dtype == np.uint8 and not isinstance(k, _SEQUENCES):
         warnings.warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.", stacklevel=5)
         a = a.astype(bool)
-    if a.dtype.kind not in "iub" or (isinstance(k, Variable) and a.dtype.kind != "b" and a.itemsize < 4):
+    if a.dtype.kind not in "iub" or (isinstance(k, Variable) and a.ndim and a.dtype.kind != "b" and a.itemsize < 4):
         raise errors.new(
             IndexError,
             "tensors used as indices must be long, int, byte or bool tensors",
@@ -76,8 +76,8 @@ def _take_apart(x, key, value=None):
     positions = {}
     sources = []
     for k in key:
-        if isinstance(k, (Variable, np.ndarray)) and k.ndim == 0 and np.asarray(getattr(k, "array", k)).dtype == bool:
-            k = bool(k)
+        if isinstance(k, (Variable, np.ndarray)) and k.ndim == 0 and np.asarray(getattr(k, "array", k)).dtype in _MASKS:
+            k = bool(_as_indices(k))
         if isinstance(k, (bool, np.bool_)):
             x = unsqueeze(x, dim)
             positions[dim] = np.zeros(int(k), np.int64)
@@ -145,6 +145,8 @@ def check_bounds(a, d, size):
     if a.dtype == np.int64 and a.size and np.maximum.reduce(a.view(np.uint64), None) < size:  # negative ones are huge: one pass, not two
         return
     if a.size and (a.max() >= size or a.min() < -size):
+        if not size:
+            raise errors.new(IndexError, "index is out of bounds for dimension with size 0")
         bad = a[(a >= size) | (a < -size)].flat[0]
         raise errors.new(IndexError, f"index {bad} is out of bounds for dimension {d} with size {size}")
 
@@ -219,13 +221,13 @@ def setitem(x, key, value):
         raise errors.new(TypeError, f"can't assign a {type(value).__name__} to a {x.type()}")
     value = as_tensor_like(value, x)
     view, positions = _take_apart(x, key, value)
-    if positions is not None and value.array.size == 1 and isinstance(key, Variable) and key.array.dtype in _MASKS:
+    if positions is not None and value.array.size == 1 and isinstance(key, Variable) and key.array.dtype in _MASKS[: 1 + (key.ndim > 0)]:
         require_mask(key)
         value = value.to(x.dtype)  # one number for all that the mask chooses: it fills
+    extra = value.array.ndim - (view.array.ndim if positions is None else len(_place(view, positions)))
+    if extra > 0 and value.array.shape[:extra] == (1,) * extra:
+        value = value.reshape(value.shape[extra:])
     if positions is None:
-        extra = value.array.ndim - view.array.ndim
-        if extra > 0 and value.array.shape[:extra] == (1,) * extra:
-            value = value.reshape(value.shape[extra:])
         if not value.array.ndim and not view.batched and not value.batched:
             inplace.write(view, fill_tensor, value if value.array.dtype is x.array.dtype else cast(value, x.array.dtype))
         else:
@@ -238,7 +240,19 @@ def index_put_(x, positions, value, accumulate=False):
     """Write `value` at the positions (a tuple of ndarrays and slices), or add it there. Returns x."""
     if sum([p is not None for p in positions]) > x.array.ndim:
         raise errors.new(IndexError, f"too many indices for tensor of dimension {x.array.ndim} (got {len(positions)})")
-    place = np.empty(x.array.shape, np.bool_)[positions].shape
+    check_fits(x, positions, value)
+    check_written(x, value)
+    return inplace.write(x, index_put, value, positions, accumulate)
+
+
+def _place(x, positions):
+    """The shape of what `positions` choose of `x`."""
+    return np.empty(x.array.shape, np.bool_)[positions].shape
+
+
+def check_fits(x, positions, value):
+    """Raise PyTorch's error if `value` cannot be broadcast to what `positions` choose of `x`."""
+    place = _place(x, positions)
     try:
         np.broadcast_to(value.array, place)
     except ValueError:
@@ -247,8 +261,6 @@ def index_put_(x, positions, value, accumulate=False):
             f"shape mismatch: value tensor of shape {list(value.array.shape)} cannot be broadcast to indexing result of shape "
             f"{list(place)}",
         ) from None
-    check_written(x, value)
-    return inplace.write(x, index_put, value, positions, accumulate)
 
 
 def check_written(x, value):

@@ -649,7 +649,9 @@ class Tensor(Methods):
         """A copy with `values` written (or added) at the positions that a tuple of tensors names."""
         values = as_tensor_like(values, self)
         indexing.check_written(self, values)
-        return index_ops.index_put(self, values, indexing.positions_of(indices), accumulate)
+        positions = indexing.positions_of(indices)
+        indexing.check_fits(self, positions, values)
+        return index_ops.index_put(self, values, positions, accumulate)
 
     def __getitem__(self, key):
         return indexing.getitem(self, key)
@@ -765,14 +767,16 @@ class Tensor(Methods):
         """With other sizes and strides over the same storage, in place."""
         return inplace.reshape_(self, lambda x: x.as_strided(size, stride, storage_offset))
 
-    def resize_(self, *sizes):
+    def resize_(self, *sizes, memory_format=None):
         """Another shape in place: the same storage row by row if it is large enough, else a larger one; further numbers are not set."""
-        if self.requires_grad:
+        if self.requires_grad and not (self.version is INFERENCE and state.inference):
             raise errors.new(RuntimeError, "cannot resize variables that require grad")
         sizes = tuple(sizes[0]) if len(sizes) == 1 and not hasattr(sizes[0], "__index__") else sizes
         count, item = math.prod(sizes), self.array.itemsize
         if count * item >= 2**63:
             raise errors.new(RuntimeError, f"Storage size calculation overflowed with sizes={list(sizes)}")
+        if math.prod([max(n, 1) for n in sizes[1:]]) >= 2**63:
+            raise errors.new(RuntimeError, "Stride calculation overflowed")
         if self.array.shape == sizes:
             return self
         owner, offset, _ = place_of(self.array)
@@ -783,10 +787,12 @@ class Tensor(Methods):
             larger = np.empty(offset + count, owner.dtype)
             larger[: owner.size] = owner.ravel(order="K")
             self.array = larger[offset:].reshape(sizes)
-        self.version, self.view_meta = [self.version[0]], None  # old views keep the storage that they had
+        if self.version is not INFERENCE:
+            self.version = [self.version[0]]
+        self.view_meta = None  # old views keep the storage that they had
         return self
 
-    def resize_as_(self, other):
+    def resize_as_(self, other, *, memory_format=None):
         """resize_ to the shape of `other`."""
         return self.resize_(other.array.shape)
 

@@ -77,6 +77,7 @@ class _Region:
         self.check, self.early_stop, self.context = check, early_stop, context
         self.random_state = get_rng_state() if preserve else None
         self.grad, self.casts = state.grad, [h for h in state.handlers if h.in_second_run]
+        self.completed = False  # has the first run ended?
         self.saved = []  # metadata of what was saved, in order
         self.again = None  # {position: tensor}, what the backward pass has not read yet
         self.running: Any = lambda: None  # weak, for it holds the nodes that hold this: that backward pass
@@ -103,9 +104,12 @@ class _Region:
         again = []
 
         def pack(x):
-            if len(again) == len(self.saved) and self.check:
-                again.append(x)
-                raise self._other_number(len(again))
+            if len(again) == len(self.saved):
+                if not self.completed:  # a gradient was asked for inside of the function itself
+                    return x
+                raise self._new(
+                    "torch.utils.checkpoint: trying to save more tensors during recomputation than during the original forward pass.\n"
+                )
             again.append(wrap(x.array))
             if self.early_stop and len(again) == len(self.saved):
                 raise _Done
@@ -125,16 +129,18 @@ class _Region:
             state.handlers = handlers
         if self.check:
             if len(again) != len(self.saved):
-                raise self._other_number(len(again))
+                raise self._new(
+                    "torch.utils.checkpoint: A different number of tensors was saved during the original forward and recomputation.\n"
+                    f"Number of tensors saved during forward: {len(self.saved)}\n"
+                    f"Number of tensors saved during recomputation: {len(again)}."
+                )
             self._compare(again)
         self.again = dict(enumerate(again))
 
-    def _other_number(self, n):
+    def _new(self, sentence):
         return errors.new(
             CheckpointError,
-            "torch.utils.checkpoint: A different number of tensors was saved during the original forward and recomputation.\n"
-            f"Number of tensors saved during forward: {len(self.saved)}\n"
-            f"Number of tensors saved during recomputation: {n}.",
+            sentence,
             why="The function did something else the second time: it depends on what changed in between (a counter, a flag).",
             instead="make the function depend on its arguments only.",
             chapter="chapter 16, Memory and checkpointing",
@@ -242,7 +248,9 @@ def checkpoint(
     early_stop = early_stop if _early_stop.get() is None else _early_stop.get()
     region = _Region(function, args, kwargs, preserve_rng_state, determinism_check == "default", early_stop, second)
     with saved_tensors_hooks(region.pack, region_unpack), first:
-        return function(*args, **kwargs)
+        out = function(*args, **kwargs)
+    region.completed = True
+    return out
 
 
 def region_unpack(note):

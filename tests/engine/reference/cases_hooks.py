@@ -19,6 +19,14 @@ CLASS = """class G(torch.autograd.Function):
     def backward(ctx, g): {}; return g * 2
 """
 
+UNDEFINED = """class U(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, t): return t.clone()
+    @staticmethod
+    def backward(ctx, g): return None
+"""
+CHECKPOINT = "import sys; utils = sys.modules[torch.nn.Module.__module__.split('.')[0]].utils; n = []\n"
+
 CASES = [
     # order
     Case("order at a leaf", WATCHED + "(x * 2).backward(); [seen, x.grad]", **S),
@@ -122,4 +130,21 @@ y.sum().backward(); z.sum().backward(); [seen, x.grad]""", **X),
     Case("a saved mask that was written to", "m = torch.tensor([True, False]); y = torch.where(m, x, x * 2); m.fill_(True); y.sum().backward()", **X),
     Case("a saved index that was written to", "m = torch.tensor([1, 0]); y = x.gather(0, m); m += 0; y.sum().backward()", **X),
     Case("a class decorated with no_grad", "@torch.no_grad()\nclass K:\n    def __init__(self): self.on = torch.is_grad_enabled()\nK().on"),
+    # where no gradient arrives, hooks are called with None
+    Case("hooks that None arrives at", UNDEFINED + "seen = []; x.register_hook(lambda g: seen.append(('leaf', g))); x.register_post_accumulate_grad_hook(lambda g: seen.append('accumulated')); y = x * 2; y.retain_grad(); y.register_hook(lambda g: seen.append(('y', g))); y.grad_fn.register_prehook(lambda g: seen.append(('pre', g))); y.grad_fn.register_hook(lambda i, o: seen.append(('post', i, o))); U.apply(y.sin()).sum().backward(); [seen, x.grad, y.grad]", **X),
+    Case("hook of a captured leaf that None arrives at", UNDEFINED + "seen = []; y = torch.ones(2, requires_grad=True); y.register_hook(lambda g: seen.append('y')); x.register_hook(lambda g: seen.append(g)); [torch.autograd.grad(U.apply(x * y).sum(), (x,), allow_unused=True), seen]", **X),
+    Case("hook that makes a gradient of None", UNDEFINED + "y = x * 2; y.register_hook(lambda g: torch.ones(2)); U.apply(y).sum().backward()", **X),
+    Case("gradcheck of a hook that cannot do without a gradient", "def f(t):\n    y = t.clone(); y.register_hook(lambda g: g * 2 / 2); return y\nimport warnings; warnings.simplefilter('ignore'); torch.autograd.gradcheck(f, (x,))", **X),
+    Case("post-accumulate hook that returns something", "x.register_post_accumulate_grad_hook(lambda p: p.grad); x.sum().backward()", **X),
+    # inference mode
+    Case("views of an inference tensor", "with torch.inference_mode(): c = torch.ones(2, 3, requires_grad=True); v = c.view(-1)\nw = c.view(-1); [t.requires_grad for t in (c, v, w)] + [w.is_inference()]"),
+    Case("resize_ of an inference tensor", "with torch.inference_mode(): c = torch.ones(2, 3, requires_grad=True).resize_(1, 2)\n[c, c.requires_grad]"),
+    # Functions
+    Case("once_differentiable leads to leaves of its own", "F = torch.autograd.Function\nclass G(F):\n    @staticmethod\n    def forward(ctx, a, b): return a * b\n    @staticmethod\n    @torch.autograd.function.once_differentiable\n    def backward(ctx, g): return g, None\ny = torch.ones(2, dtype=torch.float64, requires_grad=True); g, = torch.autograd.grad(G.apply(x, y), x, y * 1, create_graph=True); [len(g.grad_fn.next_functions), g.grad_fn.next_functions[0][0].name(), torch.autograd.grad(g.sum(), y, allow_unused=True)]", **X),
+    Case("jvp sees what was saved for it only", "class G(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, t): ctx.save_for_backward(t); return t.clone()\n    @staticmethod\n    def jvp(ctx, g): n.append(len(ctx.saved_tensors)); return g\nn = []; fw = torch.autograd.forward_ad\nwith fw.dual_level(): G.apply(fw.make_dual(x, x.detach())); n.append(fw._current_level)\nn + [fw._current_level]", **X),
+    Case("saved-tensor hooks entered twice", "h = torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t)\nwith h:\n    with h: y = x.sin()\nz = x.exp(); z.grad_fn._raw_saved_result.register_hooks(lambda t: t, lambda t: t * 2); z.sum().backward(); x.grad", **X),
+    Case("an unpack hook that enters hooks", "h = torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: (h.__enter__(), t)[1])\nwith h: y = x.sin()\ny.sum().backward(); z = x.exp(); z.grad_fn._raw_saved_result.register_hooks(lambda t: t, lambda t: t * 2); z.sum().backward(); x.grad", **X),
+    # checkpoints
+    Case("a checkpoint that saves more in its second run", CHECKPOINT + "def f(t):\n    n.append(1); y = t.sin().exp(); return y.sin() if len(n) > 1 else y\nwith utils.checkpoint.set_checkpoint_early_stop(False): y = utils.checkpoint.checkpoint(f, x, use_reentrant=False)\ntry: y.sum().backward()\nexcept RuntimeError as error: r = str(error).splitlines()[0]\nr", **X),
+    Case("a gradient inside of a checkpoint", CHECKPOINT + "def f(t): a = t.sin().exp().sin(); return t.cos() * torch.autograd.grad(a.sum(), t, create_graph=True)[0]\nwith utils.checkpoint.set_checkpoint_early_stop(False): y = utils.checkpoint.checkpoint(f, x, use_reentrant=False)\ny.sum().backward(); x.grad", **X),
 ]

@@ -143,4 +143,14 @@ CASES = [
     *[Case(f"0-d {c} {d}", f"x.{c.replace('DIM', str(d))}", x=N(), i=A(0), j=A([0]), v=N()) for d in (0, -1, 1) for c in (
         "gather(DIM, i)", "gather(DIM, j)", "index_select(DIM, j)", "index_select(DIM, i)", "index_add(DIM, j, v)", "index_copy(DIM, j, v)", "index_fill(DIM, j, 3.0)",
         "scatter(DIM, i, v)", "scatter_add(DIM, i, v)", "take_along_dim(i, DIM)", "repeat_interleave(2, DIM)")],
+    # masks and indices that are numbers
+    Case("0-d indices of other dtypes", "[x[torch.tensor(n, dtype=d)] for d in (torch.uint8, torch.int8, torch.int16, torch.int32) for n in (0, 1)]", x=N(3, 2)),
+    Case("0-d uint8 masks", "x = x.clone(); t, f = [torch.tensor(n, dtype=torch.uint8) for n in (1, 0)]; x[t] = 2 * torch.ones(1, 1, 3); x[f] = 5.0; [x, x[t], x[f]]", x=N(3)),
+    Case("a value with more dimensions of 1", "x = x.clone(); x[torch.tensor([0, 1])] = torch.ones(1, 1, 2, 3, dtype=torch.float64); x", x=N(2, 3)),
+    Case("an index into nothing", "torch.empty(10, 0)[:, [0, 1]]"),
+    Case("index_put of a vector at no place", "x.index_put([], torch.ones(1, dtype=torch.float64), True)", x=N()),
+    *[Case(f"unravel_index {c}", f"torch.unravel_index({c})") for c in ("torch.tensor([0.5]), (2, 2)", "torch.tensor([0]), (2, -2)", "torch.tensor([0]), 2.0", "torch.tensor([0]), (2, 2.0)")],
+    *[Case(f"{c} has no derivative", f"torch.{c}.sum().backward()", x=A([3.0, 1.0, 3.0])) for c in ("unique(x)", "unique(x, dim=0)", "unique_consecutive(x)", "unique(x, return_counts=True)[0]")],
+    Case("as_strided of nothing", "[(v.shape, v.stride()) for v in (torch.as_strided(x, (0,), (1,), 5), torch.as_strided(x, (2, 0), (7, 1), 5))]", x=N(0, 3)),
+    *[Case(f"resize_ {c}", f"torch.empty(()).resize_({c})") for c in ("[2, 4, 2**29, 2**29]", "[0, 4, 2305843009213693952]")],
 ]  # fmt: skip
