@@ -13,7 +13,7 @@ from .core.arguments import forgiving
 from math import e, inf, nan, pi
 
 from .tensors.create import (
-    BoolTensor, ByteTensor, CharTensor, DoubleTensor, FloatTensor, Generator, HalfTensor, IntTensor, LongTensor, ShortTensor, arange, as_tensor, asarray, bernoulli, default_generator, empty, empty_like, eye, from_numpy, full, full_like, get_rng_state, initial_seed,
+    BoolTensor, ByteTensor, CharTensor, DoubleTensor, FloatTensor, Generator, HalfTensor, IntTensor, LongTensor, ShortTensor, arange, as_tensor, asarray, bernoulli, default_generator, empty, empty_like, empty_strided, eye, from_numpy, full, full_like, get_rng_state, initial_seed,
     linspace, logspace, manual_seed, multinomial, normal, ones, ones_like, rand, rand_like, randint, randint_like, randn, randn_like, randperm,
     scalar_tensor, set_rng_state, tensor, tril_indices, triu_indices, zeros, zeros_like,
 )  # fmt: skip
@@ -30,22 +30,22 @@ from .core.grad_mode import enable_grad, inference_mode, is_grad_enabled, is_inf
 # ops/elementwise.py
 from .ops.elementwise import (
     abs, abs as absolute, acos, acos as arccos, acosh, acosh as arccosh, add_times as add, addcdiv, addcmul, allclose, asin, asin as arcsin, asinh, asinh as arcsinh,
-    atan, atan as arctan, atan2, atan2 as arctan2, atanh, atanh as arctanh, bitwise_and, bitwise_not, bitwise_or, bitwise_xor, ceil, choose as where, clamp, clamp as clip, clamp_max, clamp_min,
+    atan, atan as arctan, atan2, atan2 as arctan2, atanh, atanh as arctanh, bitwise_and, bitwise_left_shift, bitwise_not, bitwise_or, bitwise_right_shift, bitwise_xor, ceil, choose as where, clamp, clamp as clip, clamp_max, clamp_min,
     copysign, cos, cosh, deg2rad, divide as div, divide, divide as true_divide, eq, equal, erf, erfc, exp, exp2, expm1, float_power, floor, floor_divide, fmax, fmin, fmod, frac, ge, ge as greater_equal, gt, gt as greater, hypot, isclose, isfinite, isinf,
-    isnan, isneginf, isposinf, le, le as less_equal, lerp, log, log10, log1p, log2, logaddexp, logaddexp2, logical_and, logical_not, logical_or, logical_xor, logit, lt, lt as less, maximum, minimum, mul, mul as multiply, nan_to_num, ne,
+    isnan, isneginf, isposinf, ldexp, le, le as less_equal, lerp, log, log10, log1p, log2, logaddexp, logaddexp2, logical_and, logical_not, logical_or, logical_xor, logit, lt, lt as less, maximum, minimum, mul, mul as multiply, nan_to_num, ne,
     ne as not_equal, neg, neg as negative, positive, pow, rad2deg, reciprocal, relu, remainder, round, rsqrt, rsub_times as rsub, sigmoid, sgn, sign, signbit, sin, sinc, sinh, sqrt, square, sub_times as sub, sub_times as subtract, tan, tanh,
     trunc, trunc as fix, xlogy,
 )  # fmt: skip
 
 # ops/index.py
 from .ops.index import (
-    gather, index_add, index_copy, index_fill, index_select, masked_fill, masked_scatter, masked_select, repeat_interleave, scatter, scatter_add, scatter_reduce, take, take_along_dim, unravel_index,
+    gather, index_add, index_copy, index_fill, index_select, masked_fill, masked_scatter, masked_select, put, repeat_interleave, scatter, scatter_add, scatter_reduce, take, take_along_dim, unravel_index,
 )  # fmt: skip
 
 # ops/linalg.py, ops/einsum.py
 from .ops.einsum import einsum, inner, kron, tensordot
 from .ops.linalg import (
-    addbmm, addmm, addmv, addr, baddbmm, bmm, cdist, cross, det, dot, inv as inverse, logdet, matmul, matrix_power, mm, mv, outer, outer as ger, pinv as pinverse, slogdet, trace, vdot,
+    addbmm, addmm, addmv, addr, baddbmm, bmm, cdist, cholesky_inverse, cholesky_solve, cross, det, dot, inv as inverse, logdet, matmul, matrix_power, mm, mv, outer, outer as ger, pinv as pinverse, slogdet, trace, vdot,
 )  # fmt: skip
 
 # ops/neural.py
@@ -74,7 +74,7 @@ from .ops.statistics import (
 from .ops.shape import (
     atleast_1d, atleast_2d, atleast_3d, block_diag, broadcast_shapes, broadcast_tensors, cartesian_prod, cat, cat as concat, chunk, clone, column_stack, combinations, diag, diag_embed, diagflat, diagonal, diagonal_scatter, dsplit, dstack, flatten, flip, fliplr,
     flipud, hsplit, hstack, meshgrid, movedim, movedim as moveaxis, narrow, ravel, reshape, roll, rot90, select_scatter, slice_scatter, split, split_with_sizes, stack, swapaxes, tensor_split,
-    swapdims, tile, tril, triu, unbind, unflatten, unsafe_chunk, unsafe_split, vander, vsplit, vstack, vstack as row_stack,
+    swapdims, tile, tril, triu, unbind, unflatten, unsafe_chunk, unsafe_split, unsafe_split_with_sizes, vander, vsplit, vstack, vstack as row_stack,
     expand_checked as broadcast_to, permute_checked as permute, squeeze_checked as squeeze, t_checked as t, transpose_checked as transpose, unsqueeze_checked as unsqueeze, view_as_shape,
 )  # fmt: skip
 from .tensors.indexing import select_ as select

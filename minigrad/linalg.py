@@ -10,7 +10,7 @@ from .core import errors
 from .core.errors import LinAlgError
 from .ops.linalg import (
     cholesky, cond, cross, det, eigh, eigvalsh, inv, inv_ex, matmul, matrix_power, matrix_rank, multi_dot, pinv, qr, slogdet, solve,
-    solve_triangular, svd, svdvals,
+    solve_triangular, svd, svdvals, tensorinv, tensorsolve,
 )  # fmt: skip
 from .ops.reduce import amax, amin, vector_norm
 from .ops.shape import diagonal as _diagonal
@@ -19,8 +19,8 @@ from .ops.shape import stack as _stack
 
 __all__ = [
     "LinAlgError", "cholesky", "cond", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "inv_ex", "matmul", "matrix_norm",
-    "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "qr", "slogdet", "solve", "solve_triangular", "svd", "svdvals", "vander",
-    "vecdot", "vector_norm",
+    "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "qr", "slogdet", "solve", "solve_triangular", "svd", "svdvals", "tensorinv",
+    "tensorsolve", "vander", "vecdot", "vector_norm",
 ]  # fmt: skip
 
 

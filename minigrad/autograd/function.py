@@ -480,6 +480,8 @@ def _apply(cls, args, separate):
                 setattr(node, name, ours.get(name))
     several = isinstance(output, tuple)
     raw = output if several else (output,)
+    if separate:
+        _check_saved(node, tensors, raw)
     for t in node.dirty:
         if not any(t is out for out in raw):
             raise RuntimeError(
@@ -521,6 +523,17 @@ def _apply(cls, args, separate):
         if any(t is not None for t in ts):
             _push(cls, node, level, args, ts, outs)
     return tuple(outs) if several else outs[0]
+
+
+def _check_saved(node, inputs, outputs):
+    """setup_context sees the input that forward returned as it is, and apply returns another tensor: it must not be saved."""
+    for t in (*node.to_save, *node.saved_for_forward):
+        if any(t is i for i in inputs) and any(t is o for o in outputs) and not any(t is d for d in node.dirty):
+            raise RuntimeError(
+                "An input that has been returned as-is as output is being saved for backward. This is not supported if you override "
+                "setup_context. You should return and save a view of the input instead, e.g. with x.view_as(x) or setup ctx inside the "
+                "forward function itself."
+            )
 
 
 def _as_output(out, inputs, node):

@@ -176,8 +176,9 @@ def reshape_(x, view):
     new = view(old)
     if new.array.base is None and new.array is not old.array:
         raise errors.new(RuntimeError, "an in-place change of the shape cannot copy the numbers.")
-    before, x.array, x.edge, x.requires = x.edge, new.array, new.edge, new.requires
+    before, x.array = x.edge, new.array
     if x.version is not INFERENCE:
+        x.edge, x.requires = new.edge, new.requires
         x.version[0] += 1
     if new.meta is not None and new.meta.tangents:
         variable.meta_of(x).tangents = {level: t._replace(version=x.version[0], root=None) for level, t in new.meta.tangents.items()}

@@ -386,13 +386,14 @@ def failed(op, arrays, error):
 def view_of(out, x, op, params, number):
     """Make `out` a view of `x`: it shares the storage and the version, and knows how to be made again from the base."""
     out.version = x.version
+    if x.version is INFERENCE:  # as in PyTorch, nobody asks what it is a view of
+        return
     step = (op, params, number)
     created = "inference" if state.inference else "no_grad" if not state.grad else "" if number is None else "multiple"
-    version = 0 if x.version is INFERENCE else x.version[0]
     if x.view_meta is None:
-        out.view_meta = ViewMeta(x, ViewFunc(step, None, x.array.strides), version, created)
+        out.view_meta = ViewMeta(x, ViewFunc(step, None, x.array.strides), x.version[0], created)
     else:
-        out.view_meta = ViewMeta(x.view_meta.base, ViewFunc(step, x.view_meta.view_func), version, created or x.view_meta.creation_meta)
+        out.view_meta = ViewMeta(x.view_meta.base, ViewFunc(step, x.view_meta.view_func), x.version[0], created or x.view_meta.creation_meta)
 
 
 def record_several(op, arrays, node, source):

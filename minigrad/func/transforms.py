@@ -15,6 +15,7 @@ import numpy as np
 
 from .. import autograd
 from ..autograd.forward_mode import Level
+from ..autograd.graph import saved_tensors_hooks
 from ..core import errors
 from ..core.dispatch import state
 from ..core.node import AccumulateGrad
@@ -36,16 +37,26 @@ __all__ = [
 
 
 class _Transform:
-    """While a transform runs: recording is on inside, and what it was outside is known."""
+    """While a transform runs: recording is on inside, and what it was outside is known. hooks: saved-tensor hooks may be used."""
+
+    def __init__(self, hooks=True):
+        self.hooks = hooks
 
     def __enter__(self):
+        if not self.hooks and any([isinstance(h, saved_tensors_hooks) for h in state.handlers]):
+            raise RuntimeError(_NO_HOOKS)
         self.outer = state.grad
-        self.before = state.grad, state.transforms
+        self.before = state.grad, state.transforms, state.no_saved_hooks
         state.grad, state.transforms = True, state.transforms + 1
+        if not self.hooks:
+            state.no_saved_hooks = _NO_HOOKS
         return self
 
     def __exit__(self, *exc):
-        state.grad, state.transforms = self.before
+        state.grad, state.transforms, state.no_saved_hooks = self.before
+
+
+_NO_HOOKS = "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an issue with your use case."
 
 
 def _leaf(x):
@@ -211,7 +222,7 @@ def grad_and_value(func, argnums=0, has_aux=False):
 
     @functools.wraps(func)
     def wrapper(*args, **kwargs):
-        with _Transform() as t:
+        with _Transform(hooks=False) as t:
             flat, spec = flatten(_chosen(args, argnums))
             leaves = [_leaf(x) for x in flat]
             own = _own(leaves)
@@ -280,7 +291,7 @@ def vjp(func, *primals, has_aux=False):
 
 
 def _vjp(func, primals, has_aux=False):
-    with _Transform() as t:
+    with _Transform(hooks=False) as t:
         flat, spec = flatten(tuple(primals))
         leaves = [_leaf(x) for x in flat]
         own = _own(leaves)
@@ -292,8 +303,8 @@ def _vjp(func, primals, has_aux=False):
             output, aux = output
             _check_aux(aux)
         outs, out_spec = flatten(output)
-        if not outs:
-            raise RuntimeError("vjp(f, *primals): Expected f to be a function that has non-empty output (got output = [])")
+        if not outs or outs == [None]:
+            raise RuntimeError(f"vjp(f, *primals): Expected f to be a function that has non-empty output (got output = {outs})")
         for o in outs:
             if not isinstance(o, Tensor):
                 raise RuntimeError(f"vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type {type(o)}")
@@ -361,8 +372,8 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
         output, aux = output
         _check_aux(aux)
     outs, out_spec = flatten(output)
-    if not outs:
-        raise RuntimeError("jvp(f, primals, tangents): Expected f to be a function that has non-empty output (got output = [])")
+    if not outs or outs == [None]:
+        raise RuntimeError(f"jvp(f, primals, tangents): Expected f to be a function that has non-empty output (got output = {outs})")
     for o in outs:
         if not isinstance(o, Tensor):
             raise RuntimeError(f"jvp(f, primals, tangents): expected f(*args) to return only tensors, got unsupported type {type(o)}")

@@ -132,6 +132,8 @@ bitwise_not = Op("bitwise_not", lambda x: _invert(x), DISCRETE, x=None)
 bitwise_and = Op("bitwise_and", np.bitwise_and, DISCRETE, x=None, y=None)
 bitwise_or  = Op("bitwise_or",  np.bitwise_or,  DISCRETE, x=None, y=None)
 bitwise_xor = Op("bitwise_xor", np.bitwise_xor, DISCRETE, x=None, y=None)
+bitwise_left_shift  = Op("bitwise_left_shift",  lambda x, n: _shifted(np.left_shift, "lshift_cpu", x, n), DISCRETE, x=None, n=None)
+bitwise_right_shift = Op("bitwise_right_shift", lambda x, n: _shifted(np.right_shift, "rshift_cpu", x, n), DISCRETE, x=None, n=None)
 logical_xor = Op("logical_xor", np.logical_xor, DISCRETE, x=None, y=None)
 isnan       = Op("isnan",    np.isnan,    DISCRETE, x=None)
 isinf       = Op("isinf",    np.isinf,    DISCRETE, x=None)
@@ -194,6 +196,8 @@ bitwise_and: The bits that are 1 in both.
 bitwise_or: The bits that are 1 in one of them.
 bitwise_xor: The bits that differ.
 bitwise_not: Every bit the other way.
+bitwise_left_shift: The bits moved up by `other` places: input * 2 ** other.
+bitwise_right_shift: The bits moved down by `other` places: input // 2 ** other.
 hypot: sqrt(input ** 2 + other ** 2): the length of a hypotenuse.
 logaddexp: log(exp(input) + exp(other)), without overflow.
 logaddexp2: log2(2 ** input + 2 ** other), without overflow.
@@ -231,6 +235,17 @@ def _invert(x):
             "~ (operator.invert) is only implemented on integer and Boolean-type tensors", instead="compare first: ~(x > 0)."
         )
     return np.invert(x)
+
+
+def _shifted(shift, kernel, x, n):
+    if x.dtype.kind not in "iu":
+        raise errors.new(NotImplementedError, f"\"{kernel}\" not implemented for '{errors.TYPE_NAMES[x.dtype.name].removesuffix('Tensor')}'")
+    return shift(x, n)
+
+
+def ldexp(input, other):
+    """input * 2 ** other"""
+    return mul(input, pow(2.0, other))
 
 
 def missing(name):

@@ -10,7 +10,7 @@ from ..core.op import GENERAL, LINEAR, Op
 from ..core.variable import INFERENCE, wrap
 from ..kernels.scatter import add_at
 from .elementwise import nothing, where
-from .shape import clone, embed, expand, reshape, unsqueeze, view, wrap_dim
+from .shape import clone, embed, expand, reshape, unsafe_view, unsqueeze, view, wrap_dim
 
 
 class Positions(tuple):
@@ -368,6 +368,17 @@ def _limit(x, sign):
         return sign > 0
     info = np.iinfo(x.array.dtype)
     return info.max if sign > 0 else info.min
+
+
+def put(input, index, source, accumulate=False):
+    """A copy with the numbers of `source` written (or added) at positions in the flattened tensor."""
+    if index.numel() != source.numel():
+        raise errors.new(
+            IndexError,
+            "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
+            f"{source.numel()}, index.numel() = {index.numel()}",
+        )
+    return unsafe_view(reshape(input, (-1,)).index_put((reshape(index, (-1,)),), reshape(source, (-1,)), accumulate), input.array.shape)
 
 
 def unravel_index(indices, shape):

@@ -3,6 +3,7 @@
 What does not live here: sums of elementwise products that need no row of their own (outer). matmul() chooses the row by rank, as PyTorch does.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -342,11 +343,24 @@ def _check_addmm(input, mat1, mat2):
 def addmm(input, mat1, mat2, *, beta=1, alpha=1):
     """beta * input + alpha * (mat1 @ mat2), for matrices (n, k) and (k, m); `input` is broadcast to (n, m)."""
     _check_addmm(input, mat1, mat2)
+    _check_added(input, (mat1.shape[0], mat2.shape[1]))
     return addmm_(input, mat1, mat2, *_factors(input, beta, alpha))
+
+
+def _check_added(input, shape):
+    """Raise PyTorch's error if `input` has more dimensions than the product that it is added to."""
+    if input.ndim > len(shape):
+        raise errors.new(
+            RuntimeError,
+            f"expand(torch.{errors.TYPE_NAMES[input.array.dtype.name]}{{{list(input.shape)}}}, size={list(shape)}): the number of sizes provided "
+            f"({len(shape)}) must be greater or equal to the number of dimensions in the tensor ({input.ndim})",
+        )
 
 
 def addmv(input, mat, vec, *, beta=1, alpha=1):
     """beta * input + alpha * (mat @ vec)"""
+    if (mat.ndim, vec.ndim) != (2, 1) or input.ndim > 1:
+        raise errors.new(RuntimeError, f"vector + matrix @ vector expected, got {input.ndim}, {mat.ndim}, {vec.ndim}")
     return addmv_(input, mat, vec, *_factors(input, beta, alpha))
 
 
@@ -447,6 +461,39 @@ def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
         one = wrap(np.eye(A.shape[-1], dtype=A.array.dtype))
         A = A * (1 - one) + one
     return mT(solve_(mT(A), mT(B))) if not left else solve_(A, B)
+
+
+def cholesky_solve(B, L, upper=False):
+    """The X with L Lᵀ X = B for a Cholesky factor L; upper: Lᵀ L X = B."""
+    half = solve_triangular(mT(L) if upper else L, B, upper=False)
+    return solve_triangular(L if upper else mT(L), half, upper=True)
+
+
+def cholesky_inverse(L, upper=False):
+    """The inverse of L Lᵀ for a Cholesky factor L; upper: of Lᵀ L."""
+    return cholesky_solve(wrap(np.broadcast_to(np.eye(L.shape[-1], dtype=L.array.dtype), L.shape)), L, upper)
+
+
+def tensorsolve(A, B, dims=None):
+    """The X with tensordot(A, X, X.ndim) = B, for an A whose first B.ndim dimensions hold as many numbers as the others."""
+    if dims is not None:
+        A = A.movedim(tuple(dims), tuple(range(A.ndim - len(dims), A.ndim)))
+    rest = A.shape[B.ndim :]
+    if math.prod(rest) != B.numel():
+        raise errors.new(RuntimeError, "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but got "
+                         f"{math.prod(rest)} != {math.prod(A.shape[: B.ndim])}")  # fmt: skip
+    return solve(A.reshape(-1, math.prod(rest)), B.reshape(-1)).reshape(rest)
+
+
+def tensorinv(A, ind=2):
+    """The inverse for tensordot(A, X, ind): of an A whose first `ind` dimensions hold as many numbers as the others."""
+    if ind <= 0:
+        raise errors.new(RuntimeError, f"Expected a strictly positive integer for 'ind', but got {ind}")
+    first, rest = A.shape[:ind], A.shape[ind:]
+    if math.prod(first) != math.prod(rest):
+        raise errors.new(RuntimeError, "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
+                         f"{math.prod(rest)} != {math.prod(first)}")  # fmt: skip
+    return inv(A.reshape(math.prod(first), -1)).reshape((*rest, *first))
 
 
 def _floats(A, name):

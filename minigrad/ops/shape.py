@@ -771,6 +771,9 @@ def unsafe_split(tensor, split_size, dim=0) -> tuple:
     return tuple([clone(part) for part in split(tensor, split_size, dim)])
 
 
+unsafe_split_with_sizes = unsafe_split
+
+
 def unsafe_chunk(input, chunks, dim=0) -> tuple:
     """As chunk, in pieces that may be written to one by one."""
     return tuple([clone(part) for part in chunk(input, chunks, dim)])

@@ -443,12 +443,12 @@ def _set_momentum(group: dict[str, Any], value: float, is_beta1: bool) -> None:
 def _per_group(name: str, optimizer: Optimizer, value: Any) -> list[float]:
     count = len(optimizer.param_groups)
     if not isinstance(value, (list, tuple)):
-        return [value] * count
+        return [_kept(value) for _ in range(count)]
     if len(value) != count:
         raise ValueError(
             f"{name} must have the same length as optimizer.param_groups. {name} has {len(value)} values, param_groups has {count}."
         )
-    return list(value)
+    return [_kept(v) for v in value]
 
 
 class CyclicLR(LRScheduler):

@@ -3,6 +3,7 @@
 What lives here: the factories under PyTorch's names. What does not: the random generator (random.py).
 """
 
+import builtins
 import functools
 import math
 import warnings
@@ -175,6 +176,13 @@ def ones(*size, dtype=None, device=None, requires_grad=False):
 def empty(*size, dtype=None, device=None, requires_grad=False):
     """A tensor whose numbers are not set (they may be anything)."""
     return _finish(np.empty(_shape(size, "empty"), _dtype(dtype, None, "empty")), requires_grad)
+
+
+def empty_strided(size, stride, *, dtype=None, device=None, requires_grad=False):
+    """A tensor of that shape that steps so through its storage, in elements; its numbers are not set."""
+    places = 1 + builtins.sum([(n - 1) * s for n, s in zip(size, stride, strict=True)]) if 0 not in size else 0
+    storage = np.empty(places, _dtype(dtype, None, "empty_strided"))
+    return _finish(np.lib.stride_tricks.as_strided(storage, size, [s * storage.itemsize for s in stride]), requires_grad)
 
 
 def _number(value, factory):

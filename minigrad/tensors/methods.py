@@ -30,7 +30,8 @@ FAMILIES = {
         logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor bitwise_not __and__=bitwise_and __rand__=bitwise_and
         __or__=bitwise_or __ror__=bitwise_or __xor__=bitwise_xor __invert__=bitwise_not __neg__=neg __pos__=positive __abs__=abs
         __floordiv__=floor_divide __mod__=remainder isinf isnan isfinite isclose allclose equal hypot logaddexp logaddexp2 xlogy erfc
-        sinc deg2rad rad2deg copysign frac isposinf isneginf""",
+        sinc deg2rad rad2deg copysign frac isposinf isneginf bitwise_left_shift bitwise_right_shift
+        __lshift__=bitwise_left_shift __rshift__=bitwise_right_shift ldexp""",
     reduce: """
         sum mean max min amax amin prod var std median aminmax nansum any all argmax argmin count_nonzero norm logsumexp""",
     scan: "cumsum cumprod cummax cummin logcumsumexp",
@@ -39,16 +40,16 @@ FAMILIES = {
     neural: "softmax log_softmax",
     linalg: """
         matmul mm mv dot bmm outer ger=outer addmm addbmm addmv baddbmm vdot slogdet matrix_power inverse=inv det logdet trace cross
-        addr pinverse=pinv""",
+        addr pinverse=pinv cholesky_solve cholesky_inverse""",
     einsum: "inner kron",
     shape: """
         transpose=transpose_checked swapaxes swapdims t=t_checked squeeze=squeeze_checked unsqueeze=unsqueeze_checked unbind
         flatten ravel unflatten movedim moveaxis=movedim broadcast_to=expand_checked split chunk fliplr flipud roll rot90 tril triu
-        diagonal diag diag_embed narrow unfold diagflat split_with_sizes unsafe_split unsafe_chunk tensor_split hsplit vsplit dsplit
+        diagonal diag diag_embed narrow unfold diagflat split_with_sizes unsafe_split unsafe_split_with_sizes unsafe_chunk tensor_split hsplit vsplit dsplit
         select_scatter slice_scatter diagonal_scatter""",
     index: """
         repeat_interleave gather take_along_dim take scatter scatter_add index_select index_add index_copy index_fill masked_fill
-        masked_select masked_scatter scatter_reduce""",
+        masked_select masked_scatter scatter_reduce put""",
     order: "sort argsort topk kthvalue nonzero argwhere bincount unique",
     strided: "as_strided=as_strided_",
     indexing: "select=select_",
@@ -73,7 +74,7 @@ IN_PLACE = """
     cumprod hypot xlogy erfc sinc deg2rad rad2deg copysign frac negative absolute arcsin arccos arctan arctan2 arcsinh arccosh
     arctanh fix logit nan_to_num float_power renorm scatter_reduce addbmm addmm addmv addr baddbmm sgn eq ne lt le gt ge greater
     greater_equal less less_equal not_equal logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor
-    bitwise_not""".split()
+    bitwise_not bitwise_left_shift bitwise_right_shift ldexp put""".split()
 
 
 def number_first(op, x, other):

@@ -78,8 +78,9 @@ class Tensor(Methods):
         if cls is Tensor:
             return t
         out = _new(cls)
-        for slot in Variable.__slots__[2:]:
-            setattr(out, slot, getattr(t, slot))
+        for slot in Variable.__slots__[1:]:
+            if hasattr(t, slot):
+                setattr(out, slot, getattr(t, slot))
         return out
 
     # What it is -------------------------------------------------------------------------------------------------------
@@ -867,6 +868,9 @@ class Tensor(Methods):
     def new_empty(self, *size, dtype=None, device=None, requires_grad=False):
         return create.empty(*size, dtype=dtype or self.dtype, requires_grad=requires_grad)
 
+    def new_empty_strided(self, size, stride, *, dtype=None, device=None, requires_grad=False):
+        return create.empty_strided(size, stride, dtype=dtype or self.dtype, requires_grad=requires_grad)
+
     def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=False):
         return create.full(size, fill_value, dtype=dtype or self.dtype, requires_grad=requires_grad)
 
@@ -902,9 +906,9 @@ class _Missing:
 
 _UNSUPPORTED = frozenset(
     """
-    angle apply_ bfloat16 bitwise_left_shift bitwise_right_shift cauchy_ cholesky cholesky_inverse cholesky_solve digamma eig
-    erfinv frexp gcd geometric_ heaviside histogram i0 igamma index_reduce isreal istft lcm ldexp lgamma log_normal_ lstsq lu
-    lu_solve map_ matrix_exp mvlgamma nextafter pin_memory polygamma put qr resize resize_as share_memory_ solve stft
+    angle apply_ bfloat16 cauchy_ cholesky digamma eig
+    erfinv frexp gcd geometric_ heaviside histogram i0 igamma index_reduce isreal istft lcm lgamma log_normal_ lstsq lu
+    lu_solve map_ matrix_exp mvlgamma nextafter pin_memory polygamma qr resize resize_as share_memory_ solve stft
     svd symeig to_dense to_sparse triangular_solve
     """.split()
 )

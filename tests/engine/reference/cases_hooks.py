@@ -147,4 +147,10 @@ y.sum().backward(); z.sum().backward(); [seen, x.grad]""", **X),
     # checkpoints
     Case("a checkpoint that saves more in its second run", CHECKPOINT + "def f(t):\n    n.append(1); y = t.sin().exp(); return y.sin() if len(n) > 1 else y\nwith utils.checkpoint.set_checkpoint_early_stop(False): y = utils.checkpoint.checkpoint(f, x, use_reentrant=False)\ntry: y.sum().backward()\nexcept RuntimeError as error: r = str(error).splitlines()[0]\nr", **X),
     Case("a gradient inside of a checkpoint", CHECKPOINT + "def f(t): a = t.sin().exp().sin(); return t.cos() * torch.autograd.grad(a.sum(), t, create_graph=True)[0]\nwith utils.checkpoint.set_checkpoint_early_stop(False): y = utils.checkpoint.checkpoint(f, x, use_reentrant=False)\ny.sum().backward(); x.grad", **X),
+    # transforms
+    *[Case(f"saved-tensor hooks inside {f}", f"def g(t):\n    with torch.autograd.graph.save_on_cpu(): return t.sin().sum()\ntorch.func.{f}", dtypes=False, **X) for f in ("grad(g)(x.detach())", "vjp(g, x.detach())", "jacrev(g)(x.detach())", "jvp(g, (x.detach(),), (x.detach(),))", "vmap(g)(torch.ones(2, 2))")],
+    Case("saved-tensor hooks around grad", "with torch.autograd.graph.save_on_cpu(): torch.func.grad(lambda t: t.sin().sum())(x.detach())", **X),
+    *[Case(f"{f} of a function that returns None", f"torch.func.{f}", **X) for f in ("vjp(lambda t: None, x)", "jvp(lambda t: None, (x,), (x,))")],
+    *[Case(f"an input returned as it is and saved by {f}", f"class G(torch.autograd.Function):\n    @staticmethod\n    def forward(t): return t\n    @staticmethod\n    def setup_context(ctx, inputs, output): ctx.{f}\n    @staticmethod\n    def backward(ctx, g): return g\nG.apply(x * 1)", **X) for f in ("save_for_backward(inputs[0])", "save_for_forward(output)")],
+    Case("rates that are tensors are remembered as they were", "p = torch.nn.Parameter(torch.ones(1)); high = torch.tensor(0.9); o = torch.optim.SGD([p], lr=0.1, momentum=0.5); s = torch.optim.lr_scheduler.CyclicLR(o, 0.1, 0.2, max_momentum=high); high.mul_(0.5); o.step(); s.step(); [o.param_groups[0]['max_momentum'], s.max_momentums]"),
 ]

@@ -82,4 +82,9 @@ CASES = [
     Case("cdist", "torch.cdist(x, y)", x=N(2, 3), y=N(4, 3), second=False, jvp=False),
     Case("quadratic form", "x @ a @ x", x=N(3), a=N(3, 3)),
     Case("gram determinant", "torch.det(x @ x.t())", x=N(2, 3)),
+    *[Case(f"{c}", c, x=M(2, 2), b=N(2, 3), composed=True, dtypes=False) for c in ("torch.cholesky_solve(b, torch.linalg.cholesky(x @ x.t()))", "torch.cholesky_solve(b, torch.linalg.cholesky(x @ x.t()).t(), upper=True)")],
+    Case("cholesky_inverse", "torch.cholesky_inverse(torch.linalg.cholesky(x @ x.t()))", x=M(2, 2), composed=True, dtypes=False),
+    *[Case(f"tensorinv {s}, {n}", f"torch.linalg.tensorinv(x.reshape({s}), ind={n})", x=M(4, 4), composed=True, dtypes=False) for s, n in (("2, 2, 4", 2), ("4, 2, 2", 1), ("4, 2, 2", 2), ("4, 4", 0))],
+    *[Case(f"tensorsolve {c}", f"torch.linalg.tensorsolve(x.reshape(2, 2, 2, 2), b, {c})", x=M(4, 4), b=N(2, 2), composed=True, dtypes=False) for c in ("None", "(0, 2)")],
+    *[Case(f"{f} of other dimensions", f"torch.{f}(x, {a})", x=N(2, 3, 3), m=N(3, 3), v=N(3), dtypes=False) for f, a in (("addmv", "m, v"), ("addmm", "m, m"))], Case("addmv of matrices", "torch.addmv(m, m, v)", m=N(3, 3), v=N(3), dtypes=False),
 ]  # fmt: skip
