@@ -393,7 +393,8 @@ def view_of(out, x, op, params, number):
     if x.view_meta is None:
         out.view_meta = ViewMeta(x, ViewFunc(step, None, x.array.strides), x.version[0], created)
     else:
-        out.view_meta = ViewMeta(x.view_meta.base, ViewFunc(step, x.view_meta.view_func), x.version[0], created or x.view_meta.creation_meta)
+        view = x.view_meta
+        out.view_meta = ViewMeta(view.base, ViewFunc(step, view.view_func), x.version[0], created or view.creation_meta)
 
 
 def record_several(op, arrays, node, source):

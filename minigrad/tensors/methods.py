@@ -45,7 +45,8 @@ FAMILIES = {
     shape: """
         transpose=transpose_checked swapaxes swapdims t=t_checked squeeze=squeeze_checked unsqueeze=unsqueeze_checked unbind
         flatten ravel unflatten movedim moveaxis=movedim broadcast_to=expand_checked split chunk fliplr flipud roll rot90 tril triu
-        diagonal diag diag_embed narrow unfold diagflat split_with_sizes unsafe_split unsafe_split_with_sizes unsafe_chunk tensor_split hsplit vsplit dsplit
+        diagonal diag diag_embed narrow unfold diagflat split_with_sizes unsafe_split unsafe_split_with_sizes
+        unsafe_chunk tensor_split hsplit vsplit dsplit
         select_scatter slice_scatter diagonal_scatter""",
     index: """
         repeat_interleave gather take_along_dim take scatter scatter_add index_select index_add index_copy index_fill masked_fill
