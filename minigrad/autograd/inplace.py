@@ -22,7 +22,7 @@ from ..ops.shape import cast, copy, copy_slices, fill, fill_tensor, zero
 def write(x, op, *args):
     """`x.op_(*args)`: replace the numbers of `x` by op(x, *args). Returns x."""
     check(x, *args)
-    _check_overlap(x, args, op in IDEMPOTENT)
+    _check_overlap(x, () if op is fill_tensor else args, op in IDEMPOTENT)  # the one number is read before
     if not state.grad:
         return overwrite(x, op(x, *args))
     old = _value_before(x)

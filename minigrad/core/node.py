@@ -151,9 +151,12 @@ class RemovableHandle:
 
     def __init__(self, hooks: dict, key: int):
         self.hooks, self.id = hooks, key
+        self.marks: list[set] = []  # where the hook's number says how it wants to be called
 
     def remove(self) -> None:
         self.hooks.pop(self.id, None)
+        for marked in self.marks:
+            marked.discard(self.id)
 
     def __enter__(self):
         return self

@@ -1,4 +1,4 @@
-"""Embedding: a table whose rows are looked up by number and trained."""
+"""Embedding and EmbeddingBag: tables whose rows are looked up by number and trained."""
 
 from typing import Any
 
@@ -73,3 +73,66 @@ class Embedding(Module):
         if self.scale_grad_by_freq is not False:
             text += f", scale_grad_by_freq={self.scale_grad_by_freq}"
         return text
+
+
+class EmbeddingBag(Module):
+    """The sum, mean or maximum of the rows that each bag of indices names: (bags, n) or (all,) with offsets -> (bags, embedding_dim).
+
+    padding_idx  this row starts as zeros and counts in no bag
+    Other arguments as in Embedding and F.embedding_bag.
+    """
+
+    def __init__(
+        self, num_embeddings: int, embedding_dim: int, max_norm: float | None = None, norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, _weight: Tensor | None = None,
+        include_last_offset: bool = False, padding_idx: int | None = None, device: Any = None, dtype: Any = None,
+    ):  # fmt: skip
+        super().__init__()
+        if sparse:
+            raise NotImplementedError("EmbeddingBag(sparse=True) is not supported: there are no sparse tensors. Leave it out.")
+        if padding_idx is not None:
+            if not -num_embeddings <= padding_idx < num_embeddings:
+                raise AssertionError("padding_idx must be within num_embeddings")
+            padding_idx %= num_embeddings
+        self.num_embeddings, self.embedding_dim, self.padding_idx, self.mode = num_embeddings, embedding_dim, padding_idx, mode
+        self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse = max_norm, norm_type, scale_grad_by_freq, sparse
+        self.include_last_offset = include_last_offset
+        if _weight is None:
+            self.weight = Parameter(empty(num_embeddings, embedding_dim, dtype=dtype))
+            self.reset_parameters()
+        else:
+            if tuple(_weight.shape) != (num_embeddings, embedding_dim):
+                raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
+            self.weight = Parameter(_weight)
+
+    reset_parameters = Embedding.reset_parameters
+
+    @classmethod
+    def from_pretrained(
+        cls, embeddings: Tensor, freeze: bool = True, max_norm: float | None = None, norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, include_last_offset: bool = False,
+        padding_idx: int | None = None,
+    ) -> "EmbeddingBag":  # fmt: skip
+        """With this table (rows, features); `freeze`: it is not trained."""
+        if embeddings.ndim != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        made = cls(*embeddings.shape, max_norm, norm_type, scale_grad_by_freq, mode, sparse, embeddings, include_last_offset, padding_idx)
+        made.weight.requires_grad = not freeze
+        return made
+
+    def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
+        return F.embedding_bag(
+            input, self.weight, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.mode, self.sparse,
+            per_sample_weights, self.include_last_offset, self.padding_idx,
+        )  # fmt: skip
+
+    def extra_repr(self) -> str:
+        text = f"{self.num_embeddings}, {self.embedding_dim}"
+        if self.max_norm is not None:
+            text += f", max_norm={self.max_norm}"
+        if self.norm_type != 2:
+            text += f", norm_type={self.norm_type}"
+        if self.scale_grad_by_freq is not False:
+            text += f", scale_grad_by_freq={self.scale_grad_by_freq}"
+        text += f", mode={self.mode!r}"
+        return text if self.padding_idx is None else text + f", padding_idx={self.padding_idx}"

@@ -398,6 +398,7 @@ class Module:
         handle = self._add_hook(self._forward_hooks, hook, prepend, with_kwargs and self._forward_hooks_with_kwargs)
         if always_call:
             self._forward_hooks_always_called.add(handle.id)
+            handle.marks.append(self._forward_hooks_always_called)
         return handle
 
     def register_full_backward_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
@@ -455,9 +456,11 @@ class Module:
         hooks[key] = hook
         if prepend:
             hooks.move_to_end(key, last=False)
+        handle = RemovableHandle(hooks, key)
         if with_kwargs is not False:
             with_kwargs.add(key)
-        return RemovableHandle(hooks, key)
+            handle.marks.append(with_kwargs)
+        return handle
 
     # State -----------------------------------------------------------------------------------------------------------------
 

@@ -208,7 +208,9 @@ class BackwardHook:
         self.n_outputs = len(outputs)
         if node is not None:
             node.register_prehook(self._outputs_known)
-        return outputs if isinstance(result, tuple) else outputs[0]
+        if not isinstance(result, tuple):
+            return outputs[0]
+        return type(result)(*outputs) if hasattr(result, "_fields") else outputs
 
     def _outputs_known(self, grads):
         self.grad_outputs = _spread(self.outputs, grads, self.n_outputs)

@@ -173,7 +173,7 @@ def ones(*size, dtype=None, device=None, requires_grad=False):
     return _finish(np.ones(_shape(size, "ones"), _dtype(dtype, None, "ones")), requires_grad)
 
 
-def empty(*size, dtype=None, device=None, requires_grad=False):
+def empty(*size, dtype=None, device=None, requires_grad=False, memory_format=None):
     """A tensor whose numbers are not set (they may be anything)."""
     return _finish(np.empty(_shape(size, "empty"), _dtype(dtype, None, "empty")), requires_grad)
 
@@ -382,12 +382,12 @@ def randperm(n, *, generator=None, dtype=None, device=None, requires_grad=False)
     return _finish((generator or default_generator).permutation(n).astype(_dtype(dtype, dtypes.int64)), requires_grad)
 
 
-def rand_like(input, *, generator=None, dtype=None, requires_grad=False):
+def rand_like(input, *, generator=None, dtype=None, device=None, requires_grad=False):
     """Uniform random numbers from [0, 1) in the shape of `input`, and in its dtype unless `dtype` is given."""
     return rand(input.array.shape, generator=generator, dtype=dtype or input.dtype, requires_grad=requires_grad)
 
 
-def randn_like(input, *, generator=None, dtype=None, requires_grad=False):
+def randn_like(input, *, generator=None, dtype=None, device=None, requires_grad=False):
     """Normal random numbers with mean 0 and variance 1 in the shape of `input`, and in its dtype unless `dtype` is given."""
     return randn(input.array.shape, generator=generator, dtype=dtype or input.dtype, requires_grad=requires_grad)
 
@@ -410,7 +410,7 @@ def bernoulli(input, p=None, *, generator=None):
     return wrap(np.asarray(drawn).astype(array.dtype))
 
 
-def randint_like(input, low, high=None, *, generator=None, dtype=None, requires_grad=False):
+def randint_like(input, low, high=None, *, generator=None, dtype=None, device=None, requires_grad=False):
     """Whole numbers below `low` (or from low to high - 1), with the shape and dtype of `input`."""
     low, high = (0, low) if high is None else (low, high)
     return randint(low, high, input.array.shape, generator=generator, dtype=dtype or input.dtype, requires_grad=requires_grad)

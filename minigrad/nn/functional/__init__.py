@@ -13,7 +13,7 @@ from .dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, fe
 from .image import (
     affine_grid, channel_shuffle, grid_sample, interpolate, pixel_shuffle, pixel_unshuffle, upsample, upsample_bilinear, upsample_nearest,
 )  # fmt: skip
-from .linear import bilinear, embedding, linear, one_hot
+from .linear import bilinear, embedding, embedding_bag, linear, one_hot
 from .loss import (
     binary_cross_entropy, binary_cross_entropy_with_logits, cosine_embedding_loss, cross_entropy, ctc_loss, gaussian_nll_loss,
     hinge_embedding_loss, huber_loss, kl_div, l1_loss, margin_ranking_loss, mse_loss, multi_margin_loss, multilabel_margin_loss,

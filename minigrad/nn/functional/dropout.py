@@ -1,5 +1,7 @@
 """Dropout: numbers set to zero at random, the others enlarged so that the mean stays."""
 
+import warnings
+
 import numpy as np
 
 from ...tensors.create import bernoulli
@@ -47,7 +49,28 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 def _channels(input: Tensor, p: float, training: bool, inplace: bool, n: int) -> Tensor:
     _check(p)
-    kept = input.ndim - n if input.ndim in (n + 1, n + 2) else 2
+    if n == 1 and input.ndim not in (2, 3):
+        raise RuntimeError(
+            f"dropout1d: Expected 2D or 3D input, but received a {input.ndim}D input. Note that dropout1d exists to provide channel-wise "
+            "dropout on inputs with 1 spatial dimension, a channel dimension, and an optional batch dimension (i.e. 2D or 3D inputs)."
+        )
+    if input.ndim not in (n + 1, n + 2):
+        warnings.warn(
+            f"dropout{n}d: Received a {input.ndim}-D input to dropout{n}d, which is deprecated and will result in an error in a future "
+            "release. To retain the behavior and silence this warning, please use dropout instead. Note that dropout"
+            f"{n}d exists to provide channel-wise dropout on inputs with {n} spatial dimensions, a channel dimension, and an optional batch "
+            f"dimension (i.e. {n + 1}D or {n + 2}D inputs).",
+            stacklevel=3,
+        )
+    if n == 2 and input.ndim == 3:
+        warnings.warn(
+            "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired - input is "
+            "interpreted as shape (N, C, L), where C is the channel dim. This behavior will change in a future release to interpret the "
+            "input as one without a batch dimension, i.e. shape (C, H, W). To maintain the 1D channel-wise dropout behavior, please switch "
+            "to using dropout1d instead.",
+            stacklevel=3,
+        )
+    kept = 1 if n != 2 and input.ndim == n + 1 else 2
     return _dropped(input, p, training, inplace, tuple([m if i < kept else 1 for i, m in enumerate(input.shape)]))
 
 

@@ -4,8 +4,10 @@ import numpy as np
 
 from ...core import errors
 from ...core.facts import LayerWidth
+from ...core.variable import wrap
 from ...ops import linalg, lookup
 from ...ops.shape import reshape, t, unsqueeze
+from ...tensors.create import zeros
 from ...tensors.tensor import Tensor
 from ._arguments import constant
 
@@ -92,6 +94,117 @@ def embedding(
         weight.array[rows[long]] *= (max_norm / (norms[long] + 1e-7))[:, None]
         weight.version[0] += 1
     return lookup.embedding_(weight, input, padding_idx, scale_grad_by_freq)
+
+
+def embedding_bag(
+    input: Tensor, weight: Tensor, offsets: Tensor | None = None, max_norm: float | None = None, norm_type: float = 2,
+    scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False, padding_idx: int | None = None,
+) -> Tensor:  # fmt: skip
+    """The sum, mean or maximum of the rows of `weight` in each bag; zeros for an empty one. Result (bags, features).
+
+    input               (bags, n) whole numbers, or all bags in a row, which start at the `offsets`
+    per_sample_weights  of the shape of `input`: each row counts so often (mode "sum")
+    include_last_offset `offsets` end with the length of `input`
+    padding_idx         this row counts in no bag
+    """
+    flat, starts = _bags(input, weight, offsets, per_sample_weights, include_last_offset)
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError("mode has to be one of sum, mean or max")
+    if mode == "max" and scale_grad_by_freq:
+        raise ValueError("max mode does not support scaling the gradient by the frequency")
+    if sparse:
+        raise NotImplementedError("embedding_bag(sparse=True) is not supported: there are no sparse tensors. Leave it out.")
+    if per_sample_weights is not None and mode != "sum":
+        raise NotImplementedError(
+            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' "
+            f"(got mode='{mode}'). Please open a feature request on GitHub."
+        )
+    count = weight.shape[0]
+    if padding_idx is not None and not -count <= padding_idx < count:
+        raise RuntimeError(
+            f"padding_idx must be within the number of embeddings, {-count} through {count - 1}, but got {padding_idx}"
+        )
+    for index in flat.array[(flat.array < 0) | (flat.array >= count)][:1]:
+        raise RuntimeError(f"embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be {index}")
+    if padding_idx is not None:
+        padding_idx %= count
+    if per_sample_weights is not None and per_sample_weights.dtype != weight.dtype:
+        raise RuntimeError(
+            "Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 'per_sample_weights'; but type "
+            f"{weight.type()} does not equal {per_sample_weights.type()} (while checking arguments for embedding_bag)"
+        )
+    if not len(starts):
+        flat = flat[:0]
+    rows = embedding(flat, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq)
+    bag = np.searchsorted(starts, np.arange(flat.numel()), side="right") - 1
+    counted = np.ones(len(bag), bool) if padding_idx is None else flat.array != padding_idx
+    if mode == "max":
+        return _largest(rows, bag, counted, len(starts))
+    rows = rows * wrap(counted[:, None].astype(weight.array.dtype))
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.reshape(-1).unsqueeze(1)
+    sums = zeros(len(starts), weight.shape[1], dtype=weight.dtype).index_add(0, wrap(bag), rows)
+    if mode == "sum":
+        return sums
+    sizes = np.bincount(bag[counted], minlength=len(starts)).clip(1)
+    return sums / wrap(sizes[:, None].astype(weight.array.dtype))
+
+
+def _bags(input: Tensor, weight: Tensor, offsets: Tensor | None, weights: Tensor | None, last: bool) -> tuple[Tensor, np.ndarray]:
+    """All indices in a row, and where each bag starts. Raises PyTorch's errors for what does not fit."""
+    if weights is not None and input.shape != weights.shape:
+        raise ValueError(
+            f"embedding_bag: If per_sample_weights ({weights.shape}) is not None, then it must have the same shape as the input "
+            f"({input.shape})"
+        )
+    if weight.ndim != 2:
+        raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.ndim}")
+    if input.ndim == 2:
+        if offsets is not None:
+            raise ValueError(
+                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences. However, "
+                f"found offsets of type {type(offsets)}"
+            )
+        starts = np.arange(0, input.numel(), input.shape[1] or 1)
+    elif input.ndim == 1:
+        if offsets is None:
+            raise ValueError("offsets has to be a 1D Tensor but got None")
+        if offsets.ndim != 1:
+            raise ValueError("offsets has to be a 1D Tensor")
+        starts = offsets.array
+    else:
+        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}")
+    for x in (input, wrap(starts)):
+        if x.array.dtype.name not in ("int64", "int32"):
+            raise RuntimeError(
+                "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+                f"{x.type()} instead (while checking arguments for embedding_bag)"
+            )
+    n = input.numel()
+    if last and not len(starts):
+        raise RuntimeError("include_last_offset: number of offset should be at least 1")
+    if len(starts) and starts[0] != 0:
+        raise RuntimeError(
+            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got "
+            f"{starts[0]}"
+        )
+    if len(starts) and starts[-1] > n:
+        raise RuntimeError(f"offsets[-1] can not be greater than input's length {n} but got offsets[-1] of {starts[-1]}")
+    if (np.diff(starts) < 0).any():
+        raise RuntimeError("embedding_bag: offsets must not decrease")
+    return input.reshape(-1), starts[:-1] if last else starts
+
+
+def _largest(rows: Tensor, bag: np.ndarray, counted: np.ndarray, count: int) -> Tensor:
+    """The largest number of each feature in each bag, of equal ones the first; zeros for an empty bag."""
+    if not len(bag):
+        return zeros(count, rows.shape[1], dtype=rows.dtype).index_add(0, wrap(bag), rows)
+    place = np.full((count, rows.shape[1]), -1)
+    for i in np.flatnonzero(counted):
+        best = place[bag[i]]
+        place[bag[i]] = np.where((best < 0) | (rows.array[i] > np.take_along_axis(rows.array, best[None], 0)[0]), i, best)
+    return rows.gather(0, wrap(place.clip(0))).masked_fill(wrap(place < 0), 0)
 
 
 def check_rows(input: Tensor, count: int) -> None:

@@ -62,4 +62,5 @@ CASES = [
     Case("tensor of numbers of tensors", "torch.tensor([x.sum().item(), 2.0])", x=A([1.5, 2.0])),
     Case("stack of 0-d", "torch.stack([v ** 2 for v in x])", x=N(3)),
     Case("linspace of a product", "x * torch.linspace(0, 1, 3, dtype=torch.float64)", x=N(3)),
+    *[Case(f"{f} with a device", f"[(t.shape, t.dtype) for t in (torch.{f},)]", dtypes=False) for f in ("randn_like(torch.ones(2), device='cpu')", "rand_like(torch.ones(2), device='cpu')", "randint_like(torch.ones(2), 3, device='cpu')", "empty(2, 3, memory_format=torch.contiguous_format)")],
 ]  # fmt: skip

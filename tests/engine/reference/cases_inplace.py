@@ -108,4 +108,5 @@ CASES = [
     Case("write out of range", "y = x * 1; y[5] = 1; y", x=N(3)),
     Case("gather then write", "y = x * 1; y.scatter_(1, i, 0.0); y", x=N(2, 3), i=IDX(2, 1, high=3)),
     Case("inv then in-place", "y = torch.linalg.inv(x); y.mul_(2); y", x=M(2, 2)),
+    *[Case(f"a number of the tensor itself: {c}", f"y = x * 1; {c}; y", x=N(2, 3)) for c in ("y[0] = y[0, 1]", "y[:] = y[1, 2]", "y.fill_(y[0, 1])", "y[:, 0].fill_(y[1, 0])", "y.add_(y[0, 1])")],
 ]  # fmt: skip

@@ -146,4 +146,8 @@ CASES = [
     Case("bools one_hot float", f"{F}.one_hot(i, 3).float() @ w", i=I(2, high=0), w=U(3, 2, dtype="float32"), dtypes=False),
     Case("masked by B", "torch.where(m, x, 0.0).softmax(-1)", x=N(2, 3), m=B(2, 3)),
     Case("module with a full backward hook", "m = torch.nn.Tanh(); m.register_full_backward_hook(lambda module, gi, go: None); m(x) * 2", x=N(2, 3), jvp=False),
+    *[Case(f"embedding_bag {c}", f"torch.nn.functional.embedding_bag({c})", x=A([1, 2, 4, 5]), w=N(6, 2), dtypes=False, jvp=False) for c in ("x, w", "x, w, torch.tensor([1, 2])", "x, w, torch.tensor([0, 9])", "x, w, torch.tensor([[0]])", "x.float(), w, torch.tensor([0])", "x + 3, w, torch.tensor([0])", "x, w, torch.tensor([0]), mode='abc'", "x, w, torch.tensor([0]), mode='max', scale_grad_by_freq=True", "x, w, torch.tensor([0]), padding_idx=6", "x, w, torch.tensor([0]), per_sample_weights=w", "x, w, torch.tensor([0]), per_sample_weights=w[:4, 0]", "x, w[0], torch.tensor([0])", "x.reshape(1, 2, 2), w", "x, w, torch.tensor([], dtype=torch.int64), include_last_offset=True")],
+    *[Case(f"embedding_bag {m} of nothing", f"torch.nn.functional.embedding_bag(torch.zeros(0, dtype=torch.int64), w, torch.tensor([0, 0]), mode='{m}')", w=N(6, 2), dtypes=False, jvp=False, composed=True) for m in ("sum", "mean", "max")],
+    *[Case(f"{d} of shape {s}", f"torch.nn.functional.{d}(torch.ones({s})).shape") for d, s in (("dropout1d", "2, 2, 2, 2"), ("dropout1d", "2"))],
+    Case("dropout2d of three dimensions", "import warnings; warnings.simplefilter('ignore'); y = torch.nn.functional.dropout2d(torch.ones(8, 8, 4)); [(y == y[..., :1]).all(), (y == y[:, :1]).all()]"),
 ]  # fmt: skip

@@ -26,6 +26,10 @@ LAYERS = [
     Layer("Embedding with padding", "nn.Embedding(6, 3, padding_idx=-1)", x=A([[0, 5, 2], [5, 5, 1]])),
     Layer("Embedding by frequency", "nn.Embedding(6, 3, scale_grad_by_freq=True)", x=A([[0, 5, 2], [5, 5, 1]])),
     Layer("Embedding with max_norm", "nn.Embedding(6, 3, max_norm=0.4)", x=A([[0, 5, 2], [5, 5, 1]])),
+    *[Layer(f"EmbeddingBag {mode}", f"nn.EmbeddingBag(6, 3, mode='{mode}', padding_idx=2)", call="m(x, o)", x=A([0, 5, 5, 1, 2, 2, 4]), o=A([0, 3, 3, 4])) for mode in ("sum", "mean", "max")],
+    Layer("EmbeddingBag of rows", "nn.EmbeddingBag(6, 3)", x=A([[0, 5, 2], [5, 5, 1]])),
+    Layer("EmbeddingBag by frequency", "nn.EmbeddingBag(6, 3, scale_grad_by_freq=True, max_norm=0.9)", x=A([[0, 5, 2], [5, 5, 1]])),
+    Layer("EmbeddingBag weighted", "nn.EmbeddingBag(6, 3, mode='sum', include_last_offset=True)", call="m(x, o, w)", x=A([0, 5, 5, 1]), o=A([0, 1, 4]), w=N(4)),
     # convolutions
     Layer("Conv1d", "nn.Conv1d(2, 3, 3)", x=N(2, 2, 6)),
     Layer("Conv1d same", "nn.Conv1d(2, 3, 4, padding='same', dilation=2)", x=N(2, 2, 7)),
