@@ -58,8 +58,8 @@ def _channels(input: Tensor, p: float, training: bool, inplace: bool, n: int) ->
         warnings.warn(
             f"dropout{n}d: Received a {input.ndim}-D input to dropout{n}d, which is deprecated and will result in an error in a future "
             "release. To retain the behavior and silence this warning, please use dropout instead. Note that dropout"
-            f"{n}d exists to provide channel-wise dropout on inputs with {n} spatial dimensions, a channel dimension, and an optional batch "
-            f"dimension (i.e. {n + 1}D or {n + 2}D inputs).",
+            f"{n}d exists to provide channel-wise dropout on inputs with {n} spatial dimensions, a channel dimension, and an optional "
+            f"batch dimension (i.e. {n + 1}D or {n + 2}D inputs).",
             stacklevel=3,
         )
     if n == 2 and input.ndim == 3:
