@@ -1,7 +1,7 @@
 """Recurrent layers: a cell that carries a state from step to step.
 
 What lives here: RNN, LSTM and GRU with their cells, as plain loops over time; the input's part of the gates is computed for all steps at
-once. What does not: packed sequences (pad them, and mask the loss).
+once. What does not: how sequences are packed (utils/rnn.py).
 
 A layer's weights are stacked gate by gate as PyTorch stacks them: input, forget, cell, output in an LSTM; reset, update, new in a GRU.
 """
@@ -17,6 +17,7 @@ from . import functional as F
 from . import init
 from .module import Module
 from .parameter import Parameter
+from .utils.rnn import PackedSequence
 
 State = Any  # a Tensor, or for an LSTM a pair (hidden, cell)
 
@@ -112,7 +113,9 @@ class RNNBase(Module):
         defaults = {"proj_size": 0, "num_layers": 1, "bias": True, "batch_first": False, "dropout": 0, "bidirectional": False}
         return text + "".join(f", {name}={getattr(self, name)}" for name, value in defaults.items() if getattr(self, name) != value)
 
-    def forward(self, input: Tensor, hx: State = None) -> tuple[Tensor, State]:
+    def forward(self, input: Any, hx: State = None) -> tuple[Any, State]:
+        if isinstance(input, PackedSequence):
+            return self._forward_packed(input, hx)
         if input.ndim not in (2, 3):
             raise ValueError(f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.ndim}D instead")
         batched = input.ndim == 3
@@ -121,38 +124,83 @@ class RNNBase(Module):
             hx = self._each(hx, lambda h: self._one_sample(h))
         self._check_input(input)
         steps = input.transpose(0, 1) if self.batch_first else input
-        hx = self._start(steps) if hx is None else self._checked(hx, steps.shape[1])
-
-        step = STEPS[self.mode]
-        ends: list[State] = []
-        for layer in range(self.num_layers):
-            outputs = []
-            for suffix in self._suffixes():
-                state = self._each(hx, lambda h: h[len(ends)])  # noqa: B023
-                out, end = self._run(step, steps, state, f"_l{layer}{suffix}", backwards=bool(suffix))
-                outputs.append(out)
-                ends.append(end)
-            steps = outputs[0] if len(outputs) == 1 else cat(outputs, -1)
-            if self.dropout and layer < self.num_layers - 1:
-                steps = F.dropout(steps, self.dropout, self.training)
-        last = tuple([stack(list(parts)) for parts in zip(*ends, strict=True)]) if self.mode == "LSTM" else stack(ends)
+        hx = self._start(steps.shape[1], steps.dtype) if hx is None else self._checked(hx, steps.shape[1])
+        steps, last = self._layers(steps, hx)
         if self.batch_first:
             steps = steps.transpose(0, 1)
         if not batched:
             steps, last = steps.squeeze(0 if self.batch_first else 1), self._each(last, lambda h: h.squeeze(1))
         return steps, last
 
-    def _run(self, step, inputs: Tensor, state: State, name: str, backwards: bool) -> tuple[Tensor, State]:
+    def _forward_packed(self, input: PackedSequence, hx: State) -> tuple[PackedSequence, State]:
+        self._check_input(input.data)
+        sizes = input.batch_sizes.tolist()
+        if hx is None:
+            hx = self._start(sizes[0], input.data.dtype)
+        else:
+            hx = self._checked(hx, sizes[0])
+            if input.sorted_indices is not None:
+                hx = self._each(hx, lambda h: h.index_select(1, input.sorted_indices))
+        data, last = self._layers(input.data, hx, sizes)
+        if input.unsorted_indices is not None:
+            last = self._each(last, lambda h: h.index_select(1, input.unsorted_indices))
+        return PackedSequence(data, *input[1:]), last
+
+    def _layers(self, steps: Tensor, hx: State, sizes: list[int] | None = None) -> tuple[Tensor, State]:
+        """All layers: the last one's outputs, and every last state. sizes: how many samples have each step of a packed sequence."""
+        step = STEPS[self.mode]
+        ends: list[State] = []
+        for layer in range(self.num_layers):
+            outputs = []
+            for suffix in self._suffixes():
+                state = self._each(hx, lambda h: h[len(ends)])  # noqa: B023
+                out, end = self._run(step, steps, state, f"_l{layer}{suffix}", bool(suffix), sizes)
+                outputs.append(out)
+                ends.append(end)
+            steps = outputs[0] if len(outputs) == 1 else cat(outputs, -1)
+            if self.dropout and layer < self.num_layers - 1:
+                steps = F.dropout(steps, self.dropout, self.training)
+        return steps, tuple([stack(list(parts)) for parts in zip(*ends, strict=True)]) if self.mode == "LSTM" else stack(ends)
+
+    def _run(
+        self, step, inputs: Tensor, state: State, name: str, backwards: bool, sizes: list[int] | None = None
+    ) -> tuple[Tensor, State]:
         """One layer in one direction: outputs in the order of the input, and the last state."""
         w_ih, w_hh = getattr(self, "weight_ih" + name), getattr(self, "weight_hh" + name)
         b_ih, b_hh = (getattr(self, kind + name) if self.bias else None for kind in ("bias_ih", "bias_hh"))
         projection = getattr(self, "weight_hr" + name) if self.proj_size else None
+        outputs: list[Tensor] = []
+        if sizes is not None:
+            return self._run_packed(step, F.linear(inputs, w_ih, b_ih).split(sizes), state, (w_hh, b_hh, projection), backwards)
         gates = unbind(F.linear(inputs, w_ih, b_ih), 0)
-        outputs = []
         for g in reversed(gates) if backwards else gates:
             out, state = step(g, state, w_hh, b_hh, projection)
             outputs.append(out)
         return stack(outputs[::-1] if backwards else outputs), state
+
+    def _run_packed(self, step, gates: Any, start: State, weights: tuple, backwards: bool) -> tuple[Tensor, State]:
+        """As _run: a sample that has ended keeps its state; backwards, it joins with its first state at its last step."""
+        outputs: list[Tensor] = []
+        ended: list[State] = []
+        count = len(gates[-1] if backwards else gates[0])
+        state = self._each(start, lambda h: h[:count])
+        for g in reversed(gates) if backwards else gates:
+            n = len(g)
+            if n < count:
+                ended.append(self._each(state, lambda h: h[n:]))  # noqa: B023
+                state = self._each(state, lambda h: h[:n])  # noqa: B023
+            elif n > count:
+                state = self._both(state, self._each(start, lambda h: h[count:n]))  # noqa: B023
+            count = n
+            out, state = step(g, state, *weights)
+            outputs.append(out)
+        for rest in reversed(ended):
+            state = self._both(state, rest)
+        return cat(outputs[::-1] if backwards else outputs), state
+
+    def _both(self, a: State, b: State) -> State:
+        """The states of two groups of samples as one."""
+        return tuple([cat(pair) for pair in zip(a, b, strict=True)]) if self.mode == "LSTM" else cat([a, b])
 
     def _each(self, hx: State, fn: Any) -> State:
         """`fn` applied to the state, or to both parts of an LSTM's."""
@@ -160,10 +208,10 @@ class RNNBase(Module):
             return None
         return tuple([fn(h) for h in hx]) if self.mode == "LSTM" else fn(hx)
 
-    def _start(self, steps: Tensor) -> State:
+    def _start(self, batch: int, dtype: Any) -> State:
         layers = self.num_layers * len(self._suffixes())
-        hidden = zeros(layers, steps.shape[1], self.proj_size or self.hidden_size, dtype=steps.dtype)
-        return (hidden, zeros(layers, steps.shape[1], self.hidden_size, dtype=steps.dtype)) if self.mode == "LSTM" else hidden
+        hidden = zeros(layers, batch, self.proj_size or self.hidden_size, dtype=dtype)
+        return (hidden, zeros(layers, batch, self.hidden_size, dtype=dtype)) if self.mode == "LSTM" else hidden
 
     def _one_sample(self, h: Tensor) -> Tensor:
         if h.ndim != 2:

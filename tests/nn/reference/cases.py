@@ -113,6 +113,7 @@ LAYERS = [
     Layer("RNN", "nn.RNN(3, 4)", call="m(x)[0]", x=N(5, 2, 3)),
     Layer("RNN state", "nn.RNN(3, 4, nonlinearity='relu', batch_first=True)", call="m(x, h)[1]", x=N(2, 5, 3), h=N(1, 2, 4)),
     Layer("RNN deep both ways", "nn.RNN(3, 4, num_layers=2, bidirectional=True, bias=False)", call="m(x)[0]", x=N(4, 2, 3)),
+    *[Layer(f"{kind} packed, {order}", f"nn.{kind}(3, 2, {more})", call=f"(lambda r, order: (lambda out, h: torch.cat([t.reshape(-1) for t in (r.pad_packed_sequence(out, total_length=6, padding_value=-1.0)[0], *(h if type(h) is tuple else (h,)))]))(*m(r.pack_padded_sequence(x, [3, 1, 5, 3] if order else [5, 3, 3, 1], batch_first=True, enforce_sorted=not order))))(nn.utils.rnn, {order})", x=N(4, 5, 3)) for kind, more, order in (("LSTM", "num_layers=2, bidirectional=True", True), ("LSTM", "bidirectional=True, proj_size=1", False), ("GRU", "num_layers=2, bidirectional=True", False), ("RNN", "bias=False", True))],
     Layer("LSTM", "nn.LSTM(3, 4)", call="m(x)[0]", x=N(5, 2, 3)),
     Layer("LSTM cell state", "nn.LSTM(3, 4)", call="m(x, (h, c))[1][1]", x=N(5, 2, 3), h=N(1, 2, 4), c=N(1, 2, 4)),
     Layer("LSTM deep both ways", "nn.LSTM(3, 4, 2, batch_first=True, bidirectional=True)", call="m(x)[0]", x=N(2, 4, 3)),
