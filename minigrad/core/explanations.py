@@ -17,6 +17,7 @@ ROWS = [
      "The pieces share one storage and one node, which cannot say which piece was written to.", "write into x[i] or x.narrow(...), or clone() the piece first.", BUGS),
     (r"A view was created in no_grad mode", "The view has no place in the graph, its base may have one.", "make the view inside the mode in which you write to it, or clone() it.", BUGS),
     (r"more than one element of the written-to tensor refers to a single memory location", "expand() repeats elements without copying them.", "x = x.clone() before writing.", TENSORS),
+    (r"some elements of the input tensor and the written-to tensor refer to a single memory location", "What is read would already be written to in part.", "clone() what is read: x.add_(x[0].clone()).", TENSORS),
     (r"Can't detach views in-place", "A view is what its base makes it.", "y = x.detach().", CONTROL),
     # backward and grad
     (r"Mismatch in shape: grad_output", "A gradient has the shape of the tensor it belongs to.", "y.backward(gradient=torch.ones_like(y)).", NON_SCALAR),

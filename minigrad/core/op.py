@@ -405,10 +405,10 @@ def record_several(op, arrays, node, source):
         out = wrap(a)
         if source is not None:
             view_of(out, source[0], op, source[1], number)
-        if node is not None and a.dtype.kind == "f":
+        if node is not None and a.dtype.kind == "f" and out.version is not INFERENCE:
             out.edge, out.requires = (node, number), True
         elif source is not None:  # a view made in no_grad is to PyTorch a leaf like its base
-            out.requires = out.view_meta.base.requires and out.version is not INFERENCE
+            out.requires = out.view_meta is not None and out.view_meta.base.requires
         if not state.grad:
             out.detached_by = "no_grad"
         outs.append(out)

@@ -463,15 +463,15 @@ def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
     return mT(solve_(mT(A), mT(B))) if not left else solve_(A, B)
 
 
-def cholesky_solve(B, L, upper=False):
-    """The X with L Lᵀ X = B for a Cholesky factor L; upper: Lᵀ L X = B."""
-    half = solve_triangular(mT(L) if upper else L, B, upper=False)
-    return solve_triangular(L if upper else mT(L), half, upper=True)
+def cholesky_solve(input, input2, upper=False):
+    """The X with L Lᵀ X = `input` for a Cholesky factor L, `input2`; upper: Lᵀ L X = `input`."""
+    half = solve_triangular(mT(input2) if upper else input2, input, upper=False)
+    return solve_triangular(input2 if upper else mT(input2), half, upper=True)
 
 
-def cholesky_inverse(L, upper=False):
+def cholesky_inverse(input, upper=False):
     """The inverse of L Lᵀ for a Cholesky factor L; upper: of Lᵀ L."""
-    return cholesky_solve(wrap(np.broadcast_to(np.eye(L.shape[-1], dtype=L.array.dtype), L.shape)), L, upper)
+    return cholesky_solve(wrap(np.broadcast_to(np.eye(input.shape[-1], dtype=input.array.dtype), input.shape)), input, upper)
 
 
 def tensorsolve(A, B, dims=None):
