@@ -95,7 +95,7 @@ class Methods(Variable):
     def cross(self, other, dim=-1) -> Tensor: """The cross product of vectors of three numbers along `dim`. Raises RuntimeError for another size."""
     def addr(self, vec1, vec2, *, beta=1, alpha=1) -> Tensor: """beta * input + alpha * the outer product of two vectors."""
     def pinverse(self, rcond=None, *, rtol=None, hermitian=False) -> Tensor: """The pseudo-inverse: the X nearest to A X = 1. `rtol`: singular values below that part of the largest count as 0."""
-    def cholesky_solve(self, L, upper=False) -> Tensor: """The X with L Lᵀ X = B for a Cholesky factor L; upper: Lᵀ L X = B."""
+    def cholesky_solve(self, input2, upper=False) -> Tensor: """The X with L Lᵀ X = `input` for a Cholesky factor L, `input2`; upper: Lᵀ L X = `input`."""
     def cholesky_inverse(self, upper=False) -> Tensor: """The inverse of L Lᵀ for a Cholesky factor L; upper: of Lᵀ L."""
     def inner(self, other) -> Tensor: """Products summed over the last dimension of both. Raises RuntimeError if their sizes differ."""
     def kron(self, other) -> Tensor: """Each element of `input` times the whole of `other`, in one large tensor."""
