@@ -371,7 +371,7 @@ def _limit(x, sign):
 
 
 def put(input, index, source, accumulate=False):
-    """A copy with the numbers of `source` written (or added) at positions in the flattened tensor."""
+    """A copy with the numbers of `source` written (or added) at positions in the flattened tensor. IndexError unless there are as many."""
     if index.numel() != source.numel():
         raise errors.new(
             IndexError,
@@ -382,7 +382,10 @@ def put(input, index, source, accumulate=False):
 
 
 def unravel_index(indices, shape):
-    """Positions in a flattened tensor of a shape, as a tuple of positions in each dimension."""
+    """Positions in a flattened tensor of a shape, as a tuple of positions in each dimension.
+
+    Raises TypeError unless both are whole numbers, ValueError for a negative size.
+    """
     if indices.array.dtype.kind not in "iu":
         raise errors.new(TypeError, f"expected 'indices' to be integer dtype, but got {indices.dtype}")
     if not isinstance(shape, (int, tuple, list)):

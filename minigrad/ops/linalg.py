@@ -358,7 +358,7 @@ def _check_added(input, shape):
 
 
 def addmv(input, mat, vec, *, beta=1, alpha=1):
-    """beta * input + alpha * (mat @ vec)"""
+    """beta * input + alpha * (mat @ vec). Raises RuntimeError for another number of dimensions."""
     if (mat.ndim, vec.ndim) != (2, 1) or input.ndim > 1:
         raise errors.new(RuntimeError, f"vector + matrix @ vector expected, got {input.ndim}, {mat.ndim}, {vec.ndim}")
     return addmv_(input, mat, vec, *_factors(input, beta, alpha))
@@ -475,7 +475,7 @@ def cholesky_inverse(input, upper=False):
 
 
 def tensorsolve(A, B, dims=None):
-    """The X with tensordot(A, X, X.ndim) = B, for an A whose first B.ndim dimensions hold as many numbers as the others."""
+    """The X with tensordot(A, X, X.ndim) = B, for an A whose first B.ndim dimensions hold as many numbers as the others. RuntimeError if they do not."""
     if dims is not None:
         A = A.movedim(tuple(dims), tuple(range(A.ndim - len(dims), A.ndim)))
     rest = A.shape[B.ndim :]
@@ -486,7 +486,7 @@ def tensorsolve(A, B, dims=None):
 
 
 def tensorinv(A, ind=2):
-    """The inverse for tensordot(A, X, ind): of an A whose first `ind` dimensions hold as many numbers as the others."""
+    """The inverse for tensordot(A, X, ind): of an A whose first `ind` dimensions hold as many numbers as the others. Else RuntimeError."""
     if ind <= 0:
         raise errors.new(RuntimeError, f"Expected a strictly positive integer for 'ind', but got {ind}")
     first, rest = A.shape[:ind], A.shape[ind:]

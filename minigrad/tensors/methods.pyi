@@ -83,7 +83,7 @@ class Methods(Variable):
     def ger(self, vec2) -> Tensor: """The matrix of all products of two vectors. Raises RuntimeError for other shapes."""
     def addmm(self, mat1, mat2, *, beta=1, alpha=1) -> Tensor: """beta * input + alpha * (mat1 @ mat2), for matrices (n, k) and (k, m); `input` is broadcast to (n, m)."""
     def addbmm(self, batch1, batch2, *, beta=1, alpha=1) -> Tensor: """beta * input + alpha * the sum of the products of two batches of matrices."""
-    def addmv(self, mat, vec, *, beta=1, alpha=1) -> Tensor: """beta * input + alpha * (mat @ vec)"""
+    def addmv(self, mat, vec, *, beta=1, alpha=1) -> Tensor: """beta * input + alpha * (mat @ vec). Raises RuntimeError for another number of dimensions."""
     def baddbmm(self, batch1, batch2, *, beta=1, alpha=1) -> Tensor: """beta * input + alpha * the products of two batches of matrices."""
     def vdot(self, other) -> Tensor: """As dot, for two vectors."""
     def slogdet(self) -> Any: """A named tuple (sign, logabsdet): the determinant without overflow."""
@@ -151,7 +151,7 @@ class Methods(Variable):
     def masked_select(self, mask) -> Tensor: """The elements where `mask` is True, as a vector. Raises RuntimeError unless `mask` is boolean."""
     def masked_scatter(self, mask, source) -> Tensor: """A copy of `input` with the elements of `source`, in order, where `mask` is True. Raises RuntimeError if `source` has too few."""
     def scatter_reduce(self, dim, index, src, reduce, *, include_self=True) -> Tensor: """A copy of `input` with the elements of `src` reduced ("sum", "prod", "mean", "amax" or "amin") into the places that gather would read."""
-    def put(self, index, source, accumulate=False) -> Tensor: """A copy with the numbers of `source` written (or added) at positions in the flattened tensor."""
+    def put(self, index, source, accumulate=False) -> Tensor: """A copy with the numbers of `source` written (or added) at positions in the flattened tensor. IndexError unless there are as many."""
     def sort(self, dim=-1, descending=False, *, stable=None) -> Any: """The elements in order along `dim`, and where they were: a named tuple (values, indices). Equal ones keep their order; nan is largest."""
     def argsort(self, dim=-1, descending=False, *, stable=False) -> Tensor: """Where the elements of the sorted tensor are."""
     def topk(self, k, dim=-1, largest=True, sorted=True) -> Any: """The k largest (or smallest) elements along `dim`, in order, and where they were: a named tuple (values, indices)."""
@@ -361,7 +361,7 @@ class Methods(Variable):
     def renorm_(self, p, dim, maxnorm) -> Tensor: """The slices along `dim` whose p-norm is larger than `maxnorm`, made that long; the others as they are."""
     def addmm_(self, mat1, mat2, *, beta=1, alpha=1) -> Tensor: """beta * input + alpha * (mat1 @ mat2), for matrices (n, k) and (k, m); `input` is broadcast to (n, m)."""
     def addbmm_(self, batch1, batch2, *, beta=1, alpha=1) -> Tensor: """beta * input + alpha * the sum of the products of two batches of matrices."""
-    def addmv_(self, mat, vec, *, beta=1, alpha=1) -> Tensor: """beta * input + alpha * (mat @ vec)"""
+    def addmv_(self, mat, vec, *, beta=1, alpha=1) -> Tensor: """beta * input + alpha * (mat @ vec). Raises RuntimeError for another number of dimensions."""
     def baddbmm_(self, batch1, batch2, *, beta=1, alpha=1) -> Tensor: """beta * input + alpha * the products of two batches of matrices."""
     def addr_(self, vec1, vec2, *, beta=1, alpha=1) -> Tensor: """beta * input + alpha * the outer product of two vectors."""
     def tril_(self, diagonal=0) -> Tensor: """The lower triangle of the last two dimensions, zeros above `diagonal`."""
@@ -374,7 +374,7 @@ class Methods(Variable):
     def masked_fill_(self, mask, value) -> Tensor: """A copy of `input` with a number (or 0-d tensor) where `mask` is True."""
     def masked_scatter_(self, mask, source) -> Tensor: """A copy of `input` with the elements of `source`, in order, where `mask` is True. Raises RuntimeError if `source` has too few."""
     def scatter_reduce_(self, dim, index, src, reduce, *, include_self=True) -> Tensor: """A copy of `input` with the elements of `src` reduced ("sum", "prod", "mean", "amax" or "amin") into the places that gather would read."""
-    def put_(self, index, source, accumulate=False) -> Tensor: """A copy with the numbers of `source` written (or added) at positions in the flattened tensor."""
+    def put_(self, index, source, accumulate=False) -> Tensor: """A copy with the numbers of `source` written (or added) at positions in the flattened tensor. IndexError unless there are as many."""
     def __add__(self, other) -> Tensor: ...
     def __radd__(self, other) -> Tensor: ...
     def __rsub__(self, other) -> Tensor: ...

@@ -107,6 +107,7 @@ def embedding_bag(
     per_sample_weights  of the shape of `input`: each row counts so often (mode "sum")
     include_last_offset `offsets` end with the length of `input`
     padding_idx         this row counts in no bag
+    Raises ValueError or RuntimeError for what does not fit, NotImplementedError for sparse gradients, and for weights in other modes.
     """
     flat, starts = _bags(input, weight, offsets, per_sample_weights, include_last_offset)
     if mode not in ("sum", "mean", "max"):

@@ -83,6 +83,7 @@ def pack_padded_sequence(input: Tensor, lengths: Any, batch_first: bool = False,
     """Padded sequences (longest, N, ...), or with batch_first (N, longest, ...), without their padding.
 
     enforce_sorted  raise unless the longest comes first; False: they are sorted here, and the layer's results put back into order
+    Raises RuntimeError for lengths that do not fit.
     """
     lengths = as_tensor(lengths).array.astype(np.int64)
     steps = input.transpose(0, 1) if batch_first else input
@@ -111,7 +112,7 @@ def pack_padded_sequence(input: Tensor, lengths: Any, batch_first: bool = False,
 def pad_packed_sequence(
     sequence: PackedSequence, batch_first: bool = False, padding_value: float = 0.0, total_length: int | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The padded sequences again, at least `total_length` long, and their lengths."""
+    """The padded sequences again, at least `total_length` long, and their lengths. Raises ValueError for a smaller `total_length`."""
     sizes = sequence.batch_sizes.tolist()
     if total_length is not None and total_length < len(sizes):
         raise ValueError(
