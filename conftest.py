@@ -1,12 +1,14 @@
 """What every test shares, the notebooks' kernels included: whose code runs, and in which settings.
 
-What lives here: the environment that the tests (and the kernels and servers that they start) run in. What does not: fixtures; those lie in
-the folder of tests that uses them. It is at the root because pytest also collects notebooks/.
+What lives here: the environment that the tests (and the kernels and servers that they start) run in, and their order. What does not:
+fixtures; those lie in the folder of tests that uses them. It is at the root because pytest also collects notebooks/.
 """
 import os
 import shutil
 import tempfile
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parent
 HOME = Path(tempfile.mkdtemp(prefix="minigrad-tests-"))
@@ -16,6 +18,19 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.g
 # Neither the IPython profile nor the course's progress of whoever runs the tests may change what a notebook shows, or be changed by it.
 os.environ["IPYTHONDIR"] = str(HOME / "ipython")
 os.environ["MINIGRAD_PROGRESS"] = str(HOME / "progress.json")
+
+
+# What takes long comes first, so that two workers end together; the browser's files in one piece, because they share a browser.
+FIRST = ("tests/browser/", "notebooks/", "tests/notebooks/", "tests/course/", "tests/book/", "tests/test_commands.py")
+
+
+def pytest_configure(config):
+    config.option.loadscopereorder = False  # xdist's own order is by the number of tests in a file, which says nothing of their time
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: next((place for place, start in enumerate(FIRST) if item.nodeid.startswith(start)), len(FIRST)))
 
 
 def pytest_unconfigure():

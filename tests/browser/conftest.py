@@ -1,4 +1,4 @@
-"""Fixtures of the browser tests: one JupyterLab for all of them, one browser per file, one page per notebook.
+"""Fixtures of the browser tests: one JupyterLab, one browser, and a page that shows one notebook after the other.
 
     def test_it(open_notebook):
         nb = open_notebook("01_three_ways.ipynb")          # a copy: the committed notebook is never touched
@@ -25,6 +25,7 @@ from . import lab
 
 HERE = Path(__file__).parent
 FAILED = pytest.StashKey[bool]()
+USES = 12  # of one page: what JupyterLab keeps of closed notebooks adds up
 expect.set_options(timeout=30_000)  # the default of 5 s is too short for a busy machine
 
 
@@ -52,19 +53,26 @@ def chromium_path():
 
 
 # Not for the whole session: while Playwright's synchronous interface is open, no other test in this process can use asyncio.
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser_context(chromium_path):
     with lab.chromium(chromium_path) as context:
         yield context
 
 
+@pytest.fixture(scope="package")
+def loaded(browser_context):
+    """Pages whose JupyterLab has loaded and shows nothing now: loading it takes longer than most tests. Each with how often it was used."""
+    return []
+
+
 @pytest.fixture
-def open_notebook(request, lab_root, lab_address, browser_context):
-    """A function: the name of a file in notebooks/, or a list of code cells -> a `lab.NotebookPage`."""
+def open_notebook(request, lab_root, lab_address, browser_context, loaded):
+    """A function: the name of a file in notebooks/, or a list of code cells -> a `lab.NotebookPage`. `fresh`: nothing was shown in the page
+    before, for tests that count what is in its memory."""
     name = re.sub(r"\W+", "-", request.node.name)
     pages = []
 
-    def open_(what) -> lab.NotebookPage:
+    def open_(what, fresh=False) -> lab.NotebookPage:
         folder = lab_root / f"{name}-{len(pages)}-{len(list(lab_root.iterdir()))}"
         folder.mkdir()
         if isinstance(what, str):
@@ -74,15 +82,19 @@ def open_notebook(request, lab_root, lab_address, browser_context):
             nb.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}  # else Lab asks for a kernel
             path = folder / "test.ipynb"
             nbformat.write(nb, path)
-        page = lab.NotebookPage(browser_context.new_page(), lab_address, os.path.relpath(path, lab_root))
-        pages.append(page)
-        return page.open()
+        where, used = loaded.pop() if loaded and not fresh else (browser_context.new_page(), 0)
+        page = lab.NotebookPage(where, lab_address, os.path.relpath(path, lab_root))
+        pages.append((page, used + 1))
+        return page.open_in()
 
     yield open_
-    for i, page in enumerate(pages):
-        if request.node.stash.get(FAILED, False):
+    failed = request.node.stash.get(FAILED, False)
+    for i, (page, used) in enumerate(pages):
+        if failed:
             page.shot(f"failed-{name}-{i}")
-        page.close()
+        if page.close(keep=not failed and used < USES):
+            loaded.append((page.page, used))
+    pages = [page for page, _ in pages]
     assert [error for page in pages for error in page.errors] == []
     assert [url for page in pages for url in page.outside] == []
 

@@ -126,9 +126,10 @@ class NotebookPage:
         self.page, self.address, self.path = page, address, path
         self.errors: list[str] = []  # what the browser's console called an error
         self.outside: list[str] = []  # addresses that were asked for and are not the server's
-        page.on("console", self._note_console)
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on("request", self._note_request)
+        self._listens = {"console": self._note_console, "pageerror": lambda error: self.errors.append(str(error)),
+                         "request": self._note_request}  # fmt: skip
+        for event, listener in self._listens.items():
+            page.on(event, listener)
 
     def _note_console(self, message) -> None:
         if message.type == "error" and not message.text.startswith(JUPYTERLABS_OWN):
@@ -137,6 +138,15 @@ class NotebookPage:
     def _note_request(self, request) -> None:
         if not request.url.startswith((self.address, "data:", "blob:")):
             self.outside.append(request.url)
+
+    def open_in(self) -> NotebookPage:
+        """Open the notebook in a JupyterLab that is loaded and empty (see `close`), or as `open` does."""
+        if not self.page.url.startswith(f"{self.address}/lab/"):
+            return self.open()
+        self.command("docmanager:open", path=self.path.replace(os.sep, "/"))
+        self.page.wait_for_selector(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell", timeout=60_000)
+        self.wait_idle()
+        return self
 
     def open(self) -> NotebookPage:
         """Load the notebook with a fresh layout, and wait for its kernel."""
@@ -197,8 +207,17 @@ class NotebookPage:
         (target or self.page).screenshot(path=str(file))
         return file
 
-    def close(self) -> None:
-        """Shut the kernel down and close the page, without asking about unsaved changes."""
+    def close(self, keep: bool = False) -> bool:
+        """Shut the kernel down and close the page, without asking about unsaved changes. With `keep`, only the notebook is closed where
+        that is possible: whether the page can open another one."""
+        for event, listener in self._listens.items():
+            self.page.remove_listener(event, listener)
         with contextlib.suppress(Exception):  # a test may have killed the kernel or the page
-            self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+            self.page.evaluate("""async () => { for (const shown of [...window.jupyterapp.shell.widgets('main')]) {
+                await shown.sessionContext?.shutdown(); shown.dispose(); } }""")
+            if keep and self.page.url.startswith(f"{self.address}/lab/"):
+                self.page.set_viewport_size({"width": 1400, "height": 1000})
+                self.page.set_default_timeout(30_000)
+                return True
         self.page.close()
+        return False

@@ -8,8 +8,6 @@ from playwright.sync_api import expect
 
 from tests.course.classroom import make_class
 
-from . import lab
-
 
 @pytest.fixture(scope="module")
 def grades(tmp_path_factory):
@@ -22,25 +20,25 @@ def grades(tmp_path_factory):
 
 
 @pytest.mark.parametrize("theme, dark", [("light", False), ("dark", True)])
-def test_class_page(grades, theme, dark):
-    with lab.chromium(lab.find_chromium()) as context:
-        page = context.new_page()
-        page.emulate_media(color_scheme=theme)
-        faults = []
-        page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-        page.goto((grades / "summary.html").as_uri())
-        back, ink = (page.evaluate(f"getComputedStyle(document.body).{name}") for name in ("backgroundColor", "color"))
-        assert (brightness(back) < brightness(ink)) is dark and abs(brightness(back) - brightness(ink)) > 150
-        for id in ("08.b", "08.c", "09.b", "09.c", "09.d"):
-            expect(page.get_by_role("cell", name=id, exact=True).first).to_be_visible()
-        expect(page.locator("body")).to_contain_text("no notebook was handed in, only 05_x.html")
-        page.set_viewport_size({"width": 390, "height": 800})
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390, "nothing sticks out of a narrow window"
-        tallest = page.evaluate("Math.max(...[...document.querySelectorAll('tr')].map((row) => row.offsetHeight))")
-        assert tallest < 200, "a title is not broken into letters"
-        page.get_by_role("link", name="student000").first.click()
-        expect(page.locator("h1")).to_contain_text("student000")
-        assert faults == []
+def test_class_page(grades, browser_context, theme, dark):
+    page = browser_context.browser.new_page(viewport={"width": 1400, "height": 1000})
+    page.emulate_media(color_scheme=theme)
+    faults = []
+    page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    page.goto((grades / "summary.html").as_uri())
+    back, ink = (page.evaluate(f"getComputedStyle(document.body).{name}") for name in ("backgroundColor", "color"))
+    assert (brightness(back) < brightness(ink)) is dark and abs(brightness(back) - brightness(ink)) > 150
+    for id in ("08.b", "08.c", "09.b", "09.c", "09.d"):
+        expect(page.get_by_role("cell", name=id, exact=True).first).to_be_visible()
+    expect(page.locator("body")).to_contain_text("no notebook was handed in, only 05_x.html")
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390, "nothing sticks out of a narrow window"
+    tallest = page.evaluate("Math.max(...[...document.querySelectorAll('tr')].map((row) => row.offsetHeight))")
+    assert tallest < 200, "a title is not broken into letters"
+    page.get_by_role("link", name="student000").first.click()
+    expect(page.locator("h1")).to_contain_text("student000")
+    assert faults == []
+    page.close()
 
 
 def brightness(colour):

@@ -429,7 +429,7 @@ CONTRAST = """root => {
 
 
 def test_a_cell_run_again_and_again_leaves_one_view(open_notebook):
-    nb = open_notebook([SETUP, *SQUARE]).run_all()
+    nb = open_notebook([SETUP, *SQUARE], fresh=True).run_all()
     devtools = nb.page.context.new_cdp_session(nb.page)
     devtools.send("Performance.enable")
 
