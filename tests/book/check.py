@@ -27,6 +27,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, TimeoutError
 from tests.browser.lab import NO_CHROMIUM, ROOT, chromium, find_chromium
 
 LIGHT = 300_000  # bytes, compressed, of everything that the first chapter asks for
+NAMED = {"button", "checkbox", "combobox", "image", "img", "link", "radio", "searchbox", "slider", "spinbutton", "tab", "textbox"}
 SAID = "e => e.querySelector('.mg-words').textContent"
 SHOWN = "e => ['.mg-figure', '.mg-words', '.mg-note', '.mg-code-line', '.mg-below'].map((part) => e.querySelector(part)?.innerHTML).join()"
 CARDS = """e => [...e.querySelectorAll('.mg-card')].map((card) =>
@@ -56,7 +57,7 @@ def problems(context: BrowserContext, file: Path) -> tuple[list[str], int]:
             found += moved(figure, file.parent) if figure.get_attribute("data-open") == "yes" else ["a picture does not open"]
         except TimeoutError as error:
             found.append(f"{figure.get_attribute('data-live')}: {error}")
-    found += links(page, file) + printed(page)
+    found += links(page, file) + printed(page) + heard(page)
     for theme in ("light", "dark"):
         page.evaluate("theme => { document.body.dataset.theme = theme }", theme)
         found += barriers(page, theme)
@@ -261,6 +262,26 @@ def printed(page: Page) -> list[str]:
         page.evaluate("document.fonts.ready")
         if "loaded" not in page.evaluate("[...document.fonts].map((font) => font.status)"):
             found.append("the font for mathematics does not load")
+    return found
+
+
+def heard(page: Page) -> list[str]:
+    """What a screen reader would come across, from Chromium's accessibility tree: every control and picture has a name, headings go down
+    one level at a time from a single title, there is one main part, and each graph says its last step where it is announced."""
+    nodes = page.context.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
+    shown = [(n["role"]["value"], n.get("name", {}).get("value", ""), n) for n in nodes if not n["ignored"]]
+    found = [f"a {role} has no name" for role, name, _ in shown if role in NAMED and not name.strip()]
+    levels = [next(p["value"]["value"] for p in n["properties"] if p["name"] == "level") for role, _, n in shown if role == "heading"]
+    found += ["headings do not begin with the one title"] if levels[:1] != [1] or levels.count(1) != 1 else []
+    found += ["a heading skips a level"] if any(b > a + 1 for a, b in zip(levels, levels[1:], strict=False)) else []
+    found += [f"there are {n} main parts" for n in [sum(role == "main" for role, _, _ in shown)] if n != 1]
+    for root in page.locator("[data-live] .mg-root").all():
+        root.locator(".mg-start").evaluate("e => e.click()")
+        before = (say := root.locator("[aria-live=polite]").first).text_content()
+        root.locator(".mg-end").evaluate("e => e.click()")
+        found += ["a graph does not announce its steps"] if not before or say.text_content() == before else []
+    lessons = page.locator(".mg-lesson").all()
+    found += ["a lesson announces nothing" for one in lessons if not one.locator("[aria-live], [role=status]").count()]
     return found
 
 

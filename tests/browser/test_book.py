@@ -210,6 +210,16 @@ def test_the_check_moves_every_control_and_reads_what_is_said(page):
     assert [one.partition(" says ")[0] for one in found] == ["tap edge = 4", "and = 3"]
 
 
+def test_the_check_hears_what_a_screen_reader_would_miss(page):
+    y = Value(1.0) * 3
+    shown = page(partial(record.graph, graph(y)))
+    assert check.heard(shown) == ["headings do not begin with the one title", "there are 0 main parts"]
+    wrong = "<main><h1>a</h1><h3>b</h3><button></button></main>"
+    shown.evaluate("wrong => document.body.insertAdjacentHTML('beforeend', wrong)", wrong)
+    shown.locator("[aria-live]").evaluate("e => e.replaceWith(e.cloneNode(true))")  # nobody writes into this one
+    assert check.heard(shown) == ["a button has no name", "a heading skips a level", "a graph does not announce its steps"]
+
+
 def test_a_picture_that_is_wider_than_its_place_can_be_scrolled_by_key(page):
     shown = page(record.lesson(lessons.hook_tap()))
     expect(shown.locator(".mg-figure")).not_to_have_attribute("tabindex", "0")
