@@ -48,9 +48,10 @@ def _claims():
     assert len(text.strip().split("\n\n")) == 37
     assert "Who, moving others, are themselves as stone,\nUnmoved, cold" in known
     assert known.count("\n\n") == 33                             # its 33 sonnets, and the beginning of another
-    turn = at[validation.index(lowest)]
-    assert 300 <= turn <= 600 and 1.9 < lowest < 2.1 < bigram    # it turns, near 2.0, and is better than the bigram model there
-    assert validation[-1] > lowest + 0.15 and training[-1] < 1.4 # and it goes on memorising
+    if STEPS == 1000:                                            # test_solutions.py trains less, and the whole in `make thorough`
+        turn = at[validation.index(lowest)]
+        assert 300 <= turn <= 600 and 1.9 < lowest < 2.1 < bigram    # it turns, near 2.0, and is better than the bigram model there
+        assert validation[-1] > lowest + 0.15 and training[-1] < 1.4  # and it goes on memorising
 
     A, B, C, D = (runs()[name] for name in "ABCD")               # what exercise 17.d calls their faults can be seen
     assert B.validation[-1] < 0.3 < 1 < B.new                    # a leak: validation far better than new digits
