@@ -13,6 +13,13 @@
   document.querySelector("#search-results")?.before(Object.assign(document.createElement("h1"), { textContent: "Search" }));
   document.querySelector(".sidebar-drawer")?.setAttribute("aria-label", "Chapters");
   document.querySelector(".toc-drawer")?.setAttribute("aria-label", "On this page");
+  const up = document.querySelector(".back-to-top"); // stands outside of every landmark, with a picture that says nothing
+  if (up) {
+    const nav = Object.assign(document.createElement("nav"), { ariaLabel: "This page" });
+    up.replaceWith(nav);
+    nav.append(up);
+    up.querySelector("svg").ariaHidden = "true";
+  }
   for (const pre of document.querySelectorAll("pre")) if (pre.scrollWidth > pre.clientWidth) pre.tabIndex = 0;
   const folded = document.querySelectorAll("article details:not(.mg-live details)"); // paper cannot be opened
   addEventListener("beforeprint", () => folded.forEach((part) => part.toggleAttribute("open", true)));
