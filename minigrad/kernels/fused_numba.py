@@ -4,8 +4,15 @@ What lives here: exp, log, tanh and the like, for float32 as polynomials, which 
 What does not: tracing and the text of kernels (minigrad/compiler.py). Importing this file imports numba.
 """
 import ast
+import hashlib
+import importlib.util
 import math
+import os
+import shutil
+import sys
+from pathlib import Path
 
+import numba
 import numpy as np
 from numba import from_dtype, njit, types
 from numpy import float32, float64, int32
@@ -155,19 +162,69 @@ class _Typed(ast.NodeTransformer):
         return node
 
 
+OPTIONS = {"error_model": "numpy", "fastmath": {"contract"}}
+
+
+def scope_of(kind):
+    """What the text of a kernel finds around it."""
+    table = FLOAT32 if kind == "float32" else FLOAT64
+    return {**table, **calls(table["T"]), "inf": table["T"](math.inf), "nan": table["T"](math.nan)}
+
+
+def typed(source, kind):
+    """(tree, numbers) of a source."""
+    found = _Typed((FLOAT32 if kind == "float32" else FLOAT64)["T"])
+    return ast.fix_missing_locations(found.visit(ast.parse(source))), found.found
+
+
 def build(source, kind):
     """Compile the functions of a kernel's source for arrays of one dtype. They are compiled for the arrays of their first call."""
-    table = FLOAT32 if kind == "float32" else FLOAT64
-    typed = _Typed(table["T"])
-    tree = ast.fix_missing_locations(typed.visit(ast.parse(source)))
-    scope = {**table, **calls(table["T"]), "inf": table["T"](math.inf), "nan": table["T"](math.nan), **typed.found}
+    tree, numbers = typed(source, kind)
+    scope = scope_of(kind) | numbers
     exec(compile(tree, "<minigrad fused kernel>", "exec"), scope)  # noqa: S102
-    jit = njit(error_model="numpy", fastmath={"contract"})
-    return [jit(scope[line.name]) for line in tree.body]
+    return [njit(**OPTIONS)(scope[line.name]) for line in tree.body]
+
+
+MANY = 500  # files in it; then it is emptied
 
 
 def build_loop(source, kind, arrays):
     """The compiled function of a loop over arrays of these (dtype, dimensions, order, only read)."""
-    (loop,) = build(source, kind)
-    loop.compile(tuple([types.Array(from_dtype(np.dtype(dtype)), ndim, layout, readonly) for dtype, ndim, layout, readonly in arrays]))
+    kinds = tuple([types.Array(from_dtype(np.dtype(dtype)), ndim, layout, readonly) for dtype, ndim, layout, readonly in arrays])
+    try:
+        loop = njit(cache=True, **OPTIONS)(_from_file(source, kind))
+        loop.compile(kinds)
+    except (OSError, RuntimeError, ImportError):  # no place for the file or for numba's cache, or what is there cannot be read
+        (loop,) = build(source, kind)
+        loop.compile(kinds)
     return loop
+
+
+def _folder():
+    """Where loops are kept: not beside the package's own files, which people count and pack."""
+    place = os.environ.get("NUMBA_CACHE_DIR") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "minigrad"
+    return Path(place) / "loops"
+
+
+def _from_file(source, kind):
+    """The loop as a function of a file, for numba keeps compiled functions beside the files that they come from. The file's name says
+    everything that its machine code depends on."""
+    tree, numbers = typed(source, kind)
+    lines = ["from minigrad.kernels.fused_numba import scope_of", f"globals().update(scope_of({kind!r}))"]
+    lines += [f"{name} = T({float(number)!r})" for name, number in numbers.items()]
+    text = "\n".join([*lines, ast.unparse(tree), ""])
+    called = [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("fused_numba.py", "neural_numba.py")]
+    title = hashlib.sha256("".join([text, numba.__version__, *called]).encode()).hexdigest()[:24]
+    folder = _folder()
+    path = folder / f"loop_{title}.py"
+    if not path.exists():
+        if folder.exists() and len(list(folder.glob("loop_*.py"))) > MANY:
+            shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        new = path.with_suffix(f".{os.getpid()}")
+        new.write_text(text, encoding="utf-8")
+        new.replace(path)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = sys.modules[path.stem] = importlib.util.module_from_spec(spec)  # where numba looks for it
+    spec.loader.exec_module(module)
+    return getattr(module, tree.body[0].name)

@@ -1,7 +1,10 @@
 """minigrad.compile of a step: its program does what the step does, and where it cannot it says so; never an answer of yesterday."""
 import linecache
 import math
+import os
 import random
+import subprocess
+import sys
 import threading
 import warnings
 
@@ -447,6 +450,35 @@ def test_what_a_scheduler_knows_is_no_constant():
     fast = compiled(step)
     assert [round(fast(torch.ones(1)).item(), 4) for _ in range(12)] == [0.5] * 4 + [0.05] * 5 + [0.005] * 3
     assert "get_last_lr" in fast.why
+
+
+LOOP = "def loop1(x, y):\n    # a comment\n    for i in range(3):\n        y[i] = tanh(x[i]) * 0.1 + sin(x[i])\n"
+
+
+BUILDS = """
+import sys
+import numpy as np
+from minigrad.kernels.fused_numba import build_loop
+for text, factor in ((sys.argv[1], 0.1), (sys.argv[1].replace("a comment", "another"), 0.1), (sys.argv[1].replace("0.1", "0.2"), 0.2)):
+    loop = build_loop(text, "float32", (("float32", 1, "C", False),) * 2)
+    x, y = np.float32([1, 2, 3]), np.zeros(3, np.float32)
+    loop(x, y)
+    assert np.allclose(y, np.tanh(x) * factor + np.sin(x), rtol=1e-6)
+    print(sum(loop.stats.cache_hits.values()))
+"""
+
+
+def test_a_compiled_loop_is_kept_on_disk(compiled_loops, tmp_path):
+    """The comments in a loop make no difference, its numbers do."""
+
+    def hits(folder):
+        env = os.environ | {"NUMBA_CACHE_DIR": str(folder)}
+        return subprocess.run([sys.executable, "-c", BUILDS, LOOP], env=env, capture_output=True, text=True, check=True).stdout.split()
+
+    assert hits(tmp_path) == ["0", "1", "0"] and len(list((tmp_path / "loops").glob("*.py"))) == 2
+    assert hits(tmp_path) == ["1", "1", "1"]
+    (tmp_path / "file").write_text("in the way")
+    assert hits(tmp_path / "file") == ["0", "0", "0"]
 
 
 def test_a_call_within_a_call_has_buffers_of_its_own():
@@ -1113,8 +1145,6 @@ def test_random_steps(block):
 
 
 if __name__ == "__main__":  # python -m tests.engine.test_program FIRST COUNT: many more of them
-    import sys
-
     fuzzed, start, count = 0, *map(int, sys.argv[1:])
     fused_numba.build_loop = in_python
     for seed in range(start, start + count):
