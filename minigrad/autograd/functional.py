@@ -42,12 +42,15 @@ def _untuple(values, *several):
 
 def _fresh(tensors, create_graph, requires=True):
     """New tensors, so that the function's arguments are not confused with the same tensors captured by it; attached only if asked for."""
-    return tuple([alias(x) if create_graph and x.requires_grad else _detached(x, requires) for x in tensors])
+    new = [alias(x) if create_graph and x.requires_grad else x.detach() for x in tensors]
+    if requires:  # a transform around this would take the results for constants: then requires_grad_() refuses
+        new = [x if x.requires_grad else x.requires_grad_() for x in new]
+    return tuple(new)
 
 
-def _detached(x, requires=True):
+def _detached(x):
     x = x.detach()
-    x.requires_grad = requires  # not requires_grad_(): that is refused inside of the transforms that `vectorize` uses
+    x.requires_grad = True  # not requires_grad_(): that is refused inside of the transforms that `vectorize` uses
     return x
 
 

@@ -42,7 +42,7 @@ class Embedding(Module):
                 raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
             self.weight = Parameter(_weight, requires_grad=not _freeze)
 
-    def reset_parameters(self) -> None:
+    def reset_parameters(self: "Embedding | EmbeddingBag") -> None:
         init.normal_(self.weight)
         if self.padding_idx is not None:
             with no_grad():
@@ -116,7 +116,8 @@ class EmbeddingBag(Module):
         """With this table (rows, features); `freeze`: it is not trained."""
         if embeddings.ndim != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
-        made = cls(*embeddings.shape, max_norm, norm_type, scale_grad_by_freq, mode, sparse, embeddings, include_last_offset, padding_idx)
+        rows, columns = embeddings.shape
+        made = cls(rows, columns, max_norm, norm_type, scale_grad_by_freq, mode, sparse, embeddings, include_last_offset, padding_idx)
         made.weight.requires_grad = not freeze
         return made
 
