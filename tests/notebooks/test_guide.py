@@ -76,7 +76,7 @@ PROMISES = {  # what the guide says, word by word, and the tests that show it
     "Definitions from other cells that it uses come along": "test_grade: an_honest_oddity_keeps_its_points",
     "is graded on the newest notebook, never on a mixture": "test_whole_class: everybody_gets_what_is_theirs",
     "A zip file belongs to the student in whose folder it is, or whose name it has": "test_grade: a_zip_in_a_flat_folder",
-    "No file ends the grading of the class": "test_whole_class: everybody_gets_what_is_theirs, nobody_is_forgotten",
+    "No file ends the grading of the class": "test_whole_class: everybody_gets_what_is_theirs_and_nobody_is_forgotten",
     "empty folders, answers in text cells, late marks, second copies": "test_whole_class: everybody_gets, test_grade: what_canvas_says",
     # nbgrader, clusters, containers
     "lets minigrad's limited processes run the answers in place of a kernel": "test_nbgrader: a_hostile_answer_gets_nothing",
