@@ -8,7 +8,7 @@ NOTEBOOK = "16_memory.ipynb"
 
 @pytest.fixture
 def chapter(open_notebook):
-    nb = open_notebook(NOTEBOOK).run_all()
+    nb = open_notebook(NOTEBOOK, fresh=True).run_all()
     nb.errors[:] = [e for e in nb.errors if "A different number of tensors was saved" not in e]  # shown on purpose
     return nb
 
@@ -23,9 +23,11 @@ def test_memory_and_loss_scaling(chapter):
     for label in ("every 1 layer", "every 2 layers", "every 5 layers", "every 6 layers"):
         chapter.page.keyboard.press("ArrowRight")
         expect(words).to_contain_text(f"{label}, ")
+    chapter.wait_idle()
     moment.focus()
     chapter.page.keyboard.press("Home")
     expect(words).to_contain_text("every 6 layers, forward: layer 1 has run: 1 layer holds 4.1 kB; the peak is 45.1 kB")
+    chapter.wait_idle()
     box.get_by_role("button", name="▶ play", exact=True).click()
     expect(words).to_contain_text("the step is over: 0 layers hold 0 bytes")
     moment.focus()
