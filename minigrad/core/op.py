@@ -386,7 +386,7 @@ def failed(op, arrays, error):
 def view_of(out, x, op, params, number):
     """Make `out` a view of `x`: it shares the storage and the version, and knows how to be made again from the base."""
     out.version = x.version
-    if x.version is INFERENCE:  # as in PyTorch, nobody asks what it is a view of
+    if x.version is INFERENCE:  # as in PyTorch, its base is never asked for
         return
     step = (op, params, number)
     created = "inference" if state.inference else "no_grad" if not state.grad else "" if number is None else "multiple"

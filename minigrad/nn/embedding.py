@@ -11,6 +11,15 @@ from .module import Module
 from .parameter import Parameter
 
 
+def _row(index: int | None, rows: int, problem: str) -> int | None:
+    """A row counted from the front; a negative `index` counts from the end."""
+    if index is None:
+        return None
+    if not -rows <= index < rows:
+        raise AssertionError(problem)
+    return index % rows
+
+
 class Embedding(Module):
     """Row i of weight (num_embeddings, embedding_dim) for each index i: (*) -> (*, embedding_dim).
 
@@ -28,11 +37,8 @@ class Embedding(Module):
         super().__init__()
         if sparse:
             raise NotImplementedError("Embedding(sparse=True) is not supported: there are no sparse tensors. Leave it out.")
-        if padding_idx is not None:
-            if not -num_embeddings <= padding_idx < num_embeddings:
-                raise AssertionError("Padding_idx must be within num_embeddings")
-            padding_idx %= num_embeddings
-        self.num_embeddings, self.embedding_dim, self.padding_idx = num_embeddings, embedding_dim, padding_idx
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        self.padding_idx = _row(padding_idx, num_embeddings, "Padding_idx must be within num_embeddings")
         self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse = max_norm, norm_type, scale_grad_by_freq, sparse
         if _weight is None:
             self.weight = Parameter(empty(num_embeddings, embedding_dim, dtype=dtype), requires_grad=not _freeze)
@@ -90,11 +96,8 @@ class EmbeddingBag(Module):
         super().__init__()
         if sparse:
             raise NotImplementedError("EmbeddingBag(sparse=True) is not supported: there are no sparse tensors. Leave it out.")
-        if padding_idx is not None:
-            if not -num_embeddings <= padding_idx < num_embeddings:
-                raise AssertionError("padding_idx must be within num_embeddings")
-            padding_idx %= num_embeddings
-        self.num_embeddings, self.embedding_dim, self.padding_idx, self.mode = num_embeddings, embedding_dim, padding_idx, mode
+        self.num_embeddings, self.embedding_dim, self.mode = num_embeddings, embedding_dim, mode
+        self.padding_idx = _row(padding_idx, num_embeddings, "padding_idx must be within num_embeddings")
         self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse = max_norm, norm_type, scale_grad_by_freq, sparse
         self.include_last_offset = include_last_offset
         if _weight is None:

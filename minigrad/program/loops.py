@@ -24,7 +24,7 @@ WRITES = ("write", "add", "update", "schedule")
 
 
 class Part:
-    """Lines that share one loop over a shape; or one line that is a loop over rows, with what stands in its text."""
+    """Lines that share one loop over a shape; or one line that is a loop over rows, with the words of its text."""
 
     def __init__(self, line: Line, rows: Any = None):
         self.lines, self.shape, self.rows = [line], None if rows else line.outs[0].array.shape, rows
@@ -96,7 +96,7 @@ def seen_through(line: Line) -> Line:
 
 
 def small(lines: list[Line]) -> bool:
-    """May they share a function with loops over other shapes? Large memory is given back early, which one function for all would not."""
+    """May they share a function with loops over other shapes? Large memory is freed early, which one function for all would not."""
     return all([v.array.nbytes <= BUFFER for line in lines for v in all_vals([*line.ins, *line.params, *line.outs])])
 
 

@@ -111,7 +111,7 @@ for i in range({R}):
 
 
 def kind_of_rows(line: Line, written: set[int], checked: set[Any]) -> Any:
-    """(key of TEXTS, dtype, {word: what stands for it}) of a line that is a loop over rows, else None. `checked`: classes in range."""
+    """(key of TEXTS, dtype, {word: its value}) of a line that is a loop over rows, else None. `checked`: classes in range."""
     name = line.what.name if line.kind == "op" else line.what[0] if line.kind == "rule" else None
     if len(line.outs) != 1 or line.outs[0] is None or name not in READERS:
         return None
@@ -184,7 +184,7 @@ READERS: dict[str, Callable[[Line, set[int]], Any]] = {
 
 
 def looked_up(line: Line) -> Any:
-    """(positions, how many there are to choose from, the number that stands for none) of a line that checks positions; else None."""
+    """(positions, how many there are to choose from, the number that means none) of a line that checks positions; else None."""
     what, params = line.what.__name__, line.params
     if what == "check_bounds" and isinstance(params[0], Val):
         return params[0], params[2], None

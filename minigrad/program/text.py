@@ -185,7 +185,7 @@ class Program:
         self.body.append(f"return {self.returned(template)}")
 
     def with_spares(self, returned: list[Val]) -> list[str]:
-        """The body as it runs: the tensors that leave it are those of the last call, if nobody has held or touched them since."""
+        """The body as it runs: the tensors that leave it are those of the last call, unless they are still held or were changed."""
         entry = {id(v) for _, v in self.entry.values() if v is not None}
         read = [v for line in self.lines for v in all_vals([*line.ins, *line.params])]
         if any([id(v.base) in entry for v in [*read, *returned]]):

@@ -216,7 +216,7 @@ def test_the_check_hears_what_a_screen_reader_would_miss(page):
     assert check.heard(shown) == ["headings do not begin with the one title", "there are 0 main parts"]
     wrong = "<main><h1>a</h1><h3>b</h3><button></button></main>"
     shown.evaluate("wrong => document.body.insertAdjacentHTML('beforeend', wrong)", wrong)
-    shown.locator("[aria-live]").evaluate("e => e.replaceWith(e.cloneNode(true))")  # nobody writes into this one
+    shown.locator("[aria-live]").evaluate("e => e.replaceWith(e.cloneNode(true))")  # the page writes into the old one
     assert check.heard(shown) == ["a button has no name", "a heading skips a level", "a graph does not announce its steps"]
 
 

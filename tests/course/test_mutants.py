@@ -79,7 +79,7 @@ def survivors(ex, seed=None):
 
     Those that never end get four times what the solution takes: a mutant must lose points by what it does, not because it is slow. The
     first run of the solution imports what the drivers need, so it is not the one that is measured. The quick probes come first, and the
-    first that is lost is enough: nobody asks here for the hint.
+    first that is lost is enough: the hint does not matter here.
     """
     rng = random.Random(seed)
     inputs = {p.name: p.draw(rng) for p in ex.probes if p.draw} if seed is not None else {}

@@ -1,4 +1,4 @@
-// Opening cards of a graph without a kernel: what the kernel would have sent lies in files, one for each picture.
+// Opening cards of a graph without a kernel: what the kernel would have sent is in files, one for each picture.
 
 import { forwardSteps } from "./model/moment.js";
 import { partsOf, readNetwork } from "./network/numbers.js";

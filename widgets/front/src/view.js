@@ -268,7 +268,7 @@ export class View {
     this.model.send({ type: "fold", what });
   }
 
-  /** Nobody can open the card. */
+  /** The card cannot be opened here. */
   needsKernel() {
     put(this.shell.status, "opens in JupyterLab");
   }
