@@ -35,6 +35,7 @@ from .plain import plain, safe_name
 LIBRARIES = ("minigrad", "torch", "micrograd", "tinygrad", "jax")
 ENGINE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NOT_THEIRS = (ENGINE, *{sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})  # whose lines are not told
+spent = getattr(time, "thread_time", time.monotonic)  # what this thread has computed; a browser's Python does not count it
 
 
 class TimeUp(BaseException):
@@ -87,7 +88,7 @@ def deadline(limits: Limits) -> Iterator[None]:
 @contextmanager
 def _alarm(limits: Limits) -> Iterator[None]:
     """By the interval timers. The handlers, timers and trace function of before come back afterwards."""
-    here, old_trace, armed, began = sys._getframe(), sys.gettrace(), True, time.thread_time()
+    here, old_trace, armed, began = sys._getframe(), sys.gettrace(), True, spent()
 
     def again(frame, event, arg):  # raises at the next instruction, so that a bare `except:` in a loop cannot hold on
         frame.f_trace_opcodes = True  # `while True: pass` on one line has no line events
@@ -98,7 +99,7 @@ def _alarm(limits: Limits) -> Iterator[None]:
     def ring(signum, frame):
         if not armed:
             return
-        left = limits.seconds - (time.thread_time() - began)
+        left = limits.seconds - (spent() - began)
         if signum == signal.SIGPROF and left > 0:  # the timer counts other threads, too: they compile kernels, for example
             signal.setitimer(signal.ITIMER_PROF, max(left, 0.01), 0.05)
             return
@@ -217,7 +218,7 @@ def run(driver: Callable[..., Any], entry: Any, args: tuple, limits: Limits) -> 
     load_engine()  # before the clock starts: it takes longer than most answers
     given = copy.deepcopy(args)
     stream = _Trimmed(limits.printed)
-    began = time.thread_time()
+    began = spent()
     old_limit, new_limit = sys.getrecursionlimit(), _depth() + limits.recursion
     try:
         with _modes_put_back(), redirect_stdout(stream), redirect_stderr(stream), warnings.catch_warnings(), deadline(limits):
@@ -237,9 +238,12 @@ def run(driver: Callable[..., Any], entry: Any, args: tuple, limits: Limits) -> 
     except KeyboardInterrupt:
         raise
     except TimeUp:
-        outcome["late"], outcome["idle"] = True, time.thread_time() - began < limits.seconds / 2
+        outcome["late"], outcome["idle"] = True, spent() - began < limits.seconds / 2
     except BaseException as error:  # whatever it is, the kernel must go on
         outcome["error"] = _explain(error)
+    finally:  # again: the bell can ring in the `finally` above, as it does while Python comes back from a very deep call
+        outcome["raised_limit"] |= sys.getrecursionlimit() not in (new_limit, old_limit)
+        sys.setrecursionlimit(old_limit)
     outcome["printed"] = stream.text()
     return outcome
 

@@ -28,6 +28,8 @@ from minigrad.course.guard import TimeUp, deadline, run, run_probes
 from minigrad.course.judge import judge
 from minigrad.course.plain import plain
 
+from ..thorough import part
+
 
 @pytest.fixture
 def check():
@@ -323,6 +325,26 @@ def test_the_recursion_limit_is_left_as_it_was(check):
     assert not result.passed and sys.getrecursionlimit() == before
 
 
+DEEP = """
+import sys
+def f(x):
+    sys.setrecursionlimit(10**6)
+    def down(k):
+        return down(k - 1) if k else 1 / 0
+    return down(50_000)
+"""
+
+
+@pytest.mark.parametrize("seconds", [0.008, 0.016, 0.024])
+def test_the_recursion_limit_comes_back_when_the_time_is_up_on_the_way_out_of_a_deep_call(seconds):
+    before = sys.getrecursionlimit()
+    try:
+        outcome = run(lambda f, x: f(x), answer(DEEP, "f"), ([1],), Limits(seconds=seconds))
+        assert sys.getrecursionlimit() == before and outcome["raised_limit"]
+    finally:
+        sys.setrecursionlimit(before)
+
+
 LEFT = {
     "a plain call": "    torch.set_grad_enabled(False)\n",
     "stopped inside": "    torch.no_grad().__enter__()\n    while True:\n        pass\n",
@@ -390,9 +412,10 @@ def test_no_answer_and_no_such_exercise(check):
 
 def test_text_is_the_same_every_time():
     """nbval compares it: two runs in two processes, and twice in the same one."""
+    wrong = part([(id, k) for id, ex in exercises.items() for k in range(len(ex.bank))], 120)
     program = (
-        "from minigrad.course import check, exercises as e\nfor i, x in e.items():\n  for w in x.bank:\n    r = check(i, "
-        "x.load(x.source_of(w)))\n    print(r, r._repr_html_())"
+        f"from minigrad.course import check, exercises as e\nfor i, k in {wrong}:\n  x = e[i]\n  r = check(i, "
+        "x.load(x.source_of(x.bank[k])))\n  print(r, r._repr_html_())"
     )
     env = {**os.environ, "MINIGRAD_PROGRESS": "off"}
     runs = [
@@ -776,3 +799,23 @@ def test_again_runs_one_probe_with_the_inputs_of_a_feedback_page():
     assert said.startswith("✗ 05.b diamond") and "Your answer gave" in said
     assert repr(shared_check.again("05.b", "diamond", right, "diamond", 5.0, 3.0)).startswith("✓ 05.b diamond")
     assert repr(shared_check.again("05.b", "diamond", right)).startswith("✓ 05.b diamond")
+
+
+def test_an_answer_about_numbers_is_judged_without_numpy():
+    """As on a page in a browser that cannot fetch it; the time limit works there, too."""
+    code = """if True:
+        import sys, time
+        sys.modules["numpy"] = None
+        del time.thread_time  # which a browser's Python does not have either
+        from minigrad.course.exercise import Limits
+        from minigrad.course.guard import run
+
+        def endless():
+            while True:
+                pass
+
+        answers = [run(lambda f: f(), f, (), Limits(seconds=0.2)) for f in (lambda: 7, endless)]
+        print(answers[0]["got"], [bool(answer["late"]) for answer in answers])
+    """
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ran.stdout.strip() == "7 [False, True]", ran.stderr
