@@ -1,8 +1,9 @@
 """`make test` and `make thorough`: what is a soak by nature runs whole only in the second.
 
-Random programs by the thousand, every mutant on other inputs, the class once more as another user: the first hundred of them find what is
-broken, and the rest cost minutes. So `make test` takes a part, drawn from a seed and the same for everybody, with the cases in it that
-once found something; `make thorough` (MINIGRAD_THOROUGH=1) takes all. CI runs that every week.
+Random programs by the thousand, every mutant on other inputs, the class once more as another user, each chapter a second time with answers
+and a third time in a browser: the first of them find what is broken, and the rest cost minutes. So `make test` takes a part, drawn from a
+seed and the same for everybody, with the cases in it that once found something; `make thorough` (MINIGRAD_THOROUGH=1) takes all. CI runs
+that every week.
 """
 
 from __future__ import annotations

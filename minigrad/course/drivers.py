@@ -11,6 +11,7 @@ import math
 import random
 from collections.abc import Callable
 from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
 from .plain import MISSING, odd, plain, safe_name
@@ -26,6 +27,8 @@ def _torch() -> Any:
 @cache
 def load_engine() -> None:
     """Import the engine and use it once, which imports the rest of it: no answer pays for that."""
+    if not find_spec("numpy"):  # a page in a browser that cannot fetch it: exercises about single numbers answer there
+        return
     torch = _torch()
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     (torch.sin(torch.exp(x) @ x) + (x**2).mean() + (x * 2).sum()).backward()

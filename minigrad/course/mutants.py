@@ -26,9 +26,7 @@ def mutants(source: str) -> Iterator[tuple[str, str, str]]:
     original, upstream = ast.unparse(tree), _upstream(tree)
     for path, node in _walk(tree):
         for new, kind in _breaks(node, upstream):
-            broken = copy.deepcopy(tree)
-            _replace(broken, path, new)
-            text = ast.unparse(ast.fix_missing_locations(broken))
+            text = ast.unparse(_replaced(tree, path, new))
             if text == original or text in seen.values():
                 continue
             what = f"{_short(node)} -> {_short(new)}"
@@ -52,14 +50,15 @@ def confusions(source: str, most: int = 450) -> Iterator[tuple[str, str]]:
     seen = {ast.unparse(tree)}
 
     def once(path: tuple, new: ast.AST) -> ast.AST:
-        broken = copy.deepcopy(tree)
-        _replace(broken, path, new)
-        return broken
+        return _replaced(tree, path, new)
+
+    def renamed(names: dict[str, str], methods: dict[str, str] | None = None) -> ast.AST:
+        return ast.fix_missing_locations(_Renamed(names, methods).visit(copy.deepcopy(tree)))
 
     def candidates() -> Iterator[tuple[ast.AST, str]]:
         for methods in ({"sum": "mean"}, {"mean": "sum"}):
-            yield _Renamed({}, methods).visit(copy.deepcopy(tree)), "sums and means are exchanged"
-        yield _Started().visit(copy.deepcopy(tree)), "every sum starts at 1 in place of 0"
+            yield renamed({}, methods), "sums and means are exchanged"
+        yield ast.fix_missing_locations(_Started().visit(copy.deepcopy(tree))), "every sum starts at 1 in place of 0"
         for path, node in _walk(tree):
             for new, kind in (*_slips(node), *_more_slips(node)):
                 yield once(path, new), kind
@@ -86,16 +85,16 @@ def confusions(source: str, most: int = 450) -> Iterator[tuple[str, str]]:
             names = sorted(bound | {a.arg for a in function.args.args} - {"self", "ctx"})
             for a in names:
                 for b in names:
-                    yield _Renamed({a: b}).visit(copy.deepcopy(tree)), "two variables are confused"
+                    yield renamed({a: b}), "two variables are confused"
                     if a < b:
-                        yield _Renamed({a: b, b: a}).visit(copy.deepcopy(tree)), "two variables are confused"
+                        yield renamed({a: b, b: a}), "two variables are confused"
             for path, node in _walk(tree):
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in {*names, "self"}:
                     for b in [*names, *["self"] * any(a.arg == "self" for a in function.args.args)]:
                         yield once(path, ast.Name(b, ast.Load())), "two variables are confused in one place"
 
     for broken, kind in candidates():
-        text = ast.unparse(ast.fix_missing_locations(broken))
+        text = ast.unparse(broken)
         if text not in seen:
             seen.add(text)
             yield text, kind
@@ -322,14 +321,17 @@ def _walk(node: ast.AST, path: tuple = ()) -> Iterator[tuple[tuple, ast.AST]]:
                 yield from _walk(child, (*path, (name, i)))
 
 
-def _replace(tree: ast.AST, path: tuple, new: ast.AST) -> None:
-    for name, i in path[:-1]:
-        tree = getattr(tree, name) if i is None else getattr(tree, name)[i]
-    name, i = path[-1]
+def _replaced(tree: ast.AST, path: tuple, new: ast.AST) -> ast.AST:
+    """The tree with `new` at the end of `path`. Only what lies on the path is copied: a solution has hundreds of mutants."""
+    if not path:
+        return ast.fix_missing_locations(copy.deepcopy(new))  # ast.unparse asks for a line, and brackets a node that occurs twice
+    (name, i), rest = path[0], path[1:]
+    above, old = copy.copy(tree), getattr(tree, name)
     if i is None:
-        setattr(tree, name, new)
+        setattr(above, name, _replaced(old, rest, new))
     else:
-        getattr(tree, name)[i] = new
+        setattr(above, name, [*old[:i], _replaced(old[i], rest, new), *old[i + 1 :]])
+    return above
 
 
 def _short(node: ast.AST) -> str:

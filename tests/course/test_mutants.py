@@ -108,7 +108,7 @@ def right(ex, probe, entry, inputs):
     return _judge_probe(ex, probe, args, run(probe.driver, entry, args, ex.limits))[0].level in RIGHT
 
 
-@pytest.mark.parametrize("ex", CODE, ids=lambda ex: ex.id)
+@pytest.mark.parametrize("ex", [ex for ex in CODE if ex.id != "05.c" or THOROUGH], ids=lambda ex: ex.id)  # 05.c trains for each mutant
 def test_every_mutant_of_the_solution_loses_points(ex):
     assert set(survivors(ex)) == set(HARMLESS.get(ex.id, ()))
 

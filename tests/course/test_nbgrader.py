@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from html import unescape
@@ -14,17 +15,21 @@ import pytest
 from minigrad.course import exercises
 from minigrad.course.nbgrader import solution_cell
 
+from ..thorough import THOROUGH
 from .classroom import ROOT, chapter_notebook
 
 pytest.importorskip("nbgrader")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="grading needs processes that can be limited")
 
 CHAPTER, NAME = "05", "05_chapter"
-EXS = {id: ex for id, ex in exercises.chapter(CHAPTER).items() if ex.points}  # a prediction is worth no points and has no grade cell
-BANK = [(ex, wrong) for ex in EXS.values() for wrong in ex.bank]
+LEFT_OUT = "05.c"  # it trains for seconds, for every student
+# A prediction is worth no points and has no grade cell.
+EXS = {id: ex for id, ex in exercises.chapter(CHAPTER).items() if ex.points and id != LEFT_OUT}
+# What a known mistake is worth is for test_exercises.py and test_worker.py: two students show that it gets here.
+WRONG = range(max(len(ex.bank) for ex in EXS.values())) if THOROUGH else range(2)
 FULL = float(sum(ex.points for ex in EXS.values()))
 
-HOSTILE = {  # what replaces the answer to 05.b
+HOSTILE = {  # in place of an answer
     "ends the kernel": "import os\nos._exit(0)",
     "equal to everything": "class Y:\n    def __eq__(self, other): return True\nbackward = lambda root: setattr(root, 'grad', Y())",
     "patched asserts": "import builtins\nbuiltins.AssertionError = Exception\nbuiltins.float = lambda x: 4.0\n"
@@ -35,6 +40,12 @@ HOSTILE = {  # what replaces the answer to 05.b
     "endless": "while True:\n    pass",
     "reads the key": "print(open('../../../key').read())\nprint(open('../../../source/05_chapter/05_chapter.ipynb').read())",
 }
+OTHERS = [name for name, source in HOSTILE.items() if "backward" not in source]  # it does not matter which answer they replace
+HAND_IN = [  # three students: by exercise, what they are
+    {"05.b": "equal to everything", **dict(zip(("05.a", "05.d"), OTHERS[:2], strict=True))},
+    {"05.b": "patched asserts", **dict(zip(("05.a", "05.d"), OTHERS[2:], strict=True))},
+    {"05.b": "patched numpy"},
+]
 
 
 def nbgrader(folder, *arguments, fine=(0,)):
@@ -46,12 +57,18 @@ def nbgrader(folder, *arguments, fine=(0,)):
     return run.stderr
 
 
-def make_course(folder):
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    """A course whose assignment is released, before anybody hands in. To be copied."""
+    folder = tmp_path_factory.mktemp("nbgrader")
     learner = folder / "notebooks"
     learner.mkdir(parents=True)
-    (learner / f"{NAME}.ipynb").write_text(json.dumps(chapter_notebook(CHAPTER, {})), encoding="utf-8")
+    nb = chapter_notebook(CHAPTER, {})
+    nb["cells"] = [cell for cell in nb["cells"] if LEFT_OUT not in json.dumps(cell)]
+    (learner / f"{NAME}.ipynb").write_text(json.dumps(nb), encoding="utf-8")
     command = [sys.executable, "-m", "minigrad.course.nbgrader", str(folder / "course"), "--notebooks", str(learner)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    nbgrader(folder / "course", "generate_assignment", NAME, "--create")
     return folder / "course"
 
 
@@ -104,28 +121,25 @@ def own_grade_cells(nb):
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory):
+def graded(released, tmp_path_factory):
     """One run of nbgrader over everybody: (course folder, score of every student)."""
-    course = make_course(tmp_path_factory.mktemp("nbgrader"))
-    nbgrader(course, "generate_assignment", NAME, "--create")
+    course = shutil.copytree(released, tmp_path_factory.mktemp("graded") / "course")
+    loud = "import sys, warnings\nprint('x', file=sys.stderr)\nwarnings.warn('w')\n" + SOLVED["05.b"]
     hand_in(course, "solved", SOLVED)
+    hand_in(course, "odd", {**SOLVED, "05.b": loud + f"\nlarge = [0x{'f' * 4000}, {', '.join('123456789')}]"}, no_grade_cells)
     hand_in(course, "stub")
-    hand_in(course, "noisy", {**SOLVED, "05.b": "import sys, warnings\nprint('x', file=sys.stderr)\nwarnings.warn('w')\n" + SOLVED["05.b"]})
     hand_in(course, "edited", change=lambda nb: (every_point_raised(nb), own_grade_cells(nb)))
-    hand_in(course, "deleted", SOLVED, no_grade_cells)
-    hand_in(course, "odd", {**SOLVED, "05.b": SOLVED["05.b"] + f"\nlarge = [0x{'f' * 4000}, {', '.join('123456789')}]"})
-    for number in range(max(len(ex.bank) for ex in EXS.values())):  # the first known mistake of every exercise, the second, ...
+    for number in WRONG:  # the first known mistake of every exercise, the second, ...
         hand_in(course, f"wrong{number:02d}", {id: ex.source_of(ex.bank[number % len(ex.bank)]) for id, ex in EXS.items()})
-    for number, source in enumerate(HOSTILE.values()):
-        hand_in(course, f"hostile{number}", {"05.b": source})
+    for number, kinds in enumerate(HAND_IN):
+        hand_in(course, f"hostile{number}", {id: HOSTILE[kind] for id, kind in kinds.items()})
     nbgrader(course, "autograde", NAME, "--create")
     return course, scores(course)
 
 
-def test_without_its_preprocessor_nbgrader_does_nothing(tmp_path):
+def test_without_its_preprocessor_nbgrader_does_nothing(released, tmp_path):
     """nbgrader goes on when its configuration cannot be read, and would run students' code in a kernel."""
-    course = make_course(tmp_path)
-    nbgrader(course, "generate_assignment", NAME, "--create")
+    course = shutil.copytree(released, tmp_path / "course")
     hand_in(course, "eve", {"05.b": f"open({str(tmp_path / 'it-ran')!r}, 'w')"})
     config = course / "nbgrader_config.py"
     config.write_text(config.read_text().replace("import preprocessors", "import no_such_preprocessors"))
@@ -152,20 +166,23 @@ def test_the_source_is_valid_and_the_release_has_no_solution(graded):
 
 
 def test_solved_gets_everything_and_the_stub_nothing(graded):
-    assert graded[1]["solved"] == graded[1]["noisy"] == graded[1]["odd"] == graded[1]["deleted"] == FULL
+    assert graded[1]["solved"] == graded[1]["odd"] == FULL
     assert graded[1]["stub"] == graded[1]["edited"] == 0
 
 
-@pytest.mark.parametrize("number", range(len(BANK)), ids=[f"{ex.id}-{wrong.name}" for ex, wrong in BANK])
-def test_a_known_mistake_gets_not_all_points(graded, number):
-    ex, wrong = BANK[number]
-    points = points_of(graded[0], f"wrong{ex.bank.index(wrong):02d}")[ex.id]
-    assert 0 <= points < ex.points
+def test_a_known_mistake_gets_not_all_points(graded):
+    for number in WRONG:
+        points = points_of(graded[0], f"wrong{number:02d}")
+        for id, ex in EXS.items():
+            assert 0 <= points[id] < ex.points, (id, ex.bank[number % len(ex.bank)].name)
 
 
-@pytest.mark.parametrize("number", range(len(HOSTILE)), ids=list(HOSTILE))
-def test_a_hostile_answer_gets_nothing(graded, number):
-    assert graded[1][f"hostile{number}"] == 0
+def test_a_hostile_answer_gets_nothing(graded):
+    assert {kind for kinds in HAND_IN for kind in kinds.values()} == set(HOSTILE)
+    for number, kinds in enumerate(HAND_IN):
+        points = points_of(graded[0], f"hostile{number}")
+        assert {kind: points[id] for id, kind in kinds.items()} == dict.fromkeys(kinds.values(), 0)
+        assert graded[1][f"hostile{number}"] == 0
 
 
 def test_feedback_names_probe_and_hint(graded):
@@ -177,12 +194,11 @@ def test_feedback_names_probe_and_hint(graded):
     assert "✗ diamond" in text and "Hint: " + wrong.hint[:60] in text
 
 
-def test_without_the_configuration_the_grade_cell_itself_asks_the_worker(graded, tmp_path):
+def test_without_the_configuration_the_grade_cell_itself_asks_the_worker(released, graded, tmp_path):
     """nbgrader's own kernel: the same grades, nothing on stderr, a builtin float."""
-    course = make_course(tmp_path)
+    course = shutil.copytree(released, tmp_path / "course")
     text = (course / "nbgrader_config.py").read_text()
     (course / "nbgrader_config.py").write_text("\n".join(line for line in text.splitlines() if "preprocessors" not in line))
-    nbgrader(course, "generate_assignment", NAME, "--create")
     hand_in(course, "wrong", {**SOLVED, "05.b": EXS["05.b"].bank[0].answer})
     nbgrader(course, "autograde", NAME, "--create")
     assert points_of(course, "wrong") == {**points_of(graded[0], "solved"), "05.b": points_of(graded[0], "wrong00")["05.b"]}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
@@ -44,13 +45,15 @@ def claims(path: Path) -> str:
     return file.read_text(encoding="utf-8") if file.exists() else ""
 
 
-def answered(path: Path, folder: Path, startup: str = "", instead: tuple[str, str] = ("", "")) -> NotebookNode:
+def answered(path: Path, folder: Path, startup: str = "", instead: Sequence[tuple[str, str]] = ()) -> NotebookNode:
     """The notebook at `path`, run in `folder` with every answer and guess supplied, and its claims as one more cell.
 
-    `startup` is a program that its kernel runs first. `instead` is a line of the notebook, and what to run in its place."""
+    `startup` is a program that its kernel runs first. `instead` are pieces of its cells, and what to run in their place."""
     nb = nbformat.read(path, as_version=4)
-    for cell in nb.cells if instead[0] else ():
-        cell.source = cell.source.replace(*instead)
+    for old, new in instead:
+        assert any(old in cell.source for cell in nb.cells), old
+        for cell in nb.cells:
+            cell.source = cell.source.replace(old, new)
     for id, cell in exercise_cells(nb).items():
         cell.source = exercises[id].solution
     if claims(path):

@@ -10,7 +10,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from minigrad.course import exercises
 
-from ..thorough import THOROUGH
+from ..thorough import THOROUGH, part
 from .opened import answered, chapter_of, exercise_cells, reveals, shown, stored, text_of
 from .store import all_notebooks, execute
 
@@ -92,15 +92,17 @@ def test_a_copied_line_would_be_found():
 
 
 # The strict run of notebooks/ trains this to the end.
-TRAINS = {"17_training_loop": ("STEPS = 1000\n", "STEPS = 100\n")}
+TRAINS = {"17_training_loop": [("STEPS = 1000\n", "STEPS = 100\n"), ("write(800)", "write(100)")]}
 
 
-@pytest.mark.parametrize("path", all_notebooks(), ids=lambda path: path.stem)
+# Of all chapters in `make thorough`: that each solution passes its checks is shown in tests/course, and the strict run is of all.
+ANSWERED = part(all_notebooks(), 5, always=[path for path in all_notebooks() if path.stem[:2] in ("05", "13", "17")])
+
+
+@pytest.mark.parametrize("path", ANSWERED, ids=lambda path: path.stem)
 def test_answered_chapter(path, tmp_path):
     """The claims at its end hold, too: an assertion that fails stops the run."""
-    less = TRAINS.get(path.stem, ("", ""))
-    assert any(less[0] in cell.source for cell in nbformat.read(path, as_version=4).cells)
-    nb = answered(path, tmp_path, instead=("", "") if THOROUGH else less)
+    nb = answered(path, tmp_path, instead=() if THOROUGH else TRAINS.get(path.stem, ()))
     assert not_passed(nb) == {}
     assert shown(nb) == stored(path), "python -m tests.notebooks.opened stores what opened cells show"
 
