@@ -51,7 +51,7 @@ def _warn_of_another_minigrad():
                     warnings.warn(
                         "Two packages called minigrad are installed in one place, and they overwrite each other's files: this one "
                         "(minigrad-course) and another project's (minigrad). To keep this one: pip uninstall minigrad, then "
-                        "pip install --force-reinstall --no-deps minigrad-course.",
+                        "install minigrad-course again as you did before, with --force-reinstall --no-deps.",
                         stacklevel=3,
                     )
     except OSError:  # in a zip file, or not readable: then nothing is known

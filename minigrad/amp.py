@@ -47,6 +47,7 @@ class autocast(Handler, Mode):
     device_type  "cpu"; "cuda" does not exist here, which is warned about, and then nothing is cast
     dtype        torch.float16; torch.bfloat16, PyTorch's default on a CPU, does not exist in numpy: float32 is taken instead, which has
                  its range (65504 is the largest number of float16)
+    Raises ValueError if `device_type` is not a string.
 
     >>> import minigrad as torch
     >>> with torch.autocast("cpu", dtype=torch.float16):
@@ -129,6 +130,7 @@ class GradScaler:
     init_scale       the factor to start with
     growth_factor    it is multiplied by this after growth_interval steps without inf or nan
     backoff_factor   and by this after a step with one
+    Raises AssertionError for a growth_factor up to 1 and a backoff_factor from 1 on.
 
     >>> import minigrad as torch
     >>> scaler = torch.amp.GradScaler("cpu", init_scale=1024.)
@@ -155,7 +157,7 @@ class GradScaler:
         self._stages = {}  # id of optimizer: ("unscaled" or "stepped", was there an inf or nan?)
 
     def scale(self, outputs):
-        """`outputs` (a tensor, or nested lists and tuples of them) times the scale."""
+        """`outputs` (a tensor, or nested lists and tuples of them) times the scale. Raises ValueError for anything else."""
         if not self._enabled:
             return outputs
         if self._scale is None:
@@ -174,7 +176,10 @@ class GradScaler:
             )
 
     def unscale_(self, optimizer):
-        """Divide the gradients of the optimizer's parameters by the scale: call it before clipping. `step` does it otherwise."""
+        """Divide the gradients of the optimizer's parameters by the scale: call it before clipping. `step` does it otherwise.
+
+        Raises RuntimeError the second time, and after `step`, until `update`.
+        """
         if not self._enabled:
             return
         self._check_started("unscale_")
@@ -200,7 +205,10 @@ class GradScaler:
         self._stages[id(optimizer)] = ("unscaled", found)
 
     def step(self, optimizer, *args, **kwargs):
-        """optimizer.step(), unless a gradient is inf or nan; then nothing happens and None is returned."""
+        """optimizer.step(), unless a gradient is inf or nan; then nothing happens and None is returned.
+
+        Raises RuntimeError for a closure, and the second time before `update`.
+        """
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
         if "closure" in kwargs:
@@ -215,7 +223,10 @@ class GradScaler:
         return None if found else optimizer.step(*args, **kwargs)
 
     def update(self, new_scale=None):
-        """Adapt the scale to what happened since the last call, or set it. Call it once per iteration, after the steps."""
+        """Adapt the scale to what happened since the last call, or set it. Call it once per iteration, after the steps.
+
+        Raises AssertionError if no step came before.
+        """
         if not self._enabled:
             return
         self._check_started("update")
@@ -266,6 +277,7 @@ class GradScaler:
         }  # fmt: skip
 
     def load_state_dict(self, state_dict):
+        """What `state_dict` returned. Raises RuntimeError if it is empty."""
         if not self._enabled:
             return
         if not state_dict:

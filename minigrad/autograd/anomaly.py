@@ -1,6 +1,6 @@
 """Anomaly mode: each node remembers the line that made it, and the backward pass stops at the first NaN.
 """
-import contextlib
+import sys
 import traceback
 import warnings
 from typing import NamedTuple
@@ -191,5 +191,7 @@ def show_forward(node):
             f"Error detected in {node.name()}. No forward pass information available. Enable detect anomaly during forward pass for more "
             "information."
         )
-    with contextlib.suppress(UserWarning):  # where warnings are errors, what is raised next says more
+    try:
         warnings.warn(text, UserWarning, stacklevel=2)
+    except UserWarning:  # where warnings are errors, the error that is raised next comes first
+        print(text, file=sys.stderr)

@@ -202,12 +202,16 @@ def grad(
 def _run(roots, keep_graph, create_graph, inputs=None, capture=None):
     """Run a backward pass to its end."""
     nodes, steps = engine.begin(roots, keep_graph, create_graph, inputs, capture)
-    outer, state.running = state.running, Running(nodes)
+    running = Running(nodes)
+    outer, state.running = state.running, running
     try:
         if state.profiler is None:
             deque(steps, maxlen=0)
         else:
             state.profiler.backward(steps)
+        while running.callbacks:  # one may queue another
+            callback, *running.callbacks = running.callbacks
+            callback()
     finally:
         state.running = outer
 

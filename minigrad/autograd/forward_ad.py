@@ -5,8 +5,9 @@ from collections import namedtuple
 
 from ..core import errors
 from ..core.dispatch import state
+from ..core.storage import place_of
 from ..core.variable import Variable, set_tangent
-from ..ops.shape import alias
+from ..ops.shape import alias, clone
 from .forward_mode import Level
 
 UnpackedDualTensor = namedtuple("UnpackedDualTensor", ("primal", "tangent"))
@@ -88,6 +89,8 @@ def make_dual(tensor, tangent, *, level=None):
         )
     if _levels.open[-1].tangent(tangent) is not None:
         raise errors.new(RuntimeError, "Setting a forward grad that itself has a forward gradient at the same level0 is not supported.")
+    if not (tensor.batched or tangent.batched) and place_of(tensor.array)[0].size != place_of(tangent.array)[0].size:
+        tangent = clone(tangent)  # or a view that exists of one storage would not exist of the other
     dual = alias(tensor)
     _levels.open[-1].attach(dual, tangent)
     return dual

@@ -110,6 +110,11 @@ def _padded(tangents, outs):
     return tangents + [None] * (len(outs) - len(tangents))
 
 
+def base_of(x):
+    """The tensor that owns the storage: `x` itself unless it is a view."""
+    return x if x.view_meta is None else x.view_meta.base
+
+
 class Level(Handler):
     """A handler that pushes tangents. Levels may nest: the inner one's tangents are computed with operations that the outer one hears."""
 
@@ -131,11 +136,13 @@ class Level(Handler):
                 for t in outs:  # a view of a primal has no tangent, though its base may
                     set_tangent(t, self.number, None, root)
             return out
+        pushed = tangents
         tangents = [tangents] if op.tensor_list else tangents
         # The rules get aliases: a tangent's graph must not hold the tensor that will hold the tangent.
         for t, tangent in zip(outs, push(op, inputs, params, tuple([alias(t) for t in outs]), tangents), strict=True):
             if tangent is not None:
-                self.attach(t, tangent, root)
+                own = root is not None or not any([tangent is x for x in pushed])  # or a write into the one would change the other
+                self.attach(t, tangent if own else clone(tangent), root)
         return out
 
     def root(self, x):
@@ -143,7 +150,7 @@ class Level(Handler):
         found = x.meta.tangents.get(self.number) if x.meta is not None and x.meta.tangents else None
         if found is not None:
             return x if found.root is None else found.root
-        return x if x.view_meta is None else x.view_meta.base
+        return base_of(x)
 
     def tangent(self, x):
         """The tangent of `x` at this level, or None. That of a view, once the storage was written to, is the view of its root's tangent."""

@@ -22,12 +22,12 @@ from ..core.facts import GradientCount, GradientShape
 from ..core.grad_mode import no_grad
 from ..core.node import FREED, LIVE, Node, move_retained, next_number, short_name
 from ..core.op import view_of
-from ..core.variable import INFERENCE, Variable, alias, edge_of, refresh, requires, wrap
+from ..core.variable import INFERENCE, Variable, alias, edge_of, leaf_edge, refresh, requires, wrap
 from ..ops.shape import alias as view_as_self
 from ..ops.shape import copy_slices
 from . import inplace
 from .anomaly import _lines
-from .forward_mode import Level
+from .forward_mode import Level, base_of
 from .graph import saved_tensors_hooks
 from .profiler import record_function
 
@@ -39,7 +39,10 @@ class FunctionCtx:
     """What `forward` and `setup_context` may do with `ctx`."""
 
     def save_for_backward(self, *tensors):
-        """Keep tensors (inputs, outputs, others; None is allowed) for `backward`, where they are `ctx.saved_tensors`. Call it once."""
+        """Keep tensors (inputs, outputs, others; None is allowed) for `backward`, where they are `ctx.saved_tensors`. Call it once.
+
+        Raises TypeError for anything but tensors.
+        """
         for t in tensors:
             if t is not None and not isinstance(t, Variable):
                 raise errors.new(
@@ -284,6 +287,8 @@ class FunctionMeta(type):
 class Function(FunctionCtx, metaclass=FunctionMeta):
     """Base of operations with a backward pass of their own. Write `forward` and `backward` as static methods and call `apply`.
 
+    What is asked for and not written raises NotImplementedError.
+
     >>> import minigrad as torch
     >>> class Square(torch.autograd.Function):
     ...     @staticmethod
@@ -483,6 +488,13 @@ def _apply(cls, args, separate):
     if separate:
         _check_saved(node, tensors, raw)
     for t in node.dirty:
+        if not any(t is a for a in tensors):
+            warnings.warn(
+                "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be passed to "
+                "ctx.mark_dirty().",
+                UserWarning,
+                stacklevel=3,
+            )
         if not any(t is out for out in raw):
             raise RuntimeError(
                 "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace "
@@ -626,6 +638,17 @@ def _continuous(x):
     return isinstance(x, Variable) and x.array.dtype.kind == "f"
 
 
+def _check_view(tangent, before):
+    """forward returned a view: jvp must return a view of the input's tangent `before`, or of the same base where that is a view."""
+    if tangent.view_meta is None:
+        raise errors.new(
+            RuntimeError, "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view."
+        )
+    if tangent.view_meta.base is not base_of(before):
+        same = "of the given grad input" if before.view_meta is None else "of the same base as the given grad input"
+        raise errors.new(RuntimeError, f"A custom Function is returning a view but the jvp is not returning a view {same}.")
+
+
 def _attach(node, level, out, tangent, inputs, tangents, versions):
     """Give an output the tangent that jvp returned, if that is what forward did to the numbers: written in place, or a view."""
     if out.array.shape != tangent.array.shape:
@@ -653,12 +676,8 @@ def _attach(node, level, out, tangent, inputs, tangents, versions):
         return
     root = None
     for x, before in zip(inputs, tangents, strict=True):
-        if before is not None and out.view_meta is not None and out.view_meta.base is (x if x.view_meta is None else x.view_meta.base):
-            if tangent.view_meta is None:
-                raise errors.new(
-                    RuntimeError,
-                    "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view.",
-                )
+        if before is not None and out.view_meta is not None and out.view_meta.base is base_of(x):
+            _check_view(tangent, before)
             root = level.root(x)
     level.attach(out, tangent, root)
 
@@ -730,6 +749,13 @@ class Error(Node):
     run_graph = run
 
 
+def _leaf_edge(t):
+    """Where the gradient of a new leaf with the numbers of `t` goes. (requires_grad_() would refuse inside a transform.)"""
+    leaf = t.detach()
+    leaf.view_meta, leaf.requires = None, True
+    return leaf_edge(leaf)
+
+
 def once_differentiable(fn):
     """Decorates `backward`: it runs without recording, and differentiating its results raises RuntimeError."""
 
@@ -744,7 +770,7 @@ def once_differentiable(fn):
         shells = [None if t is None else alias(t) for t in outputs]
         error = Error(
             "trying to differentiate twice a function that was marked with @once_differentiable",
-            [None if t is None else edge_of(t.detach().requires_grad_()) for t in outputs],
+            [None if t is None else _leaf_edge(t) for t in outputs],
         )
         kept = [t for t in shells if t is not None]
         error.shape, error.dtype = [t.array.shape for t in kept], [t.array.dtype for t in kept]

@@ -10,10 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..core import errors
 from ..core.constants import number_of
 from ..core.dispatch import Handler, state
 from ..core.grad_mode import no_grad
 from ..core.node import FREED, PACKED, AccumulateGrad, GradientEdge, Node, RemovableHandle
+from ..core.storage import address
 from ..core.variable import INFERENCE, Variable, edge_of, wrap
 from . import engine
 
@@ -47,7 +49,10 @@ class saved_tensors_hooks(Handler):
 
     pack_hook(tensor) returns anything and must not write to the tensor; unpack_hook(that) must return a tensor of the same shape and
     dtype. Of several around each other the innermost is called. Raises RuntimeError inside disable_saved_tensors_hooks.
+    Raises TypeError when unpack_hook returns anything but a tensor.
     """
+
+    packs = True
 
     def __init__(self, pack_hook, unpack_hook):
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
@@ -92,6 +97,8 @@ class saved_tensors_hooks(Handler):
             state.handlers, self.before = outer  # whatever the hook entered or left
         if not isinstance(tensor, Variable):
             raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of type " + type(tensor).__name__)
+        if edge is None and not tensor.requires:
+            return tensor  # the very object, as in PyTorch
         out = wrap(tensor.array)
         out.edge, out.requires = edge, edge is not None
         return out
@@ -152,54 +159,96 @@ class disable_saved_tensors_hooks:
         state.no_saved_hooks = self.before
 
 
-class _Kept:
-    """What nodes saved inside allow_mutation_on_saved_tensors, as it was."""
+class _Handle:
+    __slots__ = ("__weakref__",)
+
+
+class _Kept(Handler):
+    """What nodes saved inside allow_mutation_on_saved_tensors: copied before it is written to. The names are PyTorch's."""
+
+    in_second_run = True
 
     def __init__(self):
-        self.tensors = weakref.WeakKeyDictionary()  # handle that a node holds: the copy
+        self.cloned = weakref.WeakKeyDictionary()  # handle that nodes hold: the copy
+        self.original = weakref.WeakKeyDictionary()  # handle: (the tensor itself, its version)
+        self.tid_to_weakhandle = weakref.WeakValueDictionary()  # place in memory and version: handle
+
+    def __call__(self, op, inputs, params):
+        return op(*inputs, *params)
 
     def clear(self):
         """Forget it: the graphs recorded so far cannot be gone through any more."""
-        self.tensors.clear()
+        self.cloned.clear()
+        self.original.clear()
+        self.tid_to_weakhandle.clear()
 
+    def pack(self, tensor):
+        """The handle of `tensor` as it is now: one for all nodes that save it."""
+        if tensor.batched:
+            handle = _Handle()
+            self.cloned[handle] = tensor.clone()
+            return handle
+        array = tensor.array
+        place = (address(array), array.shape, array.strides, array.dtype, tensor.version[0])
+        handle = self.tid_to_weakhandle.get(place)
+        if handle is None or handle not in self.original or self.original[handle][0].version is not tensor.version:
+            handle = self.tid_to_weakhandle[place] = _Handle()
+            value = wrap(array)
+            value.version = tensor.version
+            self.original[handle] = value, tensor.version[0]
+        return handle
 
-class _Handle:
-    __slots__ = ("__weakref__",)
+    def unpack(self, handle):
+        if handle in self.cloned:
+            return self.cloned[handle]
+        if handle not in self.original:
+            raise AssertionError(
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was originally recorded."
+            )
+        value, version = self.original[handle]
+        if value.version[0] != version:  # written by something that tells no handler, such as numpy
+            raise errors.modified("allow_mutation_on_saved_tensors", "a saved tensor", value.array, value.version[0], version, "")
+        return value
+
+    def writes(self, x):
+        if not x.batched:
+            self._copy(lambda value: value.version is x.version or _storage(value.array) is _storage(x.array))
+
+    def updates(self, optimizer, begins):
+        if begins:
+            self._copy(lambda value: True)
+
+    def accumulated(self, x, g):
+        if x._grad is not None:
+            self.writes(x._grad)
+
+    def _copy(self, concerned):
+        for handle, (value, version) in list(self.original.items()):
+            if concerned(value) and value.version[0] == version:
+                self.cloned[handle] = wrap(value.array.copy())
+                del self.original[handle]
 
 
 class allow_mutation_on_saved_tensors:
     """Context manager: inside, what a node saved may be written to, and gradients are those of the numbers as they were.
 
-    They are copied when they are saved (PyTorch copies when they are written to). The backward pass must run inside. Raises RuntimeError
-    inside another one; `as kept` gives an object with clear().
+    They are copied before the first write. The backward pass must run inside. Raises RuntimeError inside another one; `as kept` gives an
+    object with clear().
     """
 
-    active = False
-
     def __enter__(self):
-        if any([getattr(h, "keeps", None) for h in state.handlers]):
+        if any([isinstance(h, _Kept) for h in state.handlers]):
             raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
-        kept = _Kept()
-
-        def pack(tensor):
-            kept.tensors[handle := _Handle()] = tensor.clone()
-            return handle
-
-        def unpack(handle):
-            if handle not in kept.tensors:
-                raise AssertionError(
-                    "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was originally recorded."
-                )
-            return kept.tensors[handle]
-
-        self.hooks = saved_tensors_hooks(pack, unpack)
-        self.hooks.keeps = kept
+        self.kept = _Kept()
+        self.hooks = saved_tensors_hooks(self.kept.pack, self.kept.unpack)
+        self.kept.__enter__()
         self.hooks.__enter__()
-        return kept
+        return self.kept
 
     def __exit__(self, *exc):
-        self.hooks.keeps.clear()
+        self.kept.clear()
         self.hooks.__exit__(*exc)
+        self.kept.__exit__(*exc)
 
 
 class SavedTensor:

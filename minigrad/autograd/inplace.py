@@ -28,12 +28,20 @@ def write(x, op, *args):
     old = _value_before(x)
     if old.batched:  # inside vmap an outer level may have saved the numbers below
         old.unshare()
+    packs = bool(state.handlers) and any([h.packs for h in state.handlers])
+    if packs:  # the hooks must see numbers that stay
+        _keep(old)
     out = op(old, *[alias(x) if a is x else a for a in args])
-    if holders(old):  # a node saved the old numbers: let it keep a copy
-        if not old.batched:
-            old.array = old.array.copy()
-        old.version, old.view_meta = [old.version[0]], None
+    if not packs and holders(old):  # a node saved the old numbers
+        _keep(old)
     return overwrite(x, out)
+
+
+def _keep(old):
+    """Let an operand have a copy of its numbers, before the storage is overwritten."""
+    if not old.batched:
+        old.array = old.array.copy()
+    old.version, old.view_meta = [old.version[0]], None
 
 
 def check(x, *sources):
@@ -139,6 +147,8 @@ def overwrite(x, out):
         out.array = out.array.astype(x.array.dtype)
         if out.edge is not None:
             out.edge[0].dtype = x.array.dtype  # gradients arrive in the dtype that the result now has
+    for handler in state.handlers:
+        handler.writes(x)
     if x.batched or out.batched:
         (x if x.batched else out).store(x, out)
     else:

@@ -2,6 +2,7 @@
 import warnings
 
 from ..core import variable
+from ..core.dispatch import NOT_RUNNING, state
 
 
 class _TensorsAreVariables(type):
@@ -9,8 +10,21 @@ class _TensorsAreVariables(type):
         return isinstance(instance, variable.Variable)
 
 
+class _Engine:
+    """The part of PyTorch's engine object that programs use."""
+
+    @staticmethod
+    def queue_callback(callback):
+        """Call `callback()` when the backward pass that runs now is done. Raises RuntimeError outside of one."""
+        if state.running is NOT_RUNNING:
+            raise RuntimeError("Final callbacks can only be installed during backward pass.")
+        state.running.callbacks = (*state.running.callbacks, callback)
+
+
 class Variable(metaclass=_TensorsAreVariables):
     """Variable(tensor, requires_grad=False): another tensor with the same numbers, a leaf. Every tensor is an instance."""
+
+    _execution_engine = _Engine()
 
     def __new__(cls, data=None, requires_grad=False, volatile=None):
         if volatile is not None:

@@ -52,6 +52,12 @@ def _written(name, result, out, args):
             RuntimeError,
             f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.",
         )
+    if any([h.tangent(x) is not None for h in state.handlers for x in (out, *args)]):
+        raise errors.new(
+            NotImplementedError,
+            f"Trying to use forward AD with {name}_out that does not support it because it is an out= function",
+            instead="write the result without out=: y = torch.add(a, b).",
+        )
     if not dtypes.can_cast(result.dtype, out.dtype):
         raise errors.new(
             RuntimeError,

@@ -18,7 +18,7 @@ from typing import Any
 class Running(list):
     """A backward pass while it runs: its nodes. Two passes are two, also through the same nodes."""
 
-    __slots__ = ("__weakref__",)
+    callbacks: tuple = ()  # functions that run when it is done (autograd/variable.py)
     __hash__, __eq__ = object.__hash__, object.__eq__  # type: ignore[assignment]
 
 
@@ -101,6 +101,7 @@ class Handler:
     """Base of everything that listens to operations: a context manager, inside of which each operation of this thread is handed to it."""
 
     needs_tensors = False  # a backward pass inside must run on Tensors, because its operations are listened to as well
+    packs = False  # what nodes save goes through its hooks
     in_second_run = False  # a checkpoint's second run happens under it, too
     before: Any = None  # what listened outside of each time that it was entered, innermost first
     rule: Any = None  # rule(node, g, edges): what runs a node's rule in its place, in a pass on Tensors that is not recorded
@@ -118,7 +119,14 @@ class Handler:
         """Run op(*inputs, *params), or something in its place, and return what it gives."""
         raise NotImplementedError
 
+    def tangent(self, x):
+        """Forward mode: the tangent that `x` carries here, or None."""
+        return None
+
     # What is no operation, and still changes something. Each is told to the handlers that listen, before or after as it says.
+
+    def writes(self, x):
+        """The numbers of `x` are about to be overwritten."""
 
     def written(self, x, out):
         """The numbers of `out` have been written into `x`."""

@@ -249,6 +249,7 @@ class finfo:
     """The limits of a floating-point dtype (default: the default dtype).
 
     `eps` is the step from 1 to the next number, `resolution` the decimal digits that survive, `tiny` the smallest normal number.
+    Raises TypeError for a dtype that is not one.
 
     >>> finfo(float32).eps, finfo(float16).max
     (1.1920928955078125e-07, 65504.0)
@@ -283,6 +284,8 @@ class finfo:
 
 class iinfo:
     """The limits of an integer dtype.
+
+    Raises TypeError for floats and booleans.
 
     >>> iinfo(int8)
     iinfo(min=-128, max=127, dtype=int8)

@@ -18,6 +18,7 @@ class Node:
     `run(g, edges)` takes the gradient of the output as an ndarray and returns one gradient per edge (None where `edges` has None, because
     no gradient is needed there); `run_graph(g, edges)` does the same with Tensors, and its operations are recorded. For a node with several
     outputs `shape` and `dtype` are lists, and so is `g` (None where there is no gradient). Edges lead to older nodes only.
+    Without a `run` of its own a subclass raises NotImplementedError.
     """
 
     __slots__ = ("__weakref__", "dtype", "edges", "hooks", "info", "number", "provenance", "shape", "status")

@@ -92,6 +92,8 @@ class Softplus(Layer, function=F.softplus):
 
 
 class Hardtanh(Layer, function=F.hardtanh):
+    """x limited to [min_val, max_val]; the slope at both ends is 0. Raises AssertionError unless min_val < max_val."""
+
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False):
         super().__init__(min_val=min_val, max_val=max_val, inplace=inplace)
         if max_val <= min_val:
@@ -131,7 +133,7 @@ class RReLU(Layer, function=F.rrelu):
 
 
 class Softmax2d(Module):
-    """Softmax over the channels of (N, C, H, W) or (C, H, W)."""
+    """Softmax over the channels of (N, C, H, W) or (C, H, W). Raises ValueError for other shapes."""
 
     def forward(self, input: Tensor) -> Tensor:
         if input.ndim not in (3, 4):

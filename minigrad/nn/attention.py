@@ -31,6 +31,8 @@ class MultiheadAttention(Module):
     to the scores. is_causal is a hint: it needs attn_mask.
 
     Vaswani et al. 2017, https://arxiv.org/abs/1706.03762
+    Raises ValueError for sizes below 1, RuntimeError for is_causal without attn_mask, and AssertionError for heads that do not divide
+    embed_dim and for shapes that do not go together.
     """
 
     def __init__(
@@ -82,6 +84,17 @@ class MultiheadAttention(Module):
         if not query.ndim == key.ndim == value.ndim:
             found, kind = f"found {key.ndim}-D and {value.ndim}-D tensors respectively", "batched" if query.ndim == 3 else "unbatched"
             raise AssertionError(f"For {kind} ({query.ndim}-D) `query`, expected `key` and `value` to be {query.ndim}-D but {found}")
+        expected = f"For {'batched' if query.ndim == 3 else 'unbatched'} ({query.ndim}-D) `query`, expected"
+        if key_padding_mask is not None and key_padding_mask.ndim != query.ndim - 1:
+            raise AssertionError(
+                f"{expected} `key_padding_mask` to be `None` or {query.ndim - 1}-D but found {key_padding_mask.ndim}-D tensor instead"
+            )
+        if attn_mask is not None and attn_mask.ndim not in (2, 3):
+            raise AssertionError(f"{expected} `attn_mask` to be `None`, 2-D or 3-D but found {attn_mask.ndim}-D tensor instead")
+        if attn_mask is not None and query.ndim == 2 and attn_mask.ndim == 3:
+            shape = (self.num_heads, query.shape[0], key.shape[0])
+            if attn_mask.shape != shape:
+                raise AssertionError(f"Expected `attn_mask` shape to be {shape} but got {attn_mask.shape}")
         if is_causal and attn_mask is None:
             raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
         same = query is key is value  # self-attention: one matrix product for all three
@@ -138,8 +151,6 @@ class MultiheadAttention(Module):
         if attn_mask is not None:
             source = keys - self.add_zero_attn - (self.bias_k is not None)
             allowed = [(length, source)] if attn_mask.ndim == 2 else [(n * self.num_heads, length, source)]
-            if attn_mask.ndim not in (2, 3):
-                raise RuntimeError(f"attn_mask's dimension {attn_mask.ndim} is not supported")
             if tuple(attn_mask.shape) != allowed[0]:
                 raise RuntimeError(f"The shape of the {attn_mask.ndim}D attn_mask is {tuple(attn_mask.shape)}, but should be {allowed[0]}.")
             parts.append(_as_numbers(attn_mask, like))

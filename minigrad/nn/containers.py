@@ -111,6 +111,7 @@ class Sequential(_InOrder):
         return self.extend(self._repeated(other)[len(self) :])
 
     def insert(self, index: int, module: Module) -> "Sequential":
+        """Put a module before the one at `index`. Raises AssertionError for other objects, IndexError beyond the ends."""
         if not isinstance(module, Module):
             raise AssertionError(f"module should be of type: {Module}")
         if not -len(self) <= index <= len(self):
@@ -151,6 +152,7 @@ class ModuleList(_InOrder):
         self._renumber(modules)
 
     def extend(self, modules: Iterable[Module]) -> "ModuleList":
+        """Append all of several modules. Raises TypeError if they cannot be iterated over."""
         if not isinstance(modules, Iterable):
             raise TypeError(f"ModuleList.extend should be called with an iterable, but got {type(modules).__name__}")
         for module in modules:
@@ -275,6 +277,7 @@ class ParameterList(Module):
         return self
 
     def extend(self, values: Iterable[Any]) -> "ParameterList":
+        """Append all of several tensors. Raises TypeError if they cannot be iterated over, and for one tensor."""
         if not isinstance(values, Iterable) or isinstance(values, Tensor):
             raise TypeError(f"ParameterList.extend should be called with an iterable, but got {type(values).__name__}")
         for value in list(values):

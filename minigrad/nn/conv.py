@@ -13,7 +13,10 @@ from .parameter import Parameter
 
 
 class _Conv(Module):
-    """What all convolutions share. Subclasses set the number of spatial dimensions and whether they are transposed."""
+    """What all convolutions share. Subclasses set the number of spatial dimensions and whether they are transposed.
+
+    Raises ValueError for groups that do not divide the channels, an unknown padding or padding_mode, and padding='same' with a stride.
+    """
 
     spatial = 2
     transposed = False

@@ -6,6 +6,8 @@ from .layer import Layer
 
 
 class _Dropout(Layer):
+    """What all dropouts share. Raises ValueError for a p outside [0, 1]."""
+
     def __init__(self, p: float = 0.5, inplace: bool = False):
         super().__init__(p=p, inplace=inplace)
         if not 0 <= p <= 1:

@@ -26,6 +26,7 @@ class Embedding(Module):
     padding_idx         this row starts as zeros and gets no gradient
     max_norm            rows that are looked up are first shortened to this norm
     scale_grad_by_freq  divide a row's gradient by how often it was looked up
+    Raises AssertionError for a weight of another shape, NotImplementedError for sparse=True.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class Embedding(Module):
         cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None, max_norm: float | None = None, norm_type: float = 2.0,
         scale_grad_by_freq: bool = False, sparse: bool = False,
     ) -> "Embedding":  # fmt: skip
-        """With this table (rows, features); `freeze`: it is not trained."""
+        """With this table (rows, features); `freeze`: it is not trained. Raises AssertionError unless it has two dimensions."""
         if embeddings.ndim != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         rows, features = embeddings.shape
@@ -86,6 +87,7 @@ class EmbeddingBag(Module):
 
     padding_idx  this row starts as zeros and counts in no bag
     Other arguments as in Embedding and F.embedding_bag.
+    Raises AssertionError for a weight of another shape, NotImplementedError for sparse=True.
     """
 
     def __init__(
@@ -116,7 +118,7 @@ class EmbeddingBag(Module):
         scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, include_last_offset: bool = False,
         padding_idx: int | None = None,
     ) -> "EmbeddingBag":  # fmt: skip
-        """With this table (rows, features); `freeze`: it is not trained."""
+        """With this table (rows, features); `freeze`: it is not trained. Raises AssertionError unless it has two dimensions."""
         if embeddings.ndim != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         rows, columns = embeddings.shape

@@ -16,7 +16,7 @@ class Flatten(Layer, function=Tensor.flatten):
 
 
 class Unflatten(Module):
-    """One dimension as several."""
+    """One dimension as several. Raises TypeError if the new sizes are not integers."""
 
     def __init__(self, dim: int, unflattened_size: Any):
         super().__init__()
@@ -139,7 +139,7 @@ class ReplicationPad1d(_Pad):
 
 
 class CircularPad1d(_Pad):
-    """(N, C, L): the border continues at the other end."""
+    """(N, C, L): the border continues at the other end. Raises ValueError for other shapes."""
 
     mode = "circular"
 

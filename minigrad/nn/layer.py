@@ -1,7 +1,7 @@
 """Layer: a module that calls one function of `functional` and has nothing to train."""
 
-import inspect
 from collections.abc import Callable
+from inspect import signature
 from types import FunctionType
 from typing import Any
 
@@ -27,9 +27,10 @@ class Layer(Module):
     def __init_subclass__(cls, function: Callable[..., Any] | None = None, **more: Any):
         super().__init_subclass__(**more)
         if function is not None:
-            taken = _parameters(function)
+            taken = signature(function).parameters
             cls.function = staticmethod(function)
-            cls.options = tuple(name for name in _parameters(cls.__init__) if name in taken and name not in ("size_average", "reduce"))
+            names = [name for name in signature(cls.__init__).parameters if name in taken]
+            cls.options = tuple(name for name in names if name not in ("size_average", "reduce"))
             cls.passed = (*cls.options, *(["training"] if "training" in taken else []))
             cls.__doc__ = cls.__doc__ or function.__doc__
             if "forward" not in cls.__dict__:  # of its own, so that an error about its arguments names the class
@@ -51,8 +52,3 @@ class Layer(Module):
 def as_tuple(value: Any, n: int) -> tuple[Any, ...]:
     """A number for each of n dimensions."""
     return tuple(value) if isinstance(value, (tuple, list)) else (value,) * n
-
-
-def _parameters(function: Callable[..., Any]) -> tuple[str, ...]:
-    code = inspect.unwrap(function).__code__
-    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]

@@ -53,7 +53,7 @@ class Linear(Module):
 
 
 class Bilinear(Module):
-    """y_k = x1 @ weight_k @ x2 + bias_k. weight (out_features, in1_features, in2_features)."""
+    """y_k = x1 @ weight_k @ x2 + bias_k. weight (out_features, in1_features, in2_features). Raises ValueError for in1_features below 1."""
 
     def __init__(self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None):
         super().__init__()

@@ -34,6 +34,7 @@ from .parameter import Buffer, Parameter, typename
 class Module:
     """Base class of everything that has parameters. Subclasses call `super().__init__()`, assign parameters and sub-modules to
     attributes, and define `forward`; calling the module runs the hooks and `forward`.
+    Raises TypeError for arguments, unless `call_super_init` is set, and NotImplementedError if `forward` is not defined.
 
     >>> import minigrad as torch
     >>> from minigrad import nn
@@ -160,7 +161,10 @@ class Module:
             raise KeyError(f"attribute '{name}' already exists")
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
-        """Add a parameter; None reserves the name (a layer made with bias=False)."""
+        """Add a parameter; None reserves the name (a layer made with bias=False).
+
+        Raises AttributeError before Module.__init__, TypeError for other objects, ValueError for a tensor with a graph.
+        """
         if "_parameters" not in self.__dict__:
             raise AttributeError("cannot assign parameter before Module.__init__() call")
         self._check_name("parameter", name, self._parameters)
@@ -174,7 +178,10 @@ class Module:
         self._parameters[name] = module_hooks.registered("parameter", self, name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        """Add a tensor that is not trained (a running mean); only persistent ones appear in `state_dict()`."""
+        """Add a tensor that is not trained (a running mean); only persistent ones appear in `state_dict()`.
+
+        Raises AttributeError before Module.__init__, TypeError for other objects.
+        """
         if "_buffers" not in self.__dict__:
             raise AttributeError("cannot assign buffer before Module.__init__() call")
         self._check_name("buffer", name, self._buffers)
@@ -184,7 +191,7 @@ class Module:
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
     def add_module(self, name: str, module: "Module | None") -> None:
-        """Add a sub-module under a name that need not be an identifier."""
+        """Add a sub-module under a name that need not be an identifier. Raises TypeError for other objects."""
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{typename(module)} is not a Module subclass")
         self._check_name("module", name, self._modules)
@@ -197,7 +204,7 @@ class Module:
     # Looking up by dotted name -------------------------------------------------------------------------------------------
 
     def get_submodule(self, target: str) -> "Module":
-        """The sub-module called `target`, such as "encoder.layers.0"; "" is the module itself."""
+        """The sub-module called `target`, such as "encoder.layers.0"; "" is the module itself. Raises AttributeError if there is none."""
         module = self
         for name in target.split(".") if target else ():
             if not hasattr(module, name):
@@ -208,7 +215,10 @@ class Module:
         return module
 
     def set_submodule(self, target: str, module: "Module", strict: bool = False) -> None:
-        """Replace the sub-module called `target`; with `strict` it must exist."""
+        """Replace the sub-module called `target`; with `strict` it must exist.
+
+        Raises AttributeError if there is none, ValueError for an empty name and for other objects.
+        """
         if target == "":
             raise ValueError("Cannot set the submodule without a target name!")
         if not isinstance(module, Module):
@@ -308,7 +318,7 @@ class Module:
         return self
 
     def train(self, mode: bool = True):
-        """Training behaviour (dropout, batch statistics) on or off, in the whole tree."""
+        """Training behaviour (dropout, batch statistics) on or off, in the whole tree. Raises ValueError if mode is not a bool."""
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
         self.training = mode
@@ -346,7 +356,10 @@ class Module:
         return self
 
     def to(self, *args: Any, **kwargs: Any):
-        """Convert the floating-point parameters and buffers in place: `to(dtype)`, `to(device)`, `to(tensor)`."""
+        """Convert the floating-point parameters and buffers in place: `to(dtype)`, `to(device)`, `to(tensor)`.
+
+        Raises TypeError for a dtype of integers.
+        """
         wanted = kwargs.get("dtype") or next((a for a in args if isinstance(a, Dtype)), None)
         if wanted is not None and not wanted.is_floating_point:
             raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={wanted}")
@@ -445,13 +458,13 @@ class Module:
         return self._register_load_state_dict_pre_hook(hook, with_module=True)
 
     def _register_load_state_dict_pre_hook(self, hook: Callable, with_module: bool = False) -> RemovableHandle:
-        return self._add_hook(self._load_state_dict_pre_hooks, functools.partial(hook, self) if with_module else hook, False)
+        return self._add_hook(self._load_state_dict_pre_hooks, module_state.WithModule(hook) if with_module else hook, False)
 
     def register_load_state_dict_post_hook(self, hook: Callable) -> RemovableHandle:
         """`hook(module, incompatible_keys)` runs after the module and its sub-modules were loaded; it may change the lists of keys."""
         return self._add_hook(self._load_state_dict_post_hooks, hook, False)
 
-    def _add_hook(self, hooks: OrderedDict, hook: Callable, prepend: bool, with_kwargs: Any = False) -> RemovableHandle:
+    def _add_hook(self, hooks: OrderedDict, hook: Any, prepend: bool, with_kwargs: Any = False) -> RemovableHandle:
         key = next(_hook_numbers)
         hooks[key] = hook
         if prepend:

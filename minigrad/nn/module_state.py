@@ -5,7 +5,7 @@ What lives here: `state_dict` and `load_state_dict` with PyTorch's key names and
 
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core.grad_mode import no_grad
 from ..tensors.tensor import Tensor
@@ -25,6 +25,12 @@ class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpect
         return super().__repr__()
 
     __str__ = __repr__
+
+
+class WithModule(NamedTuple):
+    """A hook that is called with its module first. It does not hold the module, which would keep it alive."""
+
+    hook: Callable
 
 
 def state_dict(module: Any, destination: dict | None, prefix: str, keep_vars: bool) -> dict:
@@ -64,11 +70,12 @@ def save(module: Any, destination: dict, prefix: str, keep_vars: bool) -> None:
 
 
 def get_extra_state(self: Any) -> Any:
-    """Override together with `set_extra_state` to put more than tensors into the state dictionary."""
+    """Override together with `set_extra_state` to put more than tensors into the state dictionary. Raises RuntimeError until then."""
     raise RuntimeError("get_extra_state() was called, but this module does not define it.")
 
 
 def set_extra_state(self: Any, state: Any) -> None:
+    """Take what `get_extra_state` returned. Raises RuntimeError until it is overridden."""
     raise RuntimeError("set_extra_state() was called, but this module does not define it.")
 
 
@@ -88,24 +95,7 @@ def load_state_dict(module: Any, given: Mapping[str, Any], strict: bool, assign:
     if metadata is not None:
         given._metadata = metadata  # type: ignore[attr-defined]
 
-    def load(part: Any, here: dict[str, Any], prefix: str) -> None:
-        local = {} if metadata is None else metadata.get(prefix[:-1], {})
-        if assign:
-            local["assign_to_params_buffers"] = True
-        part._load_from_state_dict(here, prefix, local, True, missing, unexpected, errors)
-        for name, child in part._modules.items():
-            if child is not None:
-                start = prefix + name + "."
-                load(child, {k: v for k, v in here.items() if k.startswith(start)}, start)
-        incompatible = IncompatibleKeys(missing, unexpected)
-        for hook in [*part._load_state_dict_post_hooks.values()]:
-            if hook(part, incompatible) is not None:
-                raise AssertionError(
-                    "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new values, if "
-                    "incompatible_keys need to be modified, it should be done inplace."
-                )
-
-    load(module, given, "")
+    _load_tree(module, given, "", metadata, assign, missing, unexpected, errors)
     if strict:
         for keys, what in ((unexpected, "Unexpected"), (missing, "Missing")):
             if keys:
@@ -116,10 +106,34 @@ def load_state_dict(module: Any, given: Mapping[str, Any], strict: bool, assign:
     return IncompatibleKeys(missing, unexpected)
 
 
+def _load_tree(module, given, prefix, metadata, assign, missing, unexpected, errors) -> None:
+    """Load the module and all below it. `given` has what begins with `prefix`."""
+    local = {} if metadata is None else metadata.get(prefix[:-1], {})
+    if assign:
+        local["assign_to_params_buffers"] = True
+    module._load_from_state_dict(given, prefix, local, True, missing, unexpected, errors)
+    for name, child in module._modules.items():
+        if child is not None:
+            start = prefix + name + "."
+            part = {k: v for k, v in given.items() if k.startswith(start)}
+            _load_tree(child, part, start, metadata, assign, missing, unexpected, errors)
+    incompatible = IncompatibleKeys(missing, unexpected)
+    for hook in [*module._load_state_dict_post_hooks.values()]:
+        if hook(module, incompatible) is not None:
+            raise AssertionError(
+                "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new values, if "
+                "incompatible_keys need to be modified, it should be done inplace."
+            )
+
+
 def load(module, given, prefix, metadata, strict, missing, unexpected, errors) -> None:
     """Copy what belongs to this module itself; note what is missing, unexpected or does not fit."""
     for hook in [*module._load_state_dict_pre_hooks.values()]:
-        hook(given, prefix, metadata, strict, missing, unexpected, errors)
+        arguments = given, prefix, metadata, strict, missing, unexpected, errors
+        if isinstance(hook, WithModule):
+            hook.hook(module, *arguments)
+        else:
+            hook(*arguments)
     own = own_state(module)
     for name, tensor in own.items():
         key = prefix + name

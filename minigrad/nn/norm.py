@@ -113,7 +113,10 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """BatchNorm over the batches of all processes. There is one process, so it is BatchNorm for any number of dimensions."""
+    """BatchNorm over the batches of all processes. There is one process, so it is BatchNorm for any number of dimensions.
+
+    Raises ValueError for fewer than two dimensions.
+    """
 
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True, track_running_stats: bool = True,
@@ -231,7 +234,10 @@ class RMSNorm(_Affine):
 
 
 class GroupNorm(_Affine):
-    """Normalises each sample over groups of channels, with a weight and a bias per channel."""
+    """Normalises each sample over groups of channels, with a weight and a bias per channel.
+
+    Raises ValueError for groups that do not divide the channels.
+    """
 
     def __init__(
         self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, device: Any = None, dtype: Any = None, *,

@@ -65,6 +65,7 @@ class RNNBase(Module):
     proj_size      (LSTM only) the hidden state is projected to this size
     Parameters: weight_ih_l0 (gates * hidden_size, input_size), weight_hh_l0, bias_ih_l0, bias_hh_l0, ..._reverse, weight_hr_l0, ...
     All are uniform in ±1 / sqrt(hidden_size).
+    Raises ValueError for an unknown mode and for inputs without 2 or 3 dimensions.
     """
 
     def __init__(
@@ -267,7 +268,7 @@ def _check(dropout, num_layers, bias, batch_first, input_size, hidden_size, proj
 
 
 class RNN(RNNBase):
-    """h = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu."""
+    """h = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu. Raises ValueError for another nonlinearity and for proj_size."""
 
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh", *args: Any, **kwargs: Any):
         if "proj_size" in kwargs:
@@ -289,7 +290,10 @@ class LSTM(RNNBase):
 
 
 class GRU(RNNBase):
-    """h = (1 - z) * n + z * h with n = tanh(W_in x + b_in + r * (W_hn h + b_hn)). Cho et al. 2014, https://arxiv.org/abs/1406.1078"""
+    """h = (1 - z) * n + z * h with n = tanh(W_in x + b_in + r * (W_hn h + b_hn)). Cho et al. 2014, https://arxiv.org/abs/1406.1078
+
+    Raises ValueError for proj_size.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any):
         if "proj_size" in kwargs:
@@ -298,7 +302,10 @@ class GRU(RNNBase):
 
 
 class RNNCellBase(Module):
-    """One step: (input (N, input_size), state (N, hidden_size)) -> state; both may be without batch."""
+    """One step: (input (N, input_size), state (N, hidden_size)) -> state; both may be without batch.
+
+    Raises ValueError for other dimensions, RuntimeError for other sizes.
+    """
 
     def __init__(self, mode: str, input_size: int, hidden_size: int, bias: bool, dtype: Any):
         super().__init__()
@@ -354,6 +361,7 @@ class RNNCellBase(Module):
 
 
 class RNNCell(RNNCellBase):
+    """One step of an RNN: (input (N, input_size), state (N, hidden_size)) -> state. Raises ValueError for another nonlinearity."""
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh", device: Any = None, dtype: Any = None
     ):

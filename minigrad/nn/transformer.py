@@ -28,6 +28,7 @@ class _Layer(Module):
     activation          "relu", "gelu", or a function
     norm_first          the norms come before attention and network, not after the sum
     Masks: as in MultiheadAttention, True means *not* looked at.
+    Raises RuntimeError for another activation.
     """
 
     attentions: tuple[str, ...] = ()
@@ -139,7 +140,10 @@ class TransformerDecoder(Module):
 
 
 class Transformer(Module):
-    """An encoder of `src` and a decoder of `tgt` that looks at what the encoder found. Embeddings and the last layer are yours."""
+    """An encoder of `src` and a decoder of `tgt` that looks at what the encoder found. Embeddings and the last layer are yours.
+
+    Raises RuntimeError where batches or features do not go together.
+    """
 
     def __init__(
         self, d_model: int = 512, nhead: int = 8, num_encoder_layers: int = 6, num_decoder_layers: int = 6, dim_feedforward: int = 2048,

@@ -122,7 +122,7 @@ take_back  = Op("take_backward", lambda x, index, shape: _index_add(x, (index,),
 
 # Masks
 masked_fill_number = Op("masked_fill", lambda x, mask, value: np.where(mask, x.dtype.type(value), x), GENERAL, args="input mask",
-                x=lambda g, mask: where(mask, 0, g), mask=None)
+                x=lambda g, mask: where(mask, 0, g), mask=None, fused=("value if mask else x",))
 masked_fill_tensor = Op("masked_fill", lambda x, mask, value: np.where(mask, value.astype(x.dtype), x), LINEAR, args="input mask value", node="MaskedFillBackward1",
                 x=lambda g, mask: where(mask, 0, g), mask=None, value=lambda g, mask: where(mask, g, 0))
 masked_select_ = Op("masked_select", lambda x, mask: np.broadcast_to(x, np.broadcast_shapes(x.shape, mask.shape))[np.broadcast_to(mask, np.broadcast_shapes(x.shape, mask.shape))],

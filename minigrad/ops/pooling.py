@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from ..core import errors
 from ..core.op import GENERAL, LINEAR, Op
 from ..kernels import windows as kernels
 from .convolution import out_size, padded
@@ -23,7 +24,8 @@ def _flat_positions(offsets, sizes):
 
 
 def _max_pool(x, kernel, stride, padding, dilation, ceil_mode):
-    """The largest value of each window, and where it lies in the flattened image. Padding is -inf and never chosen."""
+    """The largest value of each window, and where it lies in the flattened image. Padding is -inf and never chosen; a window of
+    nothing else has the position -1."""
     size = x.shape[2:]
     lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
     out = ceil_size(size, kernel, stride, padding, dilation) if ceil_mode else out_size(size, kernel, stride, padding, dilation)
@@ -49,7 +51,16 @@ def _max_pool(x, kernel, stride, padding, dilation, ceil_mode):
     starts = np.ogrid[tuple([slice(n) for n in out])]
     inside = np.unravel_index(winner, kernel)
     places = [o * s + i * d - p for o, s, i, d, p in zip(starts, stride, inside, dilation, padding, strict=True)]
-    return values, _flat_positions(places, size)
+    index = _flat_positions(places, size)
+    if any(padding):
+        skipped = [-(np.minimum(o * s - p, 0) // d) for o, s, p, d in zip(starts, stride, padding, dilation, strict=True)]
+        firsts = [o * s - p + a * d for o, s, p, a, d in zip(starts, stride, padding, skipped, dilation, strict=True)]
+        outside, empty = np.zeros((2, *index.shape), bool)
+        for place, first, a, n, k in zip(places, firsts, skipped, size, kernel, strict=True):
+            outside |= (place < 0) | (place >= n)
+            empty |= (a >= k) | (first >= n)
+        index = np.where(empty, -1, np.where(outside, _flat_positions(firsts, size), index))  # outside: where all in the image is -inf
+    return values, index
 
 
 def ceil_size(size, kernel, stride, padding, dilation):
@@ -89,20 +100,28 @@ def _put(g, index, size):
     n, c = g.shape[:2]
     cells = int(np.prod(size))
     rows = np.arange(n * c)[:, None] * cells
+    if index.size and index.min() < 0:
+        g, index = np.where(index < 0, 0, g), np.maximum(index, 0)
     flat = np.bincount((rows + index.reshape(n * c, math.prod(index.shape[2:]))).ravel(), g.ravel(), n * c * cells)
     return flat.astype(g.dtype, copy=False).reshape(n, c, *size)
 
 
 def _put_last(x, index, size):
-    """Zeros of the image with x written at the flat positions, in order."""
+    """Zeros of the image with x written at the flat positions, in order. Raises RuntimeError for a position outside."""
     out = np.zeros((*x.shape[:2], math.prod(size)), x.dtype)
-    np.put_along_axis(out, index.reshape(*x.shape[:2], -1), x.reshape(*x.shape[:2], -1), 2)
+    if x.size:
+        wrong = (index < 0) | (index >= out.shape[2])
+        if wrong.any():
+            across = "x".join(map(str, size if len(size) > 1 else (*size, 1)))
+            raise errors.new(RuntimeError, f"Found an invalid max index: {index[wrong][0]} (output volumes are of size {across})")
+        np.put_along_axis(out, index.reshape(*x.shape[:2], -1), x.reshape(*x.shape[:2], -1), 2)
     return out.reshape(*x.shape[:2], *size)
 
 
 def _take(x, index):
     flat, places = (a.reshape(*x.shape[:2], math.prod(a.shape[2:])) for a in (x, index))
-    return np.take_along_axis(flat, places, 2).reshape(index.shape)
+    taken = np.take_along_axis(flat, places, 2).reshape(index.shape)
+    return np.where(index < 0, 0, taken) if index.size and index.min() < 0 else taken
 
 
 def averages(n, bounds, dtype, divisors=None):

@@ -11,6 +11,8 @@ from ..core.op import LINEAR, Op
 
 
 def _sum_cells(x, maps):
+    if x.dtype == np.uint8 and maps[0][1] is not None:
+        return _sum_bytes(x, maps)
     for axis, (places, weights) in enumerate(maps, x.ndim - len(maps)):
         if weights is None:
             x = x.take(places[0], axis)
@@ -18,6 +20,17 @@ def _sum_cells(x, maps):
             along = (-1, *[1] * (x.ndim - axis - 1))
             weights = weights.astype(x.dtype, copy=False)
             x = sum(x.take(place, axis) * w.reshape(along) for place, w in zip(places, weights, strict=True))
+    return x
+
+
+def _sum_bytes(x, maps):
+    """The same for bytes as PyTorch computes it: weights of 16 bits, the last dimension first, each result rounded to a byte."""
+    for axis, (places, weights) in reversed([*enumerate(maps, x.ndim - len(maps))]):
+        bits = next((b for b in range(22) if int(0.5 + weights.max() * 2 ** (b + 1)) >= 2**15), 22)
+        whole = np.trunc(weights * 2**bits + np.copysign(0.5, weights)).astype(np.int64)
+        along = (-1, *[1] * (x.ndim - axis - 1))
+        total = sum(x.take(place, axis) * w.reshape(along) for place, w in zip(places, whole, strict=True))
+        x = np.clip((total + 2 ** (bits - 1)) >> bits, 0, 255).astype(np.uint8)
     return x
 
 

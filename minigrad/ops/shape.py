@@ -544,7 +544,10 @@ def chunk(input, chunks, dim=0) -> tuple:
 
 
 def repeat(input, repeats):
-    """Copies of `input` side by side, repeats[d] times along each dimension; more of them than dimensions add dimensions in front."""
+    """Copies of `input` side by side, repeats[d] times along each dimension; more of them than dimensions add dimensions in front.
+
+    Raises RuntimeError for fewer of them.
+    """
     if len(repeats) < input.ndim:
         raise errors.new(RuntimeError, "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
     return repeat_(input, tuple(repeats))
@@ -653,7 +656,10 @@ def narrow(input, dim, start, length):
 
 
 def unfold(input, dimension, size, step):
-    """All windows of `size` elements along a dimension, `step` apart; the window is a new last dimension (a view)."""
+    """All windows of `size` elements along a dimension, `step` apart; the window is a new last dimension (a view).
+
+    Raises RuntimeError for a size beyond the dimension and a step below 1.
+    """
     dim = wrap_dim(dimension, input.ndim)
     n = input.array.shape[dim] if input.ndim else 1
     if size > n:
@@ -871,7 +877,10 @@ def _written(input, src, view):
 
 
 def sum_to_size(input, size):
-    """The sum over the dimensions that broadcasting would add or widen to come from `size` to the shape of `input`."""
+    """The sum over the dimensions that broadcasting would add or widen to come from `size` to the shape of `input`.
+
+    Raises RuntimeError where broadcasting would not.
+    """
     shape, size = input.array.shape, tuple(size)
     extra = len(shape) - len(size)
     if extra < 0 or builtins.any([n not in (1, m) for n, m in zip(size, shape[extra:], strict=True)]):

@@ -10,6 +10,7 @@ class Adadelta(Optimizer):
     """p = p - lr * d, where d = g * sqrt(u + eps) / sqrt(v + eps), and v and u are running averages of g*g and d*d.
 
     Zeiler, ADADELTA: an adaptive learning rate method, 2012, https://arxiv.org/abs/1212.5701
+    Raises ValueError for a rho outside [0, 1].
     """
 
     buffers = ("square_avg", "acc_delta")

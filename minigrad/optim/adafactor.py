@@ -16,6 +16,7 @@ class Adafactor(Optimizer):
     eps           the least mean square (None: the dtype's eps), and the least size of a parameter
     d             updates are clipped to this root mean square
     Shazeer and Stern, Adafactor: adaptive learning rates with sublinear memory cost, 2018, https://arxiv.org/abs/1804.04235
+    Raises ValueError for a beta2_decay above 0, a d below 1 and negative options.
     """
 
     def __init__(

@@ -39,7 +39,7 @@ class LBFGS(Optimizer):
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
 
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
-        """Run the iterations; returns the first loss."""
+        """Run the iterations; returns the first loss. Raises RuntimeError for another line search than 'strong_wolfe'."""
         group = self.param_groups[0]
         self._params = group["params"]
         lr, max_iter, max_eval = float(group["lr"]), group["max_iter"], group["max_eval"]

@@ -53,6 +53,7 @@ class LRScheduler:
 
     last_epoch  -1 starts from the beginning; otherwise the index of the last epoch, to resume
     Subclasses define `get_lr`, which returns the rate of each parameter group for `self.last_epoch`.
+    Raises KeyError when last_epoch is given and a group has no initial_lr, NotImplementedError without a `get_lr`.
     """
 
     _get_lr_called_within_step = False
@@ -155,7 +156,10 @@ class LRScheduler:
 
 
 class _OfLambdas(LRScheduler):
-    """What LambdaLR and MultiplicativeLR share: one function per parameter group."""
+    """What LambdaLR and MultiplicativeLR share: one function per parameter group.
+
+    Raises ValueError for another number of functions than of groups.
+    """
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float] | list[Callable[[int], float]], last_epoch: int = -1):
         count = len(optimizer.param_groups)
@@ -188,7 +192,7 @@ class LambdaLR(_OfLambdas):
 
 
 class MultiplicativeLR(_OfLambdas):
-    """Each epoch lr = lr * lr_lambda(epoch)."""
+    """Each epoch lr = lr * lr_lambda(epoch). Raises TypeError for anything but functions."""
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float] | list[Callable[[int], float]], last_epoch: int = -1):
         for f in lr_lambda if isinstance(lr_lambda, (list, tuple)) else [lr_lambda]:
@@ -239,7 +243,7 @@ class MultiStepLR(LRScheduler):
 
 
 class ConstantLR(LRScheduler):
-    """lr = initial lr * factor until total_iters, then the initial lr."""
+    """lr = initial lr * factor until total_iters, then the initial lr. Raises ValueError for a factor outside [0, 1]."""
 
     def __init__(self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1):
         if factor > 1.0 or factor < 0:
@@ -260,7 +264,10 @@ class ConstantLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """From initial lr * start_factor in a straight line to initial lr * end_factor, in total_iters epochs: a warm-up."""
+    """From initial lr * start_factor in a straight line to initial lr * end_factor, in total_iters epochs: a warm-up.
+
+    Raises ValueError for factors outside [0, 1] and a start_factor of 0.
+    """
 
     def __init__(
         self, optimizer: Optimizer, start_factor: float = 1.0 / 3, end_factor: float = 1.0, total_iters: int = 5, last_epoch: int = -1
@@ -356,6 +363,7 @@ class OneCycleLR(LRScheduler):
     Raises ValueError for missing or impossible lengths, and when stepped beyond the end.
 
     Smith and Topin, Super-convergence, 2017, https://arxiv.org/abs/1708.07120
+    Raises ValueError beyond its last step.
     """
 
     def __init__(
@@ -458,6 +466,7 @@ class CyclicLR(LRScheduler):
     scale_fn     or the height as a function of the cycle's number (scale_mode "cycle") or of the step's ("iterations")
 
     Smith, Cyclical learning rates for training neural networks, 2015, https://arxiv.org/abs/1506.01186
+    Raises ValueError for an unknown mode, and with cycle_momentum for an optimiser without momentum.
     """
 
     def __init__(
@@ -531,7 +540,10 @@ class CyclicLR(LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Along half a cosine to eta_min in T_0 epochs, then from the top again, each time T_mult times as long."""
+    """Along half a cosine to eta_min in T_0 epochs, then from the top again, each time T_mult times as long.
+
+    Raises ValueError unless T_0 and T_mult are integers from 1 on and eta_min is a number.
+    """
 
     def __init__(self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1):
         if T_0 <= 0 or not isinstance(T_0, int):
@@ -552,7 +564,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         return [self.eta_min + (base - self.eta_min) * height / 2 for base in self.base_lrs]
 
     def step(self, epoch: float | None = None) -> None:  # type: ignore[override]
-        """To the next epoch, or to `epoch`, which may be a fraction."""
+        """To the next epoch, or to `epoch`, which may be a fraction. Raises ValueError below 0."""
         if epoch is None and self.last_epoch < 0:
             epoch = 0
         if epoch is None:
@@ -584,6 +596,7 @@ class ReduceLROnPlateau(LRScheduler):
     threshold       how much better counts, relative to the best or absolute (threshold_mode "rel" or "abs")
     cooldown        epochs to wait after a reduction
     min_lr, eps     no rate below min_lr, no change smaller than eps
+    Raises ValueError for a factor from 1 on, an unknown mode or threshold_mode, and another number of min_lr than of groups.
     """
 
     def __init__(
@@ -689,7 +702,10 @@ class _OfSchedulers(LRScheduler):
 
 
 class SequentialLR(_OfSchedulers):
-    """One scheduler after the other: the next takes over at each milestone (an epoch), from its own epoch 0."""
+    """One scheduler after the other: the next takes over at each milestone (an epoch), from its own epoch 0.
+
+    Raises ValueError unless there is one milestone fewer than schedulers.
+    """
 
     def __init__(self, optimizer: Optimizer, schedulers: list[LRScheduler], milestones: list[int], last_epoch: int = -1):
         self._check(schedulers, optimizer, "")

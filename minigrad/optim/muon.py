@@ -16,6 +16,7 @@ class Muon(Optimizer):
     adjust_lr_fn  how the ratio follows the matrix's shape: "original" or "match_rms_adamw"
 
     Jordan, Muon: an optimizer for hidden layers in neural networks, 2024, https://kellerjordan.github.io/posts/muon/
+    Raises ValueError for parameters that are not matrices, an unknown adjust_lr_fn and negative options.
     """
 
     counts, decoupled, buffers = False, True, ("momentum_buffer",)

@@ -48,6 +48,8 @@ class Optimizer:
 
     params    an iterable of parameters, of (name, parameter) pairs, or of dicts {"params": ..., option: value, ...}, the parameter groups
     defaults  the options and their values for groups that do not give them
+    Raises TypeError for a single tensor, ValueError without parameters, RuntimeError for `fused` beside `foreach` or `differentiable`, and
+    NotImplementedError without a `rule`.
     """
 
     buffers: tuple[str, ...] = ()  # state that starts as zeros of the parameter's shape
@@ -105,7 +107,10 @@ class Optimizer:
     # Groups ------------------------------------------------------------------------------------------------------------
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Train further parameters, with their own options. Raises ValueError for non-leaf tensors and for parameters it already has."""
+        """Train further parameters, with their own options.
+
+        Raises TypeError for other objects and for sets, ValueError for non-leaf tensors and for parameters it already has.
+        """
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
         params = param_group["params"]
@@ -156,7 +161,10 @@ class Optimizer:
     # Stepping ----------------------------------------------------------------------------------------------------------
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update every parameter that has a gradient. `closure`, if given, recomputes the loss first; its value is returned."""
+        """Update every parameter that has a gradient. `closure`, if given, recomputes the loss first; its value is returned.
+
+        Raises AssertionError for capturable=True.
+        """
         loss = None
         if closure is not None:
             with enable_grad():

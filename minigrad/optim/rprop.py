@@ -13,6 +13,7 @@ class Rprop(Optimizer):
     number is not moved). For full batches.
 
     Riedmiller and Braun, A direct adaptive method for faster backpropagation learning, 1993
+    Raises ValueError unless 0 < etas[0] < 1 < etas[1].
     """
 
     def __init__(

@@ -60,6 +60,7 @@ class AveragedModel(Module):
     avg_fn        (average, current, count) -> new average; default: the mean of all
     multi_avg_fn  the same in place, on lists
     use_buffers   average the buffers too, instead of copying the newest
+    Raises AssertionError for avg_fn beside multi_avg_fn.
     """
 
     n_averaged: Tensor
@@ -115,7 +116,10 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
 
 
 class SWALR(LRScheduler):
-    """From the present rate to swa_lr in anneal_epochs steps ("cos" or "linear"), then constant."""
+    """From the present rate to swa_lr in anneal_epochs steps ("cos" or "linear"), then constant.
+
+    Raises ValueError for another strategy and for anneal_epochs below 0.
+    """
 
     def __init__(
         self, optimizer: Optimizer, swa_lr: float, anneal_epochs: int = 10, anneal_strategy: str = "cos", last_epoch: int = -1

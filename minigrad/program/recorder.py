@@ -309,8 +309,8 @@ class Recorder(Handler):
     def rule(self, node, g, edges):
         """One step back. The rules of elementwise rows and products are heard as operations; the others run on arrays, as without us."""
         op = node.op
-        if (state.grad or self.why is not None or op is None or op.kind == ELEMENTWISE or op in _PRODUCTS or op.tensor_list
-                or node.status != LIVE or not op.rules):  # fmt: skip
+        if (state.grad or self.why is not None or op is None or op.kind == ELEMENTWISE or op.fused is not None or op in _PRODUCTS
+                or op.tensor_list or node.status != LIVE or not op.rules):  # fmt: skip
             return node.run_graph(g, edges)
         arrays = [None if t is None else _ARRAY.__get__(t) for t in g] if isinstance(g, list) else _ARRAY.__get__(g)
         outs = [None if a is None else np.asarray(a) for a in node.run(arrays, edges)]

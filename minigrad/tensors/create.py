@@ -421,6 +421,8 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, requires_gra
     Raises RuntimeError for a negative standard deviation."""
     if not isinstance(std, Variable) and std < 0:
         raise errors.new(RuntimeError, f"normal expects std >= 0.0, but found std {std:g}")
+    if isinstance(std, Variable) and not std.batched and (std.array < 0).any():
+        raise errors.new(RuntimeError, "normal expects all elements of std >= 0.0")
     if size is None:
         shape = np.broadcast_shapes(*[x.array.shape for x in (mean, std) if isinstance(x, Variable)])
         dtype = dtype or next(x.dtype for x in (mean, std) if isinstance(x, Variable))

@@ -279,7 +279,7 @@ class Tensor(Methods):
 
     @property
     def grad_dtype(self):
-        """The dtype of a leaf's gradient: the leaf's own unless set; None for any."""
+        """The dtype of a leaf's gradient: the leaf's own unless set; None for any. Raises RuntimeError for other tensors."""
         if not self.is_leaf:
             raise errors.new(RuntimeError, "grad_dtype can only be accessed on leaf tensors.")
         if self.meta is None or self.meta.grad_dtype is ANY:
@@ -357,6 +357,7 @@ class Tensor(Methods):
         return out
 
     def detach_(self):
+        """Cut this tensor from its history. Raises RuntimeError for a view, whose base would keep it."""
         if self.view_meta is not None:
             raise errors.new(
                 RuntimeError,
@@ -407,7 +408,10 @@ class Tensor(Methods):
         return ref is not None and ref() is self
 
     def register_hook(self, hook):
-        """`hook(grad)` runs when the gradient of this tensor is complete; a Tensor it returns is used instead. Returns a handle."""
+        """`hook(grad)` runs when the gradient of this tensor is complete; a Tensor it returns is used instead. Returns a handle.
+
+        Raises RuntimeError for a tensor that needs no gradient.
+        """
         if not self.requires_grad:
             raise errors.new(RuntimeError, "cannot register a hook on a tensor that doesn't require gradient")
         edge = leaf_edge(self) if self.is_leaf else self.edge
@@ -417,7 +421,10 @@ class Tensor(Methods):
         return add_hook(hooks_of(node).tensor.setdefault(number, {}), hook)
 
     def register_post_accumulate_grad_hook(self, hook):
-        """`hook(tensor)` runs after `.grad` of this leaf was updated. Returns a handle."""
+        """`hook(tensor)` runs after `.grad` of this leaf was updated. Returns a handle.
+
+        Raises RuntimeError for a tensor that is not a leaf or needs no gradient.
+        """
         if not self.requires_grad:
             raise errors.new(RuntimeError, "cannot register a hook on a tensor that doesn't require gradient")
         if not self.is_leaf:
@@ -466,7 +473,8 @@ class Tensor(Methods):
         tangent = None
         if self.meta is not None and self.meta.tangents:
             for level in state.handlers:
-                tangent = level.tangent(self) if hasattr(level, "tangent") else tangent
+                found = level.tangent(self)
+                tangent = tangent if found is None else found
         tangent = None if tangent is None else repr(tangent)
         return printing.tensor_str(self.array, self.dtype, requires_grad=self.requires_grad, grad_fn=grad_fn, tangent=tangent)
 
@@ -608,7 +616,7 @@ class Tensor(Methods):
 
     @property
     def mT(self):
-        """The last two dimensions exchanged (a view)."""
+        """The last two dimensions exchanged (a view). Raises RuntimeError for a vector."""
         if self.array.ndim == 1:
             raise errors.new(
                 RuntimeError, f"tensor.mT is only supported on matrices or batches of matrices. Got {self.array.ndim}-D tensor."
@@ -617,7 +625,7 @@ class Tensor(Methods):
 
     @property
     def H(self):
-        """A matrix with rows and columns exchanged (a view)."""
+        """A matrix with rows and columns exchanged (a view). Raises RuntimeError unless there are 0 or 2 dimensions."""
         if self.array.ndim not in (0, 2):
             raise errors.new(RuntimeError, f"tensor.H is only supported on matrices (2-D tensors). Got {self.array.ndim}-D tensor.")
         return shape.transpose(self, 0, 1)
@@ -628,7 +636,7 @@ class Tensor(Methods):
         return self.mT
 
     def adjoint(self):
-        """The last two dimensions exchanged (a view)."""
+        """The last two dimensions exchanged (a view). Raises RuntimeError for a vector."""
         if self.array.ndim == 1:
             raise errors.new(
                 RuntimeError, "tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor."
@@ -644,6 +652,7 @@ class Tensor(Methods):
 
     @property
     def imag(self):
+        """Raises RuntimeError: there are no complex numbers here."""
         raise errors.new(RuntimeError, "imag is not implemented for tensors with non-complex dtypes.")
 
     def index_put(self, indices, values, accumulate=False):
@@ -722,7 +731,7 @@ class Tensor(Methods):
         return inplace.write(self, shape.zero)
 
     def fill_(self, value):
-        """A number (or 0-d tensor) everywhere, in place."""
+        """A number (or 0-d tensor) everywhere, in place. Raises RuntimeError for a tensor with dimensions."""
         if not isinstance(value, Variable):
             return inplace.write(self, shape.fill, value)
         if value.array.ndim:
@@ -745,7 +754,7 @@ class Tensor(Methods):
 
     # Another shape in place: the numbers stay where they are.
     def t_(self):
-        """Rows and columns exchanged, in place."""
+        """Rows and columns exchanged, in place. Raises RuntimeError for more than 2 dimensions."""
         if self.array.ndim > 2:
             raise errors.new(RuntimeError, f"t_() expects a tensor with <= 2 dimensions, but self is {self.array.ndim}D")
         return inplace.reshape_(self, shape.t_checked)
@@ -769,7 +778,10 @@ class Tensor(Methods):
         return inplace.reshape_(self, lambda x: x.as_strided(size, stride, storage_offset))
 
     def resize_(self, *sizes, memory_format=None):
-        """Another shape in place: the same storage row by row if it is large enough, else a larger one; further numbers are not set."""
+        """Another shape in place: the same storage row by row if it is large enough, else a larger one; further numbers are not set.
+
+        Raises RuntimeError where a gradient is needed, and for sizes beyond 2**63 bytes.
+        """
         if self.requires_grad and not (self.version is INFERENCE and state.inference):
             raise errors.new(RuntimeError, "cannot resize variables that require grad")
         sizes = tuple(sizes[0]) if len(sizes) == 1 and not hasattr(sizes[0], "__index__") else sizes
@@ -810,22 +822,28 @@ class Tensor(Methods):
 
     def uniform_(self, from_=0, to=1, *, generator=None):
         """Numbers uniform in [from_, to)."""
+        _check_draw(self)
         return inplace.copy_(self, create.rand(self.array.shape, dtype=self.dtype, generator=generator) * (to - from_) + from_)
 
     def normal_(self, mean=0, std=1, *, generator=None):
         """Normal numbers with that mean and standard deviation."""
+        _check_draw(self)
         return inplace.copy_(self, create.normal(mean, std, self.array.shape, dtype=self.dtype, generator=generator))
 
     def bernoulli_(self, p=0.5, *, generator=None):
         """1 with probability p, else 0."""
-        return inplace.copy_(self, create.bernoulli(self.detach(), p, generator=generator))
+        _check_draw(self, p)
+        like = self.detach() if getattr(p, "batched", False) else create.empty(self.array.shape, dtype=self.dtype)
+        return inplace.copy_(self, create.bernoulli(like, p, generator=generator))
 
     def exponential_(self, lambd=1, *, generator=None):
         """Numbers from the exponential distribution with the mean 1 / lambd."""
+        _check_draw(self)
         return inplace.copy_(self, create.exponential(self.array.shape, lambd, dtype=self.dtype, generator=generator))
 
     def random_(self, from_=0, to=None, *, generator=None):
         """Whole numbers from from_ to to - 1; random_(n): from 0 to n - 1; without arguments as many as the dtype can hold exactly."""
+        _check_draw(self)
         if to is None:
             from_, to = (0, from_) if from_ else (0, 2**24 if self.array.dtype == np.float32 else 2**53)
         return inplace.copy_(self, create.randint(from_, to, self.array.shape, dtype=self.dtype, generator=generator))
@@ -914,6 +932,20 @@ _UNSUPPORTED = frozenset(
 )
 for _name in _UNSUPPORTED:
     setattr(Tensor, _name, _Missing(_name))
+
+
+def _check_draw(x, p=None):
+    """Raise PyTorch's errors where vmap could not give each sample of `x` random numbers of its own."""
+    if state.vmap is None or state.vmap.looping or x.batched:  # in a loop over the samples each has its own
+        return
+    if getattr(p, "batched", False):
+        p.store(x, p)
+    if state.vmap.randomness == "different":
+        raise errors.new(
+            RuntimeError,
+            "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like same randomness. If this is "
+            "necessary for your usage, please file an issue with functorch.",
+        )
 
 
 def _comparable(other):

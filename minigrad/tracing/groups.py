@@ -286,7 +286,7 @@ class _Tree:
                     break
                 if behind:
                     found[i] = behind
-            one_owner = len({id(_owner(sibling)) for sibling in family}) == 1
+            one_owner = len({_whose(sibling) for sibling in family}) == 1
             out.append((family, ("steps" if one_owner else "layers") if uses else "samples" if one_owner else "column"))
         return out
 
@@ -380,11 +380,10 @@ class _Tree:
         return found
 
     def _called(self, span: _CallSpan, turn: int, count: int) -> str:
-        owner = _owner(span)
-        if owner is None:
-            return span.call.code.co_name + (f" (call {turn} of {count})" if count > 1 else "")
-        name = self.owners.get(id(owner))
-        return name or type(owner).__name__ + (f" {turn} of {count}" if count > 1 else "")
+        name = self.owners.get(id(_owner(span)))
+        if span.call.owner is None:  # a function
+            return _kind_of(span) + (f" (call {turn} of {count})" if count > 1 else "")
+        return name or _kind_of(span) + (f" {turn} of {count}" if count > 1 else "")
 
 
 def _place(span: _CallSpan) -> tuple:
@@ -409,6 +408,21 @@ def _owner(span: _CallSpan | None) -> Any:
     return None if span is None or span.call is None or span.call.owner is None else span.call.owner()
 
 
+def _whose(span: _CallSpan) -> int:
+    """Whose method was called, as a number, also of an object that is gone by now: all calls of one object have one weak reference."""
+    owner = _owner(span)
+    return id(span.call.owner if owner is None else owner)  # type: ignore[union-attr]
+
+
+def _kind_of(span: _CallSpan) -> str:
+    """The class whose method was called, or the function."""
+    owner, code = _owner(span), span.call.code  # type: ignore[union-attr]
+    if owner is not None:
+        return type(owner).__name__
+    path = code.co_qualname.split(".")
+    return path[-2] if span.call.owner is not None and len(path) > 1 else code.co_name  # type: ignore[union-attr]
+
+
 def _all(span: _CallSpan) -> Iterable[int]:
     for item in span.items:
         if isinstance(item, int):
@@ -424,9 +438,8 @@ def _everything(span: _CallSpan) -> Iterable[_CallSpan]:
 
 
 def _title(kind: str, one: _CallSpan, count: int, owners: Mapping[int, str]) -> str:
-    owner = _owner(one)
-    name = one.call.code.co_name if owner is None else type(owner).__name__  # type: ignore[union-attr]
-    if kind in ("samples", "steps"):
+    name = _kind_of(one)
+    if kind in ("samples", "steps") and (owner := _owner(one)) is not None:
         name = owners.get(id(owner), name)
     return {"samples": f"{name}, {plural(count, 'sample')}", "steps": f"{name}, {plural(count, 'step')}",
             "column": f"{count} × {name}", "layers": f"{count} × {name} in a row"}[kind]  # fmt: skip

@@ -4,6 +4,7 @@ What lives here: the search through a namespace, made-up names' twins, source li
 """
 from __future__ import annotations
 
+import ast
 import linecache
 import re
 import types
@@ -88,6 +89,27 @@ def source_of(obj: object, cell_name: Mapping[str, str] | Callable[[str], str | 
         if 0 <= first < last <= len(text):
             source["span"] = (first, last)
     return source
+
+
+def headline(source: Source) -> str:
+    """The statement that made a result, of the one or several in its line.
+
+    >>> headline({"cell": "In [1]", "line": 1, "text": "L = (3 * a).sum(); L.backward()", "span": (4, 17)})
+    'L = (3 * a).sum()'
+    """
+    text, span = source["text"], source.get("span")
+    if span is None or ";" not in text:
+        return text
+    try:
+        statements = [ast.get_source_segment(text, node) or "" for node in ast.parse(text).body]
+    except SyntaxError:  # the line goes on below, or is inside something
+        return text
+    at = 0
+    for one in statements:
+        at = text.index(one, at) + len(one)
+        if span[1] <= at:
+            return one
+    return text
 
 
 def _file_name(filename: str) -> str:

@@ -210,6 +210,10 @@ def _tensor_text(trace: Trace) -> str:
     return "\n".join([*lines, *([""] if notes else []), *notes])
 
 
+def _variable(name: str) -> str:
+    return re.split(r"[.\[]", name, maxsplit=1)[0]
+
+
 def unused_words(trace: Trace, unused: list[str] | None = None) -> list[str]:
     """A sentence about the named leaves that require gradients and that the root does not depend on; none if there are none.
 
@@ -218,6 +222,9 @@ def unused_words(trace: Trace, unused: list[str] | None = None) -> list[str]:
     root = trace["nodes"][trace["root"]]["label"]
     if not names:
         return []
+    used = {_variable(n["label"]) for n in trace["nodes"]}
+    beside = [_variable(name) for name in names]  # of a list or an object that has no part at all the variable says it
+    names = list(dict.fromkeys(of if of not in used and beside.count(of) > 1 else name for name, of in zip(names, beside, strict=True)))
     are, them = ("is", "it") if len(names) == 1 else ("are", "them")
     return [f"{listed(names, 4, 'nodes')} {are} not part of {root}, so no gradient reaches {them}."]
 

@@ -17,7 +17,7 @@ from ..words import listed, number
 from . import module_calls
 from .formulas import ATOM, Rule, exponent, rule_for
 from .groups import groups, groups_by_owner
-from .naming import names_of, source_of, twin_label, walk
+from .naming import headline, names_of, source_of, twin_label, walk
 from .notation import Text, formula, number_text
 from .notation import node as node_in
 from .notation import number as number_as_text
@@ -84,7 +84,7 @@ def trace_value(
             nodes[-1]["inside"] = scopes[i]
     if title is None:
         line = sources[graph.root]
-        title = line["text"] if line else nodes[graph.root]["label"]
+        title = headline(line) if line else nodes[graph.root]["label"]
     steps = _steps(graph, nodes, edges)
     result = Trace(version=1, engine="value", title=title, root=graph.root, nodes=nodes, edges=edges, steps=steps)
     if notices := _undefined(graph, nodes):
@@ -273,7 +273,7 @@ def _record_other(graph: Recorded, root: object, names: Mapping[str, object] | N
     given = names_of(found, names)
     name_of = {id(obj): name for obj, name in zip(found, given, strict=True)}
     rank = {name: i for i, name in enumerate(names or ())}
-    print_of: dict[int, tuple] = {}
+    print_of: dict[int, tuple] = {}  # rank by name, depth, digest
 
     def parents_in_order(obj) -> list:
         """The parents by slot. A set has lost the order, and one of the two arrows of a + a: find both again as far as possible."""
@@ -288,10 +288,13 @@ def _record_other(graph: Recorded, root: object, names: Mapping[str, object] | N
             return parents[::-1]
         return parents
 
+    depth: dict[int, int] = {}
     for obj in found:  # parents first; a fingerprint that is the same in every process, so that sets get one fixed order
+        depth[id(obj)] = 1 + max((depth[id(p)] for p in _parents(obj)), default=0)
         parts = sorted(print_of[id(p)][1:] for p in _parents(obj))
         digest = hashlib.blake2b(repr((str(obj._op), repr(obj.data), name_of[id(obj)], parts)).encode(), digest_size=12).hexdigest()
-        print_of[id(obj)] = (rank.get(name_of[id(obj)], len(rank)), digest)
+        # A running sum is deeper than what is added to it: so the terms come in the order of the program.
+        print_of[id(obj)] = (rank.get(name_of[id(obj)], len(rank)), -depth[id(obj)], digest)
     graph.objects = objects = _postorder(root, parents_in_order)
     index = {id(obj): i for i, obj in enumerate(objects)}
     graph.names = [name_of[id(obj)] for obj in objects]

@@ -103,6 +103,7 @@ class Node(TypedDict):
     members: NotRequired[int]  # how many nodes it replaces
     outs: NotRequired[int]  # how many results leave it; if it is one, value and grad are that one's
     parameters: NotRequired[list[Held]]  # of a layer of Tensors
+    within: NotRequired[list[str]]  # what happens in it that its card would hide: "h.detach() in line 8", writes in place, views
     # only for tensors
     shape: NotRequired[list[int]]
     dtype: NotRequired[str]

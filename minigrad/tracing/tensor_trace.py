@@ -25,7 +25,7 @@ from ..words import listed
 from . import module_calls
 from .formula_words import said
 from .groups import groups_of_modules
-from .naming import source_of, twin_label, walk
+from .naming import headline, source_of, twin_label, walk
 from .notation import Text, formula, number_text, write
 from .notation import node as node_in
 from .notation import number as number_as_text
@@ -247,7 +247,7 @@ class Recording:
         steps = self._forward(nodes) + self._backward(nodes, edges, arrays)
         if title is None:
             line, label = sources[graph.root], texts[graph.root].text
-            title = label if line is None or named[graph.root] and line["text"].startswith("return ") else line["text"]
+            title = label if line is None or named[graph.root] and line["text"].startswith("return ") else headline(line)
         notices = [*self.notices, *self._stale(nodes)]
         result = Trace(version=1, engine="tensor", title=title, root=graph.root, nodes=nodes, edges=edges, steps=steps, arrays=arrays.table,
                      notices=notices, unused=[text for text, _ in graph.unused()])  # fmt: skip
@@ -514,13 +514,13 @@ class Recording:
         )
         own, one = _own_rule(self.graph.items[edge["target"]]), sent.size == 1 and raw.size == 1
         if one and edge["local"] is not None:
-            say = f"**{node['op']} passes {{sends}} back to {to}:** the local derivative of {node['expr']} with respect to {to} is "
+            say = f"**{node['label']} passes {{sends}} back to {to}:** the local derivative of {node['expr']} with respect to {to} is "
             say += f"{{local}}, times {upstream}."
         elif one and own:
-            say = f"**{node['op']} passes {{sends}} back to {to}:** what {own}.backward makes of {upstream}. "
+            say = f"**{node['label']} passes {{sends}} back to {to}:** what {own}.backward makes of {upstream}. "
             say += f"It is a rule of its own, and nothing here compares it with the true derivative of {node['expr']}."
         else:
-            say = f"**{node['op']} passes a gradient of shape {_shape(sent.shape)} back to {to}, {{sends}}:**"
+            say = f"**{node['label']} passes a gradient of shape {_shape(sent.shape)} back to {to}, {{sends}}:**"
             phrase = "the upstream gradient" if edge["local_text"] == "g" else _in_words(edge["local_text"])
             if own:
                 phrase = f"what {own}.backward makes of the upstream gradient"

@@ -110,7 +110,7 @@ class _Region:
                 raise self._new(
                     "torch.utils.checkpoint: trying to save more tensors during recomputation than during the original forward pass.\n"
                 )
-            again.append(wrap(x.array))
+            again.append(wrap(x.array) if x.requires else x)
             if self.early_stop and len(again) == len(self.saved):
                 raise _Done
             return x
@@ -183,6 +183,7 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx, *grads):
+        """Raises RuntimeError when gradients are asked for by `grad` or `inputs`, and if nothing needs one."""
         if state.inputs_given:
             raise RuntimeError(
                 "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` parameter to "

@@ -42,6 +42,8 @@ class IterableDataset(Dataset):
 class TensorDataset(Dataset):
     """Sample i is the tuple of the tensors' i-th rows.
 
+    Raises AssertionError for different numbers of rows.
+
     >>> import minigrad as torch
     >>> data = TensorDataset(torch.tensor([1., 2.]), torch.tensor([0, 1]))
     >>> data[1]
@@ -61,7 +63,7 @@ class TensorDataset(Dataset):
 
 
 class ConcatDataset(Dataset):
-    """Several datasets, one after the other."""
+    """Several datasets, one after the other. Raises AssertionError without any."""
 
     def __init__(self, datasets: Iterable[Dataset]):
         self.datasets = list(datasets)
@@ -150,7 +152,10 @@ def _seed(generator: Generator | None) -> int:
 
 
 class RandomSampler(Sampler):
-    """A new random order each time, or with `replacement` num_samples independent draws."""
+    """A new random order each time, or with `replacement` num_samples independent draws.
+
+    Raises TypeError if replacement is not a bool, ValueError for num_samples below 1.
+    """
 
     def __init__(self, data_source: Any, replacement: bool = False, num_samples: int | None = None, generator: Generator | None = None):
         self.data_source, self.replacement, self._num_samples, self.generator = data_source, replacement, num_samples, generator
@@ -193,7 +198,10 @@ class SubsetRandomSampler(Sampler):
 
 
 class BatchSampler(Sampler):
-    """The indices of another sampler in lists of batch_size; the last may be shorter, or is dropped."""
+    """The indices of another sampler in lists of batch_size; the last may be shorter, or is dropped.
+
+    Raises ValueError for a batch_size below 1 and a drop_last that is not a bool.
+    """
 
     def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool):
         if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:

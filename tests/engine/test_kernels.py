@@ -121,6 +121,31 @@ def test_windows(both, kind, stride, padding, dilation):
         same(*both(windows, lambda v=values, i=index: pooling._put(np.nan_to_num(v), i, (21, 37))))
 
 
+@pytest.mark.parametrize("size, kernel, stride, padding, dilation", [
+    ((1, 1), (2, 2), (1, 1), (1, 1), (2, 2)), ((1, 4), (2, 3), (2, 1), (1, 1), (2, 3)), ((5, 2), (3, 2), (1, 2), (1, 1), (3, 2)),
+    ((4, 5), (3, 2), (1, 1), (1, 1), (1, 1)),
+])  # fmt: skip
+def test_windows_in_the_padding(both, size, kernel, stride, padding, dilation):
+    """A window of nothing but padding has no winner, and where all in the image is -inf, the first cell there wins."""
+    x = np.where(floats((2, 3, *size)) < 0, -np.inf, floats((2, 3, *size), 1))
+    out = convolution.out_size(size, kernel, stride, padding, dilation)
+    values, index = np.full((2, 3, *out), -np.inf), np.full((2, 3, *out), -1)
+    for at in np.ndindex(values.shape):
+        for cell in np.ndindex(kernel):
+            row, column = [o * s - p + i * d for o, s, p, i, d in zip(at[2:], stride, padding, cell, dilation, strict=True)]
+            inside = 0 <= row < size[0] and 0 <= column < size[1]
+            if inside and (index[at] < 0 or x[(*at[:2], row, column)] > values[at]):
+                values[at], index[at] = x[(*at[:2], row, column)], row * size[1] + column
+    for found in both(windows, lambda: pooling._max_pool(x, kernel, stride, padding, dilation, False)):
+        assert np.array_equal(found[0], values) and np.array_equal(found[1], index)
+    g, wanted = floats(values.shape, 2), np.zeros((2, 3, size[0] * size[1]))
+    for at in np.ndindex(values.shape):
+        if index[at] >= 0:
+            wanted[(*at[:2], index[at])] += g[at]
+    for found in both(windows, lambda: pooling._put(g, index, size)):
+        assert np.allclose(found, wanted.reshape(found.shape))
+
+
 def test_one_dimension(both):
     x = floats((2, 3, 50))
     fast, plain = both(windows, lambda: convolution.unfold(x, (5,), (2,), (3,), (2,), 1))

@@ -3,6 +3,7 @@ import linecache
 import math
 import os
 import random
+import re
 import subprocess
 import sys
 import threading
@@ -325,6 +326,17 @@ def half(leaves, x, y):
     return loss.detach(), w.grad
 
 
+def masked(leaves, x, y):
+    (w,) = leaves
+    w.grad = None
+    later = torch.ones(6, 6).tril() == 0
+    scores = ((x @ w) @ (x @ w).t() * 0.5).masked_fill(later, float("-inf"))
+    once = (x @ w).masked_fill(later[:, :3], -2).masked_fill(later[0, 1:4], torch.tensor(0.5))
+    loss = (scores.softmax(-1) * scores.masked_fill(later, 0)).sum() + (once * once).mean()
+    loss.backward()
+    return loss, scores.detach()
+
+
 LOOPED = {
     sums_of_rows: [(4, 3), (3,)], sums_of_doubles: [(4, 3), (3,)], by_hand: [(4, 3), (3,)], double: [(4, 3), (3, 1)],
     numbers_of_one: [(), ()], half: [(4, 3), (3, 6)], writes_inside: [(4, 3)],
@@ -335,6 +347,12 @@ LOOPED = {
 def test_compiled_loops(body, compiled_loops):
     fast = side_by_side(leaf_step(body, *LOOPED[body]), batch)
     assert fast.why is None and "def loop1(" in fast.source and fast._programs[0].run is fast._programs[0].program.run
+
+
+def test_a_mask_is_a_choice_in_a_loop(compiled_loops):
+    fast = side_by_side(leaf_step(masked, (4, 3)), batch)
+    assert fast.why is None and re.search(r"= -inf if (\w+) else v\d+.*= 0\.0 if \1 else v\d+", fast.source, re.DOTALL)
+    assert len(re.findall(r"= masked_fill\d*\(", fast.source)) == 1  # the one with a tensor's number
 
 
 def test_places_from_the_end_and_out_of_range(compiled_loops):
@@ -1013,7 +1031,7 @@ def test_the_source_is_python_with_the_learner_s_names_and_lines():
 # Random steps ----------------------------------------------------------------------------------------------------------------
 
 KINDS = ["unary", "binary", "number", "write", "matmul", "row", "reduce", "view", "where", "pick", "inner"]
-MORE = [*KINDS, "mode", "double", "chain", "chain", "cat", "place", "compare"]
+MORE = [*KINDS, "mode", "double", "chain", "chain", "cat", "place", "compare", "mask"]
 UNARY = ["tanh", "sigmoid", "relu", "exp", "neg", "abs", "square", "sin"]
 
 
@@ -1085,6 +1103,8 @@ def random_step(seed):
                     kept = out[1:3]
                     out.mul_(number).add_(b)
                     out = out * kept.sum()
+                elif kind == "mask":
+                    out = (a * 2).masked_fill(still > number, number) + b
                 elif kind == "compare":
                     out = torch.where((a >= b) | (a < number), a.clamp(-1, 1), (b * b + 0.1).sqrt()) * (a != b).float()
                 else:

@@ -1,7 +1,9 @@
 """Module: registration, names, state, hooks, modes, and what it says when something is wrong."""
 # ruff: noqa: E501  (a case is one line)
 import copy
+import gc
 import pickle
+import weakref
 
 import pytest
 
@@ -368,3 +370,78 @@ def test_parameter_dicts_are_dicts():
 def test_modules_take_types_by_pytorchs_old_names():
     m = nn.Linear(1, 1).type(torch.DoubleTensor)
     assert m.weight.dtype is torch.float64 and m.type(torch.float32).weight.dtype is torch.float32
+
+
+def test_a_hook_before_loading_does_not_keep_its_module_alive():
+    gc.disable()
+    try:
+        layer = nn.Linear(2, 2)
+        layer.register_load_state_dict_pre_hook(lambda module, *rest: None)
+        reference = weakref.ref(layer)
+        del layer
+        assert reference() is None
+    finally:
+        gc.enable()
+
+
+def test_a_hook_before_loading_of_a_copy_is_called_with_the_copy():
+    seen = []
+    layer = nn.Linear(2, 2)
+    layer.register_load_state_dict_pre_hook(lambda module, state_dict, prefix, *rest: seen.append((module, prefix)))
+    copied = copy.deepcopy(layer)
+    nn.Sequential(copied).load_state_dict({"0.weight": torch.ones(2, 2), "0.bias": torch.ones(2)})
+    assert seen == [(copied, "0.")]
+
+
+def test_loading_leaves_no_reference_cycle():
+    lstm = nn.LSTM(3, 3, bidirectional=True)
+    state = copy.deepcopy(lstm).state_dict()
+    gc.collect()
+    gc.disable()
+    try:
+        lstm.load_state_dict(state)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize(
+    "query, masks, sentence",  # PyTorch's
+    [
+        ((3, 4), {"key_padding_mask": (2, 3)}, "For unbatched (2-D) `query`, expected `key_padding_mask` to be `None` or 1-D but found 2-D tensor instead"),
+        ((3, 2, 4), {"key_padding_mask": (3,)}, "For batched (3-D) `query`, expected `key_padding_mask` to be `None` or 2-D but found 1-D tensor instead"),
+        ((3, 2, 4), {"attn_mask": (3,)}, "For batched (3-D) `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found 1-D tensor instead"),
+        ((3, 4), {"attn_mask": (1, 3, 3)}, "Expected `attn_mask` shape to be (2, 3, 3) but got torch.Size([1, 3, 3])"),
+    ],
+)
+def test_attention_says_which_shape_a_mask_must_have(query, masks, sentence):
+    x = torch.ones(*query)
+    with pytest.raises(AssertionError) as error:
+        nn.MultiheadAttention(4, 2)(x, x, x, **{name: torch.zeros(*shape) for name, shape in masks.items()})
+    assert str(error.value) == sentence
+
+
+@pytest.mark.parametrize(
+    "wrong, sentence",  # PyTorch's
+    [
+        (lambda x: (x, x), "parametrization.right_inverse must return a tensor. Got: tuple"),
+        (lambda x: x.bool(), "The tensor returned by parametrization.right_inverse must have the same dtype as module.weight, unless the `unsafe` flag is enabled.\nmodule.weight.dtype: torch.float32\nreturned dtype: torch.bool"),
+        (lambda x: x[:-1], "The tensor returned by parametrization.right_inverse must have the same shape as module.weight, unless the `unsafe` flag is enabled.\nmodule.weight.shape: torch.Size([4, 3])\nreturned shape: torch.Size([3, 3])"),
+    ],
+)
+def test_a_second_parametrization_has_a_right_inverse_that_fits(wrong, sentence):
+    class Same(nn.Module):
+        def forward(self, x):
+            return x
+
+    class Wrong(Same):
+        def right_inverse(self, x):
+            return wrong(x)
+
+    register, layer = nn.utils.parametrize.register_parametrization, nn.Linear(3, 4)
+    register(layer, "weight", Same())
+    with pytest.raises(ValueError) as error:
+        register(layer, "weight", Wrong())
+    assert str(error.value) == sentence and len(layer.parametrizations.weight) == 1
+    register(layer, "weight", Wrong(), unsafe=True)
+    assert len(layer.parametrizations.weight) == 2

@@ -9,7 +9,7 @@ import numpy as np
 from ...core import errors
 from ...ops.resample import ROWS, pixel_shuffle_, pixel_unshuffle_
 from ...tensors.tensor import Tensor
-from ._arguments import constant
+from ._arguments import check_floating, constant
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
 
@@ -58,8 +58,16 @@ def interpolate(
         raise RuntimeError(
             f"Input and output sizes should be greater than 0, but got input ({before}) {'and ' * (n == 1)}output ({after})"
         )
+    if "nearest" not in mode and not (n == 2 and input.array.dtype == np.uint8):
+        check_floating(input, "compute_index_ranges_weights" if antialias else _KERNELS[mode])
     maps = [_map(*along, mode, bool(align_corners), antialias) for along in zip(input.shape[2:], out, factors, strict=True)]
     return row(input, tuple(maps))  # type: ignore[misc]
+
+
+_KERNELS = {
+    "linear": "compute_indices_weights_linear", "bilinear": "upsample_bilinear2d_channels_last",
+    "trilinear": "compute_indices_weights_linear", "bicubic": "compute_indices_weights_cubic",
+}  # fmt: skip
 
 
 def _sizes(input: Tensor, size: Any, scale_factor: Any, recompute: bool) -> tuple[tuple[int, ...], tuple[float | None, ...]]:

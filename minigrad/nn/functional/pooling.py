@@ -10,7 +10,7 @@ from ...ops.convolution import out_size
 from ...ops.reduce import mean_dim
 from ...ops.shape import unsqueeze, wrap_dim
 from ...tensors.tensor import Tensor
-from ._arguments import check_mean, several
+from ._arguments import check_floating, check_mean, several
 
 
 def _batched(name: str, n: int, input: Tensor) -> tuple[Tensor, bool]:
@@ -232,6 +232,7 @@ def _adaptive_avg_pool(n, input, output_size):
         check_mean(input)
         return mean_dim(input, tuple(range(input.ndim - n, input.ndim)), True)
     input, batched = _batched(name, n, input)
+    check_floating(input, "adaptive_avg_pool2d" if n == 2 else "adaptive_avg_pool3d_cpu")
     matrices = [rows.averages(m, rows._adaptive_bounds(m, o), input.array.dtype) for m, o in zip(input.shape[2:], out, strict=True)]
     result = rows.ADAPTIVE_AVG_POOL[n](input, tuple(matrices))
     return result if batched else result.squeeze(0)

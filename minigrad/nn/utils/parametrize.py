@@ -49,7 +49,10 @@ def _fits(new: Any, old: Tensor, doing: str, names: tuple[str, str]) -> None:
 
 
 class ParametrizationList(ModuleList):
-    """The parametrizations of one tensor, and what they are computed from."""
+    """The parametrizations of one tensor, and what they are computed from.
+
+    Raises ValueError without modules, and for a right_inverse that returns other objects or another dtype.
+    """
 
     def __init__(self, modules: Sequence[Module], original: Tensor, unsafe: bool = False):
         if not modules:
@@ -93,7 +96,10 @@ class ParametrizationList(ModuleList):
             _fits(self(), before, "`unsafe`", ("unparametrized", "parametrized"))
 
     def right_inverse(self, value: Tensor) -> None:
-        """Set the originals so that the parametrizations give `value`."""
+        """Set the originals so that the parametrizations give `value`.
+
+        Raises RuntimeError where one has no right_inverse, ValueError for another dtype.
+        """
         with no_grad():
             for module in reversed([*self]):
                 if not hasattr(module, "right_inverse"):
@@ -142,6 +148,23 @@ def _property(name: str) -> property:
     return property(get, lambda self, value: self.parametrizations[name].right_inverse(value))
 
 
+def _check_inverse(parametrization: Module, new: Tensor, old: Tensor, name: str) -> None:
+    """Raise ValueError if right_inverse, where there is one, cannot give `old` back from what is made of it."""
+    try:
+        found = parametrization.right_inverse(new) if hasattr(parametrization, "right_inverse") else old  # type: ignore[operator]
+    except NotImplementedError:
+        return
+    if not isinstance(found, Tensor):
+        raise ValueError(f"parametrization.right_inverse must return a tensor. Got: {type(found).__name__}")
+    for what in ("dtype", "shape"):
+        mine, wanted = getattr(found, what), getattr(old, what)
+        if mine != wanted:
+            raise ValueError(
+                f"The tensor returned by parametrization.right_inverse must have the same {what} as {name}, unless the `unsafe` flag is "
+                f"enabled.\n{name}.{what}: {wanted}\nreturned {what}: {mine}"
+            )
+
+
 def register_parametrization(module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False) -> Module:
     """From now on `module.<tensor_name>` is `parametrization(original)`; several are chained. With `unsafe` shapes are not checked.
     Raises ValueError if there is no such parameter or buffer."""
@@ -149,7 +172,9 @@ def register_parametrization(module: Module, tensor_name: str, parametrization: 
     if is_parametrized(module, tensor_name):
         if not unsafe:
             old = getattr(module, tensor_name)
-            _fits(parametrization(old), old, "the `unsafe`", (f"module.{tensor_name}", f"parametrization(module.{tensor_name})"))
+            new = parametrization(old)
+            _fits(new, old, "the `unsafe`", (f"module.{tensor_name}", f"parametrization(module.{tensor_name})"))
+            _check_inverse(parametrization, new, old, f"module.{tensor_name}")
         parametrizations = module.parametrizations[tensor_name]
         parametrizations.append(parametrization)
         parametrizations.unsafe |= unsafe

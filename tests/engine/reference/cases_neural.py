@@ -5,6 +5,7 @@ from math import inf
 from .case import IDX, KINKS, POS, A, B, Case, D, I, N, P, U
 
 F = "torch.nn.functional"
+BYTES = A([[[[(35 * c + 7 * i + j) * 37 % 251 for j in range(7)] for i in range(5)] for c in range(2)]], "uint8")
 ACTIVATIONS = ["relu", "sigmoid", "tanh", "softplus", "elu", "selu", "celu", "gelu", "silu", "mish", "leaky_relu", "logsigmoid", "softsign", "tanhshrink", "hardtanh", "relu6", "hardsigmoid", "hardswish",
                "softshrink", "hardshrink"]  # fmt: skip
 
@@ -130,6 +131,15 @@ CASES = [
     *[Case(f"interpolate {m} antialias", f"{F}.interpolate(x, size=(3, 5), mode='{m}', antialias=True)", x=N(1, 1, 7, 4)) for m in ("bilinear", "bicubic")],
     *[Case(f"interpolate {m} antialias corners", f"{F}.interpolate(x, size=(3, 2), mode='{m}', antialias=True, align_corners=True)", x=N(1, 1, 7, 4)) for m in ("bilinear", "bicubic")],
     *[Case(f"interpolate area {len(s)}d", f"{F}.interpolate(x, size=2, mode='area')", x=N(1, 1, *s)) for s in ((5,), (3, 3, 5))],
+    *[Case(f"interpolate bytes {m}{' antialias' * a}{' corners' * c} {s}", f"{F}.interpolate(x, size={s}, mode='{m}', antialias={a}, align_corners={c})", x=BYTES)
+      for m in ("bilinear", "bicubic") for a in (False, True) for c in (False, True) for s in ((3, 9), (11, 4))],
+    *[Case(f"interpolate whole numbers {m} {t}", f"{F}.interpolate(torch.arange(16).reshape(1, {16 // 4**n}{', 4' * n}).to(torch.{t}), size=2, mode='{m}')")
+      for m, n in (("linear", 1), ("bilinear", 2), ("bicubic", 2)) for t in ("int64", "bool")],
+    *[Case(f"interpolate whole numbers trilinear {t}", f"{F}.interpolate(torch.arange(8).reshape(1, 1, 2, 2, 2).to(torch.{t}), size=2, mode='trilinear')") for t in ("int64", "uint8")],
+    *[Case(f"adaptive_avg_pool{n}d whole numbers", f"{F}.adaptive_avg_pool{n}d(torch.arange(8).reshape(1, 1{s}), 2)") for n, s in ((1, ", 8"), (2, ", 2, 4"), (3, ", 2, 2, 2"))],
+    Case("max_pool1d windows in the padding", f"[{F}.max_pool1d(torch.ones(1, n), 2, None, 1, 2) for n in (1, 2, 3)]"),
+    Case("max_pool2d windows in the padding", f"{F}.max_pool2d(torch.arange(6.).reshape(1, 1, 2, 3), 2, stride=1, padding=1, dilation=3)"),
+    Case("max_unpool1d empty", f"{F}.max_unpool1d(torch.zeros(0, 2, 3), torch.zeros(0, 2, 3).long(), 2)"),
     Case("interpolate bilinear infinite", f"{F}.interpolate(x, size=(2, 8), mode='bilinear')", x=A([[[[1.0, inf, 3.0, 4.0], [1.0, 2.0, 3.0, 5.0]]]]), second=False, jvp=False),
     Case("max_pool3d", f"{F}.max_pool3d(x, 2, stride=1)", x=D(1, 1, 3, 2, 3)),
     Case("avg_pool3d", f"{F}.avg_pool3d(x, 2, stride=1, padding=1)", x=N(1, 1, 3, 2, 3)),
