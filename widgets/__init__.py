@@ -10,7 +10,8 @@ import minigrad
 if not hasattr(minigrad, "load_ipython_extension"):
     raise ImportError(
         f"The package minigrad in {list(minigrad.__path__)} is another project of the same name. This course's distribution is called "
-        "minigrad-course. Run: pip uninstall minigrad, then install minigrad-course again."
+        "minigrad-course. Run: pip uninstall minigrad, then install minigrad-course again as you did before, with --force-reinstall "
+        "--no-deps."
     )
 
 # Bound here, after the submodule of the same name has loaded, so that `widgets.graph` is always the function that people call.

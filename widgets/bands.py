@@ -12,7 +12,7 @@ from typing import Any
 
 from .layout import FRAME_SIDE, FRAME_TOP, Card, Frame, Picture
 
-WIDTHS = 1400.0, 840.0, 500.0, 300.0  # of a band, at most: a stage takes the one that it shows largest and whole
+WIDTHS = 1400.0, 840.0, 500.0  # of a band, at most: a stage takes the one that it shows largest and whole
 PAGE = 1300.0  # a stored picture is no wider
 CARDS = 90  # a picture of more cards than this is not cut: folds make it smaller
 ROUND = 7.0  # of the corners of a way from band to band
@@ -47,6 +47,7 @@ def _columns(picture: Picture) -> list[tuple[float, float]]:
     reach = [(c["x"], c["x"] + c["w"]) for c in picture["cards"]]
     pills: list[Any] = [*picture["wires"], *picture.get("cuts", ())]
     reach += [(w["px"] - w["pw"] / 2, w["px"] + w["pw"] / 2) for w in pills if w["pw"]]
+    reach += [(w["tag"]["x"], _pieces(w["d"])[-1][3][0]) for w in picture["wires"] if "tag" in w]  # nothing is cut between tag and card
     out: list[tuple[float, float]] = []
     for left, right in sorted(reach):
         if out and left < out[-1][1] + 4:
@@ -98,6 +99,7 @@ def _banded(picture: Picture, cuts: list[float]) -> Picture:
         return sum(x > cut for cut in cuts)
 
     lines: list[Any] = [*picture["wires"], *picture.get("cuts", ())]
+    tags = [wire["tag"] for wire in picture["wires"] if "tag" in wire]
     ways = [_split(_pieces(wire["d"]), cuts) for wire in lines]
     crossing = [[k for k, parts in enumerate(ways) if b in parts and b + 1 in parts] for b in range(count - 1)]
     margin = CLEAR + ROUND + LANE * max(len(found) for found in crossing)
@@ -106,6 +108,7 @@ def _banded(picture: Picture, cuts: list[float]) -> Picture:
     for b in range(count):
         heights = [y for c in picture["cards"] if band(c["x"]) == b for y in (c["y"], c["y"] + c["h"])]
         heights += [y for w in lines if w["pw"] and band(w["px"]) == b for y in (w["py"] - 10, w["py"] + 10)]
+        heights += [y for tag in tags if band(tag["x"]) == b for y in (tag["y"] - 10, tag["y"] + 10)]
         heights += [point[1] for parts in ways if b in parts for piece in parts[b].pieces for point in piece]
         heights += [y for f in _framed(picture, edges, b) for y in (f["y"], f["y"] + f["h"])]
         tops.append(min(heights))
@@ -131,7 +134,9 @@ def _banded(picture: Picture, cuts: list[float]) -> Picture:
                 line += _around(line[-1][3], here[0][0], gutters[b - 1], lane, len(crossing[b - 1]))
             line += here  # type: ignore[arg-type]
         b = band(wire["px"])
-        wires.append({**wire, "d": _written(line), "px": round(wire["px"] + dx[b], 1), "py": round(wire["py"] + dy[b], 1)})
+        wires.append({**wire, "d": written(line), "px": round(wire["px"] + dx[b], 1), "py": round(wire["py"] + dy[b], 1)})
+        if tag := wire.get("tag"):
+            wires[-1]["tag"] = {**tag, "x": round(tag["x"] + dx[b], 1), "y": round(tag["y"] + dy[b], 1)}
     w = max(right - left for left, right in zip(edges, edges[1:], strict=False)) + 2 * margin
     out = Picture(w=round(w, 1), h=round(y + 2, 1), cards=cards, wires=wires[: len(picture["wires"])], prog=picture["prog"])
     if "cuts" in picture:
@@ -221,9 +226,13 @@ def _around(start: Point, end: Point, gutter: float, lane: int, lanes: int) -> l
     """From the end of a band down, back to the left and into the next band."""
     right, left, y = start[0] + LANE * lane, end[0] - LANE * (lanes - 1 - lane), gutter + LANE * lane
     r = ROUND
-    corners = [start, (right + r, start[1]), (right + r, y), (left - r, y), (left - r, end[1]), end]
+    return rounded([start, (right + r, start[1]), (right + r, y), (left - r, y), (left - r, end[1]), end])
+
+
+def rounded(corners: list[Point], r: float = ROUND) -> list[Piece]:
+    """A way along these corners."""
     out: list[Piece] = []
-    at = start
+    at, end = corners[0], corners[-1]
     for before, corner, after in zip(corners, corners[1:], corners[2:], strict=False):
         near, off = _toward(corner, before, r), _toward(corner, after, r)
         out += [(at, at, near, near), (near, corner, corner, off)]
@@ -238,7 +247,7 @@ def _toward(a: Point, b: Point, by: float) -> Point:
     return a[0] + (b[0] - a[0]) * share, a[1] + (b[1] - a[1]) * share
 
 
-def _written(pieces: list[Piece]) -> str:
+def written(pieces: list[Piece]) -> str:
     def pair(p: Point) -> str:
         return " ".join(f"{v:.1f}".removesuffix(".0") for v in p)
 

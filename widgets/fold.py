@@ -7,6 +7,7 @@ a fold (graph.py), pixels. A fold is a run of operations without a gap in creati
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -21,6 +22,7 @@ from .contract import array_widths
 
 AT_ONCE = 12  # a fold with more children than this folds them in turn
 HELD = 2  # parameters of a fold that its card shows
+COLUMNS, END = 10, 3  # of more layers than these in a row the middle ones are one card; so many stay at each end
 CARDS = 36  # how many cards a big graph opens with, about
 
 
@@ -53,6 +55,7 @@ class Folds:
             users[e["source"]].append(e["target"])
         self.users = users
         self.folds: list[Fold] = []
+        self.middles: set[int] = set()  # of many layers in a row; they open only when a reader opens them
         self.root = self._fold("", self._loss(self._children(operations, 0)))
         self._of_leaves()
         self.by_key = {f.key: f for f in self.folds}
@@ -112,7 +115,7 @@ class Folds:
     def _repeats(self, children: list[Fold | int]) -> list[Fold | int]:
         """Children by the dozen: the longest run of equal blocks becomes a fold of blocks; what repeats nothing is cut into equal parts."""
         if len(children) <= AT_ONCE:
-            return children
+            return self._ends(children)
         kinds: dict[Any, int] = {}
         row = numpy.array([kinds.setdefault(self._token(c), len(kinds)) for c in children])
         start, period, times = longest_run(row)
@@ -122,9 +125,19 @@ class Folds:
         for k in range(times):
             block = children[start + k * period : start + (k + 1) * period]
             blocks.append(block[0] if period == 1 else self._fold(self._result(block), self._repeats(block)))
-        run = self._fold(self._run_name(blocks), self._parts(blocks, times=times) if times > AT_ONCE else blocks)
+        ends = self._ends(blocks)
+        run = self._fold(self._run_name(blocks), self._parts(ends, times=times) if len(ends) > AT_ONCE else ends)
         before, after = children[:start], children[start + times * period :]
         return self._repeats([*before, run, *after]) if before or after else run.children
+
+    def _ends(self, layers: list[Fold | int]) -> list[Fold | int]:
+        """Many modules in a row: the first ones, one fold for those in the middle, the last ones."""
+        if len(layers) <= COLUMNS or any(self._result([x]).startswith("…") for x in layers):
+            return layers
+        inner = layers[END:-END]
+        middle = self._fold(self._run_name(inner), self._parts(inner, times=len(inner)) if len(inner) > AT_ONCE else inner)
+        self.middles.add(middle.key)
+        return [*layers[:END], middle, *layers[-END:]]
 
     def _parts(self, children: list[Fold | int], first: int = 1, times: int = 0) -> list[Fold | int]:
         """At most a dozen parts of equal length, each again in parts. `times`: the children are that many equal blocks."""
@@ -209,10 +222,14 @@ class Folds:
 
     # Open and closed ----------------------------------------------------------------------------------------------------------
 
-    def opening(self, cards: int = CARDS) -> set[int]:
-        """Which folds are open at the start: those around the result, then from the outside in while there are about `cards` cards."""
-        open_ = {self.root.key, *self.path(self.result)}
-        todo = [f for key in open_ for f in self.by_key[key].folds if f.key not in open_]
+    def opening(self, cards: int = CARDS, at_most: bool = False) -> set[int]:
+        """Which folds are open at the start: those around the result, then from the outside in while there are about `cards` cards.
+        at_most: if there would be more, the innermost around the result stay closed too."""
+        around = self.path(self.result)
+        while at_most and around and self.count({self.root.key, *around}) > cards:
+            around = around[1:]
+        open_ = {self.root.key, *around}
+        todo = [f for key in open_ for f in self.by_key[key].folds if f.key not in open_ | self.middles]
         while todo:
             todo.sort(key=lambda f: len(f.children))
             fold = todo.pop(0)
@@ -220,7 +237,7 @@ class Folds:
             if self.count(open_) > cards:
                 open_.discard(fold.key)
                 break
-            todo += fold.folds
+            todo += [f for f in fold.folds if f.key not in self.middles]
         return open_
 
     def layers(self, cards: int) -> set[int]:
@@ -230,7 +247,7 @@ class Folds:
         while todo:
             fold = min(todo, key=lambda f: (len(f.children), f.key))
             todo.remove(fold)
-            if fold.folds and self.count(open_ | {fold.key}) <= cards:
+            if fold.folds and fold.key not in self.middles and self.count(open_ | {fold.key}) <= cards:
                 open_.add(fold.key)
                 todo += fold.folds
         return open_
@@ -264,6 +281,26 @@ class Folds:
             out.append(key)
             key = self.by_key[key].parent
         return out
+
+    def within(self, fold: Fold) -> list[str]:
+        """What a closed card must not hide: where its history is cut, where numbers are written in place, the learner's own views. Those
+        that minigrad's modules make for themselves are no news."""
+        nn = sys.modules.get("minigrad.nn")
+        found: dict[str, int] = {}  # in this order, with its rank
+        for m in fold.members:
+            node = self.nodes[m]
+            inner = node.get("inside", [""])[-1]
+            if "cut" in node:
+                what, rank = node["cut"]["how"], 0
+            elif node["op"] == "CopySlices" or node.get("version") and node["kind"] == "operation":
+                what, rank = "written in place", 1
+            elif "view" in node and node["kind"] == "operation" and not hasattr(nn, self.modules.get(inner, "")):
+                what, rank = "view", 2
+            else:
+                continue
+            found.setdefault(f"{what} in line {node['source']['line']}" if node["source"] else what, rank)
+        shown = [t for t in found if not t.startswith("view") or t.replace("view", "written in place") not in found]
+        return sorted(shown, key=found.__getitem__)
 
     def everything(self) -> set[int]:
         return {f.key for f in self.folds}
@@ -353,6 +390,8 @@ class Folded:
                 fold=fold.key, members=len(fold.members), outs=len(outs),
             )  # fmt: skip
             node |= {key: out[key] for key in ("array", "grad_array") if key in out}  # type: ignore[literal-required]
+            if within := folds.within(fold):
+                node["within"] = within
             if fold.name in folds.modules:
                 node["function"] = folds.modules[fold.name]
             if len(outs) == 1 and "shape" in out:
@@ -470,7 +509,8 @@ class Folded:
                         say = f"**{fold['label']} gives {{value}}:** {fold['function']}, in {fold['expr']}. Open the card to see each."
                     else:
                         say = f"**{fold['label']} computes:** {fold['expr']}, folded into one card; {result}. Open it to see each."
-                    out.append({**step, "node": node, "say": say})
+                    inside = f" Inside: {', '.join(fold['within'])}." if "within" in fold else ""
+                    out.append({**step, "node": node, "say": say + inside})
                 elif step["kind"] == "accumulate":
                     self.after[step["node"]] = len(out)
                 elif step["kind"] in ("seed", "error"):

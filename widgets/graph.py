@@ -21,11 +21,13 @@ from minigrad.tracing.trace import Trace, to_text
 
 from . import bands, cells, export, network_picture
 from .contract import Sweep, sent
+from .fold import CARDS as FOLDED
 from .fold import Folded, Folds, notice
 from .front_end import Fronted
 from .layout import Framed, Mark, Picture, layout
 from .network import Network
 from .network_steps import Numbers, network_text, network_trace, opened, parts
+from .rows import narrower
 from .view import files, messages, sweeps
 from .view.subject import Subject, not_a_graph
 
@@ -34,7 +36,11 @@ __all__ = ["GraphView", "graph", "not_a_graph"]
 LIMIT = 120  # a graph with more nodes than this opens folded
 CARDS = 12  # a graph with more operations, or nodes made by modules, opens as a network, or as layers
 SLIDE, MOVED = 41, 1_500_000  # points of a network's slider, and what all numbers at all of them may weigh
+ASKED = 3_000_000  # about the same of a big network, which has a slider when somebody asks for it
 WIDE = 1000  # pixels; the bands of a picture that is no wider are sent when a stage is so narrow that it asks for them
+LEAST, NARROW = 8, 560  # cards that are shown on the smallest stage; pixels of one that shows them in a column
+ROW, CARD, LAYER = 50, (160, 120), (240, 165)  # pixels that a row, a card and a layer take at the smallest size that can be read
+ENOUGH, PADDING = 0.81, 22  # that size, as a zoom, and the room around a picture: see front/src/picture/viewport.js
 MOST = 400  # more cards than this are never drawn at once: unreadable, and slow to lay out
 
 
@@ -94,6 +100,8 @@ class GraphView(Fronted):
         self._slid = self._steepest()  # the parameter that has a slider
         self._folds: Any = None
         self._open: set[int] = set()
+        self._at_first: set[int] = set()  # what was open before anybody opened or closed anything
+        self._last = -1  # the fold that was opened last, as long as it is open
         self._take_folds()
         state = self._state()
         trace = state["trace"]
@@ -145,8 +153,9 @@ class GraphView(Fronted):
         row = subject.network_row()
         shown = network_trace(found, Numbers(found.plan, row), subject.title, subject.sources)
         drawn: dict[str, Any] = {"plan": _bytes(found.plan, None), "numbers": row.astype("<f8").tobytes()}
-        if self._slid is not None and subject.tape:
-            drawn["moved"] = self._moved(self._slid)
+        if self._slid is not None:
+            with contextlib.suppress(ValueError):  # an operation that the tape does not know
+                drawn["moved"] = self._moved(self._slid)
         if self._looked:
             cell, sample = self._looked
             shown, inner = opened(shown, found, cell, sample, *subject.look(cell, sample))
@@ -160,12 +169,9 @@ class GraphView(Fronted):
     def _moved(self, parameter: int) -> dict[str, Any]:
         """All numbers of the network as one of its parameters moves: a slider, and the curve of the result."""
         subject = self._subject
-        found = cast(Network, subject.network)
-        node = found.plan["parameters"][parameter]["node"]
-        at = subject.at[node]
-        points = sweeps.slider_points(at, at, min(SLIDE, MOVED // (8 * len(subject.network_row()))))
-        values, grads, *_ = subject.sweep(node, points)
-        packed = [numpy.asarray(x, "<f8").tobytes() for x in (points, found.numbers(values, grads))]
+        most = MOVED if subject.tape else ASKED
+        found = subject.sweep_parameter(parameter, min(SLIDE, most // (8 * len(subject.network_row()))))
+        packed = [numpy.asarray(x, "<f8").tobytes() for x in found]
         return {"parameter": parameter, "points": packed[0], "rows": packed[1]}
 
     def _take_folds(self) -> None:
@@ -175,11 +181,18 @@ class GraphView(Fronted):
 
     def _read_folds(self) -> None:
         self._folds = Folds(self.whole)
-        layers = self._folds.modules and len(self.whole["nodes"]) > CARDS
-        if layers:
-            self._open = self._folds.layers(CARDS + 4)
-        else:
-            self._open = self._folds.everything() if len(self.whole["nodes"]) <= self._limit else self._folds.opening()
+        few = len(self.whole["nodes"]) <= self._limit and not self._layered
+        self._open = self._folds.everything() if few else self._opening(CARDS + 4 if self._layered else FOLDED)
+        self._at_first, self._last = set(self._open), -1
+
+    @property
+    def _layered(self) -> bool:
+        """Is it a graph of modules, shown as layers?"""
+        return bool(self._folds.modules) and len(self.whole["nodes"]) > CARDS
+
+    def _opening(self, cards: int, at_most: bool = False) -> set[int]:
+        """Which folds are open at first, so that there are about so many cards."""
+        return self._folds.layers(cards) if self._layered else self._folds.opening(cards, at_most)
 
     def _state(self) -> dict[str, Any]:
         """What is to be seen: the trace with its closed folds as single cards, laid out, and the tables of the sliders."""
@@ -207,8 +220,9 @@ class GraphView(Fronted):
     def _laid_out(self, shown: Trace, frames: list[Framed], mark: Mark | None) -> dict[str, Any]:
         """Where everything stands, and where in bands for a narrower stage."""
         picture = layout(shown, frames, mark=mark)
-        wraps = bands.bands(picture) if self._narrow or picture["w"] > WIDE else []
-        return {**picture, "wraps": wraps} if wraps else dict(picture)
+        wraps = narrower(shown, picture) if self._narrow or picture["w"] > WIDE else []
+        more = {"wraps": wraps, "trail": self._trail()}
+        return {**picture, **{key: x for key, x in more.items() if x}}
 
     def _present(self, step: int | None = None) -> None:
         """Send what is to be seen, and perhaps the event that it is seen at, all in one message."""
@@ -219,15 +233,68 @@ class GraphView(Fronted):
                 self.step = min(max(step, 0), self.total)
             self.version += 1
 
+    def _fit(self, width: int, height: int) -> None:
+        """A stage has no room for what it got: it gets more pictures to choose from. If it gives its height none of those was enough:
+        unless a fold was opened or closed, or `limit` asked for more, it gets no more cards than it can show."""
+        self._narrow = True
+        mine = self._limit == LIMIT or self._layered
+        if height and mine and self._level == "operations" and self._open == self._at_first:
+            self._open = self._legible(width, height)
+            self._at_first = set(self._open)
+        self._keeping_place()
+
+    def _legible(self, width: int, height: int) -> set[int]:
+        """The folds to open so that all cards can be read on a stage of this size: of those that are open now, or of fewer. Modules close
+        all at once: fewer than LEAST layers would be no network any more, and stay small."""
+        count = self._folds.count(self._open)
+        wide, high = LAYER if self._layered else CARD
+        first = room = min(count, max(LEAST, int(height / ROW) if width < NARROW else int(width / wide) * int(height / high)))
+        found = self._open
+        while True:
+            opening = self._opening(room, at_most=True) if room < count else self._open
+            cards = self._folds.count(opening)
+            if cards < self._folds.count(found) and (room == first or cards >= LEAST or not self._layered):
+                found = opening
+            if room <= LEAST or width < NARROW or self._zoom(found, width, height) >= ENOUGH:
+                return found
+            room = max(LEAST, room * 4 // 5)
+
+    def _zoom(self, open_: set[int], width: int, height: int) -> float:
+        """How large the cards are on a stage of this size, in the picture that shows them largest, if these folds are open."""
+        part = Folded(self.whole, self._folds, open_)
+        picture = layout(part.trace, self._framed(part, open_))
+        return max(min((width - PADDING) / p["w"], (height - PADDING) / p["h"]) for p in (picture, *bands.bands(picture)))
+
     def _alone(self, part: Folded) -> dict[int, int]:
         """The inputs that have a card, and so a slider, of their own: shown leaf -> leaf of the whole trace."""
         return {part.new[i]: i for i in self._subject.leaves if part.trace["nodes"][part.new[i]]["kind"] == "leaf"}
 
+    def _trail(self) -> list[tuple[int, str]]:
+        """The folds around what was opened last."""
+        if self._last not in self._open:
+            self._last = -1
+        if self._last < 0:
+            return []
+        fold = self._folds.by_key[self._last]
+        around = [self._folds.by_key[key] for key in self._folds.outside(fold)[:-1]]
+        return [(f.key, f.name) for f in (*reversed(around), fold)]
+
+    def back(self, key: int = -1) -> None:
+        """Close what was opened in a fold since the view was shown; below 0, all that was opened or closed."""
+        if self._level == "network" or key >= 0 and key not in self._folds.by_key:
+            return
+        inside = {k for k in self._open - self._at_first if key in self._folds.outside(self._folds.by_key[k])}
+        self._open, self._last = (self._open - inside, -1 if key in self._at_first else key) if key >= 0 else (set(self._at_first), -1)
+        self._keeping_place()
+
     def _frames(self) -> list[Framed]:
+        return self._framed(self._part, self._open)
+
+    def _framed(self, part: Folded, open_: set[int]) -> list[Framed]:
         """The open folds, outer ones first, by the nodes that are shown of them."""
-        folds = self._folds.frames(self._open)
+        folds = self._folds.frames(open_)
         place = {fold.key: k for k, fold in enumerate(folds)}
-        return [Framed(f.key, f.name, sorted({self._part.new[m] for m in f.members}), place.get(f.parent, -1)) for f in folds]
+        return [Framed(f.key, f.name, sorted({part.new[m] for m in f.members}), place.get(f.parent, -1)) for f in folds]
 
     def _sweep(self, leaf: int, shown: Any, recorded: Mapping[str, float], inputs: Mapping[str, float]) -> Sweep:
         """Everything a slider can reach while the other inputs stand still."""
@@ -256,18 +323,20 @@ class GraphView(Fronted):
         if self._level == "network":
             self._go_to("operations")
         keys = self._folds.everything()
-        open_ = set(self._open)
+        open_, last = set(self._open), -1
         for one in what:
             if one == "all":
                 open_ = self._folds.opening(8)
             elif one == "none":
                 open_ = keys if self._folds.count(keys) <= MOST else self._folds.opening(MOST)
             elif one in keys:
-                open_ = open_ - {one, *self._inner(cast(int, one))} if one in open_ else open_ | {cast(int, one)}
+                opens = one not in open_
+                open_ = open_ | {cast(int, one)} if opens else open_ - {one, *self._inner(cast(int, one))}
+                last = cast(int, one) if opens else self._folds.by_key[cast(int, one)].parent
         if (count := self._folds.count(open_)) > MOST:
             self.notice = f"That would be {count:,} cards, and at most {MOST} are drawn at once. Close another fold first."
             return
-        self._open = open_
+        self._open, self._last = open_, -1 if last in self._at_first else last
         self._keeping_place()
 
     def _go_to(self, level: str) -> None:
@@ -314,10 +383,10 @@ class GraphView(Fronted):
         self._subject, self._mark = Subject(root, names, self._second, self._limit), None
         self._level, self._looked = self._level if self._subject.network else "operations", None
         self._slid = self._steepest()
-        open_, old, step, total = self._open, self._folds, self.step, self.total
+        kept, old, step, total = (self._open, self._at_first, self._last), self._folds, self.step, self.total
         self._take_folds()
         if old and self._folds and [f.name for f in old.folds] == [f.name for f in self._folds.folds]:
-            self._open = open_
+            self._open, self._at_first, self._last = kept
         with self.hold_sync():
             self._keeping_place()
             if self.total == total:
@@ -325,6 +394,8 @@ class GraphView(Fronted):
 
     def mark(self, node: int, rows: list[tuple[str, str]], at: int) -> None:
         """Write lines, each a caption and a number, at the foot of a node's card, to be seen from event `at` on."""
+        if self._level == "network":
+            self._go_to("operations")  # a network has no card for a single node
         self._mark = Mark(node, rows, at)
         self._present()
 
@@ -338,6 +409,7 @@ class GraphView(Fronted):
         keys = self._folds.path(node)
         if any(key not in self._open for key in keys):
             self._open |= set(keys)
+            self._last = keys[0]
             self._present()
 
     def shown_now(self) -> Trace:
@@ -368,8 +440,10 @@ class GraphView(Fronted):
         elif kind == "fold":
             self.fold(what)
         elif kind == "narrow":
-            self._narrow = True
-            self._present(self.step)
+            high = content.get("height")
+            self._fit(what if type(what) is int else 0, high if type(high) is int else 0)
+        elif kind == "back" and type(what) is int:
+            self.back(what)
         elif kind == "slide" and type(what) is int:
             self.slide(what)
         elif kind == "look" and type(what) is int:

@@ -11,7 +11,8 @@ import functools
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, NotRequired, TypedDict
 
 from minigrad.tracing.schema import Held
@@ -25,6 +26,7 @@ TENSOR_HEIGHT, TENSOR_MIN = 122.0, 184.0  # with two heat maps
 HELD, HELD_HIGH, HELD_LOW = 20.0, 36.0, 12.0  # of a layer's parameter: its caption, its heat maps, those of a vector
 CARD_MIN, CARD_MAX = 136.0, 216.0
 CARD_PAD = 12.0
+TEXT_GAP = 14.0  # between the two texts of a card's top line
 NAME_CHAR, EXPR_CHAR = 8.7, 7.0  # pixels a character takes at the sizes of graph.css (DejaVu, the widest common fallback)
 PILL_HEIGHT, PILL_CHAR, PILL_MIN, PILL_USUAL = 20.0, 6.9, 40.0, 70.0
 MARGIN = 14.0
@@ -33,6 +35,9 @@ MARGIN = 14.0
 SPANS_QUICK, SPANS = 600, 1500
 LANES = 3000  # and beyond this many, the plain layout keeps no lane free for long wires
 COLUMN_GAP, ROW_GAP = 26.0, 20.0
+# In a picture of more columns than this, a wire over more than FAR of them is a tag; and one over more than NEAR, if its source has OFTEN.
+COLUMNS, FAR, NEAR, OFTEN = 4, 6, 2, 3
+TAG_NAME, TAG_SIDES, TAG_GAP = 12, 22.0, 12.0  # characters on a tag; its edges and its point; before a pill
 NOTHING = "0 comes back"  # over a cut
 LINE, BAND = 17.0, 8.0  # of a mark: height of a line, and the room around its lines
 STACK = 8.0  # how far the cards beneath a folded one stick out
@@ -50,15 +55,28 @@ class Card(TypedDict):
     expr: str  # what it computes, shortened to fit
     rows: NotRequired[list[tuple[str, str]]]  # further lines at its foot, caption and number: see `Mark`
     at: NotRequired[int]  # the event from which on they are to be seen
+    within: NotRequired[str]  # a line at its foot: see the node's `within`
+    flat: NotRequired[bool]  # one low row, without heat maps: see rows.py
+    tags: NotRequired[int]  # how many of its wires begin at a tag
+
+
+class Tag(TypedDict):
+    """Where a long wire would come from: a label with the name of its source, shortly before its target."""
+
+    name: str
+    x: float  # its left side
+    y: float  # its middle
+    w: float
 
 
 class Wire(TypedDict):
     id: int  # edge id
-    d: str  # SVG path from the parent's right side to the child's left side
+    d: str  # SVG path from the parent's right side, or its tag's, to the child's left side
     px: float  # centre of the pill that carries the local derivative
     py: float
     pw: float
     text: NotRequired[list[str]]  # of a tensor: what the pill says forward and backward, in place of the local derivative
+    tag: NotRequired[Tag]
 
 
 class CutWire(TypedDict):
@@ -92,7 +110,8 @@ class Picture(TypedDict):
     prog: str  # "dot" or "plain"
     frames: NotRequired[list[Frame]]
     cuts: NotRequired[list[CutWire]]
-    wraps: NotRequired[list[Picture]]  # the same in bands, for narrower and narrower stages: see bands.py
+    wraps: NotRequired[list[Picture]]  # the same for narrower and narrower stages: see bands.py and rows.py
+    trail: NotRequired[list[tuple[int, str]]]  # the folds around what was opened last, outer ones first: key and name
 
 
 class Mark(NamedTuple):
@@ -126,14 +145,20 @@ def shorten(text: str, room: int) -> str:
 
 def card_text(name: str, expr: str) -> tuple[float, str, str]:
     """Width of a card and the two texts of its top line, shortened so that they fit side by side."""
-    gap = 14.0 if expr else 0.0
-    want = 2 * CARD_PAD + NAME_CHAR * len(name) + gap + EXPR_CHAR * len(expr)
+    want = 2 * CARD_PAD + NAME_CHAR * len(name) + (TEXT_GAP if expr else 0.0) + EXPR_CHAR * len(expr)
     width = min(CARD_MAX, max(CARD_MIN, 4.0 * round(want / 4 + 0.5)))
-    room = width - 2 * CARD_PAD
     if want > CARD_MAX:
+        name, expr = fitted(name, expr, width - 2 * CARD_PAD)
+    return width, name, expr
+
+
+def fitted(name: str, expr: str, room: float) -> tuple[str, str]:
+    """Two texts shortened so that they fit side by side."""
+    gap = TEXT_GAP if expr else 0.0
+    if NAME_CHAR * len(name) + gap + EXPR_CHAR * len(expr) > room:
         name = shorten(name, int(room * (0.62 if expr else 1.0) / NAME_CHAR))
         expr = shorten(expr, int((room - gap - NAME_CHAR * len(name)) / EXPR_CHAR))
-    return width, name, expr
+    return name, expr
 
 
 def pill_width(text: str) -> float:
@@ -173,6 +198,17 @@ def pill_texts(trace: Trace, edge: Edge) -> list[str]:
     return [f"{shape_text(wide['shape'])} ⇉ {shape_text(wide['to'])}", f"Σ over {'dim' if len(wide['axes']) == 1 else 'dims'} {dims}"]
 
 
+def mention(card: Card, node: Node) -> None:
+    """A line on the card of a fold for where its history is cut or numbers are written in place; words say more."""
+    if found := [text for text in node.get("within", ()) if not text.startswith("view")]:
+        more = f" +{len(found) - 1}" if len(found) > 1 else ""
+        if not card.get("flat"):
+            want = STACK + 2 * CARD_PAD + 18 + PILL_CHAR * len(found[0] + more)
+            card["w"] = max(card["w"], min(CARD_MAX + STACK, 4.0 * round(want / 4 + 0.5)))
+        card["within"] = shorten(found[0], int((card["w"] - STACK - 2 * CARD_PAD - 16) / PILL_CHAR) - len(more)) + more
+        card["h"] += LINE
+
+
 def held_height(held: Held) -> float:
     """Of the heat maps of a layer's parameter."""
     return HELD_LOW if len(held["shape"]) < 2 else HELD_HIGH
@@ -189,6 +225,7 @@ def _boxes(trace: Trace, mark: Mark | None) -> list[Card]:
         more = STACK if node["kind"] == "fold" else 0.0
         width = max(width, TENSOR_MIN) if tall(node) else width
         cards.append(Card(id=node["id"], x=0, y=0, w=width + more, h=height + more, name=name, expr=expr))
+        mention(cards[-1], node)
     if mark is not None:
         card = cards[mark.node]
         card["rows"], card["at"] = mark.rows, mark.at
@@ -197,11 +234,14 @@ def _boxes(trace: Trace, mark: Mark | None) -> list[Card]:
     return cards
 
 
-def layout(trace: Trace, frames: Sequence[Framed] = (), prog: str | None = None, mark: Mark | None = None) -> Picture:
+def layout(
+    trace: Trace, frames: Sequence[Framed] = (), prog: str | None = None, mark: Mark | None = None, tagged: bool = True,
+) -> Picture:  # fmt: skip
     """Positions for every card and wire of `trace`.
 
     frames: outlines to be drawn around some cards, outer ones first. prog: "dot" (Graphviz) or "plain" (pure Python, which draws no
-    frames); by default Graphviz where pygraphviz can be imported. mark: lines for one of the cards.
+    frames); by default Graphviz where pygraphviz can be imported. mark: lines for one of the cards. tagged: may long wires begin at
+    tags?
     """
     cards = _boxes(trace, mark)
     texts = [pill_texts(trace, edge) for edge in trace["edges"]]
@@ -218,23 +258,31 @@ def layout(trace: Trace, frames: Sequence[Framed] = (), prog: str | None = None,
         links.append((len(texts) + k, source, target, round(30 + PILL_CHAR * max(map(len, words)), 1)))
     if prog is None:
         prog = "dot" if _pygraphviz() else "plain"
-    spans = _spans(len(cards), links) if prog == "dot" else 0
+    column = _columns(len(cards), links)
+    tags = _tags(trace, links[: len(texts)], column) if tagged else {}
+    spans = sum(column[target] - column[source] for number, source, target, _ in links if number not in tags) if prog == "dot" else 0
     if spans > SPANS:
         prog = "plain"
-    size, corners, curves = _dot(cards, links, frames, spans > SPANS_QUICK) if prog == "dot" else _plain(cards, links)
+    size, corners, curves = _dot(cards, links, tags, frames, spans > SPANS_QUICK) if prog == "dot" else _plain(cards, links, tags)
     for card, (x, y) in zip(cards, corners, strict=True):
         card["x"], card["y"] = x, y
-    _spread_ends(cards, links, curves)
+    _spread_ends(cards, links, curves, tags)
     wires = []
-    for (_, source, target, _), (points, _) in zip(links, curves, strict=True):
-        points[0] = (cards[source]["x"] + cards[source]["w"], points[0][1])  # Graphviz ends a wire up to two pixels off
+    for (number, source, target, _), (points, _) in zip(links, curves, strict=True):
+        if number not in tags:
+            points[0] = (cards[source]["x"] + cards[source]["w"], points[0][1])  # Graphviz ends a wire up to two pixels off
         points[-1] = (cards[target]["x"], points[-1][1])
         _soften(points)
     ways = list(zip(links, curves, strict=True))
-    for (number, _, _, width), (points, pill) in ways[: len(texts)]:
+    for (number, source, _, width), (points, pill) in ways[: len(texts)]:
         wire = Wire(id=number, d=_path(points), px=round(pill[0], 1), py=round(pill[1], 1), pw=width)
         if texts[number]:
             wire["text"] = texts[number]
+        if number in tags:
+            (x, y), wide = points[0], tags[number]
+            name = shorten(trace["nodes"][source]["label"], TAG_NAME)
+            wire["tag"] = Tag(name=name, x=round(x - wide, 1), y=round(y, 1), w=wide)
+            cards[source]["tags"] = cards[source].get("tags", 0) + 1
         wires.append(wire)
     picture = Picture(w=round(size[0], 1), h=round(size[1], 1), cards=cards, wires=wires, prog=prog)
     if cuts:
@@ -243,11 +291,37 @@ def layout(trace: Trace, frames: Sequence[Framed] = (), prog: str | None = None,
             for (source, target, words), ((_, _, _, width), (points, pill)) in zip(cuts, ways[len(texts) :], strict=True)
         ]
     if frames and prog == "dot":
-        picture["frames"] = _frames(cards, frames)
+        picture["frames"] = _frames(cards, frames, [(trace["edges"][w["id"]]["target"], w["tag"]) for w in wires if "tag" in w])
     return picture
 
 
-def _frames(cards: list[Card], frames: Sequence[Framed]) -> list[Frame]:
+def _tags(trace: Trace, links: list, column: list[int]) -> dict[int, float]:
+    """Of which wires only the end is drawn, and how wide the tags are that say where they come from.
+
+    Where one weight is used by every one of many steps, its wires would run in parallel past everything between."""
+    if max(column, default=0) <= COLUMNS:
+        return {}
+    late = list(column)  # an input, or what is made of inputs alone, is placed beside its first user
+    for source, targets in reversed(_users(links)):
+        late[source] = min(late[target] for target in targets) - 1
+    far = Counter(source for _, source, target, _ in links if late[target] - late[source] > NEAR)
+    out = {}
+    for number, source, target, _ in links:
+        span = late[target] - late[source]
+        if span > FAR or span > NEAR and far[source] >= OFTEN:
+            out[number] = round(TAG_SIDES + PILL_CHAR * len(shorten(trace["nodes"][source]["label"], TAG_NAME)), 1)
+    return out
+
+
+def _users(links: list) -> list[tuple[int, list[int]]]:
+    """What uses each card, in the order of the cards."""
+    found: dict[int, list[int]] = {}
+    for _, source, target, _ in links:
+        found.setdefault(source, []).append(target)
+    return sorted(found.items())
+
+
+def _frames(cards: list[Card], frames: Sequence[Framed], tags: list[tuple[int, Tag]]) -> list[Frame]:
     """Outlines around cards, each a little wider than those inside it."""
     inner = [0] * len(frames)
     for k in reversed(range(len(frames))):
@@ -257,7 +331,8 @@ def _frames(cards: list[Card], frames: Sequence[Framed]) -> list[Frame]:
     for frame, deep in zip(frames, inner, strict=True):
         inside = [cards[n] for n in frame.nodes]
         side, top = FRAME_SIDE * (1 + deep), FRAME_TOP * (1 + deep)
-        x, y = min(c["x"] for c in inside) - side, min(c["y"] for c in inside) - top
+        left = min([c["x"] for c in inside] + [tag["x"] for target, tag in tags if target in frame.nodes])
+        x, y = left - side, min(c["y"] for c in inside) - top
         w, h = max(c["x"] + c["w"] for c in inside) + side - x, max(c["y"] + c["h"] for c in inside) + side - y
         name = shorten(frame.name, int((w - 40) / 7.4))
         out.append(Frame(fold=frame.fold, name=name, x=round(x, 1), y=round(y, 1), w=round(w, 1), h=round(h, 1)))
@@ -283,12 +358,6 @@ def _columns(count: int, links: list) -> list[int]:
     return column
 
 
-def _spans(count: int, links: list) -> int:
-    """How many columns all wires pass together."""
-    column = _columns(count, links)
-    return sum(column[target] - column[source] for _, source, target, _ in links)
-
-
 Points = list[tuple[float, float]]  # start, then three control points per cubic piece
 
 
@@ -297,12 +366,13 @@ def _path(points: Points) -> str:
     return f"M{head}C" + " ".join(rest)
 
 
-def _spread_ends(cards: list[Card], links: list, curves: list[tuple[Points, tuple[float, float]]]) -> None:
+def _spread_ends(cards: list[Card], links: list, curves: list[tuple[Points, tuple[float, float]]], tags: Mapping[int, float]) -> None:
     """Move the ends of wires that share a side of a card apart, so that a + a shows two arrows."""
     for side in (2, 1):  # 2: arriving at the target's left; 1: leaving the source's right
         sharing: dict[int, list[int]] = {}
         for number, link in enumerate(links):
-            sharing.setdefault(link[side], []).append(number)
+            if side == 2 or link[0] not in tags:
+                sharing.setdefault(link[side], []).append(number)
         for at, numbers in sharing.items():
             if len(numbers) < 2:
                 continue
@@ -363,8 +433,8 @@ def _pygraphviz():
     return pygraphviz
 
 
-def _dot(cards: list[Card], links: list, frames: Sequence[Framed] = (), quick: bool = False):
-    """Graphviz layout. Each pill is a small node of its own, so that Graphviz keeps it clear of cards and other wires."""
+def _dot(cards: list[Card], links: list, tags: Mapping[int, float], frames: Sequence[Framed] = (), quick: bool = False):
+    """Graphviz layout. Each pill, or tag with its pill, is a small node of its own: Graphviz keeps it clear of cards and other wires."""
     graph = _pygraphviz().AGraph(directed=True, strict=False, rankdir="LR", nodesep=ROW_GAP / 72, ranksep=COLUMN_GAP / 72)
     graph.graph_attr.update(nslimit="1", nslimit1="1")  # on 365 cards 0.6 s instead of 1.0 s, and no taller
     if quick:
@@ -381,7 +451,13 @@ def _dot(cards: list[Card], links: list, frames: Sequence[Framed] = (), quick: b
         clusters.append(around.add_subgraph([f"n{n}" for n in frame.nodes], name=f"cluster_{k}", margin=str(FRAME_TOP)))
         inside.append(set(frame.nodes))
     for edge, source, target, width in links:
-        if width and pills:
+        if edge in tags:
+            graph.add_node(f"e{edge}", width=_block(tags[edge], width) / 72, height=PILL_HEIGHT / 72)
+            for cluster, nodes in zip(clusters, inside, strict=True):
+                if target in nodes:
+                    cluster.add_node(f"e{edge}")
+            graph.add_edge(f"e{edge}", f"n{target}", weight=3)
+        elif width and pills:
             graph.add_node(f"e{edge}", width=width / 72, height=PILL_HEIGHT / 72)
             for cluster, nodes in zip(clusters, inside, strict=True):
                 if source in nodes and target in nodes:
@@ -390,26 +466,16 @@ def _dot(cards: list[Card], links: list, frames: Sequence[Framed] = (), quick: b
             graph.add_edge(f"e{edge}", f"n{target}", weight=3)
         else:
             graph.add_edge(f"n{source}", f"n{target}", key=f"e{edge}", minlen=2, comment=edge)
-    width = height = 0.0
-    at: dict[str, tuple[float, float]] = {}
-    splines: dict[tuple[str, str], list[Points]] = {}
-    for line in graph.draw(format="plain", prog="dot").decode().replace("\\\n", "").splitlines():
-        word = line.split()
-        if word[0] == "graph":
-            width, height = float(word[2]) * 72, float(word[3]) * 72
-        elif word[0] == "node":
-            at[word[1]] = (float(word[2]) * 72 + MARGIN, height - float(word[3]) * 72 + MARGIN)
-        elif word[0] == "edge":
-            numbers = [float(z) * 72 for z in word[4 : 4 + 2 * int(word[3])]]
-            points = [(numbers[i] + MARGIN, height - numbers[i + 1] + MARGIN) for i in range(0, len(numbers), 2)]
-            splines.setdefault((word[1], word[2]), []).append(points)
+    (width, height), at, splines = _read(graph.draw(format="plain", prog="dot").decode())
     corners = []
     for number, card in enumerate(cards):
         x, y = at[f"n{number}"]
         corners.append((round(x - card["w"] / 2, 1), round(y - card["h"] / 2, 1)))
     curves = []
     for edge, source, target, pill in links:
-        if pill and pills:
+        if edge in tags:
+            curves.append(_stub(at[f"e{edge}"], tags[edge], pill, splines[f"e{edge}", f"n{target}"][0]))
+        elif pill and pills:
             centre = at[f"e{edge}"]
             first, second = splines[f"n{source}", f"e{edge}"][0], splines[f"e{edge}", f"n{target}"][0]
             through = [((first[-1][0] * 2 + second[0][0]) / 3, centre[1]), ((first[-1][0] + second[0][0] * 2) / 3, centre[1])]
@@ -420,10 +486,40 @@ def _dot(cards: list[Card], links: list, frames: Sequence[Framed] = (), quick: b
     return (width + 2 * MARGIN, height + 2 * MARGIN), corners, curves
 
 
+def _read(text: str) -> tuple[tuple[float, float], dict[str, tuple[float, float]], dict[tuple[str, str], list[Points]]]:
+    """What dot says in its plain format, in pixels: the size, the centres of the nodes by name, the curves by their two ends."""
+    width = height = 0.0
+    at: dict[str, tuple[float, float]] = {}
+    splines: dict[tuple[str, str], list[Points]] = {}
+    for line in text.replace("\\\n", "").splitlines():
+        word = line.split()
+        if word[0] == "graph":
+            width, height = float(word[2]) * 72, float(word[3]) * 72
+        elif word[0] == "node":
+            at[word[1]] = (float(word[2]) * 72 + MARGIN, height - float(word[3]) * 72 + MARGIN)
+        elif word[0] == "edge":
+            numbers = [float(z) * 72 for z in word[4 : 4 + 2 * int(word[3])]]
+            points = [(numbers[i] + MARGIN, height - numbers[i + 1] + MARGIN) for i in range(0, len(numbers), 2)]
+            splines.setdefault((word[1], word[2]), []).append(points)
+    return (width, height), at, splines
+
+
+def _block(tag: float, pill: float) -> float:
+    """Room for a tag, and for the pill after it."""
+    return tag + (TAG_GAP + pill if pill else 0.0)
+
+
+def _stub(centre: tuple[float, float], tag: float, pill: float, rest: Points) -> tuple[Points, tuple[float, float]]:
+    """The wire from a tag to a card, through its pill, and where the pill is. centre: of both; rest: from there to the card."""
+    (x, y), half = centre, _block(tag, pill) / 2
+    start = (x - half + tag, y)
+    return [start, start, rest[0], *rest] if pill else [start, *rest[1:]], (x + half - pill / 2, y)
+
+
 # --- pure Python ----------------------------------------------------------------------------------------------------------------
 
 
-def _plain(cards: list[Card], links: list):
+def _plain(cards: list[Card], links: list, tags: Mapping[int, float]):
     """A layered layout: cards in even columns, pills and bends of long wires in odd and passed columns; heights relaxed by averaging."""
     count = len(cards)
     parents: list[list[int]] = [[] for _ in cards]
@@ -448,8 +544,13 @@ def _plain(cards: list[Card], links: list):
     size = [(c["w"], c["h"]) for c in cards]
     slots = list(column)
     paths = []
-    direct = sum(column[target] - column[source] for _, source, target, _ in links) > LANES
-    for _, source, target, pill in links:
+    direct = sum(column[target] - column[source] for number, source, target, _ in links if number not in tags) > LANES
+    for number, source, target, pill in links:
+        if number in tags:
+            paths.append([len(slots), target])
+            slots.append(column[target] - 1)
+            size.append((_block(tags[number], pill), PILL_HEIGHT))
+            continue
         path = [source]
         for c in range(column[source] + 1, column[source] + 2 if direct else column[target]):
             path.append(len(slots))
@@ -497,7 +598,7 @@ def _plain(cards: list[Card], links: list):
     height = max((y[n] + size[n][1] / 2 for n in range(len(slots))), default=0.0) - top + MARGIN
     corners = [(round(middle[column[n]][1] - size[n][0] / 2, 1), round(y[n] - top - size[n][1] / 2, 1)) for n in range(count)]
     curves = []
-    for path in paths:
+    for (number, _, _, pill), path in zip(links, paths, strict=True):
         points: Points = []
         for a, b in zip(path, path[1:], strict=False):
             xa, xb = middle[slots[a]][1] + size[a][0] / 2, middle[slots[b]][1] - size[b][0] / 2
@@ -508,6 +609,10 @@ def _plain(cards: list[Card], links: list):
             else:
                 points = [(xa, ya)]
             points += [((xa + xb) / 2, ya), ((xa + xb) / 2, yb), (xb, yb)]
+        if number in tags:
+            slot = path[0]
+            curves.append(_stub((middle[slots[slot]][1], y[slot] - top), tags[number], pill, points))
+            continue
         mark = path[1] if len(path) > 2 else path[0]
         curves.append((points, (middle[slots[mark]][1], y[mark] - top)))
     return (left - COLUMN_GAP + MARGIN, height), corners, curves

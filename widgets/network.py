@@ -534,6 +534,9 @@ class _Finder:
         if any(node in out for node, out in zip(nodes, outs, strict=True)):
             return Text("out")
         parents = [graph.parents[node] for node in nodes]
+        if len(parents[0]) == 2 and graph.ops[nodes[0]] in "+*":  # some classes keep their operands in a set, so in no order
+            looks = [[(p in out, bool(graph.parents[p]), graph.ops[p]) for p in of] for of, out in zip(parents, outs, strict=True)]
+            parents = [of[::-1] if look != looks[0] and look[::-1] == looks[0] else of for of, look in zip(parents, looks, strict=True)]
         if not parents[0] or any(len(of) != len(parents[0]) for of in parents):
             same = len({graph.data[node] for node in nodes}) == 1
             return Text(number_text(graph.data[nodes[0]]) if same and not parents[0] else "y")

@@ -23,6 +23,9 @@ PITCH = 72.0, 92.0  # pixels between cells at most, narrow and wide
 LABELS = 60.0  # a pitch from which there is room for gradients below the circles
 STRIP = 14.0  # a pitch below this: the layer is a strip of cells
 WIRES, DENSE = 600, 100
+COLUMNS = 10  # of more columns than these the middle ones are one box
+CLOSEST = 40.0, 48.0  # pixels between columns at least, narrow and wide; of fewer pixels there is a box as well
+BOXED = 19.0  # half the width of such a box
 HEAD = 46.0
 
 STYLE = """
@@ -54,6 +57,20 @@ class Geometry(NamedTuple):
     box: tuple[float, float]  # half the width and height of error and loss
     mid: float
     labels: bool  # is there room for gradients below the circles?
+    boxes: list[tuple[int, int, float]]  # first and last column of a box, and its x
+
+    def hidden(self, c: int) -> bool:
+        return any(first <= c <= last for first, last, _ in self.boxes)
+
+
+def places(n: int, most: int) -> list[tuple[int, int]]:
+    """The columns from left to right, and one box for those there is no room for.
+
+    >>> places(5, 4), places(14, 10)[4:7]
+    ([(0, 0), (1, 1), (2, 3), (4, 4)], [(4, 4), (5, 9), (10, 10)])
+    """
+    columns = [(c, c) for c in range(n)]
+    return columns if n <= most else [*columns[: most // 2], (most // 2, n - (most + 1) // 2), *columns[n - (most - 1) // 2 :]]
 
 
 def geometry(plan: Plan, w: float) -> Geometry:
@@ -62,8 +79,11 @@ def geometry(plan: Plan, w: float) -> Geometry:
     tails, big = ("error" in plan) + ("loss" in plan), max(sizes)
     h = float(math.floor(max(280 if wide else 250, min(560 if wide else 500, big * (30 if big > 8 else 84) + TOP + FOOT)) + 0.5))
     left, right = (84.0, 70.0) if wide else (44.0, 40.0)
-    gap = (w - left - right) / max(1, len(sizes) - 1 + tails * LAST)
-    x = [left + c * gap for c in range(len(sizes))]
+    most = max(4, min(COLUMNS, 1 + math.floor((w - left - right) / CLOSEST[wide] - tails * LAST)))
+    row = places(len(sizes), most)
+    gap = (w - left - right) / max(1, len(row) - 1 + tails * LAST)
+    x = [left + k * gap for k, (first, last) in enumerate(row) for _ in range(first, last + 1)]
+    boxes = [(first, last, x[first]) for first, last in row if last > first]
     for _ in range(tails):
         x.append(x[-1] + gap * LAST)
     room = h - TOP - FOOT
@@ -76,7 +96,7 @@ def geometry(plan: Plan, w: float) -> Geometry:
     least = min([92.0, *(p for p, t in zip(pitch, tall, strict=True) if not t)])
     r = max(5.0, min(25.0 if wide else 20.0, (least - 28) / 2 if least >= LABELS else least * 0.345, gap * 0.25))
     box = (min(46.0, right - 6, max(15.0, gap * 0.27)), 21.0 if r >= 16 else 16.0)
-    return Geometry(w, h, x, y, r, gap, tall, box, TOP + room / 2, least >= 2 * r + 27)
+    return Geometry(w, h, x, y, r, gap, tall, box, TOP + room / 2, least >= 2 * r + 27, boxes)
 
 
 def short(v: float) -> str:
@@ -96,6 +116,11 @@ def short(v: float) -> str:
     digits = 0 if size >= 99.5 else 1 if size >= 9.95 else 2
     scaled = math.floor(size * 10**digits + 0.5) / 10**digits  # half away from zero, as a browser rounds
     return f"{'−' if v < 0 else ''}{scaled:.{digits}f}"
+
+
+def _grad(g: float) -> str:
+    """A gradient, as on a card."""
+    return f"{'▾' if g < 0 else '▴'} {short(g)}"
 
 
 class _Progress:
@@ -128,9 +153,11 @@ def svg(plan: Plan, numbers: Numbers, trace: Trace, step: int | None = None, des
     result = trace["nodes"][trace["root"]]["label"]
     many = f" · the numbers are those of sample {sample + 1} of {plan['samples']}" if plan["samples"] > 1 else ""
     value = numbers.loss
-    words = f"{result} = {fmt(value)}" if step == total else f"event {step} of {total}: {now.say.replace('{value}', fmt(value))}"
+    forward = sum(event["phase"] == "forward" for event in trace["steps"])
+    where = f"backward, step {step - forward} of {total - forward}" if step > forward else f"forward, step {step} of {forward}"
+    words = f"{result} = {fmt(value)}" if step == total else f"{where}: {now.say.replace('{value}', fmt(value))}"
     said = textwrap.wrap(words + many, int((w - 36) / 7.2))
-    height = at.h + HEAD + 14 + 20 * max(lines, len(said))
+    height = at.h + HEAD + 22 + 20 * max(lines, len(said))
     title = trace["title"]
     head = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{w:.0f}" height="{height:.0f}" viewBox="0 0 {w:.0f} {height:.0f}" role="img">',
@@ -140,13 +167,13 @@ def svg(plan: Plan, numbers: Numbers, trace: Trace, step: int | None = None, des
         f'<g transform="translate(0,{HEAD:.0f})">',
     ]
     body = [*_wires(plan, numbers, sample, at, now), *_tail(plan, numbers, sample, at, now), *_cells(plan, numbers, sample, at, now)]
-    body += _names(plan, at)
-    foot = [f'<text class="q" x="18" y="{at.h + HEAD + 8 + 20 * k:.0f}">{escape(line)}</text>' for k, line in enumerate(said)]
+    body += [*_names(plan, at), *_boxes(plan, at, now)]
+    foot = [f'<text class="q" x="18" y="{at.h + HEAD + 16 + 20 * k:.0f}">{escape(line)}</text>' for k, line in enumerate(said)]
     return "".join([*head, *body, "</g>", *foot, "</svg>"])
 
 
 def _half(at: Geometry, c: int) -> float:
-    return 8.0 if at.tall[c] else at.r
+    return BOXED if at.hidden(c) else 8.0 if at.tall[c] else at.r
 
 
 def _wire(x1: float, y1: float, x2: float, y2: float, v: float, most: float, *, back: bool, idle: bool, dense: bool, plain: bool) -> str:
@@ -178,6 +205,8 @@ def _wires(plan: Plan, numbers: Numbers, sample: int, at: Geometry, now: _Progre
         idle = not back if now.back else str(c) not in now.known
         for _, i, v in sorted(found)[-WIRES:]:
             wire = plan["wires"][i]
+            if at.hidden(c) and at.hidden(column[wire["source"]]):
+                continue
             x1, x2 = at.x[column[wire["source"]]] + _half(at, column[wire["source"]]), at.x[c] - _half(at, c)
             plain = wire["parameter"] < 0 and not back
             out.append(_wire(x1, at.y[wire["source"]], x2, at.y[wire["target"]], v, most, back=back, idle=idle, dense=len(found) > DENSE,
@@ -223,7 +252,7 @@ def _box(at: Geometry, x: float, y: float, name: str, less: str, value: float, g
     shown = name if len(name) <= room else less if less != "loss" else name[: room - 1] + "…"
     out.append(f'<text class="n" x="{x:.1f}" y="{y - bh - 9 - 4 * stack:.1f}">{escape(shown)}</text>')
     if grad is not None:
-        out.append(f'<text class="d" x="{x:.1f}" y="{y + bh + 16:.1f}">▴ {short(grad)}</text>')
+        out.append(f'<text class="d" x="{x:.1f}" y="{y + bh + 16:.1f}">{_grad(grad)}</text>')
     return out
 
 
@@ -231,6 +260,8 @@ def _cells(plan: Plan, numbers: Numbers, sample: int, at: Geometry, now: _Progre
     out: list[str] = []
     values, grads = numbers.values[sample], numbers.grads[sample]
     for c, column in enumerate(plan["columns"]):
+        if at.hidden(c):
+            continue
         known, arrived = str(c) in now.known, str(c) in now.arrived
         finite = [abs(float(values[i])) for i in column["cells"] if math.isfinite(values[i])]
         most = max([1.0, *finite])
@@ -270,19 +301,42 @@ def _cell(plan: Plan, at: Geometry, c: int, i: int, v: float, g: float, known: b
     if text and r >= 7:
         out.append(f'<text class="m" style="font-size:{font:.1f}px" x="{x:.1f}" y="{y + 4:.1f}">{text}</text>')
     if arrived and full and at.labels:
-        out.append(f'<text class="d" x="{x:.1f}" y="{y + r + 18:.1f}">▴ {short(g)}</text>')
+        out.append(f'<text class="d" x="{x:.1f}" y="{y + r + 18:.1f}">{_grad(g)}</text>')
     name = plan["cells"][i]["short"]
     if c == 0 and many <= 12 and len(name) <= (x - r - 12) / 7.2:
         out.append(f'<text class="i" x="{x - r - 8:.1f}" y="{y + 4:.1f}">{escape(name)}</text>')
     return out
 
 
+def _boxes(plan: Plan, at: Geometry, now: _Progress) -> list[str]:
+    """The layers there is no room for."""
+    out = []
+    for first, last, x in at.boxes:
+        ys = [at.y[i] for column in plan["columns"][first : last + 1] for i in column["cells"]]
+        top, high = min(ys) - at.r - 6, max(ys) - min(ys) + 2 * at.r + 12
+        for k in (2, 1, 0):
+            kind = "s" if k else "x b" if str(last) in now.arrived else "x f" if str(first) in now.known else "x k"
+            solid = ' style="stroke-dasharray:none"' if kind == "x b" else ""
+            place = f'x="{x - BOXED + 3 * k:.1f}" y="{top - 3 * k:.1f}" width="{2 * BOXED:.0f}" height="{high:.1f}" rx="9"'
+            out.append(f'<rect class="{kind}" {place}{solid}/>')
+        out.append(f'<text class="n" x="{x:.1f}" y="{at.mid - 2:.1f}">{last - first + 1}</text>')
+        out.append(f'<text class="l" x="{x:.1f}" y="{at.mid + 12:.1f}">layers</text>')
+        known, arrived = ([c for c in range(first, last + 1) if str(c) in of] for of in (now.known, now.arrived))
+        partly = arrived[:1] if len(arrived) < last - first + 1 and arrived else known[-1:] if len(known) < last - first + 1 else []
+        names = [plan["columns"][c]["name"] for c in partly or (first, last)]
+        ends = [found[0] if (found := re.search(r"\[\w+\]$", name)) else name[:4] for name in names]
+        out.append(f'<text class="n" x="{x:.1f}" y="20">{escape("…".join(ends))}</text>')
+    return out
+
+
 def _names(plan: Plan, at: Geometry) -> list[str]:
     out, room = [], int(at.gap / 7.4)
     for c, column in enumerate(plan["columns"]):
+        if at.hidden(c):
+            continue
         index = re.search(r"\[\w+\]$", column["name"])
         name = column["name"] if len(column["name"]) <= room else index[0] if index else column["name"][: max(2, room)]
-        about = column["about"] if len(column["about"]) <= room + 2 else str(len(column["cells"]))
+        about = column["about"] if 6.4 * len(column["about"]) < at.gap else str(len(column["cells"]))
         x = max(at.x[c], 0 if c else 30)
         out.append(f'<text class="n" x="{x:.1f}" y="20">{escape(name)}</text><text class="l" x="{x:.1f}" y="{at.h - 8:.1f}">{about}</text>')
     return out

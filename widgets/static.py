@@ -140,11 +140,17 @@ def _wire(trace: Trace, wire: Wire, now: Moment) -> str:
     back, ready = edge["id"] in now.sent, edge["source"] in now.known and edge["target"] in now.known
     kind = "b" if back else "f" if ready else ""
     n = [float(x) for x in re.findall(r"-?[\d.]+", wire["d"])]
+    out_left = n[6] < n[0]  # of a row
     (x, y) = n[:2] if back else n[-2:]
-    n[0 if back else -2] += 7 if back else -7  # the line ends where the arrow head begins
+    n[0 if back else -2] += 7 if back and not out_left else -7  # the line ends where the arrow head begins
     d = f"M{n[0]:.1f} {n[1]:.1f}C" + " ".join(f"{c:.1f}" for c in n[2:])
-    way = 10 if back else -10
+    way = 10 if back and not out_left else -10
     out = f'<path class="w {kind}" d="{d}"/><path class="h {"h" + kind if kind else ""}" d="M{x:.1f} {y:.1f}l{way}-5v10z"/>'
+    if "tag" in wire:
+        tag = wire["tag"]
+        look = {"b": "r rb", "f": "c leaf"}.get(kind, "c")
+        out += f'<path class="{look}" d="{flag(tag["x"], tag["y"], tag["w"])}"/>'
+        out += f'<text class="p n" x="{tag["x"] + tag["w"] / 2 - 3:.1f}" y="{tag["y"] + 4:.1f}">{escape(tag["name"])}</text>'
     said, wide = wire.get("text"), wire["pw"]
     if wide and (back or said and ready):  # a slope is shown once the gradient has gone over it: "× 3" on an arrow says multiply
         if said:
@@ -164,6 +170,11 @@ def _wire(trace: Trace, wire: Wire, now: Moment) -> str:
         out += f'<g transform="translate({start[0] + 14:.1f},{start[1]:.1f})"><title>{escape(edge.get("stops", ""))}</title>'
         out += '<circle class="s" r="7"/><path class="s" d="M-4 0h8"/></g>'
     return out
+
+
+def flag(x: float, y: float, wide: float) -> str:
+    """The outline of a tag, from its left side and its middle."""
+    return f"M{x:.1f} {y - 9:.1f}h{wide - 7:.1f}l7 9-7 9h{7 - wide:.1f}z"
 
 
 def _cut(cut: CutWire, now: Moment) -> str:
@@ -191,7 +202,9 @@ def _card(trace: Trace, card: Card, now: Moment, partway: bool) -> str:
     right = f"{card['w'] - 12 - less:.0f}"
     out.append(f'<text class="n" x="12" y="21">{escape(card["name"])}</text>')
     out.append(f'<text class="e" x="{right}" y="21">{escape(card["expr"])}</text>')
-    if heat.tall(node):
+    if card.get("flat"):
+        out.append(_row(trace, card, node, now))
+    elif heat.tall(node):
         out.append(_maps(trace, card, node, now))
     elif node["kind"] == "fold" and (node["outs"] != 1 or not _numbers(node, now)):
         out.append(_results(trace, card, node, now))
@@ -207,12 +220,42 @@ def _card(trace: Trace, card: Card, now: Moment, partway: bool) -> str:
             more = " +…" if g is not None and now.missing[node["id"]] else ""
             grad = "·" if g is None else sign + fit(g, room - (4 if more else 2)) + more
             out.append(f'<text class="l" x="12" y="60">grad</text><text class="d" x="{right}" y="60">{grad}</text>')
+    if "within" in card:
+        low = card["h"] - less - 9
+        out.append(f'<path class="s" d="M13 {low + 2:.0f}l4-11M18 {low + 2:.0f}l4-11"/>')
+        out.append(f'<text class="x" x="27" y="{low:.0f}">{escape(card["within"])}</text>')
+    if "tags" in card:
+        text = "1 tag" if card["tags"] == 1 else f"{card['tags']} tags"
+        wide = 14 + 6.9 * len(text)
+        x = card["w"] - less - 10 - wide
+        out.append(f'<path class="r" d="{flag(x, 0, wide)}"/><text class="p" x="{x + wide / 2 - 3:.1f}" y="4">{text}</text>')
     rows = card.get("rows", [])
     for k, (caption, text) in enumerate(rows):  # where it differs from another picture's
         at = f"{card['h'] - LINE * (len(rows) - k) + 9:.0f}"
         out.append(f'<text class="x" x="12" y="{at}">{escape(caption)}</text><text class="e" x="{right}" y="{at}">{escape(text)}</text>')
     out.append("</g>")
     return "".join(out)
+
+
+def _row(trace: Trace, card: Card, node: Node, now: Moment) -> str:
+    """The second line of a card in a column: value and gradient, or their ranges."""
+    if node["kind"] == "constant":
+        return ""
+    fold = node["kind"] == "fold"
+    if fold and node["outs"] != 1:
+        return f'<text class="l" x="12" y="38">{node["outs"]} results leave it</text>'
+    width = card["w"] - (STACK if fold else 0.0)
+    room, known, g = int((width - 34) / 16.4), node["id"] in now.known, now.sums.get(node["id"])
+    more = " +…" if now.missing[node["id"]] else ""
+    if heat.tall(node) or fold and not _numbers(node, now):
+        arrays = heat.array_of(trace, node.get("array") if known else None), heat.array_of(trace, now.arrays.get(node["id"]))
+        value, grad = (heat.between(a, room) if a else "·" for a in arrays)
+    else:
+        value, grad = fit(number(node["value"]), room) if known else "·", "·" if g is None else fit(g, room - len(more)) + more
+    if "stops" in node or not node["requires_grad"]:
+        grad = "none"
+    texts = f'<text class="v" style="text-anchor:start" x="12" y="38">{escape(value)}</text>'
+    return texts + f'<text class="d" x="{width - 12:.0f}" y="38">{escape(grad)}</text>'
 
 
 def _maps(trace: Trace, card: Card, node: Node, now: Moment) -> str:

@@ -21,6 +21,7 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
+from ..thorough import part
 from . import lab
 
 HERE = Path(__file__).parent
@@ -29,7 +30,15 @@ USES = 12  # of one page: what JupyterLab keeps of closed notebooks adds up
 expect.set_options(timeout=30_000)  # the default of 5 s is too short for a busy machine
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
+    """Each chapter runs here from its first cell to its last, as it does in the strict run: some of them every day, the others in
+    `make thorough`, and when somebody asks for them. All lessons are in test_lessons.py."""
+    files = sorted({item.path.name for item in items if item.path.parent == HERE and item.path.name.startswith("test_chapter_")})
+    asked = config.option.keyword or any("test_chapter_" in argument for argument in config.args)
+    today = set(files if asked else part(files, 1, always=[f"test_chapter_{chapter}.py" for chapter in ("03", "05", "16", "17")]))
+    later = [item for item in items if item.path.parent == HERE and item.path.name in set(files) - today]
+    config.hook.pytest_deselected(items=later)
+    items[:] = [item for item in items if item not in later]
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.flaky(reruns=2))

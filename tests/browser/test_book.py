@@ -123,6 +123,61 @@ def test_a_folded_card_opens_and_closes_as_in_the_notebook(page):
         same_picture(shown, view)
 
 
+def test_a_graph_s_sliders_say_what_the_engine_says(page):
+    """At both ends of the slider: the result there, and its derivative."""
+    x = Value(1.0)
+    y = (3 * x + 2) ** 2
+    view = graph(y, names={"x": x, "y": y})
+    shown = page(partial(record.graph, view))
+    slider, card = shown.get_by_role("slider", name="x", exact=True), shown.locator(".mg-card")
+    shown.locator(".mg-end").click()
+    for key in ("Home", "End"):
+        slider.press(key)
+        at = float(slider.get_attribute("aria-valuetext").removeprefix("x = ").replace("−", "-"))
+        there = Value(at)
+        result = (3 * there + 2) ** 2
+        result.backward()
+        assert at != x.data
+        for name, part, expected in (("y", ".mg-value", result.data), ("x", ".mg-grad", there.grad)):
+            said = card.and_(shown.locator(f'[aria-label^="{name} "], [aria-label^="{name},"]')).locator(part)
+            expect(said).to_contain_text(f"{expected:g}".replace("-", "−"))
+    shown.get_by_role("button", name="reset").click()
+    expect(slider).to_have_attribute("aria-valuetext", "x = 1")
+
+
+def test_the_backward_pass_can_be_filled_in(page):
+    x = Value(3.0)
+    y = x * x + 2 * x
+    shown = page(partial(record.graph, graph(y, names={"x": x, "y": y})))
+    shown.get_by_role("tab", name="Ledger").click()
+    shown.get_by_role("button", name="fill it in yourself").click()
+    row, verdict = shown.locator(".mg-pane:visible tbody tr").first, shown.locator(".mg-verdict")
+    for k, typed in enumerate(("2", "1", "1", "1", "1")):  # the first one is wrong
+        row.locator(".mg-blank").nth(max(0, k - 1)).fill(typed)
+        shown.keyboard.press("Enter")
+        expect(verdict).to_contain_text("✗" if k == 0 else "✓")
+    expect(row.locator(".mg-blank")).to_have_count(0)
+    shown.locator(".mg-end").click()
+    expect(shown.locator('.mg-card[aria-label^="x,"] .mg-grad')).to_have_text("▴ 8")
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_nothing_flies_where_the_reader_wants_no_motion(page, motion):
+    x = Value(1.0)
+    view = graph((3 * x + 2) ** 2)
+    shown = page(partial(record.graph, view))
+    shown.emulate_media(reduced_motion=motion)
+    root = shown.locator(".mg-root")
+    root.evaluate("""root => { window.flown = 0; new MutationObserver((all) => { for (const one of all)
+        window.flown += [...one.addedNodes].filter((node) => node.classList?.contains("mg-packet")).length;
+        }).observe(root, { childList: true, subtree: true }); }""")
+    root.locator(".mg-start").click()
+    for step in range(1, view.total):
+        root.locator(".mg-next").click()
+        expect(root).to_have_attribute("data-step", str(step))
+    assert (shown.evaluate("window.flown") == 0) == (motion == "reduce")
+
+
 def test_a_search_finds_what_is_folded_and_opens_it(page):
     view, _loss = layers()
     shown = page(partial(record.graph, view))

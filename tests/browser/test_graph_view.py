@@ -242,8 +242,15 @@ def test_a_drag_writes_what_is_seen_and_the_rest_is_right_when_it_is_looked_at(o
     assert number(sums[-1].split("=")[-1]) == pytest.approx(number(view.grad("x")), rel=1e-4)
 
 
+RESIDUAL = """x, w = Value(0.5), Value(0.9)
+hs = [x]
+for _ in range(30):
+    hs.append(((hs[-1] * w + x).tanh() * w + x) + hs[-1])
+graph(hs[-1], limit=1000)"""  # a wire past each step; longer ones, of x and w, begin at tags
+
+
 def test_a_held_slider_tells_the_kernel_and_long_wires_have_no_dashes(open_notebook):
-    nb = open_notebook([SETUP, CHAIN]).run_all()
+    nb = open_notebook([SETUP, RESIDUAL]).run_all()
     view = View(nb)
     view.press("end")
     dashes = view.root.evaluate("""root => [...root.querySelectorAll('.mg-line-b')].map((e) => {
@@ -743,3 +750,84 @@ def test_the_exported_page_lives_alone(open_notebook, tmp_path):
     x = view.slide("x", 100)
     assert view.value("y") == (3 * x + 2) ** 2
     nb.shot("graph-exported")
+
+
+DEEP = """import random
+random.seed(1)
+class Neuron:
+    def __init__(self, n):
+        self.w, self.b = [Value(random.uniform(-1, 1)) for _ in range(n)], Value(0.1)
+    def __call__(self, x):
+        return sum((wi * xi for wi, xi in zip(self.w, x)), self.b).tanh()
+class Layer:
+    def __init__(self, n, m):
+        self.neurons = [Neuron(n) for _ in range(m)]
+    def __call__(self, x):
+        out = [n(x) for n in self.neurons]
+        return out[0] if len(out) == 1 else out
+class MLP:
+    def __init__(self, sizes):
+        self.layers = [Layer(a, b) for a, b in zip(sizes, sizes[1:])]
+    def __call__(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+net = MLP([2] + [3] * 13 + [1])
+loss = sum((net(x) - y) ** 2 for x, y in [([1.0, 2.0], 1.0), ([-1.0, 0.5], -1.0)])"""
+
+
+def test_a_deep_network_opens_whole_and_its_middle_opens_too(open_notebook):
+    nb = open_notebook(["%load_ext minigrad\nfrom minigrad import Value", DEEP, "%graph loss"]).run_all()
+    view = View(nb)
+    root = nb.page.locator(".mg-root").last
+    crumbs, box = root.locator(".mg-crumbs"), root.locator(".mg-net-boxed")
+    expect(box).to_have_count(1)
+    assert root.locator("[data-cell]").count() == 2 + 3 * 4 + 3 * 3 + 1, "five columns before the box, four behind it"
+    view.press("start")
+    for _ in range(8):
+        nb.page.keyboard.press("ArrowRight")
+    expect(box.locator(".mg-net-here")).to_have_count(1)
+    expect(box).to_have_attribute("aria-label", re.compile(r"layers\[4\] to layers\[9\]: 6 layers, at layers\[6\]; Enter shows them"))
+    nb.shot("network-deep", root)
+    box.focus()
+    nb.page.keyboard.press("Enter")
+    expect(crumbs).to_contain_text("net › layers[")
+    expect(root.locator(".mg-net-cell:focus")).to_have_attribute("aria-label", re.compile(r"net\.layers\[\d\]\.neurons\[0\]"))
+    expect(box).to_have_count(2)
+    nb.shot("network-deep-middle", root)
+    nb.page.keyboard.press("Escape")
+    expect(box).to_have_count(1)
+    assert root.locator("[data-cell]").count() == 24
+
+
+SHARED = """x, w = Value(0.5), Value(0.9)
+hs = [x]
+for _ in range(60):
+    hs.append((hs[-1] * w + x).tanh())
+graph(hs[-1])"""
+SMALLEST = """root => Math.min(...[...root.querySelectorAll('.mg-stage svg text')].filter(t => t.getBoundingClientRect().width)
+    .map(t => parseFloat(getComputedStyle(t).fontSize) * root.querySelector('.mg-stage > svg').getScreenCTM().a))"""
+
+
+def test_a_long_chain_is_folded_until_it_can_be_read(open_notebook):
+    """60 steps that all use the same weight: tags name it beside each step, and lead back to it."""
+    nb = open_notebook([SETUP, SHARED])
+    nb.page.set_viewport_size({"width": 1400, "height": 1000})
+    view = View(nb.run_all())
+    h = 0.5
+    for _ in range(60):
+        h = math.tanh(0.9 * h + 0.5)
+    nb.page.wait_for_function(f"root => ({SMALLEST})(root) >= 8.9", arg=view.root.element_handle(), timeout=8000)
+    assert f"{h:.4f}" in view.root.locator(".mg-card .mg-value").last.text_content()
+    stage = view.root.locator(".mg-stage")
+    assert stage.evaluate("e => e.getBoundingClientRect().height < innerHeight - 200")
+    assert stage.evaluate("e => [e.scrollLeft, e.scrollTop, e.scrollHeight - e.clientHeight <= 1]") == [0, 0, True]
+    tags = view.root.locator(".mg-tag[role=button][aria-label^='from w to ']")
+    count = tags.count()
+    assert count > 1 and view.card("w").locator(".mg-tag").text_content() == f"{count} tags"
+    tags.last.focus()
+    assert view.root.locator(".mg-tag.mg-kin").count() == count + 1, "all tags of one source, and the count on its card"
+    expect(view.card("w")).to_have_class(re.compile("mg-kin"))
+    nb.shot("graph-tags", view.root)
+    nb.page.keyboard.press("Enter")
+    expect(view.card("w")).to_be_focused()

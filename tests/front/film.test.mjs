@@ -65,3 +65,55 @@ test("when the kernel is gone, the film goes on and tells nobody", () => {
   assert.equal(said(), says[2]);
   assert.deepEqual(model.told, []);
 });
+
+/** The scene in which the kernel has every control where it was told, after so many answers. */
+const answered = (answers, values) => ({
+  ...cases.film.scene,
+  answers,
+  controls: cases.film.scene.controls.map((c) => ({ ...c, value: values[c.name] ?? c.value })),
+});
+const sent = (model) => model.told.map(({ number, ...rest }) => rest);
+
+test("a step after another take moves the moments, not the takes, however slow the kernel is", () => {
+  const { model, step, take, slide, press, said } = open();
+  const { takes } = cases.film.film;
+  slide(take, 1);
+  press("step");
+  assert.equal(said(), takes[1].says[1]);
+  model.set("scene", answered(1, { which: 1 }));
+  assert.deepEqual(sent(model), [{ set: "which", value: 1 }, { set: "at", value: 1 }]);
+  model.set("scene", answered(2, { which: 1, at: 1 }));
+  assert.equal(said(), takes[1].says[1]);
+  assert.deepEqual([step.value, take.value], ["1", "1"]);
+});
+
+test("a kernel that answers while the film plays does not turn it back", async () => {
+  const { model, take, slide, press, said, says, destroy } = open();
+  const until = async (text) => {
+    for (let k = 0; k < 200 && said() !== text; k++) await new Promise((go) => setTimeout(go, 5));
+    assert.equal(said(), text);
+  };
+  press("step");
+  press("play");
+  await until(says[2]);
+  model.set("scene", answered(1, { at: 1 }));
+  assert.equal(said(), says[2]);
+  slide(take, 1);
+  model.set("scene", answered(2, { at: 1, which: 1 }));
+  await until(cases.film.film.takes[1].says[3]);
+  for (let k = 0; k < 200 && model.told.length < 3; k++) await new Promise((go) => setTimeout(go, 5));
+  assert.deepEqual(sent(model).at(-1), { set: "at", value: 3 }, "it is told where it rests");
+  model.set("scene", answered(3, { at: 3, which: 1 }));
+  assert.equal(said(), cases.film.film.takes[1].says[3]);
+  destroy();
+});
+
+test("what waits is told in its order: a newer take before the moment that was chosen after an older one", () => {
+  const { model, step, take, slide } = open();
+  slide(step, 1);
+  slide(take, 1);
+  slide(step, 3);
+  slide(take, 0);
+  for (const answers of [1, 2, 3]) model.set("scene", answered(answers, {}));
+  assert.deepEqual(sent(model), [{ set: "at", value: 1 }, { set: "which", value: 0 }, { set: "at", value: 3 }]);
+});

@@ -7,8 +7,12 @@ function open(more = {}) {
   const errors = [];
   const destroy = render({ model, el: document.body, fail: (error) => errors.push(error) });
   const one = (css) => document.body.querySelector(css);
+  const slide = (value) => {
+    one("[type=range]").value = value;
+    one("[type=range]").dispatchEvent(new Event("input"));
+  };
   const answer = (change = {}) => model.set("scene", { ...model.get("scene"), answers: model.told.length, ...change });
-  return { model, errors, destroy, one, answer };
+  return { model, errors, destroy, one, slide, answer };
 }
 const controls = (change) => cases.lesson.controls.map((c) => ({ ...c, ...change[c.name] }));
 
@@ -28,12 +32,8 @@ test("all of a scene is on the page", () => {
 });
 
 test("while the kernel works, only the newest position waits, and the slider stays under the hand", () => {
-  const { model, one, answer } = open();
+  const { model, one, slide, answer } = open();
   const range = one("[type=range]");
-  const slide = (value) => {
-    range.value = value;
-    range.dispatchEvent(new Event("input"));
-  };
   for (const value of [4, 5, 6]) slide(value);
   assert.deepEqual(model.told, [{ set: "n", value: 4, number: 1 }]);
   answer({ controls: controls({ n: { value: 4, text: "4" } }) });
@@ -47,16 +47,21 @@ test("while the kernel works, only the newest position waits, and the slider sta
 });
 
 test("two controls that wait are both told", () => {
-  const { model, one, answer } = open();
-  const range = one("[type=range]");
-  range.value = 4;
-  range.dispatchEvent(new Event("input"));
-  range.value = 5;
-  range.dispatchEvent(new Event("input"));
+  const { model, one, slide, answer } = open();
+  for (const value of [4, 5]) slide(value);
   one("[type=checkbox]").click();
   [...document.querySelectorAll(".mg-buttons button")].at(-1).click();
   for (let k = 0; k < 4; k++) answer();
   assert.deepEqual(model.told.map(({ number, ...rest }) => rest), [{ set: "n", value: 4 }, { set: "n", value: 5 }, { set: "big", value: false }, { press: "seven" }]);
+});
+
+test("a press stays between what was set before it and after it", () => {
+  const { model, slide, answer } = open();
+  for (const value of [4, 5]) slide(value);
+  [...document.querySelectorAll(".mg-buttons button")].at(-1).click();
+  for (const value of [6, 7]) slide(value);
+  for (let k = 0; k < 4; k++) answer();
+  assert.deepEqual(model.told.map(({ number, ...rest }) => rest), [{ set: "n", value: 4 }, { set: "n", value: 5 }, { press: "seven" }, { set: "n", value: 7 }]);
 });
 
 test("moments step, several lines are taken with Shift+Enter, many options are a list, a sheet takes numbers", () => {

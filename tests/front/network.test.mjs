@@ -3,7 +3,7 @@ import { columnOf, drawCurve } from "../../widgets/front/src/curve.js";
 import { geometry } from "../../widgets/front/src/network/geometry.js";
 import { movedTo, partsOf, readNetwork } from "../../widgets/front/src/network/numbers.js";
 import { short } from "../../widgets/front/src/network/scene.js";
-import { num } from "../../widgets/front/src/model/numbers.js";
+import { fmt, num } from "../../widgets/front/src/model/numbers.js";
 import { readSweeps, row } from "../../widgets/front/src/model/sweep.js";
 import { View } from "../../widgets/front/src/view.js";
 import { assert, cases, fakeModel, real, test } from "./harness.mjs";
@@ -117,6 +117,82 @@ test("the slider of a weight shows the kernel's own numbers at each of its place
   const size = one.moved.rows.length / one.moved.xs.length;
   const home = one.moved.xs.indexOf(one.weights[one.moved.parameter]);
   assert.ok(home >= 0 && Math.abs(one.moved.rows[home * size] - one.loss) < 1e-12);
+});
+
+test("the words below two layers do not meet at any width", async () => {
+  const sheet = document.createElement("style");
+  sheet.textContent = await (await fetch("/widgets/front/dist/views.css")).text();
+  const { view, body, all } = open({ step: 6 });
+  body.append(sheet);
+  for (const w of [330, 360, 420, 480, 640, 900]) {
+    view.columns.flow(w);
+    const boxes = all(".mg-net-small").map((e) => e.getBoundingClientRect());
+    assert.equal(boxes.length, 4);
+    boxes.forEach((box, k) => assert.ok(!k || boxes[k - 1].right <= box.left, `at ${w}: ${all(".mg-net-small").map((e) => e.textContent)}`));
+  }
+});
+
+test("only a network going back has two readings of its wires", () => {
+  const { model, view, body } = open({ step: 12 });
+  const choice = body.querySelector(".mg-choice");
+  assert.ok(!choice.hidden);
+  model.set("step", 2);
+  assert.ok(choice.hidden);
+  model.set("step", 12);
+  view.state.network = null;
+  view.network.draw();
+  assert.ok(choice.hidden);
+});
+
+test("every weight can be put on the slider by keyboard", () => {
+  const { model, body } = open({ step: 6 });
+  const pick = body.querySelector(".mg-net-pick");
+  const { plan, moved } = network();
+  assert.equal(pick.options.length, 1); // until it has the focus
+  assert.equal(pick.selectedOptions[0].textContent, plan.parameters[moved.parameter].name);
+  pick.dispatchEvent(new Event("focus"));
+  assert.deepEqual([...pick.options].map((o) => o.textContent), plan.parameters.map((p) => p.name));
+  assert.equal(pick.value, String(moved.parameter));
+  assert.deepEqual([...pick.children].map((g) => g.label), ["layers[0]", "layers[1]", "layers[2]"]);
+  pick.value = "7";
+  pick.dispatchEvent(new Event("change"));
+  assert.deepEqual(model.told.at(-1), { type: "slide", parameter: 7 });
+});
+
+test("an open neuron has a table too, and nothing in it before its step", () => {
+  const { model, body, view } = open({ step: 0 });
+  const { plan, values, weights, sums } = (({ plan, weights }) => ({ plan, weights, ...network().sample(0) }))(network());
+  const cell = plan.columns[1].cells[0];
+  view.columns.look(cell);
+  body.querySelector(".mg-net-table details").open = true;
+  const rows = () => [...body.querySelectorAll(".mg-net-table details > table:last-child tbody tr")].map((r) => [...r.cells].map((c) => c.textContent));
+  model.set("step", 1);
+  assert.equal(body.querySelector(".mg-net-table details > table:last-child caption").textContent, `${plan.cells[cell].name} in sample 1`);
+  const links = plan.wires.filter((l) => l.target === cell);
+  assert.deepEqual(rows().map((r) => r[0]), [...links.map((l) => plan.cells[l.source].name), "", "sum", "output"]);
+  assert.deepEqual(rows().map((r) => r[4]), [...links.map(() => "?"), "", "", ""]);
+  model.set("step", 6);
+  assert.deepEqual(rows()[0].slice(1), [fmt(values[links[0].source]), "w[0]", fmt(weights[links[0].parameter]),
+    fmt(values[links[0].source] * weights[links[0].parameter]), "?"]);
+  assert.deepEqual(rows().at(-2), ["sum", fmt(sums[cell]), "", "", "", "?"]);
+  model.set("step", 12);
+  assert.ok(rows().every((r) => r[5] !== "?"));
+});
+
+test("the slope of a weight comes with the backward pass, when it has reached its layer", () => {
+  const { model, body } = open({ step: 6 });
+  const { plan, moved } = network();
+  const column = plan.columns.findIndex((c) => c.cells.includes(plan.parameters[moved.parameter].cell));
+  const reached = 6 + 3 + (plan.columns.length - 1 - column) + 1; // 1 at the loss, the error, then layer by layer from the last
+  const range = body.querySelector(".mg-net-slide input");
+  for (const step of [6, reached - 1]) {
+    model.set("step", step);
+    assert.equal(body.querySelector(".mg-net-slide .mg-curve-tangent"), null, String(step));
+    assert.ok(!/slope \S*\d/.test(body.querySelector(".mg-curve").textContent + range.getAttribute("aria-valuetext")), String(step));
+  }
+  model.set("step", reached);
+  assert.ok(body.querySelector(".mg-net-slide .mg-curve-tangent"));
+  assert.match(range.getAttribute("aria-valuetext"), /slope/);
 });
 
 test("a search marks the neurons whose names or weights have the text; Enter goes to the first", () => {

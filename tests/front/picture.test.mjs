@@ -75,6 +75,8 @@ for (const { name, state, stored } of cases.pictures) {
       const same = (a, b, what) => assert.deepEqual(a, b, `${where}, ${what}: ${differ(a, b)}`);
       same(texts(live), texts(still), "texts");
       same(wires(live, LIVE), wires(still, STORED), "wires");
+      const tags = (top) => [...top.querySelectorAll("path")].flatMap((e) => (/z$/.test(e.getAttribute("d")) && /v?h[\d.]+l7/.test(e.getAttribute("d")) ? [`${place(e, top).map(round)}: ${numbers(e.getAttribute("d"))}`] : [])).sort();
+      same(tags(live), tags(still), "tags");
       for (const kind of "pnxm") same(cells(live, `.mg-heat-${kind}`), cells(still, `.h${kind}`), `cells of kind ${kind}`);
       const now = [...live.querySelectorAll(".mg-card.mg-now")].map((e) => place(e, live).map(round).join());
       same(Number(step) < view.state.total ? now : [], [...still.querySelectorAll(Number(step) > view.state.forward ? ".c.now" : ".c.f")].map((e) => place(e, still).map(round).join()), "the card of the event");

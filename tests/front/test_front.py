@@ -21,6 +21,7 @@ from minigrad import Value, scalar, words
 from minigrad.core.call_log import VALUES
 from minigrad.tracing.trace import array_text, replay_steps, trace
 from tests.browser import lab
+from tests.widgets.test_bands import recurrent
 from tests.widgets.test_golden import GRAPHS
 from tests.widgets.test_network import lecture
 from widgets import bands, contract, graph, heat, network_picture
@@ -202,11 +203,11 @@ def cases() -> dict:
         "undefined": {"trace": trace((p - q).log(), {"p": p, "q": q})},
         "masked": {"trace": masked}, "trap": {"trace": trap},
         "sweep": sweep_case(view), "tensor": sweep_case(tensor),
-        "views": {"square": view_case(square), "net": view_case(tensor), "network": view_case(network)},
+        "views": {"square": view_case(square), "twice": view_case(view), "net": view_case(tensor), "network": view_case(network)},
         "network": {"at": [network_picture.geometry(plan, w)._asdict() for w in WIDTHS], "widths": WIDTHS,
                     "short": [(plain(x), network_picture.short(x)) for x in numbers]},
         "arrays": [array_case(a) for a in tensor.trace["arrays"]],
-        "lesson": lesson_case(), "film": film_case(), "pictures": [picture_case(build) for build in GRAPHS],
+        "lesson": lesson_case(), "film": film_case(), "pictures": [picture_case(build) for build in (*GRAPHS, recurrent)],
     }
 
 

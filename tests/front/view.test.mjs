@@ -2,7 +2,7 @@
 import { View } from "../../widgets/front/src/view.js";
 import { assert, cases, fakeModel, real, test } from "./harness.mjs";
 
-/** @param {"square" | "net"} name @param {object} [more] */
+/** @param {"square" | "twice" | "net"} name @param {object} [more] */
 function open(name, more = {}) {
   const { body } = document;
   const model = fakeModel({ ...real(cases.views[name]), standalone: false, ...more });
@@ -24,6 +24,22 @@ test("cards have the values of the forward pass and the gradients of the backwar
   assert.match(body.querySelector(".mg-say").textContent, /30/);
   assert.deepEqual(texts(".mg-pane:not([hidden]) tbody tr:last-child td").slice(0, 4), ["3x → x", "3", "10", "30"]);
   assert.match(card(body, 0).getAttribute("aria-label"), /^x, input: value 1, gradient 30/);
+});
+
+test("step goes one event on, back one event back, and a card says how much of its gradient has come", () => {
+  const { body, model, view, all } = open("twice");
+  const press = (text) => all("button").find((b) => b.textContent === text).click();
+  const said = [];
+  while (model.get("step") < view.state.total) {
+    const before = model.get("step");
+    press("step ▸");
+    assert.equal(model.get("step"), before + 1);
+    said.push(card(body, 0).getAttribute("aria-label").match(/so far .*?\)/)?.[0] ?? "");
+  }
+  assert.ok(said.includes("so far (1 of 2)"), `${said}`);
+  assert.equal(said.at(-1), "");
+  press("◂ back");
+  assert.equal(model.get("step"), view.state.total - 1);
 });
 
 test("an input that moves shows its table's row, and the kernel hears of it when it rests", async () => {

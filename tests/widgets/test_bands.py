@@ -49,7 +49,19 @@ def points(d):
             yield tuple(sum(w * p[i] for w, p in zip(weights, at[k : k + 4], strict=True)) for i in (0, 1))
 
 
-@pytest.mark.parametrize("build", [*(pytest.param(lambda s=s: chain(s), id=f"chain {s}") for s in range(4)), lambda: classifier()[2]])
+def recurrent(steps=6):
+    """Every step uses the same weight and the same input."""
+    x, w = Value(0.5), Value(0.9)
+    hs = [x]
+    for _ in range(steps):
+        hs.append((hs[-1] * w + x).tanh())
+    return graph(hs[-1], names={"x": x, "w": w, "hs": hs})
+
+
+BUILDS = [*(pytest.param(lambda s=s: chain(s), id=f"chain {s}") for s in range(4)), lambda: classifier()[2], lambda: recurrent(12)]
+
+
+@pytest.mark.parametrize("build", BUILDS)
 def test_in_bands_everything_is_there_and_apart(noted, build):
     view = build()
     whole = layout(view.trace, view._frames())
@@ -65,10 +77,32 @@ def test_in_bands_everything_is_there_and_apart(noted, build):
         for wire in picture["wires"]:
             edge, line = view.trace["edges"][wire["id"]], list(points(wire["d"]))
             source, target = cards[edge["source"]], cards[edge["target"]]
-            assert line[0][0] == pytest.approx(source["x"] + source["w"], abs=0.2) and line[-1][0] == pytest.approx(target["x"], abs=0.2)
+            begins = wire["tag"] if "tag" in wire else source
+            assert line[0][0] == pytest.approx(begins["x"] + begins["w"], abs=0.2) and line[-1][0] == pytest.approx(target["x"], abs=0.2)
+            if "tag" in wire:
+                assert max(x for x, _ in line) - wire["tag"]["x"] < 250
+                assert target["y"] - 90 < wire["tag"]["y"] < target["y"] + target["h"] + 90
             assert all(-1 <= x <= picture["w"] + 1 and -1 <= y <= picture["h"] + 1 for x, y in line)
             jumps = [abs(a - c) + abs(b - d) for (a, b), (c, d) in zip(line[4::5], line[5::5], strict=False)]
             assert max(jumps, default=0) < 0.3, "a wire is one line"
+
+
+def deep():
+    torch.manual_seed(1)
+    layers = nn.Sequential(*[module for _ in range(12) for module in (nn.Linear(8, 8), nn.Tanh())])
+    L = (layers(torch.randn(6, 8)) ** 2).mean()
+    return graph(L, names={"layers": layers, "L": L})
+
+
+@pytest.mark.parametrize("width", [640, 880, 1240])
+@pytest.mark.parametrize("build", [lambda: recurrent(60), deep])
+def test_a_graph_is_folded_until_its_stage_shows_it_legibly(noted, build, width):
+    view = build()
+    for height in (0, 770):
+        view._on_message(view, {"type": "narrow", "width": width, "height": height}, [])
+    pictures = [p for p in (view.picture, *view.picture["wraps"]) if width < 700 or not p["cards"][0].get("flat")]
+    assert max(min((width - 22) / p["w"], (770 - 22) / p["h"]) for p in pictures) >= 0.81
+    assert len(view.picture["cards"]) > 3
 
 
 def test_the_ways_between_bands_do_not_cross(noted):

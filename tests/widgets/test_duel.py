@@ -2,9 +2,12 @@
 import pytest
 
 import minigrad as torch
-from minigrad import Value
+from minigrad import Value, scalar
+from minigrad.core.call_log import VALUES
+from tests.widgets.test_network import lecture
 from widgets import duel
 from widgets.duel import first_difference
+from widgets.graph import GraphView
 from widgets.layout import layout
 
 
@@ -155,3 +158,16 @@ def test_what_the_learners_own_backward_left_is_compared():
     mine["a"].data = 2.0
     mine["b"].grad = 3.0
     assert duel(mine["d"], right["d"], names=mine).difference is None
+
+
+def test_networks_that_part_are_shown_by_their_operations():
+    scalar.record_lines(True, VALUES)
+    try:
+        one, other = (lecture(seed=seed)[0]["loss"] for seed in (0, 1))
+        assert GraphView(one)._level == "network"
+        d = duel(one, other)
+    finally:
+        scalar.record_lines(False)
+    for view in (d.left, d.right):
+        assert view._level == "operations" and any("rows" in c for c in view.picture["cards"])
+        assert view.svg().count("≠ here") == 1  # the picture, too

@@ -122,6 +122,13 @@ def test_nothing_of_the_learners_is_kept_alive():
     assert np.isfinite(values).all() and (values[:, leaf] == 2.0).all()
 
 
+def test_a_variable_that_has_no_part_at_all_is_named_once():
+    x, other, pair = Value(2.0), {"w": [Value(1.0), Value(2.0)], "b": Value(3.0)}, [Value(4.0), Value(5.0), Value(6.0)]
+    y = x * pair[0]
+    view = graph(y, names={"x": x, "other": other, "pair": pair, "y": y})
+    assert view.notice == "other, pair[1] and pair[2] are not part of y, so no gradient reaches them."
+
+
 def test_inputs_without_a_part_are_named_in_the_view_alone():
     old = Value(1.0)
     x, b = Value(2.0), Value(3.0)
@@ -289,13 +296,13 @@ def test_a_large_graph_opens_folded_and_says_so():
     assert first["fold"] in [n.get("fold") for n in view.trace["nodes"]]
 
 
-def test_a_graph_of_a_hundred_thousand_nodes_is_not_traced_whole():
+def test_a_large_graph_is_not_traced_whole():
     x = Value(0.5)
     h = x
-    for _ in range(50_000):
+    for _ in range(10_000):
         h = h * 0.9999 + x
     view = graph(h)
-    assert "150,001 nodes" in view.notice and len(view.trace["nodes"]) < 60
+    assert "30,001 nodes" in view.notice and len(view.trace["nodes"]) < 60
     labels = {n["label"]: n for n in view.trace["nodes"]}
     assert labels["h"]["value"] == h.data and labels["h"]["grad"] == 1.0
     assert h._prev and x._prev == (), "the learner's own graph is as it was"

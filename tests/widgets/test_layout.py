@@ -48,7 +48,10 @@ def test_cards_stand_apart_and_wires_join_them(t, prog):
     for wire, edge in zip(picture["wires"], t["edges"], strict=True):
         (x0, y0), (x1, y1) = ends(wire)
         source, target = cards[edge["source"]], cards[edge["target"]]
-        assert abs(x0 - (source["x"] + source["w"])) < 0.2 and source["y"] <= y0 <= source["y"] + source["h"]
+        if tag := wire.get("tag"):
+            assert abs(x0 - (tag["x"] + tag["w"])) < 0.2 and y0 == tag["y"]
+        else:
+            assert abs(x0 - (source["x"] + source["w"])) < 0.2 and source["y"] <= y0 <= source["y"] + source["h"]
         assert abs(x1 - target["x"]) < 0.2 and target["y"] <= y1 <= target["y"] + target["h"]
         assert (wire["pw"] > 0) == edge["carries_grad"]
 
@@ -58,9 +61,60 @@ def test_pills_keep_clear_of_cards_and_of_each_other(prog):
     picture = layout(tangle(30, 3), prog=prog)
     boxes = [(w["px"] - w["pw"] / 2, w["py"] - 10, w["px"] + w["pw"] / 2, w["py"] + 10) for w in picture["wires"] if w["pw"]]
     boxes += [(c["x"], c["y"], c["x"] + c["w"], c["y"] + c["h"]) for c in picture["cards"]]
+    tags = [w["tag"] for w in picture["wires"] if "tag" in w]
+    boxes += [(tag["x"], tag["y"] - 9, tag["x"] + tag["w"], tag["y"] + 9) for tag in tags]
+    assert tags
     for i, a in enumerate(boxes):
         for b in boxes[:i]:
             assert a[2] <= b[0] + 0.2 or b[2] <= a[0] + 0.2 or a[3] <= b[1] + 0.2 or b[3] <= a[1] + 0.2, (a, b)
+
+
+def unrolled(steps):
+    """A recurrent network: every step uses the same weight and the same input."""
+    x, weight = Value(0.5), Value(0.9)
+    h = x
+    for _ in range(steps):
+        h = (h * weight + x).tanh()
+    return trace(h, {"x": x, "weight": weight, "h": h})
+
+
+@pytest.mark.parametrize("prog", PROGS)
+def test_what_every_step_uses_is_named_beside_it(prog):
+    t = unrolled(12)
+    picture = layout(t, prog=prog)
+    cards = {c["id"]: c for c in picture["cards"]}
+    label = {n["id"]: n["label"] for n in t["nodes"]}
+    tagged = [(t["edges"][w["id"]], w) for w in picture["wires"] if "tag" in w]
+    used = {name: sum(label[edge["source"]] == name for edge in t["edges"]) for name in ("x", "weight")}
+    assert used == {"x": 13, "weight": 12}
+    for name, count in used.items():
+        mine = [(edge, wire) for edge, wire in tagged if label[edge["source"]] == name]
+        card = next(c for c in cards.values() if label[c["id"]] == name)
+        assert card["tags"] == len(mine) and count - 3 <= len(mine) < count, "the first wires lead to their card"
+        for edge, wire in mine:
+            target = cards[edge["target"]]
+            assert wire["tag"]["name"] == name and 0 < target["x"] - (wire["tag"]["x"] + wire["tag"]["w"]) < 200
+            assert wire["tag"]["x"] + wire["tag"]["w"] < wire["px"] - wire["pw"] / 2 < wire["px"] + wire["pw"] / 2 < target["x"]
+    assert {label[edge["source"]] for edge, _ in tagged} == {"x", "weight"}
+    assert all("tags" not in c for c in cards.values() if label[c["id"]] not in used)
+
+
+@pytest.mark.parametrize("prog", PROGS)
+def test_what_a_later_step_alone_needs_stands_beside_it(prog):
+    """x[5] * w could be computed at once, and waits for its step: the long wire is that of w, which all steps share."""
+    w, u, h = Value(0.5), Value(0.9), Value(0.1)
+    xs = [Value(0.1 * k) for k in range(8)]
+    for x in xs:
+        h = (x * w + h * u).tanh()
+    t = trace(h, {"w": w, "u": u, "xs": xs, "h": h})
+    picture = layout(t, prog=prog)
+    label = {n["id"]: n["label"] for n in t["nodes"]}
+    assert {label[t["edges"][wire["id"]]["source"]] for wire in picture["wires"] if "tag" in wire} == {"w", "u"}
+
+
+@pytest.mark.parametrize("prog", PROGS)
+def test_a_short_graph_has_no_tags(prog):
+    assert not any("tag" in w for w in layout(unrolled(2), prog=prog)["wires"])
 
 
 @pytest.mark.parametrize("prog", PROGS)

@@ -155,6 +155,19 @@ def test_step_starts_at_the_seed(shell):
     assert shell.user_ns["x"].grad == 0.0
 
 
+def test_a_result_without_a_variable_is_called_as_it_was_written(shell):
+    run(shell, "p = torch.tensor([1., 2.], requires_grad=True)\n(p * 3).sum().backward()\nlosses = [x * x, x + 3]")
+    for line, label in (("%graph p.grad", "p.grad"), ("%graph losses[-1] --start", "losses[-1]"), ("%step losses[0]", "losses[0]")):
+        view = run(shell, line)
+        assert view.trace["nodes"][view.trace["root"]]["label"] == label and label in repr(view)
+
+
+@pytest.mark.parametrize("made, title", [("S = (p * 3).sum(); S.backward()", "S = (p * 3).sum()"), ("k = x * x; m = k + 1", "m = k + 1")])
+def test_the_title_is_the_statement_of_the_result(shell, made, title):
+    run(shell, f"p = torch.tensor([1., 2.], requires_grad=True)\n{made}")
+    assert run(shell, f"%graph {title[0]}").trace["title"] == title
+
+
 def test_graph_of_a_cell(shell):
     view = run(shell, "%%graph\nz = x * x\n\nq = z + 1")
     node = {n["label"]: n for n in view.trace["nodes"]}["q"]

@@ -1,4 +1,5 @@
 """The network level: what is found in a learner's program, that every number is the engine's, and that the picture fits."""
+import gc
 import json
 import math
 import random
@@ -131,6 +132,56 @@ def test_a_class_that_notes_no_calls():
     assert len(one.plan["wires"]) == 32 and sorted(w["source"] for w in one.plan["wires"][:3]) == [0, 1, 2]
 
 
+@pytest.mark.parametrize("samples, sizes", [(4, (4, 4, 1)), (40, (16, 16, 1))])
+def test_a_network_whose_object_is_gone(noted, samples, sizes):
+    loss = lecture(samples, sizes=sizes)[0]["loss"]
+    gc.collect()
+    net, _ = found({"loss": loss})
+    assert [c["about"] for c in net.plan["columns"][1:]] == [f"{sizes[0]} × tanh", f"{sizes[1]} × tanh", "tanh"]
+    assert net.plan["samples"] == samples and net.plan["error"] == "(out − y)²" and net.plan["name"] == "MLP"
+
+
+class InASet:
+    """A class as in the lecture: it keeps its parents in a set, and subtracting is adding the negative."""
+
+    def __init__(self, data, parents=(), op=""):
+        self.data, self.grad, self._prev, self._op, self._backward = data, 0.0, set(parents), op, lambda: None
+
+    def __add__(self, other):
+        other = other if isinstance(other, InASet) else InASet(other)
+        return InASet(self.data + other.data, (self, other), "+")
+
+    def __mul__(self, other):
+        other = other if isinstance(other, InASet) else InASet(other)
+        return InASet(self.data * other.data, (self, other), "*")
+
+    def __pow__(self, n):
+        return InASet(self.data**n, (self,), f"**{n}")
+
+    def __sub__(self, other):
+        return self + (-other)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+class SetNeuron:
+    def __init__(self, nin, rng):
+        self.w, self.b = [InASet(rng.uniform(-1, 1)) for _ in range(nin)], InASet(rng.uniform(-1, 1))
+
+    def __call__(self, x):
+        return sum((w * v for w, v in zip(self.w, x, strict=True)), self.b)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_parents_in_a_set_come_in_the_order_of_the_program(seed):
+    rng = random.Random(seed)
+    net = MLP(3, [4, 4, 1], rng, SetNeuron)
+    names = {"net": net, "loss": sum((net(x) - y) ** 2 for x, y in zip(XS, YS, strict=True))}
+    one, recorded = found(names)
+    assert one.plan["error"] == "(out + y)²"  # y is −1 or 1; the class has no subtraction
+    assert [[recorded.data[i] for i in row[:3]] for row in one.outs] == XS
+
+
 @pytest.mark.parametrize("program", ["(x * 3 + 2) ** 2", "sum(k * x.tanh() for k in range(30))"])
 def test_no_network_where_there_is_none(noted, program):
     x = Value(1.0)
@@ -182,6 +233,7 @@ def test_the_still_picture(noted):
         for e in texts:
             assert 0 <= float(e.get("x")) <= 900
     whole = view.svg()
+    assert ">backward, step 3 of 6: " in view.svg(9) and ">forward, step 2 of 6: " in view.svg(2)  # as below the live one
     assert "layers[1]" in whole and "(out − y)²" in whole and 'class="w b"' in whole and 'class="w b"' not in view.svg(6)
 
 
@@ -271,6 +323,18 @@ def test_a_step_of_65_000_operations_opens_without_a_trace_of_them(noted):
     assert float(numbers.errors.sum()) == pytest.approx(loss.data)
     view.look(34, 99)  # of a sample that was not recorded
     assert len(view.trace["nodes"]) > 30 and not view._subject.traced
+    assert "moved" not in view.network
+    k = next(i for i, p in enumerate(plan["parameters"]) if p["name"] == "net.layers[0].neurons[3].w[1]")
+    view._on_message(view, {"type": "slide", "parameter": k}, [])
+    points = np.frombuffer(view.network["moved"]["points"], "<f8")
+    rows = np.frombuffer(view.network["moved"]["rows"], "<f8").reshape(len(points), -1)
+    w = net.layers[0].neurons[3].w[1]
+    kept, w.data = w.data, float(points[2])
+    xs = [view._subject._graph.data[int(i)] for row in view._subject.network.outs[:, :2] for i in row]
+    moved = sum((net(x) - (-1.0) ** k) ** 2 for k, x in enumerate(zip(xs[::2], xs[1::2], strict=True)))
+    w.data = kept
+    assert Numbers(plan, rows[2]).loss == pytest.approx(moved.data, rel=1e-9) and len(points) > 20
+    assert len(view.network["moved"]["rows"]) < 4_000_000 and not view._subject.traced
 
 
 def test_the_slider_of_a_weight(noted):

@@ -63,7 +63,7 @@ class Duel:
         self.r = listen(cls, program, inputs, backward)
         self.at = len(self.r.writes)
         self.judged = True
-        self.drawn = layout(as_trace(self.r)) if self.r.nodes else None
+        self.drawn = layout(as_trace(self.r), tagged=False) if self.r.nodes else None
 
     @property
     def finished(self) -> bool:

@@ -80,7 +80,7 @@ class Growth:
         self.run()
         self._name()
         self.at = len(self.moments) - 1
-        self.drawn = layout(self._as_trace()) if self.nodes else None
+        self.drawn = layout(self._as_trace(), tagged=False) if self.nodes else None
 
     # Running ------------------------------------------------------------------------------------------------------------------
     def run(self) -> None:

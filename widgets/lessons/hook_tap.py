@@ -70,7 +70,7 @@ class Tap:
         self.leaves = [i for i, item in enumerate(items) if item.kind == "leaf" and item.node is not None]
         self.at, self.do, self.amount = self.edges[0], "look", 0.5
         room = [Edge(**{**edge, "local": None, "local_text": "room for a number"}) for edge in self.trace["edges"]]  # type: ignore[typeddict-item]
-        self.drawn = layout(Trace(**{**self.trace, "edges": room}))  # type: ignore[typeddict-item]
+        self.drawn = layout(Trace(**{**self.trace, "edges": room}), tagged=False)  # type: ignore[typeddict-item]
         self.plain = self.passed(tapped=False)
         self.now = self.plain
 

@@ -50,7 +50,7 @@ class Walk:
                     if len(self.nodes) > MOST:
                         raise ValueError(f"this graph has more than {MOST} nodes: show the result of a smaller computation.")
         self.leaves = {id(thing): n for n, thing in reversed(list(names.items())) if is_tensor(thing) and n[:1] != "_"}
-        self.drawn = layout(self._as_trace())
+        self.drawn = layout(self._as_trace(), tagged=False)
 
     def index(self, node: object) -> int:
         return next(i for i, n in enumerate(self.nodes) if n is node)

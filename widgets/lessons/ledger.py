@@ -395,7 +395,7 @@ class Book:
 
     def drawing(self) -> tuple[str, float, float]:
         """The graph, with every gradient that stands in the ledger: its drawing, width and height."""
-        drawn = layout(self.trace)
+        drawn = layout(self.trace, tagged=False)
         wires, pills = "", ""
         for w in drawn["wires"]:
             e = w["id"]

@@ -5,6 +5,7 @@ What lives here: the magics. What does not: the view (graph.py).
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import Any
 
@@ -21,6 +22,12 @@ def view_of(root, **options):
     if explain:
         raise Sorry(explain)
     return GraphView(root, **options)
+
+
+def _called(text: str, root: object) -> dict[str, object]:
+    """What the learner calls a result that no variable holds: `a.grad`, `losses[-1]`."""
+    tree = ast.parse(text.strip(), mode="eval").body
+    return {ast.unparse(tree): root} if isinstance(tree, (ast.Attribute, ast.Subscript)) else {}
 
 
 @magics_class
@@ -47,7 +54,8 @@ class GraphMagics(Magics):
         if not text.strip():
             raise Sorry("%graph needs something to show, for example: %graph y. Type %graph? for help.")
         step = "start" if "start" in flags else "end" if "end" in flags else None
-        return view_of(evaluate(self.shell, text, "%graph"), step=step, second="second" in flags)
+        root = evaluate(self.shell, text, "%graph")
+        return view_of(root, names=_called(text, root), step=step, second="second" in flags)
 
     @line_magic
     @in_a_sentence
@@ -60,7 +68,7 @@ class GraphMagics(Magics):
         Arrow keys step, Home and End jump, Space plays. Your own .grad is not touched.
         """
         root = evaluate(self.shell, line, "%step")
-        view = view_of(root)
+        view = view_of(root, names=_called(line, root))
         view.step = min(view.step + 1, view.total)
         return view
 

@@ -11,7 +11,7 @@ from typing import Any
 
 KERNELS_OWN = {"part", "front", "trace", "leaves", "recorded", "sweeps", "notice", "picture", "quiz", "can_fold", "network", "version"}
 ABOUT = {"want": "node", "fold": "what", "find": "text", "open": "node", "look": "cell", "slide": "parameter", "save": "kind"}
-ABOUT |= {"narrow": "width"}
+ABOUT |= {"narrow": "width", "back": "fold"}
 
 
 def allowed(state: Mapping[str, Any], total: int, inputs: Mapping[str, float]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import numpy
 from minigrad.core.errors import a_kind
 from minigrad.scalar import Value, backward_order, copy_newest, recompute
 from minigrad.tape import Tape
-from minigrad.tracing.naming import source_of
+from minigrad.tracing.naming import headline, source_of
 from minigrad.tracing.scalar_trace import Recorded, groups_of, part, trace_value
 from minigrad.tracing.schema import Source
 from minigrad.tracing.trace import Trace, is_tensor, record, trace, unused_inputs, unused_words
@@ -111,6 +111,7 @@ class Subject:
         self._root = _weak(root)
         self.words, self.grads, self.leaves = [], [], []
         self.tape: Any = None
+        self._slow_tape: Any = None
         self.network = None
         self._whole: Trace | None = None
         with _no_collection():
@@ -211,9 +212,27 @@ class Subject:
         ends |= {"error": int(found.errors[0]), "rest": found.rest, "loss": found.root}
         self.sources = {name: source_of(graph.objects[at], _cell_name) for name, at in ends.items() if at >= 0}
         line = source_of(graph.objects[graph.root], _cell_name) or self.sources.get("error")
-        self.title = line["text"] if line else plan.get("loss", plan["name"])
+        self.title = headline(line) if line else plan.get("loss", plan["name"])
         self._graph, self._grads = graph, data[1]
         self._lines = [_weak(thing) for thing in graph.objects]
+
+    def sweep_parameter(self, parameter: int, points: list[float] | int) -> tuple[list[float], numpy.ndarray]:
+        """The numbers of the network picture at these points of one of its parameters, or at so many around its present value. The tape of
+        a big network is made when somebody asks for this."""
+        found, graph = self.network, self._graph
+        assert found is not None
+        node = found.plan["parameters"][parameter]["node"]
+        if self.tape is None and self._slow_tape is None:
+            graph.objects = [ref() for ref in self._lines]
+            try:
+                self._slow_tape = Tape(graph)
+            finally:
+                graph.objects = []
+        if isinstance(points, int):
+            at = self.at.get(node, graph.data[node])
+            points = sweeps.slider_points(at, at, points)
+        values, grads, *_ = (self.tape or self._slow_tape).sweep(node, points)
+        return points, found.numbers(values, grads)
 
     def look(self, cell: int, sample: int) -> tuple[Trace, list[int]]:
         """One neuron of the network in one sample, as a trace of its own operations; and what its nodes are called in the whole."""

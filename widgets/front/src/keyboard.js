@@ -35,7 +35,7 @@ function open(view, target) {
   const row = target.closest("tr[data-step]");
   if (frame) view.fold(Number(frame.getAttribute("data-fold")));
   else if (row) view.jump(Number(row.getAttribute("data-step")));
-  else if (target.closest(".mg-makes")) target.dispatchEvent(new MouseEvent("click"));
+  else if (target.closest(".mg-makes, g.mg-tag[tabindex]")) target.dispatchEvent(new MouseEvent("click"));
   else view.inspect(card ? Number(card.getAttribute("data-node")) : view.currentNode);
 }
 
@@ -60,6 +60,8 @@ export function listenToKeys(view) {
     else if (target.closest("[role=tab]") && (what === "next" || what === "back")) view.panes.next(what === "next" ? 1 : -1);
     else if (confirms && target.closest("button, summary")) return;
     else if (confirms) press(view, target, what);
+    else if (what === "close" && view.trail.length && view.state.selected < 0 && !view.find.flowing)
+      view.back(view.trail.at(-2)?.[0] ?? -1);
     else if (what === "close") view.clear();
     else view.move(what);
     e.preventDefault();

@@ -12,7 +12,7 @@ import { followTheme } from "./theme.js";
 /** @typedef {{kind: string, name: string, label: string, value: any, hint: string, min?: number, max?: number, step?: number, text?: string,
  *             texts?: string[], rows?: number, narrow?: boolean, on?: string, head?: string[], cells?: Cell[][]}} Control */
 /** @typedef {string|{key: number, value: string, mood: string, title: string}} Cell a text, or a field to type in */
-/** @typedef {{row: HTMLElement, update(c: Control): void, stop?(): void}} Row */
+/** @typedef {{row: HTMLElement, update(c: Control): void, again?(): void, stop?(): void}} Row */
 /** @typedef {{name: string, label: string, hint: string, enabled: boolean}} Button */
 /** @typedef {{label?: string, svg: string, say: string, code: string, busy: boolean, mood: string, table: string|null, controls: Control[],
  *             buttons: Button[], presets: string[], answers: number}} Scene */
@@ -44,8 +44,9 @@ class Lesson {
     this.below = h("div", { class: "mg-below" });
     /** @type {{id: string, view: any}[]} */ this.inside = [];
     /** @type {string} */ this.drawn = "";
-    this.at = 0;
+    this.at = 0; // a film's moment
     this.take = 0;
+    this.playing = false;
     this.alive = true;
     this.say = h("p", { class: "mg-words", role: "status", "aria-live": "polite" });
     this.numbers = h("details", { class: "mg-numbers" }, h("summary", {}, "Show the numbers"));
@@ -116,7 +117,10 @@ class Lesson {
   tell(content) {
     if (!this.alive) return;
     if (this.#waiting) {
-      this.#next = [...this.#next.filter((other) => !place(other) || place(other) !== place(content)), content];
+      const waits = this.#next.findLastIndex((other) => !place(other) || place(other) === place(content)); // not before a press
+      if (place(this.#next[waits] ?? {}))
+        this.#next[waits] = content; // in its place: a moment belongs to the take before it
+      else this.#next.push(content);
       return;
     }
     this.#waiting = true;
@@ -130,7 +134,7 @@ class Lesson {
     if (!film || scene.busy || scene.mood === "bad") this.#speak(scene.say);
     if (!film) this.#paint(scene.svg);
     else if (answered && !this.#next.length) {
-      this.at = scene.controls.find((c) => c.name === film.at)?.value ?? 0;
+      if (!this.playing) this.at = scene.controls.find((c) => c.name === film.at)?.value ?? 0; // it is told where a film rests
       this.take = scene.controls.find((c) => c.name === film.take)?.value ?? 0;
       this.#roll(!scene.busy && scene.mood !== "bad");
     }
@@ -146,7 +150,7 @@ class Lesson {
     if (answered && this.#waiting) {
       this.#waiting = false;
       const next = this.#next.shift();
-      if (next) this.tell(next);
+      if (next) this.tell(film && next.set === film.at ? { ...next, value: this.at } : next); // another take may have fewer moments
     }
   }
 
@@ -219,6 +223,7 @@ class Lesson {
       const of = `${c.kind} ${c.kind === "choice" ? c.texts?.join() : ""} ${c.label}`;
       let made = this.#rows.get(c.name);
       if (made && made.of !== of) {
+        made.stop?.();
         made.row.remove();
         made = undefined;
       }
@@ -262,8 +267,12 @@ class Lesson {
       update(c);
       if (!timer || !this.film) this.tell({ set: c.name, value: c.value });
     };
-    const pause = () => {
+    const stop = () => {
       clearInterval(timer);
+      this.playing = false;
+    };
+    const pause = () => {
+      stop();
       timer = 0;
       this.say.setAttribute("aria-live", "polite");
       go(c.value);
@@ -271,6 +280,7 @@ class Lesson {
     const start = () => {
       const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
       this.say.setAttribute("aria-live", "off");
+      this.playing = true;
       timer = window.setInterval(
         () => {
           if (c.value >= (c.max ?? 0)) pause();
@@ -290,7 +300,7 @@ class Lesson {
     play.addEventListener("click", () => (timer ? pause() : start()));
     range.addEventListener("input", () => jump(Number(range.value)));
     const row = h("div", { class: "mg-control mg-control-moments" }, h("div", { class: "mg-choice" }, back, play, on), name, range, out);
-    return { row, update, stop: () => clearInterval(timer) };
+    return { row, update, again: () => update(c), stop };
   }
 
   /** A table with cells to type in; the one that was just wrong shakes. @param {(value: any) => void} set @returns {Row} */
@@ -350,7 +360,7 @@ class Lesson {
       if (film && c.name === film.take) {
         this.take = value;
         this.#roll();
-        for (const { of, update } of this.#rows.values()) if (of.startsWith("moments")) update(c);
+        for (const { again } of this.#rows.values()) again?.();
       }
       this.tell({ set: c.name, value });
     };

@@ -27,7 +27,10 @@ export class Lifecycle {
       else if (content.type === "found") view.find.found(content);
     });
     watch("change:version", () => view.load());
-    watch("change:step", () => view.store.set({ step: Math.min(view.state.total, Math.max(0, model.get("step"))) }));
+    watch("change:step", () => {
+      if (view.arriving) return; // it is a step of the new trace
+      view.store.set({ step: Math.min(view.state.total, Math.max(0, model.get("step"))) });
+    });
     watch("change:inputs", () => view.inputs.changed());
     watch("change:sweeps", () => view.inputs.swept());
     watch("change:notice", () => view.inputs.place());

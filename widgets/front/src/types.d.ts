@@ -70,6 +70,7 @@ export interface Node {
   members?: number;
   outs?: number;
   parameters?: Held[];
+  within?: string[];
   shape?: number[];
   dtype?: string;
   function?: string;
@@ -129,6 +130,16 @@ export interface Card {
   expr: string;
   rows?: [string, string][];
   at?: number;
+  within?: string;
+  flat?: boolean;
+  tags?: number;
+}
+
+export interface Tag {
+  name: string;
+  x: number;
+  y: number;
+  w: number;
 }
 
 export interface Wire {
@@ -138,6 +149,7 @@ export interface Wire {
   py: number;
   pw: number;
   text?: string[];
+  tag?: Tag;
 }
 
 export interface CutWire {
@@ -167,6 +179,7 @@ export interface Picture {
   frames?: Frame[];
   cuts?: CutWire[];
   wraps?: Picture[];
+  trail?: [number, string][];
 }
 
 export interface Sections {

@@ -73,6 +73,7 @@ export class View {
     /** @type {any} the trait that the trace was read from */
     this.rawTrace = null;
     this.shownStep = -1;
+    this.walked = false; // somebody has gone to another event
     this.painting = false;
 
     this.shell = new Shell(this);
@@ -163,8 +164,7 @@ export class View {
 
   draw() {
     this.shownStep = -1;
-    const focused = document.activeElement?.closest(".mg-card")?.getAttribute("data-node");
-    const here = this.shell.root.contains(document.activeElement);
+    const focused = this.shell.root.contains(document.activeElement) && document.activeElement?.closest(".mg-card, .mg-frame");
     this.viewport.choose();
     this.scene.draw();
     this.source.draw();
@@ -174,10 +174,17 @@ export class View {
     this.network.draw();
     this.lifecycle?.place();
     this.viewport.fitOrKeep();
-    if (!this.scene.refocus() && focused && here) this.scene.card(Number(focused))?.g.focus({ preventScroll: true });
+    if (!this.scene.refocus() && focused) this.#refocus(focused);
     this.panes.show(this.state.tab);
     this.inputs.draw();
     this.update();
+  }
+
+  /** Focus the new element of a card or a frame that was drawn before. @param {Element} old */
+  #refocus(old) {
+    const [node, fold] = ["data-node", "data-fold"].map((name) => old.getAttribute(name));
+    const frame = /** @type {SVGElement|null} */ (this.scene.svg.querySelector(`.mg-frame[data-fold="${fold}"]`));
+    (node === null ? frame : this.scene.card(Number(node))?.g)?.focus({ preventScroll: true });
   }
 
   // ---- everything that a step or an input changes
@@ -193,6 +200,7 @@ export class View {
     /** @type {Frame} */
     const frame = { trace, point, now, step, total, forward, back, current, active: current?.edge ?? -1, dragging };
     const stepped = step !== this.shownStep;
+    if (stepped && this.shownStep >= 0) this.walked = true;
     if (stepped && this.shownStep >= 0 && !dragging) this.offscreen.hide(1500);
     this.shell.update(frame);
     this.offscreen.begin();
@@ -271,6 +279,22 @@ export class View {
   /** The card cannot be opened here. */
   needsKernel() {
     put(this.shell.status, "opens in JupyterLab");
+  }
+
+  /** The folds around what was opened last, outer ones first. @returns {[number, string][]} */
+  get trail() {
+    return this.state.pictures[0].trail ?? [];
+  }
+
+  /** Close what was opened in a fold; below 0, all that was. @param {number} fold */
+  back(fold) {
+    const { trail } = this;
+    const inner = trail[trail.findIndex(([key]) => key === fold) + 1]?.[0] ?? -1;
+    if (!this.state.alive) return inner < 0 ? undefined : this.fold(inner); // a page without a kernel knows how to close a card
+    this.timeline.stop();
+    this.state.selected = -1;
+    this.scene.reopened = inner;
+    this.model.send({ type: "back", fold });
   }
 
   /** Look at another sample. @param {number} sample */

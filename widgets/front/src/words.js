@@ -14,10 +14,13 @@ export function summed({ broadcast: b }) {
   return `summed over ${axes}, because ${shapeText(b.shape)} was broadcast to ${shapeText(b.to)}`;
 }
 
+/** What happens in a fold, in a sentence. @param {Node} node */
+export const inside = (node) => (node.within ? ` Inside: ${node.within.join(", ")}.` : "");
+
 /** What a card says to a screen reader, and to a mouse that rests on it.
  * @param {Trace} trace @param {Node} node @param {{value: string, gradient: string, known: boolean, got: number, need: number}} now */
 export function spokenCard(trace, node, now) {
-  if (node.kind === "fold") return `${node.label}, folded: ${node.expr}, ${node.members} nodes. Open it with Enter.`;
+  if (node.kind === "fold") return `${node.label}, folded: ${node.expr}, ${node.members} nodes.${inside(node)} Open it with Enter.`;
   const tensor = !!trace.arrays;
   const shape = node.shape ? `, shape ${shapeText(node.shape)}` : "";
   const made =

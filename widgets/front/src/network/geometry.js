@@ -2,10 +2,12 @@
 
 /** @import { Plan } from "../types" */
 
+/** Columns that are drawn as one box, because there is no room for all. @typedef {{from: number, to: number, x: number}} Box */
+
 /** x of the columns, then of error and loss; y of the cells; r: radius of a cell; tall: height of a cell of a strip, or 0; box: half the
  * width and the height of error and loss. mid: the height of error and loss.
  * @typedef {{w: number, h: number, x: number[], y: number[], r: number, gap: number, tall: number[], box: [number, number],
- *   mid: number, labels: boolean, panel: number, low: number}} Geometry low: of a neuron that stands below the network, where it begins, else 0; panel: the left edge of an opened neuron; labels: is there room for gradients below the circles? */
+ *   mid: number, labels: boolean, panel: number, low: number, boxes: Box[], hidden: boolean[]}} Geometry hidden: of the columns that are in boxes; low: where an opened neuron begins that is drawn below the network, else 0; panel: the left edge of an opened neuron; labels: is there room for gradients below the circles? */
 
 export const TOP = 44;
 export const FOOT = 36;
@@ -14,10 +16,31 @@ const PITCH = [72, 92]; // pixels between cells at most, narrow and wide
 const STACKED = 600; // narrower than this, an opened neuron stands below the network
 const SMALL = 150; // which is so high then
 const LABELS = 60; // a pitch from which there is room for gradients below the circles
+const COLUMNS = 10; // of more columns than these the middle ones are one box
+const CLOSEST = [40, 48]; // pixels between columns at least, narrow and wide; of fewer pixels there are boxes as well
+const BESIDE = 34; // the same beside an opened neuron
+export const BOXED = 19; // half the width of such a box
 export const STRIP = 14; // a pitch below this: the layer is a strip of cells
 
-/** @param {Plan} plan @param {number} w @param {number} [open] the column of a neuron that is open @returns {Geometry} */
-export function geometry(plan, w, open = 0) {
+/** The columns from left to right, and boxes for runs of them from the first to the last one.
+ * @param {number} n columns @param {number} most places @param {number} focus the column that is looked at, or -1 for both ends
+ * @returns {[number, number][]} */
+export function places(n, most, focus) {
+  /** @type {[number, number][]} */
+  const all = Array.from({ length: n }, (_, c) => [c, c]);
+  if (n <= most) return all;
+  if (focus < 0) return [...all.slice(0, most >> 1), [most >> 1, n - ((most + 1) >> 1)], ...all.slice(n - ((most - 1) >> 1))];
+  const wide = Math.max(2, most - 4);
+  const from = Math.max(1, Math.min(n - 1 - wide, focus - (wide >> 1)));
+  const to = from + wide;
+  const before = /** @type {[number, number][]} */ (from > 1 ? [[1, from - 1]] : []);
+  const after = /** @type {[number, number][]} */ (to < n - 1 ? [[to, n - 2]] : []);
+  return [all[0], ...before, ...all.slice(from, to), ...after, all[n - 1]];
+}
+
+/** @param {Plan} plan @param {number} w @param {number} [open] the column of a neuron that is open
+ * @param {number} [focus] the column that is looked at, or -1 @returns {Geometry} */
+export function geometry(plan, w, open = 0, focus = -1) {
   const wide = w >= 760;
   const sizes = plan.columns.map((c) => c.cells.length);
   const tails = [plan.error, plan.loss].filter((x) => x !== undefined).length;
@@ -27,8 +50,13 @@ export function geometry(plan, w, open = 0) {
   const left = wide ? 84 : 44;
   const right = wide ? 70 : 40;
   const taken = open ? Math.min(470, Math.max(330, w * 0.5)) : 0;
-  const gap = (w - left - right - taken) / Math.max(1, sizes.length - 1 + tails * LAST);
-  const x = sizes.map((_, c) => left + c * gap + (open && c >= open ? taken : 0));
+  const near = open ? BESIDE : CLOSEST[Number(wide)];
+  const most = Math.max(4, Math.min(COLUMNS, 1 + Math.floor((w - left - right - taken) / near - tails * LAST)));
+  const row = places(sizes.length, most, open || focus);
+  const gap = (w - left - right - taken) / Math.max(1, row.length - 1 + tails * LAST);
+  const at = row.map(([from], k) => left + k * gap + (open && from >= open ? taken : 0));
+  const x = sizes.map((_, c) => at[row.findIndex(([from, to]) => from <= c && c <= to)]);
+  const boxes = row.flatMap(([from, to], k) => (to > from ? [{ from, to, x: at[k] }] : []));
   for (let t = 0; t < tails; t++) x.push(x[x.length - 1] + gap * LAST);
   const room = h - TOP - FOOT;
   const y = /** @type {number[]} */ (Array(plan.cells.length).fill(0));
@@ -56,6 +84,8 @@ export function geometry(plan, w, open = 0) {
     box,
     mid: TOP + room / 2,
     labels: least >= 2 * r + 27,
+    boxes,
+    hidden: sizes.map((_, c) => boxes.some((b) => b.from <= c && c <= b.to)),
     panel: open ? x[open - 1] + Math.max(gap * 0.55, r + 18) : 0,
     low: 0,
   };
@@ -63,7 +93,7 @@ export function geometry(plan, w, open = 0) {
 
 /** The network small, an opened neuron below it. @param {Plan} plan @param {number} w @param {number} open @returns {Geometry} */
 function stacked(plan, w, open) {
-  const at = geometry(plan, w);
+  const at = geometry(plan, w, 0, open);
   const most = Math.max(...plan.columns.map((c) => c.cells.length));
   const inputs = plan.columns[open].cells[0] >= 0 ? plan.wires.filter((l) => l.target === plan.columns[open].cells[0]).length : 0;
   const k = SMALL / at.h;

@@ -1,7 +1,7 @@
 // A neuron opened in its place: inputs × weights = products, their sum with the bias, the activation as a curve with its point.
 
 import { fmt } from "../model/numbers.js";
-import { curve, short } from "./scene.js";
+import { curve, gradText, short } from "./scene.js";
 
 /** @import { Attributes } from "../dom.js" */
 /** @import { Inner } from "../types" */
@@ -32,14 +32,56 @@ export function rowOf(at, k, n) {
   return (top + bottom) / 2 + (k - (n - 1) / 2) * pitch;
 }
 
+/** One input of a neuron, as far as it is known: null is not yet.
+ * @typedef {{source: number, parameter: number, input: number, weight: number, product: number|null, added: boolean, back: boolean,
+ *   grad: number|null, fresh: boolean}} Term added: to the sum; back: the gradient has come to the product */
+
+/** What a neuron weighs and adds up. @param {Opened} o @returns {Term[]} */
+export function termsOf({ network, sample, cell, inner, now, known, sent, active }) {
+  const { plan, weights } = network;
+  return plan.wires
+    .filter((l) => l.target === cell && l.parameter >= 0)
+    .map(({ source, parameter }) => {
+      const of = inner?.products.find((p) => p.parameter === parameter);
+      const [input, weight] = [sample.values[source], weights[parameter]];
+      const arrived = of ? now.got[of.weight] > 0 : sent;
+      return {
+        ...{ source, parameter, input, weight },
+        product: (of ? !!now.known[of.product] : known) ? input * weight : null,
+        added: of ? !!now.known[of.sum] : known,
+        back: of ? now.got[of.product] > 0 : sent,
+        grad: !arrived ? null : of ? now.sums[of.weight] : sample.deltas[cell] * input,
+        fresh: !!of && (active === of.product || active === of.sum),
+      };
+    });
+}
+
+/** The parameters that meet no input, each with its gradient as far as it is known.
+ * @param {Opened} o @returns {{parameter: number, value: number, grad: number|null}[]} */
+export function biasesOf({ network, sample, cell, inner, now, sent }) {
+  const { plan, weights } = network;
+  const met = new Set(plan.wires.filter((l) => l.target === cell).map((l) => l.parameter));
+  const own = plan.parameters.flatMap((p, k) => (p.cell === cell && !met.has(k) ? [/** @type {[number, number]} */ ([k, -1])] : []));
+  return (inner ? inner.biases : own).map(([parameter, node]) => {
+    const arrived = inner ? now.got[node] > 0 : sent;
+    return { parameter, value: weights[parameter], grad: !arrived ? null : inner ? now.sums[node] : sample.deltas[cell] };
+  });
+}
+
+/** Is its sum known, and has the gradient come to it? @param {Opened} o */
+export const sumOf = ({ inner, now, known, sent }) => ({
+  summed: inner ? !!now.known[inner.sums] : known,
+  deltaKnown: inner ? now.got[inner.sums] > 0 : sent,
+});
+
 /** @param {Put} put @param {Geometry} at @param {Opened} o */
 export function drawNeuron(put, at, o) {
-  const { network, sample, cell, column, inner, now } = o;
-  const { plan, weights } = network;
+  const { network, sample, cell, column } = o;
+  const { plan } = network;
   const [x0, x1] = at.low ? [14, at.w - 14] : [at.panel, at.x[column] - at.r - 14];
   const w = x1 - x0;
-  const links = plan.wires.filter((l) => l.target === cell && l.parameter >= 0);
-  const n = links.length;
+  const terms = termsOf(o);
+  const n = terms.length;
   const wide = w >= 400;
   const size = n > 8 ? 11 : 12;
   const pill = n > 8 ? 17 : 24;
@@ -62,38 +104,28 @@ export function drawNeuron(put, at, o) {
     { x: x0 + 12, y: (at.low || 30) + 20, class: "mg-net-name mg-net-left" },
     plan.cells[cell].name.replace(`${plan.name}.`, ""),
   );
-  const slope = (/** @type {number} */ node) => (inner && now.got[node] ? now.sums[node] : NaN);
   const z = sample.sums[cell];
-  const summed = inner ? !!now.known[inner.sums] : o.known;
-  const deltaKnown = inner ? now.got[inner.sums] > 0 : o.sent;
-  links.forEach((link, k) => {
+  const { summed, deltaKnown } = sumOf(o);
+  terms.forEach(({ parameter, input: a, weight: v, product, added, back, grad, fresh }, k) => {
     const y = rowOf(at, k, n);
-    const of = inner?.products.find((p) => p.parameter === link.parameter);
-    const [a, v] = [sample.values[link.source], weights[link.parameter]];
-    const done = of ? !!now.known[of.product] : o.known;
-    const fresh = of && (o.active === of.product || o.active === of.sum) ? " mg-net-fresh" : "";
-    const grad = of ? slope(of.weight) : o.sent ? sample.deltas[cell] * a : NaN;
     text(`px${k}`, cx, y + 4, short(a), o.before ? "mg-net-value" : "mg-net-soft");
     text(`pm${k}`, (cx + 18 + cw - half) / 2, y + 4, "×", "mg-net-soft");
-    const name = plan.parameters[link.parameter].short;
-    const chosen = { class: `mg-net-weight mg-net-${v < 0 ? "neg" : "pos"}`, "data-parameter": link.parameter };
+    const name = plan.parameters[parameter].short;
+    const chosen = { class: `mg-net-weight mg-net-${v < 0 ? "neg" : "pos"}`, "data-parameter": parameter };
     put(`pr${k}`, "rect", { x: cw - half, y: y - pill / 2, width: 2 * half, height: pill, rx: 6, ...chosen });
     text(`pw${k}`, cw, y + 4, `${wide && n <= 8 && name.length < 7 ? `${name} ` : ""}${short(v)}`);
-    if (!Number.isNaN(grad) && n <= 6) text(`pg${k}`, cw, y + pill / 2 + 13, `▴ ${short(grad)}`, "mg-net-grad", 11);
+    if (grad !== null && n <= 6) text(`pg${k}`, cw, y + pill / 2 + 13, gradText(grad), "mg-net-grad", 11);
     text(`pe${k}`, (cw + half + cp - 20) / 2, y + 4, "=", "mg-net-soft");
-    text(`pp${k}`, cp, y + 4, done ? short(a * v) : "·", (done ? "mg-net-value" : "mg-net-soft") + fresh);
-    const back = of ? now.got[of.product] > 0 : o.sent;
-    const added = of ? !!now.known[of.sum] : o.known;
+    const kindOf = product === null ? "mg-net-soft" : "mg-net-value";
+    text(`pp${k}`, cp, y + 4, product === null ? "·" : short(product), `${kindOf}${fresh ? " mg-net-fresh" : ""}`);
     const d = curve(cp + 24, y, cs - 21, ys + (k - (n - 1) / 2) * Math.min(7, 26 / n));
     const kind = back ? "mg-net-bwd" : `mg-net-${a * v < 0 ? "neg" : "pos"}`;
     put(`ps${k}`, "path", { d, class: `mg-net-wire ${kind}`, "stroke-width": 2, "stroke-opacity": added || back ? 0.9 : 0.25 });
   });
-  const bias = inner
-    ? inner.biases.map(([p]) => p)
-    : plan.parameters.flatMap((p, k) => (p.cell === cell && !links.some((l) => l.parameter === k) ? [k] : []));
-  if (bias.length === 1) {
+  const biases = biasesOf(o);
+  if (biases.length === 1) {
+    const [{ parameter, value: v, grad }] = biases;
     const yb = Math.min(at.h - 52, ys + 78);
-    const v = weights[bias[0]];
     put("pb", "path", {
       d: `M${cs} ${yb - 13}L${cs} ${ys + 21}`,
       class: `mg-net-wire ${deltaKnown ? "mg-net-bwd" : "mg-net-fwd"}`,
@@ -106,16 +138,15 @@ export function drawNeuron(put, at, o) {
       height: 24,
       rx: 6,
       class: `mg-net-weight mg-net-${v < 0 ? "neg" : "pos"}`,
-      "data-parameter": bias[0],
+      "data-parameter": parameter,
     });
-    text("pbt", cs, yb + 4, `${plan.parameters[bias[0]].short.slice(0, 3)} ${short(v)}`);
-    const grad = inner ? slope(inner.biases[0][1]) : o.sent ? sample.deltas[cell] : NaN;
-    if (!Number.isNaN(grad)) text("pbg", cs, yb + 27, `▴ ${short(grad)}`, "mg-net-grad", 11);
+    text("pbt", cs, yb + 4, `${plan.parameters[parameter].short.slice(0, 3)} ${short(v)}`);
+    if (grad !== null) text("pbg", cs, yb + 27, gradText(grad), "mg-net-grad", 11);
   }
   put("pc", "circle", { cx: cs, cy: ys, r: 21, class: `mg-net-box ${summed ? "mg-net-known" : "mg-net-wait"}` });
   put("pcs", "text", { x: cs, y: ys - 27, class: "mg-net-name", "font-size": 15 }, "Σ");
   text("pcz", cs, ys + 4, summed ? short(z) : "·", "mg-net-value");
-  if (deltaKnown) text("pcg", cs, ys - 46, `▴ ${short(sample.deltas[cell])}`, "mg-net-grad", 11);
+  if (deltaKnown) text("pcg", cs, ys - 46, gradText(sample.deltas[cell]), "mg-net-grad", 11);
   drawActivation(put, text, at, o, { cs, ct, ys, w, x1, z, summed, deltaKnown });
 }
 

@@ -5,11 +5,13 @@ import { h, put } from "../dom.js";
 import { fmt } from "../model/numbers.js";
 import { nearest } from "../model/sweep.js";
 import { button } from "../shell.js";
+import { biasesOf, sumOf, termsOf } from "./neuron.js";
 import { movedTo } from "./numbers.js";
 import { progressOf, short } from "./scene.js";
 
 /** @import { Frame, View } from "../view.js" */
 /** @import { Network } from "./numbers.js" */
+/** @import { Opened } from "./neuron.js" */
 
 const BARS = 200; // samples; of more only a number is shown
 const ROWS = 12; // neurons of a layer in the table
@@ -17,7 +19,10 @@ const ROWS = 12; // neurons of a layer in the table
 export class NetworkPane {
   /** @type {HTMLButtonElement[]} */ #bars = [];
   /** @type {Network|null} as the kernel has sent it */ #home = null;
-  #drawn = -1; // the open neuron that the way back is written for
+  #drawn = ""; // what the way back is written for
+  /** @type {Frame|null} */ #frame = null;
+  #offered = false; // are all weights in the list?
+  /** @type {{network: Network, reached: boolean}|null} what the curve is drawn for */ #curved = null;
 
   /** @param {View} view */
   constructor(view) {
@@ -50,15 +55,18 @@ export class NetworkPane {
       });
     }
     this.table = h("div", { class: "mg-net-table" });
+    this.inside = h("table");
     this.slide = h("div", { class: "mg-net-slide" });
     this.range = h("input", { type: "range", min: 0, step: 1, "aria-label": "the chosen weight" });
     this.range.oninput = () => this.#slid(Number(this.range.value));
-    this.name = h("code");
+    this.pick = h("select", { class: "mg-button mg-small mg-net-pick", "aria-label": "the weight on the slider" });
+    for (const type of ["pointerdown", "focus", "keydown"]) view.on(this.pick, type, () => this.#offer());
+    view.on(this.pick, "change", () => view.model.send({ type: "slide", parameter: Number(this.pick.value) }));
     this.out = h("code", { class: "mg-curve-slope" });
     this.curve = h("div");
-    this.hint = h("span", { class: "mg-soft" }, "Click a wire or a weight to put it on the slider. Your own numbers stay as they are.");
-    const head = h("div", { class: "mg-net-chosen" }, this.name, this.out);
-    this.slide.append(this.curve, h("div", { class: "mg-net-control" }, head, this.range, this.hint));
+    this.hint = h("span", { class: "mg-soft" }, "Or click a wire or a weight. Your own numbers stay as they are.");
+    this.head = h("div", { class: "mg-net-chosen" }, this.pick, this.out);
+    this.slide.append(this.curve, h("div", { class: "mg-net-control" }, this.head, this.range, this.hint));
     shell.details.append(this.slide, this.table);
   }
 
@@ -68,30 +76,52 @@ export class NetworkPane {
   }
 
   draw() {
-    const { shell, state, model } = this.view;
+    const { shell, state } = this.view;
     const { network } = state;
-    const there = !!model.get("network")?.level;
     shell.root.classList.toggle("mg-net", !!network);
-    shell.path.hidden = !network && !there;
+    shell.path.hidden = !network && !this.#there && !this.view.trail.length;
     this.view.timeline.sweep.hidden = !network;
     shell.batch.hidden = !network || network.plan.samples < 2;
     this.table.hidden = !network;
     this.slide.hidden = !network;
     this.#drawWay(network);
+    this.choice.hidden = true; // until a network's backward pass
     if (!network) return;
     this.#drawBars(network);
     this.#drawTable(network);
     this.#home = network;
-    this.slide.hidden = !network.moved;
+    this.slide.hidden = !network.moved && !this.#live;
+    for (const e of [this.curve, this.out, this.range]) e.hidden = !network.moved;
+    this.hint.hidden = !this.#live;
+    this.pick.disabled = !this.#live;
+    this.#offered = false;
+    this.#choose(network.moved ? network.moved.parameter : -1, network);
     if (!network.moved) return;
     const { parameter, xs } = network.moved;
-    const { name } = network.plan.parameters[parameter];
     this.range.max = String(xs.length - 1);
     this.range.value = String(nearest(xs, network.weights[parameter]));
-    this.range.setAttribute("aria-label", name);
-    put(this.name, name);
-    this.hint.hidden = !this.#live;
-    this.#drawCurve(network);
+    this.range.setAttribute("aria-label", network.plan.parameters[parameter].name);
+    this.#curved = null;
+  }
+
+  /** Only the weight that is on the slider is in the list until somebody comes to it. @param {number} k @param {Network} network */
+  #choose(k, { plan }) {
+    const text = k < 0 ? "choose a weight …" : plan.parameters[k].name;
+    this.pick.replaceChildren(h("option", { value: k, selected: "" }, text));
+  }
+
+  /** Fill the list with all weights, those of each layer together. */
+  #offer() {
+    const { network } = this.view.state;
+    if (!network || this.#offered) return;
+    this.#offered = true;
+    const { plan, moved } = network;
+    const of = new Map(plan.columns.flatMap((column, c) => column.cells.map((i) => /** @type {[number, number]} */ ([i, c]))));
+    const groups = plan.columns.map((column) => h("optgroup", { label: column.name }));
+    for (const [k, p] of plan.parameters.entries()) groups[of.get(p.cell) ?? 0].append(h("option", { value: k }, p.name));
+    if (moved) this.pick.replaceChildren();
+    this.pick.append(...groups.filter((g) => g.firstChild));
+    this.pick.value = String(moved ? moved.parameter : -1);
   }
 
   /** The slider moves: everything that is shown is computed again by the kernel before, and only looked up. @param {number} p */
@@ -102,37 +132,88 @@ export class NetworkPane {
     const back = home.moved.xs[p] === home.weights[home.moved.parameter];
     view.state.network = back ? home : movedTo(home, p);
     this.#drawBars(view.state.network);
-    this.#drawCurve(view.state.network);
     view.update();
   }
 
-  /** @param {Network} network */
-  #drawCurve({ plan, moved, weights, weightGrads, loss }) {
+  /** The result over the weight on the slider; its slope is there once the backward pass has reached that weight.
+   * @param {Network} network @param {import("./scene.js").Progress} done */
+  #drawCurve(network, done) {
+    const { plan, moved, weights, weightGrads, loss } = network;
     if (!moved) return;
+    const k = moved.parameter;
+    const { name, cell } = plan.parameters[k];
+    const reached = done.sent(String(plan.columns.findIndex((c) => c.cells.includes(cell))));
+    if (this.#curved?.network === network && this.#curved.reached === reached) return;
+    this.#curved = { network, reached };
     const size = moved.rows.length / moved.xs.length;
     const ys = Array.from(moved.xs, (_, p) => moved.rows[p * size]);
-    const k = moved.parameter;
-    const { name } = plan.parameters[k];
     const short = name.replace(`${plan.name}.`, "");
     const result = plan.loss ?? plan.columns[plan.columns.length - 1].name;
-    const drawn = drawCurve({ name: short, result, xs: moved.xs, ys, x: weights[k], y: loss, slope: weightGrads[k] });
+    const slope = reached ? weightGrads[k] : null;
+    const drawn = drawCurve({ name: short, result, xs: moved.xs, ys, x: weights[k], y: loss, slope });
     this.curve.replaceChildren(...(drawn ? [drawn] : []));
     put(this.out, fmt(weights[k]));
-    this.range.setAttribute("aria-valuetext", `${name} = ${fmt(weights[k])}, ${result} = ${fmt(loss)}, slope ${fmt(weightGrads[k])}`);
+    const said = `${name} = ${fmt(weights[k])}, ${result} = ${fmt(loss)}`;
+    this.range.setAttribute("aria-valuetext", slope === null ? said : `${said}, slope ${fmt(slope)}`);
   }
 
-  /** @param {Network|null} network */
+  /** Where one is: the column and the neuron that are looked at. */
+  get #place() {
+    const { columns } = this.view;
+    return [columns.focus, columns.open].join();
+  }
+
+  /** Write the trail to where one is. */
+  way() {
+    this.#drawn = this.#place;
+    this.#drawWay(this.view.state.network);
+  }
+
+  /** Is there a network, though its operations are shown? */
+  get #there() {
+    return !!this.view.model.get("network")?.level;
+  }
+
+  /** Where one is, each part of it a way back. @param {Network|null} network */
   #drawWay(network) {
-    const to = button("small", network ? "all operations" : "the network", network ? "every operation as a card" : "back to the network");
-    this.view.on(to, "click", () => this.view.fold(network ? "operations" : "network"));
-    const name = network ? network.plan.name || "network" : "operations";
-    const { open } = this.view.columns;
-    if (!network || open < 0) return this.where.replaceChildren(h("b", {}, name), ...(this.view.answered ? [" ", to] : []));
-    const back = h("button", { class: "mg-crumb", type: "button", title: "close the neuron (Escape)" }, name);
-    this.view.on(back, "click", () => this.view.columns.look(-1));
-    const column = network.plan.columns.find((c) => c.cells.includes(open))?.name ?? "";
-    const cell = network.plan.cells[open];
-    this.where.replaceChildren(back, " › ", column, ...(cell.short === column ? [] : [" › ", h("b", {}, cell.short)]));
+    const { view } = this;
+    /** @type {[string, (() => void)|null][]} */
+    const way = network ? this.#wayThrough(network) : [];
+    if (!network) {
+      const { trail } = view;
+      if (this.#there) way.push(["network", () => view.fold("network")], ["operations", () => view.back(-1)]);
+      else way.push(["whole graph", () => view.back(-1)]);
+      trail.forEach(([key, name], k) => {
+        const around = k ? trail[k - 1][1] : " ";
+        const own = name.startsWith(around) && !name.includes(" … ") ? name.slice(around.length).replace(/^\./, "") : name;
+        way.push([own, () => view.back(key)]);
+      });
+    }
+    /** @type {(string|HTMLElement)[]} */
+    const parts = way.flatMap(([text, run], k) => {
+      if (k === way.length - 1) return /** @type {(string|HTMLElement)[]} */ ([h("b", { "aria-current": "location" }, text)]);
+      if (!run) return [text, " › "];
+      const label = `back to ${text === "network" ? "the network" : text}`;
+      const b = h("button", { class: "mg-crumb", type: "button", title: `${label} (Escape)`, "aria-label": label }, text);
+      view.on(b, "click", run);
+      return [b, " › "];
+    });
+    const more = button("small", "all operations", "every operation as a card");
+    view.on(more, "click", () => view.fold("operations"));
+    this.where.replaceChildren(...parts, ...(network && way.length === 1 && view.answered ? [" ", more] : []));
+  }
+
+  /** @param {Network} network @returns {[string, (() => void)|null][]} */
+  #wayThrough({ plan }) {
+    const { columns } = this.view;
+    /** @type {[string, (() => void)|null][]} */
+    const way = [[plan.name || "network", () => columns.home()]];
+    const { open, focus } = columns;
+    const at = open < 0 ? focus : plan.columns.findIndex((c) => c.cells.includes(open));
+    if (at < 0) return way;
+    way.push([plan.columns[at].name, null]); // what a neuron is in; it opens by its neurons
+    if (open >= 0 && plan.cells[open].short !== plan.columns[at].name) way.push([plan.cells[open].short, null]);
+    return way;
   }
 
   /** @param {Network} network */
@@ -179,17 +260,44 @@ export class NetworkPane {
       ["bwd", "what flows back"],
     ].map(([kind, text]) => h("span", { class: `mg-net-key mg-net-key-${kind}` }, text));
     const fold = h("details", open ? { open: "" } : {}, h("summary", {}, "the same as a table"), table);
+    fold.append(this.inside);
+    this.view.on(fold, "toggle", () => this.update(this.#frame));
     this.table.replaceChildren(h("div", { class: "mg-net-legend mg-soft" }, ...legend), fold);
+  }
+
+  /** The neuron that is open, as a table: what it weighs and adds up. @param {Opened|null} o */
+  #drawInside(o) {
+    const shown = !!this.table.querySelector("details[open]"); // a drag need not update a closed table
+    this.inside.hidden = !o;
+    if (!o || !shown) return;
+    const { plan } = o.network;
+    const text = (/** @type {number|null} */ v) => (v === null ? "?" : fmt(v));
+    const name = (/** @type {number} */ parameter) => plan.parameters[parameter].short;
+    const { summed, deltaKnown } = sumOf(o);
+    const rows = [
+      ["input", "its value", "weight", "its value", "product", "gradient of the weight"],
+      ...termsOf(o).map((t) => {
+        const input = o.before ? fmt(t.input) : "?";
+        return [plan.cells[t.source].name, input, name(t.parameter), fmt(t.weight), text(t.product), text(t.grad)];
+      }),
+      ...biasesOf(o).map((b) => ["", "", name(b.parameter), fmt(b.value), "", text(b.grad)]),
+      ["sum", text(summed ? o.sample.sums[o.cell] : null), "", "", "", text(deltaKnown ? o.sample.deltas[o.cell] : null)],
+      ["output", text(o.known ? o.sample.values[o.cell] : null), "", "", "", text(o.arrived ? o.sample.grads[o.cell] : null)],
+    ];
+    const [head, ...body] = rows.map((row, r) => h("tr", {}, ...row.map((cell) => h(r ? "td" : "th", r ? {} : { scope: "col" }, cell))));
+    this.inside.replaceChildren(
+      h("caption", {}, `${plan.cells[o.cell].name} in sample ${this.view.state.sample + 1}`),
+      h("thead", {}, head),
+      h("tbody", {}, ...body),
+    );
   }
 
   /** @param {Frame|null} frame */
   update(frame) {
     const { network, sample, wires } = this.view.state;
     if (!network || !frame) return;
-    if (this.#drawn !== this.view.columns.open) {
-      this.#drawn = this.view.columns.open;
-      this.#drawWay(network);
-    }
+    this.#frame = frame;
+    if (this.#drawn !== this.#place) this.way();
     const { plan } = network;
     this.choice.hidden = !frame.back;
     for (const { way, b } of this.ways) b.setAttribute("aria-pressed", String(way === wires));
@@ -202,6 +310,8 @@ export class NetworkPane {
       b.tabIndex = s === sample ? 0 : -1;
     });
     const done = progressOf(network, frame);
+    this.#drawCurve(network, done);
+    this.#drawInside(this.view.columns.opened(done, frame));
     for (const { i, c, row } of this.rows ?? []) {
       if (i < 0) continue;
       put(row.children[1], done.known(String(c)) ? fmt(one.values[i]) : "?");

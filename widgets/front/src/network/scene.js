@@ -3,7 +3,7 @@
 
 import { s, put as write } from "../dom.js";
 import { fmt } from "../model/numbers.js";
-import { geometry } from "./geometry.js";
+import { BOXED, geometry } from "./geometry.js";
 import { drawNeuron, rowOf } from "./neuron.js";
 import { partsOf } from "./numbers.js";
 import { networkSentence } from "./words.js";
@@ -12,6 +12,7 @@ import { networkSentence } from "./words.js";
 /** @import { Network, Sample } from "./numbers.js" */
 /** @import { Geometry } from "./geometry.js" */
 /** @import { Attributes } from "../dom.js" */
+/** @import { Opened } from "./neuron.js" */
 
 const LEAST = 300; // pixels; on a narrower stage the picture is smaller
 const WIRES = 600; // between two columns; of more only the strongest are drawn
@@ -26,6 +27,9 @@ export function short(v) {
   const text = size >= 99.5 ? v.toFixed(0) : size >= 9.95 ? v.toFixed(1) : v.toFixed(2);
   return text.replace("-", "−");
 }
+
+/** A gradient, as on a card. @param {number} g */
+export const gradText = (g) => `${g < 0 ? "▾" : "▴"} ${short(g)}`;
 
 /** @param {number} v */
 const sign = (v) => (v < 0 ? "neg" : "pos");
@@ -68,6 +72,7 @@ export class NetworkScene {
   /** @type {Set<number>|null} cells that a search has found */ #hits = null;
   /** The cell that takes the Tab key. */ stop = -1;
   /** The neuron that is open, or -1. */ open = -1;
+  /** The column that is looked at in a network that has no room for all, or -1. */ focus = -1;
 
   /** @param {View} view */
   constructor(view) {
@@ -95,6 +100,7 @@ export class NetworkScene {
     const { plan, inner } = this.network;
     if (inner) this.open = inner.cell;
     else if (this.view.answered || this.open >= plan.cells.length) this.open = -1;
+    if (this.focus >= plan.columns.length) this.focus = -1;
     this.stop = this.open >= 0 ? this.open : (plan.columns[1]?.cells[0] ?? 0);
     this.svg.addEventListener("pointerover", (e) => this.#point(e.target));
     this.svg.addEventListener("pointerleave", () => this.#point(null));
@@ -103,7 +109,7 @@ export class NetworkScene {
 
   /** Lay it out for this width. @param {number} wide */
   flow(wide) {
-    this.#at = geometry(this.network.plan, Math.max(LEAST, wide), this.#openColumn);
+    this.#at = geometry(this.network.plan, Math.max(LEAST, wide), this.#openColumn, this.focus);
     const { w, h } = this.#at;
     const scale = Math.min(1, wide / w);
     for (const [k, v] of Object.entries({ viewBox: `0 0 ${w} ${h}`, width: w * scale, height: h * scale }))
@@ -113,7 +119,12 @@ export class NetworkScene {
 
   /** The column of the neuron that is open, or 0. */
   get #openColumn() {
-    return this.open < 0 ? 0 : this.network.plan.columns.findIndex((c) => c.cells.includes(this.open));
+    return this.open < 0 ? 0 : this.#columnOf(this.open);
+  }
+
+  /** @param {number} cell */
+  #columnOf(cell) {
+    return this.network.plan.columns.findIndex((c) => c.cells.includes(cell));
   }
 
   /** @param {Frame} frame */
@@ -158,7 +169,8 @@ export class NetworkScene {
     this.#drawTail(at, done);
     this.#drawCells(at, done);
     this.#drawNames(at);
-    if (this.open >= 0) this.#drawOpen(at, done, frame);
+    this.#drawBoxes(at, done, frame);
+    this.#drawOpen(at, this.opened(done, frame));
     for (const [key, e] of this.#pool) {
       if (this.#used.has(key)) continue;
       e.remove();
@@ -192,33 +204,34 @@ export class NetworkScene {
     const { deltas } = this.sample;
     const columnOf = new Map(plan.columns.flatMap((column, c) => column.cells.map((i) => /** @type {[number, number]} */ ([i, c]))));
     const sends = this.view.state.wires === "sends";
-    /** @type {{i: number, v: number, c: number, size: number}[][]} */
+    /** @type {{i: number, v: number, size: number}[][]} */
     const by = plan.columns.map(() => []);
+    const sent = plan.columns.map((_, c) => done.sent(String(c)));
     plan.wires.forEach((wire, i) => {
       const c = columnOf.get(wire.target) ?? 0;
-      const back = done.sent(String(c));
+      const back = sent[c];
       const weight = wire.parameter < 0 ? NaN : weights[wire.parameter];
       const v = !back ? weight : sends ? weight * deltas[wire.target] : wire.parameter < 0 ? NaN : weightGrads[wire.parameter];
-      by[c].push({ i, v, c, size: Number.isFinite(v) ? Math.abs(v) : 0 });
+      by[c].push({ i, v, size: Number.isFinite(v) ? Math.abs(v) : 0 });
     });
+    const opened = this.open < 0 || at.low ? [] : plan.wires.filter((l) => l.target === this.open && l.parameter >= 0);
     for (const [c, all] of by.entries()) {
       const most = all.reduce((m, x) => Math.max(m, x.size), 0);
+      const dense = all.length > DENSE;
       const shown = all.sort((a, b) => a.size - b.size).slice(-WIRES);
-      const back = done.sent(String(c));
+      const back = sent[c];
       const idle = done.back ? !back : !done.known(String(c));
       for (const { i, v } of shown) {
         const { source, target, parameter } = plan.wires[i];
+        if (at.hidden[c] && at.hidden[columnOf.get(source) ?? 0]) continue;
         const x1 = at.x[columnOf.get(source) ?? 0] + this.#half(at, columnOf.get(source) ?? 0);
-        const own = target === this.open && !at.low;
-        const into = plan.wires.filter((l) => l.target === target && l.parameter >= 0);
-        const [x2, y2] = own
-          ? [at.panel, rowOf(at, into.indexOf(plan.wires[i]), into.length)]
-          : [at.x[c] - this.#half(at, c), at.y[target]];
+        const row = opened.indexOf(plan.wires[i]);
+        const [x2, y2] = row >= 0 ? [at.panel, rowOf(at, row, opened.length)] : [at.x[c] - this.#half(at, c), at.y[target]];
         const d = curve(x1, at.y[source], x2, y2);
         const behind = this.open >= 0 && c === this.#openColumn && target !== this.open;
         const dim = behind || (this.pointed >= 0 && this.pointed !== source && this.pointed !== target);
-        this.#wire(`w${i}`, d, v, most, { back, idle, dense: all.length > DENSE, dim, plain: parameter < 0 && !back });
-        if (all.length <= DENSE && parameter >= 0) {
+        this.#wire(`w${i}`, d, v, most, { back, idle, dense, dim, plain: parameter < 0 && !back });
+        if (!dense && parameter >= 0) {
           const hit = this.#put(this.#layers.wires, `w${i}h`, "path", { d, class: "mg-net-hit", "data-parameter": parameter });
           const title = `${plan.parameters[parameter].name} = ${fmt(weights[parameter])}`;
           if (!hit.firstChild) hit.append(s("title"));
@@ -234,7 +247,7 @@ export class NetworkScene {
 
   /** Half the width of a column's cells. @param {Geometry} at @param {number} c */
   #half(at, c) {
-    return at.tall[c] ? 8 : at.r;
+    return at.hidden[c] ? BOXED : at.tall[c] ? 8 : at.r;
   }
 
   /** @param {Geometry} at @param {Progress} done */
@@ -267,7 +280,7 @@ export class NetworkScene {
       const grad = part === "loss" ? 1 : errorGrad;
       const value = idle ? "·" : short(part === "loss" ? loss : error);
       const stack = part === "error" ? Math.min(2, plan.samples - 1) : 0;
-      this.#box(part, x, at.mid, at.box, name, value, arrived ? `▴ ${short(grad)}` : "", { known: !idle, back: arrived, stack });
+      this.#box(part, x, at.mid, at.box, name, value, arrived ? gradText(grad) : "", { known: !idle, back: arrived, stack });
       from = x + bw;
       ys = [at.mid];
     }
@@ -301,6 +314,7 @@ export class NetworkScene {
     const { plan } = this.network;
     const { values, grads } = this.sample;
     plan.columns.forEach((column, c) => {
+      if (at.hidden[c]) return;
       const known = done.known(String(c));
       const arrived = done.arrived(String(c));
       const most = column.cells.reduce((m, i) => (Number.isFinite(values[i]) ? Math.max(m, Math.abs(values[i])) : m), 1);
@@ -366,23 +380,29 @@ export class NetworkScene {
     const size = full ? Math.min(12.5, Math.max(11, (r * 2.9) / Math.max(4, text.length))) : 11;
     if (r >= 7) this.#put(box, `${key}t`, "text", { x, y: y + 4, class: "mg-net-number", "font-size": size.toFixed(1) }, text);
     if (arrived && full && at.labels)
-      this.#put(box, `${key}d`, "text", { x, y: y + r + 18, class: "mg-net-number mg-net-grad" }, `▴ ${short(g)}`);
+      this.#put(box, `${key}d`, "text", { x, y: y + r + 18, class: "mg-net-number mg-net-grad" }, gradText(g));
     const room = (x - r - 12) / 7.2;
     const name = plan.cells[i].short;
     if (c === 0 && many <= 12 && name.length <= room)
       this.#put(box, `${key}l`, "text", { x: x - r - 8, y: y + 4, class: "mg-net-input" }, name);
   }
 
-  /** @param {Geometry} at @param {Progress} done @param {Frame} frame */
-  #drawOpen(at, done, { now, current }) {
+  /** The neuron that is open, and what is known of it; null if none is. @param {Progress} done @param {Frame} frame @returns {Opened|null} */
+  opened(done, { now, current }) {
     const { network, sample, open } = this;
+    if (open < 0) return null;
     const column = this.#openColumn;
     const part = String(column);
     const fits = network.inner?.cell === open && network.inner.sample === this.view.state.sample;
-    drawNeuron((key, tag, attributes, text) => this.#put(this.#layers.panel, key, tag, attributes, text), at, {
+    return {
       ...{ network, sample, cell: open, column, inner: fits ? network.inner : null, now, active: current?.node ?? -1 },
       ...{ known: done.known(part), before: done.known(String(column - 1)), arrived: done.arrived(part), sent: done.sent(part) },
-    });
+    };
+  }
+
+  /** @param {Geometry} at @param {Opened|null} o */
+  #drawOpen(at, o) {
+    if (o) drawNeuron((key, tag, attributes, text) => this.#put(this.#layers.panel, key, tag, attributes, text), at, o);
   }
 
   /** @param {Geometry} at */
@@ -391,16 +411,65 @@ export class NetworkScene {
     const g = this.#layers.top;
     const room = Math.floor(at.gap / 7.4);
     this.network.plan.columns.forEach((column, c) => {
+      if (at.hidden[c]) return;
       const x = Math.max(at.x[c], c === 0 ? 30 : 0);
       const name =
         column.name.length <= room ? column.name : (/\[\w+\]$/.exec(column.name)?.[0] ?? column.name.slice(0, Math.max(2, room)));
-      const about = column.about.length <= room + 2 ? column.about : String(column.cells.length);
+      const about = 6.4 * column.about.length < at.gap ? column.about : String(column.cells.length);
       this.#put(g, `n${c}`, "text", { x, y: 20, class: "mg-net-name" }, name);
       this.#put(g, `a${c}`, "text", { x, y: at.h - 8, class: "mg-net-small" }, about);
     });
   }
 
+  /** The layers there is no room for: a box for each run of them, which says how far the event has come in it.
+   * @param {Geometry} at @param {Progress} done @param {Frame} frame */
+  #drawBoxes(at, done, { current, trace }) {
+    const { columns } = this.network.plan;
+    const active = current ? (current.edge === null ? current.node : trace.edges[current.edge].source) : -1;
+    for (const { from, to, x } of at.boxes) {
+      const all = columns.slice(from, to + 1);
+      const here = active >= from && active <= to;
+      const [known, back] = [done.known(String(here ? active : to)), done.arrived(String(here ? active : to))];
+      const cells = all.flatMap((c) => c.cells.map((i) => at.y[i]));
+      const [top, bottom] = [Math.min(...cells) - at.r - 6, Math.max(...cells) + at.r + 6];
+      const names = `${columns[from].name} to ${columns[to].name}`;
+      const said = here ? `, at ${columns[active].name}` : known ? "" : ", not computed yet";
+      const box = this.#put(this.#layers.cells, `b${from}`, "g", {
+        role: "button",
+        tabindex: 0,
+        class: "mg-net-cell mg-net-boxed",
+        "data-columns": (from + to + 1) >> 1,
+        "aria-label": `${names}: ${all.length} layers${said}; Enter shows them`,
+        "data-lm-suppress-shortcuts": "true",
+      });
+      const kind = back ? "mg-net-back" : known ? "mg-net-known" : "mg-net-wait";
+      const size = { x: x - BOXED, y: top, width: 2 * BOXED, height: bottom - top, rx: 9 };
+      for (const k of [2, 1])
+        this.#put(box, `b${from}s${k}`, "rect", { ...size, x: size.x + 3 * k, y: top - 3 * k, class: "mg-net-behind" });
+      this.#put(box, `b${from}f`, "rect", { ...size, class: `mg-net-box ${kind}${here ? " mg-net-here" : ""}` });
+      this.#put(box, `b${from}n`, "text", { x, y: at.mid - 2, class: "mg-net-name" }, String(all.length));
+      this.#put(box, `b${from}l`, "text", { x, y: at.mid + 12, class: "mg-net-small" }, "layers");
+      const index = (/** @type {string} */ name) => /\[\w+\]$/.exec(name)?.[0] ?? name.slice(0, 4);
+      const range = here ? index(columns[active].name) : `${index(columns[from].name)}…${index(columns[to].name)}`;
+      this.#put(this.#layers.top, `b${from}t`, "text", { x, y: 20, class: `mg-net-name${here ? " mg-net-at" : ""}` }, range);
+    }
+  }
+
   // ---- what people do
+
+  /** Show the columns around this one, where there is no room for all; -1: both ends again. @param {number} column */
+  showColumn(column) {
+    this.focus = column;
+    this.view.network.way();
+    this.view.viewport.fit();
+  }
+
+  /** All of the network again. */
+  home() {
+    this.focus = -1;
+    if (this.open >= 0) this.look(-1);
+    else this.showColumn(-1);
+  }
 
   /** @param {EventTarget|null} target */
   #point(target) {
@@ -416,9 +485,19 @@ export class NetworkScene {
     const weight = target.closest("[data-parameter]");
     if (weight && this.view.state.alive)
       return this.view.model.send({ type: "slide", parameter: Number(weight.getAttribute("data-parameter")) });
+    const box = target.closest("[data-columns]");
+    if (box) return this.#unbox(box);
     const cell = target.closest("[data-cell]");
     if (!cell) return;
     this.look(Number(cell.getAttribute("data-cell")));
+  }
+
+  /** Show what is in a box, and let the keyboard go on there. @param {Element} box */
+  #unbox(box) {
+    const column = Number(box.getAttribute("data-columns"));
+    [this.stop] = this.network.plan.columns[column].cells;
+    this.showColumn(column);
+    this.#pool.get(`c${this.stop}`)?.focus({ preventScroll: true });
   }
 
   /** Open a neuron in its place; the one that is open, or -1, closes. @param {number} cell */
@@ -427,6 +506,7 @@ export class NetworkScene {
     const inputs = this.network.plan.columns[0].cells.length;
     const to = cell === this.open || cell < inputs ? -1 : cell;
     if (cell >= 0) this.stop = cell;
+    if (cell >= 0 && this.#at?.hidden[this.#columnOf(cell)]) this.focus = this.#columnOf(cell);
     if (to === this.open) {
       this.paint();
       return this.#pool.get(`c${this.stop}`)?.focus({ preventScroll: true });
@@ -447,6 +527,9 @@ export class NetworkScene {
     if (target.closest("input, select, [role=slider], [role=tab]")) return false;
     if (e.key === "[" || e.key === "]") view.showSample((view.state.sample + (e.key === "]" ? 1 : samples - 1)) % samples);
     else if (e.key === "Escape" && this.open >= 0) this.look(-1);
+    else if (e.key === "Escape" && this.focus >= 0) this.showColumn(-1);
+    else if ((e.key === "Enter" || e.key === " ") && target.closest("[data-columns]"))
+      this.#unbox(/** @type {Element} */ (target.closest("[data-columns]")));
     else if ((e.key === "Enter" || e.key === " ") && target.closest("[data-cell]"))
       this.look(Number(target.closest("[data-cell]")?.getAttribute("data-cell")));
     else if (e.key === "ArrowUp" || e.key === "ArrowDown") this.#walk(e.key === "ArrowDown" ? 1 : -1, !!target.closest("[data-cell]"));
@@ -454,11 +537,18 @@ export class NetworkScene {
     return true;
   }
 
+  /** The column of the neuron that takes the Tab key must be drawn. */
+  #reveal() {
+    const column = this.#columnOf(this.stop);
+    if (this.#at?.hidden[column]) this.showColumn(column);
+    else this.paint();
+  }
+
   /** The keyboard goes to the next neuron, or to the last one visited. @param {number} by @param {boolean} on */
   #walk(by, on) {
     const { cells } = this.network.plan;
     if (on) this.stop = Math.min(cells.length - 1, Math.max(0, this.stop + by));
-    this.paint();
+    this.#reveal();
     this.#pool.get(`c${this.stop}`)?.focus({ preventScroll: true });
   }
 
@@ -489,7 +579,7 @@ export class NetworkScene {
     const [first] = this.#hits ?? [];
     if (first === undefined) return;
     this.stop = first;
-    this.paint();
+    this.#reveal();
     this.#pool.get(`c${first}`)?.focus({ preventScroll: true });
   }
 

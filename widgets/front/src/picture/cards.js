@@ -2,9 +2,10 @@
 
 import { Memo, put, s } from "../dom.js";
 import { arrayAt, arrayText, between, captions, shapeText, tall } from "../model/arrays.js";
-import { fit, fmt } from "../model/numbers.js";
+import { fit, fmt, plural } from "../model/numbers.js";
 import { spokenCard } from "../words.js";
 import { mapOf } from "./heat.js";
+import { flag, markKin } from "./wires.js";
 
 /** @import { Card, Held, Node, Numbers } from "../types" */
 /** @import { Frame, View } from "../view.js" */
@@ -51,10 +52,12 @@ export class CardView {
     this.g.setAttribute("role", "button");
     this.g.setAttribute("data-node", String(card.id));
     if (node.layer) this.g.append(s("path", { class: "mg-stripe", d: `M9 ${card.h - 1.5}H${card.w - 9}` }));
-    const [value, grad] = tall(node) ? this.#drawMaps() : this.#drawNumbers();
+    const [value, grad] = card.flat ? this.#drawRow() : tall(node) ? this.#drawMaps() : this.#drawNumbers();
     this.value = value;
     this.grad = grad;
+    if (card.within) this.#drawWithin(card.within, card.h - less - 9);
     if (card.rows) this.#drawRows(card.rows);
+    if (card.tags) this.#drawTags(card.tags);
     view.on(this.g, "click", () => {
       view.shell.root.focus({ preventScroll: true });
       view.inspect(card.id);
@@ -81,6 +84,17 @@ export class CardView {
       g.append(caption("value", constant ? 38 : 42), value);
       if (!constant) g.append(caption("grad", 60), grad);
     }
+    return [value, grad];
+  }
+
+  /** The second line of a card in a column. */
+  #drawRow() {
+    const value = s("text", { x: PAD, y: 38, class: "mg-number mg-value mg-first" });
+    const grad = s("text", { x: this.right, y: 38, class: "mg-number mg-grad" });
+    this.room = Math.floor(this.half / CHAR);
+    const { kind, outs } = this.node;
+    if (kind === "fold" && outs !== 1) this.g.append(s("text", { x: PAD, y: 38, class: "mg-caption" }, `${outs} results leave it`));
+    else if (kind !== "constant") this.g.append(value, grad);
     return [value, grad];
   }
 
@@ -122,6 +136,22 @@ export class CardView {
         maps[k].replaceChildren(...(a ? [mapOf(a, this.half, high, Math.min(15, high))] : []));
       });
     }
+  }
+
+  /** What happens in a fold that its card would hide. @param {string} text @param {number} y */
+  #drawWithin(text, y) {
+    const strokes = s("path", { class: "mg-cut-strokes", d: `M13 ${y + 2}l4-11M18 ${y + 2}l4-11` });
+    this.g.append(s("g", { class: "mg-within" }, strokes, s("text", { x: 27, y }, text)));
+  }
+
+  /** How many of its wires are drawn as tags. @param {number} count */
+  #drawTags(count) {
+    const text = plural(count, "tag");
+    const wide = 14 + 6.9 * text.length;
+    const x = this.right + 2 - wide;
+    const parts = [s("path", { d: flag(x, 0, wide) }), s("text", { x: x + wide / 2 - 3, y: 4 }, text)];
+    this.g.append(s("g", { class: "mg-tag", "data-from": this.card.id }, ...parts));
+    markKin(this.view, this.g, this.card.id);
   }
 
   /** Lines at its foot that say how it differs from its twin in another view. @param {[string, string][]} rows */
@@ -170,10 +200,21 @@ export class CardView {
     if (dragging) return true; // the words follow when the slider rests
     const value = arrays ? (arrays[0] ? arrayText(arrays[0]) : "not kept") : fmt(point.values[id]);
     const gradient = arrays ? arrayText(arrays[1]) : fmt(sum);
-    const spoken = spokenCard(trace, node, { value, gradient, known, got, need }) + (apart && ` ${apart}`);
+    const tags = this.card.tags ? ` ${plural(this.card.tags, "wire")} of it ${this.card.tags === 1 ? "begins" : "begin"} at a tag.` : "";
+    const spoken = spokenCard(trace, node, { value, gradient, known, got, need }) + (apart && ` ${apart}`) + tags;
     this.g.setAttribute("aria-label", spoken);
     put(this.title, spoken);
     return true;
+  }
+
+  /** Are ranges written of it, in place of a number? */
+  get #spread() {
+    return !!this.#maps || (!!this.card.flat && tall(this.node));
+  }
+
+  /** How many characters such a range may have. */
+  get #chars() {
+    return Math.floor(this.half / (this.card.flat ? CHAR : 6.7));
   }
 
   /** Has a fold of a tensor graph no number of its own, only ranges? @param {(Numbers|null)[]|null} arrays @param {number} own */
@@ -185,7 +226,7 @@ export class CardView {
   #valueText(known, value, arrays) {
     const { node } = this;
     if (!known) return "·";
-    if (this.#maps) return arrays?.[0] ? between(arrays[0], Math.floor(this.half / 6.7)) : "not kept";
+    if (this.#spread) return arrays?.[0] ? between(arrays[0], this.#chars) : "not kept";
     if (node.array === null) return node.kind === "operation" && !node.shape ? "several" : "not kept";
     if (this.#ranges(arrays, value)) return arrays?.[0] ? between(arrays[0], this.room) : "";
     return fit(value, this.room);
@@ -196,13 +237,13 @@ export class CardView {
     const complete = got === need;
     const more = complete ? "" : " +…";
     const gradient = arrays?.[1];
-    if (this.#maps) {
-      if (got && gradient) return between(gradient, Math.floor(this.half / 6.7) - (complete ? 0 : 2)) + more;
+    if (this.#spread) {
+      if (got && gradient) return between(gradient, this.#chars - (complete ? 0 : 2)) + more;
       return need ? "·" : "none";
     }
     if (this.#ranges(arrays, got ? sum : 0)) return got && gradient ? between(gradient, this.room) : "·";
     if (!got) return need || this.node.kind === "constant" ? "·" : "none";
-    const sign = sum > 0 ? "▴ " : sum < 0 ? "▾ " : "";
+    const sign = this.card.flat ? "" : sum > 0 ? "▴ " : sum < 0 ? "▾ " : "";
     return `${sign}${fit(sum, this.room - (complete ? 2 : 4))}${more}`;
   }
 

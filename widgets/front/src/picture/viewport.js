@@ -13,18 +13,21 @@ const LEGIBLE = 0.6; // below this one they can only just be read
 const CLOSE = 0.8; // the zoom at which a step is followed in a picture that is not legible as a whole
 const CLOSEST = 3;
 const FARTHEST = 0.01;
-const HIGH = 470; // pixels of the stage, as in graph.css; beside the panel
+const HIGH = 470; // pixels of the stage at most, as in graph.css; beside the panel
 const BESIDE = 560;
 const LARGEST = 1.25; // a small graph is not blown up
 const PADDING = 22; // of the stage, both sides
 const ENOUGH = 0.81; // a picture whose smallest words, of 11 pixels, are seen at 9 needs no bands
-const TALL = 1300; // pixels that a picture in bands may be high
+const TALL = 1300; // of a picture for a narrow stage
+const AROUND = 230; // pixels of the window that stay free for what is below the stage, as in graph.css
+const LOW = 340; // a stage may always be so high
+const NARROW = 560; // pixels of such a stage
 const EDGE = 60; // pixels that stay free beside a card that is followed
 
 export class Viewport {
   zoom = 1;
   fitted = true; // nobody has zoomed by hand
-  #asked = false; // for the bands of a picture that is not wide
+  #asked = 0; // how often for pictures that fit
   /** What the stage shows of the picture; null: it may have moved since. @type {Box|null} */ #window = null;
 
   /** @param {View} view */
@@ -130,15 +133,32 @@ export class Viewport {
 
   /** The zoom at which all of the picture is seen in a stage of this width. @param {number} wide @param {Picture} [picture] */
   #whole(wide, picture = this.view.state.picture) {
-    const bands = picture !== this.view.state.pictures[0];
-    const high = bands ? TALL : this.view.state.wide ? BESIDE : HIGH;
-    return Math.min(LARGEST, (wide - PADDING) / picture.w, (high - PADDING) / picture.h);
+    const most = picture === this.view.state.pictures[0] ? LARGEST : 1;
+    return Math.min(most, (wide - PADDING) / picture.w, (this.#high(picture) - PADDING) / picture.h);
   }
 
-  /** The picture that a stage of this width shows: in as few bands as can be read. @param {number} wide */
+  /** The zoom at which a picture opens: whole, but on a narrow stage a column is never smaller than can be read, and scrolls if it has to.
+   * @param {number} wide @param {Picture} [picture] */
+  #shown(wide, picture = this.view.state.picture) {
+    const whole = this.#whole(wide, picture);
+    return wide < NARROW && picture.cards[0]?.flat ? Math.max(whole, Math.min(ENOUGH, (wide - PADDING) / picture.w)) : whole;
+  }
+
+  /** How high the stage may be, so that it is seen whole in the window. @param {Picture|null} picture */
+  #high(picture) {
+    const most = picture !== this.view.state.pictures[0] ? TALL : this.view.state.wide ? BESIDE : HIGH;
+    return Math.min(most, Math.max(LOW, window.innerHeight - AROUND));
+  }
+
+  /** The picture that a stage of this width shows: in as few bands as can be read, a column only where it is narrow, or where the column
+   * is whole and nothing else can be read. @param {number} wide */
   #fitting(wide) {
-    const { pictures } = this.view.state;
-    const zooms = pictures.map((p) => this.#whole(wide, p));
+    const all = this.view.state.pictures;
+    const broad = all.filter((p) => !p.cards[0]?.flat);
+    const column = this.#asked > 1 && all.some((p) => p.cards[0]?.flat && this.#whole(wide, p) >= ENOUGH);
+    const needed = wide < NARROW || (column && broad.every((p) => this.#whole(wide, p) < ENOUGH));
+    const pictures = needed ? all : broad;
+    const zooms = pictures.map((p) => this.#shown(wide, p));
     const best = Math.min(ENOUGH, Math.max(...zooms));
     return pictures[zooms.findIndex((z) => z >= best - 1e-9)];
   }
@@ -148,9 +168,12 @@ export class Viewport {
     const { state, shell } = this.view;
     const wide = this.stage.clientWidth || 700;
     const chosen = this.fitted ? this.#fitting(wide) : state.picture;
-    if (!this.#asked && state.pictures.length === 1 && chosen.cards.length > 1 && this.#whole(wide) < ENOUGH && state.alive) {
-      this.#asked = true;
-      this.view.model.send({ type: "narrow", width: wide });
+    if (this.#asked < 2 && chosen.cards.length > 1 && this.#whole(wide, chosen) < ENOUGH && state.alive) {
+      // First for other pictures of the same cards; if none of them can be read either, for fewer cards.
+      const fewer = this.#asked > 0 || state.pictures.length > 1;
+      this.#asked = fewer ? 2 : 1;
+      const height = Math.round(this.#high(state.pictures[1] ?? null));
+      this.view.model.send({ type: "narrow", width: wide, height: fewer ? height : 0 });
     }
     shell.root.classList.toggle("mg-banded", chosen !== state.pictures[0]);
     if (chosen === state.picture) return false;
@@ -175,7 +198,7 @@ export class Viewport {
       this.view.columns.flow((this.stage.clientWidth || 700) - 2);
       return this.#moved();
     }
-    this.scale(this.#whole(this.stage.clientWidth || 700));
+    this.scale(this.#shown(this.stage.clientWidth || 700));
   }
 
   /** After a new picture or another width: fit, unless somebody has zoomed. */
@@ -188,7 +211,7 @@ export class Viewport {
    * @param {number} node @param {boolean} [closer] so that it can be read, where the whole picture cannot */
   follow(node, closer = false) {
     const card = this.view.scene.card(node)?.card;
-    if (!card) return;
+    if (!card || (card.flat && !this.view.walked)) return; // a column opens at its top
     if (closer && this.fitted && this.zoom < LEGIBLE) this.#byHand(CLOSE);
     const { stage, zoom } = this;
     const [x, y, w, high] = [card.x, card.y, card.w, card.h].map((v) => v * zoom);

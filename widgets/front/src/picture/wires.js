@@ -4,7 +4,7 @@ import { dress, Memo, put, s } from "../dom.js";
 import { fit, fmt, plainNumber, plural, width } from "../model/numbers.js";
 import { slopeOf, summed, wayBack } from "../words.js";
 
-/** @import { Edge, Wire } from "../types" */
+/** @import { Edge, Tag, Wire } from "../types" */
 /** @import { Frame, View } from "../view.js" */
 /** @import { Around } from "./scene.js" */
 
@@ -15,12 +15,29 @@ const CHAR = 6.9; // pixels of a pill's character
 /** The numbers in a path. @param {string} d */
 const numbers = (d) => (d.match(/-?[\d.]+/g) ?? []).map(Number);
 
+/** Does a wire leave its card to the right (1) or, in a column, to the left (-1)? @param {number[]} n */
+const leaves = (n) => (n[6] < n[0] ? -1 : 1);
+
 /** A path with one end drawn back, so that the arrow head ends where the card begins. @param {number[]} n @param {boolean} atStart */
 function shortened(n, atStart) {
   const m = [...n];
-  if (atStart) m[0] += HEAD;
+  if (atStart) m[0] += leaves(n) * HEAD;
   else m[m.length - 2] -= HEAD;
   return `M${m[0]} ${m[1]}C${m.slice(2).join(" ")}`;
+}
+
+/** The outline of a tag, from its left side and its middle. @param {number} x @param {number} y @param {number} w */
+export const flag = (x, y, w) => `M${x} ${y - 9}h${w - 7}l7 9-7 9h${7 - w}z`;
+
+/** While an element is pointed at or in focus, a node's card and all its tags are marked.
+ * @param {View} view @param {SVGElement} element @param {number} node */
+export function markKin(view, element, node) {
+  const mark = (/** @type {boolean} */ on) => {
+    for (const e of view.scene.svg.querySelectorAll(`.mg-tag[data-from="${node}"], .mg-card[data-node="${node}"]`))
+      e.classList.toggle("mg-kin", on);
+  };
+  for (const type of ["pointerenter", "focus"]) view.on(element, type, () => mark(true));
+  for (const type of ["pointerleave", "blur"]) view.on(element, type, () => mark(false));
 }
 
 /** What a wire's mouse-over says. @param {View} view @param {Edge} e @param {Wire} wire @param {number} local */
@@ -64,15 +81,16 @@ export class WireView {
       s("path", { d: shortened(n, false), class: "mg-line" }),
       this.back,
       s("path", { d: `M${x1} ${y1}l-10-5v10z`, class: "mg-tip" }),
-      s("path", { d: `M${x0} ${y0}l10-5v10z`, class: "mg-tip mg-tip-b" }),
+      s("path", { d: `M${x0} ${y0}l${10 * leaves(n)}-5v10z`, class: "mg-tip mg-tip-b" }),
     );
     if (wire.pw) this.#drawPill();
-    if (view.state.trace.nodes[edge.source].stops) this.#drawStop(x0, y0);
+    if (wire.tag) this.#drawTag(wire.tag);
+    if (view.state.trace.nodes[edge.source].stops) this.#drawStop(x0 + (leaves(n) > 0 ? 14 : -9), y0);
     if (edge.makes?.length) this.#listen(edge.makes);
     const xs = n.filter((_, k) => k % 2 === 0);
     const ys = n.filter((_, k) => k % 2);
     const half = wire.pw / 2;
-    const [left, top] = [Math.min(...xs, wire.px - half), Math.min(...ys, wire.py - 10)];
+    const [left, top] = [Math.min(wire.tag?.x ?? Infinity, ...xs, wire.px - half), Math.min(...ys, wire.py - 10)];
     this.box = [left, top, Math.max(...xs, wire.px + half), Math.max(...ys, wire.py + 10)];
   }
 
@@ -84,11 +102,29 @@ export class WireView {
     this.pill = s("g", {}, this.#face, ...(this.edge.broadcast ? [s("rect", inner)] : []), this.#text, this.#title);
   }
 
+  /** The label with the source's name that a long wire begins at. @param {Tag} tag */
+  #drawTag({ name, x, y, w }) {
+    const { view, edge } = this;
+    const { label } = view.state.trace.nodes[edge.source];
+    const words = `from ${label} to ${view.state.trace.nodes[edge.target].label}; leads to the card of ${label}`;
+    const parts = [s("title", {}, words), s("path", { d: flag(x, y, w) }), s("text", { x: x + w / 2 - 3, y: y + 4 }, name)];
+    const button = { tabindex: 0, role: "button", "aria-label": words, "data-from": edge.source, "data-lm-suppress-shortcuts": "true" };
+    const tag = s("g", { class: "mg-tag", ...button }, ...parts);
+    markKin(view, tag, edge.source);
+    view.on(tag, "click", (/** @type {Event} */ e) => {
+      e.stopPropagation();
+      const found = view.scene.card(edge.source)?.g;
+      found?.focus({ preventScroll: true });
+      view.viewport.follow(edge.source, true);
+    });
+    this.g.append(tag);
+  }
+
   /** The sign that no gradient goes this way. @param {number} x @param {number} y */
   #drawStop(x, y) {
     const words = `No gradient goes this way. ${this.edge.stops ?? ""}`;
     const sign = [s("title", {}, words), s("circle", { r: 7 }), s("path", { d: "M-4 0h8" })];
-    this.g.append(s("g", { class: "mg-stop", transform: `translate(${x + 14},${y})` }, ...sign));
+    this.g.append(s("g", { class: "mg-stop", transform: `translate(${x},${y})` }, ...sign));
   }
 
   /** Of a gradient that is differentiated again: a click shows which nodes this edge's rule made. @param {number[]} made */

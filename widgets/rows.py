@@ -1,0 +1,167 @@
+"""A picture as one column of low cards, each below what it is made of: for a stage that is too narrow, or too low, for anything else.
+
+What lives here: the order of the rows, and the lanes at their left in which the wires run. What does not: the layout for wider stages
+(layout.py, bands.py), which of several pictures is shown (front/src/picture/viewport.js). Text stays as large as on the other cards: a row
+is lower because its heat maps and the pills on its wires are left out; the table below the picture has their numbers.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from minigrad.tracing.trace import Trace
+
+from .bands import CARDS, bands, rounded, written
+from .layout import BAND, CARD_PAD, LINE, STACK, Card, CutWire, Frame, Picture, Wire, computes, fitted, mention, shorten
+
+WIDE, HIGH, LOW = 284.0, 46.0, 28.0  # of the picture; of a card, and of a constant's
+GAP, SIDE, LID, CUT = 10.0, 6.0, 25.0, 24.0  # between cards; around what is in a frame; of a frame's name; of a line for a cut
+LANE, NEAR, MOST = 7.0, 17.0, 8  # between two lanes, and between the first of them and the cards; how many lanes there are at most
+LEAVES, ARRIVES = 0.76, 11.0  # where on a card's left side its wires begin, as a share of its height; where the first one ends
+
+
+def narrower(trace: Trace, picture: Picture) -> list[Picture]:
+    """The same picture for narrower and narrower stages; [] for a single card, and for more than can be read in a column."""
+    return [*bands(picture), rows(trace, picture)] if 1 < len(picture["cards"]) <= CARDS else []
+
+
+def rows(trace: Trace, picture: Picture) -> Picture:
+    """The picture of a trace in one column. Frames are those of the picture."""
+    inside = _inside(picture)
+    order = _order(trace, picture, inside)
+    cuts = picture.get("cuts", [])
+    lanes, deep = 1, max((len(of) for of in inside.values()), default=0)
+    for _ in range(2):  # the lanes are counted first, then there is room for them
+        left = 6 + NEAR + LANE * (lanes - 1) + SIDE * deep
+        cards, frames, low = _stacked(trace, picture, order, inside, left)
+        at = {card["id"]: card for card in cards}
+        lane = _lanes(trace, cuts, at)
+        lanes = max(lane.values(), default=0) + 1
+    wires: list[Wire] = []
+    arriving: dict[int, int] = {}
+    for wire in picture["wires"]:
+        edge = trace["edges"][wire["id"]]
+        source, target = at[edge["source"]], at[edge["target"]]
+        k = arriving[edge["target"]] = arriving.get(edge["target"], -1) + 1
+        x, y0, y1 = left - SIDE * deep - NEAR - LANE * lane[edge["source"]], _leaves(source), min(target["h"] - 6, ARRIVES + 6 * k)
+        y1 += target["y"]
+        d = written(rounded([(source["x"], y0), (x, y0), (x, y1), (target["x"], y1)]))
+        wires.append(Wire(id=wire["id"], d=d, px=round(x, 1), py=round((y0 + y1) / 2, 1), pw=0.0))
+    out = Picture(w=WIDE, h=round(low + 4, 1), cards=cards, wires=wires, prog=picture["prog"])
+    if cuts:
+        out["cuts"] = [_cut(cut, at, left - SIDE * deep - NEAR - LANE * lane[-1 - k]) for k, cut in enumerate(cuts)]
+    if frames:
+        out["frames"] = frames
+    return out
+
+
+def _inside(picture: Picture) -> dict[int, list[int]]:
+    """The frames around each card, as places in the picture's list, outer ones first."""
+    frames = picture.get("frames", [])
+
+    def around(card: Card, f: Frame) -> bool:
+        return f["x"] < card["x"] < f["x"] + f["w"] and f["y"] < card["y"] < f["y"] + f["h"]
+
+    outer = sorted(range(len(frames)), key=lambda k: -frames[k]["w"] * frames[k]["h"])
+    return {card["id"]: [k for k in outer if around(card, frames[k])] for card in picture["cards"]}
+
+
+def _order(trace: Trace, picture: Picture, inside: dict[int, list[int]]) -> list[int]:
+    """The nodes from top to bottom: operations in their order, an input just before its first use, outside of frames that it is not in."""
+    parents: dict[int, list[int]] = {}
+    for e in trace["edges"]:
+        parents.setdefault(e["target"], []).append(e["source"])
+    out: list[int] = []
+    placed: set[int] = set()
+
+    def put(node: int, user: int) -> None:
+        if node in placed:
+            return
+        placed.add(node)
+        other = next((f for f in inside[user] if f not in inside[node]), None)
+        out.insert(next((k for k, n in enumerate(out) if other is not None and other in inside[n]), len(out)), node)
+
+    for node in (n["id"] for n in trace["nodes"] if n["id"] in parents or n["kind"] == "fold"):
+        for parent in parents.get(node, ()):
+            put(parent, node)
+        put(node, node)
+    for n in trace["nodes"]:
+        put(n["id"], n["id"])
+    return out
+
+
+def _stacked(
+    trace: Trace, picture: Picture, order: list[int], inside: dict[int, list[int]], left: float
+) -> tuple[list[Card], list[Frame], float]:
+    """The cards and frames one below the other, and where they end."""
+    cut = {c["target"] for c in picture.get("cuts", ())}
+    old = {card["id"]: card for card in picture["cards"]}
+    deep = max((len(of) for of in inside.values()), default=0)
+    wide = WIDE - left - SIDE * deep - 6
+    tops: dict[int, float] = {}
+    lows: dict[int, float] = {}
+    cards: dict[int, Card] = {}
+    y, before = 4.0, list[int]()
+    for node in order:
+        kind = trace["nodes"][node]["kind"]
+        y += 4 * sum(f not in inside[node] for f in before)
+        for f in inside[node]:
+            if f not in tops:
+                tops[f] = y
+                y += LID
+        y += CUT if node in cut else 0
+        name, expr = fitted(trace["nodes"][node]["label"], computes(trace["nodes"][node]), wide - 2 * CARD_PAD)
+        more = STACK if kind == "fold" else 0.0
+        card = Card(id=node, x=round(left, 1), y=round(y, 1), w=round(wide, 1), h=(LOW if kind == "constant" else HIGH) + more, name=name,
+                    expr=expr, flat=True)  # fmt: skip
+        mention(card, trace["nodes"][node])
+        if lines := old[node].get("rows"):
+            card["rows"], card["at"] = lines, old[node]["at"]
+            card["h"] += BAND + LINE * len(lines)
+        cards[node] = card
+        y += card["h"] + GAP
+        before = inside[node]
+        lows |= {f: y - GAP + SIDE for f in before}
+    frames = []
+    for k, frame in enumerate(picture.get("frames", ())):
+        if k in tops:
+            depth = max(inside[n].index(k) for n in order if k in inside[n])
+            x, w = left - SIDE * (deep - depth), wide + 2 * SIDE * (deep - depth)
+            low = max(lows[j] for j in tops if j == k or any(k in of and j in of and of.index(j) > of.index(k) for of in inside.values()))
+            name = shorten(frame["name"], int((w - 40) / 7.4))
+            frames.append(Frame(fold=frame["fold"], name=name, x=round(x, 1), y=round(tops[k], 1), w=round(w, 1),
+                                h=round(low - tops[k], 1)))  # fmt: skip
+    return [cards[c["id"]] for c in picture["cards"]], frames, y - GAP
+
+
+def _leaves(card: Card) -> float:
+    """Where on a card's left side its wires begin."""
+    return round(card["y"] + card["h"] * LEAVES, 1)
+
+
+def _lanes(trace: Trace, cuts: list[CutWire], at: dict[int, Card]) -> dict[int, int]:
+    """The lane of each card's wires, and of cut k as -1 - k: short ways nearest to the cards."""
+    spans: dict[int, tuple[float, float]] = {}
+    for e in trace["edges"]:
+        ends = _leaves(at[e["source"]]), at[e["target"]]["y"] + ARRIVES
+        low, high = spans.get(e["source"], ends)
+        spans[e["source"]] = min(low, *ends), max(high, *ends)
+    for k, c in enumerate(cuts):
+        ends = _leaves(at[c["source"]]), at[c["target"]]["y"]
+        spans[-1 - k] = min(ends), max(ends)
+    taken: list[list[tuple[float, float]]] = []
+    out: dict[int, int] = {}
+    for key, (low, high) in sorted(spans.items(), key=lambda item: (item[1][1] - item[1][0], item[0])):
+        free = (k for k, others in enumerate(taken) if all(high < a or b < low for a, b in others))
+        out[key] = min(next(free, len(taken)), MOST - 1)
+        if out[key] == len(taken):
+            taken.append([])
+        taken[out[key]].append((low, high))
+    return out
+
+
+def _cut(cut: CutWire, at: dict[int, Card], x: float) -> CutWire:
+    """From a card down its lane to a line of its own, and from there down into what was made of it."""
+    source, target = at[cut["source"]], at[cut["target"]]
+    y0, y1, end = _leaves(source), target["y"] - CUT / 2 - 4, target["x"] + cut["pw"] + 14
+    corners: list[Any] = [(source["x"], y0), (x, y0), (x, y1), (end, y1), (end, target["y"])]
+    return CutWire(**{**cut, "d": written(rounded(corners)), "px": round(target["x"] + 4 + cut["pw"] / 2, 1), "py": round(y1, 1)})  # type: ignore[typeddict-item]
