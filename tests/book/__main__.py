@@ -35,6 +35,7 @@ from .record import MIME
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 START = "from tests.book import record; record.install({!r}); del record"
+PLOT = 700  # pixels: pictures that are wider have small words, which a phone must not make smaller
 # Lessons with more states than a page should carry. Of any other lesson, a missing state is an error of the build.
 PARTLY = {"bucket", "dual", "grow", "jacobian_heat", "memory", "own_engine", "pick_u", "pick_v", "rules", "two_loops"}
 
@@ -118,12 +119,15 @@ def figure(output: NotebookNode, ran: NotebookNode | None, live: Path, lessons: 
     name = blake2b(svg.encode(), digest_size=6).hexdigest() + ".svg"
     (live / name).write_text(svg, encoding="utf-8")
     size = "".join(re.findall(r' (?:width|height)="[\d.]+"', svg[: svg.find(">")]))
+    width = float((re.search(r'width="([\d.]+)"', size) or [0, 0])[1])
+    least = f' style="--least: {0.66 * width:.0f}px"' if width > PLOT else ""  # as small as a lesson gets (lesson.js)
     about = (ran or {}).get("data", {}).get(MIME, {})
     if "lesson" in about or "graph" in about:
         lessons.append(about)
     moves = f' data-live="{about["key"]}" data-from="_static/live"' if about.get("key") else ""
     alt = escape(data["text/plain"].strip())
-    html = f'<figure class="mg-live"{moves}><img src="_static/live/{name}"{size} alt="{alt}" loading="lazy"></figure>{words.limits(about)}'
+    image = f'<img src="_static/live/{name}"{size}{least} alt="{alt}" loading="lazy">'
+    html = f'<figure class="mg-live"{moves}>{image}</figure>{words.limits(about)}'
     return new_output("display_data", {"text/html": html})
 
 

@@ -1,12 +1,12 @@
 // What the pages do beside their pictures: the theme that views look at, predictions, and names that the theme leaves out.
 (() => {
-  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const [dark, paper] = ["(prefers-color-scheme: dark)", "print"].map((media) => matchMedia(media));
   const theme = () => {
     const chosen = document.body.dataset.theme;
-    document.body.dataset.jpThemeLight = String(chosen === "light" || (chosen !== "dark" && !dark.matches));
+    document.body.dataset.jpThemeLight = String(paper.matches || chosen === "light" || (chosen !== "dark" && !dark.matches));
   };
   new MutationObserver(theme).observe(document.body, { attributeFilter: ["data-theme"] });
-  dark.addEventListener("change", theme);
+  for (const media of [dark, paper]) media.addEventListener("change", theme);
   theme();
   if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false; // there no page may fetch another
   document.querySelector("link[media='not all']").media = "all"; // the views' own style sheet, which no text needs
@@ -20,7 +20,17 @@
     nav.append(up);
     up.querySelector("svg").ariaHidden = "true";
   }
-  for (const pre of document.querySelectorAll("pre")) if (pre.scrollWidth > pre.clientWidth) pre.tabIndex = 0;
+  for (const wide of document.querySelectorAll("pre, .mg-live:not([data-live])")) if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
+  const formulas = [...document.querySelectorAll(".math")];
+  const fit = () => {
+    for (const one of formulas) one.style.fontSize = "";
+    const rooms = formulas.map((one) => one.clientWidth / one.scrollWidth);
+    formulas.forEach((one, k) => {
+      if (rooms[k] < 1) one.style.fontSize = `${Math.max(0.8, 0.99 * rooms[k])}em`;
+    });
+  };
+  document.fonts.ready.then(fit);
+  addEventListener("resize", fit);
   const folded = document.querySelectorAll("article details:not(.mg-live details)"); // paper cannot be opened
   addEventListener("beforeprint", () => folded.forEach((part) => part.toggleAttribute("open", true)));
   for (const form of document.querySelectorAll(".mg-guess")) {

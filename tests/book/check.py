@@ -27,9 +27,27 @@ from playwright.sync_api import BrowserContext, Locator, Page, TimeoutError
 from tests.browser.lab import NO_CHROMIUM, ROOT, chromium, find_chromium
 
 LIGHT = 300_000  # bytes, compressed, of everything that the first chapter asks for
+WALKED = "01"  # the page that is gone through with Tab, which takes a while
 NAMED = {"button", "checkbox", "combobox", "image", "img", "link", "radio", "searchbox", "slider", "spinbutton", "tab", "textbox"}
 SAID = "e => e.querySelector('.mg-words').textContent"
 SHOWN = "e => ['.mg-figure', '.mg-words', '.mg-note', '.mg-code-line', '.mg-below'].map((part) => e.querySelector(part)?.innerHTML).join()"
+DARK = """() => [...document.querySelectorAll("body, article *")].filter((e) => e.checkVisibility()).filter((e) => {
+    const [red, green, blue, seen = 1] = getComputedStyle(e).backgroundColor.match(/[\\d.]+/g).map(Number);
+    return seen > 0.5 && red + green + blue < 300 }).map((e) => e.outerHTML.slice(0, 100))"""
+CUT = "all => all.filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.textContent)"
+TABLE = """(e, html) => { const told = document.createElement("template"); told.innerHTML = html;
+    return e.querySelector(".mg-numbers:not([hidden]) table") && e.querySelector(".mg-note").textContent === told.content.textContent }"""
+WAY = """() => { window.mgWay = [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex]")].filter(
+    (e) => e.tabIndex >= 0 && !e.disabled && e.checkVisibility({ visibilityProperty: true })); mgWay[0].focus(); return mgWay.length }"""
+HERE = """() => { const e = document.activeElement;
+    const parts = ["outline", "boxShadow", "stroke", "borderColor", "backgroundColor", "transform"];
+    const look = (one) => { const style = getComputedStyle(one); return parts.map((part) => style[part]).join() };
+    const looks = () => [e.parentElement ?? e, e, ...e.querySelectorAll("*")].map(look).join();
+    const focused = looks();
+    e.blur();
+    const seen = looks() !== focused;
+    e.focus();
+    return [mgWay.indexOf(e), seen, e.outerHTML.slice(0, 120)] }"""
 CARDS = """e => [...e.querySelectorAll('.mg-card')].map((card) =>
     [card.getAttribute('aria-label').split(/ = |, |: /)[0], card.querySelector('.mg-grad')?.textContent ?? ''])"""
 
@@ -57,13 +75,15 @@ def problems(context: BrowserContext, file: Path) -> tuple[list[str], int]:
             found += moved(figure, file.parent) if figure.get_attribute("data-open") == "yes" else ["a picture does not open"]
         except TimeoutError as error:
             found.append(f"{figure.get_attribute('data-live')}: {error}")
-    found += links(page, file) + printed(page) + heard(page)
+    found += links(page, file) + printed(page) + heard(page) + (walked(page) if file.name.startswith(WALKED) else [])
     for theme in ("light", "dark"):
         page.evaluate("theme => { document.body.dataset.theme = theme }", theme)
         found += barriers(page, theme)
         if page.evaluate("theme => [...document.images].some((plot) => getComputedStyle(plot).colorScheme != theme)", theme):
             found.append(f"{theme}: a plot follows another theme than its page")
     page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_timeout(100)  # formulas are fitted in
+    found += [f"a formula is cut: {text}" for text in page.locator(".math").evaluate_all(CUT)]
     if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
         found.append("scrolls sideways on a phone")
     page.close()
@@ -106,7 +126,9 @@ def moved(figure: Locator, folder: Path) -> list[str]:
     found += opened(figure, data, folder) if "opens" in data else []
     if data["part"] == "lesson":
         found, end = played(figure, data["table"])
-        below = data["table"]["scenes"][data["table"]["at"][end]]["below"]
+        scene = data["table"]["scenes"][data["table"]["at"][end]]
+        found += ["the numbers beside the picture are not those that Python wrote"] if not tabled(figure, scene) else []
+        below = scene["below"]
         roots = figure.locator(".mg-root").all()
         for name, root in zip(below, roots, strict=False) if not found else ():
             found += stepped(root.locator("xpath=.."), data["table"]["children"][name]["trace"])
@@ -161,6 +183,11 @@ def opened(figure: Locator, data: dict[str, Any], folder: Path) -> list[str]:
     if at["can_fold"]:
         go("fold all", figure.get_by_role("button", name="close all folds").click)
     return found
+
+
+def tabled(figure: Locator, scene: dict[str, Any]) -> bool:
+    """Does the table, which a screen reader has in place of the picture, say what Python wrote? True where there is none."""
+    return not scene["table"] or bool(figure.evaluate(TABLE, scene["table"]))
 
 
 def number(text: str) -> float | None:
@@ -251,12 +278,14 @@ def places(table: dict[str, Any], here: str, control: dict[str, Any]) -> list[tu
 
 def printed(page: Page) -> list[str]:
     """On paper are the stored pictures, without controls; and formulas, on the page too, have their own font and no TeX left in them."""
-    page.emulate_media(media="print")
-    found = ["controls are printed"] if page.locator(".mg-live[data-open=yes] > div").locator("visible=true").count() else []
+    page.emulate_media(media="print", color_scheme="dark")
+    page.wait_for_timeout(100)  # the page hears of it
+    found = [f"paper is dark: {html}" for html in page.evaluate(DARK)]
+    found += ["controls are printed"] if page.locator(".mg-live[data-open=yes] > div").locator("visible=true").count() else []
     found += [f"{what} is printed" for what in (".mg-guess", ".skip-to-content") if page.locator(what).locator("visible=true").count()]
     stored = page.locator(".mg-live[data-open=yes] > img")
     found += ["a stored picture is not printed"] if stored.count() != stored.locator("visible=true").count() else []
-    page.emulate_media(media="screen")
+    page.emulate_media(media="screen", color_scheme="light")
     if formulas := page.locator("math").all_text_contents():
         found += [f"a formula shows TeX: {text}" for text in formulas if re.search(r"\\|\d(?:pt|em)\b", text)]
         page.evaluate("document.fonts.ready")
@@ -283,6 +312,21 @@ def heard(page: Page) -> list[str]:
     lessons = page.locator(".mg-lesson").all()
     found += ["a lesson announces nothing" for one in lessons if not one.locator("[aria-live], [role=status]").count()]
     return found
+
+
+def walked(page: Page) -> list[str]:
+    """By Tab alone a reader comes to every link and control, from top to bottom, sees where, and is caught nowhere."""
+    count, way, found = page.evaluate(WAY), [0], []
+    for _ in range(2 * count):
+        page.keyboard.press("Tab")
+        place, seen, html = page.evaluate(HERE)
+        if html.startswith("<body"):
+            break
+        found += [] if seen else [f"the keyboard's place is not seen: {html}"]
+        way += [place] if place >= 0 else []
+    missed = [k for k in range(count) if k not in way]
+    found += [f"the keyboard does not come to {page.evaluate('k => mgWay[k].outerHTML.slice(0, 120)', k)}" for k in missed]
+    return found + (["the keyboard jumps back"] if way != sorted(way) else [])
 
 
 def links(page: Page, file: Path) -> list[str]:

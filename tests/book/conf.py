@@ -16,7 +16,7 @@ pygments_style, pygments_dark_style = "default", "github-dark"
 html_static_path = ["_static"]
 html_css_files = ["book.css", ("views.css", {"media": "not all"})]  # book.js lets it apply: the first paint needs only the text's own
 html_js_files = [("page.js", {"defer": "defer"}), ("book.js", {"defer": "defer"})]
-html_show_sphinx = html_show_copyright = html_show_sourcelink = html_copy_source = False
+html_use_index = html_show_sphinx = html_show_copyright = html_show_sourcelink = html_copy_source = False
 html_theme_options = {
     f"{theme}_css_variables": {"color-brand-primary": ink, "color-brand-content": ink, "color-brand-visited": ink}
     for theme, ink in (("light", "#0b5cd0"), ("dark", "#79b8ff"))

@@ -54,7 +54,7 @@ def test_the_cheat_sheet_prints_what_it_says(capsys):
 
 def test_words_of_the_glossary_lead_there_once():
     terms = words.Terms("05_build_the_engine", {"glossary"})
-    text = ("# The chain rule\n\nThe **chain rule** and `leaf`, $leaf$ and [a leaf](x). A leaf, a leaf-like thing.\n\n"
+    text = ("# The chain rule\n\nThe **chain rule** and `leaf`, $leaf$, x.leaf and [a leaf](x). A leaf, a leaf-like thing.\n\n"
             "```python\ngraph leaf\n```\nA chain rule.")  # fmt: skip
     linked = terms.link(text)
     assert linked == text.replace("**chain rule**", "**[chain rule](glossary.ipynb#chain-rule)**").replace(

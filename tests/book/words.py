@@ -128,7 +128,7 @@ class Terms:
             name = self.left.pop(match[0].lower(), "")
             return f"[{match[0]}](glossary.ipynb#{name.lower().replace(' ', '-')})" if name else match[0]
 
-        return re.sub(rf"(?<![\w-])(?:{names})(?![\w-])", one, text, flags=re.I)
+        return re.sub(rf"(?<![\w.-])(?:{names})(?![\w-])", one, text, flags=re.I)
 
 
 def index(paths: list[Path]) -> str:

@@ -20,6 +20,7 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+import tomllib
 import urllib.request
 import zipfile
 from collections.abc import Sequence
@@ -34,6 +35,8 @@ ROOT = Path(__file__).parents[2]
 EXTENSIONS = ("@jupyterlite/pyodide-kernel-extension", "@jupyter-widgets/jupyterlab-manager", "anywidget")
 BROWSER = {"sys_platform": "emscripten", "platform_system": "Emscripten", "platform_machine": "wasm32", "os_name": "posix", "extra": ""}
 KERNEL = ("micropip", "piplite", "ipykernel", "comm", "pyodide-kernel", "jedi", "ipython")  # what the page's kernel would fetch one by one
+COURSE = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["name"]
+LOADED = [*KERNEL, COURSE]  # by the names of distributions, as Pyodide's list has them
 ON_THE_PAGE = {"jupyterlab-widgets", "widgetsnbextension"}  # needs of ipywidgets that are front ends only; EXTENSIONS has them
 START = "00_start_here.ipynb"
 LOCK = "static/pyodide-lock/pyodide-lock.json"
@@ -184,7 +187,7 @@ def configure(site: Path, local: bool) -> None:
     config = json.loads(path.read_text())
     data = config.setdefault("jupyter-config-data", {})
     settings = data.setdefault("litePluginSettings", {}).setdefault("@jupyterlite/pyodide-kernel-extension:kernel", {})
-    settings["loadPyodideOptions"] = {"lockFileURL": f"./{LOCK}", "packages": [*KERNEL, "minigrad"],
+    settings["loadPyodideOptions"] = {"lockFileURL": f"./{LOCK}", "packages": LOADED,
                                       "env": {"HOME": "/home/pyodide", "MINIGRAD_PROGRESS": "/drive/progress.json"}}
     if local:
         settings["pyodideUrl"] = "./static/pyodide/pyodide.mjs"
@@ -245,7 +248,7 @@ def build(site: Path, pyodide_source: str, api: Path | None) -> None:
             shutil.copy(wheel, wheels)
     lock, host = get_lock(pyodide)
     extend(lock, sorted(wheels.glob("*.whl")), wheels)
-    missing = whole(lock, pyodide, host, [*KERNEL, "minigrad"], wheels)
+    missing = whole(lock, pyodide, host, LOADED, wheels)
     config = work / "jupyter_lite_config.json"
     config.write_text(json.dumps({"LiteBuildConfig": {
         "ignore_sys_prefix": ["federated_extensions"], "federated_extensions": [str(extension(name)) for name in EXTENSIONS],
