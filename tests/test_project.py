@@ -14,6 +14,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
+from tests.site import __main__ as site
+
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("minigrad", "widgets")
 FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
@@ -266,6 +268,17 @@ def test_another_package_of_the_same_name_is_noticed(wheel, tmp_path):
         assert ("Two packages called minigrad" in said("minigrad")) == theirs  # ours, installed under its older name, is no stranger
     (site / "minigrad/__init__.py").write_text("class Value: pass")
     assert "is another project of the same name" in said("widgets") and "ImportError" in said("widgets")
+    assert "--force-reinstall" in said("widgets")  # without it pip finds the distribution there, and leaves the other one's files
+
+
+def test_the_site_finds_the_wheel_under_its_own_name(wheel, tmp_path):
+    """Pyodide's list has what the course needs; the course itself comes to it, and is loaded with the kernel."""
+    python = "3.13.2"
+    needed = {need.name: next(iter(need.specifier)).version for need in site.needs(wheel, python)} | dict.fromkeys(site.KERNEL, "1")
+    packages = {name: {"version": version, "depends": [], "file_name": f"{name}.whl"} for name, version in needed.items()}
+    site.extend({"info": {"python": python}, "packages": packages}, [wheel], tmp_path)
+    missing = site.whole({"info": {"python": python}, "packages": packages}, None, "https://host/", site.LOADED, tmp_path)
+    assert {*missing} == {*needed} and packages[site.COURSE]["imports"] == ["minigrad", "widgets"] and site.COURSE in site.LOADED
 
 
 def test_wheel_brings_everything_that_is_used(wheel, tmp_path):

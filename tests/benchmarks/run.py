@@ -107,6 +107,7 @@ def compiled_key(key: str) -> str:
 
 
 JAX = {"expression_of_tensors": "expression"}
+DYNAMO = {W.hessian_vector_product: W.hessian_vector_product_by_jvp}
 ROWS = [
     Row("S1", "micrograd's README expression", "micrograd", 4, W.readme_expression, scalars),
     Row("S1t", "the same", "torch", 15, W.readme_expression, scalars),
@@ -134,7 +135,7 @@ ROWS = [
       for letter, peer, theirs in (
           ("", "torch", lambda make: None), ("e", "minigrad", lambda make: None),
           ("j", "jax", lambda make: lambda jax: getattr(jax, JAX.get(make.__name__, make.__name__))()),
-          ("c", "torch.compile", lambda make: lambda torch: torch.compile(make(torch))))
+          ("c", "torch.compile", lambda make: lambda torch: torch.compile(DYNAMO.get(make, make)(torch))))
       for key, make, goals in COMPILED if peer in {"minigrad": 1, **goals}],
 ]  # fmt: skip
 

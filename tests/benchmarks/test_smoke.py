@@ -34,6 +34,12 @@ def test_the_same_in_jax(row):
     assert found and all(np.isfinite(np.asarray(out)).all() for out in found)
 
 
+def test_forward_over_reverse_gives_the_same_product():
+    torch = TENSOR_ROWS[0].kind("minigrad")
+    both = [make(torch)().detach().numpy() for make in (workloads.hessian_vector_product, workloads.hessian_vector_product_by_jvp)]
+    np.testing.assert_allclose(*both, rtol=1e-4, atol=1e-6)
+
+
 def test_training_workloads_learn():
     for make in (workloads.small_mlp, workloads.lenet):
         step = make(TENSOR_ROWS[0].kind("minigrad"))

@@ -339,23 +339,38 @@ def index_small(torch):
     return _scatter(torch, 27, torch.randint(0, 27, (96,)), (10,))
 
 
-def hessian_vector_product(torch):
-    """T8: Hessian-vector product of a 3-layer tanh MLP."""
+def _tanh_mlp(torch):
+    """Weights, a direction for each, and the loss of T8."""
     torch.manual_seed(0)
     ws = [torch.randn(n, m) * n**-0.5 for n, m in ((32, 64), (64, 64), (64, 1))]
-    ws = [w.requires_grad_() for w in ws]
     vs = [torch.randn(*w.shape) for w in ws]
     x = torch.randn(64, 32)
 
-    def step():
+    def loss(ws):
         h = x
         for w in ws[:-1]:
             h = (h @ w).tanh()
-        loss = ((h @ ws[-1]) ** 2).mean()
-        gs = torch.autograd.grad(loss, ws, create_graph=True)
+        return ((h @ ws[-1]) ** 2).mean()
+
+    return ws, vs, loss
+
+
+def hessian_vector_product(torch):
+    """T8: Hessian-vector product of a 3-layer tanh MLP."""
+    ws, vs, loss = _tanh_mlp(torch)
+    ws = [w.requires_grad_() for w in ws]
+
+    def step():
+        gs = torch.autograd.grad(loss(ws), ws, create_graph=True)
         return torch.autograd.grad(gs, ws, vs)[0]
 
     return step
+
+
+def hessian_vector_product_by_jvp(torch):
+    """T8 for torch.compile, which cannot go back through its own backward pass."""
+    ws, vs, loss = _tanh_mlp(torch)
+    return lambda: torch.func.jvp(torch.func.grad(loss), (ws,), (vs,))[1][0]
 
 
 def _chain_of(torch, size):
