@@ -246,6 +246,8 @@ class Duel(ipywidgets.VBox):
         traitlets.link((left, "step"), (right, "step"))
         if self.difference and left.trace == left.whole:  # else it is folded, and has steps of its own
             left.step = self.difference.step
+        elif mark := left.network.get("mark"):
+            left.step = max(left.step, mark["at"])
         for view in (left, right):
             view.layout.flex, view.layout.min_width = "1 1 380px", "0"  # beside each other, or each as wide as there is
         both = ipywidgets.HBox([left, right], layout=ipywidgets.Layout(flex_flow="row wrap", align_items="flex-start", grid_gap="0 14px"))

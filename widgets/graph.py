@@ -156,6 +156,8 @@ class GraphView(Fronted):
         if self._slid is not None:
             with contextlib.suppress(ValueError):  # an operation that the tape does not know
                 drawn["moved"] = self._moved(self._slid)
+        if self._mark:
+            drawn["mark"] = self._mark_on_network(found, self._mark, shown)
         if self._looked:
             cell, sample = self._looked
             shown, inner = opened(shown, found, cell, sample, *subject.look(cell, sample))
@@ -196,7 +198,7 @@ class GraphView(Fronted):
 
     def _state(self) -> dict[str, Any]:
         """What is to be seen: the trace with its closed folds as single cards, laid out, and the tables of the sliders."""
-        if self._level == "network" and self._mark is None:
+        if self._level == "network":
             return self._network_state()
         subject, whole = self._subject, self.whole
         plain = self._open >= self._folds.everything() and len(whole["nodes"]) <= self._limit
@@ -394,10 +396,29 @@ class GraphView(Fronted):
 
     def mark(self, node: int, rows: list[tuple[str, str]], at: int) -> None:
         """Write lines, each a caption and a number, at the foot of a node's card, to be seen from event `at` on."""
-        if self._level == "network":
-            self._go_to("operations")  # a network has no card for a single node
         self._mark = Mark(node, rows, at)
         self._present()
+
+    def _place(self, found: Network, node: int) -> tuple[str, int, int]:
+        """The part, the cell (-1: none) and the sample of a network picture in which a node is, or the first result that uses it is."""
+        users: dict[int, list[int]] = {}
+        for e in self.whole["edges"]:
+            users.setdefault(e["source"], []).append(e["target"])
+        near = [node]
+        for n in near:
+            if place := found.place(n):
+                return place
+            near += [user for user in users.get(n, ()) if user not in near]
+        return parts(found.plan)[-1], -1, 0
+
+    def _mark_on_network(self, found: Network, mark: Mark, shown: Trace) -> dict[str, Any]:
+        """The lines beside a neuron, or beside the error or the loss, in one sample, from its layer's event on."""
+        part, cell, sample = self._place(found, mark.node)
+        backward = mark.at > _forward(self.whole)
+        at = parts(found.plan).index(part)
+        same = [k for k, s in enumerate(shown["steps"], 1) if s["phase"] == ("backward" if backward else "forward")
+                and at == (s["node"] if s["edge"] is None else shown["edges"][s["edge"]]["source"])]  # fmt: skip
+        return {"part": part, "cell": cell, "sample": sample, "rows": mark.rows, "at": min(same, default=0)}
 
     def _inner(self, key: int) -> set[int]:
         return {f.key for f in self._folds.folds if key in self._folds.outside(f)}
@@ -496,8 +517,9 @@ class GraphView(Fronted):
     def drawing(self) -> export.Draw:
         """How the picture is drawn after some events."""
         if self._level == "network":
-            plan = cast(Network, self._subject.network).plan
-            return partial(network_picture.svg, plan, Numbers(plan, self._subject.network_row()), cast(Trace, self.trace))
+            plan, mark = cast(Network, self._subject.network).plan, self.network.get("mark")
+            draw = partial(network_picture.svg, plan, Numbers(plan, self._subject.network_row()), cast(Trace, self.trace), mark=mark)
+            return partial(draw, sample=mark["sample"]) if mark else draw
         return export.drawing(self.shown_now(), bands.for_page(cast(Picture, self.picture)))
 
     def save(self, path: str | Path, step: int | None = None, dark: bool = False) -> Path:
@@ -518,7 +540,13 @@ class GraphView(Fronted):
         self.reopen()
         cells.shown(self)
         data, metadata = super()._repr_mimebundle_(**kwargs)
-        return {**data, "text/plain": repr(self), "image/svg+xml": self.svg()}, metadata
+        return {**data, "text/plain": repr(self), "image/svg+xml": self._stored()}, metadata
+
+    def _stored(self) -> str:
+        """The picture in a saved notebook: a network is drawn for a narrow column, where a wider picture would shrink with its words."""
+        if self._level != "network":
+            return self.svg()
+        return self.drawing()(description=repr(self), w=network_picture.STORED)
 
 
 def graph(

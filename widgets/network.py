@@ -101,6 +101,22 @@ class Network:
         return numpy.concatenate([*parts, samples.reshape(*samples.shape[:-2], -1)], axis=-1)
 
 
+    def place(self, node: int) -> tuple[str, int, int] | None:
+        """Where a node of the graph is in the picture: the part, the cell (-1: none) and the sample; None if it is in no single place."""
+        plan = self.plan
+        if node == self.root and "loss" in plan:
+            return "loss", -1, 0
+        column = {i: str(c) for c, of in enumerate(plan["columns"]) for i in of["cells"]}
+        for sample, cells in enumerate(self.members):
+            for cell, members in enumerate(cells):
+                if node in members or node == self.outs[sample, cell]:
+                    return column[cell], cell, sample
+            if node == self.errors[sample]:
+                return "error", -1, sample
+        owner = next((p["cell"] for p in plan["parameters"] if p["node"] == node), None)
+        return None if owner is None else (column[owner], owner, 0)
+
+
 def find(graph: Recorded, groups: Sequence[Group], names: Mapping[str, object] | None = None) -> Network | None:
     """The network in a recorded graph; None if its calls show none. names: where the owners of its neurons are looked up."""
     return _Finder(graph, groups, names).network() if groups else None

@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 import re
 import textwrap
+from collections.abc import Mapping
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from minigrad.tracing.trace import Trace, fmt
 
@@ -17,6 +18,7 @@ from .network import Plan
 from .network_steps import Numbers, parts
 
 WIDTH = 900.0
+STORED = 640.0  # in a notebook's narrow column, some 530 pixels, its smallest words are still 9 pixels high
 TOP, FOOT = 44.0, 36.0
 LAST = 0.72  # error and loss stand closer together than columns
 PITCH = 72.0, 92.0  # pixels between cells at most, narrow and wide
@@ -37,10 +39,10 @@ STYLE = """
 .w{fill:none}.p{stroke:#0a7d55}.e{stroke:#7a3db8}.f{stroke:#0b5cd0}.b{stroke:#ad4300;stroke-dasharray:7 4}.r{fill:none;stroke:#fff}
 .c{fill:#fff;stroke-width:1.5}
 .k{stroke:#6a737d;stroke-dasharray:3 3}.s{fill:#fff;stroke:#d5dae0}.o{fill:none;stroke:#ad4300}.a{fill:#ad4300}
-.x{fill:#fff;stroke-width:1.6}.hp{fill:#0a7d55}.hn{fill:#7a3db8}
+.x{fill:#fff;stroke-width:1.6}.y{fill:none}.y,.z{stroke:#7a3db8}.hp{fill:#0a7d55}.hn{fill:#7a3db8}
 @media (prefers-color-scheme:dark){
 .g{fill:#14181d;stroke:#373e47}text{fill:#e6edf3}.q,.l{fill:#a9b3bf}.v{fill:#79b8ff}.d,.a{fill:#ffab66}.p{stroke:#4ecb9e}.e{stroke:#c49bf5}
-.f{stroke:#79b8ff}.b,.o{stroke:#ffab66}.r{stroke:#14181d}.c,.x,.s{fill:#1d232b}.s{stroke:#373e47}.hp{fill:#4ecb9e}.hn{fill:#c49bf5}}
+.f{stroke:#79b8ff}.b,.o{stroke:#ffab66}.r{stroke:#14181d}.c,.x,.s{fill:#1d232b}.s{stroke:#373e47}.y{fill:none}.y,.z{stroke:#c49bf5}.hp{fill:#4ecb9e}.hn{fill:#c49bf5}}
 """.replace("\n", "")
 
 
@@ -143,9 +145,9 @@ class _Progress:
 
 
 def svg(plan: Plan, numbers: Numbers, trace: Trace, step: int | None = None, description: str = "", sample: int = 0, w: float = WIDTH,
-        least: float = 0, lines: int = 1) -> str:  # fmt: skip
+        least: float = 0, lines: int = 1, mark: Mapping[str, Any] | None = None) -> str:  # fmt: skip
     """The network after `step` events (by default all), with the numbers of one sample, at least `least` pixels wide, with room for at
-    least `lines` lines of words below it."""
+    least `lines` lines of words below it. mark: lines beside a cell, and from which event on."""
     w = max(w, least)
     total = len(trace["steps"])
     step = total if step is None else min(max(step, 0), total)
@@ -167,7 +169,7 @@ def svg(plan: Plan, numbers: Numbers, trace: Trace, step: int | None = None, des
         f'<g transform="translate(0,{HEAD:.0f})">',
     ]
     body = [*_wires(plan, numbers, sample, at, now), *_tail(plan, numbers, sample, at, now), *_cells(plan, numbers, sample, at, now)]
-    body += [*_names(plan, at), *_boxes(plan, at, now)]
+    body += [*_names(plan, at), *_boxes(plan, at, now), *(_mark(plan, at, mark) if mark and step >= mark["at"] else ())]
     foot = [f'<text class="q" x="18" y="{at.h + HEAD + 16 + 20 * k:.0f}">{escape(line)}</text>' for k, line in enumerate(said)]
     return "".join([*head, *body, "</g>", *foot, "</svg>"])
 
@@ -340,3 +342,18 @@ def _names(plan: Plan, at: Geometry) -> list[str]:
         x = max(at.x[c], 0 if c else 30)
         out.append(f'<text class="n" x="{x:.1f}" y="20">{escape(name)}</text><text class="l" x="{x:.1f}" y="{at.h - 8:.1f}">{about}</text>')
     return out
+
+
+def _mark(plan: Plan, at: Geometry, mark: Mapping[str, Any]) -> list[str]:
+    """How the network differs from its twin in another view, beside the cell where it does."""
+    cell = mark["cell"]
+    tail = len(plan["columns"]) + (mark["part"] == "loss" and "error" in plan)
+    c = next((c for c, column in enumerate(plan["columns"]) if cell in column["cells"]), tail)
+    x, y, far = at.x[c], at.mid if cell < 0 or at.hidden(c) else at.y[cell], at.box[1] if cell < 0 else _half(at, c)
+    said = [" ".join(row) for row in mark["rows"]]
+    w, h = 18 + 7 * max(map(len, said)), 10 + 16 * len(said)
+    left, top = max(4.0, min(at.w - w - 4, x - w / 2)), y + far + 8 if y + far + 8 + h < at.h - 18 else y - far - 8 - h
+    out = [f'<circle class="c y" cx="{x:.1f}" cy="{y:.1f}" r="{far + 4:.1f}"/>'] if cell >= 0 else []
+    out.append(f'<rect class="c z" x="{left:.1f}" y="{top:.1f}" width="{w}" height="{h}" rx="7"/>')
+    return out + [f'<text class="m" style="text-anchor:start" x="{left + 9:.1f}" y="{top + 17 + 16 * k:.1f}">{escape(line)}</text>'
+                  for k, line in enumerate(said)]  # fmt: skip

@@ -228,7 +228,7 @@ def _card(trace: Trace, card: Card, now: Moment, partway: bool) -> str:
         text = "1 tag" if card["tags"] == 1 else f"{card['tags']} tags"
         wide = 14 + 6.9 * len(text)
         x = card["w"] - less - 10 - wide
-        out.append(f'<path class="r" d="{flag(x, 0, wide)}"/><text class="p" x="{x + wide / 2 - 3:.1f}" y="4">{text}</text>')
+        out.append(f'<path class="r" d="{flag(x, -4, wide)}"/><text class="p" x="{x + wide / 2 - 3:.1f}" y="0">{text}</text>')
     rows = card.get("rows", [])
     for k, (caption, text) in enumerate(rows):  # where it differs from another picture's
         at = f"{card['h'] - LINE * (len(rows) - k) + 9:.0f}"

@@ -132,6 +132,53 @@ test("the words below two layers do not meet at any width", async () => {
   }
 });
 
+test("a mark stands beside its neuron from its event on, in its sample", () => {
+  const mark = { part: "1", cell: 4, sample: 1, rows: [["≠ here", "0.5"], ["there", "0.7"]], at: 2 };
+  const { model, view, all } = open({ step: 6, network: { ...real(cases.views.network.network), mark } });
+  assert.equal(view.state.sample, 1); // the sample in which they differ is looked at first
+  const said = () => all(".mg-net-differ ~ .mg-net-left").map((e) => e.textContent);
+  assert.deepEqual(said(), ["≠ here 0.5", "there 0.7"]);
+  assert.match(all('[data-cell="4"]')[0].getAttribute("aria-label"), /, ≠ here 0.5, there 0.7; Enter opens it$/);
+  model.set("step", 1);
+  assert.deepEqual(said(), []);
+  model.set("step", 2);
+  assert.equal(all(".mg-net-apart").length, 1);
+  view.showSample(0);
+  assert.equal(all(".mg-net-apart").length, 0);
+});
+
+test("a drag writes numbers and sizes; words and titles follow when the slider rests", async () => {
+  const { view, body, all } = open({ step: 12 });
+  const range = body.querySelector(".mg-net-slide input");
+  const [cell, bar] = [all('[data-cell="4"]')[0], all(".mg-samples button")[0]];
+  const before = [cell.getAttribute("aria-label"), bar.title];
+  const size = bar.style.getPropertyValue("--size");
+  range.value = "0";
+  range.oninput();
+  assert.ok(all(".mg-samples button")[0] === bar, "the bars stay");
+  assert.ok(all(".mg-samples button").some((b) => b.style.getPropertyValue("--size") !== size));
+  assert.deepEqual([cell.getAttribute("aria-label"), bar.title], before);
+  assert.equal(view.state.drag, "dragging");
+  await new Promise((done) => setTimeout(done, 250));
+  assert.equal(view.state.drag, "idle");
+  assert.equal(bar.title, `sample 1, ${view.state.network.plan.error} = ${fmt(view.state.network.sample(0).error)}`);
+  bar.nextSibling.click();
+  assert.equal(view.state.sample, 1);
+});
+
+test("a wire says what it is when the mouse comes to it", () => {
+  const { all, model } = open({ step: 6 });
+  const { plan, weights, weightGrads } = network();
+  const hit = all(".mg-net-hit")[0];
+  assert.equal(all(".mg-net-hit title").length, 0); // a step need not write it for all of them
+  const k = Number(hit.dataset.parameter);
+  hit.dispatchEvent(new Event("pointerover", { bubbles: true }));
+  assert.equal(hit.textContent, `${plan.parameters[k].name} = ${fmt(weights[k])}`);
+  model.set("step", 12);
+  hit.dispatchEvent(new Event("pointerover", { bubbles: true }));
+  assert.equal(hit.textContent, `${plan.parameters[k].name} = ${fmt(weights[k])}, gradient ${fmt(weightGrads[k])}`);
+});
+
 test("only a network going back has two readings of its wires", () => {
   const { model, view, body } = open({ step: 12 });
   const choice = body.querySelector(".mg-choice");

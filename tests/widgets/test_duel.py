@@ -1,13 +1,14 @@
 """The duel of two computations: what is compared, what is named, and that two views have one step."""
+import json
+
 import pytest
 
 import minigrad as torch
 from minigrad import Value, scalar
 from minigrad.core.call_log import VALUES
-from tests.widgets.test_network import lecture
+from tests.widgets.test_network import Neuron, lecture
 from widgets import duel
 from widgets.duel import first_difference
-from widgets.graph import GraphView
 from widgets.layout import layout
 
 
@@ -160,14 +161,42 @@ def test_what_the_learners_own_backward_left_is_compared():
     assert duel(mine["d"], right["d"], names=mine).difference is None
 
 
-def test_networks_that_part_are_shown_by_their_operations():
+class Loud(Neuron):
+    """Another activation."""
+
+    def __call__(self, x):
+        return sum((wi * xi for wi, xi in zip(self.w, x, strict=True)), self.b).sigmoid()
+
+
+@pytest.fixture
+def noted():
+    """Calls are noted, as in a notebook."""
     scalar.record_lines(True, VALUES)
-    try:
-        one, other = (lecture(seed=seed)[0]["loss"] for seed in (0, 1))
-        assert GraphView(one)._level == "network"
-        d = duel(one, other)
-    finally:
-        scalar.record_lines(False)
-    for view in (d.left, d.right):
-        assert view._level == "operations" and any("rows" in c for c in view.picture["cards"])
-        assert view.svg().count("≠ here") == 1  # the picture, too
+    yield
+    scalar.record_lines(False)
+
+
+@pytest.mark.parametrize("other", [{"seed": 1}, {"neuron": Loud}])
+def test_networks_that_part_stay_networks_and_the_neuron_is_marked(noted, other):
+    (one, _), (two, _) = lecture(), lecture(**other)
+    d = duel(one["loss"], two["loss"], names=one)
+    for view, node in ((d.left, d.difference.left), (d.right, d.difference.right)):
+        mark = view.network["mark"]
+        assert view._level == "network" and mark["rows"][0][0] == "≠ here"
+        plan = json.loads(view.network["plan"])
+        if "seed" in other:  # a weight
+            assert next(p["cell"] for p in plan["parameters"] if p["node"] == node) == mark["cell"]
+        else:
+            assert node == view._subject.network.outs[mark["sample"], mark["cell"]]
+        assert mark["cell"] == 3 and mark["at"] == 2  # the first neuron, at its layer's event
+        assert [view.svg(step).count("≠ here") for step in (1, 2, view.total)] == [0, 1, 1]
+    assert d.left.step == d.right.step == 6, "all numbers are there"
+
+
+def test_networks_that_part_at_the_loss_have_the_mark_there(noted):
+    names, outs = lecture()
+    other = sum((out - y) ** 2 for out, y in zip(outs, [0.5, 1, 1, 1], strict=True))
+    d = duel(names["loss"], other, names=names)
+    found = d.left.network["mark"]
+    assert found["part"] in ("error", "loss") and found["cell"] == -1 and found["at"] > 4
+    assert "≠ here" in d.left.svg()

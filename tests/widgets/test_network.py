@@ -75,6 +75,18 @@ def test_the_lectures_network(noted, neuron, samples):
             assert sent == pytest.approx(float(numbers.grads[s, cell]), rel=1e-9, abs=1e-15)
 
 
+@pytest.mark.parametrize("sizes", [(4, 4, 1), (16, 16, 1)])
+def test_a_stored_network_can_be_read_in_a_narrow_column(noted, sizes):
+    names, _ = lecture(sizes=sizes)
+    view = graph(names["loss"], names=names)
+    stored = view._repr_mimebundle_()[0]["image/svg+xml"]
+    root = ElementTree.fromstring(stored)
+    texts = [e for e in root.iter("{http://www.w3.org/2000/svg}text")]
+    sizes_ = [float(found[1]) for e in texts if (found := re.search(r"font-size:([\d.]+)px", e.get("style", "")))]
+    assert min([11.0, *sizes_]) * min(1, 530 / float(root.get("width"))) >= 9
+    assert all(0 <= float(e.get("x")) <= float(root.get("width")) for e in texts)
+
+
 def test_functions_without_classes(noted):
     rng = random.Random(0)
     parameters = [[([Value(rng.uniform(-1, 1)) for _ in range(n)], Value(0.0)) for _ in range(m)] for n, m in ((3, 3), (3, 1))]

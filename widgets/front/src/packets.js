@@ -7,13 +7,14 @@ import { fit } from "./model/numbers.js";
 /** @import { Frame, View } from "./view.js" */
 /** @import { WireView } from "./picture/wires.js" */
 
-/** @typedef {{wire: WireView, g: SVGGElement, text: SVGTextElement, face: SVGRectElement, ends: string[], long: number}} Packet */
+/** @typedef {{wire: WireView, g: SVGGElement, text: SVGTextElement, face: SVGRectElement, ends: string[]}} Packet */
 
 const MOST = 12; // wires at once
 const TIME = 620; // milliseconds
+const STOPS = 24; // on its way
 
 export class Packets {
-  #flight = 0;
+  #half = 0;
 
   /** @param {View} view */
   constructor(view) {
@@ -23,7 +24,7 @@ export class Packets {
   /** @param {Frame} frame */
   fly({ now, point, current }) {
     const { view } = this;
-    cancelAnimationFrame(this.#flight);
+    clearTimeout(this.#half);
     for (const old of view.scene.svg.querySelectorAll(".mg-packet")) old.remove();
     if (!current || view.state.network) return;
     const back = current.kind === "send";
@@ -58,33 +59,38 @@ export class Packets {
     const face = s("rect", { height: 20, y: -10, rx: 10 });
     const g = s("g", { class: `mg-packet${back ? " mg-packet-b" : ""}`, "aria-hidden": "true" }, face, text);
     this.view.scene.svg.append(g);
-    return { wire, g, text, face, ends, long: wire.whole.getTotalLength() };
+    return { wire, g, text, face, ends };
   }
 
-  /** @param {Packet[]} all @param {boolean} back */
+  /** The browser moves them by itself: a frame runs no script. @param {Packet[]} all @param {boolean} back */
   #run(all, back) {
-    const time = TIME / this.view.timeline.pace;
-    const begun = performance.now();
-    const frame = (/** @type {number} */ t) => {
-      const u = Math.min(1, (t - begun) / time);
-      const eased = u < 0.5 ? 2 * u * u : 1 - (2 - 2 * u) ** 2 / 2;
-      for (const p of all) {
-        const at = p.wire.whole.getPointAtLength(p.long * (back ? 1 - eased : eased));
-        const label = p.ends[eased < 0.5 ? 0 : 1];
-        const wide = 16 + 7.4 * label.length;
-        put(p.text, label);
-        p.face.setAttribute("width", String(wide));
-        p.face.setAttribute("x", String(-wide / 2));
-        p.g.setAttribute("transform", `translate(${at.x.toFixed(1)},${at.y.toFixed(1)})`);
-        p.g.style.opacity = String(Math.min(1, 6 * u, 6 * (1 - u)));
-      }
-      if (u < 1) this.#flight = requestAnimationFrame(frame);
-      else for (const p of all) p.g.remove();
-    };
-    this.#flight = requestAnimationFrame(frame);
+    const duration = TIME / this.view.timeline.pace;
+    for (const p of all) {
+      write(p, 0);
+      const long = p.wire.whole.getTotalLength();
+      const stops = Array.from({ length: STOPS + 1 }, (_, k) => {
+        const u = k / STOPS;
+        const eased = u < 0.5 ? 2 * u * u : 1 - (2 - 2 * u) ** 2 / 2;
+        const at = p.wire.whole.getPointAtLength(long * (back ? 1 - eased : eased));
+        return { transform: `translate(${at.x.toFixed(1)}px,${at.y.toFixed(1)}px)`, opacity: Math.min(1, 6 * u, 6 * (1 - u)) };
+      });
+      p.g.animate(stops, { duration, fill: "forwards" }).onfinish = () => p.g.remove();
+    }
+    this.#half = window.setTimeout(() => {
+      for (const p of all) write(p, 1);
+    }, duration / 2);
   }
 
   destroy() {
-    cancelAnimationFrame(this.#flight);
+    clearTimeout(this.#half);
   }
+}
+
+/** What a packet says: at its start 0, at its end 1. @param {Packet} packet @param {number} k */
+function write({ text, face, ends }, k) {
+  if (k && ends[0] === ends[1]) return;
+  const wide = 16 + 7.4 * ends[k].length;
+  put(text, ends[k]);
+  face.setAttribute("width", String(wide));
+  face.setAttribute("x", String(-wide / 2));
 }

@@ -21,11 +21,11 @@ export class Timeline {
     this.speed.value = "1";
     this.track = h("div", { class: "mg-track", role: "slider", tabindex: 0, "aria-label": "event", "aria-valuemin": 0 });
     this.rail = h("div", { class: "mg-rail" });
-    this.knob = h("div", { class: "mg-knob" });
+    this.carriage = h("div", { class: "mg-carriage" }, h("div", { class: "mg-knob" }));
     this.clock = h("span", { class: "mg-clock" });
     this.done = h("span", { class: "mg-done" });
     this.doneBack = h("span", { class: "mg-done mg-done-b" });
-    this.track.append(this.rail, this.knob);
+    this.track.append(this.rail, this.carriage);
     const [start, back, next, end] = [
       button("start", "start", "start (Home)"),
       button("back", "◂ back", "step back (←)"),
@@ -137,6 +137,9 @@ export class Timeline {
       h("span", { class: "mg-half", style: `width:${split}%` }),
       h("span", { class: "mg-half mg-half-b", style: `left:${split}%` }),
     ];
+    this.done.style.width = `${split}%`;
+    this.doneBack.style.left = `${split}%`;
+    this.doneBack.style.width = `${100 - split}%`;
     this.rail.replaceChildren(...halves, this.done, this.doneBack, ...ticks);
     this.track.setAttribute("aria-valuemax", String(total));
   }
@@ -145,10 +148,11 @@ export class Timeline {
   update({ step, total }) {
     const at = this.#place(step);
     const split = this.#split;
-    this.knob.style.left = `${100 * at}%`;
-    this.done.style.width = `${100 * Math.min(at, split)}%`;
-    this.doneBack.style.left = `${100 * split}%`;
-    this.doneBack.style.width = `${100 * Math.max(0, at - split)}%`;
+    // Moved and clipped, not laid out: the browser does the rest without asking the page where anything is.
+    this.carriage.style.transform = `translateX(${100 * at}%)`;
+    const clip = (/** @type {number} */ share) => `inset(0 ${100 - 100 * Math.min(1, Math.max(0, share))}% 0 0 round 3px)`;
+    this.done.style.clipPath = clip(at / split);
+    this.doneBack.style.clipPath = clip((at - split) / (1 - split));
     put(this.clock, `${step} / ${total}`);
     const { phase } = this.view.shell;
     this.track.setAttribute("aria-valuenow", String(step));

@@ -137,6 +137,7 @@ export class View {
   load() {
     const raw = this.model.get("trace");
     if (!raw) return;
+    const first = !this.rawTrace;
     /** @type {Trace} */
     const trace = raw === this.rawTrace ? { ...this.state.trace } : parsed(raw);
     if (trace.schema !== SCHEMA) throw new Error("this page and its kernel have different versions of minigrad");
@@ -147,7 +148,8 @@ export class View {
     const step = move(this.model.get("step"), size.total, "");
     const selected = Math.min(this.state.selected, trace.nodes.length - 1);
     const network = readNetwork(this.model.get("network"));
-    const sample = Math.min(this.state.sample, Math.max(0, (network?.plan.samples ?? 1) - 1));
+    const looked = first ? (network?.mark?.sample ?? 0) : this.state.sample;
+    const sample = Math.min(looked, Math.max(0, (network?.plan.samples ?? 1) - 1));
     this.state.network = network;
     this.state.sample = sample;
     const picture = /** @type {Picture} */ (parsed(this.model.get("picture")));

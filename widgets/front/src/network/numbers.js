@@ -6,7 +6,10 @@ import { doubles } from "../model/sweep.js";
 
 /** What a network picture is drawn from.
  * @typedef {{plan: Plan, row: Float64Array, loss: number, rest: number, weights: Float64Array, weightGrads: Float64Array,
- *   sample: (s: number) => Sample, inner: Inner|null, moved: Moved|null}} Network */
+ *   sample: (s: number) => Sample, inner: Inner|null, moved: Moved|null, mark: Mark|null}} Network */
+
+/** Lines beside one cell, or beside the error or the loss (cell -1), of one sample, from an event on: how it differs from another network.
+ * @typedef {{part: string, cell: number, sample: number, rows: [string, string][], at: number}} Mark */
 
 /** All numbers as one parameter moves: the places of its slider, and a row for each.
  * @typedef {{parameter: number, xs: Float64Array, rows: Float64Array}} Moved */
@@ -24,6 +27,7 @@ export function numbersOf(plan, row) {
     row,
     inner: null,
     moved: null,
+    mark: null,
     loss: row[0],
     rest: row[2],
     weights: row.subarray(3, 3 + weights),
@@ -44,7 +48,7 @@ export function readNetwork(raw) {
   const plan = JSON.parse(new TextDecoder().decode(raw.plan));
   const inner = raw.inner ? JSON.parse(new TextDecoder().decode(raw.inner)) : null;
   const moved = raw.moved ? { parameter: raw.moved.parameter, xs: doubles(raw.moved.points), rows: doubles(raw.moved.rows) } : null;
-  return { ...numbersOf(plan, doubles(raw.numbers)), inner, moved };
+  return { ...numbersOf(plan, doubles(raw.numbers)), inner, moved, mark: raw.mark ?? null };
 }
 
 /** The network with its slider on its `p`-th place. @param {Network} network @param {number} p @returns {Network} */

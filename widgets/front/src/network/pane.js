@@ -15,6 +15,7 @@ import { progressOf, short } from "./scene.js";
 
 const BARS = 200; // samples; of more only a number is shown
 const ROWS = 12; // neurons of a layer in the table
+const REST = 150; // milliseconds after which a slider that does not move rests
 
 export class NetworkPane {
   /** @type {HTMLButtonElement[]} */ #bars = [];
@@ -22,6 +23,7 @@ export class NetworkPane {
   #drawn = ""; // what the way back is written for
   /** @type {Frame|null} */ #frame = null;
   #offered = false; // are all weights in the list?
+  #pause = 0;
   /** @type {{network: Network, reached: boolean}|null} what the curve is drawn for */ #curved = null;
 
   /** @param {View} view */
@@ -44,6 +46,10 @@ export class NetworkPane {
     this.after = button("small", "▸", "next sample (])");
     this.bars = h("span", { class: "mg-samples", role: "group", "aria-label": "loss of each sample" });
     this.which = h("span", { class: "mg-soft" });
+    view.on(this.bars, "click", (/** @type {Event} */ e) => {
+      const s = this.#bars.indexOf(/** @type {HTMLButtonElement} */ (/** @type {Element} */ (e.target).closest("button")));
+      if (s >= 0) view.showSample(s);
+    });
     shell.batch.append(h("span", { class: "mg-soft" }, "samples"), this.before, this.bars, this.after, this.which);
     for (const [b, by] of /** @type {[HTMLElement, number][]} */ ([
       [this.before, -1],
@@ -131,7 +137,20 @@ export class NetworkPane {
     if (!home?.moved) return;
     const back = home.moved.xs[p] === home.weights[home.moved.parameter];
     view.state.network = back ? home : movedTo(home, p);
-    this.#drawBars(view.state.network);
+    view.state.drag = "dragging";
+    this.#sizeBars(view.state.network, true);
+    view.update();
+    clearTimeout(this.#pause);
+    this.#pause = window.setTimeout(() => this.#rest(), REST);
+  }
+
+  /** The slider rests: the words follow. */
+  #rest() {
+    const { view } = this;
+    if (!view.state.network || view.gone.signal.aborted) return;
+    view.state.drag = "idle";
+    view.shell.say.style.minHeight = "";
+    this.#sizeBars(view.state.network);
     view.update();
   }
 
@@ -219,21 +238,26 @@ export class NetworkPane {
   /** @param {Network} network */
   #drawBars(network) {
     const { plan } = network;
-    const all = Array.from({ length: plan.samples }, (_, s) => network.sample(s).error);
-    const sizes = all.map((e) => (Number.isFinite(e) ? Math.abs(e) : 0));
-    const most = Math.max(...sizes) || 1;
     this.bars.hidden = plan.error === undefined || plan.samples > BARS;
     this.bars.classList.toggle("mg-many", plan.samples > 12);
-    this.#bars = this.bars.hidden
-      ? []
-      : all.map((e, s) => {
-          const label = `sample ${s + 1}, ${plan.error} = ${fmt(e)}`;
-          const b = h("button", { type: "button", tabindex: -1, "aria-label": label, title: label });
-          b.style.height = `${4 + (26 * sizes[s]) / most}px`;
-          this.view.on(b, "click", () => this.view.showSample(s));
-          return b;
-        });
+    this.#bars = Array.from({ length: this.bars.hidden ? 0 : plan.samples }, () => h("button", { type: "button", tabindex: -1 }));
     this.bars.replaceChildren(...this.#bars);
+    this.#sizeBars(network);
+  }
+
+  /** A drag changes what is painted of the bars, not where they stand; their words follow when the slider rests.
+   * @param {Network} network @param {boolean} [dragging] */
+  #sizeBars(network, dragging = false) {
+    const all = this.#bars.map((_, s) => network.sample(s).error);
+    const sizes = all.map((e) => (Number.isFinite(e) ? Math.abs(e) : 0));
+    const most = Math.max(...sizes) || 1;
+    this.#bars.forEach((b, s) => {
+      b.style.setProperty("--size", (4 + (26 * sizes[s]) / most).toFixed(1));
+      if (dragging) return;
+      const label = `sample ${s + 1}, ${network.plan.error} = ${fmt(all[s])}`;
+      b.title = label;
+      b.setAttribute("aria-label", label);
+    });
   }
 
   /** @param {Network} network */
@@ -267,9 +291,8 @@ export class NetworkPane {
 
   /** The neuron that is open, as a table: what it weighs and adds up. @param {Opened|null} o */
   #drawInside(o) {
-    const shown = !!this.table.querySelector("details[open]"); // a drag need not update a closed table
     this.inside.hidden = !o;
-    if (!o || !shown) return;
+    if (!o) return;
     const { plan } = o.network;
     const text = (/** @type {number|null} */ v) => (v === null ? "?" : fmt(v));
     const name = (/** @type {number} */ parameter) => plan.parameters[parameter].short;
@@ -311,6 +334,7 @@ export class NetworkPane {
     });
     const done = progressOf(network, frame);
     this.#drawCurve(network, done);
+    if (!this.table.querySelector("details[open]")) return; // nobody sees the tables
     this.#drawInside(this.view.columns.opened(done, frame));
     for (const { i, c, row } of this.rows ?? []) {
       if (i < 0) continue;

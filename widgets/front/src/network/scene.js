@@ -63,7 +63,9 @@ export class NetworkScene {
   reopened = -1;
   difference = "";
   /** @type {Geometry|null} */ #at = null;
+  /** The ways of the wires in this geometry. @type {string[]} */ #ways = [];
   /** @type {Map<string, SVGElement>} */ #pool = new Map();
+  /** What each element was given last: asking the page for it takes longer. @type {WeakMap<Element, Attributes>} */ #given = new WeakMap();
   /** @type {Set<string>} */ #used = new Set();
   /** @type {Map<Element, Element>} */ #last = new Map();
   /** @type {Record<string, SVGGElement>} */ #layers = {};
@@ -110,6 +112,7 @@ export class NetworkScene {
   /** Lay it out for this width. @param {number} wide */
   flow(wide) {
     this.#at = geometry(this.network.plan, Math.max(LEAST, wide), this.#openColumn, this.focus);
+    this.#ways = [];
     const { w, h } = this.#at;
     const scale = Math.min(1, wide / w);
     for (const [k, v] of Object.entries({ viewBox: `0 0 ${w} ${h}`, width: w * scale, height: h * scale }))
@@ -141,15 +144,20 @@ export class NetworkScene {
     if (!e) {
       e = /** @type {SVGElement} */ (s(tag));
       this.#pool.set(key, e);
+      this.#given.set(e, {});
     }
     const before = this.#last.get(parent);
     const next = before ? before.nextSibling : parent.firstChild;
     if (next !== e) parent.insertBefore(e, next);
     this.#used.add(key);
     this.#last.set(parent, e);
-    for (const [k, v] of Object.entries(attributes)) {
+    const given = /** @type {Attributes} */ (this.#given.get(e));
+    for (const k in attributes) {
+      const v = attributes[k];
+      if (given[k] === v) continue;
+      given[k] = v;
       if (v == null || v === false) e.removeAttribute(k);
-      else if (e.getAttribute(k) !== String(v)) e.setAttribute(k, String(v));
+      else e.setAttribute(k, String(v));
     }
     if (text !== undefined) write(e, text);
     return e;
@@ -171,6 +179,7 @@ export class NetworkScene {
     this.#drawNames(at);
     this.#drawBoxes(at, done, frame);
     this.#drawOpen(at, this.opened(done, frame));
+    this.#drawMark(at);
     for (const [key, e] of this.#pool) {
       if (this.#used.has(key)) continue;
       e.remove();
@@ -224,19 +233,19 @@ export class NetworkScene {
       for (const { i, v } of shown) {
         const { source, target, parameter } = plan.wires[i];
         if (at.hidden[c] && at.hidden[columnOf.get(source) ?? 0]) continue;
-        const x1 = at.x[columnOf.get(source) ?? 0] + this.#half(at, columnOf.get(source) ?? 0);
-        const row = opened.indexOf(plan.wires[i]);
-        const [x2, y2] = row >= 0 ? [at.panel, rowOf(at, row, opened.length)] : [at.x[c] - this.#half(at, c), at.y[target]];
-        const d = curve(x1, at.y[source], x2, y2);
+        const way = () => {
+          const x1 = at.x[columnOf.get(source) ?? 0] + this.#half(at, columnOf.get(source) ?? 0);
+          const row = opened.indexOf(plan.wires[i]);
+          const [x2, y2] = row >= 0 ? [at.panel, rowOf(at, row, opened.length)] : [at.x[c] - this.#half(at, c), at.y[target]];
+          return curve(x1, at.y[source], x2, y2);
+        };
+        this.#ways[i] ??= way();
+        const d = this.#ways[i];
         const behind = this.open >= 0 && c === this.#openColumn && target !== this.open;
         const dim = behind || (this.pointed >= 0 && this.pointed !== source && this.pointed !== target);
         this.#wire(`w${i}`, d, v, most, { back, idle, dense, dim, plain: parameter < 0 && !back });
-        if (!dense && parameter >= 0) {
-          const hit = this.#put(this.#layers.wires, `w${i}h`, "path", { d, class: "mg-net-hit", "data-parameter": parameter });
-          const title = `${plan.parameters[parameter].name} = ${fmt(weights[parameter])}`;
-          if (!hit.firstChild) hit.append(s("title"));
-          write(/** @type {Element} */ (hit.firstChild), back ? `${title}, gradient ${fmt(weightGrads[parameter])}` : title);
-        }
+        if (!dense && parameter >= 0)
+          this.#put(this.#layers.wires, `w${i}h`, "path", { d, class: "mg-net-hit", "data-parameter": parameter });
       }
       if (all.length > WIRES) {
         const words = `the ${WIRES} strongest of ${all.length} wires`;
@@ -334,14 +343,17 @@ export class NetworkScene {
     const key = `c${i}`;
     const what = c ? "neuron" : "input";
     const opens = c ? (i === this.open ? "; open, Escape closes it" : "; Enter opens it") : "";
-    const words = `${plan.cells[i].name}, ${known ? `${what === "input" ? "value" : "output"} ${fmt(v)}` : "not computed yet"}`;
-    const label = `${words}${arrived ? `, gradient ${fmt(g)}` : ""}${opens}`;
+    const spoken = () => {
+      const words = `${plan.cells[i].name}, ${known ? `${what === "input" ? "value" : "output"} ${fmt(v)}` : "not computed yet"}`;
+      const apart = this.#mark?.cell === i ? `, ${this.#mark.rows.map((row) => row.join(" ")).join(", ")}` : "";
+      return { "aria-label": `${words}${arrived ? `, gradient ${fmt(g)}` : ""}${apart}${opens}` };
+    };
     const box = this.#put(this.#layers.cells, key, "g", {
       role: "button",
       tabindex: i === this.stop ? 0 : -1,
       class: `mg-net-cell${this.#hits?.has(i) ? " mg-net-found" : ""}`,
       "data-cell": i,
-      "aria-label": label,
+      ...(this.#frame?.dragging ? {} : spoken()), // the words follow when the slider rests
       "data-lm-suppress-shortcuts": "true",
     });
     const share = known && Number.isFinite(v) ? Math.round(Math.min(1, Math.abs(v) / most) * 50) : 0;
@@ -403,6 +415,32 @@ export class NetworkScene {
   /** @param {Geometry} at @param {Opened|null} o */
   #drawOpen(at, o) {
     if (o) drawNeuron((key, tag, attributes, text) => this.#put(this.#layers.panel, key, tag, attributes, text), at, o);
+  }
+
+  /** The mark on a cell or a box, once it is to be seen. */
+  get #mark() {
+    const { mark } = this.network;
+    return mark && (this.#frame?.step ?? 0) >= mark.at && this.view.state.sample === mark.sample ? mark : null;
+  }
+
+  /** How the network differs from its twin in another view, beside the cell where it does. @param {Geometry} at */
+  #drawMark(at) {
+    const mark = this.#mark;
+    if (!mark) return;
+    const { plan } = this.network;
+    const tail = plan.columns.length + (mark.part === "loss" && plan.error !== undefined ? 1 : 0);
+    const c = mark.cell < 0 ? tail : this.#columnOf(mark.cell);
+    const [x, y] = [at.x[c], mark.cell < 0 || at.hidden[c] ? at.mid : at.y[mark.cell]];
+    const far = mark.cell < 0 ? at.box[1] : this.#half(at, c);
+    const lines = mark.rows.map((row) => row.join(" "));
+    const [w, h] = [18 + 7 * Math.max(...lines.map((line) => line.length)), 10 + 16 * lines.length];
+    const left = Math.max(4, Math.min(at.w - w - 4, x - w / 2));
+    const top = y + far + 8 + h < at.h - 18 ? y + far + 8 : y - far - 8 - h;
+    const g = this.#layers.top;
+    if (mark.cell >= 0) this.#put(g, "mr", "circle", { cx: x, cy: y, r: far + 4, class: "mg-net-apart" });
+    this.#put(g, "mb", "rect", { x: left, y: top, width: w, height: h, rx: 7, class: "mg-net-differ" });
+    for (const [k, line] of lines.entries())
+      this.#put(g, `mt${k}`, "text", { x: left + 9, y: top + 17 + 16 * k, class: "mg-net-number mg-net-left" }, line);
   }
 
   /** @param {Geometry} at */
@@ -473,11 +511,23 @@ export class NetworkScene {
 
   /** @param {EventTarget|null} target */
   #point(target) {
-    const cell = /** @type {Element|null} */ (target)?.closest?.("[data-cell]");
-    const on = cell ? Number(cell.getAttribute("data-cell")) : -1;
+    const found = /** @type {Element|null} */ (target)?.closest?.("[data-cell], [data-parameter]");
+    if (found?.matches(".mg-net-hit")) this.#entitle(found);
+    const on = Number(found?.getAttribute("data-cell") ?? -1);
     if (on === this.pointed) return;
     this.pointed = on;
     this.paint();
+  }
+
+  /** Say what a wire is once the mouse has come to it: a step need not write this for all of them. @param {Element} wire */
+  #entitle(wire) {
+    const { plan, weights, weightGrads } = this.network;
+    const k = Number(wire.getAttribute("data-parameter"));
+    const column = this.#columnOf(plan.parameters[k].cell);
+    const back = this.#frame && progressOf(this.network, this.#frame).sent(String(column));
+    const title = `${plan.parameters[k].name} = ${fmt(weights[k])}`;
+    if (!wire.firstChild) wire.append(s("title"));
+    write(/** @type {Element} */ (wire.firstChild), back ? `${title}, gradient ${fmt(weightGrads[k])}` : title);
   }
 
   /** @param {Element} target */

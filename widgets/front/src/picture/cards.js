@@ -149,7 +149,7 @@ export class CardView {
     const text = plural(count, "tag");
     const wide = 14 + 6.9 * text.length;
     const x = this.right + 2 - wide;
-    const parts = [s("path", { d: flag(x, 0, wide) }), s("text", { x: x + wide / 2 - 3, y: 4 }, text)];
+    const parts = [s("path", { d: flag(x, -4, wide) }), s("text", { x: x + wide / 2 - 3, y: 0 }, text)];
     this.g.append(s("g", { class: "mg-tag", "data-from": this.card.id }, ...parts));
     markKin(this.view, this.g, this.card.id);
   }
