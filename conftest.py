@@ -37,10 +37,21 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: next((place for place, start in enumerate(FIRST) if item.nodeid.startswith(start)), len(FIRST)))
 
 
-def pytest_collection_finish():
-    """What was imported and collected stays to the end: no later collection of garbage has to look at a million objects again."""
+def _keep_what_is_there():
+    """What is alive now stays: no later collection of garbage looks at it again. IPython collects several times in each test of a magic,
+    and after a thousand other tests there are two million objects to look at, which takes a second."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_collection_finish():
+    _keep_what_is_there()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item, nextitem):
+    if nextitem is not None and nextitem.path != item.path:
+        _keep_what_is_there()
 
 
 def pytest_unconfigure():
