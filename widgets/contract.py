@@ -49,7 +49,7 @@ class Sweep(TypedDict):
 
 
 TYPES = (
-    *(schema.Source, schema.Saved, schema.View, schema.Held, schema.Cut, schema.Broadcast, schema.Numbers),
+    *(schema.Source, schema.Saved, schema.View, schema.Held, schema.Became, schema.Cut, schema.Broadcast, schema.Numbers),
     *(schema.Node, schema.Edge, schema.Step, schema.Trace),
     *(layout.Card, layout.Tag, layout.Wire, layout.CutWire, layout.Frame, layout.Picture, Sections, Sweep),
     *(network.Column, network.Cell, network.Link, network.Parameter, network.Plan),

@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy
 
 from minigrad.tracing.notation import Text, operands, with_nodes, write
-from minigrad.tracing.schema import Held
+from minigrad.tracing.schema import FREE, Became, Held
 from minigrad.tracing.trace import Node, Number, Trace
 
 from .contract import array_widths
@@ -392,6 +392,8 @@ class Folded:
             node |= {key: out[key] for key in ("array", "grad_array") if key in out}  # type: ignore[literal-required]
             if within := folds.within(fold):
                 node["within"] = within
+            if any("became" in nodes[m] for m in fold.members):
+                node["became"] = _became([nodes[m] for m in fold.members])
             if fold.name in folds.modules:
                 node["function"] = folds.modules[fold.name]
             if len(outs) == 1 and "shape" in out:
@@ -562,6 +564,17 @@ class Folded:
             starts = numpy.cumsum([0, *array_widths(self.whole)])
             parts.append(arrays[:, [k for a in self.arrays for k in range(starts[a], starts[a + 1])]])
         return numpy.concatenate(parts, axis=1)
+
+
+def _became(nodes: list[Node]) -> Became:
+    """What became of the operations of a fold in a compiled step, in their order. What costs nothing counts only where it is all."""
+    parts = [n["became"] for n in nodes if "became" in n]
+
+    def of(found: Iterable[list[str]]) -> list[str]:
+        names = dict.fromkeys(name for one in found for name in one)
+        return [name for name in names if name not in FREE] or [*names]
+
+    return Became(forward=of(p["forward"] for p in parts), backward=of(p["backward"] for p in reversed(parts)), lines=[])
 
 
 def _f(x: Number | None) -> float:

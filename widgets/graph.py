@@ -555,10 +555,11 @@ def graph(
 ) -> GraphView:  # fmt: skip
     """Show how `root` was computed: every number, every local derivative, step by step, with a slider for every input.
 
-    root: a Value or a Tensor, the result whose gradient is taken (or an object of your own class with data, _prev and _op). step: where
-    the view starts: a number of events, "start" or "end"; by default after the forward pass. names: variable names for the nodes; by
-    default the notebook's, or the caller's. limit: a graph with more nodes than this opens folded. second: of a Tensor, also the graph
-    of its gradient (what create_graph=True records). quiz: the ledger is empty and yours to fill in. Raises TypeError for anything else.
+    root: a Value or a Tensor, the result whose gradient is taken (or an object of your own class with data, _prev and _op); or a compiled
+    step, whose cards say which loop of the program they became. step: where the view starts: a number of events, "start" or "end"; by
+    default after the forward pass. names: variable names for the nodes; by default the notebook's, or the caller's. limit: a graph with
+    more nodes than this opens folded. second: of a Tensor, also the graph of its gradient (what create_graph=True records). quiz: the
+    ledger is empty and yours to fill in. Raises TypeError for anything else.
     """
     if names is None:
         caller = inspect.currentframe().f_back  # type: ignore[union-attr]

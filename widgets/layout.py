@@ -40,6 +40,7 @@ COLUMNS, FAR, NEAR, OFTEN = 4, 6, 2, 3
 TAG_NAME, TAG_SIDES, TAG_GAP = 12, 22.0, 12.0  # characters on a tag; its edges and its point; before a pill
 NOTHING = "0 comes back"  # over a cut
 LINE, BAND = 17.0, 8.0  # of a mark: height of a line, and the room around its lines
+BECAME = 24.0  # height of the line of a card that says what it is in a compiled step
 STACK = 8.0  # how far the cards beneath a folded one stick out
 FRAME_SIDE, FRAME_TOP = 9.0, 25.0  # room between a frame and what is in it
 PILL_NODES_LIMIT = 250  # above this many cards, pills stop taking part in the layout: they cost Graphviz half its time
@@ -58,6 +59,7 @@ class Card(TypedDict):
     within: NotRequired[str]  # a line at its foot: see the node's `within`
     flat: NotRequired[bool]  # one low row, without heat maps: see rows.py
     tags: NotRequired[int]  # how many of its wires begin at a tag
+    became: NotRequired[tuple[str, str]]  # the last line at its foot: what its forward and its backward half are in a compiled step
 
 
 class Tag(TypedDict):
@@ -199,7 +201,8 @@ def pill_texts(trace: Trace, edge: Edge) -> list[str]:
 
 
 def mention(card: Card, node: Node) -> None:
-    """A line on the card of a fold for where its history is cut or numbers are written in place; words say more."""
+    """Lines at a card's foot: where the history of a fold is cut or numbers are written in place, for words say more; and what it is in
+    the program of a compiled step."""
     if found := [text for text in node.get("within", ()) if not text.startswith("view")]:
         more = f" +{len(found) - 1}" if len(found) > 1 else ""
         if not card.get("flat"):
@@ -207,6 +210,25 @@ def mention(card: Card, node: Node) -> None:
             card["w"] = max(card["w"], min(CARD_MAX + STACK, 4.0 * round(want / 4 + 0.5)))
         card["within"] = shorten(found[0], int((card["w"] - STACK - 2 * CARD_PAD - 16) / PILL_CHAR) - len(more)) + more
         card["h"] += LINE
+    if "became" in node:
+        sides = STACK * (node["kind"] == "fold") + 2 * CARD_PAD + 16
+        if not card.get("flat"):
+            want = sides + PILL_CHAR * len(", ".join(node["became"]["forward"] + node["became"]["backward"]))
+            card["w"] = max(card["w"], min(CARD_MAX, 4.0 * round(want / 4 + 0.5)))
+        card["became"] = _sides(node["became"]["forward"], node["became"]["backward"], int((card["w"] - sides) / PILL_CHAR))
+        card["h"] += BECAME
+
+
+def _sides(forward: list[str], backward: list[str], room: int) -> tuple[str, str]:
+    """Two lists in one line: in full, or a loop if there is one, and how many more there are."""
+    texts = [", ".join(names) for names in (forward, backward)]
+    if sum(map(len, texts)) > room:
+        loops = [sorted(names, key=lambda name: not name.startswith("loop")) for names in (forward, backward)]
+        texts = [f"{names[0]} +{len(names) - 1}" if len(names) > 1 else "".join(names) for names in loops]
+    if sum(map(len, texts)) > room:
+        short = min(len(texts[0]), max(room // 2, room - len(texts[1])))
+        texts = [shorten(texts[0], short), shorten(texts[1], room - short)]
+    return texts[0], texts[1]
 
 
 def held_height(held: Held) -> float:

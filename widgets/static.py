@@ -19,7 +19,7 @@ from minigrad.words import fit
 
 from . import heat
 from .front_end import built
-from .layout import HELD, LINE, STACK, Card, CutWire, Picture, Wire, held_height, shorten
+from .layout import BECAME, HELD, LINE, STACK, Card, CutWire, Picture, Wire, held_height, shorten
 
 HEAD = 46  # room above the graph for the title
 FOOT = 34  # and below it for the sentence
@@ -36,12 +36,12 @@ text{fill:#1f2328;font:13.5px system-ui,-apple-system,"Segoe UI",Helvetica,Arial
 .b{stroke:#ad4300;stroke-width:2.2;stroke-dasharray:6 3}.h{fill:#c3cad2}.hf{fill:#0b5cd0}.hb{fill:#ad4300}
 .h0{fill:#f1f3f5;stroke:#d5dae0;stroke-width:.7}.hp{fill:#00693b}.hn{fill:#7a1fa2}.hx{fill:#1f2328}.hm{stroke:#fff;stroke-width:1.4}
 .s{stroke:#ad4300;fill:#fff;stroke-width:1.6}.u{fill:none;stroke:#c3cad2}.x{font-size:11px;fill:#ad4300;font-weight:600}.m{text-anchor:middle}
-.r{fill:#fff;stroke:#c3cad2}.rb{stroke:#ad4300}.p{font-size:11.5px;text-anchor:middle;fill:#57606a}.pb{fill:#ad4300;font-weight:600}
+.o{fill:#e4eefb}.r{fill:#fff;stroke:#c3cad2}.rb{stroke:#ad4300}.p{font-size:11.5px;text-anchor:middle;fill:#57606a}.pb{fill:#ad4300;font-weight:600}
 @media (prefers-color-scheme:dark){
 .g{fill:#14181d;stroke:#373e47}.c{fill:#1d232b;stroke:#4b545f}.leaf{stroke:#79b8ff}.k{fill:none}.now{stroke:#ffab66}text{fill:#e6edf3}
 .e,.p,.q{fill:#a9b3bf}.l{fill:#939eaa}.v{fill:#79b8ff}.d,.pb{fill:#ffab66}.w{stroke:#4b545f}.f{stroke:#79b8ff}.b{stroke:#ffab66}
 .h0{fill:#272e37;stroke:#373e47}.hp{fill:#5fd38d}.hn{fill:#d9a3f5}.hx{fill:#e6edf3}.hm{stroke:#14181d}.s,.x{stroke:#ffab66}.s{fill:#14181d}
-.x{fill:#ffab66;stroke:none}.u{stroke:#4b545f}.h{fill:#4b545f}.hf{fill:#79b8ff}.hb{fill:#ffab66}.r{fill:#14181d;stroke:#4b545f}.rb{stroke:#ffab66}}
+.x{fill:#ffab66;stroke:none}.o{fill:#1b2c42}.u{stroke:#4b545f}.h{fill:#4b545f}.hf{fill:#79b8ff}.hb{fill:#ffab66}.r{fill:#14181d;stroke:#4b545f}.rb{stroke:#ffab66}}
 """
 STYLE = STYLE.replace("\n", "")
 
@@ -221,9 +221,16 @@ def _card(trace: Trace, card: Card, now: Moment, partway: bool) -> str:
             grad = "·" if g is None else sign + fit(g, room - (4 if more else 2)) + more
             out.append(f'<text class="l" x="12" y="60">grad</text><text class="d" x="{right}" y="60">{grad}</text>')
     if "within" in card:
-        low = card["h"] - less - 9
+        low = card["h"] - less - 9 - (BECAME if "became" in card else 0)
         out.append(f'<path class="s" d="M13 {low + 2:.0f}l4-11M18 {low + 2:.0f}l4-11"/>')
         out.append(f'<text class="x" x="27" y="{low:.0f}">{escape(card["within"])}</text>')
+    if "became" in card:
+        low = card["h"] - less
+        wide = card["w"] - less
+        if re.search(r"\bloop\d", " ".join(card["became"])):
+            out.append(f'<path class="o" d="M1 {low - BECAME:.0f}H{wide - 1:.0f}V{low - 9:.0f}q0 8-8 8H9q-8 0-8-8z"/>')
+        for at, style, text in zip(("12", right), ('v" style="text-anchor:start;', 'd" style="'), card["became"], strict=True):
+            out.append(f'<text class="{style}font-size:11px" x="{at}" y="{low - 8:.0f}">{escape(text)}</text>')
     if "tags" in card:
         text = "1 tag" if card["tags"] == 1 else f"{card['tags']} tags"
         wide = 14 + 6.9 * len(text)

@@ -254,7 +254,8 @@ def of_rows(part: Part, names: dict[int, str], written: set[int], comment: Any, 
     def free(base):
         return local.get(base) or (number_in(base, set(taken)) if base in taken else base)
 
-    return body + text_of_rows(key, {k: word(v) for k, v in words.items()}, free)
+    body += text_of_rows(key, {k: word(v) for k, v in words.items()}, free)
+    return body
 
 
 def of_numbers(part: Part, loop: Loop, names: dict[int, str], written: set[int], comment: Any, taken: set[str]) -> list[str]:

@@ -175,7 +175,11 @@ class Recorder(Handler):
         self.made: dict[int, str] = {}  # where arrays that no operation computed come from
         self.entry: dict[int, tuple[Variable, Val | None]] = {}  # the .grad of tensors from outside, as the step finds them
         self.overwritten: set[int] = set()  # tensors from outside whose .grad is replaced before it is read
-        self.nodes: dict[int, Any] = {}  # the place of the operation that made a node
+        self.nodes: dict[Any, Any] = {}  # by node of the graph: the place of the operation that made it
+        self.of_nodes: dict[Any, tuple[list[Line], list[Line]]] = {}  # and its lines, forward and going back
+        self.root: Variable | None = None  # where the first backward pass begins
+        self.root_name = ""
+        self.tensors: dict[Any, Variable] = {}  # by node: the tensor that it made
         self.copied: Val | None = None  # what the next .grad is a copy of
         self.updating = False
         self.checked: set[int] = set()
@@ -226,27 +230,31 @@ class Recorder(Handler):
         raise Unfit(f"it uses a tensor made by {what} in a way that cannot be recorded; make the tensor outside and pass it in.")
 
     def place(self, frame):
-        """((code, line), going back): where in the learner's code we are, and whether it is a backward pass."""
-        back = False
+        """((code, line), going back, node): where in the learner's code we are; in a backward pass, whose rule runs."""
+        back, found = False, None
         while frame is not None:
             code = frame.f_code
             if code.co_name == "_loop" and code.co_filename.endswith("engine.py"):
                 node = frame.f_locals.get("node")
-                if id(node) in self.nodes:
-                    return self.nodes[id(node)], True
+                found = node if found is None and node in self.of_nodes else found
+                if node in self.nodes:
+                    return self.nodes[node], True, found
                 back = True
-            if not code.co_filename.startswith((str(ROOT), "<minigrad", "<frozen")) or "/minigrad/course/" in code.co_filename:
-                return (code, frame.f_lineno), back
+            if _is_learners(code):
+                return (code, frame.f_lineno), back, found
             frame = frame.f_back
-        return None, back
+        return None, back, found
 
     def refuse(self, sentence, frame):
         if self.why is None:
-            place, _ = self.place(frame)
+            place, *_ = self.place(frame)
             self.why = sentence if place is None else f"line {place[1]} of {place[0].co_name}: {sentence}"
 
     def line(self, kind, what, ins, params, arrays, frame, bases=()):
-        line = Line(kind, what, ins, params, self.place(frame))
+        *place, node = self.place(frame)
+        line = Line(kind, what, ins, params, place)
+        if node is not None:
+            self.of_nodes[node][1].append(line)
         line.outs = tuple([self.is_now(a, Val(a, line, _base_of(a, bases))) for a in arrays])
         self.lines.append(line)
         return line
@@ -278,15 +286,26 @@ class Recorder(Handler):
         found = [_ARRAY.__get__(t) for t in outs]
         if len(found) == 1 and any([found[0] is v.array for v in ins]):
             return  # the same array: nothing to do
+        before = len(self.lines)
         if op is addmm_:  # two lines, so that a sum can share a loop
             bias, *factors = ins
             ins = [self.line("op", mm_, factors, (), [np.empty_like(found[0])], frame).outs[0], bias]
             op = add
         line = self.line("op", op, ins, self.of_params(params), found, frame, ins)
         for t in outs:
-            if t.edge is not None and line.place is not None:
-                self.nodes.setdefault(id(t.edge[0]), line.place)
-                self.kept.append(t.edge[0])
+            if t.edge is not None:
+                self.of_nodes.setdefault(t.edge[0], (self.lines[before:], []))
+                self.tensors.setdefault(t.edge[0], t)
+                if line.place is not None:
+                    self.nodes.setdefault(t.edge[0], line.place)
+
+    def found_root(self, node, frame):
+        """A backward pass begins at `node`: the tensor there, and what the step calls it."""
+        self.root = self.tensors.get(node)
+        while frame is not None and not _is_learners(frame.f_code):
+            frame = frame.f_back
+        names = [] if frame is None else [name for name, t in frame.f_locals.items() if t is self.root]
+        self.root_name = names[0] if names else ""
 
     def of_params(self, params):
         """Parameters, with Vals for the arrays among them that the step computes or finds."""
@@ -309,6 +328,8 @@ class Recorder(Handler):
     def rule(self, node, g, edges):
         """One step back. The rules of elementwise rows and products are heard as operations; the others run on arrays, as without us."""
         op = node.op
+        if self.root is None:
+            self.found_root(node, sys._getframe(1))
         if (state.grad or self.why is not None or op is None or op.kind == ELEMENTWISE or op.fused is not None or op in _PRODUCTS
                 or op.tensor_list or node.status != LIVE or not op.rules):  # fmt: skip
             return node.run_graph(g, edges)
@@ -494,6 +515,11 @@ class Recorder(Handler):
         if type(out) is dict:
             return "dict", {k: self.results(o) for k, o in out.items()}
         raise Unfit(f"it returns {type(out).__name__}; return tensors, or tuples, lists and dicts of them.")
+
+
+def _is_learners(code):
+    file = code.co_filename
+    return not file.startswith((str(ROOT), "<minigrad", "<frozen")) or "/minigrad/course/" in file
 
 
 def _base_of(array, inputs):

@@ -91,8 +91,9 @@ class Looped:
         return out
 
     @property
-    def source(self):
-        return (self.plain if self.error else self.program).source
+    def shown(self):
+        """The program to read."""
+        return self.plain if self.error else self.program
 
     def warm(self):
         if self._calls < PATIENCE:
@@ -170,8 +171,14 @@ class CompiledStep:
         return found[:count]
 
     @property
+    def shown(self) -> Program | None:
+        """The newest program, to read."""
+        newest = self._programs[0] if self._programs else None
+        return newest.shown if isinstance(newest, Looped) else newest
+
+    @property
     def source(self) -> str | None:
-        return self._programs[0].source if self._programs else None
+        return None if self.shown is None else self.shown.source
 
     def warm(self):
         """Wait until the loops of all its programs are compiled, which otherwise happens beside them."""

@@ -26,6 +26,7 @@ from ..ops.shape import t as transpose
 from ..optim.optimizer import Optimizer
 from .formulas import CALLS
 from .loops import BUFFER, Loop, connect, fold, given_to, joined, planned, text_of
+from .pictured import Spots
 from .recorder import Line, Recorder, Val, all_vals
 from .rows import looked_up, text_of_check
 from .surroundings import Surroundings, Unfit, same
@@ -111,6 +112,7 @@ def needed(lines: list[Line], results: list[Val]) -> list[Line]:
 class Program:
     """source  the text to read; `run(*args)` gives the step's result, or MISS where the guards do not hold.
 
+    pictured  the recorded call as a graph, and what became of its operations (pictured.py)
     loops     {name: (text, dtype, what arrays it takes)}; `run` may be called once `scope` has a function under each name
     """
 
@@ -130,6 +132,7 @@ class Program:
         self.loops: dict[str, tuple[str, str, tuple]] = {}
         self.scalars: set[int] = set()  # Vals that are numpy's scalars, not arrays
         self.body: list[str] = []
+        self.spots = Spots()
         self.kept = [recorder.kept, out]  # no id may be used twice
         template = recorder.results(out)
         self.found = set(recorder.known)
@@ -168,8 +171,9 @@ class Program:
         body = self.with_spares(returned)
         self.run = self.function("run", self.guarded(tensors, self.guards(tensors, args), body))
         self.text = self.source + self.constants()
+        self.pictured = self.spots.pictured(recorder, dict(around.tensors.values()))
         del self.kept, self.lines, self.outside, self.entry, self.texts, self.around, self.found  # the arrays of the recorded call
-        del self.static, self.buffers
+        del self.static, self.buffers, self.spots
 
     def statements(self, returned: list[Val], template: tuple) -> None:
         """The body: one statement for each line."""
@@ -179,9 +183,11 @@ class Program:
         for number, line in enumerate(self.lines):
             if line.kind != "loop":
                 self.comment(line, self.body)
+            self.spots.begin(line, self.body)
             getattr(self, "emit_" + line.kind)(line)
             if gone := list(dict.fromkeys([self.texts[id(v)] for v in last.get(number, ()) if id(v) not in self.static])):
                 self.body.append("del " + ", ".join(gone))
+        self.spots.begin(None, self.body)
         self.body.append(f"return {self.returned(template)}")
 
     def with_spares(self, returned: list[Val]) -> list[str]:
@@ -329,6 +335,13 @@ class Program:
             return f"slice({p.start!r}, {p.stop!r}, {p.step!r})" if plain else self.thing(p, "part")
         return self.thing(p, "k")
 
+    def comment_in_loop(self, name: str) -> Any:
+        def comment(line, body):
+            self.comment(line, body)
+            self.spots.begin(line, body, name)
+
+        return comment
+
     def comment(self, line: Line, body: list[str]) -> None:
         if line.place is None or (line.place, line.back) == self.place:
             return
@@ -425,7 +438,7 @@ class Program:
                 self.filled[name] = a
         name = self.fresh_name("loop")
         arrays = given_to(loop, self.texts)
-        text = text_of(loop, name, self.texts, self.written, self.comment)
+        text = text_of(loop, name, self.texts, self.written, self.comment_in_loop(name))
         self.loops[name] = text, loop.dtype, tuple([kind_of(v.array) for v in arrays])
         self.body.append(f"{name}({', '.join([calls[id(v)] for v in arrays])})")
         self.place = None

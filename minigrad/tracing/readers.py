@@ -187,6 +187,9 @@ def _tensor_text(trace: Trace) -> str:
         shape = str(tuple(n["shape"])) if "shape" in n else ""
         computes = n["expr"] or "input"
         computes += f" (view of {nodes[n['view']['base']]['label']})" if "view" in n else ""
+        if became := n.get("became"):
+            ways = [way + ", ".join(found) for way, found in (("", became["forward"]), ("going back ", became["backward"])) if found]
+            computes += f" (compiled: {'; '.join(ways)})"
         table.append([n["label"], n["op"], computes, shape, numbers(n.get("array"), "not kept"), numbers(n.get("grad_array"), "none")])
     lines += _columns(table)
     sends = [(step, edges[step["edge"]]) for step in trace["steps"] if step["edge"] is not None]

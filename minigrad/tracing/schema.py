@@ -68,6 +68,18 @@ class Held(TypedDict):
     after: int  # how many events it takes until its gradient is complete
 
 
+# What costs nothing: memory that is seen in another shape, what is the same at every call, what nobody reads.
+FREE = VIEW, CONSTANT, UNUSED = ("view", "constant", "left out")
+
+
+class Became(TypedDict):
+    """What became of an operation in the program of a compiled step: see minigrad/program/pictured.py."""
+
+    forward: list[str]  # loops and functions of the program: ["loop1"]
+    backward: list[str]
+    lines: list[str]  # of the program's text; of a fold none
+
+
 class Cut(TypedDict):
     """What a tensor outside of the graph was made from: detach() or no_grad() cut its history off there."""
 
@@ -116,6 +128,7 @@ class Node(TypedDict):
     cut: NotRequired[Cut]
     layer: NotRequired[int]  # 1: made by the backward pass itself (create_graph)
     made_by: NotRequired[list[int]]  # of layer 1: the edges whose rule made it
+    became: NotRequired[Became]  # in a compiled step
 
 
 class Edge(TypedDict):

@@ -1007,6 +1007,58 @@ def test_what_cannot_be_compiled_runs_and_says_why(step, capsys):
 # What is to be read ----------------------------------------------------------------------------------------------------------
 
 
+def of_its_graph(fast):
+    """What became of each operation of a compiled step, in order: {name of the node: (forward, backward)}."""
+    found = sorted(fast.shown.pictured.became.items(), key=lambda item: item[0].number)
+    return [(node.op.name, what["forward"], what["backward"]) for node, what in found]
+
+
+def test_what_became_of_each_operation():
+    """Of two that look alike, too: the first tanh is one loop with what follows it, the second is behind a product."""
+    w, v = torch.ones(3, requires_grad=True), torch.ones(3, 3, requires_grad=True)
+
+    def step(x):
+        w.grad = v.grad = None
+        h = ((x * w).tanh() @ v).t().tanh(); unused = h * 2  # noqa: E702, F841
+        loss = (h - h.sum()).sum()
+        loss.backward()
+        return loss
+
+    fast = compiled(step)
+    for _ in range(3):
+        fast(torch.ones(2, 3))
+    assert of_its_graph(fast) == [
+        ("mul", ["loop1"], ["loop3"]), ("tanh", ["loop1"], ["loop3"]), ("mm", ["matmul"], ["matmul"]), ("t", ["view"], ["view"]),
+        ("tanh", ["loop2"], ["loop2"]), *[(name, ["loop2"], ["constant"]) for name in ("sum", "sub", "sum")],
+    ]
+    assert fast.shown.pictured.names["loss"] is fast.shown.pictured.root and fast.shown.pictured.names["w"] is w
+
+
+@pytest.mark.parametrize("body", BODIES, ids=lambda body: body.__name__)
+def test_a_line_of_an_operation_is_a_line_of_its_loop(body):
+    fast = side_by_side(leaf_step(body, *BODIES[body]), batch)
+    texts = {text[4 : text.index("(")]: text for text in re.split(r"\n(?=def )", fast.source)}
+    for node, what in fast.shown.pictured.became.items() if fast.shown.pictured else ():
+        loops = [name for name in {*what["forward"], *what["backward"]} if name.startswith("loop")]
+        places = [texts[name] for name in (*loops, [*texts][-1])]
+        assert all(any(line in text for text in places) for line in what["lines"]), (node, what)
+        assert all(any(line in texts[name] for line in what["lines"]) for name in loops), (node, what)
+
+
+def test_no_picture_of_a_graph_that_is_still_alive():
+    w = torch.ones(3, requires_grad=True)
+
+    def keeps(x):
+        w.grad = None
+        (g,) = torch.autograd.grad((w * x).tanh().sum(), w, create_graph=True)
+        return g.detach()
+
+    fast = compiled(keeps)
+    for _ in range(3):
+        fast(torch.ones(3))
+    assert fast.source and fast.shown.pictured is None
+
+
 def test_the_source_is_python_with_the_learner_s_names_and_lines():
     w = torch.randn(4, 3, requires_grad=True)
 

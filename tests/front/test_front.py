@@ -171,6 +171,22 @@ def network_view():
         scalar.record_lines(False)
 
 
+def compiled_view():
+    """A step of which minigrad.compile has made a program."""
+    w, x = torch.ones(3, requires_grad=True), torch.arange(6.0).reshape(2, 3)
+
+    def step(x):
+        w.grad = None
+        loss = (torch.tanh(x @ w) - 1).abs().mean()
+        loss.backward()
+        return loss
+
+    fast = torch.compile(step)
+    for _ in range(4):
+        fast(x)
+    return graph(fast, names={"w": w})
+
+
 def cases() -> dict:
     scores = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     hidden = scores.masked_fill(torch.tensor([[False, True], [False, False]]), float("-inf"))
@@ -194,6 +210,7 @@ def cases() -> dict:
     a = torch.tensor([[1.0, -2.0], [0.5, 3.0]])
     t = torch.tensor(2.0, requires_grad=True)
     tensor = graph((a * t).tanh().sum(), names={"a": a, "t": t})
+    compiled = compiled_view()
     p, q = Value(1.0), Value(2.0)
     fits = [(plain(x), room, words.fit(x, room)) for x in numbers for room in (1, 3, 5, 6, 7, 8, 9, 12)]
     return {
@@ -203,7 +220,8 @@ def cases() -> dict:
         "undefined": {"trace": trace((p - q).log(), {"p": p, "q": q})},
         "masked": {"trace": masked}, "trap": {"trace": trap},
         "sweep": sweep_case(view), "tensor": sweep_case(tensor),
-        "views": {"square": view_case(square), "twice": view_case(view), "net": view_case(tensor), "network": view_case(network)},
+        "views": {"square": view_case(square), "twice": view_case(view), "net": view_case(tensor), "network": view_case(network),
+                  "compiled": view_case(compiled)},
         "network": {"at": [network_picture.geometry(plan, w)._asdict() for w in WIDTHS], "widths": WIDTHS,
                     "short": [(plain(x), network_picture.short(x)) for x in numbers]},
         "arrays": [array_case(a) for a in tensor.trace["arrays"]],

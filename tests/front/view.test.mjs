@@ -26,6 +26,23 @@ test("cards have the values of the forward pass and the gradients of the backwar
   assert.match(card(body, 0).getAttribute("aria-label"), /^x, input: value 1, gradient 30/);
 });
 
+test("of a compiled step each card, row and pane says what became of the operation", () => {
+  const { body, model, view, texts } = open("compiled");
+  const { nodes } = view.state.trace;
+  const tanh = nodes.find((n) => n.op === "TanhBackward0").id;
+  const { forward, backward, lines } = nodes[tanh].became;
+  const foot = card(body, tanh).querySelector(".mg-became");
+  assert.deepEqual([...foot.querySelectorAll("text")].map((t) => t.textContent), [forward.join(), backward.join()]);
+  assert.equal(foot.classList.contains("mg-looped"), forward[0].startsWith("loop"));
+  assert.equal(card(body, nodes.find((n) => n.kind === "leaf").id).querySelector(".mg-became"), null);
+  assert.match(card(body, tanh).getAttribute("aria-label"), new RegExp(`In the program, forward ${forward}; going back ${backward}\\.`));
+  card(body, tanh).dispatchEvent(new MouseEvent("click", { bubbles: true }));
+  assert.equal(body.querySelector(".mg-program").textContent, lines.join("\n"));
+  assert.ok(texts(".mg-pane td").some((t) => t.includes(`compiled: forward ${forward}`)), "the table of values has it");
+  model.set("step", 1 + view.state.trace.steps.findIndex((s) => s.kind === "compute" && s.node === tanh));
+  assert.match(body.querySelector(".mg-say").textContent, new RegExp(`In the program: ${forward}\\.`));
+});
+
 test("step goes one event on, back one event back, and a card says how much of its gradient has come", () => {
   const { body, model, view, all } = open("twice");
   const press = (text) => all("button").find((b) => b.textContent === text).click();

@@ -406,3 +406,72 @@ def test_sliders_stand_on_round_numbers():
     assert slider_points(1.0, 1.0)[:3] == [-3.0, -2.95, -2.9]
     assert slider_points(0.5, 0.5)[-2:] == [1.95, 2.0]
     assert slider_points(0.0, 0.0)[-2:] == [0.98, 1.0]
+
+
+def compiled_step():
+    import minigrad as torch
+
+    w = torch.ones(3, requires_grad=True)
+
+    def step(x):
+        w.grad = None
+        loss = (torch.tanh(x @ w) - 1).abs().mean()
+        loss.backward()
+        return loss
+
+    return torch.compile(step), torch.arange(6.0).reshape(2, 3), torch
+
+
+def test_the_cards_of_a_compiled_step_say_which_loop_they_became():
+    pytest.importorskip("numba")
+    step, x, torch = compiled_step()
+    with pytest.raises(TypeError, match="step has no program yet. Call it"):
+        graph(step)
+    for _ in range(4):
+        step(x)
+    view = graph(step)
+    nodes = {n["label"]: n for n in view.trace["nodes"]}
+    found = {n["op"]: (n["became"]["forward"], n["became"]["backward"]) for n in nodes.values() if "became" in n}
+    assert found["MvBackward0"] == (["matmul"], ["mv_back_y"]) and found["TanhBackward0"] == (["loop1"], ["loop1"])
+    assert found["MeanBackward0"][0] == ["loop1"] and "became" not in nodes["w"]
+    assert nodes["loss"]["became"]["lines"][-1] in step.source
+    assert ("loop1", "loop1") in [c.get("became") for c in view.picture["cards"]]
+    at = next(k for k, s in enumerate(view.trace["steps"], 1) if s["kind"] == "compute" and s["node"] == nodes["loss"]["id"])
+    assert view.trace["steps"][at - 1]["say"].endswith("In the program: loop1.")
+    assert ">loop1</text>" in view.svg() and ") (compiled: loop1; going back loop1)" in repr(view)
+    assert "says what became of it in the program" in view.notice and "used up" not in view.notice + repr(view)
+    assert all("became" not in n for n in graph((torch.tanh(x @ torch.ones(3, requires_grad=True))).sum()).trace["nodes"])
+
+
+def test_a_layer_of_a_compiled_step_says_what_became_of_its_operations():
+    pytest.importorskip("numba")
+    import minigrad as torch
+
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), *[torch.nn.Linear(4, 4) for _ in range(3)])
+
+    def step(x):
+        model.zero_grad()
+        model(x).pow(2).mean().backward()
+
+    fast = torch.compile(step)
+    for _ in range(4):
+        fast(torch.ones(2, 3))
+    view = graph(fast, limit=1)
+    folds = [n["became"] for n in view.trace["nodes"] if n["kind"] == "fold" and "became" in n]
+    assert folds and all("view" not in f["forward"] and not f["lines"] for f in folds if len(f["forward"]) > 1)
+    assert any("matmul" in f["forward"] for f in folds)
+
+
+def test_a_compiled_step_that_runs_as_it_is_says_why_in_place_of_a_graph():
+    import minigrad as torch
+
+    def step(x):
+        x.grad = None
+        return x.detach() * x.sum().item()
+
+    fast = torch.compile(step)
+    with pytest.warns(UserWarning):
+        for _ in range(3):
+            fast(torch.ones(3))
+    assert not_a_graph(fast) == fast.why and "item" in fast.why

@@ -45,6 +45,7 @@ class GraphMagics(Magics):
             %graph (3*x + 2)**2          of any expression
             %graph y --start             before the first event (also --end)
             %graph y --second            of a Tensor: also the graph of its gradient
+            %graph compiled              of a compiled step: what each operation is in its program
 
         In the view: arrow keys step, Home and End jump, Space plays, Enter inspects the node in focus. The sliders move the inputs.
         The same as a function, with more options: from widgets import graph; graph(y).

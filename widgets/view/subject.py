@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import math
+import sys
 import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -34,9 +35,21 @@ AT_ONCE = 3_000  # nodes; of a larger network the operations are traced when som
 TABLES = 400  # nodes of a Tensor graph, four times as many of a Value graph, up to which there are sliders
 
 
+def compiled_step(thing: object) -> Any:
+    """`thing`, if it is what minigrad.compile makes of a step; else None."""
+    module = sys.modules.get("minigrad.program.step")
+    return thing if module is not None and isinstance(thing, module.CompiledStep) else None
+
+
 def not_a_graph(thing: object) -> str:
     """Why `thing` has no graph to show, and what to do instead; "" if it has one."""
     if is_tensor(thing):
+        return ""
+    if step := compiled_step(thing):
+        if step.shown is None:
+            return step.why or f"{step.__name__} has no program yet. Call it until it has one: four calls are enough for most steps."
+        if step.shown.pictured is None:
+            return f"{step.__name__} has a program, but kept no graph that could be shown. Show a result of the step that you wrote."
         return ""
     if isinstance(thing, Value) or (not isinstance(thing, type) and all(hasattr(thing, name) for name in ("data", "_prev", "_op"))):
         return ""
@@ -109,13 +122,18 @@ class Subject:
         shell = cells.ipython()
         names = {**held, **(shell.user_ns if shell else {}), **(names or {})}
         self._root = _weak(root)
+        step = compiled_step(root)
+        pictured = step.shown.pictured if step else None
+        if pictured:
+            root = pictured.root
+            names = {**names, **{name: t for name, t in pictured.names.items() if name not in names or t is root}}
         self.words, self.grads, self.leaves = [], [], []
         self.tape: Any = None
         self._slow_tape: Any = None
         self.network = None
         self._whole: Trace | None = None
         with _no_collection():
-            things = self._tensors(root, names) if is_tensor(root) else self._values(root, names)
+            things = self._tensors(root, names, pictured) if is_tensor(root) else self._values(root, names)
         self._objects = [_weak(thing) for thing in things]
         if self._whole is None:
             self._labels = {name: _weak(thing) for name, thing in zip(self._graph.names, things, strict=True) if name}
@@ -131,17 +149,37 @@ class Subject:
         if self.network:
             self._graph.objects = []
 
-    def _tensors(self, root, names: Mapping[str, object]) -> list:
+    def _tensors(self, root, names: Mapping[str, object], pictured: Any = None) -> list:
         from minigrad.tracing.tensor_trace import Recording
 
         recording = Recording(root, names, self._second, TRACED)
         self._whole = recording.trace(cell_name=_cell_name, later=len(recording.graph.items) > self._limit)
         things = [item.live for item in recording.graph.items]
+        if pictured:
+            self._say_what_became(pictured.became, recording)
         self.words += [*self.whole.get("notices", ()), *unused_words(self.whole)]
-        if len(things) <= TABLES and (tape := recording.sweeper()) and tape.leaves:
+        if not pictured and len(things) <= TABLES and (tape := recording.sweeper()) and tape.leaves:
             if not sweeps.too_slow(len(tape.leaves), tape.seconds):
                 self.tape, self.leaves = tape, tape.leaves
         return things
+
+    def _say_what_became(self, became: Mapping[Any, Any], recording: Any) -> None:
+        """Of a compiled step: on each node, what its operation is in the program; and in its sentence."""
+        nodes = self.whole["nodes"]
+        for node, item in zip(nodes, recording.graph.items, strict=True):
+            if node["kind"] == "operation" and item.node in became:
+                node["became"] = became[item.node]
+        for step in self.whole["steps"]:
+            if step["kind"] == "compute" and (found := nodes[step["node"]].get("became")) and found["forward"]:
+                step["say"] += f" In the program: {', '.join(found['forward'])}."
+        said = (
+            "The bottom line of a card says what became of it in the program: on the left of the operation, on the right of its backward "
+            "rule. The graph is that of a recorded call"
+        )
+        said += "; its numbers are computed again, from the tensors as they are now." if recording.ran else (
+            ". Its numbers cannot be computed again, because its constants were not noted: run %load_ext minigrad before the step is "
+            "recorded.")  # fmt: skip
+        self.whole["notices"][:1] = [said]  # in place of the notice that the graph was used up
 
     def _values(self, root, names: Mapping[str, object]) -> list:
         outdated = False

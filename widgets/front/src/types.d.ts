@@ -30,6 +30,12 @@ export interface Held {
   after: number;
 }
 
+export interface Became {
+  forward: string[];
+  backward: string[];
+  lines: string[];
+}
+
 export interface Cut {
   sources: number[];
   how: string;
@@ -81,6 +87,7 @@ export interface Node {
   cut?: Cut;
   layer?: number;
   made_by?: number[];
+  became?: Became;
 }
 
 export interface Edge {
@@ -133,6 +140,7 @@ export interface Card {
   within?: string;
   flat?: boolean;
   tags?: number;
+  became?: [string, string];
 }
 
 export interface Tag {

@@ -17,10 +17,22 @@ export function summed({ broadcast: b }) {
 /** What happens in a fold, in a sentence. @param {Node} node */
 export const inside = (node) => (node.within ? ` Inside: ${node.within.join(", ")}.` : "");
 
+/** What an operation is in the program of a compiled step. @param {Node} node */
+export function compiledTo({ became }) {
+  if (!became) return "";
+  const ways = [
+    ["forward", became.forward],
+    ["going back", became.backward],
+  ];
+  return `compiled: ${ways.flatMap(([way, names]) => (names.length ? [`${way} ${/** @type {string[]} */ (names).join(", ")}`] : [])).join("; ")}`;
+}
+
 /** What a card says to a screen reader, and to a mouse that rests on it.
  * @param {Trace} trace @param {Node} node @param {{value: string, gradient: string, known: boolean, got: number, need: number}} now */
 export function spokenCard(trace, node, now) {
-  if (node.kind === "fold") return `${node.label}, folded: ${node.expr}, ${node.members} nodes.${inside(node)} Open it with Enter.`;
+  const compiled = node.became ? ` In the program, ${compiledTo(node).slice(10)}.` : "";
+  if (node.kind === "fold")
+    return `${node.label}, folded: ${node.expr}, ${node.members} nodes.${inside(node)}${compiled} Open it with Enter.`;
   const tensor = !!trace.arrays;
   const shape = node.shape ? `, shape ${shapeText(node.shape)}` : "";
   const made =
@@ -29,7 +41,7 @@ export function spokenCard(trace, node, now) {
   const part = now.got === now.need ? "" : ` so far (${now.got} of ${now.need})`;
   const gradient = now.got ? `, gradient ${now.gradient}${part}` : "";
   const special = tensor ? markWords(trace, node) : "";
-  return `${node.label}${shape}${made}: ${value}${gradient}${tensor ? "." : ""}${special && ` ${special}`}`;
+  return `${node.label}${shape}${made}: ${value}${gradient}${tensor ? "." : ""}${special && ` ${special}`}${compiled}`;
 }
 
 /** Shapes to be set under the names in a rule: those that are no single number. @param {Node[]} nodes */

@@ -6,7 +6,7 @@ import { equation, inWords, partial, plain, typeset } from "../model/formula.js"
 import { arriving, chain, reach } from "../model/graph.js";
 import { fmt } from "../model/numbers.js";
 import { bigMap } from "../picture/heat.js";
-import { shapesOf, slope, slopeOf, summed } from "../words.js";
+import { compiledTo, shapesOf, slope, slopeOf, summed } from "../words.js";
 
 /** @import { Edge, Node as TraceNode } from "../types" */
 /** @import { Frame, View } from "../view.js" */
@@ -139,6 +139,10 @@ export class NodePane {
     const facts = [...tensorFacts(frame, node), ...numberFacts(frame, node)];
     if (rules.length) facts.push(["local rule", ...rules.map((e) => localRule(frame, e, node))]);
     if (node.kind !== "constant" && now.need[node.id] && !hasArrayRules(frame)) facts.push(["chain rule", ...chainRule(frame, node)]);
+    if (node.became) {
+      const text = node.became.lines.length ? [h("pre", { class: "mg-program" }, node.became.lines.join("\n"))] : [];
+      facts.push(["compiled", div(compiledTo(node).slice(10)), ...text]);
+    }
     const maps = trace.arrays ? this.#maps(frame, node) : [];
     if (maps.length) facts.push(["numbers", h("div", { class: "mg-maps" }, ...maps)]);
     facts.push(...savedFacts(frame, node));

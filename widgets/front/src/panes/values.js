@@ -3,7 +3,7 @@
 import { h, Memo, put } from "../dom.js";
 import { arrayAt, arrayText, mark, shapeText } from "../model/arrays.js";
 import { fmt } from "../model/numbers.js";
-import { inside } from "../words.js";
+import { compiledTo, inside } from "../words.js";
 import { eventRow, RowWindow, setRow, table } from "./table.js";
 
 /** @import { Node, Trace } from "../types" */
@@ -11,11 +11,12 @@ import { eventRow, RowWindow, setRow, table } from "./table.js";
 
 /** What a node is, in its row. @param {Trace} trace @param {Node} n */
 function computes(trace, n) {
+  const compiled = n.became ? ` · ${compiledTo(n)}` : "";
   if (n.stops) return `⊖ ${n.stops}`;
-  if (n.kind === "fold") return `${n.expr}.${inside(n)}`;
+  if (n.kind === "fold") return `${n.expr}.${inside(n)}${compiled}`;
   if (n.kind !== "operation") return n.kind === "leaf" ? "input" : "constant";
   const special = trace.arrays ? mark(trace, n) : "";
-  return n.expr + (special && ` · ${special}`);
+  return n.expr + (special && ` · ${special}`) + compiled;
 }
 
 export class ValuesPane {

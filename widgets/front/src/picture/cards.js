@@ -16,6 +16,7 @@ const CHAR = 8.2; // pixels of a number's character, 6.7 of a range's below a he
 const MAP = { y: 46, height: 50 };
 const HELD = { caption: 20, high: 36, low: 12 }; // of a layer's parameter: its caption, its heat maps, those of a vector
 const LINE = 17; // pixels of a line that says how a card differs from its twin
+const BECAME = 24; // height of the line that says what it is in a compiled step
 const STACK = 8; // pixels by which the cards below a folded one stick out
 
 export class CardView {
@@ -55,7 +56,8 @@ export class CardView {
     const [value, grad] = card.flat ? this.#drawRow() : tall(node) ? this.#drawMaps() : this.#drawNumbers();
     this.value = value;
     this.grad = grad;
-    if (card.within) this.#drawWithin(card.within, card.h - less - 9);
+    if (card.within) this.#drawWithin(card.within, card.h - less - 9 - (card.became ? BECAME : 0));
+    if (card.became) this.#drawBecame(card.became, card.h - less);
     if (card.rows) this.#drawRows(card.rows);
     if (card.tags) this.#drawTags(card.tags);
     view.on(this.g, "click", () => {
@@ -142,6 +144,18 @@ export class CardView {
   #drawWithin(text, y) {
     const strokes = s("path", { class: "mg-cut-strokes", d: `M13 ${y + 2}l4-11M18 ${y + 2}l4-11` });
     this.g.append(s("g", { class: "mg-within" }, strokes, s("text", { x: 27, y }, text)));
+  }
+
+  /** What it is in the program of a compiled step, forward and going back. @param {[string, string]} sides @param {number} low */
+  #drawBecame([forward, backward], low) {
+    const wide = this.right + PAD;
+    const looped = /\bloop\d/.test(forward + backward) ? " mg-looped" : "";
+    const band = s("path", { class: "mg-foot", d: `M1 ${low - BECAME}H${wide - 1}V${low - 9}q0 8-8 8H9q-8 0-8-8z` });
+    const texts = [
+      s("text", { x: PAD, y: low - 8, class: "mg-number mg-first mg-value" }, forward),
+      s("text", { x: this.right, y: low - 8, class: "mg-number mg-grad" }, backward),
+    ];
+    this.g.append(s("g", { class: `mg-became${looped}` }, band, ...texts));
   }
 
   /** How many of its wires are drawn as tags. @param {number} count */
