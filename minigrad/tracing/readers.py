@@ -196,7 +196,7 @@ def _tensor_text(trace: Trace) -> str:
     if sends:
         table = [["backward", "rule", "downstream", "shape", "sum"]]
         for step, edge in sends:
-            rule = edge["local_text"] or "its rule"
+            rule = edge.get("words") or edge["local_text"] or "its rule"
             if edge["local"] is not None:
                 rule = f"g × {number(as_float(edge['local']))}"
             if "broadcast" in edge:

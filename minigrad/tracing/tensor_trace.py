@@ -7,6 +7,7 @@ What lives here: how a recorded graph (recording.py) becomes plain data: labels,
 from __future__ import annotations
 
 import math
+import re
 import types
 from collections.abc import Callable, Mapping
 from typing import Any, cast, overload
@@ -101,7 +102,7 @@ class Recording:
                     program.reason = f"it cannot be run again ({type(error).__name__}: {error})"
             if program.reason:
                 self.notices.append(
-                    "This graph was used up: a backward pass has already gone through it and gave back what its nodes had saved, and "
+                    "This graph was used up: a backward pass has already gone through it and freed what its nodes had saved, and "
                     f"{program.reason}. "
                     "So there is no backward half to show. Show the graph before backward(), or call backward(retain_graph=True)."
                 )
@@ -109,7 +110,7 @@ class Recording:
             self.tensors = program.run({})
             self.ran = run_pass(graph, self.edge_at, self.tensors)
             self.values = [v if v is not None else getattr(t, "array", None) for v, t in zip(self.values, self.tensors, strict=True)]
-            say = "This graph was used up: backward() has gone through it and gave back what its nodes had saved. "
+            say = "This graph was used up: backward() has gone through it and freed what its nodes had saved. "
             if equal(self.tensors[graph.root].array, root.array):
                 say += "The backward half below comes from running the recorded operations once more, on the same numbers."
             else:
@@ -247,7 +248,9 @@ class Recording:
         steps = self._forward(nodes) + self._backward(nodes, edges, arrays)
         if title is None:
             line, label = sources[graph.root], texts[graph.root].text
-            title = label if line is None or named[graph.root] and line["text"].startswith("return ") else headline(line)
+            called = line is not None and headline(line)
+            # A line that only passes the result on, or backward(), which makes gradients, says nothing of a result that has a name.
+            title = label if not called or named[graph.root] and re.match(r"return |.*\.backward\(", called) else called
         notices = [*self.notices, *self._stale(nodes)]
         result = Trace(version=1, engine="tensor", title=title, root=graph.root, nodes=nodes, edges=edges, steps=steps, arrays=arrays.table,
                      notices=notices, unused=[text for text, _ in graph.unused()])  # fmt: skip
@@ -351,7 +354,7 @@ class Recording:
             if size_of(item) == 1 and size_of(self.graph.items[parent]) == 1 and not _own_rule(item):
                 lines.append(f"{differential((exprs[i] or texts[i]).text)}/{differential(to)} = {edge['local_text']}")
             else:
-                lines.append(f"to {to}: {edge['local_text']}")
+                lines.append(f"to {to}: {edge.get('words') or edge['local_text']}")
         return "; ".join(dict.fromkeys(lines))
 
     def _scopes(self) -> tuple[list[str], dict[int, list[str]]]:
@@ -521,7 +524,7 @@ class Recording:
             say += f"It is a rule of its own, and nothing here compares it with the true derivative of {node['expr']}."
         else:
             say = f"**{node['label']} passes a gradient of shape {_shape(sent.shape)} back to {to}, {{sends}}:**"
-            phrase = "the upstream gradient" if edge["local_text"] == "g" else _in_words(edge["local_text"])
+            phrase = "the upstream gradient" if edge["local_text"] == "g" else _in_words(edge.get("words") or edge["local_text"])
             if own:
                 phrase = f"what {own}.backward makes of the upstream gradient"
             say += f" {phrase}" if phrase else f" what the rule of {node.get('function') or node['op']} makes of the upstream gradient"

@@ -223,6 +223,21 @@ def test_a_reason_outlives_its_tensor():
     assert cut["value"] == 1.5 and "recording was off (no_grad)" in cut["stops"]
 
 
+@pytest.mark.parametrize("pieces", [lambda x: x.chunk(3, -1), lambda x: x.split([1, 5], 1), lambda x: x.unbind(0)])
+def test_a_rule_is_told_in_words_and_not_as_a_call_of_our_own(pieces):
+    x = torch.randn(2, 6, requires_grad=True)
+    a, b, *_ = pieces(x)
+    t = trace((a * 2).sum() + b.sum(), {"x": x})
+    assert "of the pieces, joined" in to_text(t) or "of the slices, stacked" in to_text(t)
+    assert "_rule(" not in to_text(t) and not [s["say"] for s in t["steps"] if "_rule(" in s["say"]]
+
+
+def test_a_gradient_is_titled_by_its_own_name():
+    a = leaf(2.0)
+    (a * a).backward(create_graph=True)
+    assert trace(a.grad, {"a": a, "a.grad": a.grad})["title"] == "a.grad"
+
+
 def test_a_used_up_graph_is_run_once_more_and_says_so():
     x = leaf(1.0, 2.0)
     y = (x * x * 3).sum()

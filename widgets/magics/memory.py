@@ -81,7 +81,7 @@ def of_tensor(shell, root) -> Card:
     shown = sorted(rows, key=lambda r: -r[2][1])[:SHOWN] if cut else rows
     title = f"{plural(len(rows), 'node')} hold {size(total)}"
     say = f"Of these, {size(alive)} are numbers of your own variables, which would be there anyway. " if alive else ""
-    say += "A backward pass gives back what the nodes saved; `retain_graph=True` keeps it. With no_grad nothing is held."
+    say += "A backward pass frees what the nodes saved; `retain_graph=True` keeps it. With no_grad nothing is held."
     return Card(title, Table(("node", "holds", "bytes"), shown, sortable=True, wide="holds"),
                 Line(f"Shown are the {SHOWN} largest of {len(rows)}.", soft=True) if cut else None, Line(say, soft=True))  # fmt: skip
 
