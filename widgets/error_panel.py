@@ -48,7 +48,7 @@ class Panels:
             if not worth_a_look(error):
                 return False
             card = explain(error, tb, self.shell)
-            if card is None and not raised_in_engine(tb):
+            if card is None and not raised_by_us(tb):
                 return False
             # all of it, before anything is on the screen
             bundle = {"text/plain": repr(card), "text/html": card._repr_html_()} if card is not None else None
@@ -76,12 +76,12 @@ def worth_a_look(error: BaseException) -> bool:
     return isinstance(error, _KINDS) and getattr(error, "_render_traceback_", None) is None
 
 
-def raised_in_engine(tb) -> bool:
-    """Did minigrad raise it, called by the learner? Then only the learner's lines are worth reading."""
-    from .explain.moment import is_engine, is_learners
+def raised_by_us(tb) -> bool:
+    """Did minigrad or one of its pictures raise it, called by the learner? Then only the learner's lines are worth reading."""
+    from .explain.moment import is_learners, is_ours
 
     files = [frame.f_code.co_filename for frame, _ in walk_tb(tb)]
-    return bool(files) and is_engine(files[-1]) and any(map(is_learners, files))
+    return bool(files) and is_ours(files[-1]) and any(map(is_learners, files))
 
 
 def short(shell, etype, error, tb, whole: bool = False) -> list[str]:

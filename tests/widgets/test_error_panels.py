@@ -407,3 +407,12 @@ def test_an_error_of_the_engine_without_a_panel_shows_only_the_learners_lines(sh
     text, error = provoke(shell, ["def f(x):\n    return torch.func.grad(lambda x: x * 2)(x)", "f(torch.ones(2))"])
     assert str(error) in text and "return torch.func.grad" in text and "f(torch.ones(2))" in text and "%tb shows" in text
     assert "transforms.py" not in text
+
+
+@pytest.mark.parametrize(
+    "cell, says", [("graph(3.0)", "There is no graph behind a plain number"), ("duel(y, 5)", "There is no graph behind a plain number"),
+                   ("graph(y).save('picture.xyz')", "the name 'picture.xyz' is none of them")])  # fmt: skip
+def test_an_error_of_a_picture_shows_only_the_learners_lines(shell, cell, says):
+    text, _ = provoke(shell, ["from minigrad import Value\nfrom widgets import duel, graph\ny = Value(2.0) * 3", cell])
+    assert says in text and cell in text and "%tb shows" in text
+    assert "graph.py" not in text and "files.py" not in text

@@ -34,6 +34,11 @@ def is_engine(filename: str) -> bool:
     return filename.startswith(_ENGINE)
 
 
+def is_ours(filename: str) -> bool:
+    """Is it a file of the engine, or of the pictures?"""
+    return filename.startswith(_OURS)
+
+
 def is_learners(filename: str) -> bool:
     return not filename.startswith(_OURS) and not any(part in filename for part in _MACHINERY) and "site-packages" not in filename
 
