@@ -12,9 +12,10 @@ from typing import Any, NotRequired, TypedDict
 
 import numpy
 
+from minigrad.scalar import Value
 from minigrad.tracing.naming import walk
 from minigrad.tracing.notation import Text, number_text
-from minigrad.tracing.scalar_trace import Recorded, expression
+from minigrad.tracing.scalar_trace import Recorded, expression, rule_for
 from minigrad.tracing.schema import Group
 
 MOST_CELLS, MOST_SAMPLES = 300, 1000  # more of them are no picture any more
@@ -557,4 +558,10 @@ class _Finder:
             same = len({graph.data[node] for node in nodes}) == 1
             return Text(number_text(graph.data[nodes[0]]) if same and not parents[0] else "y")
         of = [self._formula([p[slot] for p in parents], outs) for slot in range(len(parents[0]))]
+        made = [bool(graph.parents[p]) for p in parents[0]]
+        if graph.ops[nodes[0]] == "+" and not isinstance(graph.objects[nodes[0]], Value):
+            for y, out in ((1, 0), (0, 1)):
+                if of[y].text == "y" and not made[y] and made[out]:  # micrograd's out - y is out + (-y): y is what it subtracts
+                    minus = rule_for("-", 2)
+                    return minus.write(minus.expr, of[out], of[y])  # type: ignore[union-attr]
         return expression(graph, nodes[0], of) or Text("y")

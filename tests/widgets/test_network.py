@@ -190,7 +190,7 @@ def test_parents_in_a_set_come_in_the_order_of_the_program(seed):
     net = MLP(3, [4, 4, 1], rng, SetNeuron)
     names = {"net": net, "loss": sum((net(x) - y) ** 2 for x, y in zip(XS, YS, strict=True))}
     one, recorded = found(names)
-    assert one.plan["error"] == "(out + y)²"  # y is −1 or 1; the class has no subtraction
+    assert one.plan["error"] == "(out − y)²"  # which this class computes as out + (−y)
     assert [[recorded.data[i] for i in row[:3]] for row in one.outs] == XS
 
 
