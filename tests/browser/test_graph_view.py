@@ -734,6 +734,31 @@ def test_accessible(open_notebook):
     view.root.locator(".mg-card").nth(0).click()
 
 
+ODD = """t = torch.ones(3, 4, requires_grad=True)
+long = torch.nn.functional.nll_loss(t.exp(), torch.tensor([0, 1, 2]))
+graph(long, step='end')"""
+
+
+@pytest.mark.parametrize("width", [640, 700, 1280])  # with the file browser beside the notebook: views of 272, 332 and 848 pixels
+def test_a_ledger_is_whole_at_any_width(open_notebook, width):
+    nb = open_notebook([SETUP + "\nimport minigrad as torch", SQUARE[0] + "\ngraph(y, step='end')", ODD])
+    nb.page.set_viewport_size({"width": width, "height": 1000})
+    nb.run_all()
+    for k in range(2):
+        view = View(nb, k)
+        pane = view.root.locator(".mg-pane:visible")
+        cut = pane.evaluate("e => [e, ...e.querySelectorAll('td')].filter(c => c.scrollWidth > c.clientWidth + 1).map(c => c.textContent)")
+        assert cut == []
+        assert pane.get_by_role("row").count() == len(pane.locator("tr").all()) > 1
+        head = view.root.locator(".mg-head")
+        heights = []
+        for _ in range(3):  # the words in the head become longer and shorter, and nothing moves
+            heights.append(head.bounding_box()["height"])
+            view.press("back")
+        assert len(set(heights)) == 1
+    assert "weight at each target" in pane.inner_text() and "…" not in pane.inner_text()
+
+
 def test_the_exported_page_lives_alone(open_notebook, tmp_path):
     from minigrad import Value
     from widgets import graph

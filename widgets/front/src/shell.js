@@ -53,7 +53,7 @@ export class Shell {
     this.root = h(
       "div",
       { class: "mg-root mg-instrument", role: "group", tabindex: 0 },
-      h("div", { class: "mg-head" }, this.title, this.phase, h("span", { class: "mg-grow" }), this.badge, this.counts, this.tools),
+      h("div", { class: "mg-head" }, h("div", { class: "mg-heading" }, this.title, this.phase), this.badge, this.counts, this.tools),
       this.path,
       this.stage,
       this.say,

@@ -70,12 +70,12 @@ export class LedgerPane {
     if (trace.arrays && e.local === null) {
       const sum = e.broadcast ? `, Σ over ${e.broadcast.axes.join(", ")}` : "";
       const rule = e.words || e.local_text;
-      return [null, h("span", { class: "mg-formula", title: rule + sum }, tail(rule || "its rule", 26) + sum)];
+      return [null, h("span", { class: "mg-formula", title: rule + sum }, (rule || "its rule") + sum)];
     }
     const local = document.createTextNode("");
     if (bare(e)) return [local, h("span", { title: e.local_text }, h("span", {}, local))];
     const number = h("span", {}, h("span", { class: "mg-wordy" }, "= "), local);
-    return [local, h("span", { title: e.local_text }, formula(tail(e.local_text, 22), " mg-wordy"), " ", number)];
+    return [local, h("span", { title: e.local_text }, formula(e.local_text, " mg-wordy"), " ", number)];
   }
 
   /** @param {Frame} frame */
@@ -105,7 +105,7 @@ export class LedgerPane {
   #filled(x) {
     x.blanks = null;
     const e = this.view.state.trace.edges[x.edge];
-    x.r.children[1].replaceChildren(...(bare(e) ? [] : [formula(`${tail(e.local_text, 22)} = `)]), ...(x.local ? [x.local] : []));
+    x.r.children[1].replaceChildren(...(bare(e) ? [] : [formula(`${e.local_text} = `)]), ...(x.local ? [x.local] : []));
     x.r.onclick = () => this.view.jump(x.at);
   }
 

@@ -18,9 +18,8 @@ export function table(heads, rows, caption) {
     const some = rows.slice(i, i + part);
     whole.append(h("tbody", { style: `--rows:${some.length}` }, ...some));
   }
-  if (rows.length <= LONG) return whole;
-  // Its parts are no table for the style sheet, so they have to say what they are.
-  whole.className = `mg-long mg-columns-${heads.length}`;
+  // Where its parts are no table for the style sheet (long, or on a narrow page), they have to say what they are.
+  whole.className = `mg-columns-${heads.length}${rows.length > LONG ? " mg-long" : ""}`;
   whole.setAttribute("role", "table");
   const roles = { "thead, tbody": "rowgroup", tr: "row", th: "columnheader", td: "cell" };
   for (const [name, role] of Object.entries(roles)) for (const e of whole.querySelectorAll(name)) e.setAttribute("role", role);
