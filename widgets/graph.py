@@ -40,7 +40,7 @@ ASKED = 3_000_000  # about the same of a big network, which has a slider when so
 WIDE = 1000  # pixels; the bands of a picture that is no wider are sent when a stage is so narrow that it asks for them
 LEAST, NARROW = 8, 560  # cards that are shown on the smallest stage; pixels of one that shows them in a column
 ROW, CARD, LAYER = 50, (160, 120), (240, 165)  # pixels that a row, a card and a layer take at the smallest size that can be read
-ENOUGH, PADDING = 0.81, 22  # that size, as a zoom, and the room around a picture: see front/src/picture/viewport.js
+ENOUGH, PADDING = 0.82, 22  # that size, as a zoom, and the room around a picture: see front/src/picture/viewport.js
 MOST = 400  # more cards than this are never drawn at once: unreadable, and slow to lay out
 
 
@@ -222,9 +222,14 @@ class GraphView(Fronted):
     def _laid_out(self, shown: Trace, frames: list[Framed], mark: Mark | None) -> dict[str, Any]:
         """Where everything stands, and where in bands for a narrower stage."""
         picture = layout(shown, frames, mark=mark)
-        wraps = narrower(shown, picture) if self._narrow or picture["w"] > WIDE else []
+        self._framing = frames, mark
+        wraps = narrower(shown, picture, frames, mark) if self._narrow or picture["w"] > WIDE else []
         more = {"wraps": wraps, "trail": self._trail()}
         return {**picture, **{key: x for key, x in more.items() if x}}
+
+    def narrower(self) -> list[Picture]:
+        """The picture for narrower and lower stages."""
+        return narrower(cast(Trace, self.trace), cast(Picture, self.picture), *self._framing)
 
     def _present(self, step: int | None = None) -> None:
         """Send what is to be seen, and perhaps the event that it is seen at, all in one message."""
@@ -264,8 +269,8 @@ class GraphView(Fronted):
     def _zoom(self, open_: set[int], width: int, height: int) -> float:
         """How large the cards are on a stage of this size, in the picture that shows them largest, if these folds are open."""
         part = Folded(self.whole, self._folds, open_)
-        picture = layout(part.trace, self._framed(part, open_))
-        return max(min((width - PADDING) / p["w"], (height - PADDING) / p["h"]) for p in (picture, *bands.bands(picture)))
+        all_ = [layout(part.trace, self._framed(part, open_), flat=flat) for flat in (False, True)]
+        return max(min((width - PADDING) / p["w"], (height - PADDING) / p["h"]) for q in all_ for p in (q, *bands.bands(q)))
 
     def _alone(self, part: Folded) -> dict[int, int]:
         """The inputs that have a card, and so a slider, of their own: shown leaf -> leaf of the whole trace."""

@@ -23,6 +23,7 @@ from .heat import shape_text, tall
 CARD_HEIGHT = 70.0
 CONSTANT_HEIGHT = 48.0
 TENSOR_HEIGHT, TENSOR_MIN = 122.0, 184.0  # with two heat maps
+HIGH, LOW, FLAT_MIN, FLAT_GAP = 46.0, 28.0, 152.0, 12.0  # of a flat card, and of a constant's; with ranges; between two
 HELD, HELD_HIGH, HELD_LOW = 20.0, 36.0, 12.0  # of a layer's parameter: its caption, its heat maps, those of a vector
 CARD_MIN, CARD_MAX = 136.0, 216.0
 CARD_PAD = 12.0
@@ -57,7 +58,7 @@ class Card(TypedDict):
     rows: NotRequired[list[tuple[str, str]]]  # further lines at its foot, caption and number: see `Mark`
     at: NotRequired[int]  # the event from which on they are to be seen
     within: NotRequired[str]  # a line at its foot: see the node's `within`
-    flat: NotRequired[bool]  # one low row, without heat maps: see rows.py
+    flat: NotRequired[bool]  # one low row, without heat maps
     tags: NotRequired[int]  # how many of its wires begin at a tag
     became: NotRequired[tuple[str, str]]  # the last line at its foot: what its forward and its backward half are in a compiled step
 
@@ -112,7 +113,8 @@ class Picture(TypedDict):
     prog: str  # "dot" or "plain"
     frames: NotRequired[list[Frame]]
     cuts: NotRequired[list[CutWire]]
-    wraps: NotRequired[list[Picture]]  # the same for narrower and narrower stages: see bands.py and rows.py
+    wraps: NotRequired[list[Picture]]  # the same for narrower and lower stages: see bands.py and rows.py
+    column: NotRequired[bool]  # a column of flat cards: see rows.py
     trail: NotRequired[list[tuple[int, str]]]  # the folds around what was opened last, outer ones first: key and name
 
 
@@ -236,17 +238,22 @@ def held_height(held: Held) -> float:
     return HELD_LOW if len(held["shape"]) < 2 else HELD_HIGH
 
 
-def _boxes(trace: Trace, mark: Mark | None) -> list[Card]:
+def _boxes(trace: Trace, mark: Mark | None, flat: bool = False) -> list[Card]:
     """The cards without positions, in the order of the nodes."""
     cards: list[Card] = []
     for node in trace["nodes"]:
         constant = node["kind"] == "constant"
         width, name, expr = card_text(node["label"], computes(node))
-        height = TENSOR_HEIGHT if tall(node) else CONSTANT_HEIGHT if constant else CARD_HEIGHT
-        height += sum(HELD + held_height(held) for held in node.get("parameters", ()))
+        if flat:
+            height = LOW if constant else HIGH
+        else:
+            height = TENSOR_HEIGHT if tall(node) else CONSTANT_HEIGHT if constant else CARD_HEIGHT
+            height += sum(HELD + held_height(held) for held in node.get("parameters", ()))
         more = STACK if node["kind"] == "fold" else 0.0
-        width = max(width, TENSOR_MIN) if tall(node) else width
+        width = max(width, FLAT_MIN if flat else TENSOR_MIN) if tall(node) else width
         cards.append(Card(id=node["id"], x=0, y=0, w=width + more, h=height + more, name=name, expr=expr))
+        if flat:
+            cards[-1]["flat"] = True
         mention(cards[-1], node)
     if mark is not None:
         card = cards[mark.node]
@@ -257,22 +264,22 @@ def _boxes(trace: Trace, mark: Mark | None) -> list[Card]:
 
 
 def layout(
-    trace: Trace, frames: Sequence[Framed] = (), prog: str | None = None, mark: Mark | None = None, tagged: bool = True,
+    trace: Trace, frames: Sequence[Framed] = (), prog: str | None = None, mark: Mark | None = None, tagged: bool = True, flat: bool = False,
 ) -> Picture:  # fmt: skip
     """Positions for every card and wire of `trace`.
 
     frames: outlines to be drawn around some cards, outer ones first. prog: "dot" (Graphviz) or "plain" (pure Python, which draws no
     frames); by default Graphviz where pygraphviz can be imported. mark: lines for one of the cards. tagged: may long wires begin at
-    tags?
+    tags? flat: of low cards without heat maps, and without pills on the wires, for a stage on which nothing else can be read.
     """
-    cards = _boxes(trace, mark)
-    texts = [pill_texts(trace, edge) for edge in trace["edges"]]
+    cards = _boxes(trace, mark, flat)
+    texts = [[] if flat else pill_texts(trace, edge) for edge in trace["edges"]]
     links = []  # (edge id, source card, target card, pill width)
     for edge in trace["edges"]:
         said = texts[edge["id"]]
         room = max((18 + PILL_CHAR * len(t) for t in said), default=0.0) if said else pill_width(edge["local_text"])
         kinds = {trace["nodes"][edge["source"]]["kind"], trace["nodes"][edge["target"]]["kind"]}
-        quiet = "fold" in kinds and (edge.get("amount") or edge["local"] is None)  # many edges in one: no single factor
+        quiet = flat or "fold" in kinds and (edge.get("amount") or edge["local"] is None)  # many edges in one: no single factor
         links.append((edge["id"], edge["source"], edge["target"], round(room, 1) if edge["carries_grad"] and not quiet else 0.0))
     cut = [node for node in trace["nodes"] if "cut" in node]
     cuts = [(source, node["id"], [node["cut"]["how"], NOTHING]) for node in cut for source in node["cut"]["sources"]]
@@ -285,7 +292,8 @@ def layout(
     spans = sum(column[target] - column[source] for number, source, target, _ in links if number not in tags) if prog == "dot" else 0
     if spans > SPANS:
         prog = "plain"
-    size, corners, curves = _dot(cards, links, tags, frames, spans > SPANS_QUICK) if prog == "dot" else _plain(cards, links, tags)
+    drawn = _dot(cards, links, tags, frames, spans > SPANS_QUICK, flat) if prog == "dot" else _plain(cards, links, tags)
+    size, corners, curves = drawn
     for card, (x, y) in zip(cards, corners, strict=True):
         card["x"], card["y"] = x, y
     _spread_ends(cards, links, curves, tags)
@@ -455,9 +463,10 @@ def _pygraphviz():
     return pygraphviz
 
 
-def _dot(cards: list[Card], links: list, tags: Mapping[int, float], frames: Sequence[Framed] = (), quick: bool = False):
+def _dot(cards: list[Card], links: list, tags: Mapping[int, float], frames: Sequence[Framed] = (), quick: bool = False, flat: bool = False):
     """Graphviz layout. Each pill, or tag with its pill, is a small node of its own: Graphviz keeps it clear of cards and other wires."""
-    graph = _pygraphviz().AGraph(directed=True, strict=False, rankdir="LR", nodesep=ROW_GAP / 72, ranksep=COLUMN_GAP / 72)
+    gap = FLAT_GAP if flat else ROW_GAP
+    graph = _pygraphviz().AGraph(directed=True, strict=False, rankdir="LR", nodesep=gap / 72, ranksep=COLUMN_GAP / 72)
     graph.graph_attr.update(nslimit="1", nslimit1="1")  # on 365 cards 0.6 s instead of 1.0 s, and no taller
     if quick:
         graph.graph_attr.update(nslimit="0.2", nslimit1="0.2", mclimit="0.1")
@@ -487,7 +496,7 @@ def _dot(cards: list[Card], links: list, tags: Mapping[int, float], frames: Sequ
             graph.add_edge(f"n{source}", f"e{edge}", weight=3)
             graph.add_edge(f"e{edge}", f"n{target}", weight=3)
         else:
-            graph.add_edge(f"n{source}", f"n{target}", key=f"e{edge}", minlen=2, comment=edge)
+            graph.add_edge(f"n{source}", f"n{target}", key=f"e{edge}", minlen=1 if flat else 2, comment=edge)  # pills have own ranks
     (width, height), at, splines = _read(graph.draw(format="plain", prog="dot").decode())
     corners = []
     for number, card in enumerate(cards):

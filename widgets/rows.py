@@ -6,22 +6,46 @@ is lower because its heat maps and the pills on its wires are left out; the tabl
 """
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from minigrad.tracing.trace import Trace
 
 from .bands import CARDS, bands, rounded, written
-from .layout import BAND, CARD_PAD, LINE, STACK, Card, CutWire, Frame, Picture, Wire, computes, fitted, mention, shorten
+from .layout import (
+    BAND,
+    CARD_PAD,
+    HIGH,
+    LINE,
+    LOW,
+    STACK,
+    Card,
+    CutWire,
+    Frame,
+    Framed,
+    Mark,
+    Picture,
+    Wire,
+    computes,
+    fitted,
+    layout,
+    mention,
+    shorten,
+)
 
-WIDE, HIGH, LOW = 284.0, 46.0, 28.0  # of the picture; of a card, and of a constant's
+WIDE = 284.0  # of the picture
 GAP, SIDE, LID, CUT = 10.0, 6.0, 25.0, 24.0  # between cards; around what is in a frame; of a frame's name; of a line for a cut
 LANE, NEAR, MOST = 7.0, 17.0, 8  # between two lanes, and between the first of them and the cards; how many lanes there are at most
 LEAVES, ARRIVES = 0.76, 11.0  # where on a card's left side its wires begin, as a share of its height; where the first one ends
 
 
-def narrower(trace: Trace, picture: Picture) -> list[Picture]:
-    """The same picture for narrower and narrower stages; [] for a single card, and for more than can be read in a column."""
-    return [*bands(picture), rows(trace, picture)] if 1 < len(picture["cards"]) <= CARDS else []
+def narrower(trace: Trace, picture: Picture, frames: Sequence[Framed] = (), mark: Mark | None = None) -> list[Picture]:
+    """The same picture for narrower and lower stages: in bands, of flat cards, these in bands, and in one column. [] for a single card,
+    and for more than can be read in a column."""
+    if not 1 < len(picture["cards"]) <= CARDS:
+        return []
+    flat = layout(trace, frames, mark=mark, flat=True)
+    return [*bands(picture), flat, *bands(flat), rows(trace, picture)]
 
 
 def rows(trace: Trace, picture: Picture) -> Picture:
@@ -46,7 +70,7 @@ def rows(trace: Trace, picture: Picture) -> Picture:
         y1 += target["y"]
         d = written(rounded([(source["x"], y0), (x, y0), (x, y1), (target["x"], y1)]))
         wires.append(Wire(id=wire["id"], d=d, px=round(x, 1), py=round((y0 + y1) / 2, 1), pw=0.0))
-    out = Picture(w=WIDE, h=round(low + 4, 1), cards=cards, wires=wires, prog=picture["prog"])
+    out = Picture(w=WIDE, h=round(low + 4, 1), cards=cards, wires=wires, prog=picture["prog"], column=True)
     if cuts:
         out["cuts"] = [_cut(cut, at, left - SIDE * deep - NEAR - LANE * lane[-1 - k]) for k, cut in enumerate(cuts)]
     if frames:

@@ -100,7 +100,7 @@ def test_a_graph_is_folded_until_its_stage_shows_it_legibly(noted, build, width)
     view = build()
     for height in (0, 770):
         view._on_message(view, {"type": "narrow", "width": width, "height": height}, [])
-    pictures = [p for p in (view.picture, *view.picture["wraps"]) if width < 700 or not p["cards"][0].get("flat")]
+    pictures = [p for p in (view.picture, *view.picture["wraps"]) if width < 700 or not p.get("column")]
     assert max(min((width - 22) / p["w"], (770 - 22) / p["h"]) for p in pictures) >= 0.81
     assert len(view.picture["cards"]) > 3
 
@@ -202,3 +202,33 @@ def test_a_cut_from_a_result_that_nobody_holds_and_that_is_not_in_the_graph_has_
 def test_without_notes_nothing_is_kept_of_a_cut():
     w = torch.tensor(2.0, requires_grad=True)
     assert not hasattr((w * 3).detach(), "cut")
+
+
+@pytest.mark.parametrize("build", [lambda: chain(1), lambda: classifier()[2], lambda: cut_graph("detach")])
+def test_flat_cards_take_less_room_and_say_the_same(noted, build):
+    """Low cards without heat maps and pills: for a stage on which nothing else can be read."""
+    view = build()
+    frames = view._frames()
+    whole, flat = layout(view.trace, frames), layout(view.trace, frames, flat=True)
+    assert flat["w"] * flat["h"] < 0.9 * whole["w"] * whole["h"] and all(c["flat"] for c in flat["cards"])
+    assert [w["pw"] for w in flat["wires"]] == [0] * len(whole["wires"]) and not any("text" in w for w in flat["wires"])
+    assert [c["text"] for c in flat.get("cuts", ())] == [c["text"] for c in whole.get("cuts", ())], "the words at a cut stay"
+    boxes = [(c["x"], c["y"], c["x"] + c["w"], c["y"] + c["h"]) for c in flat["cards"]]
+    for k, (left, top, right, low) in enumerate(boxes):
+        assert all(right <= a or c <= left or low <= b or d <= top for a, b, c, d in boxes[:k])
+    assert all(f">{c['name']}<" in svg(view.trace, flat) for c in flat["cards"])
+
+
+def test_many_tensors_are_shown_flat_where_their_maps_cannot_be_read(noted):
+    x = torch.tensor([1.0, -2.0, 0.5], requires_grad=True)
+    h = x
+    for k in range(6):
+        h = (h * (k + 0.5)).tanh()
+    view = graph((h - x).pow(2).sum() + h.sum())
+    view._on_message(view, {"type": "narrow", "width": 1166, "height": 0}, [])
+    zooms = {bool(p["cards"][0].get("flat")): 0.0 for p in view.picture["wraps"]}
+    for p in (view.picture, *view.picture["wraps"]):
+        if not p.get("column"):
+            kind = bool(p["cards"][0].get("flat"))
+            zooms[kind] = max(zooms[kind], min(1144 / p["w"], 648 / p["h"]))
+    assert zooms[True] >= 0.82 > zooms[False], zooms

@@ -13,7 +13,6 @@ from minigrad.tracing.trace import Trace
 
 from .. import export, static
 from ..contract import sent
-from ..rows import narrower
 
 KINDS = {"html": "text/html", "svg": "image/svg+xml", "png": "image/png", "gif": "image/gif", "apng": "image/apng", "dot": "text/plain"}
 STATE = ("trace", "picture", "leaves", "inputs", "recorded", "sweeps", "step", "notice", "quiz", "network")  # what an exported page needs
@@ -52,5 +51,5 @@ def alone(view: Any) -> dict[str, Any]:
     """What a page without a kernel shows: with the pictures for every width, because it cannot ask for them."""
     state = {name: getattr(view, name) for name in STATE} | {"trace": sent(view.trace), "standalone": True}
     if view.picture["cards"]:
-        state["picture"] = {**view.picture, "wraps": narrower(view.trace, view.picture)}
+        state["picture"] = {**view.picture, "wraps": view.narrower()}
     return state

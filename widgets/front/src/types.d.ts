@@ -187,6 +187,7 @@ export interface Picture {
   frames?: Frame[];
   cuts?: CutWire[];
   wraps?: Picture[];
+  column?: boolean;
   trail?: [number, string][];
 }
 

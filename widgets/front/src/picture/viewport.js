@@ -17,7 +17,7 @@ const HIGH = 470; // pixels of the stage at most, as in graph.css; beside the pa
 const BESIDE = 560;
 const LARGEST = 1.25; // a small graph is not blown up
 const PADDING = 22; // of the stage, both sides
-const ENOUGH = 0.81; // a picture whose smallest words, of 11 pixels, are seen at 9 needs no bands
+const ENOUGH = 0.82; // a picture whose smallest words, of 11 pixels, are seen at 9 needs no bands
 const TALL = 1300; // of a picture for a narrow stage
 const AROUND = 230; // pixels of the window that stay free for what is below the stage, as in graph.css
 const LOW = 340; // a stage may always be so high
@@ -141,7 +141,7 @@ export class Viewport {
    * @param {number} wide @param {Picture} [picture] */
   #shown(wide, picture = this.view.state.picture) {
     const whole = this.#whole(wide, picture);
-    return wide < NARROW && picture.cards[0]?.flat ? Math.max(whole, Math.min(ENOUGH, (wide - PADDING) / picture.w)) : whole;
+    return wide < NARROW && picture.column ? Math.max(whole, Math.min(ENOUGH, (wide - PADDING) / picture.w)) : whole;
   }
 
   /** How high the stage may be, so that it is seen whole in the window. @param {Picture|null} picture */
@@ -154,8 +154,8 @@ export class Viewport {
    * is whole and nothing else can be read. @param {number} wide */
   #fitting(wide) {
     const all = this.view.state.pictures;
-    const broad = all.filter((p) => !p.cards[0]?.flat);
-    const column = this.#asked > 1 && all.some((p) => p.cards[0]?.flat && this.#whole(wide, p) >= ENOUGH);
+    const broad = all.filter((p) => !p.column);
+    const column = this.#asked > 1 && all.some((p) => p.column && this.#whole(wide, p) >= ENOUGH);
     const needed = wide < NARROW || (column && broad.every((p) => this.#whole(wide, p) < ENOUGH));
     const pictures = needed ? all : broad;
     const zooms = pictures.map((p) => this.#shown(wide, p));
@@ -211,7 +211,7 @@ export class Viewport {
    * @param {number} node @param {boolean} [closer] so that it can be read, where the whole picture cannot */
   follow(node, closer = false) {
     const card = this.view.scene.card(node)?.card;
-    if (!card || (card.flat && !this.view.walked)) return; // a column opens at its top
+    if (!card || (this.view.state.picture.column && !this.view.walked)) return; // a column opens at its top
     if (closer && this.fitted && this.zoom < LEGIBLE) this.#byHand(CLOSE);
     const { stage, zoom } = this;
     const [x, y, w, high] = [card.x, card.y, card.w, card.h].map((v) => v * zoom);
