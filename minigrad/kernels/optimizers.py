@@ -7,14 +7,16 @@ groups, state and options (optim/).
 `p` is the parameter, `g` its gradient (never written to); the other arrays are the optimiser's state.
 """
 import threading
+import weakref
 from functools import lru_cache
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 
 from .loading import load
 
-_compiled = None  # kernels/optimizers_numba.py, once it is loaded and compiled
+_compiled: Any = None  # kernels/optimizers_numba.py, once it is loaded and compiled
 _loading: threading.Thread | None = None
 _calls = 0
 PATIENCE = 500  # parameters updated before numba is loaded: short programs never wait for it
@@ -29,6 +31,8 @@ def warm() -> bool:
             a = np.ones(1, dtype)
             loaded.sgd(a, a.copy(), none, np.ones(5, dtype), False)
             loaded.adam(a, a.copy(), a.copy(), a.copy(), none, np.ones(10, dtype))
+            loaded.write_address(np.empty((1, 6), np.int64), 0, 1, a)
+            loaded.adam_together(np.empty((0, 6), np.int64), 1.0, none, np.ones(10, dtype))
         _compiled = loaded
     return _compiled is not None
 
@@ -67,6 +71,68 @@ def _adam_numbers(dtype, step, lr, beta1, beta2, eps, weight_decay, decoupled, m
 def _corrections(step, lr, beta1, beta2):
     """Adam's averages start at 0: the root of what the squares reach by now, and the learning rate for what the gradients do."""
     return (1 - beta2**step) ** 0.5, lr / (1 - beta1**step)
+
+
+class Together:
+    """Adam for all parameters of a group in one call: where their arrays are is written down once.
+
+    Python's part of a step is longer than the arithmetic of a small parameter. Arrays are those of the last step, which `fits` asks, so
+    that an address is never older than its array; gradients are not held, as their memory may be wanted for something else.
+    """
+
+    def __init__(self, parameters, states):
+        names = "exp_avg", "exp_avg_sq", "step"
+        self.known = [(p, s, p.array, *[s[name].array for name in names]) for p, s in zip(parameters, states, strict=True)]
+        self.dtype = self.known[0][2].dtype
+        self.gradients = [_no_array] * len(self.known)
+        self.table = np.array([[a.size, 0, 0, 0, 0, 0] for _, _, a, *_ in self.known])
+        for k, (_, _, *arrays) in enumerate(self.known):
+            for column, a in enumerate(arrays, 2):
+                _compiled.write_address(self.table, k, column, a.ravel())
+
+    @classmethod
+    def of(cls, parameters, states):
+        """None where one call is not possible (yet)."""
+        if _compiled is None or not parameters or len({id(p) for p in parameters}) < len(parameters):
+            return None
+        found = [(p, states.get(p)) for p in parameters]
+        for p, s in found:
+            if not s or p.array.dtype is not found[0][0].array.dtype or s["step"].array.dtype != np.float32 or (
+                    _fast(p.array, s["exp_avg"].array, s["exp_avg_sq"].array) is None):  # fmt: skip
+                return None
+        return cls(*zip(*found, strict=True))
+
+    def fits(self, parameters, states) -> bool:
+        """Are all arrays where they were, and is there a gradient of each?"""
+        if len(parameters) != len(self.known):
+            return False
+        for k, (p, s, a, m, v, t) in enumerate(self.known):
+            grad = p._grad
+            if (grad is None or parameters[k] is not p or p.array is not a or states.get(p) is not s
+                    or s["exp_avg"].array is not m or s["exp_avg_sq"].array is not v or s["step"].array is not t):  # fmt: skip
+                return False
+            g = grad.array
+            if self.gradients[k]() is not g:
+                if g.shape != a.shape or g.dtype is not a.dtype or not g.flags.c_contiguous:
+                    return False
+                _compiled.write_address(self.table, k, 1, g.ravel())
+                self.gradients[k] = weakref.ref(g)
+        return True
+
+    def step(self, *options) -> bool:
+        """False, and nothing is done, where the parameters are not at the same step."""
+        lr, betas, *more = options
+        count = self.known[0][5].item() + 1
+        numbers = _adam_numbers(self.dtype, count, float(lr), float(betas[0]), float(betas[1]), *more)
+        if not _compiled.adam_together(self.table, count, _EMPTY[self.dtype], numbers):
+            return False
+        for p, *_ in self.known:
+            p.version[0] += 1
+        return True
+
+
+def _no_array():
+    """Stands for a reference to nothing."""
 
 
 @lru_cache(4)

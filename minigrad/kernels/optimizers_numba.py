@@ -4,10 +4,12 @@ What lives here: SGD and Adam. What does not: the decision which of the two runs
 The operations and their order are the numpy twin's and the scalars come as an array of the parameter's dtype, so the results are equal to
 the last bit: training does not depend on when the kernels are ready.
 
-Adam, one core: 6 parameters with 51,000 numbers 41 µs (numpy 166, torch 2.13 173), with 670,000 numbers 211 µs (numpy 945, torch 931).
+Adam, one core: 6 parameters with 51,000 numbers 41 µs, in one call 32 (numpy 166, torch 2.13 173), with 670,000 numbers 211 µs (numpy
+945, torch 931).
 """
-from numba import njit
-from numpy import sqrt
+from numba import carray, njit, types
+from numba.extending import intrinsic
+from numpy import float32, sqrt
 
 jit = njit(cache=True, error_model="numpy")
 
@@ -50,3 +52,35 @@ def adam(p, g, m, v, largest, numbers):
                 s = largest[i]
             largest[i] = s
         p[i] = x - size * a / (sqrt(s) / root + eps)
+
+
+@intrinsic
+def memory(_typing, address):
+    """The memory at an address."""
+
+    def text(context, builder, _signature, given):
+        return builder.inttoptr(given[0], context.get_value_type(types.voidptr))
+
+    return types.voidptr(address), text
+
+
+@jit
+def write_address(table, row, column, a):
+    """Where the numbers of a flat array are. numpy takes eight times as long to say so."""
+    table[row, column] = a.ctypes.data
+
+
+@jit
+def adam_together(table, count, none, numbers):
+    """Adam for many parameters. table: for each how many numbers it has, and the addresses of its gradient, of itself, of both averages
+    and of its step count; none: an empty array. False, and nothing is done, unless all counts are one below `count`."""
+    for k in range(table.shape[0]):
+        if carray(memory(table[k, 5]), 1, float32)[0] + 1 != count:
+            return False
+    for k in range(table.shape[0]):
+        n = table[k, 0]
+        carray(memory(table[k, 5]), 1, float32)[0] = count
+        g, p = carray(memory(table[k, 1]), n, numbers.dtype), carray(memory(table[k, 2]), n, numbers.dtype)
+        m, v = carray(memory(table[k, 3]), n, numbers.dtype), carray(memory(table[k, 4]), n, numbers.dtype)
+        adam(p, g, m, v, none, numbers)
+    return True

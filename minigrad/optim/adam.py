@@ -57,6 +57,15 @@ class Adam(Optimizer):
             largest = s["max_exp_avg_sq"] = maximum(s["max_exp_avg_sq"], s["exp_avg_sq"])
         return p - s["exp_avg"] / (sqrt(largest) / (1 - betas[1] ** t) ** 0.5 + eps) * (lr / (1 - betas[0] ** t))
 
+    def update_group(self, group: dict[str, Any]) -> None:
+        """All parameters by one call, once the kernels are compiled and as long as only numbers change; else one after the other."""
+        known = self.__dict__.setdefault("_together", {})
+        found, parameters = known.get(id(group)), [p for p in group["params"] if p._grad is not None]
+        if found is None or group["amsgrad"] or not found.fits(parameters, self.state) or not found.step(*_options(group)):
+            super().update_group(group)
+            plain = type(self).update is Adam.update and not group["amsgrad"]
+            known[id(group)] = kernels.Together.of(parameters, self.state) if plain else None
+
     def update(self, p: Tensor, g: np.ndarray, state: dict[str, Any], group: dict[str, Any]) -> None:
         if not state:
             self._start(p, state, group)

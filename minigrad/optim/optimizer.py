@@ -180,17 +180,21 @@ class Optimizer:
             if group.get("differentiable"):
                 self._recorded_step(group)
                 continue
-            for p in group["params"]:
-                if p._grad is not None:
-                    known = self.state.get(p)
-                    state = {} if known is None else known
-                    self.update(p, p._grad.array, state, group)
-                    p.version[0] += 1
-                    if known is None and state:  # plain SGD keeps none
-                        self.state[p] = state
+            self.update_group(group)
         for handler in dispatch.state.handlers:
             handler.updates(self, False)
         return loss
+
+    def update_group(self, group: dict[str, Any]) -> None:
+        """Update the parameters of a group one after the other."""
+        for p in group["params"]:
+            if p._grad is not None:
+                known = self.state.get(p)
+                state = {} if known is None else known
+                self.update(p, p._grad.array, state, group)
+                p.version[0] += 1
+                if known is None and state:  # plain SGD keeps none
+                    self.state[p] = state
 
     def update(self, p: Tensor, g: np.ndarray, state: dict[str, Any], group: dict[str, Any]) -> None:
         """Change `p.array` in place. `g` is its gradient, `state` what this optimiser keeps for it, `group` the options."""

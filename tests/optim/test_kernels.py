@@ -1,9 +1,12 @@
 """The compiled optimiser steps against their numpy twins: equal to the last bit, for every combination of options."""
+import copy
 import itertools
+import weakref
 
 import numpy as np
 import pytest
 
+import minigrad as torch
 from minigrad.kernels import optimizers as kernels
 
 pytest.importorskip("numba")
@@ -91,3 +94,86 @@ for _ in range(100):
 assert "numba" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def replaces_numbers(opt, ps):
+    ps[1].data = ps[1].detach() * 2
+
+
+def loads_a_state(opt, ps):
+    opt.load_state_dict(copy.deepcopy(opt.state_dict()))
+
+
+def leaves_a_gradient_out(opt, ps):
+    ps[2].grad = None
+
+
+def turns_a_gradient(opt, ps):
+    ps[0].grad = ps[0].grad.t().clone().t()
+
+
+def forgets_a_state(opt, ps):
+    opt.state[ps[0]] = {name: torch.zeros_like(x) for name, x in opt.state[ps[0]].items()}
+
+
+def counts_apart(opt, ps):
+    opt.state[ps[1]]["step"].fill_(1)
+
+
+def changes_options(opt, ps):
+    opt.param_groups[0].update(lr=torch.tensor(0.1), betas=(0.3, 0.9), weight_decay=0.1, maximize=True)
+
+
+def asks_for_the_largest(opt, ps):
+    opt.param_groups[0]["amsgrad"] = True
+    for p in ps:
+        opt.state[p].setdefault("max_exp_avg_sq", torch.zeros_like(p))
+
+
+CHANGES = (replaces_numbers, loads_a_state, leaves_a_gradient_out, turns_a_gradient, forgets_a_state, counts_apart, changes_options,
+           asks_for_the_largest)  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_one_call_for_all_parameters(change, dtype, monkeypatch):
+    """Equal to one call for each, whatever is changed between two steps."""
+    calls, of, step_of = [], kernels.Together.of, kernels.Together.step
+    monkeypatch.setattr(kernels.Together, "step", lambda self, *options: calls.append(step_of(self, *options)) or calls[-1])
+
+    def trained(together):
+        monkeypatch.setattr(kernels.Together, "of", of if together else lambda *_: None)
+        torch.manual_seed(0)
+        ps = [torch.randn(size, dtype=getattr(torch, dtype)).requires_grad_() for size in ((3, 4), (5,), (), (0, 2))]
+        opt = torch.optim.Adam(ps, lr=0.05)
+        for step in range(9):
+            for p in ps:
+                p.grad = torch.randn(tuple(p.shape), dtype=p.dtype)
+            if step == 4:
+                change(opt, ps)
+            opt.step()
+        states = [x for p in ps for x in opt.state[p].values()]
+        return [x.detach().numpy().copy() for x in (*ps, *states)] + [np.array([p._version for p in ps])]
+
+    assert kernels.warm()
+    alone, together = trained(False), trained(True)
+    assert all(np.array_equal(a, b) for a, b in zip(alone, together, strict=True))
+    assert calls.count(True) >= 3
+
+
+def test_one_call_holds_no_gradient_and_no_parameter_twice():
+    assert kernels.warm()
+    p = torch.ones(4, requires_grad=True)
+    opt = torch.optim.Adam([p], lr=0.1)
+    for _ in range(3):
+        p.grad = torch.ones(4)
+        array = weakref.ref(p.grad.array)
+        opt.step()
+    p.grad = None
+    assert array() is None and "_together" not in opt.__getstate__() and "_together" not in copy.deepcopy(opt).__dict__
+    with pytest.warns(UserWarning, match="duplicate parameters"):
+        opt = torch.optim.Adam([p, p], lr=0.1)
+    for _ in range(3):
+        p.grad = torch.ones(4)
+        opt.step()
+    assert opt.state[p]["step"].item() == 6
