@@ -15,12 +15,16 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
+from ..thorough import THOROUGH
+
 ROOT = Path(__file__).parents[2]
 SCREENSHOTS = Path(__file__).parent / "screenshots"  # not committed
+SHOTS = THOROUGH or "PYTEST_XDIST_WORKER" not in os.environ  # nobody looks at those of a whole run; taking them costs half a minute
 TOKEN = "test-token"
 CHROMIUM_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
                   "--disable-component-update", "--disable-sync"]
@@ -175,7 +179,7 @@ class NotebookPage:
             " const waiting = [...document.querySelectorAll('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-InputPrompt')];"
             " const busy = kernel?.status !== 'idle' || waiting.some(prompt => prompt.textContent.includes('*'));"
             " window.quietSince = busy ? Infinity : Math.min(window.quietSince, performance.now());"
-            " return performance.now() - window.quietSince > 500; }", timeout=timeout)
+            " return performance.now() - window.quietSince > 100; }", timeout=timeout)
         self.page.set_default_timeout(30_000)
         return self
 
@@ -200,12 +204,19 @@ class NotebookPage:
         self.page.wait_for_function("want => document.body.dataset.jpThemeLight === want", arg=str(name == "light").lower())
         self.page.wait_for_timeout(200)  # the new stylesheet's colours are applied a moment after the attribute
 
-    def shot(self, name: str, target=None) -> Path:
-        """Save a PNG of the window, or of one locator, as screenshots/<name>.png and return its path."""
-        SCREENSHOTS.mkdir(exist_ok=True)
-        file = SCREENSHOTS / f"{name}.png"
-        (target or self.page).screenshot(path=str(file))
-        return file
+    def themes(self) -> Iterator[str]:
+        """The page in light, then in dark, for screenshots: neither where none are taken."""
+        for name in ("light", "dark") if SHOTS else ():
+            self.theme(name)
+            yield name
+        if SHOTS:
+            self.theme("light")
+
+    def shot(self, name: str, target=None) -> None:
+        """Save a PNG of the window, or of one locator, as screenshots/<name>.png; see SHOTS."""
+        if SHOTS or name.startswith("failed-"):
+            SCREENSHOTS.mkdir(exist_ok=True)
+            (target or self.page).screenshot(path=str(SCREENSHOTS / f"{name}.png"))
 
     def close(self, keep: bool = False) -> bool:
         """Shut the kernel down and close the page, without asking about unsaved changes. With `keep`, only the notebook is closed where

@@ -129,7 +129,6 @@ def test_chapter(chapter):
         a_prediction_opens_its_cell,
     ):
         act(chapter)
-    for theme in ("light", "dark"):
-        chapter.theme(theme)
+    for theme in chapter.themes():
         lesson(chapter, "mg-step-size")
         chapter.shot(f"chapter-01-{theme}")

@@ -71,7 +71,6 @@ def walk_the_graph(chapter):
 def test_chapter(chapter):
     for act in (only_the_error_on_purpose, step_by_keyboard, grow_by_mouse_and_add_a_line, the_slider_switches_the_branch, walk_the_graph):
         act(chapter)
-    for theme in ("light", "dark"):
-        chapter.theme(theme)
+    for theme in chapter.themes():
         grown(chapter, 2)
         chapter.shot(f"chapter-02-{theme}")

@@ -62,8 +62,7 @@ def own_program_and_nonsense(chapter):
 def test_chapter(chapter):
     for act in (nothing_is_given_away, the_slider_by_keyboard, paths_double_and_merge, own_program_and_nonsense):
         act(chapter)
-    for theme in ("light", "dark"):
-        chapter.theme(theme)
+    for theme in chapter.themes():
         lesson(chapter, "diamonds")
         chapter.shot(f"chapter-03-{theme}")
 

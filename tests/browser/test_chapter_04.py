@@ -126,7 +126,6 @@ def test_chapter(chapter):
         a_wrong_number,
     ):
         act(chapter)
-    for theme in ("light", "dark"):
-        chapter.theme(theme)
+    for theme in chapter.themes():
         expect(lesson(chapter, 0).get_by_role("status")).to_contain_text("1 is the local derivative alone")
         chapter.shot(f"chapter-04-{theme}")

@@ -58,8 +58,7 @@ def the_untouched_class_gets_a_sentence(chapter):
 def test_chapter(chapter):
     for act in (only_the_error_on_purpose, nothing_is_given_away, the_game_by_mouse_and_keyboard, the_untouched_class_gets_a_sentence):
         act(chapter)
-    for theme in ("light", "dark"):
-        chapter.theme(theme)
+    for theme in chapter.themes():
         chapter.page.locator(".mg-order-game").scroll_into_view_if_needed()
         chapter.shot(f"chapter-05-{theme}")
 
@@ -92,8 +91,7 @@ def test_the_learners_network_draws_its_boundary(open_notebook):
     assert nb.cell_errors() == []
     expect(nb.cell(5).locator("svg.plot")).to_contain_text("The decision boundary of your network")
     expect(nb.cell(6).locator(".mg-root, svg").first).to_be_visible()
-    for theme in ("light", "dark"):
-        nb.theme(theme)
+    for theme in nb.themes():
         nb.shot(f"chapter-05-boundary-{theme}", nb.cell(5))
 
 

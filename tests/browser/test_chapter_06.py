@@ -60,8 +60,7 @@ def test_chapter(chapter):
     assert len(chapter.cell_errors()) == 2 and all(any(t in e for t in ON_PURPOSE) for e in chapter.cell_errors())
     nothing_is_given_away(chapter)
     the_card(chapter)
-    for theme in ("light", "dark"):
-        chapter.theme(theme)
+    for theme in chapter.themes():
         lesson(chapter, "mg-rules")
         chapter.shot(f"chapter-06-{theme}")
 
@@ -78,7 +77,6 @@ def test_the_learners_rules_draw_the_curve(open_notebook):
     expect(nb.cell(9)).to_contain_text("wrong sigmoid  wrong gradients: [0]")
     expect(nb.cell(10)).to_contain_text("g × out × (1 − out)")
     expect(nb.cell(11).locator("svg.plot")).to_contain_text("the probability of a pass is 0.61")
-    for theme in ("light", "dark"):
-        nb.theme(theme)
+    for theme in nb.themes():
         nb.shot(f"chapter-06-curve-{theme}", nb.cell(11))
         nb.shot(f"chapter-06-book-{theme}", nb.cell(10))

@@ -87,8 +87,7 @@ def micro_batches(chapter):
 def test_chapter(chapter):
     for act in (only_the_error_on_purpose, nothing_is_given_away, two_loops, the_bucket_by_mouse_and_keyboard, micro_batches):
         act(chapter)
-    for theme in ("light", "dark"):
-        chapter.theme(theme)
+    for theme in chapter.themes():
         lesson(chapter, "mg-two-loops")
         chapter.shot(f"chapter-07-{theme}")
 
@@ -102,6 +101,5 @@ def test_the_learners_loops(open_notebook):
     assert nb.cell_errors() == []
     expect(nb.page.locator(".mg-two-loops")).to_contain_text("✓ your train: the same numbers in all 30 steps")
     expect(nb.cell(5).locator("svg.plot")).to_contain_text("momentum 0 reaches the lowest loss")
-    for theme in ("light", "dark"):
-        nb.theme(theme)
+    for theme in nb.themes():
         nb.shot(f"chapter-07-momentum-{theme}", nb.cell(5))

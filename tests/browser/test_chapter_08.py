@@ -82,8 +82,7 @@ def test_chapter(chapter):
     assert len(chapter.cell_errors()) == 2 and all(any(t in e for t in ON_PURPOSE) for e in chapter.cell_errors())
     for act in (pick_v_by_mouse_and_keyboard, other_sizes, what_the_table_costs, a_prediction_opens_its_cell):
         act(chapter)
-    for theme in ("light", "dark"):
-        chapter.theme(theme)
+    for theme in chapter.themes():
         lesson(chapter, "mg-pick-v")
         expect(chapter.page.locator("svg.plot").first).to_be_attached()
         chapter.shot(f"chapter-08-{theme}")

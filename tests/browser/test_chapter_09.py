@@ -35,8 +35,7 @@ def test_shape_flow(chapter):
         expect(status).to_contain_text(said)
     expect(lesson(chapter, "mg-shape-flow", 1)).to_contain_text("summed over axis 0 to (3,)")
 
-    for theme in ("light", "dark"):
-        chapter.theme(theme)
+    for theme in chapter.themes():
         lesson(chapter, "mg-shape-flow")
         expect(chapter.page.locator("svg.plot")).to_have_count(2)
         chapter.shot(f"chapter-09-{theme}")

@@ -30,8 +30,7 @@ def test_scissors_by_mouse_and_keyboard(open_notebook):
     expect(box).to_contain_text("a is computed under no_grad")
     box.get_by_role("radio", name="inference_mode", exact=True).click()
     expect(box).to_contain_text("a is made in inference_mode")
-    for theme in ("light", "dark"):
-        chapter.theme(theme)
+    for theme in chapter.themes():
         box.scroll_into_view_if_needed()
         chapter.shot(f"chapter-10-{theme}")
     own = page.locator(".mg-scissors").nth(1)

@@ -21,8 +21,7 @@ def test_stacked_and_cost_by_mouse_and_keyboard(open_notebook):
     expect(box).to_contain_text("Its rule makes 1 node: 1 × x.")
     box.get_by_role("radio", name="1: x → a", exact=True).press("Enter")
     expect(box).to_contain_text("Its rule makes 2 nodes")
-    for theme in ("light", "dark"):
-        chapter.theme(theme)
+    for theme in chapter.themes():
         box.scroll_into_view_if_needed()
         chapter.shot(f"chapter-11-{theme}")
     cost = page.locator(".mg-hvp-cost")

@@ -47,8 +47,7 @@ def test_the_chapter_by_mouse_and_keyboard(open_notebook):
     box.get_by_role("slider", name="m outputs").press("ArrowRight")
     expect(box).to_contain_text("reverse mode 2 passes")
 
-    for theme in ("light", "dark"):
-        nb.theme(theme)
+    for theme in nb.themes():
         lesson(nb, "mg-dual")
         nb.shot(f"chapter-12-{theme}")
     lesson(nb, "mg-passes")

@@ -63,8 +63,7 @@ def a_prediction_opens_its_cell(chapter):
 
 
 def what_it_looks_like(chapter):
-    for theme in ("light", "dark"):
-        chapter.theme(theme)
+    for theme in chapter.themes():
         lesson(chapter, "mg-surrogate")
         expect(chapter.page.locator("svg.plot").first).to_be_attached()
         chapter.shot(f"chapter-13-{theme}")

@@ -16,8 +16,7 @@ def test_nothing_is_given_away(open_notebook):
     expect(nb.page.get_by_text("no prediction yet").first).to_be_visible()
     expect(nb.page.locator(".mg-jacobian-heat")).to_have_count(0)
     assert len(nb.cell_errors()) == 1 and ON_PURPOSE[0] in nb.cell_errors()[0]
-    for theme in ("light", "dark"):
-        nb.theme(theme)
+    for theme in nb.themes():
         nb.shot(f"chapter-14-{theme}")
     nb.errors[:] = [e for e in nb.errors if not any(text in e for text in ON_PURPOSE)]
 
@@ -63,8 +62,7 @@ def test_answers_open_their_cells(answered):
     picture = page.get_by_role("img", name="three regions with straight borders").first
     picture.scroll_into_view_if_needed()
     expect(picture).to_be_visible()
-    for theme in ("light", "dark"):
-        answered.theme(theme)
+    for theme in answered.themes():
         picture.scroll_into_view_if_needed()
         answered.shot(f"chapter-14-regions-{theme}")
     the_heat_map_by_mouse_and_keyboard(answered)

@@ -31,8 +31,7 @@ def versions_by_mouse_and_keyboard(chapter):
     expect(box).to_contain_text("ExpBackward0 saves y at version 0.")
     box.get_by_role("button", name="run next line ▶", exact=True).press("Enter")
     expect(box).to_contain_text("What ExpBackward0 saved is overwritten.")
-    for theme in ("light", "dark"):
-        chapter.theme(theme)
+    for theme in chapter.themes():
         box.scroll_into_view_if_needed()
         chapter.shot(f"chapter-15-{theme}")
     box.get_by_role("slider", name="line").focus()
@@ -63,6 +62,5 @@ def test_a_patient_is_diagnosed_and_repaired(open_notebook):
         expect(nb.page.get_by_text(text).first).to_be_visible()
     expect(nb.cell(6)).to_contain_text("state_dict() hands out the parameters' own memory")
     nb.cell(6).scroll_into_view_if_needed()
-    for theme in ("light", "dark"):
-        nb.theme(theme)
+    for theme in nb.themes():
         nb.shot(f"chapter-15-repaired-{theme}")

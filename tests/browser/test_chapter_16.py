@@ -40,8 +40,7 @@ def test_memory_and_loss_scaling(chapter):
     box.get_by_role("slider", name="layers").focus()
     chapter.page.keyboard.press("ArrowRight")
     expect(box).to_contain_text("37 layers, one training step")
-    for theme in ("light", "dark"):
-        chapter.theme(theme)
+    for theme in chapter.themes():
         chapter.shot(f"chapter-16-memory-{theme}", box)
     scaling = chapter.page.locator(".mg-loss-scaling")
     scaling.scroll_into_view_if_needed()
@@ -51,6 +50,5 @@ def test_memory_and_loss_scaling(chapter):
         expect(scaling.get_by_role("status")).to_contain_text(f"Loss × {k}: of 576 gradients")
     chapter.page.keyboard.press("End")
     expect(scaling.get_by_role("status")).to_contain_text("74 become inf")
-    for theme in ("light", "dark"):
-        chapter.theme(theme)
+    for theme in chapter.themes():
         chapter.shot(f"chapter-16-scaling-{theme}", scaling)

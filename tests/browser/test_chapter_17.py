@@ -52,8 +52,7 @@ def test_the_playground_trains_pauses_and_lets_others_run(chapter):
     expect(box.locator(".mg-root")).to_have_count(0)
     press(box, "reset")
     expect(box.get_by_role("status")).to_contain_text("After 0 steps")
-    for theme in ("light", "dark"):
-        chapter.theme(theme)
+    for theme in chapter.themes():
         chapter.shot(f"chapter-17-playground-{theme}", box)
 
 
@@ -72,8 +71,7 @@ def test_the_race_needs_no_kernel(chapter):
     press(box, "▶ play")
     expect(box.get_by_role("slider", name="step")).to_have_value("60")
     expect(box.get_by_role("button", name="▶ play")).to_be_visible()
-    for theme in ("light", "dark"):
-        chapter.theme(theme)
+    for theme in chapter.themes():
         chapter.shot(f"chapter-17-race-{theme}", box)
     runs = chapter.page.locator("svg.plot").first
     runs.scroll_into_view_if_needed()

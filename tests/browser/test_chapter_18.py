@@ -43,8 +43,7 @@ def test_tap_and_trace(chapter):
     expect(box).to_contain_text("First nan: forward, entry 1: 0 × (−∞) = nan.")
     lesson(chapter, "mg-nan-tracer", 1)
     expect(lesson(chapter, "mg-nan-tracer", 1)).to_contain_text("First nan: backward sqrt → x, entry 1")
-    for theme in ("light", "dark"):
-        chapter.theme(theme)
+    for theme in chapter.themes():
         lesson(chapter, "mg-nan-tracer")
         chapter.shot(f"chapter-18-vectors-{theme}")
 
@@ -73,8 +72,7 @@ def test_tap_and_trace(chapter):
     program.press("Enter")
     expect(box.get_by_role("status")).to_contain_text(re.compile("First infinity: forward at p, .*First nan: forward at q"))
 
-    for theme in ("light", "dark"):
-        chapter.theme(theme)
+    for theme in chapter.themes():
         lesson(chapter, "mg-nan-tracer")
         chapter.shot(f"chapter-18-tracer-{theme}")
         lesson(chapter, "mg-hook-tap")

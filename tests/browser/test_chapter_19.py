@@ -28,8 +28,7 @@ def test_cards(open_notebook):
     nb.page.keyboard.press("Home")
     expect(box).to_contain_text("The derivative by x is not what differences say.")
 
-    for theme in ("light", "dark"):
-        nb.theme(theme)
+    for theme in nb.themes():
         lesson(nb, "mg-op-card", 1)
         nb.shot(f"chapter-19-bug-{theme}")
         lesson(nb, "mg-op-card")

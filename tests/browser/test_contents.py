@@ -19,8 +19,7 @@ def test_words_lead_to_words(open_notebook):
     assert nb.cell_errors() == []
     nb.page.get_by_role("link", name="version counter").first.click()
     expect(nb.page.locator("h3", has_text="version counter")).to_be_in_viewport()
-    for theme in ("light", "dark"):
-        nb.theme(theme)
+    for theme in nb.themes():
         nb.shot(f"glossary-{theme}")
 
 
@@ -33,7 +32,6 @@ def test_start_here(open_notebook):
     for _ in range(36):  # from 0.5 to 2.3, where the loss is smallest
         nb.page.keyboard.press("ArrowRight")
     expect(box).to_contain_text("No other place of the slider gives less")
-    for theme in ("light", "dark"):
-        nb.theme(theme)
+    for theme in nb.themes():
         box.scroll_into_view_if_needed()
         nb.shot(f"start-here-{theme}")

@@ -21,6 +21,5 @@ def test_stored_pictures_fit_the_column(open_notebook, notebook):
     images = nb.page.evaluate(IMAGES)
     assert len(images) > 5 and all(image["drawn"] and image["wide"] > 300 for image in images)
     assert max(image["over"] for image in images) < 1
-    for theme in ("light", "dark"):
-        nb.theme(theme)
+    for theme in nb.themes():
         nb.shot(f"stored-{notebook[:2]}-{theme}")

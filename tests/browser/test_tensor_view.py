@@ -51,10 +51,8 @@ def test_a_layer_with_a_broadcast_bias(open_notebook):
     nb.page.keyboard.press("Enter")
     pane = view.root.locator(".mg-pane:visible")
     assert "mean" in pane.inner_text() and "(3, 2)" in pane.inner_text() and pane.locator(".mg-scale").count() == 2
-    nb.shot("tensor-layer-end", view.root)
-    nb.theme("dark")
-    nb.shot("tensor-layer-dark", view.root)
-    nb.theme("light")
+    for theme in nb.themes():
+        nb.shot(f"tensor-layer-{theme}", view.root)
     view.root.get_by_role("tab", name="Ledger").click()
     row = view.root.locator("tr", has_text="→ b").first
     expect(row).to_contain_text("Σ over 0")
@@ -129,10 +127,8 @@ def test_pictures(open_notebook, name):
     nb = open_notebook([SETUP, PICTURES[name]]).run_all()
     assert nb.cell_errors() == []
     view = View(nb)
-    nb.shot(f"tensor-{name}", view.root)
-    nb.theme("dark")
-    nb.shot(f"tensor-{name}-dark", view.root)
-    nb.theme("light")
+    for theme in nb.themes():
+        nb.shot(f"tensor-{name}-{theme}", view.root)
     if name == "stale":
         assert "⚠ stale" in view.card("exp(x)").text_content()
         assert "The backward pass stops at" in view.root.locator(".mg-say").inner_text()
