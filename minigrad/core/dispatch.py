@@ -134,8 +134,8 @@ class Handler:
     def accumulated(self, x, g):
         """`g` is about to be added to x.grad, outside of any graph."""
 
-    def schedules(self, scheduler, begins):
-        """A learning rate scheduler begins, or ends, to set the rates of its optimiser."""
+    def schedules(self, scheduler, args):
+        """A learning rate scheduler begins to set the rates of its optimiser, in a step with these arguments, or (None) has done so."""
 
     def updates(self, optimizer, begins):
         """`optimizer` is about to change its parameters, or (begins False) has done so."""

@@ -10,7 +10,7 @@ import types
 import warnings
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -114,11 +114,17 @@ class LRScheduler:
         self._step_count += 1
         if epoch is not None:
             warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
+        with self._heard(*(() if epoch is None else (epoch,))):
+            self._update_lr(epoch)
+
+    @contextmanager
+    def _heard(self, *args: Any) -> Iterator[None]:
+        """Handlers hear that a step with these arguments begins, and that it ends."""
         for handler in dispatch.state.handlers:
-            handler.schedules(self, True)
-        self._update_lr(epoch)
+            handler.schedules(self, args)
+        yield
         for handler in dispatch.state.handlers:
-            handler.schedules(self, False)
+            handler.schedules(self, None)
 
     def _update_lr(self, epoch: int | None = None) -> None:
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
@@ -565,6 +571,10 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def step(self, epoch: float | None = None) -> None:  # type: ignore[override]
         """To the next epoch, or to `epoch`, which may be a fraction. Raises ValueError below 0."""
+        with self._heard(*(() if epoch is None else (epoch,))):
+            self._go_to(epoch)
+
+    def _go_to(self, epoch: float | None) -> None:
         if epoch is None and self.last_epoch < 0:
             epoch = 0
         if epoch is None:
@@ -626,8 +636,11 @@ class ReduceLROnPlateau(LRScheduler):
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
         if epoch is not None:
             warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
-        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        value = float(metrics)
+        with self._heard(*((metrics,) if epoch is None else (metrics, epoch))):
+            self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+            self._compare(float(metrics))
+
+    def _compare(self, value: float) -> None:
         if self._is_better(value, self.best):
             self.best, self.num_bad_epochs = value, 0
         else:
@@ -732,14 +745,15 @@ class SequentialLR(_OfSchedulers):
             scheduler.last_epoch -= 1
 
     def step(self) -> None:  # type: ignore[override]
-        self.last_epoch += 1
-        i = bisect_right(self._milestones, self.last_epoch)
-        scheduler = self._schedulers[i]
-        if i > 0 and self._milestones[i - 1] == self.last_epoch:
-            scheduler._update_lr(0)
-        else:
-            scheduler.step()
-        self._last_lr = scheduler.get_last_lr()
+        with self._heard():
+            self.last_epoch += 1
+            i = bisect_right(self._milestones, self.last_epoch)
+            scheduler = self._schedulers[i]
+            if i > 0 and self._milestones[i - 1] == self.last_epoch:
+                scheduler._update_lr(0)
+            else:
+                scheduler.step()
+            self._last_lr = scheduler.get_last_lr()
 
 
 class ChainedScheduler(_OfSchedulers):
@@ -751,6 +765,7 @@ class ChainedScheduler(_OfSchedulers):
         self._last_lr = self._present()
 
     def step(self) -> None:  # type: ignore[override]
-        for scheduler in self._schedulers:
-            scheduler.step()
-        self._last_lr = self._present()
+        with self._heard():
+            for scheduler in self._schedulers:
+                scheduler.step()
+            self._last_lr = self._present()

@@ -181,7 +181,7 @@ class Recorder(Handler):
         self.root_name = ""
         self.tensors: dict[Any, Variable] = {}  # by node: the tensor that it made
         self.copied: Val | None = None  # what the next .grad is a copy of
-        self.updating = False
+        self.updating, self.scheduling = False, 0
         self.checked: set[int] = set()
         self.thread = threading.get_ident()
         self.dice, self.mode = _dice(), (state.grad, state.inference)
@@ -383,11 +383,15 @@ class Recorder(Handler):
                     self.refuse("an optimiser with differentiable=True is not recorded.", sys._getframe(1))
             self.line("update", optimizer, (), (), (), sys._getframe(1))
 
-    def schedules(self, scheduler, begins):
-        """`scheduler` sets the rates: one line, which does it again."""
-        self.updating = begins
-        if begins:
-            self.line("schedule", scheduler, (), (), (), sys._getframe(1))
+    def schedules(self, scheduler, args):
+        """`scheduler` sets the rates: one line, which does it again. Those that it steps in turn are part of it."""
+        self.scheduling += -1 if args is None else 1
+        if args is not None and self.scheduling == 1 and self.why is None:
+            try:
+                self.line("schedule", scheduler, [], tuple([self.tensor_or(x) for x in args]), (), sys._getframe(1))
+            except Unfit as reason:
+                self.refuse(str(reason), sys._getframe(1))
+        self.updating = self.scheduling > 0
 
     def used(self, array, name, frame):
         """Code outside of the engine uses numbers."""

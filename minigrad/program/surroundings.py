@@ -75,7 +75,8 @@ class Surroundings:
         if every_module or _every_step_before or _every_step_after:
             raise Unfit("there are hooks on all modules or on all optimisers; remove them.")
         self.guard(f"not ({self.known(every_module)} or {self.known(_every_step_before)} or {self.known(_every_step_after)})")
-        self._schedules, self._attributes = False, set()  # is there a scheduler, and which attributes are read of anything?
+        self._rates: set[str] = set()  # attributes of schedulers
+        self._attributes: set[str] = set()  # those that are read of anything
         self._later: list[tuple[Any, str]] = []  # optimisers, so that parameters are named by their modules
         if isinstance(function, types.FunctionType):  # whoever wrote it
             self.function(function, function.__name__)
@@ -83,7 +84,7 @@ class Surroundings:
             self.look(function, getattr(function, "__name__", "step"), "the step")
         for optimizer, name in self._later:
             self.optimizer(optimizer, name)
-        if self._schedules and (read := self._attributes & RATES):
+        if read := self._attributes & self._rates:
             raise Unfit(f"it reads {min(read)}, which may be of a scheduler and change from call to call; make it an argument.")
 
     def known(self, thing: Any) -> str:
@@ -231,9 +232,9 @@ class Surroundings:
         """A module, an optimiser, or an object of a learner's own class."""
         kind, k = type(value), self.known(value)
         if isinstance(value, LRScheduler):  # its step() is a line of the program, so what it reads need not be guarded
-            if kind.step is not LRScheduler.step:
-                raise Unfit(f"it reads {name}, a {kind.__name__}, which is more than a new rate; call {name}.step() after the step.")
-            self._schedules = True
+            if not _ours(kind.step.__module__):
+                raise Unfit(f"it reads {name}, a {kind.__name__}, whose step is not heard; call {name}.step() after the step.")
+            self._rates |= RATES | {*vars(value), *vars(kind)} - {"optimizer", "step"}
             self.guard(f"type({k}) is {self.known(kind)}")
             self.look(value.optimizer, f"{name}.optimizer", name)
             return

@@ -516,14 +516,17 @@ class Program:
         self.body.append(f"update({self.thing(line.what, 'optimizer')})")
 
     def emit_schedule(self, line: Line) -> None:
-        self.body.append(f"{self.thing(line.what, 'scheduler')}.step()")
+        self.body.append(f"{self.thing(line.what, 'scheduler')}.step({self.arguments(line)})")
+
+    def arguments(self, line: Line) -> str:
+        """What a function is given that the program calls as the step did, with tensors around arrays."""
+        return ", ".join([
+            f"wrap({self.name(p[1])})" if isinstance(p, tuple) and p and p[0] == "tensor" else self.written_out(p) for p in line.params
+        ])  # fmt: skip
 
     def emit_check(self, line: Line) -> None:
         self.checks -= 1
-        given = [
-            f"wrap({self.name(p[1])})" if isinstance(p, tuple) and p and p[0] == "tensor" else self.written_out(p) for p in line.params
-        ]
-        call = f"{self.thing(line.what, line.what.__name__.strip('_'))}({', '.join(given)})"
+        call = f"{self.thing(line.what, line.what.__name__.strip('_'))}({self.arguments(line)})"
         found = looked_up(line) if self.with_loops else None
         if found is not None and found[0].array.dtype == np.int64 and found[0].array.ndim == 1:  # a small loop asks whether it has to look
             v, size, none = found

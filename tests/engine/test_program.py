@@ -423,7 +423,12 @@ SCHEDULERS = {
     "a function": lambda opt: torch.optim.lr_scheduler.LambdaLR(opt, lambda epoch: 0.9**epoch),
     "one cycle": lambda opt: torch.optim.lr_scheduler.OneCycleLR(opt, 0.5, total_steps=20),
     "a tensor": lambda opt: torch.optim.lr_scheduler.ExponentialLR(opt, 0.7),
-}
+    "warm restarts": lambda opt: torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(opt, 3),
+    "one after the other": lambda opt: torch.optim.lr_scheduler.SequentialLR(
+        opt, [torch.optim.lr_scheduler.ConstantLR(opt, 0.1), torch.optim.lr_scheduler.ExponentialLR(opt, 0.8)], [6]),
+    "together": lambda opt: torch.optim.lr_scheduler.ChainedScheduler(
+        [torch.optim.lr_scheduler.StepLR(opt, 5), torch.optim.lr_scheduler.ExponentialLR(opt, 0.8)]),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("inside", [True, False], ids=["inside", "outside"])
@@ -451,6 +456,75 @@ def test_a_scheduler_sets_the_rate_of_the_next_call(name, inside):
 
     fast = side_by_side(make, batch, 12, change)
     assert fast.why is None and ("scheduler.step()" in fast.source) == inside
+
+
+@pytest.mark.parametrize("of", ["a result", "a number", "an argument"])
+def test_a_scheduler_that_waits_for_a_plateau_reads_the_loss_of_each_call(of):
+    def make():
+        w = torch.ones(4, 3, requires_grad=True)
+        opt = torch.optim.SGD([w], lr=0.5)
+        scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(opt, factor=0.5, patience=1)
+
+        def step(x, y):
+            opt.zero_grad()
+            loss = F.cross_entropy(x @ w, y)
+            loss.backward()
+            opt.step()
+            scheduler.step(loss.detach() * 2 if of == "a result" else 0.5 if of == "a number" else x.sum())
+            return loss
+
+        return step, [w], {"scheduler": scheduler, "opt": opt}
+
+    def change(number, place):
+        rates.append(place["opt"].param_groups[0]["lr"])
+
+    rates = []
+    fast = side_by_side(make, batch, 14, change)
+    assert fast.why is None and "scheduler.step(" in fast.source and len(set(rates)) > 2
+
+
+@pytest.mark.parametrize("kind", ["StepLR", "CosineAnnealingWarmRestarts"])
+def test_an_epoch_that_a_scheduler_is_given_stays(kind):
+    def make():
+        w = torch.ones(4, 3, requires_grad=True)
+        opt = torch.optim.SGD([w], lr=0.5)
+        scheduler = getattr(torch.optim.lr_scheduler, kind)(opt, 1)
+
+        def step(x, y):
+            opt.zero_grad()
+            F.cross_entropy(x @ w, y).backward()
+            opt.step()
+            scheduler.step(1.5)
+
+        return step, [w], {"opt": opt}
+
+    assert "scheduler.step(1.5)" in side_by_side(make, batch).source
+
+
+class Halving(torch.optim.lr_scheduler.LRScheduler):
+    def step(self, epoch=None):
+        self.last_epoch += 1
+        for group in self.optimizer.param_groups:
+            group["lr"] *= 0.5
+
+
+def test_a_scheduler_with_a_step_of_its_own_runs_as_it_is():
+    w = torch.ones(3, requires_grad=True)
+    opt = torch.optim.SGD([w], lr=0.5)
+    scheduler = Halving.__new__(Halving)
+    scheduler.optimizer, scheduler.last_epoch = opt, 0
+
+    def step(x):
+        opt.zero_grad()
+        (w * x).sum().backward()
+        opt.step()
+        scheduler.step()
+
+    fast = compiled(step)
+    for _ in range(5):
+        fast(torch.ones(3))
+    assert "Halving, whose step is not heard; call scheduler.step() after the step" in fast.why
+    assert opt.param_groups[0]["lr"] == 0.5**6
 
 
 def test_what_a_scheduler_knows_is_no_constant():
