@@ -759,6 +759,9 @@ def test_a_ledger_is_whole_at_any_width(open_notebook, width):
             heights.append(head.bounding_box()["height"])
             view.press("back")
         assert len(set(heights)) == 1
+        rail = view.root.locator(".mg-rail")
+        parts = [half.bounding_box()["width"] for half in rail.locator(".mg-half").all()]
+        assert sum(parts) == pytest.approx(rail.bounding_box()["width"], abs=1), "what is still to come is seen"
     assert "weight at each target" in pane.inner_text() and "…" not in pane.inner_text()
 
 

@@ -43,6 +43,15 @@ test("of a compiled step each card, row and pane says what became of the operati
   assert.match(body.querySelector(".mg-say").textContent, new RegExp(`In the program: ${forward}\\.`));
 });
 
+test("a result that is folded is titled by its name", () => {
+  const { body, view } = open("square");
+  const { trace } = view.state;
+  Object.assign(trace.nodes[trace.root], { kind: "fold", label: "loss", expr: "2 operations" });
+  trace.title = "loss";
+  view.shell.draw();
+  assert.equal(body.querySelector(".mg-title").textContent, "loss");
+});
+
 test("step goes one event on, back one event back, and a card says how much of its gradient has come", () => {
   const { body, model, view, all } = open("twice");
   const press = (text) => all("button").find((b) => b.textContent === text).click();

@@ -69,7 +69,7 @@ export class Shell {
   draw() {
     const { trace } = this.view.state;
     const result = trace.nodes[trace.root];
-    const named = trace.title === result.label && result.expr && result.expr !== result.label;
+    const named = trace.title === result.label && result.kind !== "fold" && result.expr && result.expr !== result.label;
     const title = named ? `${result.label} = ${result.expr}` : trace.title;
     put(this.title, title);
     this.title.title = title;
