@@ -15,6 +15,7 @@ from .store import KERNEL, WIDGET
 ABSOLUTE = re.compile(r"(?<![\w.:/<~-])(?:~|/(?:home|root|tmp|Users|private|var|usr|opt|work|mnt|srv|builds)|[A-Z]:\\)[/\\][\w.-]+")
 
 NOT_DRAWN = re.compile(r"\b(?:cannot|can't|could not) (?:be )?(?:draw|drawn|shown)\b[^\n<]{0,60}|\btoo many to draw\b")
+LINE = 128  # characters of code that a window of 1,400 pixels shows
 
 
 def problems(nb: NotebookNode) -> list[str]:
@@ -50,6 +51,8 @@ def _of_the_cells(nb: NotebookNode) -> Iterator[str]:
         count += 1
         if cell.execution_count != count:
             yield f"{where}: its execution count is {cell.execution_count}, not {count}"
+        if (longest := max(map(len, cell.source.splitlines()), default=0)) > LINE:
+            yield f"{where}: a line of {longest} characters runs past the cell's edge"
         yield from (f"{where}: {problem}" for problem in _of_outputs(cell))
 
 

@@ -42,6 +42,7 @@ SPOIL = {
     "ids": lambda nb: nb.cells[1].update(id=nb.cells[0].id),
     "execution count is None": lambda nb: nb.cells[1].update(execution_count=None),
     "execution count is 7": lambda nb: nb.cells[2].update(execution_count=7),
+    "a line of 129 characters": lambda nb: nb.cells[1].update(source="x" * 129),
     "empty": lambda nb: nb.cells[0].update(source="\n"),
     "no alternative text": lambda nb: nb.cells[0].update(source="![](three.svg)"),
     "links to ../minigrad/scalar.py": lambda nb: nb.cells[0].update(source="[the engine](../minigrad/scalar.py)"),
