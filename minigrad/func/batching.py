@@ -279,18 +279,21 @@ class BatchLevel(Handler):
 
     # Random numbers -----------------------------------------------------------------------------------------------------
 
-    def random(self, function, args, kwargs):
-        """A random factory called inside this level."""
+    def check_random(self, *given):
+        """Raise PyTorch's errors where random numbers cannot be drawn here, with these arguments."""
         if self.randomness == "error":
             raise RuntimeError(
                 "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' randomness "
                 "flags on vmap or perform the randomness operation out of vmap"
             )
-        batched = bool(args) and self.holds(args[0])
-        if self.randomness == "same" and batched and function.__name__ == "bernoulli":
+        if self.randomness == "same" and any([self.holds(x) for x in given]):
             raise RuntimeError(
                 "Vmap does not currently support same randomness with a batched tensor input. Please file an issue with functorch"
             )
+
+    def random(self, function, args, kwargs):
+        """A random factory called inside this level."""
+        self.check_random(*args, *kwargs.values())
         with self.below():
             if self.looping or self.randomness == "same":
                 return function(*args, **kwargs)
@@ -315,7 +318,7 @@ def _drawn(function, level, args, kwargs):
         if size is None:
             low, high, size = 0, low, high
         return function(low, high, (n, *size), **kwargs)
-    if name == "bernoulli":
+    if name in ("bernoulli", "multinomial"):
         return function(level.full(args[0]).clone(), *args[1:], **kwargs)
     return shape.stack([function(*[level.at(a, i) for a in args], **kwargs) for i in range(n)])
 

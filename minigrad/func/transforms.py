@@ -555,8 +555,10 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
         size, dims, flat, spec = _batched_inputs(func, call, in_dims, args)
         if chunk_size is None or size <= chunk_size:
             return _run(func, size, dims, flat, spec, out_dims, randomness, kwargs)
-        pieces = []
+        pieces, random_state = [], get_rng_state() if randomness == "same" else None
         for start in range(0, size, chunk_size):
+            if random_state is not None:
+                set_rng_state(random_state)
             n = min(chunk_size, size - start)
             part = [x if d is None else x.narrow(d, start, n) for x, d in zip(flat, dims, strict=True)]
             pieces.append(flatten(_run(func, n, dims, part, spec, out_dims, randomness, kwargs)))

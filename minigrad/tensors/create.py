@@ -416,7 +416,7 @@ def randint_like(input, low, high=None, *, generator=None, dtype=None, device=No
     return randint(low, high, input.array.shape, generator=generator, dtype=dtype or input.dtype, requires_grad=requires_grad)
 
 
-def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, requires_grad=False):
+def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None, requires_grad=False):
     """Normal numbers with a mean and a standard deviation: two numbers and a size, or tensors (one for each element).
     Raises RuntimeError for a negative standard deviation."""
     if not isinstance(std, Variable) and std < 0:
@@ -428,8 +428,11 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, requires_gra
         dtype = dtype or next(x.dtype for x in (mean, std) if isinstance(x, Variable))
     else:
         shape = _shape((size,), "normal")
+    if state.vmap is not None:
+        state.vmap.check_random(mean, std)
     with no_grad():
-        return _finish((randn(shape, generator=generator, dtype=dtype) * std + mean).array, requires_grad)
+        out = randn(shape, generator=generator, dtype=dtype) * std + mean
+    return out if out.batched else _finish(out.array, requires_grad)
 
 
 @_random
@@ -439,6 +442,14 @@ def exponential(size, lambd=1, *, generator=None, dtype=None):
     return wrap(np.asarray(-np.log1p(-drawn) / lambd).astype(_dtype(dtype)))
 
 
+@_random
+def one_by_one(size, *, generator=None):
+    """Normal numbers in float64, never in blocks: where PyTorch draws them for another distribution."""
+    generator = generator or default_generator
+    return _finish(_drawn((size,), lambda n: [generator._one_normal() for _ in range(n)], _N), False)
+
+
+@_random
 def multinomial(input, num_samples, replacement=False, *, generator=None):
     """Positions drawn with the probabilities (or weights) of a vector, or of each row of a matrix: int64, num_samples of them.
     Raises RuntimeError for negative, infinite or only zero weights, and for too many samples without replacement."""

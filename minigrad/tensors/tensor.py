@@ -833,19 +833,44 @@ class Tensor(Methods):
     def bernoulli_(self, p=0.5, *, generator=None):
         """1 with probability p, else 0."""
         _check_draw(self, p)
-        like = self.detach() if getattr(p, "batched", False) else create.empty(self.array.shape, dtype=self.dtype)
-        return inplace.copy_(self, create.bernoulli(like, p, generator=generator))
+        if isinstance(p, Variable):
+            return inplace.copy_(self, create.bernoulli(p.detach().expand(self.array.shape), generator=generator))
+        return inplace.copy_(self, create.bernoulli(create.empty(self.array.shape, dtype=self.dtype), p, generator=generator))
 
     def exponential_(self, lambd=1, *, generator=None):
         """Numbers from the exponential distribution with the mean 1 / lambd."""
         _check_draw(self)
         return inplace.copy_(self, create.exponential(self.array.shape, lambd, dtype=self.dtype, generator=generator))
 
-    def random_(self, from_=0, to=None, *, generator=None):
+    def cauchy_(self, median=0, sigma=1, *, generator=None):
+        """Numbers from the Cauchy distribution, which has no mean: half of them are within sigma of the median."""
+        _check_draw(self)
+        if not self.dtype.is_floating_point or sigma <= 0:
+            why = f"found sigma={sigma:g}" if sigma <= 0 else f"found {self.dtype}"
+            raise errors.new(RuntimeError, f"cauchy_ expects sigma > 0.0 and a floating-point dtype, but {why}")
+        drawn = create.rand(self.array.shape, dtype=dtypes.float64, generator=generator)
+        return inplace.copy_(self, ((drawn - 0.5) * math.pi).tan() * sigma + median)
+
+    def log_normal_(self, mean=1, std=2, *, generator=None):
+        """exp of normal numbers with that mean and standard deviation."""
+        _check_draw(self)
+        return inplace.copy_(self, (create.one_by_one(self.array.shape, generator=generator) * std + mean).exp())
+
+    def geometric_(self, p, *, generator=None):
+        """How many trials it takes until the first success, if each succeeds with probability p."""
+        _check_draw(self)
+        if not 0 < p < 1:
+            raise errors.new(RuntimeError, f"geometric_ expects p to be in (0, 1), but got p={p:g}")
+        drawn = create.rand(self.array.shape, dtype=dtypes.float64, generator=generator)
+        return inplace.copy_(self, (drawn.log() / math.log1p(-p)).ceil())
+
+    def random_(self, from_=None, to=None, *, generator=None):
         """Whole numbers from from_ to to - 1; random_(n): from 0 to n - 1; without arguments as many as the dtype can hold exactly."""
         _check_draw(self)
         if to is None:
-            from_, to = (0, from_) if from_ else (0, 2**24 if self.array.dtype == np.float32 else 2**53)
+            kind = self.array.dtype
+            digits = np.finfo(kind).nmant + 1 if kind.kind == "f" else 1 if kind.kind == "b" else np.iinfo(kind).bits - (kind.kind == "i")
+            from_, to = 0, 2**digits + (kind.kind == "f") if from_ is None else from_
         return inplace.copy_(self, create.randint(from_, to, self.array.shape, dtype=self.dtype, generator=generator))
 
     def set_(self, source=None, storage_offset=0, size=None, stride=None):
@@ -924,8 +949,8 @@ class _Missing:
 
 _UNSUPPORTED = frozenset(
     """
-    angle apply_ bfloat16 cauchy_ cholesky digamma eig
-    erfinv frexp gcd geometric_ heaviside histogram i0 igamma index_reduce isreal istft lcm lgamma log_normal_ lstsq lu
+    angle apply_ bfloat16 cholesky digamma eig
+    erfinv frexp gcd heaviside histogram i0 igamma index_reduce isreal istft lcm lgamma lstsq lu
     lu_solve map_ matrix_exp mvlgamma nextafter pin_memory polygamma qr resize resize_as share_memory_ solve stft
     svd symeig to_dense to_sparse triangular_solve
     """.split()
@@ -936,7 +961,10 @@ for _name in _UNSUPPORTED:
 
 def _check_draw(x, p=None):
     """Raise PyTorch's errors where vmap could not give each sample of `x` random numbers of its own."""
-    if state.vmap is None or state.vmap.looping or x.batched:  # in a loop over the samples each has its own
+    if state.vmap is None or state.vmap.looping:  # in a loop over the samples each has its own
+        return
+    state.vmap.check_random(p)
+    if x.batched:
         return
     if getattr(p, "batched", False):
         p.store(x, p)

@@ -9,10 +9,10 @@ LIMITS = (Path(__file__).parents[2] / "README.md").read_text().split("## Limits"
 # Methods of Tensor: for what minigrad has not (sparse, quantised and complex tensors, other devices), and the functions that Limits names.
 METHODS = """
     angle apply_ as_strided_scatter as_subclass bfloat16
-    cauchy_ cdouble cfloat chalf cholesky coalesce col_indices conj_physical_ const_data_ptr crow_indices
-    dense_dim dequantize digamma digamma_ dim_order erfinv erfinv_ frexp gcd gcd_ geometric_ geqrf hardshrink heaviside heaviside_
+    cdouble cfloat chalf cholesky coalesce col_indices conj_physical_ const_data_ptr crow_indices
+    dense_dim dequantize digamma digamma_ dim_order erfinv erfinv_ frexp gcd gcd_ geqrf hardshrink heaviside heaviside_
     histogram i0 i0_ igamma igamma_ igammac igammac_ index index_reduce_ indices int_repr ipu is_coalesced is_ipu is_pinned is_set_to
-    is_shared is_sparse_csr is_xla is_xpu isreal istft lcm lcm_ lgamma lgamma_ log_normal_ lu lu_solve map_ matrix_exp
+    is_shared is_sparse_csr is_xla is_xpu isreal istft lcm lcm_ lgamma lgamma_ lu lu_solve map_ matrix_exp
     module_load mtia mvlgamma mvlgamma_ narrow_copy nextafter nextafter_ nonzero_static orgqr ormqr pin_memory polygamma
     polygamma_ q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qr qscheme record_stream
     share_memory_ smm sparse_dim sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm stft storage_type svd to_dense to_mkldnn
