@@ -80,7 +80,7 @@ def _all() -> list[Mutant]:
         (f"{js}/model/sweep.js", "Math.abs(xs[high] - x) < Math.abs(xs[low] - x) ? high : low", "low", model),
         (f"{js}/model/arrays.js", '`${v < 0 ? "n" : "p"}', '`${v < 0 ? "p" : "n"}', picture),
         (f"{js}/picture/cards.js", 'sum > 0 ? "▴ " : sum < 0 ? "▾ " : ""', 'sum > 0 ? "▾ " : sum < 0 ? "▴ " : ""', scenes),
-        (f"{js}/picture/cards.js", "value, grad] = tall(node)", "grad, value] = tall(node)", scenes),
+        (f"{js}/picture/cards.js", "value, grad] = card.flat", "grad, value] = card.flat", scenes),
         (f"{js}/picture/wires.js", 'sent ? "b" : ready ? "f" : "idle"', 'ready ? "f" : sent ? "b" : "idle"', picture),
         (f"{js}/panes/ledger.js", "const [, , incoming, sends, sum]", "const [, , sends, incoming, sum]", scenes),
         (f"{js}/panes/values.js", "!got ? \"\" : trace.arrays", "!known ? \"\" : trace.arrays", scenes),
