@@ -18,7 +18,8 @@ from .rows import kind_of_rows, looked_up, text_of_rows
 LETTERS = "ijklmnabcdefgh"
 FLOATS = ("float32", "float64")
 SMALL = 4096  # bytes of a constant that is computed once
-BUFFER = 65_536  # bytes of the largest buffer: large memory is given back, as without a program, so that nothing is held that is not in use
+SHARED = 65_536  # bytes of the largest array of loops over several shapes that are one function: larger ones are freed early
+HELD = 8192  # bytes of the largest buffer: other memory is given back, as without a program, so that no more is held than without one
 LOOK_UP = ("nll_loss", "nll_loss_back_x", "index_back")  # not before the check that nothing outside of the memory is read or written
 WRITES = ("write", "add", "update", "schedule")
 
@@ -97,7 +98,7 @@ def seen_through(line: Line) -> Line:
 
 def small(lines: list[Line]) -> bool:
     """May they share a function with loops over other shapes? Large memory is freed early, which one function for all would not."""
-    return all([v.array.nbytes <= BUFFER for line in lines for v in all_vals([*line.ins, *line.params, *line.outs])])
+    return all([v.array.nbytes <= SHARED for line in lines for v in all_vals([*line.ins, *line.params, *line.outs])])
 
 
 def joined(lines: list[Line], written: set[int]) -> list[Line]:
@@ -192,7 +193,7 @@ def planned(steps: list[Line], escaping: set[int]) -> dict[int, np.ndarray]:
         call = step.kind == "op" and isinstance(step.what.forward, np.ufunc) and not step.params and step.what.single
         for v in step.outs if loop or call else ():
             key = layout(v.array)
-            if v.base is v and id(v) not in escaping and (v.array.ndim or loop) and key is not None and v.array.nbytes <= BUFFER:
+            if v.base is v and id(v) not in escaping and (v.array.ndim or loop) and key is not None and v.array.nbytes <= HELD:
                 free = spare.setdefault(key, [])
                 found[id(v)] = free.pop() if free else np.empty(*key)
                 ends.setdefault(last[id(v)], []).append(id(v))

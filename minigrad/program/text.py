@@ -25,7 +25,7 @@ from ..ops.shape import reshape_alias, view
 from ..ops.shape import t as transpose
 from ..optim.optimizer import Optimizer
 from .formulas import CALLS
-from .loops import BUFFER, Loop, connect, fold, given_to, joined, planned, text_of
+from .loops import HELD, Loop, connect, fold, given_to, joined, planned, text_of
 from .pictured import Spots
 from .recorder import Line, Recorder, Val, all_vals
 from .rows import looked_up, text_of_check
@@ -201,7 +201,7 @@ class Program:
         fresh: list[str] = []
         for name, a in self.filled.items():
             (tensor, leaf), *more = self.wrapped.get(name, [("", None)])
-            if not tensor or more or a.nbytes > BUFFER or (leaf is not None and ends[leaf] != tensor):
+            if not tensor or more or a.nbytes > HELD or (leaf is not None and ends[leaf] != tensor):
                 continue
             made.add(name)
             own = self.fresh_name(tensor + "_attributes")

@@ -1,4 +1,5 @@
 """minigrad.compile of a step: its program does what the step does, and where it cannot it says so; never an answer of yesterday."""
+import gc
 import linecache
 import math
 import os
@@ -7,6 +8,7 @@ import re
 import subprocess
 import sys
 import threading
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -17,6 +19,7 @@ from minigrad import nn
 from minigrad.kernels import fused_numba
 from minigrad.program import step as program_step
 from minigrad.program.step import CompiledStep
+from tests.benchmarks import workloads
 
 F = nn.functional
 
@@ -891,6 +894,37 @@ def test_only_small_memory_is_held_between_calls(size, kept):
     for _ in range(4):
         fast(torch.ones(size, size))
     assert ("buffer1 = empty(" in fast.source) == kept and ("del v" in fast.source) != kept
+
+
+def peak(step):
+    """By how many bytes a call of the step goes beyond what is held before it."""
+    for _ in range(2):
+        step()
+    gc.collect()
+    tracemalloc.start()
+    try:
+        step()
+        gc.collect()
+        held = tracemalloc.get_traced_memory()[0]
+        tracemalloc.reset_peak()
+        step()
+        return tracemalloc.get_traced_memory()[1] - held
+    finally:
+        tracemalloc.stop()
+
+
+MAKERS = workloads.small_mlp, workloads.hessian_vector_product, workloads.small_elementwise
+
+
+@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+def test_a_program_needs_no_more_memory_than_its_step(make):
+    """Its buffers, which it holds between calls, are counted, too."""
+    fast = compiled(make(torch))
+    for _ in range(4):
+        fast()
+    fast.warm()
+    buffers = [a for name, a in fast.shown.scope.items() if name.startswith("buffer") and isinstance(a, np.ndarray)]
+    assert sum(a.nbytes for a in buffers) + peak(fast) <= peak(make(torch)) and fast.why is None
 
 
 def test_numbers_and_arrays_of_a_loop_have_different_names():
