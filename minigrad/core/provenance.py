@@ -125,5 +125,7 @@ def _constants(inputs):
 
 
 def _constant(x):
-    array = x.array if x.array.nbytes <= SMALL and x.array.base is None else None
+    array = x.array if x.array.nbytes <= SMALL else None
+    if array is not None and array.base is not None:
+        array = array.copy()  # the view would keep all of its base alive
     return ref(x), array, getattr(x, "detached_by", ""), getattr(x, "cut", None)

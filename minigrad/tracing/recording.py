@@ -135,7 +135,7 @@ class Graph:
 
     def _constant(self, node, slot: int, note, constants: dict[int, int]) -> int:
         """The item of an input that no gradient goes to."""
-        name, detached_by = _slot_name(node, slot), ""
+        name, detached_by, cut = _slot_name(node, slot), "", None
         found = None
         if node.op is not None and node.status == LIVE and name.split("[")[0] in node.saves:
             found = getattr(node, node.op.inputs[0])[slot] if node.op.tensor_list else getattr(node, name, None)
@@ -147,7 +147,9 @@ class Graph:
                 item.cut = cut
                 return self._new(item)
         if found is None:
-            return self._new(Item("constant", detached_by=detached_by))
+            item = Item("constant", detached_by=detached_by)
+            item.cut = cut
+            return self._new(item)
         detached_by = getattr(found, "detached_by", "")
         number = found.array.size == 1 and id(found) not in self.named and not detached_by and getattr(found, "cut", None) is None
         if number:  # the 2 of x * 2, once for each use

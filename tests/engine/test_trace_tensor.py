@@ -232,6 +232,18 @@ def test_a_rule_is_told_in_words_and_not_as_a_call_of_our_own(pieces):
     assert "_rule(" not in to_text(t) and not [s["say"] for s in t["steps"] if "_rule(" in s["say"]]
 
 
+@pytest.mark.parametrize("size", [3, 300])
+def test_a_slice_of_what_was_detached_is_told_as_a_cut(size):
+    w = leaf(np.arange(float(size)))
+    h = w * 2
+    target = h.detach() * 3
+    t = trace(((h[1:] - target[1:]) ** 2).sum(), {"w": w, "h": h, "target": target})
+    cut = next(n for n in t["nodes"] if "cut" in n)
+    assert cut["cut"] == {"sources": [node(t, "h")["id"]], "how": "h.detach()"} and "no gradient goes back to h" in cut["stops"]
+    if size == 3:  # few enough numbers to be kept
+        assert cells(t, cut["array"])[0].tolist() == [6.0, 12.0]
+
+
 def test_a_gradient_is_titled_by_its_own_name():
     a = leaf(2.0)
     (a * a).backward(create_graph=True)
@@ -267,9 +279,9 @@ def test_without_notes_what_is_not_known_is_not_kept():
 
 def test_what_has_no_name_is_called_something():
     """Also what nobody holds any more and what takes no gradient: a letter that nothing else has, never a question mark."""
-    w = torch.ones(3, 4, requires_grad=True)
+    w = torch.ones(3, 60, requires_grad=True)
     v1 = torch.full((), 2.0)
-    y = ((w * torch.full((3, 4), 2.0) + torch.ones(3, 400)[:, :4]) * torch.full((3, 1), 7.0) + torch.rand(900, 4)[:3] - v1).sum()
+    y = ((w * torch.full((1, 60), 2.0) + torch.ones(3, 400)[:, :60]) * torch.full((3, 1), 7.0) + torch.rand(900, 60)[:3] - v1).sum()
     t = trace(y, {"w": w, "y": y, "v1": v1})
     text, labels = to_text(t), [n["label"] for n in t["nodes"]]
     assert "?" not in text and "?" not in "".join(labels) and len(set(labels)) == len(labels) and labels.count("v1") == 1
