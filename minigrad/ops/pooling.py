@@ -124,9 +124,35 @@ def _take(x, index):
     return np.where(index < 0, 0, taken) if index.size and index.min() < 0 else taken
 
 
+class Windows:
+    """What `averages` gives for equal windows, where its matrix would be large: each window is summed by itself."""
+
+    def __init__(self, n, kernel, stride, padding, divisors, transposed=False):
+        self.given = n, kernel, stride, padding, divisors
+        self.transposed = transposed
+
+    @property
+    def T(self):
+        return Windows(*self.given, not self.transposed)
+
+    def along(self, x, axis):
+        n, kernel, stride, padding, divisors = self.given
+        x = np.moveaxis(x, axis, -1)
+        span = (len(divisors) - 1) * stride + 1
+        padded = np.zeros((*x.shape[:-1], max(n + 2 * padding, span + kernel - 1)), x.dtype)
+        if self.transposed:
+            shared = x / divisors.astype(x.dtype)
+            for first in range(kernel):
+                padded[..., first : first + span : stride] += shared
+            return np.moveaxis(padded[..., padding : padding + n], -1, axis)
+        padded[..., padding : padding + n] = x
+        total = sum([padded[..., first : first + span : stride] for first in range(1, kernel)], padded[..., :span:stride])
+        return np.moveaxis(total / divisors.astype(x.dtype), -1, axis)
+
+
 def averages(n, bounds, dtype, divisors=None):
     """The matrix (out, n) whose rows average the cells between each pair of bounds."""
-    matrix = np.zeros((len(bounds), n), dtype)
+    matrix = np.zeros((len(bounds), n), np.float32 if dtype == np.float16 else dtype)
     for i, (a, b) in enumerate(bounds):
         matrix[i, max(a, 0) : min(b, n)] = 1 / (b - a if divisors is None else divisors[i])
     return matrix
@@ -135,20 +161,24 @@ def averages(n, bounds, dtype, divisors=None):
 def _average(x, matrices):
     """Means over boxes are separable: one small matrix per dimension."""
     first = x.ndim - len(matrices)
-    out = x
+    out = wide = x.astype(np.float32) if x.dtype == np.float16 else x
     for axis, matrix in enumerate(matrices, first):
-        if axis == x.ndim - 1:
+        if isinstance(matrix, Windows):
+            out = matrix.along(out, axis)
+        elif axis == x.ndim - 1:
             out = np.matmul(out, matrix.T)
         else:
             shape = out.shape
             flat = np.matmul(matrix, out.reshape(*shape[:axis], shape[axis], math.prod(shape[axis + 1 :])))
             out = flat.reshape(*shape[:axis], len(matrix), *shape[axis + 1 :])
     if not np.isfinite(out).all():  # 0 * inf in a window that does not contain the inf: sum each window by itself
-        out = x
+        out = wide
         for axis, matrix in enumerate(matrices, first):
-            rows = [np.tensordot(row[row != 0], out.compress(row != 0, axis), (0, axis)) for row in matrix]
-            out = np.stack(rows, axis)
-    return out
+            if isinstance(matrix, Windows):
+                out = matrix.along(out, axis)
+            else:
+                out = np.stack([np.tensordot(row[row != 0], out.compress(row != 0, axis), (0, axis)) for row in matrix], axis)
+    return out.astype(x.dtype, copy=False)
 
 
 def _transposed(matrices):

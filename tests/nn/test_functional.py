@@ -292,3 +292,25 @@ def test_a_list_for_a_tensor_is_called_by_its_name(name):
 
 def test_functions_of_the_package_can_be_pickled():
     assert pickle.loads(pickle.dumps(F.relu)) is F.relu
+
+
+def test_averages_of_long_signals_are_windows(monkeypatch):
+    """A matrix of averages of 40,000 numbers would have 1.6 billion entries. The oracle for the windows is the matrix itself."""
+    from minigrad.nn.functional import pooling
+
+    long = torch.ones(1, 1, 40_000, requires_grad=True)
+    F.avg_pool1d(long, 3, 1, 1).sum().backward()
+    assert long.grad.sum().item() == pytest.approx(40_000 - 2 / 3)
+    ways = [(3, 2, 1), (4, 1, 2, False, False), (5, 3, 2, True, False), (3, 3, 0, True, True), ((2, 3), (1, 2), (1, 1), True, True, 7)]
+    for way in ways:
+        x = torch.randn(2, 3, 9, dtype=torch.float64)
+        x[0, 0, 0] = math.inf
+        x.requires_grad_()
+        answers = []
+        for large in (2**22, 0):
+            monkeypatch.setattr(pooling, "_LARGE", large)
+            y = (F.avg_pool2d if isinstance(way[0], tuple) else F.avg_pool1d)(x, *way)
+            (g,) = torch.autograd.grad(y, x, torch.arange(float(y.numel())).double().reshape(y.shape))
+            answers.append((y, g))
+        for dense, windows in zip(*answers, strict=True):
+            assert torch.allclose(dense, windows), way

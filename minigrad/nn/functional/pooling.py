@@ -140,11 +140,19 @@ def _as_image(input: Tensor) -> Tensor:
     return unsqueeze(input, wrap_dim(-2, input.ndim + 1))
 
 
-def _mean_matrix(n, kernel, stride, padding, out, dtype, count_include_pad):
-    """The rows of averages along one dimension, before division; and what each is divided by."""
-    bounds = [(i * stride - padding, min(i * stride - padding + kernel, n + padding)) for i in range(out)]
-    counts = [b - a if count_include_pad else min(b, n) - max(a, 0) for a, b in bounds]
-    return rows.averages(n, bounds, dtype, counts)
+_LARGE = 2**22  # entries of a matrix of averages
+
+
+def _mean_matrix(n, kernel, stride, padding, out, dtype, count_include_pad, divisor):
+    """The averages along one dimension, or the sums divided by `divisor`."""
+    begins = np.arange(out) * stride - padding
+    ends = np.minimum(begins + kernel, n + padding)
+    counts = ends - begins if count_include_pad else np.minimum(ends, n) - np.maximum(begins, 0)
+    if divisor is not None:
+        counts = np.full(out, divisor)
+    if n * out > _LARGE:
+        return rows.Windows(n, kernel, stride, padding, counts)
+    return rows.averages(n, list(zip(begins.tolist(), ends.tolist(), strict=True)), dtype, counts)
 
 
 def _avg_pool(n, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
@@ -159,10 +167,9 @@ def _avg_pool(n, input, kernel_size, stride, padding, ceil_mode, count_include_p
     _check_out(input, out)
     kind = input.array.dtype
     dtype = kind if kind.kind == "f" else np.dtype(np.float64)  # means of whole numbers are cut off
-    matrices = [_mean_matrix(*along, dtype, count_include_pad) for along in zip(input.shape[2:], kernel, stride, padding, out, strict=True)]
-    if divisor_override is not None:
-        matrices = [(m != 0).astype(dtype) for m in matrices]
-        matrices[0] /= divisor_override
+    divisors = [None] * n if divisor_override is None else [divisor_override, *[1] * (n - 1)]
+    dims = zip(input.shape[2:], kernel, stride, padding, out, divisors, strict=True)
+    matrices = [_mean_matrix(*along, dtype, count_include_pad, divisor) for *along, divisor in dims]
     if dtype is kind:
         result = rows.AVG_POOL[n](input, tuple(matrices))
     else:
@@ -259,6 +266,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
 def _adaptive_max_pool(n, input, output_size, return_indices):
     name = f"adaptive_max_pool{n}d"
     input, batched = _batched(name, n, input)
+    check_floating(input, "adaptive_max_pool2d" if n == 2 else "adaptive_max_pool3d_cpu")
     out = _adaptive_out(name, output_size, input.shape[-n:])
     values, indices = rows.ADAPTIVE_MAX_POOL[n](input, out)
     if not batched:

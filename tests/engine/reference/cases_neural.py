@@ -136,6 +136,8 @@ CASES = [
     *[Case(f"interpolate whole numbers {m} {t}", f"{F}.interpolate(torch.arange(16).reshape(1, {16 // 4**n}{', 4' * n}).to(torch.{t}), size=2, mode='{m}')")
       for m, n in (("linear", 1), ("bilinear", 2), ("bicubic", 2)) for t in ("int64", "bool")],
     *[Case(f"interpolate whole numbers trilinear {t}", f"{F}.interpolate(torch.arange(8).reshape(1, 1, 2, 2, 2).to(torch.{t}), size=2, mode='trilinear')") for t in ("int64", "uint8")],
+    *[Case(f"adaptive_max_pool{n}d whole numbers", f"{F}.adaptive_max_pool{n}d(torch.arange(8).reshape(1, 1{s}), 2)") for n, s in ((1, ", 8"), (2, ", 2, 4"), (3, ", 2, 2, 2"))],
+    Case("avg_pool2d float16", f"{F}.avg_pool2d(x, 7, 1)", x=N(1, 3, 8, 8, dtype="float16"), dtypes=False, second=False, jvp=False),
     *[Case(f"adaptive_avg_pool{n}d whole numbers", f"{F}.adaptive_avg_pool{n}d(torch.arange(8).reshape(1, 1{s}), 2)") for n, s in ((1, ", 8"), (2, ", 2, 4"), (3, ", 2, 2, 2"))],
     Case("max_pool1d windows in the padding", f"[{F}.max_pool1d(torch.ones(1, n), 2, None, 1, 2) for n in (1, 2, 3)]"),
     Case("max_pool2d windows in the padding", f"{F}.max_pool2d(torch.arange(6.).reshape(1, 1, 2, 3), 2, stride=1, padding=1, dilation=3)"),
