@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from typing import Any
 
 from .layout import FRAME_SIDE, FRAME_TOP, Card, Frame, Picture
@@ -101,14 +102,14 @@ def _banded(picture: Picture, cuts: list[float]) -> Picture:
     lines: list[Any] = [*picture["wires"], *picture.get("cuts", ())]
     tags = [wire["tag"] for wire in picture["wires"] if "tag" in wire]
     ways = [_split(_pieces(wire["d"]), cuts) for wire in lines]
+    for b in range(count):
+        _pull_in([parts[b] for parts in ways if b in parts], _reach(picture, lines, tags, b, band))
     crossing = [[k for k, parts in enumerate(ways) if b in parts and b + 1 in parts] for b in range(count - 1)]
     margin = CLEAR + ROUND + LANE * max(len(found) for found in crossing)
     tops: list[float] = []
     lows: list[float] = []
     for b in range(count):
-        heights = [y for c in picture["cards"] if band(c["x"]) == b for y in (c["y"], c["y"] + c["h"])]
-        heights += [y for w in lines if w["pw"] and band(w["px"]) == b for y in (w["py"] - 10, w["py"] + 10)]
-        heights += [y for tag in tags if band(tag["x"]) == b for y in (tag["y"] - 10, tag["y"] + 10)]
+        heights = [*_reach(picture, lines, tags, b, band)]
         heights += [point[1] for parts in ways if b in parts for piece in parts[b].pieces for point in piece]
         heights += [y for f in _framed(picture, edges, b) for y in (f["y"], f["y"] + f["h"])]
         tops.append(min(heights))
@@ -145,6 +146,23 @@ def _banded(picture: Picture, cuts: list[float]) -> Picture:
         out["frames"] = [Frame(**{**f, "x": round(f["x"] + dx[b], 1), "y": round(f["y"] + dy[b], 1)})  # type: ignore[typeddict-item]
                          for b in range(count) for f in _framed(picture, edges, b)]  # fmt: skip
     return out
+
+
+def _reach(picture: Picture, lines: list[Any], tags: list[Any], b: int, band: Callable[[float], int]) -> tuple[float, float]:
+    """From where to where the cards, pills and tags of a band reach."""
+    heights = [y for c in picture["cards"] if band(c["x"]) == b for y in (c["y"], c["y"] + c["h"])]
+    heights += [y for w in lines if w["pw"] and band(w["px"]) == b for y in (w["py"] - 10, w["py"] + 10)]
+    heights += [y for tag in tags if band(tag["x"]) == b for y in (tag["y"] - 10, tag["y"] + 10)]
+    return min(heights), max(heights)
+
+
+def _pull_in(ways: list[_Way], reach: tuple[float, float]) -> None:
+    """A wire that was made for cards in other bands need not run far above or below those of its own."""
+    for sign, edge in ((1, reach[1]), (-1, -reach[0])):
+        far = [way for way in ways if max(sign * p[1] for piece in way.pieces for p in (piece[0], piece[3])) > edge + 2 * CLEAR]
+        for k, way in enumerate(sorted(far, key=lambda way: sign * way.start[1])):  # in their order, so that none crosses another
+            most = edge + CLEAR + LANE * k
+            way.pieces = [tuple((x, sign * min(sign * y, most)) for x, y in piece) for piece in way.pieces]  # type: ignore[misc]
 
 
 def _framed(picture: Picture, edges: list[float], b: int) -> list[Frame]:

@@ -132,6 +132,23 @@ test("the words below two layers do not meet at any width", async () => {
   }
 });
 
+test("the keyboard stays on its neuron when the kernel has answered", () => {
+  const { model, view, all, press } = open({ step: 6 });
+  press("ArrowDown");
+  press("ArrowDown", document.activeElement);
+  press("Enter", document.activeElement);
+  const before = document.activeElement;
+  view.load(); // as after the kernel's answer: all is drawn anew
+  assert.ok(!document.contains(before) && document.activeElement === all('[data-cell="4"]')[0]);
+  press("Escape");
+  view.load();
+  assert.equal(document.activeElement.getAttribute("data-cell"), "4");
+  document.activeElement.blur();
+  view.load();
+  assert.equal(document.activeElement, document.body, "who is elsewhere stays there");
+  assert.equal(model.get("step"), 6);
+});
+
 test("a mark stands beside its neuron from its event on, in its sample", () => {
   const mark = { part: "1", cell: 4, sample: 1, rows: [["≠ here", "0.5"], ["there", "0.7"]], at: 2 };
   const { model, view, all } = open({ step: 6, network: { ...real(cases.views.network.network), mark } });

@@ -232,3 +232,15 @@ def test_many_tensors_are_shown_flat_where_their_maps_cannot_be_read(noted):
             kind = bool(p["cards"][0].get("flat"))
             zooms[kind] = max(zooms[kind], min(1144 / p["w"], 648 / p["h"]))
     assert zooms[True] >= 0.82 > zooms[False], zooms
+
+
+def test_no_wire_runs_far_from_the_cards_of_its_band(noted):
+    """In the whole picture some come from far below; in a band of its own there is nothing to be avoided there."""
+    torch.manual_seed(1)
+    bag = nn.EmbeddingBag(10, 3, mode="sum")
+    L = (bag(torch.tensor([1, 2, 4, 5, 4, 3, 2, 9]), torch.tensor([0, 4])) ** 2).sum()
+    view = graph(L, names={"bag": bag, "L": L})
+    view.fold("none")
+    for picture in bands.bands(layout(view.trace, view._frames())):
+        last = max(c["y"] + c["h"] for c in picture["cards"])
+        assert max(y for wire in picture["wires"] for _, y in points(wire["d"])) < last + 60, picture["w"]

@@ -166,7 +166,9 @@ export class View {
 
   draw() {
     this.shownStep = -1;
-    const focused = this.shell.root.contains(document.activeElement) && document.activeElement?.closest(".mg-card, .mg-frame");
+    const active = this.shell.root.contains(document.activeElement) ? document.activeElement : null;
+    const focused = active?.closest(".mg-card, .mg-frame");
+    const onCell = !!active?.closest("[data-cell], [data-columns]"); // asked now: drawing takes it away
     this.viewport.choose();
     this.scene.draw();
     this.source.draw();
@@ -176,7 +178,7 @@ export class View {
     this.network.draw();
     this.lifecycle?.place();
     this.viewport.fitOrKeep();
-    if (!this.scene.refocus() && focused) this.#refocus(focused);
+    if (!this.scene.refocus(onCell) && focused) this.#refocus(focused);
     this.panes.show(this.state.tab);
     this.inputs.draw();
     this.update();

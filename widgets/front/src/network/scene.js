@@ -103,7 +103,8 @@ export class NetworkScene {
     if (inner) this.open = inner.cell;
     else if (this.view.answered || this.open >= plan.cells.length) this.open = -1;
     if (this.focus >= plan.columns.length) this.focus = -1;
-    this.stop = this.open >= 0 ? this.open : (plan.columns[1]?.cells[0] ?? 0);
+    if (this.open >= 0) this.stop = this.open;
+    else if (this.stop < 0 || this.stop >= plan.cells.length) this.stop = plan.columns[1]?.cells[0] ?? 0;
     this.svg.addEventListener("pointerover", (e) => this.#point(e.target));
     this.svg.addEventListener("pointerleave", () => this.#point(null));
     this.svg.addEventListener("click", (e) => this.#click(/** @type {Element} */ (e.target)));
@@ -646,11 +647,11 @@ export class NetworkScene {
 
   hit() {}
 
-  /** After the kernel has sent what is in a neuron, the keyboard goes on there. */
-  refocus() {
-    if (this.open < 0 || !this.network.inner || !this.view.shell.root.contains(document.activeElement)) return false;
-    this.#pool.get(`c${this.open}`)?.focus({ preventScroll: true });
-    return true;
+  /** After the kernel has sent what is in a neuron, or that it is closed, the keyboard goes on there.
+   * @param {boolean} onCell it was on a cell before all was drawn */
+  refocus(onCell) {
+    if (onCell) this.#pool.get(`c${this.stop}`)?.focus({ preventScroll: true });
+    return onCell;
   }
 
   /** The last event in words. @param {Frame} frame */

@@ -96,8 +96,8 @@ export class Scene {
   }
 
   /** After a fold was opened or closed the keyboard goes on there: at the frame of what was opened, at the card of what was closed.
-   * True if one was: the cards have other numbers then. */
-  refocus() {
+   * True if one was: the cards have other numbers then. @param {boolean} [_onCell] */
+  refocus(_onCell) {
     if (this.reopened < 0) return false;
     const closed = this.cards.find((c) => c.node.fold === this.reopened);
     const to = /** @type {SVGElement|null} */ (closed?.g ?? this.svg.querySelector(`.mg-frame[data-fold="${this.reopened}"]`));
