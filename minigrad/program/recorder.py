@@ -22,7 +22,7 @@ from ..core.op import ELEMENTWISE, _names, on_arrays, prepare
 from ..core.variable import Variable, wrap
 from ..nn.functional.linear import check_rows
 from ..nn.functional.loss import _check_classes
-from ..ops.elementwise import add
+from ..ops.elementwise import add, mul
 from ..ops.index import _check_bounds
 from ..ops.linalg import bmm_, bmm_n, mm_
 from ..ops.lookup import addmm_
@@ -289,8 +289,9 @@ class Recorder(Handler):
         before = len(self.lines)
         if op is addmm_:  # two lines, so that a sum can share a loop
             bias, *factors = ins
-            ins = [self.line("op", mm_, factors, (), [np.empty_like(found[0])], frame).outs[0], bias]
+            ins = [self.line("op", _product(mm_, factors), factors, (), [np.empty_like(found[0])], frame).outs[0], bias]
             op = add
+        op = _product(op, ins)
         line = self.line("op", op, ins, self.of_params(params), found, frame, ins)
         for t in outs:
             if t.edge is not None:
@@ -524,6 +525,11 @@ class Recorder(Handler):
 def _is_learners(code):
     file = code.co_filename
     return not file.startswith((str(ROOT), "<minigrad", "<frozen")) or "/minigrad/course/" in file
+
+
+def _product(op, ins):
+    """Of a column and a row each number is one product: no work for a matrix product, and a loop can do it beside other things."""
+    return mul if op is mm_ and ins[0].array.shape[1] == 1 else op
 
 
 def _base_of(array, inputs):

@@ -927,6 +927,21 @@ def test_a_program_needs_no_more_memory_than_its_step(make):
     assert sum(a.nbytes for a in buffers) + peak(fast) <= peak(make(torch)) and fast.why is None
 
 
+def test_a_column_times_a_row_is_part_of_a_loop():
+    def make():
+        w, v = torch.ones(4, 3, requires_grad=True), torch.randn(3, 1).requires_grad_()
+
+        def step(x, y):
+            w.grad = v.grad = None
+            ((x @ w).tanh() @ v).pow(2).mean().backward()
+
+        return step, [w, v], {}
+
+    fast = side_by_side(make, batch)
+    outer = [n for n in fast.shown.pictured.became if n.op.name == "mm"][0]
+    assert fast.source.count("matmul(") == 4 and any(name.startswith("loop") for name in fast.shown.pictured.became[outer]["backward"])
+
+
 def test_numbers_and_arrays_of_a_loop_have_different_names():
     w = torch.tensor([-1.0, 2.0, 3.0], requires_grad=True)
 
