@@ -497,7 +497,7 @@ class Recording:
         held = self.graph.items[i].live
         label = node["label"]
         shape = "" if _one(node) else f" of shape {_shape(node.get('shape'))}"
-        say = f"**AccumulateGrad: the gradient of {label}{shape} is complete, {{after}}.** "
+        say = f"**The gradient of {label}{shape} is complete, {{after}}.** "
         if held is None or held._grad is None:
             say += f"backward() puts it into {label}.grad, which is None now."
         else:

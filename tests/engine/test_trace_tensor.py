@@ -403,6 +403,7 @@ def test_a_constant_and_a_leaf_alone():
     assert len(t["nodes"]) == 1 and t["steps"][-1]["phase"] == "forward" and t["nodes"][0]["stops"]
     x = leaf(3.0)
     assert [s["kind"] for s in trace(x, {"x": x})["steps"]] == ["input", "seed", "accumulate"]
+    assert trace(x, {"x": x})["steps"][-1]["say"].startswith("**The gradient of x")
 
 
 def test_numbers_of_an_array():
