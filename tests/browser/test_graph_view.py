@@ -143,14 +143,18 @@ def by_keyboard(nb):
     assert any("step (→)" in o for o in order) and any(o.startswith("y = ") for o in order)
 
 
-def accessible(nb):
+def faults(page) -> list:
+    """What axe finds in the view that is serious."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe()
+    found = axe.run(page, context=".mg-root").response["violations"]
+    return [(v["id"], v["help"], [n["html"][:120] for n in v["nodes"]][:3]) for v in found if v["impact"] in ("serious", "critical")]
+
+
+def accessible(nb):
     view = View(nb)
     for step in ("end", "start"):
         view.press(step)
-        found = axe.run(nb.page, context=".mg-root").response["violations"]
-        serious = [(v["id"], v["help"], [n["html"][:120] for n in v["nodes"]][:3]) for v in found if v["impact"] in ("serious", "critical")]
-        assert serious == []
+        assert faults(nb.page) == []
     assert view.root.locator("[aria-live]").inner_text() == view.say()
     view.root.locator(".mg-card").nth(0).click()
 
@@ -829,6 +833,73 @@ def test_a_deep_network_opens_whole_and_its_middle_opens_too(open_notebook):
     nb.page.keyboard.press("Escape")
     expect(box).to_have_count(1)
     assert root.locator("[data-cell]").count() == 24
+
+
+def test_a_network_by_keyboard_through_all_its_levels(open_notebook):
+    """Layers, an open neuron, its table, its operations and back, without a mouse; axe at each of them, in light and dark."""
+    deep = DEEP.replace("[3] * 13", "[3] * 2")
+    nb = open_notebook(["%load_ext minigrad\nfrom minigrad import Value", deep, "%graph loss"]).run_all()
+    view, keys = View(nb), nb.page.keyboard
+    assert faults(nb.page) == []
+    view.root.focus()
+    keys.press("ArrowDown")
+    keys.press("ArrowDown")
+    on = view.root.locator(".mg-net-cell:focus")
+    expect(on).to_have_attribute("aria-label", re.compile(r"neurons\[1\], output .*Enter opens it"))
+    keys.press("Enter")
+    expect(view.root.locator(".mg-net-panel")).to_have_count(1)
+    expect(on).to_have_attribute("aria-label", re.compile("open, Escape closes it"))
+    expect(view.root.locator(".mg-crumbs")).to_have_text(re.compile(r"net › layers\[0\] › neurons\[1\]"))
+    total = int(view.root.locator(".mg-track").get_attribute("aria-valuemax"))
+    assert total > 11, "it steps through the neuron's own operations"
+    view.root.locator("summary").focus()
+    keys.press("Enter")
+    expect(view.root.locator("caption", has_text="neurons[1] in sample 1")).to_be_visible()
+    for theme in ("light", "dark"):
+        nb.theme(theme)
+        for key in ("Home", "End"):
+            view.root.focus()
+            keys.press(key)
+            assert faults(nb.page) == [], (theme, key)
+        nb.shot(f"network-open-{theme}", view.root)
+    nb.theme("light")
+    keys.press("Escape")
+    expect(view.root.locator(".mg-net-panel")).to_have_count(0)
+    expect(on).to_have_attribute("aria-label", re.compile(r"neurons\[1\].*Enter opens it"))
+    view.root.get_by_role("button", name="every operation as a card").focus()
+    keys.press("Enter")
+    expect(view.root.locator(".mg-card").first).to_be_visible()
+    assert faults(nb.page) == []
+    view.root.get_by_role("button", name="back to the network").focus()
+    keys.press("Enter")
+    expect(view.root.locator("[data-cell]").first).to_be_visible()
+
+
+def test_a_sequential_by_keyboard_through_all_its_levels(open_notebook):
+    code = """import minigrad as torch
+torch.manual_seed(1)
+model = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 3))
+X, t = torch.randn(6, 2), torch.tensor([0, 1, 2, 0, 1, 2])
+L = torch.nn.functional.cross_entropy(model(X), t)
+%graph L"""
+    nb = open_notebook(["%load_ext minigrad", code]).run_all()
+    view, keys = View(nb), nb.page.keyboard
+    card = view.root.locator('.mg-fold[aria-label^="model[0]"]')
+    expect(card).to_be_visible()
+    assert faults(nb.page) == []
+    card.focus()
+    keys.press("Enter")
+    expect(view.root.locator(".mg-frame:focus")).to_have_attribute("aria-label", "close the fold model[0]")
+    for theme in ("light", "dark"):
+        nb.theme(theme)
+        view.root.focus()
+        keys.press("End")
+        assert faults(nb.page) == [], theme
+        nb.shot(f"sequential-open-{theme}", view.root)
+    nb.theme("light")
+    view.root.locator('.mg-frame[aria-label="close the fold model[0]"]').focus()
+    keys.press("Enter")
+    expect(card).to_be_focused()
 
 
 SHARED = """x, w = Value(0.5), Value(0.9)
