@@ -161,7 +161,8 @@ class _Finder:
         wanted, out = {g["owner"] for g in self.groups if g["owner"] and not g["groups"]}, dict[int, str]()
         if not wanted:
             return out
-        for text, thing in walk(names):
+        first = dict.fromkeys(re.split(r"\W", text)[0] for text in wanted)
+        for text, thing in (pair for name in first if name in (names or {}) for pair in walk({name: (names or {})[name]})):
             if text in wanted:
                 wanted.discard(text)
                 for path, inner in walk({"n": thing}):

@@ -371,19 +371,31 @@ class _Tree:
 
     def _names(self, names: Mapping[str, object] | None) -> dict[int, str]:
         wanted = {id(owner) for span in _everything(self.top) if (owner := _owner(span)) is not None}
-        found: dict[int, str] = {}
+        found: dict[int, tuple[str, object]] = {}
         for text, thing in walk(names) if wanted else ():
             if id(thing) in wanted:
-                found.setdefault(id(thing), text)
+                found.setdefault(id(thing), (text, thing))
                 if len(found) == len(wanted):
                     break
-        return found
+        return _without_loop_variables(found)
 
     def _called(self, span: _CallSpan, turn: int, count: int) -> str:
         name = self.owners.get(id(_owner(span)))
         if span.call.owner is None:  # a function
             return _kind_of(span) + (f" (call {turn} of {count})" if count > 1 else "")
         return name or _kind_of(span) + (f" {turn} of {count}" if count > 1 else "")
+
+
+def _without_loop_variables(found: dict[int, tuple[str, object]]) -> dict[int, str]:
+    """What objects are called, by their ids. `for layer in net.layers` leaves its last layer behind under a name of its own: it goes by
+    net.layers[2], as long as the others are called like that."""
+    called = {i: text for i, (text, _) in found.items()}
+    for text, thing in found.values():
+        for path, inner in walk({text: thing}) if text.isidentifier() else ():
+            old, of = called.get(id(inner), ""), path[: path.rfind("[") + 1]
+            if old.isidentifier() and path.endswith("]") and any(t.startswith(of) for t in called.values()):
+                called = {i: path + t[len(old) :] if re.match(rf"{old}(\W|$)", t) else t for i, t in called.items()}
+    return called
 
 
 def _place(span: _CallSpan) -> tuple:

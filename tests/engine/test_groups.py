@@ -370,3 +370,16 @@ def test_the_modules_of_a_tensors_graph():
     assert found[[g["name"] for g in found].index("net[1]")]["function"] == "Twice.forward"
     outside = {n["op"] for n in t["nodes"] if n["kind"] == "operation"} - {op for of in ops.values() for op in of}
     assert outside == {"PowBackward0", "SumBackward0"}
+
+
+def test_a_loop_variable_is_not_the_name_of_its_last_layer(recording):
+    net = MLP(3, [4, 4, 1], random.Random(0))
+    layer = net.layers[-1]  # as `for layer in net.layers` leaves it behind
+    loss = sum((net(x) - y) ** 2 for x, y in zip(XS, YS, strict=True))
+    names = {g["name"] for g in groups(loss, {"layer": layer, "net": net}, recording)}
+    assert {"net.layers[0]", "net.layers[1]", "net.layers[2]", "net.layers[2].neurons[0]"} <= names and "layer" not in names
+    first, second = net.layers[:2]  # names of one's own for all of them are names
+    net.layers = [first, second]
+    loss = sum((net(x)[0] - y) ** 2 for x, y in zip(XS, YS, strict=True))
+    names = {g["name"] for g in groups(loss, {"first": first, "second": second, "net": net}, recording)}
+    assert {"first", "second", "first.neurons[0]"} <= names
