@@ -23,7 +23,8 @@ from .heat import shape_text, tall
 CARD_HEIGHT = 70.0
 CONSTANT_HEIGHT = 48.0
 TENSOR_HEIGHT, TENSOR_MIN = 122.0, 184.0  # with two heat maps
-HIGH, LOW, FLAT_MIN, FLAT_GAP = 46.0, 28.0, 152.0, 12.0  # of a flat card, and of a constant's; with ranges; between two
+HIGH, LOW, FLAT_GAP = 46.0, 28.0, 12.0  # of a flat card, and of a constant's; between two
+FLAT_MIN, ROOMY = 172.0, 200.0  # of a tensor's flat card, which has two ranges; a narrower one writes them smaller
 HELD, HELD_HIGH, HELD_LOW = 20.0, 36.0, 12.0  # of a layer's parameter: its caption, its heat maps, those of a vector
 CARD_MIN, CARD_MAX = 136.0, 216.0
 CARD_PAD = 12.0
@@ -250,7 +251,10 @@ def _boxes(trace: Trace, mark: Mark | None, flat: bool = False) -> list[Card]:
             height = TENSOR_HEIGHT if tall(node) else CONSTANT_HEIGHT if constant else CARD_HEIGHT
             height += sum(HELD + held_height(held) for held in node.get("parameters", ()))
         more = STACK if node["kind"] == "fold" else 0.0
-        width = max(width, FLAT_MIN if flat else TENSOR_MIN) if tall(node) else width
+        if flat and "arrays" in trace and not constant:
+            width = max(width, FLAT_MIN)
+        elif tall(node):
+            width = max(width, TENSOR_MIN)
         cards.append(Card(id=node["id"], x=0, y=0, w=width + more, h=height + more, name=name, expr=expr))
         if flat:
             cards[-1]["flat"] = True

@@ -19,7 +19,7 @@ from minigrad.words import fit
 
 from . import heat
 from .front_end import built
-from .layout import BECAME, HELD, LINE, STACK, Card, CutWire, Picture, Wire, held_height, shorten
+from .layout import BECAME, HELD, LINE, ROOMY, STACK, Card, CutWire, Picture, Wire, held_height, shorten
 
 HEAD = 46  # room above the graph for the title
 FOOT = 34  # and below it for the sentence
@@ -252,7 +252,8 @@ def _row(trace: Trace, card: Card, node: Node, now: Moment) -> str:
     if fold and node["outs"] != 1:
         return f'<text class="l" x="12" y="38">{node["outs"]} results leave it</text>'
     width = card["w"] - (STACK if fold else 0.0)
-    room, known, g = int((width - 34) / 16.4), node["id"] in now.known, now.sums.get(node["id"])
+    tight = width < ROOMY and "arrays" in trace
+    room, known, g = int((width - 34) / (13.4 if tight else 16.4)), node["id"] in now.known, now.sums.get(node["id"])
     more = " +…" if now.missing[node["id"]] else ""
     if heat.tall(node) or fold and not _numbers(node, now):
         arrays = heat.array_of(trace, node.get("array") if known else None), heat.array_of(trace, now.arrays.get(node["id"]))
@@ -261,8 +262,9 @@ def _row(trace: Trace, card: Card, node: Node, now: Moment) -> str:
         value, grad = fit(number(node["value"]), room) if known else "·", "·" if g is None else fit(g, room - len(more)) + more
     if "stops" in node or not node["requires_grad"]:
         grad = "none"
-    texts = f'<text class="v" style="text-anchor:start" x="12" y="38">{escape(value)}</text>'
-    return texts + f'<text class="d" x="{width - 12:.0f}" y="38">{escape(grad)}</text>'
+    small = ' style="font-size:11px"' if tight else ""
+    texts = f'<text class="v" style="text-anchor:start{";font-size:11px" if tight else ""}" x="12" y="38">{escape(value)}</text>'
+    return texts + f'<text class="d"{small} x="{width - 12:.0f}" y="38">{escape(grad)}</text>'
 
 
 def _maps(trace: Trace, card: Card, node: Node, now: Moment) -> str:

@@ -216,7 +216,12 @@ def test_flat_cards_take_less_room_and_say_the_same(noted, build):
     boxes = [(c["x"], c["y"], c["x"] + c["w"], c["y"] + c["h"]) for c in flat["cards"]]
     for k, (left, top, right, low) in enumerate(boxes):
         assert all(right <= a or c <= left or low <= b or d <= top for a, b, c, d in boxes[:k])
-    assert all(f">{c['name']}<" in svg(view.trace, flat) for c in flat["cards"])
+    drawn = svg(view.trace, flat)
+    assert all(f">{c['name']}<" in drawn for c in flat["cards"])
+    both = re.findall(r'<text class="v" style="([^"]*)" x="12" y="38">([^<]*)</text><text class="d"[^>]*? x="(\d+)" y="38">([^<]*)<', drawn)
+    assert len(both) >= 5
+    for style, value, right, grad in both:
+        assert 12 + (6.7 if "11px" in style else 8.2) * (len(value) + len(grad)) < float(right), f"{value} meets {grad}"
 
 
 def test_many_tensors_are_shown_flat_where_their_maps_cannot_be_read(noted):

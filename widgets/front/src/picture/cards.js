@@ -17,6 +17,7 @@ const MAP = { y: 46, height: 50 };
 const HELD = { caption: 20, high: 36, low: 12 }; // of a layer's parameter: its caption, its heat maps, those of a vector
 const LINE = 17; // pixels of a line that says how a card differs from its twin
 const BECAME = 24; // height of the line that says what it is in a compiled step
+const ROOMY = 200; // pixels of a flat card on which two ranges have their usual size
 const STACK = 8; // pixels by which the cards below a folded one stick out
 
 export class CardView {
@@ -24,6 +25,7 @@ export class CardView {
   #memo = new Memo();
   /** Heat maps of value and gradient, where there are any. @type {SVGGElement[]|null} */ #maps = null;
   /** @type {(Numbers|null|undefined)[]} */ #mapped = [];
+  #tight = false; // has it little room for two ranges?
   /** @type {{held: Held, maps: SVGGElement[], high: number, shown: (Numbers|null)[]}[]} */ #held = [];
 
   /** @param {View} view @param {Node} node @param {Card} card */
@@ -91,9 +93,11 @@ export class CardView {
 
   /** The second line of a card in a column. */
   #drawRow() {
-    const value = s("text", { x: PAD, y: 38, class: "mg-number mg-value mg-first" });
-    const grad = s("text", { x: this.right, y: 38, class: "mg-number mg-grad" });
-    this.room = Math.floor(this.half / CHAR);
+    this.#tight = this.right + PAD < ROOMY && !!this.view.state.trace.arrays;
+    const size = this.#tight ? " mg-tight" : "";
+    const value = s("text", { x: PAD, y: 38, class: `mg-number mg-value mg-first${size}` });
+    const grad = s("text", { x: this.right, y: 38, class: `mg-number mg-grad${size}` });
+    this.room = Math.floor(this.half / (this.#tight ? 6.7 : CHAR));
     const { kind, outs } = this.node;
     if (kind === "fold" && outs !== 1) this.g.append(s("text", { x: PAD, y: 38, class: "mg-caption" }, `${outs} results leave it`));
     else if (kind !== "constant") this.g.append(value, grad);
@@ -228,7 +232,7 @@ export class CardView {
 
   /** How many characters such a range may have. */
   get #chars() {
-    return Math.floor(this.half / (this.card.flat ? CHAR : 6.7));
+    return Math.floor(this.half / (this.card.flat && !this.#tight ? CHAR : 6.7));
   }
 
   /** Has a fold of a tensor graph no number of its own, only ranges? @param {(Numbers|null)[]|null} arrays @param {number} own */
