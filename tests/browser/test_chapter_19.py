@@ -1,4 +1,5 @@
-"""Chapter 19 in a real JupyterLab: the card of an operation moved by keyboard until its bug shows, light and dark."""
+"""Chapter 19 in a real JupyterLab: the graph of a compiled step, and the card of an operation moved by keyboard until its bug shows, light
+and dark."""
 
 from playwright.sync_api import expect
 
@@ -14,6 +15,16 @@ def lesson(nb, name, nth=0):
 def test_cards(open_notebook):
     nb = open_notebook(NOTEBOOK).run_all()
     assert nb.cell_errors() == []
+
+    box = lesson(nb, "mg-root")
+    card = box.locator(".mg-card", has_text="tanh(")
+    expect(card.locator(".mg-became text")).to_have_text(["loop1", "loop1"])
+    card.focus()
+    nb.page.keyboard.press("Enter")
+    expect(box.locator(".mg-program")).to_contain_text("v2 = tanh(v1[i])")
+    for theme in nb.themes():
+        lesson(nb, "mg-root")
+        nb.shot(f"chapter-19-compiled-{theme}")
 
     box = lesson(nb, "mg-op-card")
     expect(box).to_contain_text("200 of 200 random graphs")
