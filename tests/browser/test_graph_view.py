@@ -762,7 +762,10 @@ def test_a_ledger_is_whole_at_any_width(open_notebook, width):
         for _ in range(3):  # the words in the head become longer and shorter, and nothing moves
             heights.append(head.bounding_box()["height"])
             view.press("back")
-        assert len(set(heights)) == 1
+        view.root.locator(".mg-find").fill("x")
+        heights.append(head.bounding_box()["height"])
+        view.root.locator(".mg-find").fill("")
+        assert len(set(heights)) == 1 or width < 1280 and len(set(heights[:-1])) == 1, heights
         rail = view.root.locator(".mg-rail")
         parts = [half.bounding_box()["width"] for half in rail.locator(".mg-half").all()]
         assert sum(parts) == pytest.approx(rail.bounding_box()["width"], abs=1), "what is still to come is seen"
