@@ -432,7 +432,7 @@ def _put_along_dim(level, op, xs, params):
 
 @_rule(shape.view, shape.unsafe_view)
 def _reshape(level, op, xs, params):
-    return shape.reshape(xs[0].value, (level.size, *params[0]))
+    return op(xs[0].value, (level.size, *params[0]))
 
 
 @_rule(shape.t)

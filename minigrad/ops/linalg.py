@@ -297,8 +297,7 @@ def dot(input, tensor):
     return dot_(input, tensor)
 
 
-def bmm(input, mat2):
-    """The products of two batches of matrices, (b, n, k) and (b, k, m). Raises RuntimeError for other shapes."""
+def _check_batches(input, mat2):
     if input.ndim != 3 or mat2.ndim != 3:
         raise errors.new(RuntimeError, f"batch{1 if input.ndim != 3 else 2} must be a 3D tensor")
     if input.shape[0] != mat2.shape[0] or input.shape[2] != mat2.shape[1]:
@@ -307,6 +306,11 @@ def bmm(input, mat2):
             RuntimeError,
             f"Expected size for first two dimensions of batch2 tensor to be: [{b}, {k}] but got: [{mat2.shape[0]}, {mat2.shape[1]}].",
         )
+
+
+def bmm(input, mat2):
+    """The products of two batches of matrices, (b, n, k) and (b, k, m). Raises RuntimeError for other shapes."""
+    _check_batches(input, mat2)
     return bmm_(input, mat2)
 
 
@@ -366,11 +370,15 @@ def addmv(input, mat, vec, *, beta=1, alpha=1):
 
 def addbmm(input, batch1, batch2, *, beta=1, alpha=1):
     """beta * input + alpha * the sum of the products of two batches of matrices."""
+    if batch1.ndim == batch2.ndim == 3 and batch1.shape[2] != batch2.shape[1]:
+        sizes = " and ".join(["x".join(map(str, x.shape[1:])) for x in (batch1, batch2)])
+        raise errors.new(RuntimeError, f"Incompatible matrix sizes for bmm ({sizes})", instead="transpose (x.mT) what does not fit.")
     return addbmm_(input, batch1, batch2, *_factors(input, beta, alpha))
 
 
 def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
     """beta * input + alpha * the products of two batches of matrices."""
+    _check_batches(batch1, batch2)
     return baddbmm_(input, batch1, batch2, *_factors(input, beta, alpha))
 
 

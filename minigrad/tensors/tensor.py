@@ -567,6 +567,12 @@ class Tensor(Methods):
     def __rmod__(self, other):
         return elementwise.remainder(other, self)
 
+    def __rlshift__(self, other):
+        return elementwise.bitwise_left_shift(other, self)
+
+    def __rrshift__(self, other):
+        return elementwise.bitwise_right_shift(other, self)
+
     def __pow__(self, exponent):
         return elementwise.pow(self, exponent) if _comparable(exponent) else NotImplemented
 

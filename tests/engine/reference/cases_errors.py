@@ -7,6 +7,7 @@ ERRORS: dict[str, dict] = {
     # shapes
     "x + y": {"x": N(2, 3), "y": N(4)}, "x * y": {"x": N(2, 3), "y": N(3, 3)}, "torch.maximum(x, y)": {"x": N(2), "y": N(3)}, "torch.where(x > 0, x, y)": {"x": N(2, 3), "y": N(4)},
     "x @ y": {"x": N(2, 3), "y": N(2, 3)}, "x @ y ": {"x": N(3), "y": N(4)}, "x @ y  ": {"x": N(2, 3), "y": N(4)}, "x @ 2": X, "x @ y   ": {"x": N(2, 2, 3), "y": N(3, 3, 2)}, "torch.mm(x, y)": {"x": N(2, 3), "y": N(2, 3)},
+    "torch.zeros(2, 3, 4).baddbmm(torch.ones(2, 3, 5), torch.ones(2, 4, 4))": {}, "torch.zeros(3, 4).addbmm(torch.ones(2, 3, 5), torch.ones(2, 4, 4))": {},
     "torch.mm(x, y) vector": {"x": N(2, 3), "y": N(3)}, "torch.bmm(x, y)": {"x": N(2, 3), "y": N(2, 3)}, "torch.bmm(x, y) sizes": {"x": N(2, 2, 3), "y": N(3, 3, 2)}, "torch.dot(x, y)": {"x": N(2), "y": N(3)},
     "torch.dot(x, x)": X, "torch.mv(x, y)": {"x": N(2, 3), "y": N(2)}, "torch.outer(x, x)": X, "torch.addmm(x, x, x)": X, "torch.einsum('ij,jk', x, x)": X, "torch.einsum('ij', x, x)": X, "torch.einsum('ijk', x)": X,
     "torch.linalg.inv(x)": X, "torch.linalg.inv(y)": {"y": A([[1.0, 2.0], [2.0, 4.0]])}, "torch.linalg.solve(y, z)": {"y": A([[1.0, 2.0], [2.0, 4.0]]), "z": N(2)}, "torch.det(x)": X, "torch.trace(y)": {"y": N(3)}, "x @ y.long()": {"x": N(2, 3), "y": N(3, 2)},

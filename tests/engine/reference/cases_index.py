@@ -155,7 +155,7 @@ CASES = [
     *[Case(f"resize_ {c}", f"torch.empty(()).resize_({c})") for c in ("[2, 4, 2**29, 2**29]", "[0, 4, 2305843009213693952]")],
     *[Case(f"put {c}", f"torch.put(x, i, v, {c})", x=N(2, 3), i=A([[0, -1], [2, 2]]) if c == "True" else A([[0, -1], [2, 3]]), v=N(2, 2), composed=True) for c in ("True", "False")],
     Case("put_", "y = x * 1; y.put_(i, v); y", x=N(2, 3), i=A([0, 5]), v=N(2), composed=True), Case("put of another number", "x.put(i, v)", x=N(2, 3), i=A([0, 5]), v=N(3)),
-    *[Case(f"shift {c}", c, x=I(4), n=A([0, 1, 2, 3])) for c in ("x << 2", "x >> n", "torch.bitwise_left_shift(x, n)", "torch.bitwise_right_shift(x, 1)", "x.clone().bitwise_left_shift_(n)")], Case("shift of floats", "x << 1", x=N(2)),
+    *[Case(f"shift {c}", c, x=I(4), n=A([0, 1, 2, 3])) for c in ("x << 2", "x >> n", "2 << n", "64 >> n", "torch.bitwise_left_shift(x, n)", "torch.bitwise_right_shift(x, 1)", "x.clone().bitwise_left_shift_(n)")], Case("shift of floats", "x << 1", x=N(2)),
     *[Case(f"ldexp {c}", c, x=N(4), n=A([0, 1, 2, 3]), composed=True) for c in ("torch.ldexp(x, n)", "y = x * 1; y.ldexp_(n); y")],
     Case("unsafe_split_with_sizes", "torch.unsafe_split_with_sizes(x, (1, 2), 1)", x=N(2, 3), composed=True),
     *[Case(f"empty_strided {c}", f"e = {c}; [e.shape, e.stride(), e.dtype, e.requires_grad]") for c in ("torch.empty_strided((2, 3), (1, 2))", "torch.empty_strided((2, 2), (0, 1), dtype=torch.int64)", "torch.ones(2).new_empty_strided((2, 0), (5, 1))")],
