@@ -56,6 +56,9 @@ def groups_by_owner(
     A sum of what one object made, and a function of it, belong to the object, too, until it has used all of its parameters.
     """
     path = [label.rpartition(".")[0] if not of else "" for label, of in zip(labels, parents, strict=True)]
+    things = _things({prefix for owner in path for prefix in _prefixes(owner)}, names)
+    called = _without_loop_variables({id(thing): (text, thing) for text, thing in things.items()})
+    path = [called[id(things[owner])] if owner in things else owner for owner in path]
     whole: dict[str, set[int]] = {}  # owner -> its parameters
     for i, owner in enumerate(path):
         if owner:
@@ -126,9 +129,15 @@ class _Owned:
         return one
 
 
+def _things(texts: set[str], names: Mapping[str, object] | None) -> dict[str, object]:
+    """The objects that are called "net.layers[0]" and so on, by what they are called."""
+    first = dict.fromkeys(re.split(r"\W", text)[0] for text in texts)
+    return {text: thing for name in first if name in (names or {}) for text, thing in walk({name: (names or {})[name]}) if text in texts}
+
+
 def _of_owners(calls: list[_Owned], parents: Sequence[Sequence[int]], names: Mapping[str, object] | None) -> list[Group]:
     wanted = {prefix for one in calls for prefix in _prefixes(one.owner)}
-    objects = {text: thing for text, thing in (walk(names) if wanted else ()) if text in wanted}
+    objects = _things(wanted, names)
     tree = _Tree(Operations([], [list(of) for of in parents]), None)
     known: dict[tuple[int, str], _CallSpan] = {}
     order: list[_CallSpan] = []

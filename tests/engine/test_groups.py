@@ -383,3 +383,12 @@ def test_a_loop_variable_is_not_the_name_of_its_last_layer(recording):
     loss = sum((net(x)[0] - y) ** 2 for x, y in zip(XS, YS, strict=True))
     names = {g["name"] for g in groups(loss, {"first": first, "second": second, "net": net}, recording)}
     assert {"first", "second", "first.neurons[0]"} <= names
+
+
+def test_nor_of_a_class_that_notes_no_calls():
+    nn = pytest.importorskip("micrograd.nn")
+    n = nn.MLP(3, [4, 4, 1])
+    layer = n.layers[-1]
+    loss = sum((n(x) - y) ** 2 for x, y in zip(XS, YS, strict=True))
+    names = {g["name"] for g in trace(loss, {"layer": layer, "n": n})["groups"]}
+    assert {"n.layers[1]", "n.layers[2]", "n.layers[2].neurons[0]"} <= names and not [name for name in names if name.startswith("layer.")]
