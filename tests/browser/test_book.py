@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 import minigrad as torch
 from minigrad import Value, nn
+from tests import golden
 from tests.book import check, record
 from tests.front.test_front import network_view
 from widgets import graph, lessons
@@ -94,6 +95,26 @@ def same_picture(shown, view):
     expect(shown.locator(".mg-card")).to_have_count(len(cards))
     assert [label for label, _ in shown.locator("figure").evaluate(check.CARDS)] == cards
     assert check.stepped(shown.locator("figure"), view.trace) == []
+
+
+def heat_maps():
+    w = torch.tensor([[0.5, -1.0], [1.0, 0.25], [-0.75, 2.0]], requires_grad=True)
+    return graph((torch.relu(torch.linspace(-1, 1, 12).reshape(4, 3) @ w) ** 2).mean(), names={"w": w})
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_looks(page, theme):
+    """The main views as tests/golden/looks/ has them. They are the same modules as in JupyterLab."""
+    views = {"square": graph((3 * Value(1.0) + 2) ** 2), "folds": layers()[0], "heat": heat_maps(), "network": network_view()}
+    shown = page(*(partial(record.graph, view) for view in views.values()), record.lesson(lessons.step_size()))
+    shown.emulate_media(reduced_motion="reduce")
+    shown.evaluate("theme => { document.documentElement.style.colorScheme = theme }", theme)
+    for name, figure in zip([*views, "lesson"], shown.locator("figure").all(), strict=True):
+        if name in views:
+            figure.locator(".mg-end").first.click()
+            expect(figure.locator(".mg-root").first).to_have_attribute("data-mg-theme", theme)
+        figure.evaluate("e => Promise.all(e.getAnimations({subtree: true}).map((a) => a.finished))")
+        golden.look(f"{name}-{theme}", figure.locator(".mg-instrument").first.screenshot())
 
 
 def test_a_folded_card_opens_and_closes_as_in_the_notebook(page):

@@ -4,12 +4,13 @@
 
 A file has sections, `== name ==` each. Pictures stand in them as lines of text (`scene`), one for each element, without the style sheet
 and with long curves and rows thinned; `picture` makes an SVG of them again. A test calls `check`, which compares, or writes under
-`make golden`.
+`make golden`. `looks/` has small screenshots of the main views, for `look`.
 """
 
 from __future__ import annotations
 
 import difflib
+import io
 import os
 import re
 import xml.etree.ElementTree as ET
@@ -17,6 +18,9 @@ import zlib
 from html import escape, unescape
 from itertools import groupby
 from pathlib import Path
+
+import numpy as np
+from PIL import Image
 
 HERE = Path(__file__).parent
 WRITE = os.environ.get("MINIGRAD_GOLDEN") == "write"
@@ -37,6 +41,24 @@ def check(file: str, section: str, text: str) -> None:
     if known[section] != text:
         change = "\n".join(difflib.unified_diff(known[section].split("\n"), text.split("\n"), "as it was", "now", lineterm="", n=1))
         raise AssertionError(f"{file}, {section}: if this is meant, run `make golden` and look at build/golden.html\n{change}")
+
+
+def look(name: str, png: bytes) -> None:
+    """Compare a screenshot with the small one that is written down, or write it. Each machine has its own fonts, so what is compared is
+    the mean colour of cells, eight pixels of the small picture wide and high."""
+    path = HERE / "looks" / f"{name}.png"
+    now = Image.open(io.BytesIO(png)).convert("RGB")
+    if WRITE:
+        path.parent.mkdir(exist_ok=True)
+        now.resize((320, round(320 * now.height / now.width)), Image.Resampling.BOX).quantize(64).save(path, optimize=True)
+        return
+    old = Image.open(path).convert("RGB")
+    assert abs(now.height / now.width * old.width / old.height - 1) < 0.06, f"{name} has another form than before: see {path}"
+    cells = (old.width // 8, old.height // 8)
+    then, here = (np.asarray(x.resize(cells, Image.Resampling.BOX), float) for x in (old, now))
+    differs = np.abs(then - here).max(2)
+    worst, mean = differs.max(), differs.mean()
+    assert worst < 36 and mean < 4, f"{name}: a cell differs by {worst:.0f} of 255, all by {mean:.1f}: if this is meant, run `make golden`"
 
 
 def read(text: str) -> dict[str, str]:

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from base64 import b64encode
 from html import escape
 
 from widgets.lessons.lesson import STYLE
@@ -14,7 +15,7 @@ from widgets.lessons.lesson import STYLE
 from . import HERE, picture, read
 
 ROOT = HERE.parents[1]
-TESTS = ["tests/widgets/test_golden.py", "tests/widgets/test_error_panels.py"]
+TESTS = ["tests/widgets/test_golden.py", "tests/widgets/test_error_panels.py", "tests/browser/test_book.py"]
 PAGE = """<!doctype html><meta charset="utf-8"><title>What learners see: old beside new</title>
 <style>body{font:14px system-ui;margin:24px}h2{margin:32px 0 4px}table{border-collapse:collapse;width:100%%}
 td{width:50%%;vertical-align:top;padding:6px;border:1px solid #d0d7de}
@@ -25,7 +26,7 @@ ins{background:#dff5e3;text-decoration:none}</style><h1>%s</h1>%s"""
 def main(arguments: list[str]) -> None:
     for path in HERE.rglob("*.txt"):
         path.unlink()  # what no test shows any more is gone
-    command = [sys.executable, "-m", "pytest", "-q", "-k", "golden or panel", *TESTS]
+    command = [sys.executable, "-m", "pytest", "-q", "-k", "golden or panel or looks", *TESTS]
     subprocess.run(command, cwd=ROOT, env={**os.environ, "MINIGRAD_GOLDEN": "write"}, check=True)
     old, new = _committed(), {str(p.relative_to(HERE)): read(p.read_text("utf-8")) for p in sorted(HERE.rglob("*.txt"))}
     rows, count = [], 0
@@ -35,20 +36,29 @@ def main(arguments: list[str]) -> None:
             if before != after:
                 count += 1
                 rows.append(f"<h2>{escape(file)}: {escape(section)}</h2><table><tr>{_side(before, after)}</tr></table>")
+    for path in sorted(HERE.glob("looks/*.png")):
+        sides = [_git("show", f"HEAD:{path.relative_to(ROOT)}"), path.read_bytes()]
+        if sides[0] != sides[1]:
+            count += 1
+            drawn = "".join(f'<td><img src="data:image/png;base64,{b64encode(side).decode()}" alt=""></td>' for side in sides)
+            rows.append(f"<h2>{path.stem}</h2><table><tr>{drawn}</tr></table>")
     build = ROOT / "build"
     build.mkdir(exist_ok=True)
     (build / "golden.html").write_text(PAGE % (f"{count} changes since the last commit", "".join(rows)), "utf-8")
     print(f"minigrad: {count} of {sum(map(len, new.values()))} texts and pictures changed since the last commit: open build/golden.html")
 
 
+def _git(*command: str) -> bytes:
+    return subprocess.run(["git", *command], cwd=ROOT, capture_output=True).stdout
+
+
 def _committed() -> dict[str, dict[str, str]]:
     """The sections of all files as they are in the last commit."""
     folder = HERE.relative_to(ROOT)
-    names = subprocess.run(["git", "ls-tree", "-r", "--name-only", "HEAD", str(folder)], cwd=ROOT, capture_output=True, text=True).stdout
+    names = _git("ls-tree", "-r", "--name-only", "HEAD", str(folder)).decode()
     found = {}
     for name in re.findall(r".*\.txt", names):
-        text = subprocess.run(["git", "show", f"HEAD:{name}"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-        found[name.removeprefix(f"{folder}/")] = read(text)
+        found[name.removeprefix(f"{folder}/")] = read(_git("show", f"HEAD:{name}").decode())
     return found
 
 
