@@ -1,8 +1,7 @@
 // The network level: its numbers, where everything stands, what it says, what people do; the curve beside a slider.
 import { columnOf, drawCurve } from "../../widgets/front/src/curve.js";
 import { geometry } from "../../widgets/front/src/network/geometry.js";
-import { movedTo, partsOf, readNetwork } from "../../widgets/front/src/network/numbers.js";
-import { short } from "../../widgets/front/src/network/scene.js";
+import { movedTo, partsOf, readNetwork, short } from "../../widgets/front/src/network/numbers.js";
 import { fmt, num } from "../../widgets/front/src/model/numbers.js";
 import { readSweeps, row } from "../../widgets/front/src/model/sweep.js";
 import { View } from "../../widgets/front/src/view.js";

@@ -293,5 +293,19 @@ def test_the_bundle_is_watched():
     assert all(path.stat().st_size < 150_000 for path in (FRONT / "dist").iterdir())
 
 
+def test_no_circle_of_modules():
+    """A module can be read with what it imports, and nothing that it imports needs it."""
+    imports = re.compile(r'^(?:import|export)\b[^;"]*"(\.[^"]+)";', re.MULTILINE)
+    imported = {
+        path: {(path.parent / name).resolve() for name in imports.findall(path.read_text())}
+        for path in (ROOT / "widgets/front/src").rglob("*.js")
+    }
+    assert len(imported) > 30 and sum(map(len, imported.values())) > 100
+    while leaves := [path for path, others in imported.items() if not others & imported.keys()]:
+        for path in leaves:
+            del imported[path]
+    assert not imported, f"in a circle, or above one: {sorted(path.name for path in imported)}"
+
+
 def test_no_address_of_one_machine_is_in_the_lock_file():
     assert "resolved" not in (FRONT / "package-lock.json").read_text("utf-8")

@@ -113,3 +113,9 @@ function stacked(plan, w, open) {
     low: SMALL,
   };
 }
+
+/** A wire from left to right. @param {number} x1 @param {number} y1 @param {number} x2 @param {number} y2 */
+export function curve(x1, y1, x2, y2) {
+  const m = (x2 - x1) / 2;
+  return `M${x1.toFixed(1)} ${y1.toFixed(1)}C${(x1 + m).toFixed(1)} ${y1.toFixed(1)} ${(x2 - m).toFixed(1)} ${y2.toFixed(1)} ${x2.toFixed(1)} ${y2.toFixed(1)}`;
+}

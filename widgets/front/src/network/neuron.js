@@ -1,7 +1,8 @@
 // A neuron opened in its place: inputs × weights = products, their sum with the bias, the activation as a curve with its point.
 
 import { fmt } from "../model/numbers.js";
-import { curve, gradText, short } from "./scene.js";
+import { curve } from "./geometry.js";
+import { gradText, short } from "./numbers.js";
 
 /** @import { Attributes } from "../dom.js" */
 /** @import { Inner } from "../types" */

@@ -1,5 +1,6 @@
 // A network's plan and its numbers by what they are: the twin of widgets/network_steps.py. Pure functions.
 
+import { fmt } from "../model/numbers.js";
 import { doubles } from "../model/sweep.js";
 
 /** @import { Inner, Plan } from "../types" */
@@ -65,3 +66,16 @@ export const partsOf = (plan) => [
   ...(plan.rest === undefined ? [] : ["rest"]),
   ...(plan.loss === undefined ? [] : ["loss"]),
 ];
+
+/** A number in a circle. @param {number} v */
+export function short(v) {
+  if (!Number.isFinite(v)) return fmt(v);
+  const size = Math.abs(v);
+  if (Number.isInteger(v) && size < 9999.5) return fmt(v);
+  if (size >= 9999.5 || (size !== 0 && size < 0.005)) return fmt(v, 1);
+  const text = size >= 99.5 ? v.toFixed(0) : size >= 9.95 ? v.toFixed(1) : v.toFixed(2);
+  return text.replace("-", "−");
+}
+
+/** A gradient, as on a card. @param {number} g */
+export const gradText = (g) => `${g < 0 ? "▾" : "▴"} ${short(g)}`;

@@ -6,8 +6,8 @@ import { fmt } from "../model/numbers.js";
 import { nearest } from "../model/sweep.js";
 import { button } from "../shell.js";
 import { biasesOf, sumOf, termsOf } from "./neuron.js";
-import { movedTo } from "./numbers.js";
-import { progressOf, short } from "./scene.js";
+import { movedTo, short } from "./numbers.js";
+import { progressOf } from "./scene.js";
 
 /** @import { Frame, View } from "../view.js" */
 /** @import { Network } from "./numbers.js" */

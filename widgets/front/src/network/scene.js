@@ -3,9 +3,9 @@
 
 import { s, put as write } from "../dom.js";
 import { fmt } from "../model/numbers.js";
-import { BOXED, geometry } from "./geometry.js";
+import { BOXED, curve, geometry } from "./geometry.js";
 import { drawNeuron, rowOf } from "./neuron.js";
-import { partsOf } from "./numbers.js";
+import { gradText, partsOf, short } from "./numbers.js";
 import { networkSentence } from "./words.js";
 
 /** @import { Frame, View } from "../view.js" */
@@ -18,27 +18,8 @@ const LEAST = 300; // pixels; on a narrower stage the picture is smaller
 const WIRES = 600; // between two columns; of more only the strongest are drawn
 const DENSE = 100; // wires between two columns from which thin ones step back
 
-/** A number in a circle. @param {number} v */
-export function short(v) {
-  if (!Number.isFinite(v)) return fmt(v);
-  const size = Math.abs(v);
-  if (Number.isInteger(v) && size < 9999.5) return fmt(v);
-  if (size >= 9999.5 || (size !== 0 && size < 0.005)) return fmt(v, 1);
-  const text = size >= 99.5 ? v.toFixed(0) : size >= 9.95 ? v.toFixed(1) : v.toFixed(2);
-  return text.replace("-", "−");
-}
-
-/** A gradient, as on a card. @param {number} g */
-export const gradText = (g) => `${g < 0 ? "▾" : "▴"} ${short(g)}`;
-
 /** @param {number} v */
 const sign = (v) => (v < 0 ? "neg" : "pos");
-
-/** A wire from left to right. @param {number} x1 @param {number} y1 @param {number} x2 @param {number} y2 */
-export function curve(x1, y1, x2, y2) {
-  const m = (x2 - x1) / 2;
-  return `M${x1.toFixed(1)} ${y1.toFixed(1)}C${(x1 + m).toFixed(1)} ${y1.toFixed(1)} ${(x2 - m).toFixed(1)} ${y2.toFixed(1)} ${x2.toFixed(1)} ${y2.toFixed(1)}`;
-}
 
 /** What a step has made known of a network.
  * @typedef {{known: (part: string) => boolean, arrived: (part: string) => boolean, sent: (part: string) => boolean, back: boolean}} Progress */

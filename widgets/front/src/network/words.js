@@ -1,8 +1,7 @@
 // What happens in a network, in sentences with the numbers of the sample that is looked at. Pure functions.
 
 import { fmt } from "../model/numbers.js";
-import { partsOf } from "./numbers.js";
-import { short } from "./scene.js";
+import { partsOf, short } from "./numbers.js";
 
 /** @import { Frame } from "../view.js" */
 /** @import { Network } from "./numbers.js" */
