@@ -391,8 +391,9 @@ def cat(tensors, dim=0):
                     f"Sizes of tensors must match except in dimension {dim}. Expected size {n} but got size {m} for tensor number {position} in the list.",
                 )
     common = result_type(*tensors)
-    tensors = [x for x in tensors if x.shape != (0,)] or tensors  # PyTorch lets an empty vector join anything
-    return cat_([x.to(common) for x in tensors], dim)
+    nothing = (*first.shape[:dim], 0, *first.shape[dim + 1 :])  # an empty vector joins anything, and gets a gradient as empty as it is
+    alike = [x if x.ndim == first.ndim else x.reshape(nothing) for x in tensors if x.ndim == first.ndim or x.requires_grad]
+    return cat_([x.to(common) for x in alike], dim)
 
 
 def _listed(tensors, name):
