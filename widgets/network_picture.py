@@ -350,9 +350,14 @@ def _mark(plan: Plan, at: Geometry, mark: Mapping[str, Any]) -> list[str]:
     tail = len(plan["columns"]) + (mark["part"] == "loss" and "error" in plan)
     c = next((c for c, column in enumerate(plan["columns"]) if cell in column["cells"]), tail)
     x, y, far = at.x[c], at.mid if cell < 0 or at.hidden(c) else at.y[cell], at.box[1] if cell < 0 else _half(at, c)
-    said = [" ".join(row) for row in mark["rows"]]
+    said = [word for row in mark["rows"] for word in row]
     w, h = 18 + 7 * max(map(len, said)), 10 + 16 * len(said)
-    left, top = max(4.0, min(at.w - w - 4, x - w / 2)), y + far + 8 if y + far + 8 + h < at.h - 18 else y - far - 8 - h
+    if c < len(plan["columns"]) - 1 and w + 2 * far + 12 <= at.gap:  # over the wires to the next column, where it hides no number
+        left, top = x + far + 6, max(30.0, y - h / 2)
+    else:
+        said = [" ".join(row) for row in mark["rows"]]
+        w, h = 18 + 7 * max(map(len, said)), 10 + 16 * len(said)
+        left, top = max(4.0, min(at.w - w - 4, x - w / 2)), y + far + 8 if y + far + 8 + h < at.h - 18 else y - far - 8 - h
     out = [f'<circle class="c y" cx="{x:.1f}" cy="{y:.1f}" r="{far + 4:.1f}"/>'] if cell >= 0 else []
     out.append(f'<rect class="c z" x="{left:.1f}" y="{top:.1f}" width="{w}" height="{h}" rx="7"/>')
     return out + [f'<text class="m" style="text-anchor:start" x="{left + 9:.1f}" y="{top + 17 + 16 * k:.1f}">{escape(line)}</text>'

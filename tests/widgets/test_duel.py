@@ -1,5 +1,6 @@
 """The duel of two computations: what is compared, what is named, and that two views have one step."""
 import json
+import re
 
 import pytest
 
@@ -191,6 +192,11 @@ def test_networks_that_part_stay_networks_and_the_neuron_is_marked(noted, other)
         assert mark["cell"] == 3 and mark["at"] == 2  # the first neuron, at its layer's event
         assert [view.svg(step).count("≠ here") for step in (1, 2, view.total)] == [0, 1, 1]
     assert d.left.step == d.right.step == 6, "all numbers are there"
+    svg = d.left.svg()
+    x, y, w, h = map(float, re.search(r'<rect class="c z" x="(.+?)" y="(.+?)" width="(.+?)" height="(.+?)"', svg).groups())
+    cells = [tuple(map(float, found)) for found in re.findall(r'translate\(([-\d.]+)[ ,]([-\d.]+)\)', svg)]
+    hidden = [(cx, cy) for cx, cy in cells if x < cx + 15 and cx - 15 < x + w and y < cy + 8 and cy - 8 < y + h]
+    assert len(cells) > 12 and not hidden, "the mark hides no number"
 
 
 def test_networks_that_part_at_the_loss_have_the_mark_there(noted):
