@@ -369,7 +369,7 @@ def addmv(input, mat, vec, *, beta=1, alpha=1):
 
 
 def addbmm(input, batch1, batch2, *, beta=1, alpha=1):
-    """beta * input + alpha * the sum of the products of two batches of matrices."""
+    """beta * input + alpha * the sum of the products of two batches of matrices. Raises RuntimeError for sizes that do not fit."""
     if batch1.ndim == batch2.ndim == 3 and batch1.shape[2] != batch2.shape[1]:
         sizes = " and ".join(["x".join(map(str, x.shape[1:])) for x in (batch1, batch2)])
         raise errors.new(RuntimeError, f"Incompatible matrix sizes for bmm ({sizes})", instead="transpose (x.mT) what does not fit.")

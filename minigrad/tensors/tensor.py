@@ -849,7 +849,8 @@ class Tensor(Methods):
         return inplace.copy_(self, create.exponential(self.array.shape, lambd, dtype=self.dtype, generator=generator))
 
     def cauchy_(self, median=0, sigma=1, *, generator=None):
-        """Numbers from the Cauchy distribution, which has no mean: half of them are within sigma of the median."""
+        """Numbers from the Cauchy distribution, which has no mean: half of them are within sigma of the median. Raises RuntimeError for
+        sigma <= 0, and for tensors of whole numbers."""
         _check_draw(self)
         if not self.dtype.is_floating_point or sigma <= 0:
             why = f"found sigma={sigma:g}" if sigma <= 0 else f"found {self.dtype}"
@@ -863,7 +864,7 @@ class Tensor(Methods):
         return inplace.copy_(self, (create.one_by_one(self.array.shape, generator=generator) * std + mean).exp())
 
     def geometric_(self, p, *, generator=None):
-        """How many trials it takes until the first success, if each succeeds with probability p."""
+        """How many trials it takes until the first success, if each succeeds with probability p. Raises RuntimeError unless 0 < p < 1."""
         _check_draw(self)
         if not 0 < p < 1:
             raise errors.new(RuntimeError, f"geometric_ expects p to be in (0, 1), but got p={p:g}")
