@@ -153,7 +153,7 @@ test("a mark stands beside its neuron from its event on, in its sample", () => {
   const { model, view, all } = open({ step: 6, network: { ...real(cases.views.network.network), mark } });
   assert.equal(view.state.sample, 1); // the sample in which they differ is looked at first
   const said = () => all(".mg-net-differ ~ .mg-net-left").map((e) => e.textContent);
-  assert.deepEqual(said(), ["≠ here 0.5", "there 0.7"]);
+  assert.deepEqual(said(), ["≠ here", "0.5", "there", "0.7"]);
   assert.match(all('[data-cell="4"]')[0].getAttribute("aria-label"), /, ≠ here 0.5, there 0.7; Enter opens it$/);
   model.set("step", 1);
   assert.deepEqual(said(), []);
