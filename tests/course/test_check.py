@@ -756,7 +756,7 @@ def test_in_a_real_kernel():
         'check("01.b", descend)',
     ]
     nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
-    nbclient.NotebookClient(nb, timeout=30).execute()
+    nbclient.NotebookClient(nb, timeout=120).execute()
     texts = []
     for i in (2, 4, 6):
         (out,) = nb.cells[i].outputs
