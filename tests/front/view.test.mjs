@@ -2,12 +2,15 @@
 import { View } from "../../widgets/front/src/view.js";
 import { assert, cases, fakeModel, real, test } from "./harness.mjs";
 
+/** @type {View[]} */ const opened = [];
+
 /** @param {"square" | "twice" | "net"} name @param {object} [more] */
 function open(name, more = {}) {
   const { body } = document;
   const model = fakeModel({ ...real(cases.views[name]), standalone: false, ...more });
   const errors = [];
   const view = new View(model, body, (error) => errors.push(error));
+  opened.push(view);
   const all = (css) => [...body.querySelectorAll(css)];
   const texts = (css) => all(css).map((e) => e.textContent);
   return { body, model, view, errors, all, texts };
@@ -180,4 +183,32 @@ test("a view that is gone listens to nothing", () => {
   view.destroy();
   model.set("step", 8);
   assert.equal(body.children.length, 0);
+});
+
+test("however many views a page has, it is listened for the caret once, and no longer than there is a view", () => {
+  for (const view of opened) view.destroy(); // those of the tests above
+  const { addEventListener, removeEventListener } = document;
+  let listeners = 0;
+  document.addEventListener = function (type, ...more) {
+    if (type === "selectionchange") listeners++;
+    addEventListener.call(this, type, ...more);
+  };
+  document.removeEventListener = function (type, ...more) {
+    if (type === "selectionchange") listeners--;
+    removeEventListener.call(this, type, ...more);
+  };
+  try {
+    const views = [open("square"), open("twice"), open("square")].map(({ view }) => view);
+    assert.equal(listeners, 1);
+    const told = views.map(() => 0);
+    for (const [i, view] of views.entries()) view.source.onCaret = () => told[i]++;
+    document.dispatchEvent(new Event("selectionchange"));
+    views[0].destroy();
+    document.dispatchEvent(new Event("selectionchange"));
+    assert.deepEqual(told, [1, 2, 2]);
+    for (const view of views.slice(1)) view.destroy();
+    assert.equal(listeners, 0);
+  } finally {
+    for (const own of ["addEventListener", "removeEventListener"]) delete document[own];
+  }
 });

@@ -103,3 +103,19 @@ export function caretLine(near) {
   const number = linesOf(cell).find(([, e]) => e === line)?.[0];
   return number ? /** @type {[string, number, string]} */ ([nameOf(cell), number, (line.textContent ?? "").trim()]) : null;
 }
+
+/** Those that want to know when the caret has moved: one listener for the page, however many views it has. @type {Set<() => void>} */
+const followers = new Set();
+const moved = () => {
+  for (const run of followers) run();
+};
+
+/** Run this whenever the caret moves. Returns what ends it. @param {() => void} run */
+export function followCaret(run) {
+  if (!followers.size) document.addEventListener("selectionchange", moved);
+  followers.add(run);
+  return () => {
+    followers.delete(run);
+    if (!followers.size) document.removeEventListener("selectionchange", moved);
+  };
+}

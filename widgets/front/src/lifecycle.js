@@ -1,5 +1,6 @@
 // Listening to the model, to the kernel's end, to the theme and to the size of the page, as long as the view lives.
 
+import { followCaret } from "./editor.js";
 import { followTheme, paintTheme } from "./theme.js";
 
 /** @import { View } from "./view.js" */
@@ -64,6 +65,7 @@ export class Lifecycle {
     // A saved notebook brings models that never had a kernel.
     if (model.get("standalone") || model.get("layout")?.comm_live === false) this.lost();
     this.#undo.push(followTheme(view.shell.root));
+    this.#undo.push(followCaret(() => view.source.onCaret()));
   }
 
   /** From now on nobody listens on the other side. A dead model never comes back: a new run makes a new one. */

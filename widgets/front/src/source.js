@@ -20,7 +20,6 @@ export class SourceLines {
     this.view = view;
     this.box = view.shell.source;
     this.pen = marker(view.shell.root); // what made a node is marked in its cell, too
-    view.on(document, "selectionchange", () => this.#onCaret());
   }
 
   draw() {
@@ -61,7 +60,7 @@ export class SourceLines {
   }
 
   /** The caret stands in a line of a cell: its nodes are marked as long as it does. */
-  #onCaret() {
+  onCaret() {
     const { root } = this.view.shell;
     if (root.contains(document.activeElement) || !this.#lines.size) return;
     const [cell, line, text] = caretLine(root) ?? ["", 0, ""];
