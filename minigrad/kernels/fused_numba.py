@@ -141,8 +141,14 @@ def calls(kind):
     return {"sin": of(math.sin), "cos": of(math.cos), "power": power}
 
 
+@njit(error_model="numpy", fastmath={"contract", "reassoc"})
+def plus(total, x):
+    return total + x
+
+
 class _Typed(ast.NodeTransformer):
-    """Names for the numbers of a loop. (As literals they would be float64, and the arithmetic around them, too.)"""
+    """Names for the numbers of a loop. (As literals they would be float64, and the arithmetic around them, too.) And `total += x` may be
+    reordered, so that the compiler can add up several numbers at once."""
 
     def __init__(self, kind):
         self.kind, self.found = kind, {}
@@ -157,6 +163,12 @@ class _Typed(ast.NodeTransformer):
     def visit_Subscript(self, node):
         return node
 
+    def visit_AugAssign(self, node):
+        node.value = self.visit(node.value)
+        if not isinstance(node.target, ast.Name) or not isinstance(node.op, ast.Add):
+            return node
+        return ast.Assign([node.target], ast.Call(ast.Name("plus", ast.Load()), [ast.Name(node.target.id, ast.Load()), node.value], []))
+
     def visit_For(self, node):
         node.body = [self.visit(line) for line in node.body]
         return node
@@ -168,7 +180,7 @@ OPTIONS = {"error_model": "numpy", "fastmath": {"contract"}}
 def scope_of(kind):
     """What the text of a kernel finds around it."""
     table = FLOAT32 if kind == "float32" else FLOAT64
-    return {**table, **calls(table["T"]), "inf": table["T"](math.inf), "nan": table["T"](math.nan)}
+    return {**table, **calls(table["T"]), "plus": plus, "inf": table["T"](math.inf), "nan": table["T"](math.nan)}
 
 
 def typed(source, kind):

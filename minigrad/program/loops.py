@@ -157,7 +157,7 @@ def connect(steps: list[Line], returned: list[Val], written: set[int]) -> None:
         if not isinstance(step, Loop):
             used.update([id(v) for v in all_vals([*step.ins, *step.params])])
     parts = [(step, part) for step in steps if isinstance(step, Loop) for part in step.parts]
-    inside = {id(line.outs[0]): (step, part) for step, part in parts for line in part.lines}
+    inside = {id(v): (step, part) for step, part in parts for line in part.lines for v in line.outs}
     read: dict[int, list[Val]] = {}
     for step, part in parts:
         for v in read_by(part, written):
@@ -169,13 +169,13 @@ def connect(steps: list[Line], returned: list[Val], written: set[int]) -> None:
     for step in steps:
         if isinstance(step, Loop):
             step.ins = list(dict.fromkeys(read.get(id(step), [])))
-            step.outs = tuple([line.outs[0] for part in step.parts for line in part.lines if part.rows or id(line.outs[0]) in used])
+            step.outs = tuple([v for line in step.lines for v in line.outs if id(v) in used])
 
 
 def read_by(part: Part, written: set[int]) -> list[Val]:
     """The arrays that a part reads."""
     found = [v for line in part.lines for v in line.ins] if part.rows is None else [
-        v for word, v in part.rows[2].items() if isinstance(v, Val) and word != "out"
+        v for v in part.rows[2].values() if isinstance(v, Val) and v not in part.lines[0].outs
     ]  # fmt: skip
     return [v for v in found if number_of(v, written) is None or (part.rows and v.array.ndim)]
 
@@ -230,32 +230,33 @@ def text_of(loop: Loop, name: str, names: dict[int, str], written: set[int], com
     taken = set(names.values())
     text = [f"def {name}({', '.join(names[id(v)] for v in given_to(loop, names))}):"]
     for part in loop.parts:
-        lines = of_rows(part, names, written, comment, taken) if part.rows else of_numbers(part, loop, names, written, comment, taken)
+        lines = of_rows(part, loop, names, written, comment, taken) if part.rows else of_numbers(part, loop, names, written, comment, taken)
         text += ["    " + line for line in lines]
     return "\n".join(text) + "\n"
 
 
-def of_rows(part: Part, names: dict[int, str], written: set[int], comment: Any, taken: set[str]) -> list[str]:
-    """The text of a part that is a loop over rows."""
+def of_rows(part: Part, loop: Loop, names: dict[int, str], written: set[int], comment: Any, taken: set[str]) -> list[str]:
+    """The text of a part that is a loop over rows, without results that nobody reads."""
     key, _, words = part.rows
     body: list[str] = []
     comment(part.lines[0], body)
+    outs = part.lines[0].outs
 
     def word(v):
         if not isinstance(v, Val):
             return v
-        if v.array.ndim or v is words["out"]:
+        if v.array.ndim or v in outs:
             return names[id(v)]
         number = number_of(v, written)
         return names[id(v)] + "[()]" if number is None else f"({float(number)})" if number < 0 else str(float(number))
 
     letters = [letter for letter in LETTERS if letter not in taken]
-    local = {"i": letters[0], "j": letters[1]}
+    local = dict(zip("ijklmn", letters, strict=False))
 
     def free(base):
         return local.get(base) or (number_in(base, set(taken)) if base in taken else base)
 
-    body += text_of_rows(key, {k: word(v) for k, v in words.items()}, free)
+    body += text_of_rows(key, {k: word(v) for k, v in words.items() if v not in outs or v in loop.outs}, free)
     return body
 
 

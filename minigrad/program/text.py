@@ -424,7 +424,9 @@ class Program:
         calls = {id(v): self.name(v) for v in loop.ins}
         self.place = None
         for line in loop.lines:
-            self.texts[id(line.outs[0])] = self.fresh_name("v")
+            for v in line.outs:
+                if len(line.outs) == 1 or v in loop.outs:
+                    self.texts[id(v)] = self.fresh_name("v")
         for v in loop.outs:
             a, name = v.array, self.texts[id(v)]
             if id(v) in self.buffers:

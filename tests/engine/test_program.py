@@ -306,7 +306,26 @@ def sums_of_doubles(leaves, x, y):
     return loss
 
 
+def normalised(leaves, x, y):
+    """Layer, group, batch, instance and rms norm of rows, images and sequences; with weights, without, and of what needs no gradient."""
+    w, b, c, d = leaves
+    for p in leaves:
+        p.grad = None
+    h = x @ w
+    loss = (F.layer_norm(h, (4,), c, d, 1e-3).exp() * x).sum() + (F.layer_norm(h, (4,)) * h).sum() + F.layer_norm(x, (4,), c, b).cos().sum()
+    images, sequence = h.view(2, 4, 3, 1), h.reshape(2, 3, 4)
+    for groups in (1, 2, 4):
+        loss = loss + (F.group_norm(images, groups, c, d) * images).sin().sum() + F.group_norm(h, groups, d).sum() * groups
+    loss = loss + (F.batch_norm(images, None, None, c, d, True) * images.flip(0)).sum() + F.instance_norm(images, eps=0.1).exp().sum()
+    loss = loss + (F.batch_norm(h, None, None, d, b, training=True) * x).sum() + (F.rms_norm(sequence, (3, 4)) * sequence.flip(1)).sum()
+    both = F.layer_norm(sequence, (3, 4), torch.cat([c, d, b]).view(3, 4)) * sequence.softmax(-1)
+    loss = loss + both.sum((0, 1)).norm() + both.mean((1, 2)).exp().sum() + both.sum(2, keepdim=True).mean(0).sum()
+    loss.backward()
+    return loss, both.detach().sum(1)
+
+
 BODIES = {
+    normalised: [(4, 4), (4,), (4,), (4,)],
     sums_of_rows: [(4, 3), (3,)], sums_of_doubles: [(4, 3), (3,)],
     by_hand: [(4, 3), (3,)], adds_to_old_gradients: [(4, 3)], zeros_in_place: [(4, 3)], double: [(4, 3), (3, 1)], penalty: [(4, 3)],
     writes_inside: [(4, 3)], picks: [(3, 5), (3, 5)], on_the_input: [(4, 3)], writes_to_the_input: [(4, 3)], factories: [(4, 3)],
@@ -340,7 +359,26 @@ def masked(leaves, x, y):
     return loss, scores.detach()
 
 
+def norm_of_doubles(leaves, x, y):
+    scale, x, w = leaves[0].double(), x.double(), leaves[1].double()  # names that a loop over rows uses, too
+    leaves[0].grad = leaves[1].grad = None
+    mean = F.layer_norm(x * scale, (4,), w, w * scale.mean())
+    loss = (mean * x).sum()
+    loss.backward()
+    return loss, mean.detach()
+
+
+def rounded(leaves, x, y):
+    """A sum may be added up in another order, but a line is rounded as it is written."""
+    leaves[0].grad = None
+    h = (x @ leaves[0] + 3e7) - 3e7
+    (h.exp().sum(1) * h.sum()).mean().backward()
+    return h.sum(1).detach()
+
+
 LOOPED = {
+    rounded: [(4, 3)],
+    normalised: [(4, 4), (4,), (4,), (4,)], norm_of_doubles: [(6, 4), (4,)],
     sums_of_rows: [(4, 3), (3,)], sums_of_doubles: [(4, 3), (3,)], by_hand: [(4, 3), (3,)], double: [(4, 3), (3, 1)],
     numbers_of_one: [(), ()], half: [(4, 3), (3, 6)], writes_inside: [(4, 3)],
 }  # fmt: skip
@@ -1157,6 +1195,27 @@ def test_what_became_of_each_operation():
     assert fast.shown.pictured.names["loss"] is fast.shown.pictured.root and fast.shown.pictured.names["w"] is w
 
 
+def test_a_normalisation_is_part_of_a_loop():
+    """With its three gradients, and without the statistics that nobody reads."""
+    x, w, b, v = [torch.randn(4, requires_grad=True) for _ in range(4)]
+
+    def step(scale):
+        x.grad = w.grad = b.grad = v.grad = None
+        h = F.layer_norm(x * scale, (4,), w, b)
+        loss = (F.group_norm(h.reshape(3, 4), 2, v) * h).sum()
+        loss.backward()
+        return loss
+
+    fast = compiled(step)
+    for _ in range(3):
+        fast(torch.randn(3, 1))
+    norms = [(name, *where) for name, *where in of_its_graph(fast) if "norm" in name]
+    assert norms == [("native_layer_norm", ["loop1"], ["loop3"]), ("native_group_norm", ["loop2"], ["loop2"])]
+    assert "norm" not in fast.source.replace("layer_norm(x * scale", "").replace("group_norm(h.", "")
+    assert fast.source.count("scale_ = 1.0 / sqrt(total / 4.0 + 1e-05)") == 2  # of the learner's names none is taken
+    assert re.search(r"def loop1\((.*)\)", fast.source)[1] == "x, scale, w, b, v1, v2"
+
+
 @pytest.mark.parametrize("body", BODIES, ids=lambda body: body.__name__)
 def test_a_line_of_an_operation_is_a_line_of_its_loop(body):
     fast = side_by_side(leaf_step(body, *BODIES[body]), batch)
@@ -1205,13 +1264,35 @@ def test_the_source_is_python_with_the_learner_s_names_and_lines():
 
 # Random steps ----------------------------------------------------------------------------------------------------------------
 
-KINDS = ["unary", "binary", "number", "write", "matmul", "row", "reduce", "view", "where", "pick", "inner"]
+KINDS = ["unary", "binary", "number", "write", "matmul", "row", "reduce", "view", "where", "pick", "inner", "norm", "dims"]
 MORE = [*KINDS, "mode", "double", "chain", "chain", "cat", "place", "compare", "mask"]
 UNARY = ["tanh", "sigmoid", "relu", "exp", "neg", "abs", "square", "sin"]
 
 
 def loss_reads(value):
     return value.mean().item()
+
+
+def affine(x, b, v, i):
+    """Weight and bias of a norm: two leaves, one that is computed, none."""
+    return [(v, v * 2), (x.mean(0), None), (None, None)][i % 3]
+
+
+RANDOM_ROWS = {  # of a matrix (4, 4), a tensor that broadcasts, a vector and a number
+    "norm": [
+        lambda x, b, v, i: F.layer_norm(x, (4,), *affine(x, b, v, i), 0.1),
+        lambda x, b, v, i: F.layer_norm(x.view(2, 2, 4), (4,), *affine(x, b, v, i), 0.1).sum(1).mean(0),
+        lambda x, b, v, i: F.group_norm(x.view(2, 4, 2), 1 + i % 2, *affine(x, b, v, i), 0.1).sum((0, 2)),
+        lambda x, b, v, i: F.batch_norm(x.view(2, 4, 2), None, None, *affine(x, b, v, i), True, eps=0.1).mean((0, 2)) * b,
+        lambda x, b, v, i: F.rms_norm(x, (4,), v + 1, 0.1),
+    ],
+    "dims": [
+        lambda x, b, v, i: (x.view(2, 2, 4) * b.mean()).softmax(-1).sum((0, 1)),
+        lambda x, b, v, i: x.view(2, 2, 4).mean((1, 2), True)[0, 0],
+        lambda x, b, v, i: (x.view(2, 2, 4) * b.mean()).sum((0, 1)),
+        lambda x, b, v, i: x.view(2, 2, 4).log_softmax(2).mean(1).sum(0, keepdim=True),
+    ],
+}
 
 
 def random_step(seed):
@@ -1280,6 +1361,8 @@ def random_step(seed):
                     out = out * kept.sum()
                 elif kind == "mask":
                     out = (a * 2).masked_fill(still > number, number) + b
+                elif kind in ("norm", "dims"):
+                    out = RANDOM_ROWS[kind][j % 5 if kind == "norm" else j % 4](a + still, b, leaves[1], i)
                 elif kind == "compare":
                     out = torch.where((a >= b) | (a < number), a.clamp(-1, 1), (b * b + 0.1).sqrt()) * (a != b).float()
                 else:
