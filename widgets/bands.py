@@ -23,13 +23,13 @@ Point = tuple[float, float]
 Piece = tuple[Point, Point, Point, Point]  # a cubic
 
 
-def bands(picture: Picture) -> list[Picture]:
-    """The picture in fewer and fewer columns; [] if it is narrow already."""
+def bands(picture: Picture, also: float = 0.0) -> list[Picture]:
+    """The picture in fewer and fewer columns; [] if it is narrow already. also: a further width that is wanted."""
     if len(picture["cards"]) > CARDS:
         return []
     out: dict[int, Picture] = {}
     spans = _columns(picture)
-    for width in WIDTHS:
+    for width in sorted({*WIDTHS, also} - {0.0}, reverse=True):
         cuts = _cuts(spans, width) if picture["w"] > width else []
         if cuts and len(cuts) not in out:
             out[len(cuts)] = _banded(picture, cuts)

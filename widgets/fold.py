@@ -6,7 +6,9 @@ a fold (graph.py), pixels. A fold is a run of operations without a gap in creati
 """
 from __future__ import annotations
 
+import itertools
 import math
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +25,7 @@ from .contract import array_widths
 AT_ONCE = 12  # a fold with more children than this folds them in turn
 HELD = 2  # parameters of a fold that its card shows
 COLUMNS, END = 10, 3  # of more layers than these in a row the middle ones are one card; so many stay at each end
+FEW, EACH = 6, 2  # the same on a small stage
 CARDS = 36  # how many cards a big graph opens with, about
 
 
@@ -40,14 +43,19 @@ class Fold:
 
 
 class Folds:
-    """Everything that can be folded in a trace. `root` is not a fold that anybody sees: it is always open."""
+    """Everything that can be folded in a trace. `root` is not a fold that anybody sees: it is always open. small: for a stage on which
+    nothing else could be read. From 1 on each statement is a fold, and of fewer layers or turns the middle ones are one card; from 2 on
+    statements are in a few parts."""
 
-    def __init__(self, trace: Trace):
-        self.nodes, self.result = trace["nodes"], trace["root"]
+    def __init__(self, trace: Trace, small: int = 0):
+        self.nodes, self.result, self.small = trace["nodes"], trace["root"], small
+        self.row, self.end = (FEW, EACH) if small else (COLUMNS, END)
         calls = [(g["name"], g["function"].partition(".forward")) for g in trace.get("groups", ())]
         self.modules = {name: kind for name, (kind, forward, _) in calls if forward}  # the calls of modules, and their classes
         self.tokens = [(n["op"], (s := n["source"]) and (s["line"], s["text"]), tuple(n.get("shape", ()))) for n in self.nodes]
         operations = [n["id"] for n in self.nodes if n["kind"] == "operation" and not n.get("layer")]
+        with_lines = [m for m in operations if self.nodes[m]["source"]]
+        self.next = dict(itertools.pairwise(with_lines))  # of those whose line is known
         self.parents: list[list[int]] = [[] for _ in self.nodes]
         users: list[list[int]] = [[] for _ in self.nodes]
         for e in trace["edges"]:
@@ -55,8 +63,13 @@ class Folds:
             users[e["source"]].append(e["target"])
         self.users = users
         self.folds: list[Fold] = []
+        self.own: set[int] = set()  # folds that are not the call of a module
+        self.statements: set[int] = set()  # and those that are one statement
+        self.toward: dict[int, int] = {}
         self.middles: set[int] = set()  # of many layers in a row; they open only when a reader opens them
-        self.root = self._fold("", self._loss(self._children(operations, 0)))
+        self._read_calls(trace)
+        children = self._loss(self._children(operations, 0))
+        self.root = self._fold("", self._smaller(children) if small else children)
         self._of_leaves()
         self.by_key = {f.key: f for f in self.folds}
         for fold in self.folds:
@@ -67,10 +80,11 @@ class Folds:
             for member in fold.members:
                 self.home.setdefault(member, fold.key)
 
-    def _fold(self, name: str, children: list[Fold | int]) -> Fold:
-        members = sorted(m for c in children for m in (c.members if isinstance(c, Fold) else [c]))
-        fold = Fold(len(self.folds), name, members, children)
+    def _fold(self, name: str, children: list[Fold | int], own: bool = False) -> Fold:
+        fold = Fold(len(self.folds), name, _members(children), children)
         self.folds.append(fold)
+        if own:
+            self.own.add(fold.key)
         return fold
 
     # By module ----------------------------------------------------------------------------------------------------------------
@@ -93,7 +107,8 @@ class Folds:
             else:
                 out.append(operations[at])
             at = end
-        return self._repeats(out)
+        many = depth and len(out) > AT_ONCE and any(isinstance(c, Fold) for c in out)
+        return self._repeats(self._statements(out) if many else out)
 
     def _loss(self, children: list[Fold | int]) -> list[Fold | int]:
         """Beside modules, the two operations of cross_entropy are one card, under the name of its result."""
@@ -113,61 +128,165 @@ class Folds:
         return tuple(self._token(c) for c in child.children)
 
     def _repeats(self, children: list[Fold | int]) -> list[Fold | int]:
-        """Children by the dozen: the longest run of equal blocks becomes a fold of blocks; what repeats nothing is cut into equal parts."""
+        """Children by the dozen: the longest run of equal blocks becomes a fold of blocks; what repeats nothing becomes statements, and
+        these are cut into equal parts."""
         if len(children) <= AT_ONCE:
             return self._ends(children)
         kinds: dict[Any, int] = {}
         row = numpy.array([kinds.setdefault(self._token(c), len(kinds)) for c in children])
         start, period, times = longest_run(row)
-        if times < 2:
-            return children if len(children) <= 2 * AT_ONCE else self._parts(children)
+        by_chance = times == 2 and not any(isinstance(c, Fold) or self.nodes[c]["source"] for c in children)
+        if times < 2 or by_chance:
+            return children if len(children) <= 2 * AT_ONCE else self._few(self._statements(children))
         blocks: list[Fold | int] = []
         for k in range(times):
             block = children[start + k * period : start + (k + 1) * period]
-            blocks.append(block[0] if period == 1 else self._fold(self._result(block), self._repeats(block)))
+            blocks.append(block[0] if period == 1 else self._fold(self._result(block), self._repeats(block), not self._modules(block)))
         ends = self._ends(blocks)
-        run = self._fold(self._run_name(blocks), self._parts(ends, times=times) if len(ends) > AT_ONCE else ends)
+        own = not self._modules(blocks[:1])
+        run = self._fold(self._run_name(blocks), self._parts(ends, times=times) if len(ends) > AT_ONCE else ends, own)
         before, after = children[:start], children[start + times * period :]
         return self._repeats([*before, run, *after]) if before or after else run.children
 
-    def _ends(self, layers: list[Fold | int]) -> list[Fold | int]:
-        """Many modules in a row: the first ones, one fold for those in the middle, the last ones."""
-        if len(layers) <= COLUMNS or any(self._result([x]).startswith("…") for x in layers):
+    def _ends(self, layers: list[Fold | int], small: bool = False) -> list[Fold | int]:
+        """Many modules in a row: the first ones, one fold for those in the middle, the last ones. small: turns of a loop, too."""
+        if len(layers) <= self.row or not small and not all(self._modules([x]) for x in layers):
             return layers
-        inner = layers[END:-END]
-        middle = self._fold(self._run_name(inner), self._parts(inner, times=len(inner)) if len(inner) > AT_ONCE else inner)
+        inner = layers[self.end : -self.end]
+        own = not self._modules(inner[:1])
+        middle = self._fold(self._run_name(inner), self._parts(inner, times=len(inner)) if len(inner) > AT_ONCE else inner, own)
         self.middles.add(middle.key)
-        return [*layers[:END], middle, *layers[-END:]]
+        return [*layers[: self.end], middle, *layers[-self.end :]]
 
-    def _parts(self, children: list[Fold | int], first: int = 1, times: int = 0) -> list[Fold | int]:
+    def _few(self, children: list[Fold | int], most: int = AT_ONCE) -> list[Fold | int]:
+        return self._parts(children, size=math.ceil(len(children) / most) if most < AT_ONCE else 0) if len(children) > most else children
+
+    def _parts(self, children: list[Fold | int], first: int = 1, times: int = 0, size: int = 0) -> list[Fold | int]:
         """At most a dozen parts of equal length, each again in parts. `times`: the children are that many equal blocks."""
-        size = AT_ONCE ** max(1, math.ceil(math.log(len(children), AT_ONCE) - 1e-9) - 1)
+        size = size or AT_ONCE ** max(1, math.ceil(math.log(len(children), AT_ONCE) - 1e-9) - 1)
         out: list[Fold | int] = []
         for k in range(0, len(children), size):
             part = children[k : k + size]
-            name = f"{first + k:,}–{first + k + len(part) - 1:,} of {times:,}" if times else self._result(part)
+            name = self._run_name(part, f"{first + k:,}–{first + k + len(part) - 1:,} of {times:,}") if times else self._result(part)
             inner = self._parts(part, first + k, times) if len(part) > AT_ONCE else part
-            out.append(part[0] if len(part) == 1 else self._fold(name, inner))
+            out.append(part[0] if len(part) == 1 else self._fold(name, inner, not self._modules(part)))
         return out
 
-    def _result(self, block: Sequence[Fold | int]) -> str:
-        """A block is called after its last result, or after the modules it consists of."""
-        modules = [c.name for c in block if isinstance(c, Fold) and not c.name.startswith("…")]
-        if modules:
-            return modules[0] if len(modules) == 1 else f"{modules[0]} … {modules[-1]}"
-        last = block[-1]
-        return f"… {self.nodes[max(last.members) if isinstance(last, Fold) else last]['label']}"
+    # On a small stage, and what no module has a name for ------------------------------------------------------------------------
 
-    def _run_name(self, blocks: Sequence[Fold | int]) -> str:
-        """What is repeated: a module, or its line if it is one line, or its operations if they are few."""
-        names = [self._result([b]) for b in (blocks[0], blocks[-1])]
-        if not names[0].startswith("…"):
-            return f"{names[0].split(' … ')[0]} … {names[-1].split(' … ')[-1]}"
-        last = blocks[-1]
-        members = [m for m in (last.members if isinstance(last, Fold) else [last]) if self.nodes[m]["kind"] == "operation"]
-        lines = {self.nodes[m]["source"]["text"] for m in members if self.nodes[m]["source"]}  # type: ignore[index]
-        does = " ".join(self.nodes[m].get("function") or self.nodes[m]["op"] for m in members)
-        return f"{len(blocks):,} × {does if len(members) <= 4 else lines.pop() if len(lines) == 1 else f'{len(members)} operations'}"
+    def _smaller(self, children: list[Fold | int]) -> list[Fold | int]:
+        """As few cards as can be: of many equal turns the middle ones in one, else one for each statement."""
+        if len({self._token(c) for c in children}) == 1:
+            return self._ends(children, small=True)
+        statements = self._statements(children)
+        return self._few(statements, FEW) if self.small > 1 else statements
+
+    def _statements(self, children: list[Fold | int]) -> list[Fold | int]:
+        """Operations one after the other that are one statement, in one call or turn of a loop. A class that notes no lines says only
+        which results are variables."""
+        out: list[Fold | int] = []
+        run: list[Fold | int] = []
+
+        def end() -> None:
+            if len(run) > 1:
+                out.append(self._fold(self._result(run), [*run], own=True))
+                self.statements.add(self.folds[-1].key)
+            else:
+                out.extend(run)
+            run.clear()
+
+        for child in children:
+            if isinstance(child, Fold):
+                end()
+                out.append(child)
+                continue
+            if run and self._statement(cast(int, run[-1])) != self._statement(child):
+                end()
+            run.append(child)
+            if self.nodes[child]["named"]:
+                end()
+        end()
+        return out if len(out) > 1 else children
+
+    def _statement(self, node: int) -> Any:
+        source = self.nodes[node]["source"]
+        return source and (source["cell"], source["line"], self.made_in.get(node))
+
+    def _read_calls(self, trace: Trace) -> None:
+        """The recorded calls and turns of loops: which one each node was made in, and what the nodes of each are called."""
+        self.made_in: dict[int, int] = {}
+        self.calls: dict[frozenset[int], str] = {}
+        inside: dict[int, list[int]] = {}
+        for group in reversed(trace.get("groups", ())):  # inner ones first
+            inside[group["id"]] = [*group["members"], *(m for g in group["groups"] for m in inside[g])]
+            self.made_in |= dict.fromkeys(group["members"], group["id"])
+            if group["kind"] in ("call", "turn"):
+                name = re.sub(r" of \d+$| \(call \d.*\)$", "", group["name"])
+                self.calls[frozenset(inside[group["id"]])] = name
+
+    def _modules(self, block: Sequence[Fold | int]) -> list[str]:
+        """The modules whose calls a block consists of, among other operations."""
+        return [c.name for c in block if isinstance(c, Fold) and c.key not in self.own]
+
+    def _result(self, block: Sequence[Fold | int]) -> str:
+        """A block is called after the modules it consists of; else, if it has statements in it, after the first and the last of them."""
+        folds = [c.name for c in block if isinstance(c, Fold)]
+        names = self._modules(block) or (folds and [self._called(_members([c])) for c in (block[0], block[-1])])
+        if not names:
+            return self._called(_members(block))
+        one, other = (re.sub(r", (turn|line) .*", "", name) for name in (names[0], names[-1]))
+        return names[-1] if one == other else f"{one} … {other}"
+
+    def _called(self, members: Sequence[int]) -> str:
+        """Operations are called after the variable that the last of them is, or was; after the function or the turn of a loop that made
+        them; after their lines; or after the next variable that they are a part of."""
+        made = [m for m in members if self.nodes[m]["kind"] == "operation"] or [*members]
+        last = self.nodes[made[-1]]
+        if last["named"]:
+            return last["label"]
+        call, source = self.calls.get(frozenset(made), ""), last["source"]
+        after = self.next.get(made[-1], -1)
+        whole = after < 0 or self._statement(after) != self._statement(made[-1])
+        if source and (variable := _variable(source["text"], None if whole else source.get("span", (0, 0)))):
+            return f"{variable}, " + (call if call.startswith("turn ") else f"line {source['line']}")
+        if call:
+            return call
+        if source and (found := re.match(r"return (.{1,22})$", source["text"])) and source.get("span", (0, 0))[0] <= 8:
+            return found[1]
+        lines = [found["line"] for m in made if (found := self.nodes[m]["source"])]
+        if lines:
+            return f"line {lines[0]}" if len({*lines}) == 1 else f"lines {min(lines)}–{max(lines)}"
+        variable = self._variable_after(made[-1])
+        return f"up to {last['label']}" if variable < 0 else f"part of {self.nodes[variable]['label']}"
+
+    def _variable_after(self, node: int) -> int:
+        """The first variable that a node is a part of; -1 if there is none."""
+        if not self.toward:
+            for n in range(len(self.nodes) - 1, -1, -1):
+                users = sorted(self.users[n])
+                named = (u for u in users if self.nodes[u]["named"])
+                self.toward[n] = next(named, self.toward[users[0]] if users else -1)
+        return self.toward[node]
+
+    def _run_name(self, blocks: Sequence[Fold | int], which: str = "") -> str:
+        """What is repeated: modules or variables from the first to the last, or how often the same. which: "1–12 of 60", of a part."""
+        first, last = (self._result([b]) for b in (blocks[0], blocks[-1]))
+        if isinstance(blocks[0], int) and self.nodes[blocks[0]]["kind"] != "operation":
+            return which
+        if self._modules(blocks[:1]):
+            return f"{first.split(' … ')[0]} … {last.split(' … ')[-1]}"
+        one, other = (re.sub(r", (turn|line) .*", "", name) for name in (first, last))
+        if one.startswith("up to "):
+            count = sum(self.nodes[m]["kind"] == "operation" for m in _members(blocks[:1]))
+            return which or f"{len(blocks):,} × {count} operation{'s' * (count > 1)}"
+        if one != other:
+            return f"{one} … {other}"
+        turns = [re.search(r", turn (\d+)$", name) for name in (first, last)]
+        if turns[0] and turns[1]:
+            return f"{one}, turns {turns[0][1]}–{turns[1][1]}"
+        if which:
+            return f"{one}, {which}"
+        return f"{len(blocks):,} parts of {one[8:]}" if one.startswith("part of ") else f"{len(blocks):,} × {one}"
 
     # Leaves and constants -----------------------------------------------------------------------------------------------------
 
@@ -178,12 +297,13 @@ class Folds:
             for member in fold.members:
                 around.setdefault(member, []).append(fold.key)
         inside: dict[int, list[int]] = {}
+        apart = self.small < 2  # has what a learner's variable holds a card of its own beside the statement that uses it?
         for node in self.nodes:
             if node["kind"] == "operation" or not self.users[node["id"]]:
                 continue
             paths = [around.get(u, [self.root.key]) for u in self.users[node["id"]]]
             common = [k for level in zip(*paths, strict=False) if len(set(level)) == 1 for k in level[:1]]
-            common = [k for k in common if not self._comes_in(node, self.folds[k])]
+            common = [k for k in common if not self._comes_in(node, self.folds[k]) and not (apart and node["named"] and k in self.statements)]
             for key in common:
                 inside.setdefault(key, []).append(node["id"])
         homes: dict[int, list[int]] = {}
@@ -225,20 +345,28 @@ class Folds:
     def opening(self, cards: int = CARDS, at_most: bool = False) -> set[int]:
         """Which folds are open at the start: those around the result, then from the outside in while there are about `cards` cards.
         at_most: if there would be more, the innermost around the result stay closed too."""
-        around = self.path(self.result)
+        around = [] if self.small else self.path(self.result)
         while at_most and around and self.count({self.root.key, *around}) > cards:
             around = around[1:]
         open_ = {self.root.key, *around}
         todo = [f for key in open_ for f in self.by_key[key].folds if f.key not in open_ | self.middles]
         while todo:
-            todo.sort(key=lambda f: len(f.children))
-            fold = todo.pop(0)
-            open_.add(fold.key)
+            todo.sort(key=lambda f: (len(f.children), f.key))
+            alike = self._alike(todo)
+            open_ |= {f.key for f in alike}
             if self.count(open_) > cards:
-                open_.discard(fold.key)
+                open_ -= {f.key for f in alike}
                 break
-            todo += [f for f in fold.folds if f.key not in self.middles]
+            todo = [f for f in todo if f not in alike]
+            todo += [f for fold in alike for f in fold.folds if f.key not in self.middles]
         return open_
+
+    def _alike(self, folds: list[Fold]) -> list[Fold]:
+        """The first of them; on a small stage, where few open, with all its equals: the turns of a loop open together."""
+        first = folds[0]
+        if not self.small:
+            return [first]
+        return [f for f in folds if f.parent == first.parent and self._token(f) == self._token(first)]
 
     def layers(self, cards: int) -> set[int]:
         """Which folds are open where modules are shown as layers: from the outside in, but no layer that consists of operations alone."""
@@ -247,7 +375,7 @@ class Folds:
         while todo:
             fold = min(todo, key=lambda f: (len(f.children), f.key))
             todo.remove(fold)
-            if fold.folds and fold.key not in self.middles and self.count(open_ | {fold.key}) <= cards:
+            if any(f.key not in self.own for f in fold.folds) and fold.key not in self.middles and self.count(open_ | {fold.key}) <= cards:
                 open_.add(fold.key)
                 todo += fold.folds
         return open_
@@ -312,6 +440,23 @@ class Folds:
             out.append(key)
             key = self.by_key[key].parent
         return out
+
+
+def _members(children: Iterable[Fold | int]) -> list[int]:
+    return sorted(m for c in children for m in (c.members if isinstance(c, Fold) else [c]))
+
+
+def _variable(text: str, span: Sequence[int] | None) -> str:
+    """The variable that a line assigns to; "" if `span`, an expression in it, is not all of its right side.
+
+    >>> _variable("h = w * h", (4, 9)), _variable("c += 1", (0, 6)), _variable("c = a + b", (4, 5)), _variable("q, k = two(x)", None)
+    ('h', 'c', '', 'q, k')
+    """
+    one = r"[\w.]+(?:\[\w+\])?"
+    found = re.match(rf"({one}(?:, ?{one})*)\s*(?:[-+*/@]|//|\*\*)?=(?!=)\s*", text)
+    if not found or span and (span[1] < len(text.rstrip(") ;")) or text[: span[0]].rstrip("( ") not in ("", found[0].rstrip())):
+        return ""
+    return found[1]
 
 
 def longest_run(row: numpy.ndarray) -> tuple[int, int, int]:

@@ -27,7 +27,7 @@ from .front_end import Fronted
 from .layout import Framed, Mark, Picture, layout
 from .network import Network
 from .network_steps import Numbers, network_text, network_trace, opened, parts
-from .rows import narrower
+from .rows import narrower, rows
 from .view import files, messages, sweeps
 from .view.subject import Subject, not_a_graph
 
@@ -93,6 +93,8 @@ class GraphView(Fronted):
         self._limit, self._second, self._sliders, self._own = limit, second, sliders, False
         self._mark: Mark | None = None
         self._narrow = False  # has a stage asked for bands?
+        self._small = 0  # how much of it is folded because nothing else could be read there: see Folds
+        self._wide = 0.0  # of that stage, in pixels of a picture whose words can just be read
         self.cells: set[str] = set()
         self._subject = Subject(root, names, second, limit)
         self._level = self._opening_level()
@@ -182,7 +184,7 @@ class GraphView(Fronted):
             self._read_folds()
 
     def _read_folds(self) -> None:
-        self._folds = Folds(self.whole)
+        self._folds = Folds(self.whole, self._small)
         few = len(self.whole["nodes"]) <= self._limit and not self._layered
         self._open = self._folds.everything() if few else self._opening(CARDS + 4 if self._layered else FOLDED)
         self._at_first, self._last = set(self._open), -1
@@ -223,13 +225,13 @@ class GraphView(Fronted):
         """Where everything stands, and where in bands for a narrower stage."""
         picture = layout(shown, frames, mark=mark)
         self._framing = frames, mark
-        wraps = narrower(shown, picture, frames, mark) if self._narrow or picture["w"] > WIDE else []
+        wraps = narrower(shown, picture, frames, mark, self._wide) if self._narrow or picture["w"] > WIDE else []
         more = {"wraps": wraps, "trail": self._trail()}
         return {**picture, **{key: x for key, x in more.items() if x}}
 
     def narrower(self) -> list[Picture]:
         """The picture for narrower and lower stages."""
-        return narrower(cast(Trace, self.trace), cast(Picture, self.picture), *self._framing)
+        return narrower(cast(Trace, self.trace), cast(Picture, self.picture), *self._framing, wide=self._wide)
 
     def _present(self, step: int | None = None) -> None:
         """Send what is to be seen, and perhaps the event that it is seen at, all in one message."""
@@ -243,10 +245,14 @@ class GraphView(Fronted):
     def _fit(self, width: int, height: int) -> None:
         """A stage has no room for what it got: it gets more pictures to choose from. If it gives its height none of those was enough:
         unless a fold was opened or closed, or `limit` asked for more, it gets no more cards than it can show."""
-        self._narrow = True
+        self._narrow, self._wide = True, max(0.0, (width - PADDING) / ENOUGH)
         mine = self._limit == LIMIT or self._layered
         if height and mine and self._level == "operations" and self._open == self._at_first:
             self._open = self._legible(width, height)
+            while self._small < 2 and self._zoom(self._open, width, height) < ENOUGH:
+                self._small += 1
+                self._read_folds()
+                self._open = self._legible(width, height)
             self._at_first = set(self._open)
         self._keeping_place()
 
@@ -262,15 +268,24 @@ class GraphView(Fronted):
             cards = self._folds.count(opening)
             if cards < self._folds.count(found) and (room == first or cards >= LEAST or not self._layered):
                 found = opening
-            if room <= LEAST or width < NARROW or self._zoom(found, width, height) >= ENOUGH:
-                return found
+            if room <= LEAST or self._zoom(found, width, height) >= ENOUGH:
+                break
             room = max(LEAST, room * 4 // 5)
+        for room in range(min(count, 2 * LEAST), LEAST, -2):  # layers without their heat maps, before there are next to none
+            opening = self._opening(room, at_most=True)
+            if self._folds.count(found) < LEAST <= self._folds.count(opening) and self._zoom(opening, width, height) >= ENOUGH:
+                return opening
+        return found
 
     def _zoom(self, open_: set[int], width: int, height: int) -> float:
         """How large the cards are on a stage of this size, in the picture that shows them largest, if these folds are open."""
         part = Folded(self.whole, self._folds, open_)
-        all_ = [layout(part.trace, self._framed(part, open_), flat=flat) for flat in (False, True)]
-        return max(min((width - PADDING) / p["w"], (height - PADDING) / p["h"]) for q in all_ for p in (q, *bands.bands(q)))
+        framed = self._framed(part, open_)
+        all_ = [layout(part.trace, framed, flat=flat) for flat in (False, True)]
+        pictures = [p for q in all_ for p in (q, *bands.bands(q, self._wide))]
+        if width < NARROW:
+            pictures.append(rows(part.trace, all_[0]))
+        return max(min((width - PADDING) / p["w"], (height - PADDING) / p["h"]) for p in pictures)
 
     def _alone(self, part: Folded) -> dict[int, int]:
         """The inputs that have a card, and so a slider, of their own: shown leaf -> leaf of the whole trace."""

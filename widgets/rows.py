@@ -39,13 +39,13 @@ LANE, NEAR, MOST = 7.0, 17.0, 8  # between two lanes, and between the first of t
 LEAVES, ARRIVES = 0.76, 11.0  # where on a card's left side its wires begin, as a share of its height; where the first one ends
 
 
-def narrower(trace: Trace, picture: Picture, frames: Sequence[Framed] = (), mark: Mark | None = None) -> list[Picture]:
+def narrower(trace: Trace, picture: Picture, frames: Sequence[Framed] = (), mark: Mark | None = None, wide: float = 0.0) -> list[Picture]:
     """The same picture for narrower and lower stages: in bands, of flat cards, these in bands, and in one column. [] for a single card,
-    and for more than can be read in a column."""
+    and for more than can be read in a column. wide: the width of the stage that asks, in pixels of a picture."""
     if not 1 < len(picture["cards"]) <= CARDS:
         return []
     flat = layout(trace, frames, mark=mark, flat=True)
-    return [*bands(picture), flat, *bands(flat), rows(trace, picture)]
+    return [*bands(picture, wide), flat, *bands(flat, wide), rows(trace, picture)]
 
 
 def rows(trace: Trace, picture: Picture) -> Picture:

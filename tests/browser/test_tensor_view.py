@@ -246,6 +246,45 @@ SEEN = """root => {
 }"""
 
 
+DETACHED = """torch.manual_seed(0)
+x, w, b = torch.randn(4, 3), torch.randn(3, 3, requires_grad=True), torch.zeros(3, requires_grad=True)
+h = torch.tanh(x @ w + b)
+target = h.detach() * 0.9 + 0.1
+k = h * 2
+c = k.view(2, 6)
+c[0] *= 3
+with torch.no_grad():
+    scale = w.sum() * 2
+u = ((k - target)**2).mean(1)
+loss = (u * scale).sum() + (w**2).sum() * 0.01"""
+TURNS = "from minigrad import Value\nw, h = Value(0.9), Value(1.0)\nfor t in range(12):\n    h = (w * h + 0.1).tanh()"
+WHOLE = """root => {
+  const [stage, svg] = [root.querySelector('.mg-stage'), root.querySelector('.mg-stage > svg')];
+  const sizes = [...svg.querySelectorAll('text')].filter(t => t.getBoundingClientRect().width)
+    .map(t => parseFloat(getComputedStyle(t).fontSize) * svg.getScreenCTM().a);
+  return [Math.min(...sizes), stage.scrollWidth - stage.clientWidth, stage.scrollHeight - stage.clientHeight];
+}"""
+
+
+@pytest.mark.parametrize(("code", "result"), [(DETACHED, "loss"), (TURNS, "h"), (LAYERS, "L")], ids=["detach", "loop", "Sequential"])
+def test_what_opens_is_whole_and_legible_on_small_screens(open_notebook, code, result):
+    nb = open_notebook([SETUP, code, f"%graph {result}"])
+    nb.command("application:toggle-left-area")
+    for width, height in ((640, 1000), (853, 667), (1280, 800)):  # the second is 1280 × 1000 at 150 %
+        nb.page.set_viewport_size({"width": width, "height": height})
+        nb.run_all()
+        view = View(nb)
+        shown = view.root.element_handle()
+        nb.page.wait_for_function(f"root => {{ const [size, ...more] = ({WHOLE})(root); return size >= 8.99 && Math.max(...more) <= 1; }}",
+                                  arg=shown, timeout=10_000)  # fmt: skip
+        view.press("End")
+        nb.page.wait_for_timeout(300)
+        size, *more = view.root.evaluate(WHOLE)
+        assert size >= 8.99 and max(more) <= 1, (width, size, more)
+        nb.shot(f"tensor-whole-{result}-{width}", view.root)
+    nb.command("application:toggle-left-area")
+
+
 def test_on_a_small_screen_the_step_is_in_sight_and_its_words_can_be_read(open_notebook):
     nb = open_notebook([SETUP, CUTS, "%graph g"]).run_all()
     nb.page.set_viewport_size({"width": 853, "height": 667})

@@ -6,8 +6,9 @@ import re
 import pytest
 
 import minigrad as torch
-from minigrad import Value, nn
+from minigrad import Value, nn, scalar
 from minigrad.core import provenance
+from minigrad.core.call_log import VALUES
 from widgets import bands, graph
 from widgets.layout import layout
 from widgets.static import svg
@@ -103,6 +104,71 @@ def test_a_graph_is_folded_until_its_stage_shows_it_legibly(noted, build, width)
     pictures = [p for p in (view.picture, *view.picture["wraps"]) if width < 700 or not p.get("column")]
     assert max(min((width - 22) / p["w"], (770 - 22) / p["h"]) for p in pictures) >= 0.81
     assert len(view.picture["cards"]) > 3
+
+
+def detached():
+    """Written in place, cut off and used again: thirty nodes."""
+    torch.manual_seed(0)
+    x, w, b = torch.randn(4, 3), torch.randn(3, 3, requires_grad=True), torch.zeros(3, requires_grad=True)
+    h = torch.tanh(x @ w + b)
+    target = h.detach() * 0.9 + 0.1
+    k = h * 2
+    c = k.view(2, 6)
+    c[0] *= 3
+    with torch.no_grad():
+        scale = w.sum() * 2
+    u = ((k - target) ** 2).mean(1)
+    loss = (u * scale).sum() + (w**2).sum() * 0.01
+    return graph(loss, names=dict(x=x, w=w, b=b, h=h, target=target, k=k, c=c, scale=scale, u=u, loss=loss))
+
+
+def turns():
+    w, h = Value(0.9), Value(1.0)
+    for _ in range(12):
+        h = (w * h + 0.1).tanh()
+    return graph(h, names={"w": w, "h": h})
+
+
+@pytest.mark.parametrize("stage", [(522, 770), (671, 437), (1098, 568)], ids=["640", "150 %", "1280"])
+@pytest.mark.parametrize("build", [detached, turns, lambda: classifier()[2], lambda: cut_graph("detach"), deep])
+def test_on_a_small_stage_all_is_seen_and_no_word_is_smaller_than_nine_pixels(noted, build, stage):
+    scalar.record_lines(True, VALUES)
+    try:
+        view = build()
+    finally:
+        scalar.record_lines(False)
+    width, height = stage
+    count = len(view.whole["nodes"])
+    for high in (0, height):
+        view._on_message(view, {"type": "narrow", "width": width, "height": high}, [])
+    pictures = [p for p in (view.picture, *view.picture["wraps"]) if width < 560 or not p.get("column")]
+    assert max(min((width - 22) / p["w"], (height - 22) / p["h"]) for p in pictures) >= 9 / 11
+    shown = len(view.trace["nodes"])
+    assert shown >= 4 and (f"{count} nodes on {shown} cards" in view.notice or shown == count)
+
+
+def test_what_was_folded_for_a_small_stage_stays_folded_in_another_run(noted):
+    scalar.record_lines(True, VALUES)
+    try:
+        w = Value(0.9)
+
+        def run():
+            h = Value(1.0)
+            for _ in range(12):
+                h = (w * h + 0.1).tanh()
+            return h
+
+        h = run()
+        view = graph(h, names={"w": w, "h": h})
+        for high in (0, 437):
+            view._on_message(view, {"type": "narrow", "width": 671, "height": high}, [])
+        shown = [n["label"] for n in view.trace["nodes"]]
+        assert "h, turns 3–10" in shown
+        h = run()
+        view.retrace(h, {"w": w, "h": h})
+        assert [n["label"] for n in view.trace["nodes"]] == shown
+    finally:
+        scalar.record_lines(False)
 
 
 def test_the_ways_between_bands_do_not_cross(noted):

@@ -1,4 +1,5 @@
 """Folds: by module and by repetition, what they show is exact, whatever is open; ten thousand nodes open folded."""
+import inspect
 import random
 
 import numpy as np
@@ -7,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import minigrad as torch
-from minigrad import Value
+from minigrad import Value, scalar
 from minigrad.core import provenance
+from minigrad.core.call_log import VALUES
 from minigrad.micro import MLP
 from minigrad.tracing.trace import replay_steps, to_text, trace
 from widgets import graph
@@ -276,7 +278,101 @@ def test_small_folds_open_first(y):
     folds = Folds(trace(y))
     least = folds.opening(0)
     shut = [fold for key in least for fold in folds.by_key[key].folds if fold.key not in least]
-    small = min(shut, key=lambda fold: len(fold.children))
+    small = min(shut, key=lambda fold: (len(fold.children), fold.key))
     assert len({len(fold.children) for fold in shut}) > 1
     cards = folds.count({*least, small.key})
     assert small.key in folds.opening(cards) and folds.count(folds.opening(cards)) <= cards
+
+
+# What folds are called
+
+
+@pytest.fixture
+def lines():
+    """Lines and calls of Values are noted, as in a notebook."""
+    scalar.record_lines(True, VALUES)
+    yield
+    scalar.record_lines(False)
+
+
+def expression(kind):
+    """micrograd's README."""
+    a, b = kind(-4.0), kind(2.0)
+    c = a + b
+    d = a * b + b**3
+    c += c + 1
+    c += 1 + c + (-a)
+    d += d * 2 + (b + a).relu()
+    d += 3 * d + (b - a).relu()
+    e = c - d
+    f = e**2
+    g = f / 2.0
+    g += 10.0 / f
+    return {"a": a, "b": b, "c": c, "d": d, "e": e, "f": f, "g": g}
+
+
+def named(names, result, **small):
+    whole = trace(names[result], names)
+    folds = Folds(whole, **small)
+    for open_ in ({folds.root.key}, folds.opening(8), folds.everything()):
+        closed = folds.closed(open_)
+        inside = sum(len(fold.members) for fold in closed)
+        assert folds.count(open_) == len(whole["nodes"]) - inside + len(closed) == len(Folded(whole, folds, open_).trace["nodes"])
+    return [fold.name for fold in folds.folds if fold is not folds.root]
+
+
+@pytest.mark.parametrize("small", [0, 1])
+def test_the_folds_of_a_class_without_lines_are_called_after_variables(small):
+    engine = pytest.importorskip("micrograd.engine", reason="the dev extra has it: pip install -e .[dev]")
+    assert named(expression(engine.Value), "g", small=small) == ["c", "d", "e", "g"]
+
+
+def test_a_fold_is_called_after_its_variable_and_its_line(lines):
+    first = inspect.getsourcelines(expression)[1] + 3
+    found = named(expression(Value), "g")
+    assert found == [f"d, line {first + 1}", f"c, line {first + 2}", "c", f"d, line {first + 4}", "d", "g"]
+    assert named(expression(Value), "g", small=2)[-4:] == ["c", "d", "f", "g"], "several statements under their variables"
+
+
+def softplus(x):
+    return (1 + x.exp()).log()
+
+
+def test_a_fold_is_called_after_the_turn_or_the_function_that_made_it(lines):
+    w, h = Value(0.9), Value(1.0)
+    for _ in range(12):
+        h = (w * h + 0.1).tanh()
+    found = named({"w": w, "h": h}, "h", small=1)
+    assert {"h, turn 1", "h, turn 11", "h", "12 × h", "h, turns 3–10"} <= set(found)
+    hs = [Value(0.5)]
+    for _ in range(40):
+        hs.append((hs[-1] * w + hs[0]).tanh())
+    found = named({"w": w, "hs": hs, "y": hs[-1]}, "y")
+    assert {"hs[1]", "hs[39]", "hs[1] … hs[12]", "hs[13] … hs[24]"} <= set(found) and not any("×" in name for name in found)
+    a, b = softplus(w), softplus(h)
+    y = a * 2 + b * 3
+    found = named({"w": w, "y": y}, "y", small=1)
+    assert found.count("softplus") == 2 and "y" in found
+
+
+def test_attention_in_a_block_is_told_by_its_statements(noted):
+    torch.manual_seed(0)
+
+    def attention(q, k, v):
+        scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+        return scores.softmax(-1) @ v
+
+    class Block(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm, self.qkv, self.out = torch.nn.LayerNorm(4), torch.nn.Linear(4, 12), torch.nn.Linear(4, 4)
+
+        def forward(self, x):
+            q, k, v = (z.reshape(2, 3, 1, 4).transpose(1, 2) for z in self.qkv(self.norm(x)).chunk(3, -1))
+            return x + self.out(attention(q, k, v).transpose(1, 2).reshape(2, 3, 4))
+
+    block, x = Block(), torch.randn(2, 3, 4)
+    y = block(x).pow(2).mean()
+    names, _ = folds_of(y, {"block": block, "y": y})
+    assert any(name.startswith("q, k, v, line ") for name in names) and any(name.startswith("scores, line ") for name in names)
+    assert "scores.softmax(-1) @ v" in names and not any("×" in name for name in names)
