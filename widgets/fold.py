@@ -303,7 +303,8 @@ class Folds:
                 continue
             paths = [around.get(u, [self.root.key]) for u in self.users[node["id"]]]
             common = [k for level in zip(*paths, strict=False) if len(set(level)) == 1 for k in level[:1]]
-            common = [k for k in common if not self._comes_in(node, self.folds[k]) and not (apart and node["named"] and k in self.statements)]
+            common = [k for k in common if not self._comes_in(node, self.folds[k])]
+            common = [k for k in common if not (apart and node["named"] and k in self.statements)]
             for key in common:
                 inside.setdefault(key, []).append(node["id"])
         homes: dict[int, list[int]] = {}
