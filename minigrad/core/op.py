@@ -438,26 +438,33 @@ def output_of(node, name):
 
 
 def check_saved(node: Node, slot: str, tensor, version: int) -> None:
-    """Raise if the saved input was written to since."""
+    """Raise if the saved input was detached in place or written to since."""
     if tensor.version[0] != version:
-        if only_detached(tensor.version, version):
-            if tensor.requires or tensor.view_meta is not None:  # it was another tensor with this storage
-                return
+        if tensor.meta is not None and tensor.meta.detached_at > version and tensor.edge is None:
             raise errors.new(
                 RuntimeError,
                 "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use "
                 "out-of-place `.detach()` instead",
+                why="the derivative formula needs this tensor with its history, and detach_() has removed that.",
+                instead="y = x.detach() makes a new tensor and leaves x in its graph.",
             )
+        if only_detached(tensor.version, version):  # another tensor with this storage
+            return
         edge = edge_of(tensor)
         origin = f"{edge[1]} of {short_name(edge[0])}" if edge is not None and edge[0].edges else ""
-        raise errors.modified(node.name(), slot, tensor.array, tensor.version[0], version, origin)
+        raise errors.modified(node.name(), slot, tensor.array, *_writes(tensor.version, version), origin)
+
+
+def _writes(counter, version):
+    """How many writes there were until now, and until `version`: both without the detach_() calls, which PyTorch does not count."""
+    return tuple([at - sum([call <= at for call in counter[1:]]) for at in (counter[0], version)])
 
 
 def check_output(node, name):
     if only_detached(getattr(node, name + "_counter"), getattr(node, name + "_version")):
         return
     raise errors.modified(
-        node.name(), name, getattr(node, name), getattr(node, name + "_counter")[0], getattr(node, name + "_version"),
+        node.name(), name, getattr(node, name), *_writes(getattr(node, name + "_counter"), getattr(node, name + "_version")),
         f"{node.op.outputs.index(name)} of {short_name(node)}",
     )  # fmt: skip
 

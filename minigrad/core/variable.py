@@ -148,11 +148,12 @@ ANY = object()
 
 
 class AutogradMeta:
-    __slots__ = ("accumulator", "grad_dtype", "hooks", "number", "tangents")
+    __slots__ = ("accumulator", "detached_at", "grad_dtype", "hooks", "number", "tangents")
 
     def __init__(self):
         self.accumulator = None  # weak: the node holds the leaf, so the leaf must not hold the node
         self.hooks = None  # a leaf's Hooks, shared with its AccumulateGrad
+        self.detached_at = -1  # the version of the last detach_(), for the nodes that saved this very tensor
         self.grad_dtype = ANY  # of a leaf's gradient: None for any, ANY for the leaf's own
         self.number = None  # the Python number that stands here as an operand (constants.py)
         self.tangents = None  # forward mode: {level: Tangent}

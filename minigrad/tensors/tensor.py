@@ -369,8 +369,9 @@ class Tensor(Methods):
         if self.requires:
             self.detached_by = "detach"
         if self.edge is not None and self.version is not INFERENCE:
-            self.version[0] += 1  # nodes that saved this very tensor look closer, see op.check_saved
+            self.version[0] += 1
             self.version.append(self.version[0])
+            variable.meta_of(self).detached_at = self.version[0]
         self._attach(False)
         self.edge, self.requires = None, False
         if self.meta is not None:

@@ -103,6 +103,8 @@ CASES = [
     Case("int requires_grad_", "torch.ones(3, dtype=torch.int64).requires_grad_()"),
     Case("non-leaf requires_grad False", "y = x * 1; y.requires_grad_(False)", x=N(3)),
     Case("non-leaf requires_grad = False", "y = x * 1; y.requires_grad = False; y", x=N(3)),
+    *[Case(f"saved, then detached in place{w and ', then '}{w}", f"y = x * 2; z = y * y; y.detach_(); {w or None}; z.sum().backward(); x.grad", x=N(3), jvp=False, dtypes=False) for w in ("", "y.add_(1)", "y.add_(x)", "y.requires_grad_()")],
+    *[Case(f"what shares its storage was detached in place{w and ', then '}{w}", f"y = x * 2; d = y.detach(); z = d * w; y.detach_(); {w or None}; z.sum().backward(); w.grad", x=N(3), w=N(3), jvp=False, dtypes=False) for w in ("", "y.add_(1)", "d.add_(1)")],
     Case("detach_ of a view", "y = x * 1; v = y[0]; v.detach_()", x=N(3)),
     Case("write too many", "y = x * 1; y[0] = z; y", x=N(2, 3), z=N(4)),
     Case("write out of range", "y = x * 1; y[5] = 1; y", x=N(3)),
