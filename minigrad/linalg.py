@@ -5,8 +5,10 @@ What does not live here: the rows (ops/linalg.py, ops/reduce.py).
 # ruff: noqa: I001  (names side by side)
 
 import math
+from types import FunctionType
 
 from .core import errors
+from .core.arguments import forgiving
 from .core.errors import LinAlgError
 from .ops.linalg import (
     cholesky, cond, cross, det, eigh, eigvalsh, inv, inv_ex, matmul, matrix_power, matrix_rank, multi_dot, pinv, qr, slogdet, solve,
@@ -30,7 +32,8 @@ def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
 
 
 def vander(x, *, N=None):
-    """The powers 0 to N - 1 (default: as many as numbers) of each number, as a new last dimension."""
+    """The powers 0 to N - 1 (default: as many as numbers) of each number, as a new last dimension; a 0-d tensor is a vector of one."""
+    x = x if x.ndim else x.reshape(1)
     return _stack([x**k for k in range(x.shape[-1] if N is None else N)], -1)
 
 
@@ -71,3 +74,8 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
 
 
 __getattr__ = errors.unknown_in("minigrad.linalg", lambda: __all__)
+
+
+for _name in __all__:  # PyTorch calls the first argument `input`, its documentation calls it A or x; out=
+    if type(globals()[_name]) is FunctionType:
+        globals()[_name] = forgiving(globals()[_name], _name)

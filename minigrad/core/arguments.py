@@ -18,7 +18,16 @@ ALIASES = {
     "a": "input",
     "x1": "input",
     "x2": "other",
+    "axis0": "dim0",
+    "axis1": "dim1",
+    "sections": "indices_or_sections",
+    "indices": "indices_or_sections",
+    "tensor_indices_or_sections": "indices_or_sections",
+    "split_size": "split_size_or_sections",
+    "split_sizes": "split_size",
 }  # numpy's names, as PyTorch has them
+# Names that mean this in one function only.
+OF_ONE = {("max", "other"): "dim", ("min", "other"): "dim", ("searchsorted", "input"): "values"}
 _UNKNOWN = re.compile(r"got an unexpected keyword argument '(\w+)'")
 
 
@@ -76,8 +85,8 @@ def recover(error, function, name, parameters, args, kwargs):
     if not found or found[1] not in kwargs:
         raise error
     unknown = found[1]
-    known = ALIASES.get(unknown)
-    if unknown == "input" and not args:  # torch.det(input=...), the function that torch.linalg calls det(A)
+    known = OF_ONE.get((name, unknown)) or ALIASES.get(unknown)
+    if unknown == "input" and not args and (name, unknown) not in OF_ONE:  # torch.linalg.det(input=...), whose parameter is A
         known = next(iter(parameters))
     if known in parameters and known not in kwargs:
         return forgiving(function)(*args, **{known if k == unknown else k: v for k, v in kwargs.items()})

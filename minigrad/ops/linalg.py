@@ -15,7 +15,7 @@ from ..core.return_types import named
 from ..core.variable import wrap
 from .elementwise import mul, where
 from .reduce import _norm, _norm_rule, sum_dim
-from .shape import copy, diag_embed_, diagonal_back, expand, reshape, squeeze_row, t, transpose, tril_, triu_, unsqueeze, wrap_dim
+from .shape import cat, copy, diag_embed_, diagonal_back, expand, reshape, squeeze_row, t, transpose, tril_, triu_, unsqueeze, wrap_dim
 
 
 def mT(x):
@@ -42,7 +42,7 @@ mv_   = Op("mv",     np.matmul, MULTILINEAR, x=lambda g, y: outer(g, y),        
 mm_   = Op("mm",     np.matmul, MULTILINEAR, x=lambda g, y: mm_(g, t(y)),       y=lambda g, x: mm_(t(x), g),    args="input mat2", one_dtype=_MM, formula="x @ y")
 bmm_  = Op("bmm",    np.matmul, MULTILINEAR, x=lambda g, y: bmm_(g, mT(y)),     y=lambda g, x: bmm_(mT(x), g),  args="input mat2", one_dtype=_BMM, formula="x @ y")
 bmm_n = Op("matmul", np.matmul, MULTILINEAR, x=lambda g, y: bmm_n(g, mT(y)),    y=lambda g, x: bmm_n(mT(x), g), node="UnsafeViewBackward0", one_dtype=_BMM, formula="x @ y")
-vdot_ = Op("vdot",   np.dot,    MULTILINEAR, x=lambda g, y: g * y,              y=lambda g, x: g * x)
+vdot_ = Op("vdot",   np.dot,    MULTILINEAR, x=lambda g, y: g * y,              y=lambda g, x: g * x,           one_dtype=_DOT)
 cross_ = Op("linalg_cross", lambda x, y, dim: np.cross(x, y, axis=dim), MULTILINEAR, x=lambda g, y, dim: cross_(y, g, dim), y=lambda g, x, dim: cross_(g, x, dim), batch="full dims")
 trace_ = Op("trace", lambda x: np.trace(x), LINEAR,                 x=lambda g, x_shape: diagonal_back(expand(g, (min(x_shape),)), x_shape, 0, 0, 1),
             words={"x": "g on the diagonal of zeros"})
@@ -153,13 +153,17 @@ def _diagonals(s):
 
 
 def _eigh_rule(gs, w, V):
-    """V (diag(gw) + F * (V^T gV)) V^T with F the inverse differences of the eigenvalues."""
+    """V (diag(gw) + F * skew(V^T gV)) V^T with F the inverse differences of the eigenvalues.
+
+    A step along V times a symmetric matrix would leave the orthogonal matrices: only the skew part counts, and the gradient is symmetric.
+    """
     gw, gV = gs
     inner = 0
     if gw is not None:
         inner = _diagonals(gw)
     if gV is not None:
-        inner = inner + _differences(w) * (mT(V) @ gV)
+        along = mT(V) @ gV
+        inner = inner + _differences(w) * (along - mT(along)) * 0.5
     return V @ inner @ mT(V)
 
 
@@ -189,8 +193,6 @@ def _svd_rule(gs, U, S, Vh):
 def _qr_rule(gs, Q, R):
     """Walter and Lehmann, Walk through automatic differentiation for QR (2018), for matrices at least as high as wide."""
     gQ, gR = gs
-    if R.shape[-2] < R.shape[-1]:
-        raise RuntimeError("The derivative of linalg.qr is not implemented when mode is 'reduced' and the matrix is wider than high.")
     if Q.shape[-1] != R.shape[-1]:
         raise errors.new(RuntimeError, "The QR decomposition is not differentiable when mode='complete' and nrows > ncols")
     m = gR @ mT(R) if gR is not None else 0
@@ -285,7 +287,12 @@ def mv(input, vec):
 
 
 def dot(input, tensor):
-    """The sum of products of two vectors of one length. Raises RuntimeError for other shapes."""
+    """The sum of products of two vectors of one length. Raises RuntimeError for other shapes, and for two dtypes."""
+    _check_vectors(input, tensor)
+    return dot_(input, tensor)
+
+
+def _check_vectors(input, tensor):
     if input.ndim != 1 or tensor.ndim != 1:
         raise errors.new(RuntimeError, f"1D tensors expected, but got {input.ndim}D and {tensor.ndim}D tensors")
     if input.shape != tensor.shape:
@@ -294,7 +301,6 @@ def dot(input, tensor):
             f"inconsistent tensor size, expected tensor [{input.shape[0]}] and src [{tensor.shape[0]}] to have the same number of elements, "
             f"but got {input.shape[0]} and {tensor.shape[0]} elements respectively",
         )
-    return dot_(input, tensor)
 
 
 def _check_batches(input, mat2):
@@ -315,7 +321,8 @@ def bmm(input, mat2):
 
 
 def vdot(input, other):
-    """As dot, for two vectors."""
+    """As dot, for two vectors. Raises RuntimeError for other shapes, and for two dtypes."""
+    _check_vectors(input, other)
     return vdot_(input, other)
 
 
@@ -537,13 +544,20 @@ def qr(A, mode="reduced") -> Any:
     _floats(A, "linalg.qr")
     if mode not in ("reduced", "complete", "r"):
         raise errors.new(RuntimeError, f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'")
-    Q, R = qr_(A, "complete" if mode == "complete" else "reduced")
+    k = A.shape[-2]
+    wide = k < A.shape[-1]
+    Q, R = qr_(A[..., :k] if wide else A, "complete" if mode == "complete" else "reduced")
+    if wide:  # A = [A1, A2]: Q comes from the square A1 alone
+        R = cat([R, mT(Q) @ A[..., k:]], -1)
     return named("linalg_qr", "Q", "R")(wrap(np.empty(0, A.array.dtype)) if mode == "r" else Q, R)
 
 
 def pinv(A, rcond=None, *, rtol=None, hermitian=False):
     """The pseudo-inverse: the X nearest to A X = 1. `rtol`: singular values below that part of the largest count as 0."""
     _floats(A, "linalg.pinv")
+    if hermitian:  # the upper triangle is not read; the gradient is that of all of A, as in PyTorch
+        lower = tril_(A.detach(), 0)
+        A = A + (lower + mT(tril_(lower, -1)) - A.detach())
     U, S, Vh = svd(A, False)
     rtol = rtol if rtol is not None else rcond if rcond is not None else max(A.shape[-2:]) * float(np.finfo(A.array.dtype).eps)
     big = S > rtol * S.amax(-1, True) if S.shape[-1] else S > 0
@@ -589,7 +603,10 @@ def multi_dot(tensors, *, out=None):
 
 
 def addr(input, vec1, vec2, *, beta=1, alpha=1):
-    """beta * input + alpha * the outer product of two vectors."""
+    """beta * input + alpha * the outer product of two vectors; of bools: input or (vec1 and vec2), where a number counts as a bool."""
+    if input.array.dtype.kind == vec1.array.dtype.kind == vec2.array.dtype.kind == "b":
+        product = outer(vec1, vec2) if alpha else outer(vec1, vec2) & False
+        return input | product if beta else product.expand(*np.broadcast_shapes(input.shape, product.shape))
     product = outer(vec1, vec2)
     return _times(beta, input) + _times(alpha, product) if beta else _times(alpha, product).expand(*np.broadcast_shapes(input.shape, product.shape))
 

@@ -206,7 +206,7 @@ def _norm_rule(g, x, norm, ord, dim):
     power = sign(x) * abs(x) ** (ord - 1) if ord < 2 else x * abs(x) ** (ord - 2)
     if ord < 1:
         power = where(x == 0, 0, power)
-    return power * where(norm == 0, 0, g / norm ** (ord - 1))
+    return power * g * where(norm == 0, 0, 1 / where(norm == 0, 1, norm) ** (ord - 1))
 
 
 def _pick(x, place, dim, keepdim):

@@ -65,6 +65,8 @@ SPREAD = {
 OPERATORS = """
     __add__=add __radd__=add __rsub__=rsub __mul__=mul __rmul__=mul __truediv__=div __eq__=eq __ne__=ne __lt__=lt __le__=le __gt__=gt
     __ge__=ge"""
+# A method with one of these arguments takes their second names, too (core/arguments.py).
+SECOND_NAMES = {"dim", "keepdim", "indices_or_sections"}
 # Other dtypes.
 CONVERSIONS = "float=float32 double=float64 half=float16 long=int64 int=int32 short=int16 char=int8 byte=uint8 bool=bool_"
 # Methods whose name with an underscore writes the result into the tensor.
@@ -163,8 +165,8 @@ def _table():
             function = docs[name] = getattr(module, origin)
             if isinstance(function, Op):
                 text.append(_forwarding(name, f"{family}.{origin}", function))
-            else:  # numpy has other names for dim and keepdim
-                found[name] = forgiving(function, name) if {"dim", "keepdim"} & {*signature_of(function).parameters} else function
+            else:  # some arguments have a second name
+                found[name] = forgiving(function, name) if SECOND_NAMES & {*signature_of(function).parameters} else function
             if name in IN_PLACE:
                 text.append(_in_place(name, f"{family}.{origin}", function))
                 docs[name + "_"] = function

@@ -1,6 +1,6 @@
 """Products of matrices and what is made of them."""
 # ruff: noqa: E501  (a case is one line)
-from .case import A, Case, I, M, N
+from .case import A, B, Case, I, M, N
 
 CASES = [
     *[Case(c, c, x=N(2, 3), dtypes=False, composed=True) for c in ("torch.linalg.vander(x)", "torch.linalg.vander(x, N=2)", "torch.linalg.matrix_rank(x.detach(), atol=1.0)", "torch.linalg.matrix_rank(x.detach(), hermitian=False, rtol=0.9)", "torch.linalg.svd(x).S")],
@@ -9,6 +9,17 @@ CASES = [
     Case("cdist 0", "torch.cdist(x, y, 0.0)", x=N(2, 3), y=N(4, 3), second=False, jvp=False), *[Case(f"{f} input", f"torch.{f}(input=x)", x=M(2, 2)) for f in ("det", "inverse")],
     Case("eigh", "w, V = torch.linalg.eigh(x + x.mT); [w, V.abs()]", x=N(3, 3), jvp=False), Case("eigvalsh", "torch.linalg.eigvalsh(x + x.mT)", x=N(2, 3, 3), jvp=False),
     Case("svd", "U, S, Vh = torch.linalg.svd(x, full_matrices=False); [U.abs(), S, Vh.abs()]", x=N(4, 3), jvp=False), Case("svd wide", "U, S, Vh = torch.linalg.svd(x, full_matrices=False); U @ torch.diag_embed(S ** 2) @ Vh", x=N(2, 3, 4), jvp=False), Case("svdvals", "torch.linalg.svdvals(x)", x=N(3, 3), jvp=False),
+    Case("eigenvectors of a loss that their signs do not change", "(torch.linalg.eigh(x + x.mT).eigenvectors ** 2 * w).sum()", x=N(3, 3), w=N(3, 3, grad=False), jvp=False, dtypes=False),
+    Case("eigh of a matrix", "w, V = torch.linalg.eigh(x); [w, V.abs()]", x=A([[2.0, 0.5, -1.0], [0.5, -1.0, 0.25], [-1.0, 0.25, 0.5]]), jvp=False, dtypes=False),
+    Case("eigvalsh of a matrix", "torch.linalg.eigvalsh(x)", x=A([[2.0, 0.5, -1.0], [0.5, -1.0, 0.25], [-1.0, 0.25, 0.5]]), jvp=False, dtypes=False),
+    Case("qr wide", "Q, R = torch.linalg.qr(x); [Q.abs(), R.abs()]", x=N(2, 2, 3), jvp=False, composed=True, dtypes=False),
+    Case("pinv hermitian", "torch.linalg.pinv(x, hermitian=True)", x=A([[2.0, 9.0], [0.5, 1.0]], grad=False), dtypes=False), Case("vander of a number", "torch.linalg.vander(x, N=3)", x=N(), composed=True, dtypes=False),
+    *[Case(f"norm {p} of zeros", f"torch.linalg.vector_norm(x, {p})", x=A([0.0, 0.0, 0.0]), dtypes=False) for p in (1, 1.5, 2, 3.5)],
+    *[Case(f"addr of bools, {o}", f"torch.addr(x, y, z{o})", x=B(2, 3), y=B(2), z=B(3), dtypes=False, composed=True) for o in ("", ", beta=3, alpha=2", ", beta=0", ", alpha=0")],
+    *[Case(f"keyword {c}", c, x=M(3, 3), y=N(3, 3), dtypes=False, second=False, jvp=False, composed=True) for c in (
+        "torch.linalg.eigvalsh(input=x + x.mT)", "torch.linalg.norm(input=x)", "torch.linalg.vector_norm(input=x)", "torch.linalg.matrix_power(input=x, n=2)", "torch.linalg.pinv(input=x)", "torch.linalg.matrix_rank(input=x)",
+        "torch.max(input=x, other=y)", "torch.min(x, other=y)", "x.max(other=y)", "x.split(split_size=2)", "x.split(split_size=[1, 2], dim=1)", "torch.tensor_split(x, sections=2)", "x.tensor_split(indices=(1,))", "torch.hsplit(x, indices=[1])",
+        "x.hsplit(sections=3)", "torch.searchsorted(sorted_sequence=y.sort().values.detach(), input=x.detach())", "x.unsafe_split_with_sizes(split_sizes=[1, 2])")],
     Case("qr", "Q, R = torch.linalg.qr(x); [Q.abs(), R.abs()]", x=N(4, 3), jvp=False), Case("qr R only", "torch.linalg.qr(x).R ** 2", x=N(3, 3), jvp=False), Case("pinv", "torch.linalg.pinv(x)", x=N(4, 3), jvp=False, second=False, composed=True), Case("matrix_rank", "torch.linalg.matrix_rank(x)", x=A([[1.0, 2.0], [2.0, 4.0]], grad=False)),
     Case("cond", "torch.linalg.cond(x)", x=M(3, 3), jvp=False, second=False, composed=True), Case("multi_dot", "torch.linalg.multi_dot([x, y, z])", x=N(2, 3), y=N(3, 4), z=N(4), composed=True), Case("addr", "torch.addr(x, y, z, beta=0.5, alpha=2)", x=N(2, 3), y=N(2), z=N(3), dtypes=False, composed=True), Case("inv_ex", "torch.linalg.inv_ex(x)", x=M(3, 3)),
     Case("solve_triangular", "torch.linalg.solve_triangular(x, y, upper=True)", x=M(3, 3), y=N(3, 2), composed=True), Case("solve_triangular right", "torch.linalg.solve_triangular(x, y, upper=False, left=False, unitriangular=True)", x=M(3, 3), y=N(2, 3), composed=True),
