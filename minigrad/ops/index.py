@@ -521,7 +521,13 @@ def masked_select(input, mask):
 
 
 def masked_scatter(input, mask, source):
-    """A copy of `input` with the elements of `source`, in order, where `mask` is True. Raises RuntimeError if `source` has too few."""
+    """A copy of `input` with the elements of `source`, in order, where `mask` is True.
+    Raises RuntimeError if `source` has too few or another dtype, and for a mask that is not of bools."""
+    names = [errors.TYPE_NAMES[x.array.dtype.name].removesuffix("Tensor") for x in (input, mask, source)]
+    if names[1] != "Bool":
+        raise errors.new(RuntimeError, f"masked_scatter_ only supports boolean masks, but got mask with dtype {names[1]}")
+    if names[0] != names[2]:  # PyTorch has no space between got and the first dtype
+        raise errors.new(RuntimeError, f"masked_scatter: expected self and source to have same dtypes but got{names[0]} and {names[2]}", instead="convert the source: source.to(x.dtype).")
     if np.count_nonzero(np.broadcast_to(mask.array, np.broadcast_shapes(mask.array.shape, input.array.shape))) > source.numel():
         raise errors.new(RuntimeError, "Number of elements of source < number of ones in mask")
     return masked_scatter_(input, mask, source)

@@ -632,16 +632,21 @@ def diag(input, diagonal=0):
 
 
 def diag_embed(input, offset=0, dim1=-2, dim2=-1):
-    """The last dimension as the diagonal of two new ones."""
+    """The last dimension as the diagonal of two new ones. Raises RuntimeError if they are the same."""
     n = input.ndim + 1
-    return diag_embed_(input, offset, wrap_dim(dim1, n), wrap_dim(dim2, n))
+    first, second = wrap_dim(dim1, n), wrap_dim(dim2, n)
+    if first == second:
+        raise errors.new(RuntimeError, f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    return diag_embed_(input, offset, first, second)
 
 
 def narrow(input, dim, start, length):
     """`length` elements from `start` on along `dim` (a view).
-    Raises IndexError if `start` is out of range, RuntimeError for a 0-d tensor and if the end is."""
+    Raises IndexError if `start` is out of range, RuntimeError for a 0-d tensor, a negative `length` and if the end is out of range."""
     if not input.ndim:
         raise errors.new(RuntimeError, "narrow() cannot be applied to a 0-dim tensor.")
+    if length < 0:
+        raise errors.new(RuntimeError, "narrow(): length must be non-negative.")
     if hasattr(start, "array"):
         if start.array.ndim or start.array.dtype.kind not in "iu":
             raise errors.new(RuntimeError, "start must be an 0-dim integral Tensor.")
@@ -886,6 +891,8 @@ def sum_to_size(input, size):
     extra = len(shape) - len(size)
     if extra < 0 or builtins.any([n not in (1, m) for n, m in zip(size, shape[extra:], strict=True)]):
         raise errors.new(RuntimeError, f"size {{{list(size)}}} is not expandable to size {{{list(shape)}}}.")
+    if not size:
+        return input.sum()
     dims = [*range(extra), *[i + extra for i, n in enumerate(size) if n == 1 != shape[i + extra]]]
     return input if not dims else reshape(input.sum(dims, True), size) if extra else input.sum(dims, True)
 

@@ -85,10 +85,12 @@ def _quantile(name, input, q, dim, keepdim, interpolation):
 
 def cov(input, *, correction=1, fweights=None, aweights=None):
     """The covariances of the variables: the rows of a matrix, whose columns are observations. `fweights` counts them, `aweights` weighs them.
-    Raises RuntimeError for more than two dimensions."""
+    Raises RuntimeError for more than two dimensions, and for weights that are negative, of another dtype or not one per observation."""
     if input.ndim > 2:
         raise errors.new(RuntimeError, f"cov(): expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions")
     x = reshape(input, (1, -1)) if input.ndim < 2 else input
+    _check_weights("fweights", fweights, x.shape[1], "iu", "integral")
+    _check_weights("aweights", aweights, x.shape[1], "f", "floating point")
     weights = None
     for w in (fweights, aweights):
         weights = w if weights is None else weights if w is None else weights * w
@@ -105,6 +107,26 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
     return squeeze_checked(out)
 
 
+def _check_weights(name, weights, observations, kinds, word):
+    if weights is None:
+        return
+    problem = None
+    if weights.ndim > 1:
+        problem = f"expected {name} to have one or fewer dimensions but got {name} with {weights.ndim} dimensions"
+    elif weights.array.dtype.kind not in kinds:
+        found = errors.TYPE_NAMES[weights.array.dtype.name].removesuffix("Tensor")
+        problem = f"expected {name} to have {word} dtype but got {name} with {found} dtype"
+    elif weights.numel() != observations:
+        problem = (
+            f"expected {name} to have the same numel as there are observations in the input but got {weights.numel()} != {observations}"
+        )
+    elif (weights.array < 0).any():
+        problem = f"{name} cannot be negative"
+    if problem:
+        what = "how often each observation counts" if name == "fweights" else "how much each observation weighs"
+        raise errors.new(RuntimeError, f"cov(): {problem}", instead=f"{name} says {what}: one {word} number >= 0 for each column of the input.")
+
+
 def corrcoef(input):
     """The correlations of the variables: the rows of a matrix, whose columns are observations."""
     c = cov(input)
@@ -116,10 +138,12 @@ def corrcoef(input):
 
 def diff(input, n=1, dim=-1, prepend=None, append=None):
     """The differences of neighbours along `dim`, `n` times; `prepend` and `append` are joined to the input first.
-    Raises RuntimeError for a 0-d tensor."""
+    Raises RuntimeError for a 0-d tensor and for negative `n`."""
     dim = wrap_dim(dim, input.ndim)
     if not input.ndim:
         raise errors.new(RuntimeError, "diff expects input to be at least one-dimensional")
+    if n < 0:
+        raise errors.new(RuntimeError, f"order must be non-negative but got {n}")
     parts = [x for x in (prepend, input, append) if x is not None]
     x = cat(parts, dim) if len(parts) > 1 else input
     for _ in range(min(n, x.shape[dim])):
@@ -203,7 +227,10 @@ def mode(input, dim=-1, keepdim=False) -> Any:
 
 
 def renorm(input, p, dim, maxnorm):
-    """The slices along `dim` whose p-norm is larger than `maxnorm`, made that long; the others as they are."""
+    """The slices along `dim` whose p-norm is larger than `maxnorm`, made that long; the others as they are.
+    Raises RuntimeError for fewer than two dimensions."""
+    if input.ndim < 2:
+        raise errors.new(RuntimeError, f"renorm: input needs at least 2 dimensions, got {input.ndim} dimensions")
     rest = tuple([d for d in range(input.ndim) if d != wrap_dim(dim, input.ndim)])
     norm = input.norm(p, rest, True)
     return input * (norm > maxnorm).to(input.dtype) * (maxnorm / (norm + 1e-7)) + input * (norm <= maxnorm).to(input.dtype)

@@ -249,7 +249,7 @@ def eye(n, m=None, *, dtype=None, device=None, requires_grad=False):
 
 def arange(start, end=None, step=1, *, dtype=None, device=None, requires_grad=False):
     """start, start + step, ... below `end`; with one argument 0, 1, ... below it.
-    Raises RuntimeError for step 0, or a step away from `end`.
+    Raises RuntimeError for step 0, a step away from `end`, or an end that is not finite.
 
     >>> import minigrad as torch
     >>> torch.arange(3), torch.arange(1, 2, 0.25)
@@ -258,6 +258,9 @@ def arange(start, end=None, step=1, *, dtype=None, device=None, requires_grad=Fa
     if end is None:
         start, end = 0, start
     start, end, step = (v.item() if isinstance(v, Variable) else v for v in (start, end, step))
+    if not (math.isfinite(start) and math.isfinite(end)):
+        sentence = f"unsupported range: {start:g} -> {end:g}"
+        raise errors.new(RuntimeError, sentence, instead="give a finite start and end: torch.arange(0, 10, 2).")
     if dtype is not None and not dtypes.as_dtype(dtype, "arange").is_floating_point:
         start, end, step = int(start), int(end), int(step)
     if step == 0:
@@ -364,11 +367,11 @@ def randn(*size, generator=None, dtype=None, device=None, requires_grad=False):
 
 
 @_random
-def randint(low, high=None, size=None, *, generator=None, dtype=None, device=None, requires_grad=False):
+def randint(low=None, high=None, size=None, *, generator=None, dtype=None, device=None, requires_grad=False):
     """Whole numbers from low (default 0) to high - 1, all equally likely. randint(high, size) or randint(low, high, size).
     Raises RuntimeError unless low < high."""
-    if size is None:
-        low, high, size = 0, low, high
+    if size is None or low is None:
+        low, high, size = (0, low, high) if size is None else (0, high, size)
     if low >= high:
         raise errors.new(RuntimeError, f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     drawn = _drawn((size,), (generator or default_generator).integers, low, high, _N)

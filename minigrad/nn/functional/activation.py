@@ -79,7 +79,8 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
-    """As leaky_relu, with a slope that is learnt: one number, or one per channel (dimension 1). Raises RuntimeError for another size."""
+    """As leaky_relu, with a slope that is learnt: one number, or one per channel (dimension 1).
+    Raises RuntimeError for another size, and for a weight of more than one dimension."""
     if weight.numel() != 1:
         channels = input.shape[1] if input.ndim > 1 else 1
         if weight.numel() != channels:
@@ -87,6 +88,8 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
                 f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {weight.numel()} and channel size = "
                 f"{channels}."
             )
+    if weight.ndim > 1:
+        raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}")
     if input.ndim == 0:
         return activations.prelu_(input, weight.reshape(()))
     shape = (1,) * min(1, input.ndim - 1) + (weight.numel(),) + (1,) * (input.ndim - 2) if input.ndim > 1 else (weight.numel(),)

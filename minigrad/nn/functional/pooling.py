@@ -229,7 +229,11 @@ def _adaptive_out(name: str, output_size: Any, size: tuple[int, ...]) -> tuple[i
     given = (output_size,) * n if output_size is None or isinstance(output_size, int) else tuple(output_size)
     if len(given) != n:
         raise RuntimeError(f"{name}{'(): internal error' * ('max' in name)}: output_size{'.size()' * ('max' in name)} must be {n}")
-    return tuple([m if o is None else o for o, m in zip(given, size, strict=True)])
+    out = tuple([m if o is None else o for o, m in zip(given, size, strict=True)])
+    if min(out) < 0:
+        shown = ", ".join(map(str, (1, *out) if n == 1 else out))
+        raise RuntimeError(f"{name.replace('1', '2')}: elements of output_size must be greater than or equal to 0 but received {{{shown}}}")
+    return out
 
 
 def _adaptive_avg_pool(n, input, output_size):

@@ -20,6 +20,11 @@ ERRORS: dict[str, dict] = {
     "x.sum(2)": X, "x.sum(-3)": X, "x.sum((0, 0))": X, "x.mean(5)": X, "x.max(2)": X, "x.argmax(2)": X, "x.softmax(2)": X, "x.cumsum(2)": X, "torch.softmax(x)": X, "x.logsumexp(2)": X, "x.prod(3)": X, "x.sort(2)": X, "x.topk(5)": X, "x.var(2)": X,
     "x.cumsum()": X, "torch.zeros(0).max()": {}, "torch.zeros(0).argmax()": {}, "torch.zeros(0, 3).max(0)": {}, "torch.zeros(0).amax()": {},
     **{f"torch.nn.functional.max_unpool{n}d(torch.ones(1, 1, {s}), torch.full((1, 1, {s}), {i}), 2)": {} for n, s, i in ((1, "3", 6), (2, "2, 2", 16), (2, "2, 2", -1), (3, "1, 2, 2", 32))},
+    # what PyTorch's own samples of wrong calls found
+    **{f"torch.cov(y, {w})": {"y": N(5)} for w in ("fweights=torch.ones(5, 5, dtype=torch.int64)", "aweights=torch.ones(5, 5)", "fweights=torch.ones(5)", "aweights=torch.tensor([1, 1])", "fweights=torch.tensor([1])", "aweights=torch.ones(1)", "fweights=torch.tensor([-1, 1, 1, 1, 1])", "aweights=torch.tensor([-1., 1, 1, 1, 1])")},
+    "torch.diff(x, -1)": X, "torch.diag_embed(x, dim1=1, dim2=1)": X, "torch.vdot(x, x)": X, "torch.vdot(y, y[:2])": {"y": N(3)}, "torch.vdot(y, y.float())": {"y": N(3)}, "torch.masked_scatter(x, x, x)": X, "torch.masked_scatter(x, x > 0, x.float())": X,
+    "torch.arange(0, float('inf'), 2)": {}, "torch.arange(float('-inf'), 1, 2)": {}, "torch.nn.functional.adaptive_avg_pool1d(torch.ones(1, 1, 1), -1)": {}, "torch.nn.functional.adaptive_avg_pool2d(torch.ones(1, 1, 1, 1), (-1, 0))": {},
+    "x.narrow(0, 0, -1)": X, "torch.renorm(y, 2, 0, 1.0)": {"y": N(3)}, "torch.nn.functional.prelu(x, x)": X,
     # dtypes
     "y.mean()": {"y": I(3)}, "y.softmax(0)": {"y": I(3)}, "y.std()": {"y": I(3)}, "torch.tensor([1, 2], requires_grad=True)": {}, "torch.zeros(2, dtype=torch.int64, requires_grad=True)": {}, "-(x > 0)": X, "(x > 0) - (x > 0)": X, "~x": X, "x & x": X,
     "y.norm()": {"y": I(3)}, "y ** -1": {"y": I(3)}, "torch.logsumexp(y, 0)": {"y": I(3)}, "y.requires_grad_()": {"y": I(3)}, "y // 0": {"y": A([1, 2])}, "y % 0": {"y": A([1, 2])}, "torch.bernoulli(y)": {"y": A([1, 0])}, "torch.eye(-1)": {},
