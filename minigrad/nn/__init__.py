@@ -1,7 +1,7 @@
 """torch.nn: modules, losses, initialisation. One idea per file; what they compute is in functional/ and its derivatives in ops/."""
 # ruff: noqa: I001  (names side by side)
 
-from . import functional, init, utils
+from . import functional, grad, init, utils
 from .activation import (
     CELU, ELU, GELU, GLU, SELU, Hardshrink, Hardsigmoid, Hardswish, Hardtanh, LeakyReLU, LogSigmoid, LogSoftmax, Mish, PReLU, ReLU, ReLU6,
     RReLU, Sigmoid, SiLU, Softmax, Softmax2d, Softmin, Softplus, Softshrink, Softsign, Tanh, Tanhshrink, Threshold,
@@ -30,7 +30,8 @@ from .norm import (
 from .parameter import Buffer, Parameter
 from .pooling import (
     AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d, AdaptiveMaxPool1d, AdaptiveMaxPool2d, AdaptiveMaxPool3d, AvgPool1d, AvgPool2d,
-    AvgPool3d, LPPool1d, LPPool2d, LPPool3d, MaxPool1d, MaxPool2d, MaxPool3d, MaxUnpool1d, MaxUnpool2d, MaxUnpool3d,
+    AvgPool3d, FractionalMaxPool2d, FractionalMaxPool3d, LPPool1d, LPPool2d, LPPool3d, MaxPool1d, MaxPool2d, MaxPool3d, MaxUnpool1d,
+    MaxUnpool2d, MaxUnpool3d,
 )  # fmt: skip
 from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell, RNNCellBase
 from .transformer import Transformer, TransformerDecoder, TransformerDecoderLayer, TransformerEncoder, TransformerEncoderLayer
@@ -39,5 +40,7 @@ __all__ = [name for name in dir() if not name.startswith("_")]
 
 from ..core import errors as _errors  # noqa: E402
 from . import modules  # noqa: E402
+
+functional.grad = grad  # PyTorch has it under both names
 
 __getattr__ = _errors.unknown_in("minigrad.nn", lambda: list(globals()))

@@ -154,3 +154,37 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool, function=F.adaptive_max_pool2d):
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPool, function=F.adaptive_max_pool3d):
     pass
+
+
+class _FractionalMaxPool(Layer):
+    """Raises ValueError unless either output_size or output_ratio is given, and for ratios outside of (0, 1)."""
+
+    spatial = 2
+
+    def __init__(
+        self, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
+        _random_samples: Tensor | None = None,
+    ):  # fmt: skip
+        super().__init__()
+        n, name = self.spatial, f"FractionalMaxPool{self.spatial}d"
+        if output_size is None and output_ratio is None:
+            raise ValueError(f"{name} requires specifying either an output size, or a pooling ratio")
+        if output_size is not None and output_ratio is not None:
+            raise ValueError("only one of output_size and output_ratio may be specified")
+        self.kernel_size, self.return_indices = as_tuple(kernel_size, n), return_indices
+        self.output_size = None if output_size is None else as_tuple(output_size, n)
+        self.output_ratio = None if output_ratio is None else as_tuple(output_ratio, n)
+        if self.output_ratio is not None and not all(0 < r < 1 for r in self.output_ratio):
+            raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
+        self.register_buffer("_random_samples", _random_samples)
+
+    def extra_repr(self) -> str:
+        return ""
+
+
+class FractionalMaxPool2d(_FractionalMaxPool, function=F.fractional_max_pool2d):
+    """The largest value of windows at random distances: (N, C, H, W) -> (N, C, *output_size), or output_ratio times the input's size."""
+
+
+class FractionalMaxPool3d(_FractionalMaxPool, function=F.fractional_max_pool3d):
+    spatial = 3

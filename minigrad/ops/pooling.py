@@ -93,6 +93,32 @@ def _adaptive_max_pool(x, out):
     return values, index
 
 
+def _starts(sample, n, out, kernel):
+    """Where `out` windows begin in n cells, at distances that random numbers decide: (N, C, out). The last one ends with the cells."""
+    if out < 2:
+        return np.full((*sample.shape, out), n - kernel)
+    step = sample.dtype.type(n - kernel) / sample.dtype.type(out - 1)
+    place = np.arange(out - 1, dtype=sample.dtype)
+    starts = np.trunc((place + sample[..., None]) * step) - np.trunc(sample * step)[..., None]
+    return np.concatenate([starts.astype(np.intp), np.full((*sample.shape, 1), n - kernel)], 2)
+
+
+def _fractional_max_pool(x, samples, kernel, out):
+    size, d = x.shape[2:], len(kernel)
+    columns = (1, 0) if d == 2 else (0, 1, 2)  # PyTorch's order: in two dimensions the first number is that of the width
+    starts = [_starts(samples[: len(x), :, c], n, o, k) for c, n, o, k in zip(columns, size, out, kernel, strict=True)]
+    starts = [s.reshape(*s.shape[:2], *[s.shape[2] if i == along else 1 for i in range(d)]) for along, s in enumerate(starts)]
+    index = np.broadcast_to(_flat_positions(starts, size), (*x.shape[:2], *out))
+    flat = x.reshape(*x.shape[:2], math.prod(size))
+    values = np.full(index.shape, -np.inf, x.dtype)
+    for cell in itertools.product(*map(range, kernel)):
+        places = _flat_positions([s + i for s, i in zip(starts, cell, strict=True)], size)
+        here = np.take_along_axis(flat, places.reshape(*x.shape[:2], math.prod(out)), 2).reshape(index.shape)
+        better = (here > values) | (here != here)  # nan wins
+        values, index = np.where(better, here, values), np.where(better, places, index)
+    return values, index.astype(np.int64)
+
+
 def _put(g, index, size):
     """Zeros of the image with g added at the flat positions; a position may be the winner of several windows."""
     if (out := kernels.put(g, index, size)) is not None:
@@ -201,6 +227,11 @@ def _mean(name, node):
 
 MAX_POOL          = {n: _largest(f"max_pool{n}d_with_indices", _max_pool, f"MaxPool{n}DWithIndicesBackward0") for n in (2, 3)}
 ADAPTIVE_MAX_POOL = {n: _largest(f"adaptive_max_pool{n}d", _adaptive_max_pool, f"AdaptiveMaxPool{n}DBackward0") for n in (2, 3)}
+FRACTIONAL_MAX_POOL = {
+    n: Op(f"fractional_max_pool{n}d", _fractional_max_pool, GENERAL, outputs=("out", "indices"), node=f"FractionalMaxPool{n}DBackward0", x=_winner, samples=None,
+          args="input _random_samples", jvp=lambda ts, indices: max_take(ts[0], indices), words={"x": "g at the place of each window's maximum, else 0"})
+    for n in (2, 3)
+}
 AVG_POOL          = {n: _mean(f"avg_pool{n}d", f"AvgPool{n}DBackward0") for n in (2, 3)}
 ADAPTIVE_AVG_POOL = {n: _mean(f"adaptive_avg_pool{n}d", f"AdaptiveAvgPool{n}DBackward0") for n in (2, 3)}
 avg_pool          = AVG_POOL[2]

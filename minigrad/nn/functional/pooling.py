@@ -1,6 +1,7 @@
 """Pooling: the largest or mean value of each window. 1-d pooling is 2-d pooling of an image with one row, as in PyTorch."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -130,7 +131,7 @@ def max_pool1d(
     _batched("max_pool1d", 1, input)
     kernel, stride, padding, dilation = _windows("max_pool1d", 1, kernel_size, stride, padding, dilation)
     size = (rows.ceil_size if ceil_mode else out_size)(input.shape[-1:], kernel, stride, padding, dilation)
-    if size[0] < 1:
+    if size[0] < 1 and not return_indices:
         raise RuntimeError(f"max_pool1d() Invalid computed output size: {size[0]}")
     out, indices = _max_pool(2, _as_image(input), (1, *kernel), (1, *stride), (0, *padding), (1, *dilation), ceil_mode, True)
     return (out.squeeze(-2), indices.squeeze(-2)) if return_indices else out.squeeze(-2)
@@ -236,6 +237,20 @@ def _adaptive_out(name: str, output_size: Any, size: tuple[int, ...]) -> tuple[i
     return out
 
 
+def _check_adaptive(n: int, input: Tensor, out: tuple[int, ...], largest: bool) -> None:
+    """Raise PyTorch's errors about output sizes that cannot be: below 0, or beyond what an address can say."""
+    sizes = [*input.shape[:2], *out]
+    if min(out) < 0:
+        if largest:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {min(out)}: {sizes}")
+        received = ", ".join(map(str, out[:2])) + "".join(f",{o}" for o in out[2:])
+        wanted = "elements of output_size must be greater than or equal to 0"
+        raise RuntimeError(f"adaptive_avg_pool{n}d: {wanted} but received {{{received}}}")
+    if math.prod(sizes) * input.array.itemsize >= 2**63:
+        numel = not largest and math.prod(sizes) >= 2**63
+        raise RuntimeError("numel: integer multiplication overflow" if numel else f"Storage size calculation overflowed with sizes={sizes}")
+
+
 def _adaptive_avg_pool(n, input, output_size):
     name = f"adaptive_avg_pool{n}d"
     out = _adaptive_out(name, output_size, (0,) * (n - input.ndim) + tuple(input.shape[-n:]))
@@ -244,6 +259,7 @@ def _adaptive_avg_pool(n, input, output_size):
         return mean_dim(input, tuple(range(input.ndim - n, input.ndim)), True)
     input, batched = _batched(name, n, input)
     check_floating(input, "adaptive_avg_pool2d" if n == 2 else "adaptive_avg_pool3d_cpu")
+    _check_adaptive(n, input, out, False)
     matrices = [rows.averages(m, rows._adaptive_bounds(m, o), input.array.dtype) for m, o in zip(input.shape[2:], out, strict=True)]
     result = rows.ADAPTIVE_AVG_POOL[n](input, tuple(matrices))
     return result if batched else result.squeeze(0)
@@ -272,6 +288,7 @@ def _adaptive_max_pool(n, input, output_size, return_indices):
     input, batched = _batched(name, n, input)
     check_floating(input, "adaptive_max_pool2d" if n == 2 else "adaptive_max_pool3d_cpu")
     out = _adaptive_out(name, output_size, input.shape[-n:])
+    _check_adaptive(n, input, out, True)
     values, indices = rows.ADAPTIVE_MAX_POOL[n](input, out)
     if not batched:
         values, indices = values.squeeze(0), indices.squeeze(0)
@@ -334,5 +351,18 @@ def max_unpool3d(input: Tensor, indices: Tensor, kernel_size: Any, stride: Any =
     """As max_unpool2d, of (N, C, D, H, W) or (C, D, H, W)."""
     return _max_unpool(3, input, indices, kernel_size, stride, padding, output_size)
 
+
+def _with_indices(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with return_indices=True, under PyTorch's second name for it."""
+
+    def with_indices(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **{**kwargs, "return_indices": True})
+
+    with_indices.__name__ = with_indices.__qualname__ = function.__name__ + "_with_indices"
+    with_indices.__doc__ = f"{function.__name__} with return_indices=True: the values and where they lie."
+    return with_indices
+
+
+max_pool1d_with_indices, max_pool2d_with_indices, max_pool3d_with_indices = map(_with_indices, (max_pool1d, max_pool2d, max_pool3d))
 
 __all__ = [name for name in dir() if "_pool" in name and name[0] != "_"] + ["max_unpool1d", "max_unpool2d", "max_unpool3d"]

@@ -100,6 +100,8 @@ CASES = [
     Case("conv_transpose1d", f"{F}.conv_transpose1d(x, w)", x=N(1, 2, 3), w=N(2, 2, 2)),
     Case("max_pool1d", f"{F}.max_pool1d(x, 2)", x=D(1, 2, 4)),
     Case("max_unpool2d", f"{F}.max_unpool2d(x, torch.tensor([[[[0, 3], [8, 10]]]]), 2)", x=D(1, 1, 2, 2)),
+    Case("fractional_max_pool2d", f"{F}.fractional_max_pool2d(x, 2, (3, 4), None, True, s)", x=D(2, 2, 5, 6), s=A([[[0.1, 0.9], [0.6, 0.4]], [[0.3, 0.2], [0.8, 0.5]]], grad=False)),
+    Case("fractional_max_pool3d", f"{F}.fractional_max_pool3d(x, 2, 2, None, True, s)", x=D(1, 2, 4, 5, 6), s=A([[[0.1, 0.9, 0.3], [0.6, 0.4, 0.7]]], grad=False)),
     Case("max_pool2d", f"{F}.max_pool2d(x, 2)", x=D(1, 2, 4, 4)),
     Case("max_pool2d options", f"{F}.max_pool2d(x, 3, stride=2, padding=1)", x=D(1, 1, 5, 5)),
     Case("max_pool2d ties", f"{F}.max_pool2d(x, 2)", x=A([[[[1.0, 1.0], [1.0, 1.0]]]]), second=False),

@@ -376,4 +376,57 @@ m = nn.BatchNorm1d(2, momentum=0.3); show(m(torch.ones(0, 2, 3)), m.running_mean
 show(F.prelu(torch.tensor(-2.0), torch.tensor([0.25])))
 show(F.gaussian_nll_loss(seeded(4, 3), seeded(4, 3), torch.ones(1, 3)))
 """,
+    "fractional pooling": """
+for d, s in ((2, torch.tensor([[[0.1, 0.9], [0.6, 0.4]]])), (3, torch.tensor([[[0.1, 0.9, 0.3], [0.6, 0.4, 0.7]]]))):
+    f, layer, z = getattr(F, f"fractional_max_pool{d}d"), getattr(nn, f"FractionalMaxPool{d}d"), torch.ones(1, 2, *[7] * d)
+    x = ((torch.arange(2. * 7 ** d) * 37) % 101).reshape(1, 2, *[7] * d).requires_grad_()
+    for size in (3, 1, 0, (2, 4, 3)[:d]):
+        out, where = f(x, 2, size, None, True, s)
+        attempt(lambda: (out, where, torch.autograd.grad((out * out).sum(), x)[0]))
+    attempt(lambda: f(x[0], 3, 2, _random_samples=s))
+    attempt(lambda: f(x.new_zeros(0, 2, *[7] * d), 2, 3).shape)
+    attempt(lambda: layer(2, output_ratio=0.5)(z).shape)
+    attempt(lambda: layer(2, 2)(z * float("nan")))
+    attempt(lambda: repr(layer(2, 2)))
+    for wrong in ((), (1,), (1,) * (d + 1)):
+        attempt(lambda: f(z, wrong, 3, _random_samples=s))
+        attempt(lambda: f(z, 2, wrong, _random_samples=s))
+    for i in range(d):
+        attempt(lambda: f(z, 2, [9 if i == j else 3 for j in range(d)], _random_samples=s))
+        attempt(lambda: f(z, 2, [6 if i == j else 3 for j in range(d)], _random_samples=s).shape)
+    attempt(lambda: f(z, 2))
+    attempt(lambda: layer(2))
+    attempt(lambda: layer(2, 3, 0.5))
+    attempt(lambda: layer(2, output_ratio=1.5))
+    attempt(lambda: f(z, 2, -1, _random_samples=s))
+    attempt(lambda: f(z[0, 0, 0], 2, 3, _random_samples=s))
+    attempt(lambda: f(z[:, :0], 2, 3, _random_samples=s))
+    for wrong in (s[:0], s[:, :1], s[:, :, :1], s[0], s.double()):
+        attempt(lambda: f(z, 2, 3, _random_samples=wrong))
+""",
+    "adaptive pooling to impossible sizes": """
+for d in (1, 2, 3):
+    for f in (getattr(F, f"adaptive_avg_pool{d}d"), getattr(F, f"adaptive_max_pool{d}d")):
+        x = torch.ones(1, 2, *[4] * d)
+        attempt(lambda: f(x, 0).shape)
+        attempt(lambda: f(x, -1))
+        attempt(lambda: f(x, 2**62 - 1))
+""",
+    "pooling under its second name": """
+for d in (1, 2, 3):
+    x = ((torch.arange(6. ** d) * 37) % 101).reshape(1, 1, *[6] * d)
+    attempt(lambda: getattr(F, f"max_pool{d}d_with_indices")(x, 2, stride=3))
+    attempt(lambda: getattr(F, f"max_pool{d}d_with_indices")(x, 6, stride=2, dilation=2))
+""",
+    "gradients of convolutions": """
+grads = torch.nn.grad
+for d in (1, 2, 3):
+    for stride, padding, dilation, groups in ((1, 0, 1, 1), (2, 1, 1, 2), (2, (1, 0, 2)[:d], 2, 1)):
+        x = ((torch.arange(8. * 6 ** d) * 37) % 11).reshape(2, 4, *[6] * d)
+        w = ((torch.arange(6. * (4 // groups) * 2 ** d) * 37) % 13).reshape(6, 4 // groups, *[2] * d)
+        out = getattr(F, f"conv{d}d")(x, w, None, stride, padding, dilation, groups)
+        g = (torch.arange(float(out.numel())) % 7).reshape(out.shape)
+        attempt(lambda: getattr(grads, f"conv{d}d_input")(x.shape, w, g, stride, padding, dilation, groups))
+        attempt(lambda: getattr(grads, f"conv{d}d_weight")(x, w.shape, g, stride, padding, dilation, groups))
+""",
 }

@@ -1,0 +1,66 @@
+"""torch.nn.grad: the two gradients of a convolution, as functions."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..ops import convolution as rows
+from ..tensors.tensor import Tensor
+from .functional._arguments import several
+
+
+def _options(grad_output: Tensor, **options: Any) -> list[tuple[int, ...]]:
+    return [several(value, grad_output.ndim - 2, name) for name, value in options.items()]
+
+
+def _input(input_size: Sequence[int], weight: Tensor, grad_output: Tensor, stride: Any, padding: Any, dilation: Any, groups: int) -> Tensor:
+    options = _options(grad_output, stride=stride, padding=padding, dilation=dilation)
+    return rows.conv_transpose(grad_output, weight, tuple(input_size)[2:], *options, groups)
+
+
+def _weight(
+    input: Tensor, weight_size: Sequence[int], grad_output: Tensor, stride: Any, padding: Any, dilation: Any, groups: int
+) -> Tensor:
+    options = _options(grad_output, stride=stride, padding=padding, dilation=dilation)
+    return rows.conv_weight(grad_output, input, tuple(weight_size), *options, groups)
+
+
+def conv1d_input(
+    input_size: Sequence[int], weight: Tensor, grad_output: Tensor, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+) -> Tensor:
+    """The gradient of conv1d with respect to its input, of the shape `input_size`: weight (O, C / groups, k), grad_output (N, O, L')."""
+    return _input(input_size, weight, grad_output, stride, padding, dilation, groups)
+
+
+def conv2d_input(
+    input_size: Sequence[int], weight: Tensor, grad_output: Tensor, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+) -> Tensor:
+    """As conv1d_input, with two spatial dimensions."""
+    return _input(input_size, weight, grad_output, stride, padding, dilation, groups)
+
+
+def conv3d_input(
+    input_size: Sequence[int], weight: Tensor, grad_output: Tensor, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+) -> Tensor:
+    """As conv1d_input, with three spatial dimensions."""
+    return _input(input_size, weight, grad_output, stride, padding, dilation, groups)
+
+
+def conv1d_weight(
+    input: Tensor, weight_size: Sequence[int], grad_output: Tensor, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+) -> Tensor:
+    """The gradient of conv1d with respect to its weight, of the shape `weight_size`: input (N, C, L), grad_output (N, O, L')."""
+    return _weight(input, weight_size, grad_output, stride, padding, dilation, groups)
+
+
+def conv2d_weight(
+    input: Tensor, weight_size: Sequence[int], grad_output: Tensor, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+) -> Tensor:
+    """As conv1d_weight, with two spatial dimensions."""
+    return _weight(input, weight_size, grad_output, stride, padding, dilation, groups)
+
+
+def conv3d_weight(
+    input: Tensor, weight_size: Sequence[int], grad_output: Tensor, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+) -> Tensor:
+    """As conv1d_weight, with three spatial dimensions."""
+    return _weight(input, weight_size, grad_output, stride, padding, dilation, groups)
