@@ -23,8 +23,8 @@ def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     shown = view()
     for theme in ("light", "dark"):
-        shown.save(FOLDER / f"stepping-{theme}.gif", dark=theme == "dark")
-        shown.save(FOLDER / f"still-{theme}.png", step=shown.total, dark=theme == "dark")
+        shown.save(FOLDER / f"stepping-{theme}.gif", dark=theme == "dark", width=900)
+        shown.save(FOLDER / f"still-{theme}.png", step=shown.total, dark=theme == "dark", width=900)
     shown.close()
 
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .layout import FRAME_SIDE, FRAME_TOP, Card, Frame, Picture
 
 WIDTHS = 1400.0, 840.0, 500.0  # of a band, at most: a stage takes the one that it shows largest and whole
-PAGE = 1300.0  # a stored picture is no wider
 CARDS = 90  # a picture of more cards than this is not cut: folds make it smaller
 ROUND = 7.0  # of the corners of a way from band to band
 LANE, CLEAR = 7.0, 12.0  # between two such ways, and between them and the cards
@@ -23,24 +22,17 @@ Point = tuple[float, float]
 Piece = tuple[Point, Point, Point, Point]  # a cubic
 
 
-def bands(picture: Picture, also: float = 0.0) -> list[Picture]:
-    """The picture in fewer and fewer columns; [] if it is narrow already. also: a further width that is wanted."""
+def bands(picture: Picture, also: float = 0.0, widths: Sequence[float] = WIDTHS) -> list[Picture]:
+    """The picture in fewer and fewer columns, of these widths at most; [] if it is narrow already. also: a further width that is wanted."""
     if len(picture["cards"]) > CARDS:
         return []
     out: dict[int, Picture] = {}
     spans = _columns(picture)
-    for width in sorted({*WIDTHS, also} - {0.0}, reverse=True):
+    for width in sorted({*widths, also} - {0.0}, reverse=True):
         cuts = _cuts(spans, width) if picture["w"] > width else []
         if cuts and len(cuts) not in out:
             out[len(cuts)] = _banded(picture, cuts)
     return [*out.values()]
-
-
-def for_page(picture: Picture) -> Picture:
-    """The picture as it is stored: in bands if it is wider than a page."""
-    if picture["w"] <= PAGE:
-        return picture
-    return next((banded for banded in picture.get("wraps") or bands(picture) if banded["w"] <= PAGE), picture)
 
 
 def _columns(picture: Picture) -> list[tuple[float, float]]:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
+import textwrap
 from collections.abc import Mapping
+from html import escape
 from typing import Any, NamedTuple
 
 import ipywidgets
@@ -267,12 +270,27 @@ class Duel(ipywidgets.VBox):
     def _repr_mimebundle_(self, **kwargs):
         bundle = super()._repr_mimebundle_(**kwargs)
         data, *metadata = bundle if isinstance(bundle, tuple) else (bundle,)
-        return {**data, "text/plain": repr(self)}, *(metadata or [{}])
+        return {**data, "text/plain": repr(self), "image/svg+xml": self.svg()}, *(metadata or [{}])
+
+    def svg(self) -> str:
+        """Both pictures after all events, one below the other, under the sentence: what a saved notebook shows."""
+        both = [self.left.svg(), self.right.svg() if self.left._level == self.right._level else ""]  # their style sheets share names
+        sizes = [tuple(map(int, re.findall(r'(?:width|height)="(\d+)"', drawn)[:2])) if drawn else (0, 0) for drawn in both]
+        wide = max(440, *(w + 24 for w, _ in sizes))
+        words = textwrap.wrap(self.sentence, int((wide - 36) / 7.7))
+        out = [f'<text class="q" x="18" y="{30 + 20 * k}">{escape(line)}</text>' for k, line in enumerate(words)]
+        top = 24 + 20 * len(words)
+        for drawn, (_, high) in zip(both, sizes, strict=True):
+            out.append(re.sub(r"<style>.*?</style>", "", drawn.replace("<svg ", f'<svg x="12" y="{top}" ', 1)))
+            top += high + 12 if drawn else 0
+        look = re.search("<style>.*?</style>", both[0])
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{top}" viewBox="0 0 {wide} {top}" role="img">'
+        head += f"<title>{escape(self.sentence)}</title>{look[0] if look else ''}"
+        return f'{head}<rect class="g" x=".5" y=".5" width="{wide - 1}" height="{top - 1}" rx="12"/>{"".join(out)}</svg>'
+
 
 
 def _html(pieces: list[str]) -> str:
-    from html import escape
-
     return "".join(f"<b>{escape(p)}</b>" if k % 2 else escape(p) for k, p in enumerate(pieces))
 
 

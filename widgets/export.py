@@ -10,9 +10,9 @@ import io
 import math
 import re
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from minigrad.tracing.trace import Trace, fmt
 
@@ -67,9 +67,22 @@ def _image(svg: str, scale: float, dark: bool) -> Image:
 Draw = Callable[..., str]  # the picture after some events; `least`: pixels wide at least, `lines`: of words below it, at least
 
 
-def drawing(trace: Trace, picture: Picture) -> Draw:
-    """How the graph of a trace is drawn after some events."""
-    return partial(static.svg, trace, picture)
+def drawing(trace: Trace, picture: Picture, result: str, width: float, shown: Trace) -> Draw:
+    """How the graph of a trace is drawn after some events of `shown`, which may have more cards, and so more events. result: its name."""
+
+    def draw(step: int | None = None, **options: Any) -> str:
+        at = step if step is None or trace is shown else _same_moment(shown, trace, step)
+        return static.svg(trace, picture, at, width=width, result=result, **options)
+
+    return draw
+
+
+def _same_moment(shown: Trace, trace: Trace, step: int) -> int:
+    """The event of a trace that is as far through its forward or backward pass."""
+    (forward, total), (ahead, end) = ((sum(e["phase"] == "forward" for e in t["steps"]), len(t["steps"])) for t in (shown, trace))
+    if step <= forward:
+        return round(ahead * step / max(1, forward))
+    return ahead + math.ceil((end - ahead) * (min(step, total) - forward) / (total - forward))
 
 
 def animation(draw: Draw, total: int, kind: str, dark: bool = False, scale: float = 1.0) -> bytes:

@@ -19,7 +19,7 @@ import traitlets
 
 from minigrad.tracing.trace import Trace, to_text
 
-from . import bands, cells, export, network_picture
+from . import bands, cells, export, network_picture, page
 from .contract import Sweep, sent
 from .fold import CARDS as FOLDED
 from .fold import Folded, Folds, notice
@@ -80,12 +80,13 @@ class GraphView(Fronted):
     picture = traitlets.Dict().tag(sync=True, to_json=_bytes)  # positions
     network: Any = traitlets.Dict().tag(sync=True)  # its plan and numbers; at the level of operations only that there is one
     quiz = traitlets.Bool(False).tag(sync=True)  # the ledger is to be filled in
+    brief = traitlets.Bool(False).tag(sync=True)  # search, zoom, files, the ledger and the program are shown when asked for
     can_fold = traitlets.Bool(False).tag(sync=True)
     version = traitlets.Int(0).tag(sync=True)  # grows when all of the above belong together again: the browser then draws anew
 
     def __init__(
         self, root, names: Mapping[str, object] | None = None, step: int | str | None = None, limit: int = LIMIT, second: bool = False,
-        quiz: bool = False, sliders: bool = True,
+        quiz: bool = False, sliders: bool = True, brief: bool = False,
     ):  # fmt: skip
         explain = not_a_graph(root)
         if explain:
@@ -108,7 +109,7 @@ class GraphView(Fronted):
         state = self._state()
         trace = state["trace"]
         at = {None: _forward(trace), "start": 0, "end": len(trace["steps"])}.get(step, step)  # type: ignore[arg-type]
-        super().__init__(part="graph", quiz=quiz, step=at, version=1, **state)
+        super().__init__(part="graph", quiz=quiz, brief=brief, step=at, version=1, **state)
         self.observe(self._on_inputs, names=["inputs"])
         self.on_msg(self._on_message)
 
@@ -530,24 +531,38 @@ class GraphView(Fronted):
         super().close()
         self.__dict__.pop("_repr_mimebundle_", None)  # ipywidgets hides it on a closed widget
 
-    def svg(self, step: int | None = None) -> str:
-        """The picture after `step` events (by default all of them) as an SVG document."""
-        return self.drawing()(step, description=repr(self) if self._level == "network" else to_text(self.shown_now()))
+    def svg(self, step: int | None = None, width: float = page.WIDTH) -> str:
+        """The picture after `step` events (by default all of them) as an SVG document, for a page of this width."""
+        return self.drawing(width)(step, description=repr(self) if self._level == "network" else to_text(self.shown_now()))
 
-    def drawing(self) -> export.Draw:
-        """How the picture is drawn after some events."""
+    def drawing(self, width: float = page.WIDTH) -> export.Draw:
+        """How the picture is drawn after some events, for a page of this width."""
         if self._level == "network":
             plan, mark = cast(Network, self._subject.network).plan, self.network.get("mark")
-            draw = partial(network_picture.svg, plan, Numbers(plan, self._subject.network_row()), cast(Trace, self.trace), mark=mark)
+            row = Numbers(plan, self._subject.network_row())
+            draw = partial(network_picture.svg, plan, row, cast(Trace, self.trace), w=width, mark=mark)
             return partial(draw, sample=mark["sample"]) if mark else draw
-        return export.drawing(self.shown_now(), bands.for_page(cast(Picture, self.picture)))
+        shown = self.shown_now()
+        first = shown, *self._framing
+        trace, picture = page.fitting(partial(self._fewer, shown), first, width, cast(Picture, self.picture))
+        result = self.whole["nodes"][self.whole["root"]]["label"]
+        return export.drawing(trace, picture, result, width, shown)
 
-    def save(self, path: str | Path, step: int | None = None, dark: bool = False) -> Path:
+    def _fewer(self, shown: Trace, cards: int) -> page.Scene | None:
+        """What is shown with more of it folded, so that there are at most so many cards."""
+        open_ = self._opening(max(cards, LEAST), at_most=True)
+        part = Folded(self._subject.now() if self._subject.moved else self.whole, self._folds, open_)
+        if cards < LEAST or len(part.trace["nodes"]) >= len(shown["nodes"]):
+            return None
+        return part.trace, self._framed(part, open_), self._mark and self._mark._replace(node=part.new[self._mark.node], at=0)
+
+    def save(self, path: str | Path, step: int | None = None, dark: bool = False, width: float = page.WIDTH) -> Path:
         """Write the view to a file; its ending says what: `.svg` or `.png` (the picture after `step` events, by default as it stands),
         `.gif` or `.apng` (the whole run), `.html` (a page that still steps and slides, alone), `.dot` (Graphviz source).
+        width: pixels of the page or slide that a picture is for. Its words are 11 pixels high there; what is too wide goes on below.
         """
         path = Path(path)
-        path.write_bytes(files.content(self, files.kind_of(path), step, dark))
+        path.write_bytes(files.content(self, files.kind_of(path), step, dark, width))
         return path
 
     def __repr__(self) -> str:
@@ -560,13 +575,8 @@ class GraphView(Fronted):
         self.reopen()
         cells.shown(self)
         data, metadata = super()._repr_mimebundle_(**kwargs)
-        return {**data, "text/plain": repr(self), "image/svg+xml": self._stored()}, metadata
+        return {**data, "text/plain": repr(self), "image/svg+xml": self.svg()}, metadata
 
-    def _stored(self) -> str:
-        """The picture in a saved notebook: a network is drawn for a narrow column, where a wider picture would shrink with its words."""
-        if self._level != "network":
-            return self.svg()
-        return self.drawing()(description=repr(self), w=network_picture.STORED)
 
 
 def graph(

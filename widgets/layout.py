@@ -32,6 +32,7 @@ TEXT_GAP = 14.0  # between the two texts of a card's top line
 NAME_CHAR, EXPR_CHAR = 8.7, 7.0  # pixels a character takes at the sizes of graph.css (DejaVu, the widest common fallback)
 PILL_HEIGHT, PILL_CHAR, PILL_MIN, PILL_USUAL = 20.0, 6.9, 40.0, 70.0
 MARGIN = 14.0
+PAGE_WIDTH = 640.0  # of a picture on a page: in a notebook's narrow column, some 530 pixels, words of 11 pixels are still 9 high
 # An input that each of many steps uses makes long wires. Where they pass this many columns all together, Graphviz is told to try less hard
 # (816 columns, 48 cards: 0.1 s instead of 0.5 s); beyond the second number it would take minutes, and the plain layout draws.
 SPANS_QUICK, SPANS = 600, 1500

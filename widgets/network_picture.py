@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 
 from minigrad.tracing.trace import Trace, fmt
 
+from .layout import PAGE_WIDTH
 from .network import Plan
 from .network_steps import Numbers, parts
 
-WIDTH = 900.0
-STORED = 640.0  # in a notebook's narrow column, some 530 pixels, its smallest words are still 9 pixels high
 TOP, FOOT = 44.0, 36.0
 LAST = 0.72  # error and loss stand closer together than columns
 PITCH = 72.0, 92.0  # pixels between cells at most, narrow and wide
@@ -144,7 +143,7 @@ class _Progress:
                     self.sent.add(names[event["node"]])
 
 
-def svg(plan: Plan, numbers: Numbers, trace: Trace, step: int | None = None, description: str = "", sample: int = 0, w: float = WIDTH,
+def svg(plan: Plan, numbers: Numbers, trace: Trace, step: int | None = None, description: str = "", sample: int = 0, w: float = PAGE_WIDTH,
         least: float = 0, lines: int = 1, mark: Mapping[str, Any] | None = None) -> str:  # fmt: skip
     """The network after `step` events (by default all), with the numbers of one sample, at least `least` pixels wide, with room for at
     least `lines` lines of words below it. mark: lines beside a cell, and from which event on."""
@@ -351,14 +350,14 @@ def _mark(plan: Plan, at: Geometry, mark: Mapping[str, Any]) -> list[str]:
     c = next((c for c, column in enumerate(plan["columns"]) if cell in column["cells"]), tail)
     x, y, far = at.x[c], at.mid if cell < 0 or at.hidden(c) else at.y[cell], at.box[1] if cell < 0 else _half(at, c)
     said = [word for row in mark["rows"] for word in row]
-    w, h = 18 + 7 * max(map(len, said)), 10 + 16 * len(said)
-    if c < len(plan["columns"]) - 1 and w + 2 * far + 12 <= at.gap:  # over the wires to the next column, where it hides no number
-        left, top = x + far + 6, max(30.0, y - h / 2)
+    w, h = 16 + 6.8 * max(map(len, said)), 10 + 16 * len(said)
+    if c < len(plan["columns"]) - 1 and w + 2 * far + 8 <= at.gap:  # over the wires to the next column, where it hides no number
+        left, top = x + far + 4, max(30.0, y - h / 2)
     else:
         said = [" ".join(row) for row in mark["rows"]]
-        w, h = 18 + 7 * max(map(len, said)), 10 + 16 * len(said)
+        w, h = 16 + 6.8 * max(map(len, said)), 10 + 16 * len(said)
         left, top = max(4.0, min(at.w - w - 4, x - w / 2)), y + far + 8 if y + far + 8 + h < at.h - 18 else y - far - 8 - h
     out = [f'<circle class="c y" cx="{x:.1f}" cy="{y:.1f}" r="{far + 4:.1f}"/>'] if cell >= 0 else []
-    out.append(f'<rect class="c z" x="{left:.1f}" y="{top:.1f}" width="{w}" height="{h}" rx="7"/>')
-    return out + [f'<text class="m" style="text-anchor:start" x="{left + 9:.1f}" y="{top + 17 + 16 * k:.1f}">{escape(line)}</text>'
+    out.append(f'<rect class="c z" x="{left:.1f}" y="{top:.1f}" width="{w:.1f}" height="{h}" rx="7"/>')
+    return out + [f'<text class="m" style="text-anchor:start" x="{left + 8:.1f}" y="{top + 17 + 16 * k:.1f}">{escape(line)}</text>'
                   for k, line in enumerate(said)]  # fmt: skip

@@ -19,7 +19,7 @@ from minigrad.words import fit
 
 from . import heat
 from .front_end import built
-from .layout import BECAME, HELD, LINE, ROOMY, STACK, Card, CutWire, Picture, Wire, held_height, shorten
+from .layout import BAND, BECAME, HELD, LINE, PAGE_WIDTH, ROOMY, STACK, Card, CutWire, Picture, Wire, held_height, shorten
 
 HEAD = 46  # room above the graph for the title
 FOOT = 34  # and below it for the sentence
@@ -35,12 +35,13 @@ text{fill:#1f2328;font:13.5px system-ui,-apple-system,"Segoe UI",Helvetica,Arial
 .w{fill:none;stroke:#c3cad2;stroke-width:1.5}.f{stroke:#0b5cd0;stroke-width:1.8}
 .b{stroke:#ad4300;stroke-width:2.2;stroke-dasharray:6 3}.h{fill:#c3cad2}.hf{fill:#0b5cd0}.hb{fill:#ad4300}
 .h0{fill:#f1f3f5;stroke:#d5dae0;stroke-width:.7}.hp{fill:#00693b}.hn{fill:#7a1fa2}.hx{fill:#1f2328}.hm{stroke:#fff;stroke-width:1.4}
+.z{fill:#ebdff2;stroke:#7a3db8;stroke-width:1.5}
 .s{stroke:#ad4300;fill:#fff;stroke-width:1.6}.u{fill:none;stroke:#c3cad2}.x{font-size:11px;fill:#ad4300;font-weight:600}.m{text-anchor:middle}
 .o{fill:#e4eefb}.r{fill:#fff;stroke:#c3cad2}.rb{stroke:#ad4300}.p{font-size:11.5px;text-anchor:middle;fill:#57606a}.pb{fill:#ad4300;font-weight:600}
 @media (prefers-color-scheme:dark){
 .g{fill:#14181d;stroke:#373e47}.c{fill:#1d232b;stroke:#4b545f}.leaf{stroke:#79b8ff}.k{fill:none}.now{stroke:#ffab66}text{fill:#e6edf3}
 .e,.p,.q{fill:#a9b3bf}.l{fill:#939eaa}.v{fill:#79b8ff}.d,.pb{fill:#ffab66}.w{stroke:#4b545f}.f{stroke:#79b8ff}.b{stroke:#ffab66}
-.h0{fill:#272e37;stroke:#373e47}.hp{fill:#5fd38d}.hn{fill:#d9a3f5}.hx{fill:#e6edf3}.hm{stroke:#14181d}.s,.x{stroke:#ffab66}.s{fill:#14181d}
+.h0{fill:#272e37;stroke:#373e47}.hp{fill:#5fd38d}.hn{fill:#d9a3f5}.hx{fill:#e6edf3}.hm{stroke:#14181d}.z{fill:#38304a;stroke:#c49bf5}.s,.x{stroke:#ffab66}.s{fill:#14181d}
 .x{fill:#ffab66;stroke:none}.o{fill:#1b2c42}.u{stroke:#4b545f}.h{fill:#4b545f}.hf{fill:#79b8ff}.hb{fill:#ffab66}.r{fill:#14181d;stroke:#4b545f}.rb{stroke:#ffab66}}
 """
 STYLE = STYLE.replace("\n", "")
@@ -84,9 +85,11 @@ class Moment:
                 self.known.add(n["id"])
 
 
-def svg(trace: Trace, picture: Picture, step: int | None = None, description: str = "", least: int = 0, lines: int = 1) -> str:
+def svg(trace: Trace, picture: Picture, step: int | None = None, description: str = "", least: int = 0, lines: int = 1,
+        width: float = PAGE_WIDTH, result: str = "") -> str:  # fmt: skip
     """The graph after `step` events (by default all) as an SVG document, at least `least` pixels wide, with room for at least `lines` lines
-    of words below it."""
+    of words below it. width: of the page it is for; words make the document no wider than that. result: its name, where it is in
+    a fold."""
     total = len(trace["steps"])
     step = total if step is None else min(max(step, 0), total)
     now = Moment(trace, step)
@@ -96,14 +99,15 @@ def svg(trace: Trace, picture: Picture, step: int | None = None, description: st
         title = f"{title} = {root['expr']}"
     if step == total:
         leaves = [n for n in trace["nodes"] if n["kind"] == "leaf" and n["grad"] is not None]
-        facts = [_fact(root["label"], root["value"])]
-        facts += [_fact(f"∂{root['label']}/∂{n['label']}", n["grad"]) for n in leaves[:4]]
+        name = result if result and root["kind"] == "fold" else root["label"]
+        facts = [_fact(name, root["value"])]
+        facts += [_fact(f"∂{name}/∂{n['label']}", n["grad"]) for n in leaves[:4]]
         foot = " · ".join(facts) + (" …" if len(leaves) > 4 else "")
     else:
         forward = sum(event["phase"] == "forward" for event in trace["steps"])
         at = f"backward, step {step - forward} of {total - forward}" if step > forward else f"forward, step {step} of {forward}"
         foot = f"{at}: {now.sentence}"
-    width = max(least, picture["w"], 36 + 8.2 * min(len(foot), 90), 36 + 9.1 * min(len(title), 80))
+    width = max(least, picture["w"], min(width, max(36 + 8.2 * min(len(foot), 90), 36 + 9.1 * len(title))))
     words = textwrap.wrap(foot, int((width - 36) / 7.7)) or [""]
     height = picture["h"] + HEAD + FOOT + 20 * (max(lines, len(words)) - 1)
     size = f"{width:.0f}", f"{height:.0f}"
@@ -111,7 +115,7 @@ def svg(trace: Trace, picture: Picture, step: int | None = None, description: st
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{size[0]}" height="{size[1]}" viewBox="0 0 {size[0]} {size[1]}" role="img">',
         f"<title>{escape('computation graph of ' + title)}</title><desc>{escape(description or foot)}</desc><style>{STYLE}</style>",
         f'<rect class="g" x=".5" y=".5" width="{width - 1:.0f}" height="{height - 1:.0f}" rx="12"/>',
-        f'<text class="t" x="18" y="28">{escape(title)}</text>',
+        f'<text class="t" x="18" y="28">{escape(shorten(title, int((width - 36) / 9.1)))}</text>',
         f'<g transform="translate({(width - picture["w"]) / 2:.1f},{HEAD})">',
     ]
     for frame in picture.get("frames", ()):
@@ -139,13 +143,8 @@ def _wire(trace: Trace, wire: Wire, now: Moment) -> str:
     edge = trace["edges"][wire["id"]]
     back, ready = edge["id"] in now.sent, edge["source"] in now.known and edge["target"] in now.known
     kind = "b" if back else "f" if ready else ""
-    n = [float(x) for x in re.findall(r"-?[\d.]+", wire["d"])]
-    out_left = n[6] < n[0]  # of a row
-    (x, y) = n[:2] if back else n[-2:]
-    n[0 if back else -2] += 7 if back and not out_left else -7  # the line ends where the arrow head begins
-    d = f"M{n[0]:.1f} {n[1]:.1f}C" + " ".join(f"{c:.1f}" for c in n[2:])
-    way = 10 if back and not out_left else -10
-    out = f'<path class="w {kind}" d="{d}"/><path class="h {"h" + kind if kind else ""}" d="M{x:.1f} {y:.1f}l{way}-5v10z"/>'
+    line, head = arrow(wire["d"], back)
+    out = f'<path class="w {kind}" d="{line}"/><path class="h {"h" + kind if kind else ""}" d="{head}"/>'
     if "tag" in wire:
         tag = wire["tag"]
         look = {"b": "r rb", "f": "c leaf"}.get(kind, "c")
@@ -170,6 +169,16 @@ def _wire(trace: Trace, wire: Wire, now: Moment) -> str:
         out += f'<g transform="translate({start[0] + 14:.1f},{start[1]:.1f})"><title>{escape(edge.get("stops", ""))}</title>'
         out += '<circle class="s" r="7"/><path class="s" d="M-4 0h8"/></g>'
     return out
+
+
+def arrow(d: str, back: bool) -> tuple[str, str]:
+    """The line of a wire, which ends where its head begins, and the head."""
+    n = [float(x) for x in re.findall(r"-?[\d.]+", d)]
+    out_left = n[6] < n[0]  # of a row
+    (x, y) = n[:2] if back else n[-2:]
+    n[0 if back else -2] += 7 if back and not out_left else -7
+    way = 10 if back and not out_left else -10
+    return f"M{n[0]:.1f} {n[1]:.1f}C" + " ".join(f"{c:.1f}" for c in n[2:]), f"M{x:.1f} {y:.1f}l{way}-5v10z"
 
 
 def flag(x: float, y: float, wide: float) -> str:
@@ -236,10 +245,15 @@ def _card(trace: Trace, card: Card, now: Moment, partway: bool) -> str:
         wide = 14 + 6.9 * len(text)
         x = card["w"] - less - 10 - wide
         out.append(f'<path class="r" d="{flag(x, -4, wide)}"/><text class="p" x="{x + wide / 2 - 3:.1f}" y="0">{text}</text>')
-    rows = card.get("rows", [])
-    for k, (caption, text) in enumerate(rows):  # where it differs from another picture's
-        at = f"{card['h'] - LINE * (len(rows) - k) + 9:.0f}"
-        out.append(f'<text class="x" x="12" y="{at}">{escape(caption)}</text><text class="e" x="{right}" y="{at}">{escape(text)}</text>')
+    rows = card.get("rows", []) if now.step >= card.get("at", 0) else []
+    if rows:  # where it differs from another picture's: as in cards.js
+        low = card["h"] - LINE * len(rows) - BAND
+        out.append(f'<path class="z" d="M1.5 {low:.1f}h{card["w"] - less - 3:.1f}v{LINE * len(rows) - 0.5:.1f}'
+                   f'q0 7-7 7H8.5q-7 0-7-7z"/>')  # fmt: skip
+        for k, (caption, text) in enumerate(rows):
+            at = f"{low + 15 + LINE * k:.0f}"
+            out.append(f'<text class="n" style="font-size:11.5px" x="12" y="{at}">{escape(caption)}</text>')
+            out.append(f'<text class="v hx" x="{right}" y="{at}">{escape(text)}</text>')
     out.append("</g>")
     return "".join(out)
 
@@ -320,20 +334,21 @@ def _results(trace: Trace, card: Card, node: Node, now: Moment) -> str:
             f'<text class="l" x="12" y="60">grad</text><text class="d" x="{right}" y="60">{escape(texts[1])}</text>')  # fmt: skip
 
 
-def badge(trace: Trace, node: Node, room: int = 9) -> str:
+def badge(trace: Trace, node: Node, room: int = 9, versions: bool = True) -> str:
     """What is special about a tensor, in a few characters: a stale saved value, a view (`room`: for its base's name), a version."""
     if any(kept.get("stale") for kept in node["saved"]):
         return "⚠ stale"
     if "view" in node:
-        version = node["view"].get("version")
-        return f"view of {shorten(trace['nodes'][node['view']['base']]['label'], room)}" + (f" v{version}" if version else "")
+        version = node["view"].get("version") if versions else None
+        return f"view of {shorten(trace['nodes'][node['view']['base']]['label'], room)}" + (f", version {version}" if version else "")
     return f"version {node['version']}" if node.get("version") and node["kind"] == "operation" else ""
 
 
 def _captions(trace: Trace, node: Node, width: float) -> tuple[str, str]:
     """Shape, dtype and badge, as much as fits on a card of this width."""
     room, special, shape = int((width - 34) / 5.9), badge(trace, node), heat.shape_text(node["shape"])
-    tried = ((f"{shape} {node['dtype']}", special), (shape, special), (shape, badge(trace, node, 4)), (shape, special.split(" of ")[0]))
+    tried = ((f"{shape} {node['dtype']}", special), (shape, special), (shape, badge(trace, node, versions=False)),
+             (shape, badge(trace, node, 4, versions=False)), (shape, special.split(" of ")[0]))  # fmt: skip
     for left, right in tried:
         if len(left) + len(right) <= room:
             return left, right

@@ -936,3 +936,24 @@ def test_a_long_chain_is_folded_until_it_can_be_read(open_notebook):
     nb.shot("graph-tags", view.root)
     nb.page.keyboard.press("Enter")
     expect(view.card("w")).to_be_focused()
+
+
+def test_a_first_look_shows_little_and_offers_the_rest(open_notebook):
+    """Chapter 00's first graph: steps and the slider, no search, zoom, files, ledger or program until they are asked for."""
+    nb = open_notebook(["from widgets.lessons import stepper\nstepper('y = x*x', at='forward', x=3, brief=True)"]).run_all()
+    root = nb.page.locator(".mg-root")
+    hidden = [root.locator(name) for name in (".mg-tools", ".mg-details", ".mg-source")]
+    for place in hidden:
+        expect(place).to_be_hidden()
+    expect(nb.page.locator(".mg-lesson-root input[type=text]")).to_have_count(0)
+    controls = root.locator("button:visible, select:visible, input:visible").count()
+    assert controls <= 10, "six for time and speed, the timeline, the slider, reset, and the button for the rest"
+    root.get_by_role("button", name="next").or_(root.locator(".mg-next")).first.click()
+    expect(root).to_have_attribute("data-step", "3")
+    root.get_by_text("show more").click()
+    for place in hidden:
+        expect(place).to_be_visible()
+    expect(root.get_by_text("show more")).to_have_count(0)
+    assert nb.page.evaluate("() => document.activeElement.classList.contains('mg-root')")
+    for theme in nb.themes():
+        nb.shot(f"first-look-{theme}")

@@ -24,7 +24,7 @@ from tests.browser import lab
 from tests.widgets.test_bands import recurrent
 from tests.widgets.test_golden import GRAPHS
 from tests.widgets.test_network import lecture
-from widgets import bands, contract, graph, heat, network_picture
+from widgets import bands, contract, export, graph, heat, network_picture
 from widgets.contract import sent
 from widgets.lessons.film import SLOT, Film
 from widgets.lessons.kit import Choice, Figure, Moments, Slider, Steps, Text, Toggle, action, lesson
@@ -125,10 +125,12 @@ def lesson_case() -> dict:
 def picture_case(build) -> dict:
     """A view, and its stored picture at every step."""
     view = build()
-    view.picture = {key: x for key, x in bands.for_page(view.picture).items() if key != "wraps"}
+    narrow = next(p for p in (view.picture, *bands.bands(view.picture)) if p["w"] <= 1300)
+    view.picture = {key: x for key, x in narrow.items() if key != "wraps"}
+    draw = export.drawing(view.shown_now(), view.picture, "", view.picture["w"], view.shown_now())
     state = view_case(view)
     state["picture"].pop("wraps", None)  # whatever the stage's width
-    return {"name": build.__name__, "state": state, "stored": {k: view.svg(k) for k in range(view.total + 1)}}
+    return {"name": build.__name__, "state": state, "stored": {k: draw(k) for k in range(view.total + 1)}}
 
 
 @lesson

@@ -1,4 +1,6 @@
 """Committed notebooks are fit to be committed, and `problems` sees each kind of unfitness."""
+import re
+
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
@@ -14,6 +16,14 @@ def test_notebook_is_fit(path):
 
 def test_there_are_notebooks():
     assert all_notebooks()
+
+
+def test_stored_graphs_are_legible_in_a_small_window():
+    """A column of 530 pixels, in a window of 640, shrinks a wider picture, and its words of 11 pixels to less than 9."""
+    found = [re.match(r'<svg [^>]*?width="(\d+)"', "".join(output.data["image/svg+xml"]))[1]
+             for path in all_notebooks() for cell in nbformat.read(path, as_version=4).cells for output in cell.get("outputs", [])
+             if "<title>computation graph of" in output.get("data", {}).get("image/svg+xml", "")]  # fmt: skip
+    assert len(found) > 9 and max(map(int, found)) <= 647
 
 
 def svg(text):

@@ -1,6 +1,7 @@
 """The duel of two computations: what is compared, what is named, and that two views have one step."""
 import json
 import re
+import xml.etree.ElementTree as ET
 
 import pytest
 
@@ -206,3 +207,30 @@ def test_networks_that_part_at_the_loss_have_the_mark_there(noted):
     found = d.left.network["mark"]
     assert found["part"] in ("error", "loss") and found["cell"] == -1 and found["at"] > 4
     assert "≠ here" in d.left.svg()
+
+
+def test_a_stored_duel_shows_both_pictures_and_the_marks(noted):
+    """Without a kernel: the sentence, and both graphs with both numbers, legible in a narrow column."""
+    a, b = Value(2.0), Value(-3.0)
+    c, d = Value(2.0), Value(-3.0)
+    names = {"a": a, "b": b, "c": c, "d": d}
+    shown = duel((a * b + a) ** 2, (c * d + d) ** 2, names=names)
+    drawn = shown._repr_mimebundle_()[0]["image/svg+xml"]
+    root = ET.fromstring(drawn)
+    texts = [e.text for e in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts.count("≠ here") == 2 and texts.count("there") == 2 and {"a", "b", "c", "d"} <= set(texts)
+    assert "They part at a" in texts[0]
+    assert float(root.get("width")) <= 664 and drawn.count("<style>") == 1
+    inner = [e for e in root if e.tag.endswith("svg")]
+    ends = [float(e.get("y")) + float(e.get("height")) for e in inner]
+    assert len(inner) == 2 and ends[0] < float(inner[1].get("y")) and ends[1] <= float(root.get("height"))
+
+
+def test_the_marks_band_is_that_of_the_view(noted):
+    """A violet band at the card's foot, from the event on at which the numbers differ."""
+    x, y = Value(2.0), Value(2.0)
+    shown = duel(x * 3, y * 4, names={"x": x, "y": y})
+    at = shown.difference.step
+    assert at > 0
+    drawn = [shown.left.svg(k) for k in (at - 1, at)]
+    assert [text.count('class="z"') for text in drawn] == [0, 1] and ["≠ here" in text for text in drawn] == [False, True]

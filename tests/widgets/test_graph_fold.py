@@ -135,7 +135,8 @@ def test_numbers_at_another_point():
     t = view.shown_now()
     assert [n["value"] for n in t["nodes"]] == [n["value"] for n in fresh["nodes"]]
     assert [n["grad"] for n in t["nodes"]] == pytest.approx([n["grad"] for n in fresh["nodes"]], rel=1e-12)
-    assert view.svg() == svg(fresh | {"title": t["title"]}, view.picture, None, to_text(fresh | {"title": t["title"]}))
+    drawn = svg(fresh | {"title": t["title"]}, view.picture, None, to_text(fresh | {"title": t["title"]}), width=2000)
+    assert view.svg(width=2000) == drawn
 
 
 def test_a_tensors_arrays_at_another_point(noted):

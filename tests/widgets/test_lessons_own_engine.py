@@ -1,5 +1,7 @@
 """S8: the learner's class beside the engine. Values against closed forms, and the first place of every known mistake."""
 
+import re
+
 import pytest
 
 import minigrad
@@ -198,10 +200,24 @@ def test_the_learners_own_program():
 def test_static_twin_is_the_same_twice():
     bundles = [own_engine(SOLUTION, BACKWARD)._repr_mimebundle_() for _ in range(2)]
     assert bundles[0]["image/svg+xml"] == bundles[1]["image/svg+xml"] and bundles[0]["text/plain"] == bundles[1]["text/plain"]
-    assert "<title>" in bundles[0]["image/svg+xml"] and "grad 25" in bundles[0]["image/svg+xml"]
+    assert "<title>" in bundles[0]["image/svg+xml"] and ">✓ 25<" in bundles[0]["image/svg+xml"]
 
 
 def test_the_engine_is_about_sixty_lines():
     """What chapter 05 promises."""
     lines = [line for id in ("05.a", "05.b") for line in exercises[id].solution.splitlines() if line.strip()]
     assert 55 <= len(lines) <= 65
+
+
+def test_cards_and_arrows_are_those_of_the_graph_view():
+    """Value and gradient with their words, a head on every wire, and no wider than a notebook's narrow column allows."""
+    drawn = own_engine().picture()
+    wide = float(re.search(r'viewBox="0 0 ([\d.]+)', drawn)[1])
+    assert wide <= 640 and drawn.count('class="wire sent') == drawn.count('class="tip sent') == 10
+    words = re.findall(r">([^<>]+)</text>", drawn)
+    assert words.count("value") == words.count("grad") == 7 and "✓ 25" in words
+
+
+def test_no_two_columns_of_the_table_have_one_name():
+    head = own_engine().figure.table().head
+    assert len({*head}) == len(head)

@@ -10,7 +10,9 @@ from collections.abc import Callable
 from typing import Literal
 
 from minigrad.tracing.trace import Edge, Node, Trace
+from widgets import page
 from widgets.layout import CARD_PAD, layout
+from widgets.static import arrow
 
 from ..show import Table
 from .lesson import label, number, same, svg, tag
@@ -18,7 +20,7 @@ from .listen import Recording, Write, listen
 
 TIMES = {"*": " × ", "+": " + ", "-": " − ", "/": " / "}
 SUPERSCRIPT = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
-HEAD = ("node", "made by", "your value", "right", "your grad", "right", "")
+HEAD = ("node", "computes", "your value", "right value", "your grad", "right grad", "")
 Wire = tuple[int, int]  # (node, parent): the gradient goes from the node to its parent
 
 
@@ -63,7 +65,7 @@ class Duel:
         self.r = listen(cls, program, inputs, backward)
         self.at = len(self.r.writes)
         self.judged = True
-        self.drawn = layout(as_trace(self.r), tagged=False) if self.r.nodes else None
+        self.drawn = page.banded(layout(as_trace(self.r), tagged=False)) if self.r.nodes else None
 
     @property
     def finished(self) -> bool:
@@ -108,13 +110,15 @@ class Duel:
             shares = sent.get(key, [])[turn :: len(twins)]  # of a + a, each wire shows its own
             off = self.fault is not None and key == (self.fault.sender, self.fault.node)
             kind = " off" if off else " at" if now and key == (now.sender, now.node) else ""
-            wires.append(tag("path", f"wire{' sent' if shares else ''}{kind}", d=wire["d"]))
+            line, head = arrow(wire["d"], bool(shares))
+            wires.append(tag("path", f"wire{' sent' if shares else ''}{kind}", d=line))
+            wires.append(tag("path", f"tip{' sent' if shares else ''}{kind}", d=head))
             local = self.r.locals.get(key)
             if shares:
                 text = ("✗ " if off else "") + ("… " if len(shares) > 2 else "") + " ".join(shares[-2:])
                 pills.append(_pill(wire["px"], wire["py"], text, "off" if off else "", "bad b" if off else "bwd"))
             elif local:  # not sent yet: what will be multiplied
-                pills.append(_pill(wire["px"], wire["py"], "×" + number(local[turn % len(local)], 4), "idle", "soft"))
+                pills.append(_pill(wire["px"], wire["py"], "× " + number(local[turn % len(local)], 4), "idle", "soft"))
         cards = [self._card(card, grads, now) for card in self.drawn["cards"]]
         return "".join(wires + cards + pills)
 
@@ -122,23 +126,28 @@ class Duel:
         n = self.r.nodes[card["id"]]
         blamed = self.judged and n.id == self.r.wrong_node and (self.fault is not None or (self.r.wrong_write is None and self.finished))
         kind = " off" if blamed else " at" if now and now.node == n.id else ""
+        look = " constant" if n.constant else " leaf" if not n.parents else ""
         out = [
-            tag("rect", f"card{kind}{' constant' if n.constant else ''}", width=card["w"], height=card["h"], rx=9),
-            label(CARD_PAD, 22, card["name"], "d b"),
-            label(card["w"] - CARD_PAD, 21, card["expr"], "t soft", "end"),
+            tag("rect", f"card{look}{kind}", width=card["w"], height=card["h"], rx=9),
+            label(CARD_PAD, 21, card["name"], "v b"),
+            label(card["w"] - CARD_PAD, 21, card["expr"], "num u soft", "end"),
         ]
-        if n.value_ok:
-            out.append(label(CARD_PAD, 41, number(n.value), "num v fwd"))
-        else:
-            out.append(label(CARD_PAD, 41, f"✗ {number(n.value)}, not {number(n.right_value)}", "num v bad b"))
+
+        def line(y: float, caption: str, text: str, colour: str) -> None:
+            if 8.2 * len(text) + 50 < card["w"]:
+                out.append(label(CARD_PAD, y, caption, "s soft"))
+            out.append(label(card["w"] - CARD_PAD, y, text, f"num v b {colour}", "end"))
+
+        y = 38 if n.constant else 42
+        wrong = f"✗ {number(n.value)}, not {number(n.right_value)}"
+        line(y, "value", *((number(n.value), "fwd") if n.value_ok else (wrong, "bad")))
         final = self.judged and self.finished and self.r.phase in ("backward", "done")
         if n.constant:
             pass
         elif final and not n.grad_ok:
-            out.append(label(CARD_PAD, 59, f"✗ {number(grads[n.id])}, not {number(n.right_grad)}", "num v bad b"))
+            line(60, "grad", f"✗ {number(grads[n.id])}, not {number(n.right_grad)}", "bad")
         else:
-            mark = "✓ " if final and n.right_grad is not None else ""
-            out.append(label(CARD_PAD, 59, f"{mark}grad {number(grads[n.id])}", "num v bwd"))
+            line(60, "grad", ("✓ " if final and n.right_grad is not None else "") + number(grads[n.id]), "bwd")
         return tag("g", "", "".join(out), transform=f"translate({card['x']:.1f},{card['y']:.1f})")
 
     # --- the same as a table and in words
@@ -197,6 +206,6 @@ def carried(w: Write) -> str:
 
 
 def _pill(x: float, y: float, text: str, shape: str, colour: str) -> str:
-    width = 14 + 7.2 * len(text)
+    width = 15 + 6.9 * len(text)
     box = tag("rect", f"pill {shape}".strip(), x=x - width / 2, y=y - 10, width=width, height=20, rx=10)
-    return box + label(x, y + 4, text, f"num t {colour}", "middle")
+    return box + label(x, y + 4, text, f"num u {colour}", "middle")

@@ -213,10 +213,10 @@ class _Memory:
         for i in range(self.n):
             out += tag("rect", "grid", x=self.X0 + i * size, y=62, width=size - min(2.0, size * 0.2), height=46, fill="none")
         out += label(self.X0, 178, "layer 1", "t soft") + label(self.X1, 178, f"layer {self.n}", "t soft", "end")
-        for part in (0.0, 0.5, 1.0):
-            y = self._y(part * self.most)
+        for amount in ticks(self.most):
+            y = self._y(amount)
             out += tag("line", "grid", x1=self.X0, x2=self.X1, y1=y, y2=y)
-            out += label(self.X0 - 6, y + 4, in_bytes(part * self.most).replace("0 bytes", "0"), "t soft", "end")
+            out += label(self.X0 - 6, y + 4, in_bytes(amount) if amount else "0", "t soft", "end")
         out += label(self.X0, self.TOP - 8, "bytes alive, moment by moment", "t")
         return svg(800, 412, out + SLOT, f"Memory of a chain of {self.n} layers during one training step")
 
@@ -442,20 +442,24 @@ def peaks() -> dict[str, list[int]]:
 class memory_depth(Figure):
     """The measured peak for chains of 1 to 100 layers: without checkpoints it grows like n, with a good length of segments like √n."""
 
+    layers = Steps(DEPTHS, "layers", DEPTHS[-1])
+
     def setup(self) -> None:
         self.found = peaks()
 
     def draw(self) -> str:
-        return _chart(self.found, self.sentence())
+        return _chart(self.found, self.layers, self.sentence())
 
     def sentence(self) -> str:
         one, facts = 4 * WIDTH * BATCH, []
         for name, values in self.found.items():
             facts.append(f"{name} " + ", ".join(f"{d}: {number(v / one, 3)}" for d, v in zip(DEPTHS, values, strict=True)))
-        return "Activations alive at the peak, by number of layers. " + "; ".join(facts) + "."
+        return f"Activations of {in_bytes(one)} each, alive at the peak, by number of layers. " + "; ".join(facts) + "."
 
     def caption(self) -> str:
-        return ""
+        k = DEPTHS.index(self.layers)
+        facts = ", ".join(f"{name} {in_bytes(values[k])}" for name, values in self.found.items())
+        return f"{self.layers} layer{'s' * (self.layers > 1)}, peak of one step: {facts}."
 
     def table(self) -> Table:
         rows = [[str(d), *((in_bytes(v), float(v)) for v in values)] for d, *values in zip(DEPTHS, *self.found.values(), strict=True)]
@@ -465,8 +469,18 @@ class memory_depth(Figure):
         return self.sentence()
 
 
-def _chart(found: dict[str, list[int]], words: str) -> str:
-    one = 4 * WIDTH * BATCH
+def ticks(most: float) -> list[float]:
+    """Round numbers from 0 to `most`, three to six of them.
+
+    >>> ticks(147456), ticks(409600)
+    ([0, 50000, 100000], [0, 100000, 200000, 300000, 400000])
+    """
+    unit = 10.0 ** math.floor(math.log10(most))
+    step = next(unit * k for k in (0.2, 0.5, 1, 2) if most / (unit * k) < 6)
+    return [round(k * step) for k in range(int(most / step) + 1)]
+
+
+def _chart(found: dict[str, list[int]], layers: int, words: str) -> str:
     x0, x1, top, base = 84.0, 560.0, 40.0, 262.0
     most = max(max(values) for values in found.values())
 
@@ -474,10 +488,13 @@ def _chart(found: dict[str, list[int]], words: str) -> str:
         return x0 + depth / 100 * (x1 - x0), base - amount / most * (base - top)
 
     out = label(24, 26, "peak of one step", "t")
+    for amount in ticks(most):
+        y = at(0, amount)[1]
+        out += tag("line", "grid", x1=x0, x2=x1, y1=y, y2=y) + label(x0 - 8, y + 4, in_bytes(amount) if amount else "0", "t soft", "end")
     for k in (0, 25, 50, 75, 100):
-        _, y = at(0, k * one)
-        out += tag("line", "grid", x1=x0, x2=x1, y1=y, y2=y) + label(x0 - 8, y + 4, in_bytes(k * one) if k else "0", "t soft", "end")
         out += label(at(k, 0)[0], base + 20, str(k), "t soft", "middle")
+    now = at(layers, 0)[0]
+    out += tag("line", "now", x1=now, x2=now, y1=top, y2=base)
     out += label((x0 + x1) / 2, base + 40, "layers", "t", "middle")
     looks = {"no checkpoints": ("fwd", ""), "every 10 layers": ("good", "8 3"), "every √n layers": ("bwd", "3 3")}
     ends: list[float] = []
@@ -489,9 +506,10 @@ def _chart(found: dict[str, list[int]], words: str) -> str:
         out += tag("polyline", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in spots), style=line, **dashes)
         for x, y in spots:
             out += tag("circle", cx=x, cy=y, r=3.6, style=f"fill:var(--{colour})")
-        y = spots[-1][1]
+        place = DEPTHS.index(layers)
+        y = spots[place][1]
         while any(abs(y - other) < 22 for other in ends):
             y -= 22
         ends.append(y)
-        out += label(x1 + 14, y + 4, f"{name}: {in_bytes(values[-1])} at 100", f"t b {colour}")
+        out += label(x1 + 14, y + 4, f"{name}: {in_bytes(values[place])} at {layers}", f"t b {colour}")
     return svg(820, 318, out, words)

@@ -18,7 +18,7 @@ import ipywidgets
 
 from minigrad import Value, scalar
 from minigrad.tracing.trace import replay_steps
-from widgets import graph, static
+from widgets import GraphView, page, static
 
 from .kit import Figure, Given, Inputs, Program, lesson
 from .lesson import number
@@ -166,12 +166,20 @@ def run_program(f: str | Callable, inputs: dict[str, float]) -> tuple[Value, dic
     return root, named
 
 
+class _Program(Program):
+    """Text that can be edited, but not at a first look."""
+
+    def shown(self, figure: Any) -> bool:
+        return not figure.brief and super().shown(figure)
+
+
 @lesson
 class stepper(Figure):
     """Step through a computation: first its values, then its gradients.
 
     f: a program as text, which can then be edited in the widget, or your own function of one or more Values.
     at: where to begin: "start", "forward" (all values known), "end", or a number of events.
+    brief: show the rest of the view, and the box for another program, only when asked for.
     inputs: the numbers to start from, for example x=2; what is not given is 1.
     Returns a widget; where there is nothing to step through, a widget with one sentence that says why.
 
@@ -180,8 +188,9 @@ class stepper(Figure):
         stepper(my_function, x=0.5)
     """
 
-    f = Program(CANNED, "a formula such as '(3*x + 2)**2', or a function of Values", hint="type your own and press Enter")
+    f = _Program(CANNED, "a formula such as '(3*x + 2)**2', or a function of Values", hint="type your own and press Enter")
     at = Given("start")
+    brief = Given(False)
     inputs = Inputs(fixed=True)  # the graph view has their sliders
     graph: Any = None  # a GraphView; None until setup
 
@@ -189,7 +198,8 @@ class stepper(Figure):
         if not (isinstance(self.at, int) or (isinstance(self.at, str) and self.at in ("start", "forward", "end"))):
             raise ValueError(f"at is 'start', 'forward', 'end' or a number of events. It was given {self.at!r}.")
         self.root, named = run_text(self.f, self.inputs) if isinstance(self.f, str) else run_function(self.f, self.inputs)
-        self.graph = graph(self.root, names=named, step=None if self.at == "forward" else self.at)  # it holds the root weakly
+        step = None if self.at == "forward" else self.at
+        self.graph = GraphView(self.root, named, step, brief=self.brief)  # it holds the root weakly
         title = self.f if isinstance(self.f, str) else f"{self.f.__name__}({', '.join(inspect.signature(self.f).parameters)})"
         self.graph.trace = {**self.graph.trace, "title": "y = f(x)" if title.startswith("<lambda>") else title}
 
@@ -210,7 +220,8 @@ class stepper(Figure):
         return self.text().splitlines()[-1]
 
     def still(self) -> str:
-        return static.svg(self.graph.trace, self.graph.picture, self._known())
+        trace, picture = page.fitting(lambda cards: None, (self.graph.trace, (), None), page.WIDTH, self.graph.picture)
+        return static.svg(trace, picture, self._known())
 
     def text(self) -> str:
         """The events so far, one line each: at least the forward half."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from minigrad.tracing.trace import Trace
 
-from .. import export, static
+from .. import export, page, static
 from ..contract import sent
 
 KINDS = {"html": "text/html", "svg": "image/svg+xml", "png": "image/png", "gif": "image/gif", "apng": "image/apng", "dot": "text/plain"}
@@ -33,18 +33,18 @@ def name_of(trace: Trace, kind: str) -> str:
     return f"{name}.{kind}"
 
 
-def content(view: Any, kind: str, step: int | None = None, dark: bool = False) -> bytes:
-    """The content of a file of this kind. view: a GraphView; step: of a picture, by default as it stands."""
+def content(view: Any, kind: str, step: int | None = None, dark: bool = False, width: float = page.WIDTH) -> bytes:
+    """The content of a file of this kind. view: a GraphView; step: of a picture, by default as it stands; width: of the page it is for."""
     at = view.step if step is None else step
     if kind == "svg":
-        return view.svg(at).encode()
+        return view.svg(at, width).encode()
     if kind == "png":
-        return export.png(view.svg(at), dark=dark)
+        return export.png(view.svg(at, width), dark=dark)
     if kind == "dot":
         return export.dot(view.shown_now()).encode()
     if kind == "html":
         return static.page(view.trace["title"], {**alone(view), "step": at}).encode()
-    return export.animation(view.drawing(), view.total, kind, dark)
+    return export.animation(view.drawing(width), view.total, kind, dark)
 
 
 def alone(view: Any) -> dict[str, Any]:

@@ -63,6 +63,20 @@ export class Shell {
       this.inputs,
       h("div", { class: "mg-side" }, this.details, this.source),
     );
+    if (view.model.get("brief") === true) this.#brief();
+  }
+
+  /** Only what a first look needs, and a button for the rest. */
+  #brief() {
+    const more = button("small", "show more", "show search, zoom, files, the ledger and the program");
+    const row = h("div", { class: "mg-more" }, more);
+    this.root.classList.add("mg-brief");
+    this.root.append(row);
+    this.view.on(more, "click", () => {
+      this.root.classList.remove("mg-brief");
+      row.remove();
+      this.root.focus();
+    });
   }
 
   /** The head of a new trace. */

@@ -124,10 +124,12 @@ export function heat(a, width, height, largest = 15) {
   return { x: (width - w * cols) / 2, y: (height - h * rows) / 2, w: w * cols, h: h * rows, paths };
 }
 
-/** What is special about a tensor, in a few characters. @param {Trace} trace @param {Node} node @param {number} [room] for its base's name */
-export function mark(trace, node, room = 9) {
+/** What is special about a tensor, in a few characters.
+ * @param {Trace} trace @param {Node} node @param {number} [room] for its base's name @param {boolean} [versions] */
+export function mark(trace, node, room = 9, versions = true) {
   if (node.saved?.some((k) => k.stale)) return "⚠ stale";
-  if (node.view) return `view of ${tail(trace.nodes[node.view.base].label, room)}${node.view.version ? ` v${node.view.version}` : ""}`;
+  const version = versions && node.view?.version ? `, version ${node.view.version}` : "";
+  if (node.view) return `view of ${tail(trace.nodes[node.view.base].label, room)}${version}`;
   return node.version && node.kind === "operation" ? `version ${node.version}` : "";
 }
 
@@ -141,7 +143,8 @@ export function captions(trace, node, wide) {
   const tried = [
     [`${shape} ${node.dtype}`, special],
     [shape, special],
-    [shape, mark(trace, node, 4)],
+    [shape, mark(trace, node, 9, false)],
+    [shape, mark(trace, node, 4, false)],
     [shape, special.split(" of ")[0]],
   ];
   return tried.find(([left, right]) => left.length + right.length <= room) ?? [shape, special ? special[0] : ""];

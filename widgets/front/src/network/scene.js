@@ -414,17 +414,17 @@ export class NetworkScene {
     const c = mark.cell < 0 ? tail : this.#columnOf(mark.cell);
     const [x, y] = [at.x[c], mark.cell < 0 || at.hidden[c] ? at.mid : at.y[mark.cell]];
     const far = mark.cell < 0 ? at.box[1] : this.#half(at, c);
-    const size = (/** @type {string[]} */ texts) => [18 + 7 * Math.max(...texts.map((text) => text.length)), 10 + 16 * texts.length];
-    const beside = c < plan.columns.length - 1 && size(mark.rows.flat())[0] + 2 * far + 12 <= at.gap; // over wires, where it hides no number
+    const size = (/** @type {string[]} */ texts) => [16 + 6.8 * Math.max(...texts.map((text) => text.length)), 10 + 16 * texts.length];
+    const beside = c < plan.columns.length - 1 && size(mark.rows.flat())[0] + 2 * far + 8 <= at.gap; // over wires, where it hides no number
     const lines = beside ? mark.rows.flat() : mark.rows.map((row) => row.join(" "));
     const [w, h] = size(lines);
-    const left = beside ? x + far + 6 : Math.max(4, Math.min(at.w - w - 4, x - w / 2));
+    const left = beside ? x + far + 4 : Math.max(4, Math.min(at.w - w - 4, x - w / 2));
     const top = beside ? Math.max(30, y - h / 2) : y + far + 8 + h < at.h - 18 ? y + far + 8 : y - far - 8 - h;
     const g = this.#layers.top;
     if (mark.cell >= 0) this.#put(g, "mr", "circle", { cx: x, cy: y, r: far + 4, class: "mg-net-apart" });
     this.#put(g, "mb", "rect", { x: left, y: top, width: w, height: h, rx: 7, class: "mg-net-differ" });
     for (const [k, line] of lines.entries())
-      this.#put(g, `mt${k}`, "text", { x: left + 9, y: top + 17 + 16 * k, class: "mg-net-number mg-net-left" }, line);
+      this.#put(g, `mt${k}`, "text", { x: left + 8, y: top + 17 + 16 * k, class: "mg-net-number mg-net-left" }, line);
   }
 
   /** @param {Geometry} at */
