@@ -11,9 +11,11 @@ last two wait for time.sleep to end: for those there is the kernel's own interru
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import copy
 import ctypes
+import dis
 import io
 import linecache
 import os
@@ -25,6 +27,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from functools import cache, partial
 from types import FrameType
 from typing import Any, cast
 
@@ -35,6 +38,10 @@ from .plain import plain, safe_name
 LIBRARIES = ("minigrad", "torch", "micrograd", "tinygrad", "jax")
 ENGINE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NOT_THEIRS = (ENGINE, *{sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})  # whose lines are not told
+# Instructions with which a handler begins and ends. An exception at one of them would leave another one behind as the one being handled.
+HANDLING = {dis.opmap[name] for name in ("PUSH_EXC_INFO", "POP_EXCEPT", "COPY", "SWAP", "RERAISE")}
+monitoring: Any = getattr(sys, "monitoring", None)  # from Python 3.12 on
+TAKES_DOWN = (__file__, contextlib.__file__)  # whose frames take a time limit down
 spent = getattr(time, "thread_time", time.monotonic)  # what this thread has computed; a browser's Python does not count it
 
 
@@ -85,16 +92,78 @@ def deadline(limits: Limits) -> Iterator[None]:
         sys.unraisablehook = report
 
 
+class _Monitored:
+    """Raises `up` before each instruction of an answer. For Python 3.12 and newer."""
+
+    def __init__(self, up: BaseException):
+        self.up, self.tool = up, None
+
+    def start(self, frame):
+        self.tool = next((i for i in range(5, -1, -1) if monitoring.get_tool(i) is None), None) if self.tool is None else self.tool
+        if self.tool is not None and monitoring.get_tool(self.tool) is None:
+            monitoring.use_tool_id(self.tool, "minigrad: time limit")
+            monitoring.register_callback(self.tool, monitoring.events.INSTRUCTION, self.again)
+            monitoring.set_events(self.tool, monitoring.events.INSTRUCTION)
+
+    def again(self, code, offset):
+        if _answers(code.co_filename) and code.co_code[offset] not in HANDLING:
+            self.up.__traceback__ = None
+            raise self.up
+
+    def stop(self):
+        if self.tool is not None:
+            monitoring.set_events(self.tool, 0)
+            monitoring.free_tool_id(self.tool)
+
+
+class _Bell:
+    """Its minus sets SIGALRM off for Python only, and is no call, after which Python would look for signals."""
+
+    __neg__ = staticmethod(partial(_thread.interrupt_main, getattr(signal, "SIGALRM", signal.SIGINT)))  # Windows has no alarm, nor need of it
+
+
+class _Traced:
+    """The same for Python 3.11, by a trace function.
+
+    Python drops a trace function that raises. So it sets the alarm off first, whose handler calls `start` at the next call or jump."""
+
+    bell = _Bell()
+
+    def __init__(self, up: BaseException):
+        self.up, self.before, self.armed = up, sys.gettrace(), True
+
+    def start(self, frame):
+        while frame is not None and frame.f_trace != self.again:  # below one that is traced, all are: a very deep stack is climbed once
+            if _answers(frame.f_code.co_filename):
+                frame.f_trace, frame.f_trace_opcodes = self.again, True
+            frame = frame.f_back
+        sys.settrace(self.again)
+
+    def again(self, frame, event, arg):
+        if not self.armed or not _answers(frame.f_code.co_filename):
+            return None
+        frame.f_trace_opcodes = True  # `while True: pass` on one line has no line events
+        if event == "opcode" and frame.f_code.co_code[frame.f_lasti] not in HANDLING:  # at "exception", the handler has not begun
+            self.up.__traceback__ = None
+            -self.bell  # noqa: B018  (it is no call on purpose)
+            raise self.up
+        return self.again
+
+    def stop(self):
+        self.armed = False
+        sys.settrace(self.before)
+
+
 @contextmanager
 def _alarm(limits: Limits) -> Iterator[None]:
-    """By the interval timers. The handlers, timers and trace function of before come back afterwards."""
-    here, old_trace, armed, began = sys._getframe(), sys.gettrace(), True, spent()
+    """By the interval timers. The handlers, timers and trace function of before come back afterwards.
 
-    def again(frame, event, arg):  # raises at the next instruction, so that a bare `except:` in a loop cannot hold on
-        frame.f_trace_opcodes = True  # `while True: pass` on one line has no line events
-        if armed:
-            raise TimeUp
-        return again
+    An answer may catch TimeUp, so from then on it is raised before each of the answer's instructions, the first ones of a handler, too.
+    Nothing is raised in this file nor in contextlib, which take the limit down, and libraries see it once: their `with` runs to its end.
+    """
+    armed, began = True, spent()
+    up = TimeUp()  # one for all: a new one would carry those before it, and Python goes through them each time
+    insist = (_Monitored if monitoring else _Traced)(up)
 
     def ring(signum, frame):
         if not armed:
@@ -103,12 +172,10 @@ def _alarm(limits: Limits) -> Iterator[None]:
         if signum == signal.SIGPROF and left > 0:  # the timer counts other threads, too: they compile kernels, for example
             signal.setitimer(signal.ITIMER_PROF, max(left, 0.01), 0.05)
             return
-        f = frame
-        while f is not None and f is not here:
-            f.f_trace, f.f_trace_opcodes = again, True
-            f = f.f_back
-        sys.settrace(again)
-        raise TimeUp
+        insist.start(frame)
+        if frame.f_code.co_filename not in TAKES_DOWN:
+            up.__traceback__ = None
+            raise up
 
     timers = ((signal.SIGPROF, signal.ITIMER_PROF, limits.seconds), (signal.SIGALRM, signal.ITIMER_REAL, limits.wall))
     started, before = time.monotonic(), [(signal.signal(bell, ring), signal.setitimer(clock, 0)) for bell, clock, _ in timers]
@@ -118,7 +185,7 @@ def _alarm(limits: Limits) -> Iterator[None]:
         yield
     finally:
         armed = False
-        sys.settrace(old_trace)
+        insist.stop()
         for (bell, clock, _), (handler, (left, interval)) in zip(timers, before, strict=True):
             signal.setitimer(clock, 0)
             signal.signal(bell, handler if handler is not None else signal.SIG_DFL)
@@ -169,11 +236,10 @@ def _clock_of_this_thread() -> Callable[[], float]:
 @contextmanager
 def _lookout(limits: Limits) -> Iterator[None]:
     """By looking at the clock at each call and each jump back: where there are neither timers nor threads (Python 3.12 and newer)."""
-    monitoring: Any = sys.monitoring  # type: ignore[attr-defined]
-    events, end, free = monitoring.events, time.monotonic() + limits.seconds, (__file__, contextlib.__file__)
+    events, end = monitoring.events, time.monotonic() + limits.seconds
 
     def look(code, *_):
-        if time.monotonic() > end and code.co_filename not in free:  # on the way out, these two take the lookout down
+        if time.monotonic() > end and code.co_filename not in TAKES_DOWN:
             raise TimeUp
 
     monitoring.use_tool_id(monitoring.DEBUGGER_ID, "minigrad: time limit")
@@ -267,11 +333,20 @@ def run_probes(ex: Exercise, entry: Any, inputs: Mapping[str, tuple] | None = No
     return outcomes
 
 
+@cache
+def _library(filename: str) -> bool:
+    """Whether a file is the engine's or a library's."""
+    return os.path.abspath(filename).startswith(NOT_THEIRS)
+
+
+def _answers(filename: str) -> bool:
+    """Whether TimeUp may be raised again in a file's frames."""
+    return filename not in TAKES_DOWN and not _library(filename)
+
+
 def _theirs(filename: str) -> bool:
     """Whether a line of this file is the learner's: not a driver's expression, nor the engine's, nor a library's."""
-    if filename == "<string>" or filename.startswith("<minigrad"):
-        return False
-    return not os.path.abspath(filename).startswith(NOT_THEIRS)
+    return filename != "<string>" and not filename.startswith("<minigrad") and not _library(filename)
 
 
 def _explain(error: BaseException) -> dict[str, Any]:
