@@ -16,7 +16,7 @@
 #   make site-check   opens those pages in a Chromium and runs cells in them
 #   make grade-soak   grade 200 made-up students, kill the grader ten times and compare every byte
 #   make soak         an hour of random clicking in a real JupyterLab  (ARGS="--minutes 10")
-#   make constraints  choose the exact versions in constraints.txt anew
+#   make constraints  choose the exact versions in constraints.txt again
 #   make test-lowest  the tests on the lowest versions that pyproject.toml promises
 #   make test-newest  the tests on the newest versions there are
 #   make audit        known vulnerabilities of the packages in constraints.txt (asks a server)

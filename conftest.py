@@ -20,7 +20,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.g
 # Neither the IPython profile nor the course's progress of whoever runs the tests may change what a notebook shows, or be changed by it.
 os.environ["IPYTHONDIR"] = str(HOME / "ipython")
 os.environ["MINIGRAD_PROGRESS"] = str(HOME / "progress.json")
-# What is compiled is kept, whatever the environment says: else each of some hundred kernels and servers compiles the project anew.
+# What is compiled is kept, whatever the environment says: else each of some hundred kernels and servers compiles the project again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 # Two workers share the machine: a matrix product on one core each beats two that wait for each other on both. The results are the same.

@@ -140,7 +140,7 @@ def main(words: list[str]) -> int:
         caught += outcome == "caught"
         change = f"{m.old}  →  {m.new}".replace("\n", " ")
         print(f"{outcome:9} {time.perf_counter() - started:4.0f} s  {m.file}: {change}", flush=True)
-    print(f"minigrad: {caught} of {len(chosen)} small breaks were caught; {len(stale())} have to be written anew")
+    print(f"minigrad: {caught} of {len(chosen)} small breaks were caught; {len(stale())} have to be written again")
     for m in stale():
         print(f"  {m.file}: {m.old}")
     shutil.rmtree(COPY, ignore_errors=True)

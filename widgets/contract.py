@@ -1,6 +1,6 @@
 """The contract between kernel and browser: what is sent of a trace and its picture, and its TypeScript types.
 
-    python -c "from widgets import contract; contract.write()"        writes front/src/types.d.ts and front/src/schema.js anew
+    python -c "from widgets import contract; contract.write()"        writes front/src/types.d.ts and front/src/schema.js again
 
 The types are the TypedDicts of minigrad.tracing.schema and widgets.layout, without the fields that no browser reads. `SCHEMA`, a checksum
 of them, travels with every trace: a page whose code was built from other types says so instead of drawing something else.
@@ -124,7 +124,7 @@ def _slim(kind: str, items: list) -> list[dict]:
 
 
 def sent(trace: Mapping[str, Any]) -> dict[str, Any]:
-    """A trace as it travels: with its version, without what nobody reads."""
+    """A trace as it travels: with its version, without the fields that no view reads."""
     if not trace:
         return {}
     slim = {key: value for key, value in trace.items() if key not in UNREAD["Trace"]}

@@ -72,7 +72,7 @@ class FrontEnd(anywidget.AnyWidget):
                 self.renew()
 
     def renew(self) -> None:
-        """Send what was built meanwhile; views that are open draw themselves anew."""
+        """Send what was built meanwhile; views that are open draw themselves again."""
         built.cache_clear()
         packed.cache_clear()
         with self.hold_sync():

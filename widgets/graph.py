@@ -82,7 +82,7 @@ class GraphView(Fronted):
     quiz = traitlets.Bool(False).tag(sync=True)  # the ledger is to be filled in
     brief = traitlets.Bool(False).tag(sync=True)  # search, zoom, files, the ledger and the program are shown when asked for
     can_fold = traitlets.Bool(False).tag(sync=True)
-    version = traitlets.Int(0).tag(sync=True)  # grows when all of the above belong together again: the browser then draws anew
+    version = traitlets.Int(0).tag(sync=True)  # grows when all of the above belong together again: the browser then draws again
 
     def __init__(
         self, root, names: Mapping[str, object] | None = None, step: int | str | None = None, limit: int = LIMIT, second: bool = False,

@@ -104,7 +104,7 @@ class BackwardCFunction(FunctionCtx, Node):
 
     @property
     def saved_tensors(self):
-        """The tensors of save_for_backward, in order. Raises RuntimeError if one was written to since, or if they were given back."""
+        """The tensors of save_for_backward, in order. Raises RuntimeError if one was written to since, or if they were freed."""
         if self.status == FREED:
             raise errors.freed()
         if self.to_save:  # still in forward
@@ -260,7 +260,7 @@ class _SavedEntry:
         self.node, self.position = node, position
 
     def register_hooks(self, pack_hook, unpack_hook):
-        """As saved_tensors_hooks, for this value. Raises RuntimeError if it is None, was given back, or has hooks."""
+        """As saved_tensors_hooks, for this value. Raises RuntimeError if it is None, was freed, or has hooks."""
         entry = self.node.saved[self.position] if self.node.status != FREED else None
         if entry is None:
             why = "with value None is forbidden" if self.node.status != FREED else "after it has been freed."

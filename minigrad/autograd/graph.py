@@ -258,7 +258,7 @@ class SavedTensor:
         self.node, self.name = node, name
 
     def register_hooks(self, pack_hook, unpack_hook):
-        """As saved_tensors_hooks, for this value. Raises RuntimeError if it is None, was given back, or has hooks."""
+        """As saved_tensors_hooks, for this value. Raises RuntimeError if it is None, was freed, or has hooks."""
         node, name = self.node, self.name
         if node.status == FREED:
             raise RuntimeError(

@@ -1,7 +1,7 @@
 """What runs at a node besides its rule, in PyTorch's order: tensor hooks, retain_grad, pre-hooks, the node, post-hooks.
 
 What does not live here: the loop (engine.py) and the registering of hooks (node.py, tensor.py). Hooks see Tensors; in a pass on ndarrays
-these are wrapped for them, so a pass without hooks pays nothing. Each function takes and gives back gradients as the pass has them.
+these are wrapped for them, so a pass without hooks pays nothing. Each function takes and returns gradients as the pass has them.
 """
 import numpy as np
 

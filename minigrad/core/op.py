@@ -132,7 +132,7 @@ class Op:
         return _names(rule)[1:] if rule else ()
 
     def saved(self, node, name):
-        """The value behind `node._saved_<name>`. Raises if it has been given back."""
+        """The value behind `node._saved_<name>`. Raises if it has been freed."""
         if name in node.saves and node.status:
             node = open_saved(node)
         if name in self.tensor_params:
@@ -470,7 +470,7 @@ def check_output(node, name):
 
 
 def open_saved(node):
-    """The node with its saved tensors at hand: raises if they were given back, unpacks them if hooks packed them."""
+    """The node with its saved tensors at hand: raises if they were freed, unpacks them if hooks packed them."""
     if node.status == PACKED:
         return node.info["unpack"](node)
     raise errors.freed()

@@ -1,4 +1,4 @@
-"""Turning whatever an answer gives back into plain data: None, bool, int, float, str, list, dict, or a description.
+"""Turning whatever an answer returns into plain data: None, bool, int, float, str, list, dict, or a description.
 
 What lives here: the one place that touches a learner's objects after a run. It trusts no operator of theirs: numbers become builtin
 floats, arrays become lists, and anything else becomes {"!": "what it is"}. What does not: comparing (judge.py).

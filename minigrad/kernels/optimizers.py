@@ -132,7 +132,7 @@ class Together:
 
 
 def _no_array():
-    """Stands for a reference to nothing."""
+    """The weak reference of a parameter without an array."""
 
 
 @lru_cache(4)

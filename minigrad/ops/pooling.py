@@ -24,7 +24,7 @@ def _flat_positions(offsets, sizes):
 
 
 def _max_pool(x, kernel, stride, padding, dilation, ceil_mode):
-    """The largest value of each window, and where it lies in the flattened image. Padding is -inf and never chosen; a window of
+    """The largest value of each window, and its index in the flattened image. Padding is -inf and never chosen; a window of
     nothing else has the position -1."""
     size = x.shape[2:]
     lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min

@@ -251,7 +251,7 @@ class Program:
         return found[name]
 
     def escaping(self, returned: list[Val]) -> set[int]:
-        """The memory that somebody may hold when the program has run."""
+        """The memory that may still be referenced when the program has run."""
         kept = [*returned, *[v for line in self.lines if line.kind == "grad" for v in line.ins]]
         return {id(v.base) for v in kept} | {id(line.ins[0].base) for line in self.lines if id(line) in self.left_out}
 

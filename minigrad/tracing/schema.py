@@ -68,7 +68,7 @@ class Held(TypedDict):
     after: int  # how many events it takes until its gradient is complete
 
 
-# What costs nothing: memory that is seen in another shape, what is the same at every call, what nobody reads.
+# What costs nothing: memory that is seen in another shape, what is the same at every call, and what no view reads.
 FREE = VIEW, CONSTANT, UNUSED = ("view", "constant", "left out")
 
 

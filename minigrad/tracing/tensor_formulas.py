@@ -18,7 +18,7 @@ from ..core.rule_text import parameters_of, rule_body
 from .formulas import Rule, rule_for
 from .notation import ATOM, NoFormula, Text, Tree, formula, number, number_text, read, words
 
-_USUAL = {"weight": None, "reduction": "mean", "ignore_index": -100}  # what the losses' functions fill in and nobody wrote
+_USUAL = {"weight": None, "reduction": "mean", "ignore_index": -100}  # defaults that the losses' functions fill in
 _SHORT = {"linalg_inv_ex": "inv", "linalg_det": "det", "linalg_vector_norm": "norm",
           "threshold_backward": "relu_slope",
           "nll_loss": "nll_loss", "to": "to", "index": "index", "_unsafe_view": "view", "linalg_solve_ex": "solve"}  # fmt: skip

@@ -4,7 +4,7 @@ For graphs of 10, 50, 500, 1,000 and 10,000 nodes: how long until it is painted,
 of many), how far apart a drag's frames are on the screen, and how many bytes are sent to the browser when it opens and for every move of
 a slider. The view opens large graphs folded; the lines that say "all open" draw every card, and "at the end" is the same with the
 backward pass stepped to its end, when every edge and every row of the ledger has numbers. The naive way, for comparison, is what
-notebooks usually do: an ipywidgets slider whose every change renders the graph anew with Graphviz into an Output; with at most 1,000
+notebooks usually do: an ipywidgets slider whose every change renders the graph again with Graphviz into an Output; with at most 1,000
 nodes, and NAIVE_SECONDS until its first picture stands and as long again for its moves. Where it takes longer, the table says so. Times
 are wall-clock times of one machine and only mean something beside each other.
 """

@@ -63,7 +63,7 @@ def ours(node: dict) -> int:
 
 
 def kernel_megabytes(nb) -> float:
-    """What the kernel holds now, not its peak: a peak cannot show that something was given back."""
+    """What the kernel holds now, not its peak: a peak cannot show that something was freed."""
     return float(kernel(nb, "import gc, psutil; gc.collect(); print(psutil.Process().memory_info().rss / 1e6)"))
 
 

@@ -147,7 +147,7 @@ def central_difference(f, x, h=1e-5):
         Wrong(
             "no return",
             "def central_difference(f, x, h=1e-5):\n    slope = (f(x + h) - f(x - h)) / (2 * h)\n",
-            "The function computes something and gives back nothing: a return is missing.",
+            "The function computes something and returns nothing: a `return` is missing.",
         ),
     ),
     hints=Hints(

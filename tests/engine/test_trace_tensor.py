@@ -274,7 +274,7 @@ def test_without_notes_what_is_not_known_is_not_kept():
     assert node(t, "x + v1")["value"] == "not kept" and node(t, "x + v1")["array"] is None
     assert t["nodes"][-1]["value"] == 17.0 and cells(t, node(t, "x")["grad_array"])[0].tolist() == [1.0, 1.0]
     y.backward()
-    assert trace(y)["steps"][-1]["phase"] == "backward"  # nothing was saved, so nothing was given back
+    assert trace(y)["steps"][-1]["phase"] == "backward"  # nothing was saved, so nothing was freed
 
 
 def test_what_has_no_name_is_called_something():

@@ -137,7 +137,7 @@ test("the keyboard stays on its neuron when the kernel has answered", () => {
   press("ArrowDown", document.activeElement);
   press("Enter", document.activeElement);
   const before = document.activeElement;
-  view.load(); // as after the kernel's answer: all is drawn anew
+  view.load(); // as after the kernel's answer: all is drawn again
   assert.ok(!document.contains(before) && document.activeElement === all('[data-cell="4"]')[0]);
   press("Escape");
   view.load();

@@ -1,6 +1,6 @@
 """What learners see, written down: texts and pictures of all lessons, graphs and error panels, for a person to review.
 
-    make golden        writes these files anew, and a page that shows old beside new: build/golden.html
+    make golden        writes these files again, and a page that shows old beside new: build/golden.html
 
 A file has sections, `== name ==` each. Pictures stand in them as lines of text (`scene`), one for each element, without the style sheet
 and with long curves and rows thinned; `picture` makes an SVG of them again. A test calls `check`, which compares, or writes under

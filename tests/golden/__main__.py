@@ -1,4 +1,4 @@
-"""`make golden`: write what learners see anew, and show each change beside what was written down before: build/golden.html."""
+"""`make golden`: write what learners see again, and show each change beside what was written down before: build/golden.html."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The built site in a real Chromium: `make site-check`, or `python -m tests.site.check [folder]`.
 
 What lives here: opening the page as a learner does, the stored pictures without a kernel, and, as far as Pyodide's files are there, its
-Python: a backward pass, the time limit of a check, progress that is still there after the page is loaded anew. What does not: building
+Python: a backward pass, the time limit of a check, progress that is still there after the page is loaded again. What does not: building
 (__main__.py). It takes a minute, so it is a command of its own.
 """
 from __future__ import annotations

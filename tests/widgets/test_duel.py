@@ -157,7 +157,7 @@ def test_what_the_learners_own_backward_left_is_compared():
     assert rows(turned.right) == rows(d.left) and rows(turned.left)[1] == rows(d.right)[1]
     mine["a"].data = 5.0
     d.left.reopen()
-    assert not any("rows" in card for card in d.left.picture["cards"]), "the numbers of a view that was read anew are others"
+    assert not any("rows" in card for card in d.left.picture["cards"]), "the numbers of a view that was read again are others"
     mine["a"].data = 2.0
     mine["b"].grad = 3.0
     assert duel(mine["d"], right["d"], names=mine).difference is None

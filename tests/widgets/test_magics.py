@@ -136,7 +136,7 @@ def test_memory_counts_each_storage_once(shell):
     text = repr(run(shell, "%memory z"))
     assert "2×2 (already at ExpBackward0)" in text and "hold 16 bytes" in text
     run(shell, "z.backward()")
-    assert "given back" in repr(run(shell, "%memory z"))
+    assert "freed" in repr(run(shell, "%memory z"))
     card = run(shell, "%memory y")
     sizes = [float(v) for v in re.findall(r'data-v="([\d.]+)"', card._repr_html_())][1::2]
     assert "4 Values hold" in repr(card) and sizes == sorted(sizes, reverse=True) and len({*sizes}) > 1, "the largest first"

@@ -139,7 +139,7 @@ def unused(m: Moment, about: facts.UnusedInputs) -> Answer:
         picture = [Table(["input", f"in the graph of {ast.unparse(out)}"], rows, bad={(k, 1) for k, r in enumerate(rows) if r[1] == "no"})]
     return Answer(
         "The result does not depend on this tensor",
-        f"{name} has no part in the recorded computation: it was not used, or another tensor of the same name was (a name given anew, a copy, a detach).",
+        f"{name} has no part in the recorded computation: it was not used, or another tensor of the same name was (a name that was assigned again, a copy, a detach).",
         "Ask for the tensor that was really used. If no influence is right here: `materialize_grads=True` gives zeros.",
         ("`allow_unused=True` without a look at the result", "you get None, and the next line that computes with it fails"), picture, 10,
     )  # fmt: skip

@@ -17,7 +17,7 @@ ROWS: list[Row] = []
 def no_parameters(m: Moment, _) -> Answer:
     return Answer("The model has no parameters to learn", "Only layers and parameters that are attributes of a Module are found; a plain list of layers hides them.",
                   "Keep layers in `nn.ModuleList([...])` or `nn.Sequential(...)`, and tensors of your own in `nn.Parameter(...)`. A generator is empty after one use: "
-                  "call `model.parameters()` anew.", chapter=17)  # fmt: skip
+                  "call `model.parameters()` again.", chapter=17)  # fmt: skip
 
 
 @row(ValueError, r"^can't optimize a non-leaf Tensor")
@@ -30,7 +30,7 @@ def optimise_result(m: Moment, _) -> Answer:
         made_by = f" of {type(t.grad_fn).__name__.removesuffix('Backward0')}" if is_tensor(t) and not known else ""
         named.append([ast.unparse(item), "leaf" if known else "result" + (made_by or " of an operation")])
     bad = {(i, 1) for i, r in enumerate(named) if r[1] != "leaf"}
-    return Answer("Only leaves can be learned", "This tensor is the result of an operation: the next forward pass would make it anew and forget every update.",
+    return Answer("Only leaves can be learned", "This tensor is the result of an operation: the next forward pass would make it again and forget every update.",
                   "Give the optimiser the leaf. To scale at the start: `w = (torch.randn(3) * 0.1).requires_grad_()`.",
                   ("`retain_grad()`", "the gradient is there then, and the update still changes a passing result"),
                   [Table(["", "what it is"], named, bad=bad)] if named else [], 17)  # fmt: skip

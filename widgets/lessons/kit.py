@@ -446,7 +446,7 @@ class Figure:
             self.fields()[name].put(self, value)
 
     def settle(self) -> None:
-        """What was computed anew may have fewer moments."""
+        """What was computed again may have fewer moments."""
         for field in self.fields().values():
             if isinstance(field, Moments):
                 field.put(self, field.get(self))

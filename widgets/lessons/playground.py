@@ -146,7 +146,7 @@ class _Run:
     # Training
 
     def next_batch(self):
-        """The next points, in an order that is shuffled anew for each epoch."""
+        """The next points, in an order that is shuffled again for each epoch."""
         size = min(self.batch, POINTS)
         if len(self.order) < size:
             self.order = list(range(POINTS))
@@ -428,7 +428,7 @@ class playground(Figure):
             self.run.lr = self.lr
             for group in getattr(self.run.optimizer, "param_groups", ()):
                 group["lr"] = self.lr
-        elif name == "batch":  # the next batch is cut anew; what has been learnt stays
+        elif name == "batch":  # the next batch is cut again; what has been learnt stays
             self.pause()
             self.run.batch, self.run.order = self.batch, []
         elif name in ("data", "kind"):

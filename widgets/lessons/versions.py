@@ -71,7 +71,7 @@ class Moment:
 
     line: int | None
     counters: list[Counter] = field(default_factory=list)
-    nodes: list[tuple[str, list[Kept], bool]] = field(default_factory=list)  # (name, what it keeps, whether it was given back)
+    nodes: list[tuple[str, list[Kept], bool]] = field(default_factory=list)  # (name, what it keeps, whether it was freed)
     error: str = ""
 
 
@@ -295,7 +295,7 @@ class Run:
             for name, k in uses:
                 rows.append((c.names, str(c.count), name, k.name, str(k.then), "✗ overwritten" if k.stale else "✓ as saved"))
             if not uses:
-                rows.append((c.names, str(c.count), "–", "–", "–", "nobody needs it"))
+                rows.append((c.names, str(c.count), "–", "–", "–", "not needed"))
         return Table(self.HEAD, rows)
 
     # the picture -----------------------------------------------------------------------------------------------------------------

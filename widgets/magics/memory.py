@@ -74,7 +74,7 @@ def of_tensor(shell, root) -> Card:
             alive += base.nbytes if called else 0
             held.append(f"{name}: {shape}" + (f" (your {called})" if called else ""))
         total += own
-        rows.append([type(node).__name__, "; ".join(held) or ("given back" if node.saves and node.status else "nothing"), (size(own), own)])
+        rows.append([type(node).__name__, "; ".join(held) or ("freed" if node.saves and node.status else "nothing"), (size(own), own)])
     if not rows:
         return Card("There is no graph: nothing is held", Line("A leaf holds only its own numbers."))
     cut = len(rows) > SHOWN

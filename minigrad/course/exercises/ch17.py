@@ -27,8 +27,8 @@ EX_A = ask(
          "The weight: by the time the next round begins, it has already moved."),
         ("step computes the gradient", {".grad is filled": 5}, ".grad: an optimizer only reads it. Who computed it?"),
         ("zero_grad fills with zeros", {".grad is filled": 1}, ".grad: zero_grad() leaves None behind, not zeros (chapter 7)."),
-        ("gradients appear with the loss", {".grad is filled": 3}, ".grad: the loss is a number with a graph. Nobody has gone "
-         "backward yet."),
+        ("gradients appear with the loss", {".grad is filled": 3}, ".grad: the loss is a number with a graph. No backward pass "
+         "has run yet."),
         ("the graph begins at the loss", {"a graph exists": 3}, "The graph: it is recorded while the model computes."),
         ("backward builds the graph", {"a graph exists": 4}, "The graph: backward() uses it. It is recorded while the model computes."),
     ),
@@ -442,7 +442,7 @@ EX_D = ask(
     "          c  the data are not shuffled       d  validation images are also among the training images\n"
     "changes:  p  a smaller lr                    q  draw each batch at random\n"
     "          r  stop at the lowest point, and get more data     s  train longer\n"
-    "          t  separate the two sets anew, before any copies are made",
+    "          t  separate the two sets again, before any copies are made",
     answer={"A": "c", "A: change": "q", "B": "d", "B: change": "t", "C": "a", "C: change": "r", "D": "b", "D: change": "p"},
     wrong=(
         ("A by its jumps", {"A": "b"}, "A: it does jump, but look at when: again and again at the same distance. A learning "

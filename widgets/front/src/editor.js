@@ -60,7 +60,7 @@ export function marker(near) {
     if (!wanted || !book || !ours()) return;
     const source = wanted,
       cells = [...book.querySelectorAll(".jp-CodeCell")].filter((c) => nameOf(c) === source.cell);
-    // Cells come and go, are edited, run again, and drawn when they are scrolled to: then it is decided anew.
+    // Cells come and go, are edited, run again, and drawn when they are scrolled to: then it is decided again.
     if (own?.parentElement) watch.observe(own.parentElement, { childList: true });
     for (const c of cells)
       watch.observe(c.querySelector(".jp-Cell-inputWrapper") ?? c, { childList: true, characterData: true, subtree: true });

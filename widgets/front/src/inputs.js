@@ -195,7 +195,7 @@ export class Inputs {
     else view.store.set({ point: found });
   }
 
-  /** The kernel has computed tables anew. */
+  /** The kernel has computed tables again. */
   swept() {
     const { view } = this;
     if (view.arriving) return;

@@ -271,7 +271,7 @@ export class View {
     else this.update();
   }
 
-  /** Open or close a fold; the kernel lays the picture out anew. @param {number|string} what */
+  /** Open or close a fold; the kernel lays the picture out again. @param {number|string} what */
   fold(what) {
     if (!this.answered) return this.needsKernel();
     this.timeline.stop();

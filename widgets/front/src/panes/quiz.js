@@ -25,7 +25,7 @@ export class Quiz {
     const covered = !state.covered;
     put(this.verdict, covered ? HOW : "");
     if (covered) this.view.go(Math.min(state.step, state.forward));
-    state.covered = covered; // the rows are made anew before the picture follows
+    state.covered = covered; // the rows are made again before the picture follows
     this.ledger.draw();
     this.view.update();
   }

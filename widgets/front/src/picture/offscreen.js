@@ -44,7 +44,7 @@ export class Offscreen {
     return this.#away.length > 0;
   }
 
-  /** Before everything is written anew. */
+  /** Before everything is written again. */
   begin() {
     this.behind = false;
   }
