@@ -119,7 +119,7 @@ class _Monitored:
 class _Bell:
     """Its minus sets SIGALRM off for Python only, and is no call, after which Python would look for signals."""
 
-    __neg__ = staticmethod(partial(_thread.interrupt_main, getattr(signal, "SIGALRM", signal.SIGINT)))  # Windows has no alarm, nor need of it
+    __neg__ = staticmethod(partial(_thread.interrupt_main, getattr(signal, "SIGALRM", signal.SIGINT)))  # Windows has no alarm
 
 
 class _Traced:

@@ -19,7 +19,7 @@ LETTERS = "ijklmnabcdefgh"
 FLOATS = ("float32", "float64")
 SMALL = 4096  # bytes of a constant that is computed once
 SHARED = 65_536  # bytes of the largest array of loops over several shapes that are one function: larger ones are freed early
-HELD = 8192  # bytes of the largest buffer that is kept between calls. Larger ones are freed, so a program holds no more memory than eager code
+HELD = 8192  # bytes of the largest buffer kept between calls. Larger ones are freed, so a program holds no more than eager code
 LOOK_UP = ("nll_loss", "nll_loss_back_x", "index_back")  # not before the check that nothing outside of the memory is read or written
 WRITES = ("write", "add", "update", "schedule")
 
@@ -181,7 +181,7 @@ def read_by(part: Part, written: set[int]) -> list[Val]:
 
 
 def planned(steps: list[Line], escaping: set[int]) -> dict[int, np.ndarray]:
-    """{value: the memory that is made for it once}, for values that are not referenced afterwards. Values that are not alive at the same time share it."""
+    """{value: the memory that is made for it once}, for values not referenced afterwards. Values not alive at once share it."""
     last: dict[int, int] = {}  # the step that reads a memory last
     for number, step in enumerate(steps):
         last.update([(id(v.base), number) for v in all_vals([*step.ins, *step.params, *step.outs])])

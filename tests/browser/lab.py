@@ -24,7 +24,7 @@ from ..thorough import THOROUGH
 
 ROOT = Path(__file__).parents[2]
 SCREENSHOTS = Path(__file__).parent / "screenshots"  # not committed
-SHOTS = THOROUGH or "PYTEST_XDIST_WORKER" not in os.environ  # screenshots are taken only when they are asked for: those of a whole run cost half a minute
+SHOTS = THOROUGH or "PYTEST_XDIST_WORKER" not in os.environ  # those of a whole run cost half a minute
 TOKEN = "test-token"
 CHROMIUM_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
                   "--disable-component-update", "--disable-sync"]
