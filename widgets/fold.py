@@ -251,13 +251,13 @@ class Folds:
             return f"{variable}, " + (call if call.startswith("turn ") else f"line {source['line']}")
         if call:
             return call
-        if source and (found := re.match(r"return (.{1,22})$", source["text"])) and source.get("span", (0, 0))[0] <= 8:
-            return found[1]
+        if source and (returned := re.match(r"return (.{1,22})$", source["text"])) and source.get("span", (0, 0))[0] <= 8:
+            return returned[1]
         lines = [found["line"] for m in made if (found := self.nodes[m]["source"])]
         if lines:
             return f"line {lines[0]}" if len({*lines}) == 1 else f"lines {min(lines)}–{max(lines)}"
-        variable = self._variable_after(made[-1])
-        return f"up to {last['label']}" if variable < 0 else f"part of {self.nodes[variable]['label']}"
+        next_ = self._variable_after(made[-1])
+        return f"up to {last['label']}" if next_ < 0 else f"part of {self.nodes[next_]['label']}"
 
     def _variable_after(self, node: int) -> int:
         """The first variable that a node is a part of; -1 if there is none."""

@@ -367,10 +367,20 @@ def test_where_log_is_undefined(open_notebook):
     x = view.slide("x", 0)
     assert x < 0 and view.card("L").locator(".mg-value").text_content() == "nan"
     assert "logarithm of a negative number" in view.say()
+    assert "It was made in In [2], line 2." in view.say()
+    born, later = view.card("log(x)"), view.card("L")
+    assert born.locator(".mg-born").text_content() == "⚠ nan from here on" and later.locator(".mg-born").count() == 0
+    colours = [c.locator(".mg-value").evaluate("e => getComputedStyle(e).fill") for c in (view.card("x"), born, later)]
+    assert colours[0] != colours[1] == colours[2]
+    nb.page.mouse.up()
+    expect(later).to_have_attribute("aria-label", re.compile(r"Not finite since log\(x\)\."))
+    expect(born).to_have_attribute("aria-label", re.compile(r"Here it stops being finite\."))
+    for theme in nb.themes():
+        nb.shot(f"graph-undefined-{theme}", view.root)
     assert view.slide("x", 60) == 0 and "−inf" in view.card("L").locator(".mg-value").text_content()
     nb.shot("graph-undefined", view.root)
     assert view.slide("x", 100) == 2 and view.value("L") == pytest.approx(2 * math.log(2), rel=1e-5)
-    assert "⚠" not in view.say()
+    assert "⚠" not in view.say() and view.root.locator(".mg-born, .mg-odd").count() == 0
 
 
 def test_showing_again_corrects_a_view_that_is_still_open(open_notebook):

@@ -157,12 +157,15 @@ test("nearest finds the nearest entry", () => {
 
 test("an undefined operation is named, with its cause", () => {
   const { trace } = cases.undefined;
-  const words = S.trouble(trace, S.recorded(trace));
-  assert.match(words, /logarithm of a negative number/);
-  assert.match(words, /= −1/);
-  assert.equal(S.trouble(cases.traces[0].trace, S.recorded(cases.traces[0].trace)), "");
-  assert.equal(S.trouble(cases.masked.trace, S.recorded(cases.masked.trace)), "", "a mask");
-  assert.match(S.trouble(cases.trap.trace, S.recorded(cases.trap.trace)), /is not finite in 1 of its 2 entries/);
+  const of = ({ trace }) => S.trouble(trace, S.recorded(trace));
+  const { node, say } = of(cases.undefined);
+  assert.match(say, /logarithm of a negative number/);
+  assert.match(say, /= −1/);
+  assert.equal(trace.nodes[node].op, "log", "the node that made it");
+  assert.deepEqual(of(cases.traces[0]), { node: -1, say: "" });
+  assert.equal(of(cases.masked).node, -1, "a mask");
+  assert.match(of(cases.trap).say, /is not finite in 1 of its 2 entries/);
+  assert.match(cases.trap.trace.nodes[of(cases.trap).node].expr, /log/);
 });
 
 test("widths grow with the amount and stay in bounds", () => {

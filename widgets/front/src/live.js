@@ -25,7 +25,7 @@ export class LiveSentence {
     const { trace, point, now } = frame;
     const { network } = this.view.state;
     const spoken = (network && this.view.columns.sentence(frame)) || sentence(trace, point, now);
-    const odd = network ? networkTrouble(network) : trouble(trace, point);
+    const odd = network ? networkTrouble(network) : trouble(trace, point).say;
     if (spoken + odd === this.#said) return;
     this.#said = spoken + odd;
     const warning = odd ? [h("div", { class: "mg-odd-say" }, "⚠ ", ...rich(odd))] : [];

@@ -137,10 +137,27 @@ function why(op, x) {
   );
 }
 
-/** The first node whose value or gradient is not a finite number although everything it is made of is, said in words; "" if none.
- * @param {Trace} trace @param {Point} point */
+/** Where a number stopped being finite, and in words; "" if none has. @typedef {{node: number, say: string}} Trouble */
+
+/** What was found at a point, by its trace. @type {WeakMap<Point, {trace: Trace, found: Trouble}>} */
+const found = new WeakMap();
+const NONE = { node: -1, say: "" };
+
+/** The first node whose value or gradient is not a finite number although everything it is made of is; `node` is -1 unless it is its value.
+ * @param {Trace} trace @param {Point} point @returns {Trouble} */
 export function trouble(trace, point) {
-  if (trace.arrays) return tensorTrouble(trace, point);
+  const before = found.get(point);
+  if (before?.trace === trace) return before.found;
+  const now = trace.arrays ? tensorTrouble(trace, point) : scalarTrouble(trace, point);
+  found.set(point, { trace, found: now });
+  return now;
+}
+
+/** @param {Trace["nodes"][number]} node */
+const made = ({ source }) => (source ? ` It was made in ${source.cell}, line ${source.line}.` : "");
+
+/** @param {Trace} trace @param {Point} point @returns {Trouble} */
+function scalarTrouble(trace, point) {
   const into = arriving(trace);
   for (const node of trace.nodes) {
     const edges = into[node.id];
@@ -152,26 +169,27 @@ export function trouble(trace, point) {
     const from = operands.filter((t) => !/^(\S+) = \1$/.test(t)).join(" and ");
     if (edges.length && !Number.isFinite(value)) {
       const as = node.expr === node.label ? "" : `, as ${node.expr},`;
-      return `**${node.label} is ${fmt(value)}**${as} at ${from}: ${why(node.op ?? "", point.values[edges[0].source])}.`;
+      const say = `**${node.label} is ${fmt(value)}**${as} at ${from}: ${why(node.op ?? "", point.values[edges[0].source])}.${made(node)}`;
+      return { node: node.id, say };
     }
     if (!bad) continue;
     const local = `${bad.local_text || "its local derivative"} is ${fmt(point.locals[bad.id])}`;
-    return `**${node.label} has no finite derivative here:** ${local} at ${from}.`;
+    return { node: -1, say: `**${node.label} has no finite derivative here:** ${local} at ${from}.${made(node)}` };
   }
-  return "";
+  return NONE;
 }
 
-/** @param {Trace} trace @param {Point} point */
+/** @param {Trace} trace @param {Point} point @returns {Trouble} */
 function tensorTrouble(trace, point) {
   const into = arriving(trace);
   const odd = (/** @type {number} */ id) => arrayAt(trace, point, trace.nodes[id].array)?.odd ?? 0;
   // −inf that goes into a softmax or a where is a mask: where the result and all gradients are finite, nothing is affected.
   const sent = trace.steps.some((x) => (arrayAt(trace, point, x.after)?.odd ?? 0) > 0);
-  if (!odd(trace.root) && !sent) return "";
+  if (!odd(trace.root) && !sent) return NONE;
   const node = trace.nodes.find((n) => odd(n.id) && !into[n.id].some((e) => odd(e.source)));
-  if (!node) return "";
+  if (!node) return NONE;
   const all = (node.shape ?? []).reduce((k, d) => k * d, 1);
   const entries = all > 1 ? ` in ${odd(node.id)} of its ${all} entries` : "";
   const as = node.expr && node.expr !== node.label ? `, as ${node.expr}` : "";
-  return `**${node.label} is not finite${entries}**${as}: everything computed from it is affected.`;
+  return { node: node.id, say: `**${node.label} is not finite${entries}**${as}: everything computed from it is affected.${made(node)}` };
 }

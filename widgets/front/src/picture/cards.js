@@ -23,6 +23,7 @@ const STACK = 8; // pixels by which the cards below a folded one stick out
 export class CardView {
   away = false;
   #memo = new Memo();
+  /** @type {SVGGElement|null} */ #born = null;
   /** Heat maps of value and gradient, where there are any. @type {SVGGElement[]|null} */ #maps = null;
   /** @type {(Numbers|null|undefined)[]} */ #mapped = [];
   #tight = false; // has it little room for two ranges?
@@ -200,7 +201,9 @@ export class CardView {
     const apart = this.card === view.scene.marked ? around.apart : "";
     const [got, need, sum] = [now.got[id], now.need[id], now.sums[id]];
     const held = this.#held.map((x) => frame.step >= x.held.after).join();
-    const kept = [held, known, point.values[id], got, sum, acting, acting && current?.node, selected, dragging, apart];
+    const odd = known && (trace.arrays ? !!arrayAt(trace, point, node.array)?.odd : !Number.isFinite(point.values[id]));
+    const born = odd && around.born === id;
+    const kept = [odd && around.born, held, known, point.values[id], got, sum, acting, acting && current?.node, selected, dragging, apart];
     if (this.#memo.same(...kept, trace.arrays ? point : 0, now.grads?.[id])) return false;
     const arrays = trace.arrays ? [arrayAt(trace, point, known ? node.array : null), arrayAt(trace, point, now.grads?.[id])] : null;
     put(this.value, this.#valueText(known, point.values[id], arrays));
@@ -214,15 +217,37 @@ export class CardView {
     classes.toggle("mg-now", acting && current?.node === id);
     classes.toggle("mg-gets", acting && current?.node !== id);
     classes.toggle("mg-selected", selected);
-    classes.toggle("mg-odd", known && (arrays ? !!arrays[0]?.odd : !Number.isFinite(point.values[id])));
+    classes.toggle("mg-odd", odd);
+    this.#mark(born ? `${arrays ? "not finite" : fmt(point.values[id])} from here on` : "");
     if (dragging) return true; // the words follow when the slider rests
     const value = arrays ? (arrays[0] ? arrayText(arrays[0]) : "not kept") : fmt(point.values[id]);
     const gradient = arrays ? arrayText(arrays[1]) : fmt(sum);
     const tags = this.card.tags ? ` ${plural(this.card.tags, "wire")} of it ${this.card.tags === 1 ? "begins" : "begin"} at a tag.` : "";
-    const spoken = spokenCard(trace, node, { value, gradient, known, got, need }) + (apart && ` ${apart}`) + tags;
+    const spoken =
+      spokenCard(trace, node, { value, gradient, known, got, need }) + (apart && ` ${apart}`) + tags + this.#since(odd, around.born);
     this.g.setAttribute("aria-label", spoken);
     put(this.title, spoken);
     return true;
+  }
+
+  /** Say on the card where numbers stop being finite. @param {string} text */
+  #mark(text) {
+    if (!text) {
+      this.#born?.remove();
+      this.#born = null;
+      return;
+    }
+    this.#born ??= s("g", { class: "mg-born" }, s("rect", { x: PAD - 4, y: -14, height: 18, rx: 9 }), s("text", { x: PAD + 4, y: -0.5 }));
+    const [face, words] = /** @type {any} */ (this.#born.children);
+    put(words, `⚠ ${text}`);
+    face.setAttribute("width", String(16 + 7 * (text.length + 2)));
+    if (!this.#born.parentNode) this.g.append(this.#born);
+  }
+
+  /** The same for those who hear it. @param {boolean} odd @param {number} born */
+  #since(odd, born) {
+    if (!odd || born < 0) return "";
+    return born === this.card.id ? " Here it stops being finite." : ` Not finite since ${this.view.state.trace.nodes[born].label}.`;
   }
 
   /** Are ranges written of it, in place of a number? */

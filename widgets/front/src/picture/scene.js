@@ -2,6 +2,7 @@
 // Another level of detail is another class with the same methods: draw, update, card, mark, refocus.
 
 import { s } from "../dom.js";
+import { trouble } from "../model/moment.js";
 import { markedCard } from "../store.js";
 import { CardView } from "./cards.js";
 import { drawCut } from "./cuts.js";
@@ -12,8 +13,9 @@ import { WireView } from "./wires.js";
 /** @import { Card, CutWire } from "../types" */
 
 /** What the parts of a picture need to know of an update, beyond the frame.
- * @typedef {{mostBack: number, apart: string, covered: boolean, partly: boolean}} Around
- * mostBack: the largest number sent back; apart: how the marked card differs, once that is to be seen; covered: the ledger hides factors */
+ * @typedef {{mostBack: number, apart: string, covered: boolean, partly: boolean, born: number}} Around
+ * mostBack: the largest number sent back; apart: how the marked card differs, once that is to be seen; covered: the ledger hides factors;
+ * born: the node whose value was the first that is not finite, or -1 */
 
 export class Scene {
   svg = s("svg");
@@ -67,8 +69,9 @@ export class Scene {
     const apart = this.marked && frame.step >= (this.marked.at ?? 0) && view.inputs.home ? this.difference : "";
     view.shell.root.classList.toggle("mg-apart", !!apart);
     const mostBack = sends.reduce((a, b) => Math.max(a, b), 0);
+    const born = trouble(frame.trace, frame.point).node;
     /** @type {Around} */
-    const around = { mostBack, apart, covered: view.state.covered, partly: view.offscreen.partly };
+    const around = { mostBack, apart, covered: view.state.covered, partly: view.offscreen.partly, born };
     for (const part of [...this.wires, ...this.cards]) {
       if (view.offscreen.later(() => !(view.viewport.far && view.offscreen.big) && view.viewport.near(part.box))) continue;
       if (part.update(frame, around)) view.offscreen.wrote();
