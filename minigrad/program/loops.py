@@ -107,6 +107,7 @@ def joined(lines: list[Line], written: set[int]) -> list[Line]:
     made: dict[int, tuple[int, int]] = {}  # the step that computes a Val, and the part of it
     checked: set[tuple[int, int]] = set()  # positions, and how many there are to choose from
     start = last_check = 0
+    read = {id(v.base) for line in lines if line.kind != "follow" for v in all_vals([*line.ins, *line.params])}
     for line in lines:
         dtype = each(line, written)
         rows = kind_of_rows(line, written, checked) if dtype is None else None
@@ -119,7 +120,7 @@ def joined(lines: list[Line], written: set[int]) -> list[Line]:
             at = placed(steps, wide, Part(wide, rows), first, dtype, line)
         else:
             steps.append(line)
-            start = len(steps) if line.kind in WRITES else start
+            start = len(steps) if line.kind in WRITES or line.kind == "follow" and any([id(v.base) in read for v in line.ins]) else start
             if line.kind == "check":
                 checked.update([(id(found[0]), found[1])] if (found := looked_up(line)) else ())
                 last_check = len(steps)

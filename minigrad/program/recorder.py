@@ -22,6 +22,7 @@ from ..core.op import ELEMENTWISE, _names, on_arrays, prepare
 from ..core.variable import Variable, wrap
 from ..nn.functional.linear import check_rows
 from ..nn.functional.loss import _check_classes
+from ..nn.functional.norm import follow
 from ..ops.elementwise import add, mul
 from ..ops.index import _check_bounds
 from ..ops.linalg import bmm_, bmm_n, mm_
@@ -40,8 +41,8 @@ _MAKERS = tuple([  # where a step's own tensors come from: as all reading is hea
 ])  # fmt: skip
 _INPLACE, _ACCUMULATE = str(ROOT / "autograd/inplace.py"), str(ROOT / "autograd/accumulate.py")
 _COPYING = {"tensor", "as_tensor", "asarray", "__new__", "__call__", "_plain", "logspace"}  # of create.py: functions that copy numbers
-# Functions that read numbers only to raise an error. A program calls them again at their place.
-CHECKS = {f.__code__: f for f in (_check_classes, check_bounds, check_rows, _check_bounds)}
+# Functions that read numbers only to raise an error, and one that changes two tensors. A program calls them again at their place.
+CHECKS = {f.__code__: f for f in (_check_classes, check_bounds, check_rows, _check_bounds, follow)}
 _SHAPE = {
     "shape", "dtype", "ndim", "size", "flags", "itemsize", "nbytes", "strides", "base", "ctypes", "of", "__class__", "__array_finalize__",
     "__array_ufunc__", "__array_function__", "__len__", "__init__", "__new__", "__getattribute__", "__del__", "__init_subclass__",
@@ -70,7 +71,7 @@ class Val:
 class Line:
     """One thing that the program does.
 
-    kind    "op", "copy", "check" or "cast", which compute; "write", "grad", "update", "add", which change something
+    kind    "op", "copy", "check" or "cast", which compute; "write", "grad", "update", "add", "follow", which change something
     what    an Op, a function, or the thing that changes
     ins     Vals, numbers
     """
@@ -399,7 +400,7 @@ class Recorder(Handler):
         if self.updating or self.check(frame):
             return
         if name.startswith("__set") or name in ("fill", "put", "sort", "partition", "copyto"):
-            self.refuse("numbers are written in a way that cannot be recorded (batch normalisation while training, for example); "
+            self.refuse("numbers are written in a way that cannot be recorded (the running statistics of an instance norm, for example); "
                         "call .eval(), or leave this out of the step.", frame)  # fmt: skip
             return
         by = frame.f_code.co_name if frame.f_code.co_filename.startswith(str(ROOT)) else name
@@ -407,7 +408,7 @@ class Recorder(Handler):
                     "return the tensor and read it outside, or use torch.where.", frame)  # fmt: skip
 
     def check(self, frame):
-        """Is this a function that only checks? Then the program calls it, too."""
+        """Is this a function that the program calls, too?"""
         function = CHECKS.get(frame.f_code)
         if function is None:
             return False
@@ -417,7 +418,9 @@ class Recorder(Handler):
             code, local = frame.f_code, frame.f_locals
             try:
                 given = [local[name] for name in code.co_varnames[: code.co_argcount]]
-                self.line("check", function, [], tuple([self.tensor_or(x) for x in given]), (), frame)
+                params = tuple([self.tensor_or(x) for x in given])
+                changed = [*all_vals(params[:2])] if function is follow else []
+                self.line("follow" if function is follow else "check", function, changed, params, (), frame)
             except Unfit as reason:
                 self.refuse(str(reason), frame)
         return True

@@ -101,7 +101,7 @@ def needed(lines: list[Line], results: list[Val]) -> list[Line]:
             base = line.ins[0].base
             wanted = id(base) in live or (base.line is None and base.name != "constant")
         else:
-            wanted = line.kind in ("grad", "update", "schedule", "check") or any([id(v) in live for v in line.outs])
+            wanted = line.kind in ("grad", "update", "schedule", "check", "follow") or any([id(v) in live for v in line.outs])
         if wanted:
             kept.append(line)
             need(line.ins)
@@ -139,6 +139,7 @@ class Program:
         returned = list(_vals(template))
         self.lines = needed(recorder.lines, returned)
         written = [line.ins[0].base for line in self.lines if line.kind in ("write", "add")]
+        written += [v.base for line in self.lines if line.kind == "follow" for v in line.ins]
         self.written = {id(v) for v in written}
         if loops:
             self.lines = with_loops(self.lines, returned, self.written)
@@ -525,6 +526,9 @@ class Program:
         return ", ".join([
             f"wrap({self.name(p[1])})" if isinstance(p, tuple) and p and p[0] == "tensor" else self.written_out(p) for p in line.params
         ])  # fmt: skip
+
+    def emit_follow(self, line: Line) -> None:
+        self.body.append(f"{self.thing(line.what, 'follow')}({self.arguments(line)})")
 
     def emit_check(self, line: Line) -> None:
         self.checks -= 1

@@ -112,7 +112,7 @@ def network(optimizer, *layers):
             opt.step()
             return loss
 
-        return step, list(model.parameters()), {"model": model, "opt": opt}
+        return step, [*model.parameters(), *model.buffers()], {"model": model, "opt": opt}
 
     return make
 
@@ -141,6 +141,7 @@ LAYERS = {
     "images": (lambda: nn.Unflatten(1, (1, 2, 2)), lambda: nn.Conv2d(1, 3, 2, padding=1), nn.ReLU, lambda: nn.MaxPool2d(2), nn.Flatten),
     "dropout that rests": (lambda: nn.Linear(4, 3), lambda: nn.Dropout(0.5).eval()),
     "running norm that rests": (lambda: nn.Linear(4, 3), lambda: nn.BatchNorm1d(3).eval()),
+    "running norm": (lambda: nn.Linear(4, 3), lambda: nn.BatchNorm1d(3), nn.Tanh, lambda: nn.BatchNorm1d(3, affine=False)),
 }
 
 
@@ -324,7 +325,22 @@ def normalised(leaves, x, y):
     return loss, both.detach().sum(1)
 
 
+def follows(leaves, x, y):
+    """Running statistics that other lines read before and after they move, and some that the step makes."""
+    w, mean, variance = leaves
+    w.grad = None
+    mean, variance, own = mean.detach(), variance.detach(), torch.zeros(3)
+    h = x @ w
+    a = F.batch_norm(h * 2, mean, variance, training=True) * mean + F.batch_norm(h, mean, variance.abs())
+    b = F.batch_norm(a + h, mean, None, training=True, momentum=0.5) * (own + 1)
+    F.batch_norm(h, own, torch.ones(3), training=True)
+    loss = (b.exp() * variance).mean() + (own * h).sum() + own.sum()
+    loss.backward()
+    return loss, own
+
+
 BODIES = {
+    follows: [(4, 3), (3,), (3,)],
     normalised: [(4, 4), (4,), (4,), (4,)],
     sums_of_rows: [(4, 3), (3,)], sums_of_doubles: [(4, 3), (3,)],
     by_hand: [(4, 3), (3,)], adds_to_old_gradients: [(4, 3)], zeros_in_place: [(4, 3)], double: [(4, 3), (3, 1)], penalty: [(4, 3)],
@@ -377,6 +393,7 @@ def rounded(leaves, x, y):
 
 
 LOOPED = {
+    follows: [(4, 3), (3,), (3,)],
     rounded: [(4, 3)],
     normalised: [(4, 4), (4,), (4,), (4,)], norm_of_doubles: [(6, 4), (4,)],
     sums_of_rows: [(4, 3), (3,)], sums_of_doubles: [(4, 3), (3,)], by_hand: [(4, 3), (3,)], double: [(4, 3), (3, 1)],
@@ -1021,7 +1038,7 @@ COUNT = 0
 W = torch.ones(3, requires_grad=True)
 HOOKED = torch.ones(3, requires_grad=True)
 HOOKED.register_hook(lambda g: g * 2)
-NORM = nn.BatchNorm1d(3)
+NORM = nn.BatchNorm1d(3, momentum=None)
 
 
 def _loss(x):
@@ -1265,7 +1282,7 @@ def test_the_source_is_python_with_the_learner_s_names_and_lines():
 # Random steps ----------------------------------------------------------------------------------------------------------------
 
 KINDS = ["unary", "binary", "number", "write", "matmul", "row", "reduce", "view", "where", "pick", "inner", "norm", "dims"]
-MORE = [*KINDS, "mode", "double", "chain", "chain", "cat", "place", "compare", "mask"]
+MORE = [*KINDS, "mode", "double", "chain", "chain", "cat", "place", "compare", "mask", "running"]
 UNARY = ["tanh", "sigmoid", "relu", "exp", "neg", "abs", "square", "sin"]
 
 
@@ -1290,7 +1307,7 @@ RANDOM_ROWS = {  # of a matrix (4, 4), a tensor that broadcasts, a vector and a 
         lambda x, b, v, i: (x.view(2, 2, 4) * b.mean()).softmax(-1).sum((0, 1)),
         lambda x, b, v, i: x.view(2, 2, 4).mean((1, 2), True)[0, 0],
         lambda x, b, v, i: (x.view(2, 2, 4) * b.mean()).sum((0, 1)),
-        lambda x, b, v, i: x.view(2, 2, 4).log_softmax(2).mean(1).sum(0, keepdim=True),
+        lambda x, b, v, i: x.view(2, 2, 4).log_softmax(2).mean(1).sum(0, keepdim=True)[0],
     ],
 }
 
@@ -1307,7 +1324,7 @@ def random_step(seed):
 
     def make():
         leaves = [torch.randn(4, 4).requires_grad_(), torch.randn(4).requires_grad_(), torch.randn(()).requires_grad_()]
-        still = torch.randn(4, 4)
+        still, running = torch.randn(4, 4), torch.zeros(4)
         optimizer = {"sgd": lambda: torch.optim.SGD(leaves, lr=0.01, momentum=0.5), "adam": lambda: torch.optim.Adam(leaves, lr=0.01)}
         opt = optimizer[ending]() if ending in optimizer else None
 
@@ -1363,6 +1380,8 @@ def random_step(seed):
                     out = (a * 2).masked_fill(still > number, number) + b
                 elif kind in ("norm", "dims"):
                     out = RANDOM_ROWS[kind][j % 5 if kind == "norm" else j % 4](a + still, b, leaves[1], i)
+                elif kind == "running":
+                    out = F.batch_norm(a + still, running, None, leaves[1], training=True, eps=0.1) + running * b
                 elif kind == "compare":
                     out = torch.where((a >= b) | (a < number), a.clamp(-1, 1), (b * b + 0.1).sqrt()) * (a != b).float()
                 else:
@@ -1384,7 +1403,7 @@ def random_step(seed):
                 opt.step()
             return [loss, values[-1].detach(), leaves[0].grad][result]
 
-        return step, leaves, {"leaves": leaves, "opt": opt}
+        return step, [*leaves, running], {"leaves": leaves, "opt": opt}
 
     def change(number, place):
         roll = random.Random(seed * 100 + number).randrange(12)

@@ -99,19 +99,20 @@ def batch_norm(
         return rows.batch_norm_eval(input, weight, bias, mean, variance, affine, eps)
     axes = (0, *range(2, input.ndim))
     out, mean, rstd = rows.batch_norm_(input, weight, bias, input.array.shape, axes, affine, eps)
-    if not input.numel():  # an empty batch moves nothing
-        return out
-    if running_mean is not None:
-        _move(running_mean, mean.array.reshape(-1), momentum)
-    if running_var is not None:
-        n = input.numel() // channels
-        variance = 1 / np.square(rstd.array.reshape(-1)) - eps
-        _move(running_var, variance * (n / (n - 1)), momentum)  # unbiased, as PyTorch keeps it
+    if input.numel() and (running_mean is not None or running_var is not None):  # an empty batch moves nothing
+        follow(running_mean, running_var, mean, rstd, momentum, eps, input.numel() // channels)
     return out
 
 
-def _move(running: Tensor, value: np.ndarray, momentum: float) -> None:
-    running.array[...] = (1 - momentum) * running.array + momentum * value  # not counted as a write, as in PyTorch
+def follow(
+    running_mean: Tensor | None, running_var: Tensor | None, mean: Tensor, rstd: Tensor, momentum: float, eps: float, n: int
+) -> None:
+    """Running statistics move towards those of a batch of n numbers per channel: not counted as a write, as in PyTorch."""
+    if running_mean is not None:
+        running_mean.array[...] = (1 - momentum) * running_mean.array + momentum * mean.array.reshape(-1)
+    if running_var is not None:
+        variance = (1 / np.square(rstd.array.reshape(-1)) - eps) * (n / (n - 1))  # unbiased, as PyTorch keeps it
+        running_var.array[...] = (1 - momentum) * running_var.array + momentum * variance
 
 
 def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:
