@@ -63,13 +63,15 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
         return vector_norm(A, 2, (row, column), keepdim)
     if ord in ("nuc", 2, -2):
         values = svdvals(A.movedim((row, column), (-2, -1)))
-        out = values.sum(-1) if ord == "nuc" else (amax if ord > 0 else amin)(values, -1)
+        out = values.sum(-1) if ord == "nuc" or (ord == 2 and not values.shape[-1]) else (amax if ord > 0 else amin)(values, -1)
         return out.unsqueeze(min(row, column)).unsqueeze(max(row, column)) if keepdim else out
     if ord not in (1, -1, math.inf, -math.inf):
         instead = "use 'fro', 'nuc', 1, -1, 2, -2, inf or -inf."
         raise errors.new(RuntimeError, f"linalg.matrix_norm: Order {ord} not supported.", instead=instead)
     inner, outer = (row, column) if ord in (1, -1) else (column, row)
     sums = vector_norm(A, 1, inner, keepdim)
+    if ord > 0 and not A.shape[outer]:  # the largest of no sums is 0
+        return sums.sum(outer if keepdim or outer < inner else outer - 1, keepdim)
     return (amax if ord > 0 else amin)(sums, outer if keepdim or outer < inner else outer - 1, keepdim)
 
 

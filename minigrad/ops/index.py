@@ -308,7 +308,8 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None):
     if reduce == "add":
         return scatter_add_(input, index, source if hasattr(source, "array") else wrap(np.full(index.array.shape, source, input.array.dtype)), dim)
     if reduce == "multiply":
-        return input * scatter_(nothing(input) + 1, index, source, dim)
+        ones = nothing(input) + 1
+        return input * (scatter_(ones, index, source, dim) if hasattr(source, "array") else scatter_value(ones, index, dim, source))
     return scatter_(input, index, source, dim) if hasattr(source, "array") else scatter_value(input, index, dim, source)
 
 

@@ -110,7 +110,7 @@ median_dim = Op("median", lambda x, dim, keepdim: _pick(x, _median_place, dim, k
 aminmax_ = Op("aminmax", lambda x, dim, keepdim: (np.minimum.reduce(x, axis=dim, keepdims=keepdim), np.maximum.reduce(x, axis=dim, keepdims=keepdim)), GENERAL, outputs=("min", "max"),
               x=lambda gs, x, min, max, dim, keepdim: _aminmax_rule(gs, x, (min, max), dim, keepdim),
               words={"x": "each gradient at the places of its extreme, else 0"}, batch="dims")
-nansum_  = Op("nansum", lambda x, dim, keepdim: np.nansum(x, axis=dim, keepdims=keepdim), LINEAR,
+nansum_  = Op("nansum", lambda x, dim, keepdim: np.nansum(x, axis=dim, keepdims=keepdim), GENERAL,
               x=lambda g, x, dim, keepdim: where(x != x, 0, spread(g, x.shape, dim, keepdim)),
               words={"x": "g where {x} is a number, else 0"}, batch="dims")
 norm_    = Op("linalg_vector_norm", lambda x, ord, dim, keepdim: _norm(x, ord, dim, keepdim), GENERAL,

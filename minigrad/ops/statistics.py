@@ -12,7 +12,7 @@ from ..core import dtypes, errors
 from ..core.return_types import named
 from ..core.variable import wrap
 from .elementwise import clamp, isnan, lerp, logical_not, logical_xor, where
-from .index import gather, take_along_dim_
+from .index import gather
 from .linalg import matmul
 from .order import consecutive_, sort
 from .reduce import mean, median, nansum, sum
@@ -72,11 +72,15 @@ def _quantile(name, input, q, dim, keepdim, interpolation):
     x = reshape(input, (-1,)) if dim is None or not input.ndim else movedim(input, dim, -1)
     values, n = sort(x, -1).values, x.shape[-1]
     count = (~np.isnan(values.array)).sum(-1, keepdims=True)
-    place = q.array.reshape(-1) * np.maximum((count if name == "nanquantile" else n) - 1, 0)
+    last = np.maximum((count if name == "nanquantile" else n) - 1, 0)
+    place = q.array.reshape(-1) * last
     place = np.where((count < n) & (name == "quantile"), n - 1, place).astype(input.array.dtype)  # a nan, sorted to the end, is the answer
     place = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}.get(interpolation, np.array)(place)
-    below, above = (take_along_dim_(values, wrap(rounded(place).astype(np.int64)), x.ndim - 1) for rounded in (np.floor, np.ceil))
+    place = np.broadcast_to(place, (*x.shape[:-1], place.shape[-1]))
+    below, above = (gather(values, x.ndim - 1, wrap(rounded(place).astype(np.int64))) for rounded in (np.floor, np.ceil))
     weight = wrap((place - np.floor(place)) if interpolation != "midpoint" else np.full_like(place, 0.5))
+    if interpolation == "linear":  # the only one of which q has a derivative
+        weight = reshape(q, (-1,)) * wrap(np.asarray(last, place.dtype)) - wrap(np.floor(place))
     out = movedim(lerp(below, above, weight), -1, 0)
     if keepdim:
         out = reshape(out, (-1, *(1,) * input.ndim)) if dim is None or not input.ndim else unsqueeze_checked(out, wrap_dim(dim, input.ndim) + 1)

@@ -11,6 +11,7 @@ ADVANCED = ["[0, 2]", "[0, 0, 0]", "i", "i, i2", "i, :, 0", ":, i2", "i, 1", "1,
 INDICES = {"i": A([2, 0, 2, 3]), "i2": A([1, 0, 1, 2]), "m": A([True, False, True, True])}
 
 CASES = [
+    *[Case(f"scatter a number, {r}", f"x.scatter(0, torch.tensor([0, 2]), 2.5, reduce='{r}')", x=N(3, grad=False), dtypes=False, composed=True) for r in ("add", "multiply")],
     Case("repeat_interleave output_size", "torch.repeat_interleave(x, r, dim=0, output_size=3)", x=N(2, 2), r=A([1, 2])), Case("repeat_interleave wrong output_size", "torch.repeat_interleave(x, r, dim=0, output_size=5)", x=N(2, 2), r=A([1, 2])),
     Case("repeat_interleave of repeats", "torch.repeat_interleave(r)", r=A([1, 0, 2])), Case("gather nothing", "torch.gather(x, 0, torch.tensor([]))", x=N(3), dtypes=False), Case("nonzero of a number", "torch.tensor(3).nonzero(as_tuple=True)"),
     Case("bincount weights", "torch.bincount(x, w)", x=A([0, 1, 1]), w=A([1, 2, 3])), Case("select input", "torch.select(input=x, dim=0, index=1)", x=N(2, 3)),

@@ -15,6 +15,7 @@ CASES = [
     Case("qr wide", "Q, R = torch.linalg.qr(x); [Q.abs(), R.abs()]", x=N(2, 2, 3), jvp=False, composed=True, dtypes=False),
     Case("pinv hermitian", "torch.linalg.pinv(x, hermitian=True)", x=A([[2.0, 9.0], [0.5, 1.0]], grad=False), dtypes=False), Case("vander of a number", "torch.linalg.vander(x, N=3)", x=N(), composed=True, dtypes=False),
     *[Case(f"norm {p} of zeros", f"torch.linalg.vector_norm(x, {p})", x=A([0.0, 0.0, 0.0]), dtypes=False) for p in (1, 1.5, 2, 3.5)],
+    *[Case(f"matrix_norm {o} of {s}", f"torch.linalg.matrix_norm(torch.ones({s}), {o})", dtypes=False, second=False, jvp=False) for o in ("float('inf')", "1", "2", "'nuc'") for s in ("0, 0", "0, 2", "2, 0", "2, 0, 2")],
     *[Case(f"addr of bools, {o}", f"torch.addr(x, y, z{o})", x=B(2, 3), y=B(2), z=B(3), dtypes=False, composed=True) for o in ("", ", beta=3, alpha=2", ", beta=0", ", alpha=0")],
     *[Case(f"keyword {c}", c, x=M(3, 3), y=N(3, 3), dtypes=False, second=False, jvp=False, composed=True) for c in (
         "torch.linalg.eigvalsh(input=x + x.mT)", "torch.linalg.norm(input=x)", "torch.linalg.vector_norm(input=x)", "torch.linalg.matrix_power(input=x, n=2)", "torch.linalg.pinv(input=x)", "torch.linalg.matrix_rank(input=x)",

@@ -13,6 +13,9 @@ TIES = A([[1.0, 3.0, 3.0], [2.0, 2.0, 2.0], [0.0, 1.0, 0.0]])
 NANS = A([[1.0, nan, 3.0], [2.0, inf, -inf], [nan, nan, 0.0]])
 
 CASES = [
+    *[Case(f"{f} of several, {i}", f"torch.{f}(x, q, 0, interpolation='{i}')", x=D(5), q=A([0.3, 0.9, 0.3, 0.35]), dtypes=False, composed=True) for f in ("quantile", "nanquantile") for i in ("linear", "lower", "midpoint", "nearest")],
+    Case("quantile of rows", "torch.quantile(x, q, dim=1, keepdim=True)", x=D(3, 5), q=A([0.3, 0.9, 0.31], grad=False), dtypes=False, composed=True), Case("quantile of a number", "torch.quantile(x, q)", x=N(), q=A([0.3, 0.9], grad=False), dtypes=False, composed=True),
+    *[Case(f"{c} nan", c, x=A([[1.0, float("nan"), 2.0], [3.0, 4.0, float("nan")]]), dtypes=False, composed=True) for c in ("torch.nansum(x)", "torch.nansum(x, 0)", "torch.nanmean(x, 1)")],
     *[Case(f, f"torch.{f}(x)", x=D(2, 3)) for f in ["sum", "mean", "prod", "amax", "amin", "max", "min", "var", "std", "median", "norm", "any", "all"]],
     *[Case(f"{f} method", f"x.{f}()", x=D(2, 3), dtypes=False) for f in ["sum", "mean", "prod", "amax", "amin", "max", "min", "var", "std", "median", "norm"]],
     *[Case(f"{f} 0-d", f"torch.{f}(x)", x=POS()) for f in ["sum", "mean", "prod", "amax", "amin", "max", "min", "median", "norm", "std"]],
