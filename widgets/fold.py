@@ -652,7 +652,7 @@ class Folded:
                     if not fold["expr"].endswith(("operations", "operation")):
                         out.append({**step, "node": node, "say": f"**{fold['label']} have their values:** nothing to compute."})
                         continue
-                    result = "its result becomes {value}" if fold["outs"] == 1 else f"{fold['outs']} results leave it"
+                    result = "its result becomes {value}" if fold["outs"] == 1 else f"it has {fold['outs']} results"
                     if "function" in fold and fold["outs"] == 1:
                         say = f"**{fold['label']} gives {{value}}:** {fold['function']}, in {fold['expr']}. Open the card to see each."
                     else:
@@ -758,4 +758,4 @@ def notice(whole: Trace, shown: Trace) -> str:
     if not folds:
         return ""
     return (f"{len(whole['nodes']):,} nodes on {len(shown['nodes'])} cards. A stacked card stands for many nodes: click it, or press Enter,"
-            " to open it; click its frame to close it again. Every number is exact.")  # fmt: skip
+            " to open it; click its frame to close it again.")  # fmt: skip

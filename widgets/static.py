@@ -264,7 +264,7 @@ def _row(trace: Trace, card: Card, node: Node, now: Moment) -> str:
         return ""
     fold = node["kind"] == "fold"
     if fold and node["outs"] != 1:
-        return f'<text class="l" x="12" y="38">{node["outs"]} results leave it</text>'
+        return f'<text class="l" x="12" y="38">{node["outs"]} results</text>'
     width = card["w"] - (STACK if fold else 0.0)
     tight = width < ROOMY and "arrays" in trace
     room, known, g = int((width - 34) / (13.4 if tight else 16.4)), node["id"] in now.known, now.sums.get(node["id"])
@@ -326,7 +326,7 @@ def _results(trace: Trace, card: Card, node: Node, now: Moment) -> str:
     """The lower part of a fold's card where it has no single number: the range of its result and of its gradient."""
     right = f"{card['w'] - 12 - STACK:.0f}"
     if node["outs"] != 1:
-        return f'<text class="l" x="12" y="42">{node["outs"]} results leave it</text>'
+        return f'<text class="l" x="12" y="42">{node["outs"]} results</text>'
     room = int((card["w"] - 62) / 8.2)
     found = (node["array"] if node["id"] in now.known else None), now.arrays.get(node["id"])
     texts = ["·" if i is None else heat.between(trace["arrays"][i], room) for i in found]

@@ -470,7 +470,7 @@ EX_D = Exercise(
         Wrong("without the target", _d("2 * (v * w - 1) * v * on", "2 * v * w * on * v * on"),
               "The penalty pulls s towards 1, not towards 0.", on=(ACTIVE, LEFT)),
         Wrong("the penalty itself", _d("2 * (v * w - 1) * v * on", "(v * w * on - 1) ** 2"),
-              "The last entry is P. Asked is how P changes with w.", on=(ACTIVE, LEFT)),
+              "The last entry is P. The question is how P changes with w.", on=(ACTIVE, LEFT)),
     ),
     hints=Hints(
         "Write s as a formula, once for a unit that is active and once for one that is asleep.",

@@ -84,7 +84,7 @@ export class CardView {
     const value = s("text", { x: right, y: constant ? 38 : 42, class: "mg-number mg-value" });
     const grad = s("text", { x: right, y: 60, class: "mg-number mg-grad" });
     const caption = (/** @type {string} */ text, y = 42) => s("text", { x: PAD, y, class: "mg-caption" }, text);
-    if (node.kind === "fold" && node.outs !== 1) g.append(caption(`${node.outs} results leave it`));
+    if (node.kind === "fold" && node.outs !== 1) g.append(caption(`${node.outs} results`));
     else {
       g.append(caption("value", constant ? 38 : 42), value);
       if (!constant) g.append(caption("grad", 60), grad);
@@ -100,7 +100,7 @@ export class CardView {
     const grad = s("text", { x: this.right, y: 38, class: `mg-number mg-grad${size}` });
     this.room = Math.floor(this.half / (this.#tight ? 6.7 : CHAR));
     const { kind, outs } = this.node;
-    if (kind === "fold" && outs !== 1) this.g.append(s("text", { x: PAD, y: 38, class: "mg-caption" }, `${outs} results leave it`));
+    if (kind === "fold" && outs !== 1) this.g.append(s("text", { x: PAD, y: 38, class: "mg-caption" }, `${outs} results`));
     else if (kind !== "constant") this.g.append(value, grad);
     return [value, grad];
   }
