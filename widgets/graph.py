@@ -80,13 +80,12 @@ class GraphView(Fronted):
     picture = traitlets.Dict().tag(sync=True, to_json=_bytes)  # positions
     network: Any = traitlets.Dict().tag(sync=True)  # its plan and numbers; at the level of operations only that there is one
     quiz = traitlets.Bool(False).tag(sync=True)  # the ledger is to be filled in
-    brief = traitlets.Bool(False).tag(sync=True)  # search, zoom, files, the ledger and the program are shown when asked for
     can_fold = traitlets.Bool(False).tag(sync=True)
     version = traitlets.Int(0).tag(sync=True)  # grows when all of the above belong together again: the browser then draws again
 
     def __init__(
         self, root, names: Mapping[str, object] | None = None, step: int | str | None = None, limit: int = LIMIT, second: bool = False,
-        quiz: bool = False, sliders: bool = True, brief: bool = False,
+        quiz: bool = False, sliders: bool = True,
     ):  # fmt: skip
         explain = not_a_graph(root)
         if explain:
@@ -109,7 +108,7 @@ class GraphView(Fronted):
         state = self._state()
         trace = state["trace"]
         at = {None: _forward(trace), "start": 0, "end": len(trace["steps"])}.get(step, step)  # type: ignore[arg-type]
-        super().__init__(part="graph", quiz=quiz, brief=brief, step=at, version=1, **state)
+        super().__init__(part="graph", quiz=quiz, step=at, version=1, **state)
         self.observe(self._on_inputs, names=["inputs"])
         self.on_msg(self._on_message)
 
@@ -577,6 +576,12 @@ class GraphView(Fronted):
         data, metadata = super()._repr_mimebundle_(**kwargs)
         return {**data, "text/plain": repr(self), "image/svg+xml": self.svg()}, metadata
 
+
+
+class FirstLook(GraphView):
+    """A view that shows search, zoom, files, the ledger and the program only when asked for."""
+
+    brief = traitlets.Bool(True).tag(sync=True)
 
 
 def graph(

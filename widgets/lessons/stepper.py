@@ -18,7 +18,8 @@ import ipywidgets
 
 from minigrad import Value, scalar
 from minigrad.tracing.trace import replay_steps
-from widgets import GraphView, page, static
+from widgets import page, static
+from widgets.graph import FirstLook, GraphView
 
 from .kit import Figure, Given, Inputs, Program, lesson
 from .lesson import number
@@ -199,7 +200,7 @@ class stepper(Figure):
             raise ValueError(f"at is 'start', 'forward', 'end' or a number of events. It was given {self.at!r}.")
         self.root, named = run_text(self.f, self.inputs) if isinstance(self.f, str) else run_function(self.f, self.inputs)
         step = None if self.at == "forward" else self.at
-        self.graph = GraphView(self.root, named, step, brief=self.brief)  # it holds the root weakly
+        self.graph = (FirstLook if self.brief else GraphView)(self.root, named, step)  # it holds the root weakly
         title = self.f if isinstance(self.f, str) else f"{self.f.__name__}({', '.join(inspect.signature(self.f).parameters)})"
         self.graph.trace = {**self.graph.trace, "title": "y = f(x)" if title.startswith("<lambda>") else title}
 
