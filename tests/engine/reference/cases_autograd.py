@@ -6,6 +6,9 @@ V = {"x": A([1.0, 2.0, 3.0]), "w": A([0.5, -1.0, 2.0])}
 S = {"x": A(2.0), "y": A(3.0)}
 
 CASES = [
+    *[Case(f"second derivative at a zero gradient: {w}", f"u = torch.zeros(3, dtype=torch.float64, requires_grad=True); y = x * 2; {w}; g, = torch.autograd.grad(y, x, u, create_graph=True); torch.autograd.grad(g, u, w)[0]", x=N(3), w=N(3, grad=False), dtypes=False, second=False, jvp=False)
+      for w in ("y[0].zero_()", "y[:1].fill_(2.0)", "y = y.floor() + y", "y[1:].copy_(x[:2])", "y[0] = x[1]", "y = y.sign() * y", "y[1:].round_()")],
+    *[Case(f"linearize {c}", f"def f(t):\n    c = t.clone(); {c}; return c\ntorch.func.linearize(f, x)[1](w)", x=N(3, grad=False), w=N(3, grad=False), dtypes=False) for c in ("c[0].zero_()", "c[:2].fill_(2.0)", "c[0] = t[1] * 2", "c = c.floor() + t", "c[1:].sin_()")],
     # backward
     Case("backward", "z = x * y + y.sin(); z.backward(); [x.grad, y.grad]", **S),
     Case("backward twice accumulates", "(x * y).backward(); (x + y).backward(); [x.grad, y.grad]", **S),
