@@ -31,7 +31,7 @@ from .core.grad_mode import enable_grad, inference_mode, is_grad_enabled, is_inf
 from .ops.elementwise import (
     abs, abs as absolute, acos, acos as arccos, acosh, acosh as arccosh, add_times as add, addcdiv, addcmul, allclose, asin, asin as arcsin, asinh, asinh as arcsinh,
     atan, atan as arctan, atan2, atan2 as arctan2, atanh, atanh as arctanh, bitwise_and, bitwise_left_shift, bitwise_not, bitwise_or, bitwise_right_shift, bitwise_xor, ceil, choose as where, clamp, clamp as clip, clamp_max, clamp_min,
-    copysign, cos, cosh, deg2rad, divide as div, divide, divide as true_divide, eq, equal, erf, erfc, exp, exp2, expm1, float_power, floor, floor_divide, fmax, fmin, fmod, frac, ge, ge as greater_equal, gt, gt as greater, hypot, isclose, isfinite, isinf,
+    copysign, cos, cosh, deg2rad, divide as div, divide, divide as true_divide, eq, equal, erf, erfc, lgamma, digamma, polygamma, exp, exp2, expm1, float_power, floor, floor_divide, fmax, fmin, fmod, frac, ge, ge as greater_equal, gt, gt as greater, hypot, isclose, isfinite, isinf,
     isnan, isneginf, isposinf, ldexp, le, le as less_equal, lerp, log, log10, log1p, log2, logaddexp, logaddexp2, logical_and, logical_not, logical_or, logical_xor, logit, lt, lt as less, maximum, minimum, mul, mul as multiply, nan_to_num, ne,
     ne as not_equal, neg, neg as negative, positive, pow, rad2deg, reciprocal, relu, remainder, round, rsqrt, rsub_times as rsub, sigmoid, sgn, sign, signbit, sin, sinc, sinh, sqrt, square, sub_times as sub, sub_times as subtract, tan, tanh,
     trunc, trunc as fix, xlogy,
@@ -226,8 +226,11 @@ def _copy_of(function, name):
 for _name in "permute transpose t select unsqueeze squeeze diagonal split unbind as_strided narrow".split():
     globals()[_name + "_copy"] = _copy_of(globals()[_name], _name + "_copy")
 view_copy, expand_copy = _copy_of(view_as_shape, "view_copy"), _copy_of(broadcast_to, "expand_copy")
-for _name in "relu exp sin cos tanh sigmoid abs neg sqrt log clamp square zero".split():
+for _name in "relu exp sin cos tanh sigmoid abs neg sqrt log clamp clamp_max clamp_min square zero".split():
     globals()[_name + "_"] = getattr(Tensor, _name + "_")
+
+
+from .nn.functional import conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d  # noqa: E402
 
 
 def seed():

@@ -122,6 +122,13 @@ class Batched(Tensor):
     def new_full(self, size, fill_value, **kwargs):
         return self._new("new_full", (size,), fill_value, **kwargs)
 
+    def new_empty_strided(self, size, stride, *, dtype=None, device=None, requires_grad=False):
+        """As its kin: the samples lie one after the other."""
+        cells = 1 + sum([(n - 1) * s for n, s in zip(size, stride, strict=True)]) if 0 not in size else 0
+        with self.level.below():
+            out = self.value.new_empty_strided((self.level.size, *size), (cells, *stride), dtype=dtype)
+        return _make(self.level, out.requires_grad_(requires_grad) if requires_grad else out)
+
     @staticmethod
     def store(x, out):
         """In-place: put the numbers of `out` into `x`, for all samples."""
@@ -372,7 +379,8 @@ def _moved_on(level, op, xs, params):
     """One input, and all parameters that name dimensions mean the same ones, one further on."""
     x = xs[0]
     n = x.array.ndim
-    if n == 0 or any([p is None for name, p in zip(op.params, params, strict=False) if name in _DIMS]):
+    dims = [p for name, p in zip(op.params, params, strict=False) if name in _DIMS]
+    if any([p is None or (n == 0 and p != ()) for p in dims]):
         return _one_by_one(level, op, xs, params)
     return op(x.value, *[_plus_one(p, n) if name in _DIMS else p for name, p in zip(op.params, params, strict=False)])
 

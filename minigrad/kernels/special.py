@@ -1,6 +1,6 @@
 """Functions of one number that numpy lacks.
 
-What lives here: erf. What does not: its derivative (ops/).
+What lives here: erf and the gamma functions. What does not: their derivatives (ops/).
 """
 
 import math
@@ -74,3 +74,61 @@ def erf(x):
         tail = np.exp(-b * b) * (1 / math.sqrt(math.pi) - z * _ratio(z, _LARGE)) / b
     out[large] = 1 - np.where(np.isinf(b), 0, tail)
     return np.where(small, out, np.copysign(out, x))
+
+
+def lgamma(x):
+    """The logarithm of |gamma(x)|; inf at 0 and the negative whole numbers."""
+    finite = [np.inf if v <= 0 and v == math.floor(v) else math.lgamma(v) for v in np.where(np.isfinite(x), x, 1).ravel().tolist()]
+    return np.where(np.isfinite(x), np.array(finite).astype(x.dtype).reshape(x.shape), np.abs(x))
+
+
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)  # B2, B4, ...
+
+
+def digamma(x):
+    """The slope of lgamma: nan at the negative whole numbers, and infinite at 0."""
+    wide = x.astype(np.float64)
+    with np.errstate(all="ignore"):
+        negative = wide < 0
+        part = wide - np.trunc(wide)
+        reflected = np.where(negative, np.where(part == 0, np.nan, -np.pi / np.tan(np.pi * part)), 0)
+        a = np.where(negative, 1 - wide, wide)
+        total = np.zeros_like(a)
+        for _ in range(10):  # digamma(a) = digamma(a + 1) - 1 / a, until the series below is exact
+            small = a < 10
+            total = np.where(small, total - 1 / a, total)
+            a = np.where(small, a + 1, a)
+        series = sum([b / (2 * (k + 1)) * a ** (-2.0 * (k + 1)) for k, b in enumerate(_BERNOULLI)])
+        out = np.log(a) - 0.5 / a - series + total + reflected
+    return np.where(wide == 0, np.copysign(np.inf, -wide), np.where(wide == -np.inf, np.nan, out)).astype(x.dtype)
+
+
+def _zeta(s, q):
+    """The sum of (q + k) ** -s for k from 0 on, for whole s > 1: some terms, then Euler's and Maclaurin's formula for the rest."""
+    total, a = np.zeros_like(q), q
+    lowest = q[np.isfinite(q)].min(initial=9)
+    for _ in range(10 + max(0, int(np.ceil(9 - lowest)))):
+        near = a <= 9
+        total = np.where(near, total + a**-s, total)
+        a = np.where(near, a + 1, a)
+    total = total + a ** (1 - s) / (s - 1) + 0.5 * a**-s
+    term = s * a ** (-s - 1)
+    for k, b in enumerate(_BERNOULLI):
+        total = total + term * b / math.factorial(2 * k + 2)
+        term = term * (s + 2 * k + 1) * (s + 2 * k + 2) / (a * a)
+    return np.where(np.isnan(q), np.nan, np.where((q <= 0) & (q == np.floor(q)), np.inf, total))
+
+
+def polygamma(x, n):
+    """The n-th derivative of digamma."""
+    if n == 0:
+        return digamma(x)
+    wide = x.astype(np.float64)
+    with np.errstate(all="ignore"):
+        if n == 1:  # by reflection, as PyTorch
+            low = wide < 0.5
+            out = _zeta(2.0, np.where(low, 1 - wide, wide))
+            out = np.where(low, (np.pi / np.sin(np.pi * wide)) ** 2 - out, out)
+            return np.where(wide == np.inf, 0, out).astype(x.dtype)
+        out = (-1) ** (n + 1) * math.factorial(n) * _zeta(float(n + 1), wide)
+        return np.where(wide == np.inf, np.nan, out).astype(x.dtype)

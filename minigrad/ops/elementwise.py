@@ -50,7 +50,7 @@ cosh        = Op("cosh",    np.cosh,          ELEMENTWISE, floats=True, x=lambda
 asinh       = Op("asinh",   np.arcsinh,       ELEMENTWISE, floats=True, x=lambda g, x: g * rsqrt(x * x + 1))
 acosh       = Op("acosh",   np.arccosh,       ELEMENTWISE, floats=True, x=lambda g, x: g * rsqrt(x * x - 1))
 atanh       = Op("atanh",   np.arctanh,       ELEMENTWISE, floats=True, x=lambda g, x: g / (1 - x * x))
-erf         = Op("erf",     lambda x: special.erf(x if x.dtype.kind == "f" else x.astype(dtypes.get_default_dtype().numpy)),      ELEMENTWISE, floats=True, x=lambda g, x: g * TWO_OVER_SQRT_PI * exp(-(x * x)))
+erf         = Op("erf",     lambda x: special.erf(_floating(x)),      ELEMENTWISE, floats=True, x=lambda g, x: g * TWO_OVER_SQRT_PI * exp(-(x * x)))
 logit_      = Op("logit",   lambda x: np.log(x / (1 - x)), ELEMENTWISE, floats=True, x=lambda g, x: where((x < 0) | (x > 1), NAN, where((x == 0) | (x == 1), g * INF, g / (x * (1 - x)))))
 logit_eps   = Op("logit",   lambda x, eps: _logit_eps(x, eps), ELEMENTWISE, floats=True, x=lambda g, x, eps: where((x < eps) | (x > 1 - eps), 0, g / (x * (1 - x))))
 atan2       = Op("atan2",   np.arctan2,       ELEMENTWISE, floats=True, x=lambda g, x, y: g * y * over_square(x, y), y=lambda g, x, y: -g * x * over_square(x, y),
@@ -61,6 +61,9 @@ logaddexp   = Op("logaddexp", np.logaddexp,   ELEMENTWISE, floats=True, x=lambda
 logaddexp2  = Op("logaddexp2", np.logaddexp2, ELEMENTWISE, floats=True, x=lambda g, x, y: g / (1 + exp2(y - x)), y=lambda g, x, y: g / (1 + exp2(x - y)))
 xlogy       = Op("xlogy",   lambda x, y: _xlogy(x, y), ELEMENTWISE, floats=True, x=lambda g, x, y: g * where((x == 0) & (y <= 0), 0, log(y)), y=lambda g, x, y: g * (x / y))
 erfc        = Op("erfc",    lambda x: 1 - erf.forward(x), ELEMENTWISE, floats=True, x=lambda g, x: -g * TWO_OVER_SQRT_PI * exp(-(x * x)))
+lgamma      = Op("lgamma",  lambda x: special.lgamma(_floating(x)),  ELEMENTWISE, floats=True, x=lambda g, x: g * digamma(x))
+digamma     = Op("digamma", lambda x: special.digamma(_floating(x)), ELEMENTWISE, floats=True, x=lambda g, x: g * polygamma_(x, 1))
+polygamma_  = Op("polygamma", lambda x, n: special.polygamma(_floating(x), n), ELEMENTWISE, floats=True, x=lambda g, x, n: g * polygamma_(x, n + 1))
 sinc        = Op("sinc",    np.sinc,          ELEMENTWISE, floats=True, x=lambda g, x: g * _sinc_slope(x))
 deg2rad     = Op("deg2rad", np.deg2rad,       ELEMENTWISE, floats=True, x=lambda g: g * (math.pi / 180), node="Deg2RadBackward0")
 rad2deg     = Op("rad2deg", np.rad2deg,       ELEMENTWISE, floats=True, x=lambda g: g * (180 / math.pi), node="Rad2DegBackward0")
@@ -203,6 +206,8 @@ logaddexp: log(exp(input) + exp(other)), without overflow.
 logaddexp2: log2(2 ** input + 2 ** other), without overflow.
 xlogy: input * log(other), and 0 where input is 0.
 erfc: 1 - erf(x).
+lgamma: The logarithm of |gamma(x)|.
+digamma: The derivative of lgamma.
 sinc: sin(pi x) / (pi x), and 1 at 0.
 deg2rad: Degrees as radians.
 rad2deg: Radians as degrees.
@@ -216,6 +221,10 @@ isfinite: Is it neither infinite nor nan?
 """
 for _line in _DOCS.strip().splitlines():
     globals()[_line.partition(":")[0]].__doc__ = _line.partition(": ")[2]
+
+
+def _floating(x):
+    return x if x.dtype.kind == "f" else x.astype(dtypes.get_default_dtype().numpy)
 
 
 def _xlogy(x, y):
@@ -528,6 +537,12 @@ def choose(condition, input=None, other=None):
     """Elements of `input` where `condition` is True, of `other` elsewhere; with the condition alone the positions where it is True.
     Raises RuntimeError unless `condition` is boolean."""
     if input is None and other is None:
+        if getattr(condition, "batched", False):
+            raise errors.new(
+                RuntimeError,
+                "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over aten::where. Please "
+                "file an issue at https://github.com/pytorch/pytorch/issues if you need this feature.",
+            )
         return condition.nonzero(as_tuple=True)
     if hasattr(condition, "array") and condition.array.dtype.kind != "b":
         kind = errors.TYPE_NAMES[condition.array.dtype.name].removesuffix("Tensor")
@@ -537,6 +552,13 @@ def choose(condition, input=None, other=None):
             instead="compare: torch.where(x > 0, a, b); condition.bool() is True where a number is not 0.",
         )
     return where(condition, input, other)
+
+
+def polygamma(n, input):
+    """The n-th derivative of digamma. Raises RuntimeError for a negative n."""
+    if n < 0:
+        raise errors.new(RuntimeError, "polygamma(n, x) does not support negative n.")
+    return digamma(input) if n == 0 else polygamma_(input, n)
 
 
 def logit(input, eps=None):

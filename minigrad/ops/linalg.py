@@ -268,6 +268,12 @@ def mm(input, mat2):
     """The product of two matrices, (n, k) and (k, m). Raises RuntimeError for other shapes."""
     if input.ndim != 2 or mat2.ndim != 2:
         which, x = ("self", input) if input.ndim != 2 else ("mat2", mat2)
+        if input.batched or mat2.batched:
+            raise errors.new(
+                RuntimeError,
+                f"Shape mismatch: Got incorrect dims for mm(a, b). a has dim {input.ndim}and b has dim {mat2.ndim}but expected them to have "
+                "dim 2 and dim 2",
+            )
         raise errors.new(RuntimeError, f"{which} must be a matrix")
     if input.shape[1] != mat2.shape[0]:
         raise _mismatch("mat1 and mat2 shapes cannot be multiplied", input, mat2)

@@ -30,7 +30,7 @@ FAMILIES = {
         logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor bitwise_not __and__=bitwise_and __rand__=bitwise_and
         __or__=bitwise_or __ror__=bitwise_or __xor__=bitwise_xor __invert__=bitwise_not __neg__=neg __pos__=positive __abs__=abs
         __floordiv__=floor_divide __mod__=remainder isinf isnan isfinite isclose allclose equal hypot logaddexp logaddexp2 xlogy erfc
-        sinc deg2rad rad2deg copysign frac isposinf isneginf bitwise_left_shift bitwise_right_shift
+        lgamma digamma sinc deg2rad rad2deg copysign frac isposinf isneginf bitwise_left_shift bitwise_right_shift
         __lshift__=bitwise_left_shift __rshift__=bitwise_right_shift ldexp""",
     reduce: """
         sum mean max min amax amin prod var std median aminmax nansum any all argmax argmin count_nonzero norm logsumexp""",

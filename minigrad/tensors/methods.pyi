@@ -337,6 +337,8 @@ class Methods(Variable):
     def xlogy_(self, other) -> Tensor: """input * log(other), and 0 where input is 0."""
     def erfc(self) -> Tensor: """1 - erf(x)."""
     def erfc_(self) -> Tensor: """1 - erf(x)."""
+    def lgamma(self) -> Tensor: """The logarithm of |gamma(x)|."""
+    def digamma(self) -> Tensor: """The derivative of lgamma."""
     def sinc(self) -> Tensor: """sin(pi x) / (pi x), and 1 at 0."""
     def sinc_(self) -> Tensor: """sin(pi x) / (pi x), and 1 at 0."""
     def deg2rad(self) -> Tensor: """Degrees as radians."""

@@ -600,6 +600,10 @@ class Tensor(Methods):
 
     multiply, subtract = mul, sub
 
+    def polygamma(self, n):
+        """The n-th derivative of digamma. Raises RuntimeError for a negative n."""
+        return elementwise.polygamma(n, self)
+
     def where(self, condition, other):
         """The elements of this tensor where `condition` is True, those of `other` elsewhere."""
         return elementwise.where(condition, self, other)
@@ -957,9 +961,9 @@ class _Missing:
 
 _UNSUPPORTED = frozenset(
     """
-    angle apply_ bfloat16 cholesky digamma eig
-    erfinv frexp gcd heaviside histogram i0 igamma index_reduce isreal istft lcm lgamma lstsq lu
-    lu_solve map_ matrix_exp mvlgamma nextafter pin_memory polygamma qr resize resize_as share_memory_ solve stft
+    angle apply_ bfloat16 cholesky eig
+    erfinv frexp gcd heaviside histogram i0 igamma index_reduce isreal istft lcm lstsq lu
+    lu_solve map_ matrix_exp mvlgamma nextafter pin_memory qr resize resize_as share_memory_ solve stft
     svd symeig to_dense to_sparse triangular_solve
     """.split()
 )

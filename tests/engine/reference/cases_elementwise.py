@@ -1,5 +1,7 @@
 """Elementwise operations: functions, methods, operators, broadcasting, scalars, kinks."""
 # ruff: noqa: E501  (a case is one line)
+from math import inf, nan
+
 from .case import ABOVE1, KINKS, KINKS_X, KINKS_Y, POS, A, B, Case, D, I, Input, N, P, U
 
 ANY = ["neg", "exp", "exp2", "expm1", "sin", "cos", "tan", "atan", "sinh", "cosh", "tanh", "asinh", "square", "abs", "sign", "floor", "ceil", "round",
@@ -18,6 +20,11 @@ COMPARE = ["eq", "ne", "lt", "le", "gt", "ge"]
 OPERATORS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**", "floordiv": "//", "mod": "%"}
 
 CASES = [
+    *[Case(f"{name} kinks", f"torch.{name}(x)", x=A([-inf, -170.3, -2.5, -1.0, -1e-3, -0.0, 0.0, 1e-8, 1.0, 2.0, 3.7, 12.0, 1e5, inf, nan]), second=False, jvp=False) for name in ("lgamma", "digamma")],
+    *[Case(f"polygamma {n}", f"torch.polygamma({n}, x)", x=A([-2.5, -0.1, 0.3, 1.0, 3.7, 12.0, 1e3, nan]), second=False, jvp=False) for n in (0, 1, 2, 5)],
+    Case("polygamma method", "[x.polygamma(1), torch.polygamma(2, torch.arange(1, 4))]", x=A([0.3, 2.0])),
+    *[Case(name, f"torch.{name}(x)", x=POS(2, 3)) for name in ("lgamma", "digamma")],
+    Case("polygamma negative", "torch.polygamma(-1, x)", x=A([0.3])),
     *[Case(name, f"torch.{name}(x, y)", x=POS(2, 3), y=POS(3)) for name in ("hypot", "logaddexp", "logaddexp2", "xlogy", "copysign")],
     *[Case(f"{name} method", f"x.{name}(y)", x=N(2, 3), y=N(3)) for name in ("hypot", "copysign")],
     *[Case(f"{name} kinks", f"torch.{name}(x, y)", x=KINKS_X, y=KINKS_Y, second=False, jvp=False) for name in ("copysign",)],
