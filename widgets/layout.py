@@ -162,7 +162,8 @@ def fitted(name: str, expr: str, room: float) -> tuple[str, str]:
     """Two texts shortened so that they fit side by side."""
     gap = TEXT_GAP if expr else 0.0
     if NAME_CHAR * len(name) + gap + EXPR_CHAR * len(expr) > room:
-        name = shorten(name, int(room * (0.62 if expr else 1.0) / NAME_CHAR))
+        spared = room - gap - EXPR_CHAR * len(expr)  # where the right text is short, the name has more than its share
+        name = shorten(name, int(max(room * 0.62, spared) / NAME_CHAR))
         expr = shorten(expr, int((room - gap - NAME_CHAR * len(name)) / EXPR_CHAR))
     return name, expr
 

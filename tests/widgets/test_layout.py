@@ -179,3 +179,9 @@ def test_a_custom_functions_rule_is_named_where_no_factor_is_known():
     t = trace(3 * Halved.apply(x), {"x": x})
     said = {edge["local_text"]: wire.get("text") for edge, wire in zip(t["edges"], layout(t)["wires"], strict=True)}
     assert said["Halved.backward(g)"] == ["Halved.backward"] * 2 and not said["3"]
+
+
+def test_a_short_sign_leaves_its_room_to_the_name():
+    """"tiny.letter + tiny.place" was cut after twelve characters beside a lone "+"."""
+    assert card_text("tiny.letter + tiny.place", "+")[1] == "tiny.letter + tiny…"
+    assert card_text("a_name_of_no_small_length", "sum(another_name, dim=1)")[1] == "a_name_of_no…"
