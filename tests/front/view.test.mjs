@@ -212,3 +212,28 @@ test("however many views a page has, it is listened for the caret once, and no l
     for (const own of ["addEventListener", "removeEventListener"]) delete document[own];
   }
 });
+
+test("a step of a network asks the page for nothing before it is painted", async () => {
+  const { model, view, all } = open("network");
+  const asked = [];
+  const own = ["scrollHeight", "clientHeight", "scrollTop"].map((name) => [name, Object.getOwnPropertyDescriptor(Element.prototype, name)]);
+  for (const [name, { get, ...more }] of own) {
+    const told = function () {
+      asked.push(name);
+      return get.call(this);
+    };
+    Object.defineProperty(Element.prototype, name, { ...more, get: told });
+  }
+  try {
+    const line = all(".mg-code")[0] ?? view.source.box.appendChild(document.createElement("div"));
+    for (let step = 1; step <= view.state.total; step++) {
+      model.set("step", step);
+      line.classList.add("mg-now");
+    }
+    assert.deepEqual(asked, []);
+    await new Promise((done) => setTimeout(done, 200));
+    assert.ok(asked.includes("scrollHeight"), "afterwards the present line is brought into sight");
+  } finally {
+    for (const [name, of] of own) Object.defineProperty(Element.prototype, name, of);
+  }
+});

@@ -47,6 +47,8 @@ const parsed = (x) => (ArrayBuffer.isView(x) || x instanceof ArrayBuffer ? JSON.
 const EMPTY = { w: 0, h: 0, cards: [], wires: [] };
 
 export class View {
+  #revealing = false;
+
   /** @param {Model} model @param {HTMLElement} el @param {(error: unknown) => void} fail what to do when nothing can be drawn any more */
   constructor(model, el, fail) {
     this.model = model;
@@ -215,11 +217,7 @@ export class View {
     this.inputs.update(frame);
     if (!dragging) this.source.mark(this.state.selected >= 0 && this.state.tab === "node" ? this.state.selected : (current?.node ?? -1));
     this.timeline.update(frame);
-    if (!dragging) {
-      // All is written: only now may the browser be asked where things are.
-      this.panes.reveal();
-      this.source.reveal();
-    }
+    if (!dragging) this.#revealSoon();
     if (stepped) {
       if (current) this.viewport.follow(frame.active >= 0 ? trace.edges[frame.active].source : current.node, this.shownStep >= 0);
       if (current && step === this.shownStep + 1 && !this.calm.matches && document.visibilityState === "visible") this.packets.fly(frame);
@@ -227,6 +225,21 @@ export class View {
     }
     this.shell.root.dataset.ready = "1";
     this.painting = false;
+  }
+
+  /** Bring the present row and line into sight once the step is painted: asked before, the browser would lay everything out for the answer,
+   * and again for what is written after it. */
+  #revealSoon() {
+    if (this.#revealing) return;
+    this.#revealing = true;
+    requestAnimationFrame(() =>
+      setTimeout(() => {
+        this.#revealing = false;
+        if (this.gone.signal.aborted || this.state.drag === "dragging") return;
+        this.panes.reveal();
+        this.source.reveal();
+      }),
+    );
   }
 
   // ---- what people do
