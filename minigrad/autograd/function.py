@@ -406,7 +406,7 @@ def _transformed(cls, args, separate):
 
 
 def _batched(cls, args, level):
-    """Under vmap: compute all samples at once, outside of the level; and record one sample inside if a transform there differentiates."""
+    """Under vmap: compute all samples at once, outside of the level; and one sample inside if a transform there differentiates."""
     inside = [a.value if level.holds(a) else a for a in args]
     in_dims = tuple([0 if level.holds(a) else None for a in args])
     with level.below():
@@ -422,7 +422,9 @@ def _batched(cls, args, level):
             values = _apply(_Vmapped, (cls, level, in_dims, *inside), False)
             several = isinstance(values, tuple)
             values = list(values) if several else [values]
-    if state.grad and any(isinstance(a, Variable) and a.requires_grad for a in args):
+    tensors = [a for a in args if isinstance(a, Variable)]
+    dual = any([h.tangent(a) is not None for h in state.handlers if isinstance(h, Level) for a in tensors])
+    if dual or (state.grad and any([a.requires_grad for a in tensors])):
         outs = _apply(cls, args, True)
         outs = list(outs) if several else [outs]
         for out, value in zip(outs, values, strict=True):
@@ -728,6 +730,17 @@ class _Vmapped(Function):
         sent = sent if isinstance(sent, tuple) else (sent,)
         found = [None if g is None else level.unwrap(g, 0) for g in sent]
         return None, None, None, *[g if d is not None or g is None else g.sum(0) for g, d in zip(found, ctx.in_dims, strict=True)]
+
+    @staticmethod
+    def jvp(ctx, *tangents):
+        level, inner = ctx.level, _Saved()
+        inner.__dict__.update(ctx.inner.__dict__)
+        inner.to_save = tuple(inner.saved_for_forward)
+        with level:
+            given = [t if t is None or d is None else level.wrap(t, 0) for t, d in zip(tangents[3:], ctx.in_dims, strict=True)]
+            found = ctx.cls.jvp(inner, *given)
+        found = found if isinstance(found, tuple) else (found,)
+        return tuple([None if t is None else level.unwrap(t, 0) for t in found])
 
 
 class Error(Node):

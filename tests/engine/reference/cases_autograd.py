@@ -5,7 +5,22 @@ from .case import POS, A, Case, N, P
 V = {"x": A([1.0, 2.0, 3.0]), "w": A([0.5, -1.0, 2.0])}
 S = {"x": A(2.0), "y": A(3.0)}
 
+FUNCTION = """class F(torch.autograd.Function):
+    generate_vmap_rule = True
+    @staticmethod
+    def forward(a, b): return a * a * b
+    @staticmethod
+    def setup_context(ctx, inputs, output): ctx.save_for_forward(*inputs)
+    @staticmethod
+    def jvp(ctx, s, t):
+        a, b = ctx.saved_tensors
+        return 2 * a * b * s + a * a * t
+func = torch.func; ones = torch.ones_like(x)
+"""
 CASES = [
+    *[Case(f"forward mode of a Function under vmap: {c}", FUNCTION + c, x=N(2, 3, grad=False), y=N(3, grad=False), dtypes=False) for c in (
+        "func.vmap(lambda a: func.jvp(F.apply, (a, y), (a, y))[1])(x)", "func.vmap(lambda a: func.jvp(lambda b: F.apply(a, b), (y,), (y,))[1])(x)", "func.vmap(func.jacfwd(F.apply), in_dims=(0, None))(x, y)",
+        "func.jvp(func.vmap(F.apply, in_dims=(0, None)), (x, y), (ones, y))[1]", "func.jvp(lambda b: func.vmap(F.apply, in_dims=(0, None))(x, b), (y,), (y,))[1]", "func.jacfwd(func.vmap(F.apply, in_dims=(0, None)), argnums=1)(x, y)")],
     *[Case(f"second derivative at a zero gradient: {w}", f"u = torch.zeros(3, dtype=torch.float64, requires_grad=True); y = x * 2; {w}; g, = torch.autograd.grad(y, x, u, create_graph=True); torch.autograd.grad(g, u, w)[0]", x=N(3), w=N(3, grad=False), dtypes=False, second=False, jvp=False)
       for w in ("y[0].zero_()", "y[:1].fill_(2.0)", "y = y.floor() + y", "y[1:].copy_(x[:2])", "y[0] = x[1]", "y = y.sign() * y", "y[1:].round_()")],
     *[Case(f"linearize {c}", f"def f(t):\n    c = t.clone(); {c}; return c\ntorch.func.linearize(f, x)[1](w)", x=N(3, grad=False), w=N(3, grad=False), dtypes=False) for c in ("c[0].zero_()", "c[:2].fill_(2.0)", "c[0] = t[1] * 2", "c = c.floor() + t", "c[1:].sin_()")],
