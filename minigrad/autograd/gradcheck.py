@@ -128,7 +128,7 @@ def _check_inputs(inputs):
                 UserWarning,
                 stacklevel=4,
             )
-        if any(s == 0 and n > 1 for s, n in zip(x.array.strides, x.array.shape, strict=True)):
+        if x.array.size and any(s == 0 and n > 1 for s, n in zip(x.array.strides, x.array.shape, strict=True)):
             raise RuntimeError(
                 f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping to be able to "
                 "compute the numerical gradients correctly. You should call .contiguous on the input before passing it to gradcheck."

@@ -77,7 +77,7 @@ IN_PLACE = """
     cumprod hypot xlogy erfc sinc deg2rad rad2deg copysign frac negative absolute arcsin arccos arctan arctan2 arcsinh arccosh
     arctanh fix logit nan_to_num float_power renorm scatter_reduce addbmm addmm addmv addr baddbmm sgn eq ne lt le gt ge greater
     greater_equal less less_equal not_equal logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor
-    bitwise_not bitwise_left_shift bitwise_right_shift ldexp put""".split()
+    bitwise_not bitwise_left_shift bitwise_right_shift ldexp put lgamma digamma""".split()
 
 
 def number_first(op, x, other):

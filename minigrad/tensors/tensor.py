@@ -129,6 +129,8 @@ class Tensor(Methods):
     def stride(self, dim=None):
         """How many elements to step in the storage for one step along each dimension (or along `dim`)."""
         strides = tuple([s // self.array.itemsize for s in self.array.strides])
+        if not self.array.size:  # numpy counts an empty dimension as 0, PyTorch as 1
+            strides = tuple([math.prod([max(n, 1) for n in self.array.shape[d + 1 :]]) for d in range(self.array.ndim)])
         return strides if dim is None else strides[shape.wrap_dim(dim, self.array.ndim, scalar=False)]
 
     def storage_offset(self) -> int:
@@ -603,6 +605,9 @@ class Tensor(Methods):
     def polygamma(self, n):
         """The n-th derivative of digamma. Raises RuntimeError for a negative n."""
         return elementwise.polygamma(n, self)
+
+    def polygamma_(self, n):
+        return inplace.write(self, lambda x: elementwise.polygamma(n, x))
 
     def where(self, condition, other):
         """The elements of this tensor where `condition` is True, those of `other` elsewhere."""

@@ -10,11 +10,11 @@ LIMITS = (Path(__file__).parents[2] / "README.md").read_text().split("## Limits"
 METHODS = """
     angle apply_ as_strided_scatter as_subclass bfloat16
     cdouble cfloat chalf cholesky coalesce col_indices conj_physical_ const_data_ptr crow_indices
-    dense_dim dequantize digamma digamma_ dim_order erfinv erfinv_ frexp gcd gcd_ geqrf hardshrink heaviside heaviside_
+    dense_dim dequantize dim_order erfinv erfinv_ frexp gcd gcd_ geqrf hardshrink heaviside heaviside_
     histogram i0 i0_ igamma igamma_ igammac igammac_ index index_reduce_ indices int_repr ipu is_coalesced is_ipu is_pinned is_set_to
-    is_shared is_sparse_csr is_xla is_xpu isreal istft lcm lcm_ lgamma lgamma_ lu lu_solve map_ matrix_exp
-    module_load mtia mvlgamma mvlgamma_ narrow_copy nextafter nextafter_ nonzero_static orgqr ormqr pin_memory polygamma
-    polygamma_ q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qr qscheme record_stream
+    is_shared is_sparse_csr is_xla is_xpu isreal istft lcm lcm_ lu lu_solve map_ matrix_exp
+    module_load mtia mvlgamma mvlgamma_ narrow_copy nextafter nextafter_ nonzero_static orgqr ormqr pin_memory
+    q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qr qscheme record_stream
     share_memory_ smm sparse_dim sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm stft storage_type svd to_dense to_mkldnn
     to_padded_tensor to_sparse to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr triangular_solve values xpu
 """.split()

@@ -241,7 +241,7 @@ def _soft_cross_entropy(log_p: Tensor, target: Tensor, weight: Tensor | None, re
     if reduction == "none":
         return -products.sum(axis)
     total = -products.sum()
-    return losses.over(total, log_p.numel() // log_p.shape[axis]) if reduction == "mean" else total
+    return losses.over(total, log_p.numel() // max(log_p.shape[axis], 1)) if reduction == "mean" else total
 
 
 def kl_div(input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean", log_target: bool = False) -> Tensor:
@@ -490,6 +490,8 @@ def ctc_loss(
     ends = alpha.gather(1, constant(last))
     ends = ends.where(constant(np.stack([np.ones(n, bool), lengths > 0], 1)), never[:, :2])
     loss = -ends.logsumexp(1)
+    if not times.all():  # of no input at all only the empty target is possible
+        loss = loss.masked_fill(constant((times == 0) & (lengths == 0)), 0.0).masked_fill(constant((times == 0) & (lengths > 0)), np.inf)
     impossible = loss.array > 1e29
     if zero_infinity:
         loss = loss.masked_fill(constant(impossible), 0.0)

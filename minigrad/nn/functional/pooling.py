@@ -1,5 +1,6 @@
 """Pooling: the largest or mean value of each window. 1-d pooling is 2-d pooling of an image with one row, as in PyTorch."""
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -230,11 +231,7 @@ def _adaptive_out(name: str, output_size: Any, size: tuple[int, ...]) -> tuple[i
     given = (output_size,) * n if output_size is None or isinstance(output_size, int) else tuple(output_size)
     if len(given) != n:
         raise RuntimeError(f"{name}{'(): internal error' * ('max' in name)}: output_size{'.size()' * ('max' in name)} must be {n}")
-    out = tuple([m if o is None else o for o, m in zip(given, size, strict=True)])
-    if min(out) < 0:
-        shown = ", ".join(map(str, (1, *out) if n == 1 else out))
-        raise RuntimeError(f"{name.replace('1', '2')}: elements of output_size must be greater than or equal to 0 but received {{{shown}}}")
-    return out
+    return tuple([m if o is None else o for o, m in zip(given, size, strict=True)])
 
 
 def _check_adaptive(n: int, input: Tensor, out: tuple[int, ...], largest: bool) -> None:
@@ -355,6 +352,7 @@ def max_unpool3d(input: Tensor, indices: Tensor, kernel_size: Any, stride: Any =
 def _with_indices(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function with return_indices=True, under PyTorch's second name for it."""
 
+    @functools.wraps(function)
     def with_indices(*args: Any, **kwargs: Any) -> Any:
         return function(*args, **{**kwargs, "return_indices": True})
 

@@ -429,4 +429,22 @@ for d in (1, 2, 3):
         attempt(lambda: getattr(grads, f"conv{d}d_input")(x.shape, w, g, stride, padding, dilation, groups))
         attempt(lambda: getattr(grads, f"conv{d}d_weight")(x, w.shape, g, stride, padding, dilation, groups))
 """,
+    "ctc_loss of samples without input": """
+x = ((torch.arange(60.) * 37) % 11 / 5).reshape(5, 3, 4).log_softmax(2)
+for reduction in ("none", "mean", "sum"):
+    for zero in (False, True):
+        for times, lengths in (([0, 0, 0], [0, 0, 0]), ([0, 5, 5], [0, 2, 3]), ([0, 0, 5], [2, 0, 3])):
+            y = x.detach().clone().requires_grad_()
+            labels = torch.tensor([1, 2, 3, 1, 2, 3])[:sum(lengths)]
+            loss = F.ctc_loss(y, labels, torch.tensor(times), torch.tensor(lengths), 0, reduction, zero)
+            loss.sum().backward()
+            attempt(lambda: (loss, y.grad))
+""",
+    "losses and strides of nothing": """
+for shape in ((5, 0), (0, 5), (5, 0, 2)):
+    attempt(lambda: F.cross_entropy(torch.ones(shape), torch.ones(shape)))
+    attempt(lambda: F.cross_entropy(torch.ones(shape), torch.ones(shape), reduction="sum"))
+    x = torch.zeros(shape, dtype=torch.double, requires_grad=True)
+    attempt(lambda: (x.stride(), torch.autograd.gradcheck(lambda x: x * 2, x)))
+""",
 }
