@@ -39,6 +39,9 @@ SEEDS = 300
 #   v.detach_(); a second backward through a product of views made under no_grad, which passes nothing on;
 # - tangents: of what a Function hands on as it is under no_grad, after its input was written to (minigrad's is the one before); of
 #   unpack_dual's primal, after what it is a view of was written to (minigrad's has one);
+# - PyTorch's own: a view made before its base came to require gradients by a write is called a leaf until something asks for its grad_fn,
+#   and a write into it is refused; gradients of stacked numbers share one place, so that accumulating into one changes the other;
+#   a leaf that was detached in place and then written to "has been moved into the graph interior", where minigrad goes on;
 # - saved values after a write through .data or detach() that nothing counts; hooks of a root that leads to no input; the version of
 #   copy.copy(parameter).
 DIFFERS = {

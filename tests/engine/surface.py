@@ -17,7 +17,7 @@ STORED = Path(__file__).parent / "reference" / "surface.json"
 MODULES = (
     "autograd", "autograd.function", "autograd.functional", "autograd.forward_ad", "autograd.grad_mode", "autograd.gradcheck",
     "autograd.graph", "func", "utils.checkpoint", "optim", "optim.lr_scheduler", "optim.optimizer", "optim.swa_utils",
-    "nn.modules.module",
+    "nn", "nn.functional", "nn.init", "nn.utils", "nn.modules.module", "amp",
 )  # fmt: skip
 CLASSES = ("Tensor", "nn.Module", "optim.Optimizer", "optim.lr_scheduler.LRScheduler", "autograd.Function", "autograd.graph.Node")
 
