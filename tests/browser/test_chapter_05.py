@@ -104,9 +104,9 @@ def test_the_learners_class_runs_in_the_widget(open_notebook):
     expect(box).to_contain_text("All 7 values and all 7 gradients agree")
     box.get_by_label("program").select_option("y = (3x + 2)²")
     expect(box).to_contain_text("All 6 values")
-    expect(box).to_contain_text("grad 30")
+    expect(box).to_contain_text("✓ 30")
     box.get_by_role("slider", name="x").focus()  # from 1 to 2 in steps of 0.1
     for _ in range(10):
         nb.page.keyboard.press("ArrowRight")
-    expect(box).to_contain_text("grad 48")
+    expect(box).to_contain_text("✓ 48")
     assert nb.cell_errors() == []

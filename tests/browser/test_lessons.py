@@ -30,7 +30,7 @@ LESSONS = {
     "two_loops": "two_loops()",
     "versions": "versions()", "progress": "for _ in progress(range(5), 'five steps'): pass",
 }  # fmt: skip
-STANDS_STILL = {"memory_depth", "recap", "progress"}  # nothing to operate
+STANDS_STILL = {"recap", "progress"}  # nothing to operate
 
 
 def test_all_lessons(open_notebook):
