@@ -419,7 +419,7 @@ def _batched(cls, args, level):
                 for v, d in zip(values if several else (values,), out_dims, strict=True)
             ]  # fmt: skip
         else:
-            values = _apply(_Vmapped, (cls, level, in_dims, *inside), False)
+            values = _Vmapped.apply(cls, level, in_dims, *inside)
             several = isinstance(values, tuple)
             values = list(values) if several else [values]
     tensors = [a for a in args if isinstance(a, Variable)]
@@ -698,19 +698,28 @@ class _Saved(FunctionCtx):
 class _Vmapped(Function):
     """A custom Function on all samples of a vmap level: forward and backward run inside the level."""
 
+    generate_vmap_rule = True  # of an outer level, whose samples these are
+
     @staticmethod
-    def forward(ctx, cls, level, in_dims, *values):
+    def forward(cls, level, in_dims, *values):
         inputs = [v if d is None else level.wrap(v, 0) for v, d in zip(values, in_dims, strict=True)]
+        with level:
+            output = cls.forward(*inputs)
+        return tuple([level.unwrap(o, 0) for o in output]) if isinstance(output, tuple) else level.unwrap(output, 0)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        cls, level, in_dims, *values = inputs
+        inputs = tuple([v if d is None else level.wrap(v, 0) for v, d in zip(values, in_dims, strict=True)])
+        several = isinstance(output, tuple)
+        values = output if several else (output,)
+        outs = [level.wrap(v, 0) for v in values]
         ctx.inner, ctx.level, ctx.in_dims = _Saved(), level, in_dims
         ctx.inner.needs_input_grad = ctx.needs_input_grad[3:]
         with level:
-            output = cls.forward(*inputs)
-            cls.setup_context(ctx.inner, tuple(inputs), output)
+            cls.setup_context(ctx.inner, inputs, tuple(outs) if several else outs[0])
         saved, ctx.inner.to_save = ctx.inner.to_save, ()
         ctx.cls, ctx.batched = cls, [t is not None and level.holds(t) for t in saved]
-        several = isinstance(output, tuple)
-        outs = output if several else (output,)
-        values = [level.unwrap(o, 0) for o in outs]
         ctx.save_for_backward(
             *[
                 next((v for o, v in zip(outs, values, strict=True) if o is t), t.value) if b else t
@@ -718,7 +727,6 @@ class _Vmapped(Function):
             ]
         )
         ctx.mark_non_differentiable(*[v for o, v in zip(outs, values, strict=True) if any(o is m for m in ctx.inner.non_differentiable)])
-        return tuple(values) if several else values[0]
 
     @staticmethod
     def backward(ctx, *grads):
