@@ -455,9 +455,10 @@ def check_saved(node: Node, slot: str, tensor, version: int) -> None:
         raise errors.modified(node.name(), slot, tensor.array, *_writes(tensor.version, version), origin)
 
 
-def _writes(counter, version):
+def _writes(counter, version) -> tuple[int, int]:
     """How many writes there were until now, and until `version`: both without the detach_() calls, which PyTorch does not count."""
-    return tuple([at - sum([call <= at for call in counter[1:]]) for at in (counter[0], version)])
+    now, then = [at - sum([call <= at for call in counter[1:]]) for at in (counter[0], version)]
+    return now, then
 
 
 def check_output(node, name):
