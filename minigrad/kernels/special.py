@@ -104,10 +104,19 @@ def digamma(x):
 
 
 def _zeta(s, q):
-    """The sum of (q + k) ** -s for k from 0 on, for whole s > 1: some terms, then Euler's and Maclaurin's formula for the rest."""
+    """The sum of (q + k) ** -s for k from 0 on, for whole s > 1."""
+    negative = q < 0
+    if not negative.any():
+        return _zeta_of_positive(s, q)
+    first = q - np.floor(q)  # the first term that is not negative; those before it are -(1 - first), -(2 - first), ..., q
+    before = (-1) ** s * (_zeta_of_positive(s, np.ceil(q) - q) - _zeta_of_positive(s, np.where(negative, 1 - q, 1)))
+    return _zeta_of_positive(s, np.where(negative, first, q)) + np.where(negative & (first > 0), before, 0)
+
+
+def _zeta_of_positive(s, q):
+    """Some terms, then Euler's and Maclaurin's formula for the rest."""
     total, a = np.zeros_like(q), q
-    lowest = q[np.isfinite(q)].min(initial=9)
-    for _ in range(10 + max(0, int(np.ceil(9 - lowest)))):
+    for _ in range(10):
         near = a <= 9
         total = np.where(near, total + a**-s, total)
         a = np.where(near, a + 1, a)
@@ -116,7 +125,7 @@ def _zeta(s, q):
     for k, b in enumerate(_BERNOULLI):
         total = total + term * b / math.factorial(2 * k + 2)
         term = term * (s + 2 * k + 1) * (s + 2 * k + 2) / (a * a)
-    return np.where(np.isnan(q), np.nan, np.where((q <= 0) & (q == np.floor(q)), np.inf, total))
+    return np.where(np.isnan(q), np.nan, np.where(q == 0, np.inf, total))
 
 
 def polygamma(x, n):

@@ -558,7 +558,7 @@ def polygamma(n, input):
     """The n-th derivative of digamma. Raises RuntimeError for a negative n."""
     if n < 0:
         raise errors.new(RuntimeError, "polygamma(n, x) does not support negative n.")
-    return digamma(input) if n == 0 else polygamma_(input, n)
+    return polygamma_(input, n)
 
 
 def logit(input, eps=None):

@@ -129,7 +129,7 @@ class Tensor(Methods):
     def stride(self, dim=None):
         """How many elements to step in the storage for one step along each dimension (or along `dim`)."""
         strides = tuple([s // self.array.itemsize for s in self.array.strides])
-        if not self.array.size:  # numpy counts an empty dimension as 0, PyTorch as 1
+        if not self.array.size and not any(strides):  # of a new array numpy counts an empty dimension as 0, PyTorch as 1
             strides = tuple([math.prod([max(n, 1) for n in self.array.shape[d + 1 :]]) for d in range(self.array.ndim)])
         return strides if dim is None else strides[shape.wrap_dim(dim, self.array.ndim, scalar=False)]
 
