@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import json
+import math
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -559,7 +560,10 @@ class GraphView(Fronted):
         """Write the view to a file; its ending says what: `.svg` or `.png` (the picture after `step` events, by default as it stands),
         `.gif` or `.apng` (the whole run), `.html` (a page that still steps and slides, alone), `.dot` (Graphviz source).
         width: pixels of the page or slide that a picture is for. Its words are 11 pixels high there; what is too wide goes on below.
+        Raises ValueError for a width that is not a positive number.
         """
+        if not (isinstance(width, int | float) and 0 < width < math.inf):
+            raise ValueError(f"width is {width!r}, but a page has a positive number of pixels: save({str(path)!r}, width=640).")
         path = Path(path)
         path.write_bytes(files.content(self, files.kind_of(path), step, dark, width))
         return path

@@ -139,5 +139,5 @@ def polygamma(x, n):
             out = _zeta(2.0, np.where(low, 1 - wide, wide))
             out = np.where(low, (np.pi / np.sin(np.pi * wide)) ** 2 - out, out)
             return np.where(wide == np.inf, 0, out).astype(x.dtype)
-        out = (-1) ** (n + 1) * math.factorial(n) * _zeta(float(n + 1), wide)
+        out = (-1) ** (n + 1) * (math.factorial(n) if n <= 170 else np.inf) * _zeta(float(n + 1), wide)
         return np.where(wide == np.inf, np.nan, out).astype(x.dtype)

@@ -237,7 +237,7 @@ def text_of(loop: Loop, name: str, names: dict[int, str], written: set[int], com
 
 
 def of_rows(part: Part, loop: Loop, names: dict[int, str], written: set[int], comment: Any, taken: set[str]) -> list[str]:
-    """The text of a part that is a loop over rows, without results that nobody reads."""
+    """The text of a part that is a loop over rows, without results that no line reads."""
     key, _, words = part.rows
     body: list[str] = []
     comment(part.lines[0], body)

@@ -21,7 +21,7 @@ LETTERS = "ijklmn"  # of the dimensions of an array, in order, while a text has 
 
 # The text of each. `for row` and `for column` become loops over the dimensions that are kept apart and those that are taken together,
 # [all] the place of a number, [row] that of a row, [first] that of a row's first number, [affine] that of a weight. {x} and the like are
-# arrays; names such as `total` become names that are free. A line about a result that nobody reads is left out.
+# arrays; names such as `total` become names that are free. A line about a result that no other reads is left out.
 SOFTMAX = """\
 for row:
     top = {x}[first]

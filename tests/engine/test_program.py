@@ -1213,7 +1213,7 @@ def test_what_became_of_each_operation():
 
 
 def test_a_normalisation_is_part_of_a_loop():
-    """With its three gradients, and without the statistics that nobody reads."""
+    """With its three gradients, and without the statistics that no line reads."""
     x, w, b, v = [torch.randn(4, requires_grad=True) for _ in range(4)]
 
     def step(scale):

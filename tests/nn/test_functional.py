@@ -314,3 +314,12 @@ def test_averages_of_long_signals_are_windows(monkeypatch):
             answers.append((y, g))
         for dense, windows in zip(*answers, strict=True):
             assert torch.allclose(dense, windows), way
+
+
+@pytest.mark.parametrize("wrong", [(2, 4, 4), (4, 3, 4), (4, 4, 3)])
+def test_the_gradients_of_a_convolution_say_which_argument_has_the_wrong_number_of_dimensions(wrong):
+    size, weight, grad = (torch.ones((2,) * n) for n in wrong)
+    with pytest.raises(RuntimeError, match="has [23] dimensions, but conv2d's has 4"):
+        nn.grad.conv2d_input(tuple(size.shape), weight, grad)
+    with pytest.raises(RuntimeError, match="has [23] dimensions, but conv2d's has 4"):
+        nn.grad.conv2d_weight(size, tuple(weight.shape), grad)

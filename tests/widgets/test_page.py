@@ -89,3 +89,12 @@ def test_a_long_title_stays_inside():
     drawn = graph(a_result_with_quite_a_long_name, names=names).svg()
     (title,) = re.findall(r'class="t" x="18" y="28">([^<]*)<', drawn)
     assert 36 + 9.1 * len(title) <= size(drawn)[0] <= 640 and title.endswith("…")
+
+
+@pytest.mark.parametrize("width", [0, -5, float("nan"), float("inf"), "wide", None])
+def test_a_width_that_is_none_is_refused_and_the_file_stays(tmp_path, width):
+    view, path = graph(Value(2.0) * 3), tmp_path / "loss.svg"
+    path.write_text("before")
+    with pytest.raises(ValueError, match="positive number of pixels"):
+        view.save(path, width=width)
+    assert path.read_text() == "before"

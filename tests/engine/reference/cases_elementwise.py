@@ -24,6 +24,7 @@ CASES = [
     *[Case(f"polygamma {n}", f"torch.polygamma({n}, x)", x=A([-2.5, -0.1, 0.3, 1.0, 3.7, 12.0, 1e3, nan]), second=False, jvp=False) for n in (0, 1, 2, 5)],
     Case("polygamma method", "[x.polygamma(1), torch.polygamma(2, torch.arange(1, 4))]", x=A([0.3, 2.0])),
     *[Case(name, f"torch.{name}(x)", x=POS(2, 3)) for name in ("lgamma", "digamma")],
+    Case("polygamma of more than a factorial", "[torch.polygamma(170, x.double()), torch.polygamma(171, x.double())]", x=A([1.0, 2.0]), second=False, jvp=False),
     Case("polygamma negative", "torch.polygamma(-1, x)", x=A([0.3])),
     *[Case(name, f"torch.{name}(x, y)", x=POS(2, 3), y=POS(3)) for name in ("hypot", "logaddexp", "logaddexp2", "xlogy", "copysign")],
     *[Case(f"{name} method", f"x.{name}(y)", x=N(2, 3), y=N(3)) for name in ("hypot", "copysign")],
