@@ -4,6 +4,7 @@ What lives here: `load`, and `Compiled`, one file of kernels that alone imports 
 by to pay for it. What does not: kernels, and which inputs they take. Until a file is loaded the numpy functions run, so no call waits for
 numba or for a compiler; without numba, or where its cache cannot be written, they answer for ever.
 """
+import sys
 import threading
 from importlib import import_module
 from importlib.util import find_spec
@@ -11,17 +12,30 @@ from typing import Any
 
 WORTH = 2_000_000  # numbers that pass through a family of kernels before it is loaded: some milliseconds of numpy
 A_CALL = 4_000  # a call counts as that many, however little it computes
+TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # glibc's malloc.h
 
 
 def load(module: str) -> Any:
     """The file of kernels; None without numba, or where it finds no place for its cache."""
     if find_spec("numba"):
+        reuse_memory()
         for _ in range(3):
             try:
                 return import_module(module)
             except RuntimeError:  # no place for its cache; or it walked through Python's builtins while IPython set `_` there: once more
                 pass
     return None
+
+
+def reuse_memory() -> None:
+    """Let the process keep up to 256 MB that it has freed. By default glibc returns the end of its heap after each training step, and in
+    the next step every page of it costs a fault: a sixth of the time, with arrays of some megabytes."""
+    import ctypes  # numba loads it anyway, and nothing before it does
+
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+    if mallopt:
+        mallopt(MMAP_THRESHOLD, 1 << 25)  # as far as it rises by itself, which it no longer does once one of the two is set
+        mallopt(TRIM_THRESHOLD, 1 << 28)
 
 
 class Compiled:

@@ -2,6 +2,7 @@
 the last bit. What the twins compute is held by the reference cases.
 """
 
+import platform
 import subprocess
 import sys
 
@@ -175,3 +176,24 @@ def test_without_a_place_for_the_cache_the_numpy_twins_answer(module, tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("False\n", "")
+
+
+FAULTS = """
+import resource
+import numpy as np
+from minigrad.kernels import warm
+
+def faults(rounds):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(rounds):
+        [np.ones(600_000, "float32") for _ in range(4)]
+    return (resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before) // rounds
+
+warm(), faults(20)
+print(faults(20))
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="asks for it of glibc alone")
+def test_memory_that_a_step_frees_is_there_for_the_next():
+    assert int(subprocess.run([sys.executable, "-c", FAULTS], capture_output=True, text=True, check=True).stdout) < 10
