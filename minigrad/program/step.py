@@ -7,6 +7,7 @@ import inspect
 import threading
 import types
 import warnings
+import weakref
 from importlib.util import find_spec
 from typing import Any
 
@@ -56,6 +57,7 @@ class Looped:
         self.plain, self.program = plain, program
         program.scope["in_lines"] = plain.run
         self.run = self._count
+        self.ready = False  # may `run` be kept by who calls it?
         self.error: Exception | None = None
         self._calls = 0
         self._thread = threading.Thread(target=self._compile, name="minigrad compiles loops", daemon=True)
@@ -76,7 +78,7 @@ class Looped:
                 self.program.scope[name] = _loops[loop]
             self.run = self._first
         except Exception as error:  # noqa: BLE001 (whatever it is: the lines run)
-            self.error, self.run = error, self.plain.run
+            self.error, self.run, self.ready = error, self.plain.run, True
 
     def _first(self, *args):
         """The first call through the loops: numba looks at what each is given. Later it need not, which takes longer than a small loop:
@@ -87,8 +89,12 @@ class Looped:
                 known = [*getattr(self.program.scope[name], "overloads", {}).values()]
                 if len(known) == 1:
                     self.program.scope[name] = known[0].entry_point
-            self.run = self.program.run
+            self.run, self.ready = self.program.run, True
         return out
+
+    def hand_on(self, otherwise):
+        for program in (self.plain, self.program):
+            program.hand_on(otherwise)
 
     @property
     def shown(self):
@@ -114,8 +120,12 @@ class CompiledStep:
     why     None, or the sentence why the step runs as it is
     """
 
+    __slots__ = ("__call__", "__dict__", "__weakref__")  # what a call of it calls: once the newest program is ready, that itself
+
     def __init__(self, step):
         functools.update_wrapper(self, step)
+        self._looks = functools.partial(CompiledStep._look, weakref.proxy(self))  # without a cycle
+        self.__call__ = functools.partial(self._looks, None)
         self.step = step
         self.why: str | None = None
         self._programs: list[Any] = []
@@ -140,16 +150,23 @@ class CompiledStep:
                 del self._owners[old]
         return found
 
-    def __call__(self, *args, **kwargs):
+    def _look(self, after, /, *args, **kwargs):
+        """Call the first program whose guards hold, of those that come after one."""
         if kwargs:
             try:
                 args, kwargs = self._by_position(args, kwargs)
             except TypeError:  # the step itself says what is wrong
                 return self.step(*args, **kwargs)
-        if not kwargs:
-            for program in self._programs:
+            if not kwargs:
+                return self(*args)
+        else:
+            first = self._programs.index(after) + 1 if after in self._programs else 0
+            for number, program in enumerate(self._programs[first:], first):
                 out = program.run(*args)
                 if out is not MISS:
+                    if number == 0 and program.ready:  # from now on it is called at once, and looks for another itself
+                        program.hand_on(functools.partial(self._looks, program))
+                        self.__call__ = program.run
                     return out
         return self._slow(args, kwargs)
 
@@ -256,6 +273,7 @@ class CompiledStep:
         if self._last.get(key) == program.text:
             self._programs.insert(0, program)
             del self._programs[PROGRAMS:]
+            self.__call__ = functools.partial(self._looks, None)
             self.why = None
             self._tries.pop(key, None)
             return True

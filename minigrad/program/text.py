@@ -34,11 +34,16 @@ from .surroundings import Surroundings, Unfit, same
 INFIX = {operator.add: "{} + {}", operator.sub: "{} - {}", operator.mul: "{} * {}", np.true_divide: "{} / {}", operator.neg: "-{}"}
 _numbers = itertools.count()
 LARGE = 4096  # bytes: smaller values live until the program returns, without a `del` to read
-MISS = object()  # what a program gives whose guards do not hold
+MISS = object()
 
 
 SAME = {transpose, view, reshape_alias}  # views that, where shape and strides are the same, are of the same numbers
 NUMPYS = (np.exp, np.log, np.sin, np.cos, np.tanh, np.sqrt)  # loops call functions of these names, too
+
+
+def missed(*args, **named):
+    """What a program gives whose guards do not hold."""
+    return MISS
 
 
 def kind_of(a):
@@ -113,8 +118,11 @@ class Program:
     """source  the text to read; `run(*args)` gives the step's result, or MISS where the guards do not hold.
 
     pictured  the recorded call as a graph, and what became of its operations (pictured.py)
+    ready     `run` will not be exchanged for another
     loops     {name: (text, dtype, what arrays it takes)}; `run` may be called once `scope` has a function under each name
     """
+
+    ready = True
 
     def __init__(self, name: str, recorder: Recorder, out: Any, around: Surroundings, names: list[str], args: tuple, loops: bool = False):
         self.name_of_step = name = name if name.isidentifier() else "step"
@@ -122,8 +130,8 @@ class Program:
         self.scope: dict[str, Any] = {
             "__name__": __name__, "np": np, "wrap": wrap, "asarray": np.asarray, "vars": vars, "copyto": np.copyto, "update": update,
             "inf": np.inf, "nan": np.nan, "array": np.array, "empty": np.empty, "slice": slice, "state": state, "same": same, "ids": {},
-            "Variable": Variable, **dict.fromkeys([*CALLS, "lock", "in_lines", "args"]),
-            "MISS": MISS, "len": len, "dtypes": dtypes, "modes": None, "spare": [], "refs": getrefcount,
+            "Variable": Variable, **dict.fromkeys([*CALLS, "lock", "in_lines", "args", "named"]),
+            "otherwise": missed, "len": len, "dtypes": dtypes, "modes": None, "spare": [], "refs": getrefcount,
         }  # fmt: skip
         names = [f"{n}_" if n in self.scope else n for n in names]
         self.texts: dict[int, str] = {}  # of Vals, tensors and other things, by id
@@ -175,6 +183,10 @@ class Program:
         self.pictured = self.spots.pictured(recorder, dict(around.tensors.values()))
         del self.kept, self.lines, self.outside, self.entry, self.texts, self.around, self.found  # the arrays of the recorded call
         del self.static, self.buffers, self.spots
+
+    def hand_on(self, otherwise: Any) -> None:
+        """Where its guards do not hold, `run` gives what this function gives for the same arguments."""
+        self.scope["otherwise"] = otherwise
 
     def statements(self, returned: list[Val], template: tuple) -> None:
         """The body: one statement for each line."""
@@ -231,9 +243,10 @@ class Program:
 
     def guarded(self, tensors: list[str], guards: list[str], body: list[str]) -> str:
         """The text of the function that runs: the program behind its guards. Whoever finds its buffers in use runs line by line."""
-        lines = [f"if len(args) != {len(tensors)}:", "    return MISS", f"{', '.join(tensors)}, = args" if tensors else ""]
+        lines = [f"if named or len(args) != {len(tensors)}:" if tensors else "if named or args:", "    return otherwise(*args, **named)"]
+        lines += [f"{', '.join(tensors)}, = args"] if tensors else []
         lines.append("modes = state.__dict__")
-        lines += ["if not (" + "\n            and ".join(dict.fromkeys(guards)) + "):", "    return MISS"]
+        lines += ["if not (" + "\n            and ".join(dict.fromkeys(guards)) + "):", "    return otherwise(*args)"]
         if self.buffers:
             self.scope["lock"] = threading.Lock()
             lines += ["if not lock.acquire(False):", "    return in_lines(*args)", "try:"]
@@ -241,7 +254,7 @@ class Program:
             lines += ["finally:", "    lock.release()"]
         else:
             lines += body
-        return "def run(*args):\n    " + "\n    ".join([line for line in lines if line]) + "\n"
+        return "def run(*args, **named):\n    " + "\n    ".join([line for line in lines if line]) + "\n"
 
     def function(self, name: str, text: str) -> Any:
         """The function of a text. Its own name is not in its scope, where a learner's `update` would hide ours."""
@@ -613,4 +626,4 @@ def _vals(template):
             yield from _vals(v)
 
 
-__all__ = ["MISS", "Program", "Unfit"]
+__all__ = ["MISS", "Program", "Unfit", "missed"]

@@ -10,6 +10,7 @@ import sys
 import threading
 import tracemalloc
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -737,6 +738,37 @@ def test_modes_shapes_dtypes_and_numbers_are_guarded():
     with torch.autocast("cpu", dtype=torch.bfloat16) if hasattr(torch, "bfloat16") else torch.inference_mode():
         same(numbers(step(x)), numbers(fast(x)), "under another handler")
     assert np.allclose(torch.vmap(fast)(torch.ones(5, 2, 3)).numpy(), torch.vmap(step)(torch.ones(5, 2, 3)).numpy())
+
+
+def test_a_program_that_is_called_at_once_looks_for_the_one_that_fits():
+    w = torch.tensor([1.0, 2.0], requires_grad=True)
+
+    def step(x, scale=1.0):
+        w.grad = None
+        (w * x.sum() * scale).sum().backward()
+        return w.grad
+
+    fast = compiled(step)
+    given = [(torch.ones(2),), (torch.ones(3),), (torch.ones(2), 2.0), (torch.ones(5),)]
+    for args in given[:3]:
+        for _ in range(4):
+            fast(*args)
+        fast.warm()
+        fast(*args)
+    assert fast.__call__.__name__ == "run"  # the program, and no method around it
+    recorded = fast._calls
+    for args in [*given[:3], given[2], *given[2::-1]]:
+        assert torch.equal(fast(*args).clone(), step(*args))
+    assert torch.equal(fast(x=given[1][0]).clone(), step(given[1][0])) and torch.equal(fast(scale=2.0, x=given[0][0]), step(*given[2]))
+    assert fast._calls == recorded
+    assert torch.equal(fast(*given[3]).clone(), step(*given[3])) and fast._calls == recorded + 1
+    seen = weakref.ref(fast)
+    gc.disable()
+    try:
+        del fast
+        assert seen() is None  # freed without the collector
+    finally:
+        gc.enable()
 
 
 def test_keywords_defaults_stars_and_methods():
