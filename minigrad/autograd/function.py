@@ -392,9 +392,9 @@ def _transformed(cls, args, separate):
     if cls.vmap is not Function.vmap:
         if cls.generate_vmap_rule:
             raise RuntimeError(
-                f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overriden vmap staticmethod. "
+                f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overridden vmap staticmethod. "
                 "Please set "
-                "generate_vmap_rule=False or delete the overriden vmap staticmethod to avoid ambiguity." + more
+                "generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid ambiguity." + more
             )
     elif not cls.generate_vmap_rule:
         raise RuntimeError(

@@ -27,7 +27,10 @@ ALIASES = {
     "split_sizes": "split_size",
 }  # numpy's names, as PyTorch has them
 # Names that mean this in one function only.
-OF_ONE = {("max", "other"): "dim", ("min", "other"): "dim", ("searchsorted", "input"): "values"}
+OF_ONE = {
+    ("max", "other"): "dim", ("min", "other"): "dim", ("searchsorted", "input"): "values", ("isin", "element"): "elements",
+    ("isin", "test_element"): "test_elements", ("copy_", "other"): "src",
+}  # fmt: skip
 _UNKNOWN = re.compile(r"got an unexpected keyword argument '(\w+)'")
 
 

@@ -376,7 +376,7 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
         raise RuntimeError(f"jvp(f, primals, tangents): Expected f to be a function that has non-empty output (got output = {outs})")
     for o in outs:
         if not isinstance(o, Tensor):
-            raise RuntimeError(f"jvp(f, primals, tangents): expected f(*args) to return only tensors, got unsupported type {type(o)}")
+            raise RuntimeError(f"jvp(f, primals, tangents): expected f(*primals) to return only tensors, got unsupported type {type(o)}")
     pushed = [level.tangent(o) for o in outs]
     if strict and None in pushed:
         raise RuntimeError(

@@ -11,7 +11,7 @@ from .loading import Compiled
 from .special import erf
 
 compiled = Compiled("minigrad.kernels.neural_numba")
-FLOAT32 = np.dtype(np.float32)
+FLOAT32, HALF = np.dtype(np.float32), np.dtype(np.float16)
 FROM = 2048  # numbers: below, numpy's calls cost a few µs and small programs print the same digits whether or not numba is there
 _INV_SQRT_2PI = 1 / math.sqrt(2 * math.pi)
 
@@ -105,6 +105,8 @@ def normalize(x, weight, bias, arranged, axes, affine, eps):
         kernels.layer_norm(_as_rows(x, weight.size), weight.reshape(-1), bias.reshape(-1), eps, _as_rows(out, weight.size), mean, rstd)
         shape = x.shape[: x.ndim - len(axes)] + (1,) * len(axes)
         return out, mean.reshape(shape), rstd.reshape(shape)
+    if x.dtype == HALF:
+        return _in_float32(normalize, x, weight, bias, arranged, axes, affine, eps)
     v = x.reshape(arranged)
     n = 1
     for axis in axes:
@@ -117,6 +119,12 @@ def normalize(x, weight, bias, arranged, axes, affine, eps):
     out *= weight.reshape(affine)
     out += bias.reshape(affine)
     return out, mean, rstd
+
+
+def _in_float32(function, *args):
+    """For float16, in which squares soon are inf: computed in float32, and rounded once."""
+    found = function(*[a.astype(FLOAT32) if isinstance(a, np.ndarray) else a for a in args])
+    return tuple([a.astype(HALF) for a in found])
 
 
 def _mean(v, axes):
@@ -136,6 +144,8 @@ def normalize_backward(g, x, weight, arranged, axes, affine, eps):
         by_weight, by_bias = np.empty((2, n), FLOAT32)
         kernels.layer_norm_backward(_as_rows(g, n), _as_rows(x, n), weight.reshape(-1), eps, _as_rows(out, n), by_weight, by_bias)
         return out, by_weight.reshape(weight.shape), by_bias.reshape(weight.shape)
+    if x.dtype == HALF:
+        return _in_float32(normalize_backward, g, x, weight, arranged, axes, affine, eps)
     v = x.reshape(arranged)
     x_hat = v - _mean(v, axes)
     rstd = 1 / np.sqrt(_mean(x_hat * x_hat, axes) + v.dtype.type(eps))

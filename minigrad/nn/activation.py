@@ -1,5 +1,6 @@
 """Activation functions as modules. The functions themselves are in functional/activation.py."""
 
+import warnings
 from typing import Any
 
 from ..tensors.create import full
@@ -94,10 +95,17 @@ class Softplus(Layer, function=F.softplus):
 class Hardtanh(Layer, function=F.hardtanh):
     """x limited to [min_val, max_val]; the slope at both ends is 0. Raises AssertionError unless min_val < max_val."""
 
-    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False):
+    def __init__(
+        self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False, min_value: float | None = None,
+        max_value: float | None = None,
+    ):  # fmt: skip
+        for name, value in (("min", min_value), ("max", max_value)):
+            if value is not None:
+                warnings.warn(f"keyword argument `{name}_value` is deprecated and rename to `{name}_val`", FutureWarning, stacklevel=2)
+        min_val, max_val = min_val if min_value is None else min_value, max_val if max_value is None else max_value
         super().__init__(min_val=min_val, max_val=max_val, inplace=inplace)
         if max_val <= min_val:
-            raise AssertionError("max_val must be larger than min_val")
+            raise AssertionError(f"max_val ({max_val}) must be greater than min_val ({min_val})")
 
 
 class ReLU6(Hardtanh):

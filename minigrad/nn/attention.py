@@ -75,10 +75,9 @@ class MultiheadAttention(Module):
             if extra is not None:
                 init.xavier_normal_(extra)
 
-    def forward(
-        self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Tensor | None = None, need_weights: bool = True,
-        attn_mask: Tensor | None = None, average_attn_weights: bool = True, is_causal: bool = False,
-    ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
+    def _check(
+        self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Tensor | None, attn_mask: Tensor | None, is_causal: bool
+    ) -> None:
         if query.ndim not in (2, 3):
             raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {query.ndim}-D query tensor")
         if not query.ndim == key.ndim == value.ndim:
@@ -96,7 +95,16 @@ class MultiheadAttention(Module):
             if attn_mask.shape != shape:
                 raise AssertionError(f"Expected `attn_mask` shape to be {shape} but got {attn_mask.shape}")
         if is_causal and attn_mask is None:
-            raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
+            raise RuntimeError(
+                "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
+                "`generate_square_subsequent_mask` to create this mask."
+            )
+
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Tensor | None = None, need_weights: bool = True,
+        attn_mask: Tensor | None = None, average_attn_weights: bool = True, is_causal: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
+        self._check(query, key, value, key_padding_mask, attn_mask, is_causal)
         same = query is key is value  # self-attention: one matrix product for all three
         batched = query.ndim == 3
         if not batched:
@@ -152,11 +160,12 @@ class MultiheadAttention(Module):
             source = keys - self.add_zero_attn - (self.bias_k is not None)
             allowed = [(length, source)] if attn_mask.ndim == 2 else [(n * self.num_heads, length, source)]
             if tuple(attn_mask.shape) != allowed[0]:
-                raise RuntimeError(f"The shape of the {attn_mask.ndim}D attn_mask is {tuple(attn_mask.shape)}, but should be {allowed[0]}.")
+                raise RuntimeError(f"The shape of the {attn_mask.ndim}D attn_mask is {attn_mask.shape}, but should be {allowed[0]}.")
             parts.append(_as_numbers(attn_mask, like))
         if key_padding_mask is not None:
-            if tuple(key_padding_mask.shape) != (n, keys - self.add_zero_attn - (self.bias_k is not None)):
-                raise AssertionError(f"expecting key_padding_mask shape of {(n, keys)}, but got {key_padding_mask.shape}")
+            for axis, size in enumerate((n, keys - self.add_zero_attn - (self.bias_k is not None))):
+                if key_padding_mask.shape[axis] != size:
+                    raise AssertionError(f"Expected key_padded_mask.shape[{axis}] to be {size}, but got {key_padding_mask.shape[axis]}")
             numbers = _as_numbers(key_padding_mask, like)
             parts.append(numbers.view(n, 1, 1, -1).expand(-1, self.num_heads, -1, -1).reshape(n * self.num_heads, 1, -1))
         if not parts:

@@ -143,7 +143,10 @@ class _ConvTranspose(_Conv):
         if output_size is None:
             return self.output_padding
         n = self.spatial
-        size = tuple(output_size)[-n:]
+        if len(output_size) not in (n, n + 2):
+            wanted = f"{n} or {n + 2} elements (got {len(output_size)})"
+            raise ValueError(f"ConvTranspose{n}D: for {n + 2}D input, output_size must have {wanted}")
+        output_size = size = tuple(output_size)[-n:]
         smallest = [
             (m - 1) * s - 2 * p + d * (k - 1) + 1
             for m, s, p, d, k in zip(input.shape[-n:], self.stride, self.padding, self.dilation, self.kernel_size, strict=True)
@@ -151,7 +154,7 @@ class _ConvTranspose(_Conv):
         largest = [low + s - 1 for low, s in zip(smallest, self.stride, strict=True)]
         if any(not low <= m <= high for m, low, high in zip(size, smallest, largest, strict=True)):
             raise ValueError(
-                f"requested an output size of {list(output_size)}, but valid sizes range from {smallest} to {largest} (for an input of "
+                f"requested an output size of {output_size}, but valid sizes range from {smallest} to {largest} (for an input of "
                 f"{input.size()[2:]})"
             )
         return tuple([m - low for m, low in zip(size, smallest, strict=True)])

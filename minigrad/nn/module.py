@@ -481,7 +481,7 @@ class Module:
         """Parameters and persistent buffers by dotted name. The tensors share the module's storage: `clone` what must not change."""
         return module_state.state_dict(self, destination, prefix, keep_vars)
 
-    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> module_state.IncompatibleKeys:
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> module_state._IncompatibleKeys:
         """Copy the numbers of `state_dict` into the parameters and buffers. `strict`: the keys must be exactly the module's.
         `assign`: take the given tensors themselves. Raises RuntimeError listing all keys and shapes that do not fit."""
         return module_state.load_state_dict(self, state_dict, strict, assign)

@@ -14,7 +14,7 @@ from .parameter import Parameter
 EXTRA = "_extra_state"
 
 
-class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):  # noqa: PYI024
+class _IncompatibleKeys(namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])):  # noqa: PYI024
     """What `load_state_dict` returns: the keys that did not match."""
 
     __slots__ = ()
@@ -83,7 +83,7 @@ def _overrides(module: Any, method: Callable) -> bool:
     return getattr(type(module), method.__name__) is not method
 
 
-def load_state_dict(module: Any, given: Mapping[str, Any], strict: bool, assign: bool) -> IncompatibleKeys:
+def load_state_dict(module: Any, given: Mapping[str, Any], strict: bool, assign: bool) -> _IncompatibleKeys:
     if not isinstance(given, Mapping):
         raise TypeError(f"Expected state_dict to be dict-like, got {type(given)}.")
     missing: list[str] = []
@@ -103,7 +103,7 @@ def load_state_dict(module: Any, given: Mapping[str, Any], strict: bool, assign:
                 errors.insert(0, f"{what} key(s) in state_dict: {quoted}. ")
     if errors:
         raise RuntimeError(f"Error(s) in loading state_dict for {type(module).__name__}:\n\t" + "\n\t".join(errors))
-    return IncompatibleKeys(missing, unexpected)
+    return _IncompatibleKeys(missing, unexpected)
 
 
 def _load_tree(module, given, prefix, metadata, assign, missing, unexpected, errors) -> None:
@@ -117,7 +117,7 @@ def _load_tree(module, given, prefix, metadata, assign, missing, unexpected, err
             start = prefix + name + "."
             part = {k: v for k, v in given.items() if k.startswith(start)}
             _load_tree(child, part, start, metadata, assign, missing, unexpected, errors)
-    incompatible = IncompatibleKeys(missing, unexpected)
+    incompatible = _IncompatibleKeys(missing, unexpected)
     for hook in [*module._load_state_dict_post_hooks.values()]:
         if hook(module, incompatible) is not None:
             raise AssertionError(
@@ -186,3 +186,12 @@ def load(module, given, prefix, metadata, strict, missing, unexpected, errors) -
                 head, *rest = key[len(prefix) :].split(".", 1)
                 if head not in (module._modules if rest else own):
                     unexpected.append(key)
+
+
+def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
+    """Take the prefix off every key, and off the metadata's, in place: for a state saved of a module that was inside another."""
+    for key in [k for k in state_dict if k.startswith(prefix)]:
+        state_dict[key.removeprefix(prefix)] = state_dict.pop(key)
+    metadata = getattr(state_dict, "_metadata", {})
+    for key in [k for k in metadata if k and (k == prefix.rstrip(".") or k.startswith(prefix))]:
+        metadata[key[len(prefix) :]] = metadata.pop(key)

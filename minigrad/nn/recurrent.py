@@ -106,6 +106,10 @@ class RNNBase(Module):
         kinds = ["weight_ih", "weight_hh", *(["bias_ih", "bias_hh"] if self.bias else []), *(["weight_hr"] if self.proj_size else [])]
         return [[getattr(self, f"{k}_l{n}{s}") for k in kinds] for n in range(self.num_layers) for s in self._suffixes()]
 
+    @property
+    def _flat_weights(self) -> list[Parameter]:
+        return [weight for weights in self.all_weights for weight in weights]
+
     def flatten_parameters(self) -> None:
         """Does nothing: there is no GPU memory to arrange."""
 

@@ -11,14 +11,16 @@ import numpy as np
 from ..core.op import ELEMENTWISE, GENERAL, LINEAR, Op
 from .activations import logsigmoid_
 from .elementwise import abs, log, sigmoid, sign, where
+from .reduce import mean_all
 
 
 def reduced(values, reduction):
     """All values, their mean or their sum."""
     if reduction == "none":
         return values
-    total = np.add.reduce(values, axis=None)
-    return total / values.dtype.type(values.size) if reduction == "mean" else total
+    if reduction == "mean":
+        return mean_all.forward(values)
+    return np.add.reduce(values, axis=None)
 
 
 def each(g, x, reduction):

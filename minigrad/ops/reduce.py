@@ -60,9 +60,9 @@ def _sum(x, dim):
 # name      forward                                                                          kind             rule
 sum_all  = Op("sum",  lambda x: np.add.reduce(x, axis=None),                                 LINEAR,          x=lambda g, x_shape: expand(g, x_shape))
 sum_dim  = Op("sum",  lambda x, dim, keepdim=False: np.add.reduce(x, axis=dim, keepdims=keepdim), LINEAR,     x=lambda g, x_shape, dim, keepdim: spread(g, x_shape, dim, keepdim), node="SumBackward1", batch="dims")
-mean_all = Op("mean", lambda x: np.add.reduce(x, axis=None) / x.dtype.type(x.size),          LINEAR,          x=lambda g, x_shape: expand(g / size_of(x_shape), x_shape),
+mean_all = Op("mean", lambda x: np.add.reduce(x, axis=None) / x.dtype.type(x.size) if x.dtype.char != "e" else _wide(_mean, x), LINEAR,          x=lambda g, x_shape: expand(g / size_of(x_shape), x_shape),
               words={"x": "g divided by the count, spread over {x}"})
-mean_dim = Op("mean", lambda x, dim, keepdim=False: np.add.reduce(x, axis=dim, keepdims=keepdim) / x.dtype.type(size_of(x.shape, dim)), LINEAR,
+mean_dim = Op("mean", lambda x, dim, keepdim=False: _mean(x, dim, keepdim) if x.dtype.char != "e" else _wide(_mean, x, dim, keepdim), LINEAR,
               x=lambda g, x_shape, dim, keepdim: spread(g, x_shape, dim, keepdim) / size_of(x_shape, dim), node="MeanBackward1",
               words={"x": "g divided by the count, spread over {x}"}, batch="dims")
 
@@ -88,13 +88,13 @@ logsumexp_ = Op("logsumexp", lambda x, dim, keepdim: _logsumexp(x, dim, keepdim)
 var_     = Op("var", lambda x, dim, correction, keepdim: _var(x, dim, correction, keepdim), GENERAL,
               x=lambda g, x, dim, correction, keepdim: with_dims(g, x.shape, dim, keepdim) * _var_slope(x, dim, correction),
               words={"x": "g × 2 × ({x} − mean({x})) / (n − correction)"}, batch="dims")
-std_     = Op("std", lambda x, dim, correction, keepdim: np.sqrt(_var(x, dim, correction, keepdim)), GENERAL,
+std_     = Op("std", lambda x, dim, correction, keepdim: _std(x, dim, correction, keepdim), GENERAL,
               x=lambda g, x, out, dim, correction, keepdim: with_dims(where(out == 0, 0, g / (2 * out)), x.shape, dim, keepdim) * _var_slope(x, dim, correction),
               words={"x": "g × ({x} − mean({x})) / ({out} × (n − correction))"}, batch="dims")
 var_mean_ = Op("var_mean", lambda x, dim, correction, keepdim: (_var(x, dim, correction, keepdim), mean_dim.forward(x, dim, keepdim)), GENERAL, outputs=("var", "mean"),
               x=lambda gs, x, dim, correction, keepdim: _moments(gs[0], gs[1], x, dim, correction, keepdim),
                words={"x": "both gradients through ({x} − mean({x})) and 1 / n"}, batch="dims")
-std_mean_ = Op("std_mean", lambda x, dim, correction, keepdim: (np.sqrt(_var(x, dim, correction, keepdim)), mean_dim.forward(x, dim, keepdim)), GENERAL, outputs=("std", "mean"),
+std_mean_ = Op("std_mean", lambda x, dim, correction, keepdim: (_std(x, dim, correction, keepdim), mean_dim.forward(x, dim, keepdim)), GENERAL, outputs=("std", "mean"),
               x=lambda gs, x, std, dim, correction, keepdim: _moments(None if gs[0] is None else where(std == 0, 0, gs[0] / (2 * std)), gs[1], x, dim, correction, keepdim),
                words={"x": "both gradients through ({x} − mean({x})) and 1 / n"}, batch="dims")
 prod_all = Op("prod", lambda x: np.multiply.reduce(x, axis=None), GENERAL, x=lambda g, x: g * reshape(_others(reshape(x, (-1,)), 0), x.shape),
@@ -124,7 +124,24 @@ count_nonzero_ = Op("count_nonzero", lambda x, dim: np.count_nonzero(x, axis=dim
 # fmt: on
 
 
+def _wide(function, x, *args):
+    """Computed in float32, for numbers in float16: squares and sums of a few thousand are beyond its 65,504."""
+    return function(x.astype(np.float32), *args).astype(np.float16)
+
+
+def _mean(x, dim=None, keepdim=False):
+    return np.add.reduce(x, axis=dim, keepdims=keepdim) / x.dtype.type(size_of(x.shape, dim))
+
+
+def _std(x, dim, correction, keepdim):
+    if x.dtype == np.float16:
+        return _wide(_std, x, dim, correction, keepdim)
+    return np.sqrt(_var(x, dim, correction, keepdim))
+
+
 def _var(x, dim, correction, keepdim):
+    if x.dtype == np.float16:
+        return _wide(_var, x, dim, correction, keepdim)
     n = size_of(x.shape, dim) - correction
     d = x - mean_dim.forward(x, dim, True)
     return np.add.reduce(d * d, axis=dim, keepdims=keepdim) / x.dtype.type(n if n > 0 else 0)
@@ -180,6 +197,8 @@ def _aminmax_rule(gs, x, extremes, dim, keepdim):
 
 
 def _norm(x, ord, dim, keepdim):
+    if x.dtype == np.float16:
+        return _wide(_norm, x, ord, dim, keepdim)
     a = np.abs(x)
     if ord == 0:
         return np.add.reduce((x != 0).astype(x.dtype), axis=dim, keepdims=keepdim)

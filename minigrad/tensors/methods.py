@@ -141,6 +141,8 @@ def _spread(name, function, keyword):
     @functools.wraps(function)
     def method(self, *given, **named):
         if named:
+            if name == "view" and [*named] == ["dtype"] and not given:
+                named = {keyword: named["dtype"]}
             if given or [*named] != [keyword]:
                 raise TypeError(f"{name}() takes integers, or one argument '{keyword}', not {', '.join([*map(repr, given), *named])}")
             given = (named[keyword],)

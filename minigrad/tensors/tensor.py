@@ -15,6 +15,7 @@ import numpy as np
 from .. import autograd
 from ..autograd import inplace
 from ..core import dtypes, errors, provenance, variable
+from ..core.arguments import forgiving
 from ..core.constants import as_tensor_like
 from ..core.devices import CPU, STRIDED, contiguous_format
 from ..core.devices import device as only_cpu
@@ -756,6 +757,7 @@ class Tensor(Methods):
             )
         return inplace.write(self, shape.fill_tensor, value)
 
+    @forgiving
     def copy_(self, src, non_blocking=False):
         return inplace.copy_(self, src)
 
@@ -787,7 +789,7 @@ class Tensor(Methods):
         """With a new dimension of size 1, in place."""
         return inplace.reshape_(self, lambda x: shape.unsqueeze_checked(x, dim))
 
-    swapaxes_ = swapdims_ = transpose_
+    swapaxes_ = swapdims_ = forgiving(transpose_)
 
     def as_strided_(self, size, stride, storage_offset=None):
         """With other sizes and strides over the same storage, in place."""

@@ -89,7 +89,7 @@ def error(function: Any) -> Any:
 
 def run(torch: Any, code: str) -> Any:
     """Everything that a library answers to a snippet, as plain data."""
-    tree = ast.parse(code)
+    tree = ast.parse(re.sub(r"(?m)^(from|import) torch\b", rf"\1 {torch.__name__}", code))
     last = tree.body.pop()
     space, printed = names(torch), io.StringIO()
     torch.manual_seed(0)

@@ -20,6 +20,7 @@ FAMILIES = ("elementwise", "reduce", "shape", "index", "linalg", "neural")
 REFUSED = (
     "vmap:",
     "Vmap",
+    "Batch norm got a batched tensor",
     "Cannot access data pointer",
 )  # PyTorch refuses these, too: item(), if, masks, random numbers, foreign in-place targets
 SAMPLES = 3

@@ -150,7 +150,7 @@ def test_load_state_dict_says_everything_that_is_wrong():
     state["extra"] = torch.ones(1)
     keys = net.load_state_dict(state, strict=False)
     assert keys.missing_keys == ["seen"] and keys.unexpected_keys == ["extra"]
-    assert repr(keys) == "IncompatibleKeys(missing_keys=['seen'], unexpected_keys=['extra'])"
+    assert repr(keys) == "_IncompatibleKeys(missing_keys=['seen'], unexpected_keys=['extra'])"
 
 
 def test_load_by_assignment_and_extra_state():

@@ -4,6 +4,7 @@ import warnings
 from typing import Any
 
 from ...autograd import inplace as writing
+from ...core.arguments import forgiving
 from ...ops import activations, elementwise, neural
 from ...ops.shape import wrap_dim
 from ...tensors.create import default_generator
@@ -172,6 +173,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     return _run(activations.hardswish_, input, inplace)
 
 
+@forgiving
 def logsigmoid(input: Tensor) -> Tensor:
     """log(sigmoid(x)), computed without overflow."""
     check_floating(input, "log_sigmoid_cpu")

@@ -65,6 +65,8 @@ def _options(n: int, weight: Tensor, groups: int, **options: Any) -> list[tuple[
             raise RuntimeError("non-positive stride is not supported")
         if name == "dilation" and min(value) <= 0:
             raise RuntimeError(f"dilation should be greater than zero, but got {list(value)}")
+    if 0 in weight.shape[2:]:
+        raise RuntimeError(f"kernel size should be greater than zero, but got {list(weight.shape[2:])}")
     if weight.shape[0] < groups:
         what = f"at least {groups} at dimension 0, but got weight of size {list(weight.shape)} instead"
         raise RuntimeError(f"Given groups={groups}, expected weight to be {what}")

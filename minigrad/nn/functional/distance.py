@@ -2,20 +2,15 @@
 
 import numpy as np
 
+from ...core.arguments import forgiving
 from ...tensors.tensor import Tensor
 from ._arguments import broadcast_shape, constant, promoted
 
 
-def _length(x: Tensor, p: float, dim: int, keepdim: bool) -> Tensor:
-    if p == 2:
-        return x.norm(2, dim, keepdim)
-    return x.norm(p, dim, keepdim)
-
-
+@forgiving
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
     """Each vector along `dim` divided by its length (at least eps)."""
-    length = _length(input, p, dim, True).clamp(min=eps)
-    return input / length.expand(*input.shape)
+    return input / input.norm(p, dim, True).clamp(min=eps).expand(*input.shape)
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
@@ -23,13 +18,15 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     x1, x2 = promoted(x1, x2)
     shape = broadcast_shape(x1, x2)
     x1, x2 = x1.expand(*shape), x2.expand(*shape)
-    one, two = (x / _length(x, 2, dim, True).clamp(min=eps) for x in (x1, x2))
+    if x1.array.dtype == np.float16:  # squares of a few hundred are beyond float16
+        return cosine_similarity(x1.float(), x2.float(), dim, eps).half()
+    one, two = (x / x.norm(2, dim, True).clamp(min=eps) for x in (x1, x2))
     return (one * two).sum(dim)
 
 
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """The p-norm of x1 - x2 + eps along the last dimension."""
-    return _length(x1 - x2 + eps, p, -1, keepdim)
+    return (x1 - x2 + eps).norm(p, -1, keepdim)
 
 
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:

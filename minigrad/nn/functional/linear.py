@@ -81,6 +81,8 @@ def embedding(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
             f"{input.type()} instead (while checking arguments for embedding)"
         )
+    if weight.ndim != 2:
+        raise RuntimeError("'weight' must be 2-D")
     count = weight.shape[0]
     if padding_idx is not None:
         if not -count <= padding_idx < count:

@@ -92,6 +92,11 @@ def batch_norm(
         if p is not None and p.numel() != channels:
             raise RuntimeError(f"{name} should contain {channels} elements not {p.numel()}")
     check_floating(input, "batch_norm")
+    if training and input.batched and any(p is not None and not p.batched for p in (running_mean, running_var)):
+        raise RuntimeError(
+            "Batch norm got a batched tensor as input while the running_mean or running_var, which will be updated in place, "
+            "were not batched."
+        )
     weight, bias = _affine(input, weight, bias, (channels,))
     affine = (channels,) + (1,) * (input.ndim - 2)
     if not training:

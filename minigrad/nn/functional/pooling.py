@@ -206,6 +206,9 @@ def avg_pool1d(
 
 
 def _lp_pool(n, pool, input, norm_type, kernel_size, stride, ceil_mode):
+    if math.isinf(norm_type):  # the largest, or the smallest, absolute value
+        sign, largest = math.copysign(1, norm_type), (max_pool1d, max_pool2d, max_pool3d)[n - 1]
+        return largest(input.abs() * sign, kernel_size, stride, 0, 1, ceil_mode) * sign
     cells = math.prod(several(kernel_size, n, "kernel_size"))
     out = pool(input**norm_type, kernel_size, stride, 0, ceil_mode)
     return (out.sign() * out.abs().relu() * cells) ** (1.0 / norm_type)
@@ -322,8 +325,10 @@ def _max_unpool(n, input, indices, kernel_size, stride, padding, output_size):
             )
         for d, (given, default, s) in enumerate(zip(wanted, size, stride, strict=True)):
             if not default - s < given < default + s:
-                raise ValueError(f'invalid output_size "{list(wanted)}" (dim {d} must be between {default - s} and {default + s})')
+                raise ValueError(f'invalid output_size "{wanted}" (dim {d} must be between {default - s} and {default + s})')
         size = wanted
+    if indices.array.dtype != np.int64:
+        raise RuntimeError(f"elements in indices should be type int64 but got: {indices.type().rpartition('.')[2].removesuffix('Tensor')}")
     if tuple(indices.shape) != tuple(input.shape):
         raise RuntimeError(
             f"Expected shape of indices to be same as that of the input tensor ({list(input.shape)}) but got indices tensor with shape: "
