@@ -169,6 +169,12 @@ class Level(Handler):
         set_tangent(x, self.number, tangent, root)
         return tangent
 
+    def none(self, outs):
+        """Results of inputs without tangents have none, though they may be views of a primal whose base has one."""
+        for t in outs:
+            if isinstance(t, Variable) and t.view_meta is not None and self.tangent(t) is not None:
+                set_tangent(t, self.number, None, self.root(t))
+
     def steps(self, x, root):
         """The view operations that lead from `root` to its view `x`."""
         return x.view_meta.view_func.after(None if root.view_meta is None else root.view_meta.view_func, root.array.strides)

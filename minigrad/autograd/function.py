@@ -536,6 +536,8 @@ def _apply(cls, args, separate):
     for level, ts in tangents.items():
         if any(t is not None for t in ts):
             _push(cls, node, level, args, ts, outs)
+        else:
+            level.none(outs)
     return tuple(outs) if several else outs[0]
 
 
