@@ -132,3 +132,8 @@ def test_a_type_error_inside_a_function_is_not_swallowed():
 
     with pytest.raises(TypeError, match="len"):
         forgiving(broken)(dim=3)
+
+
+def test_a_number_has_no_rows_to_pick():
+    with pytest.raises(IndexError, match="too many indices for tensor of dimension 0"):
+        torch.tensor(1.0)[torch.tensor([0])]
