@@ -14,8 +14,11 @@ if not hasattr(minigrad, "load_ipython_extension"):
         "--no-deps."
     )
 
+# `%load_ext widgets` is another way to say `%load_ext minigrad`.
+from minigrad import load_ipython_extension, unload_ipython_extension
+
 # Bound here, after the submodule of the same name has loaded, so that `widgets.graph` is always the function that people call.
 from widgets.duel import Duel, duel
 from widgets.graph import GraphView, graph
 
-__all__ = ["Duel", "GraphView", "duel", "graph"]
+__all__ = ["Duel", "GraphView", "duel", "graph", "load_ipython_extension", "unload_ipython_extension"]

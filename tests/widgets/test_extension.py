@@ -37,6 +37,16 @@ def test_graph_of_a_name_and_of_an_expression(shell):
     view.close()
 
 
+def test_the_package_of_the_views_is_the_same_extension(shell):
+    run(shell, "%load_ext widgets")
+    run(shell, "from minigrad import Value\nx = Value(-1.0)\ny = 2 * x.log()")
+    view = run(shell, "%graph y")
+    assert view.trace["title"] == "y = 2 * x.log()" and "nan" in str(view.trace["nodes"][-1]["value"])
+    assert view.notice == "", "the live sentence says what is not finite, while it is"
+    view.close()
+    shell.run_line_magic("unload_ext", "widgets")
+
+
 def test_lines_are_recorded_with_their_cell(shell):
     run(shell, "%load_ext minigrad")
     run(shell, "from minigrad import Value\nx = Value(1.0)\n\nu = x * 2")

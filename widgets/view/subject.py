@@ -210,8 +210,7 @@ class Subject:
         if isinstance(root, Value) and count > 2 * TRACED:
             graph = self._newest(root, backward_order(root), names)
             names = {name: thing for name, thing in zip(graph.names, graph.objects, strict=True) if name}
-        self._whole = whole = trace(graph, names, cell_name=_cell_name)
-        self.words += whole.get("notices", ())
+        self._whole = whole = trace(graph, names, cell_name=_cell_name)  # what is not finite is told with the step (live.js)
         if isinstance(root, Value) and count == len(graph.objects):
             self.words += unused_words(whole, unused_inputs(graph.objects, names))
         return graph
