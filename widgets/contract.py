@@ -17,6 +17,7 @@ from typing import Any, Literal, NotRequired, TypedDict, Union, get_args, get_or
 from minigrad.tracing import schema
 
 from . import layout, network, network_steps
+from .layout import ENOUGH, NARROW, PADDING, TALL
 
 STATISTICS = ("low", "high", "mean", "std", "odd")  # of an array, before its cells in a row of a sweep
 
@@ -114,7 +115,9 @@ def constants() -> str:
         "/** A checksum of types.d.ts: a trace of another one cannot be drawn. */\n"
         f"export const SCHEMA = {SCHEMA};\n\n"
         "/** What stands before an array's cells in a row of a sweep. */\n"
-        f"export const STATISTICS = [{names}];\n"
+        f"export const STATISTICS = [{names}];\n\n"
+        "/** What is legible: see widgets/layout.py. */\n"
+        f"export const LIMITS = {{ ENOUGH: {ENOUGH}, NARROW: {NARROW}, PADDING: {PADDING}, TALL: {TALL:g} }};\n"
     )
 
 

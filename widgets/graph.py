@@ -25,7 +25,7 @@ from .contract import Sweep, sent
 from .fold import CARDS as FOLDED
 from .fold import Folded, Folds, notice
 from .front_end import Fronted
-from .layout import Framed, Mark, Picture, layout
+from .layout import ENOUGH, NARROW, PADDING, Framed, Mark, Picture, layout
 from .network import Network
 from .network_steps import Numbers, network_text, network_trace, opened, parts
 from .rows import narrower, rows
@@ -39,9 +39,8 @@ CARDS = 12  # a graph with more operations, or nodes made by modules, opens as a
 SLIDE, MOVED = 41, 1_500_000  # points of a network's slider, and what all numbers at all of them may weigh
 ASKED = 3_000_000  # about the same of a big network, which has a slider when somebody asks for it
 WIDE = 1000  # pixels; the bands of a picture that is no wider are sent when a stage is so narrow that it asks for them
-LEAST, NARROW = 8, 560  # cards that are shown on the smallest stage; pixels of one that shows them in a column
-ROW, CARD, LAYER = 50, (160, 120), (240, 165)  # pixels that a row, a card and a layer take at the smallest size that can be read
-ENOUGH, PADDING = 0.82, 22  # that size, as a zoom, and the room around a picture: see front/src/picture/viewport.js
+LEAST = 8  # cards that are shown on the smallest stage
+ROW, CARD, LAYER = 50, (160, 120), (240, 165)  # pixels that a row, a card and a layer take at ENOUGH
 MOST = 400  # more cards than this are never drawn at once: unreadable, and slow to lay out
 
 

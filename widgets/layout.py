@@ -32,6 +32,11 @@ TEXT_GAP = 14.0  # between the two texts of a card's top line
 NAME_CHAR, EXPR_CHAR = 8.7, 7.0  # pixels a character takes at the sizes of graph.css (DejaVu, the widest common fallback)
 PILL_HEIGHT, PILL_CHAR, PILL_MIN, PILL_USUAL = 20.0, 6.9, 40.0, 70.0
 MARGIN = 14.0
+# What is legible: read by the choice for a page (page.py), the kernel's for a stage (graph.py), and the browser's (schema.js, viewport.js).
+ENOUGH = 0.82  # the zoom at which the smallest words, of 11 pixels, are 9 high
+TALL = 1300.0  # pixels: a picture on a narrow stage or a page is no higher
+NARROW = 560  # pixels of a stage that may show a column
+PADDING = 22  # of a stage, both sides
 PAGE_WIDTH = 640.0  # of a picture on a page: in a notebook's narrow column, some 530 pixels, words of 11 pixels are still 9 high
 # An input that each of many steps uses makes long wires. Where they pass this many columns all together, Graphviz is told to try less hard
 # (816 columns, 48 cards: 0.1 s instead of 0.5 s); beyond the second number it would take minutes, and the plain layout draws.

@@ -11,12 +11,11 @@ from minigrad.tracing.trace import Trace
 
 from .bands import bands
 from .layout import PAGE_WIDTH as WIDTH
-from .layout import Framed, Mark, Picture, layout
+from .layout import TALL, Framed, Mark, Picture, layout
 from .rows import rows
 
-__all__ = ["HIGH", "WIDTH", "Scene", "banded", "fitting", "pictures"]
+__all__ = ["WIDTH", "Scene", "banded", "fitting", "pictures"]
 
-HIGH = 1300.0  # a taller picture is hard to read; as in viewport.js
 MOST = 24  # more cards than these never fit, and are not laid out
 SIDES = 96.0, 44.0  # what the ways between bands take of the width, many and few
 
@@ -52,7 +51,7 @@ def fitting(fewer: Callable[[int], Scene | None], first: Scene, width: float, dr
         scene = fewer(MOST) or first
     while scene is not None:
         for picture in pictures(scene, width, drawn if scene is first else None):
-            if picture["w"] <= width and picture["h"] <= HIGH or len(picture["cards"]) == 1:
+            if picture["w"] <= width and picture["h"] <= TALL or len(picture["cards"]) == 1:
                 return scene[0], picture
             found.append((scene[0], picture))
         last, scene = scene, fewer(len(scene[0]["nodes"]) * 3 // 4)

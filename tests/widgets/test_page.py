@@ -5,7 +5,7 @@ import pytest
 
 import minigrad as torch
 from minigrad import Value, nn
-from widgets import graph, page
+from widgets import graph, layout, page
 from widgets.view.files import content
 
 
@@ -50,7 +50,7 @@ def test_words_are_legible_in_a_notebooks_narrow_column(build):
     assert min(sizes) == SMALLEST and "scale(" not in drawn
     wide, high = size(drawn)
     assert SMALLEST * min(1, 530 / wide) >= 9
-    assert high <= page.HIGH + 120
+    assert high <= layout.TALL + 120
     assert all(float(x) <= wide for x in re.findall(r'<g transform="translate\(([\d.]+)', drawn))
 
 

@@ -5,3 +5,6 @@ export const SCHEMA = 3877571325;
 
 /** What stands before an array's cells in a row of a sweep. */
 export const STATISTICS = ["low", "high", "mean", "std", "odd"];
+
+/** What is legible: see widgets/layout.py. */
+export const LIMITS = { ENOUGH: 0.82, NARROW: 560, PADDING: 22, TALL: 1300 };

@@ -1,6 +1,7 @@
 // What part of the picture the stage shows, and how large: fit, zoom, pan, and following the event.
 
 import { h } from "../dom.js";
+import { LIMITS } from "../schema.js";
 import { button } from "../shell.js";
 
 /** @import { Picture } from "../types" */
@@ -16,12 +17,9 @@ const FARTHEST = 0.01;
 const HIGH = 470; // pixels of the stage at most, as in graph.css; beside the panel
 const BESIDE = 560;
 const LARGEST = 1.25; // a small graph is not blown up
-const PADDING = 22; // of the stage, both sides
-const ENOUGH = 0.82; // a picture whose smallest words, of 11 pixels, are seen at 9 needs no bands
-const TALL = 1300; // of a picture for a narrow stage
+const { ENOUGH, NARROW, PADDING, TALL } = LIMITS;
 const AROUND = 230; // pixels of the window that stay free for what is below the stage, as in graph.css
 const LOW = 340; // a stage may always be so high
-const NARROW = 560; // pixels of such a stage
 const EDGE = 60; // pixels that stay free beside a card that is followed
 
 export class Viewport {
