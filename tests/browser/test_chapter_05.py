@@ -74,9 +74,9 @@ def test_the_duel_opens_after_a_prediction_and_is_stepped(open_notebook):
     box.get_by_role("slider", name="step").focus()
     nb.page.keyboard.press("Home")
     expect(box).to_contain_text("Forward is done: 7 values")
-    press(box, "step ▶")
+    press(box, "step (→)")
     expect(box).not_to_contain_text("Forward is done: 7 values")
-    press(box, "step ▶")
+    press(box, "step (→)")
     expect(box).to_contain_text("y passes its gradient back to e: e.grad goes from 0 to 1")
     expect(box).not_to_contain_text("29, not 25")
 

@@ -26,7 +26,7 @@ def test_shape_flow(chapter):
     box = lesson(chapter, "mg-shape-flow")
     status = box.get_by_role("status")
     expect(status).to_contain_text("x (4, 3) and W (3, 2) make (4, 2)")
-    box.get_by_role("button", name="step ▶").click()
+    box.get_by_role("button", name="step (→)").click()
     expect(status).to_contain_text("b is stretched to (4, 2)")
     handle = box.get_by_role("slider", name="step")
     for said in ("z (4, 2) makes ()", "Back through sum(z)", "summed over axis 0 to (2,)"):

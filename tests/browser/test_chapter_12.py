@@ -21,9 +21,9 @@ def test_the_chapter_by_mouse_and_keyboard(open_notebook):
     nb.errors[:] = [e for e in nb.errors if not any(text in e for text in ON_PURPOSE)]
     box = lesson(nb, "mg-dual")
     expect(box).to_contain_text("The inputs carry the direction: da = 1, db = 0.")
-    press(box, "step ▶")
+    press(box, "step (→)")
     expect(box).to_contain_text("p = 2, and dp = b · da + a · db = 2 · 1 + 1 · 0 = 2.")
-    box.get_by_role("button", name="step ▶", exact=True).press("Enter")
+    box.get_by_role("button", name="step (→)", exact=True).press("Enter")
     expect(box).to_contain_text("ds = dp + da = 1 · 2 + 1 · 1 = 3.")
     box.get_by_role("slider", name="operation").press("ArrowRight")
     expect(box).to_contain_text("dy = 2s · ds = 6 · 3 = 18. One reverse pass gives the gradient: 18 for a, 6 for b")
@@ -35,7 +35,7 @@ def test_the_chapter_by_mouse_and_keyboard(open_notebook):
     field.fill("t = a**3; t*b")
     field.press("Enter")
     expect(box).to_contain_text("t = a³")
-    press(box, "step ▶")
+    press(box, "step (→)")
     expect(box).to_contain_text("1 of 2 operations have run")
 
     box = lesson(nb, "mg-pick-u")

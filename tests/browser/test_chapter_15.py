@@ -27,9 +27,9 @@ def versions_by_mouse_and_keyboard(chapter):
     box = page.locator(".mg-versions").first
     box.scroll_into_view_if_needed()
     expect(box).to_contain_text("Nothing has run yet. x is a leaf, at version 0.")
-    box.get_by_role("button", name="run next line ▶", exact=True).click()
+    box.get_by_role("button", name="run next line (→)", exact=True).click()
     expect(box).to_contain_text("ExpBackward0 saves y at version 0.")
-    box.get_by_role("button", name="run next line ▶", exact=True).press("Enter")
+    box.get_by_role("button", name="run next line (→)", exact=True).press("Enter")
     expect(box).to_contain_text("What ExpBackward0 saved is overwritten.")
     for theme in chapter.themes():
         box.scroll_into_view_if_needed()

@@ -28,7 +28,7 @@ def test_memory_and_loss_scaling(chapter):
     chapter.page.keyboard.press("Home")
     expect(words).to_contain_text("every 6 layers, forward: layer 1 has run: 1 layer holds 4.1 kB; the peak is 45.1 kB")
     chapter.wait_idle()
-    box.get_by_role("button", name="▶ play", exact=True).click()
+    box.get_by_role("button", name="play (Space)", exact=True).click()
     expect(words).to_contain_text("the step is over: 0 layers hold 0 bytes")
     moment.focus()
     for said in ("backward: the gradient reaches layer 1:", "layer 6 is computed again:"):

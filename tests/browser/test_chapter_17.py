@@ -68,9 +68,9 @@ def test_the_race_needs_no_kernel(chapter):
     box.get_by_role("slider", name="lr").focus()
     chapter.page.keyboard.press("End")
     expect(box.locator(".mg-words")).to_contain_text("lr = 0.9, after 1 step")
-    press(box, "▶ play")
+    press(box, "play (Space)")
     expect(box.get_by_role("slider", name="step")).to_have_value("60")
-    expect(box.get_by_role("button", name="▶ play")).to_be_visible()
+    expect(box.get_by_role("button", name="play (Space)")).to_be_visible()
     for theme in chapter.themes():
         chapter.shot(f"chapter-17-race-{theme}", box)
     runs = chapter.page.locator("svg.plot").first

@@ -67,7 +67,7 @@ test("a press stays between what was set before it and after it", () => {
 test("moments step, several lines are taken with Shift+Enter, many options are a list, a sheet takes numbers", () => {
   const texts = [..."abcdefghij"];
   const extra = [
-    { kind: "moments", name: "at", label: "line", value: 1, min: 0, max: 3, on: "next ▶", text: "1 of 3", hint: "" },
+    { kind: "moments", name: "at", label: "line", value: 1, min: 0, max: 3, on: "run next line ▸", text: "1 of 3", hint: "" },
     { kind: "text", name: "lines", label: "program", value: "a", rows: 3, hint: "" },
     { kind: "choice", name: "op", label: "op", value: 2, texts, hint: "" },
     { kind: "sheet", name: "cells", label: "ledger", value: 0, head: ["node"], hint: "", cells: [["a", { key: 0, value: "", mood: "", title: "first" }]] },
@@ -75,9 +75,14 @@ test("moments step, several lines are taken with Shift+Enter, many options are a
   const { model, one, answer } = open({ controls: extra });
   const told = () => (({ set, value }) => [set, value])(model.told.at(-1));
   const press = (e, key, more = {}) => e.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, ...more }));
-  [...document.querySelectorAll(".mg-choice button")].find((b) => b.textContent === "next ▶").click();
+  [...document.querySelectorAll(".mg-bar button")].find((b) => b.textContent === "run next line ▸").click();
   assert.deepEqual(told(), ["at", 2]);
   answer();
+  for (const [name, to] of [["Home", 0], ["End", 3], ["ArrowRight", 2]]) {
+    press(one(".mg-bar .mg-slider"), name); // as under a graph
+    assert.deepEqual(told(), ["at", to]);
+    answer();
+  }
   const area = one("textarea");
   area.value = "a\nb";
   press(area, "Enter");
@@ -85,8 +90,8 @@ test("moments step, several lines are taken with Shift+Enter, many options are a
   press(area, "Enter", { shiftKey: true });
   assert.deepEqual(told(), ["lines", "a\nb"]);
   answer();
-  one("select").value = "7";
-  one("select").dispatchEvent(new Event("change"));
+  one("select.mg-button").value = "7";
+  one("select.mg-button").dispatchEvent(new Event("change"));
   assert.deepEqual(told(), ["op", 7]);
   answer();
   const cell = one(".mg-sheet input");

@@ -5,6 +5,7 @@ each lesson (test_lessons_<name>.py), the browser (tests/browser/test_lessons.py
 """
 
 import inspect
+import json
 import math
 import re
 import time
@@ -17,7 +18,7 @@ from ipywidgets.widgets import widget
 
 import minigrad as torch
 from minigrad import Value, nn
-from widgets import lessons
+from widgets import lessons, page
 from widgets.lessons.kit import Sentence
 
 from ..thorough import part
@@ -148,6 +149,33 @@ def test_the_table_is_complete():
     assert [name for name in LESSONS if not re.search(rf"\b{name}\(", tested)] == []
 
 
+def smallest(svg: str) -> float:
+    """How high the smallest words of a picture are, in pixels, where it has page.WIDTH pixels."""
+    sizes = {"text": 14.0}  # class -> its size, in the sheets that the picture brings
+    sheets = "".join(re.findall(r"<style>(.*?)</style>", svg))
+    for selector, size in re.findall(r"([^{},]+)\{[^{}]*?font(?:-size)?:[^;{}]*?([\d.]+)px", sheets):
+        sizes[selector.split(".")[-1].strip()] = float(size)
+    found = []
+    for looks, words in re.findall(r"<(?:text|tspan)\b([^>]*)>([^<]+)", svg):
+        named = re.search(r'class="([^"]*)"', looks)
+        own = re.search(r'font-size[=:]"?([\d.]+)', looks)
+        of = [sizes[name] for name in named[1].split() if name in sizes] if named else []
+        found += [float(own[1]) if own else of[-1] if of else sizes["text"]] * bool(words.strip())
+    wide = re.search(r'<svg\b[^>]*? width="([\d.]+)"', svg)
+    return min(found, default=99.0) * min(1.0, page.WIDTH / float(wide[1])) if wide else 99.0
+
+
+def test_words_of_stored_pictures_are_legible_in_a_narrow_column():
+    assert smallest('<svg width="1280"><style>.mgl .s{font-size:12px}</style><text class="s">a</text></svg>') == 6
+    pictures = {}
+    for path in sorted((HERE.parents[1] / "notebooks").glob("*.ipynb")):
+        for k, cell in enumerate(json.loads(path.read_text(encoding="utf-8"))["cells"]):
+            for output in cell.get("outputs", ()):
+                pictures[f"{path.stem} [{k}]"] = "".join(output.get("data", {}).get("image/svg+xml", ""))
+    low = {name: round(smallest(svg), 1) for name, svg in pictures.items() if svg and smallest(svg) < 9}
+    assert not low, low
+
+
 @each
 @pytest.mark.parametrize("own", [False, True], ids=["start", "own"])
 def test_it_is_a_picture_and_words_without_a_kernel(name, own, capfd):
@@ -159,6 +187,7 @@ def test_it_is_a_picture_and_words_without_a_kernel(name, own, capfd):
     root = ET.fromstring(shown["image/svg+xml"])
     title = root.find("{*}title")
     assert root.tag.endswith("svg") and title is not None and len(title.text) > 20 and root.get("role") == "img"
+    assert smallest(shown["image/svg+xml"]) >= 9 or own, "words that are too small in a narrow column"
     both = shown["image/svg+xml"] + shown["text/plain"]
     assert not re.search(r"\bat 0x[0-9a-f]+|Traceback|nan,nan|NaN|undefined", both)
     assert "http" not in re.sub(r'xmlns(:\w+)?="[^"]*"', "", both), "nothing is fetched"

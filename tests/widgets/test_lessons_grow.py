@@ -161,7 +161,7 @@ def sin_of_dot():
 def test_the_walk_is_the_code_that_it_shows():
     x, y, z = sin_of_dot()
     lesson = inspector(z)
-    assert [b["label"] for b in lesson.scene["buttons"]] == ["◀ root", "next_functions[0] → DotBackward0"]
+    assert [b["label"] for b in lesson.scene["buttons"]] == ["◂ root", "next_functions[0] → DotBackward0"]
     lesson.press("next0")
     lesson.press("next1")
     assert lesson.figure.walk.code == "z.grad_fn.next_functions[0][0].next_functions[1][0]"

@@ -160,7 +160,7 @@ def test_typing_in_the_widget():
     fill(lesson, "local", 0, "6")
     assert lesson.scene["controls"][0]["value"] == 2, "wrong again, so it shakes again"
     assert "2b = 14 at b = 7" in fill(lesson, "local", 0, "2b") and lesson.scene["mood"] == "good"
-    assert (sheet(lesson)[0]["mood"], sheet(lesson)[0]["value"]) == ("right", "2b") and "×14" in lesson.scene["svg"]
+    assert (sheet(lesson)[0]["mood"], sheet(lesson)[0]["value"]) == ("right", "2b") and "× 14" in lesson.scene["svg"]
     assert "not a number" in fill(lesson, "sends", 0, "fourteen") and sheet(lesson)[1]["mood"] == "wrong"
     assert fill(lesson, "sends", 0, "").startswith("At x = 2: c = 49") and sheet(lesson)[1]["mood"] == ""
     for k, key in enumerate(lesson.figure.book.cells):

@@ -13,6 +13,7 @@ from minigrad import Value
 from minigrad.tracing.trace import Trace, trace
 
 from ..show import Table
+from .cards import card, pill, straight
 from .kit import Choice, Figure, Inputs, Program, lesson
 from .lesson import label, number, svg, tag
 from .stepper import inputs_of, run_program, started
@@ -140,7 +141,7 @@ class chain(Figure):
             return svg(820, 330, self._curve(self.paths[0]), self.sentence())
         out, top = DEFS, 12.0
         steps = max(len(path.factors) for path in self.paths)
-        wide = max(820, 48 + 106 * (steps + 1) + 86 * steps)
+        wide = max(820, 48 + 88 * (steps + 1) + 72 * steps)
         for k, path in enumerate(self.paths):
             out += self.lane(path, top, k, wide)
             top += 196
@@ -155,7 +156,7 @@ class chain(Figure):
     def lane(self, path: Path, top: float, k: int, wide: float) -> str:
         """Values on cards above, local slopes between them, the running product below."""
         count = len(path.factors) + 1
-        width = min(150.0, (wide - 48 - 86 * (count - 1)) / count)
+        width = min(150.0, (wide - 48 - 72 * (count - 1)) / count)
         gap = (wide - 48 - width * count) / (count - 1)
         many = f"path {k + 1}:  " if len(self.paths) > 1 else ""
         out = label(24, top + 12, many + "values", "t fwd") + label(24, top + 106, "product so far", "t bwd")
@@ -171,10 +172,8 @@ class chain(Figure):
             if len(texts[i]) + len(name) + 2 > room and not name:
                 name = names[i][: max(room - 1, 1)] + "…"
             expr = texts[i] if name != texts[i] and len(name) + len(texts[i]) + 1 <= room else ""
-            out += tag("rect", "card", x=x, y=top + 20, width=width, height=50, rx=9)
-            out += label(x + 10, top + 39, name or names[i][:room], "d b")
-            out += label(x + width - 10, top + 39, expr, "t soft", "end") if expr and i else ""
-            out += label(x + 10, top + 61, number(values[i], 5), "num v fwd b")
+            place = {"x": x, "y": top + 20, "w": width, "h": 52.0, "name": name or names[i][:room], "expr": expr if i else ""}
+            out += card(place, [("value", number(values[i], 5), "fwd")], "" if i else "leaf")
             out += self._product(names, i, products, most, x, top + 112, width)
             if i:
                 out += self._between(path.factors[i - 1], x - gap, x, top)
@@ -201,15 +200,12 @@ class chain(Figure):
     def _between(self, factor: Factor, left: float, right: float, top: float) -> str:
         """What stands between two cards: the arrow on, the local slope, and the arrow along which the product grows."""
         middle = (left + right) / 2
-        out = tag("path", "go", d=f"M{left + 2:g} {top + 38:g}H{right - 3:g}")
-        ends = (right - 2, left + 3) if self.direction == BACK else (left + 2, right - 3)
-        out += tag("path", "back", d=f"M{ends[0]:g} {top + 158:g}H{ends[1]:g}")
+        ends = (right, left) if self.direction == BACK else (left, right)
+        out = straight(left, right, top + 38) + straight(*ends, top + 158, back=True)
         shown = number(factor.slope, 4)
         if factor.formula and len(factor.formula) <= 12:
             out += label(middle, top + 121, factor.formula, "t soft", "middle")
-        pill = min(14 + 7.4 * (len(shown) + 2), right - left + 30)
-        out += tag("rect", "pill", x=middle - pill / 2, y=top + 128, width=pill, height=21, rx=10)
-        return out + label(middle, top + 143, f"× {shown}", "num t b bwd", "middle")
+        return out + pill(middle, top + 138, f"× {shown}", "sent")
 
     X0, X1, Y0, Y1 = 72.0, 780.0, 46.0, 270.0
 
@@ -288,11 +284,8 @@ class chain(Figure):
         return f"{self.sentence()}\n\n{self.table().text()}"
 
 
-_BOX = 'viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"'
-_TIP = f'<marker id="mgl-{{0}}" {_BOX}><path class="tip-{{0}}" d="M0 0L8 4L0 8z"/></marker>'
-TIPS = tag("defs", "", _TIP.format("f") + _TIP.format("b"))
 _LOOK = ".mgl .bar{fill:var(--bwd)}.mgl .track{fill:var(--line);opacity:.45}.mgl .box.goal{fill:var(--bwd-soft);stroke:var(--bwd)}"
-DEFS = f"<style>{_LOOK}</style>{TIPS}"  # what lanes need besides the lessons' own sheet
+DEFS = f"<style>{_LOOK}</style>"  # what lanes need besides the lessons' own sheet
 
 
 def _all(root: Value):

@@ -10,12 +10,10 @@ from collections.abc import Callable
 from typing import Literal
 
 from minigrad.tracing.trace import Edge, Node, Trace
-from widgets import page
-from widgets.layout import CARD_PAD, layout
-from widgets.static import arrow
 
 from ..show import Table
-from .lesson import label, number, same, svg, tag
+from .cards import card, pill, places, wire
+from .lesson import number, same, svg
 from .listen import Recording, Write, listen
 
 TIMES = {"*": " × ", "+": " + ", "-": " − ", "/": " / "}
@@ -65,7 +63,7 @@ class Duel:
         self.r = listen(cls, program, inputs, backward)
         self.at = len(self.r.writes)
         self.judged = True
-        self.drawn = page.banded(layout(as_trace(self.r), tagged=False)) if self.r.nodes else None
+        self.drawn = places(as_trace(self.r)) if self.r.nodes else None
 
     @property
     def finished(self) -> bool:
@@ -101,54 +99,37 @@ class Duel:
         assert self.drawn is not None
         grads, sent = self._state()
         now = self.r.writes[self.at - 1] if 0 < self.at < len(self.r.writes) else None
-        places: list[Wire] = [(n.id, p) for n in self.r.nodes for p in n.parents]  # by edge id
+        ends: list[Wire] = [(n.id, p) for n in self.r.nodes for p in n.parents]  # by edge id
         wires, pills = [], []
-        for wire in self.drawn["wires"]:
-            key = places[wire["id"]]
-            twins = [i for i, place in enumerate(places) if place == key]
-            turn = twins.index(wire["id"])
+        for w in self.drawn["wires"]:
+            key = ends[w["id"]]
+            twins = [i for i, end in enumerate(ends) if end == key]
+            turn = twins.index(w["id"])
             shares = sent.get(key, [])[turn :: len(twins)]  # of a + a, each wire shows its own
             off = self.fault is not None and key == (self.fault.sender, self.fault.node)
-            kind = " off" if off else " at" if now and key == (now.sender, now.node) else ""
-            line, head = arrow(wire["d"], bool(shares))
-            wires.append(tag("path", f"wire{' sent' if shares else ''}{kind}", d=line))
-            wires.append(tag("path", f"tip{' sent' if shares else ''}{kind}", d=head))
+            wires.append(wire(w["d"], bool(shares), "off" if off else "at" if now and key == (now.sender, now.node) else ""))
             local = self.r.locals.get(key)
             if shares:
                 text = ("✗ " if off else "") + ("… " if len(shares) > 2 else "") + " ".join(shares[-2:])
-                pills.append(_pill(wire["px"], wire["py"], text, "off" if off else "", "bad b" if off else "bwd"))
+                pills.append(pill(w["px"], w["py"], text, "off" if off else "sent", "bad b" if off else "bwd b"))
             elif local:  # not sent yet: what will be multiplied
-                pills.append(_pill(wire["px"], wire["py"], "× " + number(local[turn % len(local)], 4), "idle", "soft"))
-        cards = [self._card(card, grads, now) for card in self.drawn["cards"]]
+                pills.append(pill(w["px"], w["py"], "× " + number(local[turn % len(local)], 4), "idle", "soft"))
+        cards = [self._card(place, grads, now) for place in self.drawn["cards"]]
         return "".join(wires + cards + pills)
 
-    def _card(self, card, grads: dict[int, object], now: Write | None) -> str:
-        n = self.r.nodes[card["id"]]
+    def _card(self, place, grads: dict[int, object], now: Write | None) -> str:
+        n = self.r.nodes[place["id"]]
         blamed = self.judged and n.id == self.r.wrong_node and (self.fault is not None or (self.r.wrong_write is None and self.finished))
         kind = " off" if blamed else " at" if now and now.node == n.id else ""
-        look = " constant" if n.constant else " leaf" if not n.parents else ""
-        out = [
-            tag("rect", f"card{look}{kind}", width=card["w"], height=card["h"], rx=9),
-            label(CARD_PAD, 21, card["name"], "v b"),
-            label(card["w"] - CARD_PAD, 21, card["expr"], "num u soft", "end"),
-        ]
-
-        def line(y: float, caption: str, text: str, colour: str) -> None:
-            if 8.2 * len(text) + 50 < card["w"]:
-                out.append(label(CARD_PAD, y, caption, "s soft"))
-            out.append(label(card["w"] - CARD_PAD, y, text, f"num v b {colour}", "end"))
-
-        y = 38 if n.constant else 42
+        look = "constant" if n.constant else "leaf" if not n.parents else ""
         wrong = f"✗ {number(n.value)}, not {number(n.right_value)}"
-        line(y, "value", *((number(n.value), "fwd") if n.value_ok else (wrong, "bad")))
+        rows = [("value", number(n.value), "fwd") if n.value_ok else ("value", wrong, "bad")]
         final = self.judged and self.finished and self.r.phase in ("backward", "done")
-        if n.constant:
-            pass
-        elif final and not n.grad_ok:
-            line(60, "grad", f"✗ {number(grads[n.id])}, not {number(n.right_grad)}", "bad")
-        else:
-            line(60, "grad", ("✓ " if final and n.right_grad is not None else "") + number(grads[n.id]), "bwd")
-        return tag("g", "", "".join(out), transform=f"translate({card['x']:.1f},{card['y']:.1f})")
+        if final and not n.grad_ok:
+            rows.append(("grad", f"✗ {number(grads[n.id])}, not {number(n.right_grad)}", "bad"))
+        elif not n.constant:
+            rows.append(("grad", ("✓ " if final and n.right_grad is not None else "") + number(grads[n.id]), "bwd"))
+        return card(place, rows[: 1 if n.constant else 2], look + kind)
 
     # --- the same as a table and in words
 
@@ -203,9 +184,3 @@ def carried(w: Write) -> str:
         return "=" + number(w.after, 4)
     amount = w.after - w.before
     return number(amount, 4) if amount < 0 else "+" + number(amount, 4)
-
-
-def _pill(x: float, y: float, text: str, shape: str, colour: str) -> str:
-    width = 15 + 6.9 * len(text)
-    box = tag("rect", f"pill {shape}".strip(), x=x - width / 2, y=y - 10, width=width, height=20, rx=10)
-    return box + label(x, y + 4, text, f"num u {colour}", "middle")

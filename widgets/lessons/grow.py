@@ -17,12 +17,12 @@ from typing import Any, Literal
 from minigrad import Value, scalar
 from minigrad.scalar import Constant
 from minigrad.tracing.trace import Edge, Node, Trace, walk
-from widgets.layout import CARD_PAD, layout
 
 from ..show import Table
+from .cards import ROOM, card, places, wire
 from .duel import SUPERSCRIPT, TIMES
 from .kit import END, Control, Figure, Inputs, Moments, Program, Text, action, lesson
-from .lesson import label, number, svg, tag
+from .lesson import number, svg, tag
 from .line_by_line import HERE, TooLong, follow, listing, source
 
 CANNED = "a = x * 2\nb = a + 5\nc = b ** 2"
@@ -80,7 +80,7 @@ class Growth:
         self.run()
         self._name()
         self.at = len(self.moments) - 1
-        self.drawn = layout(self._as_trace(), tagged=False) if self.nodes else None
+        self.drawn = places(self._as_trace()) if self.nodes else None
 
     # Running ------------------------------------------------------------------------------------------------------------------
     def run(self) -> None:
@@ -191,7 +191,7 @@ class Growth:
         if self.drawn is None:
             return DEFS + code, width, height
         w, h = self.drawn["w"], self.drawn["h"]
-        if width + w <= 980:
+        if width + w <= ROOM:
             graph = tag("g", "", self._graph(), transform=f"translate({width:.1f},{max(height - h, 0) / 2:.1f})")
             return DEFS + code + graph, width + w, max(height, h)
         return DEFS + code + tag("g", "", self._graph(), transform=f"translate(0,{height:.1f})"), w, height + h
@@ -205,23 +205,18 @@ class Growth:
         assert self.drawn is not None
         ends = [(p, n.id) for n in self.nodes for p in n.parents]  # by edge id
         out = ""
-        for wire in self.drawn["wires"]:
-            source, target = ends[wire["id"]]
+        for w in self.drawn["wires"]:
+            source, target = ends[w["id"]]
             if self.nodes[target].moment <= self.at:
-                fresh = " new" if target in self.moment.new else "" if target in self.moment.held else " gone"
-                out += tag("path", f"wire{fresh}", d=wire["d"], marker_end="url(#mgl-g)")
-        for card in self.drawn["cards"]:
-            n = self.nodes[card["id"]]
+                out += wire(w["d"], kind="new" if target in self.moment.new else "" if target in self.moment.held else "gone")
+        for place in self.drawn["cards"]:
+            n, held = self.nodes[place["id"]], place["id"] in self.moment.held
             if n.moment > self.at:
                 continue
-            fresh = " new" if n.id in self.moment.new else ""
-            rect = tag("rect", f"card{fresh}{' constant' if n.kind == 'constant' else ''}", width=card["w"], height=card["h"], rx=9)
-            rect += label(CARD_PAD, 22, card["name"], "d b") + label(card["w"] - CARD_PAD, 21, _what(n, card["expr"]), "t soft", "end")
-            if n.kind != "constant":
-                rect += label(CARD_PAD, 46, number(n.obj.data, 5), "num v fwd b")
-            if n.id not in self.moment.held and n.kind != "constant":
-                rect += label(card["w"] - CARD_PAD, 46, "let go", "t", "end")
-            out += tag("g", "" if n.id in self.moment.held else "gone", rect, transform=f"translate({card['x']:.1f},{card['y']:.1f})")
+            rows = [("value", number(n.obj.data, 5), "fwd"), *([] if held else [("", "let go", "")])]
+            kind = ("new " if n.id in self.moment.new else "") + {"constant": "constant", "leaf": "leaf"}.get(n.kind, "")
+            shown = {**place, "expr": _what(n, place["expr"])}
+            out += card(shown, [] if n.kind == "constant" else rows, kind.strip(), "" if held else "gone")
         return out
 
     # The same in words --------------------------------------------------------------------------------------------------------
@@ -276,13 +271,7 @@ class Growth:
         return "\n".join([*(f"{k:>2}  {self.sentence(k)}" for k in range(self.at + 1)), self.count()])
 
 
-_LOOK = (
-    HERE + ".mgl .card.new{stroke:var(--fwd);stroke-width:2.6}.mgl .wire.new{stroke-width:2.6}"
-    ".mgl .wire.gone{opacity:.35;stroke-dasharray:3 4}.mgl .gone .card{stroke-dasharray:3 4}"
-)
-_SIZE = 'refX="7" refY="4" markerWidth="11" markerHeight="11" markerUnits="userSpaceOnUse" orient="auto"'
-_TIP = f'<marker id="mgl-g" viewBox="0 0 8 8" {_SIZE}>'
-DEFS = f'<style>{_LOOK}</style><defs>{_TIP}<path class="tip-f" d="M0 0L8 4L0 8z"/></marker></defs>'
+DEFS = f"<style>{HERE}</style>"
 
 
 def _behind(values: list[Value]) -> list[Value]:
@@ -336,7 +325,7 @@ class grow(Figure):
     """
 
     program = Program(CANNED, "lines of Python such as 'a = x * 2', or a function of Values")
-    at = Moments("line", on="run next line ▶")
+    at = Moments("line", on="run next line ▸")
     line = _Line("next line", "", hint="for example d = c - x; Enter adds it and runs it")
     inputs = Inputs(4.0, 0.1)
     space: dict[str, Any] | None = {}

@@ -14,11 +14,11 @@ from typing import Any
 import minigrad as torch
 from minigrad.tracing.tensor_trace import Recording
 from minigrad.tracing.trace import Edge, Trace
-from widgets.layout import CARD_PAD, layout
 
 from ..show import Table
+from .cards import card, pill, places, wire
 from .kit import Choice, Figure, Given, Inputs, Number, lesson
-from .lesson import label, number, svg, tag
+from .lesson import number, svg
 from .stepper import ProgramError
 from .tensor_program import run
 
@@ -26,15 +26,9 @@ CANNED = "u = w*x; q = u**2; y = q + x"
 MOST = 24  # operations that have room
 DOES = {"look": "only look", "scale": "multiply by", "clip": "clip to ±", "replace": "replace by"}
 _LOOK = (
-    ".mgl .tapped{fill:var(--bwd);stroke:var(--bwd)}.mgl .tapped+text{fill:var(--bg)}.mgl .before{fill:var(--bg);stroke:var(--bwd);"
-    "stroke-dasharray:3 2}.mgl .stop{fill:var(--panel);stroke:var(--line);stroke-width:1.25}"
-    ".mgl .stop.leaf{stroke:var(--fwd);stroke-width:2}"
-    ".mgl .hop{fill:none;stroke:var(--bwd);stroke-dasharray:6 4;stroke-width:1.6}.mgl .hop.at{stroke-width:4}"
-    ".mgl .hop.gone{stroke:var(--line)}"
+    ".mgl .pill.tapped{fill:var(--bwd);stroke:var(--bwd)}.mgl .tapped+text{fill:var(--bg)}"
+    ".mgl .pill.before{fill:var(--bg);stroke-dasharray:3 2}"
 )
-_SIZE = 'refX="7" refY="4" markerWidth="11" markerHeight="11" markerUnits="userSpaceOnUse" orient="auto-start-reverse"'
-_TIP = f'<marker id="mgl-tap" viewBox="0 0 8 8" {_SIZE}><path class="tip-b" d="M0 0L8 4L0 8z"/></marker>'
-DEFS = f"<style>{_LOOK}</style>" + tag("defs", "", _TIP)
 
 
 def size(g: Any) -> float | None:
@@ -70,7 +64,7 @@ class Tap:
         self.leaves = [i for i, item in enumerate(items) if item.kind == "leaf" and item.node is not None]
         self.at, self.do, self.amount = self.edges[0], "look", 0.5
         room = [Edge(**{**edge, "local": None, "local_text": "room for a number"}) for edge in self.trace["edges"]]  # type: ignore[typeddict-item]
-        self.drawn = layout(Trace(**{**self.trace, "edges": room}), tagged=False)  # type: ignore[typeddict-item]
+        self.drawn = places(Trace(**{**self.trace, "edges": room}))  # type: ignore[typeddict-item]
         self.plain = self.passed(tapped=False)
         self.now = self.plain
 
@@ -191,46 +185,29 @@ class Tap:
 
     # The picture ------------------------------------------------------------------------------------------------------------------
     def svg(self) -> str:
-        out = DEFS
-        for wire in self.drawn["wires"]:
-            e = wire["id"]
-            kind = "hop" + (" at" if e == self.at else "") + ("" if e in self.now["out"] else " gone")
-            out += tag("path", kind, d=wire["d"], **({"marker_start": "url(#mgl-tap)"} if e in self.now["out"] else {}))
-        for wire in self.drawn["wires"]:
-            e = wire["id"]
-            if e not in self.now["out"]:
-                continue
-            went = number(self.now["out"][e], 5)
-            width = max(44.0, 18 + 7.2 * len(went))
-            if e == self.at:
-                came = "in " + number(self.now["in"][e], 5)
-                room = max(width, 18 + 7.2 * len(came))
-                out += tag("rect", "before", x=wire["px"] - room / 2, y=wire["py"] - 33, width=room, height=20, rx=10)
-                out += label(wire["px"], wire["py"] - 19, came, "num t bwd", "middle")
-            kind = "tapped" if e == self.at else "pill"
-            out += tag("rect", kind, x=wire["px"] - width / 2, y=wire["py"] - 10, width=width, height=20, rx=10)
-            out += label(wire["px"], wire["py"] + 4, went, "num t b", "middle")
-        for card in self.drawn["cards"]:
-            out += tag("g", "", self._card(card), transform=f"translate({card['x']:.1f},{card['y']:.1f})")
+        out, pills = f"<style>{_LOOK}</style>", ""
+        for w in self.drawn["wires"]:
+            e, tapped = w["id"], w["id"] == self.at
+            ran = e in self.now["out"]
+            out += wire(w["d"], ran, "at" if tapped else "" if ran else "gone")
+            if tapped and ran:
+                pills += pill(w["px"], w["py"] - 23, "in " + number(self.now["in"][e], 5), "before")
+            if ran:
+                pills += pill(w["px"], w["py"], number(self.now["out"][e], 5), "tapped" if tapped else "sent")
+        out += pills + "".join(self._card(place) for place in self.drawn["cards"])
         return svg(max(self.drawn["w"], 560), self.drawn["h"] + 6, out, self.sentence())
 
-    def _card(self, card: Any) -> str:
-        node = self.trace["nodes"][card["id"]]
-        kind = "stop leaf" if card["id"] in self.leaves else "stop"
-        right = card["w"] - CARD_PAD
-        body = tag("rect", kind, width=card["w"], height=card["h"], rx=9) + label(CARD_PAD, 21, card["name"], "d b")
-        body += label(right, 21, card["expr"], "num t soft", "end")
+    def _card(self, place: Any) -> str:
+        node, i = self.trace["nodes"][place["id"]], place["id"]
         value = node["value"]
         if value is not None and node["kind"] == "constant":
-            return body
-        shown = value.split(" ")[0] if isinstance(value, str) else number(value, 5)  # of several numbers: their shape
-        body += label(CARD_PAD, 42, "value", "t soft") + label(right, 42, shown, "num t b fwd", "end")
-        new, old = self.now["grad"].get(card["id"]), self.plain["grad"].get(card["id"])
+            return card(place, [], "constant")
+        # of several numbers: their shape
+        rows = [("value", value.split(" ")[0] if isinstance(value, str) else number(value, 5), "fwd")]
+        new, old = self.now["grad"].get(i), self.plain["grad"].get(i)
         if new is not None or old is not None:
-            was = f"was {number(old, 4)} → " if differ(new, old) else ""
-            body += label(CARD_PAD, 60, "grad" if not was else "", "t soft")
-            body += label(right, 60, was + number(new, 5), "num t b bwd", "end")
-        return body
+            rows.append(("grad", (f"was {number(old, 4)} → " if differ(new, old) else "") + number(new, 5), "bwd"))
+        return card(place, rows, "leaf" if i in self.leaves else "")
 
 
 class _Amount(Number):

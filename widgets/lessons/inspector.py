@@ -11,22 +11,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from minigrad.tracing.trace import Edge, Node, Trace, is_tensor
-from widgets.layout import CARD_PAD, layout
 
 from ..show import Table
+from .cards import card, pill, places, wire
 from .kit import Figure, Given, lesson
-from .lesson import label, svg, tag
+from .lesson import svg
 
 MOST = 60  # nodes that are drawn
 
-_LOOK = (
-    ".mgl .stop{fill:var(--panel);stroke:var(--line);stroke-width:1.25}.mgl .stop.at{stroke:var(--bwd);stroke-width:2.8}"
-    ".mgl .stop.end{fill:var(--bwd-soft)}.mgl .stop.none{stroke-dasharray:3 3}"
-    ".mgl .hop{fill:none;stroke:var(--bwd);stroke-dasharray:6 4;stroke-width:1.4}.mgl .hop.taken{stroke-width:3}"
-)
-_SIZE = 'refX="7" refY="4" markerWidth="12" markerHeight="12" markerUnits="userSpaceOnUse" orient="auto-start-reverse"'
-_TIP = f'<marker id="mgl-w" viewBox="0 0 8 8" {_SIZE}>{{}}</marker>'
-DEFS = f"<style>{_LOOK}</style>" + tag("defs", "", _TIP.format('<path class="tip-b" d="M0 0L8 4L0 8z"/>'))
+
 
 
 def short(node: Any) -> str:
@@ -50,7 +43,7 @@ class Walk:
                     if len(self.nodes) > MOST:
                         raise ValueError(f"this graph has more than {MOST} nodes: show the result of a smaller computation.")
         self.leaves = {id(thing): n for n, thing in reversed(list(names.items())) if is_tensor(thing) and n[:1] != "_"}
-        self.drawn = layout(self._as_trace(), tagged=False)
+        self.drawn = places(self._as_trace())
 
     def index(self, node: object) -> int:
         return next(i for i, n in enumerate(self.nodes) if n is node)
@@ -98,26 +91,20 @@ class Walk:
         for k in self.path:
             taken.add((self.index(node), k))
             node = node.next_functions[k][0]
-        out = DEFS
-        for wire in self.drawn["wires"]:
-            i, k, _ = self.ends[wire["id"]]
-            kind = "hop taken" if (i, k) in taken else "hop"
-            out += tag("path", kind, d=wire["d"], marker_start="url(#mgl-w)")
-            if i == at or (i, k) in taken:
-                out += tag("rect", "pill", x=wire["px"] - 16, y=wire["py"] - 10, width=32, height=20, rx=10)
-                out += label(wire["px"], wire["py"] + 4, f"[{k}]", "num t bwd", "middle")
-        for card in self.drawn["cards"]:
-            text = card["name"].strip()
-            leaf = "" if text == "None" else self.leaf(self.nodes[card["id"]])
-            kind = ("stop none" if text == "None" else "stop end" if leaf else "stop") + (" at" if card["id"] == at else "")
-            body = tag("rect", kind, width=card["w"], height=card["h"], rx=9) + label(CARD_PAD, 24, text, "d b")
-            if leaf:
-                body += label(CARD_PAD, 48, f"→ {leaf}.grad", "t bwd")
-            elif card["id"] == 0:
-                body += label(CARD_PAD, 48, f"{self.name}.grad_fn", "num t soft")
-            elif text == "None":
-                body += label(CARD_PAD, 41, "nothing to visit", "t soft")
-            out += tag("g", "", body, transform=f"translate({card['x']:.1f},{card['y']:.1f})")
+        out, pills = "", ""
+        for w in self.drawn["wires"]:
+            i, k, _ = self.ends[w["id"]]
+            taken_here = (i, k) in taken
+            out += wire(w["d"], True, "at" if taken_here else "")
+            if i == at or taken_here:
+                pills += pill(w["px"], w["py"], f"[{k}]", "sent")
+        for place in self.drawn["cards"]:
+            text = place["name"].strip()
+            leaf = "" if text == "None" else self.leaf(self.nodes[place["id"]])
+            kind = ("constant" if text == "None" else "leaf" if leaf else "") + (" at" if place["id"] == at else "")
+            said = f"→ {leaf}.grad" if leaf else f"{self.name}.grad_fn" if not place["id"] else "nothing to visit" if text == "None" else ""
+            out += card({**place, "name": text}, [(said, "", "bwd" if leaf else "")] if said else [], kind.strip())
+        out += pills
         return svg(max(self.drawn["w"], 480), self.drawn["h"], out, self.sentence())
 
     # The same in words --------------------------------------------------------------------------------------------------------
@@ -164,7 +151,7 @@ class inspector(Figure):
         self.walk.path = [] if way is None else [*self.walk.path, way]
 
     def actions(self):
-        yield "root", {"label": "◀ root", "hint": "back to the root", "when": lambda f: f.walk.path, "run": lambda f: f.go(None)}
+        yield "root", {"label": "◂ root", "hint": "back to the root", "when": lambda f: f.walk.path, "run": lambda f: f.go(None)}
         for k, (parent, _) in enumerate(self.walk.here.next_functions):
             text = f"next_functions[{k}] → {'None' if parent is None else short(parent)}"
             may = parent is not None

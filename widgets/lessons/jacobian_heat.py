@@ -173,7 +173,7 @@ class Heat:
         out += label(left, y, f"row {row} adds up to {total}", "num t b")
         out += label(left, y + 20, f"{self.full} of {self.m * self.n} entries are not zero", "t soft")
         out += label(left, y + 38, "dash in a cell: negative" if max(self.n, self.m) > NUMBERED else "darker: larger", "t soft")
-        right = left + BOX + 46
+        right = left + BOX + 22
         out += self._two_ways(right) + self._memory(right, 214.0)
         return svg(right + 420, max(y + 56, 468), out, f"{self.sentence(row)} {self.cost()}")
 

@@ -292,7 +292,7 @@ class Moments(Control):
     kind = "moments"
     last = END
 
-    def __init__(self, label: str, default: int | str = "end", *, on: str = "step ▶", hint: str = ""):
+    def __init__(self, label: str, default: int | str = "end", *, on: str = "step ▸", hint: str = ""):
         super().__init__(label, default, hint)
         self.on = on
 

@@ -18,8 +18,9 @@ from typing import Any, Literal, NamedTuple
 
 from minigrad.tracing.trace import Edge, Node, fmt, trace
 from minigrad.tracing.trace import ledger as sent_rows
-from widgets.layout import CARD_PAD, layout, shorten
+from widgets.layout import shorten
 
+from .cards import card, pill, places, wire
 from .kit import Control, Figure, Given, Inputs, Program, action, lesson
 from .lesson import label, number, svg, tag
 from .stepper import inputs_of, run_program, started
@@ -395,27 +396,24 @@ class Book:
 
     def drawing(self) -> tuple[str, float, float]:
         """The graph, with every gradient that stands in the ledger: its drawing, width and height."""
-        drawn = layout(self.trace, tagged=False)
+        drawn = places(self.trace)
         wires, pills = "", ""
         for w in drawn["wires"]:
             e = w["id"]
             travels = e in self.rows
             sent = travels and self.right(Key("sends", e))
-            wires += tag("path", "wire sent" if sent else "wire", d=w["d"])
+            wires += wire(w["d"], sent)
             if sent:
-                pills += _pill(w["px"], w["py"], number(self.wanted(Key("sends", e)), 4), "", "bwd b")
+                pills += pill(w["px"], w["py"], number(self.wanted(Key("sends", e)), 4), "sent")
             elif travels:
                 known = self.right(Key("local", e))
-                pills += _pill(w["px"], w["py"], f"×{number(self.local(e), 4) if known else '?'}", "idle", "soft")
+                pills += pill(w["px"], w["py"], f"× {number(self.local(e), 4) if known else '?'}", "idle", "soft")
         cards = ""
-        for card in drawn["cards"]:
-            n = self.nodes[card["id"]]
-            inside = tag("rect", f"card{' constant' if n['kind'] == 'constant' else ''}", width=card["w"], height=card["h"], rx=9)
-            inside += label(CARD_PAD, 22, card["name"], "d b") + label(card["w"] - CARD_PAD, 21, card["expr"], "t soft", "end")
-            inside += label(CARD_PAD, 41, number(self.value(n["id"]), 5), "num v fwd")
-            if n["kind"] != "constant":
-                inside += label(CARD_PAD, 59, f"grad {self.cell_text(Key('arrives', n['id']))}", "num v bwd")
-            cards += tag("g", "", inside, transform=f"translate({card['x']:.1f},{card['y']:.1f})")
+        for place in drawn["cards"]:
+            n = self.nodes[place["id"]]
+            rows = [("value", number(self.value(n["id"]), 5), "fwd"), ("grad", self.cell_text(Key("arrives", n["id"])), "bwd")]
+            kind = {"constant": "constant", "leaf": "leaf"}.get(n["kind"], "")
+            cards += card(place, rows[: 1 if kind == "constant" else 2], kind)
         return wires + cards + pills, drawn["w"], drawn["h"]
 
     WIDTHS = (176.0, 74.0, 84.0, 22.0, 176.0, 24.0, 84.0, 110.0)
@@ -458,12 +456,6 @@ def _bracket(x: float) -> str:
 def _and(names: list[str]) -> str:
     names = list(dict.fromkeys(names))
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
-
-
-def _pill(x: float, y: float, text: str, shape: str, colour: str) -> str:
-    width = 14 + 7.4 * len(text)
-    box = tag("rect", f"pill {shape}".strip(), x=x - width / 2, y=y - 10, width=width, height=20, rx=10)
-    return box + label(x, y + 4, text, f"num t {colour}", "middle")
 
 
 class Sheet(Control):
@@ -579,7 +571,7 @@ class ledger(Figure):
         self.typed |= {key: number(book.wanted(key)) for key in before if book.right(key)}
         return said
 
-    @action("◀ step back", "fill in the next row", when=lambda self: self.book.open)
+    @action("◂ step back", "fill in the next row", when=lambda self: self.book.open)
     def back(self) -> None:
         self.said = self._fill()
 

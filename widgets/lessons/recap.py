@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from minigrad import Value
 
+from .cards import straight
 from .duel import Duel
 from .kit import Figure, Given, lesson
 from .lesson import label, number, svg, tag
@@ -25,10 +26,6 @@ from .recap_shapes import tensors
 from .recap_tensors import accumulation, non_scalar
 from .recap_training import memory_and_checkpoints, training_loop
 
-_BOX = 'viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"'
-_TIP = f'<marker id="mgl-{{0}}" {_BOX}><path class="tip-{{0}}" d="M0 0L8 4L0 8z"/></marker>'
-ARROWS = tag("defs", "", _TIP.format("f") + _TIP.format("b"))
-
 
 def _box(x: float, y: float, width: float, *lines: tuple[str, str]) -> str:
     """A box with centred lines of (text, colour)."""
@@ -36,10 +33,6 @@ def _box(x: float, y: float, width: float, *lines: tuple[str, str]) -> str:
     for k, (text, colour) in enumerate(lines):
         out += label(x + width / 2, y + 20 + 19 * k, text, f"num v {colour}".strip(), "middle")
     return out
-
-
-def _arrow(x0: float, x1: float, y: float, cls: str = "go") -> str:
-    return tag("path", cls, d=f"M{x0:g} {y:g}H{x1:g}")
 
 
 def _lane(top: float, title: str, cost: str, exact: str) -> str:
@@ -57,11 +50,11 @@ def _three_ways() -> tuple[str, str]:
     by_formula = number(6 * (3 * x + 2))
 
     out = _lane(14, "by formula", "a new formula, longer with every loop", "exact")
-    out += _box(290, 44, 120, ("(3x + 2)²", "")) + _arrow(410, 466, 60) + _box(470, 44, 130, ("6 (3x + 2)", ""))
-    out += _arrow(600, 676, 60) + _box(680, 44, 100, (by_formula, "bwd b"))
+    out += _box(290, 44, 120, ("(3x + 2)²", "")) + straight(410, 466, 60) + _box(470, 44, 130, ("6 (3x + 2)", ""))
+    out += straight(600, 676, 60) + _box(680, 44, 100, (by_formula, "bwd b"))
 
     out += _lane(118, "by nudging", "2 runs for each input", "never quite")
-    out += _box(290, 128, 250, (f"f(x+h) = {plus:.10f}", ""), (f"f(x−h) = {minus:.10f}", "")) + _arrow(540, 622, 154)
+    out += _box(290, 128, 250, (f"f(x+h) = {plus:.10f}", ""), (f"f(x−h) = {minus:.10f}", "")) + straight(540, 622, 154)
     out += label(552, 146, "÷ 2h", "t soft") + _box(626, 138, 154, (f"{nudged:.11f}", "bwd b")) + label(290, 202, "h = 0.00001", "t soft")
 
     out += _lane(222, "by recording", "1 run forward, 1 back, all inputs", "exact up to rounding")
@@ -69,7 +62,7 @@ def _three_ways() -> tuple[str, str]:
         left = 270 + 134 * k
         out += _box(left, 236, 106, (f"{name} = {number(node.data)}", "fwd b"), (f"slope {number(node.grad)}", "bwd b"))
         if k:
-            out += _arrow(left - 28, left - 2, 250) + _arrow(left, left - 26, 274, "back")
+            out += straight(left - 28, left, 250) + straight(left, left - 28, 274, back=True)
             local = node.slopes[[p is chain[k - 1] for p in node.operands].index(True)]
             out += label(left - 14, 304, f"× {number(local)}", "t bwd", "middle")
     words = (
@@ -78,7 +71,7 @@ def _three_ways() -> tuple[str, str]:
         f"By recording: forward {', '.join(number(n.data) for n in chain)}, back {', '.join(number(n.grad) for n in chain[::-1])}, "
         "for all inputs at once."
     )
-    return svg(820, 330, ARROWS + out, words), words
+    return svg(820, 330, out, words), words
 
 
 def _engine() -> tuple[str, str]:

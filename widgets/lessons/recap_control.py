@@ -20,10 +20,10 @@ _ROWS = (  # tool, retain_graph, what it acts on, what it is for
 def controlling() -> tuple[str, str]:
     """x -> a -> b -> c with each tool at b: what backward does, once and twice."""
     out = label(30, 36, "x = 2;  a = 3x;  b = a²;  c = b + a;  the tool is put at b", "num t b")
-    heads = ((30, "tool"), (214, "acts on"), (420, "backward once"), (560, "and once more"), (700, "use it for"))
+    heads = ((30, "tool"), (200, "acts on"), (396, "backward once"), (534, "and once more"), (672, "use it for"))
     for x, head in heads:
         out += label(x, 66, head, "t soft")
-    out += tag("line", "rule", x1=30, x2=880, y1=74, y2=74)
+    out += tag("line", "rule", x1=30, x2=856, y1=74, y2=74)
     said = []
     for k, (tool, retain, acts, use) in enumerate(_ROWS):
         results = []
@@ -36,14 +36,14 @@ def controlling() -> tuple[str, str]:
         name = "retain_graph=True" if retain else "plain backward()" if tool == "nothing" else "detach()" if tool == "detach" else tool
         y = 84.0 + 42 * k
         if k % 2 == 0:
-            out += tag("rect", "panel", x=18, y=y, width=874, height=38, rx=6, style="stroke:none")
-        out += label(30, y + 24, name, "num t b fwd") + label(214, y + 24, acts, "t")
-        for x, result in zip((420, 560), results, strict=True):
+            out += tag("rect", "panel", x=18, y=y, width=850, height=38, rx=6, style="stroke:none")
+        out += label(30, y + 24, name, "num t b fwd") + label(200, y + 24, acts, "t")
+        for x, result in zip((396, 534), results, strict=True):
             good = result != "RuntimeError"
             out += label(x, y + 24, result if good else f"✗ {result}", f"num t b {'bwd' if good else 'bad'}")
-        out += label(700, y + 24, use, "t")
+        out += label(672, y + 24, use, "t")
         said.append(f"{name}: {acts}; backward once: {results[0]}, twice: {results[1]}; for {use}.")
     out += label(30, 316, "requires_grad_(False) freezes a parameter; gradients still get through its layer.", "t soft")
     out += label(540, 316, "autograd.grad returns gradients, and fills no .grad.", "t soft")
     words = "Five ways to treat the graph of c = (3x)² + 3x at x = 2. " + " ".join(said)
-    return svg(910, 334, out, words), words
+    return svg(886, 334, out, words), words

@@ -30,7 +30,7 @@ def the_graph() -> tuple[str, str]:
         walked.append(short(node))
         node = next((parent for parent, _ in node.next_functions if parent is not None), None)
 
-    out = tag("rect", "panel", x=10, y=8, width=860, height=height + 30, rx=9) + label(26, 32, "Run: only what ran is recorded", "h")
+    out = tag("rect", "panel", x=10, y=8, width=820, height=height + 30, rx=9) + label(26, 32, "Run: only what ran is recorded", "h")
     out += tag("g", "", graph, transform="translate(16,32)")
     top = height + 50
     panels = (
@@ -39,8 +39,8 @@ def the_graph() -> tuple[str, str]:
         ("Gradients", "before backward: x.grad is None", "after it:", f"x.grad = {number(slopes['x'].grad)}"),
     )
     for k, (title, one, two, three) in enumerate(panels):
-        left = 10 + 290 * k
-        out += tag("rect", "panel", x=left, y=top, width=280, height=84, rx=9)
+        left = 10 + 277 * k
+        out += tag("rect", "panel", x=left, y=top, width=266, height=84, rx=9)
         out += label(left + 16, top + 25, title, "h") + label(left + 16, top + 47, one) + label(left + 16, top + 67, two, "t soft")
         out += label(left + 84, top + 67, three, "num t b bwd") if three else ""
     words = (
@@ -48,7 +48,7 @@ def the_graph() -> tuple[str, str]:
         f"points to older and there is no cycle. Walking back: {', '.join(walked)}. x.grad is None before backward, "
         f"{number(slopes['x'].grad)} after it."
     )
-    return svg(880, top + 94, out, words), words
+    return svg(840, top + 94, out, words), words
 
 
 def chain_rule() -> tuple[str, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import minigrad as torch
 from minigrad.tensors.create import tensor
 
+from .cards import straight
 from .hvp_cost import Cost, canned
 from .lesson import label, number, svg, tag
 
@@ -31,7 +32,7 @@ def second_order() -> tuple[str, str]:
         out += tag("rect", "card", x=left, y=54, width=150, height=58, rx=8) + label(left + 12, 78, name, "num t b")
         out += label(left + 138, 100, number(value.item()), "num v b fwd" if k == 0 else "num v b bwd", "end")
         if k:
-            out += tag("path", "wire sent", d=f"M{left - 54:.0f} 83H{left:.0f}") + label(left - 27, 76, "grad", "t bwd halo", "middle")
+            out += straight(left - 54, left, 83, back=True) + label(left - 27, 76, "grad", "t bwd halo", "middle")
     out += tag("line", "rule", x1=30, x2=800, y1=136, y2=136) + label(30, 162, "Three names", "h")
     for k, (name, what, does, use) in enumerate(_NAMES):
         y = 190 + 28.0 * k

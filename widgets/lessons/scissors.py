@@ -19,7 +19,9 @@ import minigrad as torch
 from minigrad.core.errors import a_kind
 from minigrad.tensors.create import tensor
 
+from ..layout import CARD_PAD, fitted
 from ..show import Table
+from .cards import card, wire
 from .kit import Choice, Figure, Given, Inputs, lesson
 from .lesson import esc, label, number, svg, tag
 
@@ -30,8 +32,7 @@ MOST = 8  # lines that have room
 CARD, TALL, GAP = 148.0, 112.0, 44.0
 
 _LOOK = (
-    "<style>.mgl .cut{fill:var(--bg);stroke:var(--soft);stroke-dasharray:3 3}.mgl .dead{fill:none;stroke:var(--soft);stroke-dasharray:2 4}"
-    ".mgl .data{fill:none;stroke:var(--fwd);stroke-width:1.6}.mgl .flow{fill:none;stroke:var(--bwd);stroke-width:2.4;stroke-dasharray:6 4}"
+    "<style>.mgl .card.cut{stroke:var(--soft);stroke-dasharray:4 3}.mgl .dead{fill:none;stroke:var(--soft);stroke-dasharray:2 5}"
     ".mgl .changed{fill:var(--fwd-soft)}</style>"
 )
 
@@ -244,9 +245,9 @@ class Cut:
     def _count(self) -> None:
         """The lines that a gradient can cross: the graph of the target leads to the source."""
         self.links: list[tuple[int, int, bool]] = []
-        for i, card in enumerate(self.cards):
-            for j in card.parents:
-                self.links.append((j, i, card.ran and self._leads(card, self.cards[j])))
+        for i, one in enumerate(self.cards):
+            for j in one.parents:
+                self.links.append((j, i, one.ran and self._leads(one, self.cards[j])))
 
     def _leads(self, card: Card, source: Card) -> bool:
         for node in card.nodes:
@@ -313,8 +314,8 @@ class Cut:
     # The picture -------------------------------------------------------------------------------------------------------------------
     def _places(self) -> list[tuple[float, float]]:
         depth: list[int] = []
-        for card in self.cards:
-            depth.append(max((depth[j] + 1 for j in card.parents), default=0))
+        for one in self.cards:
+            depth.append(max((depth[j] + 1 for j in one.parents), default=0))
         for j in range(len(self.inputs)):  # an input stands just before the line that needs it
             depth[j] = min((depth[i] - 1 for i, card in enumerate(self.cards) if j in card.parents), default=0)
         rows: dict[int, int] = {}
@@ -331,7 +332,7 @@ class Cut:
             out += self._link(places[j], places[i], flows, self.cards[i])
         for i in range(len(self.cards)):
             x, y = places[i]
-            out += tag("g", "", self._card(i), transform=f"translate({x:.1f},{y:.1f})")
+            out += self._card(i, x, y)
         top = max(y for _, y in places) + TALL + 30
         body, height = self._code(top)
         width = max(820.0, max(x for x, _ in places) + CARD + 20)
@@ -349,27 +350,26 @@ class Cut:
         if not target.ran:
             return tag("path", "dead", d=d)
         back = flows and target.arrived is not None
-        out = tag("path", "flow" if back else "data" if flows else "dead", d=d)
-        if back:
-            return out + label(middle[0], middle[1] + 5, "◂", "h bwd halo", "middle")
+        if flows and not far:
+            return wire(d, back)
         if flows:
-            return out + label(middle[0], middle[1] + 5, "▸", "h fwd halo", "middle")
-        return out + label(middle[0], middle[1] + 6, "✂", "h halo", "middle")
+            out = tag("path", "wire sent" if back else "wire", d=d)
+            return out + label(middle[0], middle[1] + 5, "◂" if back else "▸", f"h {'bwd' if back else 'fwd'} halo", "middle")
+        return tag("path", "dead", d=d) + label(middle[0], middle[1] + 6, "✂", "h halo", "middle")
 
-    def _card(self, i: int) -> str:
-        card, why = self.cards[i], self.reason(i)
-        pale = " soft" if why else ""
-        room = int((CARD - 34 - 9 * len(card.name)) / 7.6)
-        out = tag("rect", "cut" if why else "card", width=CARD, height=TALL, rx=8)
-        out += label(12, 23, card.name, "d b" + pale) + label(CARD - 12, 23, _fit(card.expr, room), "num t soft", "end")
-        value = _show(card.value) if card.ran else "·"
-        grad = "None" if card.arrived is None else _show(card.arrived)
-        out += label(12, 45, "value", "t soft") + label(CARD - 12, 45, value, f"num v {'soft' if why else 'fwd'}", "end")
-        out += label(12, 65, "grad", "t soft") + label(CARD - 12, 65, grad, f"num v b {'soft' if card.arrived is None else 'bwd'}", "end")
-        if why and not card.grad_fn:
-            return out + label(12, 86, why, "t b") + label(12, 103, "a leaf" if card.leaf else "no grad_fn" if card.ran else "", "t soft")
-        out += label(12, 86, "a leaf" if card.leaf else card.grad_fn.name() if card.grad_fn else "", "t")
-        return out + label(12, 103, why or self.state(i), "t b" if why or "freed" in self.state(i) else "t soft")
+    def _card(self, i: int, x: float, y: float) -> str:
+        at, why = self.cards[i], self.reason(i)
+        name, expr = fitted(at.name, at.expr, CARD - 2 * CARD_PAD)
+        grad = "None" if at.arrived is None else _show(at.arrived)
+        node = "a leaf" if at.leaf else at.grad_fn.name() if at.grad_fn else "no grad_fn" if at.ran else ""
+        said = (why, node) if why and not at.grad_fn else (node, why or self.state(i))
+        rows = [
+            ("value", _show(at.value) if at.ran else "·", "soft" if why else "fwd"),
+            ("grad", grad, "soft" if at.arrived is None else "bwd"),
+            *((text, "", "b" if text == why or "freed" in text else "") for text in said),
+        ]
+        place = {"x": x, "y": y, "w": CARD, "h": TALL, "name": name, "expr": expr}
+        return card(place, rows, "cut" if why else "leaf" if at.leaf else "")
 
     def _code(self, top: float) -> tuple[str, float]:
         rows: list[tuple[str, bool]] = []
@@ -395,10 +395,10 @@ class Cut:
     def rows(self) -> list[tuple[Any, ...]]:
         """Each value: its name, the number, its gradient, its node, and what came of it."""
         rows = []
-        for i, card in enumerate(self.cards):
-            node = card.grad_fn.name() if card.grad_fn else "a leaf" if card.leaf else "no grad_fn"
-            grad = "None" if card.arrived is None else _show(card.arrived)
-            rows.append((card.name, _show(card.value) if card.ran else "·", grad, node, self.reason(i) or self.state(i)))
+        for i, one in enumerate(self.cards):
+            node = one.grad_fn.name() if one.grad_fn else "a leaf" if one.leaf else "no grad_fn"
+            grad = "None" if one.arrived is None else _show(one.arrived)
+            rows.append((one.name, _show(one.value) if one.ran else "·", grad, node, self.reason(i) or self.state(i)))
         return rows
 
     def text(self) -> str:

@@ -20,6 +20,7 @@ from .tensor_program import run
 
 MOST = 12  # operations that have room
 CELL_W, CELL_H = 58.0, 24.0  # room for four digits
+WIDE = 886.0  # a wider picture's words would be lower than 9 pixels on a page
 ROOM = 5  # rows and columns that are drawn with their numbers
 
 
@@ -213,7 +214,7 @@ class _Flow:
             out += label(20, line, name[:12], "num t b") + label(120, line, shape, "num t fwd") + label(214, line, grad, "num t bwd")
         bottom = 60.0 + 24 * len(self.made)
         left = 336.0
-        head = f"{'◀ back through' if event.back else '▶ forward:'} {event.expr}"
+        head = f"{'◂ backward:' if event.back else 'forward ▸'} {event.expr}"
         out += label(left, 34, head, f"h {'bwd' if event.back else 'fwd'}")
         if not event.back:
             x, y = left, 64.0
@@ -233,8 +234,11 @@ class _Flow:
                 out, right = out + body, max(right, x + w)
                 if share.axes:
                     name = f"Σ over {', '.join(map(str, share.axes))} → {share.fits.shape}"
-                    body, more, tall = draw_table(x + w + 40, y, name, share.fits, "bwd")
-                    out, h, right = out + body + label(x + w + 20, y + 34, "→", "h", "middle"), max(h, tall), max(right, x + w + 40 + more)
+                    beside = x + w + 40 + max(CELL_W * len(share.fits.rows[0]), 7.8 * len(name)) <= WIDE - 24
+                    at, under = (x + w + 40, y) if beside else (x + 40, y + h + 14)
+                    body, more, tall = draw_table(at, under, name, share.fits, "bwd")
+                    out += body + label(at - 20, under + 34, "→", "h", "middle")
+                    h, right = max(h, under - y + tall), max(right, at + more)
                 y += h + 20
             bottom = max(bottom, y)
         return svg(max(820.0, right + 24), bottom + 18, out, self.sentence())

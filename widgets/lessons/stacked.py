@@ -11,7 +11,9 @@ from collections.abc import Callable
 import minigrad as torch
 from minigrad.tracing.trace import Node, trace
 
+from ..layout import CARD_PAD, fitted
 from ..show import Table
+from .cards import card, pill, wire
 from .kit import Choice, Figure, Given, Inputs, lesson
 from .lesson import label, number, svg, tag
 from .tensor_program import inputs_of, run
@@ -20,9 +22,8 @@ CANNED = "a = sin(x); y = a*x"
 W, H, GAP = 152.0, 62.0, 46.0
 MOST = 26  # cards that have room
 _LOOK = (
-    "<style>.mgl .made{fill:var(--bwd-soft);stroke:var(--bwd);stroke-width:3}.mgl .second{fill:var(--bg);stroke:var(--soft);"
-    "stroke-dasharray:8 3}.mgl .hang{fill:none;stroke:var(--soft);stroke-width:1.8;stroke-dasharray:2 3}"
-    ".mgl .chosen{fill:none;stroke:var(--bwd);stroke-width:4;stroke-dasharray:6 4}</style>"
+    "<style>.mgl .card.second{stroke-dasharray:8 3}.mgl .hang{fill:none;stroke:var(--soft);stroke-width:1.8;stroke-dasharray:2 3}"
+    "</style>"
 )
 
 
@@ -123,7 +124,7 @@ class Stack:
                 line, mark = self._wire(places[e["source"]], places[e["target"]], e["source"] in upper, e)
                 out, marks = out + line, marks + mark
         for i, (x, y) in places.items():
-            out += tag("g", "", self._card(i, made), transform=f"translate({x:.1f},{y:.1f})")
+            out += self._card(i, made, x, y)
         out += marks
         y = bottom + 26
         if self.create:
@@ -137,7 +138,8 @@ class Stack:
         return svg(width, y - 4, out, self.sentence())
 
     def _wire(self, a: tuple[float, float], b: tuple[float, float], first: bool, edge) -> tuple[str, str]:
-        if b[0] - a[0] > W + GAP + 1 and a[1] == b[1]:  # over the cards between
+        over = b[0] - a[0] > W + GAP + 1 and a[1] == b[1]
+        if over:  # over the cards between
             x0, x1, y = a[0] + W - 30, b[0] + 30, a[1]
             d, middle = f"M{x0:.0f} {y:.0f}C{x0 + 30:.0f} {y - 34:.0f} {x1 - 30:.0f} {y - 34:.0f} {x1:.0f} {y:.0f}", ((x0 + x1) / 2, y - 25)
         else:
@@ -145,24 +147,21 @@ class Stack:
             half = (x0 + x1) / 2
             d, middle = f"M{x0:.0f} {y0:.0f}C{half:.0f} {y0:.0f} {half:.0f} {y1:.0f} {x1:.0f} {y1:.0f}", (half, (y0 + y1) / 2)
         if not first:
-            return tag("path", "wire", d=d), ""
+            return tag("path", "wire", d=d) if over else wire(d), ""
         at = next((k for k, e in enumerate(self.edges) if e["id"] == edge["id"]), None)
         if at is None:
             return "", ""
         chosen = at == self.chosen
-        mark = tag("circle", "pill" if chosen else "pill idle", cx=middle[0], cy=middle[1], r=11.0)
-        return tag("path", "chosen" if chosen else "wire", d=d), mark + label(middle[0], middle[1] + 4.5, str(at + 1), "num t b", "middle")
+        kind = "sent at" if chosen else ""
+        line = tag("path", f"wire {kind}".strip(), d=d) if over else wire(d, kind=kind)
+        return line, pill(*middle, str(at + 1), "" if chosen else "idle", "b")
 
-    def _card(self, i: int, made: list[int]) -> str:
+    def _card(self, i: int, made: list[int], x: float, y: float) -> str:
         node = self.nodes[i]
-        kind = "made" if i in made else "second" if i in self.second else "card"
-        name, what = node["label"], node["expr"] if node["expr"] != node["label"] else ""
-        room = int((W - 36 - 8.6 * len(name)) / 7.6)
-        out = tag("rect", kind, width=W, height=H, rx=8) + label(12, 24, name if len(name) < 15 else name[:14] + "…", "d b")
-        if what and room > 3:
-            out += label(W - 12, 24, what if len(what) <= room else what[: room - 1] + "…", "num t soft", "end")
-        out += label(12, 48, "made" if i in made else "leaf" if node["kind"] == "leaf" else "", "t b" if i in made else "t soft")
-        return out + label(W - 12, 48, number(node["value"], 5), "num v b fwd", "end")
+        name, expr = fitted(node["label"], node["expr"] if node["expr"] != node["label"] else "", W - 2 * CARD_PAD)
+        kind = ("second " if i in self.second else "") + ("at" if i in made else "leaf" if node["kind"] == "leaf" else "")
+        said = "made" if i in made else "leaf" if node["kind"] == "leaf" else "value"
+        return card({"x": x, "y": y, "w": W, "h": H, "name": name, "expr": expr}, [(said, number(node["value"], 5), "fwd")], kind.strip())
 
     def rows(self) -> list[tuple[str, str, str, str]]:
         """Each edge of the first graph: its number, its ends, what it multiplies by, the nodes that its rule made."""

@@ -99,7 +99,7 @@ def _dot(kind: str, x: float, y: float, size: float) -> str:
 
 
 def _power(e: int) -> str:
-    return "1" if e == 0 else f'10<tspan dy="-5" font-size="9">{str(e).replace("-", "−")}</tspan>'
+    return "1" if e == 0 else f'10<tspan dy="-5" font-size="11.5">{str(e).replace("-", "−")}</tspan>'
 
 
 def _plain(h: float) -> str:

@@ -392,7 +392,7 @@ class versions(Figure):
 
     program = _Lines("program", None, rows=3)
     x = Given((0.0, 1.0, -2.0))
-    at = Moments("line", on="run next line ▶")
+    at = Moments("line", on="run next line ▸")
     patient = _Patient(list(PATIENTS), "patient", next(iter(PATIENTS)))
     patients = False
     space: dict[str, Any] | None = {}

@@ -4,6 +4,7 @@
 import { h, put } from "./dom.js";
 import { setMoment, whole } from "./film.js";
 import { followTheme } from "./theme.js";
+import { Transport } from "./transport.js";
 
 /** @import { Model } from "./view.js" */
 
@@ -236,14 +237,16 @@ class Lesson {
     }
   }
 
-  /** Buttons for one moment back and one on, one that plays, and a slider. @param {Control} c @param {HTMLElement} name @returns {Row} */
+  /** The graph view's buttons, and a slider. @param {Control} c @param {HTMLElement} name @returns {Row} */
   #moments(c, name) {
-    const button = (/** @type {string} */ text, /** @type {string} */ title) =>
-      h("button", { type: "button", class: "mg-button", title }, text);
-    const [back, play, on] = [button("◀ back", "one back"), button("▶ play", "from here to the end"), button(c.on ?? "", "one on")];
     const range = /** @type {HTMLInputElement} */ (h("input", { class: "mg-slider", type: "range", id: name.getAttribute("for"), min: 0 }));
-    const out = h("span", { class: "mg-value", "aria-hidden": "true" });
     let timer = 0;
+    const bar = new Transport(
+      (what) => jump({ start: 0, back: c.value - 1, next: c.value + 1, end: c.max ?? 0 }[what] ?? 0),
+      () => (timer ? pause() : start()),
+      (target, event, run) => target.addEventListener(event, run),
+      c.on,
+    );
     /** @param {Control} now */
     const update = (now) => {
       const film = this.film;
@@ -251,11 +254,9 @@ class Lesson {
       c = { ...now, ...(film && { value: this.at, max: (film.takes[this.take] ?? film.takes[0]).says.length - 1 }) };
       Object.assign(range, { max: c.max, value: c.value });
       range.style.setProperty("--at", filled(c));
-      out.textContent = `${c.value} of ${c.max}`;
-      range.setAttribute("aria-valuetext", out.textContent);
-      back.disabled = !c.value;
-      on.disabled = c.value === c.max;
-      play.textContent = timer ? "❚❚ pause" : "▶ play";
+      bar.tell(c.value, c.max ?? 0);
+      range.setAttribute("aria-valuetext", `${c.value} of ${c.max}`);
+      bar.playing(timer !== 0);
     };
     /** @param {number} k */
     const go = (k) => {
@@ -286,7 +287,7 @@ class Lesson {
           if (c.value >= (c.max ?? 0)) pause();
           else if (this.film || !this.#waiting) go(c.value + 1);
         },
-        this.film ? (calm ? CALM : FRAME) : PACE,
+        (this.film ? (calm ? CALM : FRAME) : PACE) / bar.pace,
       );
       go(c.value >= (c.max ?? 0) ? 0 : c.value);
     };
@@ -295,11 +296,15 @@ class Lesson {
       if (timer) pause();
       go(k);
     };
-    back.addEventListener("click", () => jump(c.value - 1));
-    on.addEventListener("click", () => jump(c.value + 1));
-    play.addEventListener("click", () => (timer ? pause() : start()));
     range.addEventListener("input", () => jump(Number(range.value)));
-    const row = h("div", { class: "mg-control mg-control-moments" }, h("div", { class: "mg-choice" }, back, play, on), name, range, out);
+    bar.speed.addEventListener("change", () => {
+      if (!timer) return;
+      stop();
+      start();
+    });
+    const { start: first, back, next, play, end, speed, clock } = bar;
+    const row = h("div", { class: "mg-bar" }, first, back, next, play, end, speed, name, range, clock);
+    row.addEventListener("keydown", (event) => bar.key(/** @type {KeyboardEvent} */ (event)));
     return { row, update, again: () => update(c), stop };
   }
 

@@ -1,7 +1,8 @@
 // The buttons and the track of events: stepping, playing, scrubbing.
 
-import { h, put } from "./dom.js";
+import { h } from "./dom.js";
 import { button } from "./shell.js";
+import { Transport } from "./transport.js";
 
 /** @import { Frame, View } from "./view.js" */
 
@@ -15,40 +16,26 @@ export class Timeline {
   /** @param {View} view */
   constructor(view) {
     this.view = view;
-    this.play = button("play", "play", "play (Space)");
-    const speeds = ["0.5", "1", "2", "4"].map((v) => h("option", { value: v }, `${v.replace("0.5", "½")}×`));
-    this.speed = h("select", { class: "mg-speed", "aria-label": "speed", title: "speed" }, ...speeds);
-    this.speed.value = "1";
+    this.bar = new Transport(
+      (what) => view.move(what),
+      () => this.toggle(),
+      (target, event, run) => view.on(target, event, run),
+    );
+    const { start, back, next, play, end, speed, clock } = this.bar;
     this.track = h("div", { class: "mg-track", role: "slider", tabindex: 0, "aria-label": "event", "aria-valuemin": 0 });
     this.rail = h("div", { class: "mg-rail" });
     this.carriage = h("div", { class: "mg-carriage" }, h("div", { class: "mg-knob" }));
-    this.clock = h("span", { class: "mg-clock" });
     this.done = h("span", { class: "mg-done" });
     this.doneBack = h("span", { class: "mg-done mg-done-b" });
     this.track.append(this.rail, this.carriage);
-    const [start, back, next, end] = [
-      button("start", "start", "start (Home)"),
-      button("back", "◂ back", "step back (←)"),
-      button("next", "step ▸", "step (→)"),
-      button("end", "end", "end (End)"),
-    ];
-    for (const [b, what] of /** @type {[HTMLElement, string][]} */ ([
-      [start, "start"],
-      [back, "back"],
-      [next, "next"],
-      [end, "end"],
-    ])) {
-      view.on(b, "click", () => view.move(what));
-    }
-    view.on(this.play, "click", () => this.toggle());
-    view.on(this.speed, "change", () => {
+    view.on(speed, "change", () => {
       if (!this.playing) return;
       this.stop();
       this.toggle();
     });
     this.sweep = button("sweep", "◂ sweep back", "the whole backward pass in one go");
     view.on(this.sweep, "click", () => this.sweepBack());
-    view.shell.bar.append(start, back, next, this.play, this.sweep, end, this.speed, this.track, this.clock);
+    view.shell.bar.append(start, back, next, play, this.sweep, end, speed, this.track, clock);
     view.on(this.track, "pointerdown", (/** @type {PointerEvent} */ e) => {
       this.stop();
       this.track.setPointerCapture(e.pointerId);
@@ -66,7 +53,7 @@ export class Timeline {
 
   /** How many times as fast as usual things move while playing. */
   get pace() {
-    return this.playing ? Math.max(1, Number(this.speed.value)) : 1;
+    return this.playing ? Math.max(1, this.bar.pace) : 1;
   }
 
   /** The whole backward pass in one go; another press, or any other button, stops it. */
@@ -78,7 +65,7 @@ export class Timeline {
     const { forward, total, step } = view.state;
     if (step < forward || step >= total) view.go(forward);
     if (view.calm.matches) return view.go(total);
-    put(this.play, "pause");
+    this.bar.playing(true);
     this.#timer = window.setInterval(() => {
       if (view.state.step >= view.state.total) this.stop();
       else view.go(view.state.step + 1);
@@ -88,20 +75,18 @@ export class Timeline {
   stop() {
     clearInterval(this.#timer);
     this.#timer = 0;
-    put(this.play, "play");
-    this.play.setAttribute("aria-label", "play (Space)");
+    this.bar.playing(false);
   }
 
   toggle() {
     if (this.playing) return this.stop();
     const { view } = this;
     if (view.state.step >= view.state.total) view.go(0);
-    put(this.play, "pause");
-    this.play.setAttribute("aria-label", "pause (Space)");
+    this.bar.playing(true);
     this.#timer = window.setInterval(() => {
       if (view.state.step >= view.state.total) this.stop();
       else view.go(view.state.step + 1);
-    }, BEAT / Number(this.speed.value));
+    }, BEAT / this.bar.pace);
   }
 
   /** Where the forward half ends: the halves are as long as they have events, but neither is less than a quarter. */
@@ -153,7 +138,7 @@ export class Timeline {
     const clip = (/** @type {number} */ share) => `inset(0 ${100 - 100 * Math.min(1, Math.max(0, share))}% 0 0 round 3px)`;
     this.done.style.clipPath = clip(at / split);
     this.doneBack.style.clipPath = clip((at - split) / (1 - split));
-    put(this.clock, `${step} / ${total}`);
+    this.bar.tell(step, total);
     const { phase } = this.view.shell;
     this.track.setAttribute("aria-valuenow", String(step));
     this.track.setAttribute("aria-valuetext", `${phase.textContent}: ${this.view.live.text}`);
