@@ -370,15 +370,18 @@ class Folds:
         return [f for f in folds if f.parent == first.parent and self._token(f) == self._token(first)]
 
     def layers(self, cards: int) -> set[int]:
-        """Which folds are open where modules are shown as layers: from the outside in, but no layer that consists of operations alone."""
+        """Which folds are open where modules are shown as layers: from the outside in, equal ones together, but no layer that consists of
+        operations alone."""
         open_ = {self.root.key}
         todo = list(self.root.folds)
         while todo:
-            fold = min(todo, key=lambda f: (len(f.children), f.key))
-            todo.remove(fold)
-            if any(f.key not in self.own for f in fold.folds) and fold.key not in self.middles and self.count(open_ | {fold.key}) <= cards:
-                open_.add(fold.key)
-                todo += fold.folds
+            first = min(todo, key=lambda f: (len(f.children), f.key))
+            alike = [f for f in todo if f.parent == first.parent and (f is first or self._token(f) == self._token(first))]
+            todo = [f for f in todo if f not in alike]
+            layered = any(f.key not in self.own for f in first.folds) and not any(f.key in self.middles for f in alike)
+            if layered and self.count(open_ | {f.key for f in alike}) <= cards:
+                open_ |= {f.key for f in alike}
+                todo += [inner for f in alike for inner in f.folds]
         return open_
 
     def count(self, open_: set[int]) -> int:

@@ -36,6 +36,7 @@ __all__ = ["GraphView", "graph", "not_a_graph"]
 
 LIMIT = 120  # a graph with more nodes than this opens folded
 CARDS = 12  # a graph with more operations, or nodes made by modules, opens as a network, or as layers
+LAYERS = 24  # about so many cards a graph of modules opens with
 SLIDE, MOVED = 41, 1_500_000  # points of a network's slider, and what all numbers at all of them may weigh
 ASKED = 3_000_000  # about the same of a big network, which has a slider when somebody asks for it
 WIDE = 1000  # pixels; the bands of a picture that is no wider are sent when a stage is so narrow that it asks for them
@@ -186,7 +187,7 @@ class GraphView(Fronted):
     def _read_folds(self) -> None:
         self._folds = Folds(self.whole, self._small)
         few = len(self.whole["nodes"]) <= self._limit and not self._layered
-        self._open = self._folds.everything() if few else self._opening(CARDS + 4 if self._layered else FOLDED)
+        self._open = self._folds.everything() if few else self._opening(LAYERS if self._layered else FOLDED)
         self._at_first, self._last = set(self._open), -1
 
     @property
@@ -263,6 +264,12 @@ class GraphView(Fronted):
         wide, high = LAYER if self._layered else CARD
         first = room = min(count, max(LEAST, int(height / ROW) if width < NARROW else int(width / wide) * int(height / high)))
         found = self._open
+        tried = set()
+        for cards in range(count, room, -1) if self._layered and width >= NARROW and count <= LAYERS else ():
+            opening = self._opening(cards)
+            if (key := frozenset(opening)) not in tried and self._zoom(opening, width, height) >= ENOUGH:
+                return opening  # all layers without their heat maps, before what is in them is closed
+            tried.add(key)
         while True:
             opening = self._opening(room, at_most=True) if room < count else self._open
             cards = self._folds.count(opening)

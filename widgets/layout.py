@@ -164,7 +164,10 @@ def card_text(name: str, expr: str) -> tuple[float, str, str]:
 
 
 def fitted(name: str, expr: str, room: float) -> tuple[str, str]:
-    """Two texts shortened so that they fit side by side."""
+    """Two texts shortened so that they fit side by side. A name needs its room more than the number of its operations."""
+    if count := re.fullmatch(r"(\d+) operations?", expr):
+        fits = (x for x in (expr, f"{count[1]} ops", "") if NAME_CHAR * len(name) + (TEXT_GAP + EXPR_CHAR * len(x)) * bool(x) <= room)
+        expr = next(fits, "")
     gap = TEXT_GAP if expr else 0.0
     if NAME_CHAR * len(name) + gap + EXPR_CHAR * len(expr) > room:
         spared = room - gap - EXPR_CHAR * len(expr)  # where the right text is short, the name has more than its share
@@ -246,12 +249,27 @@ def held_height(held: Held) -> float:
     return HELD_LOW if len(held["shape"]) < 2 else HELD_HIGH
 
 
-def _boxes(trace: Trace, mark: Mark | None, flat: bool = False) -> list[Card]:
+def shorter_names(trace: Trace, frames: Sequence[Framed]) -> dict[int, str]:
+    """What a card in an open fold may be called where its name is too long: without the path that is on the frame around it."""
+    out: dict[int, str] = {}
+    for frame in frames:  # outer ones first
+        last = frame.name.rpartition(".")[2]
+        for node in frame.nodes:
+            label = trace["nodes"][node]["label"]
+            if re.fullmatch(re.escape(frame.name) + r"[.\[][\w.\[\]]+", label):
+                rest = label[len(frame.name) :]
+                out[node] = rest[1:] if rest[0] == "." else last + rest
+    return out
+
+
+def _boxes(trace: Trace, mark: Mark | None, flat: bool, shorter: Mapping[int, str]) -> list[Card]:
     """The cards without positions, in the order of the nodes."""
     cards: list[Card] = []
     for node in trace["nodes"]:
         constant = node["kind"] == "constant"
         width, name, expr = card_text(node["label"], computes(node))
+        if "…" in name and node["id"] in shorter:
+            width, name, expr = card_text(shorter[node["id"]], computes(node))
         if flat:
             height = LOW if constant else HIGH
         else:
@@ -283,7 +301,7 @@ def layout(
     frames); by default Graphviz where pygraphviz can be imported. mark: lines for one of the cards. tagged: may long wires begin at
     tags? flat: of low cards without heat maps, and without pills on the wires, for a stage on which nothing else can be read.
     """
-    cards = _boxes(trace, mark, flat)
+    cards = _boxes(trace, mark, flat, shorter_names(trace, frames))
     texts = [[] if flat else pill_texts(trace, edge) for edge in trace["edges"]]
     links = []  # (edge id, source card, target card, pill width)
     for edge in trace["edges"]:

@@ -26,6 +26,7 @@ STRIP = 14.0  # a pitch below this: the layer is a strip of cells
 WIRES, DENSE = 600, 100
 COLUMNS = 10  # of more columns than these the middle ones are one box
 CLOSEST = 40.0, 48.0  # pixels between columns at least, narrow and wide; of fewer pixels there is a box as well
+NAMED = 12  # inputs; of more no names are written
 BOXED = 19.0  # half the width of such a box
 HEAD = 46.0
 
@@ -79,7 +80,7 @@ def geometry(plan: Plan, w: float) -> Geometry:
     sizes = [len(c["cells"]) for c in plan["columns"]]
     tails, big = ("error" in plan) + ("loss" in plan), max(sizes)
     h = float(math.floor(max(280 if wide else 250, min(560 if wide else 500, big * (30 if big > 8 else 84) + TOP + FOOT)) + 0.5))
-    left, right = (84.0, 70.0) if wide else (44.0, 40.0)
+    left, right = (84.0, 70.0) if wide else (_named_left(plan), 40.0)
     most = max(4, min(COLUMNS, 1 + math.floor((w - left - right) / CLOSEST[wide] - tails * LAST)))
     row = places(len(sizes), most)
     gap = (w - left - right) / max(1, len(row) - 1 + tails * LAST)
@@ -98,6 +99,12 @@ def geometry(plan: Plan, w: float) -> Geometry:
     r = max(5.0, min(25.0 if wide else 20.0, (least - 28) / 2 if least >= LABELS else least * 0.345, gap * 0.25))
     box = (min(46.0, right - 6, max(15.0, gap * 0.27)), 21.0 if r >= 16 else 16.0)
     return Geometry(w, h, x, y, r, gap, tall, box, TOP + room / 2, least >= 2 * r + 27, boxes)
+
+
+def _named_left(plan: Plan) -> float:
+    """Room for the names of the inputs at the left of a narrow stage, where they are few and short."""
+    names = [len(plan["cells"][i]["short"]) for i in plan["columns"][0]["cells"]]
+    return 40 + max(4.0, 7.2 * max(names)) if len(names) <= NAMED and max(names) <= 6 else 44.0
 
 
 def short(v: float) -> str:
@@ -304,7 +311,7 @@ def _cell(plan: Plan, at: Geometry, c: int, i: int, v: float, g: float, known: b
     if arrived and full and at.labels:
         out.append(f'<text class="d" x="{x:.1f}" y="{y + r + 18:.1f}">{_grad(g)}</text>')
     name = plan["cells"][i]["short"]
-    if c == 0 and many <= 12 and len(name) <= (x - r - 12) / 7.2:
+    if c == 0 and many <= NAMED and len(name) <= (x - r - 12) / 7.2:
         out.append(f'<text class="i" x="{x - r - 8:.1f}" y="{y + 4:.1f}">{escape(name)}</text>')
     return out
 

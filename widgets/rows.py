@@ -134,6 +134,8 @@ def _stacked(
                 y += LID
         y += CUT if node in cut else 0
         name, expr = fitted(trace["nodes"][node]["label"], computes(trace["nodes"][node]), wide - 2 * CARD_PAD)
+        if "…" in name and not old[node]["name"].startswith("…"):
+            name, expr = fitted(old[node]["name"], computes(trace["nodes"][node]), wide - 2 * CARD_PAD)
         more = STACK if kind == "fold" else 0.0
         card = Card(id=node, x=round(left, 1), y=round(y, 1), w=round(wide, 1), h=(LOW if kind == "constant" else HIGH) + more, name=name,
                     expr=expr, flat=True)  # fmt: skip

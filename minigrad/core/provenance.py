@@ -50,7 +50,7 @@ def record_lines(on: bool = True, kept: int = KEPT) -> None:
     """Leave notes on the next `kept` nodes, or stop doing so. Off by default; the notebook extension calls it before every cell."""
     global _left, _on
     _left = kept if on else 0
-    if on and not _own:
+    if on and _fit not in op_module.written:
         _own.update(str(path) for path in _FOLDER.rglob("*.py"))
         _own.add("<minigrad methods>")
         _own.update(f"<minigrad row '{op.name}'>" for op in TABLE.values())
@@ -60,6 +60,11 @@ def record_lines(on: bool = True, kept: int = KEPT) -> None:
         for op in TABLE.values():
             if hasattr(op, "source"):
                 _fit(op)
+
+
+def look_around(file: str) -> None:
+    """Code compiled under this name has no line to show: what it makes belongs to the line that called it."""
+    _own.add(file)
 
 
 def recording() -> bool:

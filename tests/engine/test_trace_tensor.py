@@ -623,3 +623,18 @@ def test_a_custom_function_of_a_vector_in_words():
     x = leaf(1.0, -2.0)
     t = trace(Pass.apply(x).sum(), {"x": x})
     assert any("what Pass.backward makes of the upstream gradient" in step["say"] for step in t["steps"])
+
+
+def test_code_under_a_name_to_look_around_has_the_line_that_called_it():
+    """Answers that the course lends: what they make belongs to the learner's line."""
+    space = {}
+    exec(compile("def lent(x):\n    return x * 2", "<lent>", "exec"), space)
+    provenance.record_lines(True)
+    try:
+        x = torch.ones(2, requires_grad=True)
+        assert provenance.read(space["lent"](x).grad_fn).code.co_filename == "<lent>"
+        provenance.look_around("<lent>")
+        assert provenance.read(space["lent"](x).grad_fn).code.co_filename == __file__
+    finally:
+        provenance.record_lines(False)
+        provenance._own.discard("<lent>")

@@ -97,6 +97,23 @@ def model(depth, width=4):
     return torch.nn.Sequential(*layers)
 
 
+def test_a_single_block_opens_and_equal_blocks_open_together(noted):
+    class Block(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm, self.qkv, self.out = torch.nn.LayerNorm(4), torch.nn.Linear(4, 12), torch.nn.Linear(4, 4)
+
+        def forward(self, x):
+            q, k, v = self.qkv(self.norm(x)).chunk(3, -1)
+            return x + self.out(torch.softmax(q @ k.transpose(-2, -1) / 2, -1) @ v)
+
+    for blocks, opens in ((1, True), (2, True), (6, False)):
+        net = torch.nn.Sequential(*[Block() for _ in range(blocks)], torch.nn.Linear(4, 2))
+        view = graph(net(torch.randn(1, 5, 4)).mean(), names={"net": net})
+        open_ = [k for k in range(blocks) if f"net[{k}]" in [f["name"] for f in view.picture["frames"]]]
+        assert open_ == (list(range(blocks)) if opens else [])
+
+
 def test_modules_are_folds_with_their_names(noted):
     net = torch.nn.Sequential(*[torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True, dropout=0.0) for _ in range(3)])
     y = net(torch.randn(2, 5, 8)).pow(2).mean()

@@ -8,7 +8,7 @@ import pytest
 
 from minigrad import Value
 from minigrad.tracing.trace import trace
-from widgets.layout import Framed, card_text, layout
+from widgets.layout import Framed, card_text, fitted, layout, shorter_names
 
 PROGS = ["dot", "plain"]
 
@@ -185,3 +185,15 @@ def test_a_short_sign_leaves_its_room_to_the_name():
     """"tiny.letter + tiny.place" was cut after twelve characters beside a lone "+"."""
     assert card_text("tiny.letter + tiny.place", "+")[1] == "tiny.letter + tiny…"
     assert card_text("a_name_of_no_small_length", "sum(another_name, dim=1)")[1] == "a_name_of_no…"
+
+
+def test_names_in_an_open_fold_leave_out_what_is_on_its_frame():
+    trace = {"nodes": [{"label": label} for label in ("net.block.first", "net.block[0]", "net.a + net.b", "other.first")]}
+    frames = [Framed(1, "net", [0, 1, 2, 3], -1), Framed(2, "net.block", [0, 1], 0)]
+    assert shorter_names(trace, frames) == {0: "first", 1: "block[0]"}
+
+
+def test_a_name_has_the_room_before_the_number_of_its_operations():
+    assert fitted("mixed, line 14", "6 operations", 192) == ("mixed, line 14", "6 ops")
+    assert fitted("q, k, v, line 13", "10 operations", 192) == ("q, k, v, line 13", "")
+    assert fitted("x, line 15", "2 operations", 192) == ("x, line 15", "2 operations")

@@ -9,6 +9,7 @@ from minigrad.core import provenance
 from tests.front.test_front import network_view
 from tests.widgets.test_bands import chain, classifier, cut_graph, points
 from widgets import graph
+from widgets.graph import LAYERS
 from widgets.layout import layout
 from widgets.network_picture import geometry
 from widgets.rows import narrower, rows
@@ -98,7 +99,7 @@ def test_of_many_layers_the_ends_are_shown_and_the_middle_is_one_card(count):
     first, last = f"model[{count - 3}]", f"model[{count - 1}]"
     middle = f"model[3] … model[{count - 4}]"
     assert middle in shown and first in " ".join(shown) and last in " ".join(shown) and f"model[{count}]" in shown
-    assert len(view.trace["nodes"]) <= 16
+    assert len(view.trace["nodes"]) <= LAYERS
     key = next(n["fold"] for n in view.trace["nodes"] if n["label"] == middle)
     view.fold(key)
     assert middle in [f["name"] for f in view.picture["frames"]], "it opens in its place"

@@ -20,7 +20,20 @@ function watch() {
   const all = () => {
     for (const root of roots) paintTheme(root);
   };
-  const attributes = new MutationObserver(all);
+  let waiting = false;
+  const soon = () => {
+    if (waiting) return;
+    waiting = true;
+    // Once the frame is painted: asked before, the browser would compute all styles for the answer. JupyterLab writes to the body whenever
+    // its kernel is busy or idle.
+    requestAnimationFrame(() =>
+      setTimeout(() => {
+        waiting = false;
+        all();
+      }),
+    );
+  };
+  const attributes = new MutationObserver(soon);
   attributes.observe(document.body, { attributes: true });
   attributes.observe(document.documentElement, { attributes: true });
   const sheets = new MutationObserver(() => requestAnimationFrame(all)); // JupyterLab swaps a style sheet when the theme changes

@@ -19,6 +19,7 @@ const LABELS = 60; // a pitch from which there is room for gradients below the c
 const COLUMNS = 10; // of more columns than these the middle ones are one box
 const CLOSEST = [40, 48]; // pixels between columns at least, narrow and wide; of fewer pixels there are boxes as well
 const BESIDE = 34; // the same beside an opened neuron
+export const NAMED = 12; // inputs; of more no names are written
 export const BOXED = 19; // half the width of such a box
 export const STRIP = 14; // a pitch below this: the layer is a strip of cells
 
@@ -47,7 +48,7 @@ export function geometry(plan, w, open = 0, focus = -1) {
   const big = Math.max(...sizes);
   if (open && w < STACKED) return stacked(plan, w, open);
   const h = Math.round(Math.max(wide ? 280 : 250, Math.min(wide ? 560 : 500, big * (big > 8 ? 30 : 84) + TOP + FOOT)));
-  const left = wide ? 84 : 44;
+  const left = wide ? 84 : namedLeft(plan);
   const right = wide ? 70 : 40;
   const taken = open ? Math.min(470, Math.max(330, w * 0.5)) : 0;
   const near = open ? BESIDE : CLOSEST[Number(wide)];
@@ -89,6 +90,13 @@ export function geometry(plan, w, open = 0, focus = -1) {
     panel: open ? x[open - 1] + Math.max(gap * 0.55, r + 18) : 0,
     low: 0,
   };
+}
+
+/** Room for the names of the inputs at the left of a narrow stage, where they are few and short. @param {Plan} plan */
+function namedLeft({ cells, columns }) {
+  const names = columns[0].cells.map((i) => cells[i].short.length);
+  const long = Math.max(...names);
+  return names.length <= NAMED && long <= 6 ? 40 + Math.max(4, 7.2 * long) : 44;
 }
 
 /** The network small, an opened neuron below it. @param {Plan} plan @param {number} w @param {number} open @returns {Geometry} */

@@ -1,7 +1,7 @@
 // What stands around the picture of a network: the way back, the samples, and everything that it shows as a table.
 
 import { drawCurve } from "../curve.js";
-import { h, put } from "../dom.js";
+import { h, Memo, put } from "../dom.js";
 import { fmt } from "../model/numbers.js";
 import { nearest } from "../model/sweep.js";
 import { button } from "../shell.js";
@@ -20,6 +20,7 @@ const REST = 150; // milliseconds after which a slider that does not move rests
 export class NetworkPane {
   /** @type {HTMLButtonElement[]} */ #bars = [];
   /** @type {Network|null} as the kernel has sent it */ #home = null;
+  #pressed = new Memo();
   #drawn = ""; // what the way back is written for
   /** @type {Frame|null} */ #frame = null;
   #offered = false; // are all weights in the list?
@@ -328,10 +329,11 @@ export class NetworkPane {
     const inputs = plan.columns[0].cells.slice(0, 4).map((i) => short(one.values[i]));
     const more = plan.columns[0].cells.length > 4 ? ", …" : "";
     put(this.which, `sample ${sample + 1} of ${plan.samples}: (${inputs.join(", ")}${more})`);
-    this.#bars.forEach((b, s) => {
-      b.setAttribute("aria-pressed", String(s === sample));
-      b.tabIndex = s === sample ? 0 : -1;
-    });
+    if (!this.#pressed.same(this.#bars, sample))
+      this.#bars.forEach((b, s) => {
+        b.setAttribute("aria-pressed", String(s === sample));
+        b.tabIndex = s === sample ? 0 : -1;
+      });
     const done = progressOf(network, frame);
     this.#drawCurve(network, done);
     if (!this.table.querySelector("details[open]")) return; // nobody sees the tables

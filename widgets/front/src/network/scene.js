@@ -3,7 +3,7 @@
 
 import { s, put as write } from "../dom.js";
 import { fmt } from "../model/numbers.js";
-import { BOXED, curve, geometry } from "./geometry.js";
+import { BOXED, curve, geometry, NAMED } from "./geometry.js";
 import { drawNeuron, rowOf } from "./neuron.js";
 import { gradText, partsOf, short } from "./numbers.js";
 import { networkSentence } from "./words.js";
@@ -74,7 +74,7 @@ export class NetworkScene {
 
   draw() {
     this.#pool.clear();
-    this.#layers = Object.fromEntries(["wires", "cells", "panel", "top"].map((name) => [name, s("g")]));
+    this.#layers = Object.fromEntries(["wires", "hits", "cells", "panel", "top"].map((name) => [name, s("g")]));
     this.svg = s("svg", { class: "mg-svg mg-net-svg", role: "group", "aria-label": "network" }, ...Object.values(this.#layers));
     this.view.shell.stage.replaceChildren(this.svg);
     this.view.offscreen.reset([]);
@@ -205,6 +205,8 @@ export class NetworkScene {
       const v = !back ? weight : sends ? weight * deltas[wire.target] : wire.parameter < 0 ? NaN : weightGrads[wire.parameter];
       by[c].push({ i, v, size: Number.isFinite(v) ? Math.abs(v) : 0 });
     });
+    /** @type {[number, Attributes][]} */
+    const hits = []; // in the order of the plan, so that none moves when the order of the strengths changes
     const opened = this.open < 0 || at.low ? [] : plan.wires.filter((l) => l.target === this.open && l.parameter >= 0);
     for (const [c, all] of by.entries()) {
       const most = all.reduce((m, x) => Math.max(m, x.size), 0);
@@ -226,14 +228,14 @@ export class NetworkScene {
         const behind = this.open >= 0 && c === this.#openColumn && target !== this.open;
         const dim = behind || (this.pointed >= 0 && this.pointed !== source && this.pointed !== target);
         this.#wire(`w${i}`, d, v, most, { back, idle, dense, dim, plain: parameter < 0 && !back });
-        if (!dense && parameter >= 0)
-          this.#put(this.#layers.wires, `w${i}h`, "path", { d, class: "mg-net-hit", "data-parameter": parameter });
+        if (!dense && parameter >= 0) hits.push([i, { d, class: "mg-net-hit", "data-parameter": parameter }]);
       }
       if (all.length > WIRES) {
         const words = `the ${WIRES} strongest of ${all.length} wires`;
         this.#put(this.#layers.top, `wn${c}`, "text", { x: at.x[c] - at.gap / 2, y: at.h - 4, class: "mg-net-small" }, words);
       }
     }
+    for (const [i, hit] of hits.sort((a, b) => a[0] - b[0])) this.#put(this.#layers.hits, `w${i}h`, "path", hit);
   }
 
   /** Half the width of a column's cells. @param {Geometry} at @param {number} c */
@@ -377,7 +379,7 @@ export class NetworkScene {
       this.#put(box, `${key}d`, "text", { x, y: y + r + 18, class: "mg-net-number mg-net-grad" }, gradText(g));
     const room = (x - r - 12) / 7.2;
     const name = plan.cells[i].short;
-    if (c === 0 && many <= 12 && name.length <= room)
+    if (c === 0 && many <= NAMED && name.length <= room)
       this.#put(box, `${key}l`, "text", { x: x - r - 8, y: y + 4, class: "mg-net-input" }, name);
   }
 
