@@ -8,13 +8,13 @@ import functools
 from types import FunctionType
 
 from . import autograd, linalg, nn  # noqa: F401
-from .core import dtypes, errors  # noqa: F401
+from .core import dtypes, errors, return_types  # noqa: F401
 from .core.arguments import forgiving
 from math import e, inf, nan, pi
 
 from .tensors.create import (
-    BoolTensor, ByteTensor, CharTensor, DoubleTensor, FloatTensor, Generator, HalfTensor, IntTensor, LongTensor, ShortTensor, arange, as_tensor, asarray, bernoulli, default_generator, empty, empty_like, empty_strided, eye, from_numpy, full, full_like, get_rng_state, initial_seed,
-    linspace, logspace, manual_seed, multinomial, normal, ones, ones_like, rand, rand_like, randint, randint_like, randn, randn_like, randperm,
+    BoolTensor, ByteTensor, CharTensor, DoubleTensor, FloatTensor, Generator, HalfTensor, IntTensor, LongTensor, ShortTensor, arange, as_tensor, asarray, bartlett_window, bernoulli, blackman_window, default_generator, empty, empty_like, empty_strided, eye, from_numpy, frombuffer, full, full_like, get_rng_state, hamming_window, hann_window, initial_seed,
+    kaiser_window, linspace, logspace, manual_seed, multinomial, normal, ones, ones_like, rand, rand_like, randint, randint_like, randn, randn_like, randperm,
     scalar_tensor, set_rng_state, tensor, tril_indices, triu_indices, zeros, zeros_like,
 )  # fmt: skip
 from .core.devices import STRIDED as strided, backends, contiguous_format, cuda, device, layout, memory_format, preserve_format
@@ -31,8 +31,8 @@ from .core.grad_mode import enable_grad, inference_mode, is_grad_enabled, is_inf
 from .ops.elementwise import (
     abs, abs as absolute, acos, acos as arccos, acosh, acosh as arccosh, add_times as add, addcdiv, addcmul, allclose, asin, asin as arcsin, asinh, asinh as arcsinh,
     atan, atan as arctan, atan2, atan2 as arctan2, atanh, atanh as arctanh, bitwise_and, bitwise_left_shift, bitwise_not, bitwise_or, bitwise_right_shift, bitwise_xor, ceil, choose as where, clamp, clamp as clip, clamp_max, clamp_min,
-    copysign, cos, cosh, deg2rad, divide as div, divide, divide as true_divide, eq, equal, erf, erfc, lgamma, digamma, polygamma, exp, exp2, expm1, float_power, floor, floor_divide, fmax, fmin, fmod, frac, ge, ge as greater_equal, gt, gt as greater, hypot, isclose, isfinite, isinf,
-    isnan, isneginf, isposinf, ldexp, le, le as less_equal, lerp, log, log10, log1p, log2, logaddexp, logaddexp2, logical_and, logical_not, logical_or, logical_xor, logit, lt, lt as less, maximum, minimum, mul, mul as multiply, nan_to_num, ne,
+    copysign, cos, cosh, deg2rad, divide as div, divide, divide as true_divide, eq, equal, erf, erfc, lgamma, digamma, polygamma, exp, exp2, expm1, float_power, floor, floor_divide, fmax, fmin, fmod, frac, gcd, ge, ge as greater_equal, gt, gt as greater, hypot, isclose, isfinite, isinf,
+    isnan, isneginf, isposinf, lcm, ldexp, le, le as less_equal, lerp, log, log10, log1p, log2, logaddexp, logaddexp2, logical_and, logical_not, logical_or, logical_xor, logit, lt, lt as less, maximum, minimum, mul, mul as multiply, nan_to_num, ne,
     ne as not_equal, neg, neg as negative, positive, pow, rad2deg, reciprocal, relu, remainder, round, rsqrt, rsub_times as rsub, sigmoid, sgn, sign, signbit, sin, sinc, sinh, sqrt, square, sub_times as sub, sub_times as subtract, tan, tanh,
     trunc, trunc as fix, xlogy,
 )  # fmt: skip
@@ -45,7 +45,7 @@ from .ops.index import (
 # ops/linalg.py, ops/einsum.py
 from .ops.einsum import einsum, inner, kron, tensordot
 from .ops.linalg import (
-    addbmm, addmm, addmv, addr, baddbmm, bmm, cdist, cholesky_inverse, cholesky_solve, cross, det, dot, inv as inverse, logdet, matmul, matrix_power, mm, mv, outer, outer as ger, pinv as pinverse, slogdet, trace, vdot,
+    addbmm, addmm, addmv, addr, baddbmm, bmm, cdist, cholesky, cholesky_inverse, cholesky_solve, cross, det, dot, inv as inverse, logdet, matmul, matrix_power, mm, mv, outer, outer as ger, pinv as pinverse, slogdet, trace, vdot,
 )  # fmt: skip
 
 # ops/neural.py
@@ -67,12 +67,12 @@ from .ops.scan import cummax, cummin, cumprod, cumsum, cumulative_trapezoid, log
 
 # ops/statistics.py
 from .ops.statistics import (
-    bucketize, corrcoef, cov, diff, dist, histc, isin, mode, msort, nanmean, nanmedian, nanquantile, quantile, renorm, searchsorted, trapezoid, trapezoid as trapz, unique_consecutive,
+    bucketize, corrcoef, cov, diff, dist, gradient, histc, isin, mode, msort, nanmean, nanmedian, nanquantile, quantile, renorm, searchsorted, trapezoid, trapezoid as trapz, unique_consecutive,
 )  # fmt: skip
 
 # ops/shape.py
 from .ops.shape import (
-    atleast_1d, atleast_2d, atleast_3d, block_diag, broadcast_shapes, broadcast_tensors, cartesian_prod, cat, cat as concat, chunk, clone, column_stack, combinations, diag, diag_embed, diagflat, diagonal, diagonal_scatter, dsplit, dstack, flatten, flip, fliplr,
+    atleast_1d, atleast_2d, atleast_3d, block_diag, broadcast_shapes, broadcast_tensors, cartesian_prod, cat, cat as concat, cat as concatenate, chunk, clone, column_stack, combinations, diag, diag_embed, diagflat, diagonal, diagonal_scatter, dsplit, dstack, flatten, flip, fliplr,
     flipud, hsplit, hstack, meshgrid, movedim, movedim as moveaxis, narrow, ravel, reshape, roll, rot90, select_scatter, slice_scatter, split, split_with_sizes, stack, swapaxes, tensor_split,
     swapdims, tile, tril, triu, unbind, unflatten, unsafe_chunk, unsafe_split, unsafe_split_with_sizes, vander, vsplit, vstack, vstack as row_stack,
     expand_checked as broadcast_to, permute_checked as permute, squeeze_checked as squeeze, t_checked as t, transpose_checked as transpose, unsqueeze_checked as unsqueeze, view_as_shape,
@@ -193,6 +193,63 @@ def is_complex(input):
     return False
 
 
+def angle(input):
+    """pi for negative numbers, 0 for others (nan stays): the angle of a number on the real line. Its gradient is 0."""
+    pis = where(lt(input, 0), full((), pi, dtype=input.dtype if input.is_floating_point() else None), 0.0)
+    return where(isnan(input), input, pis) + input * 0 if input.is_floating_point() else pis
+
+
+def isreal(input):
+    """True everywhere: there are no complex numbers."""
+    return ones_like(input, dtype=bool)
+
+
+def is_conj(input):
+    """False: there are no complex numbers."""
+    return False
+
+
+is_neg = is_conj
+
+
+def detach(input):
+    """The tensor cut off from the graph."""
+    return input.detach()
+
+
+def svd(input, some=True, compute_uv=True):
+    """As linalg.svd, but of V, where that has its transpose; with some=False whole squares."""
+    result = return_types.named("svd", "U", "S", "V")
+    u, s, vh = linalg.svd(input, not (some and compute_uv))
+    return result(u, s, vh.mT) if compute_uv else result(zeros_like(u), s, zeros_like(vh.mT))
+
+
+def qr(input, some=True):
+    """As linalg.qr; with some=False Q is a whole square."""
+    return return_types.named("qr", "Q", "R")(*linalg.qr(input, "reduced" if some else "complete"))
+
+
+def chain_matmul(*matrices):
+    """The product of several matrices: linalg.multi_dot."""
+    return linalg.multi_dot(matrices)
+
+
+def get_default_device():
+    """The CPU."""
+    return device("cpu")
+
+
+def typename(obj):
+    """The name of a tensor's type, or of the class of another object, with its module."""
+    if is_tensor(obj):
+        return obj.type()
+    cls = obj if hasattr(obj, "__qualname__") else type(obj)
+    return cls.__qualname__ if cls.__module__ in ("builtins", "") else f"{cls.__module__}.{cls.__qualname__}"
+
+
+newaxis = None
+
+
 def is_nonzero(input):
     """Is the one number not 0?"""
     return input.bool().item() if input.numel() == 1 else builtins.bool(input)
@@ -223,10 +280,15 @@ def _copy_of(function, name):
     return copied
 
 
-for _name in "permute transpose t select unsqueeze squeeze diagonal split unbind as_strided narrow".split():
+for _name in "permute transpose t select unsqueeze squeeze diagonal split unbind as_strided narrow split_with_sizes".split():
     globals()[_name + "_copy"] = _copy_of(globals()[_name], _name + "_copy")
 view_copy, expand_copy = _copy_of(view_as_shape, "view_copy"), _copy_of(broadcast_to, "expand_copy")
-for _name in "relu exp sin cos tanh sigmoid abs neg sqrt log clamp clamp_max clamp_min square zero".split():
+unfold_copy = _copy_of(Tensor.unfold, "unfold_copy")
+alias_copy = detach_copy = conj_physical = _copy_of(conj, "alias_copy")
+for _name in """
+    abs acos acosh addmv arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh ceil clamp clamp_max clamp_min clip cos cosh deg2rad
+    detach erf erfc exp exp2 expm1 fill fix floor frac gcd lcm ldexp log log10 log1p log2 logit nan_to_num neg negative rad2deg reciprocal relu
+    resize_as round rsqrt sigmoid sin sinc sinh sqrt square tan tanh trunc xlogy zero""".split():
     globals()[_name + "_"] = getattr(Tensor, _name + "_")
 
 
@@ -240,7 +302,7 @@ def seed():
     return start()
 
 
-__all__ = [name for name in dict(globals()) if not name.startswith("_") and name not in ("difflib", "builtins", "dtypes", "errors", "forgiving", "functools", "FunctionType", "view_as_shape")]
+__all__ = [name for name in dict(globals()) if not name.startswith("_") and name not in ("difflib", "builtins", "dtypes", "errors", "return_types", "forgiving", "functools", "FunctionType", "view_as_shape")]
 
 for _name in __all__:  # numpy's names for arguments (axis, keepdims), and a sentence for arguments that do not exist
     if type(globals()[_name]) is FunctionType:

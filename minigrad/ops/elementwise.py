@@ -143,6 +143,8 @@ isinf       = Op("isinf",    np.isinf,    DISCRETE, x=None)
 isfinite    = Op("isfinite", np.isfinite, DISCRETE, x=None)
 isposinf    = Op("isposinf", lambda x: np.isinf(x) & (x > 0), DISCRETE, x=None)
 isneginf    = Op("isneginf", lambda x: np.isinf(x) & (x < 0), DISCRETE, x=None)
+gcd         = Op("gcd", np.gcd, DISCRETE, x=None, y=None)
+lcm         = Op("lcm", np.lcm, DISCRETE, x=None, y=None)
 # fmt: on
 
 _DOCS = """
@@ -215,6 +217,8 @@ copysign: The size of `input` with the sign of `other`.
 frac: What follows the point: x - trunc(x).
 isposinf: Is it inf?
 isneginf: Is it -inf?
+gcd: The greatest common divisor of whole numbers.
+lcm: The least common multiple of whole numbers.
 isnan: Is it nan?
 isinf: Is it infinite?
 isfinite: Is it neither infinite nor nan?

@@ -203,6 +203,48 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False):
     return wrap(np.asarray(np.isin(*arrays, invert=invert)))
 
 
+def gradient(input, *, spacing=1, dim=None, edge_order=1):
+    """Estimates of the derivative along each of `dim` (default: all), from neighbours: a tuple. `spacing` is the distance of two samples,
+    a number for all or one for each dimension, or the samples' coordinates, a tensor for each.
+    Raises RuntimeError for fewer than edge_order + 1 samples, and for a `spacing` or an edge_order that does not fit."""
+    dims = list(range(input.ndim)) if dim is None else [wrap_dim(d, input.ndim) for d in (dim if isinstance(dim, (tuple, list)) else [dim])]
+    steps = list(spacing) if isinstance(spacing, (tuple, list)) else [spacing] * len(dims)
+    if len(steps) != len(dims):
+        count = f"equal to 'self.dim() = {len(dims)}', since dim argument was not given," if dim is None else f"{len(dims)}"
+        sentence = f"torch.gradient expected spacing to be unspecified, a scalar, or a list of length {count} but got a list of length {len(steps)}"
+        raise errors.new(RuntimeError, sentence)
+    if edge_order not in (1, 2):
+        raise errors.new(RuntimeError, "torch.gradient only supports edge_order=1 and edge_order=2.")
+    if any(input.shape[d] <= edge_order for d in dims):
+        raise errors.new(RuntimeError, "torch.gradient expected each dimension size to be at least edge_order+1")
+    return tuple([_slope(input, h, d, edge_order) for h, d in zip(steps, dims, strict=True)])
+
+
+def _slope(x, spacing, dim, edge_order):
+    """The derivative of the parabola through each point and its neighbours; at the ends that of a line, or of the last parabola."""
+    n, one = x.shape[dim], [1] * x.ndim
+    one[dim] = -1
+    even = not hasattr(spacing, "array") or not spacing.array.ndim
+    gaps = np.full(n - 1, float(spacing)) if even else np.diff(spacing.array).astype(float)
+
+    def factor(a):
+        return wrap(a.astype(x.array.dtype if x.array.dtype.kind == "f" else dtypes.get_default_dtype().numpy).reshape(one))
+
+    slopes = diff(x, 1, dim) / factor(gaps)  # of the lines between neighbours
+    left, right = narrow(slopes, dim, 0, max(n - 2, 0)), narrow(slopes, dim, min(1, n - 1), max(n - 2, 0))
+    ends = [narrow(slopes, dim, 0, 1), narrow(slopes, dim, n - 2, 1)]
+    if n > 2:
+        before, after = gaps[:-1], gaps[1:]
+        inner = [(left * factor(after) + right * factor(before)) / factor(before + after)]
+        if edge_order == 2:
+            bend = (right - left) / factor(before + after)  # of each parabola, half its second derivative
+            ends[0] = ends[0] - narrow(bend, dim, 0, 1) * factor(gaps[:1])
+            ends[1] = ends[1] + narrow(bend, dim, n - 3, 1) * factor(gaps[-1:])
+    else:
+        inner = []
+    return cat([ends[0], *inner, ends[1]], dim)
+
+
 def histc(input, bins=100, min=0, max=0):
     """How many elements fall into each of `bins` intervals of equal size from `min` to `max` (both 0: of the elements).
     Raises RuntimeError for integers."""

@@ -273,6 +273,38 @@ def arange(start, end=None, step=1, *, dtype=None, device=None, requires_grad=Fa
     return _finish(array.astype(_dtype(dtype, dtypes.int64 if whole else None)), requires_grad)
 
 
+def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
+    """The bytes of a buffer as a tensor that shares them."""
+    return _finish(np.frombuffer(buffer, dtypes.as_dtype(dtype, "frombuffer").numpy, count, offset), requires_grad)
+
+
+def _window(name, values):
+    """A function that makes a window: `values(n, *parameters)` of n points; a periodic one is the longer one's without its last."""
+
+    def window(window_length, periodic=True, *parameters, dtype=None, layout=None, device=None, requires_grad=False, **named):
+        if window_length < 0:
+            raise errors.new(RuntimeError, f"{name} requires non-negative window_length, got window_length={window_length}")
+        if window_length < 2:
+            return _finish(np.ones(window_length, _dtype(dtype)), requires_grad)
+        array = values(window_length + bool(periodic), *parameters, **named)[:window_length]
+        return _finish(array.astype(_dtype(dtype)), requires_grad)
+
+    window.__name__ = window.__qualname__ = name
+    kind = name.split("_")[0].capitalize()
+    window.__doc__ = f"""The {kind} window of `window_length` points; periodic for a transform, else symmetric.
+    Raises RuntimeError for a negative length."""
+    return window
+
+
+def _hamming(n, alpha=0.54, beta=0.46):
+    return alpha - beta * np.cos(2 * np.pi * np.arange(n) / (n - 1))
+
+
+bartlett_window, blackman_window = _window("bartlett_window", np.bartlett), _window("blackman_window", np.blackman)
+hamming_window, hann_window = _window("hamming_window", _hamming), _window("hann_window", np.hanning)
+kaiser_window = _window("kaiser_window", lambda n, beta=12.0: np.kaiser(n, beta))
+
+
 def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False):
     """`steps` numbers from start to end, both included, at equal distances. Raises RuntimeError for negative `steps`."""
     if steps < 0:

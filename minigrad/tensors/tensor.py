@@ -969,7 +969,7 @@ class _Missing:
 _UNSUPPORTED = frozenset(
     """
     angle apply_ bfloat16 cholesky eig
-    erfinv frexp gcd heaviside histogram i0 igamma index_reduce isreal istft lcm lstsq lu
+    erfinv frexp heaviside histogram i0 igamma index_reduce isreal istft lstsq lu
     lu_solve map_ matrix_exp mvlgamma nextafter pin_memory qr resize resize_as share_memory_ solve stft
     svd symeig to_dense to_sparse triangular_solve
     """.split()

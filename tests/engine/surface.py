@@ -8,13 +8,14 @@ A name is public if `__all__` has it, or else if it was made in that module, or 
 
 import inspect
 import json
+import re
 import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 STORED = Path(__file__).parent / "reference" / "surface.json"
-MODULES = (
+MODULES = (  # beside torch itself
     "autograd", "autograd.function", "autograd.functional", "autograd.forward_ad", "autograd.grad_mode", "autograd.gradcheck",
     "autograd.graph", "func", "utils.checkpoint", "optim", "optim.lr_scheduler", "optim.optimizer", "optim.swa_utils",
     "nn", "nn.functional", "nn.init", "nn.utils", "nn.modules.module", "amp",
@@ -28,6 +29,13 @@ def _names(module: Any) -> list[str]:
         made = [n for n, v in vars(module).items() if getattr(v, "__module__", None) == module.__name__ and callable(v)]
         listed = [n for n in made if not isinstance(vars(module)[n], type(sys))]
     return sorted(n for n in listed if not n.startswith("_"))
+
+
+def _documented(torch: Any) -> list[str]:
+    """Of torch itself, whose `__all__` has its C++ classes, too: what it documents, and its functions in Python."""
+    documented = set(re.findall(r"add_docstr\(\s*torch\.(\w+),", Path(import_module("torch._torch_docs").__file__).read_text()))
+    own = [n for n in torch.__all__ if inspect.isfunction(getattr(torch, n)) and inspect.getdoc(getattr(torch, n))]
+    return sorted(n for n in {*documented, *own} if not n.startswith("_") and hasattr(torch, n))
 
 
 def _methods(cls: Any) -> list[str]:
@@ -45,14 +53,16 @@ def find(package: str, path: str) -> Any:
 
 def public() -> dict[str, list[str]]:
     """{module or class: its public names} in torch."""
-    return {name: _names(import_module(f"torch.{name}")) for name in MODULES} | {name: _methods(find("torch", name)) for name in CLASSES}
+    whole = {"torch": _documented(import_module("torch"))}
+    whole |= {name: _names(import_module(f"torch.{name}")) for name in MODULES}
+    return whole | {name: _methods(find("torch", name)) for name in CLASSES}
 
 
 def missing() -> dict[str, list[str]]:
     """The stored names that minigrad does not have."""
     found = {}
     for path, names in json.loads(STORED.read_text()).items():
-        where = find("minigrad", path)
+        where = import_module("minigrad") if path == "torch" else find("minigrad", path)
         gone = [n for n in names if not _has(where, n)]
         if gone:
             found[path] = gone

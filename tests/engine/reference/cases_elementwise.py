@@ -177,6 +177,8 @@ CASES = [
     *[Case(f"operator {n} bools", f"x {o} y", x=A([True, True, False, False]), y=A([True, False, True, False])) for n, o in zip(("and", "or", "xor"), "&|^", strict=True)],
     *[Case(f"operator {n} ints", f"x {o} y", x=A([12, 5]), y=A([10, 3])) for n, o in zip(("and", "or", "xor"), "&|^", strict=True)],
     Case("bitwise_and", "torch.bitwise_and(x, y)", x=A([12, 5]), y=A([10, 3])),
+    Case("gcd", "torch.gcd(x, y)", x=A([12, -18, 0]), y=A([8, 12, 5])),
+    Case("lcm", "torch.lcm(x, y)", x=A([12, -18, 0]), y=A([8, 12, 5])),
     Case("isclose", "torch.isclose(x, y)", x=A([1.0, 1.0, float("nan")]), y=A([1.0 + 1e-9, 1.1, float("nan")])),
     Case("isclose equal_nan", "torch.isclose(x, y, rtol=0.2, equal_nan=True)", x=A([1.0, 1.0, float("nan")]), y=A([1.0, 1.1, float("nan")])),
     Case("allclose", "torch.allclose(x, x + 1e-9)", x=N(3)),
