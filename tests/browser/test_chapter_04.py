@@ -42,7 +42,7 @@ def the_ledger_by_keyboard_alone(chapter):
     expect(box.get_by_role("status")).to_contain_text("The ledger is complete. At x = 2: dc/dx = 42. All of it is yours.")
     expect(box.locator(".mg-sheet [data-mood=right]")).to_have_count(9)
     expect(box.locator("[data-mood=wrong]")).to_have_count(0)
-    expect(box.locator("svg").first).to_contain_text("grad 42")
+    expect(box.locator("svg").first).to_contain_text("grad42")
 
 
 def step_back_and_another_input(chapter):
