@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 
+import minigrad
+
 from .core.constants import number_of
 from .core.dispatch import Handler, state
-from .core.errors import a_kind
 from .core.op import GENERAL, TABLE, Op
 from .core.ownership import holders
 from .core.variable import Variable, wrap
@@ -28,6 +29,7 @@ from .func.batching import NumbersNeeded, Sample
 from .ops import elementwise as E
 from .program.formulas import COSTLY, Unfit, filled, loop_source, power
 from .program.step import CompiledStep, is_step
+from .program.surroundings import Surroundings
 
 _FIXED = (int, float, bool, str, bytes, complex, type(None))
 _kernels: dict[Any, Any] = {}  # (source, dtype): the compiled functions
@@ -117,43 +119,26 @@ def _body(lines: list[str]) -> str:
     return "".join(f"        {line}\n" for line in lines)
 
 
-def _watched(function, seen=None) -> list[tuple[Any, str, Any]]:
-    """What the function reads besides its arguments, as (where, name, value). Raises Unfit for what could change unnoticed."""
-    seen = set() if seen is None else seen
-    if function in seen:
-        return []
-    seen.add(function)
-    found = [(function, "__code__", function.__code__), (function, "__defaults__", function.__defaults__)]
-    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    reads = [(cell, "cell_contents", name, cell.cell_contents) for name, cell in cells.items()]
-    codes, names = [function.__code__], []
-    for code in codes:  # grows: functions inside
-        names += code.co_names
-        codes += [c for c in code.co_consts if isinstance(c, types.CodeType)]
-    outside = function.__globals__
-    reads += [(outside, name, name, outside[name]) for name in dict.fromkeys(names) if name in outside]
-    for where, key, name, value in reads:
-        found.append((where, key, value))
-        if isinstance(value, types.FunctionType) and not (value.__module__ or "").startswith("minigrad."):
-            found += _watched(value, seen)
-        elif not (
-            isinstance(value, (*_FIXED, Op, types.FunctionType, types.BuiltinFunctionType))
-            or (isinstance(value, types.ModuleType) and value.__name__.split(".")[0] in ("minigrad", "math"))
-            or (isinstance(value, type) and value.__module__.startswith("minigrad"))
-        ):
-            raise Unfit(f"it reads {name}, {a_kind(value)} that may change between calls; make it an argument.")
-    return found
+# What a tensor says of its place in the graph: no operation, so the trace does not hear of it, and it may be another in the next call.
+_OF_THE_GRAPH = {"grad", "grad_fn", "is_leaf", "is_inference", "requires_grad", "retains_grad"}
+_HEARD = ("minigrad.core.op", "minigrad.ops.", "minigrad.nn.functional", "minigrad.tensors.indexing")
 
 
-def _holds(watched) -> bool:
-    for where, key, value in watched:
-        now = where.get(key, _MISSING) if type(where) is dict else getattr(where, key, _MISSING)
-        if now is not value and (type(now) is not type(value) or not isinstance(now, _FIXED) or now != value):
-            return False
+def _surroundings(function) -> Surroundings:
+    """What the function reads besides its arguments. Raises Unfit for what a loop would not repeat, or could change unnoticed."""
+    around = Surroundings(function)
+    if around.tensors:
+        name, _ = next(iter(around.tensors.values()))
+        raise Unfit(f"it reads {name}, a tensor that may change between calls; make it an argument.")
+    for name in sorted(around.attributes_read):
+        makes = getattr(getattr(minigrad, name, None), "__module__", None) or "minigrad.ops."
+        if name in _OF_THE_GRAPH or (makes.startswith("minigrad.") and not makes.startswith(_HEARD)):
+            raise Unfit(f"it reads {name}, which is no operation and may change between calls; make it an argument.")
+    return around
+
+
+def _always() -> bool:
     return True
-
-
-_MISSING = object()
 
 
 class CompiledFunction:
@@ -183,7 +168,7 @@ class CompiledFunction:
         if kwargs or state.handlers or state.anomaly or None in key:
             return self._step(*args, **kwargs)
         entry = self._rows.get(tuple(key))
-        if entry is None or not _holds(entry[1]):
+        if entry is None or not entry[1]():
             entry = self._rows[tuple(key)] = self._trace(args)
         fused, _, self._reason = entry
         return self._step(*args) if fused is None else fused(*[a for a in args if isinstance(a, Variable)])
@@ -206,12 +191,12 @@ class CompiledFunction:
         self._step.warm()
 
     def _trace(self, args):
-        watched: list[Any] = []
+        holds = _always
         try:
             if not find_spec("numba"):
                 raise Unfit("numba is not installed.")
-            watched = _watched(self.function)
-            return self._fused(args), watched, None
+            holds = _surroundings(self.function).holds()
+            return self._fused(args), holds, None
         except Unfit as reason:
             why = str(reason)
         except NumbersNeeded:
@@ -219,7 +204,7 @@ class CompiledFunction:
         if why not in self._said:
             self._said.add(why)
             warnings.warn(f"{self.function.__name__} is not fused to one loop: {why}", stacklevel=4)
-        return None, watched, why
+        return None, holds, why
 
     def _fused(self, args):
         tensors = [a for a in args if isinstance(a, Variable)]

@@ -10,6 +10,7 @@ runs as it is.
 import builtins
 import dis
 import types
+from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
@@ -37,6 +38,8 @@ PURE = {
 ACTING = {
     "manual_seed", "save", "load", "state_dict", "load_state_dict", "set_default_dtype", "record_lines", "add_param_group", "param_groups",
 }  # fmt: skip
+# What a tensor says of its memory and of its writes: it may be another in the next call, and no guard asks for it.
+OF_MEMORY = {"_version", "data_ptr", "is_contiguous", "storage_offset", "untyped_storage"}
 RATES = {*vars(LRScheduler), "last_epoch", "_last_lr", "base_lrs", "_step_count", "getattr", "map"} - {"step"}
 MODULES = ("minigrad", "math", "functools", "itertools", "operator")
 
@@ -76,7 +79,7 @@ class Surroundings:
             raise Unfit("there are hooks on all modules or on all optimisers; remove them.")
         self.guard(f"not ({self.known(every_module)} or {self.known(_every_step_before)} or {self.known(_every_step_after)})")
         self._rates: set[str] = set()  # attributes of schedulers
-        self._attributes: set[str] = set()  # those that are read of anything
+        self.attributes_read: set[str] = set()  # of anything, and the names of our functions
         self._later: list[tuple[Any, str]] = []  # optimisers, so that parameters are named by their modules
         if isinstance(function, types.FunctionType):  # whoever wrote it
             self.function(function, function.__name__)
@@ -84,7 +87,9 @@ class Surroundings:
             self.look(function, getattr(function, "__name__", "step"), "the step")
         for optimizer, name in self._later:
             self.optimizer(optimizer, name)
-        if read := self._attributes & self._rates:
+        if read := self.attributes_read & OF_MEMORY:
+            raise Unfit(f"it reads {min(read)}, which may change from call to call; make it an argument.")
+        if read := self.attributes_read & self._rates:
             raise Unfit(f"it reads {min(read)}, which may be of a scheduler and change from call to call; make it an argument.")
 
     def known(self, thing: Any) -> str:
@@ -96,6 +101,10 @@ class Surroundings:
 
     def guard(self, text: str) -> None:
         self.guards.append(text)
+
+    def holds(self) -> Callable[[], bool]:
+        """All guards as one function."""
+        return eval(f"lambda: {' and '.join(self.guards)}", self.scope)  # noqa: S307
 
     def changed(self) -> list[str]:
         """The guards that no longer hold, for a sentence."""
@@ -123,6 +132,8 @@ class Surroundings:
         elif isinstance(value, types.FunctionType):
             if not _ours(value.__module__):
                 self.function(value, name)
+            else:
+                self.attributes_read.add(value.__name__)
         elif isinstance(value, (Op, types.BuiltinFunctionType, types.MethodDescriptorType)):
             owner = getattr(value, "__self__", None)
             if owner not in (None, builtins) and not isinstance(owner, types.ModuleType):
@@ -178,7 +189,7 @@ class Surroundings:
         if kind in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL") and (what in ACTING or str(what).startswith("register_")):
             raise Unfit(f"{name} calls {what}, which acts outside of the step and would not be repeated; call it outside.")
         if kind in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL"):
-            self._attributes.add(str(what))
+            self.attributes_read.add(str(what))
         if kind in ("LOAD_GLOBAL", "LOAD_NAME"):
             self.global_name(f, what, name)
         elif kind in ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_CLOSURE") and what in cells and what in free:
