@@ -46,13 +46,13 @@ def _all() -> list[Mutant]:
         ("widgets/static.py", '"▴ " if g > 0 else "▾ "', '"▾ " if g > 0 else "▴ "', *still),
         ("widgets/static.py", 'return f"view of {shorten(', 'return f"copy of {shorten(', *still),
         ("widgets/static.py", 'edge["source"] in now.known and edge["target"] in now.known', 'edge["source"] in now.known', *still),
-        ("widgets/static.py", 'f"∂{root[\'label\']}/∂{n[\'label\']}"', 'f"∂{n[\'label\']}/∂{root[\'label\']}"', *still),
+        ("widgets/static.py", 'f"∂{name}/∂{n[\'label\']}"', 'f"∂{n[\'label\']}/∂{name}"', *still),
         # the view in Python
         ("widgets/view/sweeps.py", 'return others and inputs[str(sweep["node"])] in points_of(sweep)', "return others",
          "tests/widgets/test_graph.py"),
         ("widgets/view/messages.py", "min(max(step, 0), total)", "max(step, 0)", "tests/widgets/test_graph.py", "tests/widgets/test_faults.py"),
         ("widgets/cells.py", "if not old.cells:", "if True:", "tests/widgets/test_cells.py"),
-        ("widgets/fold.py", "todo.sort(key=lambda f: len(f.children))", "todo.sort(key=lambda f: -len(f.children))",
+        ("widgets/fold.py", "todo.sort(key=lambda f: (len", "todo.sort(key=lambda f: (-len",
          "tests/widgets/test_graph_fold.py"),
         # magics and error panels
         ("widgets/magics/namespace.py", "else -r[at][1])", "else r[at][1])", MAGICS),
@@ -88,7 +88,43 @@ def _all() -> list[Mutant]:
         (f"{js}/words.js", "now.got === now.need", "now.got <= now.need", scenes),
         (f"{js}/lesson.js", "if (answered && !this.#next.length) made.update(c);", "made.update(c);", f"{FRONT}[lesson.test.mjs]"),
         (f"{js}/film.js", "return a <= k && k <= b;", "return a <= k && k < b;", f"{FRONT}[film.test.mjs]"),
-        # and below them
+        # the engine
+        ("minigrad/autograd/engine.py", "elif number < found:", "elif number > found:", "tests/engine/test_core_engine.py"),
+        ("minigrad/autograd/engine.py", "if node.frees and not keep_graph:", "if node.frees:", "tests/engine/test_core_engine.py"),
+        ("minigrad/autograd/engine.py", "sums[number] = g if sums[number] is None else sums[number] + g", "sums[number] = g",
+         "tests/engine/test_core_engine.py", "tests/engine/test_reference.py"),
+        ("minigrad/autograd/accumulate.py", "(g.base is None or _is_whole(g))", "True", "tests/engine/test_core_engine.py"),
+        ("minigrad/autograd/accumulate.py", "        old.version[0] += 1", "        pass", "tests/engine/test_core_engine.py", "tests/engine/test_core_writes.py"),
+        ("minigrad/autograd/inplace.py", "if not packs and holders(old):", "if packs and holders(old):", "tests/engine/test_core_writes.py"),
+        ("minigrad/autograd/inplace.py", "reach += stride * (n - 1)", "reach += stride * n", "tests/engine/test_core_writes.py", "tests/autograd/test_views.py"),
+        ("minigrad/core/node.py", "del old[0].hooks.retain[old[1]]", "pass", "tests/engine/test_core_writes.py", "tests/autograd"),
+        ("minigrad/ops/reduce.py", "return (x - mean_dim(x, dim, True)) * (2 / n if n > 0", "return (x - mean_dim(x, dim, True)) * (2 / (n + correction) if n > 0",
+         "tests/engine/test_rows.py"),
+        ("minigrad/ops/reduce.py", "before(cumprod_(x, dim), dim, 1) * backwards(", "cumprod_(x, dim) * backwards(", "tests/engine/test_rows.py"),
+        ("minigrad/ops/losses.py", "return (t + 1 - y) * sigmoid(x) - t", "return (t + y) * sigmoid(x) - t", "tests/nn/test_reference.py", "tests/nn/test_functional.py"),
+        ("minigrad/ops/losses.py", "kept = y != ignore_index", "kept = y >= 0", "tests/nn/test_functional.py", "tests/nn/test_reference.py"),
+        ("minigrad/tensors/indexing.py", "return select(x, dim, i % size)", "return select(x, dim, abs(i))", "tests/engine/test_methods.py", "tests/engine/test_core_engine.py"),
+        ("minigrad/optim/adam.py", "(lr / (1 - betas[0] ** t))", "(lr / (1 - betas[1] ** t))", "tests/optim"),
+        ("minigrad/optim/lr_scheduler.py", "is None else epoch\n        with self._stepping():\n            closed", "is None else 0\n        with self._stepping():\n            closed", "tests/optim"),
+        ("minigrad/nn/module_state.py", "if k not in module._non_persistent_buffers_set", "", "tests/nn"),
+        ("minigrad/func/batching.py", "cells = 1 + sum(", "cells = sum(", "tests/autograd"),
+        ("minigrad/tape.py", "grads[:, self._silent] = np.nan", "pass", "tests/engine/test_tape.py"),
+        ("minigrad/tape.py", "for i, kind in enumerate(graph.kinds) if kind == \"leaf\"", "for i, kind in enumerate(graph.kinds) if kind != \"op\"",
+         "tests/engine/test_tape.py"),
+        ("minigrad/tracing/naming.py", "last = len(raw[:end].decode(errors=\"ignore\")) - indent", "last = end - indent", "tests/engine/test_trace.py", "tests/engine/test_trace_tensor.py"),
+        # compiled steps
+        ("minigrad/program/surroundings.py", "fixed(then) and repr(now) == repr(then)", "fixed(then) and now == then", "tests/engine/test_fusion.py"),
+        ("minigrad/program/surroundings.py", "self.attributes_read & OF_MEMORY", "set()", "tests/engine/test_fusion.py"),
+        ("minigrad/program/surroundings.py", 'self.guard(f"({place} is {known} or same({place}, {known}))")', "pass", "tests/engine/test_program.py"),
+        # marks
+        ("minigrad/course/judge.py", "score = 0.0  # no points", "pass  # no points", "tests/course/test_judge.py", "tests/course/test_exercises.py"),
+        ("minigrad/course/judge.py", "for p in ex.probes if p.name in right) /", "for p in ex.probes if p.name not in right) /", "tests/course/test_judge.py"),
+        ("minigrad/course/comparing.py", "if (g < 0) != (w < 0):", "if (g < 0) == (w < 0):", "tests/course/test_judge.py", "tests/course/test_check.py"),
+        ("minigrad/course/comparing.py", "difference <= atol + rtol * abs(w)", "difference <= atol + rtol", "tests/course/test_judge.py", "tests/course/test_exercises.py"),
+        ("minigrad/course/symptoms.py", "k not in (0.0, 1.0) and math.isfinite(k)", "k not in (0.0, 1.0)", "tests/course/test_judge.py"),
+        ("minigrad/course/guard.py", "left = limits.seconds - (spent() - began)", "left = 0", "tests/course/test_judge.py", "tests/course/test_worker.py"),
+        ("minigrad/course/grading/roll.py", "if mark.points is None:\n                row", "if mark.points == 0:\n                row", "tests/course/test_grade.py"),
+        # words that both use
         ("minigrad/words.py", "rounding=ROUND_HALF_UP", "rounding=ROUND_UP", "tests/test_doctests.py", model),
         ("minigrad/autograd/gradcheck.py", "{mine / true:.4g}", "{true / mine:.4g}", "tests/autograd/test_instruments.py"),
         ("minigrad/scalar.py", "return None if high < low else 0.5", "return None if high > low else 0.5", "tests/engine/test_scalar.py", "tests/engine/test_trace.py"),
@@ -105,13 +141,10 @@ def stale() -> list[Mutant]:
 
 
 def _copy() -> None:
-    """The project beside itself."""
+    """The project beside itself, whole: a test that fails because a file is missing has caught nothing."""
     shutil.rmtree(COPY, ignore_errors=True)
-    skip = shutil.ignore_patterns("node_modules", "__pycache__", "screenshots")
-    for name in ("minigrad", "widgets", "tests"):
-        shutil.copytree(ROOT / name, COPY / name, ignore=skip)
-    for name in ("pyproject.toml", "conftest.py"):
-        shutil.copy(ROOT / name, COPY)
+    skip = shutil.ignore_patterns(".venv", ".git", "build", "dist", "node_modules", "__pycache__", "screenshots", ".*_cache")
+    shutil.copytree(ROOT, COPY, ignore=skip)
 
 
 def _run(tests: tuple[str, ...], *more: str) -> str:

@@ -253,6 +253,30 @@ def _dual():
         torch.autograd.grad(y, x)
 
 
+def test_a_leafs_gradient_is_numbers_of_its_own():
+    x = leaf(1.0, 2.0, 3.0)
+    x.sum().backward()  # the rule passes on one number, expanded
+    x.grad[0] = 5.0
+    assert x.grad.tolist() == [5.0, 1.0, 1.0]
+
+
+def test_adding_to_a_gradient_is_a_write():
+    x = leaf(1.0, 2.0)
+    loss = (x * x).sum()
+    loss.backward(retain_graph=True)
+    saves = (leaf(1.0, 1.0) * x.grad).sum()
+    loss.backward()
+    assert x.grad._version == 1
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        saves.backward()
+
+
+def test_negative_indices_count_from_the_end():
+    x = leaf(1.0, 2.0, 3.0)
+    x[-1].backward()
+    assert x[-3].item() == 1.0 and x.grad.tolist() == [0.0, 0.0, 1.0]
+
+
 def _packed():
     x = leaf(1.0, 2.0)
     with torch.autograd.graph.saved_tensors_hooks(lambda t: t.clone(), lambda t: t):

@@ -239,6 +239,7 @@ u = 3*x + 2  # été
 y = (u
      ** 2)
 z = model([y, 1.0])
+été = x * 2
 """
 
 
@@ -263,6 +264,7 @@ def test_source_lines_and_spans(cell):
     product, total, y = (n for n in t["nodes"] if n["kind"] == "operation")
     assert product["source"]["text"] == "u = 3*x + 2  # été" and product["source"]["span"] == (4, 7) and total["source"]["span"] == (4, 11)
     assert y["source"]["line"] == 3 and t["title"] == "y = (u"
+    assert by_label(trace(cell["été"], cell), "été")["source"]["span"] == (6, 11)  # in characters, not in bytes
     assert trace(cell["y"], cell, cell_name=lambda name: None)["nodes"][0]["source"]["cell"] == "this notebook"
 
 

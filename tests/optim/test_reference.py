@@ -18,6 +18,20 @@ def test_twenty_steps(make, dtype):
     agree(record.optimizer(minigrad, make, dtype), OPTIMIZERS[f"{make} {dtype}"], TOLERANCE[dtype])
 
 
+@pytest.mark.parametrize("make", [m for m in cases.OPTIMIZERS if not any(word in m for word in ("groups", "torch.tensor", "Adafactor"))])
+def test_a_differentiable_step_is_the_same_step(make):
+    params = [record.tensor(minigrad, record.seeded(f"parameter {i}", s)).requires_grad_().clone() for i, s in enumerate(record.SHAPES)]
+    o = eval(f"minigrad.optim.{make[:-1]}, differentiable=True)", {"minigrad": minigrad, "params": params})
+    found = {}
+    for step in (1, 2):
+        for i, p in enumerate(params):
+            p.grad = None if (i, step) == (2, 2) else record.tensor(minigrad, record.seeded(f"gradient {i} {step}", record.SHAPES[i]))
+        o.step()
+        found[f"after {step}"] = [record.numbers(p) for p in params]
+    assert all(p.grad_fn is not None for p in params)
+    agree(found, {key: OPTIMIZERS[f"{make} float64"][key] for key in found}, 1e-8)  # the rate of NAdam is kept in float32
+
+
 @pytest.mark.parametrize("make", cases.LBFGS)
 def test_lbfgs(make):
     agree(record.lbfgs(minigrad, make), OPTIMIZERS[make], 1e-6)
