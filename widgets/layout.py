@@ -43,6 +43,7 @@ PAGE_WIDTH = 640.0  # of a picture on a page: in a notebook's narrow column, som
 SPANS_QUICK, SPANS = 600, 1500
 LANES = 3000  # and beyond this many, the plain layout keeps no lane free for long wires
 COLUMN_GAP, ROW_GAP = 26.0, 20.0
+CLOSE_GAP, CLOSE = 16.0, 46.0  # between columns that stand close; their pills
 # In a picture of more columns than this, a wire over more than FAR of them is a tag; and one over more than NEAR, if its source has OFTEN.
 COLUMNS, FAR, NEAR, OFTEN = 4, 6, 2, 3
 TAG_NAME, TAG_SIDES, TAG_GAP = 12, 22.0, 12.0  # characters on a tag; its edges and its point; before a pill
@@ -294,12 +295,14 @@ def _boxes(trace: Trace, mark: Mark | None, flat: bool, shorter: Mapping[int, st
 
 def layout(
     trace: Trace, frames: Sequence[Framed] = (), prog: str | None = None, mark: Mark | None = None, tagged: bool = True, flat: bool = False,
+    close: bool = False,
 ) -> Picture:  # fmt: skip
     """Positions for every card and wire of `trace`.
 
     frames: outlines to be drawn around some cards, outer ones first. prog: "dot" (Graphviz) or "plain" (pure Python, which draws no
     frames); by default Graphviz where pygraphviz can be imported. mark: lines for one of the cards. tagged: may long wires begin at
     tags? flat: of low cards without heat maps, and without pills on the wires, for a stage on which nothing else can be read.
+    close: the columns stand closer, with room for short pills.
     """
     cards = _boxes(trace, mark, flat, shorter_names(trace, frames))
     texts = [[] if flat else pill_texts(trace, edge) for edge in trace["edges"]]
@@ -309,6 +312,7 @@ def layout(
         room = max((18 + PILL_CHAR * len(t) for t in said), default=0.0) if said else pill_width(edge["local_text"])
         kinds = {trace["nodes"][edge["source"]]["kind"], trace["nodes"][edge["target"]]["kind"]}
         quiet = flat or "fold" in kinds and (edge.get("amount") or edge["local"] is None)  # many edges in one: no single factor
+        room = min(room, CLOSE) if close else room
         links.append((edge["id"], edge["source"], edge["target"], round(room, 1) if edge["carries_grad"] and not quiet else 0.0))
     cut = [node for node in trace["nodes"] if "cut" in node]
     cuts = [(source, node["id"], [node["cut"]["how"], NOTHING]) for node in cut for source in node["cut"]["sources"]]
@@ -321,7 +325,7 @@ def layout(
     spans = sum(column[target] - column[source] for number, source, target, _ in links if number not in tags) if prog == "dot" else 0
     if spans > SPANS:
         prog = "plain"
-    drawn = _dot(cards, links, tags, frames, spans > SPANS_QUICK, flat) if prog == "dot" else _plain(cards, links, tags)
+    drawn = _dot(cards, links, tags, frames, spans > SPANS_QUICK, flat, close) if prog == "dot" else _plain(cards, links, tags)
     size, corners, curves = drawn
     for card, (x, y) in zip(cards, corners, strict=True):
         card["x"], card["y"] = x, y
@@ -492,10 +496,13 @@ def _pygraphviz():
     return pygraphviz
 
 
-def _dot(cards: list[Card], links: list, tags: Mapping[int, float], frames: Sequence[Framed] = (), quick: bool = False, flat: bool = False):
+def _dot(
+    cards: list[Card], links: list, tags: Mapping[int, float], frames: Sequence[Framed] = (), quick: bool = False, flat: bool = False,
+    close: bool = False,
+):  # fmt: skip
     """Graphviz layout. Each pill, or tag with its pill, is a small node of its own: Graphviz keeps it clear of cards and other wires."""
-    gap = FLAT_GAP if flat else ROW_GAP
-    graph = _pygraphviz().AGraph(directed=True, strict=False, rankdir="LR", nodesep=gap / 72, ranksep=COLUMN_GAP / 72)
+    gap, columns = FLAT_GAP if flat else ROW_GAP, CLOSE_GAP if close else COLUMN_GAP
+    graph = _pygraphviz().AGraph(directed=True, strict=False, rankdir="LR", nodesep=gap / 72, ranksep=columns / 72)
     graph.graph_attr.update(nslimit="1", nslimit1="1")  # on 365 cards 0.6 s instead of 1.0 s, and no taller
     if quick:
         graph.graph_attr.update(nslimit="0.2", nslimit1="0.2", mclimit="0.1")

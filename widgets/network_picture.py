@@ -363,7 +363,9 @@ def _mark(plan: Plan, at: Geometry, mark: Mapping[str, Any]) -> list[str]:
     else:
         said = [" ".join(row) for row in mark["rows"]]
         w, h = 16 + 6.8 * max(map(len, said)), 10 + 16 * len(said)
-        left, top = max(4.0, min(at.w - w - 4, x - w / 2)), y + far + 8 if y + far + 8 + h < at.h - 18 else y - far - 8 - h
+        above, below = y - far - 8 - h, y + far + 8
+        first = c < len(plan["columns"]) and cell == plan["columns"][c]["cells"][0] and not at.hidden(c)  # above it there is no number
+        left, top = max(4.0, min(at.w - w - 4, x - w / 2)), above if (first and above >= 24) or below + h >= at.h - 18 else below
     out = [f'<circle class="c y" cx="{x:.1f}" cy="{y:.1f}" r="{far + 4:.1f}"/>'] if cell >= 0 else []
     out.append(f'<rect class="c z" x="{left:.1f}" y="{top:.1f}" width="{w:.1f}" height="{h}" rx="7"/>')
     return out + [f'<text class="m" style="text-anchor:start" x="{left + 8:.1f}" y="{top + 17 + 16 * k:.1f}">{escape(line)}</text>'

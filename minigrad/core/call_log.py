@@ -11,6 +11,7 @@ from types import CodeType, FrameType
 from typing import Any, NamedTuple
 from weakref import ref
 
+not_the_learners: set[str] = set()  # files: what they make belongs to the line that called them
 KEPT = 20_000  # calls, and changes of call; a training loop forgets its oldest ones
 
 _ENGINE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")

@@ -12,12 +12,12 @@ from typing import NamedTuple
 from weakref import ref
 
 from . import op as op_module
+from .call_log import not_the_learners
 from .op import TABLE
 
 KEPT = 5000  # notes are left on this many nodes, and again after each cell: a long training loop runs without them
 SMALL = 512  # bytes: constants up to this size stay known even if the learner lets go of the tensor
 _FOLDER = Path(__file__).parents[1]
-_own: set[str] = set()  # lines in these files are not the learner's
 _left = 0
 _on = False
 
@@ -51,20 +51,15 @@ def record_lines(on: bool = True, kept: int = KEPT) -> None:
     global _left, _on
     _left = kept if on else 0
     if on and _fit not in op_module.written:
-        _own.update(str(path) for path in _FOLDER.rglob("*.py"))
-        _own.add("<minigrad methods>")
-        _own.update(f"<minigrad row '{op.name}'>" for op in TABLE.values())
+        not_the_learners.update(str(path) for path in _FOLDER.rglob("*.py"))
+        not_the_learners.add("<minigrad methods>")
+        not_the_learners.update(f"<minigrad row '{op.name}'>" for op in TABLE.values())
         op_module.written.append(_fit)
     if on != _on:
         _on = on
         for op in TABLE.values():
             if hasattr(op, "source"):
                 _fit(op)
-
-
-def look_around(file: str) -> None:
-    """Code compiled under this name has no line to show: what it makes belongs to the line that called it."""
-    _own.add(file)
 
 
 def recording() -> bool:
@@ -100,7 +95,7 @@ def _fit(op) -> None:
         op.call, op.record = plain
         return
     if "noting_text" not in vars(op):
-        _own.add(f"<minigrad row '{op.name}' with notes>")
+        not_the_learners.add(f"<minigrad row '{op.name}' with notes>")
         op.noting_text = op_module.calls_with_notes(op, _note, _constants, cut)
     op.call, op.record = op.noting_text
 
@@ -119,7 +114,7 @@ def _place(depth: int) -> tuple:
     frame: FrameType | None = _getframe(depth)
     while frame is not None:
         code = frame.f_code
-        if code.co_filename not in _own:
+        if code.co_filename not in not_the_learners:
             return code, frame.f_lasti
         frame = frame.f_back
     return None, 0

@@ -20,8 +20,10 @@ ROOM = 850.0  # a wider picture's words of 12 pixels would be lower than 9 in a 
 
 
 def places(trace: Trace) -> Picture:
-    """Where cards and wires stand: in one row where there is room, else in bands."""
-    return page.banded(layout(trace, tagged=False), ROOM)
+    """Where cards and wires stand: in one row where there is room, if need be with columns that stand closer, else in bands."""
+    wide = layout(trace, tagged=False)
+    near = wide if wide["w"] <= ROOM else layout(trace, tagged=False, close=True)
+    return near if near["w"] <= ROOM else page.banded(wide, ROOM)
 
 
 def wire(d: str, back: bool = False, kind: str = "") -> str:

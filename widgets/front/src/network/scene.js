@@ -421,7 +421,9 @@ export class NetworkScene {
     const lines = beside ? mark.rows.flat() : mark.rows.map((row) => row.join(" "));
     const [w, h] = size(lines);
     const left = beside ? x + far + 4 : Math.max(4, Math.min(at.w - w - 4, x - w / 2));
-    const top = beside ? Math.max(30, y - h / 2) : y + far + 8 + h < at.h - 18 ? y + far + 8 : y - far - 8 - h;
+    const [above, below] = [y - far - 8 - h, y + far + 8];
+    const first = c < plan.columns.length && mark.cell === plan.columns[c].cells[0] && !at.hidden[c]; // above it there is no number
+    const top = beside ? Math.max(30, y - h / 2) : (first && above >= 24) || below + h >= at.h - 18 ? above : below;
     const g = this.#layers.top;
     if (mark.cell >= 0) this.#put(g, "mr", "circle", { cx: x, cy: y, r: far + 4, class: "mg-net-apart" });
     this.#put(g, "mb", "rect", { x: left, y: top, width: w, height: h, rx: 7, class: "mg-net-differ" });
