@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from minigrad.course import exercises, symptoms
+from minigrad.course.bank import SOLUTION, outcome_of
 from minigrad.course.checking import Check
 from minigrad.course.exercise import Kind, ask
 from minigrad.course.exercises import ch19
@@ -33,20 +34,27 @@ def outcome(got, error=None):
     return {"got": got, "error": error, "late": False, "idle": False, "printed": "", "mutated": False, "raised_limit": False}
 
 
-@pytest.mark.parametrize("ex", ALL, ids=lambda ex: ex.id)
-def test_odd_outcomes_never_stop_the_judge_and_never_pass(ex):
-    right = run_probes(ex, ex.load(ex.solution))
-    assert judge(ex, right).passed
+def ran(ex, which):
+    """The outcomes of the solution or of a wrong answer in its bank, as the judge itself remembers them."""
+    outcomes = {}
+    for probe in ex.probes:
+        outcomes[probe.name] = outcome_of(ex, which, probe, probe.args)
+        if outcomes[probe.name]["late"]:
+            break
+    return outcomes
+
+
+def odd_outcomes_never_stop_the_judge_and_never_pass(ex, right):
     for got in SOME:
         if ex.is_value and type(got) is not bool and got == right[ex.probes[0].name]["got"]:
             continue  # one of them is the answer
         verdict = judge(ex, {p.name: outcome(got) for p in ex.probes})
-        assert 0 <= verdict.score < 1 and verdict.hint
+        assert 0 <= verdict.score < 1 and verdict.hint, f"odd: {got!r}"
         if not ex.is_value:
-            assert 0 <= judge(ex, right | {ex.probes[-1].name: outcome(got)}).score <= 1
+            assert 0 <= judge(ex, right | {ex.probes[-1].name: outcome(got)}).score <= 1, f"odd in the last probe: {got!r}"
     for error in ("TypeError", "E" * 60, ""):
         verdict = judge(ex, {p.name: outcome(None, {"type": error, "mro": [], "message": "", "where": None}) for p in ex.probes})
-        assert verdict.score < 1 and verdict.hint
+        assert verdict.score < 1 and verdict.hint, f"odd error: {error!r}"
 
 
 def with_nan(x):
@@ -55,17 +63,39 @@ def with_nan(x):
     return NAN if type(x) in (int, float) else x
 
 
-@pytest.mark.parametrize("ex", CODE, ids=lambda ex: ex.id)
-def test_nan_never_scores(ex):
-    outcomes = run_probes(ex, ex.load(ex.solution))
+def nan_never_scores(ex, right):
     for probe in ex.probes:
-        forged = with_nan(outcomes[probe.name]["got"])
-        if repr(forged) != repr(outcomes[probe.name]["got"]):
-            verdict = judge(ex, outcomes | {probe.name: outcome(forged)})
-            assert not verdict.passed and next(line for line in verdict.lines if line.probe == probe.name).level == OFF
+        forged = with_nan(right[probe.name]["got"])
+        if repr(forged) != repr(right[probe.name]["got"]):
+            verdict = judge(ex, right | {probe.name: outcome(forged)})
+            level = next(line for line in verdict.lines if line.probe == probe.name).level
+            assert not verdict.passed and level == OFF, f"nan: {probe.name}"
 
 
-NAN = """\
+def more_right_is_never_fewer_points(ex, right):
+    """Whatever the other probes give: what the untouched stub gives, or a known mistake, or nonsense."""
+    rng = random.Random(ex.id)
+    others = [*ex.bank, *({p.name: outcome(got) for p in ex.probes} for got in (None, 77, [1, 2], "a"))]
+    for _ in range(30 if THOROUGH else 2):
+        wrong, order = rng.choice(others), rng.sample([p.name for p in ex.probes], len(ex.probes))
+        wrong = wrong if isinstance(wrong, dict) else ran(ex, wrong)
+        scores = [judge(ex, {p.name: (right if p.name in order[:n] else wrong).get(p.name, outcome(None)) for p in ex.probes}).score
+                  for n in range(len(order) + 1)]  # fmt: skip
+        assert scores == sorted(scores) and scores[-1] == 1.0, f"partial credit: {order}, {scores}"
+
+
+@pytest.mark.parametrize("ex", ALL, ids=lambda ex: ex.id)
+def test_scores_of_odd_forged_and_half_right_outcomes(ex):
+    """One test for each exercise, because the judge runs the same slips of its solution for each of them."""
+    right = ran(ex, SOLUTION)
+    assert judge(ex, right).passed
+    odd_outcomes_never_stop_the_judge_and_never_pass(ex, right)
+    if not ex.is_value:
+        nan_never_scores(ex, right)
+    more_right_is_never_fewer_points(ex, right)
+
+
+NAN_CAPSTONE = """\
 def capstone(Value):
     def gelu(x):
         out = Value(float("nan"), (x,), "gelu")
@@ -81,25 +111,11 @@ def capstone(Value):
 
 
 def test_nan_earns_nothing_in_the_capstone():
-    result = Check()("19.b", exercises["19.b"].load(NAN))
+    result = Check()("19.b", exercises["19.b"].load(NAN_CAPSTONE))
     assert result.score < 0.2 and "nan" in repr(result)  # its graph alone has the right form
 
 
 # ---- partial credit ----------------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("ex", ALL, ids=lambda ex: ex.id)
-def test_more_right_is_never_fewer_points(ex):
-    """Whatever the other probes give: what the untouched stub gives, or a known mistake, or nonsense."""
-    rng = random.Random(ex.id)
-    right = run_probes(ex, ex.load(ex.solution))
-    others = [run_probes(ex, ex.load(ex.source_of(wrong))) for wrong in ex.bank]
-    others += [{p.name: outcome(got) for p in ex.probes} for got in (None, 77, [1, 2], "a")]
-    for _ in range(30 if THOROUGH else 2):
-        wrong, order = rng.choice(others), rng.sample([p.name for p in ex.probes], len(ex.probes))
-        scores = [judge(ex, {p.name: (right if p.name in order[:n] else wrong).get(p.name, outcome(None)) for p in ex.probes}).score
-                  for n in range(len(order) + 1)]  # fmt: skip
-        assert scores == sorted(scores) and scores[-1] == 1.0
 
 
 @pytest.mark.parametrize("id", [ex.id for ex in ALL if ex.by_entry])

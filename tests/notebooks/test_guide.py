@@ -50,7 +50,7 @@ PROMISES = {  # what the guide says, word by word, and the tests that show it
     "copies the notebooks into the folder `exam` without the hints and solutions": "test_copy: a_copy_for_an_exam_offers_neither",
     "A probe earns its weight, and each entry of a table its share": "test_judge: each_entry_of_an_answer_earns_its_points",
     "what the untouched stub passes too earns nothing": "test_check: no_points_for_what_the_untouched_stub_passes_too",
-    "Mistakes only add words.": "test_judge: more_right_is_never_fewer_points",
+    "Mistakes only add words.": "test_judge: scores_of_odd_forged_and_half_right_outcomes",
     # the three commands
     "The third grades nothing again": "test_grade: the_three_commands",
     "what the answer gave, what is right, and a line that shows it again": "test_grade: feedback_names_probe_and_hint",
