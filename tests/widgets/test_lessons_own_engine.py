@@ -7,6 +7,7 @@ import pytest
 import minigrad
 from minigrad.course import exercises
 from widgets.lessons import own_engine
+from widgets.lessons.cards import ROOM
 from widgets.lessons.listen import listen
 from widgets.lessons.programs import PROGRAMS, diamond, neuron, square_line, two_layers
 
@@ -213,7 +214,7 @@ def test_cards_and_arrows_are_those_of_the_graph_view():
     """Value and gradient with their words, a head on every wire, and no wider than a notebook's narrow column allows."""
     drawn = own_engine().picture()
     wide = float(re.search(r'viewBox="0 0 ([\d.]+)', drawn)[1])
-    assert wide <= 640 and drawn.count('class="wire sent') == drawn.count('class="tip sent') == 10
+    assert wide <= ROOM and drawn.count('class="wire sent') == drawn.count('class="tip sent') == 10
     words = re.findall(r">([^<>]+)</text>", drawn)
     assert words.count("value") == words.count("grad") == 7 and "✓ 25" in words
 
