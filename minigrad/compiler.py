@@ -119,8 +119,8 @@ def _body(lines: list[str]) -> str:
     return "".join(f"        {line}\n" for line in lines)
 
 
-# What a tensor says of its place in the graph: no operation, so the trace does not hear of it, and it may be another in the next call.
-_OF_THE_GRAPH = {"grad", "grad_fn", "is_leaf", "is_inference", "requires_grad", "retains_grad"}
+# What a tensor says of its place in the graph and in memory: no operation, so the trace does not hear of it, and the next may say another.
+_OF_ITS_PLACE = {"grad", "grad_fn", "is_leaf", "is_inference", "requires_grad", "retains_grad", "stride"}
 _HEARD = ("minigrad.core.op", "minigrad.ops.", "minigrad.nn.functional", "minigrad.tensors.indexing")
 
 
@@ -132,7 +132,7 @@ def _surroundings(function) -> Surroundings:
         raise Unfit(f"it reads {name}, a tensor that may change between calls; make it an argument.")
     for name in sorted(around.attributes_read):
         makes = getattr(getattr(minigrad, name, None), "__module__", None) or "minigrad.ops."
-        if name in _OF_THE_GRAPH or (makes.startswith("minigrad.") and not makes.startswith(_HEARD)):
+        if name in _OF_ITS_PLACE or (makes.startswith("minigrad.") and not makes.startswith(_HEARD)):
             raise Unfit(f"it reads {name}, which is no operation and may change between calls; make it an argument.")
     return around
 

@@ -197,6 +197,7 @@ COUNT = itertools.count()
         (lambda x: x * torch.rand(1).item(), 1, "it reads rand, which is no operation"),
         (lambda x: x * (2 if torch.is_grad_enabled() else 3), 1, "it reads is_grad_enabled, which is no operation"),
         (lambda x: x * (2 if x.requires_grad else 3), 1, "it reads requires_grad, which is no operation"),
+        (lambda x: x * x.stride()[0], 1, "it reads stride, which is no operation"),
         (lambda x: x * hash(object()), 1, "calls hash"),
         (lambda x, y: x + y, 2, "must have one shape"),
         (lambda x: torch.cumsum(x, 0), 1, "cumsum is not one of the operations"),

@@ -42,7 +42,7 @@ export function bigMap(name, a) {
   const high = Math.min(190, Math.max(24, a.rows * 26));
   const odd = a.odd ? `   not finite: ${a.odd}` : "";
   const facts = `min ${short(a.low)}   max ${short(a.high)}\nmean ${short(a.mean)}   std ${short(a.std)}${odd}`;
-  const coarse = `each cell stands for ${down} × ${across} entries: the largest in magnitude`;
+  const coarse = `each cell shows ${down} × ${across} entries: the largest in magnitude`;
   return h(
     "div",
     { class: "mg-big" },
