@@ -14,7 +14,7 @@ from math import e, inf, nan, pi
 
 from .tensors.create import (
     BoolTensor, ByteTensor, CharTensor, DoubleTensor, FloatTensor, Generator, HalfTensor, IntTensor, LongTensor, ShortTensor, arange, as_tensor, asarray, bartlett_window, bernoulli, blackman_window, default_generator, empty, empty_like, empty_strided, eye, from_numpy, frombuffer, full, full_like, get_rng_state, hamming_window, hann_window, initial_seed,
-    kaiser_window, linspace, logspace, manual_seed, multinomial, normal, ones, ones_like, rand, rand_like, randint, randint_like, randn, randn_like, randperm,
+    kaiser_window, linspace, logspace, manual_seed, multinomial, normal, ones, ones_like, rand, rand_like, randint, randint_like, randn, randn_like, randperm, range_ as range,
     scalar_tensor, set_rng_state, tensor, tril_indices, triu_indices, zeros, zeros_like,
 )  # fmt: skip
 from .core.devices import STRIDED as strided, backends, contiguous_format, cuda, device, layout, memory_format, preserve_format
@@ -31,9 +31,9 @@ from .core.grad_mode import enable_grad, inference_mode, is_grad_enabled, is_inf
 from .ops.elementwise import (
     abs, abs as absolute, acos, acos as arccos, acosh, acosh as arccosh, add_times as add, addcdiv, addcmul, allclose, asin, asin as arcsin, asinh, asinh as arcsinh,
     atan, atan as arctan, atan2, atan2 as arctan2, atanh, atanh as arctanh, bitwise_and, bitwise_left_shift, bitwise_not, bitwise_or, bitwise_right_shift, bitwise_xor, ceil, choose as where, clamp, clamp as clip, clamp_max, clamp_min,
-    copysign, cos, cosh, deg2rad, divide as div, divide, divide as true_divide, eq, equal, erf, erfc, lgamma, digamma, polygamma, exp, exp2, expm1, float_power, floor, floor_divide, fmax, fmin, fmod, frac, gcd, ge, ge as greater_equal, gt, gt as greater, hypot, isclose, isfinite, isinf,
+    copysign, cos, cosh, deg2rad, divide as div, divide, divide as true_divide, eq, equal, erf, erfc, lgamma, digamma, polygamma, exp, exp2, expm1, float_power, floor, floor_divide, fmax, fmin, fmod, frac, gcd, ge, ge as greater_equal, gt, gt as greater, heaviside, hypot, isclose, isfinite, isinf,
     isnan, isneginf, isposinf, lcm, ldexp, le, le as less_equal, lerp, log, log10, log1p, log2, logaddexp, logaddexp2, logical_and, logical_not, logical_or, logical_xor, logit, lt, lt as less, maximum, minimum, mul, mul as multiply, nan_to_num, ne,
-    ne as not_equal, neg, neg as negative, positive, pow, rad2deg, reciprocal, relu, remainder, round, rsqrt, rsub_times as rsub, sigmoid, sgn, sign, signbit, sin, sinc, sinh, sqrt, square, sub_times as sub, sub_times as subtract, tan, tanh,
+    ne as not_equal, neg, neg as negative, nextafter, positive, pow, rad2deg, reciprocal, relu, remainder, round, rsqrt, rsub_times as rsub, sigmoid, sgn, sign, signbit, sin, sinc, sinh, sqrt, square, sub_times as sub, sub_times as subtract, tan, tanh,
     trunc, trunc as fix, xlogy,
 )  # fmt: skip
 
@@ -156,7 +156,7 @@ def compile(model=None, **options):
     ...     loss = (w * x).sum()
     ...     loss.backward()
     ...     return w.grad
-    >>> for _ in range(4):
+    >>> for _ in "four":
     ...     g = step(torch.tensor([3., 4.]))
     >>> g, step.why
     (tensor([3., 4.]), None)
@@ -292,7 +292,10 @@ for _name in """
     globals()[_name + "_"] = getattr(Tensor, _name + "_")
 
 
-from .nn.functional import conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d  # noqa: E402
+from .nn.functional import (  # noqa: E402
+    adaptive_avg_pool1d, avg_pool1d, bilinear, celu, channel_shuffle, conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d,
+    conv_transpose3d, cosine_similarity, hardshrink, pairwise_distance, pdist, pixel_shuffle, pixel_unshuffle, prelu, selu, threshold,
+)  # fmt: skip
 
 
 def seed():

@@ -162,7 +162,8 @@ def topological_order(roots):
 
 def _leading_to(inputs, nodes):
     """The nodes on a path to `inputs`, and these; None if all are."""
-    if inputs.issuperset([node for node in nodes if type(node) is AccumulateGrad]):  # every node is on a path to some leaf
+    leaves = [node for node in nodes if type(node) is AccumulateGrad]
+    if leaves and inputs.issuperset(leaves):  # every node is on a path to some leaf
         return None
     needed = set()
     for node in reversed(nodes):

@@ -361,6 +361,12 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         if state.transforms:
             level = _transformed(cls, args, separate)
             if level is not None:
+                named = {k: v for k, v in kwargs.items() if isinstance(v, Variable)}
+                if named and cls.vmap is not Function.vmap:
+                    raise NotImplementedError(
+                        "Run vmap on autograd.Function with kwarg-only Tensor args. Please do not pass kwarg-only Tensors to "
+                        f"autograd.Function. Got: {named}"
+                    )
                 return _batched(cls, args, level)
         if state.profiler is not None:
             with record_function(cls.__name__):

@@ -74,6 +74,11 @@ def _mark(op, inputs, params):
     return out
 
 
+def leave_inference():
+    """End inference mode; who calls this puts `state.inference` and `state.handlers` back."""
+    state.inference, state.handlers = False, tuple([h for h in state.handlers if h is not _mark])
+
+
 class inference_mode(Mode):
     """Like `no_grad`, and what is made inside can never be recorded later: such tensors have no version counter."""
 

@@ -154,6 +154,10 @@ class RemovableHandle:
         self.hooks, self.id = hooks, key
         self.marks: list[set] = []  # where the hook's number says how it wants to be called
 
+    def hooks_dict_ref(self) -> dict:
+        """The hooks among which this one was registered, by number."""
+        return self.hooks
+
     def remove(self) -> None:
         self.hooks.pop(self.id, None)
         for marked in self.marks:
@@ -195,4 +199,4 @@ class AccumulateGrad(Node):
 
 def short_name(node: Node) -> str:
     """The operation that made the node: Exp for ExpBackward0."""
-    return node.name().split("Backward")[0]
+    return node.name().rpartition("Backward")[0] or node.name()

@@ -58,6 +58,8 @@ class InferenceVersion:
     """The version counter of a tensor made in inference mode: it counts nothing and refuses to be saved."""
 
     def __getitem__(self, _):
+        if state.transforms:  # a transform of torch.func may use it: what is saved there does not live longer
+            return 0
         raise errors.new(
             RuntimeError,
             "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked by "

@@ -18,8 +18,9 @@ from ..autograd.forward_mode import Level
 from ..autograd.graph import saved_tensors_hooks
 from ..core import errors
 from ..core.dispatch import state
+from ..core.grad_mode import leave_inference
 from ..core.node import AccumulateGrad
-from ..core.variable import alias, edge_of, leaf_edge, wrap
+from ..core.variable import INFERENCE, alias, edge_of, leaf_edge, wrap
 from ..ops import shape
 from ..random import get_rng_state, set_rng_state
 from ..tensors.create import zeros_like
@@ -37,23 +38,27 @@ __all__ = [
 
 
 class _Transform:
-    """While a transform runs: recording is on inside, and what it was outside is known. hooks: saved-tensor hooks may be used."""
+    """While a transform runs: recording is on inside, inference mode is off, and what it was outside is known.
 
-    def __init__(self, hooks=True):
-        self.hooks = hooks
+    hooks: saved-tensor hooks may be used; record: forward mode records only if that was on outside."""
+
+    def __init__(self, hooks=True, record=True):
+        self.hooks, self.record = hooks, record
 
     def __enter__(self):
         if not self.hooks and any([isinstance(h, saved_tensors_hooks) for h in state.handlers]):
             raise RuntimeError(_NO_HOOKS)
         self.outer = state.grad
-        self.before = state.grad, state.transforms, state.no_saved_hooks
-        state.grad, state.transforms = True, state.transforms + 1
+        self.before = state.grad, state.transforms, state.no_saved_hooks, state.inference, state.handlers
+        state.grad, state.transforms = self.record or state.grad, state.transforms + 1
+        if state.inference:
+            leave_inference()
         if not self.hooks:
             state.no_saved_hooks = _NO_HOOKS
         return self
 
     def __exit__(self, *exc):
-        state.grad, state.transforms, state.no_saved_hooks = self.before
+        state.grad, state.transforms, state.no_saved_hooks, state.inference, state.handlers = self.before
 
 
 _NO_HOOKS = "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an issue with your use case."
@@ -70,6 +75,8 @@ def _leaf(x):
     new = alias(x)
     new.view_meta = new.edge = None
     new.requires = True
+    if x.version is INFERENCE:  # its leaf counts its writes
+        new.version = [0]
     return new
 
 
@@ -331,7 +338,7 @@ def _vjp(func, primals, has_aux=False):
 
 def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     """(func(*primals), the derivative along `tangents`), in one forward pass.
-    Raises RuntimeError where primals and tangents differ in structure or shape, or `func` returns no tensors.
+    Raises RuntimeError where primals and tangents differ in structure or shape, or `func` returns no tensors, ValueError for whole numbers.
 
     >>> import minigrad as torch
     >>> torch.func.jvp(torch.sin, (torch.tensor(0.),), (torch.tensor(2.),))
@@ -354,17 +361,14 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
                 "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. "
                 f"Tensor is of size {list(x.shape)} while the given forward gradient is of size {list(t.shape)}."
             )
+        if x.array.dtype.kind != "f":
+            raise ValueError(f"Expected primal to be floating point or complex, but got: {x.dtype}")
     level = Level()
-    transforms = state.transforms
-    with level:
-        state.transforms += 1
-        try:
-            duals = [shape.alias(x) for x in flat]
-            for x, t in zip(duals, given, strict=True):
-                level.attach(x, t)
-            output = func(*unflatten(duals, spec))
-        finally:
-            state.transforms = transforms
+    with _Transform(record=False), level:
+        duals = [shape.alias(x) for x in flat]
+        for x, t in zip(duals, given, strict=True):
+            level.attach(x, t)
+        output = func(*unflatten(duals, spec))
     aux = None
     if has_aux:
         if not (isinstance(output, tuple) and len(output) == 2):
@@ -377,7 +381,8 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     for o in outs:
         if not isinstance(o, Tensor):
             raise RuntimeError(f"jvp(f, primals, tangents): expected f(*primals) to return only tensors, got unsupported type {type(o)}")
-    pushed = [level.tangent(o) for o in outs]
+    with _Transform(record=False):
+        pushed = [level.tangent(o) for o in outs]
     if strict and None in pushed:
         raise RuntimeError(
             "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed with strict=True."

@@ -155,7 +155,7 @@ class PReLU(Module):
     def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None):
         super().__init__()
         self.num_parameters, self.init = num_parameters, init
-        self.weight = Parameter(full((num_parameters,), float(init), dtype=dtype))
+        self.weight = Parameter(full((num_parameters,), float(init), device=device, dtype=dtype))
 
     def forward(self, input: Tensor) -> Tensor:
         return F.prelu(input, self.weight)

@@ -57,10 +57,10 @@ class MultiheadAttention(Module):
             "in_proj_bias": (3 * embed_dim,) if bias else None,
         }
         for name, shape in shapes.items():
-            self.register_parameter(name, None if shape is None else Parameter(empty(*shape, dtype=dtype)))
-        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, dtype=dtype)
-        self.bias_k = Parameter(empty(1, 1, embed_dim, dtype=dtype)) if add_bias_kv else None
-        self.bias_v = Parameter(empty(1, 1, embed_dim, dtype=dtype)) if add_bias_kv else None
+            self.register_parameter(name, None if shape is None else Parameter(empty(*shape, device=device, dtype=dtype)))
+        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, device=device, dtype=dtype)
+        self.bias_k = Parameter(empty(1, 1, embed_dim, device=device, dtype=dtype)) if add_bias_kv else None
+        self.bias_v = Parameter(empty(1, 1, embed_dim, device=device, dtype=dtype)) if add_bias_kv else None
         self.add_zero_attn = add_zero_attn
         self._reset_parameters()
 

@@ -23,7 +23,7 @@ class _Conv(Module):
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, output_padding: Any,
-        groups: int, bias: bool, padding_mode: str, dtype: Any,
+        groups: int, bias: bool, padding_mode: str, device: Any, dtype: Any,
     ):  # fmt: skip
         super().__init__()
         if groups <= 0:
@@ -48,8 +48,8 @@ class _Conv(Module):
         self.output_padding = as_tuple(output_padding, n)
         self.groups, self.padding_mode = groups, padding_mode
         channels = (in_channels, out_channels // groups) if self.transposed else (out_channels, in_channels // groups)
-        self.weight = Parameter(empty(*channels, *self.kernel_size, dtype=dtype))
-        self.register_parameter("bias", Parameter(empty(out_channels, dtype=dtype)) if bias else None)
+        self.weight = Parameter(empty(*channels, *self.kernel_size, device=device, dtype=dtype))
+        self.register_parameter("bias", Parameter(empty(out_channels, device=device, dtype=dtype)) if bias else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -96,7 +96,7 @@ class _Forward(_Conv):
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
         groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: Any = None, dtype: Any = None,
     ):  # fmt: skip
-        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, 0, groups, bias, padding_mode, dtype)
+        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, 0, groups, bias, padding_mode, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         input, padding = self._padded(input)
@@ -135,7 +135,7 @@ class _ConvTranspose(_Conv):
         if padding_mode != "zeros":
             raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
         super().__init__(
-            in_channels, out_channels, kernel_size, stride, padding, dilation, output_padding, groups, bias, padding_mode, dtype
+            in_channels, out_channels, kernel_size, stride, padding, dilation, output_padding, groups, bias, padding_mode, device, dtype
         )
 
     def _extra(self, input: Tensor, output_size: Any) -> Any:

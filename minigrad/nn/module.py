@@ -14,7 +14,7 @@ from ..core.dtypes import dtype as Dtype
 from ..core.grad_mode import no_grad
 from ..core.node import RemovableHandle, next_number
 from ..tensors.create import empty_like
-from ..tensors.tensor import Tensor
+from ..tensors.tensor import Tensor, to_what
 from ..tracing import module_calls
 from . import module_hooks, module_state
 from .module_hooks import (  # noqa: F401  (torch.nn.modules.module)
@@ -122,7 +122,7 @@ class Module:
             if value is not None and not isinstance(value, Tensor):
                 raise TypeError(f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)")
             kept = value.persistent if isinstance(value, Buffer) else name not in self._non_persistent_buffers_set
-            self.register_buffer(name, value, kept)
+            self.register_buffer(name, value, *(() if kept else (False,)))  # a subclass's own may not know of the third
         else:
             object.__setattr__(self, name, value)
 
@@ -358,14 +358,13 @@ class Module:
     def to(self, *args: Any, **kwargs: Any):
         """Convert the floating-point parameters and buffers in place: `to(dtype)`, `to(device)`, `to(tensor)`.
 
-        Raises TypeError for a dtype of integers.
+        Raises TypeError for a dtype of integers, RuntimeError for copy=True.
         """
-        wanted = kwargs.get("dtype") or next((a for a in args if isinstance(a, Dtype)), None)
+        wanted, copy = to_what(args, kwargs)
+        if copy:
+            raise RuntimeError(".to() does not accept copy argument")
         if wanted is not None and not wanted.is_floating_point:
             raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={wanted}")
-        if wanted is None:
-            wanted = next((a.dtype for a in args if isinstance(a, Tensor)), None)
-        Tensor([]).to(*args, **kwargs)  # Tensor.to knows which arguments and devices are wrong
         return self if wanted is None else self._convert(wanted)
 
     def _convert(self, dtype: Dtype):

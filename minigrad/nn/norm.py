@@ -15,9 +15,9 @@ from .parameter import Parameter
 class _Affine(Module):
     """A weight that starts as ones and a bias that starts as zeros; None where they are not wanted."""
 
-    def _register(self, shape: Any, weight: bool, bias: bool, dtype: Any) -> None:
+    def _register(self, shape: Any, weight: bool, bias: bool, device: Any, dtype: Any) -> None:
         for name, wanted in (("weight", weight), ("bias", bias)):
-            self.register_parameter(name, Parameter(empty(shape, dtype=dtype)) if wanted else None)
+            self.register_parameter(name, Parameter(empty(shape, device=device, dtype=dtype)) if wanted else None)
 
     def reset_parameters(self) -> None:
         if self.weight is not None:
@@ -33,15 +33,16 @@ class _Running(_Affine):
     dims: tuple[int, ...] = ()
 
     def __init__(
-        self, num_features: int, eps: float, momentum: float | None, affine: bool, track_running_stats: bool, dtype: Any, bias: bool
-    ):
+        self, num_features: int, eps: float, momentum: float | None, affine: bool, track_running_stats: bool, device: Any, dtype: Any,
+        bias: bool,
+    ):  # fmt: skip
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
-        self._register(num_features, affine, affine and bias, dtype)
+        self._register(num_features, affine, affine and bias, device, dtype)
         tracked = track_running_stats
-        self.register_buffer("running_mean", zeros(num_features, dtype=dtype) if tracked else None)
-        self.register_buffer("running_var", ones(num_features, dtype=dtype) if tracked else None)
+        self.register_buffer("running_mean", zeros(num_features, device=device, dtype=dtype) if tracked else None)
+        self.register_buffer("running_var", ones(num_features, device=device, dtype=dtype) if tracked else None)
         self.register_buffer("num_batches_tracked", tensor(0, dtype=dtypes.int64) if tracked else None)
         self.reset_parameters()
 
@@ -79,7 +80,7 @@ class _BatchNorm(_Running):
         self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True, track_running_stats: bool = True,
         device: Any = None, dtype: Any = None, *, bias: bool = True,
     ):  # fmt: skip
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype, bias)
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias)
 
     def forward(self, input: Tensor) -> Tensor:
         self._check_dims(input)
@@ -151,7 +152,7 @@ class _InstanceNorm(_Running):
         self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = False, track_running_stats: bool = False,
         device: Any = None, dtype: Any = None, *, bias: bool = True,
     ):  # fmt: skip
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype, bias)
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias)
 
     def forward(self, input: Tensor) -> Tensor:
         self._check_dims(input)
@@ -204,7 +205,7 @@ class LayerNorm(_Affine):
         super().__init__()
         self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, numbers.Integral) else tuple(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
-        self._register(self.normalized_shape, elementwise_affine, elementwise_affine and bias, dtype)
+        self._register(self.normalized_shape, elementwise_affine, elementwise_affine and bias, device, dtype)
         self.reset_parameters()
 
     def forward(self, input: Tensor) -> Tensor:
@@ -223,7 +224,8 @@ class RMSNorm(_Affine):
         super().__init__()
         self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, numbers.Integral) else tuple(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
-        self.register_parameter("weight", Parameter(empty(self.normalized_shape, dtype=dtype)) if elementwise_affine else None)
+        weight = Parameter(empty(self.normalized_shape, device=device, dtype=dtype)) if elementwise_affine else None
+        self.register_parameter("weight", weight)
         self.reset_parameters()
 
     def forward(self, input: Tensor) -> Tensor:
@@ -247,7 +249,7 @@ class GroupNorm(_Affine):
         if num_channels % num_groups:
             raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
-        self._register(num_channels, affine, affine and bias, dtype)
+        self._register(num_channels, affine, affine and bias, device, dtype)
         self.reset_parameters()
 
     def forward(self, input: Tensor) -> Tensor:

@@ -65,7 +65,7 @@ class RNNBase(Module):
     proj_size      (LSTM only) the hidden state is projected to this size
     Parameters: weight_ih_l0 (gates * hidden_size, input_size), weight_hh_l0, bias_ih_l0, bias_hh_l0, ..._reverse, weight_hr_l0, ...
     All are uniform in ±1 / sqrt(hidden_size).
-    Raises ValueError for an unknown mode and for inputs without 2 or 3 dimensions.
+    Raises ValueError for an unknown mode and for inputs without 2 or 3 dimensions, RuntimeError for a sequence of no steps.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class RNNBase(Module):
                 if proj_size:
                     shapes["weight_hr"] = (proj_size, hidden_size)
                 for name, shape in shapes.items():
-                    setattr(self, f"{name}_l{layer}{suffix}", Parameter(empty(*shape, dtype=dtype)))
+                    setattr(self, f"{name}_l{layer}{suffix}", Parameter(empty(*shape, device=device, dtype=dtype)))
         self.reset_parameters()
 
     def _suffixes(self) -> tuple[str, ...]:
@@ -129,6 +129,8 @@ class RNNBase(Module):
             hx = self._each(hx, lambda h: self._one_sample(h))
         self._check_input(input)
         steps = input.transpose(0, 1) if self.batch_first else input
+        if not steps.shape[0]:
+            raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
         hx = self._start(steps.shape[1], steps.dtype) if hx is None else self._checked(hx, steps.shape[1])
         steps, last = self._layers(steps, hx)
         if self.batch_first:
@@ -311,14 +313,14 @@ class RNNCellBase(Module):
     Raises ValueError for other dimensions, RuntimeError for other sizes.
     """
 
-    def __init__(self, mode: str, input_size: int, hidden_size: int, bias: bool, dtype: Any):
+    def __init__(self, mode: str, input_size: int, hidden_size: int, bias: bool, device: Any, dtype: Any):
         super().__init__()
         self.mode, self.input_size, self.hidden_size, self.bias = mode, input_size, hidden_size, bias
         rows = GATES[mode] * hidden_size
-        self.weight_ih = Parameter(empty(rows, input_size, dtype=dtype))
-        self.weight_hh = Parameter(empty(rows, hidden_size, dtype=dtype))
-        self.register_parameter("bias_ih", Parameter(empty(rows, dtype=dtype)) if bias else None)
-        self.register_parameter("bias_hh", Parameter(empty(rows, dtype=dtype)) if bias else None)
+        self.weight_ih = Parameter(empty(rows, input_size, device=device, dtype=dtype))
+        self.weight_hh = Parameter(empty(rows, hidden_size, device=device, dtype=dtype))
+        self.register_parameter("bias_ih", Parameter(empty(rows, device=device, dtype=dtype)) if bias else None)
+        self.register_parameter("bias_hh", Parameter(empty(rows, device=device, dtype=dtype)) if bias else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -371,7 +373,7 @@ class RNNCell(RNNCellBase):
     ):
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(f"Unknown nonlinearity: {nonlinearity}")
-        super().__init__("RNN_" + nonlinearity.upper(), input_size, hidden_size, bias, dtype)
+        super().__init__("RNN_" + nonlinearity.upper(), input_size, hidden_size, bias, device, dtype)
         self.nonlinearity = nonlinearity
 
 
@@ -379,9 +381,9 @@ class LSTMCell(RNNCellBase):
     """The state is the pair (h, c)."""
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None):
-        super().__init__("LSTM", input_size, hidden_size, bias, dtype)
+        super().__init__("LSTM", input_size, hidden_size, bias, device, dtype)
 
 
 class GRUCell(RNNCellBase):
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None):
-        super().__init__("GRU", input_size, hidden_size, bias, dtype)
+        super().__init__("GRU", input_size, hidden_size, bias, device, dtype)

@@ -40,14 +40,15 @@ class _Layer(Module):
     ):  # fmt: skip
         super().__init__()
         for name in self.attentions:
-            setattr(self, name, MultiheadAttention(d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first, dtype=dtype))
-        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, dtype=dtype)
+            attention = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, device=device, dtype=dtype)
+            setattr(self, name, attention)
+        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, device=device, dtype=dtype)
         self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, dtype=dtype)
+        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, device=device, dtype=dtype)
         self.norm_first = norm_first
         parts = range(1, len(self.attentions) + 2)
         for i in parts:
-            setattr(self, f"norm{i}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, dtype=dtype))
+            setattr(self, f"norm{i}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, device=device, dtype=dtype))
         for i in parts:
             setattr(self, f"dropout{i}", Dropout(dropout))
         if isinstance(activation, str):
@@ -155,7 +156,7 @@ class Transformer(Module):
         options = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias, device, dtype)
 
         def norm() -> LayerNorm:
-            return LayerNorm(d_model, eps=layer_norm_eps, bias=bias, dtype=dtype)
+            return LayerNorm(d_model, eps=layer_norm_eps, bias=bias, device=device, dtype=dtype)
 
         self.encoder = custom_encoder or TransformerEncoder(TransformerEncoderLayer(*options), num_encoder_layers, norm())
         self.decoder = custom_decoder or TransformerDecoder(TransformerDecoderLayer(*options), num_decoder_layers, norm())

@@ -85,6 +85,9 @@ remainder_number = Op("remainder", lambda x, number: _remainder(x, x.dtype.type(
 fmod_number = Op("fmod",    lambda x, number: np.fmod(x, x.dtype.type(number)), ELEMENTWISE, x=lambda g: g)
 floor_div_  = Op("floor_divide", lambda x, y: np.floor_divide(x, _divisor(x, y)), ELEMENTWISE,          x=lambda g: missing("floor_divide"), y=lambda g: missing("floor_divide"), node="NotImplemented",
                  words={"x": "none: floor division has steps, not a slope", "y": "none: floor division has steps, not a slope"})
+heaviside_  = Op("heaviside", lambda x, y: np.where(x == 0, y, x > 0).astype(x.dtype), ELEMENTWISE,     x=lambda g: missing("heaviside"),    y=lambda g: missing("heaviside"),    node="NotImplemented",
+                 words={"x": "none: a step has no slope", "y": "none: a step has no slope"})
+nextafter   = Op("nextafter", lambda x, y: _nextafter(x, y), ELEMENTWISE, x=lambda g, x, y: where(x == y, 0, g), y=lambda g: nothing(g))
 fmod_       = Op("fmod",    lambda x, y: np.fmod(x, _divisor(x, y)),          ELEMENTWISE,              x=lambda g: g,                 y=lambda g, x, y: -g * div_trunc(x, y), node="FmodBackward1")
 
 # Three inputs at once.
@@ -214,6 +217,7 @@ sinc: sin(pi x) / (pi x), and 1 at 0.
 deg2rad: Degrees as radians.
 rad2deg: Radians as degrees.
 copysign: The size of `input` with the sign of `other`.
+nextafter: The number next to `input` on the way to `other`.
 frac: What follows the point: x - trunc(x).
 isposinf: Is it inf?
 isneginf: Is it -inf?
@@ -254,6 +258,23 @@ def _shifted(shift, kernel, x, n):
     if x.dtype.kind not in "iu":
         raise errors.new(NotImplementedError, f"\"{kernel}\" not implemented for '{errors.TYPE_NAMES[x.dtype.name].removesuffix('Tensor')}'")
     return shift(x, n)
+
+
+def _nextafter(x, y):
+    if x.dtype.kind != "f":
+        raise errors.new(
+            NotImplementedError, f"\"nextafter_cpu\" not implemented for '{errors.TYPE_NAMES[x.dtype.name].removesuffix('Tensor')}'"
+        )
+    return np.nextafter(x, y)
+
+
+def heaviside(input, values):
+    """0 for negative numbers and nan, 1 for positive ones, and `values` at 0. Raises RuntimeError for two dtypes, TypeError for a number."""
+    if not hasattr(values, "array"):
+        raise errors.new(TypeError, f"heaviside(): argument 'values' (position 2) must be Tensor, not {type(values).__name__}")
+    if input.array.dtype is not values.array.dtype:
+        raise errors.new(RuntimeError, "heaviside is not yet implemented for tensors with different dtypes.")
+    return heaviside_(input, values)
 
 
 def ldexp(input, other):

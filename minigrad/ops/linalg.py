@@ -365,13 +365,20 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1):
 
 
 def _check_added(input, shape):
-    """Raise PyTorch's error if `input` has more dimensions than the product that it is added to."""
+    """Raise PyTorch's error if `input` cannot be broadcast to the shape of the product that it is added to."""
     if input.ndim > len(shape):
         raise errors.new(
             RuntimeError,
             f"expand(torch.{errors.TYPE_NAMES[input.array.dtype.name]}{{{list(input.shape)}}}, size={list(shape)}): the number of sizes provided "
             f"({len(shape)}) must be greater or equal to the number of dimensions in the tensor ({input.ndim})",
         )
+    for d, (n, wanted) in enumerate(zip(input.shape[::-1], shape[::-1], strict=False), 1):
+        if n not in (1, wanted):
+            raise errors.new(
+                RuntimeError,
+                f"The expanded size of the tensor ({wanted}) must match the existing size ({n}) at non-singleton dimension "
+                f"{len(shape) - d}.  Target sizes: {list(shape)}.  Tensor sizes: {list(input.shape)}",
+            )
 
 
 def addmv(input, mat, vec, *, beta=1, alpha=1):
@@ -392,6 +399,7 @@ def addbmm(input, batch1, batch2, *, beta=1, alpha=1):
 def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
     """beta * input + alpha * the products of two batches of matrices."""
     _check_batches(batch1, batch2)
+    _check_added(input, (*batch1.shape[:2], batch2.shape[2]))
     return baddbmm_(input, batch1, batch2, *_factors(input, beta, alpha))
 
 

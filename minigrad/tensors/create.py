@@ -11,6 +11,7 @@ import warnings
 import numpy as np
 
 from ..core import dtypes, errors
+from ..core.devices import device as only_cpu
 from ..core.dispatch import state
 from ..core.grad_mode import no_grad
 from ..core.storage import like
@@ -18,7 +19,9 @@ from ..core.variable import Variable, wrap
 from ..random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, set_rng_state  # noqa: F401
 
 
-def _finish(array, requires_grad):
+def _finish(array, requires_grad, device=None):
+    if device is not None:
+        only_cpu(device)
     t = wrap(array)
     if not requires_grad:
         return t
@@ -143,11 +146,13 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False):
             stacklevel=2,
         )
         data = data.array
-    return _finish(_from_data(data, dtype), requires_grad)
+    return _finish(_from_data(data, dtype), requires_grad, device)
 
 
 def as_tensor(data, dtype=None, device=None):
     """`data` as a tensor, without a copy where it is one already or an ndarray of that dtype."""
+    if device is not None:
+        only_cpu(device)
     if isinstance(data, Variable):
         return data if dtype is None else data.to(dtype)
     if isinstance(data, np.ndarray):
@@ -165,24 +170,24 @@ def from_numpy(ndarray):
 
 def zeros(*size, dtype=None, device=None, requires_grad=False):
     """Zeros of a shape, integers or one tuple, in `dtype` (default: the default dtype). Raises RuntimeError for a negative size."""
-    return _finish(np.zeros(_shape(size, "zeros"), _dtype(dtype, None, "zeros")), requires_grad)
+    return _finish(np.zeros(_shape(size, "zeros"), _dtype(dtype, None, "zeros")), requires_grad, device)
 
 
 def ones(*size, dtype=None, device=None, requires_grad=False):
     """Ones of a shape, integers or one tuple, in `dtype` (default: the default dtype). Raises RuntimeError for a negative size."""
-    return _finish(np.ones(_shape(size, "ones"), _dtype(dtype, None, "ones")), requires_grad)
+    return _finish(np.ones(_shape(size, "ones"), _dtype(dtype, None, "ones")), requires_grad, device)
 
 
 def empty(*size, dtype=None, device=None, requires_grad=False, memory_format=None):
     """A tensor whose numbers are not set (they may be anything)."""
-    return _finish(np.empty(_shape(size, "empty"), _dtype(dtype, None, "empty")), requires_grad)
+    return _finish(np.empty(_shape(size, "empty"), _dtype(dtype, None, "empty")), requires_grad, device)
 
 
 def empty_strided(size, stride, *, dtype=None, device=None, requires_grad=False):
     """A tensor of that shape that steps so through its storage, in elements; its numbers are not set."""
     places = 1 + builtins.sum([(n - 1) * s for n, s in zip(size, stride, strict=True)]) if 0 not in size else 0
     storage = np.empty(places, _dtype(dtype, None, "empty_strided"))
-    return _finish(np.lib.stride_tricks.as_strided(storage, size, [s * storage.itemsize for s in stride]), requires_grad)
+    return _finish(np.lib.stride_tricks.as_strided(storage, size, [s * storage.itemsize for s in stride]), requires_grad, device)
 
 
 def _number(value, factory):
@@ -195,7 +200,7 @@ def _number(value, factory):
 def full(size, fill_value, *, dtype=None, device=None, requires_grad=False):
     """A tensor of shape `size` filled with one number; without `dtype` the number decides: bool, int64 or the default dtype."""
     fill_value = _number(fill_value, "full")
-    return _finish(np.full(_shape((size,)), fill_value, _dtype(dtype, dtypes.scalar_dtype(fill_value))), requires_grad)
+    return _finish(np.full(_shape((size,)), fill_value, _dtype(dtype, dtypes.scalar_dtype(fill_value))), requires_grad, device)
 
 
 def _like(function):
@@ -218,33 +223,33 @@ def _filled_like(input, dtype, value):
 @_like
 def zeros_like(input, *, dtype=None, device=None, requires_grad=False):
     """Zeros in the shape of `input`, and in its dtype unless `dtype` is given."""
-    return _finish(_filled_like(input, dtype, 0), requires_grad)
+    return _finish(_filled_like(input, dtype, 0), requires_grad, device)
 
 
 @_like
 def ones_like(input, *, dtype=None, device=None, requires_grad=False):
     """Ones in the shape of `input`, and in its dtype unless `dtype` is given."""
-    return _finish(_filled_like(input, dtype, 1), requires_grad)
+    return _finish(_filled_like(input, dtype, 1), requires_grad, device)
 
 
 @_like
 def empty_like(input, *, dtype=None, device=None, requires_grad=False):
     """A tensor in the shape and dtype of `input` whose numbers are not set; write to it before you read it."""
-    return _finish(like(input.array, _dtype(dtype, input.dtype)), requires_grad)
+    return _finish(like(input.array, _dtype(dtype, input.dtype)), requires_grad, device)
 
 
 @_like
 def full_like(input, fill_value, *, dtype=None, device=None, requires_grad=False):
     """One number in the shape of `input`, and in its dtype unless `dtype` is given."""
     fill_value = _number(fill_value, "full_like")
-    return _finish(_filled_like(input, dtype, fill_value), requires_grad)
+    return _finish(_filled_like(input, dtype, fill_value), requires_grad, device)
 
 
 def eye(n, m=None, *, dtype=None, device=None, requires_grad=False):
     """The unit matrix with n rows (and m columns). Raises RuntimeError for a negative n."""
     if n < 0:
         raise errors.new(RuntimeError, f"n must be greater or equal to 0, got {n}")
-    return _finish(np.eye(n, m, dtype=_dtype(dtype)), requires_grad)
+    return _finish(np.eye(n, m, dtype=_dtype(dtype)), requires_grad, device)
 
 
 def arange(start, end=None, step=1, *, dtype=None, device=None, requires_grad=False):
@@ -270,7 +275,24 @@ def arange(start, end=None, step=1, *, dtype=None, device=None, requires_grad=Fa
     whole = all(isinstance(v, (int, np.integer)) for v in (start, end, step))
     n = math.ceil((end - start) / step)
     array = start + np.arange(n) * step
-    return _finish(array.astype(_dtype(dtype, dtypes.int64 if whole else None)), requires_grad)
+    return _finish(array.astype(_dtype(dtype, dtypes.int64 if whole else None)), requires_grad, device)
+
+
+def range_(start=0, end=None, step=1, *, dtype=None, device=None, requires_grad=False):
+    """start, start + step, ... up to `end` itself: PyTorch's old form of arange.
+    Raises RuntimeError as arange does, TypeError without `end`."""
+    warnings.warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's range "
+        "builtin. Instead, use torch.arange, which produces values in [start, end).",
+        UserWarning,
+        stacklevel=3,
+    )
+    if end is None:
+        raise errors.new(TypeError, 'range() missing 1 required positional arguments: "end"')
+    dtype = dtypes.get_default_dtype() if dtype is None else dtype
+    arange(start, end, step, dtype=dtype)  # knows what is wrong
+    n = math.floor((end - start) / step) + 1
+    return _finish((start + np.arange(n) * step).astype(_dtype(dtype)), requires_grad, device)
 
 
 def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
@@ -285,9 +307,9 @@ def _window(name, values):
         if window_length < 0:
             raise errors.new(RuntimeError, f"{name} requires non-negative window_length, got window_length={window_length}")
         if window_length < 2:
-            return _finish(np.ones(window_length, _dtype(dtype)), requires_grad)
+            return _finish(np.ones(window_length, _dtype(dtype)), requires_grad, device)
         array = values(window_length + bool(periodic), *parameters, **named)[:window_length]
-        return _finish(array.astype(_dtype(dtype)), requires_grad)
+        return _finish(array.astype(_dtype(dtype)), requires_grad, device)
 
     window.__name__ = window.__qualname__ = name
     kind = name.split("_")[0].capitalize()
@@ -310,33 +332,33 @@ def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False)
     if steps < 0:
         raise errors.new(RuntimeError, "number of steps must be non-negative")
     start, end = (v.item() if isinstance(v, Variable) else v for v in (start, end))
-    return _finish(np.linspace(start, end, steps).astype(_dtype(dtype)), requires_grad)
+    return _finish(np.linspace(start, end, steps).astype(_dtype(dtype)), requires_grad, device)
 
 
 def logspace(start, end, steps, base=10.0, *, dtype=None, device=None, requires_grad=False):
     """base ** start to base ** end: the exponents are at equal distances."""
-    return _finish(np.asarray(base ** linspace(start, end, steps, dtype=dtypes.float64).array).astype(_dtype(dtype)), requires_grad)
+    return _finish(np.asarray(base ** linspace(start, end, steps, dtype=dtypes.float64).array).astype(_dtype(dtype)), requires_grad, device)
 
 
 def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     """As as_tensor; with copy=True always a copy."""
     t = as_tensor(obj, dtype)
-    return _finish(np.array(t.array) if copy else t.array, requires_grad)
+    return _finish(np.array(t.array) if copy else t.array, requires_grad, device)
 
 
 def scalar_tensor(s, *, dtype=None, device=None, requires_grad=False):
     """One number as a 0-d tensor of the default dtype."""
-    return _finish(np.asarray(s, _dtype(dtype)), requires_grad)
+    return _finish(np.asarray(s, _dtype(dtype)), requires_grad, device)
 
 
 def tril_indices(row, col, offset=0, *, dtype=None, device=None):
     """The positions of the lower triangle of a matrix: a row of rows and a row of columns."""
-    return wrap(np.array(np.tril_indices(row, offset, col), _dtype(dtype, dtypes.int64)))
+    return _finish(np.array(np.tril_indices(row, offset, col), _dtype(dtype, dtypes.int64)), False, device)
 
 
 def triu_indices(row, col, offset=0, *, dtype=None, device=None):
     """The positions of the upper triangle of a matrix: a row of rows and a row of columns."""
-    return wrap(np.array(np.triu_indices(row, offset, col), _dtype(dtype, dtypes.int64)))
+    return _finish(np.array(np.triu_indices(row, offset, col), _dtype(dtype, dtypes.int64)), False, device)
 
 
 class _OldType(type):
@@ -389,13 +411,13 @@ _N = object()  # where the number of elements goes
 @_random
 def rand(*size, generator=None, dtype=None, device=None, requires_grad=False):
     """Numbers uniform in [0, 1)."""
-    return _finish(_drawn(size, (generator or default_generator).uniform, _N, _dtype(dtype)), requires_grad)
+    return _finish(_drawn(size, (generator or default_generator).uniform, _N, _dtype(dtype)), requires_grad, device)
 
 
 @_random
 def randn(*size, generator=None, dtype=None, device=None, requires_grad=False):
     """Numbers from the normal distribution with mean 0 and variance 1."""
-    return _finish(_drawn(size, (generator or default_generator).normal, _N, _dtype(dtype)), requires_grad)
+    return _finish(_drawn(size, (generator or default_generator).normal, _N, _dtype(dtype)), requires_grad, device)
 
 
 @_random
@@ -407,24 +429,24 @@ def randint(low=None, high=None, size=None, *, generator=None, dtype=None, devic
     if low >= high:
         raise errors.new(RuntimeError, f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     drawn = _drawn((size,), (generator or default_generator).integers, low, high, _N)
-    return _finish(drawn.astype(_dtype(dtype, dtypes.int64)), requires_grad)
+    return _finish(drawn.astype(_dtype(dtype, dtypes.int64)), requires_grad, device)
 
 
 @_random
 def randperm(n, *, generator=None, dtype=None, device=None, requires_grad=False):
     """0 to n - 1 in random order."""
     _shape((n,))
-    return _finish((generator or default_generator).permutation(n).astype(_dtype(dtype, dtypes.int64)), requires_grad)
+    return _finish((generator or default_generator).permutation(n).astype(_dtype(dtype, dtypes.int64)), requires_grad, device)
 
 
 def rand_like(input, *, generator=None, dtype=None, device=None, requires_grad=False):
     """Uniform random numbers from [0, 1) in the shape of `input`, and in its dtype unless `dtype` is given."""
-    return rand(input.array.shape, generator=generator, dtype=dtype or input.dtype, requires_grad=requires_grad)
+    return rand(input.array.shape, generator=generator, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad)
 
 
 def randn_like(input, *, generator=None, dtype=None, device=None, requires_grad=False):
     """Normal random numbers with mean 0 and variance 1 in the shape of `input`, and in its dtype unless `dtype` is given."""
-    return randn(input.array.shape, generator=generator, dtype=dtype or input.dtype, requires_grad=requires_grad)
+    return randn(input.array.shape, generator=generator, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad)
 
 
 @_random
@@ -448,7 +470,8 @@ def bernoulli(input, p=None, *, generator=None):
 def randint_like(input, low, high=None, *, generator=None, dtype=None, device=None, requires_grad=False):
     """Whole numbers below `low` (or from low to high - 1), with the shape and dtype of `input`."""
     low, high = (0, low) if high is None else (low, high)
-    return randint(low, high, input.array.shape, generator=generator, dtype=dtype or input.dtype, requires_grad=requires_grad)
+    dtype = dtype or input.dtype
+    return randint(low, high, input.array.shape, generator=generator, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
 def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None, requires_grad=False):
@@ -467,7 +490,7 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None,
         state.vmap.check_random(mean, std)
     with no_grad():
         out = randn(shape, generator=generator, dtype=dtype) * std + mean
-    return out if out.batched else _finish(out.array, requires_grad)
+    return out if out.batched else _finish(out.array, requires_grad, device)
 
 
 @_random

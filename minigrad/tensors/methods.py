@@ -31,7 +31,8 @@ FAMILIES = {
         __or__=bitwise_or __ror__=bitwise_or __xor__=bitwise_xor __invert__=bitwise_not __neg__=neg __pos__=positive __abs__=abs
         __floordiv__=floor_divide __mod__=remainder isinf isnan isfinite isclose allclose equal hypot logaddexp logaddexp2 xlogy erfc
         lgamma digamma sinc deg2rad rad2deg copysign frac isposinf isneginf bitwise_left_shift bitwise_right_shift
-        __lshift__=bitwise_left_shift __rshift__=bitwise_right_shift ldexp gcd lcm""",
+        __lshift__=bitwise_left_shift __rshift__=bitwise_right_shift ldexp gcd lcm heaviside
+        nextafter""",
     reduce: """
         sum mean max min amax amin prod var std median aminmax nansum any all argmax argmin count_nonzero norm logsumexp""",
     scan: "cumsum cumprod cummax cummin logcumsumexp",
@@ -77,7 +78,7 @@ IN_PLACE = """
     cumprod hypot xlogy erfc sinc deg2rad rad2deg copysign frac negative absolute arcsin arccos arctan arctan2 arcsinh arccosh
     arctanh fix logit nan_to_num float_power renorm scatter_reduce addbmm addmm addmv addr baddbmm sgn eq ne lt le gt ge greater
     greater_equal less less_equal not_equal logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor
-    bitwise_not bitwise_left_shift bitwise_right_shift ldexp put lgamma digamma gcd lcm""".split()
+    bitwise_not bitwise_left_shift bitwise_right_shift ldexp put lgamma digamma gcd lcm heaviside nextafter""".split()
 
 
 def number_first(op, x, other):

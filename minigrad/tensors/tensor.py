@@ -57,6 +57,38 @@ class Storage:
         return id(self.array)
 
 
+_TO = """to() received an invalid combination of arguments - got ({}), but expected one of:
+ * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)
+ * (torch.dtype dtype, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)
+ * (Tensor tensor, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)
+"""  # noqa: E501
+
+
+def to_what(args, kwargs):
+    """(dtype or None, copy) of the arguments of `to`. Raises TypeError for others, and the device's error for another device."""
+    names = ["non_blocking", "copy"]
+    if args and isinstance(args[0], (dtypes.dtype, Variable)):
+        names = ["like", *names]
+    else:
+        names = ["device", "dtype", *names]
+        kwargs = {"device" if k == "tensor" else k: v for k, v in kwargs.items()}
+    given = dict(zip(names, args, strict=False))
+    fits = len(args) <= len(names) and not given.keys() & kwargs.keys()
+    given.update(kwargs)
+    device, dtype = given.pop("device", None), given.pop("dtype", None)
+    like, copy = given.pop("like", None), given.pop("copy", False)
+    fits = fits and isinstance(copy, builtins.bool) and isinstance(given.pop("non_blocking", False), builtins.bool)
+    fits = fits and (dtype is None or isinstance(dtype, dtypes.dtype)) and given.keys() <= {"memory_format"}
+    if isinstance(device, Variable):
+        like, device = device, None
+    if not fits or not isinstance(device, (str, int, only_cpu, type(None))) or isinstance(device, builtins.bool):
+        kinds = [type(a).__name__ for a in args] + [f"{k}={type(v).__name__}" for k, v in kwargs.items()]
+        raise errors.new(TypeError, _TO.format(", ".join(kinds)))
+    if device is not None:
+        only_cpu(device)
+    return (like.dtype if isinstance(like, Variable) else dtype if like is None else like), copy
+
+
 class Tensor(Methods):
     """Numbers of one dtype in a rectangular arrangement, able to remember how they were computed."""
 
@@ -700,15 +732,7 @@ class Tensor(Methods):
 
     def to(self, *args, **kwargs):
         """Another dtype (or the dtype of another tensor); there is only one device, the CPU. Returns self if nothing changes."""
-        kwargs.pop("non_blocking", None)
-        kind, copy = kwargs.pop("dtype", None), kwargs.pop("copy", False)
-        for arg in (*args, kwargs.pop("device", None)):
-            if isinstance(arg, dtypes.dtype):
-                kind = arg
-            elif isinstance(arg, Variable):
-                kind = arg.dtype
-            elif arg is not None and not isinstance(arg, builtins.bool):
-                only_cpu(arg)
+        kind, copy = to_what(args, kwargs)
         if kind is None or kind.numpy is self.array.dtype:
             return self.clone() if copy else self
         return shape.cast(self if kind.is_floating_point else self.detach(), kind.numpy)  # whole numbers carry no gradient
@@ -922,22 +946,22 @@ class Tensor(Methods):
         return create.empty(*(args or (0,)), dtype=self.dtype) if sizes else create.tensor(*args, dtype=self.dtype)
 
     def new_zeros(self, *size, dtype=None, device=None, requires_grad=False):
-        return create.zeros(*size, dtype=dtype or self.dtype, requires_grad=requires_grad)
+        return create.zeros(*size, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 
     def new_ones(self, *size, dtype=None, device=None, requires_grad=False):
-        return create.ones(*size, dtype=dtype or self.dtype, requires_grad=requires_grad)
+        return create.ones(*size, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 
     def new_empty(self, *size, dtype=None, device=None, requires_grad=False):
-        return create.empty(*size, dtype=dtype or self.dtype, requires_grad=requires_grad)
+        return create.empty(*size, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 
     def new_empty_strided(self, size, stride, *, dtype=None, device=None, requires_grad=False):
-        return create.empty_strided(size, stride, dtype=dtype or self.dtype, requires_grad=requires_grad)
+        return create.empty_strided(size, stride, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 
     def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=False):
-        return create.full(size, fill_value, dtype=dtype or self.dtype, requires_grad=requires_grad)
+        return create.full(size, fill_value, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 
     def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
-        return create.tensor(data, dtype=dtype or self.dtype, requires_grad=requires_grad)
+        return create.tensor(data, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 
     def cuda(self, device=None):
         only_cpu("cuda")
@@ -969,8 +993,8 @@ class _Missing:
 _UNSUPPORTED = frozenset(
     """
     angle apply_ bfloat16 cholesky eig
-    erfinv frexp heaviside histogram i0 igamma index_reduce isreal istft lstsq lu
-    lu_solve map_ matrix_exp mvlgamma nextafter pin_memory qr resize resize_as share_memory_ solve stft
+    erfinv frexp histogram i0 igamma index_reduce isreal istft lstsq lu
+    lu_solve map_ matrix_exp mvlgamma pin_memory qr resize resize_as share_memory_ solve stft
     svd symeig to_dense to_sparse triangular_solve
     """.split()
 )

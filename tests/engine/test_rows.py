@@ -93,7 +93,7 @@ def _has_a_derivative(sample: Sample) -> bool:
 
 SYMMETRIC = {"linalg_cholesky_ex", "linalg_eigh"}  # defined for symmetric matrices: moved along those only
 # As in PyTorch: their rules raise, and cases in tests/engine/reference hold the sentences.
-NO_DERIVATIVE = {"floor_divide", "unique", "unique_dim", "unique_consecutive"}
+NO_DERIVATIVE = {"floor_divide", "heaviside", "unique", "unique_dim", "unique_consecutive"}
 DIFFERENTIABLE = [
     key
     for key, op in TABLE.items()

@@ -317,9 +317,17 @@ def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None)
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 
 
+def _check_shuffled(function, input, name, factor):
+    if input.ndim < 3:
+        raise RuntimeError(f"{function} expects input to have at least 3 dimensions, but got input with {input.ndim} dimension(s)")
+    if factor <= 0:
+        raise RuntimeError(f"{function} expects a positive {name}, but got {factor}")
+
+
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """(N, C * r * r, H, W) -> (N, C, H * r, W * r). Raises RuntimeError unless r * r divides the channels."""
     r = upscale_factor
+    _check_shuffled("pixel_shuffle", input, "upscale_factor", r)
     c = input.shape[-3]
     if c % (r * r):
         raise RuntimeError(
@@ -330,7 +338,14 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
 
 
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
-    """(N, C, H * r, W * r) -> (N, C * r * r, H, W)."""
+    """(N, C, H * r, W * r) -> (N, C * r * r, H, W). Raises RuntimeError unless r divides height and width."""
+    _check_shuffled("pixel_unshuffle", input, "downscale_factor", downscale_factor)
+    for at, name in ((-2, "height"), (-1, "width")):
+        if input.shape[at] % downscale_factor:
+            raise RuntimeError(
+                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but input.size({at})={input.shape[at]} is not "
+                f"divisible by {downscale_factor}"
+            )
     return pixel_unshuffle_(input, downscale_factor)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...core import errors
+from ...core.dtypes import get_default_dtype
 from ...ops import losses, neural
 from ...ops.shape import cat, expand, stack
 from ...tensors.tensor import Tensor
@@ -79,7 +80,7 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     input, target = _pair(input, target)
     if weight is not None:
-        return _weighted(losses.huber_loss_(input, target, "none", delta), weight, reduction)
+        return _reduce(_weighted(losses.huber_loss_(input, target, "none", delta), weight, "none"), reduction)  # not by the weights
     return losses.huber_loss_(input, target, reduction, delta)
 
 
@@ -345,6 +346,8 @@ def cosine_embedding_loss(
             f"{target.ndim}D target tensor expects {target.ndim + 1}D input tensors, but found inputs with sizes {list(input1.shape)} and "
             f"{list(input2.shape)}."
         )
+    if input1.array.dtype.kind != "f" or input2.array.dtype.kind != "f":  # squares of small whole numbers do not fit
+        input1, input2 = (x if x.array.dtype.kind == "f" else x.to(get_default_dtype()) for x in (input1, input2))
     squares = ((input1 * input1).sum(-1) + 1e-12) * ((input2 * input2).sum(-1) + 1e-12)
     cos = (input1 * input2).sum(-1) / squares.sqrt()
     zero = constant(np.zeros((), cos.array.dtype))
@@ -462,6 +465,9 @@ def ctc_loss(
     if log_probs.ndim not in (2, 3):
         shown = log_probs.ndim + 1
         raise RuntimeError(f"Expected 3-dimensional tensor, but got {shown}-dimensional tensor for argument #1 'log_probs' {_CTC}")
+    for name, given in (("input_lengths", input_lengths), ("target_lengths", target_lengths)):
+        if isinstance(given, Tensor) and given.array.dtype.kind not in "iu":
+            raise RuntimeError(f"{name} must be integral")
     x = log_probs if batched else log_probs.unsqueeze(1)
     steps, n, classes = x.shape
     times, lengths = (np.asarray(getattr(v, "array", v)).reshape(-1).astype(np.int64) for v in (input_lengths, target_lengths))

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ...autograd.forward_mode import Level
 from ...core import dtypes
+from ...core.dispatch import state
 from ...ops import normalization as rows
 from ...tensors.tensor import Tensor
 from ._arguments import check_floating, constant
@@ -100,6 +102,11 @@ def batch_norm(
     weight, bias = _affine(input, weight, bias, (channels,))
     affine = (channels,) + (1,) * (input.ndim - 2)
     if not training:
+        for level in [h for h in state.handlers if isinstance(h, Level)]:
+            if level.tangent(input) is not None and (level.tangent(running_mean), level.tangent(running_var)) != (None, None):
+                raise RuntimeError(
+                    "batch_norm is not differentiable wrt running_mean and running_var, they cannot have forward grad defined"
+                )
         mean, variance = (s.detach().to(input.dtype).reshape(affine) for s in (running_mean, running_var) if s is not None)
         return rows.batch_norm_eval(input, weight, bias, mean, variance, affine, eps)
     axes = (0, *range(2, input.ndim))

@@ -25,6 +25,8 @@ CASES = [
     Case("polygamma method", "[x.polygamma(1), torch.polygamma(2, torch.arange(1, 4))]", x=A([0.3, 2.0])),
     *[Case(name, f"torch.{name}(x)", x=POS(2, 3)) for name in ("lgamma", "digamma")],
     Case("polygamma of more than a factorial", "[torch.polygamma(170, x.double()), torch.polygamma(171, x.double())]", x=A([1.0, 2.0]), second=False, jvp=False),
+    Case("nextafter", "torch.nextafter(x, y)", x=N(2, 3), y=N(3)), Case("nextafter of itself", "torch.nextafter(x, x * 1)", x=N(3), second=False, jvp=False),
+    Case("heaviside", "[torch.heaviside(x.detach(), y.detach()), x.detach().clone().heaviside_(y.detach()), torch.heaviside(torch.tensor([-1, 0, 2]), torch.tensor([5])), torch.heaviside(torch.tensor([True, False]), torch.tensor([True])), torch.heaviside(x, y).requires_grad]", x=A([-1.0, 0.0, 2.0, float("nan")]), y=A([0.5]), second=False, jvp=False),
     Case("polygamma negative", "torch.polygamma(-1, x)", x=A([0.3])),
     *[Case(name, f"torch.{name}(x, y)", x=POS(2, 3), y=POS(3)) for name in ("hypot", "logaddexp", "logaddexp2", "xlogy", "copysign")],
     *[Case(f"{name} method", f"x.{name}(y)", x=N(2, 3), y=N(3)) for name in ("hypot", "copysign")],

@@ -17,7 +17,7 @@ LIST = [
     "torch.ones(2, 3)", "torch.ones(2, dtype=torch.bool)", "torch.ones((), dtype=torch.float64)", "torch.full((2, 2), 7)", "torch.full((2,), 7.5)", "torch.full((2,), True)", "torch.full((2,), 7, dtype=torch.float32)",
     "torch.full((), 3)", "torch.full([2], fill_value=1.0)", "torch.empty(2, 3).shape", "torch.empty(2, dtype=torch.int32).dtype", "torch.empty(0, 3)",
     "torch.eye(3)", "torch.eye(2, 3)", "torch.eye(2, dtype=torch.int64)", "torch.eye(0)",
-    "torch.arange(5)", "torch.arange(1, 5)", "torch.arange(1, 10, 3)", "torch.arange(5.)", "torch.arange(0, 1, 0.25)", "torch.arange(5, 0, -2)", "torch.arange(3, dtype=torch.float32)", "torch.arange(0)",
+    "torch.arange(5)", "torch.range(1, 4)", "torch.range(1, 4, 0.5)", "torch.range(4, 1, -1.5)", "torch.range(0, 3, dtype=torch.int64)", "torch.arange(1, 5)", "torch.arange(1, 10, 3)", "torch.arange(5.)", "torch.arange(0, 1, 0.25)", "torch.arange(5, 0, -2)", "torch.arange(3, dtype=torch.float32)", "torch.arange(0)",
     "torch.arange(1, 2.5, 0.5)", "torch.arange(start=2, end=4)", "torch.arange(0, 1, 0.1)", "torch.arange(-1, 1, 0.5, dtype=torch.float64)", "torch.arange(5, requires_grad=False)", "torch.arange(3., requires_grad=True)",
     "torch.linspace(0, 1, 5)", "torch.linspace(-1, 1, 4, dtype=torch.float64)", "torch.linspace(0, 10, 1)", "torch.linspace(0, 1, steps=3)", "torch.linspace(3, -3, 7)", "torch.linspace(0, 9, 4, dtype=torch.int64)",
     "torch.linspace(0, 1, 0)", "torch.logspace(0, 2, 3)", "torch.tril_indices(3, 3)", "torch.triu_indices(3, 3, 1)", "torch.vander(torch.tensor([1., 2., 3.]))", "torch.cartesian_prod(torch.tensor([1, 2]), torch.tensor([3, 4]))",
