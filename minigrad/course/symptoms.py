@@ -640,32 +640,36 @@ def _mutant(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs
     if all(outcomes[p.name]["error"] for p in probes):
         return None
     rest = [p for p in ex.probes if p.name not in wrong and p.name in outcomes and p.accept is None]  # right there as well
+    tried = [(p.name, Frozen(inputs.get(p.name, p.args))) for p in (*probes, *rest)]
     for source, kind in chain.from_iterable(_mutants(ex.id, right) for right in _alike_solutions(ex, outcomes, probes[0], inputs)):
-        if (ex.id, source) not in _endless and _fits(ex, source, [*probes, *rest], outcomes, inputs):
+        if (ex.id, source) not in _endless and _fits(ex, source, tried, outcomes):
             return kind, f"These are exactly the results of a right answer in which {kind}."
     return None
 
 
 def _alike_solutions(ex: Exercise, outcomes: Mapping[str, dict], probe: Probe, inputs: Mapping[str, tuple]) -> Iterator[str]:
     """The right programs whose results have the words that this answer's have: of several tasks to choose from, those of the chosen one."""
-    def words(outcome: dict | None) -> list[str]:
-        return [part for part in _flat(outcome["got"]) if isinstance(part, str)] if outcome else []
+    def words(outcome: dict) -> list[str]:
+        return [part for part in _flat(outcome["got"]) if isinstance(part, str)]
 
+    if not ex.variants:
+        yield ex.solution
+        return
     for source in (ex.solution, *ex.variants):
-        right = _outcome_of_mutant(ex.id, source, probe.name, Frozen(inputs.get(probe.name, probe.args))) if ex.variants else None
-        if not ex.variants or words(right) == words(outcomes[probe.name]):
+        right = _outcome_of_mutant(ex.id, source, probe.name, Frozen(inputs.get(probe.name, probe.args)))
+        if right is not None and not right["late"] and words(right) == words(outcomes[probe.name]):  # late: its mutants would be, too
             yield source
 
 
-def _fits(ex: Exercise, source: str, probes: list[Probe], outcomes: Mapping[str, dict], inputs: Mapping[str, tuple]) -> bool:
+def _fits(ex: Exercise, source: str, tried: list[tuple[str, Frozen]], outcomes: Mapping[str, dict]) -> bool:
     """Whether a mutant gives what the answer gives in every probe that is quick enough to try, the first of them included."""
-    for n, p in enumerate(probes):
-        broken = _outcome_of_mutant(ex.id, source, p.name, Frozen(inputs.get(p.name, p.args)))
+    for n, (name, args) in enumerate(tried):
+        broken = _outcome_of_mutant(ex.id, source, name, args)
         if broken is not None and broken["late"]:
             if n == 0:
                 _endless.add((ex.id, source))
                 return False
-        elif broken is None or not alike(outcomes[p.name], broken, 1e-6):
+        elif broken is None or not alike(outcomes[name], broken, 1e-6):
             return False
     return True
 

@@ -81,20 +81,6 @@ def test_the_duel_opens_after_a_prediction_and_is_stepped(open_notebook):
     expect(box).not_to_contain_text("29, not 25")
 
 
-def test_the_learners_network_draws_its_boundary(open_notebook):
-    """The reference solutions stand in for a learner's answers: passed, trained again, and drawn."""
-    stored = nbformat.read(ROOT / "notebooks" / NOTEBOOK, as_version=4)
-    cells = {cell.id: cell.source for cell in stored.cells}
-    solved = [exercises[id].solution + f'\ncheck("{id}", {exercises[id].entry})' for id in ("05.a", "05.b", "05.c")]
-    shown = [cells[id] for id in ("c05-boundary", "c05-unit")]
-    nb = open_notebook([cells["c05-setup"], *solved[:2], cells["c05-engine"], solved[2], *shown]).run_all()
-    assert nb.cell_errors() == []
-    expect(nb.cell(5).locator("svg.plot")).to_contain_text("The decision boundary of your network")
-    expect(nb.cell(6).locator(".mg-root, svg").first).to_be_visible()
-    for theme in nb.themes():
-        nb.shot(f"chapter-05-boundary-{theme}", nb.cell(5))
-
-
 def test_the_learners_class_runs_in_the_widget(open_notebook):
     """The reference solutions stand in for a learner's answer."""
     stored = nbformat.read(ROOT / "notebooks" / NOTEBOOK, as_version=4)

@@ -34,7 +34,7 @@ def press(box, name):
     box.get_by_role("button", name=name, exact=True).click()
 
 
-def test_the_playground_trains_pauses_and_lets_others_run(chapter):
+def the_playground_trains_pauses_and_lets_others_run(chapter):
     box = lesson(chapter, "mg-playground")
     press(box, "one step")
     expect(box).to_contain_text("After 1 step:")
@@ -56,7 +56,7 @@ def test_the_playground_trains_pauses_and_lets_others_run(chapter):
         chapter.shot(f"chapter-17-playground-{theme}", box)
 
 
-def test_the_race_needs_no_kernel(chapter):
+def the_race_needs_no_kernel(chapter):
     box = lesson(chapter, "mg-race")
     expect(box.locator(".mg-words")).to_contain_text("Each at its best lr, after 60 steps")
     chapter.restart()  # nothing of Python is left behind the picture
@@ -77,3 +77,8 @@ def test_the_race_needs_no_kernel(chapter):
     runs.scroll_into_view_if_needed()
     expect(runs.locator("title").first).to_contain_text("Loss on new digits: A ")
     chapter.shot("chapter-17-four-runs", runs)
+
+
+def test_chapter(chapter):
+    for act in (the_playground_trains_pauses_and_lets_others_run, the_race_needs_no_kernel):
+        act(chapter)

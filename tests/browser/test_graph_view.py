@@ -350,20 +350,8 @@ def test_a_big_graph_opens_whole_and_a_step_comes_close(open_notebook):
     expect(card.locator(".mg-value")).to_be_visible()
 
 
-def test_two_sliders_need_the_kernel_and_get_it(open_notebook):
-    nb = open_notebook([SETUP, "a, b = Value(2.0), Value(3.0)\nz = a * b + a.tanh()\ngraph(z, step='end')"]).run_all()
-    view = View(nb)
-    a = view.slide("a", 10)
-    nb.page.wait_for_timeout(600)
-    b = view.slide("b", 30)
-    assert view.value("z") == pytest.approx(a * b + math.tanh(a), rel=2e-6)
-    assert number(view.grad("a")) == pytest.approx(b + 1 - math.tanh(a) ** 2, rel=1e-4)
-    assert number(view.grad("b")) == pytest.approx(a, rel=1e-5)
-
-
-def test_where_log_is_undefined(open_notebook):
-    nb = open_notebook([SETUP, "x = Value(1.0)\nL = x.log() * 2\ngraph(L, step='end')"]).run_all()
-    view = View(nb)
+def a_log_that_is_undefined(nb):
+    view = View(nb, 0)
     x = view.slide("x", 0)
     assert x < 0 and view.card("L").locator(".mg-value").text_content() == "nan"
     assert "logarithm of a negative number" in view.say()
@@ -383,18 +371,26 @@ def test_where_log_is_undefined(open_notebook):
     assert "⚠" not in view.say() and view.root.locator(".mg-born, .mg-odd").count() == 0
 
 
-def test_showing_again_corrects_a_view_that_is_still_open(open_notebook):
-    nb = open_notebook([SETUP, "x = Value(1.0)\ny = (3*x + 2)**2\nview = graph(y, step='end')\nview", "x.data = 2.0\nview"]).run_all()
-    for index in (0, 1):
+def two_sliders_need_the_kernel_and_get_it(nb):
+    view = View(nb, 1)
+    a = view.slide("a", 10)
+    nb.page.wait_for_timeout(600)
+    b = view.slide("b", 30)
+    assert view.value("z") == pytest.approx(a * b + math.tanh(a), rel=2e-6)
+    assert number(view.grad("a")) == pytest.approx(b + 1 - math.tanh(a) ** 2, rel=1e-4)
+    assert number(view.grad("b")) == pytest.approx(a, rel=1e-5)
+
+
+def a_view_that_is_still_open_is_corrected(nb):
+    for index in (2, 3):
         view = View(nb, index)
         expect(view.card("x").locator(".mg-value")).to_have_text("2")
         assert view.value("y") == 64 and view.grad("x") == "▴ 48" and view.step() == 8
         assert "computed again" in view.root.locator(".mg-notice").inner_text()
 
 
-def test_two_views_stay_in_step(open_notebook):
-    nb = open_notebook([SETUP, "x = Value(1.0)\ny = (3*x + 2)**2\nview = graph(y)\nview", "view"]).run_all()
-    first, second = View(nb, 0), View(nb, 1)
+def two_views_stay_in_step(nb):
+    first, second = View(nb, 4), View(nb, 5)
     first.press("end")
     assert (first.step(), second.step()) == (8, 8)
     second.slide("x", 100)
@@ -402,6 +398,52 @@ def test_two_views_stay_in_step(open_notebook):
     kernel(nb, "view.step = 3")
     expect(first.root).to_have_attribute("data-step", "3")
     expect(second.root).to_have_attribute("data-step", "3")
+
+
+def the_ledger_as_an_exercise(nb):
+    view, keys = View(nb, 6), nb.page.keyboard
+    view.root.get_by_role("tab", name="Ledger").click()
+    rows, verdict = view.root.locator(".mg-pane:visible tbody tr"), view.root.locator(".mg-verdict")
+    first = rows.nth(0).locator(".mg-blank")
+    expect(first).to_have_count(4)
+    nb.shot("ledger-quiz", view.root)
+    first.nth(0).fill("2")
+    keys.press("Enter")
+    expect(verdict).to_contain_text("✗")
+    for k, number in enumerate(["1", "1", "1", "1"]):
+        first.nth(k).fill(number)
+        keys.press("Enter")
+        expect(verdict).to_contain_text("✓")
+    expect(view.root).to_have_attribute("data-step", str(view.step()))
+    expect(rows.nth(0).locator(".mg-blank")).to_have_count(0)
+    box = rows.nth(1).locator(".mg-blank")
+    box.nth(2).fill("abc")
+    keys.press("Enter")
+    expect(verdict).to_contain_text("is not a number")
+    nb.shot("ledger-quiz-half", view.root)
+    view.press("end")
+    expect(view.root.locator(".mg-blank")).to_have_count(0)
+    assert view.grad("x") == "▴ 8"
+
+
+def names_are_text(nb):
+    view = View(nb, 7)
+    assert view.root.locator("img").count() == 0 and "<img" in view.root.inner_text()
+    view.root.locator(".mg-card").first.click()
+
+
+def test_small_graphs(open_notebook):
+    """One notebook with eight views, from above to below."""
+    cells = ["x = Value(1.0)\nL = x.log() * 2\ngraph(L, step='end')",
+             "a, b = Value(2.0), Value(3.0)\nz = a * b + a.tanh()\ngraph(z, step='end')",
+             "x = Value(1.0)\ny = (3*x + 2)**2\nview = graph(y, step='end')\nview", "x.data = 2.0\nview",
+             "x = Value(1.0)\ny = (3*x + 2)**2\nview = graph(y)\nview", "view",
+             "x = Value(3.0)\ny = x * x + 2 * x\ngraph(y, quiz=True)",
+             "x = Value(2.0, label='<img src=q onerror=alert(1)>')\ngraph(x * x)"]  # fmt: skip
+    nb = open_notebook([SETUP, *cells]).run_all()
+    for act in (a_log_that_is_undefined, two_sliders_need_the_kernel_and_get_it, a_view_that_is_still_open_is_corrected,
+                two_views_stay_in_step, the_ledger_as_an_exercise, names_are_text):  # fmt: skip
+        act(nb)
 
 
 def test_the_kernel_restarts_under_an_open_view(open_notebook):
@@ -717,50 +759,20 @@ def test_from_a_line_to_its_nodes(open_notebook):
     nb.cell(0).locator(".cm-line").first.click()
     expect(hits).to_have_count(0)
 
-def test_the_ledger_as_an_exercise(open_notebook):
-    nb = open_notebook([SETUP, "x = Value(3.0)\ny = x * x + 2 * x\ngraph(y, quiz=True)"]).run_all()
-    view, keys = View(nb), nb.page.keyboard
-    view.root.get_by_role("tab", name="Ledger").click()
-    rows, verdict = view.root.locator(".mg-pane:visible tbody tr"), view.root.locator(".mg-verdict")
-    first = rows.nth(0).locator(".mg-blank")
-    expect(first).to_have_count(4)
-    nb.shot("ledger-quiz", view.root)
-    first.nth(0).fill("2")
-    keys.press("Enter")
-    expect(verdict).to_contain_text("✗")
-    for k, number in enumerate(["1", "1", "1", "1"]):
-        first.nth(0 if k == 0 else 0).page.locator(".mg-pane:visible tbody tr").nth(0).locator(".mg-blank").nth(k).fill(number)
-        keys.press("Enter")
-        expect(verdict).to_contain_text("✓")
-    expect(view.root).to_have_attribute("data-step", str(view.step()))
-    expect(rows.nth(0).locator(".mg-blank")).to_have_count(0)
-    box = rows.nth(1).locator(".mg-blank")
-    box.nth(2).fill("abc")
-    keys.press("Enter")
-    expect(verdict).to_contain_text("is not a number")
-    nb.shot("ledger-quiz-half", view.root)
-    view.press("end")
-    expect(view.root.locator(".mg-blank")).to_have_count(0)
-    assert view.grad("x") == "▴ 8"
-
-
-def test_names_are_text(open_notebook):
-    nb = open_notebook([SETUP, "x = Value(2.0, label='<img src=q onerror=alert(1)>')\ngraph(x * x)"]).run_all()
-    view = View(nb)
-    assert view.root.locator("img").count() == 0 and "<img" in view.root.inner_text()
-    view.root.locator(".mg-card").first.click()
-
-
 ODD = """t = torch.ones(3, 4, requires_grad=True)
 long = torch.nn.functional.nll_loss(t.exp(), torch.tensor([0, 1, 2]))
 graph(long, step='end')"""
 
 
-@pytest.mark.parametrize("width", [640, 700, 1280])  # with the file browser beside the notebook: views of 272, 332 and 848 pixels
-def test_a_ledger_is_whole_at_any_width(open_notebook, width):
+def test_a_ledger_is_whole_at_any_width(open_notebook):
     nb = open_notebook([SETUP + "\nimport minigrad as torch", SQUARE[0] + "\ngraph(y, step='end')", ODD])
-    nb.page.set_viewport_size({"width": width, "height": 1000})
-    nb.run_all()
+    for width in (640, 700, 1280):  # with the file browser beside the notebook: views of 272, 332 and 848 pixels
+        nb.page.set_viewport_size({"width": width, "height": 1000})
+        nb.run_all()
+        a_ledger_is_whole(nb, width)
+
+
+def a_ledger_is_whole(nb, width):
     for k in range(2):
         view = View(nb, k)
         pane = view.root.locator(".mg-pane:visible")

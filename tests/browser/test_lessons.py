@@ -51,7 +51,8 @@ def test_all_lessons(open_notebook):
         nb.theme(theme)
         for name, box in shown.items():
             nb.shot(f"lesson-{name}-{theme}", box)
-        for fault in axe.run(nb.page, context=".jp-OutputArea-output").response["violations"]:
+        rules = {"runOnly": ["color-contrast"]} if theme == "dark" else {}  # a theme changes colours and nothing else
+        for fault in axe.run(nb.page, context=".jp-OutputArea-output", options=rules).response["violations"]:
             if fault["impact"] in ("serious", "critical"):
                 serious[fault["id"], theme] = [node["html"][:300] for node in fault["nodes"]][:8]
     assert not serious, "\n".join(f"{key}: {nodes}" for key, nodes in serious.items())
