@@ -7,6 +7,7 @@ from IPython.utils.capture import capture_output
 from traitlets.config import Config
 
 import minigrad as torch
+from minigrad.core import provenance
 from tests import golden
 from widgets import explain
 from widgets.error_panel import Panels
@@ -201,6 +202,27 @@ CASES = {
     "grey images": (
         ["images = torch.ones(1, 3, 5, 5)\nnn.functional.conv2d(images, torch.ones(2, 1, 3, 3))"], "The convolution was made for other channels", ["in_channels=3"]),
 }  # fmt: skip
+
+
+@pytest.mark.parametrize("cells, says, not_", [
+    (["w = torch.ones(2, requires_grad=True)\ncode = (w * 2).detach()", "loss = (code ** 2).sum()\nloss.backward()"],
+     ["The graph behind loss was cut: .detach()", "✂ code = (w * 2).detach()", "· loss = (code ** 2).sum()"], ""),
+    (["h = torch.ones(2, requires_grad=True) * 2\ndef hidden():\n    global h\n    h = h.detach()\n\nhidden()", "loss = h.sum()\nloss.backward()"],
+     ["The graph behind loss was cut: .detach()", "✂ h = h.detach()", "· loss = h.sum()"], "none of the tensors"),
+    (["w = torch.ones(2, requires_grad=True)\nif w.sum() < 0:\n    h = w.detach()\nelse:\n    with torch.no_grad(): h = w * 2", "h.sum().backward()", ],
+     ["As the code reads", "probably"], "The graph behind"),
+    (["w = torch.ones(2, requires_grad=True)\nfor _ in range(2):\n    (w * w).sum().backward()\n    w = w - 0.1 * w.grad"],
+     ["✂ w = w - 0.1 * w.grad a new tensor takes over the name w"], "probably"),
+])  # fmt: skip
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_what_the_engine_noted_is_a_fact_and_what_the_source_tells_a_guess(shell, cells, says, not_):
+    provenance.record_lines(True)
+    try:
+        text, _ = provoke(shell, cells)
+    finally:
+        provenance.record_lines(False)
+    panel = " ".join(text.split())
+    assert all(say in panel for say in says) and (not not_ or not_ not in panel), text
 
 
 @pytest.fixture(scope="module")

@@ -45,23 +45,32 @@ NO_FLAG = ("`loss.requires_grad = True`", "it makes the loss a new leaf. The err
 @row(RuntimeError, r"element \d+ of tensors does not require grad and does not have a grad_fn")
 def no_graph(m: Moment, _) -> Answer:
     root = _root(m)
-    steps = history.chain(m, root)
+    thing, steps = m.value(root), history.chain(m, root)
     name = ast.unparse(root) if root is not None else "this tensor"
-    cut = next((s for s in steps if s.cut), None)
-    if cut is not None and getattr(m.names.get(cut.name), "requires_grad", False):  # the source says so, and the tensor itself does not
+    cut, noted = next((s for s in steps if s.cut), None), history.recorded(thing)
+    if noted is not None:  # what happened; of the source, only what agrees with it
+        agrees = cut is not None and cut.line == noted.line
+        steps = steps if agrees else [noted, *(s for s in steps[-1:] if s.line != noted.line)]
+        cut = cut if agrees else noted
+    elif cut is not None and getattr(m.names.get(cut.name), "requires_grad", False):  # the source says so, and the tensor itself does not
         steps, cut = [], None
+    off = noted is None and getattr(thing, "detached_by", "") == "no_grad"
     if cut is None:
         what = f"No graph leads to `{name}`: none of the tensors behind it requires gradients, or recording was off when it was computed."
+        if off:
+            what = f"No graph leads to `{name}`: recording was off when it was computed."
         fix = "Make the inputs with `requires_grad=True` before computing with them, and compute outside `no_grad`."
     elif cut.cut.startswith("made"):
-        what = f"No graph leads to `{name}`: its input `{cut.name}` was {cut.cut}."
+        what = f"No graph leads to `{name}`. As the code reads, its input `{cut.name}` was {cut.cut}."
         fix = f"Make it with `requires_grad=True` (or call `{cut.name}.requires_grad_()`), then compute `{name}` again."
     else:
         what = f"The graph behind `{name}` was cut: {cut.cut}."
+        if noted is None and not (off and "no_grad" in cut.cut):
+            what = f"No graph leads to `{name}`. As the code reads, it was probably cut here: {cut.cut}."
         fix = "Take the cut out of the way to the loss; keep it only for what you print or store."
         if "frozen" in cut.cut:
-            fix = "Leave at least the parameters that shall learn with `requires_grad=True`."
-        elif "no_grad" in cut.cut:
+            fix = "Leave at least the parameters that are to be trained with `requires_grad=True`."
+        elif "no_grad" in cut.cut or "recording was off" in cut.cut:
             fix = "Compute the loss outside `no_grad`; the block is for updates and for evaluation."
     return Answer("The backward pass has nowhere to go", what, fix, NO_FLAG, _chain(steps), 10)
 

@@ -27,7 +27,8 @@ def plain_number(m: Moment, found) -> Answer | None:
         return None
     name = ast.unparse(owner) if owner is not None else "it"
     links = [Link(s.code, s.cut, "bad" if s.cut else "off") for s in steps]
-    return Answer("A plain number has no graph", f"`{name}` is a Python {found[1]}, no longer a tensor or Value" + (f": {cut}." if cut else "."),
+    became = f" As the code reads, it became one here: {cut}." if cut else ""
+    return Answer("A plain number has no graph", f"`{name}` is a Python {found[1]}, not a tensor or Value.{became}",
                   "Keep the tensor for `backward()`, and take `.item()` (or `.data`) only of what you print or store.",
                   NO_FLOAT, [Chain(*links)] if links else [], 15)  # fmt: skip
 
@@ -51,9 +52,9 @@ def gradient_is_none(m: Moment, _) -> Answer | None:
     if is_tensor(thing):
         facts = [["grad", "None (not 0: it was never computed)"], ["is_leaf", str(thing.is_leaf)], ["requires_grad", str(thing.requires_grad)],
                  ["grad_fn", "None" if thing.edge is None else type(thing.edge[0]).__name__]]  # fmt: skip
-        again = history.reassigned(m, name) if isinstance(owner, ast.Name) else None
+        again, known = history.reassigned(m, name, thing) if isinstance(owner, ast.Name) else (None, False)
         if thing.edge is not None or (again is not None and ".grad" in again.code):
-            return reassigned_leaf(m, name, thing, facts, again)
+            return reassigned_leaf(m, name, thing, facts, again, known)
         if not thing.requires_grad:
             return Answer("This gradient was never asked for", f"`{name}` does not require gradients, so `{name}.grad` stays None.",
                           f"Make it with `requires_grad=True` before the forward pass. If it was a result of `{name} - lr * {name}.grad` under "
@@ -65,11 +66,11 @@ def gradient_is_none(m: Moment, _) -> Answer | None:
                   [Table(["", name], facts)], 2)  # fmt: skip
 
 
-def reassigned_leaf(m: Moment, name: str, thing, facts, again) -> Answer:
+def reassigned_leaf(m: Moment, name: str, thing, facts, again, known: bool) -> Answer:
     code = again.code if again is not None else ""
     update = ".grad" in code
     what = f"`{name}` is the result of an operation, not the leaf that you made. Only leaves keep their gradient after `backward()`."
-    links = [Link(name, "the leaf you made: has the gradient"), Link(code, f"a new tensor takes over the name {name}", "bad"), Link(f"{name}.grad", "None", "off")]
+    links = [Link(name, "the leaf you made: has the gradient"), Link(code, f"{'a' if known else 'probably here a'} new tensor takes over the name {name}", "bad"), Link(f"{name}.grad", "None", "off")]
     if update:
         return Answer("The name now belongs to another tensor", what, "Change the leaf in place, where nothing is recorded:",
                       ("`retain_grad()`", f"it fills `.grad` of this result, and the graph grows by one update each round, back to the first {name}"),

@@ -25,7 +25,8 @@ def saved_then_written(m: Moment, about: facts.SavedOverwritten) -> Answer:
     written = history.writes(m, name) if name else []
     label = name or "the saved tensor"
     links = [Link(label, f"version {then}: {saver} saved it" + (" (its own result)" if slot == "out" else ""))]
-    links += [Link(s.code, "wrote into it", "bad") for s in written[-3:]] or [Link("an in-place write", "changed it", "bad")]
+    wrote = "wrote into it" if len(written) == now else "probably wrote into it"  # its counter began at 0
+    links += [Link(s.code, wrote, "bad") for s in written[-3:]] or [Link("an in-place write", "changed it", "bad")]
     links += [Link("backward", f"finds version {now}, needs version {then}", "off")]
     times = "" if now - then == 1 else f" {now - then} times"
     what = f"The gradient needs `{label}` with the numbers it had when {saver} saved it. It was written to{times} since, so they are gone."

@@ -1,15 +1,20 @@
-"""What the learner's code did to a name before the line at fault: read from its source, nothing is run.
+"""What the learner's code did to a name before the line at fault: as the engine recorded it, else as its source reads.
 
-What lives here: the statements of the cells so far (or of the function), the chain of assignments behind a name with the place where the
-graph was cut, and the writes into a tensor. What does not: sentences about errors.
+What lives here: the engine's note of where a tensor's history was cut; the statements of the cells so far (or of the function), the chain
+of assignments behind a name with the place where its graph was probably cut, and the writes into a tensor. Nothing is run. What does not:
+sentences about errors. A source is no record: which of its lines ran, and on what, is a guess, and whoever shows it says so.
 """
 
 from __future__ import annotations
 
 import ast
 import linecache
+import types
 from collections.abc import Iterator
 from typing import Any, NamedTuple
+
+from minigrad.core import provenance
+from minigrad.tracing import naming
 
 from .moment import Moment
 
@@ -33,6 +38,23 @@ class Step(NamedTuple):
     code: str
     cut: str  # why the graph ends here; "" if it does not
     line: int
+
+
+def recorded(thing: object) -> Step | None:
+    """Where the history of a tensor was cut off, as the engine noted it when it happened; None if there is no note."""
+    cut: Any = getattr(thing, "cut", None)
+    found = naming.source_of(types.SimpleNamespace(_code=cut.code, _offset=cut.offset), None) if cut is not None else None
+    if cut is None or found is None:
+        return None
+    why = "recording was off when this line ran" if cut.how == "no_grad" else CUTS["detach"]
+    return Step("", found["text"], why, found["line"])
+
+
+def made(thing: Any) -> Step | None:
+    """The line that a result was computed in, as the engine noted it; None if there is no note."""
+    note = provenance.read(thing.edge[0]) if getattr(thing, "edge", None) else None
+    found = naming.source_of(types.SimpleNamespace(_code=note.code, _offset=note.offset), None) if note is not None else None
+    return Step("", found["text"], "", found["line"]) if found else None
 
 
 def statements(moment: Moment) -> list[ast.stmt]:
@@ -189,7 +211,6 @@ def _inside_functions(value: ast.AST, moment: Moment) -> str:
     """A cut inside a function of the learner's that the expression calls."""
     import inspect
     import textwrap
-    import types
 
     for node in ast.walk(value):
         function = moment.names.get(node.func.id) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
@@ -250,11 +271,12 @@ def writes(moment: Moment, name: str) -> list[Step]:
     return found
 
 
-def reassigned(moment: Moment, name: str) -> Step | None:
-    """The last `name = ... name ...` : a leaf that became the result of an operation."""
+def reassigned(moment: Moment, name: str, thing: object) -> tuple[Step | None, bool]:
+    """The last `name = ... name ...` : a leaf that became the result of an operation. And is it known that this line made `thing`?"""
+    note = made(thing)
     for s in reversed(statements(moment)):
         if not isinstance(s, ast.Assign) or name not in _targets(s):
             continue
         if any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(s.value)):
-            return Step(name, ast.unparse(s), "", s.lineno)
-    return None
+            return Step(name, ast.unparse(s), "", s.lineno), note is not None and note.line == s.lineno
+    return None, False
