@@ -50,7 +50,7 @@ def the_bucket_by_mouse_and_keyboard(chapter):
     expect(box.get_by_role("status")).to_contain_text("18 + 12 = 30")
     press(box, "x.grad.zero_()")
     expect(box).to_contain_text("the bucket is there, and empty")
-    press(box, "x.grad = None")
+    press(box, "optimizer.zero_grad()")
     press(box, "x.grad.zero_()")
     expect(box.get_by_role("status")).to_contain_text("AttributeError")
     press(box, "start again")

@@ -48,7 +48,7 @@ def test_zero_and_none_differ():
     press(lesson, "x.grad.zero_()")
     assert level(lesson) == 0 and "empty" in lesson.scene["say"]
     press(lesson, "y.backward()")
-    press(lesson, "x.grad = None")
+    press(lesson, "optimizer.zero_grad()")
     assert level(lesson) is None and "gone" in lesson.scene["say"] and "no bucket yet" in lesson.picture()
     press(lesson, "x.grad.zero_()")
     assert level(lesson) is None and "has no attribute 'zero_'" in lesson.scene["say"]

@@ -146,11 +146,15 @@ class bucket(Figure):
     def _ran(self, code: str, level: float | None, pours: list[Pour]) -> None:
         self.log, self.level, self.pours, self.at = [*self.log, (code, level)], level, pours, self.x
 
-    @action("y.backward()", "run y = f(x) and then y.backward()")
-    def backward(self) -> None:
+    def _leaf(self):
         leaf = tensor(self.x, dtype=torch.float64, requires_grad=True)
         if self.level is not None:
             leaf.grad = tensor(self.level, dtype=torch.float64)
+        return leaf
+
+    @action("y.backward()", "run y = f(x) and then y.backward()")
+    def backward(self) -> None:
+        leaf = self._leaf()
         y = self.f(leaf)
         if not isinstance(y, torch.Tensor) or not y.requires_grad:
             raise TypeError(f"the function must compute a tensor from x, but it returned {type(y).__name__}.")
@@ -167,9 +171,12 @@ class bucket(Figure):
         else:
             self._ran("x.grad.zero_()", 0.0, [])
 
-    @action("x.grad = None", "take the gradient away, as optimizer.zero_grad() does")
+    @action("optimizer.zero_grad()", "what an optimizer does: x.grad = None")
     def drop(self) -> None:
-        self._ran("x.grad = None", None, [])
+        leaf = self._leaf()
+        torch.optim.SGD([leaf], lr=0.1).zero_grad()
+        assert leaf.grad is None
+        self._ran("optimizer.zero_grad()", None, [])
 
     @action("start again", "forget everything")
     def again(self) -> None:
