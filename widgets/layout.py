@@ -192,7 +192,7 @@ def computes(node: Node) -> str:
         return node.get("function") or node["expr"]
     if node["kind"] != "operation":
         return "constant" if node["kind"] == "constant" else node["expr"] or "input"
-    if node["named"] or re.fullmatch(r"v\d+", node["label"]):
+    if node["named"] or re.fullmatch(r"v\d+|[^\W\d]\w*[₁-₉][₀-₉]*", node["label"]):  # v1; h₁
         return node["expr"]
     op = node.get("function") or node["op"]
     return _SIGNS.get(op, op)

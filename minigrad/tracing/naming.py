@@ -60,13 +60,72 @@ def _inside(obj: Any) -> list[tuple[str, object]]:
     return [(f".{key}", inner) for key, inner in attributes.items() if isinstance(key, str) and not key.startswith("_")]
 
 
+def numbered(name: str, number: int) -> str:
+    """`name` with a number that is no part of it.
+
+    >>> numbered("h", 12)
+    'h₁₂'
+    """
+    return name + str(number).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
+
+
 def twin_label(name: str, used: set[str], taken: set[str]) -> str:
     """`name`, or name₂, name₃, ... if another node has it."""
     label, twin = name, 1
     while label in used or (twin > 1 and label in taken):
         twin += 1
-        label = name + str(twin).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
+        label = numbered(name, twin)
     return label
+
+
+def former_names(names: list[str], codes: list, sources: list[Source | None]) -> list[str]:
+    """h₁, h₂, ... for the nodes that a variable h held before it became another node of the graph, as their lines tell; "" for the others.
+
+    names: what each node is called now, or "". codes: the code objects of their lines, or None. A line in a function counts where the
+    variable's present node was made in the same function.
+    """
+    now = {name: code for name, code in zip(names, codes, strict=True) if name.isidentifier()}
+    turns: dict[str, int] = {}
+    seen: dict[tuple, str] = {}
+    out = []
+    for name, code, source in zip(names, codes, sources, strict=True):
+        variable = ""
+        if not name and code is not None and source is not None and "span" in source:
+            line = source["text"], *source["span"]
+            if line not in seen:
+                seen[line] = _assigned(*line)
+            variable = seen[line]
+        if variable in now and (code.co_name == "<module>" or code is now[variable]):
+            turns[variable] = turns.get(variable, 0) + 1
+            out.append(numbered(variable, turns[variable]))
+        else:
+            out.append("")
+    return out
+
+
+def _assigned(text: str, first: int, last: int) -> str:
+    """The variable that a line gives the value of one of its expressions; "" if the expression is a part of something else.
+
+    >>> _assigned("h = w * h", 4, 9), _assigned("h = w * h + 1", 4, 9), _assigned("a, h = f(1), f(2)", 13, 17), _assigned("h += 1", 0, 6)
+    ('h', '', 'h', 'h')
+    """
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:  # the line goes on below, or is inside something
+        return ""
+    start, end = len(text[:first].encode()), len(text[:last].encode())
+    for s in ast.walk(tree):
+        pairs: list[tuple[ast.expr, ast.AST]] = []
+        if isinstance(s, ast.Assign):
+            for target in s.targets:
+                together = isinstance(target, ast.Tuple) and isinstance(s.value, ast.Tuple) and len(target.elts) == len(s.value.elts)
+                pairs += zip(target.elts, s.value.elts, strict=True) if together else [(target, s.value)]  # type: ignore[attr-defined]
+        elif isinstance(s, ast.AugAssign):
+            pairs = [(s.target, s)]
+        for target, value in pairs:
+            if isinstance(target, ast.Name) and (value.col_offset, value.end_col_offset) == (start, end):  # type: ignore[attr-defined]
+                return target.id
+    return ""
 
 
 def source_of(obj: object, cell_name: Mapping[str, str] | Callable[[str], str | None] | None) -> Source | None:

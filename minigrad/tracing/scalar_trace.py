@@ -17,11 +17,11 @@ from ..words import listed, number
 from . import module_calls
 from .formulas import ATOM, Rule, exponent, rule_for
 from .groups import groups, groups_by_owner
-from .naming import headline, names_of, source_of, twin_label, walk
+from .naming import former_names, headline, names_of, source_of, twin_label, walk
 from .notation import Text, formula, number_text
 from .notation import node as node_in
 from .notation import number as number_as_text
-from .schema import Edge, Group, Node, Saved, Step, Trace
+from .schema import Edge, Group, Node, Saved, Source, Step, Trace
 from .text import differential, json_number
 
 
@@ -30,8 +30,8 @@ def trace_value(
     cell_name: Mapping[str, str] | Callable[[str], str | None] | None = None,
 ) -> Trace:  # fmt: skip
     """The recording as plain data. See `minigrad.tracing.trace.trace`."""
-    texts, named = _labels(graph)
     sources = [source_of(obj, cell_name) for obj in graph.objects]
+    texts, named = _labels(graph, sources)
     grads = graph.gradients()
     scopes = _scopes(graph, names)
     edges: list[Edge] = []
@@ -378,8 +378,10 @@ def _postorder(root: Any, parents_of: Callable[[Any], Iterable] = _parents) -> l
 # Labels and expressions
 
 
-def _labels(graph: Recorded) -> tuple[list[Text], list[bool]]:
-    """A label for every node: the learner's name, else a short expression, else v1, v2, ... All differ, except constants'."""
+def _labels(graph: Recorded, sources: list[Source | None]) -> tuple[list[Text], list[bool]]:
+    """A label for every node: the learner's name, or h₁ if it was h before, else a short expression, else v1, v2, ... All differ, except
+    constants'."""
+    former = former_names(graph.names, [getattr(obj, "_code", None) for obj in graph.objects], sources)
     taken = {name for name in graph.names if name}
     used: set[str] = set()
     texts: list[Text] = []
@@ -390,6 +392,8 @@ def _labels(graph: Recorded) -> tuple[list[Text], list[bool]]:
             text = Text(twin_label(name, used, taken))
         elif graph.kinds[i] == "constant":
             text = number_as_text(number_text(graph.data[i]))
+        elif former[i] and former[i] not in taken and former[i] not in used:
+            text = Text(former[i])
         else:
             short = _short_expression(graph, i, texts) if graph.parents[i] else None
             if short is None or short.text in taken or short.text in used:

@@ -26,7 +26,7 @@ from ..words import listed
 from . import module_calls
 from .formula_words import said
 from .groups import groups_of_modules
-from .naming import headline, source_of, twin_label, walk
+from .naming import former_names, headline, source_of, twin_label, walk
 from .notation import Text, formula, number_text, write
 from .notation import node as node_in
 from .notation import number as number_as_text
@@ -133,8 +133,10 @@ class Recording:
             return None
         return Sweeper(self, program, leaves)
 
-    def _labels(self) -> tuple[list[Text], list[bool], list[Text | None]]:
+    def _labels(self, sources: list[Source | None]) -> tuple[list[Text], list[bool], list[Text | None]]:
         items = self.graph.items
+        notes = map(_note, items)
+        former = former_names([item.name or item.path for item in items], [note and note.code for note in notes], sources)
         taken, used = {i.name for i in items if i.name}, set[str]()
         texts: list[Text] = []
         named: list[bool] = []
@@ -144,7 +146,7 @@ class Recording:
         if self.layers:
             for leaf, g in zip(self.layers.leaves, self.layers.gradients, strict=True):
                 gradient_of[edge_of(g)] = leaf
-        for item in items:
+        for item, before in zip(items, former, strict=True):
             text = expr = None
             if item.kind == "operation":
                 expr = self._expression(item, texts)
@@ -158,6 +160,8 @@ class Recording:
                 leaf = gradient_of[item.node, item.number]
                 by = next(t.text for x, t in zip(items, texts, strict=False) if x.live is leaf)
                 text = Text(twin_label(f"{differential(texts[self.graph.root].text)}/{differential(by)}", used, taken))
+            elif before and before not in taken | used:
+                text = Text(before)
             elif item.kind == "operation":
                 text = expr if expr and len(expr.text) <= 10 else None
             if text is None or (item.kind != "constant" and text.text in used | (set() if item.name else taken)):
@@ -185,8 +189,8 @@ class Recording:
     def trace(self, title=None, cell_name=None, later: bool = False) -> Trace:
         """The recording as plain data. `later`: an array is summed up only when it is read, for views that fold."""
         graph, items = self.graph, self.graph.items
-        texts, named, exprs = self._labels()
         sources = [_line(item, cell_name) for item in items]
+        texts, named, exprs = self._labels(sources)
         if self.layers:
             sources = [
                 None if item.node is not None and item.node.number >= self.layers.start else s
@@ -642,8 +646,12 @@ class Arrays:
         return self.index[id(array)]
 
 
+def _note(item: Item) -> provenance.Note | provenance.Cut | None:
+    return provenance.read(item.node) if item.kind == "operation" else item.cut if item.node is None else None
+
+
 def _line(item: Item, cell_name):
-    note = provenance.read(item.node) if item.kind == "operation" else item.cut if item.node is None else None
+    note = _note(item)
     return None if note is None or note.code is None else source_of(types.SimpleNamespace(_code=note.code, _offset=note.offset), cell_name)
 
 

@@ -55,6 +55,20 @@ def test_lines_are_recorded_with_their_cell(shell):
     assert (source["line"], source["text"]) == (4, "u = x * 2") and source["cell"].startswith("In [")
 
 
+def test_what_a_variable_held_before_has_its_name_and_a_number(shell):
+    run(shell, "%load_ext minigrad\nfrom minigrad import Value\nimport minigrad as torch")
+    run(shell, "def power(w, h):\n    for _ in range(2): h = w * h\n    return h")
+    run(shell, "w, h = Value(2.0), Value(1.0)\nfor _ in range(3):\n    h = w * h + 1")
+    labels = [n["label"] for n in run(shell, "%graph h").trace["nodes"] if n["kind"] != "constant"]
+    assert labels == ["w", "h₁", "w × h₁", "h₂", "w × h₂", "h₃", "w × h₃", "h"]
+    run(shell, "k = power(w, h)")  # its h is another variable
+    assert "h₄" not in [n["label"] for n in run(shell, "%graph k").trace["nodes"]]
+    run(shell, "v = torch.ones(2, requires_grad=True)\nx = v * 2\nx = x.tanh()\nx += v")
+    view = run(shell, "%graph x")
+    assert [n["label"] for n in view.trace["nodes"]] == ["v", "2", "x₁", "x₂", "x"]
+    shell.run_line_magic("unload_ext", "minigrad")
+
+
 @pytest.mark.parametrize("line, says", [
     ("", "%graph y"), ("z", "There is no variable 'z' yet"), ("X", "Did you mean 'x'?"), ("3 +", "cannot read '3 +'"),
     ("[x, x]", "list of Values"), ("3", "plain number"),

@@ -59,7 +59,7 @@ def test_the_learners_next_line():
     lesson.set(line="e = d")
     assert len(lesson.figure.run.nodes) == count and "no new node" in lesson.scene["say"]
     lesson.set(line="for _ in range(2): d = d * x")
-    assert labels(lesson)[-2:] == ["d₂", "d₃"] and value(lesson, "d₃") == 118 * 9
+    assert labels(lesson)[-3:] == ["d₁", "d₂", "d"] and value(lesson, "d") == 118 * 9
     lesson.press("off")
     lesson.press("off")
     assert labels(lesson)[-1] == "d"
@@ -79,7 +79,8 @@ def test_only_the_branch_that_ran():
 
 def test_a_loop_unrolls():
     lesson = grow(power, w=2, h=1)
-    assert labels(lesson) == ["w", "h", "h₂", "h₃", "h₄"] and value(lesson, "h₄") == 8
+    assert labels(lesson) == ["w", "h₁", "h₂", "h₃", "h"] and value(lesson, "h") == 8
+    assert "h is 4 and remembers w and h₂" in lesson.text(), "the name moves on while the program runs"
     w = next(n.id for n in lesson.figure.run.nodes if n.label == "w")
     assert sum(p == w for n in lesson.figure.run.nodes for p in n.parents) == 3
     assert "5 nodes (2 leaves, 3 operations, 0 constants) and 6 edges" in lesson.text()
@@ -88,7 +89,7 @@ def test_a_loop_unrolls():
 
 def test_what_no_variable_holds_is_let_go():
     lesson = grow("a = x * 2\na = Value(5.0)", x=1)
-    assert "No variable leads to a any more" in lesson.text() and "let go" in lesson.picture()
+    assert "No variable leads to a₁ any more" in lesson.text() and "let go" in lesson.picture()
     assert "no new node" in grow("x * 2", x=1).text()
 
 

@@ -16,8 +16,10 @@ from typing import Any, Literal
 
 from minigrad import Value, scalar
 from minigrad.scalar import Constant
+from minigrad.tracing.naming import numbered
 from minigrad.tracing.trace import Edge, Node, Trace, walk
 
+from ..layout import CARD_PAD, fitted
 from ..show import Table
 from .cards import ROOM, card, places, wire
 from .duel import SUPERSCRIPT, TIMES
@@ -30,7 +32,6 @@ STEPS = 300  # lines that run; beyond this it is a program for a computer, not f
 NODES = 60
 LENGTH = 2000  # characters of typed text
 FUNCTIONS = ("exp", "log", "sin", "cos", "tanh", "sigmoid", "relu", "sqrt")
-DIGITS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _run = itertools.count(1)
 
 
@@ -44,7 +45,7 @@ class Born:
     moment: int
     name: str = ""  # the learner's; "" if it never had one
     label: str = ""
-    expr: str = ""
+    expr: str = ""  # both as they are at the moment that is shown: a variable may lead elsewhere later
 
     @property
     def kind(self) -> Literal["leaf", "constant", "operation"]:
@@ -78,8 +79,8 @@ class Growth:
         self.moments: list[Moment] = []
         self._ids: dict[int, int] = {}
         self.run()
-        self._name()
         self.at = len(self.moments) - 1
+        self.name(self.at)
         self.drawn = places(self._as_trace()) if self.nodes else None
 
     # Running ------------------------------------------------------------------------------------------------------------------
@@ -132,17 +133,20 @@ class Growth:
             born.name = born.name or text
         self.moments.append(moment)
 
-    def _name(self) -> None:
-        """Labels: the learner's name, numbered where it was used again; else the expression if it is short; else v1, v2, ..."""
-        uses: dict[str, int] = {}
+    def name(self, at: int) -> None:
+        """Labels after `at` lines: the learner's name, h₁ of what h was before; else the expression if it is short; else v1, v2, ..."""
+        held: dict[str, list[Born]] = {}
+        for n in self.nodes:
+            if n.name and n.moment <= at:
+                held.setdefault(n.name, []).append(n)
         unnamed = itertools.count(1)
         for n in self.nodes:
             n.expr = self._expression(n)
             if n.kind == "constant":
                 n.label = number(n.obj.data)
             elif n.name:
-                uses[n.name] = uses.get(n.name, 0) + 1
-                n.label = n.name + (str(uses[n.name]).translate(DIGITS) if uses[n.name] > 1 else "")
+                turns = held.get(n.name, [n])
+                n.label = n.name if n is turns[-1] or n not in turns else numbered(n.name, turns.index(n) + 1)
             else:
                 n.label = n.expr if len(n.expr) <= 11 else f"v{next(unnamed)}"
 
@@ -203,6 +207,7 @@ class Growth:
 
     def _graph(self) -> str:
         assert self.drawn is not None
+        self.name(self.at)
         ends = [(p, n.id) for n in self.nodes for p in n.parents]  # by edge id
         out = ""
         for w in self.drawn["wires"]:
@@ -215,13 +220,15 @@ class Growth:
                 continue
             rows = [("value", number(n.obj.data, 5), "fwd"), *([] if held else [("", "let go", "")])]
             kind = ("new " if n.id in self.moment.new else "") + {"constant": "constant", "leaf": "leaf"}.get(n.kind, "")
-            shown = {**place, "expr": _what(n, place["expr"])}
+            name, expr = fitted(n.label, "" if n.expr == n.label else n.expr, place["w"] - 2 * CARD_PAD)
+            shown = {**place, "name": name, "expr": _what(n, expr)}
             out += card(shown, [] if n.kind == "constant" else rows, kind.strip(), "" if held else "gone")
         return out
 
     # The same in words --------------------------------------------------------------------------------------------------------
     def sentence(self, at: int | None = None) -> str:
         at = self.at if at is None else at
+        self.name(at)
         m = self.moments[at]
         if m.line is None:
             names = [n.label for n in self.nodes if n.moment == 0]
@@ -256,6 +263,7 @@ class Growth:
 
     def rows(self) -> list[tuple[str, ...]]:
         out: list[tuple[str, ...]] = []
+        self.name(self.at)
         for n in self.nodes:
             if n.moment <= self.at and n.kind != "constant":
                 line = self.moments[n.moment].line
