@@ -6,6 +6,7 @@ pill; a wire that it cuts goes on around the end of its band to the beginning of
 """
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -14,8 +15,11 @@ from typing import Any
 from .layout import FRAME_SIDE, FRAME_TOP, Card, Frame, Picture
 
 WIDTHS = 1400.0, 840.0, 500.0  # of a band, at most: a stage takes the one that it shows largest and whole
-CARDS = 90  # a picture of more cards than this is not cut: folds make it smaller
+CARDS = 90  # a picture of more cards than this is cut for an overview only: folds make it smaller
+STAGE = 1078.0, 448.0  # pixels of a stage that shows such an overview
 ROUND = 7.0  # of the corners of a way from band to band
+NEARLY = 1.15  # of the narrowest bands: so much wider they may be where that cuts fewer wires
+LONE = 10_000  # as bad as so many cut wires is a band without a card
 LANE, CLEAR = 7.0, 12.0  # between two such ways, and between them and the cards
 
 Point = tuple[float, float]
@@ -28,11 +32,30 @@ def bands(picture: Picture, also: float = 0.0, widths: Sequence[float] = WIDTHS)
         return []
     out: dict[int, Picture] = {}
     spans = _columns(picture)
+    crossing, carded = _crossing(picture, spans), _carded(picture, spans)
     for width in sorted({*widths, also} - {0.0}, reverse=True):
-        cuts = _cuts(spans, width) if picture["w"] > width else []
+        cuts = _cuts(spans, width, crossing, carded) if picture["w"] > width else []
         if cuts and len(cuts) not in out:
             out[len(cuts)] = _banded(picture, cuts)
     return [*out.values()]
+
+
+def overview(picture: Picture) -> list[Picture]:
+    """A picture of very many cards in as many bands as show it largest on a whole stage; [] if that is not much larger than one band."""
+    spans, ends = _columns(picture), sorted((c["x"], c["y"], c["y"] + c["h"]) for c in picture["cards"])
+
+    def zoom(count: int) -> float:
+        """With so many bands of equal width."""
+        width, high = picture["w"] / count, 0.0
+        for _, band in itertools.groupby(ends, lambda end: end[0] // width):
+            _, tops, lows = zip(*band, strict=True)
+            high += max(lows) - min(tops) + 4 * CLEAR
+        return min(STAGE[0] / width, STAGE[1] / high)
+
+    count = max(range(1, len(spans) + 1), key=zoom)
+    if zoom(count) < 1.5 * zoom(1):
+        return []
+    return [_banded(picture, _cuts(spans, picture["w"] / count, _crossing(picture, spans), _carded(picture, spans)))]
 
 
 def _columns(picture: Picture) -> list[tuple[float, float]]:
@@ -50,23 +73,54 @@ def _columns(picture: Picture) -> list[tuple[float, float]]:
     return out
 
 
-def _cuts(spans: list[tuple[float, float]], width: float) -> list[float]:
-    """Where to cut so that there are as few bands of this width as possible, and these as narrow as they can be."""
+def _crossing(picture: Picture, spans: list[tuple[float, float]]) -> list[int]:
+    """How many wires go through each gap between two columns."""
+    ends = [(points[0], points[-2]) for w in [*picture["wires"], *picture.get("cuts", ())] if (points := _numbers(w["d"]))]
+    return [sum(start <= right and end >= left for start, end in ends)
+            for (_, right), (left, _) in zip(spans, spans[1:], strict=False)]  # fmt: skip
 
-    def pack(room: float) -> list[float]:
-        cuts, start = [], spans[0][0]
-        for (_, end), (left, right) in zip(spans, spans[1:], strict=False):
-            if right - start > room:
-                cuts.append(float(round((end + left) / 2)))  # whole pixels: what is sent is shorter
-                start = left
-        return cuts
 
+def _carded(picture: Picture, spans: list[tuple[float, float]]) -> list[bool]:
+    """Are there cards in each column, or only pills?"""
+    return [any(left <= c["x"] <= right for c in picture["cards"]) for left, right in spans]
+
+
+def _cuts(spans: list[tuple[float, float]], width: float, crossing: list[int], carded: list[bool]) -> list[float]:
+    """Where to cut so that there are as few bands of this width as possible, and these nearly as narrow as they can be: there, where the
+    fewest wires are cut, and so that no band has only pills."""
     low, high = max(right - left for left, right in spans), max(width, *(right - left for left, right in spans))
-    count = len(pack(high))
+    count = len(_packed(spans, high))
     for _ in range(12):
         middle = (low + high) / 2
-        low, high = (low, middle) if len(pack(middle)) <= count else (middle, high)
-    return pack(high)
+        low, high = (low, middle) if len(_packed(spans, middle)) <= count else (middle, high)
+    room = min(max(width, high), high * NEARLY)
+    # The best way to end a band at each column: its cost, and where the band before it ended.
+    best: list[dict[int, tuple[int, float, int]]] = [{} for _ in spans]
+    for k, (_, right) in enumerate(spans):
+        for start in range(k, -1, -1):
+            long, lone = right - spans[start][0], 0 if any(carded[start : k + 1]) else LONE
+            if long > room:
+                break
+            for number, (cost, longest, _) in best[start - 1].items() if start else [(0, (0, 0.0, -1))]:
+                if number <= count:
+                    now = (cost + lone + (crossing[start - 1] if start else 0), max(longest, long), start - 1)
+                    best[k][number + 1] = min(best[k].get(number + 1, now), now)
+    cuts: list[float] = []
+    k = len(spans) - 1
+    for number in range(count + 1, 1, -1):
+        k = best[k][number][2]
+        cuts.insert(0, float(round((spans[k][1] + spans[k + 1][0]) / 2)))  # whole pixels: what is sent is shorter
+    return cuts
+
+
+def _packed(spans: list[tuple[float, float]], room: float) -> list[int]:
+    """After which columns a band is full."""
+    out, start = [], spans[0][0]
+    for k, (left, right) in enumerate(spans[1:]):
+        if right - start > room:
+            out.append(k)
+            start = left
+    return out
 
 
 class _Way:
@@ -181,8 +235,12 @@ def _deep(picture: Picture, frame: Frame) -> int:
     return 1 + max((_deep(picture, f) for f in inner), default=0)
 
 
+def _numbers(d: str) -> list[float]:
+    return [float(x) for x in re.findall(r"-?[\d.]+", d)]
+
+
 def _pieces(d: str) -> list[Piece]:
-    n = [float(x) for x in re.findall(r"-?[\d.]+", d)]
+    n = _numbers(d)
     points = list(zip(n[::2], n[1::2], strict=True))
     return [(points[k], points[k + 1], points[k + 2], points[k + 3]) for k in range(0, len(points) - 1, 3)]
 

@@ -332,9 +332,24 @@ def _boxes(plan: Plan, at: Geometry, now: _Progress) -> list[str]:
         known, arrived = ([c for c in range(first, last + 1) if str(c) in of] for of in (now.known, now.arrived))
         partly = arrived[:1] if len(arrived) < last - first + 1 and arrived else known[-1:] if len(known) < last - first + 1 else []
         names = [plan["columns"][c]["name"] for c in partly or (first, last)]
-        ends = [found[0] if (found := re.search(r"\[\w+\]$", name)) else name[:4] for name in names]
+        ends = [shortest(name, 4) for name in names]
         out.append(f'<text class="n" x="{x:.1f}" y="20">{escape("…".join(ends))}</text>')
     return out
+
+
+def shortest(name: str, room: int) -> str:
+    """A column's name in so many characters: without the count of its likes, or its number alone, before it is cut. The twin of
+    `shortest` in front/src/network/geometry.js.
+
+    >>> [shortest("Layer 1 of 2", room) for room in (12, 9, 5)], shortest("layers[0]", 8), shortest("encoder", 5)
+    (['Layer 1 of 2', 'Layer 1', '1'], '[0]', 'enco…')
+    """
+    plain = re.sub(r" of \d+$", "", name)
+    number = re.search(r"(\[\w+\]|\d+)$", plain)
+    for text in (name, plain, number[0] if number else name):
+        if len(text) <= room:
+            return text
+    return name[: max(1, room - 1)] + "…"
 
 
 def _names(plan: Plan, at: Geometry) -> list[str]:
@@ -342,8 +357,7 @@ def _names(plan: Plan, at: Geometry) -> list[str]:
     for c, column in enumerate(plan["columns"]):
         if at.hidden(c):
             continue
-        index = re.search(r"\[\w+\]$", column["name"])
-        name = column["name"] if len(column["name"]) <= room else index[0] if index else column["name"][: max(2, room)]
+        name = shortest(column["name"], room)
         about = column["about"] if 6.4 * len(column["about"]) < at.gap else str(len(column["cells"]))
         x = max(at.x[c], 0 if c else 30)
         out.append(f'<text class="n" x="{x:.1f}" y="20">{escape(name)}</text><text class="l" x="{x:.1f}" y="{at.h - 8:.1f}">{about}</text>')

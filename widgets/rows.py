@@ -11,7 +11,7 @@ from typing import Any
 
 from minigrad.tracing.trace import Trace
 
-from .bands import CARDS, bands, rounded, written
+from .bands import CARDS, bands, overview, rounded, written
 from .layout import (
     BAND,
     CARD_PAD,
@@ -41,8 +41,10 @@ LEAVES, ARRIVES = 0.76, 11.0  # where on a card's left side its wires begin, as 
 
 def narrower(trace: Trace, picture: Picture, frames: Sequence[Framed] = (), mark: Mark | None = None, wide: float = 0.0) -> list[Picture]:
     """The same picture for narrower and lower stages: in bands, of flat cards, these in bands, and in one column. [] for a single card,
-    and for more than can be read in a column. wide: the width of the stage that asks, in pixels of a picture."""
-    if not 1 < len(picture["cards"]) <= CARDS:
+    and of more than can be read in a column only an overview. wide: the width of the stage that asks, in pixels of a picture."""
+    if len(picture["cards"]) > CARDS:
+        return overview(picture)
+    if len(picture["cards"]) < 2:
         return []
     flat = layout(trace, frames, mark=mark, flat=True)
     return [*bands(picture, wide), flat, *bands(flat, wide), rows(trace, picture)]

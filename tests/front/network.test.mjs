@@ -1,7 +1,8 @@
 // The network level: its numbers, where everything stands, what it says, what people do; the curve beside a slider.
 import { columnOf, drawCurve } from "../../widgets/front/src/curve.js";
-import { geometry } from "../../widgets/front/src/network/geometry.js";
-import { movedTo, partsOf, readNetwork, short } from "../../widgets/front/src/network/numbers.js";
+import { geometry, shortest } from "../../widgets/front/src/network/geometry.js";
+import { drawNeuron } from "../../widgets/front/src/network/neuron.js";
+import { movedTo, numbersOf, partsOf, readNetwork, short } from "../../widgets/front/src/network/numbers.js";
 import { fmt, num } from "../../widgets/front/src/model/numbers.js";
 import { readSweeps, row } from "../../widgets/front/src/model/sweep.js";
 import { View } from "../../widgets/front/src/view.js";
@@ -28,7 +29,9 @@ test("everything stands where the still picture has it", () => {
   });
 });
 
-test("numbers in circles are those of the still picture", () => {
+test("numbers in circles and names of columns are those of the still picture", () => {
+  for (const [name, room, text] of cases.network.columns) assert.equal(shortest(name, room), text);
+  assert.equal(shortest("Layer 1 of 2", 9), "Layer 1");
   for (const [x, text] of cases.network.short) assert.equal(short(num(x)), text, String(x));
 });
 
@@ -41,6 +44,38 @@ test("a neuron is opened within every width, and nothing leaves the stage", () =
       assert.ok(at.y.every((y) => y > 0 && y < at.h) && at.panel > 0, `${w}, ${column}`);
     }
   }
+});
+
+test("on a very narrow stage words stay legible: it scrolls, and the column of the event is known", () => {
+  const { view } = open({ step: 6 });
+  assert.ok(view.columns.flow(130) > 0.81);
+  const boxes = [0, 1, 2, 3, 4, 5].map((node) => view.columns.box(node));
+  assert.ok(boxes.every((box, k) => box.w > 0 && (!k || box.x > boxes[k - 1].x)), JSON.stringify(boxes));
+  assert.equal(view.columns.box(6), undefined);
+});
+
+test("an opened neuron shows what it gave for each sample, where there are many and there is room", () => {
+  const { plan } = network();
+  const many = { ...plan, samples: 10 };
+  const size = 4 * plan.cells.length + 2;
+  const start = 3 + 2 * plan.parameters.length;
+  const row = new Float64Array(start + 10 * size);
+  for (let k = 0; k < 10; k++) [row[start + k * size], row[start + k * size + 1], row[start + k * size + 5]] = [k, k * k, k - 3]; // x[0], x[1], cell 5
+  const one = numbersOf(many, row);
+  const drawn = (known, w = 1280) => {
+    const found = {};
+    const put = (key, tag, attributes, text) => (found[key] = { ...attributes, text });
+    const o = { network: one, sample: one.sample(2), cell: 5, column: 1, inner: null, now: {}, known, before: true, arrived: false, sent: false, active: -1 };
+    drawNeuron(put, geometry(many, w, 1), o);
+    return found;
+  };
+  const found = drawn(true);
+  const count = (kind) => [0, 1, 2, 3].reduce((n, k) => n + (found[`pm${kind}${k}`].d.match(/M/g) ?? []).length, 0);
+  assert.deepEqual([count("pos"), count("neg")], [7, 3]);
+  const box = found.pm;
+  assert.ok(found.pmn.cx > box.x && found.pmn.cx < box.x + box.width / 2 && found.pmn.cy > box.y + box.height / 2);
+  assert.equal(found.pmt.text, "x[0] →, x[1] ↑");
+  assert.equal(drawn(false).pm, undefined, "not before it has computed");
 });
 
 test("forward there are no dashes; the sweep back colours the wires of each layer", () => {

@@ -225,7 +225,9 @@ def cases() -> dict:
         "views": {"square": view_case(square), "twice": view_case(view), "net": view_case(tensor), "network": view_case(network),
                   "compiled": view_case(compiled)},
         "network": {"at": [network_picture.geometry(plan, w)._asdict() for w in WIDTHS], "widths": WIDTHS,
-                    "short": [(plain(x), network_picture.short(x)) for x in numbers]},
+                    "short": [(plain(x), network_picture.short(x)) for x in numbers],
+                    "columns": [(name, room, network_picture.shortest(name, room))
+                                for name in ("Layer 1 of 2", "Layer 12 of 12", "layers[10]", "encoder") for room in (1, 4, 7, 9, 14)]},
         "arrays": [array_case(a) for a in tensor.trace["arrays"]],
         "lesson": lesson_case(), "film": film_case(), "pictures": [picture_case(build) for build in (*GRAPHS, recurrent)],
     }

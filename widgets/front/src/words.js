@@ -1,6 +1,7 @@
 // Phrases that several parts of the view say.
 
 import { count, markWords, shapeText } from "./model/arrays.js";
+import { plural } from "./model/numbers.js";
 
 /** @import { Edge, Node, Trace } from "./types" */
 
@@ -32,7 +33,7 @@ export function compiledTo({ became }) {
 export function spokenCard(trace, node, now) {
   const compiled = node.became ? ` In the program, ${compiledTo(node).slice(10)}.` : "";
   if (node.kind === "fold")
-    return `${node.label}, folded: ${node.expr}, ${node.members} nodes.${inside(node)}${compiled} Open it with Enter.`;
+    return `${node.label}, folded: ${node.expr}, ${plural(node.members ?? 1, "node")}.${inside(node)}${compiled} Open it with Enter.`;
   const tensor = !!trace.arrays;
   const shape = node.shape ? `, shape ${shapeText(node.shape)}` : "";
   const made =

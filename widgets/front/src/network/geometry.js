@@ -127,3 +127,10 @@ export function curve(x1, y1, x2, y2) {
   const m = (x2 - x1) / 2;
   return `M${x1.toFixed(1)} ${y1.toFixed(1)}C${(x1 + m).toFixed(1)} ${y1.toFixed(1)} ${(x2 - m).toFixed(1)} ${y2.toFixed(1)} ${x2.toFixed(1)} ${y2.toFixed(1)}`;
 }
+
+/** A column's name in so many characters: the twin of `shortest` in widgets/network_picture.py. @param {string} name @param {number} room */
+export function shortest(name, room) {
+  const plain = name.replace(/ of \d+$/, "");
+  const number = /(\[\w+\]|\d+)$/.exec(plain)?.[0] ?? name;
+  return [name, plain, number].find((text) => text.length <= room) ?? `${name.slice(0, Math.max(1, room - 1))}…`;
+}

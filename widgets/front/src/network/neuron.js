@@ -21,6 +21,8 @@ export const CURVES = {
   exp: [Math.exp, Math.exp],
 };
 const SPAN = 2.6; // of z, to both sides
+const MAPPED = 8; // samples from which on they are drawn as points
+const SHADES = 4; // of a sign, by size
 
 /** What is drawn, and what is known of it. `inner` is there when the kernel has sent the neuron's operations.
  * @typedef {{network: Network, sample: Sample, cell: number, column: number, inner: Inner|null, now: Moment, known: boolean, before: boolean,
@@ -149,6 +151,40 @@ export function drawNeuron(put, at, o) {
   text("pcz", cs, ys + 4, summed ? short(z) : "·", "mg-net-value");
   if (deltaKnown) text("pcg", cs, ys - 46, gradText(sample.deltas[cell]), "mg-net-grad", 11);
   drawActivation(put, text, at, o, { cs, ct, ys, w, x1, z, summed, deltaKnown });
+  if (o.known) drawMap(put, o, ct, { top: ys + Math.min(40, w * 0.09) + 30, bottom: at.h - 40, most: w * 0.18 + 12 });
+}
+
+/** What the neuron computed of each sample that the program ran, over the first two inputs of the network: green where it is positive,
+ * violet rings where it is negative, stronger where it is larger. The sample that is looked at has a ring around it.
+ * @param {Put} put @param {Opened} o @param {number} x the middle @param {{top: number, bottom: number, most: number}} room */
+function drawMap(put, { network, sample, cell }, x, { top, bottom, most: wide }) {
+  const { plan } = network;
+  const [a, b] = plan.columns[0].cells;
+  const size = Math.min(wide, 100, bottom - top - 28);
+  if (plan.samples < MAPPED || b === undefined || size < 60) return;
+  const all = Array.from({ length: plan.samples }, (_, k) => network.sample(k).values).map((v) => [v[a], v[b], v[cell]]);
+  const range = [0, 1].map((k) => [Math.min(...all.map((p) => p[k])), Math.max(...all.map((p) => p[k]))]);
+  const most = Math.max(...all.map((p) => Math.abs(p[2]))) || 1;
+  if (![...range.flat(), most].every(Number.isFinite)) return;
+  const along = (/** @type {number} */ v, /** @type {number} */ k) => (v - range[k][0]) / (range[k][1] - range[k][0] || 1) - 0.5;
+  const inner = size - 14;
+  const place = (/** @type {number[]} */ p) =>
+    [x + along(p[0], 0) * inner, top + size / 2 - along(p[1], 1) * inner].map((v) => v.toFixed(1));
+  put("pm", "rect", { x: x - size / 2, y: top, width: size, height: size, rx: 8, class: "mg-net-behind" });
+  for (const kind of ["pos", "neg"]) {
+    for (let k = 0; k < SHADES; k++) {
+      const part = all.filter(
+        (p) => p[2] < 0 === (kind === "neg") && Math.min(SHADES - 1, Math.floor((Math.abs(p[2]) / most) * SHADES)) === k,
+      );
+      const d = part.map((p) => `M${place(p).join(" ")}m-2.2 0a2.2 2.2 0 1 0 4.4 0a2.2 2.2 0 1 0 -4.4 0`).join("");
+      put(`pm${kind}${k}`, "path", { d, class: `mg-net-spot mg-net-${kind}`, opacity: (0.25 + (0.75 * (k + 1)) / SHADES).toFixed(2) });
+    }
+  }
+  const [cx, cy] = place([sample.values[a], sample.values[b]]);
+  put("pmn", "circle", { cx, cy, r: 5, class: "mg-net-here-spot" });
+  const names = [a, b].map((i) => plan.cells[i].short);
+  put("pmt", "text", { x, y: top + size + 13, class: "mg-net-small" }, `${names[0]} →, ${names[1]} ↑`);
+  put("pmu", "text", { x, y: top + size + 27, class: "mg-net-small" }, `output, ${plan.samples} samples`);
 }
 
 /** The activation with its point, and in the backward pass the tangent there.

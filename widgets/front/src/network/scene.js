@@ -3,7 +3,8 @@
 
 import { s, put as write } from "../dom.js";
 import { fmt } from "../model/numbers.js";
-import { BOXED, curve, geometry, NAMED } from "./geometry.js";
+import { LIMITS } from "../schema.js";
+import { BOXED, curve, geometry, NAMED, shortest } from "./geometry.js";
 import { drawNeuron, rowOf } from "./neuron.js";
 import { gradText, partsOf, short } from "./numbers.js";
 import { networkSentence } from "./words.js";
@@ -44,6 +45,7 @@ export class NetworkScene {
   reopened = -1;
   difference = "";
   /** @type {Geometry|null} */ #at = null;
+  #scrolls = false; // is the stage too narrow for it?
   /** The ways of the wires in this geometry. @type {string[]} */ #ways = [];
   /** @type {Map<string, SVGElement>} */ #pool = new Map();
   /** What each element was given last: asking the page for it takes longer. @type {WeakMap<Element, Attributes>} */ #given = new WeakMap();
@@ -91,15 +93,17 @@ export class NetworkScene {
     this.svg.addEventListener("click", (e) => this.#click(/** @type {Element} */ (e.target)));
   }
 
-  /** Lay it out for this width. @param {number} wide */
+  /** Lay it out for this width; how large it is drawn: on a very narrow stage it has to scroll. @param {number} wide */
   flow(wide) {
     this.#at = geometry(this.network.plan, Math.max(LEAST, wide), this.#openColumn, this.focus);
     this.#ways = [];
     const { w, h } = this.#at;
-    const scale = Math.min(1, wide / w);
+    const scale = Math.max(LIMITS.ENOUGH, Math.min(1, wide / w));
+    this.#scrolls = w * scale > wide + 1;
     for (const [k, v] of Object.entries({ viewBox: `0 0 ${w} ${h}`, width: w * scale, height: h * scale }))
       this.svg.setAttribute(k, String(v));
     if (this.#frame) this.paint();
+    return scale;
   }
 
   /** The column of the neuron that is open, or 0. */
@@ -439,8 +443,7 @@ export class NetworkScene {
     this.network.plan.columns.forEach((column, c) => {
       if (at.hidden[c]) return;
       const x = Math.max(at.x[c], c === 0 ? 30 : 0);
-      const name =
-        column.name.length <= room ? column.name : (/\[\w+\]$/.exec(column.name)?.[0] ?? column.name.slice(0, Math.max(2, room)));
+      const name = shortest(column.name, room);
       const about = 6.4 * column.about.length < at.gap ? column.about : String(column.cells.length);
       this.#put(g, `n${c}`, "text", { x, y: 20, class: "mg-net-name" }, name);
       this.#put(g, `a${c}`, "text", { x, y: at.h - 8, class: "mg-net-small" }, about);
@@ -475,8 +478,8 @@ export class NetworkScene {
       this.#put(box, `b${from}f`, "rect", { ...size, class: `mg-net-box ${kind}${here ? " mg-net-here" : ""}` });
       this.#put(box, `b${from}n`, "text", { x, y: at.mid - 2, class: "mg-net-name" }, String(all.length));
       this.#put(box, `b${from}l`, "text", { x, y: at.mid + 12, class: "mg-net-small" }, "layers");
-      const index = (/** @type {string} */ name) => /\[\w+\]$/.exec(name)?.[0] ?? name.slice(0, 4);
-      const range = here ? index(columns[active].name) : `${index(columns[from].name)}…${index(columns[to].name)}`;
+      const [first, last, now] = [from, to, Math.max(active, 0)].map((c) => shortest(columns[c]?.name ?? "", 4));
+      const range = here ? now : `${first}…${last}`;
       this.#put(this.#layers.top, `b${from}t`, "text", { x, y: 20, class: `mg-net-name${here ? " mg-net-at" : ""}` }, range);
     }
   }
@@ -625,6 +628,16 @@ export class NetworkScene {
 
   card() {
     return undefined;
+  }
+
+  /** Where the part of an event stands, if it may be out of sight. @param {number} node */
+  box(node) {
+    const at = this.#at;
+    const parts = partsOf(this.network.plan);
+    if (!at || !this.#scrolls || node >= parts.length) return undefined;
+    const last = this.network.plan.columns.length;
+    const c = node < last ? node : parts[node] === "loss" ? at.x.length - 1 : last;
+    return { x: at.x[c] - at.r, y: 0, w: 2 * at.r, h: at.h };
   }
 
   /** @param {Set<number>|null} some */

@@ -57,6 +57,11 @@ export class Scene {
     return this.cards.find((c) => c.card.id === node);
   }
 
+  /** Where the card of an event stands. @param {number} node */
+  box(node) {
+    return this.card(node)?.card;
+  }
+
   /** How the marked card differs, in words. */
   get difference() {
     return this.marked?.rows?.map((x) => x.join(" ")).join(", ") ?? "";

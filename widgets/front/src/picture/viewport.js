@@ -139,7 +139,7 @@ export class Viewport {
    * @param {number} wide @param {Picture} [picture] */
   #shown(wide, picture = this.view.state.picture) {
     const whole = this.#whole(wide, picture);
-    return wide < NARROW && picture.column ? Math.max(whole, Math.min(ENOUGH, (wide - PADDING) / picture.w)) : whole;
+    return wide < NARROW && picture.column ? Math.max(whole, ENOUGH) : whole;
   }
 
   /** How high the stage may be, so that it is seen whole in the window. @param {Picture|null} picture */
@@ -192,8 +192,7 @@ export class Viewport {
     this.fitted = true;
     this.bar.hidden = !!this.view.state.network;
     if (this.view.state.network) {
-      this.zoom = 1;
-      this.view.columns.flow((this.stage.clientWidth || 700) - 2);
+      this.zoom = this.view.columns.flow((this.stage.clientWidth || 700) - 2);
       return this.#moved();
     }
     this.scale(this.#shown(this.stage.clientWidth || 700));
@@ -208,7 +207,7 @@ export class Viewport {
   /** Bring the card of an event into the stage (never scrolls the notebook).
    * @param {number} node @param {boolean} [closer] so that it can be read, where the whole picture cannot */
   follow(node, closer = false) {
-    const card = this.view.scene.card(node)?.card;
+    const card = this.view.scene.box(node);
     if (!card || (this.view.state.picture.column && !this.view.walked)) return; // a column opens at its top
     if (closer && this.fitted && this.zoom < LEGIBLE) this.#byHand(CLOSE);
     const { stage, zoom } = this;
