@@ -12,10 +12,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .layout import FRAME_SIDE, FRAME_TOP, Card, Frame, Picture
+from .layout import FRAME_SIDE, FRAME_TOP, MANY, Card, Frame, Picture
 
 WIDTHS = 1400.0, 840.0, 500.0  # of a band, at most: a stage takes the one that it shows largest and whole
-CARDS = 90  # a picture of more cards than this is cut for an overview only: folds make it smaller
 STAGE = 1078.0, 448.0  # pixels of a stage that shows such an overview
 ROUND = 7.0  # of the corners of a way from band to band
 NEARLY = 1.15  # of the narrowest bands: so much wider they may be where that cuts fewer wires
@@ -28,7 +27,7 @@ Piece = tuple[Point, Point, Point, Point]  # a cubic
 
 def bands(picture: Picture, also: float = 0.0, widths: Sequence[float] = WIDTHS) -> list[Picture]:
     """The picture in fewer and fewer columns, of these widths at most; [] if it is narrow already. also: a further width that is wanted."""
-    if len(picture["cards"]) > CARDS:
+    if len(picture["cards"]) > MANY:
         return []
     out: dict[int, Picture] = {}
     spans = _columns(picture)

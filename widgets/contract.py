@@ -17,7 +17,7 @@ from typing import Any, Literal, NotRequired, TypedDict, Union, get_args, get_or
 from minigrad.tracing import schema
 
 from . import layout, network, network_steps
-from .layout import ENOUGH, NARROW, PADDING, TALL
+from .layout import ENOUGH, MANY, NARROW, PADDING, TALL
 
 STATISTICS = ("low", "high", "mean", "std", "odd")  # of an array, before its cells in a row of a sweep
 
@@ -117,7 +117,7 @@ def constants() -> str:
         "/** What stands before an array's cells in a row of a sweep. */\n"
         f"export const STATISTICS = [{names}];\n\n"
         "/** What is legible: see widgets/layout.py. */\n"
-        f"export const LIMITS = {{ ENOUGH: {ENOUGH}, NARROW: {NARROW}, PADDING: {PADDING}, TALL: {TALL:g} }};\n"
+        f"export const LIMITS = {{ ENOUGH: {ENOUGH}, MANY: {MANY}, NARROW: {NARROW}, PADDING: {PADDING}, TALL: {TALL:g} }};\n"
     )
 
 

@@ -33,6 +33,7 @@ NAME_CHAR, EXPR_CHAR = 8.7, 7.0  # pixels a character takes at the sizes of grap
 PILL_HEIGHT, PILL_CHAR, PILL_MIN, PILL_USUAL = 20.0, 6.9, 40.0, 70.0
 MARGIN = 14.0
 # What is legible: read by the choice for a page (page.py), the kernel's for a stage (graph.py), and the browser's (schema.js, viewport.js).
+MANY = 90  # a picture of more cards than this is cut for an overview only: folds make it smaller
 ENOUGH = 0.82  # the zoom at which the smallest words, of 11 pixels, are 9 high
 TALL = 1300.0  # pixels: a picture on a narrow stage or a page is no higher
 NARROW = 560  # pixels of a stage that may show a column

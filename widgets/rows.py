@@ -11,13 +11,14 @@ from typing import Any
 
 from minigrad.tracing.trace import Trace
 
-from .bands import CARDS, bands, overview, rounded, written
+from .bands import bands, overview, rounded, written
 from .layout import (
     BAND,
     CARD_PAD,
     HIGH,
     LINE,
     LOW,
+    MANY,
     STACK,
     Card,
     CutWire,
@@ -42,7 +43,7 @@ LEAVES, ARRIVES = 0.76, 11.0  # where on a card's left side its wires begin, as 
 def narrower(trace: Trace, picture: Picture, frames: Sequence[Framed] = (), mark: Mark | None = None, wide: float = 0.0) -> list[Picture]:
     """The same picture for narrower and lower stages: in bands, of flat cards, these in bands, and in one column. [] for a single card,
     and of more than can be read in a column only an overview. wide: the width of the stage that asks, in pixels of a picture."""
-    if len(picture["cards"]) > CARDS:
+    if len(picture["cards"]) > MANY:
         return overview(picture)
     if len(picture["cards"]) < 2:
         return []

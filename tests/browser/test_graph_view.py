@@ -310,7 +310,7 @@ def test_a_held_slider_tells_the_kernel_and_long_wires_have_no_dashes(open_noteb
     view.press("end")
     dashes = view.root.evaluate("""root => [...root.querySelectorAll('.mg-line-b')].map((e) => {
         const n = e.getAttribute('d').match(/-?[\\d.]+/g).map(Number);
-        return [n.at(-2) - n[0], getComputedStyle(e).strokeDasharray]; })""")
+        return [Math.abs(n.at(-2) - n[0]) + Math.abs(n.at(-1) - n[1]), getComputedStyle(e).strokeDasharray]; })""")
     assert {dash for long, dash in dashes if long > 1200} == {"none"} and {dash for long, dash in dashes if long < 600} == {"6px, 3px"}
     box = view.slider("x").bounding_box()
     y = box["y"] + box["height"] / 2

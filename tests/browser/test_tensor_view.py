@@ -119,7 +119,7 @@ def a_picture(nb, name, view):
     for theme in nb.themes():
         nb.shot(f"tensor-{name}-{theme}", view.root)
     if name == "stale":
-        assert "⚠ stale" in view.card("exp(x)").text_content()
+        assert "⚠ stale" in view.card("y₁").text_content()
         assert "The backward pass stops at" in view.root.locator(".mg-say").inner_text()
         assert "view of" in view.root.text_content()
     if name == "second":

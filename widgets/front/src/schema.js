@@ -7,4 +7,4 @@ export const SCHEMA = 3877571325;
 export const STATISTICS = ["low", "high", "mean", "std", "odd"];
 
 /** What is legible: see widgets/layout.py. */
-export const LIMITS = { ENOUGH: 0.82, NARROW: 560, PADDING: 22, TALL: 1300 };
+export const LIMITS = { ENOUGH: 0.82, MANY: 90, NARROW: 560, PADDING: 22, TALL: 1300 };

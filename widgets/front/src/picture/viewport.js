@@ -17,7 +17,7 @@ const FARTHEST = 0.01;
 const HIGH = 470; // pixels of the stage at most, as in graph.css; beside the panel
 const BESIDE = 560;
 const LARGEST = 1.25; // a small graph is not blown up
-const { ENOUGH, NARROW, PADDING, TALL } = LIMITS;
+const { ENOUGH, MANY, NARROW, PADDING, TALL } = LIMITS;
 const AROUND = 230; // pixels of the window that stay free for what is below the stage, as in graph.css
 const LOW = 340; // a stage may always be so high
 const EDGE = 60; // pixels that stay free beside a card that is followed
@@ -142,9 +142,15 @@ export class Viewport {
     return wide < NARROW && picture.column ? Math.max(whole, ENOUGH) : whole;
   }
 
+  /** Is it cut so that it can be read on a higher stage? An overview of very many cards is as high as any stage.
+   * @param {Picture|null} picture */
+  #banded(picture) {
+    return picture !== this.view.state.pictures[0] && !(picture && picture.cards.length > MANY);
+  }
+
   /** How high the stage may be, so that it is seen whole in the window. @param {Picture|null} picture */
   #high(picture) {
-    const most = picture !== this.view.state.pictures[0] ? TALL : this.view.state.wide ? BESIDE : HIGH;
+    const most = this.#banded(picture) ? TALL : this.view.state.wide ? BESIDE : HIGH;
     return Math.min(most, Math.max(LOW, window.innerHeight - AROUND));
   }
 
@@ -173,7 +179,7 @@ export class Viewport {
       const height = Math.round(this.#high(state.pictures[1] ?? null));
       this.view.model.send({ type: "narrow", width: wide, height: fewer ? height : 0 });
     }
-    shell.root.classList.toggle("mg-banded", chosen !== state.pictures[0]);
+    shell.root.classList.toggle("mg-banded", this.#banded(chosen));
     if (chosen === state.picture) return false;
     state.picture = chosen;
     return true;
