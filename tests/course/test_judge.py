@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from minigrad.course import exercises, symptoms
-from minigrad.course.bank import SOLUTION, outcome_of
+from minigrad.course.bank import SOLUTION, STUB, outcome_of
 from minigrad.course.checking import Check
 from minigrad.course.exercise import Kind, ask
 from minigrad.course.exercises import ch19
@@ -84,6 +84,12 @@ def more_right_is_never_fewer_points(ex, right):
         assert scores == sorted(scores) and scores[-1] == 1.0, f"partial credit: {order}, {scores}"
 
 
+def the_untouched_stub_earns_nothing(ex):
+    """Not in the probes either that it happens to pass."""
+    verdict = judge(ex, ran(ex, STUB))
+    assert verdict.score == 0 and not verdict.passed, verdict.lines
+
+
 @pytest.mark.parametrize("ex", ALL, ids=lambda ex: ex.id)
 def test_scores_of_odd_forged_and_half_right_outcomes(ex):
     """One test for each exercise, because the judge runs the same slips of its solution for each of them."""
@@ -92,7 +98,14 @@ def test_scores_of_odd_forged_and_half_right_outcomes(ex):
     odd_outcomes_never_stop_the_judge_and_never_pass(ex, right)
     if not ex.is_value:
         nan_never_scores(ex, right)
+        the_untouched_stub_earns_nothing(ex)
     more_right_is_never_fewer_points(ex, right)
+
+
+def test_a_result_that_is_too_large_to_divide_is_no_multiple_of_the_right_one():
+    probe = exercises["01.c"].probes[0]
+    twice, huge, infinite = (symptoms._Case(probe, (), got, want) for got, want in ((4.0, 2.0), (1e308, 1e-10), (INF, 2.0)))
+    assert twice.ratio() == 2.0 and huge.ratio() is infinite.ratio() is None
 
 
 NAN_CAPSTONE = """\

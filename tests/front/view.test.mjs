@@ -69,6 +69,10 @@ test("step goes one event on, back one event back, and a card says how much of i
   assert.equal(said.at(-1), "");
   press("◂ back");
   assert.equal(model.get("step"), view.state.total - 1);
+  for (const [what, step] of [["start", 0], ["end", view.state.total]]) {
+    all("button").find((b) => b.getAttribute("aria-label")?.startsWith(what)).click();
+    assert.equal(model.get("step"), step, what);
+  }
 });
 
 test("an input that moves shows its table's row, and the kernel hears of it when it rests", async () => {
