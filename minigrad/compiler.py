@@ -11,7 +11,6 @@ Otherwise f simply runs, and `why` says in one sentence why.
 import functools
 import re
 import types
-import warnings
 from importlib.util import find_spec
 from typing import Any
 
@@ -21,6 +20,7 @@ import minigrad
 
 from .core.constants import number_of
 from .core.dispatch import Handler, state
+from .core.errors import warn
 from .core.op import GENERAL, TABLE, Op
 from .core.ownership import holders
 from .core.variable import Variable, wrap
@@ -203,7 +203,7 @@ class CompiledFunction:
             why = "it reads the numbers of a tensor, so its course depends on them."
         if why not in self._said:
             self._said.add(why)
-            warnings.warn(f"{self.function.__name__} is not fused to one loop: {why}", stacklevel=4)
+            warn(f"{self.function.__name__} is not fused to one loop: {why}")
         return None, holds, why
 
     def _fused(self, args):
@@ -295,6 +295,6 @@ def compile(function=None, **options):
         return CompiledStep(function)
     if not isinstance(function, types.FunctionType):
         name = f"{getattr(function, '__name__', type(function).__name__)}"
-        warnings.warn(f"{name} runs as it is, not fused: only plain functions of tensors can be.", stacklevel=3)
+        warn(f"{name} runs as it is, not fused: only plain functions of tensors can be.")
         return function
     return CompiledFunction(function)

@@ -5,12 +5,16 @@ for character, so that `str(error)` is that and no more; what you did, why it ca
 (BaseException.add_note), which tracebacks show below the message.
 """
 
+import os
+import sys
+import warnings
 from dataclasses import dataclass
 from typing import TypeVar
 
 from . import facts as about
 
 E = TypeVar("E", bound=Exception)
+_ENGINE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,14 @@ def new(
     if text := explanation(did, why, instead, chapter):
         error.add_note("\n" + text)
     return error
+
+
+def warn(sentence: str) -> None:
+    """Warn at the line that called minigrad, through however many of its own functions."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_ENGINE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(sentence, stacklevel=level)
 
 
 def reworded(error: Exception, sentence: str) -> Exception:

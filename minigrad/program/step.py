@@ -6,12 +6,12 @@ import functools
 import inspect
 import threading
 import types
-import warnings
 import weakref
 from importlib.util import find_spec
 from typing import Any
 
 from ..core.dispatch import state
+from ..core.errors import warn
 from ..core.variable import Variable
 from .recorder import Recorder, one_at_a_time
 from .surroundings import Surroundings, Unfit, fixed
@@ -291,4 +291,4 @@ class CompiledStep:
         self.why = f"{self.__name__} runs as it is: {sentence}"
         if self.why not in self._said and not self.quiet:
             self._said.add(self.why)
-            warnings.warn(self.why, stacklevel=4)
+            warn(self.why)

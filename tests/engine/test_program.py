@@ -823,6 +823,16 @@ def test_a_function_that_is_no_step_and_no_loop_may_be_a_program():
     assert "its result still has a graph" in fast.why
 
 
+@pytest.mark.parametrize("call", [
+    lambda: (fast := compiled(asks), fast(torch.ones(3)), fast(torch.ones(3))), lambda: compiled(lambda x: x @ x)(torch.ones(3)),
+    lambda: (fast := compiled(asks), fast(x=torch.ones(3)), fast(x=torch.ones(3))), lambda: torch.compile(torch.nn.Linear(2, 1)),
+])  # fmt: skip
+def test_a_warning_names_the_line_that_called(call):
+    with pytest.warns(UserWarning, match="as it is|not fused") as seen:
+        call()
+    assert [(w.filename, w.lineno) for w in seen] == [(__file__, call.__code__.co_firstlineno)]
+
+
 def test_what_fails_again_and_again_is_recorded_ever_more_rarely(monkeypatch):
     recorded = []
     plain = CompiledStep._record
