@@ -290,7 +290,8 @@ def _maps(trace: Trace, card: Card, node: Node, now: Moment) -> str:
     if mark:
         kind = "x" if mark.startswith("⚠") else "l"
         out.append(f'<text class="{kind}" style="text-anchor:end" x="{width - 12:.0f}" y="38">{escape(mark)}</text>')
-    for index, x, kind in ((node.get("array") if known else None, 12.0, "v"), (now.arrays.get(node["id"]), 22 + half, "d")):
+    slots = (node.get("array") if known else None, 12.0, "v", "value"), (now.arrays.get(node["id"]), 22 + half, "d", "grad")
+    for index, x, kind, name in slots:
         a = heat.array_of(trace, index)
         middle = x + half / 2
         if a is None:
@@ -298,6 +299,7 @@ def _maps(trace: Trace, card: Card, node: Node, now: Moment) -> str:
             if kind == "d" and ("stops" in node or not node["requires_grad"]):
                 missing = "none"
             out.append(f'<rect class="u" x="{x:.1f}" y="46" width="{half:.1f}" height="50" rx="3" stroke-dasharray="3 3"/>')
+            out.append(f'<text class="l m" x="{middle:.1f}" y="75">{name}</text>')
             out.append(f'<text class="l m" x="{middle:.1f}" y="112">{missing}</text>')
             continue
         out.append(heat.svg(a, x, 46, half, 50))

@@ -223,7 +223,7 @@ def cases() -> dict:
         "masked": {"trace": masked}, "trap": {"trace": trap},
         "sweep": sweep_case(view), "tensor": sweep_case(tensor),
         "views": {"square": view_case(square), "twice": view_case(view), "net": view_case(tensor), "network": view_case(network),
-                  "compiled": view_case(compiled)},
+                  "compiled": view_case(compiled), "undefined": view_case(graph((p - q).log() * q, names={"p": p, "q": q}))},
         "network": {"at": [network_picture.geometry(plan, w)._asdict() for w in WIDTHS], "widths": WIDTHS,
                     "short": [(plain(x), network_picture.short(x)) for x in numbers],
                     "columns": [(name, room, network_picture.shortest(name, room))

@@ -29,6 +29,17 @@ test("cards have the values of the forward pass and the gradients of the backwar
   assert.match(card(body, 0).getAttribute("aria-label"), /^x, input: value 1, gradient 30/);
 });
 
+test("what becomes nan is said once, with its cause", () => {
+  const { body, model, view } = open("undefined");
+  const { trace } = view.state;
+  const log = trace.steps.findIndex((s) => s.kind === "compute" && trace.nodes[s.node].op === "log");
+  const say = body.querySelector(".mg-say");
+  model.set("step", log + 1);
+  assert.match(say.textContent, /^⚠ log\(p − q\) is nan at p − q = −1: the logarithm of a negative number does not exist\./);
+  model.set("step", log + 2);
+  assert.equal(say.children.length, 2, "later events have a sentence of their own");
+});
+
 test("of a compiled step each card, row and pane says what became of the operation", () => {
   const { body, model, view, texts } = open("compiled");
   const { nodes } = view.state.trace;

@@ -40,6 +40,14 @@ def test_steps_show_what_was_known_then():
     assert any("backward, step 3 of 4" in t for t in words(v.svg(7)))
 
 
+def test_the_empty_places_of_a_tensors_card_say_what_comes_there():
+    x = torch.ones(2, 2, requires_grad=True)
+    v = graph((x * torch.ones(2, 2)).sum(), names={"x": x})
+    tall = sum(len(n["shape"]) == 2 for n in v.trace["nodes"])
+    assert [words(v.svg(0)).count(word) - 1 for word in ("value", "grad")] == [tall, tall], "and once each on the card of the sum"
+    assert words(v.svg()).count("grad") == 1 + 1, "the constant has none to come"
+
+
 def test_a_long_sentence_goes_on_in_the_next_line():
     v = view()
     k = next(k for k, step in enumerate(v.trace["steps"], 1) if step["kind"] == "send")

@@ -24,11 +24,14 @@ export class LiveSentence {
   update(frame) {
     const { trace, point, now } = frame;
     const { network } = this.view.state;
-    const spoken = (network && this.view.columns.sentence(frame)) || sentence(trace, point, now);
-    const odd = network ? networkTrouble(network) : trouble(trace, point).say;
+    const found = network ? { node: -1, say: networkTrouble(network) } : trouble(trace, point);
+    const odd = found.say;
+    // What becomes nan in this event is said once.
+    const told = !trace.arrays && now.current?.kind === "compute" && now.current.node === found.node;
+    const spoken = told ? "" : (network && this.view.columns.sentence(frame)) || sentence(trace, point, now);
     if (spoken + odd === this.#said) return;
     this.#said = spoken + odd;
     const warning = odd ? [h("div", { class: "mg-odd-say" }, "⚠ ", ...rich(odd))] : [];
-    this.say.replaceChildren(h("div", {}, ...rich(spoken)), ...warning);
+    this.say.replaceChildren(...(told ? [] : [h("div", {}, ...rich(spoken))]), ...warning);
   }
 }

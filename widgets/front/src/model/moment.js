@@ -168,8 +168,10 @@ function scalarTrouble(trace, point) {
     const operands = edges.map((e) => `${trace.nodes[e.source].label} = ${fmt(point.values[e.source])}`);
     const from = operands.filter((t) => !/^(\S+) = \1$/.test(t)).join(" and ");
     if (edges.length && !Number.isFinite(value)) {
-      const as = node.expr === node.label ? "" : `, as ${node.expr},`;
-      const say = `**${node.label} is ${fmt(value)}**${as} at ${from}: ${why(node.op ?? "", point.values[edges[0].source])}.${made(node)}`;
+      const because = `${why(node.op ?? "", point.values[edges[0].source])}.${made(node)}`;
+      const own = node.expr === node.label;
+      const what = `**${node.label} is ${fmt(value)}${own ? "**" : `:** it is ${node.expr}`} at ${from}`;
+      const say = `${what}${own ? ":" : ", and"} ${because}`;
       return { node: node.id, say };
     }
     if (!bad) continue;

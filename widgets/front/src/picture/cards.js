@@ -294,7 +294,10 @@ export class CardView {
   #drawMap(k, a) {
     if (!this.#maps || (a && this.#mapped[k] === a)) return;
     this.#mapped[k] = a;
+    if (a) return this.#maps[k].replaceChildren(mapOf(a, this.half, MAP.height));
     const empty = s("rect", { class: "mg-empty", width: this.half, height: MAP.height, rx: 4 });
-    this.#maps[k].replaceChildren(a ? mapOf(a, this.half, MAP.height) : empty);
+    const middle = { x: this.half / 2, y: MAP.height / 2 + 4, "text-anchor": "middle" };
+    const name = s("text", { class: "mg-caption", ...middle }, ["value", "grad"][k]);
+    this.#maps[k].replaceChildren(empty, name);
   }
 }
