@@ -81,6 +81,7 @@ class Recording:
         self.program: Program | None = None
         self.ran: Pass | None = None
         self.tensors: list | None = None
+        self.same_again = False  # a used-up graph that was run again, on the same numbers
         if root.requires:
             self._run(root)
         if self.layers and self.layers.gradients:
@@ -111,7 +112,8 @@ class Recording:
             self.ran = run_pass(graph, self.edge_at, self.tensors)
             self.values = [v if v is not None else getattr(t, "array", None) for v, t in zip(self.values, self.tensors, strict=True)]
             say = "This graph was used up: backward() has gone through it and freed what its nodes had saved. "
-            if equal(self.tensors[graph.root].array, root.array):
+            self.same_again = equal(self.tensors[graph.root].array, root.array)
+            if self.same_again:
                 say += "The backward half below comes from running the recorded operations once more, on the same numbers."
             else:
                 self.values = [getattr(t, "array", None) for t in self.tensors]

@@ -419,8 +419,10 @@ def test_the_same_words_from_somebody_else_get_no_panel(shell, code):
 
 @pytest.mark.parametrize("cells, says", [
     (["import torch"], ["torch is not installed", "import minigrad as torch"]),
-    (["from torchviz import make_dot"], ["from minigrad.viz import make_dot"]),
+    (["from torchviz import make_dot"], ["Write this line instead: from minigrad.viz import make_dot"]),
     (["loss = torch.ones(1, requires_grad=True).sum()", "lss.backward()"], ["there is loss"]),
+    (["model = torch.nn.Linear(2, 1)", "modle(torch.ones(2))"], ["there is model"]),
+    (["loss = torch.ones(1, requires_grad=True).sum()", "loss.backwrad()"], ["it has .backward"]),
     (["a = torch.ones(2, requires_grad=True)", "torch.optim.SGD([a.view(-1)], lr=0.1)"], ["a.view(-1)  result of an operation ✗"]),
     (["h = torch.ones(2)\nh.requires_grad_()", "for k in range(3):\n    (h * 2).view(5)"], ["(h * 2).view(5)"]),
 ])  # fmt: skip

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import minigrad as torch
 from minigrad import Value, scalar
 from minigrad.tracing.trace import fmt
 from widgets import GraphView, cells, front_end, graph
@@ -222,6 +223,29 @@ def test_the_code_is_sent_once_and_a_view_is_small(sent, monkeypatch):
     sent.clear()
     view.fold("all")
     assert len(sent) == 1, "a new trace, its picture and its tables belong together"
+
+
+def test_a_forgotten_zero_grad_is_noticed():
+    def train(clear, steps=3):
+        w = Value(1.0)
+        for _ in range(steps):
+            loss = (w - 3) ** 2
+            if clear:
+                w.grad = 0.0
+            loss.backward()
+            w.data -= 0.1 * w.grad
+        return graph(loss, names={"w": w, "loss": loss}).notice
+
+    says = "w.grad differs from what is shown here. Gradients add up until you clear them, so it probably still holds"
+    assert says in train(clear=False) and says not in train(clear=True)
+    assert says not in train(clear=False, steps=1)
+    v, w = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+    for notices in ("", "v.grad and w.grad differ from what is shown here"):
+        loss = (w * v).sum()
+        assert "shown here" not in graph(loss, names={"w": w, "v": v, "loss": loss}).notice, "backward() was not called from this one"
+        loss.backward()
+        shown = graph(loss, names={"w": w, "v": v, "loss": loss}).notice
+        assert notices in shown and ("shown here" in shown) == bool(notices)
 
 
 def test_another_run_of_the_program_keeps_the_place(sent):

@@ -67,7 +67,7 @@ def no_graph(m: Moment, _) -> Answer:
         what = f"The graph behind `{name}` was cut: {cut.cut}."
         if noted is None and not (off and "no_grad" in cut.cut):
             what = f"No graph leads to `{name}`. As the code reads, it was probably cut here: {cut.cut}."
-        fix = "Take the cut out of the way to the loss; keep it only for what you print or store."
+        fix = "Remove the cut from the computation of the loss, and keep it only for what you print or store."
         if "frozen" in cut.cut:
             fix = "Leave at least the parameters that are to be trained with `requires_grad=True`."
         elif "no_grad" in cut.cut or "recording was off" in cut.cut:

@@ -1,7 +1,8 @@
-"""Errors about names: a library that is not here, a variable that is nearly another one."""
+"""Errors about names: a library that is not here, a variable or an attribute that is nearly another one."""
 from __future__ import annotations
 
 import builtins
+from typing import Any
 
 from ..magics.reading import close, is_number_with_graph
 from .answers import Answer, Row, row
@@ -19,14 +20,29 @@ INSTEAD = {  # what programs from elsewhere import, and what it is called here
 @row(ModuleNotFoundError, r"^No module named '(torch|torchviz|micrograd)\b", python=True)
 def not_installed(m: Moment, found) -> Answer:
     code, why = INSTEAD[found[1]]
-    return Answer(f"{found[1]} is not installed", f"This program was written for {found[1]}. {why}", "Import minigrad under that name:",
+    return Answer(f"{found[1]} is not installed", f"This program was written for {found[1]}. {why}", "Write this line instead:",
                   chapter=None if found[1] == "micrograd" else 0, code=code)  # fmt: skip
+
+
+def _of_minigrad(thing: object) -> bool:
+    """Numbers with a graph, modules, optimizers, the package itself."""
+    return is_number_with_graph(thing) or any(kind.__module__.split(".")[0] == "minigrad" for kind in type(thing).__mro__)
 
 
 @row(NameError, r"^name '(\w+)' is not defined", python=True)
 def misspelt(m: Moment, found) -> Answer | None:
-    near = [name for name in close(found[1], m.names) if is_number_with_graph(m.names[name])]
+    near = [name for name in close(found[1], m.names) if _of_minigrad(m.names[name])]
     if not near or hasattr(builtins, found[1]):
         return None
     return Answer(f"There is no `{found[1]}`", f"No variable of that name exists here, but there is `{near[0]}`.",
                   f"If you meant `{near[0]}`, correct the name. If not, run the cell that defines `{found[1]}` first.", chapter=0)  # fmt: skip
+
+
+@row(AttributeError, r"object has no attribute '(\w+)'", python=True)
+def misspelt_attribute(m: Moment, found) -> Answer | None:
+    thing: Any = getattr(m.error, "obj", None)
+    near = close(found[1], dir(thing)) if _of_minigrad(thing) else []
+    if not near:
+        return None
+    return Answer(f"There is no `.{found[1]}`", f"A {type(thing).__name__} has no attribute of that name, but it has `.{near[0]}`.",
+                  f"If you meant `.{near[0]}`, correct the name.")  # fmt: skip

@@ -67,7 +67,7 @@ def product(m: Moment, about: facts.ProductMismatch) -> Answer:
     if q is not None and n == p and k != q:
         fix = f"Transpose the one that is the wrong way round: `{a}.T @ {b}`"
     return Answer("The inner sizes of the product differ", f"{a} has {k} columns, {b} has {p} rows. Each row of {a} is multiplied with a column of {b}.",
-                  fix + ".", ("`*` instead of `@`", "it multiplies entry by entry: another computation, and often it broadcasts without an error"), picture, 9)  # fmt: skip
+                  fix + ".", ("`*` instead of `@`", "it multiplies entry by entry, which is another computation and often broadcasts without an error"), picture, 9)  # fmt: skip
 
 
 @row(RuntimeError, r"^shape '(\[.*?\])' is invalid for input of size (\d+)")

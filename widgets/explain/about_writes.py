@@ -40,7 +40,7 @@ def saved_then_written(m: Moment, about: facts.SavedOverwritten) -> Answer:
                   [Chain(*links)], 15)  # fmt: skip
 
 
-NO_DATA = ("`w.data -= ...`", "it works without a word, also where a graph needs the old numbers: then the gradient is silently wrong")
+NO_DATA = ("`w.data -= ...`", "it works without a word even where a graph needs the old numbers, and then the gradient is silently wrong")
 
 
 def _update(m: Moment) -> bool:

@@ -22,7 +22,7 @@ CUTS = {
     "detach": "`.detach()` gives the numbers without the graph",
     "item": "`.item()` gives a plain Python number",
     "tolist": "`.tolist()` gives plain Python numbers",
-    "numpy": "`.numpy()` leaves the graph: numpy records nothing",
+    "numpy": "`.numpy()` leaves the graph, because numpy records nothing",
     "data": "`.data` gives the number or array without the graph",
     "argmax": "`argmax` gives whole numbers, which have no derivative",
     "argmin": "`argmin` gives whole numbers, which have no derivative",
@@ -130,7 +130,7 @@ def cut_in(e: ast.AST | None, names: dict[str, Any]) -> str:
         if name in ("tensor", "as_tensor") and any(
             isinstance(n, ast.Name) and not _is_module(n, names) for a in e.args for n in ast.walk(a)
         ):
-            return f"`{name}(...)` makes a new tensor from the numbers; the graph stays behind"
+            return f"`{name}(...)` makes a new tensor from the numbers and leaves the graph behind"
         return _all_cut([e.func.value, *e.args] if method else e.args, names)  # type: ignore[attr-defined]
     if isinstance(e, ast.Attribute):
         return CUTS["data"] if e.attr == "data" else cut_in(e.value, names)
@@ -177,7 +177,7 @@ def _behind(name: str, before: list[ast.stmt], moment: Moment, seen: set[str]) -
         if name not in _targets(s) or value is None:
             continue
         code = ast.unparse(s)
-        reason = "recording was off: the line stands in a `no_grad` block" if getattr(s, "off", False) else cut_in(value, moment.names)
+        reason = "recording was off, because the line is in a `no_grad` block" if getattr(s, "off", False) else cut_in(value, moment.names)
         reason = reason or _inside_functions(value, moment) or _frozen(value, moment)
         if not reason and _only_makes(value, moment.names):
             reason = "made without `requires_grad=True`"
@@ -224,7 +224,7 @@ def _inside_functions(value: ast.AST, moment: Moment) -> str:
         if isinstance(definition, ast.FunctionDef):
             for decorator in definition.decorator_list:
                 if (_called(decorator) or getattr(decorator, "attr", "")) in OFF:
-                    return f"`{function.__name__}` is decorated with no_grad: nothing in it is recorded"
+                    return f"`{function.__name__}` is decorated with no_grad, so nothing in it is recorded"
             for s in ast.walk(definition):
                 if isinstance(s, (ast.With,)) and any(_called(item.context_expr) in OFF for item in s.items):
                     return f"`{function.__name__}` computes in a `no_grad` block"
@@ -233,7 +233,7 @@ def _inside_functions(value: ast.AST, moment: Moment) -> str:
                     and s.value is not None
                     and (reason := cut_in(s.value, function.__globals__))
                 ):
-                    return f"in `{function.__name__}`: {reason}"
+                    return f"in `{function.__name__}`, {reason}"
     return ""
 
 

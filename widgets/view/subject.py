@@ -22,6 +22,7 @@ from minigrad.tracing.naming import headline, source_of
 from minigrad.tracing.scalar_trace import Recorded, groups_of, part, trace_value
 from minigrad.tracing.schema import Source
 from minigrad.tracing.trace import Trace, is_tensor, record, trace, unused_inputs, unused_words
+from minigrad.words import listed
 
 from .. import cells, network
 from ..fold import at_point
@@ -158,6 +159,10 @@ class Subject:
         if pictured:
             self._say_what_became(pictured.became, recording)
         self.words += [*self.whole.get("notices", ()), *unused_words(self.whole)]
+        if recording.same_again and recording.ran and not pictured:
+            found = zip(self.whole["nodes"], things, recording.ran.grads, strict=True)
+            inputs = [(n["label"], t, g) for n, t, g in found if n["kind"] == "leaf" and g is not None]
+            self._compare_grads([(name, t._grad.array, g) for name, t, g in inputs if t._grad is not None])
         if not pictured and len(things) <= TABLES and (tape := recording.sweeper()) and tape.leaves:
             if not sweeps.too_slow(len(tape.leaves), tape.seconds):
                 self.tape, self.leaves = tape, tape.leaves
@@ -189,6 +194,9 @@ class Subject:
         things = graph.objects
         if not isinstance(root, Value):
             self.grads = [float(g) if isinstance(g := getattr(thing, "grad", None), (int, float)) else None for thing in things]
+        elif root.grad == 1.0 and root._op and len(things) <= TRACED:  # backward() was called from it
+            leaves = zip(graph.kinds, graph.names, things, graph.gradients(), strict=True)
+            self._compare_grads([(name, thing.grad, g) for kind, name, thing, g in leaves if kind == "leaf" and name and g is not None])
         if len(things) <= TRACED and (outdated := recompute(things)):
             graph = record(root, names)
         if groups := groups_of(graph, names):
@@ -203,6 +211,15 @@ class Subject:
                 self.tape = Tape(graph)
                 self.leaves = [n["id"] for n in self._whole["nodes"] if n["kind"] == "leaf" and math.isfinite(number(n["value"]))]
         return graph.objects
+
+    def _compare_grads(self, leaves: list[tuple[str, Any, Any]]) -> None:
+        """Say which inputs (name, its grad, its gradient here) hold something else than this result's backward pass adds to them."""
+        odd = [f"{name}.grad" for name, held, own in leaves if numpy.isfinite(own).all()
+               and not numpy.allclose(held, own, rtol=1e-3, atol=1e-5 * float(numpy.abs(own).max(initial=0)))]  # fmt: skip
+        if odd:
+            differ, they, hold = ("differs", "it", "holds") if len(odd) == 1 else ("differ", "they", "hold")
+            self.words.append(f"In your program {listed(odd, 3, 'gradients')} {differ} from what is shown here. Gradients add up until you "
+                              f"clear them, so {they} probably still {hold} what an earlier backward pass left.")  # fmt: skip
 
     def _trace(self, graph: Recorded, names: Mapping[str, object]) -> Recorded:
         """Trace a recording: the whole of it, or its newest part. Returns what was traced."""
