@@ -48,11 +48,11 @@ CASES = {
         "The backward pass has nowhere to go", ["✂ x = torch.tensor([1.0, 2.0])", "made without requires_grad=True", "x.requires_grad_()"]),
     "loss computed in no_grad": (
         ["w = torch.ones(2, requires_grad=True)\nwith torch.no_grad():\n    loss = (w ** 2).sum()\nloss.backward()"],
-        "The backward pass has nowhere to go", ["stands in a no_grad block", "Compute the loss outside no_grad"]),
+        "The backward pass has nowhere to go", ["is in a no_grad block", "Compute the loss outside no_grad"]),
     "cut inside a function": (
         ["def normalise(h):\n    return h / h.sum().item()\n\ndef score(h):\n    return (h - 1).detach().abs().sum()",
          "w = torch.ones(2, requires_grad=True)\nloss = score(normalise(w))\nloss.backward()"],
-        "The backward pass has nowhere to go", ["in score: .detach()", "✂ loss = score(normalise(w))"]),
+        "The backward pass has nowhere to go", ["in score, .detach()", "✂ loss = score(normalise(w))"]),
     "frozen model": (
         ["model = nn.Linear(2, 1)\nfor p in model.parameters():\n    p.requires_grad = False", "loss = model(torch.ones(4, 2)).sum()\nloss.backward()"],
         "The backward pass has nowhere to go", ["all parameters of model are frozen"]),

@@ -240,7 +240,7 @@ def test_a_forgotten_zero_grad_is_noticed():
     assert says in train(clear=False) and says not in train(clear=True)
     assert says not in train(clear=False, steps=1)
     v, w = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
-    for notices in ("", "v.grad and w.grad differ from what is shown here"):
+    for notices in ("", "w.grad and v.grad differ from what is shown here"):
         loss = (w * v).sum()
         assert "shown here" not in graph(loss, names={"w": w, "v": v, "loss": loss}).notice, "backward() was not called from this one"
         loss.backward()
