@@ -28,7 +28,7 @@ from .func import vjp
 from .func.batching import NumbersNeeded, Sample
 from .ops import elementwise as E
 from .program.formulas import COSTLY, Unfit, filled, loop_source, power
-from .program.step import CompiledStep, is_step
+from .program.step import CompiledStep, is_step, pickled
 from .program.surroundings import Surroundings
 
 _FIXED = (int, float, bool, str, bytes, complex, type(None))
@@ -172,6 +172,9 @@ class CompiledFunction:
             entry = self._rows[tuple(key)] = self._trace(args)
         fused, _, self._reason = entry
         return self._step(*args) if fused is None else fused(*[a for a in args if isinstance(a, Variable)])
+
+    def __reduce__(self):
+        return pickled(self, self.function)
 
     def __get__(self, owner, kind=None):
         return self if owner is None else self._step.__get__(owner)

@@ -4,6 +4,7 @@ What lives here: when a step is recorded, when a program is trusted, and what `w
 """
 import functools
 import inspect
+import sys
 import threading
 import types
 import weakref
@@ -113,6 +114,17 @@ class Looped:
 _loops: dict[Any, Any] = {}  # (text, dtype, arrays): the compiled function
 
 
+def pickled(compiled, function):
+    """What `__reduce__` gives. A program is of the tensors of one process: a copy has none and compiles the function anew."""
+    owner, name = sys.modules.get(compiled.__module__), compiled.__qualname__
+    if isinstance(function, types.MethodType):
+        owner, name = function.__self__, function.__name__
+    found = functools.reduce(lambda place, part: getattr(place, part, None), name.split("."), owner)
+    if found is not compiled:
+        return type(compiled), (function,)
+    return (getattr, (owner, name)) if isinstance(function, types.MethodType) else name
+
+
 class CompiledStep:
     """What `compile` returns for a step: call it as the step.
 
@@ -138,6 +150,9 @@ class CompiledStep:
         self._signature = inspect.signature(step)
         self._owners: dict[int, CompiledStep] = {}
         self.quiet = False
+
+    def __reduce__(self):
+        return pickled(self, self.step)
 
     def __get__(self, owner, kind=None):
         """As a method: a step of its own for each object, of which the last are remembered."""

@@ -126,6 +126,8 @@ class Surroundings:
         self._seen[id(value)] = value
         if isinstance(value, Variable):
             self.tensor(value, name)
+        elif _ours(type(value).__module__) and isinstance(getattr(value, "__wrapped__", None), (types.FunctionType, types.MethodType)):
+            self.look(value.__wrapped__, name, says)  # a compiled step: it is recorded as its function
         elif isinstance(value, types.MethodType):
             self.look(value.__self__, getattr(value.__self__, "__name__", "self"), says)
             self.look(value.__func__, name, says)

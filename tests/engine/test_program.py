@@ -1,8 +1,10 @@
 """minigrad.compile of a step: its program does what the step does, and where it cannot it says so; never an answer of yesterday."""
+import copy
 import gc
 import linecache
 import math
 import os
+import pickle
 import random
 import re
 import subprocess
@@ -803,6 +805,48 @@ def test_keywords_defaults_stars_and_methods():
         assert one.step(torch.ones(3)).tolist() == [1 - 0.5 * number] * 3
         assert two.step(torch.ones(3), factor=2.0).tolist() == [1 - 0.5 * number] * 3
     assert one.step.source and two.step.source and one.step is not two.step and "def step(x_tensor" in one.step.source
+
+
+class Pickled:
+    def __init__(self):
+        self.w = torch.ones(3, requires_grad=True)
+        self.held = torch.compile(self.plain)
+
+    def plain(self, x):
+        self.w.grad = None
+        (self.w * x).sum().backward()
+        return self.w.grad
+
+    decorated = torch.compile(plain)
+
+
+@torch.compile
+def pickled_step(x):
+    with torch.no_grad():
+        return x * 2
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))], ids=["copy", "deepcopy", "pickle"])
+@pytest.mark.parametrize("calls", [0, 6])
+def test_a_copy_of_a_compiled_step_compiles_anew(copied, calls):
+    held = Pickled()
+    fused = torch.compile(fused_function)
+    for number in range(calls):
+        for fast in (held.held, held.decorated, pickled_step, fused):
+            fast(torch.full((3,), number + 1.0))
+    assert copied(pickled_step) is pickled_step and copied(fused) is not fused  # under its name another function is found
+    new = copied(held)
+    assert (new.w is held.w) == (copied is copy.copy) and copied(new.decorated).step.__self__.w.shape == (3,)
+    steps = [copied(held.held), copied(held.decorated), new.held, copied(fused)]
+    del held
+    for number in range(6):
+        x = torch.full((3,), number + 2.0)
+        assert all([fast(x).tolist() == x.tolist() for fast in steps]), number
+    assert all([fast.source and fast.why is None for fast in steps])
+
+
+def fused_function(x):
+    return (x * x) / x
 
 
 def test_a_function_that_is_no_step_and_no_loop_may_be_a_program():
