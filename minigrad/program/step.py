@@ -148,6 +148,7 @@ class CompiledStep:
         self._rest: dict[Any, int] = {}  # and how many calls are not recorded after that
         self._said: set[str] = set()
         self._signature = inspect.signature(step)
+        self._plain = all([p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty for p in self._signature.parameters.values()])
         self._owners: dict[int, CompiledStep] = {}
         self.quiet = False
 
@@ -251,7 +252,8 @@ class CompiledStep:
             if around.changed():
                 raise Unfit("it changes what it reads from around it (an attribute, a list, a number), which a program would not repeat; "
                             "return the new value, or change it outside.")  # fmt: skip
-            known = self.__name__, recorder, out, around, self._names(len(args)), args
+            plain = self._plain and len(args) == len(self._signature.parameters)
+            known = self.__name__, recorder, out, around, self._names(len(args)), args, plain
             program = Program(*known)
             if self._trust(key, program) and find_spec("numba"):
                 program = Program(*known, loops=True)

@@ -157,8 +157,9 @@ class Surroundings:
             raise Unfit(f"{name} has hooks, which a program would not call; remove them, or change the gradient in the step itself.")
         k = self.known(t)
         self.tensors[id(t)] = (name, t)
-        self.guard(f"{k}.array is {self.known(t.array)} and {k}.requires is {t.requires} and {k}.edge is None")
-        self.guard(f"({k}.meta is None or {k}.meta.hooks is None)")
+        self.guard(f"{k}.array is {self.known(t.array)} and {k}.requires is {t.requires}")
+        if t.requires:  # else it has no node, and no hook of it is called
+            self.guard(f"{k}.edge is None and ({k}.meta is None or {k}.meta.hooks is None)")
         self.attributes(vars(t), name)  # people hang things on tensors
 
     def attributes(self, found: dict[str, Any], name: str) -> None:

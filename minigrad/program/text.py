@@ -10,7 +10,6 @@ import keyword
 import linecache
 import operator
 import re
-import threading
 from sys import getrefcount
 from typing import Any
 
@@ -124,15 +123,17 @@ class Program:
 
     ready = True
 
-    def __init__(self, name: str, recorder: Recorder, out: Any, around: Surroundings, names: list[str], args: tuple, loops: bool = False):
+    def __init__(self, name: str, recorder: Recorder, out: Any, around: Surroundings, names: list[str], args: tuple, plain: bool,
+                 loops: bool = False):  # fmt: skip
         self.name_of_step = name = name if name.isidentifier() else "step"
         self.around, self.outside, self.entry = around, recorder.outside, recorder.entry
         self.scope: dict[str, Any] = {
             "__name__": __name__, "np": np, "wrap": wrap, "asarray": np.asarray, "vars": vars, "copyto": np.copyto, "update": update,
             "inf": np.inf, "nan": np.nan, "array": np.array, "empty": np.empty, "slice": slice, "state": state, "same": same, "ids": {},
-            "Variable": Variable, **dict.fromkeys([*CALLS, "lock", "in_lines", "args", "named"]),
+            "Variable": Variable, **dict.fromkeys([*CALLS, "free", "new", "in_lines", "args", "named"]),
             "otherwise": missed, "len": len, "dtypes": dtypes, "modes": None, "spare": [], "refs": getrefcount,
         }  # fmt: skip
+        plain = plain and not self.scope.keys() & {*names}
         names = [f"{n}_" if n in self.scope else n for n in names]
         self.texts: dict[int, str] = {}  # of Vals, tensors and other things, by id
         for function in NUMPYS:
@@ -152,7 +153,8 @@ class Program:
         if loops:
             self.lines = with_loops(self.lines, returned, self.written)
         given = [x for x in args if isinstance(x, Variable)]
-        tensors = [f"{n}_tensor" if isinstance(x, Variable) else n for n, x in zip(names, args, strict=True)]
+        ending = "_tensor" if not {*names} & {f"{n}_tensor" for n in names} else "_tensor_"
+        tensors = [f"{n}{ending}" if isinstance(x, Variable) else n for n, x in zip(names, args, strict=True)]
         for text, x, n in zip(tensors, args, names, strict=True):
             if isinstance(x, Variable):
                 self.scope[text], self.scope[n] = None, None  # these names are taken
@@ -178,7 +180,7 @@ class Program:
         once = "".join([line + "\n" for line in self.once])
         self.source = "\n".join([*[text for text, *_ in self.loops.values()], *filter(None, [once]), program])
         body = self.with_spares(returned)
-        self.run = self.function("run", self.guarded(tensors, self.guards(tensors, args), body))
+        self.run = self.function("run", self.guarded(names if plain else None, tensors, self.guards(tensors, args), body))
         self.text = self.source + self.constants()
         self.pictured = self.spots.pictured(recorder, dict(around.tensors.values()))
         del self.kept, self.lines, self.outside, self.entry, self.texts, self.around, self.found  # the arrays of the recorded call
@@ -212,6 +214,7 @@ class Program:
         ends = {leaf: tensor for found in self.wrapped.values() for tensor, leaf in found}
         names, made = [], set()
         fresh: list[str] = []
+        last = self.fresh_name("last")
         for name, a in self.filled.items():
             (tensor, leaf), *more = self.wrapped.get(name, [("", None)])
             if not tensor or more or a.nbytes > HELD or (leaf is not None and ends[leaf] != tensor):
@@ -219,16 +222,17 @@ class Program:
             made.add(name)
             own = self.fresh_name(tensor + "_attributes")
             names += [tensor, name, own]
-            held = f"refs({tensor}) != {ALONE + 1} or {leaf}._grad is not {tensor}" if leaf else f"refs({tensor}) != {ALONE}"
+            held = f"refs({tensor}) != {ALONE + 2} or {leaf}._grad is not {tensor}" if leaf else f"refs({tensor}) != {ALONE + 1}"
             fresh += [
-                f"if ({held} or refs({name}) != {ALONE + 1} or {own} or {tensor}.array is not {name}",
+                f"if ({held} or refs({name}) != {ALONE + 2} or {own} or {tensor}.array is not {name}",
                 f"        or {tensor}.requires or {tensor}.meta is not None or {tensor}.version[0] or {tensor}._grad is not None):",
-                f"    {name} = {empty(a)}", f"    {tensor} = wrap({name})", f"    {own} = vars({tensor})",
+                f"    {name} = {empty(a)}", f"    {tensor} = wrap({name})", f"    {own} = vars({tensor})", "    new = True",
             ]  # fmt: skip
         if not made:
             return self.body
-        tuple_ = ", ".join(names)
-        lines = ["try:", f"    {tuple_} = spare.pop()", "except IndexError:", f"    {' = '.join(names)} = None", *fresh]
+        all_names = ", ".join(names)
+        lines = ["try:", f"    {last} = spare.pop()", "except IndexError:", f"    {last} = (None,) * {len(names)}"]
+        lines += [f"{all_names} = {last}", "new = False", *fresh]
         for line in self.body:
             start, _, end = line.rpartition(" = ")
             if end.startswith("wrap(") and end[5:-1] in made:
@@ -238,23 +242,31 @@ class Program:
                 lines.append("del " + ", ".join(left) if left else "")
             elif not (end.startswith("empty(") and start in made):
                 lines.append(line)
-        lines.insert(-1, f"spare.append(({tuple_}))")
+        lines.insert(-1, f"spare.append(({all_names}) if new else {last})")
         return [line for line in lines if line]
 
-    def guarded(self, tensors: list[str], guards: list[str], body: list[str]) -> str:
-        """The text of the function that runs: the program behind its guards. Whoever finds its buffers in use runs line by line."""
-        lines = [f"if named or len(args) != {len(tensors)}:" if tensors else "if named or args:", "    return otherwise(*args, **named)"]
-        lines += [f"{', '.join(tensors)}, = args"] if tensors else []
+    def guarded(self, names: list[str] | None, tensors: list[str], guards: list[str], body: list[str]) -> str:
+        """The text of the function that runs: the program behind its guards. Whoever finds its buffers in use runs line by line.
+
+        names  of the step's parameters, if Python itself may check and sort the arguments; it does so in less time than this text
+        """
+        if names is None:
+            head, args = "*args, **named", "*args"
+            lines = [f"if named or len(args) != {len(tensors)}:", "    return otherwise(*args, **named)"]
+            lines += [f"{', '.join(tensors)}, = args"] if tensors else []
+        else:
+            head, args = ", ".join(names), ", ".join(tensors)
+            lines = [f"{args} = {head}"] if names != tensors else []
         lines.append("modes = state.__dict__")
-        lines += ["if not (" + "\n            and ".join(dict.fromkeys(guards)) + "):", "    return otherwise(*args)"]
+        lines += ["if not (" + "\n            and ".join(dict.fromkeys(guards)) + "):", f"    return otherwise({args})"]
         if self.buffers:
-            self.scope["lock"] = threading.Lock()
-            lines += ["if not lock.acquire(False):", "    return in_lines(*args)", "try:"]
+            self.scope["free"] = [True]  # as quick as a lock is not: who pops it has the buffers
+            lines += ["try:", "    free.pop()", "except IndexError:", f"    return in_lines({args})", "try:"]
             lines += ["    " + line for line in body]
-            lines += ["finally:", "    lock.release()"]
+            lines += ["finally:", "    free.append(True)"]
         else:
             lines += body
-        return "def run(*args, **named):\n    " + "\n    ".join([line for line in lines if line]) + "\n"
+        return f"def run({head}):\n    " + "\n    ".join([line for line in lines if line]) + "\n"
 
     def function(self, name: str, text: str) -> Any:
         """The function of a text. Its own name is not in its scope, where a learner's `update` would hide ours."""

@@ -649,8 +649,9 @@ def test_a_call_within_a_call_has_buffers_of_its_own():
     program = fast._programs[0].program
     assert "empty(" in program.source
     wanted = step(torch.ones(2, 3)).numpy()
-    with program.scope["lock"]:
-        assert np.allclose(fast(torch.ones(2, 3)).numpy(), wanted)
+    program.scope["free"].pop()  # another call is running
+    assert np.allclose(fast(torch.ones(2, 3)).numpy(), wanted)
+    program.scope["free"].append(True)
     assert np.allclose(fast(torch.ones(2, 3)).numpy(), wanted)
 
 
@@ -805,6 +806,25 @@ def test_keywords_defaults_stars_and_methods():
         assert one.step(torch.ones(3)).tolist() == [1 - 0.5 * number] * 3
         assert two.step(torch.ones(3), factor=2.0).tolist() == [1 - 0.5 * number] * 3
     assert one.step.source and two.step.source and one.step is not two.step and "def step(x_tensor" in one.step.source
+
+
+def test_names_that_a_program_would_make_of_others_are_told_apart():
+    w = torch.ones(3, requires_grad=True)
+
+    def step(x, x_tensor, n):
+        x.grad = w.grad = None
+        (w * x * x_tensor.sum() * n).sum().backward()
+        return x.grad
+
+    fast = compiled(step)
+    for number in range(6):
+        one, two = torch.ones(3).requires_grad_(), torch.ones(3).requires_grad_()
+        other = torch.full((2,), float(number))
+        wanted, mine = numbers(step(one, other, 2.0)), numbers(w.grad)
+        same([wanted, mine], [numbers(fast(x_tensor=other, n=2.0, x=two)), numbers(w.grad)], number)
+    assert fast.source and fast.why is None
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'n'"):
+        fast(one, other)
 
 
 class Pickled:
