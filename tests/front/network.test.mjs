@@ -308,6 +308,30 @@ test("a search marks the neurons whose names or weights have the text; Enter goe
   assert.match(document.activeElement.getAttribute("aria-label"), /layers\[1\]\.neurons\[0\]/);
 });
 
+test("a network is saved as it stands, and neither that nor a wheel takes it off the stage", async () => {
+  const { view, all, body } = open({ step: 9 });
+  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))); // it takes the width of the page
+  const { svg } = view.columns;
+  const size = () => ["width", "height"].map((name) => svg.getAttribute(name)).join("×");
+  const before = size();
+  assert.equal(before, svg.getAttribute("viewBox").split(" ").slice(2).join("×"));
+  const [made, make] = [[], URL.createObjectURL];
+  URL.createObjectURL = (blob) => made.push(blob) && make(blob);
+  try {
+    const select = body.querySelector(".mg-save");
+    select.value = "svg";
+    select.dispatchEvent(new Event("change"));
+  } finally {
+    URL.createObjectURL = make;
+  }
+  const file = new DOMParser().parseFromString(await made[0].text(), "image/svg+xml").documentElement;
+  assert.equal(`${file.getAttribute("width")}×${file.getAttribute("height")}`, before);
+  assert.deepEqual([...file.querySelectorAll("text")].map((e) => e.textContent), all(".mg-net-svg text").map((e) => e.textContent));
+  assert.equal(file.querySelector(".mg-net-neg").style.strokeLinecap, getComputedStyle(svg.querySelector(".mg-net-neg")).strokeLinecap);
+  view.shell.stage.dispatchEvent(new WheelEvent("wheel", { deltaY: 200, ctrlKey: true, cancelable: true }));
+  assert.equal(size(), before);
+});
+
 test("parts are the nodes of the trace", () => {
   const { view } = open();
   assert.equal(partsOf(view.state.network.plan).length, view.state.trace.nodes.length);

@@ -14,7 +14,7 @@ const KINDS = [
 ];
 /** The properties that make the picture; a file has no style sheet. */
 const STYLES = [
-  ...["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity", "fill-opacity"],
+  ...["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-opacity", "fill-opacity", "paint-order"],
   ...["font-family", "font-size", "font-weight", "text-anchor", "display", "opacity"],
 ];
 const LARGEST = 8000; // pixels of a PNG's longer side
@@ -63,8 +63,8 @@ export class Files {
   /** The picture as it stands, with its styles written into it. @param {string} kind */
   #picture(kind) {
     const { view } = this;
-    const { picture } = view.state;
     const { svg } = view.scene;
+    const { width, height } = svg.viewBox.baseVal; // a network has no picture of cards
     view.offscreen.flush();
     svg.classList.remove("mg-far"); // a file has all its numbers
     const copy = /** @type {SVGElement} */ (svg.cloneNode(true));
@@ -76,24 +76,23 @@ export class Files {
     for (const e of theirs) if (e.getAttribute("style")?.includes("display:none")) e.remove();
     view.viewport.scale(view.viewport.zoom);
     copy.setAttribute("xmlns", SVG);
-    copy.setAttribute("width", String(picture.w));
-    copy.setAttribute("height", String(picture.h));
-    copy.prepend(s("rect", { width: picture.w, height: picture.h, fill: getComputedStyle(view.shell.root).backgroundColor }));
+    copy.setAttribute("width", String(width));
+    copy.setAttribute("height", String(height));
+    copy.prepend(s("rect", { width, height, fill: getComputedStyle(view.shell.root).backgroundColor }));
     const text = new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" });
     if (kind === "svg") this.#download(text, `${this.#name}.svg`);
-    else this.#raster(text, `${this.#name}.png`);
+    else this.#raster(text, `${this.#name}.png`, width, height);
   }
 
-  /** @param {Blob} svg @param {string} name */
-  #raster(svg, name) {
-    const { picture } = this.view.state;
+  /** @param {Blob} svg @param {string} name @param {number} width @param {number} height */
+  #raster(svg, name, width, height) {
     const image = new Image();
     const address = URL.createObjectURL(svg);
     image.onload = () => {
       const canvas = document.createElement("canvas");
-      const scale = Math.min(2, LARGEST / Math.max(picture.w, picture.h));
-      canvas.width = picture.w * scale;
-      canvas.height = picture.h * scale;
+      const scale = Math.min(2, LARGEST / Math.max(width, height));
+      canvas.width = width * scale;
+      canvas.height = height * scale;
       canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
       canvas.toBlob((blob) => {
         if (blob) this.#download(blob, name);

@@ -110,12 +110,12 @@ export class Viewport {
 
   /** @param {number} to */
   scale(to) {
-    const { picture } = this.view.state;
+    const { width, height } = this.#svg.viewBox.baseVal;
     this.zoom = Math.min(CLOSEST, Math.max(FARTHEST, to));
     this.#svg.classList.toggle("mg-far", this.far);
     for (const [name, long] of /** @type {[string, number][]} */ ([
-      ["width", picture.w],
-      ["height", picture.h],
+      ["width", width],
+      ["height", height],
     ])) {
       const size = String(Math.round(long * this.zoom));
       if (this.#svg.getAttribute(name) !== size) this.#svg.setAttribute(name, size);
@@ -123,8 +123,9 @@ export class Viewport {
     this.#moved();
   }
 
-  /** @param {number} to */
+  /** Not of a network, which is laid out for its stage. @param {number} to */
   #byHand(to) {
+    if (this.view.state.network) return;
     this.fitted = false;
     this.scale(to);
   }
