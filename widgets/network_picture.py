@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+import string
 import textwrap
 from collections.abc import Mapping
 from html import escape
@@ -23,27 +24,34 @@ LAST = 0.72  # error and loss stand closer together than columns
 PITCH = 72.0, 92.0  # pixels between cells at most, narrow and wide
 LABELS = 60.0  # a pitch from which there is room for gradients below the circles
 STRIP = 14.0  # a pitch below this: the layer is a strip of cells
-WIRES, DENSE = 600, 100
+WIRES, DENSE, LEVELS = 600, 100, 16
 COLUMNS = 10  # of more columns than these the middle ones are one box
 CLOSEST = 40.0, 48.0  # pixels between columns at least, narrow and wide; of fewer pixels there is a box as well
 NAMED = 12  # inputs; of more no names are written
 BOXED = 19.0  # half the width of such a box
+CLOSE = 31.5  # pixels of a box of error or loss: narrower ones stand so close that their names are smaller
 HEAD = 46.0
 
-STYLE = """
-.g{fill:#fff;stroke:#d5dae0}text{fill:#1f2328;font:11px system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;text-anchor:middle}
-.t{font-weight:600;font-size:15px;text-anchor:start;font-family:ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace}
-.q{font-size:13.5px;fill:#57606a;text-anchor:start}
-.n{font-size:12.5px;font-weight:600}.i{font-size:12px;font-weight:600;text-anchor:end}.l{fill:#57606a}
-.v,.m,.d{font-family:ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace}.v{fill:#0b5cd0;font-size:13px}.d{fill:#ad4300}
-.w{fill:none}.p{stroke:#0a7d55}.e{stroke:#7a3db8}.f{stroke:#0b5cd0}.b{stroke:#ad4300;stroke-dasharray:7 4}.r{fill:none;stroke:#fff}
-.c{fill:#fff;stroke-width:1.5}
-.k{stroke:#6a737d;stroke-dasharray:3 3}.s{fill:#fff;stroke:#d5dae0}.o{fill:none;stroke:#ad4300}.a{fill:#ad4300}
-.x{fill:#fff;stroke-width:1.6}.y{fill:none}.y,.z{stroke:#7a3db8}.hp{fill:#0a7d55}.hn{fill:#7a3db8}
-@media (prefers-color-scheme:dark){
-.g{fill:#14181d;stroke:#373e47}text{fill:#e6edf3}.q,.l{fill:#a9b3bf}.v{fill:#79b8ff}.d,.a{fill:#ffab66}.p{stroke:#4ecb9e}.e{stroke:#c49bf5}
-.f{stroke:#79b8ff}.b,.o{stroke:#ffab66}.r{stroke:#14181d}.c,.x,.s{fill:#1d232b}.s{stroke:#373e47}.y{fill:none}.y,.z{stroke:#c49bf5}.hp{fill:#4ecb9e}.hn{fill:#c49bf5}}
-""".replace("\n", "")
+# The rules of `.mg-net-svg` in front/src/graph.css, by other names; tests/front/picture.test.mjs compares what comes of both.
+FORMS = """
+text{font:11px system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;text-anchor:middle}
+.t{font-weight:600;font-size:15px;text-anchor:start}.q{font-size:13.5px;text-anchor:start}
+.n{font-size:12.5px;font-weight:600}.i{font-size:12px;font-weight:600;text-anchor:end}
+.t,.v,.m,.d{font-family:ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace}
+.w,.r{fill:none;stroke-linecap:round}.b{stroke-dasharray:7 4;stroke-linecap:butt}
+.c{stroke-width:1.5}.k{stroke-dasharray:3 3}.x{stroke-width:1.6}.u{stroke-width:2.2}.o,.y{fill:none}.y{stroke-width:2.4}.z{stroke-width:1.5}
+"""
+COLOURS = """
+.g{fill:$bg;stroke:$line}text{fill:$ink}.q,.l{fill:$soft}.v{fill:$fwd}.d{fill:$bwd;paint-order:stroke;stroke:$bg;stroke-width:3px}
+.p{stroke:$pos}.e{stroke:$neg}.f{stroke:$fwd}.b{stroke:$bwd}.r{stroke:$bg}.c{fill:$card}.k{fill:$bg;stroke:$faint}.s{fill:$card;stroke:$line}
+.x{fill:$card}.u,.o{stroke:$bwd}.a{fill:$bwd}.hp{fill:$pos}.hn{fill:$neg}.y{stroke:$neg}.z{fill:$mark;stroke:$neg}
+"""
+LIGHT = dict(bg="#fff", ink="#1f2328", soft="#525b65", faint="#5c656f", line="#d5dae0", card="#fff", fwd="#0b5cd0", bwd="#ad4300", pos="#0a7d55",
+             neg="#7a3db8", mark="#eae0f4")  # fmt: skip
+DARK = dict(bg="#14181d", ink="#e6edf3", soft="#a9b3bf", faint="#939eaa", line="#373e47", card="#252b34", fwd="#79b8ff", bwd="#ffab66",
+            pos="#4ecb9e", neg="#c49bf5", mark="#3e3d53")  # fmt: skip
+LOOK = string.Template(COLOURS).substitute
+STYLE = f"{FORMS}{LOOK(LIGHT)}@media (prefers-color-scheme:dark){{{LOOK(DARK)}}}".replace("\n", "")
 
 
 class Geometry(NamedTuple):
@@ -138,14 +146,15 @@ class _Progress:
         at = {name: k for k, name in enumerate(parts(plan))}
         self.known, self.arrived, self.sent = set[str](), set[str](), set[str]()
         names = list(at)
-        self.back, self.say = False, "nothing has run yet"
+        self.back, self.say, self.active = False, "nothing has run yet", -1
         for event in trace["steps"][:step]:
             self.say = event["say"].replace("**", "")
+            self.active = event["node"] if event["edge"] is None else trace["edges"][event["edge"]]["source"]
             if event["phase"] == "forward":
                 self.known.add(names[event["node"]])
             else:
                 self.back = True
-                self.arrived.add(names[event["node"] if event["edge"] is None else trace["edges"][event["edge"]]["source"]])
+                self.arrived.add(names[self.active])
                 if event["edge"] is not None:
                     self.sent.add(names[event["node"]])
 
@@ -174,8 +183,11 @@ def svg(plan: Plan, numbers: Numbers, trace: Trace, step: int | None = None, des
         f'<text class="t" x="18" y="28">{escape(textwrap.shorten(title, int((w - 36) / 9.1), placeholder=" …"))}</text>',
         f'<g transform="translate(0,{HEAD:.0f})">',
     ]
-    body = [*_wires(plan, numbers, sample, at, now), *_tail(plan, numbers, sample, at, now), *_cells(plan, numbers, sample, at, now)]
-    body += [*_names(plan, at), *_boxes(plan, at, now), *(_mark(plan, at, mark) if mark and step >= mark["at"] else ())]
+    wires, notes = _wires(plan, numbers, sample, at, now)
+    ways, tail = _tail(plan, numbers, sample, at, now)
+    boxes, ranges = _boxes(plan, at, now)
+    body = [*wires, *ways, *tail, *_cells(plan, numbers, sample, at, now), *boxes, *notes, *_names(plan, at), *ranges]
+    body += _mark(plan, at, mark) if mark and step >= mark["at"] else ()
     foot = [f'<text class="q" x="18" y="{at.h + HEAD + 16 + 20 * k:.0f}">{escape(line)}</text>' for k, line in enumerate(said)]
     return "".join([*head, *body, "</g>", *foot, "</svg>"])
 
@@ -184,20 +196,24 @@ def _half(at: Geometry, c: int) -> float:
     return BOXED if at.hidden(c) else 8.0 if at.tall[c] else at.r
 
 
-def _wire(x1: float, y1: float, x2: float, y2: float, v: float, most: float, *, back: bool, idle: bool, dense: bool, plain: bool) -> str:
+def _curve(x1: float, y1: float, x2: float, y2: float) -> str:
+    m = (x2 - x1) / 2
+    return f"M{x1:.1f} {y1:.1f}C{x1 + m:.1f} {y1:.1f} {x2 - m:.1f} {y2:.1f} {x2:.1f} {y2:.1f}"
+
+
+def _wire(d: str, v: float, most: float, *, back: bool, idle: bool, dense: bool = False, plain: bool = True) -> str:
     """Green and solid for positive, a violet rail for negative, dashed and orange going back; thick is large."""
     t = min(1.0, abs(v) / most) if most > 0 and math.isfinite(v) else 0.0
     wide = 1.6 if plain else 0.5 + 3.2 * t * t if dense else 0.8 + 4.2 * t
     rail = v < 0 and wide > 1.6
     strong = (0.9 if plain else 0.28 + 0.62 * t) * (0.2 + 0.8 * t * t if dense else 1) * (0.4 if idle else 1)
-    m = (x2 - x1) / 2
-    d = f"M{x1:.1f} {y1:.1f}C{x1 + m:.1f} {y1:.1f} {x2 - m:.1f} {y2:.1f} {x2:.1f} {y2:.1f}"
     kind = "b" if back else "f" if plain else "e" if v < 0 else "p"
     out = f'<path class="w {kind}" d="{d}" stroke-width="{wide + (1.2 if rail else 0):.2f}" stroke-opacity="{strong:.2f}"/>'
     return out + (f'<path class="r" d="{d}" stroke-width="{max(0.8, wide - 1.4):.2f}"/>' if rail else "")
 
 
-def _wires(plan: Plan, numbers: Numbers, sample: int, at: Geometry, now: _Progress) -> list[str]:
+def _wires(plan: Plan, numbers: Numbers, sample: int, at: Geometry, now: _Progress) -> tuple[list[str], list[str]]:
+    """The wires, and what is said of those that are left out."""
     column = {i: c for c, of in enumerate(plan["columns"]) for i in of["cells"]}
     by: list[list[tuple[float, int, float]]] = [[] for _ in plan["columns"]]
     for i, wire in enumerate(plan["wires"]):
@@ -206,59 +222,70 @@ def _wires(plan: Plan, numbers: Numbers, sample: int, at: Geometry, now: _Progre
         if str(c) in now.sent:
             v *= float(numbers.deltas[sample, wire["target"]])
         by[c].append((abs(v) if math.isfinite(v) else 0.0, i, v))
-    out = []
+    out: list[str] = []
+    notes = []
     for c, found in enumerate(by):
         most = max((size for size, *_ in found), default=0.0)
         back = str(c) in now.sent
         idle = not back if now.back else str(c) not in now.known
-        for _, i, v in sorted(found)[-WIRES:]:
+        bundles: dict[tuple[float, bool], list[str]] = {}  # of many wires, those that look alike are one path
+        for size, i, v in sorted(found)[-WIRES:]:
             wire = plan["wires"][i]
             if at.hidden(c) and at.hidden(column[wire["source"]]):
                 continue
             x1, x2 = at.x[column[wire["source"]]] + _half(at, column[wire["source"]]), at.x[c] - _half(at, c)
             plain = wire["parameter"] < 0 and not back
-            out.append(_wire(x1, at.y[wire["source"]], x2, at.y[wire["target"]], v, most, back=back, idle=idle, dense=len(found) > DENSE,
-                             plain=plain))  # fmt: skip
+            d = _curve(x1, at.y[wire["source"]], x2, at.y[wire["target"]])
+            if len(found) > DENSE:
+                level = math.floor(LEVELS * size / most + 0.5) if most > 0 else 0
+                bundles.setdefault(((-level if v < 0 else level) / LEVELS, plain), []).append(d)
+            else:
+                out.append(_wire(d, v, most, back=back, idle=idle, plain=plain))
+        out += [_wire("".join(ways), v, 1, back=back, idle=idle, dense=True, plain=plain) for (v, plain), ways in bundles.items()]
         if len(found) > WIRES:
             words = f"the {WIRES} strongest of {len(found)} wires"
-            out.append(f'<text class="l" x="{at.x[c] - at.gap / 2:.1f}" y="{at.h - 4:.1f}">{words}</text>')
-    return out
+            notes.append(f'<text class="l" x="{at.x[c] - at.gap / 2:.1f}" y="{at.h - 4:.1f}">{words}</text>')
+    return out, notes
 
 
-def _tail(plan: Plan, numbers: Numbers, sample: int, at: Geometry, now: _Progress) -> list[str]:
+def _tail(plan: Plan, numbers: Numbers, sample: int, at: Geometry, now: _Progress) -> tuple[list[str], list[str]]:
+    """What follows the last layer: wires, and the boxes of error and loss."""
     n = len(plan["columns"])
     bw, bh = at.box
-    start, ys, out = at.x[n - 1] + _half(at, n - 1), [at.y[i] for i in plan["columns"][-1]["cells"]], []
+    start, ys = at.x[n - 1] + _half(at, n - 1), [at.y[i] for i in plan["columns"][-1]["cells"]]
+    ways: list[str] = []
+    out: list[str] = []
     k = n
     for part in ("error", "loss"):
         if part not in plan:
             continue
         x, back, idle = at.x[k], part in now.sent, part not in now.known
         k += 1
-        out += [_wire(start, y, x - bw, at.mid, 1, 1, back=back, idle=idle, dense=False, plain=True) for y in ys]
+        ways += [_wire(_curve(start, y, x - bw, at.mid), 1, 1, back=back, idle=idle) for y in ys]
         if part == "loss" and "rest" in plan:
             y, to = min(at.h - 34, at.mid + bh + 74), at.x[k - 2]
-            out.append(_wire(to + bw, y, x - bw, at.mid + 8, 1, 1, back=back, idle=idle, dense=False, plain=True))
+            ways.append(_wire(_curve(to + bw, y, x - bw, at.mid + 8), 1, 1, back=back, idle=idle))
             out += _box(at, to, y, plan["rest"], "weights", numbers.rest, None, "rest" in now.known, 0)
         value = numbers.loss if part == "loss" else float(numbers.errors[sample])
         grad = 1.0 if part == "loss" else float(numbers.error_grads[sample])
         stack = min(2, plan["samples"] - 1) if part == "error" else 0
         out += _box(at, x, at.mid, plan[part], part, value, grad if part in now.arrived else None, not idle, stack)  # type: ignore[literal-required]
         start, ys = x + bw, [at.mid]
-    return out
+    return ways, out
 
 
 def _box(at: Geometry, x: float, y: float, name: str, less: str, value: float, grad: float | None, known: bool, stack: int) -> list[str]:
     bw, bh = at.box
     size = f'width="{2 * bw:.1f}" height="{2 * bh:.1f}" rx="8"'
     out = [f'<rect class="s" x="{x - bw + 4 * k:.1f}" y="{y - bh - 4 * k:.1f}" {size}/>' for k in range(stack, 0, -1)]
-    kind = "o2" if grad is not None else "f" if known else "k"
-    style = ' style="stroke-dasharray:none;stroke-width:2.2"' if kind == "o2" else ""
-    out.append(f'<rect class="x {"b" if kind == "o2" else kind}" x="{x - bw:.1f}" y="{y - bh:.1f}" {size}{style}/>')
-    out.append(f'<text class="v" x="{x:.1f}" y="{y + 4.5:.1f}">{short(value) if known else "·"}</text>')
+    kind = "u" if grad is not None else "f" if known else "k"
+    out.append(f'<rect class="{kind} x" x="{x - bw:.1f}" y="{y - bh:.1f}" {size}/>')
+    font = 13 if bw > 26 else 11
+    out.append(f'<text class="v" style="font-size:{font}px" x="{x:.1f}" y="{y + 4.5:.1f}">{short(value) if known else "·"}</text>')
     room = int((2 * bw + 30) / 7)
     shown = name if len(name) <= room else less if less != "loss" else name[: room - 1] + "…"
-    out.append(f'<text class="n" x="{x:.1f}" y="{y - bh - 9 - 4 * stack:.1f}">{escape(shown)}</text>')
+    style = ' style="font-size:11px"' if 2 * bw < CLOSE else ""
+    out.append(f'<text class="n"{style} x="{x:.1f}" y="{y - bh - 9 - 4 * stack:.1f}">{escape(shown)}</text>')
     if grad is not None:
         out.append(f'<text class="d" x="{x:.1f}" y="{y + bh + 16:.1f}">{_grad(grad)}</text>')
     return out
@@ -283,12 +310,12 @@ def _cells(plan: Plan, numbers: Numbers, sample: int, at: Geometry, now: _Progre
 
 def _cell(plan: Plan, at: Geometry, c: int, i: int, v: float, g: float, known: bool, arrived: bool, most: float, t: float) -> list[str]:
     x, y, r, many = at.x[c], at.y[i], at.r, len(plan["columns"][c]["cells"])
-    share = round(min(1.0, abs(v) / most) * 0.5, 2) if known and math.isfinite(v) else 0
+    share = math.floor(min(1.0, abs(v) / most) * 50 + 0.5) / 100 if known and math.isfinite(v) else 0
     sign = "e" if v < 0 else "p"
     tint = f'class="h{"n" if v < 0 else "p"}" fill-opacity="{share}"'
     if strip := at.tall[c]:
         size = f'x="{x - 8:.1f}" y="{y - strip / 2:.2f}" width="16" height="{max(1.0, strip - 0.6):.2f}"'
-        out = [f'<rect class="c {sign if known else "k"}" {size} style="stroke-width:.4px"/>']
+        out = [f'<rect class="c {sign if known else "k"}" style="stroke-width:.4px" {size}/>']
         out += [f"<rect {tint} {size}/>"] if share else []
         if arrived:
             high = max(1.0, strip - 0.6)
@@ -316,25 +343,24 @@ def _cell(plan: Plan, at: Geometry, c: int, i: int, v: float, g: float, known: b
     return out
 
 
-def _boxes(plan: Plan, at: Geometry, now: _Progress) -> list[str]:
-    """The layers there is no room for."""
-    out = []
+def _boxes(plan: Plan, at: Geometry, now: _Progress) -> tuple[list[str], list[str]]:
+    """The layers there is no room for, and above them which these are, or which of them the event is in."""
+    out: list[str] = []
+    ranges = []
     for first, last, x in at.boxes:
         ys = [at.y[i] for column in plan["columns"][first : last + 1] for i in column["cells"]]
         top, high = min(ys) - at.r - 6, max(ys) - min(ys) + 2 * at.r + 12
+        here = now.active if first <= now.active <= last else -1
+        seen = str(here if here >= 0 else last)
+        kind = "u" if seen in now.arrived else "f" if seen in now.known else "k"
         for k in (2, 1, 0):
-            kind = "s" if k else "x b" if str(last) in now.arrived else "x f" if str(first) in now.known else "x k"
-            solid = ' style="stroke-dasharray:none"' if kind == "x b" else ""
             place = f'x="{x - BOXED + 3 * k:.1f}" y="{top - 3 * k:.1f}" width="{2 * BOXED:.0f}" height="{high:.1f}" rx="9"'
-            out.append(f'<rect class="{kind}" {place}{solid}/>')
+            out.append(f'<rect class="{"s" if k else f"{kind} x"}" {place}/>')
         out.append(f'<text class="n" x="{x:.1f}" y="{at.mid - 2:.1f}">{last - first + 1}</text>')
         out.append(f'<text class="l" x="{x:.1f}" y="{at.mid + 12:.1f}">layers</text>')
-        known, arrived = ([c for c in range(first, last + 1) if str(c) in of] for of in (now.known, now.arrived))
-        partly = arrived[:1] if len(arrived) < last - first + 1 and arrived else known[-1:] if len(known) < last - first + 1 else []
-        names = [plan["columns"][c]["name"] for c in partly or (first, last)]
-        ends = [shortest(name, 4) for name in names]
-        out.append(f'<text class="n" x="{x:.1f}" y="20">{escape("…".join(ends))}</text>')
-    return out
+        ends = [shortest(plan["columns"][c]["name"], 4) for c in ((here,) if here >= 0 else (first, last))]
+        ranges.append(f'<text class="n" x="{x:.1f}" y="20">{escape("…".join(ends))}</text>')
+    return out, ranges
 
 
 def shortest(name: str, room: int) -> str:
@@ -380,7 +406,7 @@ def _mark(plan: Plan, at: Geometry, mark: Mapping[str, Any]) -> list[str]:
         above, below = y - far - 8 - h, y + far + 8
         first = c < len(plan["columns"]) and cell == plan["columns"][c]["cells"][0] and not at.hidden(c)  # above it there is no number
         left, top = max(4.0, min(at.w - w - 4, x - w / 2)), above if (first and above >= 24) or below + h >= at.h - 18 else below
-    out = [f'<circle class="c y" cx="{x:.1f}" cy="{y:.1f}" r="{far + 4:.1f}"/>'] if cell >= 0 else []
-    out.append(f'<rect class="c z" x="{left:.1f}" y="{top:.1f}" width="{w:.1f}" height="{h}" rx="7"/>')
+    out = [f'<circle class="y" cx="{x:.1f}" cy="{y:.1f}" r="{far + 4:.1f}"/>'] if cell >= 0 else []
+    out.append(f'<rect class="z" x="{left:.1f}" y="{top:.1f}" width="{w:.1f}" height="{h}" rx="7"/>')
     return out + [f'<text class="m" style="text-anchor:start" x="{left + 8:.1f}" y="{top + 17 + 16 * k:.1f}">{escape(line)}</text>'
                   for k, line in enumerate(said)]  # fmt: skip

@@ -1,7 +1,8 @@
 """What a still page shows of a graph: the cards and the layout that are legible in a column of a given width.
 
-What lives here: choosing, as the live view chooses for a stage of that width (front/src/picture/viewport.js): the graph as it is, else in
-bands, else as flat cards, else with fewer cards. What does not: making these pictures (layout.py, bands.py, rows.py), drawing (static.py).
+What lives here: choosing: the graph as it is, else in bands, else as flat cards, else with fewer cards. Of pictures of the same cards
+`choice` takes the one that the live view takes on a stage of that width (front/src/picture/viewport.js; tests/front/picture.test.mjs
+compares them). What does not: making these pictures (layout.py, bands.py, rows.py), drawing (static.py).
 """
 from __future__ import annotations
 
@@ -10,11 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from minigrad.tracing.trace import Trace
 
 from .bands import bands
+from .layout import ENOUGH, NARROW, PADDING, TALL, Framed, Mark, Picture, layout
 from .layout import PAGE_WIDTH as WIDTH
-from .layout import TALL, Framed, Mark, Picture, layout
 from .rows import rows
 
-__all__ = ["WIDTH", "Scene", "banded", "fitting", "pictures"]
+__all__ = ["WIDTH", "Scene", "banded", "choice", "fitting", "pictures"]
 
 MOST = 24  # more cards than these never fit, and are not laid out
 SIDES = 96.0, 44.0  # what the ways between bands take of the width, many and few
@@ -42,18 +43,36 @@ def _widths(width: float) -> tuple[float, ...]:
     return (*(width - sides for sides in reversed(SIDES)), width * 0.7)
 
 
+def choice(pictures: Sequence[Picture], width: float) -> int:
+    """Which of these pictures a page of this width shows: the first that can be read, else the one that needs to shrink least; a column
+    only where the page is narrow, or where the column is whole and nothing else can be read."""
+    narrow = width < (NARROW - PADDING) / ENOUGH
+    whole = [_zoom(p, width) for p in pictures]
+    column = [p.get("column", False) for p in pictures]
+    legible = {c for z, c in zip(whole, column, strict=True) if z >= 1}
+    zooms = [max(z, 1.0) if c and narrow else z for z, c in zip(whole, column, strict=True)]
+    some = [k for k, c in enumerate(column) if not c or narrow or legible == {True}]
+    best = min(1.0, max(zooms[k] for k in some))
+    return next(k for k in some if zooms[k] >= best)
+
+
+def _zoom(picture: Picture, width: float) -> float:
+    """How much larger a picture may be on a page of this width; below 1 its words are too small there."""
+    return min(width / picture["w"], TALL / picture["h"])
+
+
 def fitting(fewer: Callable[[int], Scene | None], first: Scene, width: float, drawn: Picture | None = None) -> tuple[Trace, Picture]:
     """The cards of `first` in the first picture that fits, or fewer of them. fewer: the graph with at most so many cards, if there is
-    such a one. Where nothing fits, a column, or what is narrowest."""
+    such a one, and in the end as a column."""
     found: list[tuple[Trace, Picture]] = []
     scene: Scene | None = first
     if len(first[0]["nodes"]) > MOST:
         scene = fewer(MOST) or first
     while scene is not None:
         for picture in pictures(scene, width, drawn if scene is first else None):
-            if picture["w"] <= width and picture["h"] <= TALL or len(picture["cards"]) == 1:
+            if _zoom(picture, width) >= 1 or len(picture["cards"]) == 1:
                 return scene[0], picture
             found.append((scene[0], picture))
         last, scene = scene, fewer(len(scene[0]["nodes"]) * 3 // 4)
     found.append((last[0], rows(last[0], found[-1][1])))
-    return min(found, key=lambda pair: (max(width, pair[1]["w"]), pair[1]["h"]))
+    return found[choice([picture for _, picture in found], width)]

@@ -23,8 +23,8 @@ from minigrad.tracing.trace import array_text, replay_steps, trace
 from tests.browser import lab
 from tests.widgets.test_bands import recurrent
 from tests.widgets.test_golden import GRAPHS
-from tests.widgets.test_network import lecture
-from widgets import bands, contract, export, graph, heat, network_picture
+from tests.widgets.test_network import MLP, XS, YS, Neuron, lecture, lecture_of
+from widgets import bands, contract, duel, export, graph, heat, layout, network_picture, page, rows
 from widgets.contract import sent
 from widgets.lessons.film import SLOT, Film
 from widgets.lessons.kit import Choice, Figure, Moments, Slider, Steps, Text, Toggle, action, lesson
@@ -86,8 +86,8 @@ def sweep_case(view) -> dict:
 
 def view_case(view) -> dict:
     """A view's whole state, as an exported page has it."""
-    page = files.content(view, "html").decode()
-    return json.loads(re.search(r'<script type="application/json" id="state">(.*?)</script>', page)[1])
+    html = files.content(view, "html").decode()
+    return json.loads(re.search(r'<script type="application/json" id="state">(.*?)</script>', html)[1])
 
 
 def array_case(a) -> dict:
@@ -173,6 +173,86 @@ def network_view():
         scalar.record_lines(False)
 
 
+class Wild(Neuron):
+    """Its first input takes part without a weight as well."""
+
+    def __call__(self, x):
+        return sum((w * one for w, one in zip(self.w, x, strict=True)), self.b + x[0]).relu()
+
+
+def fresh(*args, of=lecture, **kwargs):
+    """A network whose calls are noted, as in a cell of its own."""
+    scalar.record_lines(True, VALUES)
+    return of(*args, **kwargs)
+
+
+def networks():
+    """Views of networks of every form, with the widths to draw them at."""
+    deep = [3] * 13 + [1]
+    for name, build, widths in (
+        ("the lecture's", lambda: fresh(), (480, 640, 853, 1280)), ("one sample", lambda: fresh(1), (640,)),
+        ("dense", lambda: fresh(40, sizes=(16, 16, 1)), (640, 1280)), ("many wires", lambda: fresh(1, sizes=(32, 32, 1)), (1280,)),
+        ("strips, no loss", lambda: fresh((64, 10), of=lecture_of), (480, 1280)), ("boxed", lambda: fresh(2, sizes=deep), (480, 1280)),
+        ("an input without a weight", lambda: fresh(2, Wild), (640, 1280)),
+    ):  # fmt: skip
+        found, _ = build()
+        yield name, graph(found["loss"], names=found), widths
+    names, outs = fresh()
+    weights = [w for layer in names["net"].layers for neuron in layer.neurons for w in neuron.w]
+    loss = sum((1 - out * y).relu() for out, y in zip(outs, YS, strict=True)) * 0.25 + (rest := 0.01 * sum(w * w for w in weights))
+    yield "regularised", graph(loss, names={**names, "loss": loss, "reg_loss": rest}), (480, 1280)
+    yield "duel, first", duel(fresh()[0]["loss"], (one := fresh(seed=1)[0])["loss"], names=one).left, (480, 1280)
+    names, outs = fresh()
+    other = sum((out - y) ** 2 for out, y in zip(outs, [0.5, *YS[1:]], strict=True))
+    yield "duel, loss", duel(names["loss"], other, names=names).left, (640,)
+    names, _ = fresh(2, sizes=deep)
+    two, _ = fresh(2, sizes=deep)
+    two["net"].layers[7].neurons[1].w[0].data += 0.5  # they part in a layer that there is no room for
+    scalar.record_lines(True, VALUES)
+    loss = sum((two["net"](x) - y) ** 2 for x, y in zip(XS[:2], YS, strict=False))
+    yield "duel, boxed", duel(names["loss"], loss, names=names).left, (480, 1280)
+
+
+def network_cases() -> list[dict]:
+    """Each network with its stored pictures: width, step, sample, picture. All steps at the first width, some at the others."""
+    out = []
+    try:
+        for name, view, widths in networks():
+            assert view._level == "network", name
+            plan, mark, total = json.loads(view.network["plan"]), view.network.get("mark"), view.total
+            drawn = []
+            for w in widths:
+                for step in range(total + 1) if w == widths[0] else sorted({0, total // 3, total // 2 + 1, total - 2, total}):
+                    sample = mark["sample"] if mark else step % plan["samples"]
+                    draw = view.drawing(w)
+                    drawn.append([w, step, sample, draw(step) if mark else draw(step, sample=sample)])
+            out.append({"name": name, "state": view_case(view), "drawn": drawn})
+    finally:
+        scalar.record_lines(False)
+    return out
+
+
+def choices() -> list[dict]:
+    """Sets of pictures, of graphs and made up, and which of each a page of some width shows; the stage that shows the words as large."""
+    rng, sets = random.Random(2), []
+    for build in (*GRAPHS, recurrent):
+        view = build()
+        scene = view.shown_now(), *view._framing
+        for width in (380.0, 640.0, 1000.0):
+            made = [*page.pictures(scene, width)]
+            sets.append([*made, rows.rows(view.trace, made[0])])
+    for _ in range(60):
+        sizes = [(rng.uniform(200, 2600), rng.uniform(100, 2600)) for _ in range(rng.randint(1, 4))]
+        sets.append([{"w": w, "h": h} for w, h in sizes] + [{"w": 284.0, "h": rng.uniform(200, 3000), "column": True}] * rng.randint(0, 1))
+    out = []
+    for pictures in sets:
+        for width in (300.0, 380.0, 640.0, 655.0, 657.0, 1000.0, 1600.0):
+            stage = width * layout.ENOUGH + layout.PADDING, layout.TALL * layout.ENOUGH + layout.PADDING
+            of = [{key: p[key] for key in ("w", "h", "column") if key in p} for p in pictures]
+            out.append({"pictures": of, "stage": stage, "shown": page.choice(pictures, width)})
+    return out
+
+
 def compiled_view():
     """A step of which minigrad.compile has made a program."""
     w, x = torch.ones(3, requires_grad=True), torch.arange(6.0).reshape(2, 3)
@@ -230,6 +310,7 @@ def cases() -> dict:
                                 for name in ("Layer 1 of 2", "Layer 12 of 12", "layers[10]", "encoder") for room in (1, 4, 7, 9, 14)]},
         "arrays": [array_case(a) for a in tensor.trace["arrays"]],
         "lesson": lesson_case(), "film": film_case(), "pictures": [picture_case(build) for build in (*GRAPHS, recurrent)],
+        "networks": network_cases(), "choices": choices(),
     }
 
 

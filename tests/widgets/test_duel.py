@@ -194,7 +194,7 @@ def test_networks_that_part_stay_networks_and_the_neuron_is_marked(noted, other)
         assert [view.svg(step).count("≠ here") for step in (1, 2, view.total)] == [0, 1, 1]
     assert d.left.step == d.right.step == 6, "all numbers are there"
     svg = d.left.svg()
-    x, y, w, h = map(float, re.search(r'<rect class="c z" x="(.+?)" y="(.+?)" width="(.+?)" height="(.+?)"', svg).groups())
+    x, y, w, h = map(float, re.search(r'<rect class="z" x="(.+?)" y="(.+?)" width="(.+?)" height="(.+?)"', svg).groups())
     cells = [tuple(map(float, found)) for found in re.findall(r'translate\(([-\d.]+)[ ,]([-\d.]+)\)', svg)]
     hidden = [(cx, cy) for cx, cy in cells if x < cx + 15 and cx - 15 < x + w and y < cy + 8 and cy - 8 < y + h]
     assert len(cells) > 12 and not hidden, "the mark hides no number"

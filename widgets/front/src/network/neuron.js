@@ -98,7 +98,7 @@ export function drawNeuron(put, at, o) {
     /** @type {string} */ t,
     kind = "",
     font = size,
-  ) => put(key, "text", { x: x.toFixed(1), y: y.toFixed(1), class: `mg-net-number ${kind}`, "font-size": font }, t);
+  ) => put(key, "text", { x: x.toFixed(1), y: y.toFixed(1), class: `mg-net-number ${kind}`, style: `font-size:${font}px` }, t);
   put("p", "rect", { x: x0, y: at.low || 30, width: w, height: at.h - (at.low || 30) - 28, rx: 12, class: "mg-net-panel" });
   if (!at.low) put("pt", "path", { d: `M${x1} ${at.y[cell] - 6}l7 6l-7 6z`, class: "mg-net-tip" });
   put(
@@ -128,7 +128,7 @@ export function drawNeuron(put, at, o) {
   const biases = biasesOf(o);
   if (biases.length === 1) {
     const [{ parameter, value: v, grad }] = biases;
-    const yb = Math.min(at.h - 52, ys + 78);
+    const yb = Math.min(at.h - 66, ys + 78);
     put("pb", "path", {
       d: `M${cs} ${yb - 13}L${cs} ${ys + 21}`,
       class: `mg-net-wire ${deltaKnown ? "mg-net-bwd" : "mg-net-fwd"}`,
@@ -147,8 +147,8 @@ export function drawNeuron(put, at, o) {
     if (grad !== null) text("pbg", cs, yb + 27, gradText(grad), "mg-net-grad", 11);
   }
   put("pc", "circle", { cx: cs, cy: ys, r: 21, class: `mg-net-box ${summed ? "mg-net-known" : "mg-net-wait"}` });
-  put("pcs", "text", { x: cs, y: ys - 27, class: "mg-net-name", "font-size": 15 }, "Σ");
-  text("pcz", cs, ys + 4, summed ? short(z) : "·", "mg-net-value");
+  put("pcs", "text", { x: cs, y: ys - 27, class: "mg-net-name", style: "font-size:15px" }, "Σ");
+  text("pcz", cs, ys + 4, summed ? short(z) : "·", "mg-net-value", 11);
   if (deltaKnown) text("pcg", cs, ys - 46, gradText(sample.deltas[cell]), "mg-net-grad", 11);
   drawActivation(put, text, at, o, { cs, ct, ys, w, x1, z, summed, deltaKnown });
   if (o.known) drawMap(put, o, ct, { top: ys + Math.min(40, w * 0.09) + 30, bottom: at.h - 40, most: w * 0.18 + 12 });

@@ -17,7 +17,9 @@ import { networkSentence } from "./words.js";
 
 const LEAST = 300; // pixels; on a narrower stage the picture is smaller
 const WIRES = 600; // between two columns; of more only the strongest are drawn
-const DENSE = 100; // wires between two columns from which thin ones step back
+const CLOSE = 31.5; // pixels of a box: narrower ones stand so close that their names are smaller
+const DENSE = 100; // wires between two columns from which thin ones step back, and from which those that look alike are one path
+const LEVELS = 16; // of strength, of such paths
 
 /** @param {number} v */
 const sign = (v) => (v < 0 ? "neg" : "pos");
@@ -218,7 +220,9 @@ export class NetworkScene {
       const shown = all.sort((a, b) => a.size - b.size).slice(-WIRES);
       const back = sent[c];
       const idle = done.back ? !back : !done.known(String(c));
-      for (const { i, v } of shown) {
+      /** Wires that look alike, in the order of their strength. @type {Map<string, {ways: string[], v: number, dim: boolean, plain: boolean}>} */
+      const bundles = new Map();
+      for (const { i, v, size } of shown) {
         const { source, target, parameter } = plan.wires[i];
         if (at.hidden[c] && at.hidden[columnOf.get(source) ?? 0]) continue;
         const way = () => {
@@ -231,9 +235,17 @@ export class NetworkScene {
         const d = this.#ways[i];
         const behind = this.open >= 0 && c === this.#openColumn && target !== this.open;
         const dim = behind || (this.pointed >= 0 && this.pointed !== source && this.pointed !== target);
-        this.#wire(`w${i}`, d, v, most, { back, idle, dense, dim, plain: parameter < 0 && !back });
+        const plain = parameter < 0 && !back;
+        if (dense) {
+          const level = most > 0 ? Math.round((LEVELS * Math.min(size, most)) / most) : 0;
+          const key = `d${c}.${v < 0 ? -level : level}${plain ? "p" : ""}${dim ? "d" : ""}`;
+          const alike = bundles.get(key) ?? { ways: [], v: (v < 0 ? -level : level) / LEVELS, dim, plain };
+          bundles.set(key, alike);
+          alike.ways.push(d);
+        } else this.#wire(`w${i}`, d, v, most, { back, idle, dim, plain });
         if (!dense && parameter >= 0) hits.push([i, { d, class: "mg-net-hit", "data-parameter": parameter }]);
       }
+      for (const [key, { ways, v, dim, plain }] of bundles) this.#wire(key, ways.join(""), v, 1, { back, idle, dense, dim, plain });
       if (all.length > WIRES) {
         const words = `the ${WIRES} strongest of ${all.length} wires`;
         this.#put(this.#layers.top, `wn${c}`, "text", { x: at.x[c] - at.gap / 2, y: at.h - 4, class: "mg-net-small" }, words);
@@ -299,10 +311,17 @@ export class NetworkScene {
     }
     const kind = back ? "mg-net-back" : known ? "mg-net-known" : "mg-net-wait";
     this.#put(g, key, "rect", { x: x - bw, y: y - bh, width: 2 * bw, height: 2 * bh, rx: 8, class: `mg-net-box ${kind}` });
-    this.#put(g, `${key}v`, "text", { x, y: y + 4.5, class: "mg-net-number mg-net-value", "font-size": bw > 26 ? 13 : 11 }, value);
+    this.#put(
+      g,
+      `${key}v`,
+      "text",
+      { x, y: y + 4.5, class: "mg-net-number mg-net-value", style: `font-size:${bw > 26 ? 13 : 11}px` },
+      value,
+    );
     const room = Math.floor((2 * bw + 30) / 7);
     const shown = name.length <= room ? name : key === "error" ? "error" : key === "rest" ? "weights" : `${name.slice(0, room - 1)}…`;
-    this.#put(g, `${key}n`, "text", { x, y: y - bh - 9 - 4 * stack, class: "mg-net-name" }, shown);
+    const font = 2 * bw < CLOSE ? "font-size:11px" : null;
+    this.#put(g, `${key}n`, "text", { x, y: y - bh - 9 - 4 * stack, class: "mg-net-name", style: font }, shown);
     if (grad) this.#put(g, `${key}g`, "text", { x, y: y + bh + 16, class: "mg-net-number mg-net-grad" }, grad);
   }
 
@@ -350,7 +369,11 @@ export class NetworkScene {
     const state = known ? `mg-net-${sign(v)}` : "mg-net-wait";
     if (strip) {
       const size = { x: x - 8, y: y - strip / 2, width: 16, height: Math.max(1, strip - 0.6) };
-      this.#put(box, `${key}f`, "rect", { ...size, class: `mg-net-face ${state}`, style: fill && `fill:${fill}`, "stroke-width": 0.4 });
+      this.#put(box, `${key}f`, "rect", {
+        ...size,
+        class: `mg-net-face ${state}`,
+        style: `stroke-width:.4px${fill ? `;fill:${fill}` : ""}`,
+      });
       if (arrived)
         this.#put(box, `${key}g`, "rect", { x: x + 9, y: size.y, width: (1 + 7 * t).toFixed(1), height: size.height, class: "mg-net-bar" });
       return;
@@ -378,7 +401,7 @@ export class NetworkScene {
     const full = r >= 16;
     const text = !known ? "" : full ? short(v) : v < 0 ? "−" : v > 0 ? "+" : "0";
     const size = full ? Math.min(12.5, Math.max(11, (r * 2.9) / Math.max(4, text.length))) : 11;
-    if (r >= 7) this.#put(box, `${key}t`, "text", { x, y: y + 4, class: "mg-net-number", "font-size": size.toFixed(1) }, text);
+    if (r >= 7) this.#put(box, `${key}t`, "text", { x, y: y + 4, class: "mg-net-number", style: `font-size:${size.toFixed(1)}px` }, text);
     if (arrived && full && at.labels)
       this.#put(box, `${key}d`, "text", { x, y: y + r + 18, class: "mg-net-number mg-net-grad" }, gradText(g));
     const room = (x - r - 12) / 7.2;
@@ -475,12 +498,12 @@ export class NetworkScene {
       const size = { x: x - BOXED, y: top, width: 2 * BOXED, height: bottom - top, rx: 9 };
       for (const k of [2, 1])
         this.#put(box, `b${from}s${k}`, "rect", { ...size, x: size.x + 3 * k, y: top - 3 * k, class: "mg-net-behind" });
-      this.#put(box, `b${from}f`, "rect", { ...size, class: `mg-net-box ${kind}${here ? " mg-net-here" : ""}` });
+      this.#put(box, `b${from}f`, "rect", { ...size, class: `mg-net-box ${kind}` });
       this.#put(box, `b${from}n`, "text", { x, y: at.mid - 2, class: "mg-net-name" }, String(all.length));
       this.#put(box, `b${from}l`, "text", { x, y: at.mid + 12, class: "mg-net-small" }, "layers");
       const [first, last, now] = [from, to, Math.max(active, 0)].map((c) => shortest(columns[c]?.name ?? "", 4));
       const range = here ? now : `${first}…${last}`;
-      this.#put(this.#layers.top, `b${from}t`, "text", { x, y: 20, class: `mg-net-name${here ? " mg-net-at" : ""}` }, range);
+      this.#put(this.#layers.top, `b${from}t`, "text", { x, y: 20, class: "mg-net-name" }, range);
     }
   }
 

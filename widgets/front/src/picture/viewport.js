@@ -22,6 +22,27 @@ const AROUND = 230; // pixels of the window that stay free for what is below the
 const LOW = 340; // a stage may always be so high
 const EDGE = 60; // pixels that stay free beside a card that is followed
 
+/** The zoom at which all of a picture is seen on a stage of this size. @param {Picture} p @param {number} wide @param {number} high */
+const whole = (p, wide, high) => Math.min((wide - PADDING) / p.w, (high - PADDING) / p.h);
+
+/** The zoom at which it opens: whole, but on a narrow stage a column is never smaller than can be read, and scrolls if it has to.
+ * @param {Picture} p @param {number} wide @param {number} high */
+const opens = (p, wide, high) => (wide < NARROW && p.column ? Math.max(whole(p, wide, high), ENOUGH) : whole(p, wide, high));
+
+/** The picture that a stage of this width shows: the first that can be read, else the largest; a column only where the stage is narrow, or
+ * where the column is whole and nothing else can be read. The twin of `choice` in widgets/page.py.
+ * @param {Picture[]} pictures @param {number} wide @param {(p: Picture) => number} high of the stage @param {boolean} last may a column
+ * be the last resort on a stage that is not narrow? */
+export function choice(pictures, wide, high, last) {
+  const broad = pictures.filter((p) => !p.column);
+  const legible = (/** @type {Picture} */ p) => whole(p, wide, high(p)) >= ENOUGH - 1e-9;
+  const columns = wide < NARROW || (last && !broad.some(legible) && pictures.some((p) => p.column && legible(p)));
+  const some = columns ? pictures : broad;
+  const zooms = some.map((p) => opens(p, wide, high(p)));
+  const best = Math.min(ENOUGH, Math.max(...zooms));
+  return some[zooms.findIndex((z) => z >= best - 1e-9)];
+}
+
 export class Viewport {
   zoom = 1;
   fitted = true; // nobody has zoomed by hand
@@ -130,17 +151,9 @@ export class Viewport {
     this.scale(to);
   }
 
-  /** The zoom at which all of the picture is seen in a stage of this width. @param {number} wide @param {Picture} [picture] */
-  #whole(wide, picture = this.view.state.picture) {
-    const most = picture === this.view.state.pictures[0] ? LARGEST : 1;
-    return Math.min(most, (wide - PADDING) / picture.w, (this.#high(picture) - PADDING) / picture.h);
-  }
-
-  /** The zoom at which a picture opens: whole, but on a narrow stage a column is never smaller than can be read, and scrolls if it has to.
-   * @param {number} wide @param {Picture} [picture] */
-  #shown(wide, picture = this.view.state.picture) {
-    const whole = this.#whole(wide, picture);
-    return wide < NARROW && picture.column ? Math.max(whole, ENOUGH) : whole;
+  /** The zoom at which all of the picture is seen in a stage of this width. @param {number} wide @param {Picture} picture */
+  #whole(wide, picture) {
+    return whole(picture, wide, this.#high(picture));
   }
 
   /** Is it cut so that it can be read on a higher stage? An overview of very many cards is as high as any stage.
@@ -155,17 +168,9 @@ export class Viewport {
     return Math.min(most, Math.max(LOW, window.innerHeight - AROUND));
   }
 
-  /** The picture that a stage of this width shows: in as few bands as can be read, a column only where it is narrow, or where the column
-   * is whole and nothing else can be read. @param {number} wide */
+  /** The picture that a stage of this width shows. @param {number} wide */
   #fitting(wide) {
-    const all = this.view.state.pictures;
-    const broad = all.filter((p) => !p.column);
-    const column = this.#asked > 1 && all.some((p) => p.column && this.#whole(wide, p) >= ENOUGH);
-    const needed = wide < NARROW || (column && broad.every((p) => this.#whole(wide, p) < ENOUGH));
-    const pictures = needed ? all : broad;
-    const zooms = pictures.map((p) => this.#shown(wide, p));
-    const best = Math.min(ENOUGH, Math.max(...zooms));
-    return pictures[zooms.findIndex((z) => z >= best - 1e-9)];
+    return choice(this.view.state.pictures, wide, (p) => this.#high(p), this.#asked > 1);
   }
 
   /** Take the picture for this width. Is it another one? */
@@ -202,7 +207,9 @@ export class Viewport {
       this.zoom = this.view.columns.flow((this.stage.clientWidth || 700) - 2);
       return this.#moved();
     }
-    this.scale(this.#shown(this.stage.clientWidth || 700));
+    const { picture, pictures } = this.view.state;
+    const zoom = opens(picture, this.stage.clientWidth || 700, this.#high(picture));
+    this.scale(Math.min(picture === pictures[0] ? LARGEST : 1, zoom));
   }
 
   /** After a new picture or another width: fit, unless somebody has zoomed. */
