@@ -203,11 +203,13 @@ test("a drag writes numbers and sizes; words and titles follow when the slider r
   const range = body.querySelector(".mg-net-slide input");
   const [cell, bar] = [all('[data-cell="4"]')[0], all(".mg-samples button")[0]];
   const before = [cell.getAttribute("aria-label"), bar.title];
-  const size = bar.style.getPropertyValue("--size");
+  const heights = () => all(".mg-samples path").map((e) => e.getAttribute("d"));
+  const size = heights();
+  assert.equal(size[0].match(/M/g).length, 4);
   range.value = "0";
   range.oninput();
   assert.ok(all(".mg-samples button")[0] === bar, "the bars stay");
-  assert.ok(all(".mg-samples button").some((b) => b.style.getPropertyValue("--size") !== size));
+  assert.ok(heights()[0] !== size[0] && heights()[0].includes(heights()[1]));
   assert.deepEqual([cell.getAttribute("aria-label"), bar.title], before);
   assert.equal(view.state.drag, "dragging");
   await new Promise((done) => setTimeout(done, 250));
@@ -215,6 +217,7 @@ test("a drag writes numbers and sizes; words and titles follow when the slider r
   assert.equal(bar.title, `sample 1, ${view.state.network.plan.error} = ${fmt(view.state.network.sample(0).error)}`);
   bar.nextSibling.click();
   assert.equal(view.state.sample, 1);
+  assert.ok(heights()[1].startsWith("M1.06 "), "the bar of the sample that is looked at");
 });
 
 test("a wire says what it is when the mouse comes to it", () => {

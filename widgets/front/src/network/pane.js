@@ -1,7 +1,7 @@
 // What stands around the picture of a network: the way back, the samples, and everything that it shows as a table.
 
 import { drawCurve } from "../curve.js";
-import { h, Memo, put } from "../dom.js";
+import { h, Memo, put, s } from "../dom.js";
 import { fmt } from "../model/numbers.js";
 import { nearest } from "../model/sweep.js";
 import { button } from "../shell.js";
@@ -20,6 +20,9 @@ const REST = 150; // milliseconds after which a slider that does not move rests
 export class NetworkPane {
   /** @type {HTMLButtonElement[]} */ #bars = [];
   /** @type {Network|null} as the kernel has sent it */ #home = null;
+  /** Their heights, and that of the sample that is looked at. @type {string[]} */ #sizes = [];
+  heights = s("path");
+  height = s("path", { class: "mg-here" });
   #pressed = new Memo();
   #drawn = ""; // what the way back is written for
   /** @type {Frame|null} */ #frame = null;
@@ -242,19 +245,27 @@ export class NetworkPane {
     this.bars.hidden = plan.error === undefined || plan.samples > BARS;
     this.bars.classList.toggle("mg-many", plan.samples > 12);
     this.#bars = Array.from({ length: this.bars.hidden ? 0 : plan.samples }, () => h("button", { type: "button", tabindex: -1 }));
-    this.bars.replaceChildren(...this.#bars);
+    const chart = s(
+      "svg",
+      { viewBox: `0 0 ${plan.samples} 32`, preserveAspectRatio: "none", "aria-hidden": "true" },
+      this.heights,
+      this.height,
+    );
+    this.bars.replaceChildren(chart, ...this.#bars);
     this.#sizeBars(network);
   }
 
-  /** A drag changes what is painted of the bars, not where they stand; their words follow when the slider rests.
-   * @param {Network} network @param {boolean} [dragging] */
+  /** How large the loss of each sample is. One path has all bars, so that a drag changes one element; their words follow when the slider
+   * rests. @param {Network} network @param {boolean} [dragging] */
   #sizeBars(network, dragging = false) {
     const all = this.#bars.map((_, s) => network.sample(s).error);
     const sizes = all.map((e) => (Number.isFinite(e) ? Math.abs(e) : 0));
     const most = Math.max(...sizes) || 1;
+    this.#sizes = sizes.map((x, s) => `M${s + 0.06} 32v-${(4 + (26 * x) / most).toFixed(1)}h.88V32z`);
+    this.heights.setAttribute("d", this.#sizes.join(""));
+    this.height.setAttribute("d", this.#sizes[this.view.state.sample] ?? "");
+    if (dragging) return;
     this.#bars.forEach((b, s) => {
-      b.style.setProperty("--size", (4 + (26 * sizes[s]) / most).toFixed(1));
-      if (dragging) return;
       const label = `sample ${s + 1}, ${network.plan.error} = ${fmt(all[s])}`;
       b.title = label;
       b.setAttribute("aria-label", label);
@@ -333,6 +344,7 @@ export class NetworkPane {
       this.#bars.forEach((b, s) => {
         b.setAttribute("aria-pressed", String(s === sample));
         b.tabIndex = s === sample ? 0 : -1;
+        if (s === sample) this.height.setAttribute("d", this.#sizes[s]);
       });
     const done = progressOf(network, frame);
     this.#drawCurve(network, done);
