@@ -4,8 +4,8 @@ What lives here: SGD and Adam. What does not: the decision which of the two runs
 The operations and their order are the numpy twin's and the scalars come as an array of the parameter's dtype, so the results are equal to
 the last bit: training does not depend on when the kernels are ready.
 
-Adam, one core: 6 parameters with 51,000 numbers 41 µs, in one call 32 (numpy 166, torch 2.13 173), with 670,000 numbers 211 µs (numpy
-945, torch 931).
+Adam, one core: 6 parameters with 51,000 numbers in one call 27 µs (numpy 166, torch 2.13 173), with 670,000 numbers 211 µs (numpy 945,
+torch 931).
 """
 from numba import carray, njit, types
 from numba.extending import intrinsic
@@ -35,23 +35,30 @@ def adam(p, g, m, v, largest, numbers):
     the first correction, root the square root of the second; shrink = 1 - lr * weight_decay for AdamW, else 1."""
     beta2, new1, old1, new2, root = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]
     size, eps, weight_decay, shrink, sign = numbers[5], numbers[6], numbers[7], numbers[8], numbers[9]
+    if not largest.size:  # a loop of its own: the choice, made for every number, would take half as long again
+        for i in range(p.size):
+            x = p[i] * shrink
+            a, s = averages(m[i], v[i], sign * g[i], weight_decay, x, beta2, new1, old1, new2)
+            m[i], v[i] = a, s
+            p[i] = x - size * a / (sqrt(s) / root + eps)
+        return
     for i in range(p.size):
         x = p[i] * shrink
-        d = sign * g[i]
-        if weight_decay != 0:
-            d = d + weight_decay * x
-        if new1 < 0.5:
-            a = m[i] + new1 * (d - m[i])
-        else:
-            a = d - (d - m[i]) * old1
-        m[i] = a
-        s = v[i] * beta2 + new2 * d * d
-        v[i] = s
-        if largest.size:
-            if not (s >= largest[i] or s != s):  # as numpy, nan wins
-                s = largest[i]
-            largest[i] = s
+        a, s = averages(m[i], v[i], sign * g[i], weight_decay, x, beta2, new1, old1, new2)
+        m[i], v[i] = a, s
+        if not (s >= largest[i] or s != s):  # as numpy, nan wins
+            s = largest[i]
+        largest[i] = s
         p[i] = x - size * a / (sqrt(s) / root + eps)
+
+
+@jit
+def averages(m, v, d, weight_decay, x, beta2, new1, old1, new2):
+    """The averages of one number after a step, of the gradient and of its square."""
+    if weight_decay != 0:
+        d = d + weight_decay * x
+    a = m + new1 * (d - m) if new1 < 0.5 else d - (d - m) * old1
+    return a, v * beta2 + new2 * d * d
 
 
 @intrinsic
