@@ -252,3 +252,22 @@ test("a step of a network asks the page for nothing before it is painted", async
     for (const [name, of] of own) Object.defineProperty(Element.prototype, name, of);
   }
 });
+
+test("a stage of another width asks anew for pictures that can be read, one that a scroll bar narrows does not", () => {
+  const { body } = document;
+  const model = fakeModel({ ...real(cases.views.twice), standalone: false });
+  const view = new View(model, body, (error) => { throw error; });
+  const asked = () => model.told.splice(0).filter((m) => m.type === "narrow").map((m) => [m.width, m.height > 0]);
+  const at = (width) => {
+    view.shell.stage.style.width = `${width}px`;
+    for (let k = 0; k < 4; k++) view.viewport.choose();
+    return asked();
+  };
+  assert.ok(view.state.pictures.length > 1);
+  assert.deepEqual(at(300), [], "a column can be read");
+  assert.deepEqual(at(200), [[200, true]]);
+  assert.deepEqual(at(190), []);
+  assert.deepEqual(at(150), [[150, false], [150, true]]);
+  assert.deepEqual(at(150), []);
+  view.destroy();
+});

@@ -20,6 +20,7 @@ const LARGEST = 1.25; // a small graph is not blown up
 const { ENOUGH, MANY, NARROW, PADDING, TALL } = LIMITS;
 const AROUND = 230; // pixels of the window that stay free for what is below the stage, as in graph.css
 const LOW = 340; // a stage may always be so high
+const BAR = 24; // pixels that a stage may lose to a scroll bar
 const EDGE = 60; // pixels that stay free beside a card that is followed
 
 /** The zoom at which all of a picture is seen on a stage of this size. @param {Picture} p @param {number} wide @param {number} high */
@@ -46,7 +47,8 @@ export function choice(pictures, wide, high, last) {
 export class Viewport {
   zoom = 1;
   fitted = true; // nobody has zoomed by hand
-  #asked = 0; // how often for pictures that fit
+  #asked = 0; // how often for pictures that fit a stage of about this width:
+  #wide = 0;
   /** What the stage shows of the picture; null: it may have moved since. @type {Box|null} */ #window = null;
 
   /** @param {View} view */
@@ -178,17 +180,24 @@ export class Viewport {
     const { state, shell } = this.view;
     const wide = this.stage.clientWidth || 700;
     const chosen = this.fitted ? this.#fitting(wide) : state.picture;
-    if (this.#asked < 2 && chosen.cards.length > 1 && this.#whole(wide, chosen) < ENOUGH && state.alive) {
-      // First for other pictures of the same cards; if none of them can be read either, for fewer cards.
-      const fewer = this.#asked > 0 || state.pictures.length > 1;
-      this.#asked = fewer ? 2 : 1;
-      const height = Math.round(this.#high(state.pictures[1] ?? null));
-      this.view.model.send({ type: "narrow", width: wide, height: fewer ? height : 0 });
-    }
+    if (chosen.cards.length > 1 && state.alive && this.#whole(wide, chosen) < ENOUGH) this.#ask(wide);
     shell.root.classList.toggle("mg-banded", this.#banded(chosen));
     if (chosen === state.picture) return false;
     state.picture = chosen;
     return true;
+  }
+
+  /** Ask for pictures that can be read on a stage of this width: first for others of the same cards; if none of them can be read either, for
+   * fewer cards. @param {number} wide */
+  #ask(wide) {
+    const { pictures } = this.view.state;
+    const first = !this.#wide;
+    if (Math.abs(wide - this.#wide) > BAR) this.#asked = 0;
+    if (this.#asked > 1) return;
+    const fewer = this.#asked > 0 || (first && pictures.length > 1);
+    this.#asked = fewer ? 2 : 1;
+    this.#wide = wide;
+    this.view.model.send({ type: "narrow", width: wide, height: fewer ? Math.round(this.#high(pictures[1] ?? null)) : 0 });
   }
 
   /** Would the picture lose nothing if the panel took `panel` pixels of this width? @param {number} wide @param {number} panel */
