@@ -46,10 +46,10 @@ COLOURS = """
 .p{stroke:$pos}.e{stroke:$neg}.f{stroke:$fwd}.b{stroke:$bwd}.r{stroke:$bg}.c{fill:$card}.k{fill:$bg;stroke:$faint}.s{fill:$card;stroke:$line}
 .x{fill:$card}.u,.o{stroke:$bwd}.a{fill:$bwd}.hp{fill:$pos}.hn{fill:$neg}.y{stroke:$neg}.z{fill:$mark;stroke:$neg}
 """
-LIGHT = dict(bg="#fff", ink="#1f2328", soft="#525b65", faint="#5c656f", line="#d5dae0", card="#fff", fwd="#0b5cd0", bwd="#ad4300", pos="#0a7d55",
-             neg="#7a3db8", mark="#eae0f4")  # fmt: skip
-DARK = dict(bg="#14181d", ink="#e6edf3", soft="#a9b3bf", faint="#939eaa", line="#373e47", card="#252b34", fwd="#79b8ff", bwd="#ffab66",
-            pos="#4ecb9e", neg="#c49bf5", mark="#3e3d53")  # fmt: skip
+LIGHT = dict(bg="#fff", ink="#1f2328", soft="#525b65", faint="#5c656f", line="#d5dae0", card="#fff",
+             fwd="#0b5cd0", bwd="#ad4300", pos="#0a7d55", neg="#7a3db8", mark="#eae0f4")  # fmt: skip
+DARK = dict(bg="#14181d", ink="#e6edf3", soft="#a9b3bf", faint="#939eaa", line="#373e47", card="#252b34",
+            fwd="#79b8ff", bwd="#ffab66", pos="#4ecb9e", neg="#c49bf5", mark="#3e3d53")  # fmt: skip
 LOOK = string.Template(COLOURS).substitute
 STYLE = f"{FORMS}{LOOK(LIGHT)}@media (prefers-color-scheme:dark){{{LOOK(DARK)}}}".replace("\n", "")
 

@@ -23,7 +23,7 @@ from minigrad.tracing.trace import array_text, replay_steps, trace
 from tests.browser import lab
 from tests.widgets.test_bands import recurrent
 from tests.widgets.test_golden import GRAPHS
-from tests.widgets.test_network import MLP, XS, YS, Neuron, lecture, lecture_of
+from tests.widgets.test_network import XS, YS, Neuron, lecture, lecture_of
 from widgets import bands, contract, duel, export, graph, heat, layout, network_picture, page, rows
 from widgets.contract import sent
 from widgets.lessons.film import SLOT, Film
