@@ -49,7 +49,7 @@ _LAID_OUT = {  # head: (what its parts are put into; a digit is the level that t
     **{sign: (f"{{}} {sign} {{}}", SUM) for sign in (">", "<", "≥", "≤", "=", "≠", "or", "and")},
     "if": ("{} if {}, else {}", SUM), "where": ("{} where {} > 0, else 0", SUM), "spread": ("{} spread over {}", SUM),
     "in": ("{:4} in {}", SUM), "zeros": ("{:4} put back into zeros", ATOM), "view": ("view of {}", SUM),
-    "written": ("{} with {} written in", SUM),
+    "written": ("{} with {} written into it", SUM),
 }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from .store import KERNEL, WIDGET
 ABSOLUTE = re.compile(r"(?<![\w.:/<~-])(?:~|/(?:home|root|tmp|Users|private|var|usr|opt|work|mnt|srv|builds)|[A-Z]:\\)[/\\][\w.-]+")
 
 NOT_DRAWN = re.compile(r"\b(?:cannot|can't|could not) (?:be )?(?:draw|drawn|shown)\b[^\n<]{0,60}|\btoo many to draw\b")
-LINE = 128  # characters of code that a window of 1,400 pixels shows
+LINE = 122  # characters of code that a window of 1,400 pixels shows
 
 
 def problems(nb: NotebookNode) -> list[str]:

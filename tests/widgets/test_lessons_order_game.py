@@ -62,7 +62,7 @@ def test_moves_can_be_taken_back():
     game = order_game()
     first = game.picture()
     press(game, "y")
-    assert not enabled(game, "y") and "Sent so far: y" in game.text() and game.picture() != first
+    assert not enabled(game, "y") and "So far: y. Which" in game.text() and game.picture() != first
     game.press("undo")
     assert enabled(game, "y") and game.picture() == first
     assert "✓" not in first and "✗" not in first  # nothing is judged before the end

@@ -1,4 +1,4 @@
-"""The heat map of a Jacobian: which output listens to which input, what the whole table weighs, and what one pass back needs instead.
+"""The heat map of a Jacobian: which output listens to which input, what the whole matrix weighs, and what one pass back needs instead.
 
 What lives here: `jacobian_heat(f, x, n)` for softmax, layer norm, tanh, and the learner's own function of a tensor. The matrix is
 computed row by row, vᵀJ once from the matrix and once in a single pass; bytes are counted from what the engine's nodes really saved.
@@ -137,7 +137,7 @@ class Heat:
     def cost(self) -> str:
         same = "the same numbers" if self.agree else "other numbers, so one of the two is wrong"
         return (
-            f"The whole table: {in_bytes(self.table_bytes)}, {_passes(self.m)}. "
+            f"The whole Jacobian: {in_bytes(self.table_bytes)}, {_passes(self.m)}. "
             f"vᵀJ directly: {in_bytes(self.saved_bytes)} saved by the graph, 1 pass, {same}."
         )
 
@@ -281,7 +281,7 @@ class jacobian_heat(Figure):
        y0 │      0.25     −0.25
        y1 │     −0.25      0.25
     softmax of 2 numbers: 4 of the 4 entries are not zero. Row 0 adds up to 0.
-    The whole table: 32 bytes, 2 passes. vᵀJ directly: 16 bytes saved by the graph, 1 pass, the same numbers.
+    The whole Jacobian: 32 bytes, 2 passes. vᵀJ directly: 16 bytes saved by the graph, 1 pass, the same numbers.
     """
 
     f = Given(None)

@@ -96,8 +96,8 @@ class order_game(Figure):
             why = "Every node waited until its gradient was complete" if r.good else "Some node did not wait"
             return f"{'✓' if r.good else '✗'} {why}: {self._results()}.{'' if r.good else ' ' + r.verdict}"
         if self.moves:
-            return f"Sent so far: {' '.join(map(self._name, self.moves))}. Who goes next?"
-        return f"{r.nodes[-1].label} starts with gradient 1. Who goes first?"
+            return f"So far: {', '.join(map(self._name, self.moves))}. Which node passes its gradient on next?"
+        return f"{r.nodes[-1].label} starts with gradient 1. Which node passes its gradient on first?"
 
     def draw(self) -> str:
         return self.duel.svg(self.sentence())

@@ -217,9 +217,9 @@ class Subject:
         odd = [f"{name}.grad" for name, held, own in leaves if numpy.isfinite(own).all()
                and not numpy.allclose(held, own, rtol=1e-3, atol=1e-5 * float(numpy.abs(own).max(initial=0)))]  # fmt: skip
         if odd:
-            differ, they, hold = ("differs", "it", "holds") if len(odd) == 1 else ("differ", "they", "hold")
-            self.words.append(f"In your program {listed(odd, 3, 'gradients')} {differ} from what is shown here. Gradients add up until you "
-                              f"clear them, so {they} probably still {hold} what an earlier backward pass left.")  # fmt: skip
+            are, they, hold = ("is", "it", "holds") if len(odd) == 1 else ("are", "they", "hold")
+            self.words.append(f"{listed(odd, 3, 'gradients')} {are} not what this backward pass alone would give. Gradients add up until "
+                              f"you clear them, so {they} probably still {hold} what an earlier pass left.")  # fmt: skip
 
     def _trace(self, graph: Recorded, names: Mapping[str, object]) -> Recorded:
         """Trace a recording: the whole of it, or its newest part. Returns what was traced."""

@@ -30,7 +30,7 @@ const PHRASES = {
   in: [0, " in ", 1],
   zeros: [0, " put back into zeros"],
   view: ["view of ", 0],
-  written: [0, " with ", 1, " written in"],
+  written: [0, " with ", 1, " written into it"],
 };
 
 /** @param {string} tag @param {...any} children @returns {Tree} */
