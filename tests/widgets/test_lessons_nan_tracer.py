@@ -89,6 +89,16 @@ def test_vectors_get_the_whole_width(x, width):
     assert {w1, w2} == {width + 16.0} and (x1 + w1 <= x2 if width < 400 else y1 + h1 <= y2)
 
 
+def test_a_row_is_cut_only_where_its_mark_begins():
+    def three_points(z):  # the chapter's
+        p, target = torch.sigmoid(z), torch.tensor([1.0, 1.0, 0.0])
+        return -(target * torch.log(p) + (1 - target) * torch.log(1 - p)).mean()
+
+    picture = nan_tracer(three_points, z=[-0.5, 16.64, -2.0])._repr_mimebundle_()["image/svg+xml"]
+    rows = re.findall(r'class="num t">([^<]* = [^<]*)<', re.sub(r' [xy]="[^"]*"', "", picture))
+    assert max(map(len, rows)) > 64 and not any("…" in row for row in rows)
+
+
 def test_typing_and_moving():
     lesson = nan_tracer("a = log(x); y = a*x", x=0)
     lesson.set(x=0.5)

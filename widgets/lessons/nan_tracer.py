@@ -30,7 +30,7 @@ CANNED = "a = sqrt(x); y = a * 0"
 MOST = 40  # operations that have room
 SHORT = 4  # a vector of at most so many entries is shown whole
 ROW = 25.0
-HALF, FULL, MARKED = 20, 76, 64  # characters of a computation in half the width, in all of it, and beside a mark
+HALF, FULL = 20, 80  # characters of a computation in half the width, and in all of it
 _SIGN = {"add": "+", "sub": "−", "mul": "×", "div": "÷"}
 _LOOK = (
     "<style>.mgl .first{fill:var(--bad-soft);stroke:var(--bad);stroke-width:1.5}"
@@ -272,7 +272,7 @@ class Tracer:
 
     def _row(self, way: str, event: Event, x: float, y: float, width: float, wide: bool) -> str:
         mark = self.mark(way, event)
-        room = HALF if not wide else MARKED if mark else FULL
+        room = HALF if not wide else FULL - len(mark) - 2 * bool(mark)
         first = mark.startswith("✗")
         out = tag("rect", "first" if first else "later", x=x, y=y - 3, width=width, height=ROW - 4, rx=5) if mark else ""
         out += label(x + 8, y + 12, shorten(event.name, 17), "num t b") + label(x + 144, y + 12, shorten(event.what, room), "num t")
