@@ -17,7 +17,7 @@ from numpy import float32, int32
 ONE, HALF = float32(1), float32(0.5)
 LOG2E, LN2_HIGH, LN2_LOW = float32(1.44269504), float32(0.693359375), float32(-2.12194440e-4)
 LOWEST, HIGHEST = float32(-104), float32(88.8)  # beyond these exp is 0 or inf
-ZERO, SMALL = float32(0), float32(-87.33654)  # below SMALL exp is denormal
+SMALL = float32(-88)  # exp is below half the smallest normal number, and the bits of 2 ** n are those of 0
 ROUND, ROUND_BITS = float32(1.5 * 2**23), int32(0x4B400000)
 E0, E1, E2 = float32(1.9875691500e-4), float32(1.3981999507e-3), float32(8.3334519073e-3)  # Cephes, expf
 E3, E4, E5 = float32(4.1665795894e-2), float32(1.6666665459e-1), float32(5.0000001201e-1)
@@ -70,11 +70,10 @@ def fraction(c, n):
 
 @in_order
 def exp_below_one(x):
-    """exp of x <= 0, for rows from which their largest number was taken: one factor 2 ** n is enough if denormal results are 0."""
+    """exp of x <= 0, for rows from which their largest number was taken: one factor 2 ** n is enough, as it is 0 from SMALL on."""
     c = SMALL if x < SMALL else x
     t = float32(c * LOG2E + ROUND)
-    y = fraction(c, t - ROUND) * int32((t.view(int32) + BIAS) << MANTISSA).view(float32)
-    return ZERO if x < SMALL else y
+    return fraction(c, t - ROUND) * int32((t.view(int32) + BIAS) << MANTISSA).view(float32)
 
 
 @in_order
@@ -163,25 +162,24 @@ def log_softmax_slope(g, y, out):
 
 
 @njit(error_model="numpy", fastmath={"contract", "reassoc"})
-def statistics(x, i, eps):
-    """Mean and 1 / standard deviation of row i."""
-    count = float32(x.shape[1])
+def mean(x, i):
     total = float32(0)
     for j in range(x.shape[1]):
         total += x[i, j]
-    m = total / count
-    squares = float32(0)
-    for j in range(x.shape[1]):
-        d = x[i, j] - m
-        squares += d * d
-    return m, ONE / float32(math.sqrt(squares / count + eps))
+    return total / float32(x.shape[1])
 
 
 @summing("(float32[:, ::1], float32[::1], float32[::1], float32, float32[:, ::1], float32[::1], float32[::1])")
-def layer_norm(x, weight, bias, eps, out, mean, rstd):
+def layer_norm(x, weight, bias, eps, out, means, rstd):
+    count = float32(x.shape[1])
     for i in range(x.shape[0]):
-        m, r = statistics(x, i, eps)
-        mean[i], rstd[i] = m, r
+        m = mean(x, i)
+        squares = float32(0)
+        for j in range(x.shape[1]):
+            d = x[i, j] - m
+            squares += d * d
+        r = ONE / float32(math.sqrt(squares / count + eps))
+        means[i], rstd[i] = m, r
         for j in range(x.shape[1]):
             out[i, j] = (x[i, j] - m) * r * weight[j] + bias[j]
 
@@ -192,18 +190,21 @@ def layer_norm_backward(g, x, weight, eps, out, by_weight, by_bias):
     by_weight[:] = float32(0)
     by_bias[:] = float32(0)
     for i in range(x.shape[0]):
-        m, r = statistics(x, i, eps)
-        total = products = float32(0)
-        for j in range(x.shape[1]):
-            x_hat = (x[i, j] - m) * r
+        m = mean(x, i)
+        squares = total = products = float32(0)
+        for j in range(x.shape[1]):  # one pass for all sums: 1 / deviation, a factor of the last one, is known only after it
+            d = x[i, j] - m
             g_hat = g[i, j] * weight[j]
+            squares += d * d
             total += g_hat
-            products += g_hat * x_hat
-            by_weight[j] += g[i, j] * x_hat
-            by_bias[j] += g[i, j]
-        total, products = total / count, products / count
+            products += g_hat * d
+        r = ONE / float32(math.sqrt(squares / count + eps))
+        total, products = total / count, products * r * r / count
         for j in range(x.shape[1]):
-            out[i, j] = (g[i, j] * weight[j] - total - (x[i, j] - m) * r * products) * r
+            d = x[i, j] - m
+            by_weight[j] += g[i, j] * (d * r)
+            by_bias[j] += g[i, j]
+            out[i, j] = (g[i, j] * weight[j] - total - d * products) * r
 
 
 @summing("(float32[::1], float32[::1])")
