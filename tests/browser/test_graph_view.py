@@ -978,3 +978,23 @@ def test_a_first_look_shows_little_and_offers_the_rest(open_notebook):
     assert nb.page.evaluate("() => document.activeElement.classList.contains('mg-root')")
     for theme in nb.themes():
         nb.shot(f"first-look-{theme}")
+
+
+SMALL = """root => [...root.querySelectorAll('*')].flatMap(e => {
+    const says = [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim()) && e.checkVisibility({opacityProperty: true});
+    const svg = e instanceof SVGElement ? e.closest('svg') : null;
+    const size = parseFloat(getComputedStyle(e).fontSize) * (svg ? svg.getScreenCTM().a : 1);
+    return says && !e.closest('.mg-hidden, title') && size < 8.9 ? [[size, e.textContent]] : []; })"""
+
+
+def test_beside_an_open_sidebar_what_cannot_be_read_is_left_out(open_notebook):
+    nb = open_notebook([SETUP, *SQUARE]).run_all()
+    view = View(nb)
+    expect(view.root.locator(".mg-curve")).to_be_visible()
+    nb.page.set_viewport_size({"width": 500, "height": 800})
+    expect(view.root.locator(".mg-curve")).to_be_hidden()
+    assert view.root.evaluate("e => e.clientWidth") < 240 and view.root.evaluate(SMALL) == []
+    track, bar = (view.root.locator(css).bounding_box() for css in (".mg-track", ".mg-bar"))
+    assert track["x"] + track["width"] <= bar["x"] + bar["width"]
+    nb.page.set_viewport_size({"width": 1400, "height": 1000})
+    expect(view.root.locator(".mg-pane:visible")).to_contain_text("upstream")
