@@ -17,7 +17,8 @@ from ..core.dispatch import Handler, state
 from ..core.grad_mode import enable_grad
 from ..core.op import DISCRETE, ELEMENTWISE, LINEAR, MULTILINEAR
 from ..core.variable import Variable, alias, set_tangent, wrap
-from ..ops.shape import cast, clone, copy_slices
+from ..ops.shape import clone
+from . import inplace
 from .backward import grad
 from .engine import fit_tensor
 
@@ -186,15 +187,13 @@ class Level(Handler):
             self.replace(x, zeros_like(x) if tangent is None else tangent)
 
     def replace(self, x, tangent):
-        """`tangent` is that of `x` from now on."""
+        """`tangent` is that of `x` from now on: written into the tensor that is its tangent, as PyTorch does it."""
         root = self.root(x)
-        before = self.tangent(root)
-        if tangent.array.dtype is not x.array.dtype:
-            tangent = cast(tangent, x.array.dtype)
-        if root is not x:
-            before = zeros_like(root) if before is None else before
-            set_tangent(root, self.number, copy_slices(before, tangent, self.steps(x, root)))
-        set_tangent(x, self.number, tangent, None if root is x else root)
+        if self.tangent(root) is None:
+            set_tangent(root, self.number, zeros_like(root))
+        own = self.tangent(x)
+        if own is not tangent:
+            inplace.copy_(own, tangent)
 
     def attach(self, x, tangent, root=None):
         if state.inference:

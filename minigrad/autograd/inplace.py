@@ -16,7 +16,7 @@ from ..core.ownership import holders
 from ..core.variable import INFERENCE, Variable, alias, refresh, refusal, requires
 from ..ops.activations import threshold_
 from ..ops.index import masked_fill
-from ..ops.shape import cast, copy, copy_slices, fill, fill_tensor, zero
+from ..ops.shape import cast, clone, copy, copy_slices, fill, fill_tensor, zero
 
 
 def write(x, op, *args):
@@ -205,6 +205,8 @@ def _value_before(x):
     """What `x` is before it is written to, as an operand."""
     old = alias(x)
     old.edge = edge_before(x, old.edge)
+    if old.meta is not None:  # alias() has copied the tangents, which will be written to as well: nodes may save these
+        old.meta.tangents = {level: t._replace(value=None if t.value is None else clone(t.value)) for level, t in old.meta.tangents.items()}
     return old
 
 
