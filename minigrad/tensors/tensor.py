@@ -843,6 +843,7 @@ class Tensor(Methods):
             larger[: owner.size] = owner.ravel(order="K")
             self.array = larger[offset:].reshape(sizes)
         if self.version is not INFERENCE:
+            self.version[0] += 1  # for the nodes that saved it
             self.version = [self.version[0]]
         self.view_meta = None  # old views keep the storage that they had
         return self
