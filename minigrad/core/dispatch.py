@@ -113,7 +113,9 @@ class Handler:
 
     def __exit__(self, *exc):
         if self.before is not None:
-            state.handlers, self.before = self.before
+            outer, self.before = self.before
+            if len(outer) <= len(state.handlers):  # else it was left before, with what is around it
+                state.handlers = outer
 
     def __call__(self, op, inputs, params):
         """Run op(*inputs, *params), or something in its place, and return what it gives."""
