@@ -23,8 +23,9 @@ from ..core import dtypes
 from ..core.constants import constant
 from ..core.dispatch import Handler, state
 from ..core.op import DISCRETE, ELEMENTWISE, TABLE
+from ..core.storage import place_of
 from ..core.variable import Variable, wrap
-from ..ops import convolution, elementwise, index, linalg, lookup, losses, normalization, pooling, reduce, resample, scan, shape  # noqa: F401
+from ..ops import convolution, elementwise, index, linalg, lookup, losses, normalization, pooling, reduce, resample, scan, shape, strided  # noqa: F401
 from ..tensors.tensor import Tensor
 
 
@@ -451,6 +452,21 @@ def _transpose(level, op, xs, params):
 @_rule(shape.expand)
 def _expand(level, op, xs, params):
     return shape.expand(level.aligned(xs[0], len(params[0])), (level.size, *params[0]))
+
+
+@_rule(strided.strided)
+def _strided(level, op, xs, params):
+    size, stride, start, _ = params
+    _, offset, (step, *steps) = place_of(xs[0].value.array)
+    reach, own = [sum([(n - 1) * s for n, s in zip(*by, strict=True)]) for by in ((size, stride), (xs[0].array.shape, steps))]
+    if start < 0 or start + reach > own:
+        reached, owned = [[offset + start, offset + start + reach + 1], [offset, offset + own + 1]]
+        raise RuntimeError(
+            f"result = tensor.as_strided({list(size)}, {list(stride)}, {offset + start}) can access memory outside of `tensor`. `result` "
+            f"can access some memory in range {reached}, but `tensor` can only access some memory in range {owned}. This is not supported "
+            "inside of vmap, please try to rewrite the `as_strided` call as a sequence of PyTorch view operations"
+        )
+    return op(xs[0].value, (level.size, *size), (step, *stride), start, (step, *steps))
 
 
 @_rule(shape.permute)

@@ -167,8 +167,7 @@ class Tensor(Methods):
         return strides if dim is None else strides[shape.wrap_dim(dim, self.array.ndim, scalar=False)]
 
     def storage_offset(self) -> int:
-        base = self.array if self.view_meta is None else self.view_meta.base.array
-        return (address(self.array) - address(base)) // self.array.itemsize
+        return place_of(self.array)[1]
 
     def data_ptr(self) -> int:
         return address(self.array)
