@@ -4,15 +4,19 @@ What lives here: `load`, and `Compiled`, one file of kernels that alone imports 
 by to pay for it. What does not: kernels, and which inputs they take. Until a file is loaded the numpy functions run, so no call waits for
 numba or for a compiler; without numba, or where its cache cannot be written, they answer for ever.
 """
+import os
 import sys
 import threading
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 WORTH = 2_000_000  # numbers that pass through a family of kernels before it is loaded: some milliseconds of numpy
 A_CALL = 4_000  # a call counts as that many, however little it computes
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # glibc's malloc.h
+LIMITS = "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"  # of a container's memory, version 2 and 1
 
 
 def load(module: str) -> Any:
@@ -28,14 +32,24 @@ def load(module: str) -> Any:
 
 
 def reuse_memory() -> None:
-    """Let the process keep up to 256 MB that it has freed. By default glibc returns the end of its heap after each training step, and in
-    the next step every page of it costs a fault: a sixth of the time, with arrays of some megabytes."""
+    """Let the process keep some of the memory that it has freed. By default glibc returns the end of its heap after each training step, and
+    in the next step every page of it costs a fault: a sixth of the time with arrays of some megabytes, four fifths with 240 MB of them."""
     import ctypes  # numba loads it anyway, and nothing before it does
 
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     if mallopt:
         mallopt(MMAP_THRESHOLD, 1 << 25)  # as far as it rises by itself, which it no longer does once one of the two is set
-        mallopt(TRIM_THRESHOLD, 1 << 28)
+        mallopt(TRIM_THRESHOLD, kept())
+
+
+def kept(limits: tuple[str, ...] = LIMITS) -> int:
+    """How many bytes: 256 MB, or the sixteenth part of what the process may have, for it is often not alone (Binder gives 2 GB to all
+    notebooks that are open)."""
+    memory = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    for place in limits:
+        with suppress(OSError, ValueError):  # no such file, or "max"
+            memory.append(int(Path(place).read_text(encoding="ascii")))
+    return min(1 << 28, min(memory) // 16)
 
 
 class Compiled:

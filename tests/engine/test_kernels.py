@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from minigrad import kernels
-from minigrad.kernels import neural, scatter, windows
+from minigrad.kernels import loading, neural, scatter, windows
 from minigrad.ops import convolution, pooling
 
 pytest.importorskip("numba")
@@ -197,3 +197,13 @@ print(faults(20))
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="asks for it of glibc alone")
 def test_memory_that_a_step_frees_is_there_for_the_next():
     assert int(subprocess.run([sys.executable, "-c", FAULTS], capture_output=True, text=True, check=True).stdout) < 10
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc's threshold")
+def test_of_a_small_machine_s_memory_a_sixteenth_is_kept(tmp_path):
+    limits = []
+    for name, text in (("version 2", f"{2 << 30}\n"), ("version 1", f"{4 << 30}\n"), ("open", "max\n")):
+        (tmp_path / name).write_text(text)
+        limits.append(str(tmp_path / name))
+    assert loading.kept((limits[2], str(tmp_path / "none"))) == loading.kept(()) <= 1 << 28
+    assert loading.kept((limits[1], limits[0])) == loading.kept((limits[0],)) == 128 << 20
