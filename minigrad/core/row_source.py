@@ -49,8 +49,9 @@ def source_of(op, saved: Saved) -> str:
 
 def calls_source(op, saved: Saved, noting: bool = False) -> str:
     """`call` and `record`; noting: with the lines that leave a note on each node (provenance.py)."""
-    record = _record_source(op, saved, noting)
-    return _call_source(op) + record.split("\n", 1)[1] + "\n" + record  # `record` written into `call`: one Python call less
+    record = _record_source(op, saved, noting)  # written into `call`, too: one Python call less
+    inside = record if op.tensor_list else _record_source(op, saved, noting, "modes['grad']")
+    return _call_source(op) + inside.split("\n", 1)[1] + "\n" + record
 
 
 def _call_source(op):
@@ -67,7 +68,8 @@ def _call_source(op):
     arrays = dict(zip(op.inputs, (f"{a}_array" for a in op.args), strict=True))
     lines += ["    try:", *(f"        {arrays[i]} = {a}.array" for i, a in zip(op.inputs, op.args, strict=True))]
     lines += ["    except AttributeError:", f"        {detour}"]
-    test = ["state.handlers"]
+    lines.append("    modes = state.__dict__")  # of this thread: asked once, two fields of it are read in the time of one
+    test = ["modes['handlers']"]
     alike = op.promoted or (op.inputs if op.one_dtype else ())
     test += [f"{arrays[i]}.dtype is not {arrays[alike[0]]}.dtype" for i in alike[1:]]
     lines += [f"    if {' or '.join(test)}:", f"        {detour}"]
@@ -79,7 +81,7 @@ def _call_source(op):
     return "\n".join([*lines, ""])
 
 
-def _record_source(op, saved, noting):
+def _record_source(op, saved, noting, recorded="state.grad"):
     """`record`: wrap the result and, if an input requires gradients, make the node."""
     args = dict(zip(op.inputs, op.args, strict=True))
     head = f"def record(r, {', '.join([*op.args, *op.params])}):"
@@ -102,7 +104,7 @@ def _record_source(op, saved, noting):
     if op.kind == DISCRETE or not differentiable:
         body += ["out.requires = False", "out.edge = None", "return out"] if op.single else ["return record_several(op, r, None, None)"]
         return "\n".join([head, *("    " + line for line in body), ""])
-    body += [f"if state.grad{' and counter is not INFERENCE' if op.view and op.single else ''}:", f"    if {some}:"]
+    body += [f"if {recorded}{' and counter is not INFERENCE' if op.view and op.single else ''}:", f"    if {some}:"]
     inner = ["node = new(NodeClass)", "node.number = next_number()", "node.status = LIVE", "node.hooks = node.info = None"]
     if op.tensor_list:
         inner += [f"node.edges = tuple([t.edge or (leaf_edge(t) if t.requires else None) for t in {op.args[0]}])"]
