@@ -153,14 +153,7 @@ class Program:
         if loops:
             self.lines = with_loops(self.lines, returned, self.written)
         given = [x for x in args if isinstance(x, Variable)]
-        ending = "_tensor" if not {*names} & {f"{n}_tensor" for n in names} else "_tensor_"
-        tensors = [f"{n}{ending}" if isinstance(x, Variable) else n for n, x in zip(names, args, strict=True)]
-        for text, x, n in zip(tensors, args, names, strict=True):
-            if isinstance(x, Variable):
-                self.scope[text], self.scope[n] = None, None  # these names are taken
-                self.texts[id(x)], self.texts[id(recorder.val(x))] = text, n
-                self.kept.append(recorder.val(x))
-        self.body += [f"{self.texts[id(recorder.val(x))]} = {self.texts[id(x)]}.array" for x in given]
+        tensors = self.take(recorder, names, args)
         self.unwritten_copies(returned)
         for v in dict.fromkeys(written):
             if v.name == "constant":
@@ -185,6 +178,19 @@ class Program:
         self.pictured = self.spots.pictured(recorder, dict(around.tensors.values()))
         del self.kept, self.lines, self.outside, self.entry, self.texts, self.around, self.found  # the arrays of the recorded call
         del self.static, self.buffers, self.spots
+
+    def take(self, recorder: Recorder, names: list[str], args: tuple) -> list[str]:
+        """What the arguments are called; the tensors' own names are those of their arrays."""
+        ending = "_tensor" if not {*names} & {f"{n}_tensor" for n in names} else "_tensor_"
+        tensors = [f"{n}{ending}" if isinstance(x, Variable) else n for n, x in zip(names, args, strict=True)]
+        for text, x, n in zip(tensors, args, names, strict=True):
+            if isinstance(x, Variable):
+                val = recorder.val(x)
+                self.scope[text], self.scope[n] = None, None  # these names are taken
+                self.texts[id(x)], self.texts[id(val)] = text, n
+                self.kept.append(val)
+                self.body.append(f"{n} = {text}.array")
+        return tensors
 
     def hand_on(self, otherwise: Any) -> None:
         """Where its guards do not hold, `run` gives what this function gives for the same arguments."""
