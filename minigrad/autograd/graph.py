@@ -15,7 +15,7 @@ from ..core.constants import number_of
 from ..core.dispatch import Handler, state
 from ..core.grad_mode import no_grad
 from ..core.node import FREED, PACKED, AccumulateGrad, GradientEdge, Node, RemovableHandle
-from ..core.storage import address
+from ..core.storage import address, owner_of
 from ..core.variable import INFERENCE, Variable, edge_of, wrap
 from . import engine
 
@@ -212,7 +212,7 @@ class _Kept(Handler):
 
     def writes(self, x):
         if not x.batched:
-            self._copy(lambda value: value.version is x.version or _storage(value.array) is _storage(x.array))
+            self._copy(lambda value: value.version is x.version or owner_of(value.array) is owner_of(x.array))
 
     def updates(self, optimizer, begins):
         if begins:
@@ -345,14 +345,14 @@ def saved_rows(tensors):
     tensors = (tensors,) if isinstance(tensors, Variable) else tuple(tensors)
     roots = [edge[0] for edge in map(edge_of, tensors) if edge is not None]
     nodes = engine.topological_order(roots)
-    leaves = {id(_storage(node.variable.array)) for node in nodes if type(node) is AccumulateGrad}
+    leaves = {id(owner_of(node.variable.array)) for node in nodes if type(node) is AccumulateGrad}
     seen, rows = set(), []
     for node in nodes:
         if type(node) is AccumulateGrad:
             continue
         for name, value, why in _held(node):
             array = getattr(value, "array", value)
-            storage = _storage(array)
+            storage = owner_of(array)
             why = why or ("leaf" if id(storage) in leaves else "shared" if id(storage) in seen else "")
             counted = id(storage) not in leaves and id(storage) not in seen
             seen.add(id(storage))
@@ -369,12 +369,6 @@ def saved_bytes(tensors):
     (0, 4000, 8000)
     """
     return sum(row.bytes for row in saved_rows(tensors) if row.counted)
-
-
-def _storage(array):
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array
 
 
 def _held(node):

@@ -8,13 +8,19 @@ import numpy as np
 from .dtypes import native
 
 
-def place_of(array):
-    """(owner of the memory, offset, strides), in elements. An array that is alone, or cannot be placed, is its own owner."""
+def owner_of(array):
+    """The array that owns the memory."""
     owner = base = array
     while base is not None:
         if type(base) is np.ndarray:
             owner = base
         base = getattr(base, "base", None)  # as_strided leaves an object of its own between the two arrays
+    return owner
+
+
+def place_of(array):
+    """(owner of the memory, offset, strides), in elements. An array that is alone, or cannot be placed, is its own owner."""
+    owner = owner_of(array)
     if not in_order(owner).flags.forc or owner.dtype != array.dtype or not array.size:
         owner = copy_of(array)
         return owner, 0, tuple([s // owner.itemsize for s in owner.strides])

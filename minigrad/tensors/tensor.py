@@ -21,7 +21,7 @@ from ..core.devices import CPU, STRIDED, contiguous_format
 from ..core.devices import device as only_cpu
 from ..core.dispatch import state
 from ..core.node import add_hook, hooks_of
-from ..core.storage import address, array_at, in_order, place_of
+from ..core.storage import address, array_at, in_order, owner_of, place_of
 from ..core.variable import ANY, INFERENCE, Size, Variable, leaf_edge, refresh, wrap
 from ..ops import elementwise, linalg, shape
 from ..ops import index as index_ops
@@ -35,9 +35,7 @@ class Storage:
     """Where a tensor's numbers are: tells whether tensors share it."""
 
     def __init__(self, array, itemsize):
-        while isinstance(array.base, np.ndarray):
-            array = array.base
-        self.array, self.itemsize = array, itemsize
+        self.array, self.itemsize = owner_of(array), itemsize
 
     def data_ptr(self) -> int:
         return address(self.array)
