@@ -631,8 +631,8 @@ def _separated(indices):
 
 @_rule(index.masked_fill_number, index.masked_fill_tensor)
 def _masked_fill(level, op, xs, params):
-    ndim = xs[0].array.ndim
-    return op(level.full(xs[0]), *[level.aligned(x, ndim) for x in xs[1:]], *params)
+    ndim = max([x.array.ndim for x in xs])
+    return op(*[level.aligned(x, ndim) for x in xs], *params)
 
 
 @_rule(losses.mse_loss_, losses.smooth_l1_loss_, losses.huber_loss_, losses.bce_, losses.bce_logits_)

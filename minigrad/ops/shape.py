@@ -870,7 +870,7 @@ def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
 
 def _written(input, src, view):
     """A copy of `input` whose part `view(copy)` is `src`."""
-    out = clone(input)
+    out = src.new_empty(input.shape, dtype=input.dtype).copy_(input) if src.batched and not input.batched else clone(input)
     part = view(out)
     if part.array.shape != src.array.shape:
         raise errors.new(

@@ -205,10 +205,10 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False):
 
 def gradient(input, *, spacing=1, dim=None, edge_order=1):
     """Estimates of the derivative along each of `dim` (default: all), from neighbours: a tuple. `spacing` is the distance of two samples,
-    a number for all or one for each dimension, or the samples' coordinates, a tensor for each.
+    a number for all (None: 1) or one for each dimension, or the samples' coordinates, a tensor for each.
     Raises RuntimeError for fewer than edge_order + 1 samples, and for a `spacing` or an edge_order that does not fit."""
     dims = list(range(input.ndim)) if dim is None else [wrap_dim(d, input.ndim) for d in (dim if isinstance(dim, (tuple, list)) else [dim])]
-    steps = list(spacing) if isinstance(spacing, (tuple, list)) else [spacing] * len(dims)
+    steps = list(spacing) if isinstance(spacing, (tuple, list)) else [1 if spacing is None else spacing] * len(dims)
     if len(steps) != len(dims):
         count = f"equal to 'self.dim() = {len(dims)}', since dim argument was not given," if dim is None else f"{len(dims)}"
         sentence = f"torch.gradient expected spacing to be unspecified, a scalar, or a list of length {count} but got a list of length {len(steps)}"
