@@ -1,5 +1,9 @@
 """The one device there is, and the answers to those who ask for another."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
 from . import errors
 
 
@@ -94,6 +98,16 @@ class _Switches:
     @staticmethod
     def is_available() -> bool:
         return False
+
+    @contextmanager
+    def flags(self, **switches: Any) -> Iterator[None]:
+        before = dict(vars(self))
+        vars(self).update(switches)
+        try:
+            yield
+        finally:
+            vars(self).clear()
+            vars(self).update(before)
 
 
 class backends:

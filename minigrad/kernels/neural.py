@@ -12,6 +12,7 @@ from .special import erf
 
 compiled = Compiled("minigrad.kernels.neural_numba")
 FLOAT32, HALF = np.dtype(np.float32), np.dtype(np.float16)
+LONGEST_ROW = 1 << 14  # whose mean the kernels take: they add up in one float32 per lane, and numpy by halves, which errs less in long rows
 FROM = 2048  # numbers: below, numpy's calls cost a few µs and small programs print the same digits whether or not numba is there
 _INV_SQRT_2PI = 1 / math.sqrt(2 * math.pi)
 
@@ -90,7 +91,7 @@ def log_softmax_slope(g, y, dim):
 def _are_rows(x, arranged, axes, affine):
     """Are the numbers that are averaged together side by side, each with a weight of its own?"""
     first = x.ndim - len(axes)
-    return arranged == x.shape and axes == tuple(range(first, x.ndim)) and affine == x.shape[first:]
+    return math.prod(x.shape[first:]) <= LONGEST_ROW and arranged == x.shape and axes == tuple(range(first, x.ndim)) and affine == x.shape[first:]
 
 
 def _as_rows(x, count):

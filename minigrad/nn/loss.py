@@ -4,6 +4,7 @@ from typing import Any
 
 from ..tensors.tensor import Tensor
 from . import functional as F
+from .functional._arguments import old_reduction
 from .layer import Layer
 from .module import Module
 
@@ -12,7 +13,8 @@ class _Loss(Layer):
     """reduction: "mean", "sum", or "none" for one value per element."""
 
     def __init__(self, size_average: Any = None, reduce: Any = None, reduction: str = "mean"):
-        super().__init__(reduction=reduction)
+        old = size_average is not None or reduce is not None
+        super().__init__(reduction=old_reduction(size_average, reduce) if old else reduction)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:  # type: ignore[override]
         return self._run(input, target)

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -18,8 +19,35 @@ DTYPE_NAMES = {
 }  # fmt: skip
 
 
+def old_reduction(size_average: bool | None, reduce: bool | None) -> str:
+    """What the two old switches of a loss mean: by default the mean, with size_average=False the sum, with reduce=False every value."""
+    reduction = "none" if not (reduce is None or reduce) else "mean" if size_average is None or size_average else "sum"
+    warnings.warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.", stacklevel=4)
+    return reduction
+
+
+def understanding_old_switches(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The loss; size_average and reduce, where they are given, decide its reduction."""
+    signature = inspect.signature(function)
+    place = [*signature.parameters].index("size_average")
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if len(args) > place or "size_average" in kwargs or "reduce" in kwargs:
+            given = signature.bind(*args, **kwargs).arguments
+            switches = given.pop("size_average", None), given.pop("reduce", None)
+            if switches != (None, None):
+                given["reduction"] = old_reduction(*switches)
+            return function(**given)
+        return function(*args, **kwargs)
+
+    return call
+
+
 def refusing_others(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function; where it fails because a list or a number was passed for a tensor, the error says so. A right call is not looked at."""
+    if "size_average" in inspect.signature(function).parameters:
+        function = understanding_old_switches(function)
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -237,7 +237,12 @@ def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, p
             f"input.size(1)={input.shape[1]} and kernel_size={kernel}."
         )
     blocks = rows.out_size(size, kernel, stride, padding, dilation)
-    if blocks[0] * blocks[1] != input.shape[2] or min(blocks) < 0:
+    if min(blocks) <= 0:
+        raise RuntimeError(
+            f"Given output_size={size}, kernel_size={kernel}, dilation={dilation}, padding={padding}, stride={stride}, calculated shape of "
+            f"the array of sliding blocks as {blocks}, which is too small (non-positive)"
+        )
+    if blocks[0] * blocks[1] != input.shape[2]:
         raise RuntimeError(
             f"Given output_size={size}, kernel_size={kernel}, dilation={dilation}, padding={padding}, stride={stride}, expected size of "
             "input's dimension 2 to match the calculated number of sliding blocks "
@@ -271,6 +276,8 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
             "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
         )
     if mode == "circular" and min(pad) < 0:  # around what is left of the image
+        if any(-min(a, 0) - min(b, 0) >= m for (a, b), m in zip(pairs, input.shape[::-1], strict=False)):
+            raise RuntimeError("Negative padding value is resulting in an empty dimension")
         input = _pad_constant(input, [(min(a, 0), min(b, 0)) for a, b in pairs], 0)
         pairs = [(max(a, 0), max(b, 0)) for a, b in pairs]
     n = len(pairs)

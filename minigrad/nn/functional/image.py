@@ -100,6 +100,8 @@ def _sizes(input: Tensor, size: Any, scale_factor: Any, recompute: bool) -> tupl
             "format and scale_factor in (s1, s2, ...,sK) format."
         )
     out = tuple([int(m * f) for m, f in zip(input.shape[2:], factors, strict=True)])
+    if max(out, default=0) >= 1 << 63:
+        raise RuntimeError("value cannot be converted to type int64_t without overflow")
     return out, (None,) * n if recompute else factors
 
 
@@ -153,8 +155,8 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
         raise RuntimeError(f"Number of groups to divide channels in must be positive. Value of groups:{groups}")
     if input.shape[1] % groups:
         raise RuntimeError(f"Number of channels must be divisible by groups. Got {input.shape[1]} channels and {groups} groups.")
-    n, c = input.shape[:2]
-    return input.reshape(n, groups, c // groups, -1).transpose(1, 2).reshape(*input.shape)
+    n, c, *image = input.shape
+    return input.reshape(n, groups, c // groups, *image).transpose(1, 2).reshape(*input.shape)
 
 
 def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> Tensor:
@@ -170,20 +172,26 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
         )
     if theta.ndim != 3 or tuple(theta.shape[-2:]) != (n, n + 1):
         raise ValueError(f"Expected a batch of {n}D affine matrices of shape Nx{n}x{n + 1} for size {size}. Got {theta.size()}.")
-    if min(size) <= 0:
+    if align_corners and min(size[2:]) == 1:
+        warnings.warn(
+            "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This is not an intended use "
+            "case of affine_grid. See the documentation of affine_grid for details.",
+            stacklevel=3,
+        )
+    elif min(size) <= 0:
         raise ValueError(f"Expected non-zero, positive output size. Got {size}")
     if align_corners is None:
-        _warn_about_corners("affine_grid")
+        _warn_about_corners()
     lines = [np.linspace(-1, 1, m) * (1 if align_corners else (m - 1) / m) if m > 1 else np.zeros(1) for m in size[:1:-1]]
     grid = np.stack([*np.meshgrid(*lines[::-1], indexing="ij")[::-1], np.ones(size[2:])], -1).astype(theta.array.dtype)
     flat = constant(np.ascontiguousarray(np.broadcast_to(grid.reshape(1, -1, n + 1), (size[0], grid.size // (n + 1), n + 1))))
     return flat.bmm(theta.transpose(1, 2)).view(size[0], *size[2:], n)
 
 
-def _warn_about_corners(name: str) -> None:
+def _warn_about_corners() -> None:
     warnings.warn(
-        f"Default {name} behavior has changed to align_corners=False since 1.3.0. Please specify align_corners=True if the old behavior is "
-        f"desired. See the documentation of grid_sample for details.",
+        "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please specify align_corners=True "
+        "if the old behavior is desired. See the documentation of grid_sample for details.",
         stacklevel=4,
     )
 
@@ -207,7 +215,7 @@ def grid_sample(
             "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: " + f"'{padding_mode}'"
         )
     if align_corners is None:
-        _warn_about_corners("grid_sample")
+        _warn_about_corners()
     n = input.ndim - 2
     _check_grid(input, grid, n, mode)
     corners = bool(align_corners)

@@ -414,14 +414,16 @@ def multi_margin_loss(
         away = away * weight[classes.reshape(-1)].unsqueeze(1)
     own = np.arange(rows.shape[1]) == index.array
     values = away.masked_fill(constant(own), 0.0).sum(1) / rows.shape[1]
-    return _reduce(values if input.ndim == 2 else values.squeeze(0), reduction)
+    return _reduce(values if target.ndim else values.squeeze(0), reduction)
 
 
 def multilabel_margin_loss(input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean") -> Tensor:
     """The sum over right classes y and wrong ones i of max(0, 1 - x[y] + x[i]), divided by the number of classes. target: class numbers,
     the first -1 ends them. Raises RuntimeError for different shapes and for other classes."""
     check_reduction(reduction)
-    if tuple(input.shape) != tuple(target.shape) or input.ndim > 2:
+    if input.ndim > 2 or 0 in input.shape[input.ndim - 1 :]:
+        raise RuntimeError(f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(input.shape)}")
+    if tuple(input.shape) != tuple(target.shape):
         raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
     x, y = input.reshape(-1, input.shape[-1] if input.ndim else 1), target.array.reshape(-1, input.shape[-1] if input.ndim else 1)
     if y.size and not (-1 <= y.min() and y.max() < x.shape[1]):

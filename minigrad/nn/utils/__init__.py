@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ...ops.shape import cat
+from ...random import default_generator
 from ...tensors.tensor import Tensor
 from . import parametrizations, parametrize, rnn
 from .old_norms import remove_spectral_norm, remove_weight_norm, spectral_norm, weight_norm
@@ -97,9 +98,12 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
 
 
 def skip_init(module_cls: type, *args: Any, **kwargs: Any) -> Any:
-    """The module as its constructor makes it: memory is never left uninitialised here."""
+    """A module whose parameters hold anything. No random numbers are drawn for them: a seeded program goes on as in PyTorch."""
     kwargs.pop("device", None)
-    return module_cls(*args, **kwargs)
+    state = default_generator.get_state()
+    module = module_cls(*args, **kwargs)
+    default_generator.set_state(state)
+    return module.to_empty(device="cpu")
 
 
 __all__ = [
