@@ -6,8 +6,10 @@ every run of a cell would leave one more set of widgets in the kernel and in the
 
 from __future__ import annotations
 
+import ast
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Protocol
 
 import ipywidgets
@@ -26,6 +28,28 @@ def ipython():
     """The running IPython, or None; never imports it."""
     module = sys.modules.get("IPython")
     return module.get_ipython() if module else None
+
+
+def made_beside(names: list[str], others: Collection[str]) -> list[str]:
+    """Those of `names` that a cell gives a value together with one of `others`, and those that no cell does: what stands in cells of its
+    own belongs to another program of the session. Of "a.b[0]" the variable counts."""
+    shell = ipython()
+    variables = {*map(_variable, others)}
+    together: set[str] = set()
+    known: set[str] = set()
+    for source in shell.user_ns.get("In", ()) if shell and names else ():
+        try:
+            found = {n.id for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        except (SyntaxError, ValueError):
+            continue
+        known |= found
+        if not found.isdisjoint(variables):
+            together |= found
+    return [name for name in names if _variable(name) in together or _variable(name) not in known]
+
+
+def _variable(name: str) -> str:
+    return re.split(r"[.\[]", name, maxsplit=1)[0]
 
 
 def running() -> tuple[str, str] | None:

@@ -150,6 +150,17 @@ def test_memory_counts_arrays_that_are_no_tensors(shell):
 
 # ---- %step, %%graph
 
+def test_inputs_of_other_cells_are_no_part_of_this_program(shell):
+    """A notebook has many small programs. Named are inputs that a cell makes together with something of this graph."""
+    run(shell, "del a, b\nu = torch.ones(2, requires_grad=True)\nr = (u * 2).sum()")
+    run(shell, "p, spare = (torch.ones(2, requires_grad=True) for _ in 'ab')")
+    run(shell, "out = (p * 3).sum()")
+    assert run(shell, "%graph out").notice == "spare is not part of out, so no gradient reaches it."
+    assert run(shell, "%graph r").notice == ""
+    run(shell, "net, idle = torch.nn.Linear(2, 1), torch.ones(1, requires_grad=True)")
+    assert "idle is not part of s," in run(shell, "s = net(torch.ones(2)).sum()\n%graph s").notice
+
+
 def test_step_starts_at_the_seed(shell):
     view = run(shell, "%step y")
     event = view.trace["steps"][view.step - 1]

@@ -158,7 +158,8 @@ class Subject:
         things = [item.live for item in recording.graph.items]
         if pictured:
             self._say_what_became(pictured.became, recording)
-        self.words += [*self.whole.get("notices", ()), *unused_words(self.whole)]
+        unused = cells.made_beside(self.whole.get("unused", []), {n["label"] for n in self.whole["nodes"] if n["named"]})
+        self.words += [*self.whole.get("notices", ()), *unused_words(self.whole, unused)]
         if recording.same_again and recording.ran and not pictured:
             found = zip(self.whole["nodes"], things, recording.ran.grads, strict=True)
             inputs = [(n["label"], t, g) for n, t, g in found if n["kind"] == "leaf" and g is not None]
