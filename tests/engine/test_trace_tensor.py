@@ -147,6 +147,13 @@ def test_a_view_has_the_version_of_what_it_shares():
     ]
 
 
+def test_arguments_that_are_as_usual_are_left_out():
+    x, y = leaf([[1.0, 2.0], [0.5, 3.0]]), torch.tensor([0, 1])
+    for more, said in (({}, ""), ({"reduction": "sum"}, ", reduction='sum'"), ({"ignore_index": 1}, ", ignore_index=1")):
+        t = trace(torch.nn.functional.nll_loss(x, y, **more), {"x": x, "y": y})
+        assert t["nodes"][t["root"]]["expr"] == f"nll_loss(x, y{said})"
+
+
 def test_where_gradients_stop_and_what_is_unused():
     x, w = leaf(1.0, 2.0), leaf(3.0, 4.0)
     h = x * w

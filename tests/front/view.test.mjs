@@ -29,6 +29,16 @@ test("cards have the values of the forward pass and the gradients of the backwar
   assert.match(card(body, 0).getAttribute("aria-label"), /^x, input: value 1, gradient 30/);
 });
 
+test("what is counted in the title adds up to all that is shown", () => {
+  const said = { square: "1 input, 2 constants, 3 operations", undefined: "2 inputs, 3 operations", twice: "2 inputs, 3 operations" };
+  for (const [name, text] of Object.entries(said)) {
+    const { view } = open(name);
+    assert.equal(view.shell.counts.textContent, text);
+    const sum = text.match(/\d+/g).reduce((k, n) => k + Number(n), 0);
+    assert.equal(sum, view.state.trace.nodes.length, name);
+  }
+});
+
 test("what becomes nan is said once, with its cause", () => {
   const { body, model, view } = open("undefined");
   const { trace } = view.state;
