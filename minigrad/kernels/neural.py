@@ -91,7 +91,8 @@ def log_softmax_slope(g, y, dim):
 def _are_rows(x, arranged, axes, affine):
     """Are the numbers that are averaged together side by side, each with a weight of its own?"""
     first = x.ndim - len(axes)
-    return math.prod(x.shape[first:]) <= LONGEST_ROW and arranged == x.shape and axes == tuple(range(first, x.ndim)) and affine == x.shape[first:]
+    row = x.shape[first:]
+    return math.prod(row) <= LONGEST_ROW and arranged == x.shape and axes == tuple(range(first, x.ndim)) and affine == row
 
 
 def _as_rows(x, count):
