@@ -189,8 +189,8 @@ class Level(Handler):
     def replace(self, x, tangent):
         """`tangent` is that of `x` from now on: written into the tensor that is its tangent, as PyTorch does it."""
         root = self.root(x)
-        if self.tangent(root) is None:
-            set_tangent(root, self.number, zeros_like(root))
+        if self.tangent(root) is None:  # zeros like the tangent, which inside vmap may be one for each sample where `root` is not
+            set_tangent(root, self.number, tangent.new_zeros(root.array.shape, dtype=root.dtype))
         own = self.tangent(x)
         if own is not tangent:
             inplace.copy_(own, tangent)
