@@ -179,14 +179,15 @@ def overwrite(x, out):
 
 def reshape_(x, view):
     """x.t_() and its kind: `x` becomes the view of itself that `view` makes; its numbers stay where they are. Returns x."""
-    if x.batched:
-        raise errors.new(RuntimeError, "vmap: minigrad does not change the shape of a batched tensor in place.", instead="x = x.t().")
     check(x)
     old = alias(x)
     new = view(old)
     if new.array.base is None and new.array is not old.array:
         raise errors.new(RuntimeError, "an in-place change of the shape cannot copy the numbers.")
     before, x.array = x.edge, new.array
+    if x.batched:
+        with x.level.below():
+            reshape_(x.value, lambda _: new.value)
     if x.version is not INFERENCE:
         x.edge, x.requires = new.edge, new.requires
         x.version[0] += 1
