@@ -17,7 +17,7 @@ from .. import autograd
 from ..autograd.forward_mode import Level
 from ..autograd.graph import saved_tensors_hooks
 from ..core import errors
-from ..core.dispatch import state
+from ..core.dispatch import Handler, state
 from ..core.grad_mode import leave_inference
 from ..core.node import AccumulateGrad
 from ..core.variable import INFERENCE, alias, edge_of, leaf_edge, wrap
@@ -668,17 +668,53 @@ def _unwrapped(func, level, out, dim):
     return level.unwrap(out, dim)
 
 
+class _OwnWrites(Handler):
+    """While a function runs sample after sample: what two samples write into was made by neither, and the later would see the earlier."""
+
+    def __init__(self, batches):
+        self.batches = {id(_memory(x.array)) for x in batches}  # each sample has a part of its own
+        self.earlier, self.own = {}, {}  # by id, which a reference keeps from being given to another one
+
+    def __call__(self, op, inputs, params):
+        return op(*inputs, *params)
+
+    def next_sample(self):
+        self.earlier.update(self.own)
+        self.own = {}
+
+    def writes(self, x):
+        memory = _memory(x.array)
+        if id(memory) in self.earlier:
+            raise RuntimeError(
+                "vmap: index_put_(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has more "
+                "elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped over in a vmap. Please "
+                "try to use out-of-place operators instead of index_put_. If said operator is being called inside the PyTorch framework, "
+                "please file a bug report instead."
+            )
+        if id(memory) not in self.batches:
+            self.own[id(memory)] = memory
+
+
+def _memory(array):
+    """The array that owns the numbers."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
 def _sample_by_sample(func, level, dims, flat, spec, out_dims, random_state, kwargs):
     """The function reads the numbers themselves: run it once for each sample, and stack what it returns."""
     level.looping = True
-    results = []
+    results, writes = [], _OwnWrites([x for x, d in zip(flat, dims, strict=True) if d is not None])
     for i in range(level.size):
         if level.randomness == "same":
             set_rng_state(random_state)
         before = state.vmap, state.transforms
         state.vmap, state.transforms = level, state.transforms + 1
+        writes.next_sample()
         try:
-            output = func(*unflatten([x if d is None else x.select(d, i) for x, d in zip(flat, dims, strict=True)], spec), **kwargs)
+            with writes:
+                output = func(*unflatten([x if d is None else x.select(d, i) for x, d in zip(flat, dims, strict=True)], spec), **kwargs)
         finally:
             state.vmap, state.transforms = before
         results.append(_outputs(func, output, out_dims))
