@@ -80,6 +80,15 @@ def test_layer_norm(both, shape, last):
     same(*both(neural, lambda: neural.normalize_backward(g, x, weight, shape, axes, affine, 1e-5)), 2e-4)
 
 
+def test_layer_norm_of_long_rows_is_right_to_the_last_digits():
+    n = 1 << 22
+    x = np.random.RandomState(0).random_sample((1, n)).astype(np.float32)
+    out, _, _ = neural.normalize(x, np.ones(n, np.float32), np.zeros(n, np.float32), (1, n), (1,), (n,), 1e-5)
+    exact = x.astype(float)
+    exact = (exact - exact.mean()) / np.sqrt(exact.var() + 1e-5)
+    np.testing.assert_allclose(out, exact, rtol=1e-6, atol=1e-6)
+
+
 def test_masked_softmax_is_zero_where_masked():
     x = np.full((4, 1024), -np.inf, np.float32)
     x[:, :3] = 1.0
