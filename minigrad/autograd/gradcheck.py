@@ -343,6 +343,9 @@ def gradgradcheck(
     gradcheck. Raises AssertionError if neither check is wanted."""
     if not (check_fwd_over_rev or check_rev_over_rev):
         raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
+    for name, asked in (("check_undefined_grad", check_undefined_grad), ("check_batched_grad", check_batched_grad)):
+        if asked and not check_rev_over_rev:
+            raise AssertionError(f"Setting {name}=True requires check_rev_over_rev to be True")
     inputs = _as_tuple(inputs)
     if grad_outputs is None:
         draw = np.random.default_rng(0).standard_normal
@@ -352,8 +355,8 @@ def gradgradcheck(
     count = len(grad_outputs)
 
     def gradients(*args):
-        xs = tuple(
-            [x if _checked(x) or not _checked(old) else x.detach().requires_grad_() for x, old in zip(args[:-count], inputs, strict=True)]
+        xs = tuple(  # gradcheck detaches; here in place, because detach() would lose the tangents of forward mode
+            [x if _checked(x) or not _checked(old) else x.requires_grad_() for x, old in zip(args[:-count], inputs, strict=True)]
         )
         with enable_grad():
             outs = _differentiable(func(*xs))

@@ -142,10 +142,10 @@ class _ConvTranspose(_Conv):
         """The output_padding that gives this output size; several sizes are possible when stride > 1."""
         if output_size is None:
             return self.output_padding
-        n = self.spatial
-        if len(output_size) not in (n, n + 2):
-            wanted = f"{n} or {n + 2} elements (got {len(output_size)})"
-            raise ValueError(f"ConvTranspose{n}D: for {n + 2}D input, output_size must have {wanted}")
+        n, dims = self.spatial, self.spatial + (2 if input.ndim == self.spatial + 2 else 1)
+        if len(output_size) not in (n, dims):
+            wanted = f"{n} or {dims} elements (got {len(output_size)})"
+            raise ValueError(f"ConvTranspose{n}D: for {dims}D input, output_size must have {wanted}")
         output_size = size = tuple(output_size)[-n:]
         smallest = [
             (m - 1) * s - 2 * p + d * (k - 1) + 1
