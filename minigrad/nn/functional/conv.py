@@ -237,16 +237,16 @@ def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, p
             f"input.size(1)={input.shape[1]} and kernel_size={kernel}."
         )
     blocks = rows.out_size(size, kernel, stride, padding, dilation)
-    if min(blocks) <= 0:
-        raise RuntimeError(
-            f"Given output_size={size}, kernel_size={kernel}, dilation={dilation}, padding={padding}, stride={stride}, calculated shape of "
-            f"the array of sliding blocks as {blocks}, which is too small (non-positive)"
-        )
     if blocks[0] * blocks[1] != input.shape[2]:
         raise RuntimeError(
             f"Given output_size={size}, kernel_size={kernel}, dilation={dilation}, padding={padding}, stride={stride}, expected size of "
             "input's dimension 2 to match the calculated number of sliding blocks "
             f"{blocks[0]} * {blocks[1]} = {blocks[0] * blocks[1]}, but got input.size(2)={input.shape[2]}."
+        )
+    if min(blocks) <= 0:
+        raise RuntimeError(
+            f"Given output_size={size}, kernel_size={kernel}, dilation={dilation}, padding={padding}, stride={stride}, calculated shape of "
+            f"the array of sliding blocks as {blocks}, which is too small (non-positive)"
         )
     out = rows.col2im(input, channels, size, kernel, stride, padding, dilation)
     return out if batched else out.squeeze(0)
