@@ -31,7 +31,7 @@ def ipython():
 
 
 def made_beside(names: list[str], others: Collection[str]) -> list[str]:
-    """Those of `names` that a cell gives a value together with one of `others`, and those that no cell does: what stands in cells of its
+    """Those of `names` that a cell gives a value together with one of `others`, and those that no cell does: what is in cells of its
     own belongs to another program of the session. Of "a.b[0]" the variable counts."""
     shell = ipython()
     variables = {*map(_variable, others)}

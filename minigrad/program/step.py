@@ -115,7 +115,7 @@ _loops: dict[Any, Any] = {}  # (text, dtype, arrays): the compiled function
 
 
 def pickled(compiled, function):
-    """What `__reduce__` gives. A program is of the tensors of one process: a copy has none and compiles the function anew."""
+    """What `__reduce__` gives. A program is of the tensors of one process: a copy has none and compiles the function again."""
     owner, name = sys.modules.get(compiled.__module__), compiled.__qualname__
     if isinstance(function, types.MethodType):
         owner, name = function.__self__, function.__name__
