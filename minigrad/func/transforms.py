@@ -20,6 +20,7 @@ from ..core import errors
 from ..core.dispatch import Handler, state
 from ..core.grad_mode import leave_inference
 from ..core.node import AccumulateGrad
+from ..core.storage import owner_of
 from ..core.variable import INFERENCE, alias, edge_of, leaf_edge, wrap
 from ..ops import shape
 from ..random import get_rng_state, set_rng_state
@@ -672,7 +673,7 @@ class _OwnWrites(Handler):
     """While a function runs sample after sample: what two samples write into was made by neither, and the later would see the earlier."""
 
     def __init__(self, batches):
-        self.batches = {id(_memory(x.array)) for x in batches}  # each sample has a part of its own
+        self.batches = {id(owner_of(x.array)) for x in batches}  # each sample has a part of its own
         self.earlier, self.own = {}, {}  # by id, which a reference keeps from being given to another one
 
     def __call__(self, op, inputs, params):
@@ -683,7 +684,7 @@ class _OwnWrites(Handler):
         self.own = {}
 
     def writes(self, x):
-        memory = _memory(x.array)
+        memory = owner_of(x.array)
         if id(memory) in self.earlier:
             raise RuntimeError(
                 "vmap: index_put_(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has more "
@@ -693,13 +694,6 @@ class _OwnWrites(Handler):
             )
         if id(memory) not in self.batches:
             self.own[id(memory)] = memory
-
-
-def _memory(array):
-    """The array that owns the numbers."""
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array
 
 
 def _sample_by_sample(func, level, dims, flat, spec, out_dims, random_state, kwargs):
