@@ -1,9 +1,11 @@
 """Grading trusts nothing: what runs apart, what comes back, and what hostile submissions get."""
 
 import os
+import re
 import signal
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -113,6 +115,17 @@ def test_a_killed_nursery_is_replaced_and_costs_one_exercise(folder):
         os.kill(server._process.pid, signal.SIGKILL)
         assert grade_answer(ex, ex.solution, server).score == 0
         assert grade_answer(ex, ex.solution, server).score == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc names what a process has mounted")
+def test_a_server_that_ends_leaves_no_folder(folder):
+    with AnswerServer(folder) as server:
+        assert grade_answer(SAMPLE, SAMPLE.solution, server).score == 1
+        mounted = Path(f"/proc/{server._process.pid}/mountinfo").read_text()
+        if not (runs := re.findall(r"\S+/minigrad-runs-\S+", mounted)):
+            pytest.skip("this system lets nobody mount a disk")
+        assert Path(runs[0]).parent.is_dir()
+    assert not Path(runs[0]).parent.exists()
 
 
 def test_the_kit_holds_no_answer(folder):

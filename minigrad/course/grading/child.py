@@ -46,6 +46,8 @@ def main() -> None:
         raw, _ = _run_apart({"measure": secret, "box": asdict(Box()) | {"memory": 1 << 30}}, setting, runs, 20)
         serve(json.loads(raw.split(b"\n")[0] or b"{}"), lambda job: _run_apart(job, setting, runs, job["box"]["wall"]))
     finally:
+        if small_disk:
+            sandbox.unmount(runs)
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -163,6 +163,11 @@ def own_world(runs: str) -> tuple[bool, bool]:
     return True, private and libc.mount(b"tmpfs", os.fsencode(runs), b"tmpfs", ctypes.c_ulong(0xE), options) == 0  # no suid, dev, exec
 
 
+def unmount(runs: str) -> None:
+    """Take the small disk off again: as long as it is there, nobody can delete the folder under it."""
+    _libc().umount2(os.fsencode(runs), 2)  # MNT_DETACH
+
+
 def nobody(rules: int | None) -> tuple[int, int, bool] | None:
     """User, group and whether the right to read must be kept, for submissions when the grader runs as root; None when it does not.
 
