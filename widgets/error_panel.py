@@ -1,17 +1,21 @@
 """After an error of the engine: its own sentence, the learner's lines, then a panel that explains, if there is one for it.
 
 What lives here: getting in between IPython and the screen, and getting out of the way. What does not: what the errors mean (explain/).
-An exception that is not the engine's, or whose panel fails, is shown as IPython shows it; `%tb` shows the whole of it always.
+An exception that is not the engine's, or whose panel fails, is shown as IPython shows it; `%tb` shows the whole of it always. Only what
+an endless recursion repeats is left out: IPython looks for the source of each of a thousand frames, which takes five seconds.
 """
 
 from __future__ import annotations
 
 import logging
 import types
+from collections import Counter
+from contextlib import suppress
 from traceback import walk_tb
 
 _log = logging.getLogger(__name__)
 BELOW = 12  # frames of the learner's own that are shown at most
+REPEATED = 10  # times that a line of a recursion stands in a traceback, above the last frames
 
 
 class Panels:
@@ -27,7 +31,10 @@ class Panels:
         self._original = self.shell.showtraceback
 
         def showtraceback(exc_tuple=None, filename=None, tb_offset=None, exception_only=False, running_compiled_code=False):
-            if not (running_compiled_code and not exception_only and self._shown(exc_tuple)):
+            shown = running_compiled_code and not exception_only and self._shown(exc_tuple)
+            with suppress(ValueError):  # nothing was raised yet
+                leave_out_repetitions(self.shell._get_exc_info(exc_tuple)[1])  # IPython makes text of it again, to keep it
+            if not shown:
                 self._original(exc_tuple, filename, tb_offset, exception_only, running_compiled_code)
 
         showtraceback.panels = self  # type: ignore[attr-defined]
@@ -74,6 +81,29 @@ _KINDS = (RuntimeError, TypeError, ValueError, AttributeError, IndexError, Recur
 
 def worth_a_look(error: BaseException) -> bool:
     return isinstance(error, _KINDS) and getattr(error, "_render_traceback_", None) is None
+
+
+def leave_out_repetitions(error: BaseException | None) -> None:
+    """Take the frames that repeat out of the traceback of an endless recursion; its beginning and its end stay."""
+    if not isinstance(error, RecursionError):
+        return
+    rest, tb = [], error.__traceback__
+    while tb is not None:
+        rest.append(tb)
+        tb = tb.tb_next
+    seen: Counter[tuple] = Counter()
+    above, left_out = None, 0
+    for number, tb in enumerate(rest, 1):
+        where = tb.tb_frame.f_code, tb.tb_lineno
+        seen[where] += 1
+        if seen[where] > REPEATED and number <= len(rest) - BELOW:
+            left_out += 1
+            continue
+        if above is not None and above.tb_next is not tb:
+            above.tb_next = tb
+        above = tb
+    if left_out:
+        error.add_note(f"[{left_out} frames that repeat those above are left out]")
 
 
 def raised_by_us(tb) -> bool:
