@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterator
+from textwrap import indent
 from typing import TypeGuard
 
 TURNED = {
@@ -23,10 +24,11 @@ def mutants(source: str) -> Iterator[tuple[str, str, str]]:
     """
     tree = ast.parse(source)
     seen: dict[str, str] = {}
-    original, upstream = ast.unparse(tree), _upstream(tree)
+    text_of = _Text(tree)
+    original, upstream = text_of(tree), _upstream(tree)
     for path, node in _walk(tree):
         for new, kind in _breaks(node, upstream):
-            text = ast.unparse(_replaced(tree, path, new))
+            text = text_of(_replaced(tree, path, new))
             if text == original or text in seen.values():
                 continue
             what = f"{_short(node)} -> {_short(new)}"
@@ -47,18 +49,19 @@ def confusions(source: str, most: int = 450) -> Iterator[tuple[str, str]]:
     They say what an answer looks like. Many are harmless in some program, so the tests do not demand that each loses points.
     """
     tree = ast.parse(source)
-    seen = {ast.unparse(tree)}
+    text_of = _Text(tree)
+    seen = {text_of(tree)}
 
     def once(path: tuple, new: ast.AST) -> ast.AST:
         return _replaced(tree, path, new)
 
     def renamed(names: dict[str, str], methods: dict[str, str] | None = None) -> ast.AST:
-        return ast.fix_missing_locations(_Renamed(names, methods).visit(copy.deepcopy(tree)))
+        return _Renamed(names, methods).visit(ast.parse(source))
 
     def candidates() -> Iterator[tuple[ast.AST, str]]:
         for methods in ({"sum": "mean"}, {"mean": "sum"}):
             yield renamed({}, methods), "sums and means are exchanged"
-        yield ast.fix_missing_locations(_Started().visit(copy.deepcopy(tree))), "every sum starts at 1 in place of 0"
+        yield _Started().visit(ast.parse(source)), "every sum starts at 1 in place of 0"
         for path, node in _walk(tree):
             for new, kind in (*_slips(node), *_more_slips(node)):
                 yield once(path, new), kind
@@ -85,7 +88,8 @@ def confusions(source: str, most: int = 450) -> Iterator[tuple[str, str]]:
             names = sorted(bound | {a.arg for a in function.args.args} - {"self", "ctx"})
             for a in names:
                 for b in names:
-                    yield renamed({a: b}), "two variables are confused"
+                    if a != b:
+                        yield renamed({a: b}), "two variables are confused"
                     if a < b:
                         yield renamed({a: b, b: a}), "two variables are confused"
             for path, node in _walk(tree):
@@ -94,7 +98,7 @@ def confusions(source: str, most: int = 450) -> Iterator[tuple[str, str]]:
                         yield once(path, ast.Name(b, ast.Load())), "two variables are confused in one place"
 
     for broken, kind in candidates():
-        text = ast.unparse(broken)
+        text = text_of(broken)
         if text not in seen:
             seen.add(text)
             yield text, kind
@@ -244,7 +248,9 @@ class _Started(ast.NodeTransformer):
     """0.0 becomes 1.0 everywhere."""
 
     def visit_Constant(self, node: ast.Constant) -> ast.Constant:
-        return ast.Constant(1.0) if type(node.value) is float and node.value == 0 else node
+        if type(node.value) is float and node.value == 0:
+            node.value = 1.0
+        return node
 
 
 class _Renamed(ast.NodeTransformer):
@@ -258,7 +264,9 @@ class _Renamed(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
-        return ast.Name(self.names.get(node.id, node.id), node.ctx) if isinstance(node.ctx, ast.Load) else node
+        if isinstance(node.ctx, ast.Load):
+            node.id = self.names.get(node.id, node.id)
+        return node
 
 
 def _breaks(node: ast.AST, upstream: set[str]) -> Iterator[tuple[ast.AST, str]]:
@@ -332,6 +340,27 @@ def _replaced(tree: ast.AST, path: tuple, new: ast.AST) -> ast.AST:
     else:
         setattr(above, name, [*old[:i], _replaced(old[i], rest, new), *old[i + 1 :]])
     return above
+
+
+class _Text:
+    """The source of a tree. What it shares with the program it was made from is not made text again: only one method is another one."""
+
+    def __init__(self, tree: ast.Module):
+        self._known: dict[int, str] = {}
+        for node in tree.body:
+            for part in node.body if isinstance(node, ast.ClassDef) else [node]:
+                self._known[id(part)] = ast.unparse(part)
+
+    def __call__(self, node: ast.AST) -> str:
+        if id(node) in self._known:
+            return self._known[id(node)]
+        if isinstance(node, ast.Module):
+            return "\n".join(map(self, node.body))
+        if isinstance(node, ast.ClassDef):
+            head = copy.copy(node)
+            head.body = []
+            return ast.unparse(head) + indent("\n" + "\n".join(map(self, node.body)), "    ")
+        return ast.unparse(node)
 
 
 def _short(node: ast.AST) -> str:
