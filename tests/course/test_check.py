@@ -480,7 +480,7 @@ def test_no_answer_and_no_such_exercise(check):
 
 def test_text_is_the_same_every_time():
     """nbval compares it: two runs in two processes, and twice in the same one."""
-    wrong = part([(id, k) for id, ex in exercises.items() for k in range(len(ex.bank))], 120)
+    wrong = part([(id, k) for id, ex in exercises.items() for k in range(len(ex.bank))], 40)
     program = (
         f"from minigrad.course import check, exercises as e\nfor i, k in {wrong}:\n  x = e[i]\n  r = check(i, "
         "x.load(x.source_of(x.bank[k])))\n  print(r, r._repr_html_())"

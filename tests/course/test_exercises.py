@@ -80,9 +80,9 @@ def in_time(ex, wrong, took, said):
     for _ in range(3):  # the other core is busy with other tests: a slow answer counts when it stays slow
         if took < allowed:
             break
-        start = time.perf_counter()
+        start = time.process_time()
         Check()(ex.id, ex.load(ex.source_of(wrong)))
-        took = min(took, time.perf_counter() - start)
+        took = min(took, time.process_time() - start)
     assert took < allowed, f"{wrong.name}: {took:.3f} s"
 
 

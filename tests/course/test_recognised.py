@@ -256,7 +256,7 @@ def test_the_librarys_clipping_is_right_as_well():
     assert result("12.d", CLIPS_WITH_THE_LIBRARY).passed
 
 
-ASKED = [(part(CASES, 100), 150 if THOROUGH else 80), (part(UNSEEN, 100), 340 if THOROUGH else 80)]
+ASKED = [(part(CASES, 50), 150 if THOROUGH else 40), (part(UNSEEN, 50), 340 if THOROUGH else 40)]
 
 
 @pytest.mark.parametrize("cases, least", ASKED, ids=["from the review", "unseen"])

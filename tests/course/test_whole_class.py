@@ -269,9 +269,10 @@ def grade_class(folder, out, *more, python=(sys.executable,), timeout=300):
 
 # A class for each. What a file costs its reader, and which of two counts, is the same for every user.
 COSTLY = list(ODD)[list(ODD).index("20,000 empty lines") : list(ODD).index("the browser's second copy")]
-SOME = part(COSTLY, 4, always=["many empty cells"])
-USERS = {"this user": [student for student in ODD if student not in COSTLY or student in SOME],
-         "an ordinary user": part(ODD, 24, always=["a right one", "chmod of the class", "reads a classmate"])}  # fmt: skip
+ATTACKS = list(ODD)[list(ODD).index("chmod of the class") : list(ODD).index("an error with a path in it")]  # test_worker.py has others
+SOME = {*part(COSTLY, 2, always=["many empty cells"]), *part(ATTACKS, 12, always=["chmod of the class", "the paths of the instructor"])}
+USERS = {"this user": [student for student in ODD if student in SOME or student not in {*COSTLY, *ATTACKS}],
+         "an ordinary user": part(ODD, 16, always=["a right one", "chmod of the class", "reads a classmate"])}  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=USERS)
