@@ -12,6 +12,7 @@ import warnings
 import numpy as np
 
 from .core import dtypes
+from .core.devices import device
 from .core.dispatch import Handler, Mode, state
 from .core.grad_mode import no_grad
 from .core.op import TABLE
@@ -61,7 +62,9 @@ class autocast(Handler, Mode):
     def __init__(self, device_type="cpu", dtype=None, enabled=True, cache_enabled=None):
         if not isinstance(device_type, str):
             raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
-        if device_type == "cuda" and enabled:
+        if device_type != "cuda":
+            device(device_type)
+        elif enabled:
             warnings.warn("User provided device_type of 'cuda', but CUDA is not available. Disabling", UserWarning, stacklevel=2)
             enabled = False
         if dtype is not None and dtype not in (dtypes.float16, dtypes.bfloat16, dtypes.float32):

@@ -122,18 +122,24 @@ def numel(input):
     return input.numel()
 
 
-def save(obj, f, *args, **kwargs):
-    """Write tensors and plain data to a file, in a format that cannot run code when it is loaded (serialization.py)."""
+def save(obj, f, pickle_module=None, pickle_protocol=2):
+    """Write tensors and plain data to a file, in a format that cannot run code when it is loaded (serialization.py).
+
+    Nothing is pickled: `pickle_module` and `pickle_protocol` change nothing.
+    """
     from .serialization import save
 
     save(obj, f)
 
 
-def load(f, map_location=None, *args, weights_only=True, **kwargs):
-    """What `save` wrote (serialization.py)."""
+def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=None):
+    """What `save` wrote to a path or a binary file (serialization.py). Raises RuntimeError for a `map_location` that is not the CPU.
+
+    The format is safe in any case: `weights_only=False` reads the same. The file is read whole, also with `mmap`.
+    """
     from .serialization import load
 
-    return load(f, map_location, weights_only=weights_only)
+    return load(f, map_location)
 
 
 def compile(model=None, **options):

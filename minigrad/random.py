@@ -147,9 +147,11 @@ def set_rng_state(new_state):
 
 
 class fork_rng:
-    """Context manager: what happens inside does not move the default generator."""
+    """Context manager: what happens inside does not move the default generator. Raises the device's error for other devices."""
 
-    def __init__(self, devices=None, enabled=True, device_type="cpu"):
+    def __init__(self, devices=None, enabled=True, device_type="cuda"):
+        for device in devices or () if enabled else ():
+            make_device(f"{device_type}:{device}" if isinstance(device, int) else device)
         self.enabled = enabled
 
     def __enter__(self):

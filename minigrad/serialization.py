@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .core import dtypes, errors
+from .core.devices import device
 from .core.storage import array_at, in_order, place_of
 from .core.variable import Size
 from .nn.module import Module
@@ -32,7 +33,7 @@ VERSION = 2
 _STAMP = (1980, 1, 1, 0, 0, 0)  # the same data gives the same bytes
 
 
-def save(obj: Any, f: Any, *args: Any, **kwargs: Any) -> None:
+def save(obj: Any, f: Any) -> None:
     """Write tensors, parameters, numbers, strings, None and lists, tuples and dicts of them to a path or a binary file.
 
     Tensors that share their storage share it again after loading. Raises TypeError for anything else, saying where it is.
@@ -108,11 +109,20 @@ def _encode(x: Any, saved: _Saved, where: str) -> Any:
     )
 
 
-def load(f: Any, map_location: Any = None, *args: Any, weights_only: bool = True, **kwargs: Any) -> Any:
-    """What `save` wrote to a path or a binary file. `map_location` and `weights_only` are accepted; the format is always safe.
+def load(f: Any, map_location: Any = None) -> Any:
+    """What `save` wrote to a path or a binary file. `map_location` is the CPU; a dict or a function, which would move tensors of other
+    devices, finds none.
 
-    Raises ValueError for files of another format, among them PyTorch's .pt files.
+    Raises ValueError for files of another format, among them PyTorch's .pt files, and RuntimeError for a device that is not there.
     """
+    if not (map_location is None or callable(map_location) or isinstance(map_location, dict)):
+        if str(map_location).startswith("cuda"):
+            raise errors.new(
+                RuntimeError,
+                "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False.",
+                instead="leave map_location out, or write map_location='cpu': minigrad computes on the CPU only.",
+            )
+        device(map_location)
     if isinstance(f, (str, Path)) and not Path(f).exists():
         raise FileNotFoundError(f"[Errno 2] No such file or directory: '{f}'")
     try:

@@ -66,6 +66,19 @@ class memory_format:
 contiguous_format, preserve_format = memory_format("contiguous_format"), memory_format("preserve_format")
 
 
+def row_by_row(wanted, function, refusal=None) -> bool:
+    """Does the argument `memory_format` of a function ask for contiguous_format? Raises TypeError for what is no memory format, and
+    RuntimeError with the sentence `refusal` where the function cannot preserve one."""
+    if wanted is None:
+        return False
+    if not isinstance(wanted, memory_format):
+        sentence = f"{function}(): argument 'memory_format' must be torch.memory_format, not {type(wanted).__name__}"
+        raise errors.new(TypeError, sentence, instead="write memory_format=torch.contiguous_format, or leave it out.")
+    if refusal is not None and wanted is preserve_format:
+        raise RuntimeError(refusal)
+    return wanted is contiguous_format
+
+
 class cuda:
     """torch.cuda, for `device = "cuda" if torch.cuda.is_available() else "cpu"`."""
 

@@ -360,7 +360,7 @@ class Module:
 
         Raises TypeError for a dtype of integers, RuntimeError for copy=True.
         """
-        wanted, copy = to_what(args, kwargs)
+        wanted, copy, _ = to_what(args, kwargs)
         if copy:
             raise RuntimeError(".to() does not accept copy argument")
         if wanted is not None and not wanted.is_floating_point:
@@ -387,7 +387,7 @@ class Module:
 
     def to_empty(self, *, device: Any, recurse: bool = True):
         """Parameters and buffers with new, uninitialised memory."""
-        return self._apply(lambda t: empty_like(t), recurse)
+        return self._apply(lambda t: empty_like(t, device=device), recurse)
 
     def share_memory(self):
         """Does nothing: there is one process."""

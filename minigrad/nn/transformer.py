@@ -4,11 +4,12 @@ Vaswani et al., Attention is all you need, 2017, https://arxiv.org/abs/1706.0376
 """
 
 import copy
+import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
+from ..ops.shape import triu
+from ..tensors.create import full
 from ..tensors.tensor import Tensor
 from . import functional as F
 from . import init
@@ -188,6 +189,4 @@ class Transformer(Module):
     @staticmethod
     def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
         """The causal mask (sz, sz): 0 where a position may look, -inf where it may not."""
-        mask = np.where(np.tri(sz, dtype=bool), 0, -np.inf)
-        out = Tensor._wrap(mask.astype(np.float32))
-        return out if dtype is None else out.to(dtype)
+        return triu(full((sz, sz), -math.inf, device=device, dtype=dtype), 1)

@@ -60,7 +60,7 @@ class AveragedModel(Module):
     avg_fn        (average, current, count) -> new average; default: the mean of all
     multi_avg_fn  the same in place, on lists
     use_buffers   average the buffers too, instead of copying the newest
-    Raises AssertionError for avg_fn beside multi_avg_fn.
+    Raises AssertionError for avg_fn beside multi_avg_fn, and the device's error for another device than the CPU.
     """
 
     n_averaged: Tensor
@@ -72,7 +72,7 @@ class AveragedModel(Module):
         super().__init__()
         if avg_fn is not None and multi_avg_fn is not None:
             raise AssertionError("Only one of avg_fn and multi_avg_fn should be provided")
-        self.module = deepcopy(model)
+        self.module = deepcopy(model).to(device)
         self.register_buffer("n_averaged", tensor(0, dtype=dtypes.int64))
         self.avg_fn, self.multi_avg_fn, self.use_buffers = avg_fn, multi_avg_fn, use_buffers
 
@@ -99,7 +99,7 @@ class AveragedModel(Module):
 
 @no_grad()
 def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
-    """Recompute the running statistics of the model's BatchNorm layers as averages over the batches of `loader`."""
+    """Recompute the running statistics of the model's BatchNorm layers as averages over the batches of `loader`, moved to `device`."""
     norms = {m: m.momentum for m in model.modules() if isinstance(m, _BatchNorm)}
     if not norms:
         return
@@ -109,7 +109,8 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
         norm.reset_running_stats()
         norm.momentum = None
     for batch in loader:
-        model(batch[0] if isinstance(batch, (list, tuple)) else batch)
+        x = batch[0] if isinstance(batch, (list, tuple)) else batch
+        model(x if device is None else x.to(device))
     for norm, momentum in norms.items():
         norm.momentum = momentum
     model.train(was_training)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core import dtypes, errors
 from ..core.devices import device as only_cpu
+from ..core.devices import row_by_row
 from ..core.dispatch import state
 from ..core.grad_mode import no_grad
 from ..core.storage import like
@@ -180,6 +181,7 @@ def ones(*size, dtype=None, device=None, requires_grad=False):
 
 def empty(*size, dtype=None, device=None, requires_grad=False, memory_format=None):
     """A tensor whose numbers are not set (they may be anything)."""
+    row_by_row(memory_format, "empty", "unsupported memory format Preserve")
     return _finish(np.empty(_shape(size, "empty"), _dtype(dtype, None, "empty")), requires_grad, device)
 
 

@@ -14,6 +14,7 @@ from ..autograd import inplace
 from ..core import dtypes
 from ..core.arguments import forgiving
 from ..core.constants import constant, numbers
+from ..core.devices import row_by_row
 from ..core.op import DISCRETE, Op
 from ..core.variable import Variable, wrap
 from ..ops import einsum, elementwise, index, linalg, neural, order, reduce, scan, shape, statistics, strided
@@ -160,7 +161,7 @@ def _table():
     """The methods by name. Rows, operators and writes are written out as one text, which tracebacks show; functions are methods already."""
     found, text, docs = {}, [], {}
     scope = {"Variable": Variable, "number_first": number_first, "dtypes": dtypes, "partial": functools.partial}
-    scope.update(write=inplace.write, copy_=inplace.copy_)
+    scope.update(write=inplace.write, copy_=inplace.copy_, row_by_row=row_by_row)
     for module, words in FAMILIES.items():
         family = "_" + module.__name__.rpartition(".")[2]  # no parameter has this name
         scope[family] = module
@@ -174,7 +175,11 @@ def _table():
                 text.append(_in_place(name, f"{family}.{origin}", function))
                 docs[name + "_"] = function
     text += [_operator(name, f"_elementwise.{row}") for name, row, _ in _entries(OPERATORS)]
-    text += [f"def {name}(self, memory_format=None):\n    return self.to(dtypes.{kind})\n" for name, kind, _ in _entries(CONVERSIONS)]
+    text += [
+        f"def {name}(self, *, memory_format=None):\n    row_by_row(memory_format, {name!r})\n"
+        f"    return self.to(dtypes.{kind}, memory_format=memory_format)\n"
+        for name, kind, _ in _entries(CONVERSIONS)
+    ]
     source = "\n".join(text)
     linecache.cache[FILENAME] = (len(source), None, source.splitlines(True), FILENAME)
     compiled = {}

@@ -399,12 +399,12 @@ class Methods(Variable):
     def __le__(self, other) -> Tensor: ...
     def __gt__(self, other) -> Tensor: ...
     def __ge__(self, other) -> Tensor: ...
-    def double(self, memory_format=None) -> Tensor: """The numbers as torch.float64."""
-    def half(self, memory_format=None) -> Tensor: """The numbers as torch.float16."""
-    def long(self, memory_format=None) -> Tensor: """The numbers as torch.int64."""
-    def short(self, memory_format=None) -> Tensor: """The numbers as torch.int16."""
-    def char(self, memory_format=None) -> Tensor: """The numbers as torch.int8."""
-    def byte(self, memory_format=None) -> Tensor: """The numbers as torch.uint8."""
-    def float(self, memory_format=None) -> Tensor: """The numbers as torch.float32."""
-    def int(self, memory_format=None) -> Tensor: """The numbers as torch.int32."""
-    def bool(self, memory_format=None) -> Tensor: """The numbers as torch.bool."""
+    def double(self, *, memory_format=None) -> Tensor: """The numbers as torch.float64."""
+    def half(self, *, memory_format=None) -> Tensor: """The numbers as torch.float16."""
+    def long(self, *, memory_format=None) -> Tensor: """The numbers as torch.int64."""
+    def short(self, *, memory_format=None) -> Tensor: """The numbers as torch.int16."""
+    def char(self, *, memory_format=None) -> Tensor: """The numbers as torch.int8."""
+    def byte(self, *, memory_format=None) -> Tensor: """The numbers as torch.uint8."""
+    def float(self, *, memory_format=None) -> Tensor: """The numbers as torch.float32."""
+    def int(self, *, memory_format=None) -> Tensor: """The numbers as torch.int32."""
+    def bool(self, *, memory_format=None) -> Tensor: """The numbers as torch.bool."""

@@ -17,8 +17,9 @@ from ..autograd import inplace
 from ..core import dtypes, errors, provenance, variable
 from ..core.arguments import forgiving
 from ..core.constants import as_tensor_like
-from ..core.devices import CPU, STRIDED, contiguous_format
+from ..core.devices import CPU, STRIDED, contiguous_format, row_by_row
 from ..core.devices import device as only_cpu
+from ..core.devices import memory_format as formats
 from ..core.dispatch import state
 from ..core.node import add_hook, hooks_of
 from ..core.storage import address, array_at, in_order, owner_of, place_of
@@ -63,7 +64,8 @@ _TO = """to() received an invalid combination of arguments - got ({}), but expec
 
 
 def to_what(args, kwargs):
-    """(dtype or None, copy) of the arguments of `to`. Raises TypeError for others, and the device's error for another device."""
+    """(dtype or None, copy, memory format or None) of the arguments of `to`. Raises TypeError for others, and the device's error for
+    another device."""
     names = ["non_blocking", "copy"]
     if args and isinstance(args[0], (dtypes.dtype, Variable)):
         names = ["like", *names]
@@ -76,7 +78,8 @@ def to_what(args, kwargs):
     device, dtype = given.pop("device", None), given.pop("dtype", None)
     like, copy = given.pop("like", None), given.pop("copy", False)
     fits = fits and isinstance(copy, builtins.bool) and isinstance(given.pop("non_blocking", False), builtins.bool)
-    fits = fits and (dtype is None or isinstance(dtype, dtypes.dtype)) and given.keys() <= {"memory_format"}
+    order = given.pop("memory_format", None)
+    fits = fits and (dtype is None or isinstance(dtype, dtypes.dtype)) and not given and isinstance(order, (formats, type(None)))
     if isinstance(device, Variable):
         like, device = device, None
     if not fits or not isinstance(device, (str, int, only_cpu, type(None))) or isinstance(device, builtins.bool):
@@ -84,7 +87,7 @@ def to_what(args, kwargs):
         raise errors.new(TypeError, _TO.format(", ".join(kinds)))
     if device is not None:
         only_cpu(device)
-    return (like.dtype if isinstance(like, Variable) else dtype if like is None else like), copy
+    return (like.dtype if isinstance(like, Variable) else dtype if like is None else like), copy, order
 
 
 class Tensor(Methods):
@@ -171,6 +174,7 @@ class Tensor(Methods):
         return address(self.array)
 
     def is_contiguous(self, memory_format=None) -> bool:
+        row_by_row(memory_format, "is_contiguous")
         return self.array.flags.c_contiguous
 
     @property
@@ -722,17 +726,20 @@ class Tensor(Methods):
 
     def clone(self, *, memory_format=None):
         """A copy, in the same order in memory, or with torch.contiguous_format row by row. Gradients flow through it."""
-        return shape.clone(self, "C") if memory_format is contiguous_format else shape.clone(self)
+        return shape.clone(self, "C") if row_by_row(memory_format, "clone") else shape.clone(self)
 
     def contiguous(self, memory_format=None):
-        return self if self.array.flags.c_contiguous else shape.clone(self, "C")
+        whole = self.array.flags.c_contiguous
+        row_by_row(memory_format, "contiguous", None if whole else "preserve memory format is unsupported by the contiguous operator")
+        return self if whole else shape.clone(self, "C")
 
     def to(self, *args, **kwargs):
         """Another dtype (or the dtype of another tensor); there is only one device, the CPU. Returns self if nothing changes."""
-        kind, copy = to_what(args, kwargs)
+        kind, copy, order = to_what(args, kwargs)
         if kind is None or kind.numpy is self.array.dtype:
-            return self.clone() if copy else self
-        return shape.cast(self if kind.is_floating_point else self.detach(), kind.numpy)  # whole numbers carry no gradient
+            return self.clone(memory_format=order) if copy else self
+        out = shape.cast(self if kind.is_floating_point else self.detach(), kind.numpy)  # whole numbers carry no gradient
+        return out.contiguous() if order is contiguous_format else out
 
     def type(self, dtype=None):
         if dtype is None:
@@ -821,6 +828,7 @@ class Tensor(Methods):
 
         Raises RuntimeError where a gradient is needed, and for sizes beyond 2**63 bytes.
         """
+        rows = row_by_row(memory_format, "resize_", "Unsupported memory formatPreserve")
         if self.requires_grad and not (self.version is INFERENCE and state.inference):
             raise errors.new(RuntimeError, "cannot resize variables that require grad")
         sizes = tuple(sizes[0]) if len(sizes) == 1 and not hasattr(sizes[0], "__index__") else sizes
@@ -829,7 +837,7 @@ class Tensor(Methods):
             raise errors.new(RuntimeError, f"Storage size calculation overflowed with sizes={list(sizes)}")
         if math.prod([max(n, 1) for n in sizes[1:]]) >= 2**63:
             raise errors.new(RuntimeError, "Stride calculation overflowed")
-        if self.array.shape == sizes:
+        if self.array.shape == sizes and not rows:
             return self
         owner, offset, _ = place_of(self.array)
         if offset + count <= owner.size and np.may_share_memory(owner, self.array):
@@ -846,8 +854,9 @@ class Tensor(Methods):
         return self
 
     def resize_as_(self, other, *, memory_format=None):
-        """resize_ to the shape of `other`."""
-        return self.resize_(other.array.shape)
+        """resize_ to the shape of `other`; with any memory format row by row."""
+        row_by_row(memory_format, "resize_as_")
+        return self.resize_(other.array.shape, memory_format=memory_format and contiguous_format)
 
     # Random numbers: create.py
 

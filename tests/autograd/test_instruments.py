@@ -220,6 +220,8 @@ def test_autocast_lists():
         (a @ w).float().sum().backward()
     assert w.grad.dtype == torch.float32
     assert torch.autocast("cpu", dtype=torch.float16)(lambda: (a @ a).dtype)() == torch.float16
+    with pytest.raises(RuntimeError, match="Invalid device string: 'gpu'"):
+        torch.autocast("gpu")
 
 
 def _heads(x):

@@ -1,6 +1,7 @@
 """torch.nn.utils: gradients clipped, parameters as one vector, weights that are computed from others (parametrize.py)."""
 
 from collections.abc import Iterable
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from ...ops.shape import cat
 from ...random import default_generator
 from ...tensors.tensor import Tensor
+from ..module import Module
 from . import parametrizations, parametrize, rnn
 from .old_norms import remove_spectral_norm, remove_weight_norm, spectral_norm, weight_norm
 
@@ -98,12 +100,18 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
 
 
 def skip_init(module_cls: type, *args: Any, **kwargs: Any) -> Any:
-    """A module whose parameters hold anything. No random numbers are drawn for them: a seeded program goes on as in PyTorch."""
-    kwargs.pop("device", None)
+    """A module whose parameters hold anything. No random numbers are drawn for them: a seeded program goes on as in PyTorch.
+
+    Raises RuntimeError for a class that is no Module or takes no `device`.
+    """
+    if not issubclass(module_cls, Module):
+        raise RuntimeError(f"Expected a Module; got {module_cls}")
+    if "device" not in signature(module_cls).parameters:
+        raise RuntimeError("Module must support a 'device' arg to skip initialization")
     state = default_generator.get_state()
     module = module_cls(*args, **kwargs)
     default_generator.set_state(state)
-    return module.to_empty(device="cpu")
+    return module.to_empty(device=None)
 
 
 __all__ = [
