@@ -32,7 +32,7 @@ def add_at(out, indices, values):
 
 def rows(index, values, count):
     """Zeros (count, features) with each row of values added at its index."""
-    index, values = index.reshape(-1), values.reshape(-1, values.shape[-1])
+    index, values = index.reshape(-1), values.reshape(index.size, values.shape[-1])
     out = np.zeros((count, values.shape[-1]), values.dtype)
     if len(index) < 64 or compiled.kernels is not None:
         add_at(out, (index,), values)

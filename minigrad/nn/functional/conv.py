@@ -92,6 +92,12 @@ def _check(input: Tensor, weight: Tensor, bias: Tensor | None, groups: int, chan
         )
 
 
+def _check_empty(input: Tensor) -> None:
+    if 0 in input.shape[2:] and 0 not in input.shape[:2]:
+        shown = [*input.shape[:2], *[1] * (input.ndim == 3), *input.shape[2:]]
+        raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {shown}")
+
+
 def _convolve(n, input, weight, bias, stride, padding, dilation, groups):
     input, batched = _batched(n, f"conv{n}d", input)
     stride, dilation = _options(n, weight, groups, stride=stride, dilation=dilation)
@@ -118,6 +124,9 @@ def _convolve(n, input, weight, bias, stride, padding, dilation, groups):
             f"Calculated padded input size per channel: ({' x '.join(map(str, size))}). Kernel size: ({' x '.join(map(str, kernel))}). "
             "Kernel size can't be greater than actual input size"
         )
+    _check_empty(input)
+    if input.shape[1] == 0:  # as in PyTorch: without channels in, none come out
+        weight, bias = weight[:0], bias if bias is None else bias[:0]
     if bias is None:
         out = rows.convolution(input, weight, stride, padding, dilation, groups)
     else:
@@ -166,9 +175,7 @@ def _transpose(n, input, weight, bias, stride, padding, output_padding, groups, 
         (m - 1) * s - 2 * p + d * (k - 1) + o + 1
         for m, s, p, d, k, o in zip(input.shape[2:], stride, padding, dilation, kernel, more, strict=True)
     ])  # fmt: skip
-    if 0 in input.shape[2:]:
-        shown = [*input.shape[:2], *[1] * (n == 1), *input.shape[2:]]
-        raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {shown}")
+    _check_empty(input)
     if min(size) < 1:
         before, after = (" x ".join(map(str, s)) for s in (input.shape[2:], size))
         raise RuntimeError(

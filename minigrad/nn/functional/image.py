@@ -58,6 +58,8 @@ def interpolate(
         raise RuntimeError(
             f"Input and output sizes should be greater than 0, but got input ({before}) {'and ' * (n == 1)}output ({after})"
         )
+    if 0 in input.shape[1:]:
+        raise RuntimeError(f"Non-empty {n + 2}D data tensor expected but got a tensor with sizes {list(input.shape)}")
     if "nearest" not in mode and not (n == 2 and input.array.dtype == np.uint8):
         check_floating(input, "compute_index_ranges_weights" if antialias else _KERNELS[mode])
     maps = [_map(*along, mode, bool(align_corners), antialias) for along in zip(input.shape[2:], out, factors, strict=True)]

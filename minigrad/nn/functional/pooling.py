@@ -251,6 +251,20 @@ def _check_adaptive(n: int, input: Tensor, out: tuple[int, ...], largest: bool) 
         raise RuntimeError("numel: integer multiplication overflow" if numel else f"Storage size calculation overflowed with sizes={sizes}")
 
 
+def _without_gradient(result: Tensor, name: str) -> Tensor:
+    """Let the backward pass refuse a result of size 0, as PyTorch's does."""
+
+    def refuse(grad):
+        raise RuntimeError(
+            f"{name}_backward(): Expected grad_output to have non-zero size for non-batch dimensions, but grad_output has sizes "
+            f"{list(grad.shape)} with dimension {list(grad.shape).index(0, 1)} being empty"
+        )
+
+    if 0 in result.shape[1:] and result.requires_grad:
+        result.register_hook(refuse)
+    return result
+
+
 def _adaptive_avg_pool(n, input, output_size):
     name = f"adaptive_avg_pool{n}d"
     out = _adaptive_out(name, output_size, (0,) * (n - input.ndim) + tuple(input.shape[-n:]))
@@ -262,7 +276,7 @@ def _adaptive_avg_pool(n, input, output_size):
     _check_adaptive(n, input, out, False)
     matrices = [rows.averages(m, rows._adaptive_bounds(m, o), input.array.dtype) for m, o in zip(input.shape[2:], out, strict=True)]
     result = rows.ADAPTIVE_AVG_POOL[n](input, tuple(matrices))
-    return result if batched else result.squeeze(0)
+    return _without_gradient(result if batched else result.squeeze(0), name)
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
@@ -292,6 +306,7 @@ def _adaptive_max_pool(n, input, output_size, return_indices):
     values, indices = rows.ADAPTIVE_MAX_POOL[n](input, out)
     if not batched:
         values, indices = values.squeeze(0), indices.squeeze(0)
+    _without_gradient(values, name)
     return (values, indices) if return_indices else values
 
 
