@@ -47,7 +47,7 @@ def gradcheck(
     check_undefined_grad  backward must cope with outputs that no gradient arrives at
     check_forward_ad      check forward mode, too
     check_batched_grad    run backward under vmap, too: it must give the same
-    fast_mode             check one random direction per output instead of every entry
+    fast_mode             instead of every entry check one random sum of them for each input and output: a few passes in all
 
     >>> import minigrad as torch
     >>> x = torch.randn(3, dtype=torch.float64, requires_grad=True)
@@ -77,7 +77,7 @@ def _gradcheck(func, inputs, eps, atol, rtol, nondet_tol, check_undefined_grad, 
     outputs = _differentiable(func(*inputs))
     diff = [i for i, x in enumerate(inputs) if _checked(x)]
     if not outputs:
-        for row in _numerical(func, inputs, diff, eps, False):
+        for row in _numerical(func, inputs, diff, eps, False, fast_mode):
             if any((block != 0).any() for block in row):
                 raise errors.new(
                     GradcheckError,
@@ -86,21 +86,35 @@ def _gradcheck(func, inputs, eps, atol, rtol, nondet_tol, check_undefined_grad, 
                     instead="look for detach(), no_grad, item() or numpy() in the function.",
                 )
         return True
-    numerical = _numerical(func, inputs, diff, eps, True)
-    if check_backward_ad:
-        _check_backward(func, inputs, outputs, diff, numerical, atol, rtol, nondet_tol, check_grad_dtypes, fast_mode, check_batched_grad)
-    if check_forward_ad:
-        places = [j for j, o in enumerate(_as_tuple(func(*inputs))) if _checked(o)]
-        _compare(_forward(func, inputs, diff, places), numerical, diff, atol, rtol, fast_mode, forward=True)
+    try:
+        _check_jacobians(func, inputs, outputs, diff, eps, atol, rtol, nondet_tol, check_grad_dtypes, check_batched_grad, check_forward_ad,
+                         check_backward_ad, fast_mode)  # fmt: skip
+    except GradcheckError:
+        if fast_mode:  # every entry, for the error that names the wrong ones
+            _check_jacobians(func, inputs, outputs, diff, eps, atol, rtol, nondet_tol, check_grad_dtypes, check_batched_grad,
+                             check_forward_ad, check_backward_ad, False)  # fmt: skip
+        raise
     if check_backward_ad and check_undefined_grad:
         _check_undefined(func, inputs, diff)
     return True
 
 
-def _check_backward(func, inputs, outputs, diff, numerical, atol, rtol, nondet_tol, check_grad_dtypes, fast_mode, check_batched_grad):
-    analytical = _analytical(outputs, inputs, diff, check_grad_dtypes)
-    _compare(analytical, numerical, diff, atol, rtol, fast_mode)
-    again = _analytical(outputs, inputs, diff, check_grad_dtypes)
+def _check_jacobians(func, inputs, outputs, diff, eps, atol, rtol, nondet_tol, check_grad_dtypes, check_batched_grad, check_forward_ad,
+                     check_backward_ad, fast):  # fmt: skip
+    numerical = _numerical(func, inputs, diff, eps, True, fast)
+    scales = [[_sum(inputs[i], fast) * _sum(o, fast, 1) for o in outputs] for i in diff]  # how many entries each number sums
+    tolerances = [[(atol * scale, rtol) for scale in row] for row in scales]
+    if check_backward_ad:
+        _check_backward(func, inputs, outputs, diff, numerical, tolerances, nondet_tol, check_grad_dtypes, check_batched_grad, fast)
+    if check_forward_ad:
+        places = [j for j, o in enumerate(_as_tuple(func(*inputs))) if _checked(o)]
+        _compare(_forward(func, inputs, diff, places, fast), numerical, diff, tolerances, forward=True)
+
+
+def _check_backward(func, inputs, outputs, diff, numerical, tolerances, nondet_tol, check_grad_dtypes, check_batched_grad, fast):
+    analytical = _analytical(outputs, inputs, diff, check_grad_dtypes, fast)
+    _compare(analytical, numerical, diff, tolerances)
+    again = _analytical(outputs, inputs, diff, check_grad_dtypes, fast)
     for a, b in zip(itertools.chain(*analytical), itertools.chain(*again), strict=True):
         if a.size and np.abs(a - b).max() > nondet_tol:
             raise errors.new(
@@ -111,7 +125,7 @@ def _check_backward(func, inputs, outputs, diff, numerical, atol, rtol, nondet_t
                 instead="make backward deterministic, or pass nondet_tol if a small difference is intended.",
             )
     if check_batched_grad:
-        _check_batched(outputs, inputs, diff, analytical)
+        _check_batched(outputs, inputs, diff, analytical, fast)
     _check_zero(func, inputs, diff)
 
 
@@ -139,8 +153,34 @@ def _differentiable(result):
     return [o for o in _as_tuple(result) if _checked(o)]
 
 
-def _numerical(func, inputs, diff, eps, only_differentiable):
+def _directions(x, fast, seed=0):
+    """Vectors in the shape of x as (place, value): each unit vector, or with `fast` one random vector of length 1."""
+    if not fast:
+        return [(index, 1.0) for index in np.ndindex(x.array.shape)]
+    vector = np.random.RandomState(seed).uniform(size=x.array.shape)
+    return [(..., vector / (np.linalg.norm(vector) or 1))]
+
+
+def _along(x, direction):
+    """The direction as an array like x."""
+    place, value = direction
+    vector = np.zeros(x.array.shape, x.array.dtype)
+    vector[place] = value
+    return vector
+
+
+def _sum(x, fast, seed=0):
+    return float(_directions(x, True, seed)[0][1].sum()) if fast else 1.0
+
+
+def _summed(block, outputs, fast):
+    """Rows of an output's numbers; with `fast` one sum of them, along the output's direction."""
+    return block @ _directions(outputs, True, 1)[0][1].reshape(-1, 1) if fast else block
+
+
+def _numerical(func, inputs, diff, eps, only_differentiable, fast):
     """numerical[i][j]: the Jacobian of output j by checked input i, (input numbers, output numbers), by central differences.
+    With `fast` one number: the Jacobian between the directions of both.
 
     The inputs themselves are moved, number by number, and moved back: the function may also reach them by other ways, and may record.
     """
@@ -167,48 +207,45 @@ def _numerical(func, inputs, diff, eps, only_differentiable):
     for i in diff:
         array = inputs[i].array
         columns = []
-        for index in np.ndindex(array.shape):
-            before, sides = array[index], []
+        for index, step in _directions(inputs[i], fast):
+            before, sides = np.array(array[index]), []
             try:
                 for sign in (1, -1):
-                    array[index] = before + sign * eps
+                    array[index] = before + sign * eps * step
                     sides.append(run(index))
             finally:
                 array[index] = before
             columns.append([(up - down) / (2 * eps) for up, down in zip(*sides, strict=True)])
-        rows.append([np.array([c[j] for c in columns]).reshape(array.size, math.prod(n)) for j, n in enumerate(shapes)])
+        blocks = [np.array([c[j] for c in columns]).reshape(len(columns), math.prod(n)) for j, n in enumerate(shapes)]
+        rows.append([_summed(block, first[j], fast) for j, block in zip(places, blocks, strict=True)])
     return rows
 
 
-def _analytical(outputs, inputs, diff, check_dtypes):
+def _analytical(outputs, inputs, diff, check_dtypes, fast):
     """analytical[i][j] by one backward pass per output number."""
     xs = [inputs[i] for i in diff]
-    rows = [[np.zeros((x.numel(), o.numel())) for o in outputs] for x in xs]
+    rows = [[np.zeros((1, 1) if fast else (x.numel(), o.numel())) for o in outputs] for x in xs]
     for j, out in enumerate(outputs):
-        for k in range(out.numel()):
-            unit = np.zeros(out.array.shape, out.array.dtype)
-            unit.reshape(-1)[k] = 1
-            for i, g in enumerate(grad(out, xs, wrap(unit), retain_graph=True, allow_unused=True)):
+        for k, direction in enumerate(_directions(out, fast, 1)):
+            for i, g in enumerate(grad(out, xs, wrap(_along(out, direction)), retain_graph=True, allow_unused=True)):
                 if g is None:
                     continue
                 if check_dtypes and g.dtype != xs[i].dtype:
                     raise GradcheckError("Gradient has dtype mismatch")
-                rows[i][j][:, k] = g.array.reshape(-1)
+                rows[i][j][:, k] = (g.array * _directions(xs[i], True)[0][1]).sum() if fast else g.array.reshape(-1)
     return rows
 
 
-def _forward(func, inputs, diff, places):
+def _forward(func, inputs, diff, places, fast):
     """The same by forward mode, one pass per input number; the other checked inputs have tangents of zeros."""
     rows = []
     for i in diff:
         x = inputs[i]
         columns = []
-        for k in range(x.numel()):
-            tangent = np.zeros(x.array.shape, x.array.dtype)
-            tangent.reshape(-1)[k] = 1
+        for direction in _directions(x, fast):
             with forward_ad.dual_level():
                 given = [forward_ad.make_dual(v.detach(), wrap(np.zeros_like(v.array))) if _checked(v) else v for v in inputs]
-                given[i] = forward_ad.make_dual(x.detach(), wrap(tangent))
+                given[i] = forward_ad.make_dual(x.detach(), wrap(_along(x, direction)))
                 outs = [_as_tuple(func(*given))[j] for j in places]
                 pushed = [forward_ad.unpack_dual(o).tangent for o in outs]
                 columns.append(
@@ -217,20 +254,16 @@ def _forward(func, inputs, diff, places):
                         for o, t in zip(outs, pushed, strict=True)
                     ]
                 )
-        rows.append([np.array(c).reshape(x.numel(), -1) for c in zip(*columns, strict=True)])
+        blocks = [np.array(c).reshape(len(columns), -1) for c in zip(*columns, strict=True)]
+        rows.append([_summed(block, out, fast) for block, out in zip(blocks, outs, strict=True)])
     return rows
 
 
-def _compare(analytical, numerical, diff, atol, rtol, fast, forward=False):
+def _compare(analytical, numerical, diff, tolerances, forward=False):
     for i, (row_a, row_n) in enumerate(zip(analytical, numerical, strict=True)):
         for j, (a, n) in enumerate(zip(row_a, row_n, strict=True)):
-            if fast:
-                rng = np.random.RandomState(0)
-                u, v = (w / (np.linalg.norm(w) or 1) for w in (rng.uniform(size=a.shape[0]), rng.uniform(size=a.shape[1])))
-                agrees = np.isclose(u @ a @ v, u @ n @ v, rtol, atol, equal_nan=True)
-            else:
-                agrees = np.isclose(a, n, rtol, atol, equal_nan=True).all()
-            if not agrees:
+            atol, rtol = tolerances[i][j]
+            if not np.isclose(a, n, rtol, atol, equal_nan=True).all():
                 raise _mismatch(a, n, j, diff[i], atol, rtol, forward)
 
 
@@ -263,13 +296,14 @@ def _mismatch(a, n, output, position, atol, rtol, forward):
     )
 
 
-def _check_batched(outputs, inputs, diff, analytical):
+def _check_batched(outputs, inputs, diff, analytical, fast):
     xs = [inputs[i] for i in diff]
     for j, out in enumerate(outputs):
-        n = out.numel()
-        units = wrap(np.eye(n, dtype=out.array.dtype).reshape(n, *out.array.shape))
-        for i, g in enumerate(grad(out, xs, units, retain_graph=True, allow_unused=True, is_grads_batched=True)):
-            block = np.zeros((n, xs[i].numel())) if g is None else g.array.reshape(n, -1)
+        units = np.array([_along(out, direction) for direction in _directions(out, fast, 1)]).reshape(-1, *out.array.shape)
+        for i, g in enumerate(grad(out, xs, wrap(units), retain_graph=True, allow_unused=True, is_grads_batched=True)):
+            block = np.zeros((len(units), xs[i].numel())) if g is None else g.array.reshape(len(units), -1)
+            if fast:
+                block = block @ _directions(xs[i], True)[0][1].reshape(-1, 1)
             if not np.allclose(block.T, analytical[i][j]):
                 raise GradcheckError(
                     f"For output {j} and input {diff[i]}: backward under vmap gives other numbers than one pass for each gradient."

@@ -417,3 +417,50 @@ def test_ctx_takes_any_attribute_even_one_that_the_node_has():
     assert torch.allclose(x.grad, torch.full((3,), 2 / 3))
     (g,) = torch.autograd.grad(Mean.apply(x * x), x, create_graph=True)
     assert torch.allclose(g, 2 * x / 3)
+
+
+class _Turned(torch.autograd.Function):
+    """x @ w with the transpose of w's Jacobian in backward."""
+
+    @staticmethod
+    def forward(ctx, x, w):
+        ctx.save_for_backward(w)
+        return x @ w
+
+    @staticmethod
+    def backward(ctx, g):
+        return g @ ctx.saved_tensors[0], None
+
+
+def test_fast_gradcheck_takes_a_few_passes_and_sees_what_is_wrong():
+    calls = []
+
+    def two(x, y):
+        calls.append(1)
+        return (x * y).sin(), (x @ y.T).sum(1)
+
+    x, y = (torch.randn(30, 20, dtype=torch.float64, requires_grad=True) for _ in range(2))
+    options = {"fast_mode": True, "check_forward_ad": True, "check_batched_grad": True}
+    assert torch.autograd.gradcheck(two, (x, y), **options)
+    assert len(calls) < 40  # entry by entry it would be thousands
+    assert torch.autograd.gradgradcheck(lambda x: x**3, (x,), fast_mode=True)
+    assert torch.autograd.gradcheck(torch.sin, (torch.tensor(0.5, dtype=torch.float64, requires_grad=True),), **options)
+    w, small = torch.randn(3, 3, dtype=torch.float64), torch.randn(2, 3, dtype=torch.float64, requires_grad=True)
+    with pytest.raises(RuntimeError, match=r"(?s)Jacobian mismatch for output 0.*entries differ"):
+        torch.autograd.gradcheck(lambda x: _Turned.apply(x, w), (small,), fast_mode=True)
+    with pytest.raises(RuntimeError, match="Jacobian computed with forward mode mismatch"):
+        torch.autograd.gradcheck(_WrongTangent.apply, (small,), fast_mode=True, check_forward_ad=True)
+
+
+class _WrongTangent(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2
+
+    @staticmethod
+    def jvp(ctx, t):
+        return t * 2.01
