@@ -108,7 +108,7 @@ def _check_jacobians(func, inputs, outputs, diff, eps, atol, rtol, nondet_tol, c
         _check_backward(func, inputs, outputs, diff, numerical, tolerances, nondet_tol, check_grad_dtypes, check_batched_grad, fast)
     if check_forward_ad:
         places = [j for j, o in enumerate(_as_tuple(func(*inputs))) if _checked(o)]
-        _compare(_forward(func, inputs, diff, places, fast), numerical, diff, tolerances, forward=True)
+        _compare(_forward(func, inputs, outputs, diff, places, fast), numerical, diff, tolerances, forward=True)
 
 
 def _check_backward(func, inputs, outputs, diff, numerical, tolerances, nondet_tol, check_grad_dtypes, check_batched_grad, fast):
@@ -236,7 +236,7 @@ def _analytical(outputs, inputs, diff, check_dtypes, fast):
     return rows
 
 
-def _forward(func, inputs, diff, places, fast):
+def _forward(func, inputs, outputs, diff, places, fast):
     """The same by forward mode, one pass per input number; the other checked inputs have tangents of zeros."""
     rows = []
     for i in diff:
@@ -254,8 +254,8 @@ def _forward(func, inputs, diff, places, fast):
                         for o, t in zip(outs, pushed, strict=True)
                     ]
                 )
-        blocks = [np.array(c).reshape(len(columns), -1) for c in zip(*columns, strict=True)]
-        rows.append([_summed(block, out, fast) for block, out in zip(blocks, outs, strict=True)])
+        blocks = [np.array([c[j] for c in columns]).reshape(len(columns), o.numel()) for j, o in enumerate(outputs)]
+        rows.append([_summed(block, o, fast) for block, o in zip(blocks, outputs, strict=True)])
     return rows
 
 
@@ -299,9 +299,10 @@ def _mismatch(a, n, output, position, atol, rtol, forward):
 def _check_batched(outputs, inputs, diff, analytical, fast):
     xs = [inputs[i] for i in diff]
     for j, out in enumerate(outputs):
-        units = np.array([_along(out, direction) for direction in _directions(out, fast, 1)]).reshape(-1, *out.array.shape)
+        directions = _directions(out, fast, 1)
+        units = np.array([_along(out, direction) for direction in directions]).reshape(len(directions), *out.array.shape)
         for i, g in enumerate(grad(out, xs, wrap(units), retain_graph=True, allow_unused=True, is_grads_batched=True)):
-            block = np.zeros((len(units), xs[i].numel())) if g is None else g.array.reshape(len(units), -1)
+            block = np.zeros((len(units), xs[i].numel())) if g is None else g.array.reshape(len(units), xs[i].numel())
             if fast:
                 block = block @ _directions(xs[i], True)[0][1].reshape(-1, 1)
             if not np.allclose(block.T, analytical[i][j]):

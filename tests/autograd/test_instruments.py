@@ -445,6 +445,9 @@ def test_fast_gradcheck_takes_a_few_passes_and_sees_what_is_wrong():
     assert len(calls) < 40  # entry by entry it would be thousands
     assert torch.autograd.gradgradcheck(lambda x: x**3, (x,), fast_mode=True)
     assert torch.autograd.gradcheck(torch.sin, (torch.tensor(0.5, dtype=torch.float64, requires_grad=True),), **options)
+    for fast in (False, True):
+        none = torch.randn(0, 3, dtype=torch.float64, requires_grad=True)
+        assert torch.autograd.gradcheck(torch.sin, (none,), check_batched_grad=True, check_forward_ad=True, fast_mode=fast)
     w, small = torch.randn(3, 3, dtype=torch.float64), torch.randn(2, 3, dtype=torch.float64, requires_grad=True)
     with pytest.raises(RuntimeError, match=r"(?s)Jacobian mismatch for output 0.*entries differ"):
         torch.autograd.gradcheck(lambda x: _Turned.apply(x, w), (small,), fast_mode=True)
