@@ -58,7 +58,8 @@ def max_pool(x, kernel, stride, padding, dilation, out):
     if (kernels := _kernels(x, len(out))) is None or len(out) != 2:
         return None
     values, index = np.empty((*x.shape[:2], *out), x.dtype), np.empty((*x.shape[:2], *out), np.int64)
-    kernels.max_pool(x, *_two(x, kernel, stride, padding, dilation), values, index)
+    bits = x.view(f"i{x.itemsize}")
+    kernels.max_pool(x, bits, np.iinfo(bits.dtype).min, *_two(x, kernel, stride, padding, dilation), values, index)
     return values, index
 
 

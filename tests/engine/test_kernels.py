@@ -123,6 +123,7 @@ def test_windows(both, kind, stride, padding, dilation):
     columns = floats(fast.shape, 1).astype(kind)
     same(*both(windows, lambda: convolution.fold(columns, 3, (21, 37), kernel, stride, padding, dilation)))
     half = tuple(min(p, k // 2) for p, k in zip(padding, kernel, strict=True))
+    x[1] = np.random.RandomState(2).choice([*EDGES, -np.nan], x[1].shape)  # two zeros, two nan, denormals
     for ceil_mode in (False, True):
         (values, index), (twin_values, twin_index) = both(
             windows, lambda mode=ceil_mode: pooling._max_pool(x, kernel, stride, half, dilation, mode)
