@@ -1103,6 +1103,23 @@ def test_a_column_times_a_row_is_part_of_a_loop():
     assert fast.source.count("matmul(") == 4 and any(name.startswith("loop") for name in fast.shown.pictured.became[outer]["backward"])
 
 
+@pytest.mark.parametrize("count, dtype, loops", [(300, "float32", 1), (200, "float32", 0), (300, "float64", 0)])
+def test_tanh_alone_is_a_loop_where_numpy_s_is_slow(count, dtype, loops):
+    """Of many float32 numbers a loop's exp, log and tanh take a third of the time of numpy's."""
+    w = torch.linspace(-10, 10, count, dtype=getattr(torch, dtype))
+
+    def step():
+        with torch.no_grad():
+            return w.tanh()
+
+    fast = torch.compile(step)
+    for _ in range(3):
+        fast()
+    fast.warm()
+    assert fast.source.count("def loop") == loops, fast.source
+    assert np.allclose(fast().numpy(), np.tanh(w.numpy()), rtol=3e-7, atol=0)
+
+
 def test_numbers_and_arrays_of_a_loop_have_different_names():
     w = torch.tensor([-1.0, 2.0, 3.0], requires_grad=True)
 
