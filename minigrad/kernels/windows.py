@@ -59,7 +59,9 @@ def max_pool(x, kernel, stride, padding, dilation, out):
         return None
     values, index = np.empty((*x.shape[:2], *out), x.dtype), np.empty((*x.shape[:2], *out), np.int64)
     bits = x.view(f"i{x.itemsize}")
-    kernels.max_pool(x, bits, np.iinfo(bits.dtype).min, *_two(x, kernel, stride, padding, dilation), values, index)
+    least, infinity = np.iinfo(bits.dtype).min, np.array(np.inf, x.dtype).view(bits.dtype)[()]
+    keys = np.empty(x.shape[2] * x.shape[3], np.int64)
+    kernels.max_pool(x, bits, least, infinity, keys, *_two(x, kernel, stride, padding, dilation), values, index)
     return values, index
 
 
