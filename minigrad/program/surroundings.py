@@ -9,6 +9,8 @@ runs as it is.
 """
 import builtins
 import dis
+import functools
+import operator
 import types
 from collections.abc import Callable
 from enum import Enum
@@ -265,34 +267,43 @@ class Surroundings:
         if isinstance(value, Optimizer):
             self._later.append((value, name))
             return
+        d = self.attributes_of(value)
         if isinstance(value, Module):
-            for key, item in own.items():
-                if key.endswith("hooks") and item:
-                    raise Unfit(f"{name} has hooks, which a program would not call; remove them.")
-                if key in ("_parameters", "_buffers", "_modules"):
-                    self.guard(f"{k}.{key} is {self.known(item)} and len({k}.{key}) == {len(item)}")
-                    for inner, part in item.items():
-                        self.read(f"{k}.{key}.get({inner!r})", part, f"{name}.{inner}")
-                elif key.endswith("hooks"):
-                    self.guard(f"not {k}.{key}")
-        self.guard(f"len({k}.__dict__) == {len(own)}")
+            self.no_hooks(value, name)
+            for key in ("_parameters", "_buffers", "_modules"):
+                part, k = own[key], self.known(own[key])
+                self.guard(f"{d}[{key!r}] is {k} and len({k}) == {len(part)}")
+                for inner, item in part.items():
+                    self.read(f"{k}.get({inner!r})", item, f"{name}.{inner}")
+        self.guard(f"len({d}) == {len(own)}")
         for key, item in own.items():
             if not (isinstance(value, Module) and key.startswith("_") and key in _OF_MODULES):
-                self.read(f"{k}.__dict__.get({key!r}, MISSING)", item, f"{name}.{key}")
+                self.read(f"{d}.get({key!r}, MISSING)", item, f"{name}.{key}")
+
+    def attributes_of(self, value: Any) -> str:
+        """What the guards call the __dict__ of a thing. That it is still this one is asked once: to ask for it takes long."""
+        d = self.known(vars(value))
+        self.guard(f"{self.known(value)}.__dict__ is {d}")
+        return d
+
+    def no_hooks(self, value: Module | Optimizer, name: str) -> None:
+        """It has no hooks, of whatever kind. One call asks for all: each condition of its own takes as long as this one."""
+        keys = [key for key in vars(value) if key.endswith("hooks")]
+        if any([vars(value)[key] for key in keys]):
+            raise Unfit(f"{name} has hooks, which a program would not call; remove them.")
+        self.guard(f"not {self.known(any)}({self.known(_hooks(*keys))}({self.known(vars(value))}))")
 
     def optimizer(self, value: Optimizer, name: str) -> None:
         """An optimiser runs as it is, so only its parameters and hooks must stay what they are: zero_grad() goes through them."""
         k = self.known(value)
-        for key in vars(value):
-            if key.endswith("hooks"):
-                if vars(value)[key]:
-                    raise Unfit(f"{name} has hooks, which a program would not call; remove them.")
-                self.guard(f"not {k}.{key}")
+        self.attributes_of(value)
+        self.no_hooks(value, name)
         for i, group in enumerate(value.param_groups):
             self.read(f"{k}.param_groups[{i}]['params']", group["params"], f"{name}_{i}")
         self.guard(f"len({k}.param_groups) == {len(value.param_groups)}")
 
 
+_hooks = functools.cache(operator.itemgetter)  # one for each kind of thing
 _OF_MODULES = frozenset(key for key in vars(Module()) if key.startswith("_"))
 
 

@@ -623,7 +623,7 @@ class Program:
         scope["ids"].update({id(t): t for _, t in self.around.tensors.values()})
         for t, grad in self.entry.values():
             tests.append(f"{self.tensor(t)}._grad is {'None' if grad is None else 'not None'}")
-            if grad is not None:
+            if grad is not None and id(grad) in self.texts:  # it is read
                 tests.append(f"not {self.tensor(t)}._grad.requires and {self.tensor(t)}._grad.array.strides == {grad.array.strides}")
         names = {}
         for key, value in self.around.scope.items():

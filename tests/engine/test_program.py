@@ -690,6 +690,46 @@ def test_what_changes_around_the_step_is_noticed(name):
     assert side_by_side(leaf_step(sensitive, (4, 3), (3, 4)), batch, 12, change).why is None
 
 
+class Knob:
+    def __init__(self):
+        self.factor = 1.0
+
+
+def hooked():
+    layer = nn.Linear(4, 4)
+    layer.register_forward_hook(lambda module, given, out: out * 3)
+    return layer
+
+
+REPLACED: dict = {
+    "the attributes of an object": lambda knob, layer: setattr(knob, "__dict__", {"factor": 2.0}),
+    "the attributes of a module": lambda knob, layer: setattr(layer, "__dict__", {**vars(hooked())}),
+    "the parameters of a module": lambda knob, layer: setattr(layer, "_parameters", nn.Linear(4, 4)._parameters),
+    "the hooks of a module": lambda knob, layer: setattr(layer, "_forward_hooks", hooked()._forward_hooks),
+}
+
+
+@pytest.mark.parametrize("name", REPLACED)
+def test_what_is_replaced_as_a_whole_is_noticed(name):
+    def make():
+        knob, layer = Knob(), nn.Linear(4, 4)
+
+        def step(x, y):
+            layer.zero_grad()
+            loss = (layer(x) * knob.factor).tanh().sum()
+            loss.backward()
+            return loss.detach()
+
+        return step, [*layer.parameters()], {"knob": knob, "layer": layer}
+
+    def change(number, place):
+        if number == 6:
+            torch.manual_seed(1)
+            REPLACED[name](**place)
+
+    side_by_side(make, batch, 10, change)
+
+
 def test_modes_shapes_dtypes_and_numbers_are_guarded():
     model = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5)).eval()
 
