@@ -812,6 +812,46 @@ def test_the_exported_page_lives_alone(open_notebook, tmp_path):
     nb.shot("graph-exported")
 
 
+def repainted(page, run: str) -> list[tuple[float, str]]:
+    """What the browser paints anew when `run` is done: its share of the page, and what it is."""
+    events: list = []
+    cdp = page.context.new_cdp_session(page)
+    cdp.on("Tracing.dataCollected", lambda part: events.extend(part["value"]))
+    over: list = []
+    cdp.once("Tracing.tracingComplete", lambda event: over.append(event))
+    page.wait_for_timeout(700)
+    cdp.send("Tracing.start", {"categories": "cc,disabled-by-default-cc.debug,disabled-by-default-blink.invalidation"})
+    page.evaluate(f"async () => {{ {run}; await new Promise(done => setTimeout(done, 400)) }}")
+    cdp.send("Tracing.end")
+    while not over:
+        page.wait_for_timeout(50)
+    found = []
+    todo: list = [event.get("args") for event in events]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, dict):
+            found += one.get("annotated_invalidation_rects") or []
+        todo += one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
+    size = page.viewport_size
+    return sorted((r["geometry_rect"][2] * r["geometry_rect"][3] / size["width"] / size["height"], r["client"]) for r in found)
+
+
+def test_a_step_paints_what_it_changes(open_notebook, tmp_path):
+    from ..front.test_front import network_view
+
+    file = network_view().save(tmp_path / "network.html")
+    nb = open_notebook(["1"])
+    page = nb.page
+    page.goto(file.as_uri())
+    nb.outside.clear()  # the file itself
+    page.locator(".mg-root[data-ready]").focus()
+    page.keyboard.press("Home")  # by keyboard, so the view has its frame
+    frame = page.evaluate("getComputedStyle(document.querySelector('.mg-root'), '::after').borderTopWidth")
+    found = repainted(page, "document.querySelector('.mg-next').click()")
+    assert frame == "2px" and found
+    assert found[-1][0] < 0.3, found[-3:]
+
+
 DEEP = """import random
 random.seed(1)
 class Neuron:

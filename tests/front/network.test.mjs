@@ -220,6 +220,61 @@ test("a drag writes numbers and sizes; words and titles follow when the slider r
   assert.ok(heights()[1].startsWith("M1.06 "), "the bar of the sample that is looked at");
 });
 
+test("however one came to it, the picture is that of a view that opens there", async () => {
+  const { view, model, body, all, press } = open({ step: 0 });
+  const range = body.querySelector(".mg-net-slide input");
+  const point = (cell) => all(`[data-cell="${cell}"]`)[0].dispatchEvent(new PointerEvent("pointerover", { bubbles: true }));
+  const slide = (value) => {
+    range.value = value;
+    range.oninput();
+  };
+  const fresh = () => {
+    const other = new View(model, document.createElement("div"), (error) => { throw error; });
+    Object.assign(other.state, view.state);
+    Object.assign(other.columns, { open: view.columns.open, focus: view.columns.focus, stop: view.columns.stop, pointed: view.columns.pointed });
+    other.columns.flow(view.columns.svg.viewBox.baseVal.width);
+    other.update();
+    other.destroy();
+    return other.columns.svg.innerHTML;
+  };
+  const walk = {
+    forward: () => model.set("step", 3),
+    "sample 2": () => press("]"),
+    backward: () => model.set("step", 9),
+    "gradients of weights": () => view.store.set({ wires: "grads" }),
+    "sample 1 again": () => press("["),
+    end: () => model.set("step", 12),
+    drag: () => slide("0"),
+    "drag on": () => slide("7"),
+    rest: () => new Promise((done) => setTimeout(done, 250)),
+    "back by three": () => model.set("step", 9),
+    "what is sent": () => view.store.set({ wires: "sends" }),
+    pointed: () => point(5),
+    "pointed elsewhere": () => point(0),
+    "another neuron has the keyboard": () => press("ArrowDown", all('[data-cell="5"]')[0]),
+    start: () => model.set("step", 0),
+  };
+  const labels = / aria-label="[^"]*"/g; // in a drag they are not written
+  const seen = (svg) => (view.state.drag === "dragging" ? svg.replace(labels, "") : svg);
+  for (const [what, run] of Object.entries(walk)) {
+    await run();
+    assert.equal(seen(view.columns.svg.innerHTML), seen(fresh()), what);
+  }
+});
+
+test("many wires going back are dashed, but not while a slider moves", () => {
+  const { view, all } = open(real(cases.networks.find(({ name }) => name === "dense").state));
+  view.move("end");
+  const moving = () => all(".mg-net-moving").length;
+  assert.ok(all(".mg-net-bwd").length > 20 && !moving());
+  for (const drag of ["dragging", "idle"]) {
+    view.state.drag = drag;
+    view.update();
+    if (drag === "idle") assert.equal(moving(), 0);
+    else assert.ok(moving() > 5 && moving() < all(".mg-net-bwd").length, "few wires stay dashed");
+  }
+});
+
 test("a wire says what it is when the mouse comes to it", () => {
   const { all, model } = open({ step: 6 });
   const { plan, weights, weightGrads } = network();

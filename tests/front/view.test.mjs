@@ -111,6 +111,21 @@ test("an input that moves shows its table's row, and the kernel hears of it when
   assert.equal(model.told.at(-1).inputs[0], 2);
 });
 
+test("the kernel hears of a step when one stays there, and before whatever else is sent", async () => {
+  const { model, view } = open("square", { step: 0 });
+  view.move("next");
+  view.move("next");
+  assert.equal(model.told.length, 0, "a step asks nobody");
+  await new Promise((done) => setTimeout(done, 250));
+  assert.deepEqual(model.told.map((state) => state.step), [2]);
+  view.move("next");
+  view.send({ type: "find", text: "x" });
+  assert.deepEqual([model.told[1].step, model.told[2].type], [3, "find"]);
+  view.move("next");
+  view.destroy();
+  assert.equal(model.told.at(-1).step, 4);
+});
+
 test("the slope of the curve is told when the backward pass has reached the input, and not before", () => {
   const { body, model } = open("square");
   const curve = () => body.querySelector(".mg-curve");

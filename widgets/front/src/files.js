@@ -39,7 +39,7 @@ export class Files {
     const { view } = this;
     if (kind === "svg" || kind === "png") return this.#picture(kind);
     put(view.shell.status, view.state.alive ? `making ${kind} …` : `${kind} needs a kernel`);
-    if (view.state.alive) view.model.send({ type: "save", kind, dark: view.shell.root.dataset.mgTheme === "dark" });
+    if (view.state.alive) view.send({ type: "save", kind, dark: view.shell.root.dataset.mgTheme === "dark" });
   }
 
   /** A file that the kernel has made. @param {{name: string, mime: string}} content @param {DataView} bytes */

@@ -58,7 +58,7 @@ export class Find {
     const here = matching(view.state.trace, this.#text);
     this.#show(here, here.length);
     const folded = view.state.trace.nodes.some((n) => n.kind === "fold");
-    if (this.#text && view.answered && folded) view.model.send({ type: "find", text: this.#text });
+    if (this.#text && view.answered && folded) view.send({ type: "find", text: this.#text });
   }
 
   /** What the kernel has found, in folds too. @param {{text: string, nodes: number[], total: number, hits: number[]}} content */
@@ -84,7 +84,7 @@ export class Find {
     put(view.shell.status, `${finds.at + 1} of ${all}`);
     if (view.state.trace.nodes[node].kind === "fold" && view.answered) {
       const inside = finds.hits[finds.at] ?? -1;
-      if (inside >= 0) view.model.send({ type: "open", node: inside });
+      if (inside >= 0) view.send({ type: "open", node: inside });
     } else {
       view.store.set({ selected: node, tab: "node", chosen: true });
       view.panes.show("node");

@@ -5,11 +5,11 @@ import { columnOf, drawCurve } from "./curve.js";
 import { h, put } from "./dom.js";
 import { fmt, tail } from "./model/numbers.js";
 import { lookUp, moved, nearest, readSweeps, recorded } from "./model/sweep.js";
+import { REST } from "./store.js";
 
 /** @import { Frame, View } from "./view.js" */
 
 const SHOWN = 6; // sliders at once; the others are found by name
-const REST = 150; // milliseconds after which a slider that does not move rests
 const NAME = 16; // characters
 
 /** @typedef {{node: number, range: HTMLInputElement, out: HTMLElement, row: HTMLElement}} Slider */
@@ -122,7 +122,7 @@ export class Inputs {
       put(limits, `${fmt(sweep.xs[0], 4)} … ${fmt(sweep.xs[sweep.xs.length - 1], 4)}`);
     } else {
       range.disabled = true;
-      if (view.state.alive) view.model.send({ type: "want", node: id });
+      if (view.state.alive) view.send({ type: "want", node: id });
     }
     range.oninput = () => this.#slide(id, Number(range.value));
     range.onpointerdown = () => {

@@ -30,6 +30,9 @@ import { forwardSteps } from "./model/moment.js";
  * @property {"sends"|"grads"} wires what its wires show in the backward pass: what was sent, or the weights' gradients
  * @property {boolean} wide the panel stands beside the picture */
 
+/** Milliseconds after which a slider that does not move rests, and after which the kernel hears of a step. */
+export const REST = 150;
+
 /** The card that differs from its twin in another view. @param {Picture} picture @returns {Card|null} */
 export const markedCard = (picture) => picture.cards.find((c) => c.rows) ?? null;
 

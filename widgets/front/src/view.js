@@ -21,7 +21,7 @@ import { Viewport } from "./picture/viewport.js";
 import { SCHEMA } from "./schema.js";
 import { Shell } from "./shell.js";
 import { SourceLines } from "./source.js";
-import { counts, Store } from "./store.js";
+import { counts, REST, Store } from "./store.js";
 import { Timeline } from "./timeline.js";
 
 /** @import { Picture, Step, Trace } from "./types" */
@@ -48,6 +48,7 @@ const EMPTY = { w: 0, h: 0, cards: [], wires: [] };
 
 export class View {
   #revealing = false;
+  #unsaved = 0;
 
   /** @param {Model} model @param {HTMLElement} el @param {(error: unknown) => void} fail what to do when nothing can be drawn any more */
   constructor(model, el, fail) {
@@ -245,13 +246,23 @@ export class View {
   // ---- what people do
 
   save() {
+    clearTimeout(this.#unsaved);
+    this.#unsaved = 0;
     if (this.state.alive) this.model.save_changes();
   }
 
-  /** @param {number} step */
+  /** @param {object} content */
+  send(content) {
+    if (this.#unsaved) this.save(); // the kernel answers for the step that is shown
+    this.model.send(content);
+  }
+
+  /** The kernel hears of it where one stays: JupyterLab answers each message with work of its own, which would take the time of a frame.
+   * @param {number} step */
   go(step) {
     this.model.set("step", step);
-    this.save();
+    clearTimeout(this.#unsaved);
+    this.#unsaved = window.setTimeout(() => this.save(), REST);
   }
 
   /** Stop playing and go there. @param {number} step */
@@ -290,7 +301,7 @@ export class View {
     this.timeline.stop();
     this.state.selected = -1;
     this.scene.reopened = typeof what === "number" ? what : -1;
-    this.model.send({ type: "fold", what });
+    this.send({ type: "fold", what });
   }
 
   /** The card cannot be opened here. */
@@ -311,14 +322,14 @@ export class View {
     this.timeline.stop();
     this.state.selected = -1;
     this.scene.reopened = inner;
-    this.model.send({ type: "back", fold });
+    this.send({ type: "back", fold });
   }
 
   /** Look at another sample. @param {number} sample */
   showSample(sample) {
     this.store.set({ sample });
     const { open } = this.columns;
-    if (open >= 0 && this.answered) this.model.send({ type: "look", cell: open, sample });
+    if (open >= 0 && this.answered) this.send({ type: "look", cell: open, sample });
   }
 
   /** Forget what was selected, marked and chosen. */
@@ -331,6 +342,7 @@ export class View {
   }
 
   destroy() {
+    if (this.#unsaved) this.save();
     this.gone.abort();
     this.source.drop();
     this.timeline.stop();

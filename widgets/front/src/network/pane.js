@@ -5,6 +5,7 @@ import { h, Memo, put, s } from "../dom.js";
 import { fmt } from "../model/numbers.js";
 import { nearest } from "../model/sweep.js";
 import { button } from "../shell.js";
+import { REST } from "../store.js";
 import { biasesOf, sumOf, termsOf } from "./neuron.js";
 import { movedTo, short } from "./numbers.js";
 import { progressOf } from "./scene.js";
@@ -15,7 +16,6 @@ import { progressOf } from "./scene.js";
 
 const BARS = 200; // samples; of more only a number is shown
 const ROWS = 12; // neurons of a layer in the table
-const REST = 150; // milliseconds after which a slider that does not move rests
 
 export class NetworkPane {
   /** @type {HTMLButtonElement[]} */ #bars = [];
@@ -71,7 +71,7 @@ export class NetworkPane {
     this.range.oninput = () => this.#slid(Number(this.range.value));
     this.pick = h("select", { class: "mg-button mg-small mg-net-pick", "aria-label": "the weight on the slider" });
     for (const type of ["pointerdown", "focus", "keydown"]) view.on(this.pick, type, () => this.#offer());
-    view.on(this.pick, "change", () => view.model.send({ type: "slide", parameter: Number(this.pick.value) }));
+    view.on(this.pick, "change", () => view.send({ type: "slide", parameter: Number(this.pick.value) }));
     this.out = h("code", { class: "mg-curve-slope" });
     this.curve = h("div");
     this.hint = h("span", { class: "mg-soft" }, "Or click a wire or a weight. Your own numbers stay as they are.");

@@ -1,7 +1,7 @@
 // The picture of a network: layers from left to right, neurons as circles, weights as wires, samples as a stack, the loss at the end.
 // Laid out for the width of the stage, never scaled to it. Elements are kept by key, so focus survives a step.
 
-import { s, put as write } from "../dom.js";
+import { Memo, s, put as write } from "../dom.js";
 import { fmt } from "../model/numbers.js";
 import { LIMITS } from "../schema.js";
 import { BOXED, curve, geometry, NAMED, shortest } from "./geometry.js";
@@ -52,6 +52,7 @@ export class NetworkScene {
   /** @type {Map<string, SVGElement>} */ #pool = new Map();
   /** What each element was given last: asking the page for it takes longer. @type {WeakMap<Element, Attributes>} */ #given = new WeakMap();
   /** @type {Set<string>} */ #used = new Set();
+  /** What each part was drawn for last, and its elements. @type {Map<string, {memo: Memo, keys: Set<string>}>} */ #parts = new Map();
   /** @type {Map<Element, Element>} */ #last = new Map();
   /** @type {Record<string, SVGGElement>} */ #layers = {};
   /** @type {Frame|null} */ #frame = null;
@@ -78,6 +79,7 @@ export class NetworkScene {
 
   draw() {
     this.#pool.clear();
+    this.#parts.clear();
     this.#layers = Object.fromEntries(["wires", "hits", "cells", "panel", "top"].map((name) => [name, s("g")]));
     this.svg = s("svg", { class: "mg-svg mg-net-svg", role: "group", "aria-label": "network" }, ...Object.values(this.#layers));
     this.view.shell.stage.replaceChildren(this.svg);
@@ -151,6 +153,20 @@ export class NetworkScene {
     return e;
   }
 
+  /** Draw a part of the picture again only if one of these is another than the last time: most of it stays as it is from step to step.
+   * @param {string} key @param {any[]} values @param {() => void} run */
+  #part(key, values, run) {
+    const part = this.#parts.get(key) ?? { memo: new Memo(), keys: new Set() };
+    this.#parts.set(key, part);
+    const used = this.#used;
+    if (!part.memo.same(...values)) {
+      part.keys = this.#used = new Set();
+      run();
+      this.#used = used;
+    }
+    for (const k of part.keys) used.add(k);
+  }
+
   // ---- drawing
 
   paint() {
@@ -176,10 +192,9 @@ export class NetworkScene {
   }
 
   /** A wire: green and solid for positive, a violet rail for negative, dashed and orange going back; thick is large.
-   * @param {string} key @param {string} d @param {number} v @param {number} most
-   * @param {{back?: boolean, idle?: boolean, dense?: boolean, dim?: boolean, plain?: boolean}} o */
-  #wire(key, d, v, most, { back = false, idle = false, dense = false, dim = false, plain = false }) {
-    const g = this.#layers.wires;
+   * @param {Element} g @param {string} key @param {string} d @param {number} v @param {number} most
+   * @param {{back?: boolean, idle?: boolean, dense?: boolean, dim?: boolean, plain?: boolean, moving?: boolean}} o */
+  #wire(g, key, d, v, most, { back = false, idle = false, dense = false, dim = false, plain = false, moving = false }) {
     const t = most > 0 && Number.isFinite(v) ? Math.min(1, Math.abs(v) / most) : 0;
     const w = plain ? 1.6 : dense ? 0.5 + 3.2 * t * t : 0.8 + 4.2 * t;
     const strong = (plain ? 0.9 : 0.28 + 0.62 * t) * (dense ? 0.2 + 0.8 * t * t : 1);
@@ -188,7 +203,7 @@ export class NetworkScene {
     const kind = back ? "bwd" : plain ? "fwd" : sign(v);
     this.#put(g, key, "path", {
       d,
-      class: `mg-net-wire mg-net-${kind}`,
+      class: `mg-net-wire mg-net-${kind}${moving ? " mg-net-moving" : ""}`,
       "stroke-width": (w + (rail ? 1.2 : 0)).toFixed(2),
       "stroke-opacity": opacity.toFixed(2),
     });
@@ -200,58 +215,65 @@ export class NetworkScene {
     const { plan, weights, weightGrads } = this.network;
     const { deltas } = this.sample;
     const columnOf = new Map(plan.columns.flatMap((column, c) => column.cells.map((i) => /** @type {[number, number]} */ ([i, c]))));
-    const sends = this.view.state.wires === "sends";
-    /** @type {{i: number, v: number, size: number}[][]} */
+    const { sample, wires } = this.view.state;
+    const sends = wires === "sends";
+    /** @type {number[][]} */
     const by = plan.columns.map(() => []);
-    const sent = plan.columns.map((_, c) => done.sent(String(c)));
-    plan.wires.forEach((wire, i) => {
-      const c = columnOf.get(wire.target) ?? 0;
-      const back = sent[c];
-      const weight = wire.parameter < 0 ? NaN : weights[wire.parameter];
-      const v = !back ? weight : sends ? weight * deltas[wire.target] : wire.parameter < 0 ? NaN : weightGrads[wire.parameter];
-      by[c].push({ i, v, size: Number.isFinite(v) ? Math.abs(v) : 0 });
-    });
-    /** @type {[number, Attributes][]} */
-    const hits = []; // in the order of the plan, so that none moves when the order of the strengths changes
+    for (const [i, { target }] of plan.wires.entries()) by[columnOf.get(target) ?? 0].push(i);
     const opened = this.open < 0 || at.low ? [] : plan.wires.filter((l) => l.target === this.open && l.parameter >= 0);
     for (const [c, all] of by.entries()) {
-      const most = all.reduce((m, x) => Math.max(m, x.size), 0);
       const dense = all.length > DENSE;
-      const shown = all.sort((a, b) => a.size - b.size).slice(-WIRES);
-      const back = sent[c];
+      const back = done.sent(String(c));
       const idle = done.back ? !back : !done.known(String(c));
-      /** Wires that look alike, in the order of their strength. @type {Map<string, {ways: string[], v: number, dim: boolean, plain: boolean}>} */
-      const bundles = new Map();
-      for (const { i, v, size } of shown) {
-        const { source, target, parameter } = plan.wires[i];
-        if (at.hidden[c] && at.hidden[columnOf.get(source) ?? 0]) continue;
-        const way = () => {
-          const x1 = at.x[columnOf.get(source) ?? 0] + this.#half(at, columnOf.get(source) ?? 0);
-          const row = opened.indexOf(plan.wires[i]);
-          const [x2, y2] = row >= 0 ? [at.panel, rowOf(at, row, opened.length)] : [at.x[c] - this.#half(at, c), at.y[target]];
-          return curve(x1, at.y[source], x2, y2);
-        };
-        this.#ways[i] ??= way();
-        const d = this.#ways[i];
-        const behind = this.open >= 0 && c === this.#openColumn && target !== this.open;
-        const dim = behind || (this.pointed >= 0 && this.pointed !== source && this.pointed !== target);
-        const plain = parameter < 0 && !back;
-        if (dense) {
-          const level = most > 0 ? Math.round((LEVELS * Math.min(size, most)) / most) : 0;
-          const key = `d${c}.${v < 0 ? -level : level}${plain ? "p" : ""}${dim ? "d" : ""}`;
-          const alike = bundles.get(key) ?? { ways: [], v: (v < 0 ? -level : level) / LEVELS, dim, plain };
-          bundles.set(key, alike);
-          alike.ways.push(d);
-        } else this.#wire(`w${i}`, d, v, most, { back, idle, dim, plain });
-        if (!dense && parameter >= 0) hits.push([i, { d, class: "mg-net-hit", "data-parameter": parameter }]);
-      }
-      for (const [key, { ways, v, dim, plain }] of bundles) this.#wire(key, ways.join(""), v, 1, { back, idle, dense, dim, plain });
+      const moving = dense && back && !!this.#frame?.dragging; // dashes take most of the time of a frame
+      const g = this.#put(this.#layers.wires, `wires${c}`, "g", {});
+      const over = this.#put(this.#layers.hits, `hits${c}`, "g", {});
+      const of = [at, this.network, back, idle, moving, back && wires, back && sample, this.pointed, this.open];
+      this.#part(`wires${c}`, of, () => {
+        const found = all.map((i) => {
+          const { parameter, target } = plan.wires[i];
+          const weight = parameter < 0 ? NaN : weights[parameter];
+          const v = !back ? weight : sends ? weight * deltas[target] : parameter < 0 ? NaN : weightGrads[parameter];
+          return { i, v, size: Number.isFinite(v) ? Math.abs(v) : 0 };
+        });
+        const most = found.reduce((m, x) => Math.max(m, x.size), 0);
+        const shown = found.sort((a, b) => a.size - b.size).slice(-WIRES);
+        /** @type {[number, Attributes][]} */
+        const hits = []; // in the order of the plan, so that none moves when the order of the strengths changes
+        /** Wires that look alike, in the order of their strength. @type {Map<string, {ways: string[], v: number, dim: boolean, plain: boolean}>} */
+        const bundles = new Map();
+        for (const { i, v, size } of shown) {
+          const { source, target, parameter } = plan.wires[i];
+          if (at.hidden[c] && at.hidden[columnOf.get(source) ?? 0]) continue;
+          const way = () => {
+            const x1 = at.x[columnOf.get(source) ?? 0] + this.#half(at, columnOf.get(source) ?? 0);
+            const row = opened.indexOf(plan.wires[i]);
+            const [x2, y2] = row >= 0 ? [at.panel, rowOf(at, row, opened.length)] : [at.x[c] - this.#half(at, c), at.y[target]];
+            return curve(x1, at.y[source], x2, y2);
+          };
+          this.#ways[i] ??= way();
+          const d = this.#ways[i];
+          const behind = this.open >= 0 && c === this.#openColumn && target !== this.open;
+          const dim = behind || (this.pointed >= 0 && this.pointed !== source && this.pointed !== target);
+          const plain = parameter < 0 && !back;
+          if (dense) {
+            const level = most > 0 ? Math.round((LEVELS * Math.min(size, most)) / most) : 0;
+            const key = `d${c}.${v < 0 ? -level : level}${plain ? "p" : ""}${dim ? "d" : ""}`;
+            const alike = bundles.get(key) ?? { ways: [], v: (v < 0 ? -level : level) / LEVELS, dim, plain };
+            bundles.set(key, alike);
+            alike.ways.push(d);
+          } else this.#wire(g, `w${i}`, d, v, most, { back, idle, dim, plain });
+          if (!dense && parameter >= 0) hits.push([i, { d, class: "mg-net-hit", "data-parameter": parameter }]);
+        }
+        for (const [key, { ways, v, dim, plain }] of bundles)
+          this.#wire(g, key, ways.join(""), v, 1, { back, idle, dense, dim, plain, moving });
+        for (const [i, hit] of hits.sort((a, b) => a[0] - b[0])) this.#put(over, `w${i}h`, "path", hit);
+      });
       if (all.length > WIRES) {
         const words = `the ${WIRES} strongest of ${all.length} wires`;
         this.#put(this.#layers.top, `wn${c}`, "text", { x: at.x[c] - at.gap / 2, y: at.h - 4, class: "mg-net-small" }, words);
       }
     }
-    for (const [i, hit] of hits.sort((a, b) => a[0] - b[0])) this.#put(this.#layers.hits, `w${i}h`, "path", hit);
   }
 
   /** Half the width of a column's cells. @param {Geometry} at @param {number} c */
@@ -274,11 +296,12 @@ export class NetworkScene {
       const x = at.x[k++];
       const back = done.sent(part);
       const idle = !done.known(part);
-      for (const [j, y] of ys.entries()) this.#wire(`t${part}${j}`, curve(from, y, x - bw, at.mid), 1, 1, { back, idle, plain: true });
+      for (const [j, y] of ys.entries())
+        this.#wire(this.#layers.wires, `t${part}${j}`, curve(from, y, x - bw, at.mid), 1, 1, { back, idle, plain: true });
       if (part === "loss" && plan.rest !== undefined) {
         const y = Math.min(at.h - 34, at.mid + bh + 74);
         const to = at.x[k - 2];
-        this.#wire("trest", curve(to + bw, y, x - bw, at.mid + 8), 1, 1, { back, idle, plain: true });
+        this.#wire(this.#layers.wires, "trest", curve(to + bw, y, x - bw, at.mid + 8), 1, 1, { back, idle, plain: true });
         this.#box("rest", to, y, at.box, plan.rest, done.known("rest") ? short(rest) : "·", "", {
           known: done.known("rest"),
           back: false,
@@ -329,19 +352,24 @@ export class NetworkScene {
   #drawCells(at, done) {
     const { plan } = this.network;
     const { values, grads } = this.sample;
+    const dragging = !!this.#frame?.dragging;
     plan.columns.forEach((column, c) => {
       if (at.hidden[c]) return;
       const known = done.known(String(c));
       const arrived = done.arrived(String(c));
-      const most = column.cells.reduce((m, i) => (Number.isFinite(values[i]) ? Math.max(m, Math.abs(values[i])) : m), 1);
-      const mostGrad = column.cells.reduce((m, i) => (Number.isFinite(grads[i]) ? Math.max(m, Math.abs(grads[i])) : m), 0);
-      for (const i of column.cells) this.#cell(at, i, c, { known, arrived: arrived && !Number.isNaN(grads[i]), most, mostGrad });
+      const g = this.#put(this.#layers.cells, `cells${c}`, "g", {});
+      const of = [at, this.network, this.view.state.sample, known, arrived, dragging, this.#hits, this.stop, this.open, this.#mark];
+      this.#part(`cells${c}`, of, () => {
+        const most = column.cells.reduce((m, i) => (Number.isFinite(values[i]) ? Math.max(m, Math.abs(values[i])) : m), 1);
+        const mostGrad = column.cells.reduce((m, i) => (Number.isFinite(grads[i]) ? Math.max(m, Math.abs(grads[i])) : m), 0);
+        for (const i of column.cells) this.#cell(g, at, i, c, { known, arrived: arrived && !Number.isNaN(grads[i]), most, mostGrad });
+      });
     });
   }
 
-  /** @param {Geometry} at @param {number} i @param {number} c
+  /** @param {Element} layer @param {Geometry} at @param {number} i @param {number} c
    * @param {{known: boolean, arrived: boolean, most: number, mostGrad: number}} o */
-  #cell(at, i, c, { known, arrived, most, mostGrad }) {
+  #cell(layer, at, i, c, { known, arrived, most, mostGrad }) {
     const { plan } = this.network;
     const { values, grads } = this.sample;
     const [x, y, v, g] = [at.x[c], at.y[i], values[i], grads[i]];
@@ -355,7 +383,7 @@ export class NetworkScene {
       const apart = this.#mark?.cell === i ? `, ${this.#mark.rows.map((row) => row.join(" ")).join(", ")}` : "";
       return { "aria-label": `${words}${arrived ? `, gradient ${fmt(g)}` : ""}${apart}${opens}` };
     };
-    const box = this.#put(this.#layers.cells, key, "g", {
+    const box = this.#put(layer, key, "g", {
       role: "button",
       tabindex: i === this.stop ? 0 : -1,
       class: `mg-net-cell${this.#hits?.has(i) ? " mg-net-found" : ""}`,
@@ -547,8 +575,7 @@ export class NetworkScene {
   /** @param {Element} target */
   #click(target) {
     const weight = target.closest("[data-parameter]");
-    if (weight && this.view.state.alive)
-      return this.view.model.send({ type: "slide", parameter: Number(weight.getAttribute("data-parameter")) });
+    if (weight && this.view.state.alive) return this.view.send({ type: "slide", parameter: Number(weight.getAttribute("data-parameter")) });
     const box = target.closest("[data-columns]");
     if (box) return this.#unbox(box);
     const cell = target.closest("[data-cell]");
@@ -580,7 +607,7 @@ export class NetworkScene {
     view.network.update(this.#frame);
     view.viewport.fit();
     this.#pool.get(`c${this.stop}`)?.focus({ preventScroll: true });
-    if (view.answered) view.model.send({ type: "look", cell: to, sample: view.state.sample });
+    if (view.answered) view.send({ type: "look", cell: to, sample: view.state.sample });
   }
 
   /** Keys of the network: true if it was one. @param {KeyboardEvent} e */

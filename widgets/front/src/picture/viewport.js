@@ -197,7 +197,7 @@ export class Viewport {
     const fewer = this.#asked > 0 || (first && pictures.length > 1);
     this.#asked = fewer ? 2 : 1;
     this.#wide = wide;
-    this.view.model.send({ type: "narrow", width: wide, height: fewer ? Math.round(this.#high(pictures[1] ?? null)) : 0 });
+    this.view.send({ type: "narrow", width: wide, height: fewer ? Math.round(this.#high(pictures[1] ?? null)) : 0 });
   }
 
   /** Would the picture lose nothing if the panel took `panel` pixels of this width? @param {number} wide @param {number} panel */
