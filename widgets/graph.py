@@ -28,6 +28,7 @@ from .front_end import Fronted
 from .layout import ENOUGH, NARROW, PADDING, Framed, Mark, Picture, layout
 from .network import Network
 from .network_steps import Numbers, network_text, network_trace, opened, parts
+from .rows import WIDE as WIDE_COLUMN
 from .rows import narrower, rows
 from .view import files, messages, sweeps
 from .view.subject import Subject, not_a_graph
@@ -262,7 +263,9 @@ class GraphView(Fronted):
         all at once: fewer than LEAST layers would be no network any more, and stay small."""
         count = self._folds.count(self._open)
         wide, high = LAYER if self._layered else CARD
-        first = room = min(count, max(LEAST, int(height / ROW) if width < NARROW else int(width / wide) * int(height / high)))
+        columns = 2 if self._wide >= 2 * WIDE_COLUMN else 1
+        cells = int(height / ROW) * columns if width < NARROW else int(width / wide) * int(height / high)
+        first = room = min(count, max(LEAST, cells))
         found = self._open
         tried = set()
         for cards in range(count, room, -1) if self._layered and width >= NARROW and count <= LAYERS else ():
@@ -291,7 +294,7 @@ class GraphView(Fronted):
         all_ = [layout(part.trace, framed, flat=flat) for flat in (False, True)]
         pictures = [p for q in all_ for p in (q, *bands.bands(q, self._wide))]
         if width < NARROW:
-            pictures.append(rows(part.trace, all_[0]))
+            pictures += [rows(part.trace, all_[0], columns) for columns in (1, 2)]
         return max(min((width - PADDING) / p["w"], (height - PADDING) / p["h"]) for p in pictures)
 
     def _alone(self, part: Folded) -> dict[int, int]:

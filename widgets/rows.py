@@ -1,4 +1,4 @@
-"""A picture as one column of low cards, each below what it is made of: for a stage that is too narrow, or too low, for anything else.
+"""A picture as one column of low cards, or as two, each card below what it is made of: for a stage too narrow, or too low, for all else.
 
 What lives here: the order of the rows, and the lanes at their left in which the wires run. What does not: the layout for wider stages
 (layout.py, bands.py), which of several pictures is shown (front/src/picture/viewport.js). Text stays as large as on the other cards: a row
@@ -34,7 +34,8 @@ from .layout import (
     shorten,
 )
 
-WIDE = 284.0  # of the picture
+WIDE = 284.0  # of a column
+FEW = 6  # cards that one column has room for anywhere
 GAP, SIDE, LID, CUT = 10.0, 6.0, 25.0, 24.0  # between cards; around what is in a frame; of a frame's name; of a line for a cut
 LANE, NEAR, MOST = 7.0, 17.0, 8  # between two lanes, and between the first of them and the cards; how many lanes there are at most
 LEAVES, ARRIVES = 0.76, 11.0  # where on a card's left side its wires begin, as a share of its height; where the first one ends
@@ -48,37 +49,65 @@ def narrower(trace: Trace, picture: Picture, frames: Sequence[Framed] = (), mark
     if len(picture["cards"]) < 2:
         return []
     flat = layout(trace, frames, mark=mark, flat=True)
-    return [*bands(picture, wide), flat, *bands(flat, wide), rows(trace, picture)]
+    return [*bands(picture, wide), flat, *bands(flat, wide), *([rows(trace, picture, 2)] if len(picture["cards"]) > FEW else []),
+            rows(trace, picture)]  # fmt: skip
 
 
-def rows(trace: Trace, picture: Picture) -> Picture:
-    """The picture of a trace in one column. Frames are those of the picture."""
+def rows(trace: Trace, picture: Picture, columns: int = 1) -> Picture:
+    """The picture of a trace in one column, or two side by side. Frames are those of the picture; one with cards in both has two parts."""
     inside = _inside(picture)
     order = _order(trace, picture, inside)
     cuts = picture.get("cuts", [])
-    lanes, deep = 1, max((len(of) for of in inside.values()), default=0)
-    for _ in range(2):  # the lanes are counted first, then there is room for them
-        left = 6 + NEAR + LANE * (lanes - 1) + SIDE * deep
-        cards, frames, low = _stacked(trace, picture, order, inside, left)
+    deep = max((len(of) for of in inside.values()), default=0)
+    parts, lanes = [order], [1] * columns
+    for _ in range(columns + 1):  # the lanes are counted first, then there is room for them; two columns are as high as each other
+        lefts = [6 + NEAR + LANE * (count - 1) + SIDE * deep for count in lanes]
+        cards: list[Card] = []
+        frames: list[Frame] = []
+        lows: list[float] = []
+        for k, part in enumerate(parts):
+            some, around, low = _stacked(trace, picture, part, inside, lefts[k])
+            for one in (*some, *around):
+                one["x"] = round(one["x"] + k * WIDE, 1)
+            cards, frames, lows = [*cards, *some], [*frames, *around], [*lows, low]
         at = {card["id"]: card for card in cards}
+        if len(parts) < columns:
+            middle = next(k for k, node in enumerate(order) if at[node]["y"] + at[node]["h"] > lows[0] / 2) + 1
+            parts = [order[:middle], order[middle:]]
+            continue
         lane = _lanes(trace, cuts, at)
-        lanes = max(lane.values(), default=0) + 1
+        lanes = [max((lane[key] for key in lane if key[1] == k), default=0) + 1 for k in range(columns)]
+
+    def x(source: int, column: int) -> float:
+        return column * WIDE + lefts[column] - SIDE * deep - NEAR - LANE * lane[source, column]
+
     wires: list[Wire] = []
     arriving: dict[int, int] = {}
     for wire in picture["wires"]:
         edge = trace["edges"][wire["id"]]
         source, target = at[edge["source"]], at[edge["target"]]
         k = arriving[edge["target"]] = arriving.get(edge["target"], -1) + 1
-        x, y0, y1 = left - SIDE * deep - NEAR - LANE * lane[edge["source"]], _leaves(source), min(target["h"] - 6, ARRIVES + 6 * k)
-        y1 += target["y"]
-        d = written(rounded([(source["x"], y0), (x, y0), (x, y1), (target["x"], y1)]))
-        wires.append(Wire(id=wire["id"], d=d, px=round(x, 1), py=round((y0 + y1) / 2, 1), pw=0.0))
-    out = Picture(w=WIDE, h=round(low + 4, 1), cards=cards, wires=wires, prog=picture["prog"], column=True)
+        way, y0, y1 = x(edge["source"], _column(target)), _leaves(source), target["y"] + min(target["h"] - 6, ARRIVES + 6 * k)
+        d = written(rounded([(_side(source, target), y0), (way, y0), (way, y1), (target["x"], y1)]))
+        wires.append(Wire(id=wire["id"], d=d, px=round(way, 1), py=round((y0 + y1) / 2, 1), pw=0.0))
+    out = Picture(w=WIDE * columns, h=round(max(lows) + 4, 1), cards=[at[card["id"]] for card in picture["cards"]], wires=wires,
+                  prog=picture["prog"])  # fmt: skip
+    if columns == 1:
+        out["column"] = True
     if cuts:
-        out["cuts"] = [_cut(cut, at, left - SIDE * deep - NEAR - LANE * lane[-1 - k]) for k, cut in enumerate(cuts)]
+        out["cuts"] = [_cut(cut, at, x(-1 - k, _column(at[cut["target"]]))) for k, cut in enumerate(cuts)]
     if frames:
         out["frames"] = frames
     return out
+
+
+def _column(card: Card) -> int:
+    return int(card["x"] // WIDE)
+
+
+def _side(source: Card, target: Card) -> float:
+    """Where a wire leaves its card: at the left, or at the right if it goes into the next column."""
+    return source["x"] if _column(source) == _column(target) else source["x"] + source["w"]
 
 
 def _inside(picture: Picture) -> dict[int, list[int]]:
@@ -159,7 +188,7 @@ def _stacked(
             name = shorten(frame["name"], int((w - 40) / 7.4))
             frames.append(Frame(fold=frame["fold"], name=name, x=round(x, 1), y=round(tops[k], 1), w=round(w, 1),
                                 h=round(low - tops[k], 1)))  # fmt: skip
-    return [cards[c["id"]] for c in picture["cards"]], frames, y - GAP
+    return [*cards.values()], frames, y - GAP
 
 
 def _leaves(card: Card) -> float:
@@ -167,24 +196,26 @@ def _leaves(card: Card) -> float:
     return round(card["y"] + card["h"] * LEAVES, 1)
 
 
-def _lanes(trace: Trace, cuts: list[CutWire], at: dict[int, Card]) -> dict[int, int]:
-    """The lane of each card's wires, and of cut k as -1 - k: short ways nearest to the cards."""
-    spans: dict[int, tuple[float, float]] = {}
+def _lanes(trace: Trace, cuts: list[CutWire], at: dict[int, Card]) -> dict[tuple[int, int], int]:
+    """The lane of each card's wires in each column that they go into, and of cut k as of a card -1 - k: short ways nearest to the cards."""
+    spans: dict[tuple[int, int], tuple[float, float]] = {}
     for e in trace["edges"]:
         ends = _leaves(at[e["source"]]), at[e["target"]]["y"] + ARRIVES
-        low, high = spans.get(e["source"], ends)
-        spans[e["source"]] = min(low, *ends), max(high, *ends)
+        key = e["source"], _column(at[e["target"]])
+        low, high = spans.get(key, ends)
+        spans[key] = min(low, *ends), max(high, *ends)
     for k, c in enumerate(cuts):
         ends = _leaves(at[c["source"]]), at[c["target"]]["y"]
-        spans[-1 - k] = min(ends), max(ends)
-    taken: list[list[tuple[float, float]]] = []
-    out: dict[int, int] = {}
+        spans[-1 - k, _column(at[c["target"]])] = min(ends), max(ends)
+    taken: dict[int, list[list[tuple[float, float]]]] = {}
+    out: dict[tuple[int, int], int] = {}
     for key, (low, high) in sorted(spans.items(), key=lambda item: (item[1][1] - item[1][0], item[0])):
-        free = (k for k, others in enumerate(taken) if all(high < a or b < low for a, b in others))
-        out[key] = min(next(free, len(taken)), MOST - 1)
-        if out[key] == len(taken):
-            taken.append([])
-        taken[out[key]].append((low, high))
+        lanes = taken.setdefault(key[1], [])
+        free = (k for k, others in enumerate(lanes) if all(high < a or b < low for a, b in others))
+        out[key] = min(next(free, len(lanes)), MOST - 1)
+        if out[key] == len(lanes):
+            lanes.append([])
+        lanes[out[key]].append((low, high))
     return out
 
 
@@ -192,5 +223,5 @@ def _cut(cut: CutWire, at: dict[int, Card], x: float) -> CutWire:
     """From a card down its lane to a line of its own, and from there down into what was made of it."""
     source, target = at[cut["source"]], at[cut["target"]]
     y0, y1, end = _leaves(source), target["y"] - CUT / 2 - 4, target["x"] + cut["pw"] + 14
-    corners: list[Any] = [(source["x"], y0), (x, y0), (x, y1), (end, y1), (end, target["y"])]
+    corners: list[Any] = [(_side(source, target), y0), (x, y0), (x, y1), (end, y1), (end, target["y"])]
     return CutWire(**{**cut, "d": written(rounded(corners)), "px": round(target["x"] + 4 + cut["pw"] / 2, 1), "py": round(y1, 1)})  # type: ignore[typeddict-item]

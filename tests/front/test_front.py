@@ -240,7 +240,7 @@ def choices() -> list[dict]:
         scene = view.shown_now(), *view._framing
         for width in (380.0, 640.0, 1000.0):
             made = [*page.pictures(scene, width)]
-            sets.append([*made, rows.rows(view.trace, made[0])])
+            sets.append([*made, *(rows.rows(view.trace, made[0], columns) for columns in (2, 1))])
     for _ in range(60):
         sizes = [(rng.uniform(200, 2600), rng.uniform(100, 2600)) for _ in range(rng.randint(1, 4))]
         sets.append([{"w": w, "h": h} for w, h in sizes] + [{"w": 284.0, "h": rng.uniform(200, 3000), "column": True}] * rng.randint(0, 1))

@@ -1,4 +1,5 @@
 """Pictures in one column, layers in the middle of many, the trail of what was opened, and what a small stage gets."""
+import itertools
 import re
 
 import pytest
@@ -10,9 +11,9 @@ from tests.front.test_front import network_view
 from tests.widgets.test_bands import chain, classifier, cut_graph, points
 from widgets import graph
 from widgets.graph import LAYERS
-from widgets.layout import layout
+from widgets.layout import ENOUGH, PADDING, layout
 from widgets.network_picture import geometry
-from widgets.rows import narrower, rows
+from widgets.rows import _inside, narrower, rows
 from widgets.static import svg
 
 
@@ -58,6 +59,40 @@ def test_in_a_column_every_card_stands_below_what_it_is_made_of(build):
             assert frame["y"] < cards[member]["y"] and cards[member]["y"] + cards[member]["h"] < frame["y"] + frame["h"]
 
 
+@pytest.mark.parametrize("build", [lambda: classifier()[2], lambda: cut_graph("detach"), lambda: deep()[2]])
+def test_two_columns_are_read_one_after_the_other(build):
+    view = build()
+    first = layout(view.trace, view._frames())
+    one, two = rows(view.trace, first), rows(view.trace, first, 2)
+    assert two["w"] == 2 * one["w"] and one["h"] / 2 < two["h"] < one["h"] / 2 + 110 and "column" not in two
+    cards = {c["id"]: c for c in two["cards"]}
+    assert [c["id"] for c in two["cards"]] == [c["id"] for c in first["cards"]]
+    middle = one["w"]
+    place = {i: (c["x"] > middle, c["y"]) for i, c in cards.items()}
+    order = [c["id"] for c in sorted(one["cards"], key=lambda c: c["y"])]
+    assert sorted(order, key=place.__getitem__) == order and len({right for right, _ in place.values()}) == 2
+    for a, b in itertools.combinations(cards.values(), 2):
+        assert place[a["id"]][0] != place[b["id"]][0] or a["y"] + a["h"] < b["y"] or b["y"] + b["h"] < a["y"]
+    for c in cards.values():
+        assert 0 < c["x"] and c["x"] + c["w"] < (two["w"] if c["x"] > middle else middle) and c["y"] + c["h"] < two["h"]
+    for wire in [*two["wires"], *two.get("cuts", ())]:
+        edge = view.trace["edges"][wire["id"]] if "id" in wire else wire
+        source, target, line = cards[edge["source"]], cards[edge["target"]], list(points(wire["d"]))
+        across = place[source["id"]][0] != place[target["id"]][0]
+        assert line[0][0] == pytest.approx(source["x"] + (source["w"] if across else 0), abs=0.2)
+        assert source["y"] < line[0][1] < source["y"] + source["h"]
+        left = source["x"] + source["w"] if across else middle if place[target["id"]][0] else 0
+        assert all(left - 1 <= x for x, _ in line), "no wire runs behind a card"
+        if "id" in wire:
+            assert line[-1][0] == pytest.approx(target["x"], abs=0.2) and target["y"] < line[-1][1] < target["y"] + target["h"]
+    for member, frames in _inside(first).items():
+        for frame in (first["frames"][k] for k in frames):
+            c = cards[member]
+            around = [f for f in two["frames"] if f["fold"] == frame["fold"] and f["x"] < c["x"] and c["x"] + c["w"] < f["x"] + f["w"]
+                      and f["y"] < c["y"] and c["y"] + c["h"] < f["y"] + f["h"]]  # fmt: skip
+            assert len(around) == 1
+
+
 def test_the_row_of_a_fold_with_several_results_has_no_number_of_its_own():
     view = network_view()
     view.fold("operations")
@@ -90,6 +125,45 @@ def test_a_small_stage_gets_a_column_and_no_more_cards_than_it_can_show():
     assert len(view.trace["nodes"]) == cards, "what somebody has opened stays open"
     one = graph(Value(1.0))
     assert narrower(one.trace, one.picture) == [], "a single card needs no other picture"
+
+
+def attention(q, k, v):
+    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+    scores = scores.masked_fill(torch.ones(5, 5).triu(1) > 0, float("-inf"))
+    return scores.softmax(-1) @ v
+
+
+class Poet(nn.Module):
+    """A transformer of one block."""
+
+    def __init__(self):
+        super().__init__()
+        self.letter, self.place = nn.Embedding(8, 4), nn.Embedding(5, 4)
+        self.norm1, self.norm2, self.norm = nn.LayerNorm(4), nn.LayerNorm(4), nn.LayerNorm(4)
+        self.qkv, self.out, self.head = nn.Linear(4, 12), nn.Linear(4, 4), nn.Linear(4, 8)
+        self.mlp = nn.Sequential(nn.Linear(4, 16), nn.GELU(), nn.Linear(16, 4))
+
+    def forward(self, ids):
+        x = self.letter(ids) + self.place(torch.arange(5))
+        q, k, v = (z.reshape(1, 5, 1, 4).transpose(1, 2) for z in self.qkv(self.norm1(x)).chunk(3, -1))
+        mixed = attention(q, k, v)
+        x = x + self.out(mixed.transpose(1, 2).reshape(1, 5, 4))
+        x = x + self.mlp(self.norm2(x))
+        return self.head(self.norm(x))
+
+
+def test_a_transformer_shows_its_attention_on_a_narrow_stage():
+    torch.manual_seed(0)
+    poet = Poet()
+    loss = nn.functional.cross_entropy(poet(torch.tensor([[1, 2, 3, 0, 4]])).reshape(-1, 8), torch.tensor([2, 3, 0, 4, 5]))
+    view = graph(loss, names={"poet": poet, "loss": loss})
+    width, height = 522, 668
+    opened = [n["label"] for n in view.trace["nodes"]]
+    view._on_message(view, {"type": "narrow", "width": width, "height": height}, [])
+    names = " ".join(n["label"] for n in view.trace["nodes"])
+    assert "scores, line" in names and "softmax" in names and [n["label"] for n in view.trace["nodes"]] == opened
+    shown = view.picture["wraps"][-2]
+    assert min((width - PADDING) / shown["w"], (height - PADDING) / shown["h"]) >= ENOUGH, "and all of it is seen"
 
 
 @pytest.mark.parametrize("count", [12, 40])
