@@ -293,8 +293,7 @@ class GraphView(Fronted):
         framed = self._framed(part, open_)
         all_ = [layout(part.trace, framed, flat=flat) for flat in (False, True)]
         pictures = [p for q in all_ for p in (q, *bands.bands(q, self._wide))]
-        if width < NARROW:
-            pictures += [rows(part.trace, all_[0], columns) for columns in (1, 2)]
+        pictures += [rows(part.trace, all_[0], columns) for columns in (1, 2) if columns == 2 or width < NARROW]
         return max(min((width - PADDING) / p["w"], (height - PADDING) / p["h"]) for p in pictures)
 
     def _alone(self, part: Folded) -> dict[int, int]:
