@@ -271,6 +271,14 @@ def test_another_package_of_the_same_name_is_noticed(wheel, tmp_path):
     assert "--force-reinstall" in said("widgets")  # without it pip finds the distribution there, and leaves the other one's files
 
 
+def test_the_sites_packages_live_apart():
+    """JupyterLite's extension logs an error on every page of an ordinary JupyterLab."""
+    rules = re.split(r"\n(?=[^\s#])", (ROOT / "Makefile").read_text())
+    with_site = [rule.split(":")[0] for rule in rules if re.search(r"\[[^]]*\bsite\b[^]]*\]|--extra site|--all-extras", rule)]
+    assert with_site == ["constraints", "build/site-venv/made"], "the first one resolves, and installs nothing"
+    assert not list((Path(sys.prefix) / "share/jupyter/labextensions").glob("**/*jupyterlite*"))
+
+
 def test_the_site_finds_the_wheel_under_its_own_name(wheel, tmp_path):
     """Pyodide's list has what the course needs; the course itself comes to it, and is loaded with the kernel."""
     python = "3.13.2"

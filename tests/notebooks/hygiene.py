@@ -53,7 +53,21 @@ def _of_the_cells(nb: NotebookNode) -> Iterator[str]:
             yield f"{where}: its execution count is {cell.execution_count}, not {count}"
         if (longest := max(map(len, cell.source.splitlines()), default=0)) > LINE:
             yield f"{where}: a line of {longest} characters runs past the cell's edge"
+        if _silences(cell.source):
+            yield f"{where}: it changes which warnings are shown from here on; write it below `with warnings.catch_warnings()`"
         yield from (f"{where}: {problem}" for problem in _of_outputs(cell))
+
+
+def _silences(source: str) -> bool:
+    """Does it choose which warnings are shown, other than within a `with` that undoes it?"""
+    around: list[tuple[int, str]] = []
+    for line in source.splitlines():
+        deep = len(line) - len(line.lstrip())
+        around = [(d, text) for d, text in around if d < deep] if line.strip() else around
+        if re.search(r"\bwarnings\.(simplefilter|filterwarnings)\(", line) and not any("catch_warnings(" in text for _, text in around):
+            return True
+        around.append((deep, line))
+    return False
 
 
 def _of_markdown(source: str) -> Iterator[str]:

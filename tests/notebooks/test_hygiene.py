@@ -66,6 +66,8 @@ SPOIL = {
     "path of one machine: /home/ada": lambda nb: nb.cells[1].outputs.append(new_output("stream", text="in /home/ada/x.py")),
     "path of one machine: ~/minigrad": lambda nb: nb.cells[2].outputs[0].update(traceback=["File \x1b[32m~/minigrad/scalar.py:3"]),
     "not drawn: cannot draw this": lambda nb: nb.cells[1].outputs[0].data.update({"text/plain": "chain cannot draw this: too long"}),
+    "which warnings are shown": lambda nb: nb.cells[1].update(
+        source="with warnings.catch_warnings():\n    f()\nwarnings.simplefilter('ignore')"),
     "memory address": lambda nb: nb.cells[1].outputs.append(new_output("stream", text="<object object at 0x7f516ae7ccc0>")),
 }
 
