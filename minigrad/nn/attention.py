@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..ops.linalg import matmul
+from ..ops.neural import safe_softmax
 from ..ops.shape import cat
 from ..tensors.create import empty
 from ..tensors.tensor import Tensor
@@ -28,7 +29,8 @@ class MultiheadAttention(Module):
     kdim, vdim     features of key and value (default: embed_dim; then in_proj_weight (3 * embed_dim, embed_dim) holds all three matrices)
     add_bias_kv    a learnt key and value at the end of the sequence; add_zero_attn: one of zeros
     In forward, True in a mask means: *not* looked at. key_padding_mask (N, S), attn_mask (L, S) or (N * num_heads, L, S); numbers are added
-    to the scores. is_causal is a hint: it needs attn_mask.
+    to the scores. is_causal is a hint: it needs attn_mask. A query that may look nowhere gets zeros before the last layer with
+    need_weights=False, and nan with True, as in PyTorch.
 
     Vaswani et al. 2017, https://arxiv.org/abs/1706.03762
     Raises ValueError for sizes below 1, RuntimeError for is_causal without attn_mask, and AssertionError for heads that do not divide
@@ -129,7 +131,10 @@ class MultiheadAttention(Module):
         mask = self._mask(attn_mask, key_padding_mask, n, length, k.shape[1], q)
 
         scores = matmul(q * math.sqrt(1.0 / self.head_dim), k.transpose(-2, -1))
-        weights = F.softmax(scores if mask is None else scores + mask, dim=-1)
+        if mask is None:
+            weights = F.softmax(scores, dim=-1)
+        else:  # as in PyTorch, a query that may look nowhere gets zeros, but nan where its weights are asked for
+            weights = F.softmax(scores + mask, dim=-1) if need_weights else safe_softmax(scores + mask, -1)
         if self.dropout and self.training:
             weights = F.dropout(weights, self.dropout)
         out = matmul(weights, v).transpose(0, 1).reshape(length * n, self.embed_dim)

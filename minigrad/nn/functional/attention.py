@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ...ops.neural import softmax
+from ...ops.neural import safe_softmax, softmax
 from ...tensors.tensor import Tensor
 from ._arguments import constant
 from .dropout import dropout
@@ -17,7 +17,8 @@ def scaled_dot_product_attention(
     """softmax(query @ key.T * scale + mask) @ value.
 
     query      (..., L, E), key (..., S, E), value (..., S, Ev); result (..., L, Ev)
-    attn_mask  broadcasts to (..., L, S): True where a query may look, or numbers that are added to the scores
+    attn_mask  broadcasts to (..., L, S): True where a query may look, or numbers that are added to the scores; a query that may look
+               nowhere gets zeros
     is_causal  query i looks at keys 0 to i only
     scale      default 1 / sqrt(E)
     enable_gqa each key and value serves several of the query's heads
@@ -40,11 +41,7 @@ def scaled_dot_product_attention(
             scores = scores + constant(np.where(attn_mask.array, 0, -np.inf).astype(scores.array.dtype))
         else:
             scores = scores + attn_mask
-    weights = softmax(scores, -1)
-    if attn_mask is not None and attn_mask.array.dtype.kind == "b":
-        blind = ~attn_mask.array.any(-1, keepdims=True)  # a query that may look nowhere: zeros, not nan
-        if blind.any():
-            weights = weights.masked_fill(constant(np.broadcast_to(blind, weights.shape)), 0.0)
+    weights = softmax(scores, -1) if attn_mask is None else safe_softmax(scores, -1)
     return dropout(weights, dropout_p) @ value
 
 

@@ -154,6 +154,7 @@ CASES = [
     Case("attention", f"{F}.scaled_dot_product_attention(q, k, v)", q=N(1, 2, 3, 4), k=N(1, 2, 3, 4), v=N(1, 2, 3, 4), second=False, jvp=False),
     Case("attention causal", f"{F}.scaled_dot_product_attention(q, k, v, is_causal=True)", q=N(1, 3, 4), k=N(1, 3, 4), v=N(1, 3, 4), second=False, jvp=False),
     Case("attention mask", f"{F}.scaled_dot_product_attention(q, k, v, attn_mask=m)", q=N(1, 2, 4), k=N(1, 3, 4), v=N(1, 3, 2), m=A([[True, False, True], [True, True, False]]), second=False, jvp=False),
+    Case("attention mask of numbers", f"{F}.scaled_dot_product_attention(q, k, v, attn_mask=m)", q=N(1, 2, 4), k=N(1, 3, 4), v=N(1, 3, 2), m=N(2, 3)),
     Case("attention by hand", "torch.softmax(q @ k.mT / 2, -1) @ v", q=N(1, 3, 4), k=N(1, 3, 4), v=N(1, 3, 4)),
     Case("two layers", f"{F}.relu(x @ a + b) @ c", x=N(2, 3, grad=False), a=N(3, 4), b=N(4), c=N(4, 1)),
     Case("pixel_shuffle", f"{F}.pixel_shuffle(x, 2)", x=N(1, 4, 1, 2)),
