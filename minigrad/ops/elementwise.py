@@ -604,11 +604,15 @@ def floor_divide(input, other):
 
 def lerp(input, end, weight):
     """The point between `input` (weight 0) and `end` (weight 1); `weight` is a number or a tensor.
-    Raises RuntimeError for different dtypes."""
+    Raises RuntimeError for different dtypes, NotImplementedError for whole numbers."""
     if input.array.dtype is not end.array.dtype:
         ours, theirs = (errors.SCALAR_NAMES[x.array.dtype.name] for x in (input, end))
         raise errors.new(RuntimeError, f"expected dtype {ours} for `end` but got dtype {theirs}", instead="end.to(input.dtype).")
-    return lerp_number(input, end, weight) if isinstance(weight, (int, float)) else lerp_tensor(input, end, weight)
+    number = isinstance(weight, (int, float))
+    if not input.dtype.is_floating_point:
+        kind = errors.TYPE_NAMES[input.array.dtype.name].removesuffix("Tensor")
+        raise errors.new(NotImplementedError, f"\"lerp_kernel_{'scalar' if number else 'tensor'}\" not implemented for '{kind}'")
+    return lerp_number(input, end, weight) if number else lerp_tensor(input, end, weight)
 
 
 def addcmul(input, tensor1, tensor2, *, value=1):
@@ -628,14 +632,24 @@ def addcdiv(input, tensor1, tensor2, *, value=1):
 
 
 def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """Element by element: is |input - other| <= atol + rtol * |other|? Raises RuntimeError for different dtypes."""
+    """Element by element: is |input - other| <= atol + rtol * |other|? Raises RuntimeError for different dtypes and for a
+    negative rtol or atol."""
     if input.array.dtype is not other.array.dtype:
         names = [errors.TYPE_NAMES[x.array.dtype.name].removesuffix("Tensor") for x in (input, other)]
         raise errors.new(RuntimeError, " did not match ".join(names), instead="convert one of them: other.to(input.dtype).")
-    if input.array.dtype.kind == "b":
-        return input == other
-    close = (input == other) | (isfinite(other) & (abs(input - other) <= atol + abs(rtol * other)))
-    return close | (isnan(input) & isnan(other)) if equal_nan else close
+    for name, tolerance in (("rtol", rtol), ("atol", atol)):
+        if tolerance < 0:
+            raise errors.new(RuntimeError, f"{name} must be greater than or equal to zero, but got {tolerance:g}")
+    close = input == other
+    if equal_nan:
+        close = close | (isnan(input) & isnan(other))
+    if rtol == 0 == atol:
+        return close
+    x, y = input, other
+    if not input.dtype.is_floating_point:  # a difference of whole numbers could run over
+        x, y = (t.to(dtypes.get_default_dtype()) for t in (input, other))
+    error = abs(x - y)
+    return close | (isfinite(error) & (error <= atol + abs(rtol * y)))
 
 
 def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False) -> builtins.bool:
