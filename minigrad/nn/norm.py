@@ -1,6 +1,7 @@
 """Normalisation layers. The functions are in functional/norm.py."""
 
 import numbers
+import warnings
 from typing import Any
 
 from ..core import dtypes
@@ -157,6 +158,17 @@ class _InstanceNorm(_Running):
     def forward(self, input: Tensor) -> Tensor:
         self._check_dims(input)
         single = input.ndim == self.dims[0]
+        channels = 0 if single else 1
+        if (found := input.shape[channels]) != self.num_features:
+            if self.affine:
+                raise ValueError(
+                    f"expected input's size at dim={channels} to match num_features ({self.num_features}), but got: {found}."
+                )
+            warnings.warn(
+                f"input's size at dim={channels} does not match num_features. You can silence this warning by not passing in num_features, "
+                "which is not used because affine=False",
+                stacklevel=4,
+            )
         by_input = self.training or not self.track_running_stats
         x = input.unsqueeze(0) if single else input
         out = F.instance_norm(x, self.running_mean, self.running_var, self.weight, self.bias, by_input, self.momentum or 0.0, self.eps)

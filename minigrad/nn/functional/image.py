@@ -60,13 +60,15 @@ def interpolate(
         )
     if 0 in input.shape[1:]:
         raise RuntimeError(f"Non-empty {n + 2}D data tensor expected but got a tensor with sizes {list(input.shape)}")
-    if "nearest" not in mode and not (n == 2 and input.array.dtype == np.uint8):
-        check_floating(input, "compute_index_ranges_weights" if antialias else _KERNELS[mode])
+    if input.array.dtype != np.uint8 or n != 2 and "nearest" not in mode:
+        check_floating(input, "compute_index_ranges_weights" if antialias else _KERNELS.get((mode, n)) or _KERNELS[mode])
     maps = [_map(*along, mode, bool(align_corners), antialias) for along in zip(input.shape[2:], out, factors, strict=True)]
     return row(input, tuple(maps))  # type: ignore[misc]
 
 
-_KERNELS = {
+_KERNELS: dict[Any, str] = {
+    "nearest": "compute_indices_weights_nearest", "nearest-exact": "compute_indices_weights_nearest",
+    ("nearest", 2): "upsample_nearest2d_channels_last", ("nearest-exact", 2): "upsample_nearest2d_channels_last",
     "linear": "compute_indices_weights_linear", "bilinear": "upsample_bilinear2d_channels_last",
     "trilinear": "compute_indices_weights_linear", "bicubic": "compute_indices_weights_cubic",
 }  # fmt: skip
