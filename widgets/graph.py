@@ -227,13 +227,13 @@ class GraphView(Fronted):
         """Where everything stands, and where in bands for a narrower stage."""
         picture = layout(shown, frames, mark=mark)
         self._framing = frames, mark
-        wraps = narrower(shown, picture, frames, mark, self._wide) if self._narrow or picture["w"] > WIDE else []
+        wraps = narrower(shown, picture, frames, mark, self._wide, self._layered) if self._narrow or picture["w"] > WIDE else []
         more = {"wraps": wraps, "trail": self._trail()}
         return {**picture, **{key: x for key, x in more.items() if x}}
 
     def narrower(self) -> list[Picture]:
         """The picture for narrower and lower stages."""
-        return narrower(cast(Trace, self.trace), cast(Picture, self.picture), *self._framing, wide=self._wide)
+        return narrower(cast(Trace, self.trace), cast(Picture, self.picture), *self._framing, wide=self._wide, layers=self._layered)
 
     def _present(self, step: int | None = None) -> None:
         """Send what is to be seen, and perhaps the event that it is seen at, all in one message."""
@@ -263,7 +263,7 @@ class GraphView(Fronted):
         all at once: fewer than LEAST layers would be no network any more, and stay small."""
         count = self._folds.count(self._open)
         wide, high = LAYER if self._layered else CARD
-        columns = 2 if self._wide >= 2 * WIDE_COLUMN else 1
+        columns = 2 if self._layered and self._wide >= 2 * WIDE_COLUMN else 1
         cells = int(height / ROW) * columns if width < NARROW else int(width / wide) * int(height / high)
         first = room = min(count, max(LEAST, cells))
         found = self._open
@@ -293,7 +293,7 @@ class GraphView(Fronted):
         framed = self._framed(part, open_)
         all_ = [layout(part.trace, framed, flat=flat) for flat in (False, True)]
         pictures = [p for q in all_ for p in (q, *bands.bands(q, self._wide))]
-        pictures += [rows(part.trace, all_[0], columns) for columns in (1, 2) if columns == 2 or width < NARROW]
+        pictures += [rows(part.trace, all_[0], columns) for columns in (1, 2) if (self._layered if columns == 2 else width < NARROW)]
         return max(min((width - PADDING) / p["w"], (height - PADDING) / p["h"]) for p in pictures)
 
     def _alone(self, part: Folded) -> dict[int, int]:

@@ -41,16 +41,17 @@ LANE, NEAR, MOST = 7.0, 17.0, 8  # between two lanes, and between the first of t
 LEAVES, ARRIVES = 0.76, 11.0  # where on a card's left side its wires begin, as a share of its height; where the first one ends
 
 
-def narrower(trace: Trace, picture: Picture, frames: Sequence[Framed] = (), mark: Mark | None = None, wide: float = 0.0) -> list[Picture]:
-    """The same picture for narrower and lower stages: in bands, of flat cards, these in bands, and in one column. [] for a single card,
-    and of more than can be read in a column only an overview. wide: the width of the stage that asks, in pixels of a picture."""
+def narrower(trace: Trace, picture: Picture, frames: Sequence[Framed] = (), mark: Mark | None = None, wide: float = 0.0,
+             layers: bool = False) -> list[Picture]:  # fmt: skip
+    """The same picture for narrower and lower stages: in bands, of flat cards, these in bands, of layers in two columns, and in one. [] for
+    a single card, and of more than can be read in a column only an overview. wide: of the stage that asks, in pixels of a picture."""
     if len(picture["cards"]) > MANY:
         return overview(picture)
     if len(picture["cards"]) < 2:
         return []
     flat = layout(trace, frames, mark=mark, flat=True)
-    return [*bands(picture, wide), flat, *bands(flat, wide), *([rows(trace, picture, 2)] if len(picture["cards"]) > FEW else []),
-            rows(trace, picture)]  # fmt: skip
+    columns = (2, 1) if layers and len(picture["cards"]) > FEW else (1,)
+    return [*bands(picture, wide), flat, *bands(flat, wide), *(rows(trace, picture, count) for count in columns)]
 
 
 def rows(trace: Trace, picture: Picture, columns: int = 1) -> Picture:
