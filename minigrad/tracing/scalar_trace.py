@@ -9,6 +9,7 @@ import hashlib
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, Literal
 
 from ..core.errors import a_kind
@@ -185,28 +186,42 @@ def record(root: object, names: Mapping[str, object] | None = None) -> Recorded:
     return graph
 
 
+OPEN = (), (False,), (False, False)  # for so many operands: each of them passes a gradient on
+
+
 def _record_value(graph: Recorded, root: Value) -> None:
     operations = backward_order(root)
     found = {id(root): root}
+    made_of: dict[int, tuple[Value, ...]] = {}
     for node in operations:
-        for obj in (node, *node._prev):
+        found[id(node)] = node
+        made_of[id(node)] = parents = node._prev
+        for obj in parents:
             found[id(obj)] = obj
             if obj._seq > node._seq:
                 raise GraphCycleError(_CYCLE)
-    graph.objects = objects = sorted(found.values(), key=lambda node: node._seq)
+    graph.objects = objects = sorted(found.values(), key=attrgetter("_seq"))
     index = {id(obj): i for i, obj in enumerate(objects)}
     graph.order = [index[id(node)] for node in operations]
     graph.root = index[id(root)]
     graph.ops = [obj._op for obj in objects]
     graph.data = [obj.data for obj in objects]
-    graph.parents = [tuple(index[id(p)] for p in obj._prev) for obj in objects]
-    graph.rules, graph.locals, graph.shut = [], [], []
-    for obj in objects:
-        known = rule_for(obj._op, len(obj._prev)) if obj._op else None
-        rule, slopes = _own_operation(obj) if is_own_operation(obj) else (known, obj._local)
+    graph.parents, graph.rules, graph.locals, graph.shut = [], [], [], []
+    for obj, op in zip(objects, graph.ops, strict=True):
+        parents = made_of.get(id(obj), ())
+        count = len(parents)
+        if is_own_operation(obj):
+            rule, slopes = _own_operation(obj)
+        else:
+            rule, slopes = rule_for(op, count) if op else None, obj._local
+        graph.parents.append(tuple([index[id(p)] for p in parents]))
         graph.rules.append(rule)
-        graph.locals.append((None,) * len(obj._prev) if slopes is None else tuple(0.0 if d is None else d for d in slopes))
-        graph.shut.append((False,) * len(obj._prev) if slopes is None else tuple(d is None for d in slopes))
+        if slopes is not None and None in slopes:
+            graph.locals.append(tuple(0.0 if d is None else d for d in slopes))
+            graph.shut.append(tuple(d is None for d in slopes))
+        else:
+            graph.locals.append((None,) * count if slopes is None else slopes)
+            graph.shut.append(OPEN[count] if count < len(OPEN) else (False,) * count)
 
 
 def _own_operation(obj: Value) -> tuple[Rule | None, tuple[float | None, ...] | None]:
