@@ -28,12 +28,14 @@ class Operations(NamedTuple):
 
     nodes: list[Value]
     parents: list[list[int]]  # by place in `nodes`; leaves are left out
+    operands: list[list[tuple[int, int | None]]]  # of each node: their ids, and their places, None for a leaf
 
 
 def operations(root: Value) -> Operations:
     nodes = backward_order(root)[::-1]
-    at = {id(node): i for i, node in enumerate(nodes)}
-    return Operations(nodes, [[at[id(p)] for p in operands_of(node) if id(p) in at] for node in nodes])
+    place = {id(node): i for i, node in enumerate(nodes)}.get
+    operands = [[(key := id(p), place(key)) for p in operands_of(node)] for node in nodes]
+    return Operations(nodes, [[at for _, at in of if at is not None] for of in operands], operands)
 
 
 def groups(root: Value, names: Mapping[str, object] | None = None, log: CallLog = VALUES) -> list[Group]:
@@ -138,7 +140,7 @@ def _things(texts: set[str], names: Mapping[str, object] | None) -> dict[str, ob
 def _of_owners(calls: list[_Owned], parents: Sequence[Sequence[int]], names: Mapping[str, object] | None) -> list[Group]:
     wanted = {prefix for one in calls for prefix in _prefixes(one.owner)}
     objects = _things(wanted, names)
-    tree = _Tree(Operations([], [list(of) for of in parents]), None)
+    tree = _Tree(Operations([], [list(of) for of in parents], []), None)
     known: dict[tuple[int, str], _CallSpan] = {}
     order: list[_CallSpan] = []
     turn: dict[str, int] = {}  # owner -> how many calls it has had: the call's sample
@@ -313,27 +315,20 @@ class _Tree:
         start, period = siblings[-1].first, siblings[-1].first - siblings[-2].first
         if period < siblings[-2].size or siblings[-1].size > siblings[-2].size:
             return None
-        at = {id(node): i for i, node in enumerate(nodes)}
         first_use: dict[int, int] = {}
-
-        def signature(i: int) -> tuple:
-            out: list[Any] = [nodes[i]._op]
-            for p in operands_of(nodes[i]):
-                if id(p) in at:
-                    out.append(i - at[id(p)])
+        seen: list[list] = []
+        for i, (node, operands) in enumerate(zip(nodes, self.of.operands, strict=True)):
+            signature: list[Any] = [node._op]
+            for key, at in operands:
+                if at is None:
+                    since = i - first_use.setdefault(key, i)
+                    signature.append(("new", since) if since < period else key)
                 else:
-                    since = i - first_use[id(p)]
-                    out.append(("new", since) if since < period else id(p))
-            return tuple(out)
-
-        seen: list[tuple] = []
-        for i in range(len(nodes)):
-            for p in operands_of(nodes[i]):
-                first_use.setdefault(id(p), i)
+                    signature.append(i - at)
             if i < start - period:
                 continue
-            seen.append(signature(i))
-            if i >= start and seen[-1] != seen[-1 - period]:
+            seen.append(signature)
+            if i >= start and signature != seen[-1 - period]:
                 break
         else:
             i = len(nodes)

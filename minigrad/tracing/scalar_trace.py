@@ -180,9 +180,10 @@ def record(root: object, names: Mapping[str, object] | None = None) -> Recorded:
     else:
         _check_like_value(root)
         _record_other(graph, root, names)
-    graph.requires_grad = []
+    needs: list[bool] = []
+    graph.requires_grad = needs
     for kind, parents in zip(graph.kinds, graph.parents, strict=True):
-        graph.requires_grad.append(kind == "leaf" or any(graph.requires_grad[p] for p in parents))
+        needs.append(kind == "leaf" or any([needs[p] for p in parents]))
     return graph
 
 
