@@ -9,7 +9,6 @@ runs as it is.
 """
 import builtins
 import dis
-import functools
 import operator
 import types
 from collections.abc import Callable
@@ -291,7 +290,7 @@ class Surroundings:
         keys = [key for key in vars(value) if key.endswith("hooks")]
         if any([vars(value)[key] for key in keys]):
             raise Unfit(f"{name} has hooks, which a program would not call; remove them.")
-        self.guard(f"not {self.known(any)}({self.known(_hooks(*keys))}({self.known(vars(value))}))")
+        self.guard(f"not {self.known(any)}({self.known(operator.itemgetter(*keys))}({self.known(vars(value))}))")
 
     def optimizer(self, value: Optimizer, name: str) -> None:
         """An optimiser runs as it is, so only its parameters and hooks must stay what they are: zero_grad() goes through them."""
@@ -303,7 +302,6 @@ class Surroundings:
         self.guard(f"len({k}.param_groups) == {len(value.param_groups)}")
 
 
-_hooks = functools.cache(operator.itemgetter)  # one for each kind of thing
 _OF_MODULES = frozenset(key for key in vars(Module()) if key.startswith("_"))
 
 
