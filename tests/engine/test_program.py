@@ -410,6 +410,23 @@ def test_compiled_loops(body, compiled_loops):
     assert fast.why is None and "def loop1(" in fast.source and fast._programs[0].run is fast._programs[0].program.run
 
 
+def test_a_loop_reads_an_old_gradient_as_it_lies(compiled_loops):
+    """A compiled loop goes through memory in the order that it was compiled for."""
+
+    def add_up(leaves, x, y):
+        (w,) = leaves
+        old = w.grad.clone() if w.grad is not None else torch.zeros(4, 3)
+        (x @ w + old.sum()).tanh().sum().backward()
+        return (w.grad * 2 - old).tanh()
+
+    def change(number, place):
+        if number == 7:
+            place["leaves"][0].grad = torch.linspace(-1, 1, 12).reshape(3, 4).t()
+
+    fast = side_by_side(leaf_step(add_up, (4, 3)), batch, 10, change)
+    assert fast.why is None and "def loop1(" in fast.source
+
+
 def test_a_mask_is_a_choice_in_a_loop(compiled_loops):
     fast = side_by_side(leaf_step(masked, (4, 3)), batch)
     assert fast.why is None and re.search(r"= -inf if (\w+) else v\d+.*= 0\.0 if \1 else v\d+", fast.source, re.DOTALL)
