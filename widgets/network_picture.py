@@ -30,6 +30,7 @@ CLOSEST = 40.0, 48.0  # pixels between columns at least, narrow and wide; of few
 NAMED = 12  # inputs; of more no names are written
 BOXED = 19.0  # half the width of such a box
 CLOSE = 31.5  # pixels of a box of error or loss: narrower ones stand so close that their names are smaller
+ABOVE = 23.0  # pixels above such a box of the error that its name stands, so that it does not meet the name of the loss
 HEAD = 46.0
 
 # The rules of `.mg-net-svg` in front/src/graph.css, by other names; tests/front/picture.test.mjs compares what comes of both.
@@ -284,8 +285,9 @@ def _box(at: Geometry, x: float, y: float, name: str, less: str, value: float, g
     out.append(f'<text class="v" style="font-size:{font}px" x="{x:.1f}" y="{y + 4.5:.1f}">{short(value) if known else "·"}</text>')
     room = int((2 * bw + 30) / 7)
     shown = name if len(name) <= room else less if less != "loss" else name[: room - 1] + "…"
-    style = ' style="font-size:11px"' if 2 * bw < CLOSE else ""
-    out.append(f'<text class="n"{style} x="{x:.1f}" y="{y - bh - 9 - 4 * stack:.1f}">{escape(shown)}</text>')
+    close = 2 * bw < CLOSE
+    style, up = ' style="font-size:11px"' if close else "", ABOVE if close and less == "error" else 9 + 4 * stack
+    out.append(f'<text class="n"{style} x="{x:.1f}" y="{y - bh - up:.1f}">{escape(shown)}</text>')
     if grad is not None:
         out.append(f'<text class="d" x="{x:.1f}" y="{y + bh + 16:.1f}">{_grad(grad)}</text>')
     return out

@@ -166,6 +166,19 @@ test("the words below two layers do not meet at any width", async () => {
   }
 });
 
+test("the names of the error and of a loss do not meet at any width", async () => {
+  const sheet = document.createElement("style");
+  sheet.textContent = await (await fetch("/widgets/front/dist/views.css")).text();
+  const { view, body, all } = open({ step: 6 });
+  body.append(sheet);
+  view.state.network.plan.loss = "mloss";
+  for (const w of [307, 330, 360, 420, 480, 640, 900]) {
+    view.columns.flow(w);
+    const [error, loss] = all(".mg-net-name").slice(-6).filter((e) => /rror|mloss|²/.test(e.textContent)).map((e) => e.getBoundingClientRect());
+    assert.ok(error.right <= loss.left || error.bottom <= loss.top + 2, `at ${w}: ${JSON.stringify([error, loss])}`);
+  }
+});
+
 test("the keyboard stays on its neuron when the kernel has answered", () => {
   const { model, view, all, press } = open({ step: 6 });
   press("ArrowDown");

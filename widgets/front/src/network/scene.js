@@ -18,6 +18,7 @@ import { networkSentence } from "./words.js";
 const LEAST = 300; // pixels; on a narrower stage the picture is smaller
 const WIRES = 600; // between two columns; of more only the strongest are drawn
 const CLOSE = 31.5; // pixels of a box: narrower ones stand so close that their names are smaller
+const ABOVE = 23; // pixels above such a box of the error that its name stands, so that it does not meet the name of the loss
 const DENSE = 100; // wires between two columns from which thin ones step back, and from which those that look alike are one path
 const LEVELS = 16; // of strength, of such paths
 
@@ -343,8 +344,9 @@ export class NetworkScene {
     );
     const room = Math.floor((2 * bw + 30) / 7);
     const shown = name.length <= room ? name : key === "error" ? "error" : key === "rest" ? "weights" : `${name.slice(0, room - 1)}…`;
-    const font = 2 * bw < CLOSE ? "font-size:11px" : null;
-    this.#put(g, `${key}n`, "text", { x, y: y - bh - 9 - 4 * stack, class: "mg-net-name", style: font }, shown);
+    const close = 2 * bw < CLOSE;
+    const up = close && key === "error" ? ABOVE : 9 + 4 * stack;
+    this.#put(g, `${key}n`, "text", { x, y: y - bh - up, class: "mg-net-name", style: close ? "font-size:11px" : null }, shown);
     if (grad) this.#put(g, `${key}g`, "text", { x, y: y + bh + 16, class: "mg-net-number mg-net-grad" }, grad);
   }
 
