@@ -117,6 +117,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return _run(activations.celu_, input, inplace, alpha)
 
 
+@forgiving
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """x times the probability that a standard normal number is below x; approximate="tanh" uses a formula with tanh.
 
@@ -141,6 +142,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     return _run(activations.mish_, input, inplace)
 
 
+@forgiving
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """log(1 + exp(beta * x)) / beta: relu with a rounded corner. Above `threshold` simply x."""
     check_floating(input, "softplus_cpu")
@@ -192,6 +194,7 @@ def tanhshrink(input: Tensor) -> Tensor:
     return input - input.tanh()
 
 
+@forgiving
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """x moved towards 0 by lambd, or 0 if it is nearer. Raises RuntimeError for a negative lambd."""
     check_floating(input, "softshrink_check")
@@ -200,6 +203,7 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     return activations.softshrink_(input, lambd)
 
 
+@forgiving
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """x, or 0 where abs(x) is at most lambd."""
     check_floating(input, "hardshrink_cpu")
