@@ -58,7 +58,8 @@ def _written(name, result, out, args):
     if out is None:
         return result
     if isinstance(result, tuple):
-        return type(result)(*[_written(name, r, o, args) for r, o in zip(result, out, strict=True)])
+        parts = [_written(name, r, o, args) for r, o in zip(result, out, strict=True)]
+        return tuple(parts) if type(result) is tuple else type(result)(*parts)
     if state.grad and any([getattr(x, "requires", False) for x in (out, *args)]):
         raise errors.new(
             RuntimeError,
