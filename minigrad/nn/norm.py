@@ -149,6 +149,8 @@ class SyncBatchNorm(_BatchNorm):
 
 
 class _InstanceNorm(_Running):
+    """Raises ValueError for another number of channels than num_features with affine=True, and warns without."""
+
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = False, track_running_stats: bool = False,
         device: Any = None, dtype: Any = None, *, bias: bool = True,
@@ -176,19 +178,19 @@ class _InstanceNorm(_Running):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Input (N, C, L) or (C, L)."""
+    """Input (N, C, L) or (C, L). Another number of channels than num_features is a ValueError with affine=True, else a warning."""
 
     dims = (2, 3)
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Input (N, C, H, W) or (C, H, W)."""
+    """Input (N, C, H, W) or (C, H, W). Another number of channels than num_features is a ValueError with affine=True, else a warning."""
 
     dims = (3, 4)
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """Input (N, C, D, H, W) or (C, D, H, W)."""
+    """Input (N, C, D, H, W) or (C, D, H, W). Other channels than num_features are a ValueError with affine=True, else a warning."""
 
     dims = (4, 5)
 
