@@ -632,8 +632,9 @@ def addcdiv(input, tensor1, tensor2, *, value=1):
 
 
 def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """Element by element: is |input - other| <= atol + rtol * |other|? Raises RuntimeError for different dtypes and for a
-    negative rtol or atol."""
+    """Element by element: is |input - other| <= atol + rtol * |other|? Raises RuntimeError for different dtypes.
+
+    A negative rtol or atol is a RuntimeError, too."""
     if input.array.dtype is not other.array.dtype:
         names = [errors.TYPE_NAMES[x.array.dtype.name].removesuffix("Tensor") for x in (input, other)]
         raise errors.new(RuntimeError, " did not match ".join(names), instead="convert one of them: other.to(input.dtype).")

@@ -31,7 +31,7 @@ class Methods(Variable):
     def __pos__(self) -> Tensor: """`input` itself. Raises RuntimeError for bools, as PyTorch."""
     def __floordiv__(self, other) -> Tensor: """The quotient rounded down. It has no derivative: with gradients recorded, the backward pass raises."""
     def __mod__(self, other) -> Tensor: """The remainder of a division rounded down: it has the sign of `other`."""
-    def isclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False) -> Tensor: """Element by element: is |input - other| <= atol + rtol * |other|? Raises RuntimeError for different dtypes and for a"""
+    def isclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False) -> Tensor: """Element by element: is |input - other| <= atol + rtol * |other|? Raises RuntimeError for different dtypes."""
     def allclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False) -> bool: """Is every element of `input` close to that of `other`? A Python bool; see `isclose`."""
     def equal(self, other) -> bool: """Same shape and same numbers? A Python bool."""
     def ldexp(self, other) -> Tensor: """input * 2 ** other"""
