@@ -40,8 +40,9 @@ TABLE = """(e, html) => { const told = document.createElement("template"); told.
 WAY = """() => { window.mgWay = [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex]")].filter(
     (e) => e.tabIndex >= 0 && !e.disabled && e.checkVisibility({ visibilityProperty: true })); mgWay[0].focus(); return mgWay.length }"""
 HERE = """() => { const e = document.activeElement;
-    const parts = ["outline", "boxShadow", "stroke", "borderColor", "backgroundColor", "transform"];
-    const look = (one) => { const style = getComputedStyle(one); return parts.map((part) => style[part]).join() };
+    const parts = ["outline", "boxShadow", "stroke", "borderColor", "backgroundColor", "transform", "content"];
+    const of = (style) => parts.map((part) => style[part]).join();
+    const look = (one) => of(getComputedStyle(one)) + of(getComputedStyle(one, "::after"));
     const looks = () => [e.parentElement ?? e, e, ...e.querySelectorAll("*")].map(look).join();
     const focused = looks();
     e.blur();

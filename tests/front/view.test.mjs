@@ -126,6 +126,20 @@ test("the kernel hears of a step when one stays there, and before whatever else 
   assert.equal(model.told.at(-1).step, 4);
 });
 
+test("what the kernel repeats of an earlier step does not undo the next one", async () => {
+  const { model, view } = open("square", { step: 0 });
+  view.move("next");
+  await new Promise((done) => setTimeout(done, 250));
+  view.move("next");
+  model.set("step", 1); // the echo of the first
+  assert.equal(view.state.step, 2);
+  await new Promise((done) => setTimeout(done, 250));
+  assert.deepEqual(model.told.map((state) => state.step), [1, 2]);
+  model.set("step", 5); // it says a step of its own
+  assert.equal(view.state.step, 5);
+  view.destroy();
+});
+
 test("the slope of the curve is told when the backward pass has reached the input, and not before", () => {
   const { body, model } = open("square");
   const curve = () => body.querySelector(".mg-curve");

@@ -29,8 +29,7 @@ export class Lifecycle {
     });
     watch("change:version", () => view.load());
     watch("change:step", () => {
-      if (view.arriving) return; // it is a step of the new trace
-      view.store.set({ step: Math.min(view.state.total, Math.max(0, model.get("step"))) });
+      if (!view.arriving) view.heard(); // else it is a step of the new trace
     });
     watch("change:inputs", () => view.inputs.changed());
     watch("change:sweeps", () => view.inputs.swept());

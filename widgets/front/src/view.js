@@ -49,6 +49,7 @@ const EMPTY = { w: 0, h: 0, cards: [], wires: [] };
 export class View {
   #revealing = false;
   #unsaved = 0;
+  #wanted = 0;
 
   /** @param {Model} model @param {HTMLElement} el @param {(error: unknown) => void} fail what to do when nothing can be drawn any more */
   constructor(model, el, fail) {
@@ -260,9 +261,16 @@ export class View {
   /** The kernel hears of it where one stays: JupyterLab answers each message with work of its own, which would take the time of a frame.
    * @param {number} step */
   go(step) {
+    this.#wanted = step;
     this.model.set("step", step);
     clearTimeout(this.#unsaved);
     this.#unsaved = window.setTimeout(() => this.save(), REST);
+  }
+
+  /** The model's step, as the kernel tells it. What it says of an earlier one does not undo a step that it has not heard of. */
+  heard() {
+    if (this.#unsaved && this.model.get("step") !== this.#wanted) this.model.set("step", this.#wanted);
+    this.store.set({ step: move(this.model.get("step"), this.state.total, "") });
   }
 
   /** Stop playing and go there. @param {number} step */
