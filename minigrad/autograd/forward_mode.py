@@ -184,16 +184,17 @@ class Level(Handler):
         """`x` was overwritten by the numbers of `new`: so is its tangent, and where `x` is a view, that part of its root's tangent."""
         tangent = self.tangent(new)
         if tangent is not None or self.tangent(self.root(x)) is not None:
-            self.replace(x, zeros_like(x) if tangent is None else tangent)
+            self.replace(x, zeros_like(x) if tangent is None else tangent, idempotent=True)  # or the write to `x` had been refused
 
-    def replace(self, x, tangent):
-        """`tangent` is that of `x` from now on: written into the tensor that is its tangent, as PyTorch does it."""
+    def replace(self, x, tangent, idempotent=False):
+        """`tangent` is that of `x` from now on: written into the tensor that is its tangent, as PyTorch does it. `idempotent`: of places
+        that are one, all get the same."""
         root = self.root(x)
         if self.tangent(root) is None:  # zeros like the tangent, which inside vmap may be one for each sample where `root` is not
             set_tangent(root, self.number, tangent.new_zeros(root.array.shape, dtype=root.dtype))
         own = self.tangent(x)
         if own is not tangent:
-            inplace.copy_(own, tangent)
+            inplace.copy_(own, tangent, idempotent=idempotent)
 
     def attach(self, x, tangent, root=None):
         if state.inference:

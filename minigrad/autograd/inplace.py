@@ -218,10 +218,13 @@ def edge_before(x, edge):
     return variable.view_again(x.view_meta.base, x.view_meta.view_func).edge
 
 
-def copy_(x, source, sentence=None):
-    """Replace the numbers of `x` by those of `source`, broadcast and cast to x's dtype. Returns x."""
+def copy_(x, source, sentence=None, idempotent=False):
+    """Replace the numbers of `x` by those of `source`, broadcast and cast to x's dtype. Returns x.
+
+    idempotent  what is written into places that are one is the same
+    """
     check(x, source)
-    _check_overlap(x, (source,), source is x)
+    _check_overlap(x, (source,), source is x or idempotent)
     try:
         np.broadcast_to(source.array, x.array.shape)
     except ValueError:

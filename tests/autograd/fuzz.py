@@ -32,7 +32,7 @@ SEEDS = 300
 # - whether results of torch.func require gradients: of what depends only on views made under no_grad PyTorch's do, and pass none on;
 # - register_hook of a view made under no_grad (PyTorch crashes);
 # - whether tangents and gradients of zeros require gradients, and the memory layout of gradients and tangents.
-# These can occur; 20 of 10,000 programs do it, and no other difference was left:
+# These can occur; 11 to 20 of 10,000 programs do it, and no other difference was left:
 # - PyTorch refuses and minigrad computes: backward through v.copy_(v) of an expanded v, and through a fill of it (or minigrad finds first
 #   that what a node saved was overwritten); a source whose strides differ only where the size is 1, as a Function's view has them;
 #   a leaf's view after detach_() or requires_grad_(False) and a write; a second derivative that is zero;
@@ -41,7 +41,7 @@ SEEDS = 300
 # - tangents: of what a Function hands on as it is under no_grad, after its input was written to (minigrad's is the one before); of
 #   unpack_dual's primal, after what it is a view of was written to (minigrad's has one);
 # - both refuse with another sentence: a second pass through an in-place operation whose first pass was refused midway (in minigrad the
-#   write was already freed);
+#   write was already freed); what was saved has several faults, of which one is told; a tangent that was first asked for under no_grad;
 # - PyTorch's own: a view made before its base came to require gradients by a write is called a leaf until something asks for its grad_fn,
 #   and a write into it is refused; gradients of stacked numbers share one place, so that accumulating into one changes the other;
 #   a leaf that was detached in place and then written to "has been moved into the graph interior", where minigrad goes on;
