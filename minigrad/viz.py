@@ -1,10 +1,12 @@
 """torchviz's make_dot: the graph behind a tensor, drawn by Graphviz.
 
 What lives here: the drawing. What does not: the graph view of the course (widgets/), which is live. The object is a `graphviz.Digraph`,
-so that its source, `render`, `view` and notebooks work as usual; drawing happens in process (pygraphviz), and needs no `dot` program.
+so that its source, `render`, `view` and notebooks work as usual; pygraphviz draws, in a process of its own, and needs no `dot` program.
 """
 
 import os
+import subprocess
+import sys
 from collections import namedtuple
 
 import graphviz
@@ -14,6 +16,15 @@ from .core.node import FREED, AccumulateGrad
 from .core.variable import Variable
 
 Node = namedtuple("Node", ("name", "inputs", "attr", "op"))  # torchviz exports this name
+
+
+# Graphviz has crashed while it freed a picture: it may not take the notebook's kernel along.
+DRAWS = """
+import sys
+import pygraphviz
+graph = pygraphviz.AGraph(string=sys.stdin.buffer.read().decode())
+sys.stdout.buffer.write(graph.draw(format=sys.argv[1], prog=sys.argv[2]))
+"""
 
 
 class Digraph(graphviz.Digraph):
@@ -56,12 +67,20 @@ class Digraph(graphviz.Digraph):
 
 def _draw(source, kind, engine):
     try:
-        import pygraphviz
+        import pygraphviz  # noqa: F401
     except ImportError:
         raise RuntimeError(
             "Drawing needs pygraphviz, which brings Graphviz along: pip install 'pygraphviz>=2'. `.source` is the graph as text without it."
         ) from None
-    return pygraphviz.AGraph(string=source).draw(format=kind, prog=engine)
+    for _ in range(2):
+        command = [sys.executable, "-c", DRAWS, kind, engine]
+        ran = subprocess.run(command, input=source.encode(), capture_output=True)
+        if ran.returncode >= 0:  # else a signal has ended it
+            break
+    if ran.returncode:
+        why = ran.stderr.decode(errors="replace").strip().split("\n")[-1] or "it crashed."
+        raise RuntimeError(f"Graphviz could not draw this graph: {why}")
+    return ran.stdout
 
 
 def _saved(node):

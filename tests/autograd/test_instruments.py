@@ -304,6 +304,14 @@ def test_profile_names_custom_functions_and_schedules():
     assert kept == [{"ProfilerStep#2": 1, "aten::mul": 2, "ProfilerStep#3": 1}]
 
 
+def test_a_crash_of_graphviz_costs_no_kernel(monkeypatch):
+    dot = make_dot(torch.ones(2, requires_grad=True).sum())
+    for program, why in (("import os; os.abort()", "crashed"), ("raise ValueError('no such format')", "no such format")):
+        monkeypatch.setattr("minigrad.viz.DRAWS", program)
+        with pytest.raises(RuntimeError, match=f"could not draw this graph: .*{why}"):
+            dot.pipe("svg")
+
+
 def test_picture(tmp_path):
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
