@@ -15,7 +15,8 @@ from traceback import walk_tb
 
 _log = logging.getLogger(__name__)
 BELOW = 12  # frames of the learner's own that are shown at most
-REPEATED = 10  # times that a line of a recursion stands in a traceback, above the last frames
+REPEATED = 2  # times that a line of a recursion stands in a traceback, above its last frames
+END = 3  # which are these
 
 
 class Panels:
@@ -31,10 +32,9 @@ class Panels:
         self._original = self.shell.showtraceback
 
         def showtraceback(exc_tuple=None, filename=None, tb_offset=None, exception_only=False, running_compiled_code=False):
-            shown = running_compiled_code and not exception_only and self._shown(exc_tuple)
             with suppress(ValueError):  # nothing was raised yet
-                leave_out_repetitions(self.shell._get_exc_info(exc_tuple)[1])  # IPython makes text of it again, to keep it
-            if not shown:
+                leave_out_repetitions(self.shell._get_exc_info(exc_tuple)[1])
+            if not (running_compiled_code and not exception_only and self._shown(exc_tuple)):
                 self._original(exc_tuple, filename, tb_offset, exception_only, running_compiled_code)
 
         showtraceback.panels = self  # type: ignore[attr-defined]
@@ -96,7 +96,7 @@ def leave_out_repetitions(error: BaseException | None) -> None:
     for number, tb in enumerate(rest, 1):
         where = tb.tb_frame.f_code, tb.tb_lineno
         seen[where] += 1
-        if seen[where] > REPEATED and number <= len(rest) - BELOW:
+        if seen[where] > REPEATED and number <= len(rest) - END:
             left_out += 1
             continue
         if above is not None and above.tb_next is not tb:
@@ -130,7 +130,7 @@ def short(shell, etype, error, tb, whole: bool = False) -> list[str]:
         own = types.TracebackType(own, t.tb_frame, t.tb_lasti, t.tb_lineno)
     last = shell.InteractiveTB.structured_traceback(etype, Exception(sentence), own, tb_offset=0)
     head = f"\033[91m{etype.__name__}\033[0m: {sentence}" if shell.colors.lower() != "nocolor" else f"{etype.__name__}: {sentence}"
-    return [head, *_lines_of(last), *["%tb shows the whole traceback."] * whole]
+    return [head, *_lines_of(last), *getattr(error, "__notes__", ()), *["%tb shows the whole traceback."] * whole]
 
 
 def _lines_of(structured: list[str]) -> list[str]:

@@ -307,14 +307,14 @@ def test_the_ordinary_traceback_stays_available(shell):
     CASES["recursive backward"][0], ["def up(n):\n    return down(n + 1)\n\ndef down(n):\n    return up(n - 2)", "up(1)"]])  # fmt: skip
 def test_an_endless_recursion_is_told_once(shell, cells):
     """IPython looks for the source of each frame: five seconds for a thousand of them."""
-    _, error = provoke(shell, cells)
+    text, error = provoke(shell, cells)
     frames = [frame.f_code.co_name for frame, _ in walk_tb(error.__traceback__)]
     (note,) = error.__notes__
-    assert 20 < len(frames) < 60 and frames.count("<module>") == 1
+    assert 4 < len(frames) < 20 and frames.count("<module>") == 1
     assert int(re.search(r"\d+", note)[0]) + len(frames) > 900 and "frames that repeat" in note
     with capture_output() as screen:
         shell.run_line_magic("tb", "")
-    assert note in screen.stdout and error.__notes__ == [note], "nothing is left out twice"
+    assert note in text and note in screen.stdout and error.__notes__ == [note], "nothing is left out twice"
 
 
 @pytest.mark.parametrize("code", ["1/0", "raise KeyError('w')", "undefined_name", "x = = 1", "int('a')", "[][3]", "raise RuntimeError('my own')",
