@@ -15,8 +15,8 @@ from traceback import walk_tb
 
 _log = logging.getLogger(__name__)
 BELOW = 12  # frames of the learner's own that are shown at most
-REPEATED = 2  # times that a line of a recursion stands in a traceback, above its last frames
-END = 3  # which are these
+REPEATED = 2  # how often a traceback shows a line of a recursion, before its last frames
+END = 3  # the number of those
 
 
 class Panels:

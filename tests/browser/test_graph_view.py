@@ -813,7 +813,7 @@ def test_the_exported_page_lives_alone(open_notebook, tmp_path):
 
 
 def repainted(page, run: str) -> list[tuple[float, str]]:
-    """What the browser paints anew when `run` is done: its share of the page, and what it is."""
+    """What the browser paints again when `run` is done: its share of the page, and what it is."""
     events: list = []
     cdp = page.context.new_cdp_session(page)
     cdp.on("Tracing.dataCollected", lambda part: events.extend(part["value"]))

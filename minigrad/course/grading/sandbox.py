@@ -164,7 +164,7 @@ def own_world(runs: str) -> tuple[bool, bool]:
 
 
 def unmount(runs: str) -> None:
-    """Take the small disk off again: as long as it is there, nobody can delete the folder under it."""
+    """Take the small disk off again: as long as it is there, the folder under it cannot be deleted."""
     _libc().umount2(os.fsencode(runs), 2)  # MNT_DETACH
 
 
