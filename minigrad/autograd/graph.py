@@ -130,7 +130,8 @@ def _unpack(node):
         tensors = [hooks.unpacked(v, edge) for v, edge in zip(values, edges, strict=True)]
         if name in node.op.inputs:
             setattr(twin, name, tensors if several else tensors[0])
-            setattr(twin, name + "_version", [0] * len(tensors) if several else 0)
+            versions = [t.version[0] for t in tensors]  # a hook may return a tensor that was written to before it was saved
+            setattr(twin, name + "_version", versions if several else versions[0])
         else:
             setattr(twin, name, tensors[0].array)
             setattr(twin, name + "_version", getattr(node, name + "_counter")[0])

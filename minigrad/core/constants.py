@@ -12,8 +12,9 @@ def constant(value, dtype=None):
 
     It never leaves the engine: who asks a node for what it saved gets `number_of` it.
     """
-    known = numbers.setdefault(type(value), {})
     key = (value, None if dtype is None else dtype.numpy.char)
+    hash(key)  # what cannot be hashed is no number, and must not become one of the known types
+    known = numbers.setdefault(type(value), {})
     found = known.get(key)
     if found is not None and value:  # 0.0 == -0.0, so zeros are not looked up
         return found

@@ -85,6 +85,12 @@ def a_kind(thing: object) -> str:
     return f"{'an' if name[0] in 'aeioAEIO' else 'a'} {name}"
 
 
+def type_name(thing: object) -> str:
+    """The type of a thing as PyTorch writes it in a message: 'int', 'numpy.ndarray'."""
+    kind = type(thing)
+    return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
+
+
 def nearest(name: str, known, prefix: str = "") -> str:
     """What exists and is spelled most like `name`, as a hint."""
     import difflib

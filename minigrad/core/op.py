@@ -320,7 +320,7 @@ def prepare(op, inputs):
         names = op.inputs
         chosen = [x for x, name in zip(inputs, names, strict=True) if name in op.promoted] if op.promoted else inputs
         for position, x in enumerate(inputs):
-            if not isinstance(x, (Variable, ndarray, np.generic, builtins.bool, int, float)):
+            if not isinstance(x, (Variable, np.generic, builtins.bool, int, float)):
                 raise wrong_type(op, position, x)
         if not op.bools:
             bools = [(x.array.dtype.kind == "b") if isinstance(x, Variable) else isinstance(x, builtins.bool) for x in inputs]
@@ -361,7 +361,11 @@ def _check_one_dtype(op, arrays):
 
 def wrong_type(op, position, x):
     name = op.args[min(position, len(op.args) - 1)]
-    return errors.new(TypeError, f"{op.name}(): argument '{name}' (position {position + 1}) must be Tensor, not {type(x).__name__}")
+    sentence = f"{op.name}(): argument '{name}' (position {position + 1}) must be Tensor, not {errors.type_name(x)}"
+    if isinstance(x, ndarray):
+        why = "Functions and methods take tensors; only operators, x * array, take an ndarray."
+        return errors.new(TypeError, sentence, why=why, instead="torch.from_numpy(array).")
+    return errors.new(TypeError, sentence)
 
 
 def failed(op, arrays, error):

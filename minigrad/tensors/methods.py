@@ -28,11 +28,9 @@ FAMILIES = {
         remainder fmod lerp addcmul addcdiv clamp_min clamp_max nan_to_num float_power fmax fmin signbit positive sgn clip=clamp
         absolute=abs negative=neg fix=trunc arctan2=atan2 arcsin=asin arccos=acos arctan=atan arcsinh=asinh arccosh=acosh arctanh=atanh
         divide true_divide=divide eq ne lt le gt ge greater=gt greater_equal=ge less=lt less_equal=le not_equal=ne logical_and
-        logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor bitwise_not __and__=bitwise_and __rand__=bitwise_and
-        __or__=bitwise_or __ror__=bitwise_or __xor__=bitwise_xor __invert__=bitwise_not __neg__=neg __pos__=positive __abs__=abs
-        __floordiv__=floor_divide __mod__=remainder isinf isnan isfinite isclose allclose equal hypot logaddexp logaddexp2 xlogy erfc
-        lgamma digamma sinc deg2rad rad2deg copysign frac isposinf isneginf bitwise_left_shift bitwise_right_shift
-        __lshift__=bitwise_left_shift __rshift__=bitwise_right_shift ldexp gcd lcm heaviside
+        logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor bitwise_not __invert__=bitwise_not __neg__=neg
+        __pos__=positive __abs__=abs isinf isnan isfinite isclose allclose equal hypot logaddexp logaddexp2 xlogy erfc
+        lgamma digamma sinc deg2rad rad2deg copysign frac isposinf isneginf bitwise_left_shift bitwise_right_shift ldexp gcd lcm heaviside
         nextafter""",
     reduce: """
         sum mean max min amax amin prod var std median aminmax nansum any all argmax argmin count_nonzero norm logsumexp""",
@@ -67,6 +65,17 @@ SPREAD = {
 OPERATORS = """
     __add__=add __radd__=add __rsub__=rsub __mul__=mul __rmul__=mul __truediv__=div __eq__=eq __ne__=ne __lt__=lt __le__=le __gt__=gt
     __ge__=ge"""
+# The same for functions and for rows of whole numbers, which take the number as it is.
+OTHER_OPERATORS = """
+    __and__=bitwise_and __rand__=bitwise_and __or__=bitwise_or __ror__=bitwise_or __xor__=bitwise_xor __rxor__=bitwise_xor
+    __floordiv__=floor_divide __mod__=remainder __lshift__=bitwise_left_shift __rshift__=bitwise_right_shift __pow__=pow"""
+# Reflected operators: the number or the array comes first.
+REFLECTED = """
+    __rfloordiv__=floor_divide __rmod__=remainder __rlshift__=bitwise_left_shift __rrshift__=bitwise_right_shift __rpow__=pow"""
+# Operators that write into the tensor. An ndarray is left to the operator that makes a new tensor, as in PyTorch.
+WRITING_OPERATORS = """
+    __iadd__=add_ __isub__=sub_ __imul__=mul_ __itruediv__=div_ __ifloordiv__=floor_divide_ __imod__=remainder_ __ipow__=pow_
+    __iand__=bitwise_and_ __ior__=bitwise_or_ __ixor__=bitwise_xor_ __ilshift__=bitwise_left_shift_ __irshift__=bitwise_right_shift_"""
 # A method with one of these arguments takes their second names, too (core/arguments.py).
 SECOND_NAMES = {"dim", "keepdim", "indices_or_sections"}
 # Other dtypes.
@@ -91,7 +100,24 @@ def number_first(op, x, other):
             return op.call(x, found)
     if isinstance(other, (int, float, np.generic)):
         return op.call(x, constant(other, dtypes.FROM_NUMPY[x.array.dtype]) if x.array.dtype.kind == "f" else other)
-    return op(x, wrap(dtypes.native(other))) if isinstance(other, np.ndarray) else NotImplemented
+    return with_array(op, x, other) if isinstance(other, np.ndarray) else NotImplemented
+
+
+def other_first(function, x, other):
+    """function(x, other) for an operator: number_first for functions that take numbers themselves."""
+    if isinstance(other, (int, float, np.generic, Variable)):
+        return function(x, other)
+    return with_array(function, x, other) if isinstance(other, np.ndarray) else NotImplemented
+
+
+def with_array(function, x, array):
+    """function(x, array) for an operator between a tensor and an ndarray. As in PyTorch, the result is a new tensor of the dtype that numpy
+    gives: float32 and int64 become float64."""
+    array = dtypes.native(array)
+    common = np.result_type(x.array.dtype, array.dtype)
+    if function is elementwise.div and common.kind != "f":
+        common = np.dtype(np.float64)
+    return function(x.to(dtypes.FROM_NUMPY[common]), wrap(array.astype(common, copy=False)))
 
 
 def _entries(text):
@@ -124,6 +150,24 @@ def _operator(name, where):
         f"def {name}(self, other):\n"
         f"    return {where}.call(self, other) if isinstance(other, Variable) else number_first({where}, self, other)\n"
     )
+
+
+def _other_operator(name, where):
+    """The text of an operator of which the other side is a tensor, a number or an ndarray."""
+    return (
+        f"def {name}(self, other):\n"
+        f"    return {where}(self, other) if isinstance(other, Variable) else other_first({where}, self, other)\n"
+    )
+
+
+def _reflected(name, where):
+    """The text of an operator whose left side is a number or an ndarray."""
+    return f"def {name}(self, other):\n    return other_first(lambda x, y: {where}(y, x), self, other)\n"
+
+
+def _writing_operator(name, method):
+    """The text of an operator that writes into the tensor."""
+    return f"def {name}(self, other):\n    return NotImplemented if isinstance(other, ndarray) else self.{method}(other)\n"
 
 
 def _in_place(name, where, function):
@@ -161,6 +205,7 @@ def _table():
     """The methods by name. Rows, operators and writes are written out as one text, which tracebacks show; functions are methods already."""
     found, text, docs = {}, [], {}
     scope = {"Variable": Variable, "number_first": number_first, "dtypes": dtypes, "partial": functools.partial}
+    scope.update(other_first=other_first, ndarray=np.ndarray)
     scope.update(write=inplace.write, copy_=inplace.copy_, row_by_row=row_by_row)
     for module, words in FAMILIES.items():
         family = "_" + module.__name__.rpartition(".")[2]  # no parameter has this name
@@ -175,6 +220,9 @@ def _table():
                 text.append(_in_place(name, f"{family}.{origin}", function))
                 docs[name + "_"] = function
     text += [_operator(name, f"_elementwise.{row}") for name, row, _ in _entries(OPERATORS)]
+    text += [_other_operator(name, f"_elementwise.{function}") for name, function, _ in _entries(OTHER_OPERATORS)]
+    text += [_reflected(name, f"_elementwise.{function}") for name, function, _ in _entries(REFLECTED)]
+    text += [_writing_operator(name, method) for name, method, _ in _entries(WRITING_OPERATORS)]
     text += [
         f"def {name}(self, *, memory_format=None):\n    row_by_row(memory_format, {name!r})\n"
         f"    return self.to(dtypes.{kind}, memory_format=memory_format)\n"

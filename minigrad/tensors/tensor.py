@@ -27,7 +27,7 @@ from ..core.variable import ANY, INFERENCE, Size, Variable, leaf_edge, refresh, 
 from ..ops import elementwise, linalg, shape
 from ..ops import index as index_ops
 from . import indexing, printing
-from .methods import Methods, number_first
+from .methods import Methods, number_first, with_array
 
 _new = object.__new__
 
@@ -596,30 +596,16 @@ class Tensor(Methods):
         return elementwise.sub.call(self, other) if isinstance(other, Variable) else number_first(elementwise.sub, self, other)
 
     def __rtruediv__(self, other):
-        return elementwise.reciprocal(self) * other if _comparable(other) else NotImplemented
-
-    def __rfloordiv__(self, other):
-        return elementwise.floor_divide(other, self)
-
-    def __rmod__(self, other):
-        return elementwise.remainder(other, self)
-
-    def __rlshift__(self, other):
-        return elementwise.bitwise_left_shift(other, self)
-
-    def __rrshift__(self, other):
-        return elementwise.bitwise_right_shift(other, self)
-
-    def __pow__(self, exponent):
-        return elementwise.pow(self, exponent) if _comparable(exponent) else NotImplemented
-
-    def __rpow__(self, base):
-        return elementwise.pow(base, self) if _comparable(base) else NotImplemented
+        return elementwise.reciprocal(self) * other if isinstance(other, (int, float, np.generic, np.ndarray)) else NotImplemented
 
     def __matmul__(self, other):
+        if isinstance(other, np.ndarray):
+            return with_array(linalg.matmul, self, other)
         return linalg.matmul(self, other) if isinstance(other, Variable) else NotImplemented
 
     def __rmatmul__(self, other):
+        if isinstance(other, np.ndarray):
+            return with_array(lambda x, y: linalg.matmul(y, x), self, other)
         return linalg.matmul(other, self) if isinstance(other, Variable) else NotImplemented
 
     def add(self, other, *, alpha=1):
@@ -767,9 +753,7 @@ class Tensor(Methods):
     def mul_(self, other):
         return inplace.write(self, elementwise.mul, other)
 
-    __iadd__, __isub__, __imul__ = add_, sub_, mul_
     multiply_, subtract_ = mul_, sub_
-    __itruediv__, __ipow__, __imod__, __ifloordiv__ = Methods.div_, Methods.pow_, Methods.remainder_, Methods.floor_divide_
 
     def zero_(self):
         """Zeros, in place."""
@@ -1024,10 +1008,6 @@ def _check_draw(x, p=None):
             "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like same randomness. If this is "
             "necessary for your usage, please file an issue with functorch.",
         )
-
-
-def _comparable(other):
-    return isinstance(other, (Variable, builtins.bool, int, float, np.ndarray, np.generic))
 
 
 def _not_transformed(method):
