@@ -188,8 +188,12 @@ def _grade_notebook(cells: Sequence[Any], name: str, setting: Any, student: str,
         grades[id] = Grade(id, 0.0, 0.0, ex.points, "not found" if read.books else "; ".join(read.problems))
         if answer := answers.get(id):
             try:
+                if not answer.source:
+                    raise ValueError(answer.doubt)
                 inputs = draw_inputs(ex, setting.key, student, setting.round)
-                grades[id] = grade_answer(ex, answer.source, answer_server(setting), inputs, helpers=answer.helpers)
+                grades[id] = grade_answer(ex, answer.source, answer_server(setting), inputs, helpers=answer.helpers, after=answer.after)
+            except ValueError as error:
+                grades[id] = Grade(id, 0.0, 0.0, ex.points, f"{error}: look at it by hand")
             except Exception as error:
                 grades[id] = Grade(id, 0.0, 0.0, ex.points, f"could not be judged ({type(error).__name__}): look at it by hand")
     return grades

@@ -90,10 +90,11 @@ def draw_inputs(ex: Exercise, key: bytes, student: str, round: str) -> dict[str,
 
 
 def grade_answer(ex: Exercise, source: str, where: Path | AnswerServer, inputs: Mapping[str, tuple] | None = None, box: Box | None = None,
-                 helpers: Sequence[str] = ()) -> Grade:  # fmt: skip
+                 helpers: Sequence[str] = (), after: Sequence[str] = ()) -> Grade:  # fmt: skip
     """Grade the source that replaces an exercise's stub, with the probes' own inputs or drawn ones, in a fresh process.
 
-    `helpers` are statements of other cells that run before it, one by one; one that fails is left out.
+    `helpers` are statements of other cells that run before it, and `after` those that run after it, one by one; one that fails is left
+    out.
 
     `where` is a server, or a kit's folder for a server that lives for this one answer.
     """
@@ -101,10 +102,10 @@ def grade_answer(ex: Exercise, source: str, where: Path | AnswerServer, inputs: 
         return Grade(ex.id, 0.0, 0.0, ex.points, "untried")
     box = box or Box(wall=max(20.0, 2 * ex.limits.seconds))
     if isinstance(where, AnswerServer):
-        outcomes, ran = run_apart(ex, source, where, inputs or {}, box, helpers)
+        outcomes, ran = run_apart(ex, source, where, inputs or {}, box, helpers, after)
     else:
         with AnswerServer(where) as server:
-            outcomes, ran = run_apart(ex, source, server, inputs or {}, box, helpers)
+            outcomes, ran = run_apart(ex, source, server, inputs or {}, box, helpers, after)
     verdict = judge(ex, outcomes, inputs)
     lines = tuple((line.probe, line.level, line.say) for line in verdict.lines)
     score = min(max(float(verdict.score), 0.0), 1.0) if outcomes else 0.0
@@ -114,12 +115,19 @@ def grade_answer(ex: Exercise, source: str, where: Path | AnswerServer, inputs: 
 
 
 def run_apart(
-    ex: Exercise, source: str, server: AnswerServer, inputs: Mapping[str, tuple], box: Box, helpers: Sequence[str] = ()
+    ex: Exercise,
+    source: str,
+    server: AnswerServer,
+    inputs: Mapping[str, tuple],
+    box: Box,
+    helpers: Sequence[str] = (),
+    after: Sequence[str] = (),
 ) -> tuple[dict[str, dict], str]:
     """The outcomes of a submission's probes, and "ok" or how the process ended."""
     job = {
         "source": source.encode("utf-8", "replace").decode(),
         "helpers": [h.encode("utf-8", "replace").decode() for h in helpers],
+        "after": [h.encode("utf-8", "replace").decode() for h in after],
         "entry": ex.entry,
         "probes": [{"name": p.name, "driver": p.driver.__name__, "args": inputs.get(p.name, p.args)} for p in ex.probes],
         "limits": asdict(ex.limits),

@@ -148,7 +148,7 @@ def _child(job: Mapping[str, Any], setting: Mapping[str, Any], put: int, empty: 
             view = view[write(put, view) :]
 
     measures = [getattr(drivers, probe["driver"]) for probe in job["probes"]]  # before the answer, which could replace them
-    loaded = run(_load, (job["source"], job["entry"], job["helpers"]), (), limits)
+    loaded = run(_load, (job["source"], job["entry"], job["helpers"], job["after"]), (), limits)
     if _entry and not loaded["late"]:
         loaded["error"] = None  # as in a notebook: what was defined before the error is there
     for probe, driver in zip(job["probes"], measures, strict=True):
@@ -175,14 +175,18 @@ def _same_chance() -> None:
 _entry: list[Any] = []
 
 
-def _load(job: tuple[str, str, list[str]]) -> None:
-    source, entry, helpers = job
+def _load(job: tuple[str, str, list[str], list[str]]) -> None:
+    source, entry, helpers, after = job
     namespace: dict[str, Any] = {"__name__": "submission"}
-    for number, helper in enumerate(helpers):
-        try:
-            exec(compile(helper, f"<helper {number}>", "exec"), namespace)
-        except Exception:  # what it would have defined is missed where it is used, and named there
-            pass
+
+    def run_parts(parts: list[str], name: str) -> None:
+        for number, part in enumerate(parts):
+            try:
+                exec(compile(part, f"<{name} {number}>", "exec"), namespace)
+            except Exception:  # what it would have defined is missed where it is used, and named there
+                pass
+
+    run_parts(helpers, "helper")
     namespace.pop(entry, None)
     linecache.cache["<submission>"] = (len(source), None, [line + "\n" for line in source.split("\n")], "<submission>")
     try:
@@ -192,3 +196,5 @@ def _load(job: tuple[str, str, list[str]]) -> None:
             _entry[:] = [namespace[entry]]
     if not _entry:
         raise NameError(f"the answer defines no {entry}")
+    run_parts(after, "after")
+    _entry[:] = [namespace.get(entry, _entry[0])]

@@ -35,6 +35,12 @@ class Cell:
     graded: str = ""  # by nbgrader's grade id
     tagged: str = ""  # by {"minigrad": {"exercise": ...}}
     marked: str = ""  # by a comment: # exercise 05.b
+    number: int = 0  # its place among all cells of the notebook, from 1
+
+    @property
+    def ids(self) -> set[str]:
+        """The exercises that it was handed out for."""
+        return {self.graded, self.tagged, self.marked} - {""}
 
     @cached_property
     def body(self) -> list[ast.stmt]:
@@ -60,7 +66,38 @@ class Cell:
         """What the cell binds; for a cell with a syntax error, what its text seems to bind."""
         if self.body:
             return {name for statement in self.body for name in bound(statement)}
-        return {a or b for a, b in re.findall(r"^(?:def|class)\s+(\w+)|^(\w+)\s*=", self.source, re.M)}
+        own = [line for line in self.lines if not re.search(r"\bcheck\s*\.\s*(?:mine|engine)\b", line)]
+        return {a or b for a, b in re.findall(r"^(?:def|class)\s+(\w+)|^(\w+)\s*=(?!=)", "\n".join(own), re.M)}
+
+    @cached_property
+    def written(self) -> dict[str, list[ast.stmt]]:
+        """The statements that may be a learner's answer, by the name that they bind: definitions and assignments.
+
+        What `check.mine` or `check.engine` gives is the course's, and the variable of a loop is nobody's answer.
+        """
+        found: dict[str, list[ast.stmt]] = {}
+        for statement in self.body:
+            if not isinstance(statement, (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith)) and not lent(statement):
+                for name in bound(statement):
+                    found.setdefault(name, []).append(statement)
+        return found
+
+    def answers(self, ex: Exercise) -> bool:
+        """Whether the cell may hold the answer to an exercise. Where it does not parse, its text decides."""
+        if not self.body:
+            return ex.entry in self.names
+        return any(ex.is_value or not _is_literal(statement) for statement in self.written.get(ex.entry, ()))
+
+    def defines(self, name: str) -> bool:
+        """Whether the cell has a `def` or `class` of this name."""
+        kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+        return any(isinstance(s, kinds) for s in self.written.get(name, ())) if self.body else name in self.names
+
+    @cached_property
+    def title(self) -> str:
+        """The first line that says something, for a person."""
+        lines = [line.strip() for line in self.lines if line.strip() and line.strip() != "pass"]
+        return next((line for line in lines if not line.startswith(("#", "import ", "from "))), lines[0] if lines else "")[:60]
 
 
 @dataclass
@@ -70,9 +107,9 @@ class Notebook:
     texts: list[str] = field(default_factory=list)  # of the cells that are not code
 
     @cached_property
-    def calls(self) -> dict[str, tuple[int, ast.expr | None]]:
-        """For each exercise the first cell that calls `check` for it, and what is handed over."""
-        found: dict[str, tuple[int, ast.expr | None]] = {}
+    def calls(self) -> dict[str, list[tuple[int, ast.expr | None]]]:
+        """For each exercise the cells that call `check` for it, and what is handed over."""
+        found: dict[str, list[tuple[int, ast.expr | None]]] = {}
         for number, cell in enumerate(self.cells):
             if "check" not in cell.source:
                 continue
@@ -80,25 +117,46 @@ class Notebook:
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check" and node.args:
                     first = node.args[0]
                     if isinstance(first, ast.Constant) and isinstance(first.value, str):
-                        found.setdefault(first.value, (number, node.args[1] if len(node.args) > 1 else None))
+                        found.setdefault(first.value, []).append((number, node.args[1] if len(node.args) > 1 else None))
         return found
 
     @cached_property
     def defined(self) -> dict[str, list[tuple[int, int]]]:
-        """For each name the statements (cell, number) that define it, loops apart."""
+        """For each name the statements (cell, number) that define it, apart from loops, untouched stubs and what the course lends."""
         found: dict[str, list[tuple[int, int]]] = {}
+        mine = [ex for chapter in sorted(self.chapters) for ex in exercises.chapter(chapter).values()]
+        stubs = {ex.entry: _program(ex.stub) for ex in mine}
         for i, cell in enumerate(self.cells):
+            if any(stubs[name] == _program(cell.source) for name in cell.names & stubs.keys()):
+                continue
             for j, statement in enumerate(cell.body):
-                if not isinstance(statement, (ast.For, ast.While)):
+                if not isinstance(statement, (ast.For, ast.While)) and not lent(statement):
                     for name in bound(statement):
                         found.setdefault(name, []).append((i, j))
         return found
 
     @cached_property
+    def aliases(self) -> dict[str, str]:
+        """For the name of an exercise whose answer has another one, that name: `check("05.b", mine)`."""
+        given = {exercises[id].entry: arg.id for id, calls in self.calls.items() if id in exercises for _, arg in calls
+                 if isinstance(arg, ast.Name)}  # fmt: skip
+        return {entry: name for entry, name in given.items() if entry != name and entry not in self.defined and name in self.defined}
+
+    @cached_property
+    def named_chapters(self) -> set[str]:
+        """The chapters that a cell names: an exercise's cell, a call of `check`, the heading of an exercise."""
+        headings = {n for text in self.texts for n in re.findall(r"^#+[ \t]*Exercise[ \t]+(\d\d)\.[a-z]\d?\b", text, re.M)}
+        return ({id[:2] for c in self.cells for id in c.ids} | {id[:2] for id in self.calls} | headings) & set(exercises.chapters())
+
+    @cached_property
     def chapters(self) -> set[str]:
-        named = {id[:2] for c in self.cells for id in (c.graded, c.tagged, c.marked) if id} | {id[:2] for id in self.calls}
         in_name = re.findall(r"(?:^|\D)(\d\d)[_\- ]", self.name)
-        return named | {n for n in in_name if n in exercises.chapters()}
+        return self.named_chapters | {n for n in in_name if n in exercises.chapters()}
+
+    @cached_property
+    def of_the_course(self) -> bool:
+        """Whether anything but the names that it binds says that this notebook belongs to the course."""
+        return bool(self.chapters) or any("minigrad" in cell.source for cell in self.cells)
 
 
 def read_notebook(data: bytes, name: str = "") -> Notebook:
@@ -117,7 +175,8 @@ def read_notebook(data: bytes, name: str = "") -> Notebook:
         raise ValueError(f"{name or 'the file'} is JSON, but not a notebook: it has no cells")
     if len(cells) > MOST_CELLS:
         raise ValueError(f"{name or 'the notebook'} has {len(cells):,} cells; more than {MOST_CELLS:,} are not read")
-    return Notebook(name, [cell for raw_cell in cells if (cell := _cell(raw_cell)) is not None], [t for c in cells if (t := _text(c))])
+    code = [cell for number, raw_cell in enumerate(cells, 1) if (cell := _cell(raw_cell, number)) is not None]
+    return Notebook(name, code, [t for c in cells if (t := _text(c))])
 
 
 def _list(x: Any) -> list:
@@ -138,16 +197,16 @@ def _text(raw: Any) -> str:
     return _source(raw) if isinstance(raw, dict) and raw.get("cell_type", "code") != "code" else ""
 
 
-def _cell(raw: Any) -> Cell | None:
+def _cell(raw: Any, number: int) -> Cell | None:
     if not isinstance(raw, dict) or raw.get("cell_type", "code") != "code" or not (text := _source(raw)):
         return None
     metadata = _dict(raw.get("metadata"))
     graded, tagged = _dict(metadata.get("nbgrader")), _dict(metadata.get("minigrad"))
-    by_grade = re.fullmatch(r"answer-(\d\d)-([a-z])", str(graded.get("grade_id", "")))
-    marker = re.search(r"^[^\S\n]*#+[^\S\n]*(?:minigrad[^\S\n]+)?exercise[^\S\n]*:?[^\S\n]*(\d\d\.[a-z])\b", text, re.M | re.I)
+    by_grade = re.fullmatch(r"answer-(\d\d)-([a-z]\d?)", str(graded.get("grade_id", "")))
+    marker = re.search(r"^[^\S\n]*#+[^\S\n]*(?:minigrad[^\S\n]+)?exercise[^\S\n]*:?[^\S\n]*(\d\d\.[a-z]\d?)\b", text, re.M | re.I)
     id = tagged.get("exercise")
     return Cell(without_magics(text), ".".join(by_grade.groups()) if by_grade else "", id if isinstance(id, str) else "",
-                marker.group(1).lower() if marker else "")  # fmt: skip
+                marker.group(1).lower() if marker else "", number)  # fmt: skip
 
 
 def without_magics(text: str) -> str:
@@ -197,6 +256,9 @@ class Answer:
     tried: bool = True  # False: the stub as it was handed out
     shingles: tuple[int, ...] = ()
     as_solution: bool = False  # the reference solution, comments and layout apart
+    after: tuple[str, ...] = ()  # statements of other cells that change what the cell defines
+    doubt: str = ""  # why this may be the wrong cell: with less than full points a person has to decide
+    where: str = ""  # the cell, for a person
 
 
 @dataclass(frozen=True)
@@ -209,40 +271,118 @@ class Book:
 
 
 def find_answer(ex: Exercise, nb: Notebook) -> Answer | None:
-    """The answer to one exercise in a notebook: by grade id, cell metadata, marker comment, then the name that it defines.
+    """The answer to one exercise in a notebook: by grade id, cell metadata, marker comment, `check`'s argument, then the name it defines.
 
     Of several cells the last one that is not the untouched stub counts. None when there is no trace of the exercise.
     """
-    if nb.chapters and ex.chapter not in nb.chapters:
+    if not nb.of_the_course or (nb.chapters and ex.chapter not in nb.chapters):
         return None
     untouched: Answer | None = None
     for by, pick in (
         ("grade id", lambda: [i for i, c in enumerate(nb.cells) if c.graded == ex.id]),
         ("cell metadata", lambda: [i for i, c in enumerate(nb.cells) if c.tagged == ex.id]),
         ("marker comment", lambda: [i for i, c in enumerate(nb.cells) if c.marked == ex.id]),
+        ("check's argument", lambda: []),
         ("name", lambda: _by_name(ex, nb)),
+        ("name", lambda: _in_another_cell(ex, nb)),
     ):
-        for i in reversed([i for i in pick() if ex.entry in nb.cells[i].names]):
-            if not is_stub(nb.cells[i].source, ex.stub):
-                return _answer(ex, nb.cells[i].source, helpers(nb, i), by)
-            untouched = untouched or Answer(nb.cells[i].source, (), by, tried=False)
-    given = nb.calls.get(ex.id, (0, None))[1]  # defined under another name and handed to check
-    if given is None or (isinstance(given, ast.Name) and given.id == ex.entry):
-        return untouched
-    if not isinstance(given, ast.Name):
-        number = nb.calls[ex.id][0]
-        source = f"{ex.entry} = ({nb.cells[number].text(given)}\n)\n"
-        return _answer(ex, source, helpers(nb, number, source), "check's argument")
-    where = [i for i, c in enumerate(nb.cells) if given.id in c.names]
-    if where:
-        return _answer(ex, f"{nb.cells[where[-1]].source}\n{ex.entry} = {given.id}\n", helpers(nb, where[-1]), "check's argument")
+        if by == "check's argument":
+            if (answer := _handed_over(ex, nb)) is not None:
+                return answer
+            continue
+        places = [i for i in pick() if nb.cells[i].answers(ex)]
+        tried = [i for i in places if not is_stub(nb.cells[i].source, ex.stub)]
+        if tried and by != "name" and _keeps_stub(ex, nb.cells[tried[-1]]) and (answer := _handed_over(ex, nb)) is not None:
+            return answer  # the stub is still in the cell, and something else was given to check
+        if tried:
+            if not ex.is_value:  # a definition is an answer rather than an assignment
+                tried = [i for i in tried if nb.cells[i].defines(ex.entry)] or tried
+            while len(tried) > 1 and any(ex.entry in _used_at_once(s) for s in nb.cells[tried[-1]].written.get(ex.entry, ())):
+                tried.pop()  # `class Value(Value)` adds to the cell above it, as `helpers` finds
+            return _answer(ex, nb, tried[-1], by, _doubt(ex, nb, tried, by))
+        if places and untouched is None:
+            untouched = Answer(nb.cells[places[-1]].source, (), by, tried=False, where=_where(nb.cells[places[-1]]))
     return untouched
 
 
-def _answer(ex: Exercise, source: str, used: tuple[str, ...], by: str) -> Answer:
+def _handed_over(ex: Exercise, nb: Notebook) -> Answer | None:
+    """The answer that was given to `check` under another name, or as an expression."""
+    for number, given in reversed(nb.calls.get(ex.id, [])):
+        if given is None or (isinstance(given, ast.Name) and given.id == ex.entry):
+            continue
+        if not isinstance(given, ast.Name):
+            if not lent(given):
+                source = f"{ex.entry} = ({nb.cells[number].text(given)}\n)\n"
+                return _answer(ex, nb, number, "check's argument", source=source, apart=True)
+            continue
+        where = [i for i, c in enumerate(nb.cells) if given.id in c.written]
+        if where:
+            cell = nb.cells[where[-1]]
+            return _answer(ex, nb, where[-1], "check's argument", source=f"{cell.source}\n{ex.entry} = {given.id}\n")
+    return None
+
+
+def _answer(ex: Exercise, nb: Notebook, at: int, by: str, doubt: str = "", source: str = "", apart: bool = False) -> Answer:
+    """The answer in cell `at`, or in `source`, which replaces the cell (or, `apart`, is only a part of it)."""
+    text = source or nb.cells[at].source
+    used, after = helpers(nb, at, source if apart else None)
+    where = _where(nb.cells[at])
     if ex.is_value:
-        return Answer(source, used, by)
-    return Answer(source, used, by, True, tuple(shingles(source)), is_stub(source, ex.solution))
+        return Answer(text, used, by, after=after, doubt=doubt, where=where)
+    return Answer(text, used, by, True, tuple(shingles(text)), is_stub(text, ex.solution), after, doubt, where)
+
+
+def _where(cell: Cell) -> str:
+    return f"cell {cell.number} ({cell.title})"
+
+
+def _keeps_stub(ex: Exercise, cell: Cell) -> bool:
+    """Whether the cell, whatever else is in it, still defines the exercise's name as the stub does."""
+    stub = Cell(ex.stub).written.get(ex.entry, [])
+    mine = cell.written.get(ex.entry, [])
+    return bool(mine and stub) and ast.dump(mine[-1]) == ast.dump(stub[-1])
+
+
+def _doubt(ex: Exercise, nb: Notebook, places: Sequence[int], by: str) -> str:
+    """Why the last of these cells may not be the answer, or ""."""
+    cells = [nb.cells[i] for i in places]
+    last = _where(cells[-1])
+    if len({_program(cell.source) for cell in cells}) > 1:
+        others = " and ".join(f"cell {cell.number}" for cell in cells[:-1])
+        return f"{ex.id} is answered in {others} and in {last}: the last one was run"
+    if by == "name" and cells[-1].ids - {ex.id}:
+        return f"{ex.id} was found in the cell of another exercise, {last}"
+    if by == "name" and not nb.named_chapters:
+        return f"{ex.id} was found by the name {ex.entry} alone, in {last}"
+    given = {a.id for _, a in nb.calls.get(ex.id, []) if isinstance(a, ast.Name)} - {ex.entry}
+    if elsewhere := sorted(name for name in given if any(name in c.written for c in nb.cells)):
+        return f"{ex.id} was also checked as {', '.join(elsewhere)}, but {last} was run"
+    return ""
+
+
+def _program(source: str) -> str:
+    try:
+        return ast.dump(ast.parse(source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return source
+
+
+def unclear(ex: Exercise, nb: Notebook) -> str:
+    """What a person has to decide about an exercise for which no answer was found, or ""."""
+    if in_text(ex, nb):
+        return f"the answer to {ex.id} in {nb.name} is in a text cell, where it is not run"
+    changed = [c for c in nb.cells if ex.id in c.ids and not is_stub(c.source, ex.stub) and c.source.strip(" \n\tpas")]
+    if changed and not any(c.answers(ex) for c in nb.cells if ex.id in c.ids):
+        return f"the cell of {ex.id} in {nb.name} was changed and defines no {ex.entry}"
+    return ""
+
+
+def strange(nb: Notebook, asked: Sequence[Exercise]) -> str:
+    """A remark on a notebook in which only names are like the course's, or ""."""
+    names = sorted({ex.entry for ex in asked if any(cell.answers(ex) for cell in nb.cells)})
+    if nb.of_the_course or not names:
+        return ""
+    return f"nothing but the names {', '.join(names[:5])} says that {nb.name or 'the notebook'} belongs to this course, so it was not run"
 
 
 def in_text(ex: Exercise, nb: Notebook) -> bool:
@@ -300,46 +440,108 @@ def _age_known(a: Book, b: Book) -> bool:
 
 def _by_name(ex: Exercise, nb: Notebook) -> list[int]:
     """Cells that define the exercise's name. Where other exercises of the chapter use the same name, the ones just before its check."""
-    binding = [i for i, c in enumerate(nb.cells) if ex.entry in c.names and {c.graded, c.tagged, c.marked} <= {"", ex.id}]
-    rivals = [other.id for other in exercises.values() if other.entry == ex.entry and other.id != ex.id]
+    binding = [i for i, c in enumerate(nb.cells) if c.answers(ex) and c.ids <= {ex.id}]
+    near = nb.chapters or set(exercises.chapters())
+    rivals = [other.id for other in exercises.values() if other.entry == ex.entry and other.id != ex.id and other.chapter in near]
     if ex.id in nb.calls:
-        at = nb.calls[ex.id][0]
-        since = max((nb.calls[r][0] for r in rivals if r in nb.calls and nb.calls[r][0] < at), default=-1)
+        at = nb.calls[ex.id][0][0]
+        since = max((nb.calls[r][0][0] for r in rivals if r in nb.calls and nb.calls[r][0][0] < at), default=-1)
         before = [i for i in binding if since < i <= at] if rivals else binding
         return before or ([] if rivals else binding)
     return [] if any(r[:2] == ex.chapter for r in rivals) or (rivals and not nb.chapters) else binding
 
 
-def helpers(nb: Notebook, at: int, source: str | None = None) -> tuple[str, ...]:
-    """The top-level statements of other cells that the cell needs: definitions, imports and assignments of the names that it uses.
+def _in_another_cell(ex: Exercise, nb: Notebook) -> list[int]:
+    """Cells of other exercises that define the name, where their own stubs and solutions do not."""
+    found = []
+    for i, cell in enumerate(nb.cells):
+        others = [exercises[id] for id in cell.ids if id != ex.id and id in exercises]
+        if others and cell.defines(ex.entry) and not any(ex.entry in Cell(o.stub).names | Cell(o.solution).names for o in others):
+            found.append(i)
+    return found
 
-    A name counts as its last definition before the cell, else its first one after it. Statements that set an attribute of something used
-    (`Value.__radd__ = ...`) come along.
+
+def helpers(nb: Notebook, at: int, source: str | None = None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The top-level statements of other cells that the cell needs: what runs before it, and what runs after it.
+
+    Before it: definitions, imports and assignments of the names that it uses, and statements that change one of them
+    (`Value.__radd__ = ...`). A name counts as its last definition before the cell, else its first one after it. After it: statements that
+    change what the cell itself defines, or bind it anew from what it was (`class Value(Value)`), with what they use.
     """
     cell = Cell(source) if source is not None else nb.cells[at]
     own = cell.names
-    todo = sorted(needed(cell.source) - own)
     taken: dict[tuple[int, int], ast.stmt] = {}
     done: set[str] = set()
-    while todo:
-        name = todo.pop()
-        if name in done:
-            continue
-        done.add(name)
-        places = [(i, j) for i, j in nb.defined.get(name, ()) if i != at or source is not None]
-        if not places:
-            continue
-        before = [p for p in places if p[0] < at]
-        place = before[-1] if before else places[0]
-        statement = nb.cells[place[0]].body[place[1]]
-        taken[place] = statement
-        todo += sorted(needed(nb.cells[place[0]].text(statement)) - done - own)
-    for i, c in enumerate(nb.cells):
-        if i != at:
-            for j, s in enumerate(c.body):
-                if (i, j) not in taken and _changes(s) in done:
-                    taken[i, j] = s
-    return tuple(nb.cells[i].text(taken[i, j]) for i, j in sorted(taken))
+    renamed: dict[tuple[int, int], str] = {}
+
+    def take(names: set[str]) -> None:
+        todo = sorted(names - own)
+        while todo:
+            name = todo.pop()
+            if name in done:
+                continue
+            done.add(name)
+            if alias := nb.aliases.get(name):
+                renamed[nb.defined[alias][-1][0], len(taken) + MOST_CELLS] = f"{name} = {alias}"
+                todo.append(alias)
+            places = [(i, j) for i, j in nb.defined.get(name, ()) if i != at or source is not None]
+            if not places:
+                continue
+            before = [p for p in places if p[0] < at]
+            place = before[-1] if before else places[0]
+            statement = nb.cells[place[0]].body[place[1]]
+            taken[place] = statement
+            todo += sorted(needed(nb.cells[place[0]].text(statement)) - done - own)
+
+    take(needed(cell.source))
+    others = [(i, j, s) for i, c in enumerate(nb.cells) if i != at for j, s in enumerate(c.body)]
+    later: set[tuple[int, int]] = set()
+    if source is None:
+        for i, j, s in others:
+            text = nb.cells[i].text(s)
+            anew = nb.cells[i].ids <= cell.ids and bool(bound(s) & own & _used_at_once(s)) and not lent(s)
+            if i > at and (anew or _changes(s) in own):
+                taken[i, j] = s
+                later.add((i, j))
+                take(needed(text))
+    for i, j, s in others:
+        if (i, j) not in taken and _changes(s) in done:
+            taken[i, j] = s
+    late = {(i, j) for i, j in taken if (i, j) in later or (later and i > at and needed(nb.cells[i].text(taken[i, j])) & own)}
+    text_of = dict(sorted((renamed | {place: nb.cells[place[0]].text(s) for place, s in taken.items()}).items()))
+    return tuple(t for p, t in text_of.items() if p not in late), tuple(t for p, t in text_of.items() if p in late)
+
+
+def _used_at_once(statement: ast.stmt) -> set[str]:
+    """The names that a definition or an assignment looks up when it runs, not when what it defines is called."""
+    parts: list[ast.AST] = []
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        parts = [*statement.decorator_list, *statement.args.defaults]
+    elif isinstance(statement, ast.ClassDef):
+        parts = [*statement.decorator_list, *statement.bases]
+    elif isinstance(statement, ast.Assign):
+        parts = [statement.value]
+    return {n.id for part in parts if not isinstance(part, ast.Lambda) for n in ast.walk(part) if isinstance(n, ast.Name)}
+
+
+def lent(node: ast.stmt | ast.expr) -> bool:
+    """Whether a statement takes something from the course: `check.mine(...)` or `check.engine()`, outside of a definition."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return False
+    return any(
+        isinstance(n, ast.Attribute) and n.attr in ("mine", "engine") and isinstance(n.value, ast.Name) and n.value.id == "check"
+        for n in ast.walk(node)
+    )
+
+
+def _is_literal(statement: ast.stmt) -> bool:
+    """Whether a statement assigns a number, a text, a container or a result of arithmetic, which is no function or class."""
+    value = getattr(statement, "value", None)
+    kinds = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.BinOp, ast.UnaryOp, ast.Compare, ast.JoinedStr, ast.ListComp,
+             ast.SetComp, ast.DictComp, ast.GeneratorExp)  # fmt: skip
+    targets = getattr(statement, "targets", [])
+    unpacked = any(isinstance(t, (ast.Tuple, ast.List)) for t in targets)
+    return isinstance(value, kinds) and not (unpacked and isinstance(value, (ast.Tuple, ast.List)))
 
 
 def bound(statement: ast.stmt) -> set[str]:
@@ -375,9 +577,18 @@ def needed(source: str) -> set[str]:
 
 
 def _changes(statement: ast.stmt) -> str:
-    """The name of which a statement sets an attribute, or ""."""
-    target: Any = statement.targets[0] if isinstance(statement, ast.Assign) else None
-    return target.value.id if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) else ""
+    """The name of which a statement sets an attribute or an item, or ""."""
+    target: Any = None
+    if isinstance(statement, ast.Assign):
+        target = statement.targets[0]
+    elif isinstance(statement, ast.AugAssign):
+        target = statement.target
+    elif isinstance(statement, ast.Expr) and isinstance(call := statement.value, ast.Call) and call.args:
+        if isinstance(call.func, ast.Name) and call.func.id == "setattr" and isinstance(call.args[0], ast.Name):
+            return call.args[0].id
+    if not isinstance(target, (ast.Attribute, ast.Subscript)):
+        return ""
+    return target.value.id if isinstance(target.value, ast.Name) else ""
 
 
 def is_stub(source: str, stub: str) -> bool:

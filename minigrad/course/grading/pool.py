@@ -31,15 +31,18 @@ def grade_submission(task: Task, setting: Setting) -> dict[str, Any]:
     """The record of one submission: plain data for the journal. Nothing that a student wrote can make it raise."""
     problems = list(task.problems)
     books: list[Book] = []
+    unsure: set[str] = set()  # exercises and chapters on which a person has to decide; "*" for all of it
     reader = server("reader", Reader)
     until = time.monotonic() + READING
     for source in task.sources:
         if time.monotonic() > until:
             problems.append(f"reading took longer than {READING:g} s, {source.name} and what follows was not read: {BY_HAND}")
+            unsure.add("*")
             break
         read = reader.read(source, setting.ids)
         books += read.books
         problems += read.problems
+        unsure |= set(read.unread)
     answers, said = choose(books)
     problems += said
     if books and not answers and not problems:
@@ -53,9 +56,11 @@ def grade_submission(task: Task, setting: Setting) -> dict[str, Any]:
             ex = exercises[id]
             failed, grade = "", None
             try:
-                if time.monotonic() < until:
+                if not answer.source:
+                    failed = answer.doubt
+                elif time.monotonic() < until:
                     inputs = draw_inputs(ex, setting.key, task.student, setting.round)
-                    grade = grade_answer(ex, answer.source, fork_server, inputs, helpers=answer.helpers)
+                    grade = grade_answer(ex, answer.source, fork_server, inputs, helpers=answer.helpers, after=answer.after)
                 else:
                     failed = f"was not run, because the answers before it took {RUNNING:g} s"
             except NotStarted:  # nothing can be graded: the person who runs this has to know at once
@@ -63,16 +68,22 @@ def grade_submission(task: Task, setting: Setting) -> dict[str, Any]:
             except Exception as error:
                 failed = f"could not be judged ({type(error).__name__})"
             if grade is None:
-                problems.append(f"{id} {failed}: {BY_HAND}")
+                problems.append(f"{failed if id in failed else f'{id} {failed}'}: {BY_HAND}")
                 grade = Grade(id, 0.0, 0.0, ex.points, f"{failed}: {BY_HAND}")
+                unsure.add(id)
+            elif answer.doubt and grade.score < 1:
+                problems.append(f"{answer.doubt}: {BY_HAND}")
+                unsure.add(id)
             grades[id] = {k: v for k, v in asdict(grade).items() if k not in ("id", "max_points")} | {"by": answer.by}
-            if answer.tried:
+            if answer.tried and answer.source:
                 grades[id] |= {"source": answer.source, "shingles": answer.shingles, "as_solution": answer.as_solution}
         isolation = fork_server.isolation
+    if not any(answer.source for _, answer in answers.values()):
+        grades = {}  # nothing was run
     if len(problems) > MOST_REMARKS:
         problems[MOST_REMARKS:] = [f"and {len(problems) - MOST_REMARKS} more remarks"]
     return {"student": task.student, "fingerprint": task.fingerprint, "state": "graded" if grades else "ungraded", "problems": problems,
-            "lms": dict(task.lms), "isolation": isolation, "grades": grades}  # fmt: skip
+            "lms": dict(task.lms), "isolation": isolation, "grades": grades, "unsure": sorted(unsure)}  # fmt: skip
 
 
 _here = threading.local()  # fork servers are kept per process, and per thread where Dask uses threads
@@ -161,7 +172,7 @@ def grade_all(tasks: Sequence[Task], setting: Setting, jobs: int) -> Iterator[di
 
 def _lost(task: Task, problem: str = f"reading it ended the grader's own process, twice: {BY_HAND}") -> dict[str, Any]:
     return {"student": task.student, "fingerprint": task.fingerprint, "state": "ungraded", "problems": [*task.problems, problem],
-            "lms": dict(task.lms), "isolation": {}, "grades": {}}  # fmt: skip
+            "lms": dict(task.lms), "isolation": {}, "grades": {}, "unsure": ["*"]}  # fmt: skip
 
 
 def grade_with_dask(tasks: Sequence[Task], setting: Setting, jobs: int, address: str) -> Iterator[dict[str, Any]]:

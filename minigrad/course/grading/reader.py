@@ -17,12 +17,12 @@ from typing import Any
 
 from ..exercises import exercises
 from . import sandbox
-from .notebooks import Answer, Book, find_answer, in_text, read_notebook
+from .notebooks import Answer, Book, Notebook, find_answer, read_notebook, strange, unclear
 from .server import Box, ForkServer, fork, serve, write_all
 from .submissions import Source, expand, printable
 
 LIMITS = Box(wall=60.0, cpu=20, memory=3 << 30)
-LONGEST = 100_000  # characters of one answer, and of its helpers
+LONGEST = 100_000  # characters of one answer, or of its helpers
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ class Read:
 
     books: tuple[Book, ...] = ()
     problems: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()  # chapters of which something could not be read; "*" where nothing says which
 
 
 class Reader(ForkServer):
@@ -55,10 +56,11 @@ class Reader(ForkServer):
         try:
             data = json.loads(raw.rstrip(b"\n\x00"))
             books = tuple(Book(**{**b, "answers": {id: Answer(**a) for id, a in b["answers"].items()}}) for b in data["books"])
-            return Read(books, tuple(data["problems"]))
+            return Read(books, tuple(data["problems"]), tuple(data["unread"]))
         except ValueError:
             why = f"more than {self.box.cpu} s" if end == "late" or "24" in end else end or "no result"
-            return Read((), (f"{printable(name)} takes too much time or memory to read ({why}): look at it by hand",))
+            said = f"{printable(name)} takes too much time or memory to read ({why}): look at it by hand"
+            return Read((), (said,), tuple(_chapters(name)))
 
 
 # ---- the server's side ----------------------------------------------------------------------------------------------------------------
@@ -73,44 +75,53 @@ def main() -> None:
 def _child(job: Mapping[str, Any], put: int) -> None:
     sandbox.limit(job["box"])
     found = read(job)
-    write_all(put, json.dumps({"books": [asdict(b) for b in found.books], "problems": found.problems}).encode())
+    write_all(put, json.dumps({"books": [asdict(b) for b in found.books], "problems": found.problems, "unread": found.unread}).encode())
 
 
 def read(job: Mapping[str, Any]) -> Read:
     """What the file of a job holds. Whatever goes wrong with a part of it is a problem, in words."""
     books: list = []
     problems: list = []
+    unread: set[str] = set()
     if "text" in job:
         parts = [(job["name"], 0.0, lambda: job["text"].encode("utf-8", "replace"))]
     else:
         parts, problems = expand(Source(job["path"], job["member"]))
+        unread |= _chapters(job["name"]) if problems else set()
     for name, when, content in parts:
         try:
             book, said = _book(content(), name, when, job["ids"])
             books.append(book)
             problems += said
+            unread |= {"*"} if said else set()
         except MemoryError:
             problems.append(f"{name} needs too much memory to read")
+            unread |= _chapters(name)
         except Exception as error:
             problems.append(str(error) if isinstance(error, ValueError) else f"{name} cannot be read ({type(error).__name__})")
-    return Read(tuple(books), tuple(printable(p) for p in problems))
+            unread |= _chapters(name)
+    return Read(tuple(books), tuple(printable(p) for p in problems), tuple(sorted(unread)))
+
+
+def _chapters(name: str) -> set[str]:
+    """The chapters that a file's name names, or "*"."""
+    return Notebook(name, []).chapters or {"*"}
 
 
 def _book(data: bytes, name: str, when: float, ids: Sequence[str]) -> tuple[Book, list[str]]:
     nb = read_notebook(data, name)
-    answers, problems = {}, []
+    answers: dict[str, Answer] = {}
     for id in ids:
         try:
             answer = find_answer(exercises[id], nb)
+            doubt = "" if answer is not None and answer.tried else unclear(exercises[id], nb)
         except Exception as error:  # RecursionError, say: this exercise only
-            problems.append(f"{id} in {name} cannot be read ({type(error).__name__})")
-            continue
-        if answer is None:
-            if in_text(exercises[id], nb):
-                problems.append(f"the answer to {id} in {name} is in a text cell, where it is not run")
-        elif len(answer.source) > LONGEST or sum(map(len, answer.helpers)) > LONGEST:
-            problems.append(f"the answer to {id} in {name} is longer than {LONGEST:,} characters")
-            answers[id] = replace(answer, source="", helpers=(), shingles=())
-        else:
-            answers[id] = answer
-    return Book(printable(name), when, answers), problems
+            answer, doubt = None, f"{id} in {printable(name)} cannot be read ({type(error).__name__})"
+        if answer is not None and max(len(answer.source), sum(map(len, (*answer.helpers, *answer.after)))) > LONGEST:
+            doubt = f"the answer to {id} in {printable(name)} is longer than {LONGEST:,} characters"
+        if doubt:
+            answers[id] = Answer("", doubt=printable(doubt))
+        elif answer is not None:
+            answers[id] = replace(answer, doubt=printable(answer.doubt), where=printable(answer.where))
+    said = "" if answers else strange(nb, [exercises[id] for id in ids])
+    return Book(printable(name), when, answers), [said] if said else []
