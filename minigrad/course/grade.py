@@ -24,11 +24,13 @@ from typing import Any
 from .exercises import exercises
 from .grading.files import replace
 from .grading.journal import FORMAT, Journal
-from .grading.pool import grade_all, grade_with_dask
+from .grading.pool import BY_HAND, grade_all, grade_with_dask, lost
 from .grading.report import write_report
 from .grading.roll import call_the_roll, read_students
 from .grading.settings import Setting, Task
 from .grading.submissions import collect, printable
+
+MOST_KILLED = 3  # runs that were killed while one submission was being graded: after that it is left
 
 
 def grade(
@@ -60,23 +62,58 @@ def grade(
              tuple(sorted(s.lms.items())))
         for s in found
     ]  # fmt: skip
+    roster = read_students(students) if students else None
+
+    def report(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Write what comes out of these records, one for each task."""
+        missing = call_the_roll(found, roster) if roster is not None else []  # after the tasks: a new list grades nobody again
+        for number, (submission, task) in enumerate(zip(found, tasks, strict=True)):
+            said = [text for text in submission.problems if text not in task.problems]
+            records[number] = {**records[number], "lms": submission.lms, "problems": [*records[number]["problems"], *said]}
+        whole = sorted([*records, *missing], key=lambda r: r["student"])
+        complaints = write_report(whole, out, setting, reveal, only, name)
+        for text in complaints:
+            say(f"{printable(text)}\n")
+        return whole
+
     with Journal(out / "journal.jsonl") as journal:
         todo = [t for t in tasks if journal.records.get(t.student, {}).get("fingerprint") != t.fingerprint]
         say(f"{len(tasks)} submissions, {len(tasks) - len(todo)} already graded\n")
+        killed = {t.student: journal.unfinished(t.student, t.fingerprint) for t in todo}
+        suspects = sorted((t for t in todo if killed[t.student]), key=lambda t: killed[t.student])
+        todo = [t for t in todo if not killed[t.student]]
         jobs = max(1, min(jobs or os.cpu_count() or 1, len(todo)))
+
+        def begin(task: Task) -> None:
+            journal.begin(task.student, task.fingerprint)
+
+        def settled() -> list[dict[str, Any]]:
+            """The records that there are, and one in words for each submission during which earlier runs were killed."""
+            return [
+                journal.records[t.student]
+                if journal.records.get(t.student, {}).get("fingerprint") == t.fingerprint
+                else lost(t, f"{_times(killed[t.student])} was killed while this was being graded, so it is not graded: {BY_HAND}")
+                for t in tasks
+            ]
+
         if todo:
-            results = grade_with_dask(todo, setting, jobs, dask) if dask else grade_all(todo, setting, jobs)
+            results = grade_with_dask(todo, setting, jobs, dask) if dask else grade_all(todo, setting, jobs, begin)
             for record in _progress(results, len(todo), say):
                 journal.add(record)
-        records = [journal.records[t.student] for t in tasks]
-    missing = call_the_roll(found, read_students(students)) if students else []  # after the tasks: a new list grades nobody again
-    for number, (submission, task) in enumerate(zip(found, tasks, strict=True)):
-        said = [text for text in submission.problems if text not in task.problems]
-        records[number] = {**records[number], "lms": submission.lms, "problems": [*records[number]["problems"], *said]}
-    records = sorted([*records, *missing], key=lambda r: r["student"])
-    for text in write_report(records, out, setting, reveal, only, name):
-        say(f"{printable(text)}\n")
-    return records
+        if suspects:
+            report(settled())  # whatever they do, the class has its grades
+            say(f"An earlier run was killed while these were being graded: {', '.join(printable(t.student) for t in suspects)}. "
+                "They are graded last, one at a time.\n")  # fmt: skip
+        for task in suspects:
+            if killed[task.student] < MOST_KILLED:
+                for record in grade_all([task], setting, 1, begin):
+                    journal.add(record)
+        records = settled()
+    return report(records)
+
+
+def _times(n: int) -> str:
+    return "a run" if n == 1 else f"{n} times a run"
 
 
 def _about(setting: Setting) -> str:

@@ -23,6 +23,17 @@ from minigrad.course import exercises
 
 ROOT = Path(__file__).resolve().parents[2]
 
+# Takes the audit hook out: its code is replaced by one that does nothing, with as many free variables.
+HOOK_OUT = """\
+import gc, types
+for o in gc.get_objects():
+    if isinstance(o, types.FunctionType) and o.__name__ == 'hook':
+        free = ', '.join(o.__code__.co_freevars)
+        made = {}
+        exec(f'def outer({free}):\\n    def inner(event, args):\\n        return None and ({free},)\\n    return inner', made)
+        o.__code__ = made['outer'](*o.__code__.co_freevars).__code__
+"""
+
 
 def code(source, exercise="", **metadata):
     metadata = {"minigrad": {"exercise": exercise}, **metadata} if exercise else metadata
@@ -96,7 +107,8 @@ def graded_in(out):
     """The students in the journal, one for each line."""
     path = out / "journal.jsonl"
     lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
-    return [json.loads(line.partition(b" ")[2])["student"] for line in lines]
+    records = [json.loads(line.partition(b" ")[2]) for line in lines]
+    return [record["student"] for record in records if "begun" not in record]
 
 
 def grade_killed(submissions, out, key, kills, longest, seed=0):

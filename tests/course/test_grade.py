@@ -35,7 +35,7 @@ from minigrad.course.grading.tables import SOLUTION, file_names, safe, similar, 
 from minigrad.course.guard import run_probes
 from minigrad.course.judge import judge
 
-from .classroom import ROOT, chapter_notebook, code, finish, grade_killed, graded_in, grader, make_class, notebook, outputs
+from .classroom import HOOK_OUT, ROOT, chapter_notebook, code, finish, grade_killed, graded_in, grader, make_class, notebook, outputs
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="grading needs processes that can be limited")
 
@@ -69,7 +69,7 @@ def answer_in(nb, id="05.b", name="05_chapter.ipynb"):
 
 def score(nb, server, id="05.b", name="05_chapter.ipynb"):
     answer = answer_in(nb, id, name)
-    return None if answer is None else grade_answer(exercises[id], answer.source, server, helpers=answer.helpers).score
+    return None if answer is None else grade_answer(exercises[id], answer.source, server, helpers=answer.helpers, after=answer.after).score
 
 
 # ---- finding answers
@@ -482,7 +482,7 @@ def test_only_what_changed_is_graded_again(tmp_path, monkeypatch):
         put(tmp_path / "all" / name / "05_x.ipynb", notebook([code(B.solution, "05.b")]))
     done = []
 
-    def here(tasks, setting, jobs):
+    def here(tasks, setting, jobs, begin):
         for task in tasks:
             done.append(task.student)
             yield grade_submission(task, setting)
@@ -576,10 +576,8 @@ HOSTILE = {
     "signals ignored": "import signal\nfor s in range(1, 32):\n    try: signal.signal(s, signal.SIG_IGN)\n    except OSError: pass\nwhile 1: pass",
     "rewrites the drivers": "import minigrad.course.drivers as d\nd.Node.grad = property(lambda s: 7.0, lambda s, v: None)" + FALL,
     "rewrites plain": "import minigrad.course.plain as p, minigrad.course.guard as g\np.plain = g.plain = lambda x, d=0: {}" + FALL,
-    "the hook taken out": "import gc, types\nfor o in gc.get_objects():\n    if isinstance(o, types.FunctionType) and o.__name__ == 'hook':\n"
-                          "        o.__code__ = (lambda event, args: None).__code__\nopen(REFERENCE).read()\nimport os\nos.fork()" + FALL,
-    "hook out, network": "import gc, types\nfor o in gc.get_objects():\n    if isinstance(o, types.FunctionType) and o.__name__ == 'hook':\n"
-                         "        o.__code__ = (lambda event, args: None).__code__\nimport socket\nsocket.socket().connect(('127.0.0.1', 9))" + FALL,
+    "the hook taken out": HOOK_OUT + "open(REFERENCE).read()\nimport os\nos.fork()" + FALL,
+    "hook out, network": HOOK_OUT + "import socket\nsocket.socket().connect(('127.0.0.1', 9))" + FALL,
     "pickled result": "import pickle, os\nfor fd in range(3, 40):\n    try: os.write(fd, pickle.dumps({'score': 1}))\n    except OSError: pass" + FALL,
     "shared memory": "from multiprocessing import shared_memory\nshared_memory.SharedMemory('grade', True, 100)" + FALL,
     "many threads": "import threading, time\nfor _ in range(10**5): threading.Thread(target=time.sleep, args=(9,)).start()" + FALL,

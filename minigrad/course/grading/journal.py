@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-FORMAT = 2  # of the journal's lines
+FORMAT = 3  # of the journal's lines
 
 
 class Journal:
@@ -17,9 +17,11 @@ class Journal:
     def __init__(self, path: Path):
         self.path = path
         self.records: dict[str, dict[str, Any]] = {}
+        self.begun: dict[str, tuple[str, int]] = {}  # by student: a fingerprint, and how often it was begun and not finished
 
     def __enter__(self) -> Journal:
         self._file = open(self.path, "a+b")
+        self._now: set[str] = set()
         try:
             import fcntl
 
@@ -36,13 +38,17 @@ class Journal:
             record = self._record(line)
             if record is None:
                 break
-            self.records[record["student"]] = record
+            self._take(record)
             good += len(line)
         self._file.truncate(good)
         self._file.seek(good)
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type | None, *_: object) -> None:
+        if kind is not None:  # stopped by a person or an error, not killed: nobody is to blame
+            for student, (fingerprint, _times) in list(self.begun.items()):
+                if student in self._now:
+                    self._write({"student": student, "fingerprint": fingerprint, "begun": -1})
         self._file.close()
 
     @staticmethod
@@ -53,11 +59,34 @@ class Journal:
         record = json.loads(text)
         return record if record.get("format") == FORMAT else None
 
+    def _take(self, record: dict[str, Any]) -> None:
+        student, fingerprint = record["student"], record.get("fingerprint", "")
+        if change := record.get("begun"):
+            before = self.begun.get(student, ("", 0))
+            self.begun[student] = (fingerprint, max(0, (before[1] if before[0] == fingerprint else 0) + change))
+        else:
+            self.records[student] = record
+            self.begun.pop(student, None)
+
+    def begin(self, student: str, fingerprint: str) -> None:
+        """Write that a submission is about to be run: if the run is killed then, the next one knows which submissions it was."""
+        self._now.add(student)
+        self._write({"student": student, "fingerprint": fingerprint, "begun": 1})
+
+    def unfinished(self, student: str, fingerprint: str) -> int:
+        """How many runs were killed while this submission was being graded."""
+        before = self.begun.get(student, ("", 0))
+        return before[1] if before[0] == fingerprint else 0
+
     def add(self, record: dict[str, Any]) -> None:
         """Write one record and wait until it is on the disk."""
+        self._now.discard(record["student"])
+        self._write(record)
+
+    def _write(self, record: dict[str, Any]) -> None:
         record = {**record, "format": FORMAT}
         text = json.dumps(record, ensure_ascii=False, sort_keys=True).encode("utf-8", "replace") + b"\n"
         self._file.write(hashlib.sha256(text).hexdigest()[:16].encode() + b" " + text)
         self._file.flush()
         os.fsync(self._file.fileno())
-        self.records[record["student"]] = json.loads(text)
+        self._take(json.loads(text))

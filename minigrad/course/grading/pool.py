@@ -127,8 +127,13 @@ def _begin(parent: int) -> None:
 # ---- many ---------------------------------------------------------------------------------------------------------------------------
 
 
-def grade_all(tasks: Sequence[Task], setting: Setting, jobs: int) -> Iterator[dict[str, Any]]:
-    """The records, as they are ready. A task that ends the very process of the judge is tried once more alone, then named and left."""
+def grade_all(
+    tasks: Sequence[Task], setting: Setting, jobs: int, begin: Callable[[Task], None] = lambda task: None
+) -> Iterator[dict[str, Any]]:
+    """The records, as they are ready; `begin` is called before each task. No more are begun than run at once.
+
+    A task that ends the very process of the judge is tried once more alone, then named and left.
+    """
     todo: list[Task] = list(tasks)
     suspects: list[Task] = []
     while todo or suspects:
@@ -137,12 +142,15 @@ def grade_all(tasks: Sequence[Task], setting: Setting, jobs: int) -> Iterator[di
         todo = [] if not alone else todo
         context = multiprocessing.get_context("spawn")
         with concurrent.futures.ProcessPoolExecutor(1 if alone else jobs, context, _begin, (os.getpid(),)) as pool:
-            waiting = {}
+            waiting: dict[concurrent.futures.Future[dict[str, Any]], Task] = {}
             queue = iter(batch)
-            for task in queue:
-                waiting[pool.submit(grade_submission, task, setting)] = task
-                if len(waiting) >= 2 * jobs:
-                    break
+
+            def fill(pool=pool, waiting=waiting, queue=queue) -> None:
+                while len(waiting) < jobs and (task := next(queue, None)) is not None:
+                    begin(task)
+                    waiting[pool.submit(grade_submission, task, setting)] = task
+
+            fill()
             while waiting:
                 done, _ = concurrent.futures.wait(waiting, return_when=concurrent.futures.FIRST_COMPLETED)
                 broken = False
@@ -153,24 +161,21 @@ def grade_all(tasks: Sequence[Task], setting: Setting, jobs: int) -> Iterator[di
                     except concurrent.futures.process.BrokenProcessPool:
                         broken = True
                         if alone:
-                            yield _lost(task)
+                            yield lost(task)
                         else:
                             suspects.append(task)
                     except NotStarted:  # nothing can be graded: the person who runs this has to know at once
                         raise
                     except Exception as error:
-                        yield _lost(task, f"could not be judged ({type(error).__name__}): {BY_HAND}")
+                        yield lost(task, f"could not be judged ({type(error).__name__}): {BY_HAND}")
                 if broken:
                     suspects += [] if alone else list(waiting.values())
                     todo += list(queue)
                     break
-                for task in queue:
-                    waiting[pool.submit(grade_submission, task, setting)] = task
-                    if len(waiting) >= 2 * jobs:
-                        break
+                fill()
 
 
-def _lost(task: Task, problem: str = f"reading it ended the grader's own process, twice: {BY_HAND}") -> dict[str, Any]:
+def lost(task: Task, problem: str = f"reading it ended the grader's own process, twice: {BY_HAND}") -> dict[str, Any]:
     return {"student": task.student, "fingerprint": task.fingerprint, "state": "ungraded", "problems": [*task.problems, problem],
             "lms": dict(task.lms), "isolation": {}, "grades": {}, "unsure": ["*"]}  # fmt: skip
 
@@ -185,7 +190,7 @@ def grade_with_dask(tasks: Sequence[Task], setting: Setting, jobs: int, address:
     with Client(cluster or address) as client:
         futures = {client.submit(grade_submission, task, setting, pure=False, retries=1): task for task in tasks}
         for future in as_completed(list(futures)):
-            yield _lost(futures[future]) if future.status == "error" else future.result()
+            yield lost(futures[future]) if future.status == "error" else future.result()
             future.release()
     if cluster is not None:
         cluster.close()

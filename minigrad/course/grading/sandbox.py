@@ -98,20 +98,23 @@ def _without(path: str, hidden: list[str]) -> list[tuple[str, int]]:
 # Then what Landlock does not know, of any file: chmod, fchmod, fchmodat; chown, fchown, lchown, fchownat; utime, utimes, futimesat,
 # utimensat; setxattr, lsetxattr, fsetxattr, removexattr, lremovexattr, fremovexattr; link, linkat, symlink, symlinkat; mknod, mknodat;
 # quotactl. And of other processes: setpriority, ioprio_set; sched_setaffinity, _setscheduler, _setparam, _setattr; migrate_pages,
-# move_pages, kcmp. At the end the clone and prlimit64 that are refused in part.
+# move_pages, kcmp. At the end the clone, prlimit64, fcntl and ioctl that are refused in part.
 REFUSED_CALLS = {
     "x86_64": (0xC000003E, (41, 57, 58, 59, 322, 62, 200, 234, 129, 297, 424, 101, 310, 311, 165, 166, 155, 161, 272, 308, 321, 298, 323,
                             425, 250, 248, 249, 175, 313, 246, 304, 29, 68, 64,
                             90, 91, 268, 92, 93, 94, 260, 132, 235, 261, 280, 188, 189, 190, 197, 198, 199, 86, 265, 88, 266, 133, 259, 179,
-                            141, 251, 203, 144, 142, 314, 256, 279, 312), 56, 302),
+                            141, 251, 203, 144, 142, 314, 256, 279, 312), 56, 302, 72, 16),
     "aarch64": (0xC00000B7, (198, 221, 281, 129, 130, 131, 138, 240, 424, 117, 270, 271, 40, 39, 41, 51, 97, 268, 280, 241, 282, 425,
                              219, 217, 218, 105, 273, 104, 265, 194, 186, 190,
                              52, 53, 54, 55, 88, 5, 6, 7, 14, 15, 16, 36, 37, 33, 60,
-                             140, 30, 122, 119, 118, 274, 238, 239, 272), 220, 261),
+                             140, 30, 122, 119, 118, 274, 238, 239, 272), 220, 261, 25, 29),
 }  # fmt: skip
 # The same numbers everywhere: pidfd_open, pidfd_getfd, process_madvise, process_mrelease; open_tree, move_mount, fsopen, fsconfig, fsmount,
 # fspick, mount_setattr; fchmodat2, setxattrat, removexattrat, file_setattr.
 REFUSED_EVERYWHERE = (434, 438, 440, 448, 428, 429, 430, 431, 432, 433, 442, 452, 463, 466, 469)
+# With an owner, a signal and O_ASYNC on a pipe the kernel itself sends any signal to any process of the same user: F_SETOWN, F_SETSIG and
+# F_SETOWN_EX of fcntl, FIOSETOWN and SIOCSPGRP of ioctl.
+SET_OWNER, SET_OWNER_IOCTL = (8, 10, 15), (0x8901, 0x8902)
 
 
 def _filter() -> bytes | None:
@@ -119,7 +122,7 @@ def _filter() -> bytes | None:
     known = REFUSED_CALLS.get(platform.machine())
     if known is None or sys.maxsize < 1 << 32:
         return None
-    arch, refused, clone, prlimit = known
+    arch, refused, clone, prlimit, fcntl, ioctl = known
     load, equal, at_least, has_bit, answer = 0x20, 0x15, 0x35, 0x45, 0x06
     allow, eperm, enosys, kill = 0x7FFF0000, 0x00050001, 0x00050026, 0x80000000
     lines: list[tuple[int, int, int, int]] = [(load, 0, 0, 4), (equal, 1, 0, arch), (answer, 0, 0, kill), (load, 0, 0, 0)]
@@ -129,6 +132,11 @@ def _filter() -> bytes | None:
     lines += [(equal, 0, 1, 435), (answer, 0, 0, enosys)]
     lines += [(equal, 0, 4, clone), (load, 0, 0, 16), (has_bit, 1, 0, 0x10000), (answer, 0, 0, eperm), (answer, 0, 0, allow)]
     lines += [(equal, 0, 4, prlimit), (load, 0, 0, 16), (equal, 1, 0, 0), (answer, 0, 0, eperm), (answer, 0, 0, allow)]  # of itself only
+    for number, commands in ((fcntl, SET_OWNER), (ioctl, SET_OWNER_IOCTL)):
+        lines += [(equal, 0, 2 * len(commands) + 2, number), (load, 0, 0, 24)]  # the lower half of the second argument
+        for command in commands:
+            lines += [(equal, 0, 1, command), (answer, 0, 0, eperm)]
+        lines += [(answer, 0, 0, allow)]
     lines += [(answer, 0, 0, allow)]
     return b"".join(struct.pack("=HBBI", *line) for line in lines)
 
@@ -275,6 +283,8 @@ def watch(hidden: frozenset[bytes]) -> None:
     def hook(event: str, args: tuple) -> None:
         if event in REFUSED:
             raise PermissionError(f"{event} is not allowed here")
+        if event in ("fcntl.fcntl", "fcntl.ioctl") and args[1] in (SET_OWNER if event == "fcntl.fcntl" else SET_OWNER_IOCTL):
+            raise PermissionError("setting who gets a file's signals is not allowed here")
         if event == "import" and args[0].partition(".")[0] in PAST_PYTHON:
             raise ImportError(f"{args[0]} is not available here")
         if event.startswith("ctypes."):
@@ -302,6 +312,7 @@ def measured(hidden_file: str, memory: int) -> dict[str, bool]:
 
     The working folder is the empty one that every answer has of its own.
     """
+    import fcntl
     import socket
 
     def refused(*acts: Callable[[], Any]) -> bool:
@@ -325,6 +336,14 @@ def measured(hidden_file: str, memory: int) -> dict[str, bool]:
             return isinstance(error, PermissionError) or error.errno == 101  # refused, or a network without any way out
         return False
 
+    def own(call: Callable[..., Any], command: int, value: Any) -> None:
+        get, put = os.pipe()
+        try:
+            call(put, command, value)
+        finally:
+            os.close(get)
+            os.close(put)
+
     def fork() -> None:
         pid = os.fork()
         if pid == 0:
@@ -347,7 +366,9 @@ def measured(hidden_file: str, memory: int) -> dict[str, bool]:
         "links": refused(lambda: os.symlink("mine", "soft"), lambda: os.link("mine", "hard")),
         "network": network(),
         "processes": refused(fork),
-        "signals": refused(lambda: os.kill(os.getppid(), 0)),
+        "signals": refused(lambda: os.kill(os.getppid(), 0), lambda: own(fcntl.fcntl, 8, os.getppid()), lambda: own(fcntl.fcntl, 10, 9),
+                           lambda: own(fcntl.fcntl, 15, struct.pack("=ii", 1, os.getppid())),
+                           *(lambda c=c: own(fcntl.ioctl, c, struct.pack("=i", os.getppid())) for c in SET_OWNER_IOCTL)),
         "scheduling": refused(lambda: os.sched_setaffinity(os.getppid(), {0}), lambda: os.setpriority(os.PRIO_PROCESS, os.getppid(), 19)),
         "memory": refused(lambda: bytearray(memory + (1 << 20))),
         "disk": refused(fill),
