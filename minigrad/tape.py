@@ -99,6 +99,7 @@ class Tape:
             self._a[i], self._b[i] = parents[0], parents[-1]
         self.nodes, self.edges = count, edges
         self._leaves = np.array([i for i, kind in enumerate(graph.kinds) if kind == "leaf"], np.intp)
+        self._value, self._grad = graph.value_name, graph.grad_name
         self._silent = ~np.array(graph.requires_grad)  # where the trace has no gradient
         self._plan = batches(self._code, self._a, self._b, self._n, self._edge)
         self._values, self._grads = np.array(graph.data), np.zeros(count)
@@ -117,11 +118,12 @@ class Tape:
         values, grads, leaves = self._values, self._grads, [ref() for ref in self._objects]
         kept = values[self._leaves].tolist()
         try:
-            values[self._leaves] = array("d", [last if leaf is None else leaf.data for leaf, last in zip(leaves, kept, strict=True)])
+            now = [last if leaf is None else getattr(leaf, self._value) for leaf, last in zip(leaves, kept, strict=True)]
+            values[self._leaves] = array("d", now)
         except TypeError:
             for leaf in leaves:
                 if leaf is not None:
-                    checked_number(leaf.data)  # says which and why
+                    checked_number(getattr(leaf, self._value))  # says which and why
             raise
         if _compiled and not self._rows:
             _compiled.replay(self._code, self._a, self._b, self._n, values, grads, self.root)
@@ -132,10 +134,11 @@ class Tape:
             _warm_soon()
         for leaf, grad in zip(leaves, grads[self._leaves].tolist(), strict=True):
             if leaf is not None:
-                leaf.grad = grad
+                setattr(leaf, self._grad, grad)
         root = self._root_object()
         if root is not None:
-            root.data, root.grad = float(values[self.root]), float(grads[self.root])
+            setattr(root, self._value, float(values[self.root]))
+            setattr(root, self._grad, float(grads[self.root]))
 
     def set(self, leaf: Any, value: float) -> None:
         """Where `leaf` (a node's id in the trace, or the Value) stands in the sweeps to come. The Value itself is not changed."""

@@ -1,19 +1,20 @@
-"""The trace of a `Value`, or of an object of a learner's own class with micrograd's names.
+"""The trace of a `Value`, or of an object of a scalar class of the learner's own.
 
 What lives here: the recorded graph by indices (`record`), its labels, edges and steps. What does not: the contract (schema.py), names and
 lines (naming.py), formulas (formulas.py), Tensors (tensor_trace.py).
 """
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ..core.errors import a_kind
-from ..scalar import Constant, Value, backward_order, checked_number, is_own_operation, slopes_by_calling
+from ..scalar import Constant, Value, backward_order, checked_number, is_own_operation
 from ..words import listed, number
 from . import module_calls
 from .formulas import ATOM, Rule, exponent, rule_for
@@ -22,6 +23,7 @@ from .naming import former_names, headline, names_of, source_of, twin_label, wal
 from .notation import Text, formula, number_text
 from .notation import node as node_in
 from .notation import number as number_as_text
+from .own_classes import METHODS, NO_OBJECT, Call, Reader, as_number, confirmed, measured, quiet, why_no_graph
 from .schema import Edge, Group, Node, Saved, Source, Step, Trace
 from .text import differential, json_number
 
@@ -150,6 +152,13 @@ class Recorded:
     requires_grad: list[bool]
     order: list[int]
     root: int
+    said = ""  # of a class of the learner's: where its parts were found
+    value_name, grad_name = "data", "grad"  # the attributes of its objects
+    grads: Sequence[float | None] = ()  # what stands in its objects
+    told: list[Sequence[float | None] | None]  # the derivatives that its own rules tell
+    outdated = False  # did inputs move after their results were computed? The numbers here are those of the inputs as they are now
+    lost: Sequence[int] = ()  # what could not be computed again
+    unchecked: list[int]  # what is known by the name of the operation alone
     ids: Sequence[int] = ()  # of a part: what its nodes are called in the whole
     seed: float = 1.0  # the gradient at the root; of a part of a graph, the upstream gradient there
 
@@ -173,12 +182,13 @@ class Recorded:
 def record(root: object, names: Mapping[str, object] | None = None) -> Recorded:
     """The graph behind `root` by indices: in creation order for a `Value`, parents first for a learner's own class."""
     graph = Recorded()
+    graph.told, graph.unchecked = [], []
     if isinstance(root, Value):
         _record_value(graph, root)
         graph.names = names_of(graph.objects, names)
         graph.kinds = ["operation" if obj._op else "constant" if type(obj) is Constant else "leaf" for obj in graph.objects]
     else:
-        _check_like_value(root)
+        _check_has_graph(root)
         _record_other(graph, root, names)
     needs: list[bool] = []
     graph.requires_grad = needs
@@ -236,7 +246,7 @@ def _own_operation(obj: Value) -> tuple[Rule | None, tuple[float | None, ...] | 
         return None, None
     if (rule := rule_for(obj._op, len(parents))) is None:
         return None, slopes
-    recomputed = _apply(rule, list(parents))
+    recomputed = _apply(rule, [p.data for p in parents])
     compared = [(recomputed.data, obj.data)]
     for parent in parents:  # of a − a a function can tell only the sum, 0; the row says 1 and −1
         theirs, ours = (sum(d or 0.0 for p, d in zip(parents, of, strict=True) if p is parent) for of in (recomputed._local, slopes))
@@ -251,15 +261,12 @@ _CYCLE = (
 )
 
 
-# A learner's own class: `data`, `_prev` (a tuple, list or set), `_op`, and perhaps `label`
+# A class of the learner's own, or of another library: own_classes.py reads its objects
 
 
-def _like_value(obj: object) -> bool:
-    return all(hasattr(obj, name) for name in ("data", "_prev", "_op")) and not isinstance(obj, type)
-
-
-def _check_like_value(root: object) -> None:
-    if _like_value(root):
+def _check_has_graph(root: object) -> None:
+    why = why_no_graph(root)
+    if not why:
         return
     kind = type(root).__name__
     do = "Pass the result of a computation, such as y after y = x * 2."
@@ -269,99 +276,361 @@ def _check_like_value(root: object) -> None:
         do = "A plain number has no history: start with x = Value(1.0) and compute with x."
     elif isinstance(root, type):
         do = f"This is the class itself: make an object of it, x = {root.__name__}(1.0), and compute with x."
-    raise TypeError(f"only a Value (or an object with data, _prev and _op) has a graph, and this is {a_kind(root)}. {do}")
-
-
-def _parents(obj: Any) -> Iterable:
-    return obj._prev or ()
-
-
-def _data(obj: Any) -> float:
-    try:
-        return checked_number(obj.data)
-    except TypeError as error:
-        what = f"the result of {obj._op!r}" if obj._op else "a leaf"
-        raise TypeError(f"{what} in this graph has data that is not a number: {error}") from None
+    elif why != NO_OBJECT:
+        do = why[0].upper() + why[1:] + "."
+    raise TypeError(f"only a Value (or an object of a class like it) has a graph, and this is {a_kind(root)}. {do}")
 
 
 def _record_other(graph: Recorded, root: object, names: Mapping[str, object] | None) -> None:
-    found = _postorder(root)  # any order, to see what is there
-    given = names_of(found, names)
-    name_of = {id(obj): name for obj, name in zip(found, given, strict=True)}
-    rank = {name: i for i, name in enumerate(names or ())}
-    print_of: dict[int, tuple] = {}  # rank by name, depth, digest
-
-    def parents_in_order(obj) -> list:
-        """The parents by slot. A set has lost the order, and one of the two arrows of a + a: find both again as far as possible."""
-        parents = list(_parents(obj))
-        if not isinstance(obj._prev, (set, frozenset)):
-            return parents
-        parents.sort(key=lambda p: print_of[id(p)])
-        op = str(obj._op)
-        if len(parents) == 1 and (rule_for(op, 1) is None or not _gives(op, parents, obj)) and rule_for(op, 2):
-            return parents * 2
-        if len(parents) == 2 and not _gives(op, parents, obj) and _gives(op, parents[::-1], obj):
-            return parents[::-1]
-        return parents
-
-    depth: dict[int, int] = {}
-    for obj in found:  # parents first; a fingerprint that is the same in every process, so that sets get one fixed order
-        depth[id(obj)] = 1 + max((depth[id(p)] for p in _parents(obj)), default=0)
-        parts = sorted(print_of[id(p)][1:] for p in _parents(obj))
-        digest = hashlib.blake2b(repr((str(obj._op), repr(obj.data), name_of[id(obj)], parts)).encode(), digest_size=12).hexdigest()
-        # A running sum is deeper than what is added to it: so the terms come in the order of the program.
-        print_of[id(obj)] = (rank.get(name_of[id(obj)], len(rank)), -depth[id(obj)], digest)
-    graph.objects = objects = _postorder(root, parents_in_order)
-    index = {id(obj): i for i, obj in enumerate(objects)}
-    graph.names = [name_of[id(obj)] for obj in objects]
-    graph.ops = [str(obj._op) for obj in objects]
-    graph.data = [_data(obj) for obj in objects]
-    parents = [parents_in_order(obj) for obj in objects]
-    graph.parents = [tuple(index[id(p)] for p in of) for of in parents]
-    # Whoever writes 3 * x wraps the 3 in a node of its own. It has no name; the learner's inputs have one.
-    anonymous = bool(names) and any(name and not of for name, of in zip(graph.names, parents, strict=True))
-    graph.kinds = []
-    for name, of in zip(graph.names, parents, strict=True):
-        graph.kinds.append("operation" if of else "constant" if anonymous and not name else "leaf")
-    graph.rules = [rule_for(op, len(of)) if of else None for op, of in zip(graph.ops, parents, strict=True)]
-    graph.locals, graph.shut = [], []
-    for obj, rule, of in zip(objects, graph.rules, parents, strict=True):
-        slopes = _apply(rule, of)._local if rule else _told(obj, of) if of else ()
-        graph.locals.append((None,) * len(of) if slopes is None else tuple(0.0 if d is None else d for d in slopes))
-        graph.shut.append((False,) * len(of) if slopes is None else tuple(d is None for d in slopes))
-    graph.order = [i for i in reversed(range(len(objects))) if parents[i]]
-    graph.root = index[id(root)]
+    reader = Reader(root)
+    with quiet():
+        operands = _operands_in_order(reader, root, names)
+        graph.objects = objects = _postorder(root, lambda obj: operands[id(obj)].parents if id(obj) in operands else [], reader)
+        index = {id(obj): i for i, obj in enumerate(objects)}
+        given = [operands[id(obj)] if id(obj) in operands else _Operands([], None, "") for obj in objects]
+        graph.names = names_of(objects, names)
+        graph.ops = [of.op for of in given]
+        graph.data = [_data(reader, obj) for obj in objects]
+        graph.parents = [tuple(index[id(p)] for p in of.parents) for of in given]
+        graph.kinds = _kinds(graph, bool(names))
+        graph.order = [i for i in reversed(range(len(objects))) if graph.parents[i]]
+        graph.root = index[id(root)]
+        graph.said, graph.value_name, graph.grad_name = reader.said(), reader.layout.value, reader.layout.grad
+        graph.grads = [reader.grad(obj) for obj in objects]
+        graph.rules = [None] * len(objects)
+        graph.locals, graph.shut = [()] * len(objects), [()] * len(objects)
+        graph.told = [None] * len(objects)
+        stored, moved, lost = [*graph.data], [False] * len(objects), [False] * len(objects)
+        for i in reversed(graph.order):
+            one = _Operation(reader, graph, i, given[i].call)
+            parents = graph.parents[i]
+            state = one.again(stored[i], any(moved[p] for p in parents))
+            if state == "moved":
+                moved[i] = True
+                for p in parents:
+                    moved[p] = moved[p] or not graph.parents[p] and not any(moved[q] for q in parents if graph.parents[q])
+            lost[i] = state == "lost" or any(lost[p] for p in parents) or given[i].call is AMBIGUOUS
+            if lost[i]:
+                graph.locals[i], graph.shut[i] = (None,) * len(parents), (False,) * len(parents)
+            else:
+                one.differentiate(any(moved[p] for p in parents))
+        unsure = {i for i in graph.order if (call := given[i].call) and call.solved or call is None and graph.rules[i] is None}
+        for i in reversed(graph.order):  # x + 3 of an x that has moved, where nothing remembers the 3
+            if any(lost[p] for p in graph.parents[i]) or i in unsure and any(moved[p] for p in graph.parents[i]):
+                lost[i] = True
+                graph.locals[i], graph.shut[i] = (None,) * len(graph.parents[i]), (False,) * len(graph.parents[i])
+        graph.outdated, graph.lost = any(moved) or any(lost), [i for i, gone in enumerate(lost) if gone]
 
 
-def _apply(rule: Rule, parents: list) -> Value:
-    """The operation again, on Values: their local derivatives are the ones that the numbers of the learner's nodes call for."""
-    return rule.compute(*(Value(p.data) for p in parents))
-
-
-def _told(obj: Any, parents: list) -> tuple[float, ...] | None:
-    """The derivatives of an operation that only the learner's class knows: its `_backward` is called once. None if that says nothing."""
-    numbers = all(isinstance(getattr(value, "grad", None), (int, float)) for value in (obj, *parents))
-    if not numbers or not callable(getattr(obj, "_backward", None)):
-        return None
+def _data(reader: Reader, obj: Any) -> float:
+    held = reader.number(obj)
+    if (found := as_number(held)) is not None:
+        return found
+    op = reader.op(obj)
+    what = f"the result of {op!r}" if op else "a result" if reader.operands(obj) else "a leaf"
     try:
-        slopes = slopes_by_calling(obj._backward, obj, parents)
-    except Exception:  # the learner's rule fails: the pass itself will say why, and the picture shows the rest
-        return None
-    if all(slope == 0.0 and math.copysign(1.0, slope) < 0 for slope in slopes):  # an empty _backward is no rule
-        return None
-    return tuple(slope + 0.0 for slope in slopes)
+        return checked_number(held)
+    except TypeError as error:
+        raise TypeError(f"{what} in this graph has data that is not a number: {error}") from None
 
 
-def _gives(op: str, parents: list, obj: Any) -> bool:
-    """Is `obj.data` what this operation computes from these parents?"""
-    rule = rule_for(op, len(parents))
-    if rule is None:
+def _kinds(graph: Recorded, with_names: bool) -> list[Literal["leaf", "constant", "operation"]]:
+    """Whoever writes 3 * x wraps the 3 in a node of its own: it has no name, one use, and there an operand that is no such node. The
+    learner's inputs have names, or many uses."""
+    unnamed = [not of and not name for name, of in zip(graph.names, graph.parents, strict=True)]
+    anonymous = with_names and any(name and not of for name, of in zip(graph.names, graph.parents, strict=True))
+    uses = [0] * len(unnamed)
+    alone = [False] * len(unnamed)
+    for of in graph.parents:
+        for p in of:
+            uses[p] += 1
+            alone[p] = alone[p] or all(unnamed[other] for other in of)
+    kinds: list[Literal["leaf", "constant", "operation"]] = []
+    for i, (obj, of) in enumerate(zip(graph.objects, graph.parents, strict=True)):
+        wrapped = anonymous and unnamed[i] and uses[i] == 1 and not alone[i]
+        kinds.append("operation" if of else "constant" if wrapped or type(obj) is Constant else "leaf")
+    return kinds
+
+
+class _Operands(NamedTuple):
+    parents: list  # by slot
+    call: Call | None  # how to run the operation again
+    op: str
+
+
+def _operands_in_order(reader: Reader, root: object, names: Mapping[str, object] | None) -> dict[int, _Operands]:
+    """For each operation its operands by slot, with the constants that its class keeps to itself (the 3 of x + 3, the 2 of x ** 2)."""
+    found = _postorder(root, reader.operands, reader)  # any order, to see what is there
+    print_of = _fingerprints(reader, found, names_of(found, names), names) if any(map(reader.in_a_set, found)) else {}
+    out: dict[int, _Operands] = {}
+    for obj in found:
+        parents = reader.operands(obj)
+        if not parents:
+            continue
+        a_set, op = reader.in_a_set(obj), reader.op(obj)
+        if a_set:  # it has lost the order, and one of the two arrows of a + a
+            parents.sort(key=lambda p: print_of[id(p)])
+        if behind := reader.call_behind(obj, parents):
+            call, parents = behind
+        else:
+            call = None
+        numbers = [_data(reader, p) for p in parents]
+        if call is None:
+            call, parents = _call_by_name(reader, obj, parents, numbers)
+            if call is not None and not op and call is not AMBIGUOUS:
+                op = _name_of(call)
+            if a_set and call is None:
+                parents = _guessed_order(reader, op, parents, obj)
+        elif a_set and len(parents) == 2 and (value := reader.value(call, numbers, obj)) is not None:
+            if not _gives(reader, op, parents, value) and _gives(reader, op, parents[::-1], value):
+                parents.reverse()
+                call = Call(call.function, tuple((k, 1 - x) if k else (k, x) for k, x in call.arguments))
+        kept = [x for is_operand, x in call.arguments if not is_operand] if call else []
+        if call and len(kept) == len(parents) == 1 and rule_for(op, 1) is None and rule_for(op, 2):
+            value = reader.value(call, numbers, obj)
+            if value is not None and rule_for(op, 2).name == "**" and not call.arguments[1][0]:  # type: ignore[union-attr]
+                name = f"**{plain_text(kept[0])}"
+                op = name if _gives(reader, name, parents, value) else op
+            elif value is not None:
+                constant = Constant(kept[0])
+                both = [parents[0] if is_operand else constant for is_operand, _ in call.arguments]
+                parents = both if _gives(reader, op, both, value) else parents
+        out[id(obj)] = _Operands(parents, call, op)
+    return out
+
+
+def _fingerprints(reader: Reader, found: list, given: list[str], names: Mapping[str, object] | None) -> dict[int, tuple]:
+    """For each node what is the same in every process, so that sets get one fixed order: rank by name, depth, digest."""
+    rank = {name: i for i, name in enumerate(names or ())}
+    print_of: dict[int, tuple] = {}
+    depth: dict[int, int] = {}
+    for obj, name in zip(found, given, strict=True):
+        parents = reader.operands(obj)
+        depth[id(obj)] = 1 + max((depth[id(p)] for p in parents), default=0)
+        parts = sorted(print_of[id(p)][1:] for p in parents)
+        text = repr((reader.op(obj), repr(reader.number(obj)), name, parts))
+        digest = hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+        # A running sum is deeper than what is added to it: so the terms come in the order of the program.
+        print_of[id(obj)] = (rank.get(name, len(rank)), -depth[id(obj)], digest)
+    return print_of
+
+
+def _guessed_order(reader: Reader, op: str, parents: list, obj: Any) -> list:
+    """The operands of a set by slot, as far as the result's number tells."""
+    data = _data(reader, obj)
+    if _gives(reader, op, parents, data):
+        return parents
+    if len(parents) == 2 and _gives(reader, op, parents[::-1], data):
+        return parents[::-1]
+    if len(parents) == 1 and _gives(reader, op, parents * 2, data):
+        told = reader.slopes(obj, parents)
+        twice = _apply(rule_for(op, 2), [_data(reader, p) for p in parents * 2])._local  # type: ignore[arg-type]
+        if told is None or reader.same(told[0], sum(d or 0.0 for d in twice)):
+            return parents * 2
+    return parents
+
+
+def _call_by_name(reader: Reader, obj: Any, parents: list, numbers: list[float]) -> tuple[Call | None, list]:
+    """An operator or method of the class that makes such objects, and the operands by slot. Without a name for the operation, one that
+    makes this very one."""
+    op, a_set, count = reader.op(obj), reader.in_a_set(obj), len(parents)
+    tried = [(call, [*range(count)]) for call in reader.calls_named(obj, count)]
+    if a_set and count == 2:
+        tried += [(call, [1, 0]) for call, _ in tried]
+    if a_set and count == 1:
+        tried += [(call, [0, 0]) for call in reader.calls_named(obj, 2)]
+    alike: list[tuple[Call, list, bool]] = []  # of an operation without a name there may be several; does it give this number now?
+    for call, places in tried:
+        arguments = tuple((k, float(places[int(x)]) if k else x) for k, x in call.arguments)
+        found = reader.run(Call(call.function, arguments), numbers, obj)
+        if found is None or reader.op(found[0]) != op or len(reader.operands(found[0])) != count:
+            continue
+        same = reader.same(_data(reader, found[0]), _data(reader, obj))
+        if op and (same or not a_set):  # of a set: in another order its operands would give another number, or an input has moved since
+            return call, [parents[k] for k in places]
+        if not op and _tells_the_same(reader, obj, parents, found[0], call, numbers):
+            alike.append((call, [parents[k] for k in places], same))
+    if not any(same for _, _, same in alike) and len(alike) > 1:
+        return AMBIGUOUS, parents
+    alike = [one for one in alike if one[2]] or alike
+    return alike[0][:2] if len(alike) == 1 else (None, parents)
+
+
+AMBIGUOUS = Call(len, ())  # an input has moved, and several operations may have been the one that was computed before
+
+
+def _tells_the_same(reader: Reader, obj: Any, parents: list, out: Any, call: Call, numbers: list[float]) -> bool:
+    """Is `out`, which this call made of these numbers, the same operation as `obj`? Its number and its derivatives tell; inputs may have
+    moved since, and then the numbers that they had are looked for."""
+    ours, data = reader.slopes(obj, parents), _data(reader, obj)
+
+    def matches(out: Any) -> bool:
+        theirs = reader.slopes(out, reader.operands(out))
+        if theirs is None or ours is None:
+            return theirs is ours and reader.same(_data(reader, out), data)
+        return reader.same(_data(reader, out), data) and all(map(reader.same, theirs, ours))
+
+    if matches(out):
+        return True
+    inputs = [k for k, p in enumerate(parents) if not reader.operands(p)]
+    if not inputs or ours is None:
         return False
-    data, recomputed = obj.data, _apply(rule, parents).data
-    return recomputed == data or (recomputed != recomputed and data != data)
+    if len(ours) == 2 and (found := reader.run(call, ours[::-1], obj)) and matches(found[0]):
+        return True  # a product: its derivatives are the numbers that its operands had
+    numbers = [*numbers]
+    for _ in range(30):
+        found = reader.run(call, numbers, obj)
+        slopes = found and reader.slopes(found[0], reader.operands(found[0]))
+        if not found or not slopes or len(slopes) != len(numbers):
+            return False
+        if matches(found[0]):
+            return True
+        steep = sum(slopes[k] ** 2 for k in inputs)
+        if not steep or not math.isfinite(steep):
+            return False
+        for k in inputs:
+            numbers[k] += (data - _data(reader, found[0])) / steep * slopes[k]
+    return False
 
 
-def _postorder(root: Any, parents_of: Callable[[Any], Iterable] = _parents) -> list:
+def _name_of(call: Call) -> str:
+    name = call.function.__name__
+    power = [x for is_operand, x in call.arguments if not is_operand]
+    if name == "__pow__" and power:
+        return f"**{plain_text(power[0])}"
+    return next((op for op, method in METHODS.items() if method == name), name)
+
+
+def plain_text(x: float) -> str:
+    return str(int(x)) if x == int(x) else repr(x)
+
+
+class _Operation:
+    """One operation of a graph that is being recorded: its number at its operands' present numbers, and its derivatives there. Each is
+    checked against what the class itself computes, as far as that can be asked."""
+
+    def __init__(self, reader: Reader, graph: Recorded, i: int, call: Call | None):
+        self.reader, self.graph, self.i = reader, graph, i
+        self.call = None if call is AMBIGUOUS else call
+        self.obj, self.parents = graph.objects[i], graph.parents[i]
+        self.numbers = [graph.data[p] for p in self.parents]
+        self.real = [k for k, p in enumerate(self.parents) if not isinstance(graph.objects[p], Value)]  # slots of the class's own operands
+        self.row: Value | None = None
+        rule = rule_for(graph.ops[i], len(self.parents)) if graph.ops[i] else None
+        if rule is not None:
+            graph.rules[i] = rule
+            with contextlib.suppress(Exception):
+                self.row = _apply(rule, self.numbers)
+
+    def value(self, numbers: Sequence[float]) -> float | None:
+        """What the class's own operation computes."""
+        return self.reader.value(self.call, [numbers[k] for k in self.real], self.obj) if self.call else None
+
+    def again(self, stored: float, parents_moved: bool) -> str:
+        """Compute it again. "same", "moved" (and then the graph has the new number), or "lost": it should be computed again, and cannot."""
+        same = self.reader.same
+        if self.row is not None and same(self.row.data, stored):
+            return "same"
+        fresh = self.value(self.numbers)
+        if fresh is None or same(fresh, stored):
+            self._not_this_rule()
+            return "lost" if fresh is None and parents_moved else "same"
+        could = parents_moved or any(not self.graph.parents[p] for p in self.parents)
+        if not could or self.value(self.numbers) != fresh:  # it is not what made this object: say no more about it
+            self.call = None
+            self._not_this_rule()
+            return "lost" if parents_moved else "same"
+        self.graph.data[self.i] = fresh
+        if self.row is not None and not same(self.row.data, fresh):
+            self._not_this_rule()
+        return "moved"
+
+    def _not_this_rule(self) -> None:
+        self.graph.rules[self.i] = self.row = None
+
+    def differentiate(self, moved: bool) -> None:
+        graph, i = self.graph, self.i
+        own = self._own(moved)
+        row = None if self.row is None else self.row._local
+        groups: dict[int, list[int]] = {}  # an operand that is used twice has one derivative to compare
+        for k in self.real:
+            groups.setdefault(self.parents[k], []).append(k)
+        slots = [*groups.values()]
+
+        def totals(slopes: Sequence[float | None]) -> list[float]:
+            return [sum(slopes[k] or 0.0 for k in of) for of in slots]
+
+        def true(slopes: Sequence[float | None]) -> bool:
+            return all(confirmed(self.value, self.numbers, of, d) for of, d in zip(slots, totals(slopes), strict=True))
+
+        near = 1e-5 if self.reader.coarse else 1e-7
+        agree = own is not None and row is not None and all(
+            x == y or (x != x and y != y) or math.isclose(x, y, rel_tol=near, abs_tol=near * 1e-2)
+            for x, y in zip(totals(own), totals(row), strict=True)
+        )  # fmt: skip
+        graph.told[i] = own
+        slopes: Sequence[float | None] | None
+        if agree:
+            slopes = row
+        elif own is None and row is None:
+            slopes = self._measured(slots) if self.call else None
+        elif self.call and own is not None and true(own):
+            slopes, graph.rules[i] = own, None
+        elif self.call and row is not None and true(row):
+            slopes = row
+        elif self.call and (found := self._measured(slots)) is not None:
+            slopes, graph.rules[i] = found, None
+        elif row is None:
+            slopes = own
+        else:
+            slopes = row
+            graph.unchecked.append(i)
+        count = len(self.parents)
+        graph.locals[i] = (None,) * count if slopes is None else tuple(0.0 if d is None else d for d in slopes)
+        graph.shut[i] = (False,) * count if slopes is None else tuple(d is None for d in slopes)
+
+    def _own(self, moved: bool) -> list[float | None] | None:
+        """The derivatives that the class's own rule tells, where its inputs stand now."""
+        reader, obj = self.reader, self.obj
+        operands = [self.graph.objects[self.parents[k]] for k in self.real]
+        if moved:
+            found = reader.run(self.call, [self.numbers[k] for k in self.real], obj) if self.call else None
+            if found is None:
+                return None
+            obj, operands = found
+        told = reader.slopes(obj, operands)
+        if told is None:
+            return None
+        out: list[float | None] = [None] * len(self.parents)
+        for k, d in zip(self.real, told, strict=True):
+            out[k] = d
+        for k in range(len(out)):
+            if k not in self.real and self.row is not None:
+                out[k] = self.row._local[k]
+        return out
+
+    def _measured(self, slots: list[list[int]]) -> list[float | None] | None:
+        out: list[float | None] = [None] * len(self.parents)
+        for of in slots:
+            if (d := measured(self.value, self.numbers, of)) is None:
+                return None
+            for k in of:
+                out[k] = d / len(of)
+        return out
+
+
+def _apply(rule: Rule, numbers: Sequence[float]) -> Value:
+    """The operation on Values: their local derivatives are the ones that these numbers call for."""
+    return rule.compute(*map(Value, numbers))
+
+
+def _gives(reader: Reader, op: str, parents: list, data: float) -> bool:
+    """Is this number what an operation of this name computes from these parents?"""
+    rule = rule_for(op, len(parents))
+    return rule is not None and reader.same(_apply(rule, [_data(reader, p) for p in parents]).data, data)
+
+
+def _postorder(root: Any, parents_of: Callable[[Any], Iterable], reader: Reader) -> list:
     """Every node behind `root`, parents before children. Without recursion: a learner's chain may be long."""
     order: list = []
     state: dict[int, bool] = {}  # False while its parents are being visited, True once it is done
@@ -379,10 +648,10 @@ def _postorder(root: Any, parents_of: Callable[[Any], Iterable] = _parents) -> l
         state[id(obj)] = False
         stack.append((obj, True))
         for parent in reversed(list(parents_of(obj))):
-            if not _like_value(parent):
+            if not isinstance(parent, Value) and reader.layout_for(parent) is None:
                 raise TypeError(
-                    f"a parent of the result of {obj._op!r} is a plain {type(parent).__name__} ({parent!r}): "
-                    "wrap it in your class first, so that every parent has data, _prev and _op."
+                    f"a parent of the result of {reader.op(obj) or 'an operation'!r} is a plain {type(parent).__name__} ({parent!r}): "
+                    "wrap it in your class first, so that every parent is an object of it."
                 )
             if state.get(id(parent)) is False:
                 raise GraphCycleError(_CYCLE)

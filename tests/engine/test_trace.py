@@ -422,8 +422,10 @@ def test_something_without_a_graph(bad):
 
 
 def test_broken_classes_of_learners_are_told_what_is_broken():
-    with pytest.raises(TypeError, match=r"the result of '\+' in this graph has data that is not a number: .*forgot its return"):
+    with pytest.raises(TypeError, match=r"this is an Own. Its `data` is not a number: .*forgot its return"):
         trace(Own(None, (Own(1.0), Own(2.0)), "+"))
+    with pytest.raises(TypeError, match=r"the result of '\+' in this graph has data that is not a number: .*forgot its return"):
+        trace(Own(1.0, (Own(None, (Own(1.0), Own(2.0)), "+"),), "relu"))
     with pytest.raises(TypeError, match=r"a parent of the result of '\*' is a plain int \(3\): wrap it"):
         trace(Own(6.0, (Own(2.0), 3), "*"))
     x = Own(2.0)

@@ -374,7 +374,7 @@ def test_a_class_of_the_learners_own():
     ids = {n["label"]: n["id"] for n in view.trace["nodes"]}
     assert {"p", "q", "r"} <= set(ids) and len(view.sweeps) == 2
     view.inputs = {**view.inputs, str(ids["p"]): 5.0}
-    assert p.data == 5.0
+    assert p.data == 2.0 and view._subject.now()["nodes"][ids["r"]]["value"] == 15.0  # the objects of another class are left alone
 
 
 def test_an_operation_that_the_engine_does_not_know_has_no_sliders():
@@ -389,7 +389,8 @@ def test_an_operation_that_the_engine_does_not_know_has_no_sliders():
 
 @pytest.mark.parametrize("thing, says", [
     (3, "plain number"), (2.5, "x = Value(2.5)"), ([Value(1.0)], "sum(values)"), ({"a": Value(1.0)}, "sum(values)"), ([1, 2], "list"),
-    ("y", "str"), (None, "NoneType"), (math.sin, "function"), (Value, "class"), (type("Scalar", (), {})(), "data, _prev and _op")])
+    ("y", "str"), (None, "NoneType"), (math.sin, "function"), (Value, "class"), (type("Scalar", (), {})(), "no attributes"),
+    (type("Scalar", (), {"__init__": lambda self: vars(self).update(data=2.0)})(), "`_prev`"), (object(), "a scalar class of your own")])
 def test_what_has_no_graph(thing, says):
     with pytest.raises(TypeError) as error:
         graph(thing)

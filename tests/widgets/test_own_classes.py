@@ -105,13 +105,54 @@ def test_a_network_of_micrograd(seed):
     assert grads[0, ids["xs[2]"]] == pytest.approx(xs[2].grad)
 
 
-def test_a_slider_writes_into_the_input_that_it_shows():
+def test_a_slider_leaves_the_objects_as_they_were():
+    """It cannot compute all of their graph again, and a half that is new beside a half that is old would be a false picture."""
     a, b = micrograd.Value(2.0), micrograd.Value(-3.0)
-    d = a * b + a
-    view = graph(d, names={"d": d, "b": b, "a": a})
-    at = next(n["id"] for n in view.trace["nodes"] if n["label"] == "b")
+    c = a * b
+    y = (c + a) ** 2
+    names = {"y": y, "c": c, "b": b, "a": a}
+    view = graph(y, names=names)
+    at = next(n["id"] for n in view.trace["nodes"] if n["label"] == "a")
     view.inputs = {**view.inputs, str(at): 5.0}
-    assert (a.data, b.data) == (2.0, 5.0)
+    assert numbers(view._subject.now())["y"][0] == pytest.approx(100.0)
+    assert (a.data, b.data, c.data, y.data) == (2.0, -3.0, -6.0, 16.0)
+    assert numbers(graph(y, names=names).whole) == {"a": (2.0, 16.0), "b": (-3.0, -16.0), "c": (-6.0, -8.0), "y": (16.0, 1.0)}
+
+
+@kinds
+def test_after_a_step_the_graph_is_computed_again_and_says_so(kind):
+    w, x = kind(2.0), kind(3.0)
+    y = w * w * x
+    loss = (y - 1) ** 2
+    loss.backward()
+    w.data -= 0.1
+    view = graph(loss, names={"w": w, "x": x, "y": y, "loss": loss})
+    assert numbers(view.whole)["w"] == (1.9, pytest.approx(2 * (1.9**2 * 3 - 1) * 2 * 1.9 * 3))
+    assert numbers(view.whole)["y"][0] == pytest.approx(10.83)
+    assert any("An input was changed after loss was computed" in text for text in view._subject.words)
+    w.data += 0.1
+    if kind is not Value:
+        assert not any("was changed" in text for text in graph(loss, names={"w": w, "x": x})._subject.words)
+
+
+def test_a_network_after_a_step():
+    random.seed(3)
+    model = nn.MLP(3, [4, 4, 1])
+    xs = [[1.0, -2.0, 0.5], [0.3, 0.1, -1.0]]
+    loss = sum((model(x) - y) ** 2 for x, y in zip(xs, (1.0, -1.0), strict=True))
+    loss.backward()
+    for p in model.parameters():
+        p.data -= 0.1 * p.grad
+    view = graph(loss, names={"model": model, "loss": loss})
+    again = sum((model(x) - y) ** 2 for x, y in zip(xs, (1.0, -1.0), strict=True))
+    model.zero_grad()
+    again.backward()
+    shown = {n["label"]: n["grad"] for n in view.whole["nodes"]}
+    for i, layer in enumerate(model.layers):
+        for j, neuron in enumerate(layer.neurons):
+            for k, w in enumerate(neuron.w):
+                assert (shown[f"model.layers[{i}].neurons[{j}].w[{k}]"] or 0.0) == pytest.approx(w.grad, rel=1e-9)
+    assert view.whole["nodes"][view.whole["root"]]["value"] == pytest.approx(again.data)
 
 
 def test_one_recording_for_trace_and_tape_also_without_names():

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from minigrad.scalar import Value
+from minigrad.tracing.own_classes import why_no_graph
 from minigrad.tracing.trace import is_tensor, walk
 
 
@@ -34,10 +35,8 @@ def in_a_sentence(magic):
 
 
 def is_number_with_graph(thing: object) -> bool:
-    """A Value, a Tensor, or an object of a learner's own class with micrograd's names."""
-    if isinstance(thing, Value) or is_tensor(thing):
-        return True
-    return not isinstance(thing, type) and type(thing).__module__ == "__main__" and all(hasattr(thing, n) for n in ("data", "_prev", "_op"))
+    """A Value, a Tensor, or an object of another scalar class."""
+    return isinstance(thing, Value) or is_tensor(thing) or not why_no_graph(thing)
 
 
 def evaluate(shell, text: str, magic: str) -> Any:

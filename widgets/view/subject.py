@@ -6,6 +6,7 @@ folds, pictures, widgets. Nothing here keeps anything of the learner's alive.
 from __future__ import annotations
 
 import contextlib
+import copy
 import gc
 import math
 import sys
@@ -19,6 +20,7 @@ from minigrad.core.errors import a_kind
 from minigrad.scalar import Value, backward_order, copy_newest, recompute
 from minigrad.tape import Tape
 from minigrad.tracing.naming import headline, source_of
+from minigrad.tracing.own_classes import NO_OBJECT, why_no_graph
 from minigrad.tracing.scalar_trace import Recorded, groups_of, part, trace_value
 from minigrad.tracing.schema import Source
 from minigrad.tracing.trace import Trace, is_tensor, record, trace, unused_inputs, unused_words
@@ -33,6 +35,7 @@ from . import sweeps
 TRACED = 12_000  # of a graph with more operations than this, only the newest are traced
 READ = 300_000  # operations; of a graph with more not even the network is looked for
 AT_ONCE = 3_000  # nodes; of a larger network the operations are traced when somebody wants to see them
+OUTDATED = "An input was changed after {} was computed, so the recorded operations were computed again."
 TABLES = 400  # nodes of a Tensor graph, four times as many of a Value graph, up to which there are sliders
 
 
@@ -52,7 +55,7 @@ def not_a_graph(thing: object) -> str:
         if step.shown.pictured is None:
             return f"{step.__name__} has a program, but kept no graph that could be shown. Show a result of the step that you wrote."
         return ""
-    if isinstance(thing, Value) or (not isinstance(thing, type) and all(hasattr(thing, name) for name in ("data", "_prev", "_op"))):
+    if isinstance(thing, Value) or not (why := why_no_graph(thing)):
         return ""
     kind = type(thing).__name__
     if isinstance(thing, (int, float)):
@@ -66,8 +69,10 @@ def not_a_graph(thing: object) -> str:
     if isinstance(thing, type) or callable(thing):
         what = "class" if isinstance(thing, type) else "function"
         return f"{getattr(thing, '__name__', kind)} is a {what}, not a result. Call it with a Value and show what it returns."
+    if why != NO_OBJECT:
+        return f"This {kind} has no graph to show: {why}."
     return (f"A{a_kind(thing)[1:]} has no graph to show. Show the result of a computation: a Value, a Tensor, or an object of a "
-            "class that keeps what a graph is drawn from, as micrograd's does: data, _prev and _op.")  # fmt: skip
+            "scalar class of your own, which keeps its number and the objects that it was computed from.")  # fmt: skip
 
 
 def _cell_name(filename: str) -> str | None:
@@ -129,6 +134,7 @@ class Subject:
             root = pictured.root
             names = {**names, **{name: t for name, t in pictured.names.items() if name not in names or t is root}}
         self.words, self.grads, self.leaves = [], [], []
+        self._value_name = "data"
         self.tape: Any = None
         self._slow_tape: Any = None
         self.network = None
@@ -194,11 +200,12 @@ class Subject:
         graph = record(root, names)  # one for the picture and the tape: parents in a set are ordered once
         things = graph.objects
         if not isinstance(root, Value):
-            self.grads = [float(g) if isinstance(g := getattr(thing, "grad", None), (int, float)) else None for thing in things]
+            self.grads = [*graph.grads]
+            self._say_how_read(graph)
         elif root.grad == 1.0 and root._op and len(things) <= TRACED:  # backward() was called from it
             leaves = zip(graph.kinds, graph.names, things, graph.gradients(), strict=True)
             self._compare_grads([(name, thing.grad, g) for kind, name, thing, g in leaves if kind == "leaf" and name and g is not None])
-        if len(things) <= TRACED and (outdated := recompute(things)):
+        if isinstance(root, Value) and len(things) <= TRACED and (outdated := recompute(things)):
             graph = record(root, names)
         if groups := groups_of(graph, names):
             self._find_network(graph, groups, names)
@@ -206,12 +213,28 @@ class Subject:
             graph = self._trace(graph, names)
         if outdated:
             result = graph.names[graph.root] or "the result"
-            self.words.append(f"An input was changed after {result} was computed, so the recorded operations were computed again.")
+            self.words.append(OUTDATED.format(result))
         if self._whole and len(things) <= 4 * TABLES:
             with contextlib.suppress(ValueError):  # an operation that the tape does not know: no sliders, everything else works
                 self.tape = Tape(graph)
                 self.leaves = [n["id"] for n in self._whole["nodes"] if n["kind"] == "leaf" and math.isfinite(number(n["value"]))]
         return graph.objects
+
+    def _say_how_read(self, graph: Recorded) -> None:
+        """Of a class of the learner's: where its parts were found, and what its numbers here rest on."""
+        self._value_name = graph.value_name
+        self.words += [graph.said] * bool(graph.said)
+        texts = [graph.names[i] or graph.ops[i] or "a result" for i in range(len(graph.ops))]
+        if graph.outdated:
+            self.words.append(OUTDATED.format(graph.names[graph.root] or "the result") + " Your objects keep the old numbers.")
+        if graph.lost:
+            lost = listed([*dict.fromkeys(texts[i] for i in graph.lost)], 4, "results")
+            self.words.append(f"{lost} could not be computed again: what the class did there cannot be told from its objects. The numbers "
+                              "shown there are the old ones, and no gradient passes through. Run the computation again.")  # fmt: skip
+        if graph.unchecked:
+            unchecked = listed([*dict.fromkeys(texts[i] for i in graph.unchecked)], 4, "results")
+            self.words.append(f"The slopes of {unchecked} are those that the name of the operation calls for. They could not be checked: "
+                              "the class has no rule for them, and it could not be run again.")  # fmt: skip
 
     def _compare_grads(self, leaves: list[tuple[str, Any, Any]]) -> None:
         """Say which inputs (name, its grad, its gradient here) hold something else than this result's backward pass adds to them."""
@@ -291,12 +314,15 @@ class Subject:
 
     def look(self, cell: int, sample: int) -> tuple[Trace, list[int]]:
         """One neuron of the network in one sample, as a trace of its own operations; and what its nodes are called in the whole."""
-        found, graph = self.network, self._graph
+        found, graph, grads = self.network, self._graph, self._grads
         assert found is not None
-        if self.moved and (root := self.root) is not None:
-            graph = record(root, {name: thing for name, ref in self._labels.items() if (thing := ref()) is not None})
+        if self.moved:
+            values, all_grads, slopes = (rows[0] for rows in self.sweep(self.leaves[0], [self.at[self.leaves[0]]]))
+            graph, grads = copy.copy(graph), all_grads
+            graph.data, left = values.tolist(), iter(slopes.tolist())
+            graph.locals = [tuple(next(left) for _ in of) for of in graph.parents]
         out = int(found.outs[sample, cell])
-        arrived = float(graph.gradients()[out] or 0.0) if self.moved else float(self._grads[out])
+        arrived = float(grads[out])
         one = part(graph, found.members[sample][cell], out, 0.0 if math.isnan(arrived) else arrived)
         one.objects = [self._lines[i]() for i in one.ids]
         names = {p["node"]: p["short"] for p in found.plan["parameters"] if p["cell"] == cell}
@@ -322,7 +348,7 @@ class Subject:
     def _stand(self) -> list[float | None]:
         """Where the learner's own inputs stand; None for one that is gone."""
         things = [self._objects[leaf]() for leaf in self.leaves]
-        return [float(t.array.ravel()[0]) if is_tensor(t) else getattr(t, "data", None) for t in things]
+        return [float(t.array.ravel()[0]) if is_tensor(t) else getattr(t, self._value_name, None) for t in things]
 
     @property
     def changed(self) -> bool:
@@ -335,11 +361,12 @@ class Subject:
         return self.at != self.start
 
     def put(self, at: Mapping[int, float]) -> None:
-        """Sliders came to rest: write their values into the learner's own inputs and compute the recorded graph again."""
+        """Sliders came to rest: write their values into the learner's own inputs and compute the recorded graph again. Objects of another
+        class stay as they are: minigrad does not write their results, so half of their graph would be changed."""
         for leaf, value in at.items():
             self.at[leaf] = value
             thing = self._objects[leaf]()
-            if thing is not None and not is_tensor(thing):
+            if isinstance(thing, Value):
                 thing.data = value
             self.tape.set(leaf, value)
         root = self.root
@@ -348,7 +375,7 @@ class Subject:
 
             names = {name: thing for name, ref in self._labels.items() if (thing := ref()) is not None}
             write_back(root, names, self.tape.program, self.at)
-        else:
+        elif isinstance(root, Value):
             recompute([thing for ref in self._objects if (thing := ref()) is not None])
         self._seen = self._stand()
 
