@@ -36,29 +36,233 @@ class Difference(NamedTuple):
 def first_difference(left: Trace, right: Trace, rtol: float = 1e-4) -> Difference | None:
     """The first node of `left` that has no equal in `right`; None if the two agree, values and gradients, to a relative `rtol`.
 
-    Compared are structure (which node is computed from which), then values in the order of computing, then what each edge passes back in
-    the order of the backward pass. Names of operations may differ: a rule of your own against the built-in one is what a duel is for.
-    Operands of + and × may be swapped, because some classes keep them in a set.
+    Nodes are equal if they have one value and are made from equal nodes. Names do not count, neither those of variables nor those of
+    operations: a rule of your own against the built-in one is what a duel is for. Operands of a sum or a product may change sides.
     """
-    ours, theirs, parents_of = _paired(left, right)
-    places = {i: k for k, i in enumerate(ours)}, {j: k for k, j in enumerate(theirs)}
-    for i, j in zip(ours, theirs, strict=False):
-        a, b = left["nodes"][i], right["nodes"][j]
-        at = _event(left, i)
-        parents = [[place[p] for p in of[n] if p in place] for of, n, place in zip(parents_of, (i, j), places, strict=True)]
-        kinds = [n["kind"] == "operation" for n in (a, b)]
-        if kinds[0] != kinds[1] or parents[0] != parents[1] or a.get("shape") != b.get("shape"):
+    pairs = _Pairs(left, right, rtol)
+    found = pairs.first_difference()
+    return found if found is not None else _first_gradient(left, right, pairs.twin, rtol)
+
+
+COMMUTE = {"+", "*", "max", "min", "AddBackward0", "MulBackward0", "MaximumBackward0", "MinimumBackward0"}
+VERBS = {"+": "adds", "-": "subtracts", "*": "multiplies by", "/": "divides by"}
+ROUNDS = 20  # so many nodes that have one number and were computed in two ways are passed by, in search of a number that differs
+
+
+class _Pairs:
+    """Which node of one graph is which of the other. `twin`: left -> right."""
+
+    def __init__(self, left: Trace, right: Trace, rtol: float):
+        self.traces, self.rtol = (left, right), rtol
+        self.parents = _parents(left), _parents(right)
+        self.users = tuple(_users(of) for of in self.parents)
+        self.nodes = _nodes(left), _nodes(right)
+        self.values = tuple([_value(trace, n["id"]) for n in trace["nodes"]] for trace in self.traces)
+        self.same: dict[tuple[int, int], int] = {}  # (side, node) -> its number among those that were computed in two ways
+        self._match()
+
+    def _match(self) -> None:
+        """Pair what is made in the same way of the same numbers; of several such nodes, those with the same uses."""
+        keys: dict[Any, int] = {}
+        numbers = _clusters(self.values, self.rtol)
+        self.made = tuple(self._made(side, keys, numbers[side]) for side in (0, 1))
+        self.used = tuple(self._used(side, keys, self.made[side]) for side in (0, 1))
+        named = tuple(self._made(side, keys, numbers[side], names=True) for side in (0, 1))
+        self.twin: dict[int, int] = {}
+        self.back: dict[int, int] = {}
+        for made in (named, self.made):  # 2 + 2 and 2 × 2 are told apart, if there are both
+            there: dict[int, list[int]] = {}
+            for j in self.nodes[1]:
+                there.setdefault(made[1][j], []).append(j)
+            for i in reversed(self.nodes[0]):
+                free = [j for j in there.get(made[0][i], ()) if j not in self.back]
+                if i not in self.twin and free:
+                    self._pair(i, max(free, key=lambda j: self._likeness(i, j)), made)
+
+    def _made(self, side: int, keys: dict[Any, int], numbers: list[Any], names: bool = False) -> list[int]:
+        """For each node a number that stands for its value and what it is made from, the same in both graphs; with the names of operations,
+        or without."""
+        out: list[int] = []
+        for n in self.traces[side]["nodes"]:
+            of = [out[p] for p in self.parents[side][n["id"]]]
+            of = sorted(of) if n["op"] in COMMUTE else of
+            what: tuple = (n["op"] if names else n["kind"] == "operation", tuple(n.get("shape") or ()), numbers[n["id"]], *of)
+            if (side, n["id"]) in self.same:
+                what = "same", self.same[side, n["id"]]
+            out.append(keys.setdefault(what, len(keys)))
+        return out
+
+    def _used(self, side: int, keys: dict[Any, int], made: list[int]) -> list[int]:
+        """For each node a number that stands for all that is made from it."""
+        nodes, uses, used = self.traces[side]["nodes"], [[] for _ in made], [0] * len(made)  # type: ignore[var-annotated]
+        for i in reversed(range(len(made))):
+            used[i] = keys.setdefault(("used", made[i], *sorted(uses[i])), len(keys))
+            for slot, p in enumerate(self.parents[side][i]):
+                uses[p].append(keys.setdefault(("use", used[i], 0 if nodes[i]["op"] in COMMUTE else slot), len(keys)))
+        return used
+
+    def _likeness(self, i: int, j: int) -> tuple:
+        """How much the uses of two nodes have in common, when they are made alike."""
+        mine, other = (sorted(self.made[side][u] for u in self.users[side][n]) for side, n in ((0, i), (1, j)))
+        return self.used[0][i] == self.used[1][j], mine == other, len(set(mine) & set(other)), j
+
+    def _pair(self, i: int, j: int, made: tuple[list[int], ...]) -> None:
+        """Pair two nodes that are made alike, and with them what they are made from."""
+        stack = [(i, j)]
+        while stack:
+            i, j = stack.pop()
+            if i in self.twin or j in self.back:
+                continue
+            self.twin[i], self.back[j] = j, i
+            if (0, i) in self.same:
+                continue
+            ours, theirs = self.parents[0][i], self._turned(i, j, made)
+            stack += [(p, q) for p, q in zip(ours, theirs, strict=False) if made[0][p] == made[1][q]]
+
+    def _turned(self, i: int, j: int, made: tuple[list[int], ...]) -> list[int]:
+        """The operands of j, in the order in which they fit those of i."""
+        ours, theirs = self.parents[0][i], self.parents[1][j]
+        if len(ours) != 2 or len(theirs) != 2 or not {n["op"] for n in (self._node(0, i), self._node(1, j))} <= COMMUTE:
+            return theirs
+
+        def fits(order: list[int]) -> tuple[int, ...]:
+            pairs = [*zip(ours, order, strict=True)]
+            return (sum(made[0][p] == made[1][q] for p, q in pairs), sum(self.twin.get(p) == q for p, q in pairs),
+                    -sum(p in self.twin and self.twin[p] != q for p, q in pairs), sum(self.used[0][p] == self.used[1][q] for p, q in pairs))
+
+        return theirs[::-1] if fits(theirs[::-1]) > fits(theirs) else theirs
+
+    def _node(self, side: int, i: int) -> Any:
+        return self.traces[side]["nodes"][i]
+
+    def first_difference(self) -> Difference | None:
+        """The first place where the values part; if none does, the first where they are computed in two ways."""
+        first, turns = None, 0
+        while turns < ROUNDS and len(self.same) < 20 * ROUNDS:
+            found, pair = self._parting()
+            if found is None:
+                return first
+            if pair is None:
+                return first or found
+            i, j = pair
+            if not _close(self.values[0][i], self.values[1][j], self.rtol) or self._node(0, i)["kind"] != "operation":
+                return found
+            if not self._alike(i, j):  # else a number is not kept in one of the two, or the operation has another name
+                first, turns = first or found, turns + 1
+            self.same[0, i] = self.same[1, j] = len(self.same)
+            self._match()
+        return first
+
+    def _alike(self, i: int, j: int) -> bool:
+        a, b = self._node(0, i), self._node(1, j)
+        return a.get("shape") == b.get("shape") and a["kind"] == b["kind"] and self._operands_pair(i, j)
+
+    def _operands_pair(self, i: int, j: int) -> bool:
+        ours, theirs = [self.twin.get(p, -1) for p in self.parents[0][i]], self.parents[1][j]
+        commute = {self._node(0, i)["op"], self._node(1, j)["op"]} <= COMMUTE
+        return sorted(ours) == sorted(theirs) if commute else ours == theirs
+
+    def _parting(self) -> tuple[Difference | None, tuple[int, int] | None]:
+        left, right = self.traces
+        inputs = self._inputs()
+        skipped = {i for i in self.nodes[0] if i not in self.twin and not self.parents[0][i]}
+        skipped_there = {j for j in self.nodes[1] if j not in self.back and not self.parents[1][j]}
+        edge = [j for j in self.nodes[1] if j not in self.back and j not in skipped_there
+                and all(q in self.back or q in skipped_there for q in self.parents[1][j])]  # fmt: skip
+        for i in self.nodes[0]:
+            if i in inputs:
+                return self._part(i, inputs[i]), (i, inputs[i])
+            if i in skipped or not all(p in self.twin or p in skipped for p in self.parents[0][i]):
+                continue
+            if i in self.twin:
+                if (0, i) not in self.same and not self._operands_pair(i, self.twin[i]):
+                    return self._part(i, self.twin[i]), (i, self.twin[i])  # a × a against a × b of two equal numbers
+            elif edge:
+                j = max(edge, key=lambda j: self._nearness(i, j))
+                return self._part(i, j), (i, j)
+            else:
+                break
+        ours, theirs = (len(of) for of in self.nodes)
+        if len(self.twin) == ours == theirs:
+            return None, None
+        if edge or ours == theirs:
+            i = next((i for i in self.nodes[0] if i not in self.twin), left["root"])
+            j = next((j for j in self.nodes[1] if j not in self.back), right["root"])
+            return self._part(i, j), None
+        say = f"**The first has {ours} nodes, the second {theirs}.**"
+        counts = f"{ours} nodes", f"{theirs} nodes"
+        return Difference(left["root"], right["root"], len(left["steps"]), say, numbers=counts), None
+
+    def _inputs(self) -> dict[int, int]:
+        """Inputs without an equal, and the one that stands in the same place of the other graph."""
+        keys: dict[Any, int] = {}
+        shapes = [self._used(side, keys, self._made(side, keys, [None] * len(self.values[side]))) for side in (0, 1)]
+        free = [[i for i in self.nodes[side] if not self.parents[side][i] and i not in (self.twin, self.back)[side]] for side in (0, 1)]
+        out: dict[int, int] = {}
+        for same in (lambda i, j: shapes[0][i] == shapes[1][j], lambda i, j: self._node(0, i)["label"] == self._node(1, j)["label"],
+                     lambda i, j: len(free[0]) == len(free[1]) == 1):  # fmt: skip
+            for i in free[0]:
+                j = next((j for j in free[1] if j not in out.values() and same(i, j)), None) if i not in out else None
+                if j is not None:
+                    out[i] = j
+        return out
+
+    def _nearness(self, i: int, j: int) -> tuple:
+        """How likely two nodes without an equal are meant to be the same: by their operands, operation and number."""
+        ours, theirs = [self.twin.get(p, -1) for p in self.parents[0][i]], self.parents[1][j]
+        a, b = self._node(0, i), self._node(1, j)
+        return len(set(ours) & set(theirs)), len(ours) == len(theirs), a["op"] == b["op"], a["label"] == b["label"], -j
+
+    def _part(self, i: int, j: int) -> Difference:
+        """The sentence about two nodes that part."""
+        (left, right), a, b = self.traces, self._node(0, i), self._node(1, j)
+        at, operations = _event(left, i), [n["kind"] == "operation" for n in (a, b)]
+        if _close(self.values[0][i], self.values[1][j], self.rtol) or operations[0] != operations[1] or a.get("shape") != b.get("shape"):
             say = f"**They part at {a['label']}:** the first computes {_made(a)}, the second {_made(b)}."
             return Difference(i, j, at, say, numbers=(_made(a), _made(b)))
-        if not _close(_value(left, i), _value(right, j), rtol):
-            what = "starts with" if a["kind"] == "leaf" else "computes"
-            texts = _text(left, a.get("array"), a["value"]), _text(right, b.get("array"), b["value"])
-            say = f"**They part at {a['label']}:** the first {what} {texts[0]}, the second {texts[1]}"
-            return Difference(i, j, at, say + (f" ({_made(a)} against {_made(b)})." if kinds[0] else "."), numbers=texts)
-    if len(ours) != len(theirs):
-        say = f"**The first has {len(ours)} nodes, the second {len(theirs)}.**"
-        return Difference(left["root"], right["root"], len(left["steps"]), say, numbers=(f"{len(ours)} nodes", f"{len(theirs)} nodes"))
-    return _first_gradient(left, right, dict(zip(ours, theirs, strict=True)), rtol)
+        what = "computes" if operations[0] else "starts with"
+        texts = _text(left, a.get("array"), a["value"]), _text(right, b.get("array"), b["value"])
+        say = f"**They part at {a['label']}:** the first {what} {texts[0]}, the second {texts[1]}"
+        if not operations[0]:
+            return Difference(i, j, at, f"{say}.", numbers=texts)
+        return Difference(i, j, at, f"{say} ({_made(a)} against {_made(b)}).{self._other_operand(i, j)}", numbers=texts)
+
+    def _other_operand(self, i: int, j: int) -> str:
+        """Of two sums, products, ... with one operand in common: what the other one is."""
+        ops = self._node(0, i)["op"], self._node(1, j)["op"]
+        ours, theirs = (_operands(trace, n) for trace, n in zip(self.traces, (i, j), strict=True))
+        if ops[0] != ops[1] or ops[0] not in VERBS or len(ours) != 2 or len(theirs) != 2:
+            return ""
+        for k in (0, 1) if ops[0] in COMMUTE else (0,):
+            for m in (0, 1) if ops[0] in COMMUTE else (0,):
+                if self.twin.get(ours[k]) == theirs[m] and self.twin.get(ours[1 - k]) != theirs[1 - m]:
+                    names = self._node(0, ours[1 - k])["label"], self._node(1, theirs[1 - m])["label"]
+                    verb = VERBS[ops[0]]
+                    return f" The first {verb} {names[0]}, the second {'by ' * verb.endswith('by')}{names[1]}."
+        return ""
+
+
+def _clusters(values: Any, rtol: float) -> tuple[list[Any], ...]:
+    """For each node of both graphs a key of its numbers: those that differ by rounding have one."""
+    flat = sorted({x for side in values for of in side for x in of[:4] if x is not None and math.isfinite(x)})
+    key: dict[float, int] = {}
+    for k, x in enumerate(flat):
+        near = k > 0 and abs(x - flat[k - 1]) <= rtol * max(abs(x), abs(flat[k - 1]))
+        key[x] = key[flat[k - 1]] if near else k
+    return tuple([tuple(key.get(x, str(x)) if x is not None else None for x in of[:4]) for of in side] for side in values)
+
+
+def _users(parents: list[list[int]]) -> list[list[int]]:
+    out: list[list[int]] = [[] for _ in parents]
+    for i, of in enumerate(parents):
+        for p in of:
+            out[p].append(i)
+    return out
+
+
+def _operands(trace: Trace, node: int) -> list[int]:
+    """By slot, plain numbers too."""
+    return [e["source"] for e in sorted((e for e in trace["edges"] if e["target"] == node), key=lambda e: e["slot"])]
 
 
 def _first_gradient(left: Trace, right: Trace, twin: Mapping[int, int], rtol: float) -> Difference | None:
@@ -117,60 +321,6 @@ def first_wrong_grad(trace: Trace, grads: list[float | None], which: str, rtol: 
             say += f"and right is {fmt(node['grad'])}."
             return Difference(i, i, last.get(i, len(trace["steps"])), say, "wrote", (fmt(own), fmt(node["grad"])))
     return None
-
-
-COMMUTE = {"+", "*"}
-
-
-def _paired(left: Trace, right: Trace) -> tuple[list[int], list[int], tuple[list[list[int]], list[list[int]]]]:
-    """The nodes of both graphs in an order in which equal programs have equal nodes at equal places, and each graph's parents by slot.
-
-    Where the two multiply or add, the right's two operands are swapped if they fit the left's better that way round.
-    """
-    parents = _parents(left), _parents(right)
-    keys: dict[Any, int] = {}  # what is known about a node -> a number, the same in both graphs
-    looks = [(_looks(left, parents[0], keys, numbers), _looks(right, parents[1], keys, numbers)) for numbers in (False, True)]
-    pairs, seen = [], set()
-    stack = [(left["root"], right["root"], False)]
-    while stack:
-        i, j, parents_done = stack.pop()
-        if parents_done:
-            pairs.append((i, j))
-        if parents_done or i in seen:
-            continue
-        seen.add(i)
-        ours, theirs = parents[0][i], parents[1][j]
-        if len(ours) == len(theirs) == 2 and {left["nodes"][i]["op"], right["nodes"][j]["op"]} <= COMMUTE:
-            straight, swapped = ([sum(of_left[p] == of_right[q] for p, q in zip(ours, order, strict=True)) for of_left, of_right in looks]
-                                 for order in (theirs, theirs[::-1]))  # fmt: skip
-            if swapped > straight:
-                theirs.reverse()
-        stack.append((i, j, True))
-        stack += [(p, q, False) for p, q in zip(reversed(ours), reversed(theirs), strict=False)]
-    if len(pairs) == len(_nodes(left)) == len(_nodes(right)) and len({j for _, j in pairs}) == len(pairs):
-        pairs.sort()
-        return [i for i, _ in pairs], [j for _, j in pairs], parents
-    return _nodes(left), _nodes(right), parents
-
-
-def _looks(trace: Trace, parents: list[list[int]], keys: dict[Any, int], numbers: bool) -> list[int]:
-    """For each node a number that stands for what it is made from and what is made from it; with or without values."""
-
-    def key(*what) -> int:
-        return keys.setdefault(what, len(keys))
-
-    made: list[int] = []
-    for n in trace["nodes"]:
-        of = [made[p] for p in parents[n["id"]]]
-        value = (n["value"] if isinstance(n["value"], str) else f"{n['value']:.3g}") if numbers else ""
-        made.append(key(n["kind"] == "operation", value, *(sorted(of) if n["op"] in COMMUTE else of)))
-    uses: list[list[int]] = [[] for _ in made]
-    used = [0] * len(made)
-    for i in reversed(range(len(made))):
-        used[i] = key("used", made[i], *sorted(uses[i]))
-        for slot, p in enumerate(parents[i]):
-            uses[p].append(key("use", used[i], 0 if trace["nodes"][i]["op"] in COMMUTE else slot))
-    return used
 
 
 def _nodes(trace: Trace) -> list[int]:
@@ -236,9 +386,9 @@ class Duel(ipywidgets.VBox):
             if self.difference is None and view.grads:
                 found = first_wrong_grad(view.whole, view.grads, which)
                 if isinstance(found, Difference):
-                    ours, theirs, _ = _paired(left.whole, right.whole)
-                    at = (ours if view is left else theirs).index(found.left)
-                    self.difference, say, wrong = found._replace(left=ours[at], right=theirs[at]), found.say, view
+                    pairs = _Pairs(left.whole, right.whole, 1e-4)
+                    at = found.left if view is left else pairs.back[found.left]
+                    self.difference, say, wrong = found._replace(left=at, right=pairs.twin[at]), found.say, view
                 elif found:
                     say = f"**They agree** in every value and every rule. {found}"
         if self.difference:

@@ -1,5 +1,6 @@
 """The duel of two computations: what is compared, what is named, and that two views have one step."""
 import json
+import random
 import re
 import xml.etree.ElementTree as ET
 
@@ -86,6 +87,57 @@ def test_what_differs_in_the_forward_pass(other, sentence):
     assert sentence in d.sentence
     (_, here), (_, there) = rows(d.left), rows(d.right)
     assert here[0][1] == there[1][1] != here[1][1] == there[0][1] and here[0][1] in d.sentence
+
+
+@pytest.mark.parametrize("first, then, other, after, say", [
+    (lambda a, b: a * b, lambda c: c * 2, lambda a, b: b * a, lambda c: c * 3,
+     "p: the first computes −12, the second −18 (c × 2 against C × 3). The first multiplies by 2, the second by 3."),
+    (lambda a, b: a + b, lambda c: c.tanh(), lambda a, b: b + a, lambda c: c.exp(),
+     "p: the first computes −0.761594, the second 0.367879 (tanh(c) against exp(C))."),
+    (lambda a, b: a * b + a, lambda c: c * c + c, lambda a, b: a + a * b, lambda c: c * c - c,
+     "p: the first computes 12, the second 20 (c × c + c against C × C − C)."),
+    (lambda a, b: a * b + a, lambda c: c * c + c, lambda a, b: a * b + a, lambda c: c * c - c,
+     "p: the first computes 12, the second 20 (c × c + c against C × C − C)."),
+    (lambda a, b: a * b + a, lambda c: c**2, lambda a, b: a * b + b, lambda c: c**2,
+     "c: the first computes −4, the second −9 (a × b + a against A × B + B). The first adds a, the second B."),
+    (lambda a, b: a * b - a, lambda c: c**2, lambda a, b: b * a - b, lambda c: c**2,
+     "c: the first computes −8, the second −3 (a × b − a against B × A − B). The first subtracts a, the second B."),
+])  # fmt: skip
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_real_difference_is_named_whatever_is_swapped(first, then, other, after, say, order):
+    """Neither the sides of a product nor the order in which inputs were made are a difference."""
+    a, b = Value(2.0), Value(-3.0)
+    made = {k: Value(x) for k, x in [("A", 2.0), ("B", -3.0)][::order]}
+    c, C = first(a, b), other(made["A"], made["B"])
+    p, q = then(c), after(C)
+    shown = duel(p, q, names={"a": a, "b": b, "c": c, "p": p, "C": C, "q": q, **made})
+    assert shown.sentence == f"They part at {say}"
+
+
+@pytest.mark.parametrize("data", [(2.0, 2.0, -3.0), (2.0, -3.0, 2.0), (0.5, 1.5, -1.0)])
+@pytest.mark.parametrize("seed", range(12))
+def test_one_changed_operation_is_found_in_any_program(data, seed):
+    """A random program against itself with its operands swapped at random: no difference. With one constant changed: that one."""
+    def run(swaps, constant):
+        rng, swap = random.Random(seed), random.Random(swaps)
+        pool = [Value(x) for x in data]
+        marked = None
+        for k in range(8):
+            x, y = rng.choice(pool), rng.choice(pool)
+            x, y = (y, x) if swap.random() < 0.5 else (x, y)
+            made = x * y if rng.random() < 0.5 else x + y
+            if k == 5:
+                made = marked = made * constant
+            pool.append(made)
+        out = pool[3]
+        for part in pool[4:]:
+            out = part + out if swap.random() < 0.5 else out + part
+        return out, marked
+
+    (out, marked), (again, _), (wrong, _) = run(1, 1.5), run(2, 1.5), run(2, 2.5)
+    assert duel(out, again, names={"marked": marked}).difference is None
+    found = duel(out, wrong, names={"marked": marked}).sentence
+    assert found.startswith("They part at marked") and found.endswith("The first multiplies by 1.5, the second by 2.5.") or marked.data == 0
 
 
 def test_different_inputs_are_named():
@@ -219,7 +271,7 @@ def test_a_stored_duel_shows_both_pictures_and_the_marks(noted):
     root = ET.fromstring(drawn)
     texts = [e.text for e in root.iter("{http://www.w3.org/2000/svg}text")]
     assert texts.count("≠ here") == 2 and texts.count("there") == 2 and {"a", "b", "c", "d"} <= set(texts)
-    assert "They part at a" in texts[0]
+    assert "They part at a × b + a: the first computes −4" in texts[0]
     assert float(root.get("width")) <= 664 and drawn.count("<style>") == 1
     inner = [e for e in root if e.tag.endswith("svg")]
     ends = [float(e.get("y")) + float(e.get("height")) for e in inner]
