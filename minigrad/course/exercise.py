@@ -164,6 +164,11 @@ class Exercise:
         return self.points > 0
 
     @property
+    def counted_points(self) -> int:
+        """What the exercise adds to the maximum: nothing where it is optional, because its points come on top."""
+        return 0 if self.kind is Kind.OPTIONAL else self.points
+
+    @property
     def chapter(self) -> str:
         return self.id[:2]
 

@@ -26,7 +26,7 @@ from .grading.files import replace
 from .grading.journal import FORMAT, Journal
 from .grading.pool import BY_HAND, grade_all, grade_with_dask, lost
 from .grading.report import write_report
-from .grading.roll import call_the_roll, read_students
+from .grading.roll import call_the_roll, order, read_students
 from .grading.settings import Setting, Task
 from .grading.submissions import collect, printable
 
@@ -70,7 +70,7 @@ def grade(
         for number, (submission, task) in enumerate(zip(found, tasks, strict=True)):
             said = [text for text in submission.problems if text not in task.problems]
             records[number] = {**records[number], "lms": submission.lms, "problems": [*records[number]["problems"], *said]}
-        whole = sorted([*records, *missing], key=lambda r: r["student"])
+        whole = sorted([*records, *missing], key=lambda r: order(r["student"]))
         complaints = write_report(whole, out, setting, reveal, only, name)
         for text in complaints:
             say(f"{printable(text)}\n")

@@ -115,7 +115,7 @@ def _grade_cell(ex: Exercise, new_code_cell: Any) -> Any:
         f"from minigrad.course.nbgrader import points as points_of_{name}\n\n"
         f'points_of_{name}("{ex.id}")'
     )
-    metadata = {"nbgrader": _metadata(f"grade-{_dashed(ex)}", grade=True, solution=False, locked=True, points=ex.points)}
+    metadata = {"nbgrader": _metadata(f"grade-{_dashed(ex)}", grade=True, solution=False, locked=True, points=ex.counted_points)}
     return new_code_cell(source, metadata=metadata, id=f"grade-{_dashed(ex)}")
 
 
@@ -142,6 +142,17 @@ def preprocessors(root: str) -> list[type]:
         SaveAutoGrades,
     )
 
+    class SaveGrades(SaveAutoGrades):
+        """nbgrader's own, and the points of optional exercises as extra credit: they have no part in the maximum."""
+
+        def _add_score(self, cell: Any, resources: Any) -> None:
+            super()._add_score(cell, resources)
+            ex = _graded_by(cell)
+            if ex is not None and ex.counted_points < ex.points:
+                given = (cell.metadata["nbgrader"]["grade_id"], self.notebook_id, self.assignment_id, self.student_id)
+                self.gradebook.find_grade(*given).extra_credit = _clipped(resources["minigrad"][ex.id], ex.points)
+                self.gradebook.db.commit()
+
     class GradeApart(NbGraderPreprocessor):
         """Fills the outputs of grade cells: a line for every probe, the hint, and the points. Everything else stays as it was handed in."""
 
@@ -152,6 +163,7 @@ def preprocessors(root: str) -> list[type]:
             key = bytes.fromhex((Path(root) / "key").read_text().strip())
             setting = Setting(key, "1", (), (root,))
             grades = _grade_notebook(nb.cells, resources["nbgrader"]["notebook"], setting, student)
+            resources["minigrad"] = {id: grade.points for id, grade in grades.items()}
             there = {cell.metadata.get("nbgrader", {}).get("grade_id") for cell in nb.cells}
             for ex in exercises.values():  # a grade cell that the student deleted comes back, beside its answer
                 if f"answer-{_dashed(ex)}" in there and f"grade-{_dashed(ex)}" not in there:
@@ -159,13 +171,13 @@ def preprocessors(root: str) -> list[type]:
             for cell in nb.cells:
                 if (graded := _graded_by(cell)) is not None:
                     grade = grades[graded.id]
-                    points = repr(_clipped(grade.points, graded.points))
+                    points = repr(_clipped(grade.points, graded.counted_points))
                     value = new_output("execute_result", {"text/plain": points}, execution_count=1)
                     cell.outputs = [new_output("stream", name="stdout", text=_say(graded, grade) + "\n"), value]
                     cell.execution_count = 1
             return nb, resources
 
-    return [GradeApart, IgnorePattern, ClearMetadataPreprocessor, LimitOutput, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata]
+    return [GradeApart, IgnorePattern, ClearMetadataPreprocessor, LimitOutput, SaveGrades, AssignLatePenalties, CheckCellMetadata]
 
 
 def _graded_by(cell: Any) -> Exercise | None:
@@ -224,7 +236,7 @@ def points(id: str) -> float | str:
     judge = [sys.executable, "-s", "-P", "-c", f"import sys; sys.path[:0] = {[p for p in sys.path if p]!r}; "
              "from minigrad.course.nbgrader import _judge_stdin; _judge_stdin()"]  # fmt: skip
     done = subprocess.run(judge, input=job.encode("utf-8", "replace"), capture_output=True, timeout=120)
-    return _clipped(json.loads(done.stdout)["points"], exercises[id].points) if done.returncode == 0 else 0.0
+    return _clipped(json.loads(done.stdout)["points"], exercises[id].counted_points) if done.returncode == 0 else 0.0
 
 
 def _judge_stdin() -> None:

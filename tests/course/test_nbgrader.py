@@ -155,7 +155,8 @@ def test_the_source_is_valid_and_the_release_has_no_solution(graded):
     nb = read(str(course / "source" / NAME / f"{NAME}.ipynb"), as_version=4)  # validates schema 3
     kinds = [cell.metadata.nbgrader for cell in nb.cells if "nbgrader" in cell.metadata]
     assert {m.schema_version for m in kinds} == {3}
-    assert sum(m.get("points", 0) for m in kinds) == FULL and sum(m.solution for m in kinds) == len(EXS)
+    assert sum(m.get("points", 0) for m in kinds) == sum(ex.counted_points for ex in EXS.values()) < FULL
+    assert sum(m.solution for m in kinds) == len(EXS)
     release = (course / "release" / NAME / f"{NAME}.ipynb").read_text(encoding="utf-8")
     assert "SOLUTION" not in release and "reversed(order)" not in release
     cells = {c["metadata"]["minigrad"]["exercise"]: c["source"] for c in json.loads(release)["cells"] if "minigrad" in c["metadata"]}
@@ -195,10 +196,11 @@ def test_feedback_names_probe_and_hint(graded):
 
 
 def test_without_the_configuration_the_grade_cell_itself_asks_the_worker(released, graded, tmp_path):
-    """nbgrader's own kernel: the same grades, nothing on stderr, a builtin float."""
+    """nbgrader's own kernel: the same grades but for extra credit, nothing on stderr, a builtin float."""
     course = shutil.copytree(released, tmp_path / "course")
     text = (course / "nbgrader_config.py").read_text()
     (course / "nbgrader_config.py").write_text("\n".join(line for line in text.splitlines() if "preprocessors" not in line))
     hand_in(course, "wrong", {**SOLVED, "05.b": EXS["05.b"].bank[0].answer})
     nbgrader(course, "autograde", NAME, "--create")
-    assert points_of(course, "wrong") == {**points_of(graded[0], "solved"), "05.b": points_of(graded[0], "wrong00")["05.b"]}
+    without_extra = {id: min(points, EXS[id].counted_points) for id, points in points_of(graded[0], "solved").items()}
+    assert points_of(course, "wrong") == {**without_extra, "05.b": points_of(graded[0], "wrong00")["05.b"]}

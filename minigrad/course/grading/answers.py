@@ -109,9 +109,30 @@ def grade_answer(ex: Exercise, source: str, where: Path | AnswerServer, inputs: 
     verdict = judge(ex, outcomes, inputs)
     lines = tuple((line.probe, line.level, line.say) for line in verdict.lines)
     score = min(max(float(verdict.score), 0.0), 1.0) if outcomes else 0.0
+    if not score and (stopped := _stopped(ex, source, outcomes)):
+        told = re.search(r"\w+Error", stopped)
+        hint = "" if told and told[0] in verdict.hint else verdict.hint  # the sentence says it already
+        return Grade(ex.id, 0.0, 0.0, ex.points, stopped, hint, verdict.mistake)
     got = tuple(brief(outcomes[line.probe]) if line.probe in outcomes else "" for line in verdict.lines)
     return Grade(ex.id, score, round(score * ex.points, 4), ex.points, ran, verdict.hint if outcomes else "", verdict.mistake, lines, got,
                  tuple(without_folders(note) for note in verdict.notes))  # fmt: skip
+
+
+def _stopped(ex: Exercise, source: str, outcomes: Mapping[str, Mapping[str, Any]]) -> str:
+    """One sentence, with the line, where the cell ended with an error before it defined the answer; else ""."""
+    first = next(iter(outcomes.values()), None)
+    if first is None or not first["error"] or not all(o["loading"] for o in outcomes.values()):
+        return ""
+    error, text = first["error"], ""
+    where = error["where"] or {}
+    line = where.get("line", 0)
+    if found := re.search(r"\(<submission>, line (\d+)\)", error["message"]):
+        line = int(found[1])
+    lines = source.split("\n")
+    if 0 < line <= len(lines):
+        text = f" in line {line}, `{lines[line - 1].strip()[:80]}`"
+    message = re.sub(r"\s*\(<submission>, line \d+\)", "", error["message"])
+    return f"the cell stops before it defines {ex.entry}: {error['type']}{text}" + (f": {message}" if message else "")
 
 
 def run_apart(
@@ -194,7 +215,7 @@ def _clean(data: Mapping[str, Any]) -> dict[str, Any]:
         }
     else:
         error = None
-    flags = {k: data.get(k) is True for k in ("late", "idle", "mutated", "raised_limit")}
+    flags = {k: data.get(k) is True for k in ("late", "idle", "mutated", "raised_limit", "loading")}
     return {"got": plain(data.get("got")), "error": error, "printed": str(data.get("printed", ""))[:2000], **flags}
 
 

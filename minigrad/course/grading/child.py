@@ -155,7 +155,7 @@ def _child(job: Mapping[str, Any], setting: Mapping[str, Any], put: int, empty: 
         outcome = loaded
         if not (loaded["error"] or loaded["late"]):
             outcome = run(driver, _entry[0], tuple(probe["args"]), limits)
-        say(dump({"probe": probe["name"], **outcome}).encode() + b"\n")
+        say(dump({"probe": probe["name"], **outcome, "loading": outcome is loaded}).encode() + b"\n")
         if outcome["late"]:
             break
     say(END)

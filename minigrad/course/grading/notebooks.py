@@ -19,6 +19,7 @@ from typing import Any
 
 from ..exercise import Exercise
 from ..exercises import exercises
+from .submissions import CANVAS
 
 MOST_CELLS = 20_000
 COPY = re.compile(r"(.*?)(?:[ _]?\((\d+)\)|[ _-]?Copy(\d*)|-(\d{1,2}))?\.ipynb", re.I | re.S)  # as browsers, JupyterLab and Canvas name one
@@ -417,25 +418,33 @@ def choose(books: Sequence[Book]) -> tuple[dict[str, tuple[Book, Answer]], list[
 
 
 def newest_first(books: Sequence[Book]) -> list[Book]:
-    """By the number that a browser, JupyterLab or Canvas gave a copy of the same name, else by date."""
+    """By the number that a browser, JupyterLab or Canvas gave a copy of the same name, else by Canvas' number of the file or by date."""
     groups: dict[str, list[Book]] = {}
     for book in books:
         groups.setdefault(_copy(book)[0], []).append(book)
-    whole = sorted(groups.values(), key=lambda group: (max(b.when for b in group), group[0].name), reverse=True)
-    return [b for group in whole for b in sorted(group, key=lambda b: (_copy(b)[1], b.when, b.name), reverse=True)]
+    whole = sorted(groups.values(), key=lambda group: (max(map(_age, group)), group[0].name), reverse=True)
+    return [b for group in whole for b in sorted(group, key=lambda b: (_copy(b)[1], _age(b), b.name), reverse=True)]
+
+
+def _age(book: Book) -> tuple[int, float]:
+    """Canvas numbers files as they arrive, and writes the time of the download into its zip file."""
+    m = CANVAS.match(book.name)
+    return int(m["file"] or 0) if m else 0, book.when
 
 
 def _copy(book: Book) -> tuple[str, int]:
-    """The name that copies share, and the number of this one."""
-    m = COPY.fullmatch(book.name)
+    """The name that copies share, and the number of this one. What Canvas writes before a name is no part of it."""
+    m = CANVAS.match(book.name)
+    name = m["rest"] if m and m["rest"] else book.name
+    m = COPY.fullmatch(name)
     if m is None:
-        return book.name, 0
+        return name, 0
     marked = m[2] or m[3] or m[4]
     return m[1].lower(), int(marked) if marked else int(m[3] is not None)
 
 
 def _age_known(a: Book, b: Book) -> bool:
-    return a.when != b.when or (_copy(a)[0] == _copy(b)[0] and _copy(a)[1] != _copy(b)[1])
+    return _age(a) != _age(b) or (_copy(a)[0] == _copy(b)[0] and _copy(a)[1] != _copy(b)[1])
 
 
 def _by_name(ex: Exercise, nb: Notebook) -> list[int]:

@@ -167,7 +167,7 @@ def _exercise(ex: Exercise, row: Row, c: Class, reveal: bool) -> str:
     if g["ran"] == "untried":
         return "".join((*parts, "<p>Not tried: the cell is as it was handed out.</p></section>"))
     if g["ran"] != "ok":
-        parts.append(f"<p>{escape(g['ran'])}</p>")
+        parts.append(f"<p>{_code(g['ran'])}</p>")
     inputs: Mapping[str, tuple] = draw_inputs(ex, c.setting.key, row.student, c.setting.round) if reveal else {}
     by_name = {probe.name: probe for probe in ex.probes}
     whole = sum(probe.weight for probe in ex.probes)

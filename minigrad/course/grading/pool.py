@@ -74,6 +74,8 @@ def grade_submission(task: Task, setting: Setting) -> dict[str, Any]:
             elif answer.doubt and grade.score < 1:
                 problems.append(f"{answer.doubt}: {BY_HAND}")
                 unsure.add(id)
+            elif grade.ran.startswith("the cell stops"):
+                problems.append(f"{id}: {grade.ran}: {BY_HAND}")
             grades[id] = {k: v for k, v in asdict(grade).items() if k not in ("id", "max_points")} | {"by": answer.by}
             if answer.tried and answer.source:
                 grades[id] |= {"source": answer.source, "shingles": answer.shingles, "as_solution": answer.as_solution}

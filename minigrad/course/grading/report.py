@@ -28,8 +28,8 @@ def write_report(
 ) -> list[str]:
     """Write everything into `out`. Returns what the instructor should know about marks.csv."""
     marks, unread = read_marks(out / "marks.csv")
-    rows, parts, unknown = join(records, marks)
     ids = [id for id in setting.ids if any(id in r["grades"] for r in records)]
+    rows, parts, unknown = join(records, marks, sum(exercises[id].points for id in ids))
     used, flags = [exercises[id] for id in ids], similar(records, ids)
     whole = Class(rows, used, counted(records, ids, only), parts, flags, [*unread, *unknown], setting, name)
     for file, table in (("long", long), ("wide", wide), ("canvas", canvas), ("moodle", moodle)):

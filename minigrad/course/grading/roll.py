@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +19,7 @@ from ..exercises import exercises
 from .submissions import Submission, printable
 
 HEADER = ("student", "what", "points", "of", "remark")
-EXCUSED = "excused"
+EXCUSED, ACCEPTED = "excused", "accepted"
 IDENTITY = {"student": "name", "name": "name", "full name": "name", "student name": "name", "id": "canvas", "sis user id": "sis",
             "sis login id": "login", "login": "login", "username": "login", "user": "login", "identifier": "moodle", "email": "email",
             "email address": "email", "section": "section"}  # fmt: skip
@@ -36,6 +37,7 @@ class Row:
     isolation: Mapping[str, bool] = field(default_factory=dict)
     points: dict[str, float] = field(default_factory=dict)
     changed: dict[str, str] = field(default_factory=dict)  # by exercise: what the instructor wrote beside a mark that replaces the grader's
+    unsure: set[str] = field(default_factory=set)  # exercises and chapters on which the instructor has not decided; "*" for all of it
 
     @property
     def total(self) -> float | None:
@@ -43,6 +45,11 @@ class Row:
         if self.state == EXCUSED or (self.state != "graded" and not self.points):
             return None
         return round(sum(self.points.values()), 4)
+
+    @property
+    def exported(self) -> float | None:
+        """The total for the gradebook: None as well where something could not be read or judged and the instructor has not decided."""
+        return None if self.unsure else self.total
 
 
 # ---- the list of students ---------------------------------------------------------------------------------------------------------------
@@ -66,8 +73,14 @@ def read_students(path: Path) -> list[dict[str, str]]:
 
 
 def keys(texts: Iterable[str]) -> set[str]:
-    """Ways to write one name, made alike: without case, blanks and punctuation."""
-    return {key for text in texts if (key := re.sub(r"[\W_]+", "", text).casefold())}
+    """Ways to write one name, made alike: composed accents (a Mac packs decomposed ones), without case, blanks and punctuation."""
+    return {key for text in texts if (key := re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text)).casefold())}
+
+
+def order(name: str) -> tuple[str, str]:
+    """Sorts names as people do: without case and accents."""
+    plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
+    return plain.casefold(), name
 
 
 def call_the_roll(found: Sequence[Submission], students: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
@@ -102,9 +115,13 @@ def call_the_roll(found: Sequence[Submission], students: Sequence[Mapping[str, s
 class Mark:
     student: str
     what: str  # an exercise, "all", or the name of a part
-    points: float | None  # None: excused
+    points: float | str  # or EXCUSED, or ACCEPTED
     of: float
     remark: str
+
+
+def composed(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
 
 
 def read_marks(path: Path) -> tuple[list[Mark], list[str]]:
@@ -121,51 +138,77 @@ def read_marks(path: Path) -> tuple[list[Mark], list[str]]:
             continue
         given, of = line.get("points", ""), line.get("of", "")
         try:
-            points = None if given.lower() == EXCUSED else float(given.replace(",", "."))
+            points = given.lower() if given.lower() in (EXCUSED, ACCEPTED) else float(given.replace(",", "."))
             most = float(of.replace(",", ".")) if of else 0.0
-            if not (0 <= (points or 0) < 1e6 and 0 <= most < 1e6):
+            if not (0 <= (0 if isinstance(points, str) else points) < 1e6 and 0 <= most < 1e6):
                 raise ValueError
         except ValueError:
-            complaints.append(f"{path.name}, line {table.line_num}: {given or 'nothing'} is not a number of points, nor {EXCUSED}")
+            said = f"{given or 'nothing'} is not a number of points, nor {EXCUSED} or {ACCEPTED}"
+            complaints.append(f"{path.name}, line {table.line_num}: {said}")
             continue
-        marks.append(Mark(line["student"].lstrip("'"), line.get("what", "") or "all", points, most, line.get("remark", "")))
+        what = line.get("what", "") or "all"
+        top = float(exercises[what].points) if what in exercises else most
+        if not isinstance(points, str) and top and points > top:
+            said = f"{points:g} is more than the {top:g} points of {what}, so it is not entered"
+            complaints.append(f"{path.name}, line {table.line_num}: {said}")
+            continue
+        marks.append(Mark(line["student"].lstrip("'"), what, points, most, line.get("remark", "")))
     return marks, complaints
 
 
-def join(records: Sequence[Mapping[str, Any]], marks: Sequence[Mark]) -> tuple[list[Row], dict[str, float], list[str]]:
-    """The rows of the class, the parts that the instructor has marked with their maximum, and the marks that fit nobody."""
+def join(records: Sequence[Mapping[str, Any]], marks: Sequence[Mark], most: float) -> tuple[list[Row], dict[str, float], list[str]]:
+    """The rows of the class, the parts that the instructor has marked with their maximum, and the marks that cannot be entered.
+
+    `most` is the sum of the points of all exercises.
+    """
     rows = [
         Row(r["student"], r["state"], r["lms"], r["grades"], list(r["problems"]), r["isolation"],
-            {id: grade["points"] for id, grade in r["grades"].items()})
+            {id: grade["points"] for id, grade in r["grades"].items()}, unsure=set(r.get("unsure", ())))
         for r in records
     ]  # fmt: skip
-    by_name: dict[str, Row] = {row.student: row for row in rows}
+    by_name: dict[str, Row] = {composed(row.student): row for row in rows}
     for row in rows:
         for other in (row.lms.get("login", ""), row.lms.get("name", "")):
-            by_name.setdefault(other, row)
+            by_name.setdefault(composed(other), row)
     parts: dict[str, float] = {}
     complaints = []
     for mark in marks:
-        row = by_name.get(mark.student)  # type: ignore[assignment]
+        row = by_name.get(composed(mark.student))  # type: ignore[assignment]
         if row is None:
             complaints.append(f"marks.csv: there is no student {mark.student}")
             continue
         said = f": {mark.remark}" if mark.remark else ""
         if mark.what == "all":
-            if mark.points is None:
+            whole = most + sum(m.of for m in {m.what: m for m in marks if m.what not in exercises}.values())
+            if not isinstance(mark.points, str) and mark.points > whole:
+                said = f"{mark.points:g} for {mark.student} is more than the {whole:g} points of all"
+                complaints.append(f"marks.csv: {said}, so it is not entered")
+                continue
+            row.unsure = set()
+            if mark.points == EXCUSED:
                 row.state = EXCUSED
                 row.remarks.append(f"excused{said}")
-            else:
+            elif mark.points == ACCEPTED:
+                row.remarks.append(f"{ACCEPTED} as it is graded, by the instructor{said}")
+            elif not isinstance(mark.points, str):
                 row.points = {"all": mark.points}
                 row.state = "graded"
                 row.remarks.append(f"{mark.points:g} points in all, by the instructor{said}")
             continue
-        if mark.points is None:
+        if mark.points == ACCEPTED:
+            row.unsure -= {mark.what}
+            continue
+        if isinstance(mark.points, str):
             complaints.append(f"marks.csv: {mark.student} can be {EXCUSED} of all only, not of {mark.what}")
             continue
         row.points[mark.what] = mark.points
+        row.unsure -= {mark.what}
         if mark.what in exercises:
             row.changed[mark.what] = mark.remark or "by the instructor"
         else:
             parts[mark.what] = max(parts.get(mark.what, 0.0), mark.of)
+    for row in rows:
+        if row.unsure and row.state == "graded":
+            about = ", ".join(sorted("everything" if what == "*" else what for what in row.unsure))
+            row.remarks.append(f"no total goes to Canvas or Moodle until marks.csv has a mark, or {ACCEPTED}, for {about}")
     return rows, parts, complaints

@@ -13,6 +13,7 @@ import io
 import os
 import re
 import stat
+import unicodedata
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -23,7 +24,9 @@ from typing import Any
 MAX_FILE = 300 << 20  # bytes of one notebook: outputs of 50 MB are real
 MOST_MEMBERS = 500  # notebooks in one student's zip file
 SKIPPED_FOLDERS = {".ipynb_checkpoints", "__MACOSX", ".git", "node_modules"}
-CANVAS = re.compile(r"^(?P<name>[^_]+)_(?P<late>LATE_)?(?P<id>\d+)_(?P<file>\d+)_(?P<rest>.+)$")
+# Of Canvas: a file, a text entry or a link; anonymous assignments have a short text in the place of a number.
+CANVAS = re.compile(r"^(?:(?P<anonymous>anonymous)|(?P<name>[^_]+))_(?P<late>LATE_)?(?P<id>(?(anonymous)[A-Za-z0-9]+|\d+))_"
+                    r"(?:(?P<file>\d+)_(?P<rest>.+)|(?P<entry>text|link)\.html?)$")  # fmt: skip
 MOODLE = re.compile(r"^(?P<name>.+?)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)$")
 WRITTEN = {".html", ".htm", ".pdf", ".py", ".txt", ".md", ".doc", ".docx", ".odt", ".rtf", ".rar", ".7z", ".tar", ".gz", ".tgz", ".json"}
 
@@ -88,11 +91,22 @@ def collect(root: Path) -> list[Submission]:
     packed is opened here (reader.py does that), so nothing in it can name another student.
     """
     found: dict[str, Submission] = {}
+    folders: dict[str, str] = {}  # by student: the folder's name on the disk
+    on_disk = root.is_dir()
+
+    def student_of(inside: PurePosixPath) -> tuple[str, str]:
+        """The name without stray blanks and with composed accents; of a second folder on the disk with that name, its own and the first."""
+        raw = _who(inside)[0]
+        student = printable(" ".join(unicodedata.normalize("NFC", raw).split())) or "unnamed"
+        first = folders.setdefault(student, raw) if on_disk else raw
+        return (student, "") if first == raw else (f"{student} ({ascii(raw)})", student)
 
     def give(inside: PurePosixPath, source: Source | None, problem: str = "", content: str = "") -> None:
-        student, lms = _who(inside)
-        student = printable(" ".join(student.split())) or "unnamed"
+        lms = _who(inside)[1]
+        student, other = student_of(inside)
         submission = found.setdefault(student, Submission(student))
+        if other:
+            problem = problem or f"this folder and that of {other} have nearly the same name: do they belong to one student?"
         submission.lms |= lms
         if lms.get("late"):
             problem = problem or "handed in late (so Canvas says)"
@@ -108,7 +122,7 @@ def collect(root: Path) -> list[Submission]:
         elif len(inside.parts) > 1 or inside.suffix.lower() in WRITTEN and not inside.stem.lower().startswith("readme") or _who(inside)[1]:
             give(inside, None)  # who has handed in something else is named, not forgotten
             if inside.name != "timestamp.txt":  # nbgrader's own
-                found[printable(" ".join(_who(inside)[0].split())) or "unnamed"].others.append(printable(inside.name))
+                found[student_of(inside)[0]].others.append(printable(inside.name))
 
     root = root.resolve()
     if not root.exists():
@@ -116,11 +130,13 @@ def collect(root: Path) -> list[Submission]:
     files = [(root, PurePosixPath(root.name))] if root.is_file() else list(_walk(root, root))
     if len(files) == 1 and files[0][0].suffix.lower() == ".zip" and len(files[0][1].parts) == 1 and not _who(files[0][1])[1]:
         try:
+            on_disk = False
             _collect_class(files[0][0], give, give_file)
             files = []
         except FileNotFoundError:
             if root.is_file():
                 raise  # else it may be the broken one of the only student
+            on_disk = True
     for path, inside in files:
         if path.is_symlink():
             give(inside, None, f"{inside.name} is a symbolic link: refused")
@@ -202,7 +218,9 @@ def _who(inside: PurePosixPath) -> tuple[str, dict[str, str]]:
     Only the first part of the place counts: what is below it, the student has named.
     """
     first = inside.parts[0]
-    if m := CANVAS.match(first):
+    if (m := CANVAS.match(first)) and m["anonymous"]:
+        return f"anonymous {m['id']}", {"anonymous": m["id"], "name": f"anonymous {m['id']}"} | ({"late": "late"} if m["late"] else {})
+    if m:
         return f"{m['name']} {m['id']}", {"canvas": m["id"], "name": m["name"]} | ({"late": "late"} if m["late"] else {})
     if m := MOODLE.match(first):
         return f"{m['name']} {m['id']}", {"moodle": m["id"], "name": m["name"]}

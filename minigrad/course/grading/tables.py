@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from ..exercise import Exercise, Kind
+from ..exercise import Exercise
 from ..exercises import exercises
 from .notebooks import shingles
 from .roll import Row
@@ -41,8 +41,7 @@ class Class:
 
     @property
     def top(self) -> float:
-        asked = (ex for ex in self.used if ex.id in self.counted and ex.kind is not Kind.OPTIONAL)  # optional ones earn points on top
-        whole = sum(ex.points for ex in asked) + sum(self.parts.values())
+        whole = sum(ex.counted_points for ex in self.used if ex.id in self.counted) + sum(self.parts.values())
         return int(whole) if whole == int(whole) else whole
 
 
@@ -107,24 +106,30 @@ def wide(c: Class) -> list[Sequence[Any]]:
 
 
 def canvas(c: Class) -> list[Sequence[Any]]:
-    """Canvas matches rows by its own ID, or by login where there is none. An ungraded submission is left empty, not zero."""
+    """Canvas matches rows by its own ID, or by login where there is none. What is not settled is left empty, not zero."""
     rows: list[Sequence[Any]] = [("Student", "ID", "SIS User ID", "SIS Login ID", "Section", c.name)]
     rows.append(("    Points Possible", "", "", "", "", c.top))
     for row in c.rows:
         id, sis = row.lms.get("canvas", ""), row.lms.get("sis", "")
-        login = row.lms.get("login", "") or ("" if id or sis else row.student)
-        rows.append((row.lms.get("name", row.student), id, sis, login, row.lms.get("section", ""), blank(row.total)))
+        login = row.lms.get("login", "") or ("" if id or sis or "anonymous" in row.lms else row.student)
+        rows.append((row.lms.get("name", row.student), id, sis, login, row.lms.get("section", ""), blank(row.exported)))
     return rows
 
 
 def moodle(c: Class) -> list[Sequence[Any]]:
-    """Moodle's offline grading worksheet; without Moodle's ids the student's name stands as username."""
+    """Moodle's offline grading worksheet; without Moodle's ids the student's name is the username.
+
+    Moodle skips a grade above the maximum, so points on top of it are only in the comment.
+    """
     rows: list[Sequence[Any]] = [("Identifier", "Full name", "Username", "Grade", "Maximum Grade", "Feedback comments")]
     for row in c.rows:
         id = row.lms.get("moodle", "")
         id = f"Participant {id}" if id.isdigit() else id
-        total = row.total
-        remark = "; ".join(row.remarks) or f"{blank(total)} of {c.top} points"
+        total = row.exported
+        remark = "; ".join(row.remarks) or f"{blank(row.total)} of {c.top} points"
+        if total is not None and total > c.top:
+            remark += f" ({total:g} points, of which Moodle takes {c.top:g})"
+            total = c.top
         login = row.lms.get("login", "") or ("" if id else row.student)
         rows.append((id, row.lms.get("name", row.student), login, blank(total), c.top, remark))
     return rows
