@@ -137,13 +137,7 @@ def overwrite(x, out):
             instead="use the operation that makes a new tensor.",
         )
     if out.array.dtype is not x.array.dtype:
-        if not dtypes.can_cast(out.dtype, x.dtype):
-            names = {"float32": "Float", "float64": "Double", "float16": "Half", "int64": "Long", "int32": "Int", "bool": "Bool"}
-            raise errors.new(
-                RuntimeError,
-                f"result type {names.get(out.dtype.name, out.dtype.name)} can't be cast to the desired output type "
-                f"{names.get(x.dtype.name, x.dtype.name.capitalize())}",
-            )
+        fitting(x, out)
         out.array = out.array.astype(x.array.dtype)
         if out.edge is not None:
             out.edge[0].dtype = x.array.dtype  # gradients arrive in the dtype that the result now has
@@ -175,6 +169,14 @@ def overwrite(x, out):
     move_retained(base, old)
     refresh(x)
     return x
+
+
+def fitting(x, out):
+    """The result `out`. Raises RuntimeError if its dtype cannot be written into `x`."""
+    if not dtypes.can_cast(out.dtype, x.dtype):
+        result, desired = (errors.TYPE_NAMES[t.array.dtype.name].removesuffix("Tensor") for t in (out, x))
+        raise errors.new(RuntimeError, f"result type {result} can't be cast to the desired output type {desired}")
+    return out
 
 
 def reshape_(x, view):

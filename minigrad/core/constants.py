@@ -18,7 +18,7 @@ def constant(value, dtype=None):
     found = known.get(key)
     if found is not None and value:  # 0.0 == -0.0, so zeros are not looked up
         return found
-    array = np.array(value, None if dtype is None else dtype.numpy)
+    array = np.array(value) if dtype is None else dtypes.wrapped(value, dtype)
     array.flags.writeable = False
     t = wrap(array)
     t.version = [0]  # a normal tensor even in inference mode
@@ -38,6 +38,8 @@ def as_tensor_like(value, x):
     """A value to write into `x`: as it is if a Tensor, else made one of x's dtype."""
     if isinstance(value, Variable):
         return value
+    if isinstance(value, (int, float)):
+        return wrap(np.array(dtypes.fitting(value, x.dtype)))
     return wrap(dtypes.native(np.asarray(value, dtype=x.array.dtype)))
 
 

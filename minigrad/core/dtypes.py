@@ -165,6 +165,49 @@ def scalar_dtype(number: builtins.bool | builtins.float) -> dtype:
     raise TypeError(f"expected a tensor or a number (int, float, bool), not {type(number).__name__}")
 
 
+_C_NAMES = {
+    "uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t",
+    "float32": "float", "float16": "c10::Half",
+}  # fmt: skip
+
+
+def wrapped(number: Any, d: dtype) -> np.ndarray:
+    """A Python number as an operand: what is too large for an integer dtype loses its upper bits, as in PyTorch.
+    Raises OverflowError beyond 64 bits."""
+    try:
+        return np.array(number, d.numpy)
+    except OverflowError:
+        if not isinstance(number, builtins.int) or not -(2**63) <= number < 2**64:
+            raise errors.new(OverflowError, "int too big to convert") from None
+        return np.array(number % 2**64, np.uint64).astype(d.numpy)
+
+
+def fitting(number: Any, d: dtype, name: str = "") -> np.generic:
+    """A Python number that is to be stored in `d` (fill_, clamp, an assignment). Raises RuntimeError if it does not fit.
+
+    As in PyTorch, unsigned dtypes take -1 as their largest number. `name` is what the message calls the dtype.
+    """
+    kind = d.numpy.kind
+    fits = True
+    if kind in "iu" and not isinstance(number, (builtins.bool, np.bool_)):
+        limits = np.iinfo(d.numpy)
+        whole = isinstance(number, (builtins.int, np.integer))
+        lowest = -builtins.int(limits.max) if kind == "u" and whole else builtins.int(limits.min)
+        fits = number == number and lowest <= number <= builtins.int(limits.max)
+    elif kind == "f" and d is not float64:
+        fits = number != number or abs(number) in (np.inf,) or abs(number) <= builtins.float(np.finfo(d.numpy).max)
+    if not fits:
+        raise errors.new(
+            RuntimeError,
+            f"value cannot be converted to type {name or _C_NAMES[d.name]} without overflow",
+            why="Whole numbers have no inf and no nan." if number != number or abs(number) == np.inf else f"{d!r} has no number {number}.",
+            instead="x.float() first." if kind in "iu" else "use a wider dtype.",
+        )
+    if kind in "iu" and isinstance(number, (builtins.float, np.floating)):
+        number = builtins.int(number)
+    return wrapped(number, d)[()]
+
+
 def combine(dimensioned: dtype | None, zero_dim: dtype | None, number: dtype | None) -> dtype | None:
     """The result dtype from the promoted dtypes of three ranks of operand (None: no such operand).
 

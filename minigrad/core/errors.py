@@ -91,6 +91,13 @@ def type_name(thing: object) -> str:
     return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
 
 
+def no_kernel(kernel: str, dtype) -> NotImplementedError:
+    """PyTorch's error for a dtype that a function is not defined for. `dtype` is numpy's."""
+    kind = TYPE_NAMES[dtype.name].removesuffix("Tensor")
+    instead = "convert the tensor first: x.long() or x.float()." if kind == "Bool" else "convert the tensor first: x.float()."
+    return new(NotImplementedError, f"\"{kernel}\" not implemented for '{kind}'", instead=instead)
+
+
 def nearest(name: str, known, prefix: str = "") -> str:
     """What exists and is spelled most like `name`, as a hint."""
     import difflib

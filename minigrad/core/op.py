@@ -66,6 +66,7 @@ class Op:
     one_dtype the inputs are not promoted but must share a dtype: {"x y": PyTorch's sentence if the dtypes of x and y differ}, with {x} for
               Float and {x_c} for float
     bools     False: True and False are refused, as in PyTorch, where numpy would compute
+    refuses   (characters of numpy's dtypes, PyTorch's name of the kernel): dtypes that PyTorch's kernel does not have, and numpy has
     tensor_params  parameters that hold tensors (the indices of index): freed after the backward pass like everything that a node saves
     saved_as  PyTorch's names for `_saved_*` where they differ: {"x": "self"} is understood
 
@@ -79,12 +80,12 @@ class Op:
     __slots__ = ("__dict__", "__weakref__", "call")  # read for every operation: a slot is found faster than an entry of the dict
 
     def __init__(self, name, forward, kind, *, node=None, args=None, view=False, floats=False, tensor_list=False, outputs=("out",),
-                 jvp=None, joint_rule=None, one_dtype=None, bools=True, tensor_params=(), saved_as=None, doc=None,
+                 jvp=None, joint_rule=None, one_dtype=None, bools=True, refuses=None, tensor_params=(), saved_as=None, doc=None,
                  formula=None, words=None, fused=None, batch=None, **rules):  # fmt: skip
         self.name = self.__name__ = name
         self.forward, self.kind, self.rules = forward, kind, rules
         self.view, self.floats, self.tensor_list, self.outputs, self.jvp, self.bools = view, floats, tensor_list, outputs, jvp, bools
-        self.joint_rule, self.one_dtype, self.tensor_params = joint_rule, one_dtype, tensor_params
+        self.joint_rule, self.one_dtype, self.refuses, self.tensor_params = joint_rule, one_dtype, refuses, tensor_params
         self.formula, self.words, self.fused, self.batch = formula, words or {}, fused, batch
         self.inputs = tuple(rules)
         self.node_name = node or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
@@ -257,7 +258,7 @@ def _compiled(op, source, filename, **more):
         "state": state, "forward": op.forward, "NodeClass": op.node_class, "next_number": next_number, "LIVE": LIVE,
         "general": general, "refresh": refresh, "edge_of": edge_of, "leaf_edge": leaf_edge, "view_of": view_of,
         "record_several": record_several, "open_saved": open_saved, "drop_packed": drop_packed,
-        "check_saved": check_saved, "output_of": output_of, "check_output": check_output,
+        "as_floats": as_floats, "check_saved": check_saved, "output_of": output_of, "check_output": check_output,
         "failed": failed, "INFERENCE": INFERENCE, "_defaults": op.params, **more,
     }  # fmt: skip
     for name, rule in [*((f"rule_{i}", rule) for i, rule in op.rules.items()), ("joint_rule", op.joint_rule)]:
@@ -327,6 +328,7 @@ def prepare(op, inputs):
             if any(bools):
                 raise errors.no_bools(op.name, all(bools))
         common = dtypes.result_type(*chosen)
+        _check_kernel(op, common.numpy)
         if op.floats and not common.is_floating_point:
             common = dtypes.get_default_dtype()
         tensors, arrays = [], []
@@ -346,9 +348,16 @@ def prepare(op, inputs):
         else:
             raise wrong_type(op, position, x)
     arrays = [t.array for t in tensors]
+    _check_kernel(op, arrays[0].dtype)
     if op.one_dtype:
         _check_one_dtype(op, dict(zip(op.inputs, arrays, strict=True)))
     return tensors, arrays
+
+
+def _check_kernel(op, dtype):
+    """Raise PyTorch's error if its kernel does not have the dtype."""
+    if op.refuses and dtype.char in op.refuses[0]:
+        raise errors.no_kernel(op.refuses[1], dtype)
 
 
 def _check_one_dtype(op, arrays):
@@ -463,6 +472,11 @@ def _writes(counter, version) -> tuple[int, int]:
     """How many writes there were until now, and until `version`: both without the detach_() calls, which PyTorch does not count."""
     now, then = [at - sum([call <= at for call in counter[1:]]) for at in (counter[0], version)]
     return now, then
+
+
+def as_floats(x, dtype):
+    """A saved input of whole numbers in the dtype of the result."""
+    return x.astype(dtype) if isinstance(x, ndarray) else wrap(x.array.astype(dtype))
 
 
 def check_output(node, name):

@@ -72,6 +72,7 @@ def _call_source(op):
     test = ["modes['handlers']"]
     alike = op.promoted or (op.inputs if op.one_dtype else ())
     test += [f"{arrays[i]}.dtype is not {arrays[alike[0]]}.dtype" for i in alike[1:]]
+    test += [f"{arrays[(alike or op.inputs)[0]]}.dtype.char in {op.refuses[0]!r}"] if op.refuses else []
     lines += [f"    if {' or '.join(test)}:", f"        {detour}"]
     lines += ["    try:", f"        r = forward({', '.join([*arrays.values(), *op.params])})"]
     lines += ["    except ValueError as error:", f"        raise failed(op, ({', '.join(arrays.values())},), error) from None"]
@@ -169,6 +170,10 @@ def _run_source(op, saved, graph):
         lines += [f"    {i} = node.{i}", f"    if {i} is not None:"]
         lines += [f"        if {i}.version[0] != node.{i}_version:", f"            check_saved(node, '{i}', {i}, node.{i}_version)"]
         lines += [] if graph else [f"        {i} = {i}.array"]
+        if len(op.promoted) > 1 and i in op.promoted:  # the rule sees numbers as forward saw them: log of an int8 is a float16 to numpy
+            array = f"{i}.array" if graph else i
+            lines += [f"        if {array}.dtype is not node.dtype and {array}.dtype.kind != 'f':"]
+            lines += [f"            {i} = as_floats({i}, node.dtype)"]
     for o in saved.outputs:
         lines += [f"    if node.{o}_counter[0] != node.{o}_version:", f"        check_output(node, '{o}')"]
         lines += [f"    {o} = output_of(node, '{o}')" if graph else f"    {o} = node.{o}"]

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core import dtypes, errors
 from ..core.op import DISCRETE, ELEMENTWISE, Op
+from ..core.variable import Variable
 from ..kernels import special
 
 _ONE = {np.dtype(kind): np.ones((), kind) for kind in ("float32", "float64")}  # for numpy half the work of a Python number
@@ -34,7 +35,7 @@ sqrt        = Op("sqrt",    np.sqrt,          ELEMENTWISE, floats=True, x=lambda
 sin         = Op("sin",     np.sin,           ELEMENTWISE, floats=True, x=lambda g, x: g * cos(x), formula="sin(x)")
 cos         = Op("cos",     np.cos,           ELEMENTWISE, floats=True, x=lambda g, x: -g * sin(x), formula="cos(x)")
 tanh        = Op("tanh",    np.tanh,          ELEMENTWISE, floats=True, x=lambda g, out: tanh_slope(g, out), formula="tanh(x)")
-sigmoid     = Op("sigmoid", lambda x: 1 / (1 + np.exp(-x)), ELEMENTWISE, floats=True, x=lambda g, out: sigmoid_slope(g, out), formula="sigmoid(x)")
+sigmoid     = Op("sigmoid", lambda x: _sigmoid(x), ELEMENTWISE, floats=True, x=lambda g, out: sigmoid_slope(g, out), formula="sigmoid(x)")
 
 exp2        = Op("exp2",    np.exp2,          ELEMENTWISE, floats=True, x=lambda g, out: g * out * LN2)
 expm1       = Op("expm1",   np.expm1,         ELEMENTWISE, floats=True, x=lambda g, out: g * (out + 1))
@@ -57,9 +58,9 @@ logit_eps   = Op("logit",   lambda x, eps: _logit_eps(x, eps), ELEMENTWISE, floa
 atan2       = Op("atan2",   np.arctan2,       ELEMENTWISE, floats=True, x=lambda g, x, y: g * y * over_square(x, y), y=lambda g, x, y: -g * x * over_square(x, y),
                  words={"x": "g × {y} / ({x}² + {y}²)", "y": "−g × {x} / ({x}² + {y}²)"})
 
-hypot       = Op("hypot",   np.hypot,         ELEMENTWISE,              x=lambda g, x, out: g * (x / out), y=lambda g, y, out: g * (y / out))
-logaddexp   = Op("logaddexp", np.logaddexp,   ELEMENTWISE, floats=True, x=lambda g, x, y: g / (1 + exp(y - x)), y=lambda g, x, y: g / (1 + exp(x - y)))
-logaddexp2  = Op("logaddexp2", np.logaddexp2, ELEMENTWISE, floats=True, x=lambda g, x, y: g / (1 + exp2(y - x)), y=lambda g, x, y: g / (1 + exp2(x - y)))
+hypot       = Op("hypot",   np.hypot,         ELEMENTWISE, refuses=("?bBhilq", "hypot_cpu"),              x=lambda g, x, out: g * (x / out), y=lambda g, y, out: g * (y / out))
+logaddexp   = Op("logaddexp", np.logaddexp,   ELEMENTWISE, refuses=("?bBhilq", "logaddexp_cpu"), x=lambda g, x, y: g / (1 + exp(y - x)), y=lambda g, x, y: g / (1 + exp(x - y)))
+logaddexp2  = Op("logaddexp2", np.logaddexp2, ELEMENTWISE, refuses=("?bBhilq", "logaddexp2_cpu"), x=lambda g, x, y: g / (1 + exp2(y - x)), y=lambda g, x, y: g / (1 + exp2(x - y)))
 xlogy       = Op("xlogy",   lambda x, y: _xlogy(x, y), ELEMENTWISE, floats=True, x=lambda g, x, y: g * where((x == 0) & (y <= 0), 0, log(y)), y=lambda g, x, y: g * (x / y))
 erfc        = Op("erfc",    lambda x: 1 - erf.forward(x), ELEMENTWISE, floats=True, x=lambda g, x: -g * TWO_OVER_SQRT_PI * exp(-(x * x)))
 lgamma      = Op("lgamma",  lambda x: special.lgamma(_floating(x)),  ELEMENTWISE, floats=True, x=lambda g, x: g * digamma(x))
@@ -73,32 +74,32 @@ add_scaled  = Op("add",     lambda x, y, alpha: x + y * y.dtype.type(alpha), ELE
 sub_scaled  = Op("sub",     lambda x, y, alpha: x - y * y.dtype.type(alpha), ELEMENTWISE, x=lambda g: g, y=lambda g, alpha: g * -alpha, formula="x - alpha * y")
 
 # Steps: the derivative is 0 wherever there is one.
-floor       = Op("floor",   np.floor,         ELEMENTWISE,              x=lambda g: nothing(g))
-ceil        = Op("ceil",    np.ceil,          ELEMENTWISE,              x=lambda g: nothing(g))
-trunc       = Op("trunc",   np.trunc,         ELEMENTWISE,              x=lambda g: nothing(g))
-frac        = Op("frac",    lambda x: x - np.trunc(x), ELEMENTWISE,     x=lambda g: g)
-round_      = Op("round",   lambda x: np.rint(x) if x.dtype.kind == "f" else x.copy(), ELEMENTWISE,              x=lambda g: nothing(g))
+floor       = Op("floor",   np.floor,         ELEMENTWISE, refuses=("?", "floor_vml_cpu"),              x=lambda g: nothing(g))
+ceil        = Op("ceil",    np.ceil,          ELEMENTWISE, refuses=("?", "ceil_vml_cpu"),              x=lambda g: nothing(g))
+trunc       = Op("trunc",   np.trunc,         ELEMENTWISE, refuses=("?", "trunc_vml_cpu"),              x=lambda g: nothing(g))
+frac        = Op("frac",    lambda x: x - np.trunc(x), ELEMENTWISE, refuses=("?bBhilq", "frac_cpu"),     x=lambda g: g)
+round_      = Op("round",   lambda x: np.rint(x) if x.dtype.kind == "f" else x.copy(), ELEMENTWISE, refuses=("?", "round_vml_cpu"),              x=lambda g: nothing(g))
 round_to    = Op("round",   lambda x, decimals: np.round(x, decimals), ELEMENTWISE, x=lambda g: nothing(g), node="RoundBackward1")
-div_floor   = Op("div",     lambda x, y: np.floor_divide(x, _divisor(x, y)),  ELEMENTWISE,              x=lambda g: nothing(g),             y=lambda g: nothing(g), node="DivBackward2")
-div_trunc   = Op("div",     lambda x, y: _div_trunc(x, y), ELEMENTWISE, x=lambda g: nothing(g),             y=lambda g: nothing(g), node="DivBackward2")
-remainder_  = Op("remainder", lambda x, y: _remainder(x, y), ELEMENTWISE,              x=lambda g: g,                 y=lambda g, x, y: -g * div_floor(x, y), node="RemainderBackward1")
+div_floor   = Op("div",     lambda x, y: np.floor_divide(x, _divisor(x, y)),  ELEMENTWISE, refuses=("?", "div_floor_cpu"),              x=lambda g: nothing(g),             y=lambda g: nothing(g), node="DivBackward2")
+div_trunc   = Op("div",     lambda x, y: _div_trunc(x, y), ELEMENTWISE, refuses=("?", "div_trunc_cpu"), x=lambda g: nothing(g),             y=lambda g: nothing(g), node="DivBackward2")
+remainder_  = Op("remainder", lambda x, y: _remainder(x, y), ELEMENTWISE, refuses=("?", "remainder_cpu"),              x=lambda g: g,                 y=lambda g, x, y: -g * div_floor(x, y), node="RemainderBackward1")
 remainder_number = Op("remainder", lambda x, number: _remainder(x, x.dtype.type(number)), ELEMENTWISE, x=lambda g: g)
 fmod_number = Op("fmod",    lambda x, number: np.fmod(x, x.dtype.type(number)), ELEMENTWISE, x=lambda g: g)
-floor_div_  = Op("floor_divide", lambda x, y: np.floor_divide(x, _divisor(x, y)), ELEMENTWISE,          x=lambda g: missing("floor_divide"), y=lambda g: missing("floor_divide"), node="NotImplemented",
+floor_div_  = Op("floor_divide", lambda x, y: np.floor_divide(x, _divisor(x, y)), ELEMENTWISE, refuses=("?", "div_floor_cpu"),          x=lambda g: missing("floor_divide"), y=lambda g: missing("floor_divide"), node="NotImplemented",
                  words={"x": "none: floor division has steps, not a slope", "y": "none: floor division has steps, not a slope"})
 heaviside_  = Op("heaviside", lambda x, y: np.where(x == 0, y, x > 0).astype(x.dtype), ELEMENTWISE,     x=lambda g: missing("heaviside"),    y=lambda g: missing("heaviside"),    node="NotImplemented",
                  words={"x": "none: a step has no slope", "y": "none: a step has no slope"})
 nextafter   = Op("nextafter", lambda x, y: _nextafter(x, y), ELEMENTWISE, x=lambda g, x, y: where(x == y, 0, g), y=lambda g: nothing(g))
-fmod_       = Op("fmod",    lambda x, y: np.fmod(x, _divisor(x, y)),          ELEMENTWISE,              x=lambda g: g,                 y=lambda g, x, y: -g * div_trunc(x, y), node="FmodBackward1")
+fmod_       = Op("fmod",    lambda x, y: np.fmod(x, _divisor(x, y)),          ELEMENTWISE, refuses=("?", "fmod_cpu"),              x=lambda g: g,                 y=lambda g, x, y: -g * div_trunc(x, y), node="FmodBackward1")
 
 # Three inputs at once.
-lerp_number = Op("lerp",    lambda x, y, weight: _lerp(x, y, x.dtype.type(weight)), ELEMENTWISE, x=lambda g, weight: g * (1 - weight), y=lambda g, weight: g * weight,
+lerp_number = Op("lerp",    lambda x, y, weight: in_float32(_lerp, x, y, x.dtype.type(weight)), ELEMENTWISE, x=lambda g, weight: g * (1 - weight), y=lambda g, weight: g * weight,
                                                                         args="input end")
-lerp_tensor = Op("lerp",    lambda x, y, w: _lerp(x, y, w), ELEMENTWISE, x=lambda g, w: g * (1 - w),  y=lambda g, w: g * w, w=lambda g, x, y: g * (y - x),
+lerp_tensor = Op("lerp",    lambda x, y, w: in_float32(_lerp, x, y, w), ELEMENTWISE, x=lambda g, w: g * (1 - w),  y=lambda g, w: g * w, w=lambda g, x, y: g * (y - x),
                                                                         args="input end weight", node="LerpBackward1")
-addcmul_    = Op("addcmul", lambda x, a, b, value: x + x.dtype.type(value) * a * b, ELEMENTWISE, x=lambda g: g, a=lambda g, b, value: g * (b * value), b=lambda g, a, value: g * (a * value),
+addcmul_    = Op("addcmul", lambda x, a, b, value: in_float32(_addcmul, x, a, b, x.dtype.type(value)), ELEMENTWISE, refuses=("?", "addcmul_cpu_out"), x=lambda g: g, a=lambda g, b, value: g * (b * value), b=lambda g, a, value: g * (a * value),
                                                                         args="input tensor1 tensor2")
-addcdiv_    = Op("addcdiv", lambda x, a, b, value: x + value * (a / b), ELEMENTWISE, x=lambda g: g, a=lambda g, b, value: g * (value / b),
+addcdiv_    = Op("addcdiv", lambda x, a, b, value: in_float32(_addcdiv, x, a, b, x.dtype.type(value)), ELEMENTWISE, x=lambda g: g, a=lambda g, b, value: g * (value / b),
                  b=lambda g, a, b, value: -g * (value * a / (b * b)), args="input tensor1 tensor2")
 
 # The backward of an operation that saves its output, as a row of its own: fewer nodes under create_graph, and PyTorch's names.
@@ -108,7 +109,7 @@ sigmoid_slope = Op("sigmoid_backward", lambda x, y: x * (1 - y) * y, ELEMENTWISE
                    x=lambda g, y: sigmoid_slope(g, y), y=lambda g, x, y: g * x * (1 - 2 * y), formula="x * y * (1 - y)")
 
 # Kinks: at the corner PyTorch's subgradient.
-abs         = Op("abs",     np.abs,           ELEMENTWISE,              x=lambda g, x: g * sign(x), formula="abs(x)", fused=("abs(x)", "g * (1 if x > 0 else (-1 if x < 0 else 0))"))
+abs         = Op("abs",     np.abs,           ELEMENTWISE, refuses=("?", "abs_cpu"),              x=lambda g, x: g * sign(x), formula="abs(x)", fused=("abs(x)", "g * (1 if x > 0 else (-1 if x < 0 else 0))"))
 sign        = Op("sign",    lambda x: _sign(x),  ELEMENTWISE,              x=lambda g: nothing(g), fused=("1 if x > 0 else (-1 if x < 0 else 0)",))
 relu        = Op("relu",    lambda x: _relu(x), ELEMENTWISE, bools=False, x=lambda g, out: relu_slope(g, out), formula="relu(x)", fused=("0 if x < 0 else x", "g if out != 0 else 0"))
 sgn         = Op("sgn",     sign.forward,     ELEMENTWISE,              x=lambda g: nothing(g))
@@ -232,6 +233,32 @@ for _line in _DOCS.strip().splitlines():
     globals()[_line.partition(":")[0]].__doc__ = _line.partition(": ")[2]
 
 
+def in_float32(function, *arrays):
+    """A function of several steps, for float16 computed in float32 and rounded once, as PyTorch does."""
+    if arrays[0].dtype.char != "e":
+        return function(*arrays)
+    return function(*[a.astype(np.float32) for a in arrays]).astype(np.float16)
+
+
+def _sigmoid(x):
+    if x.dtype.char == "e":
+        return in_float32(_sigmoid, x)
+    return 1 / (1 + np.exp(-x))
+
+
+def _addcmul(x, a, b, value):
+    return x + value * a * b
+
+
+def _addcdiv(x, a, b, value):
+    return x + value * (a / b)
+
+
+def _bound(x, value):
+    """A number as a bound for the elements of `x`. Raises RuntimeError if it does not fit into their dtype."""
+    return None if value is None else dtypes.fitting(value, dtypes.FROM_NUMPY[x.dtype])
+
+
 def _floating(x):
     return x if x.dtype.kind == "f" else x.astype(dtypes.get_default_dtype().numpy)
 
@@ -280,7 +307,12 @@ def heaviside(input, values):
 
 def ldexp(input, other):
     """input * 2 ** other"""
-    return mul(input, pow(2.0, other))
+    if other.array.dtype.kind == "b" and input.array.dtype.kind == "f":
+        raise errors.no_kernel("ldexp_cpu_exp", other.array.dtype)
+    common = dtypes.result_type(input, other) if other.array.dtype.kind == "f" else input.dtype
+    if not common.is_floating_point:
+        common = dtypes.get_default_dtype()
+    return mul(input.to(common), pow(2.0, other.to(common)))
 
 
 def missing(name):
@@ -399,7 +431,7 @@ def _power_base_rule(g, x, out, base):
 # fmt: off
 pow_number  = Op("pow", _power, ELEMENTWISE, x=_power_rule,
                  words={"x": "g × exponent × {x}^(exponent − 1)"})
-pow_tensor  = Op("pow", lambda x, y: _power_tensor(x, y), ELEMENTWISE, node="PowBackward1", saved_as={"y": "exponent"},
+pow_tensor  = Op("pow", lambda x, y: _power_tensor(x, y), ELEMENTWISE, refuses=("?", "pow"), node="PowBackward1", saved_as={"y": "exponent"},
                  x=lambda g, x, y: g * where(y == 0, 0, y * x ** (y - 1)), y=lambda g, x, y, out: g * where((x == 0) & (y >= 0), 0, out * log(x)),
                  words={"x": "g × exponent × {x}^(exponent − 1)"})
 pow_base    = Op("pow", lambda x, base: np.power(x.dtype.type(base), x), ELEMENTWISE, floats=True, node="PowBackward2", x=_power_base_rule,
@@ -427,9 +459,10 @@ def pow(input, exponent):
         except ValueError as error:  # integers to negative powers
             raise errors.new(RuntimeError, str(error)) from None
     if isinstance(input, (bool, int, float, np.generic)):
+        if not isinstance(exponent, Variable):
+            raise errors.new(TypeError, "pow(): argument 'exponent' (position 2) must be Tensor, not " + errors.type_name(exponent))
         if exponent.array.dtype.kind != "f":
-            exponent = exponent.to(dtypes.get_default_dtype() if isinstance(input, float) else dtypes.int64)
-            return pow_tensor(input, exponent)
+            return pow_tensor(input, exponent.to(dtypes.result_type(input, exponent)))
         return pow_base(exponent, input)
     return pow_tensor(input, exponent)
 
@@ -441,16 +474,17 @@ def square(input):
 
 def float_power(input, exponent):
     """The power in float64."""
-    return pow(input.to(dtypes.float64), exponent if isinstance(exponent, (int, float)) else exponent.to(dtypes.float64))
+    input, exponent = (x if isinstance(x, (int, float)) else x.to(dtypes.float64) for x in (input, exponent))
+    return pow(input, exponent)
 
 
 # Clamping: clamp() picks the row.
 # fmt: off
-clamp_numbers = Op("clamp", lambda x, min, max: np.clip(x, min, max), ELEMENTWISE, node="ClampBackward1", x=lambda g, x, min, max: where(inside(x, min, max), g, 0),
+clamp_numbers = Op("clamp", lambda x, min, max: np.clip(x, _bound(x, min), _bound(x, max)), ELEMENTWISE, refuses=("?", "clamp_cpu"), node="ClampBackward1", x=lambda g, x, min, max: where(inside(x, min, max), g, 0),
                    words={"x": "g where {x} was within its bounds, else 0"})
-clamp_min_number = Op("clamp_min", lambda x, min: np.maximum(x, x.dtype.type(min)), ELEMENTWISE, x=lambda g, x, min: where(x >= min, g, 0))
-clamp_max_number = Op("clamp_max", lambda x, max: np.minimum(x, x.dtype.type(max)), ELEMENTWISE, x=lambda g, x, max: where(x <= max, g, 0))
-clamp_both  = Op("clamp", lambda x, a, b: np.minimum(np.maximum(x, a), b), ELEMENTWISE, args="input min max", x=lambda g, x, a, b: where((x >= a) & (x <= b), g, 0),
+clamp_min_number = Op("clamp_min", lambda x, min: np.maximum(x, _bound(x, min)), ELEMENTWISE, refuses=("?", "clamp_min_scalar_cpu"), x=lambda g, x, min: where(x >= min, g, 0))
+clamp_max_number = Op("clamp_max", lambda x, max: np.minimum(x, _bound(x, max)), ELEMENTWISE, refuses=("?", "clamp_max_scalar_cpu"), x=lambda g, x, max: where(x <= max, g, 0))
+clamp_both  = Op("clamp", lambda x, a, b: np.minimum(np.maximum(x, a), b), ELEMENTWISE, refuses=("?", "clamp_cpu"), args="input min max", x=lambda g, x, a, b: where((x >= a) & (x <= b), g, 0),
                  a=lambda g, x, a, b: where((a < b) & (x < a), g, 0), b=lambda g, x, a, b: where((x > b) | (b < a), g, 0),
                  words={"x": "g where {x} was within its bounds, else 0"})
 clamp_low   = Op("clamp", np.maximum, ELEMENTWISE, args="input min", x=lambda g, x, a: where(x >= a, g, 0), a=lambda g, x, a: where(x < a, g, 0), node="ClampBackward0",
@@ -470,6 +504,13 @@ def inside(x, min, max):
     return (x >= min) & (x <= max)
 
 
+def _beside(input, *numbers):
+    """`input` in the dtype that it has together with Python numbers (None: no number)."""
+    if input.array.dtype.kind == "f":
+        return input
+    return input.to(dtypes.result_type(input, *[n for n in numbers if n is not None]))
+
+
 def clamp(input, min=None, max=None):
     """`input` limited to [min, max], numbers or tensors; one of them may be missing. Raises RuntimeError if both are missing.
 
@@ -480,9 +521,7 @@ def clamp(input, min=None, max=None):
     if min is None and max is None:
         raise errors.new(RuntimeError, "torch.clamp: At least one of 'min' or 'max' must not be None")
     if isinstance(min, (int, float, type(None))) and isinstance(max, (int, float, type(None))):
-        if input.array.dtype.kind != "f" and (isinstance(min, float) or isinstance(max, float)):
-            input = input.to(dtypes.get_default_dtype())
-        return clamp_numbers(input, min, max)
+        return clamp_numbers(_beside(input, min, max), min, max)
     if min is None:
         return clamp_high(input, max)
     return clamp_low(input, min) if max is None else clamp_both(input, min, max)
@@ -490,16 +529,12 @@ def clamp(input, min=None, max=None):
 
 def clamp_min(input, min):
     """`input`, or `min` where that is larger."""
-    if isinstance(min, float) and input.array.dtype.kind != "f":
-        input = input.to(dtypes.get_default_dtype())
-    return clamp_min_number(input, min) if isinstance(min, (int, float)) else clamp_low(input, min)
+    return clamp_min_number(_beside(input, min), min) if isinstance(min, (int, float)) else clamp_low(input, min)
 
 
 def clamp_max(input, max):
     """`input`, or `max` where that is smaller."""
-    if isinstance(max, float) and input.array.dtype.kind != "f":
-        input = input.to(dtypes.get_default_dtype())
-    return clamp_max_number(input, max) if isinstance(max, (int, float)) else clamp_high(input, max)
+    return clamp_max_number(_beside(input, max), max) if isinstance(max, (int, float)) else clamp_high(input, max)
 
 
 def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
@@ -528,7 +563,11 @@ def times(alpha, input, other):
     common = dtypes.result_type(input, other)
     if isinstance(alpha, float) and not common.is_floating_point:
         raise errors.new(RuntimeError, "For integral input tensors, argument alpha must not be a floating point number.")
-    return other & (input == input) if common is dtypes.bool_ and alpha else other * alpha
+    if common is dtypes.bool_ and alpha:
+        return other & (input == input)
+    if hasattr(other, "array") and other.array.dtype.kind == "b":
+        other = other.to(common)  # alpha has the dtype of the result
+    return other * alpha
 
 
 def _recorded(*inputs):
@@ -577,6 +616,11 @@ def choose(condition, input=None, other=None):
             f"where expected condition to be a boolean tensor, but got a tensor with dtype {kind}",
             instead="compare: torch.where(x > 0, a, b); condition.bool() is True where a number is not 0.",
         )
+    if isinstance(input, Variable) != isinstance(other, Variable):  # a number is stored in the result, so it must fit
+        tensor, number = (input, other) if isinstance(input, Variable) else (other, input)
+        common = dtypes.result_type(tensor, number) if isinstance(number, int) else dtypes.float64
+        if not common.is_floating_point:
+            dtypes.fitting(number, common)
     return where(condition, input, other)
 
 
@@ -612,6 +656,9 @@ def lerp(input, end, weight):
     if not input.dtype.is_floating_point:
         kind = errors.TYPE_NAMES[input.array.dtype.name].removesuffix("Tensor")
         raise errors.new(NotImplementedError, f"\"lerp_kernel_{'scalar' if number else 'tensor'}\" not implemented for '{kind}'")
+    if isinstance(weight, Variable) and weight.array.dtype is not input.array.dtype:
+        ours, theirs = (errors.SCALAR_NAMES[x.array.dtype.name] for x in (input, weight))
+        raise errors.new(RuntimeError, f"expected dtype {ours} for `weight` but got dtype {theirs}", instead="weight.to(input.dtype).")
     return lerp_number(input, end, weight) if number else lerp_tensor(input, end, weight)
 
 
@@ -622,7 +669,7 @@ def addcmul(input, tensor1, tensor2, *, value=1):
 
 def addcdiv(input, tensor1, tensor2, *, value=1):
     """input + value * tensor1 / tensor2. Raises RuntimeError for integers."""
-    if dtypes.result_type(input, tensor1, tensor2).is_floating_point is False:
+    if not dtypes.result_type(tensor1, tensor2).is_floating_point:
         raise errors.new(
             RuntimeError,
             "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true division of tensor1 and tensor2.",

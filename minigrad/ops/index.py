@@ -5,7 +5,7 @@ What does not live here: `x[...]` itself, which takes a key apart (indexing.py),
 
 import numpy as np
 
-from ..core import errors
+from ..core import dtypes, errors
 from ..core.op import GENERAL, LINEAR, Op
 from ..core.variable import INFERENCE, wrap
 from ..kernels.scatter import add_at
@@ -69,9 +69,9 @@ def _put_along(x, index, dim, shape):
 
 
 def _scatter_add(x, index, source, dim):
-    out = np.array(x, ndmin=1)
+    out = np.array(x, np.float32 if x.dtype == np.float16 else None, ndmin=1)  # PyTorch adds float16 in float32, too
     np.add.at(out, _places(index, dim), np.atleast_1d(source)[tuple([slice(n) for n in index.shape])])
-    return out.reshape(x.shape)
+    return out.reshape(x.shape).astype(x.dtype, copy=False)
 
 
 # fmt: off
@@ -93,7 +93,7 @@ scatter_add_ = Op("scatter_add", _scatter_add,                            LINEAR
 scatter_   = Op("scatter", lambda x, index, source, dim: _scatter(x, index, source, dim), LINEAR, args="input index src", node="ScatterBackward0",
                 x=lambda g, index, dim: scatter_value(g, index, dim, 0), index=None, source=lambda g, index, dim: gather_(g, index, dim),
                 words={"x": "g with zeros at the places that were written"}, batch="full dims")
-scatter_value = Op("scatter", lambda x, index, dim, value: _scatter(x, index, value, dim), GENERAL, args="input index", node="ScatterBackward1",
+scatter_value = Op("scatter", lambda x, index, dim, value: _scatter(x, index, _fitting(x, value), dim), GENERAL, args="input index", node="ScatterBackward1",
                 x=lambda g, index, dim: scatter_value(g, index, dim, 0), index=None,
                    words={"x": "g with zeros at the places that were written"}, batch="full dims")
 scatter_reduce_ = Op("scatter_reduce", lambda x, index, source, dim, reduce: _scatter_reduce(x, index, source, dim, reduce), GENERAL, args="input index src", node="ScatterReduceBackward0",
@@ -110,7 +110,7 @@ index_add_ = Op("index_add", lambda x, source, index, dim: _index_add_along(x, s
 index_copy_ = Op("index_copy", lambda x, source, index, dim: _index_copy(x, source, index, dim), LINEAR, args="input source index",
                 x=lambda g, index, dim: index_fill_(g, index, dim, 0), source=lambda g, index, dim: index_select_(g, index, dim), index=None,
                  words={"x": "g with zeros at the places that were written"})
-index_fill_ = Op("index_fill", lambda x, index, dim, value: _index_copy(x, value, index, dim), GENERAL, args="input index",
+index_fill_ = Op("index_fill", lambda x, index, dim, value: _index_copy(x, _fitting(x, value), index, dim), GENERAL, args="input index",
                 x=lambda g, index, dim: index_fill_(g, index, dim, 0), index=None,
                  words={"x": "g with zeros at the places that were written"})
 index_fill_tensor = Op("index_fill", lambda x, index, value, dim: _index_copy(x, value, index, dim), LINEAR, args="input index value", node="IndexFillBackward1",
@@ -121,7 +121,7 @@ take_      = Op("take", lambda x, index: x.ravel()[index],                LINEAR
 take_back  = Op("take_backward", lambda x, index, shape: _index_add(x, (index,), int(np.prod(shape))).reshape(shape), LINEAR, args="input index", x=lambda g, index: take_(g, index), index=None)
 
 # Masks
-masked_fill_number = Op("masked_fill", lambda x, mask, value: np.where(mask, x.dtype.type(value), x), GENERAL, args="input mask",
+masked_fill_number = Op("masked_fill", lambda x, mask, value: np.where(mask, _fitting(x, value), x), GENERAL, args="input mask",
                 x=lambda g, mask: where(mask, 0, g), mask=None, fused=("value if mask else x",))
 masked_fill_tensor = Op("masked_fill", lambda x, mask, value: np.where(mask, value.astype(x.dtype), x), LINEAR, args="input mask value", node="MaskedFillBackward1",
                 x=lambda g, mask: where(mask, 0, g), mask=None, value=lambda g, mask: where(mask, g, 0))
@@ -134,6 +134,11 @@ masked_scatter_ = Op("masked_scatter", lambda x, mask, source: _masked_scatter(x
                 x=lambda g, mask: where(mask, 0, g), mask=None, source=lambda g, mask, source_shape: _first(masked_select_(g, mask), source_shape),
                      words={"source": "g at the places that were written"})
 # fmt: on
+
+
+def _fitting(x, value):
+    """A number as the dtype of the array `x`. Raises RuntimeError if it does not fit."""
+    return dtypes.fitting(value, dtypes.FROM_NUMPY[x.dtype])
 
 
 def zeros(shape, g):
@@ -316,7 +321,18 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None):
 def _check_scatter(input, dim, index, source, name):
     if index.array.dtype.kind != "i":
         raise errors.new(RuntimeError, f"{name}(): Expected dtype int32/int64 for index")
+    if index.numel() and (index.ndim or 1) != (input.ndim or 1):
+        raise errors.new(RuntimeError, "Index tensor must have the same number of dimensions as self tensor")
+    for d in range(input.ndim if index.numel() and input.ndim == index.ndim else 0):
+        if d != dim and index.array.shape[d] > input.array.shape[d]:
+            more = f" and to be no larger size than src {list(source.array.shape)}" if hasattr(source, "array") else ""
+            raise errors.new(
+                RuntimeError,
+                f"Expected index {list(index.array.shape)} to be no larger than self {list(input.array.shape)} apart from dimension {dim}{more}",
+            )
     if hasattr(source, "array"):
+        if index.numel() and (index.ndim or 1) != (source.ndim or 1):
+            raise errors.new(RuntimeError, "Index tensor must have the same number of dimensions as src tensor")
         if source.array.dtype is not input.array.dtype:
             raise errors.new(RuntimeError, f"{name}(): Expected self.dtype to be equal to src.dtype")
         for d in range(index.ndim):
@@ -414,8 +430,18 @@ def index_select(input, dim, index):
 
 
 def index_add(input, dim, index, source, *, alpha=1):
-    """A copy of `input` with slices of `source` added at the positions along `dim`. Raises RuntimeError for different dtypes."""
+    """A copy of `input` with slices of `source` added at the positions along `dim`. Raises RuntimeError for different dtypes or shapes, and for
+    positions that are none."""
     dim = wrap_dim(dim, input.ndim)
+    if index.ndim > 1:
+        kind = errors.TYPE_NAMES[index.array.dtype.name].removesuffix("Tensor")
+        raise errors.new(
+            IndexError,
+            f"index_add_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: {kind} and size: {list(index.array.shape)}",
+        )
+    if index.array.dtype.kind != "i" or index.array.dtype.itemsize < 4:
+        kind = errors.TYPE_NAMES[index.array.dtype.name].removesuffix("Tensor")
+        raise errors.new(RuntimeError, f"index_add_(): Expected dtype int32/int64 for index but got: {kind}", instead="index.long().")
     if input.array.dtype is not source.array.dtype:
         ours, theirs = (errors.TYPE_NAMES[t.array.dtype.name].removesuffix("Tensor") for t in (input, source))
         raise errors.new(
@@ -424,6 +450,15 @@ def index_add(input, dim, index, source, *, alpha=1):
             instead="source.to(input.dtype).",
         )
     _as_many(index, source, dim, "index_add_")
+    if _without(input, dim) != _without(source, dim) or input.ndim != source.ndim:
+        raise errors.new(
+            RuntimeError,
+            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
+            f"{list(input.array.shape)} source.shape = {list(source.array.shape)}",
+            why="Each position gets one slice; slices are not broadcast.",
+            instead="source.expand(...) to the shape of the slices.",
+        )
+    _check_bounds(index, _size(input, dim), dim, "index_add")
     return index_add_(input, source if alpha == 1 else source * alpha, index, dim)
 
 
@@ -438,10 +473,37 @@ def index_copy(input, dim, index, source):
             f"index_copy_(): self and source expected to have the same dtype, but got (self) {ours} and (source) {theirs}",
             instead="source.to(input.dtype).",
         )
+    if index.array.dtype != np.int64:
+        kind = errors.TYPE_NAMES[index.array.dtype.name].removesuffix("Tensor")
+        raise errors.new(RuntimeError, f"index_copy_(): Expected a long tensor for index, but got {kind}", instead="index.long().")
+    if index.ndim > 1:
+        raise errors.new(IndexError, f"index_copy_(): Index should have dimension 1 or 0 (got {index.ndim})")
+    if input.ndim and source.ndim and input.ndim != source.ndim:
+        raise errors.new(
+            IndexError,
+            "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source dimensionality "
+            f"({source.ndim}), destination dimensionality ({input.ndim})",
+        )
+    if _without(input, dim) != _without(source, dim):
+        theirs, ours = (" ".join(map(str, _without(x, dim))) for x in (source, input))
+        raise errors.new(
+            RuntimeError,
+            f"index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: {ours} at dimension {dim} and "
+            f"source slice shape: {theirs} at dimension 0.",
+        )
     count = source.array.shape[dim] if source.ndim else 1
     if index.numel() != count:
         raise errors.new(IndexError, f"index_copy_(): Number of indices ({index.numel()}) should be equal to source.size(dim) ({count})")
+    size = _size(input, dim)
+    if index.array.size and (index.array.min() < 0 or index.array.max() >= size):
+        bad = index.array[(index.array < 0) | (index.array >= size)].flat[0]
+        raise errors.new(IndexError, f"index_copy_(): index {bad} is out of bounds for dimension {dim} with size {size}")
     return index_copy_(input, source, index, dim)
+
+
+def _without(x, dim):
+    """The shape of one slice along `dim`."""
+    return x.array.shape[:dim] + x.array.shape[dim + 1 :]
 
 
 def _as_many(index, source, dim, name):
@@ -462,6 +524,12 @@ def index_fill(input, dim, index, value):
     dim = wrap_dim(dim, input.ndim)
     if index.array.dtype != np.int64:
         raise errors.new(IndexError, "index_fill_(): Expected dtype int64 for index.")
+    if index.ndim > 1:
+        raise errors.new(RuntimeError, "Index has to be a vector/scalar")
+    size = _size(input, dim)
+    if index.array.size and (index.array.min() < -size or index.array.max() >= size):
+        bad = index.array[(index.array < -size) | (index.array >= size)].flat[0]
+        raise errors.new(IndexError, f"index {bad} is out of bounds for dimension {dim} with size {size}")
     if not hasattr(value, "array"):
         return index_fill_(input, index, dim, value)
     if value.ndim:
@@ -497,16 +565,7 @@ def masked_fill(input, mask, value):
     except ValueError as error:
         raise errors.broadcast([mask.array, input.array], error) from None
     if not hasattr(value, "array"):
-        try:
-            return masked_fill_number(input, mask, value)
-        except OverflowError:
-            kind = f"{input.array.dtype.name}_t"
-            raise errors.new(
-                RuntimeError,
-                f"value cannot be converted to type {kind} without overflow",
-                why="Whole numbers have no inf and no nan.",
-                instead="x.float() first.",
-            ) from None
+        return masked_fill_number(input, mask, value)
     if value.ndim:
         raise errors.new(
             RuntimeError, f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."

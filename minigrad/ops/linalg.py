@@ -37,27 +37,27 @@ _BADDBMM = {"a b": "expected scalar type {a} but found {b}", "x b": "expected sc
 
 # fmt: off
 # name    forward             kind         rules
-dot_  = Op("dot",    np.dot,    MULTILINEAR, x=lambda g, y: g * y,              y=lambda g, x: g * x,           args="input tensor", one_dtype=_DOT)
-mv_   = Op("mv",     np.matmul, MULTILINEAR, x=lambda g, y: outer(g, y),        y=lambda g, x: mv_(t(x), g),    args="input vec", one_dtype=_MV, formula="x @ y")
-mm_   = Op("mm",     np.matmul, MULTILINEAR, x=lambda g, y: mm_(g, t(y)),       y=lambda g, x: mm_(t(x), g),    args="input mat2", one_dtype=_MM, formula="x @ y")
-bmm_  = Op("bmm",    np.matmul, MULTILINEAR, x=lambda g, y: bmm_(g, mT(y)),     y=lambda g, x: bmm_(mT(x), g),  args="input mat2", one_dtype=_BMM, formula="x @ y")
-bmm_n = Op("matmul", np.matmul, MULTILINEAR, x=lambda g, y: bmm_n(g, mT(y)),    y=lambda g, x: bmm_n(mT(x), g), node="UnsafeViewBackward0", one_dtype=_BMM, formula="x @ y")
-vdot_ = Op("vdot",   np.dot,    MULTILINEAR, x=lambda g, y: g * y,              y=lambda g, x: g * x,           one_dtype=_DOT)
+dot_  = Op("dot",    np.dot,    MULTILINEAR, refuses=("?", "dot"), x=lambda g, y: g * y,              y=lambda g, x: g * x,           args="input tensor", one_dtype=_DOT)
+mv_   = Op("mv",     np.matmul, MULTILINEAR, refuses=("?", "addmv_impl_cpu"), x=lambda g, y: outer(g, y),        y=lambda g, x: mv_(t(x), g),    args="input vec", one_dtype=_MV, formula="x @ y")
+mm_   = Op("mm",     np.matmul, MULTILINEAR, refuses=("?", "addmm_impl_cpu_"), x=lambda g, y: mm_(g, t(y)),       y=lambda g, x: mm_(t(x), g),    args="input mat2", one_dtype=_MM, formula="x @ y")
+bmm_  = Op("bmm",    np.matmul, MULTILINEAR, refuses=("?", "bmm"), x=lambda g, y: bmm_(g, mT(y)),     y=lambda g, x: bmm_(mT(x), g),  args="input mat2", one_dtype=_BMM, formula="x @ y")
+bmm_n = Op("matmul", np.matmul, MULTILINEAR, refuses=("?", "bmm"), x=lambda g, y: bmm_n(g, mT(y)),    y=lambda g, x: bmm_n(mT(x), g), node="UnsafeViewBackward0", one_dtype=_BMM, formula="x @ y")
+vdot_ = Op("vdot",   np.dot,    MULTILINEAR, refuses=("?", "dot"), x=lambda g, y: g * y,              y=lambda g, x: g * x,           one_dtype=_DOT)
 cross_ = Op("linalg_cross", lambda x, y, dim: np.cross(x, y, axis=dim), MULTILINEAR, x=lambda g, y, dim: cross_(y, g, dim), y=lambda g, x, dim: cross_(g, x, dim), batch="full dims")
-trace_ = Op("trace", lambda x: np.trace(x), LINEAR,                 x=lambda g, x_shape: diagonal_back(expand(g, (min(x_shape),)), x_shape, 0, 0, 1),
+trace_ = Op("trace", lambda x: np.trace(x, dtype=None if x.dtype.kind == "f" else np.int64), LINEAR, refuses=("?", "trace"),                 x=lambda g, x_shape: diagonal_back(expand(g, (min(x_shape),)), x_shape, 0, 0, 1),
             words={"x": "g on the diagonal of zeros"})
 
 # A product added to something: PyTorch runs these as one operation.
-addmm_   = Op("addmm",   lambda x, a, b, beta, alpha: _times(beta, x) + _times(alpha, a @ b), GENERAL, args="input mat1 mat2", one_dtype=_ADDMM,
+addmm_   = Op("addmm",   lambda x, a, b, beta, alpha: _times(beta, x) + _times(alpha, a @ b), GENERAL, refuses=("?", "addmm_impl_cpu_"), args="input mat1 mat2", one_dtype=_ADDMM,
               x=lambda g, beta: _times(beta, g), a=lambda g, b, alpha: _times(alpha, mm_(g, t(b))), b=lambda g, a, alpha: _times(alpha, mm_(t(a), g)),
               words={"x": "beta × g", "a": "alpha × g @ {b}ᵀ", "b": "alpha × {a}ᵀ @ g"})
-addmv_   = Op("addmv",   lambda x, a, b, beta, alpha: _times(beta, x) + _times(alpha, a @ b), GENERAL, args="input mat vec", one_dtype=_ADDMV,
+addmv_   = Op("addmv",   lambda x, a, b, beta, alpha: _times(beta, x) + _times(alpha, a @ b), GENERAL, refuses=("?", "addmv_impl_cpu"), args="input mat vec", one_dtype=_ADDMV,
               x=lambda g, beta: _times(beta, g), a=lambda g, b, alpha: _times(alpha, outer(g, b)), b=lambda g, a, alpha: _times(alpha, mv_(t(a), g)),
               words={"x": "beta × g", "a": "alpha × outer(g, {b})", "b": "alpha × {a}ᵀ @ g"})
-baddbmm_ = Op("baddbmm", lambda x, a, b, beta, alpha: _times(beta, x) + _times(alpha, a @ b), GENERAL, args="input batch1 batch2", one_dtype=_BADDBMM,
+baddbmm_ = Op("baddbmm", lambda x, a, b, beta, alpha: _times(beta, x) + _times(alpha, a @ b), GENERAL, refuses=("?", "baddbmm"), args="input batch1 batch2", one_dtype=_BADDBMM,
               x=lambda g, beta: _times(beta, g), a=lambda g, b, alpha: _times(alpha, bmm_(g, mT(b))), b=lambda g, a, alpha: _times(alpha, bmm_(mT(a), g)),
               words={"x": "beta × g", "a": "alpha × g @ {b}ᵀ", "b": "alpha × {a}ᵀ @ g"})
-addbmm_  = Op("addbmm",  lambda x, a, b, beta, alpha: _times(beta, x) + _times(alpha, (a @ b).sum(0)), GENERAL, args="input batch1 batch2", one_dtype=_ADDMM,
+addbmm_  = Op("addbmm",  lambda x, a, b, beta, alpha: _times(beta, x) + _times(alpha, (a @ b).sum(0)), GENERAL, refuses=("?", "bmm"), args="input batch1 batch2", one_dtype=_ADDMM,
               x=lambda g, beta: _times(beta, g), a=lambda g, b, alpha: _times(alpha, bmm_n(g, mT(b))), b=lambda g, a, alpha: _times(alpha, bmm_n(mT(a), g)),
               words={"x": "beta × g", "a": "alpha × g @ {b}ᵀ", "b": "alpha × {a}ᵀ @ g"})
 
@@ -335,6 +335,12 @@ def vdot(input, other):
 def cross(input, other, dim=-1):
     """The cross product of vectors of three numbers along `dim`. Raises RuntimeError for another size."""
     dim = wrap_dim(dim, input.ndim)
+    if input.array.dtype is not other.array.dtype:
+        raise errors.new(
+            RuntimeError,
+            "expected scalar type {} but found {}".format(*[errors.TYPE_NAMES[x.array.dtype.name].removesuffix("Tensor") for x in (input, other)]),
+            instead="other.to(input.dtype).",
+        )
     if input.shape[dim] != 3 or other.shape[dim] != 3:
         raise errors.new(
             RuntimeError, f"linalg.cross: inputs dimension {dim} must have length 3. Got {input.shape[dim]} and {other.shape[dim]}"

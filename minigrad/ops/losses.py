@@ -155,7 +155,7 @@ def _nll(x, y, weight, reduction, ignore_index):
     axis = 1 if x.ndim > 1 else 0
     picked = np.take_along_axis(x, _at(y, ignore_index, axis), axis).squeeze(axis)
     factors = _factors(y, weight, ignore_index, x.dtype)
-    values = np.where(factors == 0, 0, -picked * factors) if ignore_index is not None else -picked * factors
+    values = np.where(y == ignore_index, 0, -picked * factors)
     if reduction == "none":
         return values.astype(x.dtype, copy=False)
     total = values.sum()
@@ -171,7 +171,7 @@ def _nll_backward(g, y, shape, weight, reduction, ignore_index):
     factors = _factors(y, weight, ignore_index, g.dtype)
     values = -g * factors
     if reduction == "mean":
-        values = np.where(factors == 0, 0, values / factors.sum()).astype(g.dtype, copy=False)
+        values = np.where(y == ignore_index, 0, values / factors.sum()).astype(g.dtype, copy=False)  # all weights 0: nan, as the loss
     out = np.zeros(shape, g.dtype)
     np.put_along_axis(out, _at(y, ignore_index, axis), np.expand_dims(values, axis), axis)
     return out

@@ -4,7 +4,7 @@ What does not live here: layers and losses (nn/), and the arithmetic, which has 
 """
 import numpy as np
 
-from ..core import dtypes
+from ..core import errors
 from ..core.op import GENERAL, Op
 from ..kernels import neural as kernels
 from .elementwise import exp
@@ -48,7 +48,7 @@ log_softmax_slope = Op("log_softmax_backward_data", kernels.log_softmax_slope, G
 
 def softmax(input, dim, dtype=None):
     """exp(x) / sum(exp(x)) along `dim`: positive numbers with sum 1."""
-    return softmax_(_floats(input, dtype), wrap_dim(dim, input.ndim))
+    return softmax_(_floats(input, dtype, "softmax_lastdim_kernel_impl"), wrap_dim(dim, input.ndim))
 
 
 def safe_softmax(input, dim):
@@ -58,10 +58,12 @@ def safe_softmax(input, dim):
 
 def log_softmax(input, dim, dtype=None):
     """The logarithm of softmax, computed without overflow."""
-    return log_softmax_(_floats(input, dtype), wrap_dim(dim, input.ndim))
+    return log_softmax_(_floats(input, dtype, "log_softmax_lastdim_kernel_impl"), wrap_dim(dim, input.ndim))
 
 
-def _floats(input, dtype):
+def _floats(input, dtype, kernel):
     if dtype is not None:
         return input.to(dtype)
-    return input if input.array.dtype.kind == "f" else input.to(dtypes.get_default_dtype())
+    if input.array.dtype.kind != "f":
+        raise errors.no_kernel(kernel, input.array.dtype)
+    return input

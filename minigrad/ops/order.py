@@ -101,6 +101,8 @@ def kthvalue(input, k, dim=-1, keepdim=False) -> Any:
     """The k-th smallest element along `dim` (k counts from 1), and where it was: a named tuple (values, indices).
     Raises RuntimeError if k is out of range."""
     dim = wrap_dim(dim, input.ndim)
+    if input.array.dtype.kind == "b":
+        raise errors.no_kernel("kthvalue_cpu", input.array.dtype)
     if not 1 <= k <= (input.array.shape[dim] if input.ndim else 1):
         raise errors.new(RuntimeError, f"kthvalue(): selected number k out of range for dimension {dim}")
     return named("kthvalue", "values", "indices")(*kthvalue_(input, k, dim, keepdim))
@@ -120,6 +122,10 @@ def argwhere(input):
 
 def bincount(input, weights=None, minlength=0):
     """How often each number from 0 on occurs in a vector of whole numbers."""
+    if input.array.dtype.kind not in "iu":
+        raise errors.no_kernel("bincount_cpu", input.array.dtype)
+    if input.ndim != 1 or (input.array < 0).any():
+        raise errors.new(RuntimeError, "bincount only supports 1-d non-negative integral inputs.")
     if weights is not None:
         kind = np.float32 if weights.array.dtype == np.float32 else np.float64
         return wrap(np.bincount(input.array, weights.array, minlength).astype(kind))

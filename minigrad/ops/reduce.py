@@ -102,9 +102,9 @@ prod_all = Op("prod", lambda x: np.multiply.reduce(x, axis=None), GENERAL, x=lam
 prod_dim = Op("prod", lambda x, dim, keepdim: np.multiply.reduce(x, axis=dim, keepdims=keepdim), GENERAL, node="ProdBackward1",
               x=lambda g, x, dim, keepdim: with_dims(g, x.shape, (dim,), keepdim) * _others(x, dim),
               words={"x": "g × the product of all other entries"}, batch="dims")
-median_all = Op("median", lambda x: _median_all(x), GENERAL, x=lambda g, x, out: even_alone(g, same(x, out), tuple(range(x.ndim))),
+median_all = Op("median", lambda x: _median_all(x), GENERAL, refuses=("?", "median_cpu"), x=lambda g, x, out: even_alone(g, same(x, out), tuple(range(x.ndim))),
                 words={"x": "g at the place of the median, else 0"})
-median_dim = Op("median", lambda x, dim, keepdim: _pick(x, _median_place, dim, keepdim), GENERAL, outputs=("values", "indices"), node="MedianBackward1",
+median_dim = Op("median", lambda x, dim, keepdim: _pick(x, _median_place, dim, keepdim), GENERAL, refuses=("?", "median_out"), outputs=("values", "indices"), node="MedianBackward1",
               x=lambda g, x_shape, indices, dim, keepdim: put(g, indices, x_shape, dim, keepdim),
                 words={"x": "g at the place of the median, else 0"}, batch="dims")
 aminmax_ = Op("aminmax", lambda x, dim, keepdim: (np.minimum.reduce(x, axis=dim, keepdims=keepdim), np.maximum.reduce(x, axis=dim, keepdims=keepdim)), GENERAL, outputs=("min", "max"),
@@ -168,7 +168,13 @@ def _others(x, dim):
         return np.ones((), getattr(x, "array", x).dtype)
     if not x.shape[dim]:
         return x
-    return before(cumprod_(x, dim), dim, 1) * backwards(lambda y, d: before(cumprod_(y, d), d, 1), x, dim)
+    product = before(cumprod_(x, dim), dim, 1) * backwards(lambda y, d: before(cumprod_(y, d), d, 1), x, dim)
+    lost = product != product
+    if not getattr(lost, "array", lost).any():
+        return product
+    # inf * 0 where the numbers before overflow and one behind is 0: their product is 0, unless one of them is inf or nan itself.
+    is_zero, infinite = where(x == 0, 1, 0), where(x - x == 0, 0, 1)
+    return where(lost & (_sum(is_zero, (dim,)) - is_zero > 0) & (_sum(infinite, (dim,)) == 0), 0, product)
 
 
 def _median_all(x):
@@ -273,6 +279,8 @@ def sum(input, dim=None, keepdim=False, *, dtype=None):
     """
     if dtype is not None:
         input = input.to(dtype)
+    elif input.array.dtype.kind != "f":  # numpy sums uint8 as uint64, which no tensor holds
+        input = input.to(dtypes.int64)
     if dim is None and not keepdim:
         out = sum_all.call(input)
     else:
@@ -404,17 +412,25 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None):
     """The sum, with nan counted as 0."""
     if dtype is not None:
         input = input.to(dtype)
+    elif input.array.dtype.kind != "f":
+        return sum(input, dim, keepdim)
     return nansum_(input, dims_of(dim, input.ndim), keepdim)
 
 
 def any(input, dim=None, keepdim=False):
     """Is any element true (not 0)?"""
-    return any_(input, dims_of(dim, input.ndim), keepdim)
+    return _truth(any_, input, dim, keepdim)
 
 
 def all(input, dim=None, keepdim=False):
     """Are all elements true (not 0)?"""
-    return all_(input, dims_of(dim, input.ndim), keepdim)
+    return _truth(all_, input, dim, keepdim)
+
+
+def _truth(row, input, dim, keepdim):
+    """The result is a bool; of uint8, which was PyTorch's type for masks, it is a uint8."""
+    out = row(input, dims_of(dim, input.ndim), keepdim)
+    return out.to(dtypes.uint8) if input.array.dtype == np.uint8 else out
 
 
 def argmax(input, dim=None, keepdim=False):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
+from ..core import dtypes, errors
 from ..core.op import GENERAL, LINEAR, Op
 from ..core.return_types import named
 from .elementwise import exp, where
@@ -42,12 +42,29 @@ def _recurrence(b, a, dim):
     return np.moveaxis(out, 0, dim)
 
 
+_ACCUMULATED_IN = {np.dtype(np.float16): np.dtype(np.float32), np.dtype(np.float32): np.dtype(np.float64)}  # as in PyTorch on a CPU
+
+
+def _accumulate(ufunc, x, dim):
+    """Running results in the next wider dtype: a thousand roundings one after the other would show in the last ones."""
+    if x.ndim == 0:
+        return x
+    wide = _ACCUMULATED_IN.get(x.dtype)
+    return ufunc.accumulate(x, dim) if wide is None else ufunc.accumulate(x, dim, dtype=wide).astype(x.dtype)
+
+
 def _cumsum(x, dim):
-    return x if x.ndim == 0 else np.add.accumulate(x, dim)
+    return _accumulate(np.add, x, dim)
 
 
 def _cumprod(x, dim):
-    return x if x.ndim == 0 else np.multiply.accumulate(x, dim)
+    return _accumulate(np.multiply, x, dim)
+
+
+def _logcumsumexp(x, dim):
+    if x.dtype == np.float16:
+        return _logcumsumexp(x.astype(np.float32), dim).astype(np.float16)
+    return np.logaddexp.accumulate(x, dim) if x.ndim else x
 
 
 def _cumprod_rule(g, x, dim):
@@ -85,7 +102,7 @@ cummax_     = Op("cummax",  _cumextreme(np.maximum),        GENERAL, outputs=("v
                  words={"x": "g added back at the place of each maximum"}, batch="dims")
 cummin_     = Op("cummin",  _cumextreme(np.minimum),        GENERAL, outputs=("values", "indices"), x=lambda g, x_shape, indices, dim: _gather_back(g, indices, x_shape, dim),
                  words={"x": "g added back at the place of each minimum"}, batch="dims")
-logcumsumexp_ = Op("logcumsumexp", lambda x, dim: np.logaddexp.accumulate(x, dim) if x.ndim else x, GENERAL, x=lambda g, x, out, dim: _logcumsumexp_rule(g, x, out, dim), batch="dims")
+logcumsumexp_ = Op("logcumsumexp", _logcumsumexp, GENERAL, x=lambda g, x, out, dim: _logcumsumexp_rule(g, x, out, dim), batch="dims")
 # fmt: on
 
 
@@ -125,7 +142,9 @@ def cumprod(input, dim, *, dtype=None):
 def logcumsumexp(input, dim):
     """The logarithms of the sums of the exponentials so far along `dim`, without overflow."""
     dim = wrap_dim(dim, input.ndim)
-    return logcumsumexp_(input if input.array.dtype.kind == "f" else input.to(dtypes.get_default_dtype()), dim)
+    if input.array.dtype.kind != "f":
+        raise errors.no_kernel("logcumsumexp_out_cpu", input.array.dtype)
+    return logcumsumexp_(input, dim)
 
 
 def cumulative_trapezoid(y, x=None, *, dx=None, dim=-1):

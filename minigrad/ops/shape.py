@@ -130,7 +130,7 @@ copy_slices = Op("copy_slices", lambda base, value, replay: _copy_slices(base, v
                  words={"base": "g with zeros where {value} was written", "value": "the part of g where {value} was written"})
 copy        = Op("copy",        lambda x, source: np.broadcast_to(source, x.shape), LINEAR, node="CopyBackwards", args="input source", x=lambda g: nothing(g), source=lambda g: g)
 zero        = Op("zero",        lambda x: np.zeros(x.shape, x.dtype),              LINEAR, x=lambda g: nothing(g), batch="same")
-fill        = Op("fill",        lambda x, value: np.full(x.shape, value, x.dtype), GENERAL, x=lambda g: nothing(g), jvp=lambda t: nothing(t), node="FillBackward2", batch="same")
+fill        = Op("fill",        lambda x, value: np.full(x.shape, dtypes.fitting(value, dtypes.FROM_NUMPY[x.dtype]), x.dtype), GENERAL, x=lambda g: nothing(g), jvp=lambda t: nothing(t), node="FillBackward2", batch="same")
 fill_tensor = Op("fill",        lambda x, value: np.broadcast_to(value, x.shape), LINEAR, x=lambda g: nothing(g), value=lambda g: g, args="input value", node="FillBackward3")
 # fmt: on
 
@@ -426,7 +426,8 @@ def stack(tensors, dim=0):
                 RuntimeError,
                 f"stack expects each tensor to be equal size, but got {list(first.shape)} at entry 0 and {list(x.shape)} at entry {position}",
             )
-    return stack_(tensors, wrap_dim(dim, first.ndim + 1))
+    common = result_type(*tensors)
+    return stack_([x.to(common) for x in tensors], wrap_dim(dim, first.ndim + 1))
 
 
 def unbind(input, dim=0) -> tuple:
@@ -707,6 +708,8 @@ def meshgrid(*tensors, indexing="ij"):
                 f"One of the tensors has shape {tuple(x.shape)}.",
                 instead="pass one vector for each dimension of the grid.",
             )
+    if any([x.array.dtype is not tensors[0].array.dtype for x in tensors]):
+        raise errors.new(RuntimeError, "meshgrid expects all tensors to have the same dtype", instead="convert them: x.to(y.dtype).")
     places = list(range(len(tensors)))  # the dimension of the grid along which each vector runs
     if indexing == "xy" and len(tensors) > 1:
         places[:2] = 1, 0

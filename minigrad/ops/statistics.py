@@ -21,7 +21,10 @@ from .shape import cat, movedim, narrow, reshape, squeeze_checked, t_checked, un
 
 
 def nanmean(input, dim=None, keepdim=False, *, dtype=None):
-    """The mean of the elements that are no nan."""
+    """The mean of the elements that are no nan. Raises RuntimeError for whole numbers."""
+    if input.array.dtype.kind != "f":
+        kind = errors.TYPE_NAMES[input.array.dtype.name].removesuffix("Tensor")
+        raise errors.new(RuntimeError, f"nanmean(): expected input to have floating point or complex dtype but got {kind}", instead="x.float().")
     return nansum(input, dim, keepdim, dtype=dtype) / sum(logical_not(isnan(input)), dim, keepdim)
 
 
@@ -29,7 +32,7 @@ def nanmedian(input, dim=None, keepdim=False) -> Any:
     """The median of the elements that are no nan; with `dim` a named tuple (values, indices) along it."""
     if dim is None:
         flat = reshape(input, (-1,))
-        return median(_balanced(flat) if input.array.dtype.kind == "f" else flat)
+        return median(_balanced(flat).to(input.dtype) if input.array.dtype.kind == "f" else flat)
     axis = wrap_dim(dim, input.ndim)
     values, indices = sort(input, axis)
     place = clamp((sum(logical_not(isnan(input)), axis, True) - 1) // 2, 0)  # nan is sorted to the end
@@ -61,6 +64,8 @@ def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
 
 
 def _quantile(name, input, q, dim, keepdim, interpolation):
+    if input.array.dtype not in (np.float32, np.float64):
+        raise errors.new(RuntimeError, f"{name}() input tensor must be either float or double dtype", instead="x.float().")
     q = q if hasattr(q, "array") else wrap(np.asarray(q, input.array.dtype))
     if input.array.dtype.kind != "f":
         raise errors.new(RuntimeError, f"{name}() input tensor must be either float or double dtype")
@@ -158,27 +163,36 @@ def diff(input, n=1, dim=-1, prepend=None, append=None):
 
 def trapezoid(y, x=None, *, dx=None, dim=-1):
     """The integral along `dim` by the trapezoidal rule: at the places `x`, or `dx` (default 1) apart."""
+    if y.array.dtype.kind == "b" or (x is not None and x.array.dtype.kind == "b"):
+        what = "`y`, but bool is not supported" if x is None else "`x` or `y`, but bool is not supported"
+        raise errors.new(RuntimeError, f"trapezoid: received a bool input for {what}", instead="y.float().")
     n = y.shape[dim]
     if not n:
         return sum(y, dim)
-    means = (narrow(y, dim, 0, n - 1) + narrow(y, dim, 1, n - 1)) / 2
+    pairs = narrow(y, dim, 0, n - 1) + narrow(y, dim, 1, n - 1)
     if x is None:
-        return sum(means, dim) * (1 if dx is None else dx)
+        return sum(pairs / 2, dim) * (1 if dx is None else dx)
     steps = diff(x, dim=-1 if x.ndim == 1 else dim)
     if x.ndim == 1 and y.ndim > 1:
         steps = reshape(steps, tuple([-1 if i == wrap_dim(dim, y.ndim) else 1 for i in range(y.ndim)]))
-    return sum(means * steps, dim)
+    return sum(pairs * steps, dim) / 2
 
 
 def bucketize(input, boundaries, *, out_int32=False, right=False):
     """For each number the index of the bucket between the sorted `boundaries` that it falls into."""
+    if boundaries.ndim != 1:
+        raise errors.new(RuntimeError, f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
     return searchsorted(boundaries, input, out_int32=out_int32, right=right)
 
 
 def searchsorted(sorted_sequence, values, *, out_int32=False, right=False, side=None, sorter=None):
     """Where each value would have to go into the sorted last dimension; `right`: behind equal elements.
     Raises RuntimeError if the first dimensions differ, or `side` and `right` contradict each other."""
+    if not sorted_sequence.ndim:
+        raise errors.new(RuntimeError, "torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension")
     order, sought = sorted_sequence.array, values.array if hasattr(values, "array") else np.asarray(values)
+    if order.dtype.kind == sought.dtype.kind == "b":
+        raise errors.no_kernel("searchsorted_out_cpu", order.dtype)
     if side is not None and right and side == "left":
         raise errors.new(RuntimeError, "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True")
     if sorter is not None:
@@ -200,6 +214,9 @@ def searchsorted(sorted_sequence, values, *, out_int32=False, right=False, side=
 def isin(elements, test_elements, *, assume_unique=False, invert=False):
     """Is each element one of the `test_elements`? Either may be a number."""
     arrays = [x.array if hasattr(x, "array") else np.asarray(x) for x in (elements, test_elements)]
+    if any(a.dtype.kind == "b" for a in arrays):
+        kind = errors.TYPE_NAMES["bool"].removesuffix("Tensor")
+        raise errors.new(RuntimeError, f"Unsupported input type encountered for isin(): {kind}", instead="x.long().")
     return wrap(np.asarray(np.isin(*arrays, invert=invert)))
 
 

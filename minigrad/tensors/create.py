@@ -78,7 +78,7 @@ def _from_data(data, dtype):
     _check_nesting(data)
     _check_numbers(data)
     array = np.array(data)
-    if array.dtype.kind == "O":
+    if array.dtype.kind in "Ou" and not isinstance(data, np.generic) and (array.dtype.kind == "O" or array.size and array.max() >= 2**63):
         raise errors.new(ValueError, "Overflow when unpacking long long", why="Whole numbers have 64 bits.", instead="write it as a float.")
     default = {"f": dtypes.get_default_dtype(), "i": dtypes.int64, "u": dtypes.int64, "b": dtypes.bool_}.get(array.dtype.kind)
     if default is None:
@@ -87,7 +87,11 @@ def _from_data(data, dtype):
         default = dtypes.get_default_dtype()
     if any(isinstance(d, (np.ndarray, np.generic)) for d in (data if isinstance(data, list) else ())) and len(data):
         default = dtypes.from_numpy_dtype(array.dtype)
-    return array.astype(_dtype(dtype, default))
+    kind = _dtype(dtype, default)
+    if kind.kind in "iu" and array.size and array.dtype != kind and array.dtype.kind != "b":
+        for extreme in (array.min(), array.max()):
+            dtypes.fitting(extreme.item(), dtypes.FROM_NUMPY[kind], kind.name)
+    return array.astype(kind)
 
 
 def _check_numbers(data):
@@ -202,7 +206,9 @@ def _number(value, factory):
 def full(size, fill_value, *, dtype=None, device=None, requires_grad=False):
     """A tensor of shape `size` filled with one number; without `dtype` the number decides: bool, int64 or the default dtype."""
     fill_value = _number(fill_value, "full")
-    return _finish(np.full(_shape((size,)), fill_value, _dtype(dtype, dtypes.scalar_dtype(fill_value))), requires_grad, device)
+    kind = _dtype(dtype, dtypes.scalar_dtype(fill_value))
+    value = dtypes.fitting(fill_value, dtypes.FROM_NUMPY[kind])
+    return _finish(np.full(_shape((size,)), value, kind), requires_grad, device)
 
 
 def _like(function):
@@ -218,7 +224,7 @@ def _like(function):
 def _filled_like(input, dtype, value):
     """An array as `like` says, with one number everywhere."""
     out = like(input.array, _dtype(dtype, input.dtype))
-    out[...] = value
+    out[...] = dtypes.fitting(value, dtypes.FROM_NUMPY[out.dtype])
     return out
 
 

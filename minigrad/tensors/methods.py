@@ -63,7 +63,7 @@ SPREAD = {
 }
 # Operators of which the other side may be a number.
 OPERATORS = """
-    __add__=add __radd__=add __rsub__=rsub __mul__=mul __rmul__=mul __truediv__=div __eq__=eq __ne__=ne __lt__=lt __le__=le __gt__=gt
+    __add__=add __radd__=add __mul__=mul __rmul__=mul __truediv__=div __eq__=eq __ne__=ne __lt__=lt __le__=le __gt__=gt
     __ge__=ge"""
 # The same for functions and for rows of whole numbers, which take the number as it is.
 OTHER_OPERATORS = """
@@ -176,6 +176,8 @@ def _in_place(name, where, function):
     named = "".join([f", {p.name}={p.name}" for p in parameters if p.kind == p.KEYWORD_ONLY])
     if isinstance(function, Op) and function.kind == DISCRETE:  # no gradient reaches what was there before
         result = f"{where}({', '.join(['self', *[p.name for p in parameters]])})"
+        if name.startswith("bitwise_") or name in ("gcd", "lcm"):  # numbers, not truth values: they must fit
+            result = f"fitting(self, {result})"
         return f"def {name}_{signature_of(function)}:\n    return copy_(self, {result})\n"
     given = [f"partial({where}{named})" if named else where, *[p.name for p in parameters if p.kind != p.KEYWORD_ONLY]]
     return f"def {name}_{signature_of(function)}:\n    return write(self, {', '.join(given)})\n"
@@ -205,7 +207,7 @@ def _table():
     """The methods by name. Rows, operators and writes are written out as one text, which tracebacks show; functions are methods already."""
     found, text, docs = {}, [], {}
     scope = {"Variable": Variable, "number_first": number_first, "dtypes": dtypes, "partial": functools.partial}
-    scope.update(other_first=other_first, ndarray=np.ndarray)
+    scope.update(other_first=other_first, ndarray=np.ndarray, fitting=inplace.fitting)
     scope.update(write=inplace.write, copy_=inplace.copy_, row_by_row=row_by_row)
     for module, words in FAMILIES.items():
         family = "_" + module.__name__.rpartition(".")[2]  # no parameter has this name

@@ -58,7 +58,7 @@ class Methods(Variable):
     def cummax(self, dim) -> Any: """The largest element so far along `dim`, and where it was: a named tuple (values, indices)."""
     def cummin(self, dim) -> Any: """The smallest element so far along `dim`, and where it was: a named tuple (values, indices)."""
     def logcumsumexp(self, dim) -> Tensor: """The logarithms of the sums of the exponentials so far along `dim`, without overflow."""
-    def nanmean(self, dim=None, keepdim=False, *, dtype=None) -> Tensor: """The mean of the elements that are no nan."""
+    def nanmean(self, dim=None, keepdim=False, *, dtype=None) -> Tensor: """The mean of the elements that are no nan. Raises RuntimeError for whole numbers."""
     def nanmedian(self, dim=None, keepdim=False) -> Any: """The median of the elements that are no nan; with `dim` a named tuple (values, indices) along it."""
     def quantile(self, q, dim=None, keepdim=False, *, interpolation='linear') -> Tensor: """The number below which the part `q` (0 to 1, or a vector of such) of the elements lies, over all or along `dim`."""
     def nanquantile(self, q, dim=None, keepdim=False, *, interpolation='linear') -> Tensor: """As quantile, of the elements that are no nan."""
@@ -143,7 +143,7 @@ class Methods(Variable):
     def scatter(self, dim, index, src=None, *, value=None, reduce=None) -> Tensor: """A copy of `input` with elements of `src` (or a number) written at the places that gather would read."""
     def scatter_add(self, dim, index, src) -> Tensor: """A copy of `input` with the elements of `src` added at the places that gather would read; a place may come more than once."""
     def index_select(self, dim, index) -> Tensor: """The slices along `dim` that a vector of positions names, in its order (a copy)."""
-    def index_add(self, dim, index, source, *, alpha=1) -> Tensor: """A copy of `input` with slices of `source` added at the positions along `dim`. Raises RuntimeError for different dtypes."""
+    def index_add(self, dim, index, source, *, alpha=1) -> Tensor: """A copy of `input` with slices of `source` added at the positions along `dim`. Raises RuntimeError for different dtypes or shapes, and for"""
     def index_copy(self, dim, index, source) -> Tensor: """A copy of `input` with slices of `source` written at the positions along `dim`."""
     def index_fill(self, dim, index, value) -> Tensor: """A copy of `input` with a number (or 0-d tensor) written at the positions along `dim`."""
     def masked_fill(self, mask, value) -> Tensor: """A copy of `input` with a number (or 0-d tensor) where `mask` is True."""
@@ -371,7 +371,7 @@ class Methods(Variable):
     def triu_(self, diagonal=0) -> Tensor: """The upper triangle of the last two dimensions, zeros below `diagonal`."""
     def scatter_(self, dim, index, src=None, *, value=None, reduce=None) -> Tensor: """A copy of `input` with elements of `src` (or a number) written at the places that gather would read."""
     def scatter_add_(self, dim, index, src) -> Tensor: """A copy of `input` with the elements of `src` added at the places that gather would read; a place may come more than once."""
-    def index_add_(self, dim, index, source, *, alpha=1) -> Tensor: """A copy of `input` with slices of `source` added at the positions along `dim`. Raises RuntimeError for different dtypes."""
+    def index_add_(self, dim, index, source, *, alpha=1) -> Tensor: """A copy of `input` with slices of `source` added at the positions along `dim`. Raises RuntimeError for different dtypes or shapes, and for"""
     def index_copy_(self, dim, index, source) -> Tensor: """A copy of `input` with slices of `source` written at the positions along `dim`."""
     def index_fill_(self, dim, index, value) -> Tensor: """A copy of `input` with a number (or 0-d tensor) written at the positions along `dim`."""
     def masked_fill_(self, mask, value) -> Tensor: """A copy of `input` with a number (or 0-d tensor) where `mask` is True."""
@@ -380,7 +380,6 @@ class Methods(Variable):
     def put_(self, index, source, accumulate=False) -> Tensor: """A copy with the numbers of `source` written (or added) at positions in the flattened tensor. IndexError unless there are as many."""
     def __add__(self, other) -> Tensor: ...
     def __radd__(self, other) -> Tensor: ...
-    def __rsub__(self, other) -> Tensor: ...
     def __mul__(self, other) -> Tensor: ...
     def __rmul__(self, other) -> Tensor: ...
     def __truediv__(self, other) -> Tensor: ...

@@ -595,6 +595,11 @@ class Tensor(Methods):
             raise errors.no_bools("sub", False)
         return elementwise.sub.call(self, other) if isinstance(other, Variable) else number_first(elementwise.sub, self, other)
 
+    def __rsub__(self, other):
+        if isinstance(other, builtins.bool):
+            raise errors.no_bools("sub", False)
+        return elementwise.rsub.call(self, other) if isinstance(other, Variable) else number_first(elementwise.rsub, self, other)
+
     def __rtruediv__(self, other):
         return elementwise.reciprocal(self) * other if isinstance(other, (int, float, np.generic, np.ndarray)) else NotImplemented
 

@@ -23,7 +23,8 @@ from typing import Any, TypeVar
 from numpy import asarray, ndarray
 from minigrad.core.dispatch import state
 from minigrad.core.node import LIVE, Node, next_number
-from minigrad.core.op import Op, check_output, check_saved, drop_packed, failed, general, open_saved, output_of, record_several, view_of
+from minigrad.core.op import Op, as_floats, check_output, check_saved, drop_packed, failed, general, open_saved
+from minigrad.core.op import output_of, record_several, view_of
 from minigrad.core.variable import Variable as Tensor, edge_of, leaf_edge, refresh
 T = TypeVar("T")
 def new(kind: type[T]) -> T:

@@ -86,6 +86,17 @@ def check_floating(x: Tensor, kernel: str) -> None:
         raise errors.new(NotImplementedError, sentence, instead="convert the tensor first: x.float().")
 
 
+def check_result(result: dtypes.dtype, out: dtypes.dtype) -> None:
+    """Raise PyTorch's error if a loss that is computed in place in the dtype `out` has a result that does not fit into it."""
+    if not dtypes.can_cast(result, out):
+        raise errors.new(
+            RuntimeError,
+            f"result type {DTYPE_NAMES[result.name]} can't be cast to the desired output type {DTYPE_NAMES[out.name]}",
+            why="The loss is a decimal number, and PyTorch computes it in the dtype of this tensor.",
+            instead="convert it first: target.float().",
+        )
+
+
 def check_mean(x: Tensor) -> None:
     """Raise the error of `mean()` for integers, where PyTorch's composition ends in one."""
     if x.array.dtype.kind != "f":

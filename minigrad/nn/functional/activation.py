@@ -4,12 +4,13 @@ import warnings
 from typing import Any
 
 from ...autograd import inplace as writing
+from ...core import errors
 from ...core.arguments import forgiving
 from ...ops import activations, elementwise, neural
 from ...ops.shape import wrap_dim
 from ...tensors.create import default_generator
 from ...tensors.tensor import Tensor
-from ._arguments import check_floating, constant
+from ._arguments import check_floating, constant, kind_of
 
 
 def _run(row: Any, input: Tensor, inplace: bool, *options: Any) -> Tensor:
@@ -82,6 +83,13 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """As leaky_relu, with a slope that is learnt: one number, or one per channel (dimension 1).
     Raises RuntimeError for another size, and for a weight of more than one dimension."""
+    if weight.array.dtype is not input.array.dtype:
+        raise errors.new(
+            RuntimeError,
+            f"prelu: Type promoting not supported. Got {kind_of(input)} and {kind_of(weight)}",
+            instead="weight.to(input.dtype).",
+        )
+    check_floating(input, "prelu_cpu")
     if weight.numel() != 1:
         channels = input.shape[1] if input.ndim > 1 else 1
         if weight.numel() != channels:

@@ -3,8 +3,9 @@
 import numpy as np
 
 from ...core.arguments import forgiving
+from ...core.dtypes import promote_types
 from ...tensors.tensor import Tensor
-from ._arguments import broadcast_shape, constant, promoted
+from ._arguments import broadcast_shape, constant
 
 
 @forgiving
@@ -15,7 +16,8 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors along `dim`; lengths below eps count as eps."""
-    x1, x2 = promoted(x1, x2)
+    common = promote_types(x1.dtype, x2.dtype)
+    x1, x2 = x1.to(common), x2.to(common)
     shape = broadcast_shape(x1, x2)
     x1, x2 = x1.expand(*shape), x2.expand(*shape)
     if x1.array.dtype == np.float16:  # squares of a few hundred are beyond float16

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ...core import errors
+from ...core import dtypes, errors
 from ...core.dtypes import get_default_dtype
 from ...ops import losses, neural
 from ...ops.shape import cat, expand, stack
 from ...tensors.tensor import Tensor
-from ._arguments import broadcast_shape, check_floating, check_mean, check_reduction, constant, kind_of, promoted, reduce
+from ._arguments import broadcast_shape, check_floating, check_mean, check_reduction, check_result, constant, kind_of, promoted, reduce
 from .activation import logsigmoid
 from .distance import pairwise_distance
 
@@ -57,6 +57,8 @@ def mse_loss(
 def l1_loss(input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
     """The absolute differences."""
     check_reduction(reduction)
+    if "b" in (input.array.dtype.kind, target.array.dtype.kind):
+        input - target  # raises
     input, target = _pair(input, target)
     return _weighted((input - target).abs(), weight, reduction)
 
@@ -69,6 +71,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average=None, reduce=None
     input, target = _pair(input, target)
     if beta == 0:
         return l1_loss(input, target, reduction=reduction)
+    check_floating(input, "smooth_l1_cpu")
     return losses.smooth_l1_loss_(input, target, reduction, beta)
 
 
@@ -78,7 +81,12 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
     check_reduction(reduction)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    kind = input.dtype
     input, target = _pair(input, target)
+    if input.dtype is not kind:
+        check_result(input.dtype, kind)
+        return huber_loss(input, target, reduction, delta, weight).to(kind)
+    check_floating(input, "huber_cpu")
     if weight is not None:
         return _reduce(_weighted(losses.huber_loss_(input, target, "none", delta), weight, "none"), reduction)  # not by the weights
     return losses.huber_loss_(input, target, reduction, delta)
@@ -117,9 +125,21 @@ def binary_cross_entropy_with_logits(
     check_reduction(reduction)
     if target.shape != input.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
+    # PyTorch computes in place in the dtype of the target: that is the dtype of the loss, and whole numbers are refused.
+    kind = target.dtype
+    if kind is dtypes.bool_:
+        raise errors.no_bools("sub", False)
+    check_result(dtypes.result_type(input, target) if input.is_floating_point() else dtypes.get_default_dtype(), kind)
+    check_floating(input, "log_sigmoid_cpu")
     input, target = promoted(input, target)
-    check_floating(input, "binary_cross_entropy_with_logits")
-    return _apply(losses.bce_logits_, input, target, weight, reduction, None if pos_weight is None else pos_weight.array)
+    if pos_weight is not None and pos_weight.array.dtype.kind == "b":
+        raise errors.no_bools("sub", False)
+    factor = None if pos_weight is None else pos_weight.array.astype(input.array.dtype, copy=False)
+    weight = None if weight is None else weight.to(input.dtype)
+    for factors in (pos_weight, weight):
+        if factors is not None and (shape := broadcast_shape(input, factors)) != tuple(input.shape):
+            raise errors.new(RuntimeError, f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(shape)}")
+    return _apply(losses.bce_logits_, input, target, weight, reduction, factor).to(kind)
 
 
 def _apply(row: Any, input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, *options: Any) -> Tensor:
@@ -319,7 +339,8 @@ def soft_margin_loss(input: Tensor, target: Tensor, size_average=None, reduce=No
     shape = broadcast_shape(input, target)
     if shape != tuple(input.shape):
         raise RuntimeError(f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(shape)}")
-    return _reduce(-logsigmoid(input * target), reduction)
+    check_result(dtypes.result_type(input, target), input.dtype)
+    return _reduce(-logsigmoid(input * target), reduction).to(input.dtype)
 
 
 def margin_ranking_loss(

@@ -62,6 +62,8 @@ def rms_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | No
     """
     shape = tuple(normalized_shape)
     _check_last(input, shape)
+    if input.array.dtype == np.float16:  # squares are computed in float32, and its eps is the default
+        return rms_norm(input.to(dtypes.float32), shape, None if weight is None else weight.to(dtypes.float32), eps).to(dtypes.float16)
     if eps is None:
         eps = dtypes.finfo(input.dtype).eps
     dims = tuple(range(input.ndim - len(shape), input.ndim))
