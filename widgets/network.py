@@ -1,8 +1,9 @@
 """The network in a recorded graph of numbers: its neurons in columns, their wires, its samples, its loss. What the network pictures draw.
 
-What lives here: `find`, which reads the columns out of the groups of a computation, and `Network`: the plan, and where in the graph each
-of its numbers is. What does not: groups (tracing/groups.py), geometry and drawing (network_picture.py, front/src/network/), widgets.
-Grouping changes what is drawn, never what is computed: every number is one of the recorded graph's, looked up by its id.
+What lives here: `find`, which reads the columns out of the calls of a program, or where they show none out of its operations
+(units.py), and `Network`: the plan, and where in the graph each of its numbers is. What does not: groups (tracing/groups.py), geometry
+and drawing (network_picture.py, front/src/network/), widgets. Grouping changes what is drawn, never what is computed: every number is
+one of the recorded graph's, looked up by its id.
 """
 from __future__ import annotations
 
@@ -17,6 +18,8 @@ from minigrad.tracing.naming import walk
 from minigrad.tracing.notation import Text, number_text
 from minigrad.tracing.scalar_trace import Recorded, expression, rule_for
 from minigrad.tracing.schema import Group
+
+from .units import units_of
 
 MOST_CELLS, MOST_SAMPLES = 300, 1000  # more of them are no picture any more
 TEXT = 22  # characters of the formula on the card of a sample's error
@@ -70,6 +73,8 @@ class _Found(TypedDict):
     products: dict[int, tuple[int, int]]  # parameter -> (product, the other factor)
     plain: list[int]  # what comes in and meets no parameter
     fixed: list[int]  # its parameters, those without a product among them
+    name: str
+    owner: str  # the object whose parameters these are, if that is known
 
 
 class Network:
@@ -119,8 +124,12 @@ class Network:
 
 
 def find(graph: Recorded, groups: Sequence[Group], names: Mapping[str, object] | None = None) -> Network | None:
-    """The network in a recorded graph; None if its calls show none. names: where the owners of its neurons are looked up."""
-    return _Finder(graph, groups, names).network() if groups else None
+    """The network in a recorded graph; None if neither its calls nor its operations show one. names: where the owners of its neurons are
+    looked up."""
+    finder = _Finder(graph, groups, names)
+    if any(finder._structured(g["id"]) for g in groups):
+        return finder.network() or finder.network_of_units()
+    return finder.network_of_units() or finder.network()
 
 
 def _alike(samples: Sequence[Sequence[Sequence[Any]]]) -> bool:
@@ -153,8 +162,27 @@ class _Finder:
         self.columns = self._ordered(samples)
         if self.columns is None:
             return None
+        if any(len({tuple(cell["fixed"]) for cell in column}) < len(column) for column in samples[0] if column[0]["fixed"]):
+            return None  # cells of one column that share their parameters are samples of one
         samples = [[[cell for c in place for cell in sample[c]] for place in self.columns] for sample in samples]
-        return self._written(samples, repeats, calls)
+        return self._written(samples, repeats, [sorted({m for k in one for m in self._members(k)}) for one in calls])
+
+    def network_of_units(self) -> Network | None:
+        """The network that the operations show, whatever holds its parameters."""
+        found = units_of(self.graph)
+        if found is None or not 2 <= sum(map(len, found[0])) <= MOST_CELLS:
+            return None
+        roots = {re.split(r"\W", self.graph.names[p])[0] for column in found[0] for unit in column for p in unit.fixed} - {""}
+        self.name = roots.pop() if len(roots) == 1 else ""
+        samples = [[[_Found(group=-1, out=u.out, members={*u.members}, products=u.products, plain=[], fixed=u.fixed,
+                            name=u.name if u.name not in ("", self.name) else "output" if len(column) == 1 else f"unit {k}", owner=u.name)
+                     for k, u in enumerate(column)] for column in sample] for sample in found]  # fmt: skip
+        samples = [self._with_between(sample) for sample in samples]
+        self.columns = self._ordered(samples) if _alike(samples) else None
+        if self.columns is None:
+            return None
+        samples = [[[cell for c in place for cell in sample[c]] for place in self.columns] for sample in samples]
+        return self._written(samples, None, [sorted({m for column in one for cell in column for m in cell["members"]}) for one in samples])
 
     def _own_names(self, names: Mapping[str, object] | None) -> dict[int, str]:
         """What each parameter is called within its neuron ("w[1]"), whatever else leads to it: by id of its object."""
@@ -272,7 +300,8 @@ class _Finder:
                     products.setdefault(p, (m, other))
         met = {m for m, _ in products.values()}
         plain = [p for m in members - met for p in parents[m] if p not in members and p not in mine and self.graph.kinds[p] != "constant"]
-        return _Found(group=k, out=outs[0], members=members, products=products, plain=[*dict.fromkeys(plain)], fixed=self._sorted(mine))
+        return _Found(group=k, out=outs[0], members=members, products=products, plain=[*dict.fromkeys(plain)], fixed=self._sorted(mine),
+                      name=self.groups[k]["name"], owner=self.groups[k]["owner"])  # fmt: skip
 
     def _sorted(self, parameters: Iterable[int]) -> list[int]:
         def key(p: int) -> tuple:
@@ -308,7 +337,9 @@ class _Finder:
                 cell["members"].add(node)
                 cell["out"] = node
             else:
-                cell = _Found(group=-1, out=node, members={node}, products={}, plain=[*dict.fromkeys(parents[node])], fixed=[])
+                name = self.graph.names[node] or self.graph.ops[node]
+                plain = [*dict.fromkeys(parents[node])]
+                cell = _Found(group=-1, out=node, members={node}, products={}, plain=plain, fixed=[], name=name, owner="")
                 loose.append(cell)
             of[node] = cell
         return [*sample, *([cell] for cell in loose)]
@@ -340,7 +371,7 @@ class _Finder:
 
     # The plan
 
-    def _written(self, samples: list[list[list[_Found]]], repeats: Any, calls: list[list[int]]) -> Network | None:
+    def _written(self, samples: list[list[list[_Found]]], repeats: Any, members: list[list[int]]) -> Network | None:
         graph, first = self.graph, samples[0]
         flat = [[cell for column in sample for cell in column] for sample in samples]
         of = [{cell["out"]: i for i, cell in enumerate(cells)} for cells in flat]
@@ -351,16 +382,20 @@ class _Finder:
         count = len(names)
         cells = [Cell(name=name, short=name) for name in names]
         for cell in flat[0]:
-            name = self.groups[cell["group"]]["name"] if cell["group"] >= 0 else graph.names[cell["out"]] or graph.ops[cell["out"]]
+            name = cell["name"]
             cells.append(Cell(name=name, short=re.sub(r"^.*\.(?=[^.]+$)", "", name)))
         parameters: list[Parameter] = []
         place: dict[tuple[int, int], int] = {}
         wires: list[Link] = []
         for i, cell in enumerate(flat[0]):
             for k, p in enumerate(cell["fixed"]):
-                owner = self.groups[cell["group"]]["owner"]
-                short = self.own.get(id(graph.objects[p]), "") if owner else ""
-                name = f"{owner}.{short}" if short else graph.names[p] or f"{cells[count + i]['short']}, parameter {k + 1}"
+                owner = cell["owner"]
+                if cell["group"] < 0:
+                    short, name = graph.names[p].removeprefix(owner).removeprefix("."), graph.names[p]
+                else:
+                    short = self.own.get(id(graph.objects[p]), "") if owner else ""
+                    name = f"{owner}.{short}" if short else graph.names[p]
+                name = name or f"{cells[count + i]['short']}, parameter {k + 1}"
                 short = short or name
                 place[i, p] = len(parameters)
                 parameters.append(Parameter(name=name, short=short, cell=count + i, node=p))
@@ -373,8 +408,8 @@ class _Finder:
                     wires.append(Link(source=source, target=count + i, parameter=-1))
         outs = [[*at[s], *(cell["out"] for cell in cells_)] for s, cells_ in enumerate(flat)]
         deltas = [[*[-1] * count, *map(self._delta, cells_)] for cells_ in flat]
-        members = [sorted({m for k in one for m in self._members(k)}, key=self.position.__getitem__) for one in calls]
-        if len(calls) == 1 and not repeats:
+        members = [sorted(one, key=self.position.__getitem__) for one in members]
+        if len(members) == 1 and not repeats:
             members = [[m for cell in flat[0] for m in cell["members"]]]
         if repeats:
             self._repeat(repeats, flat, outs, deltas, members, count)
@@ -486,7 +521,7 @@ class _Finder:
     def _column_name(self, column: list[_Found], k: int) -> str:
         group = column[0]["group"]
         if group < 0:
-            return self.graph.ops[column[0]["out"]]
+            return f"layer {k}" if column[0]["products"] else self.graph.ops[column[0]["out"]]
         up = self.groups[group]["parent"]
         while up is not None and self.groups[up]["kind"] != "call":
             up = self.groups[up]["parent"]
@@ -498,7 +533,7 @@ class _Finder:
     def _about(self, column: list[_Found]) -> str:
         ops = {self.graph.ops[cell["out"]] for cell in column}
         op = ops.pop() if len(ops) == 1 else ""
-        function = op.lower() if re.fullmatch(r"[A-Za-z]\w*", op) else "linear" if op == "+" and column[0]["group"] >= 0 else ""
+        function = op.lower() if re.fullmatch(r"[A-Za-z]\w*", op) else "linear" if op == "+" and column[0]["products"] else ""
         return str(len(column)) if not function else function if len(column) == 1 else f"{len(column)} × {function}"
 
     # What comes after the network

@@ -207,8 +207,7 @@ class Subject:
             self._compare_grads([(name, thing.grad, g) for kind, name, thing, g in leaves if kind == "leaf" and name and g is not None])
         if isinstance(root, Value) and len(things) <= TRACED and (outdated := recompute(things)):
             graph = record(root, names)
-        if groups := groups_of(graph, names):
-            self._find_network(graph, groups, names)
+        self._find_network(graph, groups_of(graph, names), names)
         if self.network is None or len(things) <= AT_ONCE:
             graph = self._trace(graph, names)
         if outdated:

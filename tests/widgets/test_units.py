@@ -1,0 +1,262 @@
+"""Networks found by their operations: units in plain lists, dicts and classes, in every engine; none where the structure is not sure."""
+import math
+import random
+
+import numpy as np
+import pytest
+
+from minigrad import Value, micro, scalar
+from minigrad.core.call_log import VALUES
+from minigrad.course.exercises import ch05
+from minigrad.tracing.scalar_trace import groups_of, record
+from widgets import graph, network
+from widgets.network_steps import Numbers
+
+POINTS = [(0.5, -1.0), (1.5, 0.25), (-0.75, 2.0), (0.1, 0.2), (-1.0, -2.0)]
+LABELS = [1, -1, -1, 1, -1]
+
+
+@pytest.fixture(params=[False, True], ids=["calls not noted", "calls noted"])
+def noted(request):
+    scalar.record_lines(request.param, VALUES)
+    yield
+    scalar.record_lines(False)
+
+
+def own_engine():
+    space = {}
+    exec(ch05.SOLUTION_A, space)
+    return space["Value"]
+
+
+def micrograd():
+    return pytest.importorskip("micrograd.engine").Value
+
+
+ENGINES = {"of exercise 05.a": own_engine, "minigrad": lambda: Value, "micrograd": micrograd}
+engines = pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+
+
+def hinge(scores, labels):
+    return sum((1 - y * s).relu() for y, s in zip(labels, scores, strict=True)) * (1 / len(scores))
+
+
+def divided(scores, labels):
+    return sum((1 + -y * s).relu() for y, s in zip(labels, scores, strict=True)) / len(scores)
+
+
+def squared(scores, labels):
+    return sum((s - y) ** 2 for y, s in zip(labels, scores, strict=True))
+
+
+def added(scores, labels):
+    return sum(scores)
+
+
+LOSSES = {"hinge": hinge, "divided": divided, "squared": squared, "sum": added}
+losses = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+
+
+def found(names):
+    graph_ = record(names["loss"], names)
+    return network.find(graph_, groups_of(graph_, names), names), graph_
+
+
+def shape(net):
+    return [(len(c["cells"]), c["about"]) for c in net.plan["columns"]], net.plan["samples"], len(net.plan["wires"])
+
+
+def numbers(net, graph_):
+    values, grads = np.array(graph_.data), np.array([math.nan if g is None else g for g in graph_.gradients()])
+    return Numbers(net.plan, net.numbers(values, grads))
+
+
+def differences(f, parameters, h=1e-5):
+    """d loss / d parameter, by running the program again."""
+    out = []
+    for p in parameters:
+        kept = p.data
+        p.data = kept + h
+        above = f().data
+        p.data = kept - h
+        below = f().data
+        p.data = kept
+        out.append((above - below) / (2 * h))
+    return out
+
+
+@engines
+@losses
+@pytest.mark.parametrize("samples", [1, 2, 5])
+def test_the_network_of_exercise_05c(noted, engine, loss, samples):
+    """Eight units in plain lists, and an output that begins with its bias."""
+    random.seed(samples)
+    space = {"Value": engine()}
+    exec(ch05.SOLUTION_C, space)
+    model = space["MLP"]()
+
+    def run():
+        scores = [model(*p) for p in POINTS[:samples]]
+        return scores, loss(scores, LABELS[:samples])
+
+    scores, result = run()
+    net, graph_ = found({"model": model, "scores": scores, "loss": result})
+    assert shape(net) == ([(2, "2 numbers"), (8, "8 × relu"), (1, "linear")], samples, 16 + 8)
+    plan, seen = net.plan, numbers(net, graph_)
+    assert seen.values[:, :2].tolist() == [list(p) for p in POINTS[:samples]]
+    assert [float(x) for x in seen.values[:, -1]] == pytest.approx([s.data for s in scores], rel=1e-12)
+    for k, (w1, w2, b) in enumerate(model.units):
+        hidden = [max(0.0, w1.data * x + w2.data * y + b.data) for x, y in POINTS[:samples]]
+        assert [float(v) for v in seen.values[:, 2 + k]] == pytest.approx(hidden, rel=1e-12)
+        assert plan["cells"][2 + k]["name"] == f"model.units[{k}]"
+    assert [p["name"] for p in plan["parameters"][-9:]] == [f"model.output[{k}]" for k in range(9)]
+    by_name = dict(zip([p["name"] for p in plan["parameters"]], seen.parameter_grads, strict=True))
+    flat = {f"model.units[{k}][{j}]": p for k, unit in enumerate(model.units) for j, p in enumerate(unit)}
+    flat |= {f"model.output[{k}]": p for k, p in enumerate(model.output)}
+    truth = differences(lambda: run()[1], flat.values())
+    for name, d in zip(flat, truth, strict=True):
+        assert (0.0 if math.isnan(by_name[name]) else by_name[name]) == pytest.approx(d, rel=1e-5, abs=1e-8), name
+
+
+def uniform(kind, *shape_):
+    if len(shape_) == 1:
+        return [kind(random.uniform(-1, 1)) for _ in range(shape_[0])]
+    return [uniform(kind, *shape_[1:]) for _ in range(shape_[0])]
+
+
+class Dicts:
+    def __init__(self, kind):
+        self.hidden = [{"w": uniform(kind, 2), "b": kind(0.1)} for _ in range(5)]
+        self.out = uniform(kind, 5)
+
+    def __call__(self, a, b):
+        h = [(unit["w"][0] * a + unit["w"][1] * b + unit["b"]).relu() for unit in self.hidden]
+        return sum(v * x for v, x in zip(self.out, h, strict=True))
+
+
+class Wrapped:
+    """Inputs are wrapped once, and stand before the weight."""
+
+    def __init__(self, kind):
+        self.kind, self.p, self.o = kind, uniform(kind, 5, 3), uniform(kind, 6)
+
+    def __call__(self, a, b):
+        a, b, o = self.kind(a), self.kind(b), self.o
+        h = [(a * w + b * v + c).relu() for w, v, c in self.p]
+        return h[0] * o[0] + h[1] * o[1] + h[2] * o[2] + h[3] * o[3] + h[4] * o[4] + o[5]
+
+
+class Layers:
+    def __init__(self, kind):
+        self.l = [[(uniform(kind, a), kind(random.uniform(-1, 1))) for _ in range(b)] for a, b in ((2, 5), (5, 3), (3, 1))]
+
+    def act(self, z):
+        return z.relu()
+
+    def __call__(self, *x):
+        for layer in self.l:
+            x = [self.act(sum((wi * xi for wi, xi in zip(w, x, strict=True)), b)) for w, b in layer]
+        return x[0]
+
+
+class Sigmoid(Layers):
+    def act(self, z):
+        return 1 / (1 + (-z).exp())
+
+
+class Micro:
+    def __init__(self, kind):
+        self.net = micro.MLP(2, [5, 1])
+
+    def __call__(self, *x):
+        return self.net(list(x))
+
+
+TWO = [(2, "2 numbers"), (5, "5 × relu")]
+STYLES = [(Dicts, own_engine, [*TWO, (1, "linear")], 15), (Dicts, lambda: Value, [*TWO, (1, "linear")], 15),
+          (Wrapped, own_engine, [*TWO, (1, "linear")], 15), (Wrapped, lambda: Value, [*TWO, (1, "linear")], 15),
+          (Layers, own_engine, [*TWO, (3, "3 × relu"), (1, "relu")], 28), (Layers, lambda: Value, [*TWO, (3, "3 × relu"), (1, "relu")], 28),
+          (Layers, micrograd, [*TWO, (3, "3 × relu"), (1, "relu")], 28), (Micro, lambda: Value, None, 15)]  # fmt: skip
+
+
+@pytest.mark.parametrize("model, engine, columns, wires", STYLES)
+@losses
+@pytest.mark.parametrize("samples", [1, 5])
+def test_networks_that_are_typed_in_other_ways(noted, model, engine, columns, wires, loss, samples):
+    random.seed(3)
+    net = model(engine())
+    scores = [net(*p) for p in POINTS[:samples]]
+    names = {"net": net, "scores": scores, "loss": loss(scores, LABELS[:samples])}
+    one, graph_ = found(names)
+    if columns is not None:
+        assert shape(one) == (columns, samples, wires)
+    assert [float(x) for x in numbers(one, graph_).values[:, -1]] == pytest.approx([s.data for s in scores], rel=1e-12)
+
+
+@pytest.mark.parametrize("samples", [2, 5])
+def test_an_activation_that_is_written_out(noted, samples):
+    random.seed(3)
+    net = Sigmoid(Value)
+    scores = [net(*p) for p in POINTS[:samples]]
+    one, graph_ = found({"net": net, "scores": scores, "loss": squared(scores, LABELS[:samples])})
+    assert [len(c["cells"]) for c in one.plan["columns"]] == [2, 5, 3, 1] and one.plan["samples"] == samples
+    assert [float(x) for x in numbers(one, graph_).values[:, -1]] == pytest.approx([s.data for s in scores], rel=1e-12)
+
+
+def recurrent(kind):
+    w, u, b = uniform(kind, 2), uniform(kind, 2), uniform(kind, 2)
+    h = [kind(0.0), kind(0.0)]
+    for x in (0.5, -1.0, 2.0):
+        h = [(w[k] * x + u[k] * h[k] + b[k]).relu() for k in range(2)]
+    return {"w": w, "u": u, "b": b, "loss": h[0] + h[1]}
+
+
+def tied(kind):
+    w = uniform(kind, 3)
+    h = (w[0] * 1.5 + w[1]).relu()
+    return {"w": w, "loss": (w[0] * h + w[2]) ** 2}
+
+
+def polynomial(kind):
+    p = uniform(kind, 3)
+    return {"p": p, "loss": sum((p[0] * x * x + p[1] * x + p[2] - y) ** 2 for (x, y) in POINTS)}
+
+
+def one_neuron(kind):
+    x1, x2, w1, w2, b = (kind(x) for x in (2.0, 0.0, -3.0, 1.0, 6.9))
+    return {"x1": x1, "x2": x2, "w1": w1, "w2": w2, "b": b, "loss": (x1 * w1 + x2 * w2 + b).relu()}
+
+
+def scalars(kind):
+    a, b, c = kind(2.0), kind(-3.0), kind(10.0)
+    return {"a": a, "b": b, "c": c, "loss": (a * b + c) * a + (b * c + a) * c}
+
+
+@engines
+@pytest.mark.parametrize("program", [recurrent, tied, polynomial, one_neuron, scalars])
+def test_no_network_where_the_structure_is_not_sure(noted, engine, program):
+    random.seed(0)
+    assert found(program(engine()))[0] is None
+
+
+def test_a_sample_is_no_neuron(noted):
+    """Calls of one model are samples, also where nothing inside them is a unit."""
+    w = Value(0.5)
+
+    def model(x):
+        return (w * x * x).relu() + w
+
+    scores = [model(x) for x in (1.0, 2.0, -1.0)]
+    assert found({"model": model, "w": w, "loss": sum((s - 1) ** 2 for s in scores)})[0] is None
+
+
+def test_the_view_opens_as_that_network(noted):
+    random.seed(1)
+    space = {"Value": own_engine()}
+    exec(ch05.SOLUTION_C, space)
+    model = space["MLP"]()
+    scores = [model(*p) for p in POINTS]
+    view = graph(hinge(scores, LABELS), names={"model": model, "scores": scores})
+    assert view._level == "network" and "8 × relu" in view.svg() and view.network["plan"]
+    trace, ids = view._subject.look(4, 2)
+    assert trace["nodes"][trace["root"]]["label"] == "out" and len(ids) == len(trace["nodes"])

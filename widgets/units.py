@@ -1,0 +1,195 @@
+"""The units of a network in a recorded graph, by its operations alone: whatever class, list or function holds its weights.
+
+What lives here: `units_of`. A unit is an affine sum, parameter × signal + parameter × signal + ... (+ bias), and the function of one number
+that follows. Units with the same parameters are one unit in several samples. What does not: units that the calls of the program show, the
+plan of a picture (network.py). If anything is unclear there are no units.
+"""
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import NamedTuple
+
+from minigrad.tracing.scalar_trace import Recorded
+
+ACTIVATIONS = {"relu", "tanh", "sigmoid", "sin", "cos", "abs", "softplus", "gelu", "silu", "elu", "leaky_relu"}
+SIGMOIDS = {("neg", "exp", "+", "**"), ("neg", "exp", "+", "/"), ("*", "exp", "+", "**"), ("*", "exp", "+", "/")}  # written out
+
+
+class Unit(NamedTuple):
+    out: int
+    members: set[int]
+    products: dict[int, tuple[int, int]]  # parameter -> (product, the other factor)
+    fixed: list[int]  # its parameters, those without a product last
+    name: str
+
+
+def units_of(graph: Recorded) -> list[list[list[Unit]]] | None:
+    """For each sample its units by columns, in the order of the program; None if the operations show no network."""
+    return _Units(graph).samples()
+
+
+class _Units:
+    def __init__(self, graph: Recorded):
+        self.graph, self.parents = graph, graph.parents
+        self.ops = [rule.name if rule else op for rule, op in zip(graph.rules, graph.ops, strict=True)]
+        self.users: list[list[int]] = [[] for _ in self.parents]
+        for i, of in enumerate(self.parents):
+            for p in of:
+                self.users[p].append(i)
+        self.order = graph.order[::-1]  # operands before results
+        self.params = self._parameters()
+        self.uses = [False] * len(self.parents)  # is a parameter behind it?
+        for p in self.params:
+            self.uses[p] = True
+        for i in self.order:
+            self.uses[i] = any(self.uses[p] for p in self.parents[i])
+
+    def _root(self, leaf: int) -> str:
+        return re.split(r"\W", self.graph.names[leaf])[0]
+
+    def _parameters(self) -> set[int]:
+        """Leaves that stand in the program as weights and biases do: as often as there are samples, beside what is computed or given as a
+        plain number, or in the same object as such a leaf."""
+        graph, counts, sure = self.graph, Counter[int](), set[int]()
+        for i in self.order:
+            of = self.parents[i]
+            if self.ops[i] not in ("+", "*") or len(of) != 2 or of[0] == of[1]:
+                continue
+            for leaf, other in (of, of[::-1]):
+                if graph.kinds[leaf] == "leaf":
+                    counts[leaf] += 1
+                    if graph.kinds[other] != "leaf" and (self.ops[i] == "*" or graph.requires_grad[other]):
+                        sure.add(leaf)
+        if not sure:
+            return set()
+        (samples, _), *_ = Counter(counts[leaf] for leaf in sure).most_common()
+        fitting = {leaf for leaf in sure if counts[leaf] == samples}
+        roots = Counter(self._root(leaf) for leaf in fitting)
+        if samples == 1:  # a label looks like a weight of the loss: only what is kept with most of the others is one
+            roots = Counter(dict(roots.most_common(1)))
+        return {leaf for leaf in counts if counts[leaf] == samples and self._root(leaf) in roots and (self._root(leaf) or leaf in fitting)}
+
+    # One unit
+
+    def _product(self, i: int) -> tuple[int, int] | None:
+        """(parameter, the other factor), if this is their product."""
+        of = self.parents[i]
+        if self.ops[i] == "*" and len(of) == 2 and (of[0] in self.params) != (of[1] in self.params):
+            return (of[0], of[1]) if of[0] in self.params else (of[1], of[0])
+        return None
+
+    def _sum(self, i: int) -> tuple[dict[int, tuple[int, int]], list[int], set[int]] | None:
+        """Products, biases and operations of the affine sum that ends here; None if it is none."""
+        products: dict[int, tuple[int, int]] = {}
+        biases: list[int] = []
+        members: set[int] = set()
+        stack = [i]
+        while stack:
+            k = stack.pop()
+            if found := self._product(k):
+                if found[0] in products:
+                    return None
+                products[found[0]] = k, found[1]
+                members.add(k)
+            elif self.ops[k] == "+" and len(self.parents[k]) == 2 and (k == i or len(self.users[k]) == 1):
+                members.add(k)
+                stack += self.parents[k][::-1]
+            elif k in self.params:
+                biases.append(k)
+            elif self.uses[k]:
+                return None
+        return (products, biases, members) if products and len(set(biases)) == len(biases) <= 1 else None
+
+    def _units(self) -> list[Unit]:
+        units: list[Unit] = []
+        inside: set[int] = set()
+        for i in reversed(self.order):
+            if i in inside or not (self.ops[i] == "+" or self._product(i)):
+                continue
+            if self.ops[i] == "*" and any(self.ops[u] == "+" for u in self.users[i]):
+                continue  # a part of a sum that is no unit
+            z = self._without_constants(i)
+            if (found := self._sum(z)) is None:
+                continue
+            products, biases, members = found
+            inside |= members | {i}
+            out, after = self._activation(z)
+            fixed = [*sorted(products, key=lambda p: self._place(p)), *biases]
+            units.append(Unit(out, members | after, products, fixed, self._name(fixed)))
+        place = {node: k for k, node in enumerate(self.order)}
+        return sorted(units, key=lambda unit: place[unit.out])
+
+    def _place(self, p: int) -> list:
+        return [(int(x), "") if x.isdigit() else (0, x) for x in re.split(r"(\d+)", self.graph.names[p])] + [(p, "")]
+
+    def _without_constants(self, i: int) -> int:
+        """What a number is added to: the 0 with which sum() begins, a label that is subtracted."""
+        while self.ops[i] == "+" and len(of := self.parents[i]) == 2 and self.uses[of[0]] != self.uses[of[1]]:
+            inner = of[0] if self.uses[of[0]] else of[1]
+            if self.ops[inner] != "+" and not self._product(inner):
+                break
+            i = inner
+        return i
+
+    def _activation(self, z: int) -> tuple[int, set[int]]:
+        """The function of one number after a sum: its result, and its operations."""
+        chain: list[int] = []
+        at = z
+        while len(self.users[at]) == 1 and len(chain) < 4:
+            at = self.users[at][0]
+            of = [p for p in self.parents[at] if self.uses[p]]
+            if len(of) != 1:
+                break
+            chain.append(at)
+            if len(chain) == 1 and self.ops[at] in ACTIVATIONS and len(self.parents[at]) == 1:
+                return at, {at}
+            if tuple(self.ops[k] for k in chain) in SIGMOIDS:
+                return at, set(chain)
+        return z, set()
+
+    def _name(self, fixed: list[int]) -> str:
+        """What its parameters' names have in common: "model.units[3]" of "model.units[3][0]" and "model.units[3][1]"."""
+        names = [self.graph.names[p] for p in fixed]
+        parts = [re.findall(r"\w+|\[[^\]]*\]|\.", name) for name in names]
+        common: list[str] = []
+        for of in zip(*parts, strict=False):
+            if len(set(of)) > 1:
+                break
+            common.append(of[0])
+        return "".join(common[:-1] if common and common[-1] == "." or len(parts) == 1 else common).rstrip(".")
+
+    # Samples and columns
+
+    def samples(self) -> list[list[list[Unit]]] | None:
+        units = self._units() if self.params else None
+        if not units:
+            return None
+        same: dict[frozenset[int], list[Unit]] = {}
+        for unit in units:
+            same.setdefault(frozenset(unit.fixed), []).append(unit)
+        taken = Counter(p for key in same for p in key)
+        count = len(units) // len(same)
+        if any(len(of) != count for of in same.values()) or max(taken.values()) > 1:
+            return None
+        sample: dict[int, int] = {}  # operation -> the sample that it belongs to; -2 for several
+        depth: dict[int, int] = {}
+        owner = {m: (k, unit) for of in same.values() for k, unit in enumerate(of) for m in unit.members}
+        for i in self.order:
+            if not self.uses[i]:
+                continue
+            behind = {sample[p] for p in self.parents[i] if p in sample}
+            before = max((depth.get(p, 0) for p in self.parents[i]), default=0)
+            if i in owner:
+                k, unit = owner[i]
+                if behind - {k}:
+                    return None  # a sample that uses another's result: steps of a recurrence
+                sample[i], depth[i] = k, before + (i == unit.out)
+            elif behind:
+                sample[i], depth[i] = behind.pop() if len(behind) == 1 else -2, before
+        columns: dict[int, list[frozenset[int]]] = {}
+        for key, of in same.items():
+            columns.setdefault(depth[of[0].out], []).append(key)
+            if any(depth[unit.out] != depth[of[0].out] for unit in of):
+                return None
+        return [[[same[key][k] for key in columns[d]] for d in sorted(columns)] for k in range(count)]
