@@ -3,6 +3,7 @@
     check("05.b", backward)      judge an answer          check.hint("05.b")      one more hint each time
     check.predict("01.a", 30)    note a guess first       check.reveal("05.b")    the solution, then fresh numbers
     check.progress()             what has passed so far   check.engine()          your Value and backward, for later chapters
+    check.hand_in()              what the grader will find in the saved notebook, and a zip file to hand in
 
 What lives here: the conversation. What does not: running (guard.py), judging (judge.py), the exercises themselves.
 """
@@ -18,6 +19,7 @@ from typing import Any
 
 from . import own, progress
 from .bank import safely
+from .claims import Claim, fingerprint
 from .drivers import DRAWN
 from .drivers import value as value_driver
 from .exercise import STARS, Exercise, Fresh
@@ -41,6 +43,7 @@ class Check:
         self._predictions: dict[str, Any] = {}  # by id; _MISSING where the cell was opened without one
         self._compared: dict[str, str] = {}  # by id: the cell that has said how the newest guess compares
         self._passed: dict[str, Any] = {}  # the answers that passed in this kernel
+        self._judged: dict[str, Claim] = {}  # what was said in this kernel of graded answers
         self._known_good: set[tuple[Any, str]] = set()  # what was read from my_engine.py and passes
         self._reference: dict[str, Any] = {}
         self._exam = False
@@ -48,7 +51,7 @@ class Check:
         self.last: tuple[Exercise, Any, Result] | None = None  # the last answer that was judged: %where shows where it went wrong
 
     def __repr__(self) -> str:
-        return 'check("05.b", backward) judges an answer; see also check.hint, check.reveal, check.predict, check.progress'
+        return 'check("05.b", backward) judges an answer; see also check.hint, check.reveal, check.predict, check.progress, check.hand_in'
 
     def __call__(self, id: str, answer: Any = _MISSING) -> Result:
         """Judge an answer: a function, a class or a value, as the exercise asks. Raises KeyError for an unknown exercise."""
@@ -61,6 +64,9 @@ class Check:
             what = f"replace None in {ex.entry}" if ex.stub.rstrip().endswith("None") else f"complete {ex.entry}"
             what = what if ex.graded else "put your guess in place of None in check.predict"
             return Result(ex.id, ex.title, "untried", say=f"not tried yet: {what} in the cell above, run that cell, then this one again.")
+        if any(answer is lent for lent in self._reference.values()):
+            say = f"this {ex.entry} is the course's, from check.mine or check.engine. Run the cell of your own answer, then this one again."
+            return Result(ex.id, ex.title, "untried", say=say)
         self._tried.add(ex.id)
         if not ex.is_value and not callable(answer):
             kind = "class" if f"class {ex.entry}" in ex.solution else "function"
@@ -78,6 +84,9 @@ class Check:
             self._hints.setdefault(ex.id, 1)  # the first hint has just been given
         if verdict.first_wrong and drawn(ex):
             footer += ". Step to the first wrong node, after %load_ext minigrad: %where"
+        if ex.graded:
+            program = "" if ex.is_value else fingerprint(safely(own.source_of, answer, otherwise=""))
+            self._judged[ex.id] = Claim(ex.id, round(verdict.score, 4), program)
         result = Result(
             ex.id,
             ex.title,
@@ -90,6 +99,7 @@ class Check:
             verdict.first_wrong,
             verdict.notes + ((complaint,) if complaint else ()),
             footer=footer,
+            claim=self._judged.get(ex.id),
         )
         self.last = (ex, answer, result)
         return result
@@ -296,6 +306,12 @@ class Check:
         if ex.id not in ("05.a", "05.b"):
             own.lend(entry, Value=self._mine(_find("05.a"))[0], backward=self._mine(_find("05.b"))[0])
         return entry, where
+
+    def hand_in(self, notebook: str | Path | None = None) -> Note:
+        """Read the saved notebook as the grader will, say which cell it finds for each exercise, and write a zip file to hand in."""
+        from .hand_in import hand_in  # the grader's files are needed by nothing else here
+
+        return hand_in(notebook, self._judged)
 
     def progress(self) -> Note:
         """A small table of what has passed, from the file on this machine."""

@@ -16,7 +16,7 @@ import os
 import secrets
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -62,58 +62,65 @@ def grade(
              tuple(sorted(s.lms.items())))
         for s in found
     ]  # fmt: skip
-    roster = read_students(students) if students else None
+    missing = call_the_roll(found, read_students(students)) if students else []  # after the tasks: a new list grades nobody again
 
-    def report(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Write what comes out of these records, one for each task."""
-        missing = call_the_roll(found, roster) if roster is not None else []  # after the tasks: a new list grades nobody again
-        for number, (submission, task) in enumerate(zip(found, tasks, strict=True)):
-            said = [text for text in submission.problems if text not in task.problems]
-            records[number] = {**records[number], "lms": submission.lms, "problems": [*records[number]["problems"], *said]}
-        whole = sorted([*records, *missing], key=lambda r: order(r["student"]))
-        complaints = write_report(whole, out, setting, reveal, only, name)
-        for text in complaints:
+    def report(graded: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
+        """Write what comes out of the records of all students."""
+        records = list(missing)
+        for submission, task in zip(found, tasks, strict=True):
+            record, said = graded[task.student], [text for text in submission.problems if text not in task.problems]
+            records.append({**record, "lms": submission.lms, "problems": [*record["problems"], *said]})
+        records.sort(key=lambda r: order(r["student"]))
+        for text in write_report(records, out, setting, reveal, only, name):
             say(f"{printable(text)}\n")
-        return whole
+        return records
 
     with Journal(out / "journal.jsonl") as journal:
-        todo = [t for t in tasks if journal.records.get(t.student, {}).get("fingerprint") != t.fingerprint]
-        say(f"{len(tasks)} submissions, {len(tasks) - len(todo)} already graded\n")
-        killed = {t.student: journal.unfinished(t.student, t.fingerprint) for t in todo}
-        suspects = sorted((t for t in todo if killed[t.student]), key=lambda t: killed[t.student])
-        todo = [t for t in todo if not killed[t.student]]
-        jobs = max(1, min(jobs or os.cpu_count() or 1, len(todo)))
+        graded = _grade_tasks(tasks, journal, setting, jobs, dask, report, say)
+    return report(graded)
 
-        def begin(task: Task) -> None:
-            journal.begin(task.student, task.fingerprint)
 
-        def settled() -> list[dict[str, Any]]:
-            """The records that there are, and one in words for each submission during which earlier runs were killed."""
-            return [
-                journal.records[t.student]
-                if journal.records.get(t.student, {}).get("fingerprint") == t.fingerprint
-                else lost(t, f"{_times(killed[t.student])} was killed while this was being graded, so it is not graded: {BY_HAND}")
-                for t in tasks
-            ]
+def _grade_tasks(
+    tasks: Sequence[Task],
+    journal: Journal,
+    setting: Setting,
+    jobs: int,
+    dask: str,
+    report: Callable[[Mapping[str, dict[str, Any]]], Any],
+    say: Callable[[str], None],
+) -> dict[str, dict[str, Any]]:
+    """The records of all tasks, by student. Those during which earlier runs were killed come last and alone, after a report of the rest."""
+    todo = [t for t in tasks if journal.records.get(t.student, {}).get("fingerprint") != t.fingerprint]
+    say(f"{len(tasks)} submissions, {len(tasks) - len(todo)} already graded\n")
+    killed = {t.student: journal.unfinished(t.student, t.fingerprint) for t in todo}
+    suspects = sorted((t for t in todo if killed[t.student]), key=lambda t: killed[t.student])
+    todo = [t for t in todo if not killed[t.student]]
+    jobs = max(1, min(jobs or os.cpu_count() or 1, len(todo)))
 
-        if todo:
-            results = grade_with_dask(todo, setting, jobs, dask) if dask else grade_all(todo, setting, jobs, begin)
-            for record in _progress(results, len(todo), say):
+    def begin(task: Task) -> None:
+        journal.begin(task.student, task.fingerprint)
+
+    def records() -> dict[str, dict[str, Any]]:
+        found = {t.student: journal.records.get(t.student, {}) for t in tasks}
+        for t in suspects:
+            if found[t.student].get("fingerprint") != t.fingerprint:
+                times = "a run" if killed[t.student] == 1 else f"{killed[t.student]} times a run"
+                found[t.student] = lost(t, f"{times} was killed while this was being graded, so it is not graded: {BY_HAND}")
+        return found
+
+    if todo:
+        results = grade_with_dask(todo, setting, jobs, dask) if dask else grade_all(todo, setting, jobs, begin)
+        for record in _progress(results, len(todo), say):
+            journal.add(record)
+    if suspects:
+        report(records())  # whatever they do, the class has its grades
+        names = ", ".join(printable(t.student) for t in suspects)
+        say(f"An earlier run was killed while these were being graded: {names}. They are graded last, one at a time.\n")
+    for task in suspects:
+        if killed[task.student] < MOST_KILLED:
+            for record in grade_all([task], setting, 1, begin):
                 journal.add(record)
-        if suspects:
-            report(settled())  # whatever they do, the class has its grades
-            say(f"An earlier run was killed while these were being graded: {', '.join(printable(t.student) for t in suspects)}. "
-                "They are graded last, one at a time.\n")  # fmt: skip
-        for task in suspects:
-            if killed[task.student] < MOST_KILLED:
-                for record in grade_all([task], setting, 1, begin):
-                    journal.add(record)
-        records = settled()
-    return report(records)
-
-
-def _times(n: int) -> str:
-    return "a run" if n == 1 else f"{n} times a run"
+    return records()
 
 
 def _about(setting: Setting) -> str:

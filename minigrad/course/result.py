@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from html import escape
 
+from .claims import Claim
 from .judge import GLYPH, Line
 
 STATES = {
@@ -53,6 +54,7 @@ class Result:
     notes: tuple[str, ...] = ()
     say: str = ""
     footer: str = ""
+    claim: Claim | None = None  # for the grader, in the metadata of the output
 
     @property
     def passed(self) -> bool:
@@ -102,8 +104,8 @@ class Result:
         inner += f"<div>{_code_html(self.footer)}</div>" if self.footer else ""
         return _box(self.state, inner)
 
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+    def _repr_mimebundle_(self, include=None, exclude=None) -> tuple[dict[str, str], dict]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}, self.claim.metadata if self.claim else {}
 
 
 @dataclass(frozen=True, repr=False)

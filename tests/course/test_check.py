@@ -499,7 +499,7 @@ def test_result_can_be_asked(check):
     result = check("05.b", answer(wrong.answer, "backward"))
     assert not result and result.mistake == wrong.name and 0 < result.score < 1 and result.points == result.score * 4
     assert set(result.first_wrong) == {"probe", "node", "say"} and result.first_wrong["say"] == "too large"
-    bundle = result._repr_mimebundle_()
+    bundle, _ = result._repr_mimebundle_()
     assert (
         bundle["text/plain"] == repr(result)
         and len(bundle["text/html"]) < 4000

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from ..claims import Claim, read_claim
 from ..exercise import Exercise
 from ..exercises import exercises
 from .submissions import CANVAS
@@ -37,6 +38,7 @@ class Cell:
     tagged: str = ""  # by {"minigrad": {"exercise": ...}}
     marked: str = ""  # by a comment: # exercise 05.b
     number: int = 0  # its place among all cells of the notebook, from 1
+    claims: tuple[Claim, ...] = ()  # what `check` has said in its outputs
 
     @property
     def ids(self) -> set[str]:
@@ -207,7 +209,12 @@ def _cell(raw: Any, number: int) -> Cell | None:
     marker = re.search(r"^[^\S\n]*#+[^\S\n]*(?:minigrad[^\S\n]+)?exercise[^\S\n]*:?[^\S\n]*(\d\d\.[a-z]\d?)\b", text, re.M | re.I)
     id = tagged.get("exercise")
     return Cell(without_magics(text), ".".join(by_grade.groups()) if by_grade else "", id if isinstance(id, str) else "",
-                marker.group(1).lower() if marker else "", number)  # fmt: skip
+                marker.group(1).lower() if marker else "", number, _claims(raw))  # fmt: skip
+
+
+def _claims(raw: dict[str, Any]) -> tuple[Claim, ...]:
+    found = (read_claim(_dict(output).get("metadata")) for output in _list(raw.get("outputs")))
+    return tuple(claim for claim in found if claim is not None)
 
 
 def without_magics(text: str) -> str:
@@ -269,6 +276,7 @@ class Book:
     name: str
     when: float
     answers: dict[str, Answer]
+    claims: dict[str, Claim] = field(default_factory=dict)  # by exercise: what `check` has said in the notebook, the last time
 
 
 def find_answer(ex: Exercise, nb: Notebook) -> Answer | None:

@@ -267,7 +267,7 @@ def _tiles(c: Class, graded: Sequence[Row]) -> str:
 
 def _by_hand(c: Class, links: Mapping[str, str]) -> str:
     rows = []
-    for row in c.rows:
+    for row in sorted(c.rows, key=lambda row: not row.less):
         if row.remarks:
             chip = f"<span class=chip>{row.state}</span>" if row.state != "graded" else ""
             said = "".join(f"<li>{escape(text)}</li>" for text in row.remarks)

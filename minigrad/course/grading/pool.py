@@ -15,9 +15,11 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from ..claims import Claim, fingerprint
+from ..exercise import Exercise
 from ..exercises import exercises
 from .answers import AnswerServer, Grade, draw_inputs, grade_answer, kit
-from .notebooks import Book, choose
+from .notebooks import Answer, Book, choose
 from .reader import Reader
 from .server import ForkServer, NotStarted
 from .settings import Setting, Task
@@ -29,63 +31,79 @@ READING, RUNNING = 120.0, 240.0  # seconds on the wall for one submission, far m
 
 def grade_submission(task: Task, setting: Setting) -> dict[str, Any]:
     """The record of one submission: plain data for the journal. Nothing that a student wrote can make it raise."""
-    problems = list(task.problems)
-    books: list[Book] = []
-    unsure: set[str] = set()  # exercises and chapters on which a person has to decide; "*" for all of it
-    reader = server("reader", Reader)
-    until = time.monotonic() + READING
-    for source in task.sources:
-        if time.monotonic() > until:
-            problems.append(f"reading took longer than {READING:g} s, {source.name} and what follows was not read: {BY_HAND}")
-            unsure.add("*")
-            break
-        read = reader.read(source, setting.ids)
-        books += read.books
-        problems += read.problems
-        unsure |= set(read.unread)
+    books, problems, unsure = _read_all(task, setting)
     answers, said = choose(books)
     problems += said
     if books and not answers and not problems:
         problems.append(f"no answer was found in {', '.join(book.name for book in books[:5])}: {BY_HAND}")
     grades: dict[str, dict[str, Any]] = {}
-    isolation: dict[str, bool] = {}
-    if answers:
-        fork_server = answer_server(setting)
-        until = time.monotonic() + RUNNING
-        for id, (_, answer) in sorted(answers.items(), key=lambda item: setting.ids.index(item[0])):
-            ex = exercises[id]
-            failed, grade = "", None
-            try:
-                if not answer.source:
-                    failed = answer.doubt
-                elif time.monotonic() < until:
-                    inputs = draw_inputs(ex, setting.key, task.student, setting.round)
-                    grade = grade_answer(ex, answer.source, fork_server, inputs, helpers=answer.helpers, after=answer.after)
-                else:
-                    failed = f"was not run, because the answers before it took {RUNNING:g} s"
-            except NotStarted:  # nothing can be graded: the person who runs this has to know at once
-                raise
-            except Exception as error:
-                failed = f"could not be judged ({type(error).__name__})"
-            if grade is None:
-                problems.append(f"{failed if id in failed else f'{id} {failed}'}: {BY_HAND}")
-                grade = Grade(id, 0.0, 0.0, ex.points, f"{failed}: {BY_HAND}")
-                unsure.add(id)
-            elif answer.doubt and grade.score < 1:
-                problems.append(f"{answer.doubt}: {BY_HAND}")
-                unsure.add(id)
-            elif grade.ran.startswith("the cell stops"):
-                problems.append(f"{id}: {grade.ran}: {BY_HAND}")
-            grades[id] = {k: v for k, v in asdict(grade).items() if k not in ("id", "max_points")} | {"by": answer.by}
-            if answer.tried and answer.source:
-                grades[id] |= {"source": answer.source, "shingles": answer.shingles, "as_solution": answer.as_solution}
-        isolation = fork_server.isolation
+    less: list[str] = []  # where the notebook's own check has given more
+    until = time.monotonic() + RUNNING
+    for id, (book, answer) in sorted(answers.items(), key=lambda item: setting.ids.index(item[0])):
+        grade, remark, decided = _grade_answer(id, answer, task, setting, until)
+        problems += [f"{remark}: {BY_HAND}"] if remark else []
+        unsure |= set() if decided else {id}
+        less += _less(exercises[id], grade, answer, book.claims.get(id))
+        grades[id] = {k: v for k, v in asdict(grade).items() if k not in ("id", "max_points")} | {"by": answer.by}
+        if answer.tried and answer.source:
+            grades[id] |= {"source": answer.source, "shingles": answer.shingles, "as_solution": answer.as_solution}
     if not any(answer.source for _, answer in answers.values()):
         grades = {}  # nothing was run
+    problems[:0] = less
     if len(problems) > MOST_REMARKS:
         problems[MOST_REMARKS:] = [f"and {len(problems) - MOST_REMARKS} more remarks"]
+    isolation = answer_server(setting).isolation if answers else {}
     return {"student": task.student, "fingerprint": task.fingerprint, "state": "graded" if grades else "ungraded", "problems": problems,
-            "lms": dict(task.lms), "isolation": isolation, "grades": grades, "unsure": sorted(unsure)}  # fmt: skip
+            "lms": dict(task.lms), "isolation": isolation, "grades": grades, "unsure": sorted(unsure), "less": bool(less)}  # fmt: skip
+
+
+def _read_all(task: Task, setting: Setting) -> tuple[list[Book], list[str], set[str]]:
+    """The notebooks of a submission, what a person has to know of it, and the chapters ("*" for all) of which something was not read."""
+    problems = list(task.problems)
+    books: list[Book] = []
+    unread: set[str] = set()
+    reader = server("reader", Reader)
+    until = time.monotonic() + READING
+    for source in task.sources:
+        if time.monotonic() > until:
+            problems.append(f"reading took longer than {READING:g} s, {source.name} and what follows was not read: {BY_HAND}")
+            unread.add("*")
+            break
+        read = reader.read(source, setting.ids)
+        books += read.books
+        problems += read.problems
+        unread |= set(read.unread)
+    return books, problems, unread
+
+
+def _grade_answer(id: str, answer: Answer, task: Task, setting: Setting, until: float) -> tuple[Grade, str, bool]:
+    """The grade of one answer, a remark or "", and whether the grade can stand without a person's decision."""
+    ex = exercises[id]
+    try:
+        if not answer.source:
+            failed = answer.doubt
+        elif time.monotonic() < until:
+            inputs = draw_inputs(ex, setting.key, task.student, setting.round)
+            grade = grade_answer(ex, answer.source, answer_server(setting), inputs, helpers=answer.helpers, after=answer.after)
+            if answer.doubt and grade.score < 1:
+                return grade, answer.doubt, False
+            return grade, f"{id}: {grade.ran}" if grade.ran.startswith("the cell stops") else "", True
+        else:
+            failed = f"was not run, because the answers before it took {RUNNING:g} s"
+    except NotStarted:  # nothing can be graded: the person who runs this has to know at once
+        raise
+    except Exception as error:
+        failed = f"could not be judged ({type(error).__name__})"
+    return Grade(id, 0.0, 0.0, ex.points, f"{failed}: {BY_HAND}"), failed if id in failed else f"{id} {failed}", False
+
+
+def _less(ex: Exercise, grade: Grade, answer: Answer, claim: Claim | None) -> list[str]:
+    """A remark where the notebook's check has given an answer more than the grader."""
+    if claim is None or claim.score <= grade.score + 1e-3:
+        return []
+    since = ", for another version of the cell" if claim.program not in ("", fingerprint(answer.source)) else ""
+    there = f"{'✓' if claim.score == 1 else '✗'} {claim.score * ex.points:g} of {ex.points} in the notebook{since}"
+    return [f"{ex.id}: {there}, {grade.points:g} here: {BY_HAND}"]
 
 
 _here = threading.local()  # fork servers are kept per process, and per thread where Dask uses threads

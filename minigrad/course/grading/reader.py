@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ..claims import Claim
 from ..exercises import exercises
 from . import sandbox
 from .notebooks import Answer, Book, Notebook, find_answer, read_notebook, strange, unclear
@@ -55,12 +56,19 @@ class Reader(ForkServer):
         raw, end = self.run({**job, "name": name, "box": asdict(self.box)}, self.box.wall)
         try:
             data = json.loads(raw.rstrip(b"\n\x00"))
-            books = tuple(Book(**{**b, "answers": {id: Answer(**a) for id, a in b["answers"].items()}}) for b in data["books"])
+            books = tuple(map(_book_of, data["books"]))
             return Read(books, tuple(data["problems"]), tuple(data["unread"]))
         except ValueError:
             why = f"more than {self.box.cpu} s" if end == "late" or "24" in end else end or "no result"
             said = f"{printable(name)} takes too much time or memory to read ({why}): look at it by hand"
             return Read((), (said,), tuple(_chapters(name)))
+
+
+def _book_of(b: Mapping[str, Any]) -> Book:
+    """JSON has lists only."""
+    lists = ("helpers", "after", "shingles")
+    answers = {id: Answer(**{**a, **{name: tuple(a[name]) for name in lists}}) for id, a in b["answers"].items()}
+    return Book(b["name"], b["when"], answers, {id: Claim(**c) for id, c in b["claims"].items()})
 
 
 # ---- the server's side ----------------------------------------------------------------------------------------------------------------
@@ -124,4 +132,5 @@ def _book(data: bytes, name: str, when: float, ids: Sequence[str]) -> tuple[Book
         elif answer is not None:
             answers[id] = replace(answer, doubt=printable(answer.doubt), where=printable(answer.where))
     said = "" if answers else strange(nb, [exercises[id] for id in ids])
-    return Book(printable(name), when, answers), [said] if said else []
+    claims = {claim.exercise: claim for cell in nb.cells for claim in cell.claims if claim.exercise in answers}
+    return Book(printable(name), when, answers, claims), [said] if said else []

@@ -38,6 +38,7 @@ class Row:
     points: dict[str, float] = field(default_factory=dict)
     changed: dict[str, str] = field(default_factory=dict)  # by exercise: what the instructor wrote beside a mark that replaces the grader's
     unsure: set[str] = field(default_factory=set)  # exercises and chapters on which the instructor has not decided; "*" for all of it
+    less: bool = False  # the notebook's check gave more points to an answer than the grader
 
     @property
     def total(self) -> float | None:
@@ -163,7 +164,7 @@ def join(records: Sequence[Mapping[str, Any]], marks: Sequence[Mark], most: floa
     """
     rows = [
         Row(r["student"], r["state"], r["lms"], r["grades"], list(r["problems"]), r["isolation"],
-            {id: grade["points"] for id, grade in r["grades"].items()}, unsure=set(r.get("unsure", ())))
+            {id: grade["points"] for id, grade in r["grades"].items()}, unsure=set(r.get("unsure", ())), less=bool(r.get("less")))
         for r in records
     ]  # fmt: skip
     by_name: dict[str, Row] = {composed(row.student): row for row in rows}

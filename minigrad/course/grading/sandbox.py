@@ -307,6 +307,26 @@ def watch(hidden: frozenset[bytes]) -> None:
 # ---- what holds ----------------------------------------------------------------------------------------------------------------------
 
 
+def _refused(*acts: Callable[[], Any]) -> bool:
+    for act in acts:
+        try:
+            act()
+        except (OSError, MemoryError, AttributeError):  # AttributeError: this system does not have it at all
+            continue
+        return False
+    return True
+
+
+def _set_owner(call: Callable[..., Any], command: int, value: Any) -> None:
+    """Ask for a pipe's signals to go to another process."""
+    get, put = os.pipe()
+    try:
+        call(put, command, value)
+    finally:
+        os.close(get)
+        os.close(put)
+
+
 def measured(hidden_file: str, memory: int) -> dict[str, bool]:
     """Try, after `enter` and before `watch`, what a submission must not do. True where the system refused it.
 
@@ -314,15 +334,6 @@ def measured(hidden_file: str, memory: int) -> dict[str, bool]:
     """
     import fcntl
     import socket
-
-    def refused(*acts: Callable[[], Any]) -> bool:
-        for act in acts:
-            try:
-                act()
-            except (OSError, MemoryError, AttributeError):  # AttributeError: this system does not have it at all
-                continue
-            return False
-        return True
 
     def connect() -> None:
         with socket.socket() as s:
@@ -335,14 +346,6 @@ def measured(hidden_file: str, memory: int) -> dict[str, bool]:
         except OSError as error:
             return isinstance(error, PermissionError) or error.errno == 101  # refused, or a network without any way out
         return False
-
-    def own(call: Callable[..., Any], command: int, value: Any) -> None:
-        get, put = os.pipe()
-        try:
-            call(put, command, value)
-        finally:
-            os.close(get)
-            os.close(put)
 
     def fork() -> None:
         pid = os.fork()
@@ -360,18 +363,19 @@ def measured(hidden_file: str, memory: int) -> dict[str, bool]:
 
     write("mine")
     found = {
-        "files": refused(lambda: open(hidden_file, "rb").close(), lambda: write("../note"), lambda: write("../../note")),
-        "rights": refused(lambda: os.chmod("mine", 0o777), lambda: os.chown("mine", os.getuid(), os.getgid()), lambda: os.utime("mine"),
+        "files": _refused(lambda: open(hidden_file, "rb").close(), lambda: write("../note"), lambda: write("../../note")),
+        "rights": _refused(lambda: os.chmod("mine", 0o777), lambda: os.chown("mine", os.getuid(), os.getgid()), lambda: os.utime("mine"),
                           lambda: os.chmod(hidden_file, 0o777), lambda: os.setxattr("mine", "user.note", b"x")),
-        "links": refused(lambda: os.symlink("mine", "soft"), lambda: os.link("mine", "hard")),
+        "links": _refused(lambda: os.symlink("mine", "soft"), lambda: os.link("mine", "hard")),
         "network": network(),
-        "processes": refused(fork),
-        "signals": refused(lambda: os.kill(os.getppid(), 0), lambda: own(fcntl.fcntl, 8, os.getppid()), lambda: own(fcntl.fcntl, 10, 9),
-                           lambda: own(fcntl.fcntl, 15, struct.pack("=ii", 1, os.getppid())),
-                           *(lambda c=c: own(fcntl.ioctl, c, struct.pack("=i", os.getppid())) for c in SET_OWNER_IOCTL)),
-        "scheduling": refused(lambda: os.sched_setaffinity(os.getppid(), {0}), lambda: os.setpriority(os.PRIO_PROCESS, os.getppid(), 19)),
-        "memory": refused(lambda: bytearray(memory + (1 << 20))),
-        "disk": refused(fill),
+        "processes": _refused(fork),
+        "signals": _refused(lambda: os.kill(os.getppid(), 0), lambda: _set_owner(fcntl.fcntl, 8, os.getppid()),
+                            lambda: _set_owner(fcntl.fcntl, 10, 9),
+                           lambda: _set_owner(fcntl.fcntl, 15, struct.pack("=ii", 1, os.getppid())),
+                           *(lambda c=c: _set_owner(fcntl.ioctl, c, struct.pack("=i", os.getppid())) for c in SET_OWNER_IOCTL)),
+        "scheduling": _refused(lambda: os.sched_setaffinity(os.getppid(), {0}), lambda: os.setpriority(os.PRIO_PROCESS, os.getppid(), 19)),
+        "memory": _refused(lambda: bytearray(memory + (1 << 20))),
+        "disk": _refused(fill),
         "root": not hasattr(os, "getuid") or os.getuid() != 0,
     }  # fmt: skip
     return found

@@ -83,28 +83,25 @@ def _modified(path: str) -> float:
         return 0.0
 
 
-def collect(root: Path) -> list[Submission]:
-    """The submissions below `root` (a folder or the zip file of the class), by student, in order of their names.
+class _Found:
+    """The submissions that were found so far, by student. `folders` is None in a zip file."""
 
-    Symbolic links are refused, and so are members of the zip file that point outside or are links; each refusal is a problem of that
-    student. A zip file in a folder belongs to the student whose folder it is in, or whose name it has. Nothing that a student has
-    packed is opened here (reader.py does that), so nothing in it can name another student.
-    """
-    found: dict[str, Submission] = {}
-    folders: dict[str, str] = {}  # by student: the folder's name on the disk
-    on_disk = root.is_dir()
+    def __init__(self, on_disk: bool) -> None:
+        self.submissions: dict[str, Submission] = {}
+        self.folders: dict[str, str] | None = {} if on_disk else None  # by student: the folder's name
 
-    def student_of(inside: PurePosixPath) -> tuple[str, str]:
+    def student_of(self, inside: PurePosixPath) -> tuple[str, str]:
         """The name without stray blanks and with composed accents; of a second folder on the disk with that name, its own and the first."""
         raw = _who(inside)[0]
         student = printable(" ".join(unicodedata.normalize("NFC", raw).split())) or "unnamed"
-        first = folders.setdefault(student, raw) if on_disk else raw
+        first = raw if self.folders is None else self.folders.setdefault(student, raw)
         return (student, "") if first == raw else (f"{student} ({ascii(raw)})", student)
 
-    def give(inside: PurePosixPath, source: Source | None, problem: str = "", content: str = "") -> None:
+    def give(self, inside: PurePosixPath, source: Source | None, problem: str = "", content: str = "") -> Submission:
+        """Note a file, or only a problem, of the student whose place `inside` is."""
         lms = _who(inside)[1]
-        student, other = student_of(inside)
-        submission = found.setdefault(student, Submission(student))
+        student, other = self.student_of(inside)
+        submission = self.submissions.setdefault(student, Submission(student))
         if other:
             problem = problem or f"this folder and that of {other} have nearly the same name: do they belong to one student?"
         submission.lms |= lms
@@ -115,36 +112,44 @@ def collect(root: Path) -> list[Submission]:
         if source is not None:
             submission.sources.append(source)
             submission.contents |= {source: content} if content else {}
+        return submission
 
-    def give_file(inside: PurePosixPath, source: Source, content: str = "") -> None:
+    def give_file(self, inside: PurePosixPath, source: Source, content: str = "") -> None:
         if inside.suffix.lower() in (".ipynb", ".zip"):
-            give(inside, source, content=content)
+            self.give(inside, source, content=content)
         elif len(inside.parts) > 1 or inside.suffix.lower() in WRITTEN and not inside.stem.lower().startswith("readme") or _who(inside)[1]:
-            give(inside, None)  # who has handed in something else is named, not forgotten
+            submission = self.give(inside, None)  # who has handed in something else is named, not forgotten
             if inside.name != "timestamp.txt":  # nbgrader's own
-                found[student_of(inside)[0]].others.append(printable(inside.name))
+                submission.others.append(printable(inside.name))
 
+
+def collect(root: Path) -> list[Submission]:
+    """The submissions below `root` (a folder or the zip file of the class), by student, in order of their names.
+
+    Symbolic links are refused, and so are members of the zip file that point outside or are links; each refusal is a problem of that
+    student. A zip file in a folder belongs to the student whose folder it is in, or whose name it has. Nothing that a student has
+    packed is opened here (reader.py does that), so nothing in it can name another student.
+    """
     root = root.resolve()
     if not root.exists():
         raise FileNotFoundError(f"{root.name} does not exist: give the folder or the zip file with the submissions.")
     files = [(root, PurePosixPath(root.name))] if root.is_file() else list(_walk(root, root))
+    found = _Found(on_disk=True)
     if len(files) == 1 and files[0][0].suffix.lower() == ".zip" and len(files[0][1].parts) == 1 and not _who(files[0][1])[1]:
         try:
-            on_disk = False
-            _collect_class(files[0][0], give, give_file)
+            found = _collect_class(files[0][0])
             files = []
         except FileNotFoundError:
             if root.is_file():
                 raise  # else it may be the broken one of the only student
-            on_disk = True
     for path, inside in files:
         if path.is_symlink():
-            give(inside, None, f"{inside.name} is a symbolic link: refused")
+            found.give(inside, None, f"{inside.name} is a symbolic link: refused")
         elif path.is_dir():
-            give(inside / "x", None)  # an empty folder belongs to the user, too
+            found.give(inside / "x", None)  # an empty folder belongs to the user, too
         else:
-            give_file(inside, Source(str(path)))
-    for submission in found.values():
+            found.give_file(inside, Source(str(path)))
+    for submission in found.submissions.values():
         submission.sources.sort(key=lambda s: (s.path, s.member))
         written = [name for name in submission.others if PurePosixPath(name).suffix.lower() in WRITTEN]
         if not submission.sources:
@@ -152,7 +157,7 @@ def collect(root: Path) -> list[Submission]:
             submission.problems.append(f"no notebook was handed in{only}")
         elif written:
             submission.problems.append(f"not a notebook, so not read: {_some(written)}")
-    return [found[name] for name in sorted(found)]
+    return [found.submissions[name] for name in sorted(found.submissions)]
 
 
 def _some(names: list[str], most: int = 5) -> str:
@@ -180,25 +185,27 @@ def _walk(folder: Path, root: Path) -> Iterator[tuple[Path, PurePosixPath]]:
             yield path, inside
 
 
-def _collect_class(path: Path, give: Any, give_file: Any) -> None:
+def _collect_class(path: Path) -> _Found:
     """The zip file of the class, as an LMS makes it. Zip files in it are the students'."""
     try:
         with zipfile.ZipFile(path) as z:
             members = z.infolist()
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
         raise FileNotFoundError(f"{path.name} is not a zip file that can be read ({error}).") from None
+    found = _Found(on_disk=False)
     for info in members:
         name, problem = _place(info)
         inside = PurePosixPath(*[p for p in PurePosixPath(name).parts if p not in ("..", "/", ".")] or ["unnamed"])
         if SKIPPED_FOLDERS & {*inside.parts}:
             continue
         if problem:
-            give(inside, None, problem)
+            found.give(inside, None, problem)
         elif info.is_dir():
             if len(inside.parts) == 1:
-                give(inside / "x", None)
+                found.give(inside / "x", None)
         elif not inside.name.startswith("."):
-            give_file(inside, Source(str(path), info.filename), f"{info.CRC:08x} {info.file_size} {info.date_time}")
+            found.give_file(inside, Source(str(path), info.filename), f"{info.CRC:08x} {info.file_size} {info.date_time}")
+    return found
 
 
 def _place(info: zipfile.ZipInfo) -> tuple[str, str]:
