@@ -121,7 +121,7 @@ class Exploration(ipywidgets.VBox):
         self.runs += 1
         names = {**self.shell.user_ns, **{i.name: i.make(self.tensors) for i in self.inputs}}
         try:
-            root = self.program.run(names)
+            root = self.program.shown(names)
             if root is None:
                 raise Sorry("The cell computed nothing that has a graph here. End it with the name of a result.")
             if self.view is None:

@@ -384,28 +384,7 @@ class _Finder:
         for cell in flat[0]:
             name = cell["name"]
             cells.append(Cell(name=name, short=re.sub(r"^.*\.(?=[^.]+$)", "", name)))
-        parameters: list[Parameter] = []
-        place: dict[tuple[int, int], int] = {}
-        wires: list[Link] = []
-        for i, cell in enumerate(flat[0]):
-            for k, p in enumerate(cell["fixed"]):
-                owner = cell["owner"]
-                if cell["group"] < 0:
-                    short, name = graph.names[p].removeprefix(owner).removeprefix("."), graph.names[p]
-                else:
-                    short = self.own.get(id(graph.objects[p]), "") if owner else ""
-                    name = f"{owner}.{short}" if short else graph.names[p]
-                name = name or f"{cells[count + i]['short']}, parameter {k + 1}"
-                short = short or name
-                place[i, p] = len(parameters)
-                parameters.append(Parameter(name=name, short=short, cell=count + i, node=p))
-            for p, (_, other) in cell["products"].items():
-                source = count + of[0][other] if other in of[0] else at[0].index(other) if other in at[0] else self.merged[i, p]
-                wires.append(Link(source=source, target=count + i, parameter=place[i, p]))
-            for other in cell["plain"]:
-                if other in of[0] or other in at[0]:
-                    source = count + of[0][other] if other in of[0] else at[0].index(other)
-                    wires.append(Link(source=source, target=count + i, parameter=-1))
+        parameters, wires = self._links(flat[0], of[0], at[0], cells)
         outs = [[*at[s], *(cell["out"] for cell in cells_)] for s, cells_ in enumerate(flat)]
         deltas = [[*[-1] * count, *map(self._delta, cells_)] for cells_ in flat]
         members = [sorted(one, key=self.position.__getitem__) for one in members]
@@ -432,6 +411,33 @@ class _Finder:
         for by in self._shifts(repeats):
             made.members.append([[self.ops[self.position[m] + by] for m in of_cell] for of_cell in made.members[len(flat) - 1]])
         return made
+
+    def _links(self, first: list[_Found], of: dict[int, int], at: list[int], cells: list[Cell]) -> tuple[list[Parameter], list[Link]]:
+        """The parameters of the first sample's cells, and the wires that come in. of: which cell made a number; at: the inputs."""
+        graph, count = self.graph, len(at)
+        parameters: list[Parameter] = []
+        place: dict[tuple[int, int], int] = {}
+        wires: list[Link] = []
+        for i, cell in enumerate(first):
+            for k, p in enumerate(cell["fixed"]):
+                owner = cell["owner"]
+                if cell["group"] < 0:
+                    short, name = graph.names[p].removeprefix(owner).removeprefix("."), graph.names[p]
+                else:
+                    short = self.own.get(id(graph.objects[p]), "") if owner else ""
+                    name = f"{owner}.{short}" if short else graph.names[p]
+                name = name or f"{cells[count + i]['short']}, parameter {k + 1}"
+                short = short or name
+                place[i, p] = len(parameters)
+                parameters.append(Parameter(name=name, short=short, cell=count + i, node=p))
+            for p, (_, other) in cell["products"].items():
+                source = count + of[other] if other in of else at.index(other) if other in at else self.merged[i, p]
+                wires.append(Link(source=source, target=count + i, parameter=place[i, p]))
+            for other in cell["plain"]:
+                if other in of or other in at:
+                    source = count + of[other] if other in of else at.index(other)
+                    wires.append(Link(source=source, target=count + i, parameter=-1))
+        return parameters, wires
 
     def _inputs(self, flat: list[list[_Found]], of: list[dict[int, int]]) -> tuple[list[str], list[list[int]]] | None:
         """The inputs' names, and for each sample their nodes. A plain number is a node for each of its uses: equal ones at equal places

@@ -492,3 +492,60 @@ def test_nothing_is_kept_alive(shell):
             shell.user_ns.pop(name)
     gc.collect()
     assert ref() is None
+
+
+OWN = """
+class V:
+    def __init__(self, data, _prev=(), _op=""):
+        self.data, self.grad, self._prev, self._op, self._backward = data, 0.0, _prev, _op, lambda: None
+    def __mul__(self, other):
+        other = other if isinstance(other, V) else V(other)
+        out = V(self.data * other.data, (self, other), "*")
+        def _backward():
+            self.grad += other.data * out.grad
+            other.grad += self.data * out.grad
+        out._backward = _backward
+        return out
+    def backward(self):
+        self.grad = 1.0
+        self._backward()
+"""
+
+
+@pytest.mark.parametrize("start", ["x = Value(2.0)", "x = V(2.0)", "import minigrad as torch; x = torch.tensor(2.0, requires_grad=True)"])
+@pytest.mark.parametrize("end", [
+    "loss.backward()", "loss.backward();", "print(float(x.grad or 0))", "loss.grad", "for p in [x]:\n    p.data - 1", "lr = 0.1", "loss;",
+    "if True:\n    loss.backward()", "losses = []\nlosses.append(loss)",
+])  # fmt: skip
+def test_a_cell_may_end_in_the_backward_pass_in_a_loop_or_in_a_print(shell, start, end):
+    shell.run_cell(OWN + start)
+    with capture_output() as out:
+        done = shell.run_cell(f"%%graph\nloss = x * 3\n{end}")
+    view = done.result
+    assert view is not None, out.stdout
+    labels = [n["label"] for n in view.whole["nodes"]]
+    assert view.whole["nodes"][view.whole["root"]]["value"] in (6.0, 6) and "loss" in labels
+
+
+@pytest.mark.parametrize("line", ["%graph y;", "%graph y ;", "%step y;", "%graph x * 3;"])
+def test_a_semicolon_at_the_end_is_no_mistake(shell, line):
+    shell.run_cell("x = Value(2.0); y = x * 3")
+    assert shell.run_cell(line).result is not None
+
+
+def test_explore_takes_a_cell_that_ends_in_its_backward_pass(shell):
+    view = shell.run_cell("%%explore x=1.0\ny = x * 3\ny.backward()").result
+    assert view is not None and view.view is not None
+
+
+def test_audit_is_one_line(shell):
+    shell.run_cell(OWN + "x = V(2.0); y = x * 3; y.backward()")
+    with capture_output() as out:
+        shell.run_cell("%audit y")
+    assert out.stdout == "✓ All 2 gradients behind y are right.\n"
+    with capture_output() as out:
+        shell.run_cell("x.grad = 1.0\n%audit y")
+    assert out.stdout.startswith("✗ x.grad is 1, and right is 3. ") and out.stdout.count("\n") == 1
+    with capture_output() as out:
+        shell.run_cell("%audit 3")
+    assert "no graph behind a plain number" in out.stdout

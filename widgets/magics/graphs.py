@@ -1,4 +1,4 @@
-"""%graph, %%graph and %step: the ways into the graph view.
+"""%graph, %%graph and %step: the ways into the graph view. %audit: are the gradients in its objects right?
 
 What lives here: the magics. What does not: the view (graph.py).
 """
@@ -26,13 +26,13 @@ def view_of(root, **options):
 
 def _called(text: str, root: object) -> dict[str, object]:
     """What the learner calls a result that no variable holds: `a.grad`, `losses[-1]`."""
-    tree = ast.parse(text.strip(), mode="eval").body
+    tree = ast.parse(text.strip("; "), mode="eval").body
     return {ast.unparse(tree): root} if isinstance(tree, (ast.Attribute, ast.Subscript)) else {}
 
 
 @magics_class
 class GraphMagics(Magics):
-    """%graph, %%graph and %step."""
+    """%graph, %%graph, %step and %audit."""
 
     shell: Any
 
@@ -73,6 +73,27 @@ class GraphMagics(Magics):
         view.step = min(view.step + 1, view.total)
         return view
 
+    @line_magic
+    @in_a_sentence
+    def audit(self, line: str):
+        """Compare the gradients that a backward pass left in the objects of a graph with the true ones, in one line.
+
+            %audit y                 after y.backward(), of a class of your own: the first wrong rule, and the usual cause
+        """
+        from minigrad.tracing.trace import is_tensor, record
+
+        from ..audit import audit
+        from ..graph import not_a_graph
+
+        root = evaluate(self.shell, line, "%audit")
+        if explain := not_a_graph(root):
+            raise Sorry(explain)
+        if is_tensor(root):
+            raise Sorry("%audit looks at the objects of a scalar class. For tensors there is %%gradcheck.")
+        graph = record(root, {**self.shell.user_ns, **_called(line, root)})
+        found = audit(graph)
+        print("✓" if found.right else "✗", found.say)
+
     @cell_magic("graph")
     @in_a_sentence
     def graph_of_cell(self, line: str, cell: str):
@@ -91,7 +112,7 @@ class GraphMagics(Magics):
                 f"%graph {line.strip()}"
             )
         program = Program(self.shell, cell, "%%graph")
-        root = program.run(self.shell.user_ns)
+        root = program.shown(self.shell.user_ns)
         if root is None:
             raise Sorry("The cell ran, but computed nothing that has a graph. End it with the name of a result, for example: loss")
         return view_of(root)

@@ -8,11 +8,11 @@ from __future__ import annotations
 import ast
 import difflib
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from minigrad.scalar import Value
-from minigrad.tracing.own_classes import why_no_graph
+from minigrad.tracing.own_classes import Reader, why_no_graph
 from minigrad.tracing.trace import is_tensor, walk
 
 
@@ -41,7 +41,7 @@ def is_number_with_graph(thing: object) -> bool:
 
 def evaluate(shell, text: str, magic: str) -> Any:
     """The object that an expression stands for. Raises Sorry."""
-    text = text.strip()
+    text = text.strip().rstrip("; ")
     if not text:
         raise Sorry(f"{magic} needs a result to look at, for example: {magic} loss. Type {magic}? for help.")
     try:
@@ -110,7 +110,8 @@ class Program:
             target = last.targets[-1] if isinstance(last, ast.Assign) else last.target
             self.name = target.id if isinstance(target, ast.Name) else ""
         self.body = compile(tree, self.filename, "exec")
-        self.reads = {n.id for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Name)}
+        named = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Name)]
+        self.reads = list(dict.fromkeys(n.id for n in sorted(named, key=lambda n: (-n.lineno, -n.col_offset))))  # the last ones first
 
     def run(self, names: dict[str, Any]) -> Any:
         """The result of the code with these names, which it changes. The learner's exceptions pass through."""
@@ -122,16 +123,29 @@ class Program:
             return names.get(self.name)
         return newest_result(names, self.reads)
 
+    def shown(self, names: dict[str, Any]) -> Any:
+        """What the code computed that has a graph: its result; if that has none (`loss.backward()`, `print(loss.data)`), the newest one."""
+        __tracebackhide__ = True
+        result = self.run(names)
+        if result is not None and not isinstance(result, (bool, int, float, str)):
+            return result
+        newest = newest_result(names, self.reads)
+        return result if newest is None else newest
 
-def newest_result(names: Mapping[str, Any], among: set[str]) -> Any:
-    """The result of an operation that was computed last, of the names the cell mentions (a cell may end in an `if` or a loop)."""
-    found = [thing for name, thing in names.items() if name in among and is_number_with_graph(thing)]
-    return max(found, key=_age, default=None)
+
+def newest_result(names: Mapping[str, Any], among: Sequence[str]) -> Any:
+    """The result of an operation that was computed last, of the names the cell mentions (a cell may end in an `if` or a loop). among: the
+    name that is mentioned last comes first."""
+    found = [names[name] for name in among if name in names and is_number_with_graph(names[name]) and _age(names[name]) >= 0]
+    if not found or not (isinstance(found[0], Value) or is_tensor(found[0])):
+        return found[0] if found else None  # objects of another class do not tell when they were made
+    return max((thing for thing in found if isinstance(thing, Value) or is_tensor(thing)), key=_age)
 
 
 def _age(thing) -> float:
+    """When a result was computed; -1 for an input."""
     if isinstance(thing, Value):
         return thing.age if thing._op else -1
     if is_tensor(thing):
         return thing.edge[0].number if thing.edge is not None else -1
-    return 0
+    return 0 if Reader(thing).operands(thing) else -1

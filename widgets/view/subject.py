@@ -27,6 +27,7 @@ from minigrad.tracing.trace import Trace, is_tensor, record, trace, unused_input
 from minigrad.words import listed
 
 from .. import cells, network
+from ..audit import audit
 from ..fold import at_point
 from ..network import Network
 from ..static import number
@@ -209,7 +210,11 @@ class Subject:
             graph = record(root, names)
         self._find_network(graph, groups_of(graph, names), names)
         if self.network is None or len(things) <= AT_ONCE:
-            graph = self._trace(graph, names)
+            traced = self._trace(graph, names)
+            if traced is graph and not isinstance(root, Value):
+                found = audit(graph, [n["label"] for n in self.whole["nodes"]])
+                self.words += [] if found.right else [found.say]
+            graph = traced
         if outdated:
             result = graph.names[graph.root] or "the result"
             self.words.append(OUTDATED.format(result))
@@ -225,7 +230,8 @@ class Subject:
         self.words += [graph.said] * bool(graph.said)
         texts = [graph.names[i] or graph.ops[i] or "a result" for i in range(len(graph.ops))]
         if graph.outdated:
-            self.words.append(OUTDATED.format(graph.names[graph.root] or "the result") + " Your objects keep the old numbers.")
+            name = graph.names[graph.root] or "the result"
+            self.words.append(f"{OUTDATED.format(name)} Your objects keep the old numbers and gradients.")
         if graph.lost:
             lost = listed([*dict.fromkeys(texts[i] for i in graph.lost)], 4, "results")
             self.words.append(f"{lost} could not be computed again: what the class did there cannot be told from its objects. The numbers "
