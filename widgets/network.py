@@ -172,7 +172,7 @@ class _Finder:
         found = units_of(self.graph)
         if found is None or not 2 <= sum(map(len, found[0])) <= MOST_CELLS:
             return None
-        roots = {re.split(r"\W", self.graph.names[p])[0] for column in found[0] for unit in column for p in unit.fixed} - {""}
+        roots = {re.split(r"\W", self.graph.paths[p])[0] for column in found[0] for unit in column for p in unit.fixed} - {""}
         self.name = roots.pop() if len(roots) == 1 else ""
         samples = [[[_Found(group=-1, out=u.out, members={*u.members}, products=u.products, plain=[], fixed=u.fixed,
                             name=u.name if u.name not in ("", self.name) else "output" if len(column) == 1 else f"unit {k}", owner=u.name)
@@ -273,7 +273,7 @@ class _Finder:
         out: set[int] = set()
         for column, calls in zip(first, found[0], strict=True):
             for leaves, k in zip(column, calls, strict=True):
-                owner, names = self.groups[k]["owner"], self.graph.names
+                owner, names = self.groups[k]["owner"], self.graph.paths
                 mine = {p for p in leaves if owner and (names[p].startswith(owner + ".") or id(self.graph.objects[p]) in self.own)}
                 out |= mine or {p for p in leaves if sum(p in other for other in column) == 1 and (len(column) > 1 or self._weighs(p, k))}
         return out
@@ -305,7 +305,7 @@ class _Finder:
 
     def _sorted(self, parameters: Iterable[int]) -> list[int]:
         def key(p: int) -> tuple:
-            name = self.own.get(id(self.graph.objects[p]), "") or self.graph.names[p]
+            name = self.own.get(id(self.graph.objects[p]), "") or self.graph.paths[p]
             return [(int(x), "") if x.isdigit() else (0, x) for x in re.split(r"(\d+)", name)], p
 
         return sorted(parameters, key=key)
@@ -422,11 +422,11 @@ class _Finder:
             for k, p in enumerate(cell["fixed"]):
                 owner = cell["owner"]
                 if cell["group"] < 0:
-                    short, name = graph.names[p].removeprefix(owner).removeprefix("."), graph.names[p]
+                    short, name = graph.paths[p].removeprefix(owner).removeprefix("."), graph.paths[p]
                 else:
                     short = self.own.get(id(graph.objects[p]), "") if owner else ""
                     name = f"{owner}.{short}" if short else graph.names[p]
-                name = name or f"{cells[count + i]['short']}, parameter {k + 1}"
+                name = name or graph.names[p] or f"{cells[count + i]['short']}, parameter {k + 1}"
                 short = short or name
                 place[i, p] = len(parameters)
                 parameters.append(Parameter(name=name, short=short, cell=count + i, node=p))

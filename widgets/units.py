@@ -46,7 +46,7 @@ class _Units:
             self.uses[i] = any(self.uses[p] for p in self.parents[i])
 
     def _root(self, leaf: int) -> str:
-        return re.split(r"\W", self.graph.names[leaf])[0]
+        return re.split(r"\W", self.graph.paths[leaf])[0]
 
     def _parameters(self) -> set[int]:
         """Leaves that stand in the program as weights and biases do: as often as there are samples, beside what is computed or given as a
@@ -121,7 +121,7 @@ class _Units:
         return sorted(units, key=lambda unit: place[unit.out])
 
     def _place(self, p: int) -> list:
-        return [(int(x), "") if x.isdigit() else (0, x) for x in re.split(r"(\d+)", self.graph.names[p])] + [(p, "")]
+        return [(int(x), "") if x.isdigit() else (0, x) for x in re.split(r"(\d+)", self.graph.paths[p])] + [(p, "")]
 
     def _without_constants(self, i: int) -> int:
         """What a number is added to: the 0 with which sum() begins, a label that is subtracted."""
@@ -150,7 +150,7 @@ class _Units:
 
     def _name(self, fixed: list[int]) -> str:
         """What its parameters' names have in common: "model.units[3]" of "model.units[3][0]" and "model.units[3][1]"."""
-        names = [self.graph.names[p] for p in fixed]
+        names = [self.graph.paths[p] for p in fixed]
         parts = [re.findall(r"\w+|\[[^\]]*\]|\.", name) for name in names]
         common: list[str] = []
         for of in zip(*parts, strict=False):

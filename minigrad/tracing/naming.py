@@ -8,6 +8,7 @@ import ast
 import linecache
 import re
 import types
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import Any
@@ -17,15 +18,34 @@ from .schema import Source
 
 def names_of(objects: list, names: Mapping[str, object] | None) -> list[str]:
     """For each object its label, else the first name that leads to it, else ""."""
-    found = {id(obj): str(label) if (label := getattr(obj, "label", "")) else "" for obj in objects}
-    missing = {key for key, name in found.items() if not name}
-    for text, obj in walk(names, found.__contains__):
-        if id(obj) in missing:
-            found[id(obj)] = text
-            missing.discard(id(obj))
-            if not missing:
+    return names_and_paths(objects, names)[0]
+
+
+def names_and_paths(objects: list, names: Mapping[str, object] | None) -> tuple[list[str], list[str]]:
+    """For each object what it is called, and the name that leads to it whatever its label says ("net.layers[0].b"); "" if there is none.
+
+    A label that several objects have tells them apart no better than no label, so their paths do. `for p in net.parameters()` leaves its
+    last parameter behind under a name of its own: it goes by its path, as the others do.
+    """
+    labels = {id(obj): str(label) if (label := getattr(obj, "label", "")) else "" for obj in objects}
+    bare: dict[int, str] = {}
+    inner: dict[int, str] = {}
+    for text, obj in walk(names, labels.__contains__):
+        if (key := id(obj)) in labels:
+            (bare if text.isidentifier() else inner).setdefault(key, text)
+            if len(inner) == len(labels) or len(bare) == len(labels):
                 break
-    return [found[id(obj)] for obj in objects]
+    together: dict[str, list[int]] = {}  # what one variable holds
+    for key, text in inner.items():
+        together.setdefault(re.split(r"\W", text)[0], []).append(key)
+    paths = {**inner, **bare}
+    for keys in together.values():
+        left = [key for key in keys if key in bare]
+        if len(keys) >= 3 * len(left):
+            paths.update((key, inner[key]) for key in left)
+    times = Counter(labels.values())
+    called = {key: label if label and (times[label] == 1 or key not in paths) else paths.get(key, "") for key, label in labels.items()}
+    return [called[id(obj)] for obj in objects], [paths.get(id(obj), "") for obj in objects]
 
 
 def walk(names: Mapping[str, object] | None, stop: Callable[[int], bool] = lambda _: False) -> Iterable[tuple[str, object]]:

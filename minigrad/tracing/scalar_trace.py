@@ -19,7 +19,7 @@ from ..words import listed, number
 from . import module_calls
 from .formulas import ATOM, Rule, exponent, rule_for
 from .groups import groups, groups_by_owner
-from .naming import former_names, headline, names_of, source_of, twin_label, walk
+from .naming import former_names, headline, names_and_paths, names_of, source_of, twin_label, walk
 from .notation import Text, formula, number_text
 from .notation import node as node_in
 from .notation import number as number_as_text
@@ -121,7 +121,7 @@ def groups_of(graph: Recorded, names: Mapping[str, object] | None) -> list[Group
     """The groups of a recording, by the ids that its nodes have in the trace. `repeats` counts operations, in the order of the program."""
     root = graph.objects[graph.root]
     if not isinstance(root, Value):
-        return groups_by_owner(graph.names, graph.parents, [kind == "constant" for kind in graph.kinds], names)
+        return groups_by_owner(graph.paths, graph.parents, [kind == "constant" for kind in graph.kinds], names)
     ids = graph.order[::-1]
     return [Group(**{**group, "members": [ids[i] for i in group["members"]]}) for group in groups(root, names)]  # type: ignore[typeddict-item]
 
@@ -142,6 +142,7 @@ class Recorded:
 
     objects: list  # the learner's objects, only while this lives
     names: list[str]  # found in the namespace or the label; "" if there is none
+    paths: list[str]  # the name that leads to it, whatever its label says
     kinds: list[Literal["leaf", "constant", "operation"]]
     ops: list[str]
     rules: list[Rule | None]
@@ -185,7 +186,7 @@ def record(root: object, names: Mapping[str, object] | None = None) -> Recorded:
     graph.told, graph.unchecked = [], []
     if isinstance(root, Value):
         _record_value(graph, root)
-        graph.names = names_of(graph.objects, names)
+        graph.names, graph.paths = names_and_paths(graph.objects, names)
         graph.kinds = ["operation" if obj._op else "constant" if type(obj) is Constant else "leaf" for obj in graph.objects]
     else:
         _check_has_graph(root)
@@ -288,7 +289,7 @@ def _record_other(graph: Recorded, root: object, names: Mapping[str, object] | N
         graph.objects = objects = _postorder(root, lambda obj: operands[id(obj)].parents if id(obj) in operands else [], reader)
         index = {id(obj): i for i, obj in enumerate(objects)}
         given = [operands[id(obj)] if id(obj) in operands else _Operands([], None, "") for obj in objects]
-        graph.names = names_of(objects, names)
+        graph.names, graph.paths = names_and_paths(objects, names)
         graph.ops = [of.op for of in given]
         graph.data = [_data(reader, obj) for obj in objects]
         graph.parents = [tuple(index[id(p)] for p in of.parents) for of in given]

@@ -1,6 +1,7 @@
 """Networks found by their operations: units in plain lists, dicts and classes, in every engine; none where the structure is not sure."""
 import math
 import random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -260,3 +261,58 @@ def test_the_view_opens_as_that_network(noted):
     assert view._level == "network" and "8 × relu" in view.svg() and view.network["plan"]
     trace, ids = view._subject.look(4, 2)
     assert trace["nodes"][trace["root"]]["label"] == "out" and len(ids) == len(trace["nodes"])
+
+
+class Labelled:
+    """The lecture's classes, with a label on each parameter."""
+
+    def __init__(self, kind, labels):
+        def value(text):
+            made = kind(random.uniform(-1, 1))
+            if labels:
+                made.label = text
+            return made
+
+        self.layers = [[SimpleNamespace(w=[value("w") for _ in range(n)], b=value("b")) for _ in range(m)] for n, m in ((2, 4), (4, 1))]
+
+    def __call__(self, x):
+        for layer in self.layers:
+            x = [sum((w * v for w, v in zip(n.w, x, strict=True)), n.b).relu() for n in layer]
+        return x[0]
+
+
+@engines
+@pytest.mark.parametrize("samples", [1, 3])
+def test_labels_never_cost_a_network_its_picture(noted, engine, samples):
+    found_ = []
+    for labels in (False, True):
+        random.seed(0)
+        net = Labelled(engine(), labels)
+        outs = [net(list(p)) for p in POINTS[:samples]]
+        for out in outs:
+            if labels:
+                out.label = "out"
+        names = {"net": net, "outs": outs, "loss": squared(outs, LABELS[:samples])}
+        if labels:
+            names["loss"].label = "the loss"
+        one, graph_ = found(names)
+        assert labels is False or graph_.names[graph_.root] == "the loss"
+        found_.append((shape(one), [c["name"] for c in one.plan["cells"]], [p["name"] for p in one.plan["parameters"]]))
+        if samples > 1:
+            assert {graph_.names[i] for i in one.outs[:, -1]} == {f"outs[{k}]" for k in range(samples)}
+    assert found_[0] == found_[1] and "net.layers[0][2].w[1]" in found_[1][2]
+
+
+@engines
+def test_the_variable_of_a_loop_is_no_name_of_a_parameter(noted, engine):
+    random.seed(0)
+    space = {"Value": engine()}
+    exec(ch05.SOLUTION_C, space)
+    model = space["MLP"]()
+    p = [*model.parameters()][-1]  # what `for p in model.parameters()` leaves behind
+    score = model(0.5, 1.0)
+    graph_ = found({"p": p, "model": model, "loss": score})[1]
+    assert "p" not in graph_.names and "model.output[8]" in graph_.names
+    a, b = space["Value"](1.0), space["Value"](2.0)
+    names = {"a": a, "b": b, "p": b, "both": [a, b], "loss": a * b}
+    assert {"a", "b"} <= set(found(names)[1].names)  # inputs with names of their own keep them, in a list or not

@@ -254,7 +254,8 @@ class Subject:
         """Trace a recording: the whole of it, or its newest part. Returns what was traced."""
         root, count = graph.objects[graph.root], len(graph.objects)
         if isinstance(root, Value) and count > 2 * TRACED:
-            graph = self._newest(root, backward_order(root), names)
+            called = {name: thing for name, thing in zip(graph.names, graph.objects, strict=True) if name}
+            graph = self._newest(root, backward_order(root), called)
             names = {name: thing for name, thing in zip(graph.names, graph.objects, strict=True) if name}
         self._whole = whole = trace(graph, names, cell_name=_cell_name)  # what is not finite is told with the step (live.js)
         if isinstance(root, Value) and count == len(graph.objects):
