@@ -173,11 +173,6 @@ class Exercise:
         return self.id[:2]
 
     @property
-    def drawn_share(self) -> float:
-        """The part of the points that rests on inputs drawn for each student."""
-        return sum(p.weight for p in self.probes if p.draw) / sum(p.weight for p in self.probes)
-
-    @property
     def by_entry(self) -> bool:
         """True when the answer is a dict that is judged, and earns points, entry by entry."""
         return self.probes[0].driver is drivers.entry

@@ -55,7 +55,7 @@ def judge(ex: Exercise, outcomes: Mapping[str, dict], inputs: Mapping[str, tuple
         if probe.name not in outcomes:
             lines.append(Line(probe.name, SKIPPED, "not run"))
             continue
-        line, where = _judge_probe(ex, probe, inputs.get(probe.name, probe.args), outcomes[probe.name])
+        line, where = judge_probe(ex, probe, inputs.get(probe.name, probe.args), outcomes[probe.name])
         lines.append(line)
         if where is not None and line.level == OFF:
             wrong_at[probe.name] = {"probe": probe.name, **where} | ({"node": probe.name} if ex.by_entry else {})
@@ -92,11 +92,11 @@ def _passed_by_stub(ex: Exercise, inputs: Mapping[str, tuple]) -> set[str]:
     judged = {}
     for probe in ex.probes:
         args = inputs.get(probe.name, probe.args)
-        judged[probe.name] = _judge_probe(ex, probe, args, outcome_of(ex, STUB, probe, args))[0].level
+        judged[probe.name] = judge_probe(ex, probe, args, outcome_of(ex, STUB, probe, args))[0].level
     return {name for name, level in judged.items() if level in RIGHT}
 
 
-def _judge_probe(ex: Exercise, probe: Probe, args: tuple, outcome: dict) -> tuple[Line, dict[str, str] | None]:
+def judge_probe(ex: Exercise, probe: Probe, args: tuple, outcome: dict) -> tuple[Line, dict[str, str] | None]:
     error, got = outcome["error"], outcome["got"]
     if outcome["late"]:
         waited = f"stopped after {ex.limits.wall:g} s, of which the answer computed for very little"

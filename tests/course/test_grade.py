@@ -26,8 +26,8 @@ from minigrad.course.grading import answers, pool
 from minigrad.course.grading.answers import AnswerServer, draw_inputs, grade_answer
 from minigrad.course.grading.journal import Journal
 from minigrad.course.grading.notebooks import find_answer, read_notebook, shingles, without_magics
-from minigrad.course.grading.pages import fresh
 from minigrad.course.grading.pool import grade_submission
+from minigrad.course.grading.replay import fresh_share
 from minigrad.course.grading.server import Box
 from minigrad.course.grading.settings import Setting, Task
 from minigrad.course.grading.submissions import collect, expand
@@ -323,7 +323,7 @@ def test_summary_counts_mistakes_and_says_what_was_refused(class_of_odd_ones):
     assert "<b>hal" not in page and '<a href="feedback/ben.html">ben</a>' in page and "05.b: 4 of 4" in page
     tried, width = re.search(r'style="width:(\d+)%"></span></div></td><td class=n>1 of (\d+)', page).group(2, 1)
     assert int(width) == round(100 / int(tried)), "a bar is the part of those who tried, not of the commonest mistake"
-    assert f"{100 * fresh(B):.0f} %" in page, "how many points rest on fresh inputs"
+    assert f"{100 * fresh_share(B):.0f} %" in page, "how many points rest on fresh inputs"
 
 
 def test_a_semicolon_or_a_tab_starts_no_formula():

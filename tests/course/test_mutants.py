@@ -8,7 +8,7 @@ import pytest
 
 from minigrad.course import exercises
 from minigrad.course.guard import run, run_probes
-from minigrad.course.judge import RIGHT, _judge_probe
+from minigrad.course.judge import RIGHT, judge_probe
 from minigrad.course.mutants import mutants
 
 from ..thorough import THOROUGH, part
@@ -105,7 +105,7 @@ def survivors(ex, seed=None):
 
 def right(ex, probe, entry, inputs):
     args = inputs.get(probe.name, probe.args)
-    return _judge_probe(ex, probe, args, run(probe.driver, entry, args, ex.limits))[0].level in RIGHT
+    return judge_probe(ex, probe, args, run(probe.driver, entry, args, ex.limits))[0].level in RIGHT
 
 
 @pytest.mark.parametrize("ex", [ex for ex in CODE if ex.id != "05.c" or THOROUGH], ids=lambda ex: ex.id)  # 05.c trains for each mutant

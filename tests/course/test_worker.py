@@ -202,3 +202,29 @@ HONEST = {
 @pytest.mark.parametrize("source", HONEST.values(), ids=HONEST)
 def test_an_honest_oddity_keeps_its_points(source, server):
     assert grade_answer(SAMPLE, source, server).score == 1.0
+
+
+# ---- drivers
+
+FORGED = {
+    "its code": 'import minigrad.course.drivers as d\nd.fooled.__code__ = (lambda entry, x, h=1e-5: '
+                '{"exact": 1.0, "ad": 1.0, "nudged": 9.0, "largest error": 8.0}).__code__\ndef fooled(x):\n    return x\n',
+    "what it calls": 'import minigrad.course.drivers as d\nd._slopes_at = lambda *a: {"exact": 1.0, "ad": 1.0, "nudged": 9.0}\n'
+                     "def fooled(x):\n    return x\n",
+    "its defaults": "import minigrad.course.drivers as d\nd.fooled.__defaults__ = (1e9,)\ndef fooled(x):\n    return x * x * x\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", FORGED.values(), ids=FORGED)
+def test_a_driver_that_an_answer_changed_is_as_before(source, server):
+    ex = exercises["01.c"]
+    assert grade_answer(ex, source, server, draw_inputs(ex, KEY, "eve", "1")).score == 0
+
+
+@pytest.mark.parametrize("source", ["import random\ndef fooled(x):\n    return x + random.random()\n",
+                                    "calls = []\ndef fooled(x):\n    calls.append(x)\n    return x + len(calls) % 2 / 100\n"])  # fmt: skip
+def test_noise_fools_nobody(source, server):
+    ex = exercises["01.c"]
+    assert grade_answer(ex, source, server).score == 0 and grade_answer(ex, ex.solution, server).score == 1
+    verdict = judge(ex, run_probes(ex, ex.load(source)))
+    assert "two values" in verdict.lines[0].say

@@ -333,6 +333,8 @@ def descend(loss, ws, lr, steps, h=1e-6):
 
 def _fooled(got):
     """None if nudging is wrong by more than a tenth where AD is right; otherwise what is missing."""
+    if isinstance(got, dict) and "changes" in got:
+        return "called twice with the same x, it returns two values: noise is no function of x"
     if not isinstance(got, dict) or "not smooth" in got:
         return f"refused: {got['not smooth']}" if isinstance(got, dict) else "the function has to return a number"
     exact, ad, nudged = got["exact"], got["ad"], got["nudged"]

@@ -16,9 +16,10 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from types import FunctionType, ModuleType
 from typing import Any
 
 from . import sandbox
@@ -148,18 +149,38 @@ def _child(job: Mapping[str, Any], setting: Mapping[str, Any], put: int, empty: 
             view = view[write(put, view) :]
 
     measures = [getattr(drivers, probe["driver"]) for probe in job["probes"]]  # before the answer, which could replace them
+    put_back = _snapshot(drivers)
     loaded = run(_load, (job["source"], job["entry"], job["helpers"], job["after"]), (), limits)
     if _entry and not loaded["late"]:
         loaded["error"] = None  # as in a notebook: what was defined before the error is there
     for probe, driver in zip(job["probes"], measures, strict=True):
         outcome = loaded
         if not (loaded["error"] or loaded["late"]):
+            put_back()
             outcome = run(driver, _entry[0], tuple(probe["args"]), limits)
         say(dump({"probe": probe["name"], **outcome, "loading": outcome is loaded}).encode() + b"\n")
         if outcome["late"]:
             break
     say(END)
     os._exit(0)  # not the student's atexit handlers and threads
+
+
+def _snapshot(module: ModuleType) -> Callable[[], None]:
+    """A function that gives a module its names, and its functions their code, as they are now: an answer may have changed them.
+
+    What an answer does while a driver calls it is not undone, so a property that a driver reports can still be claimed (replay.py).
+    """
+    names = dict(vars(module))
+    owners = [names, *(vars(c) for c in names.values() if isinstance(c, type) and c.__module__ == module.__name__)]
+    functions = [f for owner in owners for f in owner.values() if isinstance(f, FunctionType)]
+    codes = [(f, f.__code__, f.__defaults__, f.__kwdefaults__) for f in functions]
+
+    def put_back() -> None:
+        vars(module).update(names)
+        for f, code, defaults, named in codes:
+            f.__code__, f.__defaults__, f.__kwdefaults__ = code, defaults, named
+
+    return put_back
 
 
 def _same_chance() -> None:

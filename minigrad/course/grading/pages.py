@@ -14,6 +14,7 @@ from ..drivers import call
 from ..exercise import Exercise, Probe
 from ..judge import GLYPH, OFF, SKIPPED, wanted
 from .answers import draw_inputs, in_short
+from .replay import fresh_share
 from .roll import Row
 from .tables import SOLUTION, Class
 
@@ -288,11 +289,6 @@ def _spread(c: Class, graded: Sequence[Row]) -> str:
     return f'<h2>Points</h2><div class=spread role=img aria-label="{said}">{bars}</div><div class=axis aria-hidden=true>{axis}</div>'
 
 
-def fresh(ex: Exercise) -> float:
-    """The part of an exercise's points that rests on inputs drawn for each student."""
-    return sum(p.weight for p in ex.probes if p.draw) / sum(p.weight for p in ex.probes)
-
-
 def _exercises(c: Class, graded: Sequence[Row]) -> str:
     rows = []
     for ex in c.used:
@@ -305,7 +301,7 @@ def _exercises(c: Class, graded: Sequence[Row]) -> str:
         mean = f"{100 * sum(tried) / len(tried):.0f} %" if tried else "–"
         same = sum(bool(row.grades.get(ex.id, {}).get("as_solution")) for row in graded)
         bar = f'<div class=bar role=img aria-label="{said}" title="{said}">{bar}</div>'
-        rows.append((ex.id, escape(ex.title), bar, len(tried), mean, f"{100 * fresh(ex):.0f} %", same or ""))
+        rows.append((ex.id, escape(ex.title), bar, len(tried), mean, f"{100 * fresh_share(ex):.0f} %", same or ""))
     words = {"full": "full points", "part": "a part", "none": "none", "idle": "not tried or not found"}
     key = "".join(f"<span><span class='dot {kind}'></span>{text}</span>" for kind, text in words.items())
     head = "Exercise||Answers|#tried|#mean of<br>those|#points on<br>fresh inputs|#as in the<br>solution"
