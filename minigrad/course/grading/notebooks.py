@@ -8,6 +8,7 @@ reads text and syntax trees, in time that grows with the size of the text.
 from __future__ import annotations
 
 import ast
+import builtins
 import hashlib
 import json
 import re
@@ -108,6 +109,7 @@ class Notebook:
     name: str
     cells: list[Cell]
     texts: list[str] = field(default_factory=list)  # of the cells that are not code
+    content: str = ""  # a hash of its cells with their outputs
 
     @cached_property
     def calls(self) -> dict[str, list[tuple[int, ast.expr | None]]]:
@@ -179,7 +181,9 @@ def read_notebook(data: bytes, name: str = "") -> Notebook:
     if len(cells) > MOST_CELLS:
         raise ValueError(f"{name or 'the notebook'} has {len(cells):,} cells; more than {MOST_CELLS:,} are not read")
     code = [cell for number, raw_cell in enumerate(cells, 1) if (cell := _cell(raw_cell, number)) is not None]
-    return Notebook(name, code, [t for c in cells if (t := _text(c))])
+    parts = [[_source(c), c.get("outputs"), c.get("execution_count")] for c in cells if isinstance(c, dict)]
+    content = hashlib.sha256(json.dumps(parts, sort_keys=True).encode("utf-8", "replace")).hexdigest()[:24]
+    return Notebook(name, code, [t for c in cells if (t := _text(c))], content)
 
 
 def _list(x: Any) -> list:
@@ -265,6 +269,7 @@ class Answer:
     shingles: tuple[int, ...] = ()
     as_solution: bool = False  # the reference solution, comments and layout apart
     after: tuple[str, ...] = ()  # statements of other cells that change what the cell defines
+    lines: tuple[int, ...] = ()  # a hash of each statement, whatever its names and its place
     doubt: str = ""  # why this may be the wrong cell: with less than full points a person has to decide
     where: str = ""  # the cell, for a person
 
@@ -277,6 +282,7 @@ class Book:
     when: float
     answers: dict[str, Answer]
     claims: dict[str, Claim] = field(default_factory=dict)  # by exercise: what `check` has said in the notebook, the last time
+    content: str = ""  # a hash of its cells with their outputs
 
 
 def find_answer(ex: Exercise, nb: Notebook) -> Answer | None:
@@ -338,7 +344,8 @@ def _answer(ex: Exercise, nb: Notebook, at: int, by: str, doubt: str = "", sourc
     where = _where(nb.cells[at])
     if ex.is_value:
         return Answer(text, used, by, after=after, doubt=doubt, where=where)
-    return Answer(text, used, by, True, tuple(shingles(text)), is_stub(text, ex.solution), after, doubt, where)
+    alike = {"shingles": tuple(shingles(text)), "lines": tuple(line_prints(text)), "as_solution": is_stub(text, ex.solution)}
+    return Answer(text, used, by, after=after, doubt=doubt, where=where, **alike)
 
 
 def _where(cell: Cell) -> str:
@@ -637,3 +644,40 @@ def shingles(source: str, size: int = 6, keep: int = 64) -> list[int]:
         return []
     grams = {" ".join(words[i : i + size]) for i in range(len(words) - size + 1)}
     return sorted(int.from_bytes(hashlib.blake2b(g.encode(), digest_size=6).digest(), "big") for g in grams)[:keep]
+
+
+def line_prints(source: str) -> list[int]:
+    """A hash of each statement (of one with a body, of its head), in which variables have the names v0, v1, ... in the order of their use.
+
+    Exchanged lines and other names change nothing, and a rewritten line changes only itself.
+    """
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    prints = set()
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.stmt) or isinstance(node, (ast.Pass, ast.Break, ast.Continue)):
+            continue
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            continue  # a docstring
+        names: dict[str, str] = {}
+        words: list[str] = []
+        todo: list[ast.AST] = [node]
+        while todo:
+            part = todo.pop()
+            words.append(_word(part, names))
+            inside = [child for child in ast.iter_child_nodes(part) if not isinstance(child, ast.stmt)]
+            todo += reversed(inside)
+        text = " ".join(words)
+        prints.add(int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=6).digest(), "big"))
+    return sorted(prints)
+
+
+def _word(node: ast.AST, names: dict[str, str]) -> str:
+    """A node of a statement as text: a variable by its number, the names of the language and of attributes as they are."""
+    own = node.id if isinstance(node, ast.Name) else node.arg if isinstance(node, ast.arg) else ""
+    if own:
+        return own if hasattr(builtins, own) else names.setdefault(own, f"v{len(names)}")
+    detail = node.attr if isinstance(node, ast.Attribute) else ascii(node.value)[:40] if isinstance(node, ast.Constant) else ""
+    return type(node).__name__ + detail

@@ -359,8 +359,9 @@ def _alike(c: Class, links: Mapping[str, str], most: int = 200) -> str:
         return ""
     rows = [(id, _link(one, links), _link(other, links), alike) for id, one, other, alike in flags[:most]]
     return (
-        "<h2>Alike</h2><p>These programs are nearly the same when names, comments and layout are ignored. That is a reason to look, and not"
-        f" a finding: short exercises have few right answers.</p>{_table('Exercise|Student|Other student|#Alike', rows)}"
+        "<h2>Alike</h2><p>These programs are nearly the same, or share most of their unusual lines, when names, comments and layout are "
+        "ignored; or two notebooks have the same cells and outputs. That is a reason to look, and not a finding: short exercises have few "
+        f"right answers.</p>{_table('Exercise|Student|Other student|#Alike', rows)}"
     )
 
 

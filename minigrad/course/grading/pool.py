@@ -46,7 +46,8 @@ def grade_submission(task: Task, setting: Setting) -> dict[str, Any]:
         less += _less(exercises[id], grade, answer, book.claims.get(id))
         grades[id] = {k: v for k, v in asdict(grade).items() if k not in ("id", "max_points")} | {"by": answer.by}
         if answer.tried and answer.source:
-            grades[id] |= {"source": answer.source, "shingles": answer.shingles, "as_solution": answer.as_solution}
+            grades[id] |= {"source": answer.source, "shingles": answer.shingles, "line_prints": answer.lines,
+                           "as_solution": answer.as_solution}  # fmt: skip
     if not any(answer.source for _, answer in answers.values()):
         grades = {}  # nothing was run
     problems[:0] = less
@@ -54,7 +55,8 @@ def grade_submission(task: Task, setting: Setting) -> dict[str, Any]:
         problems[MOST_REMARKS:] = [f"and {len(problems) - MOST_REMARKS} more remarks"]
     isolation = answer_server(setting).isolation if answers else {}
     return {"student": task.student, "fingerprint": task.fingerprint, "state": "graded" if grades else "ungraded", "problems": problems,
-            "lms": dict(task.lms), "isolation": isolation, "grades": grades, "unsure": sorted(unsure), "less": bool(less)}  # fmt: skip
+            "lms": dict(task.lms), "isolation": isolation, "grades": grades, "unsure": sorted(unsure), "less": bool(less),
+            "files": {b.content: b.name for b in books if any(a.tried and a.source for a in b.answers.values())}}  # fmt: skip
 
 
 def _read_all(task: Task, setting: Setting) -> tuple[list[Book], list[str], set[str]]:

@@ -66,9 +66,9 @@ class Reader(ForkServer):
 
 def _book_of(b: Mapping[str, Any]) -> Book:
     """JSON has lists only."""
-    lists = ("helpers", "after", "shingles")
+    lists = ("helpers", "after", "shingles", "lines")
     answers = {id: Answer(**{**a, **{name: tuple(a[name]) for name in lists}}) for id, a in b["answers"].items()}
-    return Book(b["name"], b["when"], answers, {id: Claim(**c) for id, c in b["claims"].items()})
+    return Book(b["name"], b["when"], answers, {id: Claim(**c) for id, c in b["claims"].items()}, b["content"])
 
 
 # ---- the server's side ----------------------------------------------------------------------------------------------------------------
@@ -133,4 +133,4 @@ def _book(data: bytes, name: str, when: float, ids: Sequence[str]) -> tuple[Book
             answers[id] = replace(answer, doubt=printable(answer.doubt), where=printable(answer.where))
     said = "" if answers else strange(nb, [exercises[id] for id in ids])
     claims = {claim.exercise: claim for cell in nb.cells for claim in cell.claims if claim.exercise in answers}
-    return Book(printable(name), when, answers, claims), [said] if said else []
+    return Book(printable(name), when, answers, claims, nb.content), [said] if said else []

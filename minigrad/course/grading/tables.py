@@ -17,11 +17,12 @@ from typing import Any
 
 from ..exercise import Exercise
 from ..exercises import exercises
-from .notebooks import shingles
+from .notebooks import line_prints, shingles
 from .roll import Row
 from .settings import Setting
 
 ALIKE = 0.9  # of the sampled pieces of two programs
+FEWEST, SHARED = 4, 0.6  # unusual lines that two programs share, and their part of the shorter one's
 LONGEST = 30_000  # characters in a cell: spreadsheets refuse more than 32,767
 SOLUTION = "(the course's own solution)"
 
@@ -149,12 +150,14 @@ def file_names(students: Sequence[str]) -> dict[str, str]:
 
 
 def similar(records: Sequence[Mapping[str, Any]], ids: Sequence[str]) -> list[tuple[str, str, str, str]]:
-    """Pairs of students whose answers to an exercise are nearly the same program, as (exercise, student, other, per cent).
+    """Pairs of students whose answers to an exercise are nearly the same program, as (exercise, student, other, what is alike).
 
     Answers near the reference solution or a known mistake are left out, and so is a program that many share: it is the obvious one. An
-    answer that is the reference solution itself, word for word, has a row of its own: it shows that the exercise was completed.
+    answer that is the reference solution itself, word for word, has a row of its own: it shows that the exercise was completed. Notebooks
+    with the same cells and outputs are named whatever they contain.
     """
-    flags = []
+    flags = _same_files(records)
+    many = max(3, len(records) // 10)
     for id in ids:
         ex = exercises[id]
         flags += [(id, r["student"], SOLUTION, "100 %") for r in records if r["grades"].get(id, {}).get("as_solution")]
@@ -164,14 +167,51 @@ def similar(records: Sequence[Mapping[str, Any]], ids: Sequence[str]) -> list[tu
             if print_ := r["grades"].get(id, {}).get("shingles"):
                 groups[tuple(print_)].append(r["student"])
         sets = {p: set(p) for p in groups if not any(_alike(set(p), k) >= ALIKE for k in known)}
-        many = max(3, len(records) // 10)
+        pairs: dict[tuple[str, str], str] = {}
         for p in sets:
             if 2 <= len(groups[p]) <= many:
-                flags += [(id, a, b, "100 %") for a, b in combinations(groups[p], 2)]
+                pairs |= dict.fromkeys(combinations(sorted(groups[p]), 2), "100 %")
         for p, q in combinations(sets, 2):
             if len(groups[p]) <= many and len(groups[q]) <= many and (share := _alike(sets[p], sets[q])) >= ALIKE:
-                flags += [(id, a, b, f"{round(100 * share)} %") for a in groups[p] for b in groups[q]]
+                pairs |= {(min(a, b), max(a, b)): f"{round(100 * share)} %" for a in groups[p] for b in groups[q]}
+        pairs = _reworked(ex, records, many) | pairs
+        flags += [(id, a, b, alike) for (a, b), alike in pairs.items()]
     return sorted(flags)
+
+
+def _same_files(records: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str, str]]:
+    """Students who handed in one and the same notebook, each with the first of them by name."""
+    owners: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for r in records:
+        for content, name in r.get("files", {}).items():
+            owners[content].append((r["student"], name))
+    flags = []
+    for group in owners.values():
+        (first, name), *others = sorted(group)
+        flags += [(name, first, other, "the same cells and outputs") for other, _ in others]
+    return flags
+
+
+def _reworked(ex: Exercise, records: Sequence[Mapping[str, Any]], many: int) -> dict[tuple[str, str], str]:
+    """Pairs who share most of their unusual lines, in whichever order and with whichever names.
+
+    A line is usual that many have, or that is in the stub, the solution or a known mistake.
+    """
+    if ex.is_value:
+        return {}
+    mine = {r["student"]: set(r["grades"].get(ex.id, {}).get("line_prints", ())) for r in records}
+    count = Counter(line for lines in mine.values() for line in lines)
+    usual = {line for line, n in count.items() if n > many}
+    for source in (ex.stub, ex.solution, *ex.variants, *(ex.source_of(w) for w in ex.bank)):
+        usual |= set(line_prints(source))
+    unusual = {student: lines - usual for student, lines in mine.items() if len(lines - usual) >= FEWEST}
+    found = {}
+    for a, b in combinations(sorted(unusual), 2):
+        both = len(unusual[a] & unusual[b])
+        share = both / min(len(unusual[a]), len(unusual[b]))
+        if both >= FEWEST and share >= SHARED:
+            found[a, b] = f"{both} unusual lines, {round(100 * share)} %"
+    return found
 
 
 def _alike(a: set[int], b: set[int]) -> float:
