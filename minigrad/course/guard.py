@@ -20,6 +20,7 @@ import io
 import linecache
 import os
 import pickle
+import random
 import signal
 import sys
 import sysconfig
@@ -36,6 +37,7 @@ from .drivers import Mutated, load_engine, modes
 from .exercise import Exercise, Limits
 from .plain import plain, safe_name
 
+DEEPEST = 100_000  # frames
 LIBRARIES = ("minigrad", "torch", "micrograd", "tinygrad", "jax")
 ENGINE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NOT_THEIRS = (ENGINE, *{sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})  # whose lines are not told
@@ -274,6 +276,52 @@ def _modes_put_back() -> Iterator[None]:
         now.update(before)
 
 
+@contextmanager
+def _settings_put_back() -> Iterator[None]:
+    """What belongs to the whole kernel is as it was: random generators, the working folder, NumPy's error handling, the default dtype."""
+    places: list[tuple[Callable[[], Any], Callable[[Any], Any]]] = [(random.getstate, random.setstate), (_folder, _go_to)]
+    if (np := sys.modules.get("numpy")) is not None:
+        places += [(np.geterr, lambda errors: np.seterr(**errors)), (np.random.get_state, np.random.set_state)]
+    if (dtypes := sys.modules.get("minigrad.core.dtypes")) is not None:
+        places.append((dtypes.get_default_dtype, dtypes.set_default_dtype))
+    if (generator := sys.modules.get("minigrad.random")) is not None:
+        places.append((generator.get_rng_state, generator.set_rng_state))
+    before = [(put, get()) for get, put in places]
+    try:
+        yield
+    finally:
+        for put, value in before:
+            put(value)
+
+
+def _folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # it was deleted
+        return ""
+
+
+def _go_to(folder: str) -> None:
+    if folder and folder != _folder():
+        with contextlib.suppress(OSError):  # it was deleted meanwhile
+            os.chdir(folder)
+
+
+@contextmanager
+def _recursion_capped() -> Iterator[None]:
+    """An answer may raise the recursion limit to DEEPEST. Python takes minutes to leave ten million frames, and no interrupt reaches it."""
+    set_limit = sys.setrecursionlimit
+
+    def setrecursionlimit(limit: Any, /) -> None:
+        set_limit(min(limit, DEEPEST) if isinstance(limit, int) else limit)
+
+    sys.setrecursionlimit = setrecursionlimit
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit = set_limit
+
+
 def _copied(args: tuple) -> tuple:
     """The inputs once more. By way of bytes, where that is possible: thousands of small lists take a tenth of the time then."""
     try:
@@ -296,7 +344,15 @@ def run(driver: Callable[..., Any], entry: Any, args: tuple, limits: Limits) -> 
     began = spent()
     old_limit, new_limit = sys.getrecursionlimit(), _depth() + limits.recursion
     try:
-        with _modes_put_back(), redirect_stdout(stream), redirect_stderr(stream), warnings.catch_warnings(), deadline(limits):
+        with (
+            _settings_put_back(),
+            _recursion_capped(),
+            _modes_put_back(),
+            redirect_stdout(stream),
+            redirect_stderr(stream),
+            warnings.catch_warnings(),
+            deadline(limits),
+        ):
             warnings.simplefilter("ignore")
             sys.setrecursionlimit(new_limit)
             try:

@@ -393,6 +393,55 @@ def test_the_recursion_limit_is_left_as_it_was(check):
     assert not result.passed and sys.getrecursionlimit() == before
 
 
+BOTTOMLESS = """
+import sys
+def f(x):
+    sys.setrecursionlimit(LIMIT)
+    def down(k):
+        return down(k + 1) + 1
+    return down(0)
+"""
+
+
+@pytest.mark.parametrize("limit", [10**6, 10**7, 2**31 - 1])
+def test_an_endless_recursion_with_a_raised_limit_ends_at_a_depth_that_python_leaves_soon(limit):
+    reached = []
+    source = BOTTOMLESS.replace("LIMIT", str(limit)).replace("        return down", "        reached[:] = [k]\n        return down")
+    f = answer(source, "f")
+    f.__globals__["reached"] = reached
+    outcome = run(lambda f, x: f(x), f, ([1],), Limits(seconds=20.0))
+    assert outcome["error"]["type"] == "RecursionError" and outcome["raised_limit"] and 10_000 < reached[0] < 110_000
+    assert sys.setrecursionlimit.__name__ == "setrecursionlimit" and not hasattr(sys.setrecursionlimit, "__code__"), "the real one is back"
+
+
+def test_a_wrong_recursion_limit_still_raises():
+    for limit, name in (("'x'", "TypeError"), ("0", "ValueError")):
+        assert run(lambda f, x: f(x), answer(BOTTOMLESS.replace("LIMIT", limit), "f"), ([1],), Limits())["error"]["type"] == name
+
+
+SETTINGS = {
+    "numpy's errors": ("np.seterr(all='raise')", "np.geterr()"),
+    "the folder": ("os.chdir('/')", "os.getcwd()"),
+    "the default dtype": ("minigrad.set_default_dtype(minigrad.float64)", "str(minigrad.get_default_dtype())"),
+    "random": ("random.seed(7)", "random.getstate()"),
+    "numpy's generator": ("np.random.seed(7)", "str(np.random.get_state())"),
+    "minigrad's generator": ("minigrad.manual_seed(7)", "str(minigrad.get_rng_state())"),
+}
+
+
+@pytest.mark.parametrize("end", ["return x", "raise ValueError", "while True: pass"])
+@pytest.mark.parametrize("change, look", SETTINGS.values(), ids=SETTINGS)
+def test_what_an_answer_sets_for_the_whole_kernel_is_put_back(change, look, end):
+    setup = "import os, random\nimport numpy as np\nimport minigrad\n"
+    names = {}
+    exec(setup, names)
+    before = eval(look, names)
+    f = answer(f"{setup}def f(x):\n    {change}\n    seen.append({look})\n    {end}\n", "f")
+    seen = f.__globals__["seen"] = []
+    run(lambda f, x: f(x), f, ([1],), Limits(seconds=0.2))
+    assert seen and seen[0] != before and eval(look, names) == before
+
+
 DEEP = """
 import sys
 def f(x):
