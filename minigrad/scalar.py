@@ -54,7 +54,9 @@ class Value:
     """
 
     # Two pairs of slots, not two tuples: a third of the objects for Python's garbage collector to visit, half the time of a training step.
-    __slots__ = ("data", "grad", "label", "_op", "_a", "_da", "_b", "_db", "_k", "_seq", "_seen", "_code", "_offset", "__weakref__")
+    # Attributes of the learner's (an optimizer's `p.m`) live in a __dict__ that comes into being with the first of them.
+    __slots__ = ("data", "grad", "label", "_op", "_a", "_da", "_b", "_db", "_k", "_seq", "_seen", "_code", "_offset", "__weakref__",
+                 "__dict__")  # fmt: skip
     data: float
     grad: float
     label: str
@@ -604,7 +606,7 @@ def _of_class(kind: type, out):
     return twin
 
 
-_SLOTS = [slot for slot in Value.__slots__ if slot != "__weakref__"]
+_SLOTS = [slot for slot in Value.__slots__ if slot not in ("__weakref__", "__dict__")]
 
 
 def checked_number(x) -> float:
@@ -843,9 +845,11 @@ def _rebuilt(fields: list, find: Callable[[Any], Value] = lambda operand: operan
 
 
 def _state(node: Value) -> dict[str, Any] | None:
-    """What a subclass keeps beside a Value's own slots."""
-    if type(node) is Value or type(node) is Constant:
+    """What a Value, or one of a subclass, keeps beside its own slots."""
+    if type(node) is Constant:
         return None
+    if type(node) is Value:
+        return node.__dict__ or None
     state: Any = object.__getstate__(node)  # (its __dict__, its slots)
     return {**(state[0] or {}), **{name: x for name, x in state[1].items() if name not in Value.__slots__}} or None
 

@@ -308,3 +308,24 @@ def test_the_file_stands_alone(tmp_path):
     code = "import scalar, pickle; y = pickle.loads(pickle.dumps(scalar.Value(2.0) * 3)); print(y.data)"
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.stdout == "6.0\n", done.stderr
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))], ids=["copy", "deepcopy", "pickle"])
+def test_a_value_takes_attributes_of_its_owner(again):
+    """An optimizer keeps its moments on the parameter, a drawing its colour."""
+    w = Value(2.0)
+    w.m, w.v, w._vis_color = 0.5, [1.0], "red"
+    y = w * 3
+    y.note = "kept"
+    y2 = again(y)
+    w2 = y2._prev[0]
+    assert (y2.note, w2.m, w2.v, w2._vis_color) == ("kept", 0.5, [1.0], "red") and y2.data == 6.0
+    if again is copy.deepcopy:
+        assert w2.v is not w.v
+    trained = [w]
+    for p in trained:
+        p.m = 0.9 * p.m + 0.1 * p.grad
+    assert w.m == 0.45
+    h = V2(1.0)
+    h.seen = True
+    assert (h * 2)._prev[0].seen and not hasattr(h * 2, "seen")
