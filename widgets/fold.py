@@ -63,6 +63,8 @@ class Folds:
             users[e["source"]].append(e["target"])
         self.users = users
         self.folds: list[Fold] = []
+        self._token_of: dict[int, Any] = {}
+        self._folds_alike: dict[tuple, int] = {}
         self.own: set[int] = set()  # folds that are not the call of a module
         self.statements: set[int] = set()  # and those that are one statement
         self.toward: dict[int, int] = {}
@@ -71,6 +73,7 @@ class Folds:
         children = self._loss(self._children(operations, 0))
         self.root = self._fold("", self._smaller(children) if small else children)
         self._of_leaves()
+        self._token_of.clear()  # folds have inputs as well now
         self.by_key = {f.key: f for f in self.folds}
         for fold in self.folds:
             for child in fold.folds:
@@ -125,7 +128,10 @@ class Folds:
     def _token(self, child: Fold | int) -> Any:
         if isinstance(child, int):
             return self.tokens[child]
-        return tuple(self._token(c) for c in child.children)
+        if child.key not in self._token_of:  # equal folds have equal numbers
+            key = tuple([self._token(c) for c in child.children])
+            self._token_of[child.key] = "fold", self._folds_alike.setdefault(key, len(self._folds_alike))
+        return self._token_of[child.key]
 
     def _repeats(self, children: list[Fold | int]) -> list[Fold | int]:
         """Children by the dozen: the longest run of equal blocks becomes a fold of blocks; what repeats nothing becomes statements, and
@@ -463,6 +469,9 @@ def _variable(text: str, span: Sequence[int] | None) -> str:
     return found[1]
 
 
+LONGEST = 1_000  # of a long row, longer blocks are looked for only if they might come eight times: it is quadratic
+
+
 def longest_run(row: numpy.ndarray) -> tuple[int, int, int]:
     """Where equal blocks follow each other, covering most of the row: (start, length of a block, how many); how many is 1 if none do.
 
@@ -473,7 +482,7 @@ def longest_run(row: numpy.ndarray) -> tuple[int, int, int]:
     """
     best, most = (0, 1, 1), 0
     n = len(row)
-    for period in range(1, n // 2 + 1):
+    for period in range(1, min(n // 2, max(LONGEST, n // 8)) + 1):
         if most >= n - n % period and most:  # nothing longer can cover more
             break
         same = row[:-period] == row[period:]

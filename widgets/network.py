@@ -8,6 +8,7 @@ one of the recorded graph's, looked up by its id.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
 
@@ -141,6 +142,7 @@ class _Finder:
     def __init__(self, graph: Recorded, groups: Sequence[Group], names: Mapping[str, object] | None = None):
         self.graph, self.groups = graph, groups
         self.own = self._own_names(names)
+        self._inside: dict[int, list[int]] = {}  # group -> its operations
         self.ops = graph.order[::-1]  # the operations in the order of the program
         self.position = {node: k for k, node in enumerate(self.ops)}
 
@@ -254,8 +256,10 @@ class _Finder:
         return [*group["members"], *(m for i in loops for m in self._own(i))]
 
     def _members(self, k: int) -> list[int]:
-        group = self.groups[k]
-        return [*group["members"], *(m for i in group["groups"] for m in self._members(i))]
+        if k not in self._inside:
+            group = self.groups[k]
+            self._inside[k] = [*group["members"], *(m for i in group["groups"] for m in self._members(i))]
+        return self._inside[k]
 
     # One neuron
 
@@ -272,16 +276,17 @@ class _Finder:
             return set().union(*(a & b for x, y in zip(first, second, strict=True) for a, b in zip(x, y, strict=True)))
         out: set[int] = set()
         for column, calls in zip(first, found[0], strict=True):
+            shared = Counter(p for leaves in column for p in leaves)
             for leaves, k in zip(column, calls, strict=True):
                 owner, names = self.groups[k]["owner"], self.graph.paths
                 mine = {p for p in leaves if owner and (names[p].startswith(owner + ".") or id(self.graph.objects[p]) in self.own)}
-                out |= mine or {p for p in leaves if sum(p in other for other in column) == 1 and (len(column) > 1 or self._weighs(p, k))}
+                out |= mine or {p for p in leaves if shared[p] == 1} - (self._multiplied(k) if len(column) == 1 else set())
         return out
 
-    def _weighs(self, leaf: int, k: int) -> bool:
-        """Does it look like a parameter: is it multiplied with what is no leaf, or not multiplied at all?"""
-        products = [m for m in self._members(k) if leaf in self.graph.parents[m] and self.graph.ops[m] == "*"]
-        return all(any(self.graph.kinds[p] != "leaf" for p in self.graph.parents[m]) for m in products)
+    def _multiplied(self, k: int) -> set[int]:
+        """Leaves that are multiplied with leaves, so that nothing tells which of the two is a parameter."""
+        products = [self.graph.parents[m] for m in self._members(k) if self.graph.ops[m] == "*"]
+        return {p for of in products if all(self.graph.kinds[q] == "leaf" for q in of) for p in of}
 
     def _read(self, k: int, fixed: set[int]) -> _Found | None:
         parents = self.graph.parents

@@ -340,9 +340,10 @@ class _Tree:
     def _loops(self, items: Sequence[int], parent: int | None) -> None:
         """Where the same places of the code come again and again: one group for the loop, one for each of its turns."""
         places = [(id(code), self.of.nodes[i]._offset) if (code := getattr(self.of.nodes[i], "_code", None)) else None for i in items]
+        final = {place: k for k, place in enumerate(places)}
         at = 0
         while at < len(items):
-            last = len(items) - 1 - places[::-1].index(places[at])
+            last = final[places[at]]
             if last == at or places[at] is None:
                 at += 1
                 continue

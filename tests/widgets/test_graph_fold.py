@@ -277,6 +277,7 @@ def test_a_network_that_nobody_named_folds_by_layer_and_one_that_is_gone_by_repe
     assert {"layers[0]", "layers[0].layers[1]", "layers[0].layers[0].neurons[2]"} <= set(names)
     view = graph(out, limit=10, names={"model": model})
     assert {"model", "model.layers[0]"} <= {f.name for f in view._folds.folds}
+    view.fold("operations")  # it opens as a network
     folds = [n for n in view.trace["nodes"] if n["kind"] == "fold" and n["expr"].endswith("operations")]
     assert folds and all(n["label"].startswith("model.layers[") for n in folds)
 
