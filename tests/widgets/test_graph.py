@@ -500,3 +500,16 @@ def test_a_compiled_step_that_runs_as_it_is_says_why_in_place_of_a_graph():
         for _ in range(3):
             fast(torch.ones(3))
     assert not_a_graph(fast) == fast.why and "item" in fast.why
+
+
+def test_of_a_graph_that_is_traced_in_part_parameters_keep_their_names():
+    """Names below the top level, too, in the part of the graph that is traced."""
+    state_dict = {"wte": [[Value(0.5), Value(-0.5)]], "deep": {"b": [Value(0.1)]}}
+    y = Value(1.0)
+    for _ in range(6_500):
+        y = y * 0.5 + state_dict["wte"][0][1] * 0.25 + state_dict["deep"]["b"][0]
+    loss = y * state_dict["wte"][0][0]
+    view = graph(loss, names={"state_dict": state_dict, "loss": loss})
+    assert any("only the newest" in text for text in view._subject.words)
+    labels = {n["label"] for n in view.whole["nodes"] if n["named"]}
+    assert {"state_dict['wte'][0][0]", "state_dict['wte'][0][1]", "state_dict['deep']['b'][0]", "loss"} <= labels

@@ -8,7 +8,7 @@ import minigrad as torch
 from widgets.lessons import race
 from widgets.lessons.film import SLOT, Film, moment
 from widgets.lessons.kit import Moments, lesson
-from widgets.lessons.race import BEST, RACERS, RATES, STEPS, SURFACES, UncorrectedAdam, run
+from widgets.lessons.race import BEST, HEIGHT, RACERS, RATES, STEPS, SURFACES, WIDTH, X0, Y0, Course, UncorrectedAdam, run
 
 VALLEY = SURFACES["valley"]
 
@@ -89,6 +89,41 @@ def test_it_opens_where_the_missing_correction_hurts():
 def test_what_flies_away_is_gone():
     lesson = race("banana", lr=0.9)
     assert "SGD gone" in lesson.scene["say"] and re.search(r"^SGD .* gone$", lesson.text(), re.M)
+
+
+def inside(x, y, room=0.06):
+    return X0 - room <= x <= X0 + WIDTH + room and Y0 - room <= y <= Y0 + HEIGHT + room
+
+
+@pytest.mark.parametrize("surface", SURFACES)
+@pytest.mark.parametrize("lr", [BEST, 0.9, 0.3])
+def test_paths_are_drawn_where_they_went_and_nowhere_else(surface, lr):
+    """Not along the frame: what lies outside is cut, at the place where the step crosses it."""
+    figure = race(surface, lr=lr).figure
+    body = figure.takes[figure.lr]["body"]
+    assert re.match(r'<svg [^>]*overflow="hidden"', body), "the map hides what lies beside it"
+    trails = [[tuple(map(float, p.split(","))) for p in text.split()] for text in re.findall(r'data-points="([^"]*)"', body)]
+    heads = [[tuple(map(float, p.split(","))) for p in text.split()] for text in re.findall(r'data-move="([^"]*)"', body)]
+    for trail, marks, path in zip(trails, heads, figure.paths[figure.lr].values(), strict=True):
+        true = [figure._at(p) for p in path.points]
+        for k, (drawn, where) in enumerate(zip(trail, true, strict=True)):
+            if max(map(abs, true[k])) < 1e4 and all(max(map(abs, t)) < 1e4 for t in true[:k]):
+                assert drawn == pytest.approx(where, abs=0.06), "a point is where it is, inside or outside"
+            assert inside(*marks[k])
+        course = Course(true)
+        assert [bool(n) for n in course.left] == [not inside(*p, room=0) for p in true]
+        for (x, y), _, first, _ in course.exits:
+            a, b = true[first - 1], true[first]
+            along = (x - a[0]) * (b[1] - a[1]) - (y - a[1]) * (b[0] - a[0])
+            assert abs(along) <= 1e-6 * max(1, abs(b[0] - a[0]) + abs(b[1] - a[1])) * 500, "the arrow is on the step"
+            assert min(abs(x - X0), abs(x - X0 - WIDTH), abs(y - Y0), abs(y - Y0 - HEIGHT)) < 1e-6, "and on the frame"
+
+
+def test_what_leaves_the_map_is_said():
+    lesson = race(lr=0.9)
+    assert re.search(r"left the map at step [12]\b", lesson.scene["say"])
+    body = lesson.figure.takes[0.9]["body"]
+    assert "left the map at step" in body and "data-on" in body and "rotate(" in body
 
 
 def test_own_surface_and_own_optimizer():

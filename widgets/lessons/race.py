@@ -217,10 +217,10 @@ class race(Film):
         return svg(844, 368, out + SLOT + over, f"Optimizers on their way down the surface {s.formula}")
 
     def _at(self, point: tuple[float, float]) -> tuple[float, float]:
-        """In the picture; what has left it stands at its edge."""
+        """In the picture, or beside it."""
         left, right, bottom, top = self.on.box
         x, y = (point[0] - left) / (right - left), (point[1] - bottom) / (top - bottom)
-        return X0 + min(max(x, 0), 1) * WIDTH, Y0 + (1 - min(max(y, 0), 1)) * HEIGHT
+        return X0 + x * WIDTH, Y0 + (1 - y) * HEIGHT
 
     def rate(self, name: str, lr: Any) -> str:
         return number(self.best[name] if lr == BEST else lr)
@@ -230,18 +230,26 @@ class race(Film):
         trails, heads, table = "", "", ""
         for row, (name, path) in enumerate(paths.items()):
             colour, dash, shape = LOOKS[name]
-            spots = [f"{x:.1f},{y:.1f}" for x, y in map(self._at, path.points)]
+            course = Course([*map(self._at, path.points)])
+            spots = [f"{x:.1f},{y:.1f}" for x, y in course.trail]
             stroke = f"fill:none;stroke:var(--{colour});stroke-width:2.2;stroke-linejoin:round"
             trails += tag("polyline", style=stroke, data_points=" ".join(spots), **({"stroke_dasharray": dash} if dash else {}))
-            heads += tag("g", "", _shape(shape, colour), data_move=" ".join(spots))
+            heads += tag("g", "", _shape(shape, colour), data_move=" ".join(f"{x:.1f},{y:.1f}" for x, y in course.heads))
+            for (x, y), angle, first, last in course.exits:
+                tip = tag("path", d="M-13 -5L-2 0L-13 5", style=f"fill:none;stroke:var(--{colour});stroke-width:2.2")
+                heads += tag("g", "", tip, transform=f"translate({x:.1f},{y:.1f}) rotate({angle:.0f})", data_on=f"{first}-{last}")
             y = 112.0 + 34 * row
             table += tag("line", style=stroke, x1=482, x2=512, y1=y - 4, y2=y - 4, **({"stroke_dasharray": dash} if dash else {}))
             table += tag("g", "", _shape(shape, colour), transform=f"translate(497,{y - 4:g})")
             table += label(518, y, name, "t b") + label(690, y, self.rate(name, lr), "num t", "end")
             shown = [number(h, 3) for h in path.heights] + ["gone"] * (len(path.points) <= STEPS)
             table += tag("text", "num t", "", x=756.0, y=y, text_anchor="end", data_text="|".join(shown))
+            left = [f"left the map at step {n}" if n else "" for n in course.left]
+            table += tag("text", "t soft", "", x=518.0, y=y + 14, data_text="|".join(left))
             first = math.dist(*path.points[:2]) if len(path.points) > 1 else math.inf
             table += label(828, y, number(first, 3), "num t", "end")
+        trails = tag("svg", "", trails, x=X0, y=Y0, width=WIDTH, height=HEIGHT, overflow="hidden",
+                     viewBox=f"{X0:g} {Y0:g} {WIDTH:g} {HEIGHT:g}")  # fmt: skip
         facts = [
             "First step: how far it goes at once.",
             "Adam moves about lr in each direction,",
@@ -255,7 +263,9 @@ class race(Film):
     def _says(self, lr: Any, k: int) -> str:
         parts = []
         for name, path in self.paths[lr].items():
-            parts.append(f"{name} {number(path.heights[k], 3)}" if k < len(path.heights) else f"{name} gone")
+            left = Course([*map(self._at, path.points[: k + 1])]).left[-1]
+            where = f" (left the map at step {left})" if left else ""
+            parts.append((f"{name} {number(path.heights[k], 3)}" if k < len(path.heights) else f"{name} gone") + where)
         rate = "Each at its best lr" if lr == BEST else f"lr = {number(lr)}"
         return f"{rate}, after {k} step{'s' * (k != 1)}: height {', '.join(parts)}."
 
@@ -275,6 +285,50 @@ class race(Film):
         rows = [f"height = {self.on.formula}, after {self.step} steps"]
         rows += [f"{name:<19}lr {lr:<4} first step {first:<6} height {height}" for name, lr, first, height in self.rows()]
         return "\n".join(rows)
+
+
+FAR = 1e5  # pixels beside the map; a path that is farther away is followed no longer
+
+
+class Course:
+    """A path in the picture: what is drawn of it, and where it leaves the map.
+
+    trail: its points as they are, cut off far beside the map; the map shows what lies inside. heads: where its marker stands, at the place
+    where it left while it is outside. exits: (place, direction in degrees, from this step, to this one). left: for each step, at which
+    step it left; 0 while it is inside.
+    """
+
+    def __init__(self, points: list[tuple[float, float]]):
+        self.trail: list[tuple[float, float]] = []
+        self.heads: list[tuple[float, float]] = []
+        self.exits: list[tuple[tuple[float, float], float, int, int]] = []
+        self.left: list[int] = []
+        here, out = points[0], 0
+        for k, point in enumerate(points):
+            inside = X0 <= point[0] <= X0 + WIDTH and Y0 <= point[1] <= Y0 + HEIGHT
+            before = points[max(k - 1, 0)]
+            gone = self.trail and max(map(abs, self.trail[-1])) >= FAR / 2
+            self.trail.append(self.trail[-1] if gone else _cut(before, point, -FAR, -FAR, FAR, FAR))
+            if inside:
+                here, out = point, 0
+            elif not out or k == 0:
+                here, out = _cut(before, point, X0, Y0, X0 + WIDTH, Y0 + HEIGHT), max(k, 1)
+                angle = math.degrees(math.atan2(point[1] - before[1], point[0] - before[0]))
+                self.exits.append((here, angle, k, k))
+            if out:
+                self.exits[-1] = (*self.exits[-1][:3], k if k < len(points) - 1 else max(k, STEPS))
+            self.heads.append(here)
+            self.left.append(out)
+
+
+def _cut(a: tuple[float, float], b: tuple[float, float], left: float, low: float, right: float, high: float) -> tuple[float, float]:
+    """b, or where the way from a to b leaves a box in which a lies."""
+    t = 1.0
+    for x, y, least, most in ((a[0], b[0], left, right), (a[1], b[1], low, high)):
+        if not least <= y <= most and x != y:
+            t = min(t, ((most if y > most else least) - x) / (y - x))
+    t = max(t, 0.0)
+    return a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1])
 
 
 def _end(path: Path) -> float:
