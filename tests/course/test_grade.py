@@ -321,7 +321,7 @@ def test_summary_counts_mistakes_and_says_what_was_refused(class_of_odd_ones):
     assert "7 of 9 submissions graded" in page and "The commonest mistakes" in page and B.bank[0].name in page
     assert "To look at by hand" in page and "What the answers were refused" in page and "by the operating system" in page
     assert "<b>hal" not in page and '<a href="feedback/ben.html">ben</a>' in page and "05.b: 4 of 4" in page
-    tried, width = re.search(r'style="width:(\d+)%"></span></div></td><td class=n>1 of (\d+)', page).group(2, 1)
+    tried, width = re.search(r'style="width:(\d+)%"></span></div></td><td class=n data-label="of those who tried">1 of (\d+)', page).group(2, 1)
     assert int(width) == round(100 / int(tried)), "a bar is the part of those who tried, not of the commonest mistake"
     assert f"{100 * fresh_share(B):.0f} %" in page, "how many points rest on fresh inputs"
 

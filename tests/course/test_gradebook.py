@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import sys
 import unicodedata
 import zipfile
@@ -181,3 +182,31 @@ def test_a_two_letter_exercise_is_found_by_its_grade_id_and_comment():
     for cell in (code(ex.solution, nbgrader={"grade_id": "answer-15-b2"}), code("# exercise 15.b2\n" + ex.solution)):
         answer = find_answer(ex, read_notebook(json.dumps(notebook([cell])).encode(), "n.ipynb"))
         assert answer is not None and answer.by in ("grade id", "marker comment")
+
+
+# ---- the page about the class
+
+def test_the_squares_stand_under_their_names(small):
+    graded(small)
+    page = (small / "out/summary.html").read_text(encoding="utf-8")
+    everybody = page.partition("<h2>Everybody</h2>")[2].partition("</table>")[0]
+    names = re.findall(r"<span class=name>(\S+)</span>", everybody)
+    rows = [re.findall(r'class="?cell[^>]* data-id="([^"]+)"', row) for row in everybody.split("<tr>")[2:]]
+    assert names == IDS and len(rows) == 6 and all(row == names for row in rows)
+
+
+def test_a_narrow_screen_has_the_name_of_a_column_at_each_cell(small):
+    graded(small)
+    page = (small / "out/summary.html").read_text(encoding="utf-8")
+    assert "min-width: 38rem" not in page
+    for table_ in page.split("<table>")[1:]:
+        head, _, body = table_.partition("<tbody>")
+        width = head.count("<th") - head.count("<thead")
+        assert all(row.count("<td") == row.count("data-label=") == width for row in body.partition("</table>")[0].split("<tr>")[1:])
+
+
+def test_the_median_is_of_the_points_that_make_up_the_maximum(small):
+    wide, *_ = graded(small)
+    page = (small / "out/summary.html").read_text(encoding="utf-8")
+    assert f"<strong>0–{B.points}</strong>" in page and float(wide["ada"]["total"]) > B.points
+    assert f"median of {B.points}, optional points apart" in page

@@ -679,5 +679,7 @@ def _word(node: ast.AST, names: dict[str, str]) -> str:
     own = node.id if isinstance(node, ast.Name) else node.arg if isinstance(node, ast.arg) else ""
     if own:
         return own if hasattr(builtins, own) else names.setdefault(own, f"v{len(names)}")
-    detail = node.attr if isinstance(node, ast.Attribute) else ascii(node.value)[:40] if isinstance(node, ast.Constant) else ""
+    detail = node.attr if isinstance(node, ast.Attribute) else ""
+    if isinstance(node, ast.Constant):  # Python refuses to write a very long number in decimal
+        detail = (hex(node.value) if isinstance(node.value, int) else ascii(node.value))[:40]
     return type(node).__name__ + detail

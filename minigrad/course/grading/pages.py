@@ -6,6 +6,7 @@ expected value until `reveal` allows it.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
@@ -63,6 +64,8 @@ tbody tr:hover { background: var(--panel); }
 .cell { width: 1.35rem; height: 1.35rem; border-radius: 4px; font-size: .75rem; line-height: 1.35rem; text-align: center; color: #fff; }
 .cell.part { color: #241a00; } .cell.idle { background: transparent; border: 1px solid var(--idle); color: var(--soft);
   line-height: 1.25rem; }
+.name { width: 1.35rem; writing-mode: vertical-rl; transform: rotate(180deg); font-size: .75rem; font-weight: 400; line-height: 1.35rem;
+  text-align: left; }
 .chip { display: inline-block; background: var(--chip); color: var(--chip-ink); border-radius: 99px; padding: 0 .6rem; font-size: .8rem;
   white-space: nowrap; }
 .spread { display: flex; align-items: flex-end; gap: 4px; height: 9rem; margin-top: 1rem; }
@@ -88,7 +91,13 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem .75rem; m
 dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
 .hint { border-left: 4px solid var(--part); background: var(--panel); padding: .5rem .9rem; border-radius: 0 8px 8px 0;
   margin-top: .75rem; }
-@media (max-width: 40rem) { .wide table { min-width: 38rem; } .wide td { overflow-wrap: break-word; }
+@media (max-width: 40rem) { .wide, .wide table, .wide tbody, .wide tr, .wide td { display: block; min-width: 0; }
+  .wide thead { display: none; }
+  .wide tr { padding: .5rem 0; border-bottom: 1px solid var(--line); } .wide td { padding: .1rem 0; border: 0; text-align: left; }
+  .wide td:empty { display: none; } .wide td[data-label]:not([data-label=""])::before { content: attr(data-label) ": "; color: var(--soft);
+  font-size: .85rem; } .wide td:first-child { font-weight: 600; } .wide td:first-child::before { content: none !important; }
+  .wide td .bar { min-width: 0; } .cells .cell { width: auto; padding: 0 .3rem; } .cells .cell::before { content: attr(data-id) " "; }
+  .cells .cell:empty { display: none; }
   .tiles { grid-template-columns: 1fr 1fr; } .axis div { font-size: .6rem; } section { padding: .25rem .75rem .75rem; }
   dl { grid-template-columns: 1fr; } dd { margin-bottom: .4rem; } }
 @media print { body { max-width: none; padding: 0; } section, tr { break-inside: avoid; } details > * { display: block; } }
@@ -116,10 +125,17 @@ def _many(n: float, one: str, more: str = "") -> str:
 
 
 def _table(head: str, rows: Iterable[Sequence[object]]) -> str:
-    """A table of cells that are HTML already. `head` names the columns between bars; one that begins with # holds numbers."""
+    """A table of cells that are HTML already. `head` names the columns between bars; one that begins with # holds numbers.
+
+    On a narrow screen each row is a block, and each cell that is not empty has its column's name in front.
+    """
     columns = [(name.strip("#"), " class=n" if name.startswith("#") else "") for name in head.split("|")]
+    labels = [" ".join(re.sub("<[^>]*>", " ", name if "<div" not in name else "").split()) for name, _ in columns]
     above = "".join(f"<th{kind}>{name}" for name, kind in columns)
-    body = "".join("<tr>" + "".join(f"<td{k}>{cell}</td>" for cell, (_, k) in zip(row, columns, strict=True)) + "</tr>" for row in rows)
+    body = ""
+    for row in rows:
+        cells = zip(row, columns, labels, strict=True)
+        body += "<tr>" + "".join(f'<td{kind} data-label="{label}">{cell}</td>' for cell, (_, kind), label in cells) + "</tr>"
     return f"<div class=wide><table><thead><tr>{above}</tr></thead><tbody>{body}</tbody></table></div>"
 
 
@@ -143,7 +159,7 @@ def feedback(row: Row, c: Class, reveal: bool = False) -> str:
     else:
         parts.append(f"<p><strong>{_number(total)} of {c.top} points</strong></p>")
     if row.remarks:
-        parts.append("<ul class=remarks>" + "".join(f"<li>{escape(p)}</li>" for p in row.remarks) + "</ul>")
+        parts.append("<ul class=remarks>" + "".join(f"<li>{_code(p)}</li>" for p in row.remarks) + "</ul>")
     for part, of in c.parts.items():
         if part in row.points:
             parts.append(f"<section><h2>{escape(part)}<span>{_number(row.points[part])} of {_number(of)} points</span></h2></section>")
@@ -251,11 +267,12 @@ def _link(student: str, links: Mapping[str, str]) -> str:
 
 
 def _tiles(c: Class, graded: Sequence[Row]) -> str:
-    totals = sorted(t for row in c.rows if (t := row.total) is not None)
+    totals = sorted(t for row in c.rows if (t := c.measured(row)) is not None)
     tiles = []
     if totals:
         middle = totals[len(totals) // 2] if len(totals) % 2 else sum(totals[len(totals) // 2 - 1 : len(totals) // 2 + 1]) / 2
-        tiles += [(_number(middle), f"median of {c.top}"), (f"{_number(totals[0])}–{_number(totals[-1])}", "lowest to highest")]
+        apart = ", optional points apart" if any(not ex.counted_points for ex in c.used) else ""
+        tiles += [(_number(middle), f"median of {c.top}{apart}"), (f"{_number(totals[0])}–{_number(totals[-1])}", "lowest to highest")]
     states = Counter(row.state for row in c.rows)
     tiles += [(str(len(graded)), "graded")]
     tiles += [
@@ -271,7 +288,7 @@ def _by_hand(c: Class, links: Mapping[str, str]) -> str:
     for row in sorted(c.rows, key=lambda row: not row.less):
         if row.remarks:
             chip = f"<span class=chip>{row.state}</span>" if row.state != "graded" else ""
-            said = "".join(f"<li>{escape(text)}</li>" for text in row.remarks)
+            said = "".join(f"<li>{_code(text)}</li>" for text in row.remarks)
             rows.append((_link(row.student, links), chip, f"<ul class=remarks>{said}</ul>"))
     return f"<h2>To look at by hand</h2>{_table('Student||What happened', rows)}" if rows else ""
 
@@ -282,7 +299,7 @@ def _spread(c: Class, graded: Sequence[Row]) -> str:
         return ""
     bins = [0] * 10
     for row in graded:
-        bins[max(0, min(9, int(10 * (row.total or 0.0) / c.top)))] += 1
+        bins[max(0, min(9, int(10 * (c.measured(row) or 0.0) / c.top)))] += 1
     bars = "".join(f'<div>{n or ""}<span style="height:{100 * n / max(bins):.0f}%"></span></div>' for n in bins)
     axis = "".join(f"<div>{10 * k}–{10 * k + 10} %</div>" for k in range(10))
     said = ", ".join(f"{n} with {10 * k} to {10 * k + 10} %" for k, n in enumerate(bins) if n)
@@ -338,19 +355,22 @@ def _people(c: Class, links: Mapping[str, str]) -> str:
         shown = ("", "") if total is None else (_number(total), bar)
         rows.append((f"{_link(row.student, links)} {chips}", *shown, f"<div class=cells>{cells}</div>", *parts, copies[row.student] or ""))
     heads = "".join(f"|#{escape(part.replace('|', '/'))}" for part in c.parts)
-    return f"<h2>Everybody</h2>{_table(f'Student|#of {c.top}||Exercises{heads}|#as in the<br>solution', rows)}"
+    names = "".join(f"<span class=name>{ex.id}</span>" for ex in c.used)
+    squares = f"<div class=cells>{names}</div>"
+    return f"<h2>Everybody</h2>{_table(f'Student|#of {c.top}||{squares}{heads}|#as in the<br>solution', rows)}"
 
 
 def _cell(ex: Exercise, row: Row, c: Class) -> str:
     g = row.grades.get(ex.id)
+    name = f'data-id="{ex.id}"'
     if g is None and ex.id not in row.points and ex.id not in c.counted:
-        return ""
+        return f"<span class=cell {name}></span>"  # it keeps the squares under their names
     by_hand = " by hand" if ex.id in row.changed else ""
     if ex.id not in row.points or (g is not None and g["ran"] == "untried" and not by_hand):
-        return f'<span class="cell idle" title="{ex.id} {"not tried" if g else "not found"}">·</span>'
+        return f'<span class="cell idle" {name} title="{ex.id} {"not tried" if g else "not found"}">·</span>'
     score = row.points[ex.id] / ex.points
     kind, sign = ("full", "✓") if score >= 1 else ("none", "✗") if score <= 0 else ("part", "◐")
-    return f'<span class="cell {kind}" title="{ex.id}: {_number(row.points[ex.id])} of {ex.points}{by_hand}">{sign}</span>'
+    return f'<span class="cell {kind}" {name} title="{ex.id}: {_number(row.points[ex.id])} of {ex.points}{by_hand}">{sign}</span>'
 
 
 def _alike(c: Class, links: Mapping[str, str], most: int = 200) -> str:

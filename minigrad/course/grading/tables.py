@@ -45,6 +45,13 @@ class Class:
         whole = sum(ex.counted_points for ex in self.used if ex.id in self.counted) + sum(self.parts.values())
         return int(whole) if whole == int(whole) else whole
 
+    def measured(self, row: Row) -> float | None:
+        """What a student has of the maximum: the total without points that are on top of it."""
+        if row.total is None or "all" in row.points:
+            return row.total
+        asked = {ex.id for ex in self.used if ex.id in self.counted and ex.counted_points} | set(self.parts)
+        return round(sum(points for what, points in row.points.items() if what in asked), 4)
+
 
 def counted(records: Sequence[Mapping[str, Any]], ids: Sequence[str], only: Sequence[str]) -> frozenset[str]:
     """The exercises that make up the maximum: those that were asked for, else of chapters that at least half of the class handed in.
