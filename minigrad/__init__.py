@@ -7,6 +7,7 @@ What lives here: the names of the public surface and nothing else. `Value` is re
 in `minigrad.api` on first use, so that `import minigrad` loads neither numpy nor numba nor IPython nor matplotlib.
 """
 import os
+import sys
 import warnings
 from importlib import import_module
 from importlib.util import find_spec
@@ -23,7 +24,7 @@ __version__ = "0.1.0"
 def __getattr__(name: str):
     if name.startswith("__"):  # __path__, __wrapped__, ...: questions of the import system and of inspect
         raise AttributeError(name)
-    if find_spec(f"{__name__}.{name}"):
+    if _exists(name):
         return import_module(f".{name}", __name__)
     api = import_module(".api", __name__)
     try:
@@ -32,6 +33,26 @@ def __getattr__(name: str):
         raise api.unknown_name(name) from None
     globals()[name] = value
     return value
+
+
+def _exists(module: str) -> bool:
+    try:
+        return find_spec(f"{__name__}.{module}") is not None
+    except ModuleNotFoundError:  # one that is left out
+        return False
+
+
+class _LeftOut:
+    """The last finder of imports: says why minigrad.fft and its kind are left out (core/absent.py)."""
+
+    @staticmethod
+    def find_spec(fullname, path=None, target=None):
+        if fullname.startswith(__name__ + "."):
+            import_module(".core.errors", __name__).refuse_import(fullname)
+
+
+if _LeftOut.__name__ not in [getattr(finder, "__name__", "") for finder in sys.meta_path]:
+    sys.meta_path.append(_LeftOut)
 
 
 def __dir__():

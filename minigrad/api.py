@@ -17,7 +17,7 @@ from .tensors.create import (
     kaiser_window, linspace, logspace, manual_seed, multinomial, normal, ones, ones_like, rand, rand_like, randint, randint_like, randn, randn_like, randperm, range_ as range,
     scalar_tensor, set_rng_state, tensor, tril_indices, triu_indices, zeros, zeros_like,
 )  # fmt: skip
-from .core.devices import STRIDED as strided, backends, contiguous_format, cuda, device, layout, memory_format, preserve_format
+from .core.devices import STRIDED as strided, backends, contiguous_format, device, layout, memory_format, preserve_format
 from .core.dtypes import (
     bfloat16, bool, can_cast, double, dtype, finfo, float, float16, float32, float64, get_default_dtype, half, iinfo, int, int8, int16, int32, int64,
     long, promote_types, result_type, set_default_dtype, short, uint8,
@@ -25,6 +25,7 @@ from .core.dtypes import (
 from .amp import autocast, get_autocast_dtype, is_autocast_enabled
 from .autograd.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .func import vmap
+from .core.permissions import strict
 from .core.grad_mode import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
 
 # ops/elementwise.py
@@ -67,7 +68,7 @@ from .ops.scan import cummax, cummin, cumprod, cumsum, cumulative_trapezoid, log
 
 # ops/statistics.py
 from .ops.statistics import (
-    bucketize, corrcoef, cov, diff, dist, gradient, histc, isin, mode, msort, nanmean, nanmedian, nanquantile, quantile, renorm, searchsorted, trapezoid, trapezoid as trapz, unique_consecutive,
+    bucketize, corrcoef, cov, diff, dist, gradient, histc, histogram, isin, mode, msort, nanmean, nanmedian, nanquantile, quantile, renorm, searchsorted, trapezoid, trapezoid as trapz, unique_consecutive,
 )  # fmt: skip
 
 # ops/shape.py
@@ -265,6 +266,20 @@ def use_deterministic_algorithms(mode, *, warn_only=False):  # noqa: F811
     """Nothing: every operation is deterministic."""
 
 
+_precision = ["highest"]
+
+
+def set_float32_matmul_precision(precision):
+    """Kept, and without effect: products are computed in float32. A word that PyTorch does not know is ignored, as there."""
+    if precision in ("highest", "high", "medium"):
+        _precision[0] = precision
+
+
+def get_float32_matmul_precision():
+    """What set_float32_matmul_precision set."""
+    return _precision[0]
+
+
 def get_num_threads():
     """1: numpy may use more for matrix products, which an environment variable like OMP_NUM_THREADS says."""
     return 1
@@ -319,7 +334,9 @@ for _name in __all__:  # numpy's names for arguments (axis, keepdims), and a sen
 
 
 def unknown_name(name: str) -> AttributeError:
-    """One sentence for a name that does not exist, with the nearest that does."""
+    """One sentence for a name that does not exist: why it is left out, or the nearest that exists."""
+    if name in errors.LEFT_OUT:
+        return errors.left_out(AttributeError, f"module 'torch' has no attribute '{name}'", name)
     return errors.new(
         AttributeError,
         f"module 'torch' has no attribute '{name}'",

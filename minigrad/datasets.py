@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .kernels.positions import repeat
 from .tensors.tensor import Tensor
 
 
@@ -42,7 +43,7 @@ def moons(n: int = 100, noise: float = 0.1, seed: int = 0) -> tuple[Tensor, Tens
     upper, lower = _shares(n, 2)
     a, b = np.linspace(0, np.pi, upper), np.linspace(0, np.pi, lower)
     points = np.concatenate([np.stack([np.cos(a), np.sin(a)], 1), np.stack([1 - np.cos(b), 0.5 - np.sin(b)], 1)])
-    return _pair(points + noise * rng.standard_normal((n, 2)), np.repeat([0, 1], [upper, lower]), rng)
+    return _pair(points + noise * rng.standard_normal((n, 2)), repeat([0, 1], [upper, lower]), rng)
 
 
 def circles(n: int = 100, noise: float = 0.05, seed: int = 0, factor: float = 0.5) -> tuple[Tensor, Tensor]:
@@ -51,9 +52,9 @@ def circles(n: int = 100, noise: float = 0.05, seed: int = 0, factor: float = 0.
     rng = np.random.default_rng(seed)
     outer, inner = _shares(n, 2)
     angle = 2 * np.pi * np.concatenate([np.arange(outer) / outer, np.arange(inner) / max(inner, 1)])
-    radius = np.repeat([1.0, factor], [outer, inner])[:, None]
+    radius = repeat([1.0, factor], [outer, inner])[:, None]
     points = radius * np.stack([np.cos(angle), np.sin(angle)], 1)
-    return _pair(points + noise * rng.standard_normal((n, 2)), np.repeat([0, 1], [outer, inner]), rng)
+    return _pair(points + noise * rng.standard_normal((n, 2)), repeat([0, 1], [outer, inner]), rng)
 
 
 def spirals(n: int = 300, noise: float = 0.05, seed: int = 0, arms: int = 3, turns: float = 1.0) -> tuple[Tensor, Tensor]:
@@ -66,7 +67,7 @@ def spirals(n: int = 300, noise: float = 0.05, seed: int = 0, arms: int = 3, tur
         radius = np.linspace(0.05, 1, count)
         angle = 2 * np.pi * (turns * radius + arm / arms)
         points.append(radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], 1))
-    return _pair(np.concatenate(points) + noise * rng.standard_normal((n, 2)), np.repeat(np.arange(arms), counts), rng)
+    return _pair(np.concatenate(points) + noise * rng.standard_normal((n, 2)), repeat(np.arange(arms), counts), rng)
 
 
 def digits(n: int = 1797, seed: int | None = 0, shift: int = 0) -> tuple[Tensor, Tensor]:

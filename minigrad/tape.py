@@ -172,7 +172,7 @@ class Tape:
         else:
             from .kernels.tape import run
 
-            columns = np.repeat(self._values[:, np.newaxis], xs.size, axis=1)
+            columns = np.tile(self._values[:, np.newaxis], (1, xs.size))
             columns[i] = xs
             local = np.empty((self.edges, xs.size))
             grads = np.ascontiguousarray(run(self._plan, columns, self.root, local, self._rows).T)

@@ -30,6 +30,8 @@ def _place(x):
     """Of a tensor or GradientEdge: its edge, the shape and the dtype there."""
     if isinstance(x, Variable):
         return edge_of(x), x.array.shape, x.array.dtype
+    if not isinstance(x, tuple):
+        raise errors.new(AssertionError, "Expected output to be a torch.Tensor", f"It is {errors.a_kind(x)}.")
     node, number = edge = tuple(x[:2])
     return (edge, node.shape[number], node.dtype[number]) if type(node.shape) is list else (edge, node.shape, node.dtype)
 

@@ -152,7 +152,7 @@ def overwrite(x, out):
     x.version[0] += 1
     for handler in state.handlers:
         handler.written(x, out)
-    if not out.requires:
+    if not out.requires or x.array.dtype.kind != "f":  # whole numbers carry no gradient
         return x
     node = out.edge[0]
     if getattr(node, "out_counter", None) is out.version:  # the row saved its output: that is now the storage of x

@@ -10,6 +10,7 @@ import re
 
 from . import dtypes, errors
 from .dispatch import state
+from .variable import Variable
 
 ALIASES = {
     "axis": "dim",
@@ -44,6 +45,8 @@ def forgiving(function, name=None):
     def call(*args, **kwargs):
         try:
             return function(*args, **kwargs)
+        except AttributeError as error:
+            raise _no_tensor(error, function, name or function.__name__, args, kwargs) from None
         except TypeError as error:
             own, public = function.__name__, name or function.__name__
             if own != public and str(error).startswith(own + "()"):
@@ -51,6 +54,21 @@ def forgiving(function, name=None):
             return recover(error, function, public, inspect.signature(function).parameters, args, kwargs)
 
     return call
+
+
+_TENSORS = frozenset("""input other tensor tensor1 tensor2 end mat1 mat2 vec vec1 vec2 exponent condition values source src index self x A B
+    elements test_elements boundaries mask batch1 batch2 weights""".split())
+
+
+def _no_tensor(error, function, name, args, kwargs):
+    """The error to raise for an AttributeError: PyTorch's TypeError, if it was about an argument that is no tensor."""
+    given = dict(zip(inspect.signature(function).parameters, args, strict=False)) | kwargs
+    for position, (parameter, value) in enumerate(given.items(), 1):
+        if value is error.obj and parameter in _TENSORS and not isinstance(value, Variable):
+            place = "" if parameter in kwargs else f" (position {position})"
+            sentence = f"{name}(): argument '{parameter}'{place} must be Tensor, not {errors.type_name(value)}"
+            return errors.new(TypeError, sentence, instead="minigrad.tensor(...) makes a tensor of numbers, lists and numpy arrays.")
+    return error
 
 
 def _written(name, result, out, args):

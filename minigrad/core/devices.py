@@ -79,30 +79,6 @@ def row_by_row(wanted, function, refusal=None) -> bool:
     return wanted is contiguous_format
 
 
-class cuda:
-    """torch.cuda, for `device = "cuda" if torch.cuda.is_available() else "cpu"`."""
-
-    @staticmethod
-    def is_available() -> bool:
-        return False
-
-    @staticmethod
-    def device_count() -> int:
-        return 0
-
-    @staticmethod
-    def manual_seed(seed) -> None:
-        """Nothing: there is no such device."""
-
-    manual_seed_all = manual_seed
-
-    @staticmethod
-    def synchronize(device=None) -> None:
-        """Nothing: there is nothing to wait for."""
-
-    empty_cache = synchronize
-
-
 class _Switches:
     """Switches that programs set: they are kept, and change nothing."""
 
@@ -126,6 +102,6 @@ class _Switches:
 class backends:
     """torch.backends: questions that are answered with no, and switches that change nothing."""
 
-    mps = cuda
+    mps = _Switches()
     cudnn = _Switches()
     mkldnn = _Switches()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from . import facts as about
+from .absent import TABLE as LEFT_OUT
 
 E = TypeVar("E", bound=Exception)
 _ENGINE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
@@ -60,7 +61,7 @@ def new(
 def warn(sentence: str) -> None:
     """Warn at the line that called minigrad, through however many of its own functions."""
     level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_ENGINE):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith((_ENGINE, "<minigrad")):
         level, frame = level + 1, frame.f_back
     warnings.warn(sentence, stacklevel=level)
 
@@ -98,18 +99,39 @@ def no_kernel(kernel: str, dtype) -> NotImplementedError:
     return new(NotImplementedError, f"\"{kernel}\" not implemented for '{kind}'", instead=instead)
 
 
+def numpy_of_recorded() -> RuntimeError:
+    """The error for a tensor that requires gradients and meets numpy."""
+    return new(
+        RuntimeError,
+        "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
+        why="What numpy computes is not recorded, so no gradient could come back.",
+        chapter="chapter 10, Controlling the graph",
+    )
+
+
 def nearest(name: str, known, prefix: str = "") -> str:
-    """What exists and is spelled most like `name`, as a hint."""
+    """What exists and is spelled nearly like `name`, as a hint: a slip of the pen, not another meaning (absent.py has those)."""
     import difflib
 
-    known = list(known)
-    inside = [k for k in known if len(k) > 2 and name.startswith(k + "_")]  # unique_consecutive: unique
-    if inside:
-        return f"the nearest name that exists is '{prefix}{max(inside, key=len)}'."
-    near = difflib.get_close_matches(name, [k for k in known if not k.startswith("_") and len(k) > 2], 1, 0.6)
-    return (
-        f"the nearest name that exists is '{prefix}{near[0]}'." if near else f"dir({prefix.rstrip('.') or 'minigrad'}) lists what exists."
-    )
+    known = [k for k in known if len(k) > 2]
+    near = difflib.get_close_matches(name, [k for k in known if not k.startswith("_")], 1, 0.8)
+    inside = [k for k in known if name.startswith(k + "_")]  # unique_consecutive: unique
+    if near or inside:
+        return f"the nearest name that exists is '{prefix}{near[0] if near else max(inside, key=len)}'."
+    return f"dir({prefix.rstrip('.') or 'minigrad'}) lists what exists."
+
+
+def left_out(kind: type[E], sentence: str, path: str) -> E:
+    """The error for a name that is left out, e.g. "nn.utils.prune": why, and what to use instead (absent.py)."""
+    found = LEFT_OUT[path]
+    return new(kind, sentence, f"minigrad leaves torch.{path} out: {found.why}", instead=found.instead)
+
+
+def refuse_import(fullname: str) -> None:
+    """Raise ModuleNotFoundError, with the reason, for the import of a module that is left out ("minigrad.fft")."""
+    path = fullname.partition(".")[2]
+    if path in LEFT_OUT:
+        raise left_out(ModuleNotFoundError, f"No module named '{fullname}'", path)
 
 
 def unknown_in(module: str, names):
@@ -119,6 +141,9 @@ def unknown_in(module: str, names):
         short = module.replace("minigrad", "torch", 1)
         if name.startswith("__"):
             raise AttributeError(name)
+        path = f"{module.partition('.')[2]}.{name}"
+        if path in LEFT_OUT or name in LEFT_OUT:
+            raise left_out(AttributeError, f"module '{short}' has no attribute '{name}'", path if path in LEFT_OUT else name)
         raise new(
             AttributeError,
             f"module '{short}' has no attribute '{name}'",

@@ -22,6 +22,7 @@ arithmetic. `print(mul.source)` shows it.
 import builtins
 import inspect
 import linecache
+import sys
 import threading
 import warnings
 from types import CodeType, FunctionType
@@ -30,10 +31,10 @@ import numpy as np
 from numpy import asarray, ndarray
 
 from ..scalar import Value
-from . import dtypes, errors, variable
+from . import dtypes, errors, permissions, variable
 from .arguments import recover
 from .constants import constant, number_of
-from .dispatch import state
+from .dispatch import NOT_RUNNING, state
 from .node import FREED, LIVE, PACKED, Node, next_number, short_name
 from .on_values import on_values
 from .row_source import DISCRETE, ELEMENTWISE, GENERAL, KINDS, LINEAR, MULTILINEAR, calls_source, saved_by, slots_of, source_of  # noqa: F401
@@ -67,6 +68,7 @@ class Op:
               Float and {x_c} for float
     bools     False: True and False are refused, as in PyTorch, where numpy would compute
     refuses   (characters of numpy's dtypes, PyTorch's name of the kernel): dtypes that PyTorch's kernel does not have, and numpy has
+    tensors_only  True: PyTorch takes no number in the place of a tensor; minigrad does, and warns (permissions.py)
     tensor_params  parameters that hold tensors (the indices of index): freed after the backward pass like everything that a node saves
     saved_as  PyTorch's names for `_saved_*` where they differ: {"x": "self"} is understood
 
@@ -80,12 +82,15 @@ class Op:
     __slots__ = ("__dict__", "__weakref__", "call")  # read for every operation: a slot is found faster than an entry of the dict
 
     def __init__(self, name, forward, kind, *, node=None, args=None, view=False, floats=False, tensor_list=False, outputs=("out",),
-                 jvp=None, joint_rule=None, one_dtype=None, bools=True, refuses=None, tensor_params=(), saved_as=None, doc=None,
+                 jvp=None, joint_rule=None, one_dtype=None, bools=True, refuses=None, tensors_only=False,
+                 tensor_params=(), saved_as=None, doc=None,
                  formula=None, words=None, fused=None, batch=None, **rules):  # fmt: skip
         self.name = self.__name__ = name
         self.forward, self.kind, self.rules = forward, kind, rules
         self.view, self.floats, self.tensor_list, self.outputs, self.jvp, self.bools = view, floats, tensor_list, outputs, jvp, bools
-        self.joint_rule, self.one_dtype, self.refuses, self.tensor_params = joint_rule, one_dtype, refuses, tensor_params
+        self.joint_rule, self.one_dtype, self.tensor_params = joint_rule, one_dtype, tensor_params
+        self.refuses, self.tensors_only = refuses, tensors_only
+        self.ours = _is_ours(sys._getframe(1), "ops.")
         self.formula, self.words, self.fused, self.batch = formula, words or {}, fused, batch
         self.inputs = tuple(rules)
         self.node_name = node or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
@@ -258,7 +263,8 @@ def _compiled(op, source, filename, **more):
         "state": state, "forward": op.forward, "NodeClass": op.node_class, "next_number": next_number, "LIVE": LIVE,
         "general": general, "refresh": refresh, "edge_of": edge_of, "leaf_edge": leaf_edge, "view_of": view_of,
         "record_several": record_several, "open_saved": open_saved, "drop_packed": drop_packed,
-        "as_floats": as_floats, "check_saved": check_saved, "output_of": output_of, "check_output": check_output,
+        "as_floats": as_floats, "on_ndarrays": on_ndarrays,
+        "check_saved": check_saved, "output_of": output_of, "check_output": check_output,
         "failed": failed, "INFERENCE": INFERENCE, "_defaults": op.params, **more,
     }  # fmt: skip
     for name, rule in [*((f"rule_{i}", rule) for i, rule in op.rules.items()), ("joint_rule", op.joint_rule)]:
@@ -297,7 +303,7 @@ def general(op, inputs, params):
         if any([isinstance(x, Value) for x in flat]):
             return on_values(op, inputs, params)
         if any([isinstance(x, (ndarray, np.generic)) for x in flat]):
-            return op.forward(*inputs, *params)  # a rule in the fast backward pass, or forward() of another row
+            return on_ndarrays(op, *inputs, *params)
     handlers = state.handlers
     if handlers:
         state.handlers = handlers[:-1]
@@ -313,6 +319,29 @@ def general(op, inputs, params):
     return op.record(r, tensors, *params) if op.tensor_list else op.record(r, *tensors, *params)
 
 
+def on_ndarrays(op, *given):
+    """The numbers alone: for rules in the fast backward pass, and for forward() of another row. Raises TypeError for anybody else:
+    PyTorch's functions take no arrays, and a result without a graph would go unnoticed."""
+    if op.ours and state.running is NOT_RUNNING and _called_by_others():
+        arrays = given[0] if op.tensor_list else given[: len(op.inputs)]
+        raise wrong_type(op, *next((i, x) for i, x in enumerate(arrays) if isinstance(x, (ndarray, np.generic))))
+    return op.forward(*given)
+
+
+def _called_by_others():
+    """Is the code that called the operation outside of this package, and no rule or forward() that the package runs?"""
+    frame = sys._getframe(2)
+    while frame.f_code.co_filename == __file__ or frame.f_code.co_filename.startswith("<minigrad"):
+        frame = frame.f_back
+    if _is_ours(frame, ""):
+        return False
+    return not (frame.f_back and (_is_ours(frame.f_back, "core.") or _is_ours(frame.f_back, "kernels.")))
+
+
+def _is_ours(frame, room):
+    return frame.f_globals.get("__name__", "").startswith(__package__.partition(".")[0] + "." + room)
+
+
 def prepare(op, inputs):
     """Tensors for the record and arrays, promoted to their common dtype, for the computation."""
     if not any([isinstance(x, Variable) for x in inputs]):
@@ -323,6 +352,8 @@ def prepare(op, inputs):
         for position, x in enumerate(inputs):
             if not isinstance(x, (Variable, np.generic, builtins.bool, int, float)):
                 raise wrong_type(op, position, x)
+            if op.tensors_only and not isinstance(x, Variable) and _called_by_others():
+                permissions.allow("number for a tensor", wrong_type(op, position, x))
         if not op.bools:
             bools = [(x.array.dtype.kind == "b") if isinstance(x, Variable) else isinstance(x, builtins.bool) for x in inputs]
             if any(bools):
@@ -343,7 +374,7 @@ def prepare(op, inputs):
     for position, x in enumerate(inputs):
         if isinstance(x, Variable):
             tensors.append(x)
-        elif isinstance(x, (ndarray, np.generic)):  # a constant in a rule under create_graph
+        elif isinstance(x, (ndarray, np.generic)) and not _called_by_others():  # a constant in a rule under create_graph
             tensors.append(wrap(asarray(x)))
         else:
             raise wrong_type(op, position, x)

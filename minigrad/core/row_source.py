@@ -64,7 +64,7 @@ def _call_source(op):
         lines += ["    try:", f"        arrays = [t.array for t in {op.args[0]}]", "    except AttributeError:", f"        {detour}"]
         lines += ["    if state.handlers:", f"        {detour}", f"    r = forward({', '.join(['arrays', *op.params])})", ""]
         return "\n".join(lines)
-    lines += [f"    if {' and '.join(f'type({a}) is ndarray' for a in op.args)}:", f"        return forward({given})"]
+    lines += [f"    if {' and '.join(f'type({a}) is ndarray' for a in op.args)}:", f"        return on_ndarrays(op, {given})"]
     arrays = dict(zip(op.inputs, (f"{a}_array" for a in op.args), strict=True))
     lines += ["    try:", *(f"        {arrays[i]} = {a}.array" for i, a in zip(op.inputs, op.args, strict=True))]
     lines += ["    except AttributeError:", f"        {detour}"]

@@ -52,6 +52,38 @@ class Linear(Module):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
+class LazyLinear(Linear):
+    """Linear whose in_features is the size of the last dimension of the first input. It is a Linear from then on.
+
+    Run one batch before the optimizer is made and before numbers are loaded: until then the parameters are empty.
+
+    >>> import minigrad as torch
+    >>> layer = torch.nn.LazyLinear(2)
+    >>> layer(torch.ones(5, 3)).shape, layer
+    (torch.Size([5, 2]), Linear(in_features=3, out_features=2, bias=True))
+    """
+
+    def __init__(self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None):
+        super().__init__(0, 0, bias, device, dtype)
+        self.out_features = out_features
+
+    def reset_parameters(self) -> None:
+        if self.in_features:
+            super().reset_parameters()
+
+    def forward(self, input: Tensor) -> Tensor:
+        self.in_features = input.shape[-1]
+        self.weight.data = empty(self.out_features, self.in_features, dtype=self.weight.dtype)
+        if self.bias is not None:
+            self.bias.data = empty(self.out_features, dtype=self.bias.dtype)
+        self.__class__ = Linear  # type: ignore[assignment]
+        self.reset_parameters()
+        return self(input)
+
+    def extra_repr(self) -> str:
+        return f"in_features=0, out_features={self.out_features}, bias={self.bias is not None}"
+
+
 class Bilinear(Module):
     """y_k = x1 @ weight_k @ x2 + bias_k. weight (out_features, in1_features, in2_features). Raises ValueError for in1_features below 1."""
 

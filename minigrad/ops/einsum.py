@@ -134,6 +134,22 @@ def _spread(x, names, wanted):
     return x
 
 
+def _written_out(arguments):
+    """einsum(x, [0, 1], y, [1, 2], [0, 2]) as an equation and its operands. Raises ValueError for numbers outside [0, 52)."""
+
+    def names(places):
+        if any([p is not Ellipsis and not 0 <= p < 52 for p in places]):
+            raise ValueError("einsum(): expected subscripts to be within the range [0, 52)")
+        return "".join(["..." if p is Ellipsis else _LETTERS[p] for p in places])
+
+    out = arguments.pop() if len(arguments) % 2 else None
+    equation = ",".join(map(names, arguments[1::2]))
+    return equation if out is None else f"{equation}->{names(out)}", tuple(arguments[::2])
+
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
 def einsum(equation, *operands):
     """Sums of products written with names for the dimensions: names that the result does not have are summed.
 
@@ -141,6 +157,8 @@ def einsum(equation, *operands):
     >>> torch.einsum("ij,j->i", torch.ones(2, 3), torch.arange(3.))
     tensor([3., 3.])
     """
+    if not isinstance(equation, str):
+        equation, operands = _written_out([equation, *operands])
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
     names, out = _parse(equation, operands)

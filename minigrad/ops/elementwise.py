@@ -55,12 +55,12 @@ atanh       = Op("atanh",   np.arctanh,       ELEMENTWISE, floats=True, x=lambda
 erf         = Op("erf",     lambda x: special.erf(_floating(x)),      ELEMENTWISE, floats=True, x=lambda g, x: g * TWO_OVER_SQRT_PI * exp(-(x * x)))
 logit_      = Op("logit",   lambda x: np.log(x / (1 - x)), ELEMENTWISE, floats=True, x=lambda g, x: where((x < 0) | (x > 1), NAN, where((x == 0) | (x == 1), g * INF, g / (x * (1 - x)))))
 logit_eps   = Op("logit",   lambda x, eps: _logit_eps(x, eps), ELEMENTWISE, floats=True, x=lambda g, x, eps: where((x < eps) | (x > 1 - eps), 0, g / (x * (1 - x))))
-atan2       = Op("atan2",   np.arctan2,       ELEMENTWISE, floats=True, x=lambda g, x, y: g * y * over_square(x, y), y=lambda g, x, y: -g * x * over_square(x, y),
+atan2       = Op("atan2",   np.arctan2,       ELEMENTWISE, tensors_only=True, floats=True, x=lambda g, x, y: g * y * over_square(x, y), y=lambda g, x, y: -g * x * over_square(x, y),
                  words={"x": "g × {y} / ({x}² + {y}²)", "y": "−g × {x} / ({x}² + {y}²)"})
 
-hypot       = Op("hypot",   np.hypot,         ELEMENTWISE, refuses=("?bBhilq", "hypot_cpu"),              x=lambda g, x, out: g * (x / out), y=lambda g, y, out: g * (y / out))
-logaddexp   = Op("logaddexp", np.logaddexp,   ELEMENTWISE, refuses=("?bBhilq", "logaddexp_cpu"), x=lambda g, x, y: g / (1 + exp(y - x)), y=lambda g, x, y: g / (1 + exp(x - y)))
-logaddexp2  = Op("logaddexp2", np.logaddexp2, ELEMENTWISE, refuses=("?bBhilq", "logaddexp2_cpu"), x=lambda g, x, y: g / (1 + exp2(y - x)), y=lambda g, x, y: g / (1 + exp2(x - y)))
+hypot       = Op("hypot",   np.hypot,         ELEMENTWISE, tensors_only=True, refuses=("?bBhilq", "hypot_cpu"),              x=lambda g, x, out: g * (x / out), y=lambda g, y, out: g * (y / out))
+logaddexp   = Op("logaddexp", np.logaddexp,   ELEMENTWISE, tensors_only=True, refuses=("?bBhilq", "logaddexp_cpu"), x=lambda g, x, y: g / (1 + exp(y - x)), y=lambda g, x, y: g / (1 + exp(x - y)))
+logaddexp2  = Op("logaddexp2", np.logaddexp2, ELEMENTWISE, tensors_only=True, refuses=("?bBhilq", "logaddexp2_cpu"), x=lambda g, x, y: g / (1 + exp2(y - x)), y=lambda g, x, y: g / (1 + exp2(x - y)))
 xlogy       = Op("xlogy",   lambda x, y: _xlogy(x, y), ELEMENTWISE, floats=True, x=lambda g, x, y: g * where((x == 0) & (y <= 0), 0, log(y)), y=lambda g, x, y: g * (x / y))
 erfc        = Op("erfc",    lambda x: 1 - erf.forward(x), ELEMENTWISE, floats=True, x=lambda g, x: -g * TWO_OVER_SQRT_PI * exp(-(x * x)))
 lgamma      = Op("lgamma",  lambda x: special.lgamma(_floating(x)),  ELEMENTWISE, floats=True, x=lambda g, x: g * digamma(x))
@@ -89,7 +89,7 @@ floor_div_  = Op("floor_divide", lambda x, y: np.floor_divide(x, _divisor(x, y))
                  words={"x": "none: floor division has steps, not a slope", "y": "none: floor division has steps, not a slope"})
 heaviside_  = Op("heaviside", lambda x, y: np.where(x == 0, y, x > 0).astype(x.dtype), ELEMENTWISE,     x=lambda g: missing("heaviside"),    y=lambda g: missing("heaviside"),    node="NotImplemented",
                  words={"x": "none: a step has no slope", "y": "none: a step has no slope"})
-nextafter   = Op("nextafter", lambda x, y: _nextafter(x, y), ELEMENTWISE, x=lambda g, x, y: where(x == y, 0, g), y=lambda g: nothing(g))
+nextafter   = Op("nextafter", lambda x, y: _nextafter(x, y), ELEMENTWISE, tensors_only=True, x=lambda g, x, y: where(x == y, 0, g), y=lambda g: nothing(g))
 fmod_       = Op("fmod",    lambda x, y: np.fmod(x, _divisor(x, y)),          ELEMENTWISE, refuses=("?", "fmod_cpu"),              x=lambda g: g,                 y=lambda g, x, y: -g * div_trunc(x, y), node="FmodBackward1")
 
 # Three inputs at once.
@@ -114,16 +114,16 @@ sign        = Op("sign",    lambda x: _sign(x),  ELEMENTWISE,              x=lam
 relu        = Op("relu",    lambda x: _relu(x), ELEMENTWISE, bools=False, x=lambda g, out: relu_slope(g, out), formula="relu(x)", fused=("0 if x < 0 else x", "g if out != 0 else 0"))
 sgn         = Op("sgn",     sign.forward,     ELEMENTWISE,              x=lambda g: nothing(g))
 relu_slope  = Op("threshold_backward", lambda x, y: _where_open(x, y), ELEMENTWISE, x=lambda g, y: relu_slope(g, y), y=lambda g: nothing(g), node="ThresholdBackwardBackward0", fused=("x if y != 0 else 0",))
-maximum     = Op("maximum", np.maximum,       ELEMENTWISE,              x=lambda g, x, y: share(g, x < y, x == y), y=lambda g, x, y: share(g, y < x, x == y),
+maximum     = Op("maximum", np.maximum,       ELEMENTWISE, tensors_only=True,              x=lambda g, x, y: share(g, x < y, x == y), y=lambda g, x, y: share(g, y < x, x == y),
                   words={"x": "g where {x} > {y}, g / 2 where they are equal, else 0",
                          "y": "g where {y} > {x}, g / 2 where they are equal, else 0"}, formula="max(x, y)",
                  fused=("x if x > y or x != x else y", "g * 0.5 if x == y else (0 if x < y else g)", "g * 0.5 if x == y else (0 if y < x else g)"))
-minimum     = Op("minimum", np.minimum,       ELEMENTWISE,              x=lambda g, x, y: share(g, x > y, x == y), y=lambda g, x, y: share(g, y > x, x == y),
+minimum     = Op("minimum", np.minimum,       ELEMENTWISE, tensors_only=True,              x=lambda g, x, y: share(g, x > y, x == y), y=lambda g, x, y: share(g, y > x, x == y),
                   words={"x": "g where {x} < {y}, g / 2 where they are equal, else 0",
                          "y": "g where {y} < {x}, g / 2 where they are equal, else 0"}, formula="min(x, y)",
                  fused=("x if x < y or x != x else y", "g * 0.5 if x == y else (0 if x > y else g)", "g * 0.5 if x == y else (0 if y > x else g)"))
-fmax        = Op("fmax",    np.fmax,          ELEMENTWISE,              x=lambda g, x, y: where((x >= y) | isnan(y), g, 0), y=lambda g, x, y: where((x >= y) | isnan(y), 0, g))
-fmin        = Op("fmin",    np.fmin,          ELEMENTWISE,              x=lambda g, x, y: where((x <= y) | isnan(y), g, 0), y=lambda g, x, y: where((x <= y) | isnan(y), 0, g))
+fmax        = Op("fmax",    np.fmax,          ELEMENTWISE, tensors_only=True,              x=lambda g, x, y: where((x >= y) | isnan(y), g, 0), y=lambda g, x, y: where((x >= y) | isnan(y), 0, g))
+fmin        = Op("fmin",    np.fmin,          ELEMENTWISE, tensors_only=True,              x=lambda g, x, y: where((x <= y) | isnan(y), g, 0), y=lambda g, x, y: where((x <= y) | isnan(y), 0, g))
 where       = Op("where",   np.where,         ELEMENTWISE,  fused=("x if condition else y",),              condition=None, x=lambda g, condition: where(condition, g, 0),
                                                                         y=lambda g, condition: where(condition, 0, g), args="condition input other")
 
@@ -134,22 +134,22 @@ le          = Op("le", operator.le, DISCRETE, x=None, y=None, fused=("x <= y",))
 gt          = Op("gt", operator.gt, DISCRETE, x=None, y=None, fused=("x > y",))
 ge          = Op("ge", operator.ge, DISCRETE, x=None, y=None, fused=("x >= y",))
 logical_not = Op("logical_not", np.logical_not, DISCRETE, x=None)
-logical_and = Op("logical_and", np.logical_and, DISCRETE, x=None, y=None)
-logical_or  = Op("logical_or",  np.logical_or,  DISCRETE, x=None, y=None)
+logical_and = Op("logical_and", np.logical_and, DISCRETE, tensors_only=True, x=None, y=None)
+logical_or  = Op("logical_or",  np.logical_or,  DISCRETE, tensors_only=True, x=None, y=None)
 bitwise_not = Op("bitwise_not", lambda x: _invert(x), DISCRETE, x=None)
 bitwise_and = Op("bitwise_and", np.bitwise_and, DISCRETE, x=None, y=None)
 bitwise_or  = Op("bitwise_or",  np.bitwise_or,  DISCRETE, x=None, y=None)
 bitwise_xor = Op("bitwise_xor", np.bitwise_xor, DISCRETE, x=None, y=None)
 bitwise_left_shift  = Op("bitwise_left_shift",  lambda x, n: _shifted(np.left_shift, "lshift_cpu", x, n), DISCRETE, x=None, n=None)
 bitwise_right_shift = Op("bitwise_right_shift", lambda x, n: _shifted(np.right_shift, "rshift_cpu", x, n), DISCRETE, x=None, n=None)
-logical_xor = Op("logical_xor", np.logical_xor, DISCRETE, x=None, y=None)
+logical_xor = Op("logical_xor", np.logical_xor, DISCRETE, tensors_only=True, x=None, y=None)
 isnan       = Op("isnan",    np.isnan,    DISCRETE, x=None)
 isinf       = Op("isinf",    np.isinf,    DISCRETE, x=None)
 isfinite    = Op("isfinite", np.isfinite, DISCRETE, x=None)
 isposinf    = Op("isposinf", lambda x: np.isinf(x) & (x > 0), DISCRETE, x=None)
 isneginf    = Op("isneginf", lambda x: np.isinf(x) & (x < 0), DISCRETE, x=None)
-gcd         = Op("gcd", np.gcd, DISCRETE, x=None, y=None)
-lcm         = Op("lcm", np.lcm, DISCRETE, x=None, y=None)
+gcd         = Op("gcd", np.gcd, DISCRETE, tensors_only=True, x=None, y=None)
+lcm         = Op("lcm", np.lcm, DISCRETE, tensors_only=True, x=None, y=None)
 # fmt: on
 
 _DOCS = """
@@ -440,7 +440,8 @@ pow_base    = Op("pow", lambda x, base: np.power(x.dtype.type(base), x), ELEMENT
 
 
 def pow(input, exponent):
-    """`input` to the power `exponent`; either may be a number. Raises RuntimeError for integers to a negative power.
+    """`input` to the power `exponent`; either may be a number.
+    Raises RuntimeError for integers to a negative power, TypeError for two numbers.
 
     >>> import minigrad as torch
     >>> torch.pow(torch.tensor([1., 2., 3.]), 2)

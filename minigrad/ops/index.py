@@ -8,6 +8,7 @@ import numpy as np
 from ..core import dtypes, errors
 from ..core.op import GENERAL, LINEAR, Op
 from ..core.variable import INFERENCE, wrap
+from ..kernels.positions import repeat
 from ..kernels.scatter import add_at
 from .elementwise import nothing, where
 from .shape import clone, embed, expand, reshape, unsafe_view, unsqueeze, view, wrap_dim
@@ -430,8 +431,8 @@ def index_select(input, dim, index):
 
 
 def index_add(input, dim, index, source, *, alpha=1):
-    """A copy of `input` with slices of `source` added at the positions along `dim`. Raises RuntimeError for different dtypes or shapes, and for
-    positions that are none."""
+    """A copy of `input` with slices of `source` added at the positions along `dim`.
+    Raises RuntimeError for different dtypes or shapes and for positions that are none, IndexError for a matrix of positions."""
     dim = wrap_dim(dim, input.ndim)
     if index.ndim > 1:
         kind = errors.TYPE_NAMES[index.array.dtype.name].removesuffix("Tensor")
@@ -600,7 +601,7 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
     Raises RuntimeError if output_size is not the sum of `repeats`.
     """
     if repeats is None:
-        return wrap(np.repeat(np.arange(input.numel()), input.array))
+        return wrap(repeat(np.arange(input.numel()), input.array))
     if output_size is not None and hasattr(repeats, "array") and repeats.numel() > 1 and int(repeats.array.sum()) != output_size:
         raise errors.new(RuntimeError, "allocated size does not match required size")
     if dim is None:
@@ -610,4 +611,4 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
         shape = input.array.shape
         wide = expand(unsqueeze(input, dim + 1), (*shape[: dim + 1], repeats, *shape[dim + 1 :]))
         return view(clone(wide, "C"), (*shape[:dim], shape[dim] * repeats, *shape[dim + 1 :]))
-    return index_select_(input, wrap(np.repeat(np.arange(input.array.shape[dim]), repeats.array)), dim)
+    return index_select_(input, wrap(repeat(np.arange(input.array.shape[dim]), repeats.array)), dim)

@@ -2,10 +2,10 @@
 
 What does not live here: indexing with brackets (index.py).
 """
-import numpy as np
 
 from ..core.op import GENERAL, LINEAR, Op
 from ..kernels import scatter
+from ..kernels.positions import bincount
 from .elementwise import nothing
 from .linalg import mm_
 from .shape import t
@@ -13,7 +13,7 @@ from .shape import t
 
 def _backward(g, indices, count, padding_idx, by_frequency):
     if by_frequency:  # a row that was looked up n times gets the mean, not the sum
-        g = g / np.bincount(indices.ravel(), minlength=count)[indices][..., None].astype(g.dtype)
+        g = g / bincount(indices.ravel(), minlength=count)[indices][..., None].astype(g.dtype)
     out = scatter.rows(indices, g, count)
     if padding_idx is not None:
         out[padding_idx] = 0
@@ -26,7 +26,7 @@ def _backward_rule(g, indices, padding_idx, by_frequency, count):
         out = out * (indices != padding_idx)[..., None]
     if by_frequency:
         array = getattr(indices, "array", indices)
-        out = out / np.bincount(array.ravel(), minlength=count)[array][..., None].astype("float32")
+        out = out / bincount(array.ravel(), minlength=count)[array][..., None].astype("float32")
     return out
 
 

@@ -11,6 +11,7 @@ from ..core import errors
 from ..core.op import GENERAL, Op
 from ..core.return_types import named
 from ..core.variable import wrap
+from ..kernels import positions
 from .index import put_along_dim
 from .reduce import put
 from .shape import wrap_dim
@@ -66,7 +67,7 @@ kthvalue_    = Op("kthvalue", _kth,    GENERAL, outputs=("values", "indices"), x
                   words={"x": "g at the place of that value, else 0"}, batch="dims")
 argsort_     = Op("argsort", _sorted_places, GENERAL, x=None, batch="dims")
 nonzero_     = Op("nonzero", lambda x: np.array(np.nonzero(np.atleast_1d(x)))[: x.ndim].T, GENERAL, x=None)
-bincount_    = Op("bincount", lambda x, minlength: np.bincount(x, minlength=minlength), GENERAL, x=None)
+bincount_    = Op("bincount", lambda x, minlength: positions.bincount(x, minlength=minlength), GENERAL, x=None)
 # fmt: on
 
 
@@ -121,14 +122,14 @@ def argwhere(input):
 
 
 def bincount(input, weights=None, minlength=0):
-    """How often each number from 0 on occurs in a vector of whole numbers."""
+    """How often each number from 0 on occurs in a vector of whole numbers. Raises RuntimeError for negative ones, and for a matrix."""
     if input.array.dtype.kind not in "iu":
         raise errors.no_kernel("bincount_cpu", input.array.dtype)
     if input.ndim != 1 or (input.array < 0).any():
         raise errors.new(RuntimeError, "bincount only supports 1-d non-negative integral inputs.")
     if weights is not None:
         kind = np.float32 if weights.array.dtype == np.float32 else np.float64
-        return wrap(np.bincount(input.array, weights.array, minlength).astype(kind))
+        return wrap(positions.bincount(input.array, weights.array, minlength).astype(kind))
     return bincount_(input, minlength)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from ..core import errors
 from ..core.op import GENERAL, LINEAR, Op
 from ..kernels import windows as kernels
+from ..kernels.positions import bincount
 from .convolution import out_size, padded
 
 
@@ -128,7 +129,7 @@ def _put(g, index, size):
     rows = np.arange(n * c)[:, None] * cells
     if index.size and index.min() < 0:
         g, index = np.where(index < 0, 0, g), np.maximum(index, 0)
-    flat = np.bincount((rows + index.reshape(n * c, math.prod(index.shape[2:]))).ravel(), g.ravel(), n * c * cells)
+    flat = bincount((rows + index.reshape(n * c, math.prod(index.shape[2:]))).ravel(), g.ravel(), n * c * cells)
     return flat.astype(g.dtype, copy=False).reshape(n, c, *size)
 
 

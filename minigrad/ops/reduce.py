@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes, errors
-from ..core.op import GENERAL, LINEAR, Op
+from ..core import dtypes, errors, permissions
+from ..core.op import GENERAL, LINEAR, Op, wrong_type
 from ..core.return_types import named
 from . import elementwise
 from .elementwise import abs, exp, sign, where
@@ -316,10 +316,15 @@ def _extremum(input, dim, keepdim, name, all_row, dim_row):
                 f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.",
             )
         return all_row(input)
+    if isinstance(dim, builtins.bool):
+        raise errors.new(TypeError, f"{name}(): argument 'dim' must be int, not bool", instead=f"{name}(x, dim, keepdim=True).")
     if isinstance(dim, int):
         _reduced(input, dim, name)
     else:
-        return getattr(elementwise, name + "imum")(input, dim)
+        row = getattr(elementwise, name + "imum")
+        if not hasattr(dim, "array"):
+            permissions.allow("number for a tensor", wrong_type(row, 1, dim))
+        return row(input, dim)
     return named(name, "values", "indices")(*dim_row(input, wrap_dim(dim, input.ndim), keepdim))
 
 

@@ -26,6 +26,8 @@ def wrap_dim(dim, ndim, scalar=True):
     if not ndim and not scalar:
         raise errors.new(IndexError, f"Dimension specified as {dim} but tensor has no dimensions")
     size = ndim or 1
+    if type(dim) is not int and not hasattr(dim, "__index__"):
+        raise errors.new(TypeError, f"argument 'dim' must be int, not {errors.type_name(dim)}")
     if not -size <= dim < size:
         raise errors.new(
             IndexError,
@@ -212,7 +214,7 @@ def cartesian_prod(*tensors):
     """All combinations of one number of each vector, as rows."""
     if len(tensors) == 1:
         return tensors[0]
-    return stack([reshape(x, (-1,)) for x in meshgrid(*tensors)], 1)
+    return stack([reshape(x, (-1,)) for x in meshgrid(*tensors, indexing="ij")], 1)
 
 
 def combinations(input, r=2, with_replacement=False):
@@ -440,9 +442,13 @@ def dims_of(dim, ndim):
     """A dim argument (None, an int or several) as a tuple counted from the front; for a 0-d tensor (). Raises on repetition."""
     if dim is None:
         return tuple(range(ndim))
+    if isinstance(dim, builtins.bool):
+        raise errors.new(TypeError, "argument 'dim' must be int or tuple of ints, not bool", instead="keepdim=True has a name of its own.")
     if isinstance(dim, (int, np.integer)):
         dim = wrap_dim(int(dim), ndim)
         return (dim,) if ndim else ()
+    if not isinstance(dim, (tuple, list)) or any([isinstance(d, (str, float)) for d in dim]):
+        raise errors.new(TypeError, f"argument 'dim' must be int or tuple of ints, not {errors.type_name(dim)}", instead="x.sum(dim=0), x.sum((0, 1)).")
     dims = tuple([wrap_dim(int(d), ndim) for d in dim])
     if len(builtins.set(dims)) != len(dims):
         repeated = next(d for d in dims if dims.count(d) > 1)
@@ -692,11 +698,14 @@ def broadcast_tensors(*tensors):
     return tuple([x.expand(*shape) for x in tensors])
 
 
-def meshgrid(*tensors, indexing="ij"):
+def meshgrid(*tensors, indexing=None):
     """One grid for each vector: its numbers along its own dimension, the same along all others.
     Raises RuntimeError for matrices, and for another `indexing`."""
     if len(tensors) == 1 and not hasattr(tensors[0], "array"):
         tensors = tuple(tensors[0])
+    if indexing is None:
+        errors.warn("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
+        indexing = "ij"
     if indexing not in ("ij", "xy"):
         raise errors.new(RuntimeError, f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     for x in tensors:

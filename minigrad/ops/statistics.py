@@ -162,7 +162,8 @@ def diff(input, n=1, dim=-1, prepend=None, append=None):
 
 
 def trapezoid(y, x=None, *, dx=None, dim=-1):
-    """The integral along `dim` by the trapezoidal rule: at the places `x`, or `dx` (default 1) apart."""
+    """The integral along `dim` by the trapezoidal rule: at the places `x`, or `dx` (default 1) apart.
+    Raises RuntimeError for bools."""
     if y.array.dtype.kind == "b" or (x is not None and x.array.dtype.kind == "b"):
         what = "`y`, but bool is not supported" if x is None else "`x` or `y`, but bool is not supported"
         raise errors.new(RuntimeError, f"trapezoid: received a bool input for {what}", instead="y.float().")
@@ -179,7 +180,8 @@ def trapezoid(y, x=None, *, dx=None, dim=-1):
 
 
 def bucketize(input, boundaries, *, out_int32=False, right=False):
-    """For each number the index of the bucket between the sorted `boundaries` that it falls into."""
+    """For each number the index of the bucket between the sorted `boundaries` that it falls into. Raises RuntimeError unless they are a
+    vector."""
     if boundaries.ndim != 1:
         raise errors.new(RuntimeError, f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
     return searchsorted(boundaries, input, out_int32=out_int32, right=right)
@@ -212,7 +214,7 @@ def searchsorted(sorted_sequence, values, *, out_int32=False, right=False, side=
 
 
 def isin(elements, test_elements, *, assume_unique=False, invert=False):
-    """Is each element one of the `test_elements`? Either may be a number."""
+    """Is each element one of the `test_elements`? Either may be a number. Raises RuntimeError for bools."""
     arrays = [x.array if hasattr(x, "array") else np.asarray(x) for x in (elements, test_elements)]
     if any(a.dtype.kind == "b" for a in arrays):
         kind = errors.TYPE_NAMES["bool"].removesuffix("Tensor")
@@ -272,6 +274,39 @@ def histc(input, bins=100, min=0, max=0):
     if low == high:
         low, high = low - 1, high + 1
     return wrap(np.histogram(a, bins, (low, high))[0].astype(a.dtype))
+
+
+def histogram(input, bins, *, range=None, weight=None, density=False) -> Any:
+    """How many elements fall into each interval, and the edges of the intervals: a named tuple (hist, bin_edges).
+
+    bins     how many of equal size, or the edges, a sorted vector
+    range    (lowest, highest) edge; by default those of the elements
+    weight   what each element counts
+    density  divide, so that the integral over all intervals is 1
+    Raises NotImplementedError for whole numbers, RuntimeError for a weight of another shape.
+    """
+    a = input.array
+    if a.dtype.kind != "f":
+        raise errors.no_kernel("histogramdd", a.dtype)
+    if weight is not None and weight.array.shape != a.shape:
+        raise errors.new(
+            RuntimeError,
+            "torch.histogramdd(): if weight tensor is provided it should have the same shape as the input tensor excluding its innermost "
+            "dimension",
+        )
+    if hasattr(bins, "array"):
+        edges = bins.array
+    else:
+        low, high = range if range is not None else (a.min(), a.max()) if a.size else (0, 1)
+        if low == high:
+            low, high = low - 0.5, high + 0.5
+        edges = np.linspace(low, high, bins + 1).astype(a.dtype)
+    inside = (a >= edges[0]) & (a <= edges[-1])
+    counts, _ = np.histogram(a[inside], edges, weights=None if weight is None else weight.array[inside])
+    counts = counts.astype(a.dtype)
+    if density:
+        counts = counts / (counts.sum() * np.diff(edges)).astype(a.dtype)
+    return named("histogram", "hist", "bin_edges")(wrap(counts), wrap(np.array(edges)))
 
 
 def mode(input, dim=-1, keepdim=False) -> Any:

@@ -13,6 +13,7 @@ from ..core.dispatch import handling_none
 from ..core.grad_mode import enable_grad
 from ..core.op import LINEAR, Op
 from ..core.storage import array_at, place_of
+from ..kernels.positions import bincount
 from .index import index_, index_backward
 from .shape import copy_slices, reshape
 
@@ -60,7 +61,7 @@ def _strided_rule(g, x_shape, size, stride, start, steps):
     lowest = min(inside.min(initial=0), outside.min(initial=0))
     n = int(max(inside.max(initial=0), outside.max(initial=0)) - lowest) + 1
     storage = index_backward(reshape(g, (-1,)), (outside - lowest,), (n,))
-    shares = np.bincount(inside - lowest, minlength=n)[inside - lowest]
+    shares = bincount(inside - lowest, minlength=n)[inside - lowest]
     found = index_(storage, (inside - lowest,))
     if (shares > 1).any():
         weights = 1 / shares.astype(getattr(g, "array", g).dtype)

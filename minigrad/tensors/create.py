@@ -6,6 +6,7 @@ What lives here: the factories under PyTorch's names. What does not: the random 
 import builtins
 import functools
 import math
+import sys
 import warnings
 
 import numpy as np
@@ -24,8 +25,11 @@ def _finish(array, requires_grad, device=None):
     if device is not None:
         only_cpu(device)
     t = wrap(array)
-    if not requires_grad:
+    if requires_grad is False:
         return t
+    if requires_grad is not True:
+        factory, kind = sys._getframe(1).f_code.co_name, errors.type_name(requires_grad)
+        raise errors.new(TypeError, f"{factory}(): argument 'requires_grad' must be bool, not {kind}", instead="requires_grad=True.")
     if array.dtype.kind != "f":
         raise errors.new(
             RuntimeError,
@@ -151,6 +155,8 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False):
             stacklevel=2,
         )
         data = data.array
+    elif isinstance(data, np.ndarray):
+        _check_strides(data)
     return _finish(_from_data(data, dtype), requires_grad, device)
 
 
@@ -162,14 +168,32 @@ def as_tensor(data, dtype=None, device=None):
         return data if dtype is None else data.to(dtype)
     if isinstance(data, np.ndarray):
         kind = dtypes.from_numpy_dtype(data.dtype)
+        _check_strides(data)
         return wrap(dtypes.native(np.asarray(data, _dtype(dtype, kind))))
     return tensor(data, dtype=dtype)
+
+
+def _check_strides(array):
+    """Raise PyTorch's error for an ndarray that runs backwards through its memory."""
+    if any([s < 0 for s, n in zip(array.strides, array.shape, strict=True) if n > 1]):
+        raise errors.new(
+            ValueError,
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently supported. "
+            "(You can probably work around this by making a copy of your array  with array.copy().) ",
+        )
 
 
 def from_numpy(ndarray):
     """A tensor that shares the storage of the ndarray. Raises TypeError for anything else."""
     if not isinstance(ndarray, np.ndarray):
         raise errors.new(TypeError, f"expected np.ndarray (got {type(ndarray).__name__})")
+    _check_strides(ndarray)
+    if not ndarray.flags.writeable:
+        errors.warn(
+            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing to this tensor "
+            "will result in undefined behavior. You may want to copy the array to protect its data or make it writable before converting "
+            "it to a tensor. This type of warning will be suppressed for the rest of this program."
+        )
     return wrap(dtypes.native(ndarray))
 
 

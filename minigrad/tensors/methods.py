@@ -11,10 +11,11 @@ import linecache
 import numpy as np
 
 from ..autograd import inplace
-from ..core import dtypes
+from ..core import dtypes, errors, permissions
 from ..core.arguments import forgiving
 from ..core.constants import constant, numbers
 from ..core.devices import row_by_row
+from ..core.dispatch import state
 from ..core.op import DISCRETE, Op
 from ..core.variable import Variable, wrap
 from ..ops import einsum, elementwise, index, linalg, neural, order, reduce, scan, shape, statistics, strided
@@ -36,7 +37,7 @@ FAMILIES = {
         sum mean max min amax amin prod var std median aminmax nansum any all argmax argmin count_nonzero norm logsumexp""",
     scan: "cumsum cumprod cummax cummin logcumsumexp",
     statistics: """
-        nanmean nanmedian quantile nanquantile cov corrcoef diff histc mode renorm dist unique_consecutive msort""",
+        nanmean nanmedian quantile nanquantile cov corrcoef diff histc histogram mode renorm dist unique_consecutive msort""",
     neural: "softmax log_softmax",
     linalg: """
         matmul mm mv dot bmm outer ger=outer addmm addbmm addmv baddbmm vdot slogdet matrix_power inverse=inv det logdet trace cross
@@ -78,6 +79,7 @@ WRITING_OPERATORS = """
     __iand__=bitwise_and_ __ior__=bitwise_or_ __ixor__=bitwise_xor_ __ilshift__=bitwise_left_shift_ __irshift__=bitwise_right_shift_"""
 # A method with one of these arguments takes their second names, too (core/arguments.py).
 SECOND_NAMES = {"dim", "keepdim", "indices_or_sections"}
+LOOKED_AT = SECOND_NAMES | {"other", "end", "tensor1", "values", "mat2", "vec", "vec2", "source", "index", "mask"}
 # Other dtypes.
 CONVERSIONS = "float=float32 double=float64 half=float16 long=int64 int=int32 short=int16 char=int8 byte=uint8 bool=bool_"
 # Methods whose name with an underscore writes the result into the tensor.
@@ -113,6 +115,8 @@ def other_first(function, x, other):
 def with_array(function, x, array):
     """function(x, array) for an operator between a tensor and an ndarray. As in PyTorch, the result is a new tensor of the dtype that numpy
     gives: float32 and int64 become float64."""
+    if x.requires_grad and state.grad:
+        permissions.allow("array and gradient", errors.numpy_of_recorded())
     array = dtypes.native(array)
     common = np.result_type(x.array.dtype, array.dtype)
     if function is elementwise.div and common.kind != "f":
@@ -216,8 +220,8 @@ def _table():
             function = docs[name] = getattr(module, origin)
             if isinstance(function, Op):
                 text.append(_forwarding(name, f"{family}.{origin}", function))
-            else:  # some arguments have a second name
-                found[name] = forgiving(function, name) if SECOND_NAMES & {*signature_of(function).parameters} else function
+            else:  # some arguments have a second name, and some must be tensors
+                found[name] = forgiving(function, name) if LOOKED_AT & {*signature_of(function).parameters} else function
             if name in IN_PLACE:
                 text.append(_in_place(name, f"{family}.{origin}", function))
                 docs[name + "_"] = function

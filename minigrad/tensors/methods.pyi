@@ -66,6 +66,7 @@ class Methods(Variable):
     def corrcoef(self) -> Tensor: """The correlations of the variables: the rows of a matrix, whose columns are observations."""
     def diff(self, n=1, dim=-1, prepend=None, append=None) -> Tensor: """The differences of neighbours along `dim`, `n` times; `prepend` and `append` are joined to the input first."""
     def histc(self, bins=100, min=0, max=0) -> Tensor: """How many elements fall into each of `bins` intervals of equal size from `min` to `max` (both 0: of the elements)."""
+    def histogram(self, bins, *, range=None, weight=None, density=False) -> Any: """How many elements fall into each interval, and the edges of the intervals: a named tuple (hist, bin_edges)."""
     def mode(self, dim=-1, keepdim=False) -> Any: """The most frequent element along `dim` (the smallest of several), and a position of it: a named tuple (values, indices)."""
     def renorm(self, p, dim, maxnorm) -> Tensor: """The slices along `dim` whose p-norm is larger than `maxnorm`, made that long; the others as they are."""
     def dist(self, other, p=2) -> Tensor: """The p-norm of the difference."""

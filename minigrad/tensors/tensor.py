@@ -249,8 +249,12 @@ class Tensor(Methods):
         raise errors.new(RuntimeError, "requires_grad must be a bool")
 
     def requires_grad_(self, requires_grad=True):
-        """Take part in graphs from now on (or no longer). Raises RuntimeError for integers and for results of operations."""
+        """Take part in graphs from now on (or no longer). Raises RuntimeError for integers and for results of operations, TypeError for
+        what is no bool."""
         _not_transformed("requires_grad_")
+        if not isinstance(requires_grad, builtins.bool):
+            kind = errors.type_name(requires_grad)
+            raise errors.new(TypeError, f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {kind}")
         self.requires_grad = requires_grad
         return self
 
@@ -488,12 +492,7 @@ class Tensor(Methods):
     def numpy(self, *, force=False):
         """The numbers as an ndarray that shares the storage. Raises RuntimeError if gradients are required, unless `force`."""
         if self.requires_grad and not force and state.grad:
-            raise errors.new(
-                RuntimeError,
-                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
-                why="What numpy computes is not recorded, so no gradient could come back.",
-                chapter="chapter 10, Controlling the graph",
-            )
+            raise errors.numpy_of_recorded()
         return self.array
 
     def __array__(self, dtype=None, copy=None):
@@ -652,7 +651,9 @@ class Tensor(Methods):
 
     @property
     def T(self):
-        """The dimensions in reverse order (a view)."""
+        """The dimensions in reverse order (a view). Warns unless there are 2, as PyTorch."""
+        if self.array.ndim not in (0, 2):
+            _warn_of_T(self.array.ndim)
         return shape.permute(self, tuple(range(self.array.ndim))[::-1])
 
     @property
@@ -776,7 +777,10 @@ class Tensor(Methods):
 
     @forgiving
     def copy_(self, src, non_blocking=False):
-        return inplace.copy_(self, src)
+        """The numbers of `src`, a tensor that broadcasts or a number, in place. Raises TypeError for anything else."""
+        if not isinstance(src, (Variable, int, float)):
+            raise errors.new(TypeError, f"copy_(): argument 'other' (position 1) must be Tensor, not {errors.type_name(src)}")
+        return inplace.copy_(self, as_tensor_like(src, self))
 
     def fill_diagonal_(self, fill_value, wrap=False):
         """The diagonal of this matrix set to a number. Raises RuntimeError for what is no matrix, and for wrap=True."""
@@ -977,6 +981,8 @@ class _Missing:
         self.name = name
 
     def __get__(self, x, owner):
+        if self.name in errors.LEFT_OUT:
+            raise errors.left_out(AttributeError, f"'Tensor' object has no attribute '{self.name}'", self.name)
         here = [name for name in dir(owner) if name not in _UNSUPPORTED]
         raise errors.new(
             AttributeError,
@@ -989,7 +995,7 @@ class _Missing:
 _UNSUPPORTED = frozenset(
     """
     angle apply_ bfloat16 cholesky eig
-    erfinv frexp histogram i0 igamma index_reduce isreal istft lstsq lu
+    erfinv frexp i0 igamma index_reduce isreal istft lstsq lu
     lu_solve map_ matrix_exp mvlgamma pin_memory qr resize resize_as share_memory_ solve stft
     svd symeig to_dense to_sparse triangular_solve
     """.split()
@@ -1012,6 +1018,15 @@ def _check_draw(x, p=None):
             RuntimeError,
             "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like same randomness. If this is "
             "necessary for your usage, please file an issue with functorch.",
+        )
+
+
+def _warn_of_T(ndim):
+    if ndim > 2:
+        errors.warn(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in a "
+            "future release. Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to "
+            "reverse the dimensions of a tensor."
         )
 
 

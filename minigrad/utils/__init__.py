@@ -3,8 +3,13 @@
 import importlib
 from typing import Any
 
+from ..core import errors
+
 
 def __getattr__(name: str) -> Any:
     if name in ("checkpoint", "data"):  # loaded when asked for
         return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _unknown(name)
+
+
+_unknown = errors.unknown_in("minigrad.utils", lambda: ["checkpoint", "data"])

@@ -356,3 +356,8 @@ def _as_tensors(sample: Any) -> Any:
     if isinstance(sample, (list, tuple)) and not hasattr(sample, "_fields"):
         return type(sample)([_as_tensors(value) for value in sample])
     return sample
+
+
+from ..core import errors as _errors  # noqa: E402
+
+__getattr__ = _errors.unknown_in("minigrad.utils.data", lambda: list(globals()))

@@ -96,7 +96,7 @@ def test_groups_are_filled_in():
         (lambda: torch.nn.functional.softmaxx, "module 'torch.nn.functional' has no attribute 'softmaxx'", "softmax"),
         (lambda: torch.linalg.inverse, "module 'torch.linalg' has no attribute 'inverse'", "torch.linalg."),
         (lambda: torch.optim.Adammax, "module 'torch.optim' has no attribute 'Adammax'", "Adam"),
-        (lambda: torch.ones(2).index_reduce(), "'Tensor' object has no attribute 'index_reduce'", "'x.index_select'"),
+        (lambda: torch.ones(2).index_reduce(), "'Tensor' object has no attribute 'index_reduce'", "scatter_reduce"),
     ],
 )
 def test_a_name_that_is_not_there_names_the_nearest(ask, sentence, hint):

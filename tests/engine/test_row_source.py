@@ -24,7 +24,7 @@ from numpy import asarray, ndarray
 from minigrad.core.dispatch import state
 from minigrad.core.node import LIVE, Node, next_number
 from minigrad.core.op import Op, as_floats, check_output, check_saved, drop_packed, failed, general, open_saved
-from minigrad.core.op import output_of, record_several, view_of
+from minigrad.core.op import on_ndarrays, output_of, record_several, view_of
 from minigrad.core.variable import Variable as Tensor, edge_of, leaf_edge, refresh
 T = TypeVar("T")
 def new(kind: type[T]) -> T:

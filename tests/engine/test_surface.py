@@ -11,7 +11,7 @@ METHODS = """
     angle apply_ as_strided_scatter as_subclass bfloat16
     cdouble cfloat chalf cholesky coalesce col_indices conj_physical_ const_data_ptr crow_indices
     dense_dim dequantize dim_order erfinv erfinv_ frexp geqrf hardshrink
-    histogram i0 i0_ igamma igamma_ igammac igammac_ index index_reduce_ indices int_repr ipu is_coalesced is_ipu is_pinned is_set_to
+    i0 i0_ igamma igamma_ igammac igammac_ index index_reduce_ indices int_repr ipu is_coalesced is_ipu is_pinned is_set_to
     is_shared is_sparse_csr is_xla is_xpu isreal istft lu lu_solve map_ matrix_exp
     module_load mtia mvlgamma mvlgamma_ narrow_copy nonzero_static orgqr ormqr pin_memory
     q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qr qscheme record_stream
@@ -23,11 +23,11 @@ METHODS = """
 FUNCTIONS = """
     Event Stream are_deterministic_algorithms_enabled as_strided_scatter col_indices_copy complex cond crow_indices_copy dequantize
     empty_permuted erfinv fake_quantize_per_channel_affine fake_quantize_per_tensor_affine frexp from_file geqrf
-    get_deterministic_debug_mode get_float32_matmul_precision get_num_interop_threads hash_tensor histogram histogramdd hspmm
+    get_deterministic_debug_mode get_num_interop_threads hash_tensor histogramdd hspmm
     i0 igamma igammac index_reduce indices_copy is_deterministic_algorithms_warn_only_enabled is_storage is_warn_always_enabled lobpcg
     lu_solve lu_unpack matrix_exp mvlgamma nonzero_static orgqr ormqr poisson polar quantize_per_channel quantize_per_tensor
     quantize_per_tensor_dynamic quantized_batch_norm quantized_max_pool1d quantized_max_pool2d segment_reduce set_default_device
-    set_default_tensor_type set_deterministic_debug_mode set_float32_matmul_precision set_flush_denormal set_num_interop_threads
+    set_default_tensor_type set_deterministic_debug_mode set_flush_denormal set_num_interop_threads
     set_warn_always slice_copy smm sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor sparse_coo_tensor sparse_csc_tensor
     sparse_csr_tensor sspaddmm stft sym_float sym_int sym_ite sym_max sym_min sym_not sym_sum thread_safe_generator triangular_solve
     values_copy view_as_complex view_as_complex_copy view_as_real view_as_real_copy

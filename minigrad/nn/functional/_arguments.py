@@ -69,7 +69,7 @@ def _no_tensor(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
         if parameter.annotation in (Tensor, Tensor | None) and not isinstance(value, Variable):
             if value is not None or (name in given and parameter.annotation is Tensor):
                 place = "" if name in kwargs else f" (position {position})"
-                found = f"{function.__name__}(): argument '{name}'{place} must be Tensor, not {type(value).__name__}"
+                found = f"{function.__name__}(): argument '{name}'{place} must be Tensor, not {errors.type_name(value)}"
                 return errors.new(TypeError, found, instead="minigrad.tensor(...) makes a tensor of numbers, lists and numpy arrays.")
     return None
 

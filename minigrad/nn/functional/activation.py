@@ -8,7 +8,7 @@ from ...core import errors
 from ...core.arguments import forgiving
 from ...ops import activations, elementwise, neural
 from ...ops.shape import wrap_dim
-from ...tensors.create import default_generator
+from ...tensors.create import default_generator, empty_like
 from ...tensors.tensor import Tensor
 from ._arguments import check_floating, constant, kind_of
 
@@ -269,8 +269,8 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
     """A random choice that can be differentiated: softmax of (logits + Gumbel noise) / tau; `hard` rounds it, with the soft gradient."""
-    noise = default_generator.numpy.gumbel(size=logits.shape).astype(logits.array.dtype)
-    soft = neural.softmax((logits + constant(noise)) / tau, dim)
+    noise = -empty_like(logits.detach()).exponential_().log()  # the draws of PyTorch
+    soft = neural.softmax((logits + noise) / tau, dim)
     if not hard:
         return soft
     winner = soft.array == soft.array.max(dim, keepdims=True)

@@ -5,6 +5,7 @@ import numpy as np
 from ...core import errors
 from ...core.facts import LayerWidth
 from ...core.variable import wrap
+from ...kernels.positions import bincount
 from ...ops import linalg, lookup
 from ...ops.shape import reshape, t, unsqueeze
 from ...tensors.create import zeros
@@ -152,7 +153,7 @@ def embedding_bag(
     sums = zeros(len(starts), weight.shape[1], dtype=weight.dtype).index_add(0, wrap(bag), rows)
     if mode == "sum":
         return sums
-    sizes = np.bincount(bag[counted], minlength=len(starts)).clip(1)
+    sizes = bincount(bag[counted], minlength=len(starts)).clip(1)
     return sums / wrap(sizes[:, None].astype(weight.array.dtype))
 
 

@@ -121,7 +121,7 @@ def binary_cross_entropy_with_logits(
     pos_weight: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
     """binary_cross_entropy of sigmoid(input), computed without overflow. `pos_weight` counts the positive targets more.
-    Raises ValueError for different shapes."""
+    Raises ValueError for different shapes, RuntimeError for targets that are whole numbers."""
     check_reduction(reduction)
     if target.shape != input.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
@@ -186,6 +186,13 @@ def _check_classes(input: Tensor, target: Tensor, weight: Tensor | None, ignore_
         )
 
 
+def _one_target(target: Tensor) -> Tensor:
+    """The class number of a single sample, given as a vector with one element."""
+    if target.numel() != 1:
+        raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {target.numel()}")
+    return target.reshape(())
+
+
 def nll_loss(
     input: Tensor, target: Tensor, weight: Tensor | None = None, size_average=None, ignore_index: int = -100, reduce=None,
     reduction: str = "mean",
@@ -198,6 +205,8 @@ def nll_loss(
     Samples of class ignore_index do not count.
     """
     check_reduction(reduction)
+    if input.ndim == target.ndim == 1:
+        target = _one_target(target)
     _check_classes(input, target, weight, ignore_index)
     check_floating(input, "nll_loss_out_frame")
     return _nll_loss(input, target, weight, ignore_index, reduction)
@@ -226,6 +235,8 @@ def cross_entropy(
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     axis = 1 if input.ndim > 1 else 0
+    if input.ndim == target.ndim == 1 and not target.is_floating_point():
+        target = _one_target(target)
     if target.array.shape == input.array.shape and target.is_floating_point():
         if ignore_index >= 0:
             raise RuntimeError("ignore_index is not supported for floating point target")

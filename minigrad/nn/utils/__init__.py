@@ -118,3 +118,8 @@ __all__ = [
     "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm", "parameters_to_vector", "parametrizations",
     "parametrize", "remove_spectral_norm", "remove_weight_norm", "rnn", "skip_init", "spectral_norm", "vector_to_parameters", "weight_norm",
 ]  # fmt: skip
+
+
+from ...core import errors as _errors  # noqa: E402
+
+__getattr__ = _errors.unknown_in("minigrad.nn.utils", lambda: list(globals()))

@@ -112,3 +112,8 @@ def spectral_norm(module: Module, name: str = "weight", n_power_iterations: int 
 
 
 __all__ = ["spectral_norm", "weight_norm"]
+
+
+from ...core import errors as _errors  # noqa: E402
+
+__getattr__ = _errors.unknown_in("minigrad.nn.utils.parametrizations", lambda: list(globals()))
