@@ -76,7 +76,7 @@ class autocast(Handler, Mode):
                 stacklevel=2,
             )
             enabled = False
-        if dtype is dtypes.bfloat16 and enabled:
+        if dtype in (None, dtypes.bfloat16) and enabled and device_type != "cuda":
             warnings.warn("minigrad has no bfloat16 (numpy has none); autocast uses float32.", UserWarning, stacklevel=2)
         self.device, self.fast_dtype = device_type, dtypes.float32 if dtype in (None, dtypes.bfloat16) else dtype
         self._enabled = enabled

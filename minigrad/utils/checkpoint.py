@@ -51,20 +51,6 @@ class _Done(Exception):
     """Everything has been computed again: the rest of the function need not run."""
 
 
-class _Recomputing(saved_tensors_hooks):
-    """The hooks of the second run. It ends at the first operation after everything is there, not within the last one: batch normalisation
-    updates its running statistics after its operation."""
-
-    def __init__(self, pack, complete):
-        super().__init__(pack, lambda x: x)
-        self.complete = complete
-
-    def __call__(self, op, inputs, params):
-        if self.complete():
-            raise _Done
-        return super().__call__(op, inputs, params)
-
-
 def noop_context_fn():
     """Two contexts, for the first and for the second run, that change nothing."""
     return contextlib.nullcontext(), contextlib.nullcontext()
@@ -125,10 +111,9 @@ class _Region:
                     "torch.utils.checkpoint: trying to save more tensors during recomputation than during the original forward pass.\n"
                 )
             again.append(wrap(x.array) if x.requires else x)
+            if self.early_stop and len(again) == len(self.saved):
+                raise _Done
             return x
-
-        def complete():
-            return self.early_stop and len(again) == len(self.saved)
 
         handlers, state.handlers = (
             state.handlers,
@@ -138,7 +123,7 @@ class _Region:
             with fork_rng(enabled=self.random_state is not None), set_grad_enabled(self.grad), self.context:
                 if self.random_state is not None:
                     set_rng_state(self.random_state)
-                with _Recomputing(pack, complete), contextlib.suppress(_Done):
+                with saved_tensors_hooks(pack, lambda x: x), contextlib.suppress(_Done):
                     self.function(*self.args, **self.kwargs)
         finally:
             state.handlers = handlers
