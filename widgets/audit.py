@@ -68,6 +68,9 @@ class _Audit:
         wrong = [i for i in self.told if not _close(self.own[i], self.true[i])]  # type: ignore[arg-type]
         if not wrong:
             return Audit(not rule, rule or f"All {len(self.told)} gradients behind {name} are right.")
+        if not rule and not any(self.own[i] or graph.parents[i] for i in wrong):
+            zero = listed([f"{self.labels[i]}.grad" for i in wrong], 3, "gradients of inputs")
+            return Audit(True, f"{zero}: set to 0 after the backward pass. All others are right.")
         place = {node: k for k, node in enumerate(graph.order)}
         first = min(wrong, key=lambda i: place.get(i, len(place)))
         say = f"{self.labels[first]}.grad is {number(self.own[first])}, and right is {number(self.true[first])}. "

@@ -147,7 +147,8 @@ def layout_of(obj: Any) -> Layout | str:
             return (f"its `{name}` is an array of shape {shape}, and this picture draws one number for each node. For arrays use "
                     "minigrad's Tensor (`import minigrad as torch`), which the same picture draws")  # fmt: skip
         if name and _kin(held, obj):
-            return f"its `{name}` is itself {a_kind(held)}, not a number: compute with `.{name}` of the operands"
+            op = _first_without_number(obj, name, operands, _known(rest, OPERATION, lambda thing: isinstance(thing, str)))
+            return f"{op} `{name}` is itself {a_kind(held)}, not a number: compute with `.{name}` of the operands"
         if name:
             return f"its `{name}` is not a number: {_why(held)}"
         return "no attribute holds its number (`data`, `value`, ...)"
@@ -173,6 +174,18 @@ def layout_of(obj: Any) -> Layout | str:
         return (f"it has a number (`{value}`) and operands (`{operands[0]}`), but no gradient (`grad`), no name of its operation (`_op`), "
                 "no rule (`_backward`) and no derivatives (`_local_grads`)")  # fmt: skip
     return Layout(value, grad, operands, pairs, op, slopes, rule)
+
+
+def _first_without_number(obj: Any, name: str, operands: tuple[str, ...], op: str) -> str:
+    """Of results whose number is an object, the one that was computed first: where the mistake is."""
+    for _ in range(10_000):
+        held = [p for n in operands for p in _elements(getattr(obj, n, None))]
+        before = next((p for p in held if _kin(p, obj) and _kin(getattr(p, name, None), p)), None)
+        if before is None:
+            break
+        obj = before
+    text = str(getattr(obj, op, "")) if op else ""
+    return f"it has an operation {text!r} whose" if text else "its"
 
 
 def _why(held: object) -> str:

@@ -111,11 +111,11 @@ class Recording:
             self.tensors = program.run({})
             self.ran = run_pass(graph, self.edge_at, self.tensors)
             self.values = [v if v is not None else getattr(t, "array", None) for v, t in zip(self.values, self.tensors, strict=True)]
-            say = "This graph was used up: backward() has gone through it and freed what its nodes had saved. "
             self.same_again = equal(self.tensors[graph.root].array, root.array)
             if self.same_again:
-                say += "The backward half below comes from running the recorded operations once more, on the same numbers."
+                say = "This graph was used up by backward(), so its backward half was run once more, on the same numbers."
             else:
+                say = "This graph was used up: backward() has gone through it and freed what its nodes had saved. "
                 self.values = [getattr(t, "array", None) for t in self.tensors]
                 say += (
                     "Its inputs have changed since, so all numbers below come from running the recorded operations once more, on the "

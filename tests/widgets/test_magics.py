@@ -549,3 +549,49 @@ def test_audit_is_one_line(shell):
     with capture_output() as out:
         shell.run_cell("%audit 3")
     assert "no graph behind a plain number" in out.stdout
+
+
+def test_instruments_know_own_classes(shell):
+    shell.run_cell(OWN + "c = V(2.0); d = c * 3; d.backward()")
+    table = rows(shell.run_cell("%grads").result)
+    assert table["c"].split()[1:4] == ["2", "3", "yes"] and table["c"].endswith("d")
+    assert table["d"].split()[1:5] == ["6", "1", "no", "*"]
+    assert "is of a class of your own" in said(shell, "%memory c")
+    assert said(shell, "%reset_grads c").strip() == "set to 0: c." and shell.user_ns["c"].grad == 0.0
+    assert "✓ c.grad: set to 0 after the backward pass. All others are right." in said(shell, "%audit d")
+
+
+def test_a_refusal_names_what_is_missing(shell):
+    shell.run_cell(OWN + """
+import numpy as np
+class Array:
+    def __init__(self, data, parents=()):
+        self.data, self.grad, self.parents = data, 0.0, parents
+class Nothing:
+    def __init__(self, data):
+        self.data, self.grad = data, 0.0
+class Listed:
+    def __init__(self, value, children=()):
+        self.value, self.children = value, children
+a = Array(np.ones((2, 3)), (Array(np.ones(3)),))
+n = Nothing(2.0)
+t = Listed(1.0, [Listed(2.0)])
+broken = V(V(2.0), (V(2.0),), "tanh") * 2
+word = V("two", (V(2.0),), "tanh")
+""")
+    assert "its `data` is an array of shape 2×3" in said(shell, "%graph a") and "minigrad's Tensor" in said(shell, "%graph a")
+    assert "a number (`data`) and a gradient (`grad`), but no attribute holds the objects that it was computed" in said(shell, "%graph n")
+    assert "no gradient (`grad`), no name of its operation (`_op`), no rule" in said(shell, "%graph t")
+    assert "an operation 'tanh' whose `data` is itself a V, not a number" in said(shell, "%graph broken")
+    assert "its `data` is not a number" in said(shell, "%graph word") and "Convert text first" in said(shell, "%graph word")
+
+
+def test_inputs_of_another_program_are_not_missed(shell):
+    """A loop's last parameter, and the model of an earlier cell, have nothing to do with this graph."""
+    shell.run_cell("from minigrad import Value\nfrom minigrad.micro import MLP")
+    shell.run_cell("l = MLP(2, [2, 1])\nfor p in l.parameters():\n    p.data += 0.1")
+    shell.run_cell("x = Value(1.0)\nunused = Value(2.0)")
+    shell.run_cell("net = MLP(2, [2, 1])\nfor p in net.parameters():\n    pass\no = net([x, 1.0]) * 2")
+    view = shell.run_cell("%graph o").result
+    assert not [text for text in view._subject.words if re.search(r"\b(p|l)\b.* not part of", text)]
+    assert not [n["label"] for n in view.whole["nodes"] if n["label"] == "p"]

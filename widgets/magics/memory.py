@@ -16,7 +16,7 @@ from minigrad.tracing.trace import is_tensor
 from minigrad.words import plural, size
 
 from ..show import Card, Line, Table
-from .reading import Sorry, evaluate, in_a_sentence, named
+from .reading import Sorry, evaluate, in_a_sentence, is_number_with_graph, named
 
 SHOWN = 60
 
@@ -125,4 +125,7 @@ class MemoryMagics(Magics):
             return of_tensor(self.shell, root)
         if isinstance(root, Value):
             return of_value(root)
+        if is_number_with_graph(root):
+            own = f"{line.strip()} is of a class of your own: %graph shows its graph"
+            raise Sorry(f"%memory knows what minigrad's Value and Tensor keep, and {own}.")
         raise Sorry(f"%memory looks at a Tensor or a Value, and {line.strip()} is {a_kind(root)}.")

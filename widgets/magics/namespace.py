@@ -11,11 +11,12 @@ from typing import Any
 from IPython.core.magic import Magics, line_magic, magics_class
 
 from minigrad.scalar import Value, backward_order
+from minigrad.tracing.own_classes import Reader, as_number
 from minigrad.tracing.trace import is_tensor
 from minigrad.words import number, plural
 
 from ..show import Card, Line, Table
-from .reading import Sorry, evaluate, in_a_sentence, named
+from .reading import Sorry, evaluate, in_a_sentence, is_number_with_graph, named
 
 COLUMNS = ("name", "value", "gradient", "leaf", "grad_fn", "version", "in the graph of")
 SHOWN = 200
@@ -43,6 +44,15 @@ def summary(array) -> tuple[str, float]:
 
 def parents_of(thing) -> list[int]:
     """The ids of everything with a name of its own that a result's graph holds."""
+    if is_own(thing):
+        reader, todo = Reader(thing), [thing]
+        seen = {id(thing)}
+        for node in todo:  # grows
+            for operand in reader.operands(node):
+                if id(operand) not in seen and len(todo) < WALKED:
+                    seen.add(id(operand))
+                    todo.append(operand)
+        return [id(node) for node in todo]
     if isinstance(thing, Value):
         order = backward_order(thing)[:WALKED]
         return [id(node) for node in order] + [id(p) for node in order for p in node._prev]
@@ -62,7 +72,7 @@ def parents_of(thing) -> list[int]:
 
 
 def key_of(thing) -> int:
-    return id(thing) if isinstance(thing, Value) or thing.edge is None else hash((id(thing.edge[0]), thing.edge[1]))
+    return id(thing) if isinstance(thing, Value) or is_own(thing) or thing.edge is None else hash((id(thing.edge[0]), thing.edge[1]))
 
 
 def holders(things: list[tuple[str, Any]]) -> dict[str, list[str]]:
@@ -77,7 +87,18 @@ def holders(things: list[tuple[str, Any]]) -> dict[str, list[str]]:
     return found
 
 
+def is_own(thing) -> bool:
+    """An object of another scalar class?"""
+    return not isinstance(thing, Value) and not is_tensor(thing)
+
+
 def row_of(name: str, thing, held: list[str]) -> list:
+    if is_own(thing):
+        reader = Reader(thing)
+        value, grad = as_number(reader.number(thing)) or 0.0, reader.grad(thing)
+        gradient = ("None", float("-inf")) if grad is None else (number(grad), grad)
+        leaf = "no" if reader.operands(thing) else "yes"
+        return [name, (number(value), value), gradient, leaf, reader.op(thing) or "–", ("–", -1.0), ", ".join(held) or "–"]
     if isinstance(thing, Value):
         gradient: Any = (number(thing.grad), thing.grad)
         return [
@@ -107,7 +128,8 @@ class NamespaceMagics(Magics):
     @line_magic
     @in_a_sentence
     def grads(self, line: str):
-        """A table of every named Value and Tensor: value, gradient, leaf, grad_fn, version, and in whose graph it stands.
+        """A table of every named Value, Tensor and object of a scalar class of your own: value, gradient, leaf, grad_fn, version, and in
+        whose graph it stands.
 
             %grads                     all of them; a click on a column's head sorts
             %grads --sort gradient     sorted by a column: name, value, gradient, leaf, grad_fn, version
@@ -120,7 +142,7 @@ class NamespaceMagics(Magics):
             raise Sorry(f"%grads takes no names, but got {line.strip()!r}. Write %grads, or %grads --sort gradient.")
         if asked[1] and asked[1] not in COLUMNS:
             raise Sorry(f"There is no column {asked[1]!r}. The columns are {', '.join(COLUMNS[:-1])}.")
-        things = list(named(self.shell))
+        things = list(named(self.shell, own=True))
         if not things:
             return Card("No Values and no Tensors have a name yet", Line("Make one, for example `x = Value(2.0)`, then `%grads` again."))
         held = holders(things[:SHOWN])
@@ -148,14 +170,18 @@ class NamespaceMagics(Magics):
         words = line.split()
         zero = "--zero" in words
         names = [w for w in words if w != "--zero"]
-        things = [(n, evaluate(self.shell, n, "%reset_grads")) for n in names] if names else list(named(self.shell))
-        wrong = [n for n, thing in things if not (isinstance(thing, Value) or is_tensor(thing))]
+        things = [(n, evaluate(self.shell, n, "%reset_grads")) for n in names] if names else list(named(self.shell, own=True))
+        wrong = [n for n, thing in things if not is_number_with_graph(thing)]
         if wrong:
             raise Sorry(f"{wrong[0]} is neither a Value nor a Tensor, so it has no gradient to reset.")
-        values = [n for n, thing in things if isinstance(thing, Value) and thing.grad != 0.0]
+        own = {n: Reader(thing) for n, thing in things if is_own(thing)}
+        values = [n for n, thing in things if (own[n].grad(thing) if n in own else isinstance(thing, Value) and thing.grad)]
         tensors = [n for n, thing in things if is_tensor(thing) and thing._grad is not None]
-        for _, thing in things:
-            if isinstance(thing, Value):
+        for name, thing in things:
+            if name in own:
+                if own[name].layout.grad:
+                    setattr(thing, own[name].layout.grad, 0.0)
+            elif isinstance(thing, Value):
                 thing.grad = 0.0
             elif thing._grad is not None:
                 if zero:

@@ -71,11 +71,12 @@ def close(name: str, names) -> list[str]:
     return [known[n] for n in difflib.get_close_matches(name.lower(), known, 3, 0.75)]
 
 
-def named(shell) -> Iterator[tuple[str, Any]]:
-    """Every Value and Tensor that a name leads to, with the text that leads there; each object once, by its shortest name."""
+def named(shell, own: bool = False) -> Iterator[tuple[str, Any]]:
+    """Every Value and Tensor that a name leads to, with the text that leads there; each object once, by its shortest name. own: objects
+    of other scalar classes, too."""
     seen: set[int] = set()
     for text, thing in walk(shell.user_ns):
-        if (isinstance(thing, Value) or is_tensor(thing)) and id(thing) not in seen:
+        if id(thing) not in seen and (isinstance(thing, Value) or is_tensor(thing) or own and not why_no_graph(thing)):
             seen.add(id(thing))
             yield text, thing
 

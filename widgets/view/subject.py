@@ -83,6 +83,14 @@ def _cell_name(filename: str) -> str | None:
     return f"In [{number}]" if number is not None else None
 
 
+def _of_this_program(unused: list[str], whole: Trace, things: list, names: Mapping[str, object]) -> list[str]:
+    """Those of the inputs without a part that a cell made beside variables of this graph. A local variable in it may be called like one."""
+    shown = {n["label"] for n in whole["nodes"]}
+    named = zip(whole["nodes"], things, strict=True)
+    beside = {n["label"] for n, thing in named if n["named"] and (not n["label"].isidentifier() or names.get(n["label"]) is thing)}
+    return [name for name in cells.made_beside(unused, beside) if name not in shown]
+
+
 def _weak(thing) -> Callable[[], Any]:
     """A weak reference; a strong one to an object of a class whose __slots__ forbid weak ones."""
     try:
@@ -165,7 +173,7 @@ class Subject:
         things = [item.live for item in recording.graph.items]
         if pictured:
             self._say_what_became(pictured.became, recording)
-        unused = cells.made_beside(self.whole.get("unused", []), {n["label"] for n in self.whole["nodes"] if n["named"]})
+        unused = _of_this_program(self.whole.get("unused", []), self.whole, things, names)
         self.words += [*self.whole.get("notices", ()), *unused_words(self.whole, unused)]
         if recording.same_again and recording.ran and not pictured:
             found = zip(self.whole["nodes"], things, recording.ran.grads, strict=True)
@@ -259,7 +267,8 @@ class Subject:
             names = {name: thing for name, thing in zip(graph.names, graph.objects, strict=True) if name}
         self._whole = whole = trace(graph, names, cell_name=_cell_name)  # what is not finite is told with the step (live.js)
         if isinstance(root, Value) and count == len(graph.objects):
-            self.words += unused_words(whole, unused_inputs(graph.objects, names))
+            unused = _of_this_program(unused_inputs(graph.objects, names), whole, graph.objects, names)
+            self.words += unused_words(whole, unused)
         return graph
 
     def _newest(self, root: Value, order: list[Value], names: Mapping[str, object]) -> Recorded:
