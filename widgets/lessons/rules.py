@@ -79,7 +79,7 @@ class _Row:
 
     def value(self, *values: float) -> float:
         with np.errstate(all="ignore"):
-            return float(self.op(*(np.float64(v) for v in values)))
+            return float(self.op.forward(*[np.float64(v) for v in values]))
 
     def sent(self, values: list[float], g: float) -> list[float | None]:
         leaves = [tensor(v, dtype=torch.float64, requires_grad=True) for v in values]
