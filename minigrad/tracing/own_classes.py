@@ -72,10 +72,10 @@ def is_array(thing: object) -> bool:
 
 
 def as_number(thing: object) -> float | None:
-    if isinstance(thing, (bool, str, Value)) or thing is None or is_array(thing):
-        return None
     if type(thing) is float or type(thing) is int:
         return float(thing)
+    if isinstance(thing, (bool, str, Value)) or thing is None or is_array(thing):
+        return None
     try:
         return checked_number(thing.item() if getattr(thing, "ndim", None) == 0 and hasattr(thing, "item") else thing)
     except (TypeError, ValueError):

@@ -382,7 +382,7 @@ def _operands_in_order(reader: Reader, root: object, names: Mapping[str, object]
                 op = _name_of(call)
             if a_set and call is None:
                 parents = _guessed_order(reader, op, parents, obj)
-        elif a_set and len(parents) == 2 and (value := reader.value(call, numbers, obj)) is not None:
+        elif a_set and len(parents) == 2 and not _commutes(op) and (value := reader.value(call, numbers, obj)) is not None:
             if not _gives(reader, op, parents, value) and _gives(reader, op, parents[::-1], value):
                 parents.reverse()
                 call = Call(call.function, tuple((k, 1 - x) if k else (k, x) for k, x in call.arguments))
@@ -398,6 +398,11 @@ def _operands_in_order(reader: Reader, root: object, names: Mapping[str, object]
                 parents = both if _gives(reader, op, both, value) else parents
         out[id(obj)] = _Operands(parents, call, op)
     return out
+
+
+def _commutes(op: str) -> bool:
+    rule = rule_for(op, 2)
+    return rule is not None and rule.name in ("+", "*", "max", "min")
 
 
 def _fingerprints(reader: Reader, found: list, given: list[str], names: Mapping[str, object] | None) -> dict[int, tuple]:
