@@ -62,6 +62,7 @@ class Grade:
     lines: tuple[tuple[str, str, str], ...] = ()  # (probe, level, sentence)
     got: tuple[str, ...] = ()  # for each line what the answer gave, in short
     notes: tuple[str, ...] = ()
+    behaviour: str = ""  # of an answer without full points, for those that do the same
 
 
 # ---- the judge's side -------------------------------------------------------------------------------------------------------------
@@ -116,6 +117,17 @@ def grade_answer(ex: Exercise, source: str, where: Path | AnswerServer, inputs: 
     got = tuple(brief(outcomes[line.probe]) if line.probe in outcomes else "" for line in verdict.lines)
     return Grade(ex.id, score, round(score * ex.points, 4), ex.points, ran, verdict.hint if outcomes else "", verdict.mistake, lines, got,
                  tuple(without_folders(note) for note in verdict.notes))  # fmt: skip
+
+
+def behaviour(ex: Exercise, source: str, server: AnswerServer, helpers: Sequence[str] = (), after: Sequence[str] = ()) -> str:
+    """A short name for what an answer does with the published inputs: the same for all answers that give the same results."""
+    outcomes, _ = run_apart(ex, source, server, {}, Box(wall=max(20.0, 2 * ex.limits.seconds)), helpers, after)
+    does = []
+    for probe in ex.probes:
+        outcome = outcomes.get(probe.name)
+        failed = outcome is not None and (outcome["error"] or {}).get("type", "")
+        does.append("not run" if outcome is None else "late" if outcome["late"] else failed or in_short(outcome["got"], 2000))
+    return hashlib.sha256(repr(does).encode("utf-8", "replace")).hexdigest()[:6]
 
 
 def _stopped(ex: Exercise, source: str, outcomes: Mapping[str, Mapping[str, Any]]) -> str:

@@ -104,23 +104,23 @@ dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
 """
 
 
-def _page(title: str, body: str) -> str:
+def page(title: str, body: str) -> str:
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
         f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n<body>{body}</body></html>\n"
     )
 
 
-def _code(text: str) -> str:
+def code(text: str) -> str:
     parts = escape(text).split("`")
     return "".join(f"<code>{p}</code>" if i % 2 and i < len(parts) - 1 else p for i, p in enumerate(parts))
 
 
-def _number(x: float) -> str:
+def number(x: float) -> str:
     return f"{x:.2f}".rstrip("0").rstrip(".")
 
 
-def _many(n: float, one: str, more: str = "") -> str:
+def many(n: float, one: str, more: str = "") -> str:
     return f"{n} {one if n == 1 else more or one + 's'}"
 
 
@@ -157,12 +157,12 @@ def feedback(row: Row, c: Class, reveal: bool = False) -> str:
         )
         parts.append(f"<p>{reason}</p>")
     else:
-        parts.append(f"<p><strong>{_number(total)} of {c.top} points</strong></p>")
+        parts.append(f"<p><strong>{number(total)} of {c.top} points</strong></p>")
     if row.remarks:
-        parts.append("<ul class=remarks>" + "".join(f"<li>{_code(p)}</li>" for p in row.remarks) + "</ul>")
+        parts.append("<ul class=remarks>" + "".join(f"<li>{code(p)}</li>" for p in row.remarks) + "</ul>")
     for part, of in c.parts.items():
         if part in row.points:
-            parts.append(f"<section><h2>{escape(part)}<span>{_number(row.points[part])} of {_number(of)} points</span></h2></section>")
+            parts.append(f"<section><h2>{escape(part)}<span>{number(row.points[part])} of {number(of)} points</span></h2></section>")
     handed_in = {id[:2] for id in row.grades}
     for ex in c.used:
         if ex.id in row.grades or (ex.id in c.counted and (ex.chapter in handed_in or row.state == "graded")):
@@ -170,21 +170,23 @@ def feedback(row: Row, c: Class, reveal: bool = False) -> str:
     parts.append(
         f"<p class=soft>{GLYPH['exact']} exact, {GLYPH['approx']} within the tolerance, {GLYPH[OFF]} off, {GLYPH[SKIPPED]} not run</p>"
     )
-    return _page(f"Feedback for {row.student}", "\n".join(parts))
+    return page(f"Feedback for {row.student}", "\n".join(parts))
 
 
 def _exercise(ex: Exercise, row: Row, c: Class, reveal: bool) -> str:
     g = row.grades.get(ex.id)
-    points = _number(row.points.get(ex.id, 0.0))
-    parts = [f"<section><h2>{ex.id} {escape(ex.title)}<span>{points} of {_many(ex.points, 'point')}</span></h2>"]
+    points = number(row.points.get(ex.id, 0.0))
+    parts = [f"<section><h2>{ex.id} {escape(ex.title)}<span>{points} of {many(ex.points, 'point')}</span></h2>"]
     if ex.id in row.changed:
         parts.append(f"<p>Marked by hand: {escape(row.changed[ex.id])}</p>")
+    if ex.id in row.comments:
+        parts.append(f"<p>From your instructor: {escape(row.comments[ex.id])}</p>")
     if g is None:
         return "".join((*parts, "<p>No answer was found.</p></section>"))
     if g["ran"] == "untried":
         return "".join((*parts, "<p>Not tried: the cell is as it was handed out.</p></section>"))
     if g["ran"] != "ok":
-        parts.append(f"<p>{_code(g['ran'])}</p>")
+        parts.append(f"<p>{code(g['ran'])}</p>")
     inputs: Mapping[str, tuple] = draw_inputs(ex, c.setting.key, row.student, c.setting.round) if reveal else {}
     by_name = {probe.name: probe for probe in ex.probes}
     whole = sum(probe.weight for probe in ex.probes)
@@ -195,18 +197,18 @@ def _exercise(ex: Exercise, row: Row, c: Class, reveal: bool) -> str:
         worth = ex.points * probe.weight / whole
         earned = worth if level not in (OFF, SKIPPED) else 0.0
         shown = _inside(ex, probe, inputs.get(name, probe.args), level, got) if reveal else ""
-        lines.append(f"<tr><td>{GLYPH[level]}</td><td>{_code(name)}{': ' + _code(say) if say else ''}{shown}</td>"
-                     f"<td class=n>{_number(earned)} of {_number(worth)}</td></tr>")  # fmt: skip
+        lines.append(f"<tr><td>{GLYPH[level]}</td><td>{code(name)}{': ' + code(say) if say else ''}{shown}</td>"
+                     f"<td class=n>{number(earned)} of {number(worth)}</td></tr>")  # fmt: skip
     table = f"<table class=probes>{''.join(lines)}</table>"
     if lines and all(level not in (OFF, SKIPPED) for _, level, _ in g["lines"]):
-        parts.append(f"<details><summary>{_many(len(lines), 'probe')}, all right</summary>{table}</details>")
+        parts.append(f"<details><summary>{many(len(lines), 'probe')}, all right</summary>{table}</details>")
     elif lines:
         parts.append(table)
     if not g["score"] and any(level not in (OFF, SKIPPED) for _, level, _ in g["lines"]) and ex.id not in row.changed:
         parts.append("<p>What this answer passes, the untouched cell passes too: that earns no points.</p>")
-    parts += [f"<p>{_code(note)}</p>" for note in g.get("notes", ())]
+    parts += [f"<p>{code(note)}</p>" for note in g.get("notes", ())]
     if g["hint"]:
-        hint = "<br>".join(map(_code, g["hint"].split("\n")))
+        hint = "<br>".join(map(code, g["hint"].split("\n")))
         parts.append(f'<p class="hint"><strong>Hint:</strong> {hint}</p>')
     if g.get("source"):
         parts.append(f"<details><summary>Your answer</summary><pre>{escape(g['source'].strip())}</pre></details>")
@@ -248,8 +250,8 @@ def summary(c: Class, links: Mapping[str, str]) -> str:
     graded = [row for row in c.rows if row.state == "graded"]
     about = [
         f"{len(graded)} of {len(c.rows)} submissions graded",
-        _many(len(c.used), "exercise"),
-        _many(c.top, "point"),
+        many(len(c.used), "exercise"),
+        many(c.top, "point"),
         f"round {c.setting.round}",
     ]
     parts = [f"<h1>{escape(c.name)}: the class</h1><p class=soft>{escape(' · '.join(about))}</p>", _tiles(c, graded)]
@@ -257,9 +259,11 @@ def summary(c: Class, links: Mapping[str, str]) -> str:
     if extra := sorted({ex.chapter for ex in c.used if ex.id not in c.counted}):
         parts.append(f"<p>Chapter {', '.join(extra)} was handed in by less than half of the class: it is not in the maximum of {c.top}. "
                      "Choose with <code>-e</code> what counts.</p>")  # fmt: skip
+    if any(g.get("behaviour") for row in c.rows for g in row.grades.values()):
+        parts.append('<p><a href="groups.html">Wrong answers that do the same</a> can be marked together.</p>')
     parts += [_by_hand(c, links), _spread(c, graded), _exercises(c, graded), _mistakes(c), _people(c, links), _alike(c, links)]
     parts.append(f"<h2>What the answers were refused</h2>{_isolation(c)}")
-    return _page(f"{c.name}: the class", "\n".join(p for p in parts if p))
+    return page(f"{c.name}: the class", "\n".join(p for p in parts if p))
 
 
 def _link(student: str, links: Mapping[str, str]) -> str:
@@ -272,7 +276,7 @@ def _tiles(c: Class, graded: Sequence[Row]) -> str:
     if totals:
         middle = totals[len(totals) // 2] if len(totals) % 2 else sum(totals[len(totals) // 2 - 1 : len(totals) // 2 + 1]) / 2
         apart = ", optional points apart" if any(not ex.counted_points for ex in c.used) else ""
-        tiles += [(_number(middle), f"median of {c.top}{apart}"), (f"{_number(totals[0])}–{_number(totals[-1])}", "lowest to highest")]
+        tiles += [(number(middle), f"median of {c.top}{apart}"), (f"{number(totals[0])}–{number(totals[-1])}", "lowest to highest")]
     states = Counter(row.state for row in c.rows)
     tiles += [(str(len(graded)), "graded")]
     tiles += [
@@ -288,7 +292,7 @@ def _by_hand(c: Class, links: Mapping[str, str]) -> str:
     for row in sorted(c.rows, key=lambda row: not row.less):
         if row.remarks:
             chip = f"<span class=chip>{row.state}</span>" if row.state != "graded" else ""
-            said = "".join(f"<li>{_code(text)}</li>" for text in row.remarks)
+            said = "".join(f"<li>{code(text)}</li>" for text in row.remarks)
             rows.append((_link(row.student, links), chip, f"<ul class=remarks>{said}</ul>"))
     return f"<h2>To look at by hand</h2>{_table('Student||What happened', rows)}" if rows else ""
 
@@ -335,10 +339,10 @@ def _mistakes(c: Class, most: int = 12) -> str:
     rows = []
     for (id, name), n in common:
         bar = f'<div class="bar thin"><span class=blue style="width:{100 * n / (tried[id] or 1):.0f}%"></span></div>'
-        rows.append((id, _code(name), bar, f"{n} of {tried[id]}"))
+        rows.append((id, code(name), bar, f"{n} of {tried[id]}"))
     head = "Exercise|Mistake||#of those who tried"
     rest = (
-        f"<details><summary>{_many(len(rows) - most, 'more mistake')}</summary>{_table(head, rows[most:])}</details>" if rows[most:] else ""
+        f"<details><summary>{many(len(rows) - most, 'more mistake')}</summary>{_table(head, rows[most:])}</details>" if rows[most:] else ""
     )
     return f"<h2>The commonest mistakes</h2>{_table(head, rows[:most])}{rest}"
 
@@ -351,8 +355,8 @@ def _people(c: Class, links: Mapping[str, str]) -> str:
         cells = "".join(_cell(ex, row, c) for ex in c.used)
         bar = f'<div class="bar"><span class=blue style="width:{min(100.0, 100 * (total or 0) / (c.top or 1)):.1f}%"></span></div>'
         chips = f"<span class=chip>{row.state}</span>" if row.state != "graded" else "<span class=chip>look</span>" if row.remarks else ""
-        parts = [_number(row.points[part]) if part in row.points else "" for part in c.parts]
-        shown = ("", "") if total is None else (_number(total), bar)
+        parts = [number(row.points[part]) if part in row.points else "" for part in c.parts]
+        shown = ("", "") if total is None else (number(total), bar)
         rows.append((f"{_link(row.student, links)} {chips}", *shown, f"<div class=cells>{cells}</div>", *parts, copies[row.student] or ""))
     heads = "".join(f"|#{escape(part.replace('|', '/'))}" for part in c.parts)
     names = "".join(f"<span class=name>{ex.id}</span>" for ex in c.used)
@@ -370,7 +374,7 @@ def _cell(ex: Exercise, row: Row, c: Class) -> str:
         return f'<span class="cell idle" {name} title="{ex.id} {"not tried" if g else "not found"}">·</span>'
     score = row.points[ex.id] / ex.points
     kind, sign = ("full", "✓") if score >= 1 else ("none", "✗") if score <= 0 else ("part", "◐")
-    return f'<span class="cell {kind}" {name} title="{ex.id}: {_number(row.points[ex.id])} of {ex.points}{by_hand}">{sign}</span>'
+    return f'<span class="cell {kind}" {name} title="{ex.id}: {number(row.points[ex.id])} of {ex.points}{by_hand}">{sign}</span>'
 
 
 def _alike(c: Class, links: Mapping[str, str], most: int = 200) -> str:

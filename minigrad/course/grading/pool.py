@@ -12,13 +12,13 @@ import os
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from ..claims import Claim, fingerprint
 from ..exercise import Exercise
 from ..exercises import exercises
-from .answers import AnswerServer, Grade, draw_inputs, grade_answer, kit
+from .answers import AnswerServer, Grade, behaviour, draw_inputs, grade_answer, kit
 from .notebooks import Answer, Book, choose
 from .reader import Reader
 from .server import ForkServer, NotStarted
@@ -87,6 +87,9 @@ def _grade_answer(id: str, answer: Answer, task: Task, setting: Setting, until: 
         elif time.monotonic() < until:
             inputs = draw_inputs(ex, setting.key, task.student, setting.round)
             grade = grade_answer(ex, answer.source, answer_server(setting), inputs, helpers=answer.helpers, after=answer.after)
+            if grade.score < 1 and grade.ran != "untried":
+                does = behaviour(ex, answer.source, answer_server(setting), answer.helpers, answer.after)
+                grade = replace(grade, behaviour=does)
             if answer.doubt and grade.score < 1:
                 return grade, answer.doubt, False
             return grade, f"{id}: {grade.ran}" if grade.ran.startswith("the cell stops") else "", True

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..exercises import exercises
 from .files import replace
+from .groups import groups_page
 from .pages import feedback, summary
 from .roll import join, read_marks
 from .settings import Setting
@@ -41,5 +42,7 @@ def write_report(
     for old in (out / "feedback").glob("*.html"):
         if old.stem not in names.values():
             old.unlink()
-    replace(out / "summary.html", summary(whole, {s: f"feedback/{n}.html" for s, n in names.items()}))
+    links = {s: f"feedback/{n}.html" for s, n in names.items()}
+    replace(out / "groups.html", groups_page(whole, links))
+    replace(out / "summary.html", summary(whole, links))
     return list(whole.complaints)

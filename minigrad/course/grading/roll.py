@@ -11,7 +11,7 @@ import io
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from ..exercises import exercises
 from .submissions import Submission, printable
 
 HEADER = ("student", "what", "points", "of", "remark")
+GROUP = re.compile(r"group (\d\d\.[a-z]\d?)-([0-9a-f]{6})")  # in place of a student: all who gave the same wrong answer to an exercise
 EXCUSED, ACCEPTED = "excused", "accepted"
 IDENTITY = {"student": "name", "name": "name", "full name": "name", "student name": "name", "id": "canvas", "sis user id": "sis",
             "sis login id": "login", "login": "login", "username": "login", "user": "login", "identifier": "moodle", "email": "email",
@@ -37,6 +38,7 @@ class Row:
     isolation: Mapping[str, bool] = field(default_factory=dict)
     points: dict[str, float] = field(default_factory=dict)
     changed: dict[str, str] = field(default_factory=dict)  # by exercise: what the instructor wrote beside a mark that replaces the grader's
+    comments: dict[str, str] = field(default_factory=dict)  # by exercise: a remark of the instructor's without a mark
     unsure: set[str] = field(default_factory=set)  # exercises and chapters on which the instructor has not decided; "*" for all of it
     less: bool = False  # the notebook's check gave more points to an answer than the grader
 
@@ -116,7 +118,7 @@ def call_the_roll(found: Sequence[Submission], students: Sequence[Mapping[str, s
 class Mark:
     student: str
     what: str  # an exercise, "all", or the name of a part
-    points: float | str  # or EXCUSED, or ACCEPTED
+    points: float | str  # or EXCUSED, or ACCEPTED, or "" for a remark only
     of: float
     remark: str
 
@@ -138,8 +140,11 @@ def read_marks(path: Path) -> tuple[list[Mark], list[str]]:
         if not line.get("student"):
             continue
         given, of = line.get("points", ""), line.get("of", "")
+        group = GROUP.fullmatch(line["student"])
+        what = line.get("what", "") or (group[1] if group else "all")
         try:
-            points = given.lower() if given.lower() in (EXCUSED, ACCEPTED) else float(given.replace(",", "."))
+            only_remark = not given and what in exercises and line.get("remark")
+            points = given.lower() if given.lower() in (EXCUSED, ACCEPTED) or only_remark else float(given.replace(",", "."))
             most = float(of.replace(",", ".")) if of else 0.0
             if not (0 <= (0 if isinstance(points, str) else points) < 1e6 and 0 <= most < 1e6):
                 raise ValueError
@@ -147,7 +152,6 @@ def read_marks(path: Path) -> tuple[list[Mark], list[str]]:
             said = f"{given or 'nothing'} is not a number of points, nor {EXCUSED} or {ACCEPTED}"
             complaints.append(f"{path.name}, line {table.line_num}: {said}")
             continue
-        what = line.get("what", "") or "all"
         top = float(exercises[what].points) if what in exercises else most
         if not isinstance(points, str) and top and points > top:
             said = f"{points:g} is more than the {top:g} points of {what}, so it is not entered"
@@ -155,6 +159,16 @@ def read_marks(path: Path) -> tuple[list[Mark], list[str]]:
             continue
         marks.append(Mark(line["student"].lstrip("'"), what, points, most, line.get("remark", "")))
     return marks, complaints
+
+
+def _for_each(marks: Sequence[Mark], rows: Sequence[Row]) -> list[Mark]:
+    """The marks with those of a group as one for each of its students, before all others: a student's own mark counts more."""
+    found = []
+    for mark in marks:
+        if (group := GROUP.fullmatch(mark.student)) is not None:
+            them = [row.student for row in rows if row.grades.get(group[1], {}).get("behaviour") == group[2]]
+            found += [replace(mark, student=student, what=group[1]) for student in them] or [mark]
+    return [*found, *(mark for mark in marks if not GROUP.fullmatch(mark.student))]
 
 
 def join(records: Sequence[Mapping[str, Any]], marks: Sequence[Mark], most: float) -> tuple[list[Row], dict[str, float], list[str]]:
@@ -173,7 +187,7 @@ def join(records: Sequence[Mapping[str, Any]], marks: Sequence[Mark], most: floa
             by_name.setdefault(composed(other), row)
     parts: dict[str, float] = {}
     complaints = []
-    for mark in marks:
+    for mark in _for_each(marks, rows):
         row = by_name.get(composed(mark.student))  # type: ignore[assignment]
         if row is None:
             complaints.append(f"marks.csv: there is no student {mark.student}")
@@ -198,6 +212,9 @@ def join(records: Sequence[Mapping[str, Any]], marks: Sequence[Mark], most: floa
             continue
         if mark.points == ACCEPTED:
             row.unsure -= {mark.what}
+            continue
+        if mark.points == "":
+            row.comments[mark.what] = mark.remark
             continue
         if isinstance(mark.points, str):
             complaints.append(f"marks.csv: {mark.student} can be {EXCUSED} of all only, not of {mark.what}")
