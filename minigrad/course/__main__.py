@@ -11,7 +11,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -32,6 +31,21 @@ def chapters() -> list[Path]:
     except importlib.metadata.PackageNotFoundError:
         files = []
     return sorted(Path(str(file.locate())) for file in files if file.parts[-3:-1] == ("minigrad", "notebooks") and file.suffix == ".ipynb")
+
+
+def as_handed_out(source: Path) -> bytes | None:
+    """A notebook without what somebody has written into it in a checkout: as it was committed last. None for one that was added there."""
+    root = source.parent.parent
+    if not (root / ".git").exists() or source.resolve().parent != (Path(__file__).parents[2] / "notebooks").resolve():
+        return source.read_bytes()
+    try:
+        shown = subprocess.run(["git", "-C", str(root), "show", f"HEAD:{source.parent.name}/{source.name}"], capture_output=True)
+    except OSError:  # no git on this machine
+        return source.read_bytes()
+    if shown.returncode == 0:
+        return shown.stdout
+    known = subprocess.run(["git", "-C", str(root), "rev-parse", "HEAD"], capture_output=True).returncode == 0
+    return None if known else source.read_bytes()
 
 
 IN_A_SENTENCE = r"(?:`[^`\n]*`|[^.?!`\n]|[.?!](?!\s|$))*"  # a full stop inside code or a number ends nothing
@@ -62,12 +76,12 @@ def copy(folder: Path, exam: bool = False) -> tuple[list[Path], list[Path]]:
         if os.path.lexists(target):  # a broken link belongs to the user, too
             kept.append(target)
             continue
+        content = as_handed_out(source)
+        if content is None:
+            continue
         part = folder / f".{source.name}.part"  # half a notebook would be "there already" the next time
         try:
-            if exam:
-                part.write_text(for_an_exam(source.read_text(encoding="utf-8")), encoding="utf-8")
-            else:
-                shutil.copyfile(source, part)
+            part.write_bytes(for_an_exam(content.decode("utf-8")).encode("utf-8") if exam else content)
             os.replace(part, target)
         except OSError:
             part.unlink(missing_ok=True)

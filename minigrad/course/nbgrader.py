@@ -22,6 +22,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from .__main__ import as_handed_out, chapters
 from .exercise import Exercise
 from .exercises import exercises
 from .grading.answers import Grade, draw_inputs, grade_answer
@@ -54,13 +55,17 @@ except Exception as error:
 
 
 def write_course(out: Path, notebooks: Sequence[Path]) -> list[str]:
-    """Write OUT/source/NAME/NAME.ipynb for each notebook that has exercises, the configuration and a key. Returns their names."""
+    """Write OUT/source/NAME/NAME.ipynb for each notebook that has exercises, the configuration and a key. Returns their names.
+
+    The course's own notebooks are taken without what somebody has written into them in a checkout.
+    """
     import nbformat
 
     made = []
     for path in notebooks:
-        nb = nbformat.read(path, as_version=4)
-        if _add_grade_cells(nb):
+        content = as_handed_out(path)
+        nb = content is not None and nbformat.reads(content.decode("utf-8"), as_version=4)
+        if nb and _add_grade_cells(nb):
             folder = out / "source" / path.stem
             folder.mkdir(parents=True, exist_ok=True)
             nbformat.write(nb, folder / path.name)
@@ -253,12 +258,14 @@ def _judge_stdin() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m minigrad.course.nbgrader", description="Make nbgrader's course folder.")
     parser.add_argument("out", type=Path, help="the folder to write: source/, nbgrader_config.py, key")
-    parser.add_argument("--notebooks", type=Path, default=Path("notebooks"), help="the learner's notebooks (default: notebooks)")
+    parser.add_argument("--notebooks", type=Path, help="the learner's notebooks (default: the course's)")
     options = parser.parse_args(arguments)
-    found = sorted(options.notebooks.glob("*.ipynb")) if options.notebooks.is_dir() else [options.notebooks]
+    given = options.notebooks
+    found = chapters() if given is None else sorted(given.glob("*.ipynb")) if given.is_dir() else [given]
     found = [p for p in found if p.is_file()]
     if not found:
-        raise SystemExit(f"There are no notebooks in {options.notebooks}: say where they are with --notebooks.")
+        where = "this installation" if given is None else given
+        raise SystemExit(f"There are no notebooks in {where}: say where they are with --notebooks.")
     made = write_course(options.out, found)
     if not made:
         raise SystemExit("None of these notebooks has an exercise (a cell with the metadata {'minigrad': {'exercise': ...}}).")

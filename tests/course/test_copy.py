@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shlex
+import subprocess
 import sys
 
 import nbformat
@@ -140,3 +141,29 @@ def test_a_copy_for_an_exam_offers_neither_hints_nor_solutions(command, tmp_path
     check = Check()
     check.exam()
     assert "exam" in repr(check.hint("05.b")) and exercises["05.b"].solution not in repr(check.reveal("05.b", even_so=True))
+
+
+def test_what_somebody_wrote_into_a_checkout_is_not_handed_out(command, monkeypatch, tmp_path):
+    """`make lab` lets people work in the files that are copied."""
+    root = tmp_path / "checkout"
+    (root / "notebooks").mkdir(parents=True)
+    git = ["git", "-C", str(root), "-c", "user.name=a", "-c", "user.email=a@b"]
+    clean = next(path for path in course.chapters() if path.name.startswith("05_")).read_bytes()
+    path = root / "notebooks/05_build_the_engine.ipynb"
+    path.write_bytes(clean)
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "x"]):
+        subprocess.run([*git, *words], check=True)
+    nb = json.loads(clean)
+    for cell in nb["cells"]:
+        if cell["metadata"].get("minigrad", {}).get("exercise") == "05.b":
+            cell["source"] = exercises["05.b"].solution
+    nb["cells"].append({**nb["cells"][-1], "cell_type": "markdown", "source": "my notes", "id": "mine"})
+    path.write_text(json.dumps(nb), encoding="utf-8")
+    (root / "notebooks/05_mine.ipynb").write_text(json.dumps(nb), encoding="utf-8")
+    monkeypatch.setattr(course, "__file__", str(root / "minigrad/course/__main__.py"))
+    for arguments in (["plain"], ["exam", "--exam"]):
+        command(*arguments)
+        assert names(tmp_path / arguments[0]) == ["05_build_the_engine.ipynb"]
+        text = (tmp_path / arguments[0] / "05_build_the_engine.ipynb").read_text(encoding="utf-8")
+        assert "my notes" not in text and json.dumps(exercises["05.b"].solution)[1:60] not in text
+    assert (tmp_path / "plain/05_build_the_engine.ipynb").read_bytes() == clean
