@@ -396,6 +396,8 @@ class Duel(ipywidgets.VBox):
         self.sentence = say.replace("**", "")
         bold = say.split("**")
         words = ipywidgets.HTML(f"<p role='status' style='font-size:15px;margin:4px 2px 8px'>{_html(bold)}</p>")
+        for view in (left, right):
+            view.without_missed()  # the inputs of one have no part in the other: nobody wonders
         traitlets.link((left, "step"), (right, "step"))
         if self.difference and left.trace == left.whole:  # else it is folded, and has steps of its own
             left.step = self.difference.step

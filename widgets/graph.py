@@ -347,6 +347,13 @@ class GraphView(Fronted):
         finally:
             self._own = False
 
+    def without_missed(self) -> None:
+        """Do not say which inputs have no part in the graph."""
+        subject = self._subject
+        for text in subject.missed:
+            self.notice = self.notice.replace(text, "").replace("  ", " ").strip()
+        subject.words = [text for text in subject.words if text not in subject.missed]
+
     def fold(self, *what: str | int) -> None:
         """Open or close folds: `fold("all")` closes all that can be, `fold("none")` opens as many as can be drawn, a number toggles one."""
         if what and what[0] in ("network", "operations"):

@@ -295,13 +295,13 @@ class Reader:
     def said(self) -> str:
         """Where the parts of these objects were found, if not under the names of micrograd."""
         one = self.layout
-        parts = [] if one.value == "data" else [f"numbers from `{one.value}`"]
+        parts = [] if one.value == "data" else [f"numbers from {one.value}"]
         if one.operands != ("_prev",):
-            parts.append(f"parents from {' and '.join(f'`{n}`' for n in one.operands)}")
+            parts.append(f"parents from {' and '.join(one.operands)}")
         if one.slopes or one.pairs >= 0:
-            parts.append(f"slopes from `{one.slopes or one.operands[0]}`")
+            parts.append(f"slopes from {one.slopes or one.operands[0]}")
         elif one.rule and one.rule != "_backward":
-            parts.append(f"slopes from `{one.rule}`")
+            parts.append(f"slopes from {one.rule}")
         if not parts:
             return ""
         return f"Read from these objects: {', '.join(parts)}" + ("." if one.op else "; their operations have no names.")

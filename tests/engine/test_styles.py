@@ -115,9 +115,9 @@ def test_one_sentence_says_where_the_parts_were_found():
 
     assert said("lecture") == ""
     no_names = "; their operations have no names."
-    assert said("local gradients") == "Read from these objects: parents from `_children`, slopes from `_local_grads`" + no_names
-    assert said("pairs of functions") == "Read from these objects: numbers from `value`, parents from `parents`, slopes from `parents`."
-    assert said("left and right") == "Read from these objects: numbers from `value`, parents from `left` and `right`."
+    assert said("local gradients") == "Read from these objects: parents from _children, slopes from _local_grads" + no_names
+    assert said("pairs of functions") == "Read from these objects: numbers from value, parents from parents, slopes from parents."
+    assert said("left and right") == "Read from these objects: numbers from value, parents from left and right."
 
 
 @pytest.mark.parametrize("op", ["**", "pow", "^", "+", "*", "-", "/", "max", "min", "add", "mul", "sub", "div", "", "square", "log", "exp"])

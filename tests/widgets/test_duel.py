@@ -112,6 +112,7 @@ def test_the_real_difference_is_named_whatever_is_swapped(first, then, other, af
     p, q = then(c), after(C)
     shown = duel(p, q, names={"a": a, "b": b, "c": c, "p": p, "C": C, "q": q, **made})
     assert shown.sentence == f"They part at {say}"
+    assert "not part of" not in shown.left.notice + shown.right.notice
 
 
 @pytest.mark.parametrize("data", [(2.0, 2.0, -3.0), (2.0, -3.0, 2.0), (0.5, 1.5, -1.0)])

@@ -143,6 +143,7 @@ class Subject:
             root = pictured.root
             names = {**names, **{name: t for name, t in pictured.names.items() if name not in names or t is root}}
         self.words, self.grads, self.leaves = [], [], []
+        self.missed: list[str] = []  # of the words: which inputs have no part in the graph
         self._value_name = "data"
         self.tape: Any = None
         self._slow_tape: Any = None
@@ -174,7 +175,7 @@ class Subject:
         if pictured:
             self._say_what_became(pictured.became, recording)
         unused = _of_this_program(self.whole.get("unused", []), self.whole, things, names)
-        self.words += [*self.whole.get("notices", ()), *unused_words(self.whole, unused)]
+        self.words += [*self.whole.get("notices", ()), *self._missed(unused, self.whole)]
         if recording.same_again and recording.ran and not pictured:
             found = zip(self.whole["nodes"], things, recording.ran.grads, strict=True)
             inputs = [(n["label"], t, g) for n, t, g in found if n["kind"] == "leaf" and g is not None]
@@ -232,6 +233,10 @@ class Subject:
                 self.leaves = [n["id"] for n in self._whole["nodes"] if n["kind"] == "leaf" and math.isfinite(number(n["value"]))]
         return graph.objects
 
+    def _missed(self, unused: list[str], whole: Trace) -> list[str]:
+        self.missed = unused_words(whole, unused)
+        return self.missed
+
     def _say_how_read(self, graph: Recorded) -> None:
         """Of a class of the learner's: where its parts were found, and what its numbers here rest on."""
         self._value_name = graph.value_name
@@ -268,7 +273,7 @@ class Subject:
         self._whole = whole = trace(graph, names, cell_name=_cell_name)  # what is not finite is told with the step (live.js)
         if isinstance(root, Value) and count == len(graph.objects):
             unused = _of_this_program(unused_inputs(graph.objects, names), whole, graph.objects, names)
-            self.words += unused_words(whole, unused)
+            self.words += self._missed(unused, whole)
         return graph
 
     def _newest(self, root: Value, order: list[Value], names: Mapping[str, object]) -> Recorded:
