@@ -170,8 +170,10 @@ def preprocessors(root: str) -> list[type]:
             grades = _grade_notebook(nb.cells, resources["nbgrader"]["notebook"], setting, student)
             resources["minigrad"] = {id: grade.points for id, grade in grades.items()}
             there = {cell.metadata.get("nbgrader", {}).get("grade_id") for cell in nb.cells}
-            for ex in exercises.values():  # a grade cell that the student deleted comes back, beside its answer
-                if f"answer-{_dashed(ex)}" in there and f"grade-{_dashed(ex)}" not in there:
+            about = resources["nbgrader"]
+            handed_out = _grade_ids(Path(root) / "source" / about["assignment"] / f"{about['notebook']}.ipynb")
+            for ex in exercises.values():  # a grade cell that is gone comes back, whether it was deleted or its metadata were lost
+                if f"grade-{_dashed(ex)}" in handed_out - there:
                     nb.cells.append(_grade_cell(ex, new_code_cell))
             for cell in nb.cells:
                 if (graded := _graded_by(cell)) is not None:
@@ -183,6 +185,12 @@ def preprocessors(root: str) -> list[type]:
             return nb, resources
 
     return [GradeApart, IgnorePattern, ClearMetadataPreprocessor, LimitOutput, SaveGrades, AssignLatePenalties, CheckCellMetadata]
+
+
+def _grade_ids(path: Path) -> set[str]:
+    """The ids of the grade cells of an assignment's source."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"] if path.exists() else []
+    return {cell["metadata"].get("nbgrader", {}).get("grade_id", "") for cell in cells}
 
 
 def _graded_by(cell: Any) -> Exercise | None:

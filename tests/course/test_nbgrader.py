@@ -113,6 +113,11 @@ def no_grade_cells(nb):
     nb["cells"] = [cell for cell in nb["cells"] if not cell["metadata"].get("nbgrader", {}).get("grade")]
 
 
+def no_metadata(nb):
+    for cell in nb["cells"]:
+        cell["metadata"] = {}
+
+
 def own_grade_cells(nb):
     for cell in nb["cells"]:
         if cell["metadata"].get("nbgrader", {}).get("grade"):
@@ -127,6 +132,7 @@ def graded(released, tmp_path_factory):
     loud = "import sys, warnings\nprint('x', file=sys.stderr)\nwarnings.warn('w')\n" + SOLVED["05.b"]
     hand_in(course, "solved", SOLVED)
     hand_in(course, "odd", {**SOLVED, "05.b": loud + f"\nlarge = [0x{'f' * 4000}, {', '.join('123456789')}]"}, no_grade_cells)
+    hand_in(course, "bare", SOLVED, no_metadata)
     hand_in(course, "stub")
     hand_in(course, "edited", change=lambda nb: (every_point_raised(nb), own_grade_cells(nb)))
     for number in WRONG:  # the first known mistake of every exercise, the second, ...
@@ -167,7 +173,7 @@ def test_the_source_is_valid_and_the_release_has_no_solution(graded):
 
 
 def test_solved_gets_everything_and_the_stub_nothing(graded):
-    assert graded[1]["solved"] == graded[1]["odd"] == FULL
+    assert graded[1]["solved"] == graded[1]["odd"] == graded[1]["bare"] == FULL
     assert graded[1]["stub"] == graded[1]["edited"] == 0
 
 
