@@ -225,6 +225,7 @@ class Reader:
         if isinstance(found, str):
             raise TypeError(f"this {type(root).__name__} has no graph that can be drawn: {found}.")
         self.layout = found
+        self.undefined = False
         self.coarse = getattr(getattr(self.number_of(root, found), "dtype", None), "itemsize", 8) < 8  # float32 and less
         self._layouts: dict[type, Layout | None] = {type(root): found}
         self._origins: dict[Any, FunctionType | None] = {}
@@ -518,7 +519,9 @@ class Reader:
         return None if n == 1.0 else n  # nobody writes x ** 1: it is the relu of a positive number, or such
 
     def run(self, call: Call, numbers: Sequence[float], obj: Any) -> tuple[Any, list] | None:
-        """A fresh result of the same operation on these numbers, and its operands; None if it fails or gives no such object."""
+        """A fresh result of the same operation on these numbers, and its operands; None if it fails or gives no such object. Afterwards
+        `undefined` tells whether the operation is not defined there (a negative number has no logarithm)."""
+        self.undefined = False
         make = self._maker(obj)
         if make is None:
             return None
@@ -526,10 +529,14 @@ class Reader:
             made = [make(x) for x in numbers]
             out = call.function(*(made[int(x)] if is_operand else _tidy(x) for is_operand, x in call.arguments))
             if self.layout_for(out) is None or as_number(self.number(out)) is None:
+                self.undefined = isinstance(self.number(out), complex)
                 return None
             return out, made
+        except (ArithmeticError, ValueError):
+            self.undefined = True
         except Exception:
             return None
+        return None
 
     def value(self, call: Call, numbers: Sequence[float], obj: Any) -> float | None:
         found = self.run(call, numbers, obj)

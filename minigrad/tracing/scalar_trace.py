@@ -537,10 +537,12 @@ class _Operation:
         same = self.reader.same
         if self.row is not None and same(self.row.data, stored):
             return "same"
+        self.reader.undefined = False
         fresh = self.value(self.numbers)
         if fresh is None or same(fresh, stored):
+            undefined = fresh is None and self.reader.undefined
             self._not_this_rule()
-            return "lost" if fresh is None and parents_moved else "same"
+            return "lost" if fresh is None and (parents_moved or undefined) else "same"
         could = parents_moved or any(not self.graph.parents[p] for p in self.parents)
         if not could or self.value(self.numbers) != fresh:  # it is not what made this object: say no more about it
             self.call = None

@@ -1,5 +1,6 @@
 """Scalar classes of other people: each number in a picture is the object's, each gradient a finite difference's, also after a step."""
 import copy
+import random
 
 import pytest
 
@@ -150,3 +151,36 @@ def test_the_name_of_an_operation_is_not_believed(x, name):
     graph = record(y, {"a": a, "y": y})
     assert graph.gradients()[0] == pytest.approx((f(x + 1e-5) - f(x - 1e-5)) / 2e-5, rel=1e-6, abs=1e-12)
     assert graph.rules[graph.root] is None
+
+
+@pytest.mark.parametrize("power", ["f'**{k}'", "'**'", "'root'"])
+@pytest.mark.parametrize("container", ["set", "tuple"])
+def test_where_an_operation_is_no_longer_defined_nothing_is_claimed(power, container):
+    """The root of a number that has become negative: its old value belongs to no input."""
+    s = lecture(container=container, power=power)
+    a = s.make(2.0)
+    y = s.power(a, 0.5)
+    assert record(y, {"a": a}).gradients()[0] == pytest.approx(0.5 / 2**0.5)
+    a.data = -1.0
+    graph = record(y, {"a": a, "y": y})
+    assert graph.outdated and graph.lost == [1] and graph.gradients()[0] is None
+
+
+def test_an_operation_that_draws_at_random_is_not_run_again():
+    s = lecture()
+
+    class Noisy(s.make):
+        def noise(self):
+            k = random.random()
+            out = Noisy(self.data * k, (self,), "noise")
+
+            def rule():
+                self.grad += k * out.grad
+
+            out._backward = rule
+            return out
+
+    x = Noisy(2.0)
+    y = x.noise()
+    graph = record(y, {"x": x, "y": y})
+    assert graph.data[1] == y.data and not graph.outdated and graph.gradients()[0] == pytest.approx(y.data / 2)

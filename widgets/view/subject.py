@@ -247,8 +247,9 @@ class Subject:
             self.words.append(f"{OUTDATED.format(name)} Your objects keep the old numbers and gradients.")
         if graph.lost:
             lost = listed([*dict.fromkeys(texts[i] for i in graph.lost)], 4, "results")
-            self.words.append(f"{lost} could not be computed again: what the class did there cannot be told from its objects. The numbers "
-                              "shown there are the old ones, and no gradient passes through. Run the computation again.")  # fmt: skip
+            self.words.append(f"{lost} could not be computed again on the inputs as they are now: the operation is not defined there, or "
+                              "the class does not remember it. The numbers shown there are the old ones, and no gradient passes through. "
+                              "Run the computation again.")  # fmt: skip
         if graph.unchecked:
             unchecked = listed([*dict.fromkeys(texts[i] for i in graph.unchecked)], 4, "results")
             self.words.append(f"The slopes of {unchecked} are those that the name of the operation calls for. They could not be checked: "
