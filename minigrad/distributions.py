@@ -9,19 +9,20 @@ from typing import Any
 
 from .core import errors
 from .core.grad_mode import no_grad
-from .core.variable import Size, Variable
+from .core.variable import Size
 from .nn.functional import binary_cross_entropy_with_logits, log_softmax, softmax
 from .ops.elementwise import log, sigmoid, where
+from .ops.shape import broadcast_tensors
 from .tensors import create
 from .tensors.create import as_tensor, full_like
+from .tensors.tensor import Tensor
 
 
 def _broadcast(*parameters: Any) -> list:
     """Numbers and tensors as tensors of one shape."""
-    kind = next((p.dtype for p in parameters if isinstance(p, Variable)), None)
-    tensors = [p if isinstance(p, Variable) else as_tensor(float(p), dtype=kind) for p in parameters]
-    shape = (tensors[0] if len(tensors) == 1 else sum(tensors[1:], tensors[0])).shape
-    return [t.expand(shape) for t in tensors]
+    kind = next((p.dtype for p in parameters if isinstance(p, Tensor)), None)
+    tensors = [p if isinstance(p, Tensor) else as_tensor(float(p), dtype=kind) for p in parameters]
+    return [*broadcast_tensors(*tensors)]
 
 
 def _shown(parameter: Any) -> Any:
@@ -76,7 +77,7 @@ class Distribution:
 
     def _check_value(self, value, support, fits):
         """Raise PyTorch's error for the argument of log_prob if it is no tensor, or holds what is never drawn."""
-        if not isinstance(value, Variable):
+        if not isinstance(value, Tensor):
             raise errors.new(ValueError, "The value argument to log_prob must be a Tensor", instead="torch.tensor(value).")
         if self.validated and not bool(fits(value).array.all()):
             raise errors.new(

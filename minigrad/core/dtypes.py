@@ -182,7 +182,7 @@ def wrapped(number: Any, d: dtype) -> np.ndarray:
         return np.array(number % 2**64, np.uint64).astype(d.numpy)
 
 
-def fitting(number: Any, d: dtype, name: str = "") -> np.generic:
+def fitting(number: Any, d: dtype, name: str = "") -> Any:
     """A Python number that is to be stored in `d` (fill_, clamp, an assignment). Raises RuntimeError if it does not fit.
 
     As in PyTorch, unsigned dtypes take -1 as their largest number. `name` is what the message calls the dtype.

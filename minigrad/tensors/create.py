@@ -437,18 +437,26 @@ def _drawn(size, draw, *args, factory="rand"):
     return np.asarray(draw(*(n if a is _N else a for a in args))).reshape(shape)
 
 
+def _fractions(kernel, dtype):
+    """Raise PyTorch's error for a dtype that has no fractions: what is drawn would be rounded to 0."""
+    if dtype is not None and not dtypes.as_dtype(dtype).is_floating_point:
+        raise errors.no_kernel(kernel, dtypes.as_dtype(dtype).numpy)
+
+
 _N = object()  # where the number of elements goes
 
 
 @_random
 def rand(*size, generator=None, dtype=None, device=None, requires_grad=False):
-    """Numbers uniform in [0, 1)."""
+    """Numbers uniform in [0, 1). Raises NotImplementedError for a dtype of whole numbers."""
+    _fractions("check_uniform_bounds", dtype)
     return _finish(_drawn(size, (generator or default_generator).uniform, _N, _dtype(dtype)), requires_grad, device)
 
 
 @_random
 def randn(*size, generator=None, dtype=None, device=None, requires_grad=False):
-    """Numbers from the normal distribution with mean 0 and variance 1."""
+    """Numbers from the normal distribution with mean 0 and variance 1. Raises NotImplementedError for a dtype of whole numbers."""
+    _fractions("normal_kernel_cpu", dtype)
     return _finish(_drawn(size, (generator or default_generator).normal, _N, _dtype(dtype)), requires_grad, device)
 
 
@@ -484,7 +492,9 @@ def randn_like(input, *, generator=None, dtype=None, device=None, requires_grad=
 @_random
 def bernoulli(input, p=None, *, generator=None):
     """1 with the probability that `input` holds at the place (or with the probability `p`), else 0.
-    Raises RuntimeError for probabilities outside [0, 1]."""
+    Raises RuntimeError for probabilities outside [0, 1], NotImplementedError for whole numbers."""
+    if p is None and not input.is_floating_point():
+        raise errors.no_kernel("bernoulli_tensor_cpu_p_", input.array.dtype)
     array = input.array
     if p is not None:
         drawn = (generator or default_generator).uniform(array.size, np.dtype("float64")).reshape(array.shape) < p

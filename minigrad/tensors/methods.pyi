@@ -6,10 +6,11 @@ from ..core.variable import Variable
 from .tensor import Tensor
 
 def number_first(op: Any, x: Any, other: Any) -> Any: ...
+def with_array(function: Any, x: Any, array: Any) -> Any: ...
 
 class Methods(Variable):
     def div(self, other, *, rounding_mode=None) -> Tensor: """The quotient; with rounding_mode "floor" rounded down, with "trunc" towards zero. Raises RuntimeError for another mode."""
-    def pow(self, exponent) -> Tensor: """`input` to the power `exponent`; either may be a number. Raises RuntimeError for integers to a negative power."""
+    def pow(self, exponent) -> Tensor: """`input` to the power `exponent`; either may be a number."""
     def square(self) -> Tensor: """The square of each number."""
     def clamp(self, min=None, max=None) -> Tensor: """`input` limited to [min, max], numbers or tensors; one of them may be missing. Raises RuntimeError if both are missing."""
     def round(self, *, decimals=0) -> Tensor: """The nearest whole number, halves to the even one; `decimals` places after the point (before it, if negative)."""
@@ -144,7 +145,7 @@ class Methods(Variable):
     def scatter(self, dim, index, src=None, *, value=None, reduce=None) -> Tensor: """A copy of `input` with elements of `src` (or a number) written at the places that gather would read."""
     def scatter_add(self, dim, index, src) -> Tensor: """A copy of `input` with the elements of `src` added at the places that gather would read; a place may come more than once."""
     def index_select(self, dim, index) -> Tensor: """The slices along `dim` that a vector of positions names, in its order (a copy)."""
-    def index_add(self, dim, index, source, *, alpha=1) -> Tensor: """A copy of `input` with slices of `source` added at the positions along `dim`. Raises RuntimeError for different dtypes or shapes, and for"""
+    def index_add(self, dim, index, source, *, alpha=1) -> Tensor: """A copy of `input` with slices of `source` added at the positions along `dim`."""
     def index_copy(self, dim, index, source) -> Tensor: """A copy of `input` with slices of `source` written at the positions along `dim`."""
     def index_fill(self, dim, index, value) -> Tensor: """A copy of `input` with a number (or 0-d tensor) written at the positions along `dim`."""
     def masked_fill(self, mask, value) -> Tensor: """A copy of `input` with a number (or 0-d tensor) where `mask` is True."""
@@ -158,7 +159,7 @@ class Methods(Variable):
     def kthvalue(self, k, dim=-1, keepdim=False) -> Any: """The k-th smallest element along `dim` (k counts from 1), and where it was: a named tuple (values, indices)."""
     def nonzero(self, *, as_tuple=False) -> Any: """The positions of the elements that are not 0: one row for each; with as_tuple one vector for each dimension."""
     def argwhere(self) -> Tensor: """The positions of the elements that are not 0, one row for each."""
-    def bincount(self, weights=None, minlength=0) -> Tensor: """How often each number from 0 on occurs in a vector of whole numbers."""
+    def bincount(self, weights=None, minlength=0) -> Tensor: """How often each number from 0 on occurs in a vector of whole numbers. Raises RuntimeError for negative ones, and for a matrix."""
     def unique(self, sorted=True, return_inverse=False, return_counts=False, dim=None) -> Any: """The different elements, in order; on request also where each element went, and how many there are of each."""
     def as_strided(self, size, stride, storage_offset=None) -> Tensor: """The view with these sizes and strides (in elements) over the storage of `input`; elements may come more than once."""
     def select(self, dim, index) -> Tensor: """Tensor.select: the slice at one position along `dim` (a view). Raises IndexError if it is out of range."""
@@ -171,7 +172,7 @@ class Methods(Variable):
     def flip(self, *dims) -> Tensor: """The order of the elements reversed along `dims` (a copy: numpy's negative strides do not exist in PyTorch)."""
     def sum_to_size(self, *size) -> Tensor: """The sum over the dimensions that broadcasting would add or widen to come from `size` to the shape of `input`."""
     def div_(self, other, *, rounding_mode=None) -> Tensor: """The quotient; with rounding_mode "floor" rounded down, with "trunc" towards zero. Raises RuntimeError for another mode."""
-    def pow_(self, exponent) -> Tensor: """`input` to the power `exponent`; either may be a number. Raises RuntimeError for integers to a negative power."""
+    def pow_(self, exponent) -> Tensor: """`input` to the power `exponent`; either may be a number."""
     def neg(self) -> Tensor: """Minus the number."""
     def neg_(self) -> Tensor: """Minus the number."""
     def exp(self) -> Tensor: """e to the power of each number."""
@@ -372,7 +373,7 @@ class Methods(Variable):
     def triu_(self, diagonal=0) -> Tensor: """The upper triangle of the last two dimensions, zeros below `diagonal`."""
     def scatter_(self, dim, index, src=None, *, value=None, reduce=None) -> Tensor: """A copy of `input` with elements of `src` (or a number) written at the places that gather would read."""
     def scatter_add_(self, dim, index, src) -> Tensor: """A copy of `input` with the elements of `src` added at the places that gather would read; a place may come more than once."""
-    def index_add_(self, dim, index, source, *, alpha=1) -> Tensor: """A copy of `input` with slices of `source` added at the positions along `dim`. Raises RuntimeError for different dtypes or shapes, and for"""
+    def index_add_(self, dim, index, source, *, alpha=1) -> Tensor: """A copy of `input` with slices of `source` added at the positions along `dim`."""
     def index_copy_(self, dim, index, source) -> Tensor: """A copy of `input` with slices of `source` written at the positions along `dim`."""
     def index_fill_(self, dim, index, value) -> Tensor: """A copy of `input` with a number (or 0-d tensor) written at the positions along `dim`."""
     def masked_fill_(self, mask, value) -> Tensor: """A copy of `input` with a number (or 0-d tensor) where `mask` is True."""

@@ -15,6 +15,7 @@ from ..core.variable import Variable
 from .tensor import Tensor
 
 def number_first(op: Any, x: Any, other: Any) -> Any: ...
+def with_array(function: Any, x: Any, array: Any) -> Any: ...
 
 class Methods(Variable):
 '''

@@ -103,6 +103,10 @@ REFUSED = [
     (lambda: torch.tensor([True]) % torch.tensor([True]), NotImplementedError, "\"remainder_cpu\" not implemented for 'Bool'"),
     (lambda: torch.tensor([True]).median(), NotImplementedError, "\"median_cpu\" not implemented for 'Bool'"),
     (lambda: torch.tensor([1, 2]).softmax(0), NotImplementedError, "\"softmax_lastdim_kernel_impl\" not implemented for 'Long'"),
+    (lambda: torch.randn(2, dtype=torch.int64), NotImplementedError, "\"normal_kernel_cpu\" not implemented for 'Long'"),
+    (lambda: torch.zeros(2, dtype=torch.int64).normal_(), NotImplementedError, "\"normal_kernel_cpu\" not implemented for 'Long'"),
+    (lambda: torch.rand(2, dtype=torch.uint8), NotImplementedError, "\"check_uniform_bounds\" not implemented for 'Byte'"),
+    (lambda: torch.bernoulli(torch.tensor([0, 1])), NotImplementedError, "\"bernoulli_tensor_cpu_p_\" not implemented for 'Long'"),
     (lambda: F.binary_cross_entropy_with_logits(leaf(), torch.tensor([0, 1])), RuntimeError, "result type Float can't be cast to the desired"),  # noqa: E501
 ]
 
