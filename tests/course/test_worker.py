@@ -189,6 +189,15 @@ def test_the_reference_files_cannot_be_read(server):
     assert grade.score == 0 and "PermissionError" in grade.ran and grade.lines == ()
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Landlock is Linux'")
+def test_an_answer_may_ask_about_a_path_and_no_more(server):
+    """No right of Landlock covers it. The instructor's guide says so."""
+    path = os.path.join(os.path.dirname(judging.__file__), "exercises", "ch01.py")
+    asks = f"import os\nassert os.stat({path!r}).st_size == {os.path.getsize(path)}\n"
+    assert grade_answer(SAMPLE, asks + SAMPLE.solution, server).score == 1
+    assert "PermissionError" in grade_answer(SAMPLE, asks + f"open({path!r})\n" + SAMPLE.solution, server).ran
+
+
 HONEST = {
     "prints and warns": "import warnings\nprint('hello')\nwarnings.warn('careful')\n" + SAMPLE.solution,
     "numpy scalars": "import numpy as np\ndef central_difference(f, x, h=1e-5):\n    return np.float64((f(x + h) - f(x - h)) / (2 * h))",
