@@ -226,6 +226,7 @@ class Reader:
             raise TypeError(f"this {type(root).__name__} has no graph that can be drawn: {found}.")
         self.layout = found
         self.undefined = False
+        self.indirect: set[Callable] = set()  # operators that are made of others
         self.coarse = getattr(getattr(self.number_of(root, found), "dtype", None), "itemsize", 8) < 8  # float32 and less
         self._layouts: dict[type, Layout | None] = {type(root): found}
         self._origins: dict[Any, FunctionType | None] = {}

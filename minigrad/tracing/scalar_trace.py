@@ -445,57 +445,67 @@ def _call_by_name(reader: Reader, obj: Any, parents: list, numbers: list[float])
         tried += [(call, [1, 0]) for call, _ in tried]
     if a_set and count == 1:
         tried += [(call, [0, 0]) for call in reader.calls_named(obj, 2)]
-    alike: list[tuple[Call, list, bool]] = []  # of an operation without a name there may be several; does it give this number now?
+    made: list[tuple[Call, list[int], Any]] = []
     for call, places in tried:
+        if call.function in reader.indirect:
+            continue
         arguments = tuple((k, float(places[int(x)]) if k else x) for k, x in call.arguments)
         found = reader.run(Call(call.function, arguments), numbers, obj)
-        if found is None or reader.op(found[0]) != op or len(reader.operands(found[0])) != count:
+        if found is None:
             continue
-        same = reader.same(_data(reader, found[0]), _data(reader, obj))
-        if op and (same or not a_set):  # of a set: in another order its operands would give another number, or an input has moved since
-            return call, [parents[k] for k in places]
-        if not op and _tells_the_same(reader, obj, parents, found[0], call, numbers):
-            alike.append((call, [parents[k] for k in places], same))
-    if not any(same for _, _, same in alike) and len(alike) > 1:
-        return AMBIGUOUS, parents
-    alike = [one for one in alike if one[2]] or alike
-    return alike[0][:2] if len(alike) == 1 else (None, parents)
+        operands = reader.operands(found[0])
+        if not all(any(p is one for one in found[1]) for p in operands):
+            reader.indirect.add(call.function)  # a - b as a + (-b): it makes other objects on the way, and no such one
+        elif reader.op(found[0]) == op and len(operands) == count:
+            made.append((call, places, found[0]))
+    data = _data(reader, obj)
+    if op:  # of a set: in another order its operands would give another number, or an input has moved since
+        fits = [one for one in made if not a_set or reader.same(_data(reader, one[2]), data)]
+        return (fits[0][0], [parents[k] for k in fits[0][1]]) if fits else (None, parents)
+    ours = reader.slopes(obj, parents)
+    now = [one for one in made if _matches(reader, one[2], ours, data)]
+    if not now and ours is not None and any(not reader.operands(p) for p in parents):
+        before = [one for one in made if _matched_before(reader, obj, parents, one[0], numbers, ours, data)]
+        if len(before) > 1:
+            return AMBIGUOUS, parents
+        now = before
+    return (now[0][0], [parents[k] for k in now[0][1]]) if len(now) == 1 else (None, parents)
 
 
 AMBIGUOUS = Call(len, ())  # an input has moved, and several operations may have been the one that was computed before
 
 
-def _tells_the_same(reader: Reader, obj: Any, parents: list, out: Any, call: Call, numbers: list[float]) -> bool:
-    """Is `out`, which this call made of these numbers, the same operation as `obj`? Its number and its derivatives tell; inputs may have
-    moved since, and then the numbers that they had are looked for."""
-    ours, data = reader.slopes(obj, parents), _data(reader, obj)
-
-    def matches(out: Any) -> bool:
-        theirs = reader.slopes(out, reader.operands(out))
-        if theirs is None or ours is None:
-            return theirs is ours and reader.same(_data(reader, out), data)
-        return reader.same(_data(reader, out), data) and all(map(reader.same, theirs, ours))
-
-    if matches(out):
-        return True
-    inputs = [k for k, p in enumerate(parents) if not reader.operands(p)]
-    if not inputs or ours is None:
+def _matches(reader: Reader, out: Any, slopes: Sequence[float] | None, data: float) -> bool:
+    """Does an operation of the class make such an object, by its number and its derivatives?"""
+    if not reader.same(_data(reader, out), data):
         return False
-    if len(ours) == 2 and (found := reader.run(call, ours[::-1], obj)) and matches(found[0]):
+    theirs = reader.slopes(out, reader.operands(out))
+    if theirs is None or slopes is None:
+        return theirs is slopes
+    return len(theirs) == len(slopes) and all(map(reader.same, theirs, slopes))
+
+
+def _matched_before(
+    reader: Reader, obj: Any, parents: list, call: Call, numbers: list[float], ours: Sequence[float], data: float
+) -> bool:  # fmt: skip
+    """Could it have made `obj` before its inputs moved? The numbers that they had are looked for."""
+    if len(ours) == 2 and (found := reader.run(call, ours[::-1], obj)) and _matches(reader, found[0], ours, data):
         return True  # a product: its derivatives are the numbers that its operands had
+    inputs = [k for k, p in enumerate(parents) if not reader.operands(p)]
     numbers = [*numbers]
     for _ in range(30):
         found = reader.run(call, numbers, obj)
         slopes = found and reader.slopes(found[0], reader.operands(found[0]))
         if not found or not slopes or len(slopes) != len(numbers):
             return False
-        if matches(found[0]):
+        if _matches(reader, found[0], ours, data):
             return True
         steep = sum(slopes[k] ** 2 for k in inputs)
-        if not steep or not math.isfinite(steep):
+        by = data - _data(reader, found[0])
+        if not steep or not math.isfinite(steep) or reader.same(by + data, data):
             return False
         for k in inputs:
-            numbers[k] += (data - _data(reader, found[0])) / steep * slopes[k]
+            numbers[k] += by / steep * slopes[k]
     return False
 
 
