@@ -469,7 +469,7 @@ def _variable(text: str, span: Sequence[int] | None) -> str:
     return found[1]
 
 
-LONGEST = 1_000  # of a long row, longer blocks are looked for only if they might come eight times: it is quadratic
+LONGEST = 1_000  # of a long row, no longer blocks are looked for: that would be quadratic
 
 
 def longest_run(row: numpy.ndarray) -> tuple[int, int, int]:
@@ -482,7 +482,7 @@ def longest_run(row: numpy.ndarray) -> tuple[int, int, int]:
     """
     best, most = (0, 1, 1), 0
     n = len(row)
-    for period in range(1, min(n // 2, max(LONGEST, n // 8)) + 1):
+    for period in range(1, (n // 2 if n <= 4 * LONGEST else LONGEST) + 1):
         if most >= n - n % period and most:  # nothing longer can cover more
             break
         same = row[:-period] == row[period:]

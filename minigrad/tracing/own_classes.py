@@ -213,6 +213,7 @@ class Call(NamedTuple):
     solved: bool = False  # was a number found from the result and an input, which may have moved since?
 
 
+GIVEN = [tuple((True, float(k)) for k in range(n)) for n in range(3)]
 METHODS = {"+": "__add__", "-": "__sub__", "*": "__mul__", "/": "__truediv__", "**": "__pow__", "neg": "__neg__", "abs": "__abs__"}
 UNNAMED = ("+", "*", "neg", "exp", "log", "relu", "tanh", "sigmoid", "sin", "cos", "sqrt", "abs", "-", "/", "**", "max", "min")
 
@@ -226,6 +227,7 @@ class Reader:
             raise TypeError(f"this {type(root).__name__} has no graph that can be drawn: {found}.")
         self.layout = found
         self.undefined = False
+        self._named: dict[tuple[type, str, int], list[tuple[FunctionType, bool | None]]] = {}
         self.indirect: set[Callable] = set()  # operators that are made of others
         self.coarse = getattr(getattr(self.number_of(root, found), "dtype", None), "itemsize", 8) < 8  # float32 and less
         self._layouts: dict[type, Layout | None] = {type(root): found}
@@ -483,26 +485,34 @@ class Reader:
 
     def calls_named(self, obj: Any, count: int) -> Iterator[Call]:
         """Operators and methods of its class that could have made it, by the name of its operation; if it has none, all common ones."""
-        op = self.op(obj)
-        kind = type(obj)
-        given = tuple((True, float(k)) for k in range(count))
+        op, key = self.op(obj), (type(obj), self.op(obj), count)
+        if key not in self._named:
+            self._named[key] = [*self._functions_named(*key)]
+        given = GIVEN[count] if count < len(GIVEN) else tuple((True, float(k)) for k in range(count))
+        for function, power in self._named[key]:
+            if function in self.indirect:
+                continue
+            if power is None and op:
+                yield Call(function, (*given, (False, exponent(op))))
+            elif power is None:
+                if (n := self._power(obj)) is not None:
+                    yield Call(function, (*given, (False, n)))
+            else:
+                yield Call(function, given)
+
+    def _functions_named(self, kind: type, op: str, count: int) -> Iterator[tuple[FunctionType, bool | None]]:
+        """Functions, and None for those that take an exponent beside their operand."""
         rule = rule_for(op, count) if op else None
-        names = [rule.name] if rule else [op] if op else UNNAMED
-        for name in names:
+        for name in [rule.name] if rule else [op] if op else UNNAMED:
             for text in (METHODS.get(name, name), op, op.lower(), f"__{op.lower()}__"):
                 function = getattr(kind, text, None) if text else None
-                if not isinstance(function, FunctionType):
-                    continue
-                takes = _parameters(function)
+                takes = _parameters(function) if isinstance(function, FunctionType) else None
                 if takes is None:
                     continue
                 if len(takes) == count:
-                    yield Call(function, given)
-                elif name == "**" and count == 1 and len(takes) == 2:
-                    if rule:
-                        yield Call(function, (*given, (False, exponent(op))))
-                    elif not op and (n := self._power(obj)) is not None:
-                        yield Call(function, (*given, (False, n)))
+                    yield function, False
+                elif name == "**" and count == 1 and len(takes) == 2 and (rule or not op):
+                    yield function, None
                 break
 
     def _power(self, obj: Any) -> float | None:

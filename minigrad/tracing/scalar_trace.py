@@ -447,8 +447,6 @@ def _call_by_name(reader: Reader, obj: Any, parents: list, numbers: list[float])
         tried += [(call, [0, 0]) for call in reader.calls_named(obj, 2)]
     made: list[tuple[Call, list[int], Any]] = []
     for call, places in tried:
-        if call.function in reader.indirect:
-            continue
         arguments = tuple((k, float(places[int(x)]) if k else x) for k, x in call.arguments)
         found = reader.run(Call(call.function, arguments), numbers, obj)
         if found is None:
