@@ -88,6 +88,8 @@ class _Switches:
     def is_available() -> bool:
         return False
 
+    is_built = is_available
+
     @contextmanager
     def flags(self, **switches: Any) -> Iterator[None]:
         before = dict(vars(self))

@@ -331,7 +331,7 @@ def on_ndarrays(op, *given):
 def _called_by_others():
     """Is the code that called the operation outside of this package, and no rule or forward() that the package runs?"""
     frame = sys._getframe(2)
-    while frame.f_code.co_filename == __file__ or frame.f_code.co_filename.startswith("<minigrad"):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith((__file__, "<minigrad")):
         frame = frame.f_back
     if _is_ours(frame, ""):
         return False
