@@ -123,8 +123,8 @@ class _Audit:
             of = self.users[i]
             if of and self.own[i] is not None and all(self.own[u] is not None for u, _ in of):
                 if not _close(self.own[i], sum(slope * self.own[u] for u, slope in of)):  # type: ignore[arg-type, operator, misc]
-                    early = listed([*dict.fromkeys(self.labels[u] for u, _ in of)], 3, "results")
-                    return f"The order is wrong: {early} passed a gradient on to {self.labels[i]} before all of it had arrived. {ORDER}"
+                    users = listed([*dict.fromkeys(self.labels[u] for u, _ in of)], 3, "results")
+                    return f"The order is wrong: {users} passed a gradient on to {self.labels[i]} before all of it had arrived. {ORDER}"
         return "Its rules are right, so look at the order of the pass and at what the gradients were before it."
 
     def _by_levels(self) -> list[int]:

@@ -326,8 +326,8 @@ class Reader:
                 return None
             return _numbers([s(1.0) if callable(s) else s for s in held])
         if layout.slopes:
-            held = getattr(obj, layout.slopes, None)
-            return _numbers(held) if isinstance(held, (list, tuple)) and len(held) == len(operands) and not self.in_a_set(obj) else None
+            kept = getattr(obj, layout.slopes, None)
+            return _numbers(kept) if isinstance(kept, (list, tuple)) and len(kept) == len(operands) and not self.in_a_set(obj) else None
         rule = self._rule(obj)
         if isinstance(rule, (list, tuple)) and len(rule) == len(operands) and all(map(callable, rule)):
             return _numbers([f(1.0) for f in rule])
@@ -429,7 +429,7 @@ class Reader:
         unknown = [k for k, a in enumerate(arguments) if a is None]
         if len(unknown) == 1 and not left:  # a plain number that the rule did not need: the 3 of x + 3
             at, operands_ = unknown[0], slots if ordered else operands
-            c = self._solved(obj, operands_, lambda c: Call(made_in, tuple((False, c) if k == at else a for k, a in enumerate(arguments))))
+            c = self._solved(obj, operands_, lambda c: Call(made_in, tuple((False, c) if a is None else a for a in arguments)))
             if c is None:
                 return None
             arguments[at] = (False, c)
@@ -506,8 +506,7 @@ class Reader:
         for name in [rule.name] if rule else [op] if op else UNNAMED:
             for text in (METHODS.get(name, name), op, op.lower(), f"__{op.lower()}__"):
                 function = getattr(kind, text, None) if text else None
-                takes = _parameters(function) if isinstance(function, FunctionType) else None
-                if takes is None:
+                if not isinstance(function, FunctionType) or (takes := _parameters(function)) is None:
                     continue
                 if len(takes) == count:
                     yield function, False

@@ -235,9 +235,9 @@ class race(Film):
             stroke = f"fill:none;stroke:var(--{colour});stroke-width:2.2;stroke-linejoin:round"
             trails += tag("polyline", style=stroke, data_points=" ".join(spots), **({"stroke_dasharray": dash} if dash else {}))
             heads += tag("g", "", _shape(shape, colour), data_move=" ".join(f"{x:.1f},{y:.1f}" for x, y in course.heads))
-            for (x, y), angle, first, last in course.exits:
+            for (x, y), angle, since, last in course.exits:
                 tip = tag("path", d="M-13 -5L-2 0L-13 5", style=f"fill:none;stroke:var(--{colour});stroke-width:2.2")
-                heads += tag("g", "", tip, transform=f"translate({x:.1f},{y:.1f}) rotate({angle:.0f})", data_on=f"{first}-{last}")
+                heads += tag("g", "", tip, transform=f"translate({x:.1f},{y:.1f}) rotate({angle:.0f})", data_on=f"{since}-{last}")
             y = 112.0 + 34 * row
             table += tag("line", style=stroke, x1=482, x2=512, y1=y - 4, y2=y - 4, **({"stroke_dasharray": dash} if dash else {}))
             table += tag("g", "", _shape(shape, colour), transform=f"translate(497,{y - 4:g})")

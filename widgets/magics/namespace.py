@@ -96,9 +96,9 @@ def row_of(name: str, thing, held: list[str]) -> list:
     if is_own(thing):
         reader = Reader(thing)
         value, grad = as_number(reader.number(thing)) or 0.0, reader.grad(thing)
-        gradient = ("None", float("-inf")) if grad is None else (number(grad), grad)
+        own = ("None", float("-inf")) if grad is None else (number(grad), grad)
         leaf = "no" if reader.operands(thing) else "yes"
-        return [name, (number(value), value), gradient, leaf, reader.op(thing) or "–", ("–", -1.0), ", ".join(held) or "–"]
+        return [name, (number(value), value), own, leaf, reader.op(thing) or "–", ("–", -1.0), ", ".join(held) or "–"]
     if isinstance(thing, Value):
         gradient: Any = (number(thing.grad), thing.grad)
         return [
