@@ -184,3 +184,21 @@ def test_an_operation_that_draws_at_random_is_not_run_again():
     y = x.noise()
     graph = record(y, {"x": x, "y": y})
     assert graph.data[1] == y.data and not graph.outdated and graph.gradients()[0] == pytest.approx(y.data / 2)
+
+
+def test_operations_without_names_are_told_from_those_that_are_made_of_others():
+    """x × −1 and x / −1 give one number and one slope; the class computes the second as x × (−1)⁻¹."""
+
+    class Full(type(STYLES["local gradients"]().make(0.0))):
+        __slots__ = ()
+
+        def __truediv__(self, other):
+            return self * other**-1
+
+        def __sub__(self, other):
+            return self + other * -1
+
+    x = Full(2.5)
+    y = x * -1
+    graph = record(y, {"x": x, "y": y})
+    assert graph.rules[graph.root] is not None and graph.rules[graph.root].name == "*" and graph.gradients()[0] == -1.0
