@@ -37,7 +37,7 @@ from .drivers import Mutated, load_engine, modes
 from .exercise import Exercise, Limits
 from .plain import plain, safe_name
 
-DEEPEST = 100_000  # frames
+DEEPEST = 250_000  # frames, which Python leaves within two or three seconds; chains of 100,000 are real
 LIBRARIES = ("minigrad", "torch", "micrograd", "tinygrad", "jax")
 ENGINE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NOT_THEIRS = (ENGINE, *{sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})  # whose lines are not told
