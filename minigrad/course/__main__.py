@@ -6,7 +6,6 @@ grading (grade.py), handing out with nbgrader (nbgrader.py).
 
 import argparse
 import errno
-import importlib.metadata
 import json
 import os
 import re
@@ -16,36 +15,10 @@ import sys
 from pathlib import Path
 
 from ..core.errors import explanation
+from .published import answered, chapters
 
 NOT_OURS = (errno.EACCES, errno.EPERM, errno.EROFS)
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
-
-
-def chapters() -> list[Path]:
-    """The notebooks: those of the checkout, or those that the wheel has brought."""
-    checkout = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
-    if checkout:
-        return checkout
-    try:
-        files = importlib.metadata.files("minigrad-course") or []
-    except importlib.metadata.PackageNotFoundError:
-        files = []
-    return sorted(Path(str(file.locate())) for file in files if file.parts[-3:-1] == ("minigrad", "notebooks") and file.suffix == ".ipynb")
-
-
-def as_handed_out(source: Path) -> bytes | None:
-    """A notebook without what somebody has written into it in a checkout: as it was committed last. None for one that was added there."""
-    root = source.parent.parent
-    if not (root / ".git").exists() or source.resolve().parent != (Path(__file__).parents[2] / "notebooks").resolve():
-        return source.read_bytes()
-    try:
-        shown = subprocess.run(["git", "-C", str(root), "show", f"HEAD:{source.parent.name}/{source.name}"], capture_output=True)
-    except OSError:  # no git on this machine
-        return source.read_bytes()
-    if shown.returncode == 0:
-        return shown.stdout
-    known = subprocess.run(["git", "-C", str(root), "rev-parse", "HEAD"], capture_output=True).returncode == 0
-    return None if known else source.read_bytes()
 
 
 IN_A_SENTENCE = r"(?:`[^`\n]*`|[^.?!`\n]|[.?!](?!\s|$))*"  # a full stop inside code or a number ends nothing
@@ -76,12 +49,9 @@ def copy(folder: Path, exam: bool = False) -> tuple[list[Path], list[Path]]:
         if os.path.lexists(target):  # a broken link belongs to the user, too
             kept.append(target)
             continue
-        content = as_handed_out(source)
-        if content is None:
-            continue
         part = folder / f".{source.name}.part"  # half a notebook would be "there already" the next time
         try:
-            part.write_bytes(for_an_exam(content.decode("utf-8")).encode("utf-8") if exam else content)
+            part.write_bytes(for_an_exam(source.content.decode()).encode() if exam else source.content)
             os.replace(part, target)
         except OSError:
             part.unlink(missing_ok=True)
@@ -124,7 +94,7 @@ def complaint(folder: Path, error: OSError) -> str:
             instead=f"choose a folder of your own, for example: {command} {quoted(Path.home() / 'minigrad-course')}")
     if error.errno in NO_ROOM:
         missing = [source for source in chapters() if source not in there]
-        room = sum(source.stat().st_size for source in missing) / 1e6
+        room = sum(len(source.content) for source in missing) / 1e6
         return "not all notebooks were copied.\n\n" + explanation(
             f"There is no more room for {folder} ({error.strerror}). "
             f"{len(there)} notebooks are there, each of them whole; {len(missing)} are missing.",
@@ -145,6 +115,13 @@ def main() -> None:
     folder = options.folder
     if not chapters():
         sys.exit("minigrad: this installation has no notebooks. Install minigrad's wheel, or clone its repository.")
+    worked = [(source.name, ids) for source in chapters() if (ids := answered(source))]
+    if worked:
+        name, ids = worked[0]
+        sys.exit("minigrad: the notebooks were not copied.\n\n" + explanation(
+            f"notebooks/{name} holds an answer to {ids[0]}, so it is not the notebook that was published.",
+            instead="bring the published notebooks back (git checkout origin/main -- notebooks), "
+                    "or install minigrad with pip and give the same command."))
     try:
         new, kept = copy(folder, options.exam)
     except OSError as error:

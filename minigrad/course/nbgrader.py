@@ -22,13 +22,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from .__main__ import as_handed_out, chapters
 from .exercise import Exercise
 from .exercises import exercises
 from .grading.answers import Grade, draw_inputs, grade_answer
 from .grading.pool import answer_server, close, server
 from .grading.reader import Reader
 from .grading.settings import Setting
+from .published import Chapter, chapters, read
 from .result import Line, Result
 
 REMARK = "# Change the lines above, or write your answer here."
@@ -54,22 +54,19 @@ except Exception as error:
 # ---- the source tree --------------------------------------------------------------------------------------------------------------------
 
 
-def write_course(out: Path, notebooks: Sequence[Path]) -> list[str]:
-    """Write OUT/source/NAME/NAME.ipynb for each notebook that has exercises, the configuration and a key. Returns their names.
-
-    The course's own notebooks are taken without what somebody has written into them in a checkout.
-    """
+def write_course(out: Path, notebooks: Sequence[Chapter]) -> list[str]:
+    """Write OUT/source/NAME/NAME.ipynb for each notebook that has exercises, the configuration and a key. Returns their names."""
     import nbformat
 
     made = []
-    for path in notebooks:
-        content = as_handed_out(path)
-        nb = content is not None and nbformat.reads(content.decode("utf-8"), as_version=4)
-        if nb and _add_grade_cells(nb):
-            folder = out / "source" / path.stem
+    for chapter in notebooks:
+        nb = nbformat.reads(chapter.content.decode("utf-8"), as_version=4)
+        if _add_grade_cells(nb):
+            stem = chapter.name.removesuffix(".ipynb")
+            folder = out / "source" / stem
             folder.mkdir(parents=True, exist_ok=True)
-            nbformat.write(nb, folder / path.name)
-            made.append(path.stem)
+            nbformat.write(nb, folder / chapter.name)
+            made.append(stem)
     if made:
         (out / "nbgrader_config.py").write_text(CONFIG % REMARK)
         if not (out / "key").exists():
@@ -269,8 +266,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--notebooks", type=Path, help="the learner's notebooks (default: the course's)")
     options = parser.parse_args(arguments)
     given = options.notebooks
-    found = chapters() if given is None else sorted(given.glob("*.ipynb")) if given.is_dir() else [given]
-    found = [p for p in found if p.is_file()]
+    found = chapters() if given is None else read(sorted(given.glob("*.ipynb")) if given.is_dir() else [given])
     if not found:
         where = "this installation" if given is None else given
         raise SystemExit(f"There are no notebooks in {where}: say where they are with --notebooks.")

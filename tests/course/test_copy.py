@@ -15,10 +15,11 @@ import pytest
 from nbformat.sign import NotebookNotary
 
 from minigrad.course import __main__ as course
-from minigrad.course import exercises
+from minigrad.course import exercises, published
 from minigrad.course.checking import Check
 
-CHAPTERS = sorted(path.name for path in course.chapters())
+CONTENTS = course.chapters()
+CHAPTERS = [chapter.name for chapter in CONTENTS]
 
 
 @pytest.fixture
@@ -111,7 +112,7 @@ def test_a_full_disk_leaves_no_half_notebook_and_the_same_command_goes_on(comman
     assert "MB free and give the same command" in said
     assert names(folder) == CHAPTERS[:5]
     assert command("course").startswith(f"{len(CHAPTERS) - 5} notebooks copied to course; 5 were there already")
-    assert all((folder / source.name).read_bytes() == source.read_bytes() for source in course.chapters())
+    assert all((folder / source.name).read_bytes() == source.content for source in course.chapters())
 
 
 def test_any_other_fault_is_named(command, monkeypatch, tmp_path):
@@ -119,6 +120,55 @@ def test_any_other_fault_is_named(command, monkeypatch, tmp_path):
     assert "the notebooks were not copied" in said and "Instead: try another folder" in said and "Errno" not in said
     monkeypatch.setattr(course.os, "replace", lambda *paths: (_ for _ in ()).throw(OSError(errno.EIO, "Input/output error")))
     assert "course: Input/output error." in command("course") and names(tmp_path / "course") == []
+
+
+@pytest.fixture
+def worked(tmp_path, monkeypatch):
+    """A checkout whose notebooks are committed, and in which somebody has solved 05.a and begun a notebook of their own."""
+    root = tmp_path / "checkout"
+    (root / "notebooks").mkdir(parents=True)
+    monkeypatch.setattr(published, "ROOT", root)
+    for chapter in CONTENTS:
+        (root / "notebooks" / chapter.name).write_bytes(chapter.content)
+    git = ["git", "-C", str(root), "-c", "user.name=a", "-c", "user.email=a@b.c"]
+
+    def commit():
+        for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "published"]):
+            subprocess.run([*git, *arguments], check=True)
+
+    def work():
+        (path,) = (root / "notebooks").glob("05_*.ipynb")
+        notebook = nbformat.read(path, as_version=4)
+        (cell,) = (c for c in notebook.cells if c.metadata.get("minigrad", {}).get("exercise") == "05.a")
+        cell.source = exercises["05.a"].solution.strip()
+        nbformat.write(notebook, path)
+        nbformat.write(nbformat.v4.new_notebook(), root / "notebooks/Untitled.ipynb")
+
+    return commit, work
+
+
+@pytest.mark.parametrize("arguments", [["course"], ["course", "--exam"]])
+def test_a_worked_checkout_gives_the_published_notebooks(command, tmp_path, worked, arguments):
+    commit, work = worked
+    commit()
+    work()
+    assert "notebooks copied to course" in command(*arguments)
+    copied = names(tmp_path / "course")
+    assert "Untitled.ipynb" not in copied and set(copied) <= set(CHAPTERS)
+    (chapter,) = (tmp_path / "course").glob("05_*.ipynb")
+    sources = ["".join(cell["source"]) for cell in json.loads(chapter.read_text(encoding="utf-8"))["cells"]]
+    assert exercises["05.a"].stub.strip() in sources and exercises["05.a"].solution.strip() not in sources
+
+
+@pytest.mark.parametrize("committed", [True, False], ids=["answers committed", "no git"])
+def test_notebooks_with_answers_are_not_handed_out(command, tmp_path, worked, committed):
+    commit, work = worked
+    work()
+    if committed:
+        commit()
+    said = command("exam", "--exam")
+    assert "were not copied" in said and "holds an answer to 05.a" in said and "git checkout origin/main -- notebooks" in said
+    assert not (tmp_path / "exam").exists()
 
 
 def test_an_installation_without_notebooks_says_so(command, monkeypatch, tmp_path):
@@ -137,33 +187,7 @@ def test_a_copy_for_an_exam_offers_neither_hints_nor_solutions(command, tmp_path
         assert "check.reveal" not in text and "check.hint" not in text and "check.exam()" in text, source.name
         prose = "".join("".join(cell["source"]) for cell in copied["cells"] if cell["cell_type"] == "markdown")
         assert not re.search(r"\bhints?\b|\breveal|\bsolutions? (?:is|are) shown|\bshows? (?:a|the) solution", prose, re.I), source.name
-        assert len(copied["cells"]) == len(json.loads(source.read_text(encoding="utf-8"))["cells"]) + 1
+        assert len(copied["cells"]) == len(json.loads(source.content)["cells"]) + 1
     check = Check()
     check.exam()
     assert "exam" in repr(check.hint("05.b")) and exercises["05.b"].solution not in repr(check.reveal("05.b", even_so=True))
-
-
-def test_what_somebody_wrote_into_a_checkout_is_not_handed_out(command, monkeypatch, tmp_path):
-    """`make lab` lets people work in the files that are copied."""
-    root = tmp_path / "checkout"
-    (root / "notebooks").mkdir(parents=True)
-    git = ["git", "-C", str(root), "-c", "user.name=a", "-c", "user.email=a@b"]
-    clean = next(path for path in course.chapters() if path.name.startswith("05_")).read_bytes()
-    path = root / "notebooks/05_build_the_engine.ipynb"
-    path.write_bytes(clean)
-    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "x"]):
-        subprocess.run([*git, *words], check=True)
-    nb = json.loads(clean)
-    for cell in nb["cells"]:
-        if cell["metadata"].get("minigrad", {}).get("exercise") == "05.b":
-            cell["source"] = exercises["05.b"].solution
-    nb["cells"].append({**nb["cells"][-1], "cell_type": "markdown", "source": "my notes", "id": "mine"})
-    path.write_text(json.dumps(nb), encoding="utf-8")
-    (root / "notebooks/05_mine.ipynb").write_text(json.dumps(nb), encoding="utf-8")
-    monkeypatch.setattr(course, "__file__", str(root / "minigrad/course/__main__.py"))
-    for arguments in (["plain"], ["exam", "--exam"]):
-        command(*arguments)
-        assert names(tmp_path / arguments[0]) == ["05_build_the_engine.ipynb"]
-        text = (tmp_path / arguments[0] / "05_build_the_engine.ipynb").read_text(encoding="utf-8")
-        assert "my notes" not in text and json.dumps(exercises["05.b"].solution)[1:60] not in text
-    assert (tmp_path / "plain/05_build_the_engine.ipynb").read_bytes() == clean
