@@ -17,6 +17,8 @@ from .layout import FRAME_SIDE, FRAME_TOP, MANY, Card, Frame, Picture
 WIDTHS = 1400.0, 840.0, 500.0  # of a band, at most: a stage takes the one that it shows largest and whole
 STAGE = 1078.0, 448.0  # pixels of a stage that shows such an overview
 ROUND = 7.0  # of the corners of a way from band to band
+SIDES = 96.0, 44.0  # what the ways between bands take of the width, many and few
+PARTS = 0.87, 0.8, 0.73  # of a stage's width: bands that are narrower than the stage may be lower, because they cut elsewhere
 NEARLY = 1.15  # of the narrowest bands: so much wider they may be where that cuts fewer wires
 LONE = 10_000  # as bad as so many cut wires is a band without a card
 LANE, CLEAR = 7.0, 12.0  # between two such ways, and between them and the cards
@@ -32,7 +34,8 @@ def bands(picture: Picture, also: float = 0.0, widths: Sequence[float] = WIDTHS)
     out: dict[int, Picture] = {}
     spans = _columns(picture)
     crossing, carded = _crossing(picture, spans), _carded(picture, spans)
-    for width in sorted({*widths, also} - {0.0}, reverse=True):
+    wanted = {also - side for side in (0.0, *SIDES)} | {also * part for part in PARTS} if also > max(SIDES) else set()
+    for width in sorted({*widths, *wanted}, reverse=True):
         cuts = _cuts(spans, width, crossing, carded) if picture["w"] > width else []
         if cuts and len(cuts) not in out:
             out[len(cuts)] = _banded(picture, cuts)

@@ -43,6 +43,7 @@ ASKED = 3_000_000  # about the same of a big network, which has a slider when so
 WIDE = 1000  # pixels; the bands of a picture that is no wider are sent when a stage is so narrow that it asks for them
 LEAST = 8  # cards that are shown on the smallest stage
 ROW, CARD, LAYER = 50, (160, 120), (240, 165)  # pixels that a row, a card and a layer take at ENOUGH
+HIGH = 470  # pixels of a stage that shows the picture as it is; in bands or a column it may be higher (viewport.js)
 MOST = 400  # more cards than this are never drawn at once: unreadable, and slow to lay out
 
 
@@ -94,9 +95,8 @@ class GraphView(Fronted):
             raise TypeError(explain)
         self._limit, self._second, self._sliders, self._own = limit, second, sliders, False
         self._mark: Mark | None = None
-        self._narrow = False  # has a stage asked for bands?
-        self._small = 0  # how much of it is folded because nothing else could be read there: see Folds
-        self._wide = 0.0  # of that stage, in pixels of a picture whose words can just be read
+        self._stage: tuple[int, int] | None = None  # width and height in pixels of the stage that the picture is laid out for
+        self._small = 0  # how much is folded because nothing else could be read on that stage: see Folds
         self.cells: set[str] = set()
         self._subject = Subject(root, names, second, limit)
         self._level = self._opening_level()
@@ -227,8 +227,8 @@ class GraphView(Fronted):
         """Where everything stands, and where in bands for a narrower stage."""
         picture = layout(shown, frames, mark=mark)
         self._framing = frames, mark
-        wraps = narrower(shown, picture, frames, mark, self._wide, self._layered) if self._narrow or picture["w"] > WIDE else []
-        more = {"wraps": wraps, "trail": self._trail()}
+        wraps = narrower(shown, picture, frames, mark, self._wide, self._layered) if self._stage or picture["w"] > WIDE else []
+        more = {"wraps": wraps, "trail": self._trail(), "stage": self._stage}
         return {**picture, **{key: x for key, x in more.items() if x}}
 
     def narrower(self) -> list[Picture]:
@@ -244,17 +244,26 @@ class GraphView(Fronted):
                 self.step = min(max(step, 0), self.total)
             self.version += 1
 
+    @property
+    def _wide(self) -> float:
+        """The width of the stage, in pixels of a picture whose words can just be read there."""
+        return max(0.0, (self._stage[0] - PADDING) / ENOUGH) if self._stage else 0.0
+
     def _fit(self, width: int, height: int) -> None:
-        """A stage has no room for what it got: it gets more pictures to choose from. If it gives its height none of those was enough:
-        unless a fold was opened or closed, or `limit` asked for more, it gets no more cards than it can show."""
-        self._narrow, self._wide = True, max(0.0, (width - PADDING) / ENOUGH)
+        """Lay the graph out for a stage of this size in pixels.
+
+        Unless a reader has opened or closed a fold, or `limit` asked for more, what is folded depends on this size alone, and not on the
+        sizes that the stage had before.
+        """
+        self._stage = width, height
         mine = self._limit == LIMIT or self._layered
-        if height and mine and self._level == "operations" and self._open == self._at_first:
-            self._open = self._legible(width, height)
-            while self._small < 2 and self._zoom(self._open, width, height) < ENOUGH:
-                self._small += 1
+        if mine and self._level == "operations" and self._open == self._at_first:
+            for self._small in range(3):
                 self._read_folds()
-                self._open = self._legible(width, height)
+                if self._zoom(self._open, width, height) < ENOUGH:
+                    self._open = self._legible(width, height)
+                if self._zoom(self._open, width, height) >= ENOUGH:
+                    break
             self._at_first = set(self._open)
         self._keeping_place()
 
@@ -264,7 +273,8 @@ class GraphView(Fronted):
         count = self._folds.count(self._open)
         wide, high = LAYER if self._layered else CARD
         columns = 2 if self._layered and self._wide >= 2 * WIDE_COLUMN else 1
-        cells = int(height / ROW) * columns if width < NARROW else int(width / wide) * int(height / high)
+        stacked = int(height / ROW) * columns
+        cells = stacked if width < NARROW else max(stacked, int(width / wide) * int(height / high))
         first = room = min(count, max(LEAST, cells))
         found = self._open
         tried = set()
@@ -280,7 +290,8 @@ class GraphView(Fronted):
                 found = opening
             if room <= LEAST or self._zoom(found, width, height) >= ENOUGH:
                 break
-            room = max(LEAST, room * 4 // 5)
+            fewer = max(LEAST, room * 4 // 5)
+            room = stacked if fewer < stacked < room else fewer  # as many as a column shows are always tried
         for room in range(min(count, 2 * LEAST), LEAST, -2):  # layers without their heat maps, before there are next to none
             opening = self._opening(room, at_most=True)
             if self._folds.count(found) < LEAST <= self._folds.count(opening) and self._zoom(opening, width, height) >= ENOUGH:
@@ -293,8 +304,9 @@ class GraphView(Fronted):
         framed = self._framed(part, open_)
         all_ = [layout(part.trace, framed, flat=flat) for flat in (False, True)]
         pictures = [p for q in all_ for p in (q, *bands.bands(q, self._wide))]
-        pictures += [rows(part.trace, all_[0], columns) for columns in (1, 2) if (self._layered if columns == 2 else width < NARROW)]
-        return max(min((width - PADDING) / p["w"], (height - PADDING) / p["h"]) for p in pictures)
+        pictures += [rows(part.trace, all_[0], columns) for columns in ((1, 2) if self._layered else (1,))]
+        high = [min(height, HIGH), *[height] * (len(pictures) - 1)]
+        return max(min((width - PADDING) / p["w"], (h - PADDING) / p["h"]) for p, h in zip(pictures, high, strict=True))
 
     def _alone(self, part: Folded) -> dict[int, int]:
         """The inputs that have a card, and so a slider, of their own: shown leaf -> leaf of the whole trace."""
@@ -498,7 +510,8 @@ class GraphView(Fronted):
             self.fold(what)
         elif kind == "narrow":
             high = content.get("height")
-            self._fit(what if type(what) is int else 0, high if type(high) is int else 0)
+            if type(what) is int and type(high) is int and min(what, high) > 0:
+                self._fit(what, high)
         elif kind == "back" and type(what) is int:
             self.back(what)
         elif kind == "slide" and type(what) is int:

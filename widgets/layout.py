@@ -124,6 +124,7 @@ class Picture(TypedDict):
     cuts: NotRequired[list[CutWire]]
     wraps: NotRequired[list[Picture]]  # the same for narrower and lower stages: see bands.py and rows.py
     column: NotRequired[bool]  # a column of flat cards: see rows.py
+    stage: NotRequired[tuple[int, int] | None]  # pixels of the stage that it was laid out for
     trail: NotRequired[list[tuple[int, str]]]  # the folds around what was opened last, outer ones first: key and name
 
 

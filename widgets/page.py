@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from minigrad.tracing.trace import Trace
 
-from .bands import bands
+from .bands import SIDES, bands
 from .layout import ENOUGH, NARROW, PADDING, TALL, Framed, Mark, Picture, layout
 from .layout import PAGE_WIDTH as WIDTH
 from .rows import rows
@@ -18,7 +18,6 @@ from .rows import rows
 __all__ = ["WIDTH", "Scene", "banded", "choice", "fitting", "pictures"]
 
 MOST = 24  # more cards than these never fit, and are not laid out
-SIDES = 96.0, 44.0  # what the ways between bands take of the width, many and few
 
 Scene = tuple[Trace, Sequence[Framed], Mark | None]  # what is drawn: the cards, the frames around them, a mark on one of them
 

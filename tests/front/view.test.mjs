@@ -292,21 +292,25 @@ test("a step of a network asks the page for nothing before it is painted", async
   }
 });
 
-test("a stage of another width asks anew for pictures that can be read, one that a scroll bar narrows does not", () => {
+test("a stage of another size asks for the picture of that size, and one that a scroll bar narrows does not", async () => {
   const { body } = document;
   const model = fakeModel({ ...real(cases.views.twice), standalone: false });
   const view = new View(model, body, (error) => { throw error; });
-  const asked = () => model.told.splice(0).filter((m) => m.type === "narrow").map((m) => [m.width, m.height > 0]);
-  const at = (width) => {
+  const asked = () => model.told.splice(0).filter((m) => m.type === "narrow" && m.height > 0).map((m) => m.width);
+  const at = async (width) => {
     view.shell.stage.style.width = `${width}px`;
     for (let k = 0; k < 4; k++) view.viewport.choose();
+    await new Promise((done) => setTimeout(done, 200));
     return asked();
   };
   assert.ok(view.state.pictures.length > 1);
-  assert.deepEqual(at(300), [], "a column can be read");
-  assert.deepEqual(at(200), [[200, true]]);
-  assert.deepEqual(at(190), []);
-  assert.deepEqual(at(150), [[150, false], [150, true]]);
-  assert.deepEqual(at(150), []);
+  assert.deepEqual(await at(300), [], "a column can be read");
+  assert.deepEqual(await at(200), [200]);
+  assert.deepEqual(await at(190), []);
+  assert.deepEqual(await at(150), [150]);
+  assert.deepEqual(await at(150), []);
+  assert.deepEqual(await at(300), [], "nothing was folded");
+  view.state.pictures[0].stage = [150, 300];
+  assert.deepEqual(await at(200), [200], "what is shown was folded for a smaller stage");
   view.destroy();
 });

@@ -188,6 +188,7 @@ export interface Picture {
   cuts?: CutWire[];
   wraps?: Picture[];
   column?: boolean;
+  stage?: [number, number] | null;
   trail?: [number, string][];
 }
 

@@ -22,6 +22,7 @@ const AROUND = 230; // pixels of the window that stay free for what is below the
 const LOW = 340; // a stage may always be so high
 const BAR = 24; // pixels that a stage may lose to a scroll bar
 const EDGE = 60; // pixels that stay free beside a card that is followed
+const QUIET = 120; // milliseconds without another size before the kernel is asked again
 
 /** The zoom at which all of a picture is seen on a stage of this size. @param {Picture} p @param {number} wide @param {number} high */
 const whole = (p, wide, high) => Math.min((wide - PADDING) / p.w, (high - PADDING) / p.h);
@@ -47,8 +48,8 @@ export function choice(pictures, wide, high, last) {
 export class Viewport {
   zoom = 1;
   fitted = true; // nobody has zoomed by hand
-  #asked = 0; // how often for pictures that fit a stage of about this width:
-  #wide = 0;
+  /** The size of the stage that the kernel was last asked to lay out for. @type {number[]|null} */ #asked = null;
+  /** @type {ReturnType<typeof setTimeout>|undefined} */ #asking;
   /** What the stage shows of the picture; null: it may have moved since. @type {Box|null} */ #window = null;
 
   /** @param {View} view */
@@ -172,7 +173,8 @@ export class Viewport {
 
   /** The picture that a stage of this width shows. @param {number} wide */
   #fitting(wide) {
-    return choice(this.view.state.pictures, wide, (p) => this.#high(p), this.#asked > 1);
+    const { pictures } = this.view.state;
+    return choice(pictures, wide, (p) => this.#high(p), !!pictures[0].stage);
   }
 
   /** Take the picture for this width. Is it another one? */
@@ -180,24 +182,26 @@ export class Viewport {
     const { state, shell } = this.view;
     const wide = this.stage.clientWidth || 700;
     const chosen = this.fitted ? this.#fitting(wide) : state.picture;
-    if (chosen.cards.length > 1 && state.alive && this.#whole(wide, chosen) < ENOUGH) this.#ask(wide);
+    const small = chosen.cards.length > 1 && this.#whole(wide, chosen) < ENOUGH;
+    const size = [wide, Math.round(this.#high(state.pictures[1] ?? null))];
+    const { stage } = state.pictures[0];
+    if (state.alive && (small || (stage && !alike(stage, size)))) this.#ask(size);
     shell.root.classList.toggle("mg-banded", this.#banded(chosen));
     if (chosen === state.picture) return false;
     state.picture = chosen;
     return true;
   }
 
-  /** Ask for pictures that can be read on a stage of this width: first for others of the same cards; if none of them can be read either, for
-   * fewer cards. @param {number} wide */
-  #ask(wide) {
-    const { pictures } = this.view.state;
-    const first = !this.#wide;
-    if (Math.abs(wide - this.#wide) > BAR) this.#asked = 0;
-    if (this.#asked > 1) return;
-    const fewer = this.#asked > 0 || (first && pictures.length > 1);
-    this.#asked = fewer ? 2 : 1;
-    this.#wide = wide;
-    this.view.send({ type: "narrow", width: wide, height: fewer ? Math.round(this.#high(pictures[1] ?? null)) : 0 });
+  /** Ask the kernel for the picture of a stage of this size: the first time at once, later when the size has stopped changing.
+   * @param {number[]} size */
+  #ask(size) {
+    if (this.#asked && alike(this.#asked, size)) return;
+    const first = !this.#asked;
+    this.#asked = size;
+    clearTimeout(this.#asking);
+    const send = () => this.view.send({ type: "narrow", width: size[0], height: size[1] });
+    if (first) send();
+    else this.#asking = setTimeout(send, QUIET);
   }
 
   /** Would the picture lose nothing if the panel took `panel` pixels of this width? @param {number} wide @param {number} panel */
@@ -241,6 +245,9 @@ export class Viewport {
     if (left !== stage.scrollLeft || top !== stage.scrollTop) stage.scrollTo({ left, top, behavior });
   }
 }
+
+/** Are two sizes of a stage equal up to a scroll bar, and up to what a line of text below it takes? @param {number[]} a @param {number[]} b */
+const alike = (a, b) => Math.abs(a[0] - b[0]) <= BAR && Math.abs(a[1] - b[1]) <= EDGE;
 
 /** Where to scroll so that [at, at + long] is seen with `edge` pixels around it.
  * @param {number} scrolled @param {number} room @param {number} at @param {number} long @param {number} edge */
