@@ -20,6 +20,7 @@ import traitlets
 from minigrad.tracing.trace import Trace, array_text, fmt, to_text
 
 from .graph import GraphView
+from .stored import Stored
 
 
 class Difference(NamedTuple):
@@ -374,7 +375,7 @@ def _text(trace: Trace, index: int | None, number: Any) -> str:
     return array_text(trace["arrays"][index]) if index is not None else fmt(number) if number != "not kept" else "not kept"
 
 
-class Duel(ipywidgets.VBox):
+class Duel(Stored, ipywidgets.VBox):
     """Two graph views whose steps are one, under a sentence that names the first difference. `difference` is None if there is none."""
 
     def __init__(self, left: GraphView, right: GraphView):

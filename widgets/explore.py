@@ -19,6 +19,7 @@ from minigrad.words import number
 from .graph import not_a_graph
 from .magics.graphs import view_of
 from .magics.reading import Program, Sorry
+from .stored import Stored
 
 EXAMPLE = "For example: %%explore x=1.0 w=(-2.0, 2.0, 0.1)"
 PAUSE = 0.02  # seconds in which further moves of a slider are gathered
@@ -86,7 +87,7 @@ def read_inputs(line: str) -> list[Input]:
     return [Input(str(k.arg), k.value) for k in call.keywords]
 
 
-class Exploration(ipywidgets.VBox):
+class Exploration(Stored, ipywidgets.VBox):
     """Sliders, and below them the graph of what the cell computes now."""
 
     def __init__(self, shell, program: Program, inputs: list[Input], tensors: bool):

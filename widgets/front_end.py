@@ -18,6 +18,8 @@ import anywidget
 import ipywidgets
 import traitlets
 
+from .stored import Stored
+
 DIST = Path(__file__).parent / "front" / "dist"
 WATCHED = os.environ.get("ANYWIDGET_HMR") == "1"  # somebody is changing the front end: anywidget's own switch
 
@@ -98,7 +100,7 @@ def front_end() -> FrontEnd:
     return _here
 
 
-class Fronted(anywidget.AnyWidget):
+class Fronted(Stored, anywidget.AnyWidget):
     """A widget whose front end is a part of the bundle."""
 
     _esm = built("loader.js")

@@ -14,6 +14,7 @@ from minigrad.tracing.formulas import Rule, Text
 from minigrad.words import number
 
 from .show import Card, Facts, Line, Table
+from .stored import Stored
 
 SPAN = {"log": (0.05, 4.0), "sqrt": (0.0, 4.0), "exp": (-3.0, 3.0), "/": (-4.0, 4.0)}
 WIDE, HIGH = 440, 220
@@ -145,7 +146,7 @@ def card(name: str, rule: Rule | None, op, inputs: list[float]) -> Card:
     )
 
 
-class RuleCard(ipywidgets.VBox):
+class RuleCard(Stored, ipywidgets.VBox):
     """The card with a slider for each input of the operation on numbers."""
 
     def __init__(self, name: str, rule: Rule, op, inputs: list[float]):

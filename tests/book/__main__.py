@@ -27,6 +27,7 @@ from nbformat.v4 import new_markdown_cell, new_output
 
 from minigrad.course import exercises
 from tests.notebooks.opened import answered
+from tests.notebooks.store import svg_of
 from widgets.front_end import built
 
 from . import words
@@ -93,15 +94,15 @@ def told(lesson: dict[str, Any]) -> str:
 def pairs(cell: NotebookNode, done: NotebookNode) -> list[tuple[NotebookNode, NotebookNode | None]]:
     """The outputs of a cell, and for each picture the same one of the run. Where the run shows other numbers than are stored, as a training
     does, its own picture is taken, because the one that moves has them too."""
-    pictures = [o for o in done.outputs if "image/svg+xml" in o.get("data", {})]
+    pictures = [o for o in done.outputs if svg_of(o)]
     same = {o.data["text/plain"]: o for o in pictures}
-    stored = [o.get("data", {}).get("text/plain") for o in cell.outputs if "image/svg+xml" in o.get("data", {})]
+    stored = [o.get("data", {}).get("text/plain") for o in cell.outputs if svg_of(o)]
     moving = iter([o for o in pictures if MIME in o.data and o.data["text/plain"] not in stored])
     found = []
     for output in cell.outputs:
         data = output.get("data", {})
         other = same.get(data.get("text/plain"))
-        if "image/svg+xml" in data and other is None and (other := next(moving, None)):
+        if svg_of(output) and other is None and (other := next(moving, None)):
             output = other
         found.append((output, other))
     if stored and (left := list(moving)):
@@ -113,7 +114,7 @@ def figure(output: NotebookNode, ran: NotebookNode | None, live: Path, lessons: 
     """An output whose picture is an image with words, and moves where the run has recorded how."""
     data = output.get("data", {})
     data.pop("application/vnd.jupyter.widget-view+json", None)
-    svg = data.get("image/svg+xml")
+    svg = svg_of(output)
     if not svg:
         return output
     name = blake2b(svg.encode(), digest_size=6).hexdigest() + ".svg"

@@ -60,10 +60,10 @@ def chromium(path: str, **context):
 
 
 @contextlib.contextmanager
-def lab_server(root: Path, home: Path, app: str = "lab"):
+def lab_server(root: Path, home: Path, app: str = "lab", config: Path = ROOT / ".jupyter"):
     """Serve `root` with JupyterLab and yield its address. All settings, kernels' profiles and logs live in `home`; lab.log is there too.
 
-    app: "lab", or "notebook" for Notebook 7."""
+    app: "lab", or "notebook" for Notebook 7. config: the folder with Jupyter's configuration; by default the one that `make lab` uses."""
     settings = {
         "notebook-extension/tracker": {"windowingMode": "none"},  # cells outside the window stay in the page
         "apputils-extension/themes": {"theme": "JupyterLab Light", "adaptive-theme": False},
@@ -73,7 +73,7 @@ def lab_server(root: Path, home: Path, app: str = "lab"):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(value))
     # The kernel is this environment's own python3: Jupyter looks in sys.prefix whatever the data folder is.
-    env = dict(os.environ, JUPYTER_CONFIG_PATH=str(ROOT / ".jupyter"), JUPYTER_CONFIG_DIR=str(home / "config"),
+    env = dict(os.environ, JUPYTER_CONFIG_PATH=str(config), JUPYTER_CONFIG_DIR=str(home / "config"),
                JUPYTER_DATA_DIR=str(home / "data"), JUPYTER_RUNTIME_DIR=str(home / "runtime"), IPYTHONDIR=str(home / "ipython"),
                JUPYTERLAB_SETTINGS_DIR=str(home / "settings"), JUPYTERLAB_WORKSPACES_DIR=str(home / "workspaces"),
                MINIGRAD_PROGRESS=str(home / "progress.json"), PYTHONPATH=str(ROOT))

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from nbformat import NotebookNode
 
-from .store import KERNEL, WIDGET
+from .store import KERNEL, WIDGET, svg_of
 
 ABSOLUTE = re.compile(r"(?<![\w.:/<~-])(?:~|/(?:home|root|tmp|Users|private|var|usr|opt|work|mnt|srv|builds)|[A-Z]:\\)[/\\][\w.-]+")
 
@@ -95,7 +95,7 @@ def _of_outputs(cell: NotebookNode) -> Iterator[str]:
             yield "it stores a widget view, which shows an error where there is no kernel"
         if output.output_type in ("display_data", "execute_result") and not data.keys() - {WIDGET}:
             yield "it shows a widget that has neither picture nor text without a kernel"
-        if "image/svg+xml" in data and not re.search(r"<title[^>]*>\s*[^\s<]", "".join(data["image/svg+xml"])):
+        if (svg := svg_of(output)) and not re.search(r"<title[^>]*>\s*[^\s<]", svg):
             yield "it stores an SVG picture without a <title>"
         text = json.dumps(output, ensure_ascii=False) if output.output_type != "error" else "\n".join([output.evalue, *output.traceback])
         if told := NOT_DRAWN.search(text):

@@ -16,15 +16,22 @@ import nbformat
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
+from widgets.stored import WIDGET, picture_of
+
 ROOT = Path(__file__).parents[2]
 NOTEBOOKS = ROOT / "notebooks"
-WIDGET = "application/vnd.jupyter.widget-view+json"
 KERNEL = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
 
 
 def all_notebooks() -> list[Path]:
     """The chapters, in the order of the course."""
     return sorted(NOTEBOOKS.glob("*.ipynb"))
+
+
+def svg_of(output) -> str:
+    """The picture of an output as SVG: stored as such, or in the HTML of a view's still picture; "" if there is none."""
+    data = output.get("data", {})
+    return "".join(data.get("image/svg+xml", "")) or picture_of("".join(data.get("text/html", ""))) or ""
 
 
 def execute(nb: NotebookNode, folder: Path = NOTEBOOKS, startup: str = "") -> NotebookNode:
@@ -66,7 +73,9 @@ def clean(nb: NotebookNode) -> NotebookNode:
     for cell in nb.cells:
         for key in ("execution", "collapsed", "scrolled", "trusted"):
             cell.metadata.pop(key, None)
-        for output in cell.get("outputs", []):
+        # A live view is an output of its own, below its still picture (widgets/stored.py).
+        cell.outputs = [output for output in cell.get("outputs", []) if list(output.get("data", {})) != [WIDGET]]
+        for output in cell.outputs:
             output.get("data", {}).pop(WIDGET, None)
             output.get("metadata", {}).pop(WIDGET, None)
             if output.output_type == "error":

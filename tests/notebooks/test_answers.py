@@ -13,7 +13,7 @@ from minigrad.course.exercise import Exercise, Kind
 from minigrad.course.plain import plain
 
 from .opened import chapter_of, exercise_cells, reveals
-from .store import all_notebooks
+from .store import all_notebooks, svg_of
 
 DONE = {"01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12", "13", "14", "15", "16", "17", "18", "19"}  # rewritten
 NOT_YET = {f"{n:02d}" for n in range(20)} - DONE
@@ -63,7 +63,7 @@ def texts(nb, without=()):
         for output in cell.get("outputs", []):
             data = output.get("data", {})
             yield number, output.get("text") or output.get("evalue") or data.get("text/plain", "")
-            yield number, re.sub(r"<[^>]*>", " ", re.sub(r"<style.*?</style>", "", data.get("image/svg+xml", ""), flags=re.S))
+            yield number, re.sub(r"<[^>]*>", " ", re.sub(r"<style.*?</style>", "", svg_of(output), flags=re.S))
 
 
 def tells(text: str, number: str) -> bool:

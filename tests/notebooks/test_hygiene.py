@@ -6,7 +6,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from .hygiene import problems
-from .store import KERNEL, ROOT, WIDGET, all_notebooks, clean, execute, store, without_paths
+from .store import KERNEL, ROOT, WIDGET, all_notebooks, clean, execute, store, svg_of, without_paths
 
 
 @pytest.mark.parametrize("path", all_notebooks(), ids=lambda path: path.stem)
@@ -20,9 +20,9 @@ def test_there_are_notebooks():
 
 def test_stored_graphs_are_legible_in_a_small_window():
     """A column of 530 pixels, in a window of 640, shrinks a wider picture, and its words of 11 pixels to less than 9."""
-    found = [re.match(r'<svg [^>]*?width="(\d+)"', "".join(output.data["image/svg+xml"]))[1]
+    found = [re.match(r'<svg [^>]*?width="(\d+)"', svg_of(output))[1]
              for path in all_notebooks() for cell in nbformat.read(path, as_version=4).cells for output in cell.get("outputs", [])
-             if "<title>computation graph of" in output.get("data", {}).get("image/svg+xml", "")]  # fmt: skip
+             if "<title>computation graph of" in svg_of(output)]  # fmt: skip
     assert len(found) > 9 and max(map(int, found)) <= 647
 
 

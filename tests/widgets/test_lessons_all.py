@@ -21,6 +21,7 @@ from minigrad import Value, nn
 from widgets import lessons, page
 from widgets.lessons.kit import Sentence
 
+from ..notebooks.store import svg_of
 from ..thorough import part
 
 HERE = Path(__file__).parent
@@ -171,7 +172,7 @@ def test_words_of_stored_pictures_are_legible_in_a_narrow_column():
     for path in sorted((HERE.parents[1] / "notebooks").glob("*.ipynb")):
         for k, cell in enumerate(json.loads(path.read_text(encoding="utf-8"))["cells"]):
             for output in cell.get("outputs", ()):
-                pictures[f"{path.stem} [{k}]"] = "".join(output.get("data", {}).get("image/svg+xml", ""))
+                pictures[f"{path.stem} [{k}]"] = svg_of(output)
     low = {name: round(smallest(svg), 1) for name, svg in pictures.items() if svg and smallest(svg) < 9}
     assert not low, low
 

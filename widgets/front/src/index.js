@@ -3,10 +3,33 @@
 import { render as lesson } from "./lesson.js";
 import { View } from "./view.js";
 
+/** The first ancestor with an earlier sibling: in most hosts that is the cell's output before this one. @param {HTMLElement} el */
+function outputBefore(el) {
+  /** @type {Element|null} */ let node = el;
+  while (node && !node.previousElementSibling) node = node.parentElement;
+  return node?.previousElementSibling;
+}
+
+/** Hide the still picture that the kernel has put before a live view (widgets/stored.py). In JupyterLab its own style sheet does so, and shows
+ * it again when the live view goes. @param {HTMLElement} el */
+function hideStill(el) {
+  if (el.closest(".jp-OutputArea")) return;
+  for (const still of outputBefore(el)?.querySelectorAll(".mg-still") ?? []) still.setAttribute("hidden", "");
+}
+
 /** @param {import("./loader.js").PartContext} context */
 function graph({ model, el, fail }) {
   const view = new View(model, el, fail);
   return () => view.destroy();
 }
 
-export default { graph: { render: graph }, lesson: { render: lesson } };
+/** A part that hides its still picture. @param {(context: import("./loader.js").PartContext) => () => void} render */
+const part = (render) => ({
+  /** @param {import("./loader.js").PartContext} context */
+  render(context) {
+    hideStill(context.el);
+    return render(context);
+  },
+});
+
+export default { graph: part(graph), lesson: part(lesson) };

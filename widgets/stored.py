@@ -1,0 +1,71 @@
+"""Display a view so that a picture remains in the notebook when the widget behind it is gone.
+
+A saved notebook keeps a widget's id but not the widget. Reopened under another kernel, it shows "model not found" in place of the
+picture, whatever else the same output holds. A view is therefore displayed as two outputs. The first is a still picture as HTML, which
+every host can show, trusted or not; the second is the live widget and nothing else. While the live view is there the still picture is
+hidden: by its own style sheet in JupyterLab and Notebook 7, and by the front end (index.js) in other hosts. No server setting and no
+widget state is needed.
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape, unescape
+from typing import Any
+
+from IPython.display import publish_display_data
+
+WIDGET = "application/vnd.jupyter.widget-view+json"
+SVG = "image/svg+xml"
+
+# `+` joins the output of the still picture and the next one, which is the widget's. JupyterLab's panel for a widget holds an element when
+# the widget is live and only text while it loads; when no widget is found, the panel itself has the class jupyter-widgets. Until the
+# widget has loaded, for at most 1.5 s, the still picture takes no room, so that a cell that runs does not jump. (:has cannot be nested in
+# :has.)
+_OUTPUT = ".jp-OutputArea-child"
+_STILL = f"{_OUTPUT}:has(>.jp-OutputArea-output>.mg-still)"
+_PANEL = f"{_OUTPUT}>.lm-Panel"
+STYLE = (
+    f"{_STILL}:has(+{_PANEL}>*){{display:none}}"
+    f"{_STILL}+{_OUTPUT}:has(>.jupyter-widgets){{display:none}}"
+    f"{_STILL}:has(+{_PANEL}:not(.jupyter-widgets)){{animation:mg-wait 1.5s step-end}}"
+    "@keyframes mg-wait{from{max-height:0;overflow:hidden;visibility:hidden}}"
+)
+_PICTURE = re.compile(r"<img class='mg-picture' alt='[^']*' src='data:image/svg\+xml;charset=utf-8,([^']*)'")
+
+
+def still(svg: str | None, text: str, html: str | None = None) -> str:
+    """The still picture: the view's own HTML, else an <img> (hosts remove inline SVG from notebooks they do not trust), else the words."""
+    if html:
+        inside = html
+    elif svg:
+        address, words = _quoted(svg.replace("%", "%25").replace("#", "%23")), _quoted(text)
+        inside = f"<img class='mg-picture' alt='{words}' src='data:image/svg+xml;charset=utf-8,{address}' style='max-width:100%'>"
+    else:
+        inside = f"<pre>{escape(text)}</pre>"
+    return f"<div class='mg-still'><style>{STYLE}</style>{inside}</div>"
+
+
+def _quoted(text: str) -> str:
+    """The text as the value of an HTML attribute in single quotes: shorter than base64, and readable in a diff."""
+    return text.replace("&", "&amp;").replace("'", "&#39;")
+
+
+def picture_of(html: str) -> str | None:
+    """The SVG that `still` has put into HTML, or None."""
+    found = _PICTURE.search(html)
+    return unescape(found[1]).replace("%23", "#").replace("%25", "%") if found else None
+
+
+class Stored:
+    """For a widget with `_repr_mimebundle_`: display it as a still picture and, below it, the live view."""
+
+    def _ipython_display_(self) -> None:
+        bundle = self._repr_mimebundle_()  # type: ignore[attr-defined]
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
+        live = {WIDGET: data[WIDGET]} if WIDGET in data else {}
+        rest: dict[str, Any] = {mime: value for mime, value in data.items() if mime not in (WIDGET, SVG)}
+        rest["text/html"] = still(data.get(SVG), data.get("text/plain", ""), data.get("text/html"))
+        publish_display_data(rest, metadata)
+        if live:
+            publish_display_data(live, metadata)
