@@ -22,7 +22,7 @@
 #   make audit        known vulnerabilities of the packages in constraints.txt (asks a server)
 #   make dist         the wheel and the source distribution, checked, into build/dist
 #   make binder       what Binder would do: which files it builds from, postBuild, a session's start and memory
-#   make commands     every command of README.md, also those that fetch packages or take minutes
+#   make commands     every command of README.md and docs/, also those that fetch packages or take minutes
 #   make clean        remove what these commands made
 
 PORT    ?= 8888

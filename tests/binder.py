@@ -2,7 +2,7 @@
 
 What lives here: asking repo2docker which files it would build from; building that environment with pip in place of conda and running
 postBuild in it; then a learner's session in it (JupyterLab and one kernel), its start and its memory measured. What does not: tests. The
-numbers are README.md's; memory is read on Linux only.
+numbers are in docs/deploy.md; memory is read on Linux only.
 """
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""Every command of README.md is executed as it stands there, and its code, links and pictures are what it says.
+"""Every command in README.md and in the pages of docs/ is executed as it is printed, and all links lead somewhere.
 
 What lives here: the table EXECUTED (which command, by which test, and what stands in for what this machine does not have), those tests,
-and a test that README has no command beyond the table. What does not: what the commands do in every case (their own tests).
+a test that these pages have no command beyond the table, and one that all relative links lead somewhere. What does not: what the
+commands do in every case (their own tests), and the pages for instructors and developers (docs/teach, docs/dev), and the
+lists of names in docs/compatibility.md.
 
 Tests marked `slow` fetch packages or take minutes. `make commands` runs them too; `make test` skips them.
 """
@@ -23,11 +25,14 @@ import pytest
 
 from widgets.stored import picture_of
 
+from .benchmarks import run
 from .benchmarks.run import as_measured
 from .browser import lab
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+TYPED = [ROOT / "README.md", *(ROOT / f"docs/{name}.md" for name in ("benchmarks", "comparison", "course", "deploy", "install"))]
+PAGES = "\n\n".join(page.read_text(encoding="utf-8") for page in TYPED)
 START = min(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
 
 EXECUTED = {
@@ -51,7 +56,7 @@ EXECUTED = {
     "from widgets import graph": ("test_the_lines_of_a_notebook", "the same"),
     'graph(y).save("stepping.gif")': ("test_the_lines_of_a_notebook", "the same"),
     '.save("graph.html")': ("test_the_lines_of_a_notebook", "the same, of graph(y)"),
-    "import minigrad as torch": ("test_the_lines_of_a_notebook", "the same"),
+    "import minigrad as torch": ("test_the_lines_of_a_notebook", "the same, and in the first program"),
     "make binder": ("test_make_binder", "slow"),
     "make book": ("test_make_book", "slow; one chapter"),
     "make book-check": ("test_make_book", "slow; the same"),
@@ -59,7 +64,7 @@ EXECUTED = {
     "make site PYODIDE=/path/to/pyodide.tar.bz2": ("test_make_site", "slow; the path is that of the core of Pyodide, from npm"),
     "make site-check": ("test_make_site", "slow"),
     "make bench": ("test_make_bench", "slow; one short round, without the peer that is large (torch)"),
-    "make bench ARGS=--write": ("test_benchmarks_into_readme", "one row; the whole command is slow: test_make_bench"),
+    "make bench ARGS=--write": ("test_benchmarks_into_the_page", "one row; the whole command is slow: test_make_bench"),
     "python -m tests.benchmarks view": ("test_make_bench", "slow; make bench runs it as it stands"),
 }
 PROGRAMS = ("make", "python", "pip", "conda", "mamba", "jupyter", "git", "docker", "npx", "npm", "uv", "nbgrader", "from", "import")
@@ -89,8 +94,8 @@ def commands(text):
     return {line for block in blocks(text) for line in block} | set(typed)
 
 
-def test_every_command_of_the_readme_is_in_the_table_and_the_other_way_round():
-    assert commands(README) == set(EXECUTED)
+def test_every_command_of_the_pages_is_in_the_table_and_the_other_way_round():
+    assert commands(PAGES) == set(EXECUTED)
     for command, (test, _) in EXECUTED.items():
         assert callable(globals().get(test)), f"{command}: there is no {test}"
 
@@ -287,7 +292,7 @@ def checkout(tmp_path):
 
 @posix
 @pytest.mark.parametrize("whole", [False, pytest.param(True, marks=slow)], ids=["borrowed", "fetched"])
-@pytest.mark.parametrize("block", [block for block in blocks(README) if "make lab" not in block], ids=lambda block: block[-1])
+@pytest.mark.parametrize("block", [block for block in blocks(PAGES) if "make lab" not in block], ids=lambda block: block[-1])
 def test_block(block, whole, checkout, tmp_path):
     """As it stands, line after line in one shell, in a new environment."""
     home, place = tmp_path / "home", tmp_path / "environment"
@@ -318,7 +323,7 @@ def test_the_lines_of_a_notebook(tmp_path):
     lines = [f"graph(y){line}" if line.startswith(".") else line for line in lines]
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in [program, *lines]])
     NotebookClient(book, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
-    assert book.cells[0].outputs[0].text == "25.0 30.0\n"
+    assert "".join(output.text for output in book.cells[0].outputs).splitlines() == printed(program)
     shown = dict(zip(lines, book.cells[1:], strict=True))
     assert "<svg" in picture_of(shown["%graph y"].outputs[0].data["text/html"])
     assert (tmp_path / "stepping.gif").read_bytes()[:4] == b"GIF8" and "<html" in (tmp_path / "graph.html").read_text("utf-8")
@@ -326,19 +331,29 @@ def test_the_lines_of_a_notebook(tmp_path):
 
 # ---- benchmarks, Binder, the site
 
-def test_benchmarks_into_readme(tmp_path):
-    copy = Path(shutil.copy(ROOT / "README.md", tmp_path))
+def test_benchmarks_into_the_page(tmp_path):
+    page, readme = Path(shutil.copy(ROOT / "docs/benchmarks.md", tmp_path)), Path(shutil.copy(ROOT / "README.md", tmp_path))
     code = (f"import sys; sys.argv[1:] = ['T8', '--rounds', '1', '--budget', '0.01', '--write']; from pathlib import Path; "
-            f"from tests.benchmarks import run; run.README = Path({str(copy)!r}); run.main()")
-    env = as_measured(os.environ)  # else it would start again, and write into the real README
+            f"from tests.benchmarks import run; run.PAGE, run.README = Path({str(page)!r}), Path({str(readme)!r}); run.main()")
+    env = as_measured(os.environ)  # else it would start again, and write into the real pages
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    begin, end = "<!-- benchmarks: written by make bench -->", "<!-- end of benchmarks -->"
-    before, _, rest = README.partition(begin)
-    text = copy.read_text("utf-8")
+    begin, end = run.BENCHMARKS
+    before, _, rest = (ROOT / "docs/benchmarks.md").read_text(encoding="utf-8").partition(begin)
+    text = page.read_text("utf-8")
     assert text.startswith(before + begin) and text.endswith(rest.partition(end)[2])
     table = text.partition(begin)[2].partition(end)[0]
     assert "| workload | against |" in table and "import: numpy" in table and "S1" not in table
+    assert readme.read_text("utf-8") == README, "README's figures need all of their rows"
+
+
+def test_the_figures_of_the_readme_are_those_of_the_page(tmp_path):
+    measured = (ROOT / "docs/benchmarks.md").read_text(encoding="utf-8").partition(run.BENCHMARKS[0])[2].partition(run.BENCHMARKS[1])[0]
+    copy = Path(shutil.copy(ROOT / "README.md", tmp_path))
+    run.put(copy, run.FIGURES, run.figures(measured))
+    assert copy.read_text("utf-8") == README
+    run.put(copy, run.FIGURES, run.figures(measured.replace("**11.7**", "**11.8**")))
+    assert "| micrograd | 11.8 |" in copy.read_text("utf-8")
 
 
 @slow
@@ -383,26 +398,53 @@ def test_make_book(tmp_path):
 
 # ---- what else README promises
 
+def printed(program):
+    """What a program prints, as the remarks beside its lines say."""
+    return re.findall(r"^print\(.*\) +# (.*)$", program, re.M)
+
+
 def test_readme_code_prints_what_it_says():
     (code,) = re.findall(r"```python\n(.*?)```", README, re.S)
-    said = re.search(r"print\(.*\)  # (.*)", code).group(1)
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert run.stdout.strip() == said, run.stderr
+    assert run.stdout.splitlines() == printed(code) and code.count("print(") == len(printed(code)) > 1, run.stderr
 
 
-def test_readme_names_only_targets_and_files_that_exist():
+def test_the_pages_name_only_targets_that_exist():
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.M))
-    assert {"lab", "test"} <= set(re.findall(r"\bmake ([\w-]+)", " ".join(commands(README)))) <= targets
-    for link in re.findall(r"\]\((?!https?:)([^)#]+)", README):
-        assert (ROOT / link).exists(), link
-    headings = {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in re.findall(r"^#+ (.*)$", README, re.M)}
-    assert {*re.findall(r"\]\(#([^)]+)\)", README)} <= headings
+    assert {"lab", "test"} <= set(re.findall(r"\bmake ([\w-]+)", " ".join(commands(PAGES)))) <= targets
+    for page in MARKDOWN:
+        typed = re.findall(r"(?:^|`)make ([a-z-]+)", page.read_text(encoding="utf-8"), re.M)
+        assert set(typed) <= targets, page
+
+
+MARKDOWN = sorted(path for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / ".github").glob("*.md")])
+
+
+def anchors(page):
+    """The headings of a page, as GitHub links to them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.M)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", MARKDOWN, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_relative_link_leads_somewhere(page):
+    text = re.sub(r"^ *```.*?^ *```", "", page.read_text(encoding="utf-8"), flags=re.S | re.M)
+    for link in [*re.findall(r"\]\((?!https?:)([^)]+)\)", text), *re.findall(r'(?:src|srcset)="(?!https?:)([^"]+)"', text)]:
+        name, _, heading = link.partition("#")
+        target = page.parent / name if name else page
+        assert target.exists(), link
+        assert not heading or heading in anchors(target), link
+
+
+def test_readme_and_contributing_are_short():
+    assert len(README.encode()) <= 8_000
+    assert len((ROOT / "CONTRIBUTING.md").read_bytes()) <= 5_000
 
 
 def test_the_binder_link_opens_the_start_chapter():
     """One address, in one place; only the account in it is left to whoever hosts the repository."""
     (account, path) = re.findall(r"^\[binder\]: https://mybinder\.org/v2/gh/(\w+)/minigrad/HEAD\?urlpath=lab/tree/(\S+)$", README, re.M)[0]
-    assert README.count("mybinder.org") == 1 and f"`{account}`" in README
+    assert PAGES.count("mybinder.org") == 1 and f"`{account}`" in (ROOT / "docs/deploy.md").read_text(encoding="utf-8")
     assert ROOT / path == min((ROOT / "notebooks").glob("*.ipynb"))
     assert os.access(ROOT / "postBuild", os.X_OK)
 

@@ -1,4 +1,4 @@
-"""The browser's half, built from widgets/front/src (see CONTRIBUTING), and the hidden model that brings it to a page.
+"""The browser's half, built from widgets/front/src (see docs/dev/front-end.md), and the hidden model that brings it to a page.
 
 A page needs the code once, whatever number of views it shows. So one model per kernel carries it, every view refers to that model, and the
 small module that each view does bring (loader.js) fetches it from there.

@@ -166,3 +166,15 @@ TABLE: dict[str, Absent] = {
 }
 for _kind in "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d BatchNorm1d BatchNorm2d BatchNorm3d".split():
     TABLE["nn.Lazy" + _kind] = Absent("of the lazy modules minigrad has LazyLinear.", f"torch.nn.{_kind} with the number of channels.")
+
+
+def as_text() -> str:
+    """The table in Markdown, for docs/compatibility.md: one row for all names that share a reason."""
+    names: dict[Absent, list[str]] = {}
+    for name, row in TABLE.items():
+        names.setdefault(row, []).append(name)
+    rows = ["| missing | because | instead |", "|---|---|---|"]
+    for row, missing in names.items():
+        cells = (", ".join(f"`{name}`" for name in missing), row.why, row.instead)
+        rows.append("| " + " | ".join(cell.replace("|", r"\|").replace("*", r"\*") for cell in cells) + " |")
+    return "\n".join(rows)

@@ -1,8 +1,8 @@
 """Where minigrad runs what PyTorch refuses: one table, and the switch that refuses it here, too.
 
-What lives here: `TABLE`, `strict`, and `allow`, which is called at each of these places. README's Limits has the table as a list; a test
-holds the two equal. What would teach something false is refused always and is no row: whole numbers as targets of logits, an ndarray in the
-place of a tensor, requires_grad="yes", an ndarray with negative strides, dtypes that PyTorch's kernels do not have.
+What lives here: `TABLE`, `strict`, and `allow`, which is called at each of these places. docs/compatibility.md has the table as a list, and
+a test holds the two equal. What would teach something false is always refused and has no row: whole numbers as targets of logits, an
+ndarray in the place of a tensor, requires_grad="yes", an ndarray with negative strides, dtypes that PyTorch's kernels do not have.
 """
 
 from typing import NamedTuple
@@ -71,6 +71,6 @@ def allow(row: str, error: Exception) -> None:
 
 
 def as_text() -> str:
-    """The table as README's Limits has it."""
+    """The table as a list in Markdown, for docs/compatibility.md."""
     lines = [f"- {p.what}: {p.why}{'; a warning says so once' if p.warns else ''}." for p in TABLE.values()]
     return "\n".join(lines)

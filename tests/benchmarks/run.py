@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks                 every workload; a peer that is not installed is said, its rows are left out
     python -m tests.benchmarks T1 T6           only these
-    python -m tests.benchmarks --write         also put the table into README.md
+    python -m tests.benchmarks --write         also put the table into docs/benchmarks.md, and four ratios into README.md
 
 What is measured: CPU time, one thread, engines in turn in one process (S2: one process per engine, because its garbage collector would
 see the other's objects), several rounds; per round the ratio peer / minigrad; its median, and the middle half of the rounds. Only these
@@ -26,10 +26,18 @@ from typing import Any
 
 from . import workloads
 
+PAGE = Path(__file__).parents[2] / "docs/benchmarks.md"
 README = Path(__file__).parents[2] / "README.md"
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 BOUND = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
-BEGIN, END = "<!-- benchmarks: written by make bench -->", "<!-- end of benchmarks -->"
+BENCHMARKS = "<!-- benchmarks: written by make bench -->", "<!-- end of benchmarks -->"
+FIGURES = "<!-- figures: written by make bench -->", "<!-- end of figures -->"
+IN_README = {  # rows of the table -> what README calls them
+    "S2": "micrograd's demo network, in single numbers",
+    "T3": "a perceptron of three layers, batch 256",
+    "T4": "two transformer blocks",
+    "C2": "a small perceptron, compiled by `minigrad.compile`",
+}
 
 
 def as_measured(environment: Mapping[str, str]) -> dict[str, str]:
@@ -277,12 +285,32 @@ def table(rows: list[tuple[Row, list[float], list[float]]]) -> str:
     return "\n".join(lines)
 
 
+def figures(measured: str) -> str:
+    """The four ratios of README, from the table; "" if one of their rows was not measured."""
+    rows = {row[1]: row for line in measured.splitlines() if len(row := [cell.strip() for cell in line.split("|")]) == 9}
+    if not IN_README.keys() <= rows.keys():
+        return ""
+    peers = {"torch": "PyTorch"}
+    lines = ["| one training step of | compared with | times as fast |", "|---|---|--:|"]
+    for key, what in IN_README.items():
+        peer, ratio = rows[key][3], rows[key][5].strip("*")
+        lines.append(f"| {what} | {peers.get(peer, peer)} | {ratio} |")
+    return "\n".join(lines)
+
+
+def put(page: Path, marks: tuple[str, str], text: str) -> None:
+    """Replace what is between the two marks of a page."""
+    begin, end = marks
+    before, rest = page.read_text(encoding="utf-8").split(begin)
+    page.write_text(f"{before}{begin}\n{text}\n{end}{rest.split(end)[1]}", encoding="utf-8")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__.split("\n")[0])
     parser.add_argument("keys", nargs="*", help="workloads to run, such as T1 S2 (default: all)")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--budget", type=float, default=0.15, help="CPU seconds per engine and round")
-    parser.add_argument("--write", action="store_true", help="put the table into README.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/benchmarks.md, and four ratios into README.md")
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     parser.add_argument("--memory", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -315,9 +343,9 @@ def main() -> None:
     text = f"{table(done)}\n\n{imports(5)}; {sweep(5)}; {memory()}.\n\n{machine}"
     print("\n" + text)
     if options.write:
-        readme = README.read_text(encoding="utf-8")
-        before, rest = readme.split(BEGIN)
-        README.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}", encoding="utf-8")
+        put(PAGE, BENCHMARKS, text)
+        if short := figures(table(done)):
+            put(README, FIGURES, short)
 
 
 if __name__ == "__main__":

@@ -132,8 +132,8 @@ class Terms:
 
 
 def index(paths: list[Path]) -> str:
-    """The first page: the chapters with their minutes and what one can do afterwards, as README has it."""
-    can = dict(re.findall(r"\(notebooks/(\w+)\.ipynb\) \| (.+?) \|$", README, re.M))
+    """The first page: the chapters with their minutes and what one can do afterwards, as docs/course.md has it."""
+    can = dict(re.findall(r"/notebooks/(\w+)\.ipynb\) \| (.+?) \|$", (ROOT / "docs/course.md").read_text(encoding="utf-8"), re.M))
     minutes = {Path(c.notebook).stem: f"{c.minutes}&nbsp;min" for c in CHAPTERS.values()}
     rows = "\n".join(f"| [{title_of(p)}]({p.name}) | {minutes.get(p.stem, '')} | {can.get(p.stem, '')} |" for p in paths)
     names = "\n".join(f"{title_of(p)} <{p.stem}>" for p in paths)

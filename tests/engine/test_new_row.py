@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md promises that an operation is one row, in five steps. This file takes them, with a row that is thrown away again."""
+"""docs/dev/operation.md says that an operation is one row, in five steps. This file takes them with a row that is thrown away again."""
 
 import numpy as np
 import pytest

@@ -1,9 +1,8 @@
-"""What minigrad runs and PyTorch refuses: the table, its warnings, strict(), and README's list; and what is refused always."""
+"""What minigrad runs and PyTorch refuses: the table, its warnings, strict(), and the page about it; and what is refused always."""
 
 import subprocess
 import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ import minigrad as torch
 import minigrad.nn.functional as F
 from minigrad.core import permissions
 
-README = (Path(__file__).parents[2] / "README.md").read_text()
+from . import compatibility
 
 
 @pytest.fixture
@@ -77,8 +76,15 @@ def test_the_engine_s_own_numbers_are_no_matter_of_permission(strict):
         torch.autograd.grad(f(x).sum(), x, create_graph=True)[0].sum()
 
 
-def test_readme_has_the_table():
-    assert permissions.as_text() in README, "copy minigrad.core.permissions.as_text() into README's Limits"
+def test_the_page_has_both_tables():
+    page = compatibility.PAGE.read_text(encoding="utf-8")
+    assert compatibility.written(page) == page, "run `python -m tests.engine.compatibility`"
+
+
+def test_a_page_that_is_out_of_date_is_written_again():
+    page = compatibility.PAGE.read_text(encoding="utf-8")
+    old = page.replace("`cdist` of float16", "`cdist` of float64")
+    assert old != page == compatibility.written(old)
 
 
 REFUSED = [

@@ -1,4 +1,4 @@
-"""What belongs to the whole process is listed in CONTRIBUTING.md, and what two threads reach at once holds."""
+"""What belongs to the whole process is listed in docs/dev/process-state.md, and what two threads reach at once holds."""
 import ast
 import re
 import threading
@@ -37,7 +37,7 @@ def changed_in(path):
 
 
 def listed():
-    text = (ROOT / "CONTRIBUTING.md").read_text().partition("## What belongs to the process")[2].partition("\n## ")[0]
+    text = (ROOT / "docs/dev/process-state.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `([\w/.]+): ([\w, ]+)` \|", text, re.M)
     return {(path, name) for path, names in rows for name in names.split(", ")}
 
@@ -50,7 +50,7 @@ def test_the_list_is_complete_and_nothing_on_it_is_gone():
             found |= {(where, name) for name in changed_in(path)}
     found -= {("core/dispatch.py", "state")} | {(where, "state") for where, _ in found}  # each thread has its own
     found -= {("autograd/forward_ad.py", "_levels")}  # the same
-    assert found - listed() == set(), "list it in CONTRIBUTING.md, with who guards it"
+    assert found - listed() == set(), "list it in docs/dev/process-state.md, with who guards it"
     for where, name in listed():
         assert re.search(rf"^(def |\w+ = )?{name}\b", (ROOT / "minigrad" / where).read_text(), re.M), (where, name)
 

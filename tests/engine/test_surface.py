@@ -1,12 +1,13 @@
-"""What of PyTorch's documented names is missing here is said, name by name: in README's Limits, or for Tensor's methods below."""
+"""What of PyTorch's documented names is missing here is said, name by name: in docs/compatibility.md, or for Tensor's methods below."""
 
 import re
 from pathlib import Path
 
 from .surface import missing
 
-LIMITS = (Path(__file__).parents[2] / "README.md").read_text().split("## Limits")[1].split("\n## ")[0]
-# Methods of Tensor: for what minigrad has not (sparse, quantised and complex tensors, other devices), and the functions that Limits names.
+PAGE = (Path(__file__).parents[2] / "docs/compatibility.md").read_text(encoding="utf-8")
+LIMITS = PAGE.split("## Every missing name")[1].split("\n## ")[0]
+# Methods of Tensor: for what minigrad has not (sparse, quantised and complex tensors, other devices), and the functions that LIMITS names.
 METHODS = """
     angle apply_ as_strided_scatter as_subclass bfloat16
     cdouble cfloat chalf cholesky coalesce col_indices conj_physical_ const_data_ptr crow_indices
@@ -34,7 +35,7 @@ FUNCTIONS = """
 """.split()
 
 
-def test_every_missing_name_is_in_readmes_limits():
+def test_every_missing_name_is_in_docs_compatibility():
     named = set(re.findall(r"`([A-Za-z_0-9.]+)`", LIMITS))
     unnamed = {path: [n for n in names if n not in named] for path, names in missing().items() if path not in ("Tensor", "torch")}
     assert not {path: names for path, names in unnamed.items() if names}

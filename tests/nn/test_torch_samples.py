@@ -15,7 +15,7 @@ common_modules = pytest.importorskip("torch.testing._internal.common_modules")
 common_optimizers = pytest.importorskip("torch.testing._internal.common_optimizers")
 
 RANDOM = {"Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout", "RReLU"}  # in training
-NOT_HERE = {"LinearCrossEntropyLoss"}  # README's Limits
+NOT_HERE = {"LinearCrossEntropyLoss"}  # docs/compatibility.md
 MODULES = [m for m in common_modules.module_db if "Lazy" not in m.module_cls.__name__ and m.module_cls.__name__ not in NOT_HERE]
 OPTIMIZERS = [o for o in common_optimizers.optim_db if o.optim_cls.__name__ != "SparseAdam"]
 

@@ -1,4 +1,4 @@
-"""The instructor's guide names chapters, minutes and exercises that exist."""
+"""The instructor's guide (INSTRUCTORS.md and docs/teach) names chapters, minutes and exercises that exist."""
 
 import re
 
@@ -9,7 +9,8 @@ from widgets.chapters import CHAPTERS
 
 from .store import ROOT
 
-GUIDE = (ROOT / "INSTRUCTORS.md").read_text(encoding="utf-8")
+PAGES = [ROOT / "INSTRUCTORS.md", *sorted((ROOT / "docs/teach").glob("*.md"))]
+GUIDE = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 ROWS = re.findall(r"^\| (\d+) \| (\d+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", GUIDE, re.M)
 
 

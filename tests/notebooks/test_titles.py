@@ -1,4 +1,4 @@
-"""A chapter has one title, wherever it is named: in its notebook, the contents, README, error panels, and what is stored of them."""
+"""A chapter has one title, wherever it is named: in its notebook, the contents, docs/course.md, error panels, and stored panels."""
 
 import re
 
@@ -19,11 +19,11 @@ def test_the_notebook_has_the_title(number):
     assert heading == f"# {number} · {TITLES[number]}"
 
 
-def test_the_contents_and_the_readme_have_the_titles():
+def test_the_contents_and_the_page_about_the_course_have_the_titles():
     contents = re.findall(r"^\| \[(\d+) · ([^\]]+)\]", prose(NOTEBOOKS / "00_start_here.ipynb"), re.M)
-    readme = re.findall(r"^\| \[(\d\d) ([^\]]+)\]", (ROOT / "README.md").read_text("utf-8"), re.M)
+    course = re.findall(r"^\| \[(\d\d) ([^\]]+)\]", (ROOT / "docs/course.md").read_text("utf-8"), re.M)
     assert {int(n): title for n, title in contents} == {n: title for n, title in TITLES.items() if n}
-    assert {int(n): title for n, title in readme} == TITLES
+    assert {int(n): title for n, title in course} == TITLES
 
 
 @pytest.mark.parametrize("folder, pattern", [
