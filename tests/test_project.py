@@ -228,7 +228,7 @@ def test_wheel_holds_the_packages_and_nothing_else(wheel):
         inside = {name for name in archive.namelist() if ".dist-info/" not in name}
         licence = [name for name in archive.namelist() if name.endswith("LICENSE")]
     front = {path for pattern in ("*.js", "*.css", "dist/*") for path in (ROOT / "widgets/front").glob(pattern)}
-    data = {ROOT / package / "py.typed" for package in PACKAGES} | {*(ROOT / "minigrad/data").glob("*")}
+    data = {ROOT / package / "py.typed" for package in PACKAGES} | {*(ROOT / "minigrad/data").glob("*"), ROOT / "widgets/palette.json"}
     data |= {*(ROOT / "minigrad").rglob("*.pyi")}
     kernelspec = {name for name in inside if name.endswith(".data/data/share/jupyter/kernels/minigrad/kernel.json")}
     assert len(kernelspec) == 1  # and its source lies in the package

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import re
-import string
 import textwrap
 from collections.abc import Mapping
 from html import escape
@@ -18,6 +17,7 @@ from minigrad.tracing.trace import Trace, fmt
 from .layout import PAGE_WIDTH
 from .network import Plan
 from .network_steps import Numbers, parts
+from .palette import DARK, LIGHT, themed
 
 TOP, FOOT = 44.0, 36.0
 LAST = 0.72  # error and loss stand closer together than columns
@@ -45,14 +45,9 @@ text{font:11px system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;tex
 COLOURS = """
 .g{fill:$bg;stroke:$line}text{fill:$ink}.q,.l{fill:$soft}.v{fill:$fwd}.d{fill:$bwd;paint-order:stroke;stroke:$bg;stroke-width:3px}
 .p{stroke:$pos}.e{stroke:$neg}.f{stroke:$fwd}.b{stroke:$bwd}.r{stroke:$bg}.c{fill:$card}.k{fill:$bg;stroke:$faint}.s{fill:$card;stroke:$line}
-.x{fill:$card}.u,.o{stroke:$bwd}.a{fill:$bwd}.hp{fill:$pos}.hn{fill:$neg}.y{stroke:$neg}.z{fill:$mark;stroke:$neg}
+.x{fill:$card}.u,.o{stroke:$bwd}.a{fill:$bwd}.hp{fill:$pos}.hn{fill:$neg}.y{stroke:$neg}.z{fill:$neg-soft;stroke:$neg}
 """
-LIGHT = dict(bg="#fff", ink="#1f2328", soft="#525b65", faint="#5c656f", line="#d5dae0", card="#fff",
-             fwd="#0b5cd0", bwd="#ad4300", pos="#0a7d55", neg="#7a3db8", mark="#eae0f4")  # fmt: skip
-DARK = dict(bg="#14181d", ink="#e6edf3", soft="#a9b3bf", faint="#939eaa", line="#373e47", card="#252b34",
-            fwd="#79b8ff", bwd="#ffab66", pos="#4ecb9e", neg="#c49bf5", mark="#3e3d53")  # fmt: skip
-LOOK = string.Template(COLOURS).substitute
-STYLE = f"{FORMS}{LOOK(LIGHT)}@media (prefers-color-scheme:dark){{{LOOK(DARK)}}}".replace("\n", "")
+STYLE = (FORMS + themed(COLOURS, LIGHT, DARK)).replace("\n", "")
 
 
 class Geometry(NamedTuple):

@@ -20,31 +20,28 @@ from minigrad.words import fit
 from . import heat
 from .front_end import built
 from .layout import BAND, BECAME, HELD, LINE, PAGE_WIDTH, ROOMY, STACK, Card, CutWire, Picture, Wire, held_height, shorten
+from .palette import DARK, LIGHT, themed
 
 HEAD = 46  # room above the graph for the title
 FOOT = 34  # and below it for the sentence
 
 # Shown as an <img>, an SVG sees no theme of the page around it, only the system's: so it brings its own ground, in two versions.
-STYLE = """
-.g{fill:#fff;stroke:#d5dae0}.c{fill:#fff;stroke:#c3cad2;stroke-width:1.3}.leaf{stroke:#0b5cd0}
-.k{fill:none;stroke-dasharray:4 3}.now{stroke:#ad4300;stroke-width:2.6}
-text{fill:#1f2328;font:13.5px system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif}
+FORMS = """
+.c{stroke-width:1.3}.k{fill:none;stroke-dasharray:4 3}.now{stroke-width:2.6}
+text{font:13.5px system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif}
 .t,.e,.p,.v,.d{font-family:ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace}
-.t{font-weight:600;font-size:15px}.n{font-weight:600}.e{font-size:11.5px;fill:#57606a;text-anchor:end}
-.l{font-size:11px;fill:#6a737d}.v,.d{font-weight:600;text-anchor:end}.v{fill:#0b5cd0}.d{fill:#ad4300}.q{fill:#57606a}
-.w{fill:none;stroke:#c3cad2;stroke-width:1.5}.f{stroke:#0b5cd0;stroke-width:1.8}
-.b{stroke:#ad4300;stroke-width:2.2;stroke-dasharray:6 3}.h{fill:#c3cad2}.hf{fill:#0b5cd0}.hb{fill:#ad4300}
-.h0{fill:#f1f3f5;stroke:#d5dae0;stroke-width:.7}.hp{fill:#00693b}.hn{fill:#7a1fa2}.hx{fill:#1f2328}.hm{stroke:#fff;stroke-width:1.4}
-.z{fill:#ebdff2;stroke:#7a3db8;stroke-width:1.5}
-.s{stroke:#ad4300;fill:#fff;stroke-width:1.6}.u{fill:none;stroke:#c3cad2}.x{font-size:11px;fill:#ad4300;font-weight:600}.m{text-anchor:middle}
-.o{fill:#e4eefb}.r{fill:#fff;stroke:#c3cad2}.rb{stroke:#ad4300}.p{font-size:11.5px;text-anchor:middle;fill:#57606a}.pb{fill:#ad4300;font-weight:600}
-@media (prefers-color-scheme:dark){
-.g{fill:#14181d;stroke:#373e47}.c{fill:#1d232b;stroke:#4b545f}.leaf{stroke:#79b8ff}.k{fill:none}.now{stroke:#ffab66}text{fill:#e6edf3}
-.e,.p,.q{fill:#a9b3bf}.l{fill:#939eaa}.v{fill:#79b8ff}.d,.pb{fill:#ffab66}.w{stroke:#4b545f}.f{stroke:#79b8ff}.b{stroke:#ffab66}
-.h0{fill:#272e37;stroke:#373e47}.hp{fill:#5fd38d}.hn{fill:#d9a3f5}.hx{fill:#e6edf3}.hm{stroke:#14181d}.z{fill:#38304a;stroke:#c49bf5}.s,.x{stroke:#ffab66}.s{fill:#14181d}
-.x{fill:#ffab66;stroke:none}.o{fill:#1b2c42}.u{stroke:#4b545f}.h{fill:#4b545f}.hf{fill:#79b8ff}.hb{fill:#ffab66}.r{fill:#14181d;stroke:#4b545f}.rb{stroke:#ffab66}}
+.t{font-weight:600;font-size:15px}.n{font-weight:600}.e{font-size:11.5px;text-anchor:end}.l{font-size:11px}.v,.d{font-weight:600;text-anchor:end}
+.w,.u{fill:none}.w{stroke-width:1.5}.f{stroke-width:1.8}.b{stroke-width:2.2;stroke-dasharray:6 3}.h0{stroke-width:.7}.hm{stroke-width:1.4}
+.z{stroke-width:1.5}.s{stroke-width:1.6}.x{font-size:11px;font-weight:600}.m{text-anchor:middle}
+.p{font-size:11.5px;text-anchor:middle}.pb{font-weight:600}
 """
-STYLE = STYLE.replace("\n", "")
+COLOURS = """
+.g{fill:$bg;stroke:$line}.c{fill:$card;stroke:$idle}.leaf{stroke:$fwd}.k{fill:none}.now{stroke:$bwd}text{fill:$ink}
+.e,.p,.q{fill:$soft}.l{fill:$faint}.v{fill:$fwd}.d,.pb,.x{fill:$bwd}.w,.u{stroke:$idle}.f{stroke:$fwd}.b,.s{stroke:$bwd}
+.h{fill:$idle}.hf{fill:$fwd}.hb{fill:$bwd}.h0{fill:$zero;stroke:$line}.hp{fill:$pos}.hn{fill:$neg}.hx{fill:$ink}.hm{stroke:$bg}
+.z{fill:$neg-soft;stroke:$neg}.s,.r{fill:$bg}.r{stroke:$idle}.rb{stroke:$bwd}.o{fill:$fwd-soft}
+"""
+STYLE = (FORMS + themed(COLOURS, LIGHT, DARK)).replace("\n", "")
 
 
 def number(x: float | str | None) -> float:

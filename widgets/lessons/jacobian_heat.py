@@ -30,11 +30,8 @@ SIZES = (4, 16, 64, 256)  # where the memory of a function of any size is measur
 BOX = 346.0  # pixels of the heat map
 
 # Sign by hue and by a dash in each negative cell, magnitude by opacity: the colours of the heat maps on cards.
-_LIGHT, _DARK = "--hp:#00693b;--hn:#7a1fa2", "--hp:#5fd38d;--hn:#d9a3f5"
 LOOK = (
-    f"<style>.mgl{{{_LIGHT}}}@media (prefers-color-scheme:dark){{svg.mgl:root{{{_DARK}}}}}"
-    f"body[data-jp-theme-light='false'] .mgl,body.vscode-dark .mgl,[data-theme='dark'] .mgl{{{_DARK}}}"
-    ".mgl .h0{fill:var(--panel);stroke:var(--line);stroke-width:.7}.mgl .hp{fill:var(--hp)}.mgl .hn{fill:var(--hn)}"
+    "<style>.mgl .h0{fill:var(--panel);stroke:var(--line);stroke-width:.7}.mgl .hp{fill:var(--pos)}.mgl .hn{fill:var(--neg)}"
     ".mgl .hx{fill:var(--ink)}.mgl .hm{stroke:var(--bg);stroke-width:1.6}.mgl .row{fill:none;stroke:var(--ink);stroke-width:2.4}</style>"
 )
 
