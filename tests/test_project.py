@@ -1,5 +1,6 @@
 """The project as a whole: what imports what, what is installed, what is in the wheel, and that files which repeat each other agree."""
 import ast
+import json
 import os
 import re
 import shutil
@@ -120,6 +121,23 @@ def test_no_file_names_a_machine():
         path = ROOT / name
         if path.suffix not in {".png", ".gif", ".npz", ".woff2"} and path.exists() and path != Path(__file__):
             assert not pattern.search(path.read_text(encoding="utf-8")), name
+
+
+def test_hooks_before_a_commit_fetch_nothing():
+    text = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    assert set(re.findall(r"repo: (\S+)", text)) == {"local"}
+    assert set(re.findall(r"language: (\S+)", text)) == {"system", "pygrep"}  # no environment is made for them
+    for program in re.findall(r"entry: \.venv/bin/python -m (\w+)", text):
+        assert subprocess.run([sys.executable, "-m", program, "--version"], capture_output=True).returncode == 0, program
+    scripts = json.loads((ROOT / "widgets/front/package.json").read_text(encoding="utf-8"))["scripts"]
+    assert set(re.findall(r"entry: npm .* (\w+)$", text, re.M)) <= scripts.keys()
+
+
+def test_the_hook_for_notebooks_finds_widget_state():
+    pattern = re.search(r"entry: '(.*)'\n +language: pygrep", (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))[1]
+    for kind in ("state", "view"):
+        assert re.search(pattern, json.dumps({f"application/vnd.jupyter.widget-{kind}+json": {}}))
+    assert not [path.name for path in (ROOT / "notebooks").glob("*.ipynb") if re.search(pattern, path.read_text(encoding="utf-8"))]
 
 
 # ---- dependencies

@@ -1,6 +1,31 @@
-"""What the learner calls a node, and the line of their code that made it.
+"""Find the name that the graph view shows for a node, and the line of code that made it.
 
-What lives here: the search through a namespace, made-up names' twins, source lines. What does not: formulas (formulas.py).
+What lives here: the search through a namespace, numbered names, source lines. What does not: formulas (formulas.py), and the code of the
+order below, which is `_labels` in scalar_trace.py and tensor_trace.py.
+
+Which name is shown. The first of these that exists:
+
+1. Its own label, `Value(1.0, label="bias")`, if no other node of the graph has the same label. (Tensors have no labels.)
+2. A variable that holds it, `x`. If several do, the one that comes first in the namespace. Names that begin with `_` do not count.
+3. The shortest path that leads to it, `net.layers[0].b` or `m.weight`: the namespace is searched breadth first through lists, tuples, dicts
+   and attributes, at most six steps deep. Of a container of Values, the paths win over variables if at most one in three of its Values have
+   one, because `for p in net.parameters()` leaves its last parameter behind in `p`.
+4. A tensor that was detached: `x.detach()`. A constant: its number.
+5. In the graph of a gradient: `dL/dx`.
+6. What a variable held before it was assigned again: h₁, h₂, ... (former_names), where the lines of the program are recorded.
+7. Its expression, if that has at most ten characters: `x × w`.
+8. v1, v2, ... in the order of the computation.
+
+All names but those of constants differ. Where two nodes would get the same one by 1 to 5, the second is x₂ (twin_label); by 6 and 7, it
+takes the next rule.
+
+>>> from minigrad import Value
+>>> from minigrad.tracing.trace import trace
+>>> x, w = Value(2.0), Value(3.0, label="weight")
+>>> h = x * x + w
+>>> y = (h * h + x).tanh()
+>>> [node["label"] for node in trace(y, {"y": y, "net": [x, w]})["nodes"]]
+['net[0]', 'weight', 'v1', 'v2', 'v2 × v2', 'v3', 'y']
 """
 from __future__ import annotations
 

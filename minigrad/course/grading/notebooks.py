@@ -344,8 +344,17 @@ def _answer(ex: Exercise, nb: Notebook, at: int, by: str, doubt: str = "", sourc
     where = _where(nb.cells[at])
     if ex.is_value:
         return Answer(text, used, by, after=after, doubt=doubt, where=where)
-    alike = {"shingles": tuple(shingles(text)), "lines": tuple(line_prints(text)), "as_solution": is_stub(text, ex.solution)}
-    return Answer(text, used, by, after=after, doubt=doubt, where=where, **alike)
+    return Answer(
+        text,
+        used,
+        by,
+        after=after,
+        doubt=doubt,
+        where=where,
+        shingles=tuple(shingles(text)),
+        lines=tuple(line_prints(text)),
+        as_solution=is_stub(text, ex.solution),
+    )
 
 
 def _where(cell: Cell) -> str:
