@@ -70,7 +70,8 @@ class GraphView(Fronted):
     """The live view of one traced graph. Make one with `graph(y)`.
 
     What matters from Python: `step` (how many events have happened; set it to move the view), `total` (how many there are), `inputs`
-    (node id -> where its slider stands), `svg(step)`, `save(path)`. Holds weak references to the learner's Values, never strong ones.
+    (node id -> where its slider stands), `svg(step)`, `save(path)`. Holds weak references to the learner's Values, never strong ones;
+    sliders change the numbers of the view and nothing of the learner's.
     """
 
     trace = traitlets.Dict().tag(sync=True, to_json=_trace_bytes)
@@ -491,7 +492,7 @@ class GraphView(Fronted):
     # Messages from the browser
 
     def _on_inputs(self, change) -> None:
-        """A slider came to rest: it is the learner's input, and the other sliders' tables are renewed."""
+        """A slider came to rest: the other sliders' tables are renewed."""
         if self._own or not self._subject.tape:
             return
         self._subject.put({leaf: float(self.inputs[str(shown)]) for shown, leaf in self._at_id.items()})

@@ -374,7 +374,8 @@ def _tags(trace: Trace, links: list, column: list[int]) -> dict[int, float]:
     for number, source, target, _ in links:
         span = late[target] - late[source]
         if span > FAR or span > NEAR and far[source] >= OFTEN:
-            out[number] = round(TAG_SIDES + PILL_CHAR * len(shorten(trace["nodes"][source]["label"], TAG_NAME)), 1)
+            half = (TAG_SIDES + PILL_CHAR * len(shorten(trace["nodes"][source]["label"], TAG_NAME))) / 2
+            out[number] = 2 * round(half, 1)  # its middle, where the name is written, is a whole tenth, too
     return out
 
 

@@ -489,41 +489,6 @@ class Program:
         return results
 
 
-def write_back(root: Variable, names: Mapping[str, object], program: Program, changed: Mapping[int, float]) -> bool:
-    """Let the learner's own graph stand at other inputs: the numbers of its living tensors, and what its nodes saved, are overwritten.
-
-    Versions stay: everything is changed together, so nothing that was saved is out of date. False, and nothing is written, if the graph
-    is not the one that the program was made from, or keeps something that cannot be computed again.
-    """
-    graph = Graph([root], names)
-    if len(graph.items) != len(program.steps) or any(x["stale"] for node in graph.order for x in saved_by(node)):
-        return False
-    results = program.run(changed)
-    todo: list[tuple[np.ndarray, np.ndarray]] = []
-    for item, t in zip(graph.items, results, strict=True):
-        if not isinstance(t, tuple) and item.live is not None:
-            todo.append((item.live.array, t.array))
-    for node in graph.order:
-        if node.op is None or node.status != LIVE:
-            continue
-        first = graph.of_node[node]
-        for name in node.saves:
-            kept = getattr(node, name)
-            if isinstance(kept, Variable) and name in node.op.inputs:
-                t = results[graph.items[first].parents[node.op.inputs.index(name)]]
-                todo.append((kept.array, t.array))
-            elif isinstance(kept, np.ndarray) and name in node.op.outputs and isinstance(results[first], Variable):
-                todo.append((kept, results[first].array))
-            elif isinstance(kept, (np.ndarray, list, Variable)):
-                return False
-    if any(old.shape != new.shape or old.dtype != new.dtype for old, new in todo):
-        return False
-    for old, new in todo:
-        if old.flags.writeable:  # else it shows the numbers of another, such as what expand() makes
-            np.copyto(old, new)
-    return True
-
-
 # --- one backward pass, listened to -------------------------------------------------------------------------------------
 
 

@@ -62,15 +62,19 @@ def test_sweeps_hold_the_true_function():
     assert len(view.sweeps) == 3 and all(s["base"] == base for s in view.sweeps)
 
 
-def test_a_moved_slider_is_the_learners_value():
+def test_a_moved_slider_changes_the_view_and_nothing_of_the_learners():
     x, w, b, n, y = neuron()
+    y.backward()
+    held = [(v.data, v.grad) for v in (x, w, b, n, y)]
     view = graph(y)
     ids = {node["label"]: node["id"] for node in view.trace["nodes"]}
     before = {s["node"]: s for s in view.sweeps}
     view.inputs = {**view.inputs, str(ids["x"]): 1.0}
-    assert x.data == 1.0 and n.data == -1.25 and y.data == math.tanh(-1.25)
-    y.backward()
-    assert w.grad == pytest.approx(1 - math.tanh(-1.25) ** 2)
+    assert [(v.data, v.grad) for v in (x, w, b, n, y)] == held
+    now = {n["label"]: n for n in view.shown_now()["nodes"]}
+    assert [now[name]["value"] for name in "xy"] == [1.0, math.tanh(-1.25)]
+    assert now["w"]["grad"] == pytest.approx(1 - math.tanh(-1.25) ** 2)
+    assert {n["label"]: n["value"] for n in graph(y).whole["nodes"]}["x"] == 0.5, "a new view starts where the learner's inputs stand"
     after = {s["node"]: s for s in view.sweeps}
     assert after[ids["x"]] is before[ids["x"]], "the moved input's own table still holds"
     view.inputs = {**view.inputs, str(ids["x"]): 0.123456}
@@ -79,6 +83,11 @@ def test_a_moved_slider_is_the_learners_value():
     view.inputs = {**view.inputs, str(ids["x"]): 1.0}
     xs, values, _, _ = table(view, ids["w"])
     np.testing.assert_allclose(values[:, ids["y"]], np.tanh(xs + 0.25), rtol=1e-13)
+    view.reopen()
+    assert view.inputs[str(ids["x"])] == 1.0, "shown again, the sliders stand where they stood"
+    x.data = 2.0
+    view.reopen()
+    assert view.inputs[str(ids["x"])] == 2.0 and view.recorded[str(ids["x"])] == 2.0
 
 
 def test_what_the_learner_changes_is_shown_when_shown_again():
@@ -347,13 +356,13 @@ def test_a_slider_in_a_folded_graph_and_after_its_fold_is_opened():
         row = rows[list(xs).index(view.inputs[str(sweep["node"])])]
         return {n["label"]: (row[n["id"]], row[len(view.trace["nodes"]) + n["id"]]) for n in view.trace["nodes"]}
 
-    fresh, (value, grad) = h.data, (shown()["h"][0], shown()["x"][1])
+    value, grad = shown()["h"][0], shown()["x"][1]
     y = Value(1.25)
     g = y
     for _ in range(60):
         g = (g * -1.5 + y).tanh()
     g.backward()
-    assert value == fresh == g.data and grad == pytest.approx(y.grad, rel=1e-12)
+    assert value == g.data and grad == pytest.approx(y.grad, rel=1e-12)
     fold = next(n["fold"] for n in view.trace["nodes"] if n["kind"] == "fold" and n["expr"].endswith("operations"))
     view.fold(fold)
     assert shown()["h"][0] == g.data and shown()["x"][1] == pytest.approx(y.grad, rel=1e-12)
@@ -413,9 +422,11 @@ def test_a_slider_runs_every_operation_again(program):
     new = {**view.inputs, keys["a"]: 2.25}
     if "b" in keys and keys["b"] in new:
         new[keys["b"]] = 0.4
+    held = y.data
     view.inputs = new
     fresh = program(Value(2.25), Value(0.4))
-    assert y.data == fresh.data
+    now = view.shown_now()
+    assert now["nodes"][now["root"]]["value"] == pytest.approx(fresh.data, rel=1e-15) and (a.data, b.data, y.data) == (0.7, 1.3, held)
 
 
 @settings(max_examples=300, deadline=None)

@@ -47,7 +47,8 @@ class GraphMagics(Magics):
             %graph y --second            of a Tensor: also the graph of its gradient
             %graph compiled              of a compiled step: what each operation is in its program
 
-        In the view: arrow keys step, Home and End jump, Space plays, Enter inspects the node in focus. The sliders move the inputs.
+        In the view: arrow keys step, Home and End jump, Space plays, Enter inspects the node in focus. The sliders show the
+        graph at other inputs; your own variables stay as they are.
         The same as a function, with more options: from widgets import graph; graph(y).
         """
         flags = {*re.findall(r"\s--(start|end|second)\b", " " + line)}

@@ -1,7 +1,7 @@
 """What a view shows: a learner's recorded computation, under the learner's names, and where its inputs stand.
 
-What lives here: reading the graph, and writing a moved slider back into the learner's own inputs. What does not: derivatives (the engine),
-folds, pictures, widgets. Nothing here keeps anything of the learner's alive.
+What lives here: reading the graph, and its numbers where the sliders stand. What does not: derivatives (the engine), folds, pictures,
+widgets. Nothing here keeps anything of the learner's alive, and no slider changes anything of it.
 """
 from __future__ import annotations
 
@@ -382,23 +382,10 @@ class Subject:
         return self.at != self.start
 
     def put(self, at: Mapping[int, float]) -> None:
-        """Sliders came to rest: write their values into the learner's own inputs and compute the recorded graph again. Objects of another
-        class stay as they are: minigrad does not write their results, so half of their graph would be changed."""
+        """Sliders came to rest here. The view computes with these values; the learner's objects stay as they are."""
         for leaf, value in at.items():
             self.at[leaf] = value
-            thing = self._objects[leaf]()
-            if isinstance(thing, Value):
-                thing.data = value
             self.tape.set(leaf, value)
-        root = self.root
-        if is_tensor(root):
-            from minigrad.tracing.recording import write_back
-
-            names = {name: thing for name, ref in self._labels.items() if (thing := ref()) is not None}
-            write_back(root, names, self.tape.program, self.at)
-        elif isinstance(root, Value):
-            recompute([thing for ref in self._objects if (thing := ref()) is not None])
-        self._seen = self._stand()
 
     def sweep(self, leaf: int, points: list[float]) -> tuple[numpy.ndarray, ...]:
         """Values, gradients, locals (and arrays) at each of these points of one input."""
