@@ -49,7 +49,7 @@ PROMISES = {  # what the guide says, word by word, and the tests that show it
     "Nearly all of their inputs are drawn for each student": "test_judge: nearly_all_points_of_code_exercises_are_earned_on_drawn",
     "of their points rest on results that are right only for inputs of that": "test_exercises: instructors_says_which_part_of_the_points",
     "`summary.html` gives the first share for every exercise": "test_grade: summary_counts_mistakes_and_says_what_was_refused",
-    "as they were last committed": "test_copy: what_somebody_wrote_into_a_checkout_is_not_handed_out",
+    "as they were last committed": "test_copy: a_worked_checkout_gives_the_published_notebooks",
     "copies the notebooks into the folder `exam` without the hints and solutions": "test_copy: a_copy_for_an_exam_offers_neither",
     "A probe earns its weight, and each entry of a table its share": "test_judge: each_entry_of_an_answer_earns_its_points",
     "what the untouched stub passes too earns nothing": "test_check: no_points_for_what_the_untouched_stub_passes_too",
