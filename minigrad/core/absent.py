@@ -173,8 +173,9 @@ def as_text() -> str:
     names: dict[Absent, list[str]] = {}
     for name, row in TABLE.items():
         names.setdefault(row, []).append(name)
-    rows = ["| missing | because | instead |", "|---|---|---|"]
+    rows, above = ["| missing | because | instead |", "|---|---|---|"], ""
     for row, missing in names.items():
-        cells = (", ".join(f"`{name}`" for name in missing), row.why, row.instead)
+        cells = (", ".join(f"`{name}`" for name in missing), "the same" if row.why == above else row.why, row.instead)
+        above = row.why
         rows.append("| " + " | ".join(cell.replace("|", r"\|").replace("*", r"\*") for cell in cells) + " |")
     return "\n".join(rows)
