@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
@@ -40,6 +41,43 @@ def modes() -> dict[str, Any]:
     from minigrad.core.dispatch import state
 
     return vars(state)
+
+
+class ByHand(Exception):
+    """The answer asks the engine for what the exercise asks to be written by hand."""
+
+
+@contextmanager
+def by_hand(*, tensors: bool = False) -> Iterator[None]:
+    """While it lasts nothing differentiates: `backward` of a Value, any operation on Tensors (with `tensors` they compute, without a
+    backward pass), and the optimizers raise ByHand.
+    """
+    from minigrad import scalar
+    from minigrad.core.dispatch import Handler
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise ByHand(f"this is written by hand: {'backward and torch.optim' if tensors else 'Tensors and backward'} are switched off here")
+
+    class Off(Handler):
+        def __call__(self, op: Any, inputs: Any, params: Any) -> Any:
+            return op(*inputs, *params) if tensors else refuse()
+
+        def updates(self, optimizer: Any, begins: bool) -> None:
+            refuse()
+
+    replaced = [(scalar.Value, "backward")]
+    if tensors:
+        torch = _torch()
+        replaced += [(torch.nn.utils, "clip_grad_norm_"), (torch.nn.utils, "clip_grad_value_"), (torch.Tensor, "backward")]
+    before = [(of, name, getattr(of, name)) for of, name in replaced]
+    try:
+        for of, name in replaced:
+            setattr(of, name, refuse)
+        with Off():
+            yield
+    finally:
+        for of, name, function in before:
+            setattr(of, name, function)
 
 
 class Mutated:
@@ -123,6 +161,13 @@ LOSSES = {
 def descends(entry: Any, name: str, ws: list[float], lr: float, steps: int) -> Any:
     """Where the answer arrives on one of the losses."""
     return entry(LOSSES[name], list(ws), lr, steps)
+
+
+def descends_from(entry: Any, name: str, ws: list[float], lr: float, steps: int) -> Any:
+    """What the list of weights that was handed over holds afterwards."""
+    given = list(ws)
+    entry(LOSSES[name], given, lr, steps)
+    return given
 
 
 class NotSmooth(Exception):
@@ -250,8 +295,9 @@ def edges(program: str, numbers: list[float]) -> dict[str, list[tuple[str, float
 
 
 def slope_on(entry: Any, program: str, root: str, leaf: str, numbers: list[float]) -> Any:
-    """Run the learner's sum over paths on a graph."""
-    return entry(edges(program, numbers), root, leaf)
+    """Run the learner's sum over paths on a graph of plain numbers."""
+    with by_hand():
+        return entry(edges(program, numbers), root, leaf)
 
 
 # ---- chapter 05 -----------------------------------------------------------------------------------------------------------------
@@ -319,8 +365,25 @@ def _ladder(data: float, rungs: int) -> list[Node]:
     return [top, x]
 
 
+def _falling(x_data: float) -> list[Node]:
+    """y = 1 - x²: the results are smaller than what they are made from."""
+    x = Node(x_data, name="x")
+    p = mul(x, x, "p")
+    q = mul(p, Node(-1.0, name="-1"), "q")
+    return [add(q, Node(1.0, name="1"), "y"), q, p, x]
+
+
+def _written_twice(a_data: float, b_data: float) -> list[Node]:
+    """y = (a + b) * (a + b): two sums that hold the same number and name the same operation."""
+    a, b = Node(a_data, name="a"), Node(b_data, name="b")
+    s, t = add(a, b, "s"), add(a, b, "t")
+    return [mul(s, t, "y"), s, t, b, a]
+
+
 GRAPHS: dict[str, Any] = {
     "chain": _chain,
+    "falling": _falling,
+    "written twice": _written_twice,
     "diamond": _diamond,
     "a + a": _twice,
     "leaf": _leaf,
@@ -810,7 +873,8 @@ def call_arrays(entry: Any, *args: Any) -> Any:
 
     given = [np.array(a, dtype=float) if isinstance(a, (list, tuple)) else a for a in args]
     before = [a.copy() if isinstance(a, np.ndarray) else a for a in given]
-    out = plain(entry(*given))
+    with by_hand():
+        out = plain(entry(*given))
     changed = any(isinstance(a, np.ndarray) and not np.array_equal(a, b, equal_nan=True) for a, b in zip(given, before, strict=True))
     return Mutated(out) if changed else out
 
@@ -1121,7 +1185,8 @@ def vocabulary(rows: int, classes: int, seed: int) -> Any:
 def cross_entropy_vocabulary(entry: Any, rows: int, classes: int, seed: int) -> Any:
     """Loss and gradient for many classes, of which a few numbers are enough."""
     z, targets = vocabulary(rows, classes, seed)
-    loss, at_z = entry(z, targets, 0.1)
+    with by_hand():
+        loss, at_z = entry(z, targets, 0.1)
     return {
         "loss": float(loss),
         "gradient at the targets": [float(at_z[i, t]) for i, t in enumerate(targets)],
@@ -1143,7 +1208,8 @@ def _network(seed: int, top: float) -> tuple[Any, ...]:
 
 def network_gradient(entry: Any, name: str, seed: int, top: float) -> Any:
     """One of the gradients that the learner's function gives."""
-    grads = entry(*_network(seed, top))
+    with by_hand():
+        grads = entry(*_network(seed, top))
     if not isinstance(grads, dict):
         return odd("a dict is needed, with an array for each name")
     return grads[name] if name in grads else odd(MISSING)
@@ -1322,7 +1388,8 @@ def _adamw_run(entry: Any, params: list, grads: list, settings: dict[str, Any]) 
     for at_step in grads:
         for p, g in zip(tensors, at_step, strict=True):
             p.grad = _leaf64(g).detach()
-        entry(mine, state, **settings)
+        with by_hand(tensors=True):
+            entry(mine, state, **settings)
         path.append([n for p in tensors for n in p.detach().reshape(-1).tolist()])
     return tensors, mine, path
 

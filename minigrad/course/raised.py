@@ -99,7 +99,7 @@ def raised(ex: Exercise, error: Mapping[str, Any]) -> tuple[str, str]:
 
 def error_sentence(error: Mapping[str, Any]) -> str:
     """What was raised and where, for a person. A traceback is not shown: the cell itself gives one when it is run."""
-    if error["type"] == "Borrowed":
+    if error["type"] in ("Borrowed", "ByHand"):
         return str(error["message"])
     where = error.get("where")
     at = ""

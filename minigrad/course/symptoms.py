@@ -68,6 +68,8 @@ def _violent(ex: Exercise, outcomes: list[dict]) -> tuple[str, str]:
         return "Please leave sys.setrecursionlimit alone: the exercise can be solved within it.", "raises the recursion limit"
     if "Borrowed" in types:
         return f"Write {ex.entry} yourself: the next chapters build on what you find out here.", "imported"
+    if "ByHand" in types:
+        return f"Work out the formula and write it down: while {ex.entry} is judged, nothing differentiates for you.", "not by hand"
     if "RecursionError" in types:
         return "A function calls itself without end, or too deeply. What stops it?", "recursion"
     if errors and len(errors) == len(outcomes):

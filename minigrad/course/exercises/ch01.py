@@ -187,6 +187,8 @@ def _fresh_01b(rng):
     )
 
 
+KEPT = "the list that was handed over stays as it was"
+
 EX_B = Exercise(
     id="01.b",
     title="Downhill with many weights",
@@ -213,8 +215,25 @@ def descend(loss, ws, lr, steps, h=1e-6):
         _walk("a line through three points", "a line through three points", [0.5, 0.4], 0.08, 20),
         _walk("three weights", "three weights", [0.8, 1.5, -2.0], 0.1, 4),
         _walk("no step at all", "a bowl", [5.5, 2.5], 0.05, 0, weight=0.5),
+        Probe(
+            KEPT,
+            ("a bowl", [5.0, 2.0], 0.05, 3),
+            lambda name, ws, lr, steps: ws,
+            drivers.descends_from,
+            draw=lambda r: ("a bowl", [round(r.uniform(3, 6), 3), round(r.uniform(1, 3), 3)], 0.05, 3),
+        ),
     ),
     bank=(
+        Wrong(
+            "in place",
+            but(SOLUTION_B, "        ws = [w - lr * slope for w, slope in zip(ws, slopes)]\n", """\
+        for i in range(len(ws)):
+            ws[i] -= lr * slopes[i]
+"""),
+            "The steps are right, but they are written into the list that the caller handed over, so the caller's starting point is gone. "
+            "Work on a copy: ws = list(ws).",
+            on=(KEPT, "two weights", "two weights that depend on each other"),
+        ),
         Wrong(
             "uphill",
             but(SOLUTION_B, "w - lr * slope", "w + lr * slope"),

@@ -219,6 +219,22 @@ EX_A = Exercise(
         _forward("-x", "-x", {"x": 4.0}, -4.0),
         _forward("x - 1", "x - 1", {"x": 4.0}, 3.0),
         _forward("1 - x", "1 - x", {"x": 4.0}, -3.0),
+        # every form again inside a longer expression: its result has to remember what it was made from
+        _grads("(1 + a) * b", {"a": 4.0, "b": 5.0}, {"a": 5.0, "b": 5.0}),
+        _grads("(3 * a) * b", {"a": 4.0, "b": 5.0}, {"a": 15.0, "b": 12.0}),
+        _grads("-a * b", {"a": 4.0, "b": 5.0}, {"a": -5.0, "b": -4.0}),
+        _grads("(a - 1) * b", {"a": 4.0, "b": 5.0}, {"a": 5.0, "b": 3.0}),
+        _grads("(a - b) * c", {"a": 4.0, "b": 5.0, "c": 3.0}, {"a": 3.0, "b": -3.0, "c": -1.0}),
+        _grads("(1 - a) * b", {"a": 4.0, "b": 5.0}, {"a": -5.0, "b": -3.0}),
+        _grads("a / 2 * b", {"a": 4.0, "b": 5.0}, {"a": 2.5, "b": 2.0}),
+        _grads("1 / a * b", {"a": 4.0, "b": 5.0}, {"a": -0.3125, "b": 0.25}),
+        Probe(
+            "a power at zero",
+            ("a ** 2 * b", {"a": 0.0, "b": 5.0}),
+            {"a": 0.0, "b": 0.0},
+            drivers.value_grads,
+            draw=lambda r: ("a ** 2 * b", {"a": 0.0, "b": float(r.randint(2, 9))}),
+        ),
         _grads("(1 - a) * b - a", {"a": 3.0, "b": 5.0}, {"a": -6.0, "b": -2.0}),
         _grads("a / b", {"a": 6.0, "b": 4.0}, {"a": 0.25, "b": -0.375}),
         _grads("3 / x", {"x": 4.0}, {"x": -0.1875}, name="3 / x"),
@@ -231,6 +247,32 @@ EX_A = Exercise(
             "import minigrad\n\n\nclass Value:\n    def __new__(cls, data, *rest):\n        return minigrad.Value(data)\n",
             "What comes out is minigrad's own Value. Write the operations yourself: later chapters build on what you find out here.",
             when=lambda seen: seen.error("gradients of a + b") == "Foreign",
+        ),
+        *(
+            Wrong(
+                f"{form} makes a number without a past",
+                _a(old, new),
+                f"{form} makes a value that does not remember x, so no gradient reaches x. Build it from an operation that you have.",
+                on=tuple(f"gradients of {of}" for of in (shows, "a + b", "a * b", "a ** 3", "-a * b")),
+            )
+            for form, old, new, shows in (
+                ("1 + x", "        return self + other\n", "        return Value(other + self.data)\n", "(1 + a) * b"),
+                ("3 * x", "    def __rmul__(self, other):\n        return self * other\n",
+                 "    def __rmul__(self, other):\n        return Value(other * self.data)\n", "(3 * a) * b"),
+                ("x - 1", "    def __sub__(self, other):\n",
+                 "    def __sub__(self, other):\n        if not isinstance(other, Value):\n            return Value(self.data - other)\n",
+                 "(a - 1) * b"),
+                ("1 - x", "        return -self + other\n", "        return Value(other - self.data)\n", "(1 - a) * b"),
+                ("x / 2", "    def __truediv__(self, other):\n", "    def __truediv__(self, other):\n"
+                 "        if not isinstance(other, Value):\n            return Value(self.data / other)\n", "a / 2 * b"),
+                ("1 / x", "        return self ** -1 * other\n", "        return Value(other / self.data)\n", "1 / a * b"),
+            )
+        ),
+        Wrong(
+            "power divides by its base",
+            _a("n * self.data ** (n - 1)", "n * out.data / self.data"),
+            "At 0 the rule of the power divides by 0, although x² has a derivative there. Write it with an exponent that is one smaller.",
+            when=lambda seen: seen.error("a power at zero") == "ZeroDivisionError" and not seen.error("gradients of a ** 3"),
         ),
         Wrong(
             "no reflected product",
@@ -554,6 +596,14 @@ def _ladder(graph, x, rungs):
     return {f"s{rungs}": 1.0, "x": 2.0**rungs}
 
 
+def _falling(graph, x):
+    return {"y": 1.0, "q": 1.0, "p": -1.0, "x": -2 * x}
+
+
+def _written_twice(graph, a, b):
+    return {"y": 1.0, "s": a + b, "t": a + b, "a": 2 * (a + b), "b": 2 * (a + b)}
+
+
 def _draw_ladder(rng):
     return "ladder", _whole(-4, 6)(rng), rng.randint(8, 14)
 
@@ -567,6 +617,8 @@ def _whole(low, high):
     return lambda r: float(r.choice([n for n in range(low, high) if n not in (-1, 0, 1)]))
 
 
+_b = partial(but, SOLUTION_B)
+EQUAL = "Two values can hold the same number and are still two nodes. Remember the values themselves, not what they hold."
 USE_PLUS = "An earlier contribution was lost when a later one came. Contributions add up; clear nothing during the pass."
 
 
@@ -606,6 +658,9 @@ EX_B = Exercise(
             draw=lambda r: ("long and short", _whole(2, 7)(r)),
         ),
         Probe("twelve doublings", ("ladder", 1.0, 12), _ladder, drivers.backward_on, draw=_draw_ladder),
+        Probe("y = 1 - x²", ("falling", 2.0), _falling, drivers.backward_on, draw=lambda r: ("falling", _whole(2, 8)(r))),
+        Probe("y = (a + b) * (a + b)", ("written twice", 2.0, 3.0), _written_twice, drivers.backward_on,
+              draw=lambda r: ("written twice", _whole(2, 8)(r), _whole(2, 8)(r))),
         Probe("two values that are equal", ("diamond", 2.0, 2.0), _diamond, drivers.backward_on, 0.5, draw=_draw_equal),
         Probe(
             "each rule runs once",
@@ -669,6 +724,35 @@ def backward(root):
 """,
             "c ran once, but too early: what f contributed afterwards never reached a and b.",
             on=("diamond",),
+        ),
+        Wrong(
+            "the largest number first",
+            _b("for v in reversed(order):    # so reversed: before its parents",
+               "for v in sorted(order, key=lambda v: -v.data):"),
+            "You take the values by size. How large a number is says nothing about which values were made from it: in 1 - x² the results "
+            "are smaller than x.",
+            on=("y = 1 - x²", "diamond"),
+        ),
+        Wrong(
+            "equal values are taken for one",
+            """\
+def backward(root):
+    order, seen = [], set()
+
+    def visit(v):
+        if (v.data, v._op) not in seen:
+            seen.add((v.data, v._op))
+            for parent in v._prev:
+                visit(parent)
+            order.append(v)
+
+    visit(root)
+    root.grad = 1.0
+    for v in reversed(order):
+        v._backward()
+""",
+            EQUAL,
+            on=("y = (a + b) * (a + b)", "diamond"),
         ),
         Wrong(
             "only the root's rule",
@@ -766,7 +850,7 @@ def backward(root):
         Wrong(
             "values that are equal count as one",
             SOLUTION_B.replace("if v not in seen", "if v.data not in seen").replace("seen.add(v)", "seen.add(v.data)"),
-            "Two values can hold the same number and are still two nodes. Remember the values themselves, not what they hold.",
+            EQUAL,
             on=("two values that are equal", "diamond"),
         ),
         Wrong(

@@ -206,6 +206,23 @@ def _grads(op, times="", plus=False):
     return Probe(f"gradients of {expression}", (expression, first), want, drivers.taught_grads, draw=lambda r: (expression, draw(r)))
 
 
+def _inside(op):
+    """The gradients of op, of two computed inputs, times another input."""
+    names = "abc" if op == "atan2" else "ab"
+    last = names[-1]
+    expression = f"(2 * a).atan2(3 * b) * {last}" if op == "atan2" else f"(2 * a).{op}() * {last}"
+    factors = (2.0, 3.0)
+    draw = _numbers(names)
+
+    def want(_, inputs):
+        own = [k * inputs[n] for k, n in zip(factors, names[:-1], strict=False)]
+        slopes = zip(names[:-1], _slopes[op](*own), factors, strict=False)
+        return {n: slope * k * inputs[last] for n, slope, k in slopes} | {last: _values[op](*own)}
+
+    first = dict(zip(names, (1.6, 2.3, 2.8), strict=False))
+    return Probe(f"gradients of {expression}", (expression, first), want, drivers.taught_grads, draw=lambda r: (expression, draw(r)))
+
+
 def _alone(op):
     return f"gradients of {_calls[op]}"
 
@@ -246,10 +263,15 @@ EX_B = Exercise(
         *(_grads(op) for op in _calls),
         *(_grads(op, times="c" if op == "atan2" else "b") for op in _calls),
         *(_grads(op, plus=True) for op in _calls),
+        *(_inside(op) for op in _calls),
         Probe("tanh far out", ("a.tanh() * b", {"a": 800.0, "b": 2.0}), {"a": 0.0, "b": 1.0}, drivers.taught_grads, 0.5,
               draw=lambda r: ("a.tanh() * b", {"a": float(r.randint(750, 900)), "b": 2.0})),
     ),
     bank=(
+        Wrong("operands dropped", SOLUTION_B.replace("(self,), ", "(), ").replace("(self, other), ", "(), "),
+              "The results do not remember what they were made from, so the backward pass ends at them. Their second argument is the tuple "
+              "of inputs, as in sin.",
+              on=("gradients of (2 * a).exp() * b", "gradients of (2 * a).atan2(3 * b) * c")),
         Wrong("exp by the power rule", _b("out.data * out.grad", "self.data * math.exp(self.data - 1) * out.grad"),
               "exp: the power rule is for x to a fixed power. Here x is the exponent, and the function is its own derivative.",
               on=(_alone("exp"),)),

@@ -176,6 +176,7 @@ def unbroadcast(g, shape):
 '''
 
 SHAPES = [((2, 3), (2, 3)), ((2, 3), (3,)), ((2, 3), (2, 1)), ((4, 2, 3), (1, 3)), ((2, 3), ()), ((5, 1, 2, 4, 3), (2, 1, 3))]
+SHAPES += [((8, 3, 4), (1, 3, 1))]
 
 
 def _draw_shapes(r, big, small):
@@ -186,10 +187,11 @@ def _draw_shapes(r, big, small):
 
 
 def _draw_any(r):
-    """Two shapes of three to five axes, of which the operand has lost some in front and has a 1 among the others."""
+    """Two shapes of three to five axes, of which the operand may have lost one in front and has two 1s among the others."""
     big = [r.randint(2, 4) for _ in range(r.randint(3, 5))]
     small = big[r.randint(0, 1) :]
-    small[r.randrange(1, len(small))] = 1
+    for axis in r.sample(range(len(small)), 2):
+        small[axis] = 1
     return tuple(big), tuple(small)
 
 
@@ -214,7 +216,7 @@ EX_C = Exercise(
     points=3,
     minutes=10,
     difficulty=3,
-    question="An operand was broadcast to a larger shape. Bring the gradient back to the operand's own shape, for six pairs of shapes.",
+    question="An operand was broadcast to a larger shape. Bring the gradient back to the operand's own shape, for seven pairs of shapes.",
     entry="unbroadcast",
     stub=STUB_C,
     solution=SOLUTION_C,
@@ -228,7 +230,7 @@ EX_C = Exercise(
         )
         for big, small in SHAPES
     )
-    + (Probe("up to five axes", ((3, 2, 4), (2, 1)), _unbroadcast, drivers.unbroadcast_ramp, draw=_draw_any),),
+    + (Probe("up to five axes", ((3, 2, 4, 2), (2, 1, 1)), _unbroadcast, drivers.unbroadcast_ramp, draw=_draw_any),),
     bank=(
         Wrong(
             "returned as it came",
@@ -270,6 +272,22 @@ EX_C = Exercise(
             SOLUTION_C.replace("g.sum(axis=0)", "g.sum(axis=-1)"),
             "Broadcasting adds new axes at the front: those are the ones to sum away.",
             on=("(2, 3) back to (3,)",),
+        ),
+        Wrong(
+            "only the first stretched axis",
+            SOLUTION_C.replace("    for axis, size in enumerate(shape):\n        if size == 1:\n"
+                               "            g = g.sum(axis=axis, keepdims=True)\n",
+                               "    if 1 in shape:\n        g = g.sum(axis=shape.index(1), keepdims=True)\n"),
+            "Only one of the stretched axes is summed. A shape such as (1, 3, 1) has two of them.",
+            on=("(8, 3, 4) back to (1, 3, 1)", "(2, 3) back to (2, 1)"),
+        ),
+        Wrong(
+            "the axes shift",
+            SOLUTION_C.replace("g = g.sum(axis=axis, keepdims=True)\n    return g", "g = g.sum(axis=axis)\n    return g.reshape(shape)"),
+            "When an axis has been summed away, all later axes have another number, so the second sum runs over the wrong one. "
+            "keepdims=True leaves them where they are.",
+            when=lambda seen: seen.error("(8, 3, 4) back to (1, 3, 1)") in ("AxisError", "ValueError")
+            and not seen.error("(2, 3) back to (2, 1)"),
         ),
         Wrong(
             "reshapes",

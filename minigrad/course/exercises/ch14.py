@@ -143,6 +143,7 @@ def _sample(name, numbers, target, seed=1.0, places=None, weight=1.0, shift=0.0)
 _b = partial(but, SOLUTION_B)
 GRAD = "(exps[i] / total - (i == target)) * out.grad"
 THREE, FOUR_B, TWICE, LARGE = "three classes", "four classes, upstream gradient not 1", "the same score twice", "scores of a thousand"
+BOTH = "a score that is the right class and a wrong one"
 
 EX_B = Exercise(
     id="14.b",
@@ -160,6 +161,7 @@ EX_B = Exercise(
         _sample(THREE, [0.5, -1.0, 2.0], 0),
         _sample(FOUR_B, [1.0, 0.2, -0.7, 1.5], 2, 3.0),
         _sample(TWICE, [0.3, 1.1], 1, 1.0, [0, 1, 0]),
+        _sample(BOTH, [0.3, 1.1], 0, 2.0, [0, 1, 0]),
         _sample(LARGE, [-1000.0, 1000.0, 999.0], 0, shift=1000.0),
         Probe("one operation", ([0.5, -1.0, 2.0],), {"a Value": True, "parents are the scores": True}, drivers.cross_entropy_records,
               draw=lambda r: (_numbers(r, 3),)),
@@ -195,6 +197,13 @@ EX_B = Exercise(
             _b("s.grad +=", "s.grad ="),
             "A score that is used twice keeps only the second contribution: add to its gradient.",
             on=(TWICE,),
+        ),
+        Wrong(
+            "compares by identity",
+            _b("(i == target)", "(s is scores[target])"),
+            "Where the same Value is the score of two classes, both are taken for the right one. The right class is a position: compare i "
+            "with target.",
+            on=(BOTH, TWICE),
         ),
         Wrong("the right class is not treated", _b(GRAD, "exps[i] / total * out.grad"),
               "That is the derivative of log-sum-exp alone. The loss also contains the score of the right class, with a minus sign.",
