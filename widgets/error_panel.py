@@ -13,6 +13,8 @@ from collections import Counter
 from contextlib import suppress
 from traceback import walk_tb
 
+from minigrad.core.errors import Explanation, explanation
+
 _log = logging.getLogger(__name__)
 BELOW = 12  # frames of the learner's own that are shown at most
 REPEATED = 2  # how often a traceback shows a line of a recursion, before its last frames
@@ -37,13 +39,20 @@ class Panels:
             if not (running_compiled_code and not exception_only and self._shown(exc_tuple)):
                 self._original(exc_tuple, filename, tb_offset, exception_only, running_compiled_code)
 
+        unread = self.shell.showsyntaxerror
+
+        def showsyntaxerror(filename=None, running_compiled_code=False):
+            unread(filename, running_compiled_code)
+            if not running_compiled_code:
+                self._unreadable(filename)
+
         showtraceback.panels = self  # type: ignore[attr-defined]
-        self.shell.showtraceback = showtraceback
+        self.shell.showtraceback, self.shell.showsyntaxerror = showtraceback, showsyntaxerror
 
     def remove(self) -> None:
         installed = vars(self.shell).get("showtraceback")
         if getattr(installed, "panels", None) is self:
-            del self.shell.showtraceback
+            del self.shell.showtraceback, self.shell.showsyntaxerror
         self._original = None
 
     def _shown(self, exc_tuple) -> bool:
@@ -64,19 +73,34 @@ class Panels:
             _log.info("no explanation of %r", error, exc_info=True)
             return False
         self.shell._showtraceback(etype, error, lines)
-        if bundle is None:
-            return True
+        if bundle is not None:
+            self._publish(bundle)
+        return True
+
+    def _unreadable(self, filename) -> None:
+        """The panel below a SyntaxError of a cell; none for one of a file."""
         try:
+            error = self.shell._get_exc_info()[1]
+            if not isinstance(error, SyntaxError) or not self.shell.compile._filename_map.get(error.filename or filename or ""):
+                return
+            from .explain.about_python import unreadable
+
+            card = unreadable(error)
+            self._publish({"text/plain": repr(card), "text/html": card._repr_html_()})
+        except Exception:
+            _log.info("no explanation of a SyntaxError", exc_info=True)
+
+    def _publish(self, bundle: dict[str, str]) -> None:
+        with suppress(Exception):  # the error itself is on the screen already
             if self.shell.display_pub.__class__.__name__ == "CapturingDisplayPublisher" or hasattr(self.shell, "kernel"):
                 self.shell.display_pub.publish(data=bundle, metadata={})
             else:
                 print(bundle["text/plain"])
-        except Exception:  # the error itself is on the screen already
-            return True
-        return True
 
 
-_KINDS = (RuntimeError, TypeError, ValueError, AttributeError, IndexError, RecursionError, AssertionError, NameError, ModuleNotFoundError)
+_KINDS = (
+    RuntimeError, TypeError, ValueError, AttributeError, LookupError, RecursionError, AssertionError, NameError, ModuleNotFoundError,
+)  # fmt: skip
 
 
 def worth_a_look(error: BaseException) -> bool:
@@ -130,7 +154,10 @@ def short(shell, etype, error, tb, whole: bool = False) -> list[str]:
         own = types.TracebackType(own, t.tb_frame, t.tb_lasti, t.tb_lineno)
     last = shell.InteractiveTB.structured_traceback(etype, Exception(sentence), own, tb_offset=0)
     head = f"\033[91m{etype.__name__}\033[0m: {sentence}" if shell.colors.lower() != "nocolor" else f"{etype.__name__}: {sentence}"
-    return [head, *_lines_of(last), *getattr(error, "__notes__", ()), *["%tb shows the whole traceback."] * whole]
+    said = getattr(error, "minigrad", None)
+    told = explanation(said.did, said.why, said.instead, said.chapter) if isinstance(said, Explanation) else ""
+    notes = [note for note in getattr(error, "__notes__", ()) if whole or note.strip() != told]  # the panel says the same
+    return [head, *_lines_of(last), *notes, *["%tb shows the whole traceback."] * whole]
 
 
 def _lines_of(structured: list[str]) -> list[str]:

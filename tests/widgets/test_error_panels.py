@@ -317,7 +317,7 @@ def test_an_endless_recursion_is_told_once(shell, cells):
     assert note in text and note in screen.stdout and error.__notes__ == [note], "nothing is left out twice"
 
 
-@pytest.mark.parametrize("code", ["1/0", "raise KeyError('w')", "undefined_name", "x = = 1", "int('a')", "[][3]", "raise RuntimeError('my own')",
+@pytest.mark.parametrize("code", ["1/0", "raise KeyError('w')", "int('a')", "[][3]", "raise RuntimeError('my own')",
                                   "raise KeyboardInterrupt", "None.anything", "(1).backward_pass"])  # fmt: skip
 def test_other_errors_are_none_of_our_business(shell, code):
     def on_screen():
@@ -329,6 +329,55 @@ def test_other_errors_are_none_of_our_business(shell, code):
     Panels(shell)  # another one, not installed
     shell.showtraceback.panels.remove()
     assert with_panels == on_screen() and "How to fix it" not in with_panels
+
+
+FIRST_DAY = {
+    "math.tanh": (["import math\nfrom minigrad import Value\nx = Value(2.0)", "math.tanh(x * 2)"], "(x * 2).tanh()"),
+    "grad()": (["from minigrad import Value\nx = Value(2.0)", "x.grad()"], "Leave the parentheses away: x.grad"),
+    "grad() before backward": (["t = torch.ones(2, requires_grad=True)", "t.grad()"], "Leave the parentheses away: t.grad"),
+    "a function in sum": (["def f(x):\n    return x", "sum([f for x in [1.0]])"], "Call it: f(...)"),
+    "a function beside a Value": (["from minigrad import Value\nx = Value(2.0)\ndef f(x):\n    return x", "x + f"], "Call it: f(...)"),
+    "a function beside a Tensor": (["def f(x):\n    return x", "torch.ones(2) * f"], "Call it: f(...)"),
+    "a generator": (["from minigrad import Value\nx = Value(2.0)", "x * (v for v in [x])"], "sum(… for … in …)"),
+    "no return": (["def f(x):\n    x * 2", "f(1.0) + 1"], "f has no return"),
+    "no return, kept": (["def f(x):\n    x * 2\ny = f(1.0)", "2 * y"], "f has no return"),
+    "an unknown name": (["undefined = 1", "qwertz + 1"], "Run the cell that defines qwertz"),
+    "check": (["a = 1", 'check("01.a", 30)'], "from minigrad.course import check"),
+}
+
+
+@pytest.mark.parametrize("cells, says", FIRST_DAY.values(), ids=FIRST_DAY)
+def test_a_mistake_of_the_first_day_gets_a_panel(shell, cells, says):
+    text, _ = provoke(shell, cells)
+    assert says in " ".join(text.split()) and text.count("How to fix it") == 1, text
+
+
+@pytest.mark.parametrize("cell, says", [
+    ("def f(x)\n    return x", "ends with a colon"), ("if True:\nx = 1", "four blanks to the right"), ("print((1)", "never closed"),
+    ("x = 1\n  y = 2", "begin it in the same column"), ("x = = 1", "at the marked place or just before it"),
+    ("if x = 1:\n    pass", "== compares"), ("return 3", "inside a function"), ("print('a)", "quotation mark"),
+])  # fmt: skip
+def test_a_cell_that_python_cannot_read_gets_a_panel(shell, cell, says):
+    with capture_output(display=False) as screen:
+        assert not shell.run_cell(cell).success
+    text = screen.stdout
+    assert "Error: " in text and says in " ".join(text.split()) and text.count("None of its lines has run") == 1
+    shell.showtraceback.panels.remove()
+    with capture_output(display=False) as screen:
+        shell.run_cell(cell)
+    assert "None of its lines" not in screen.stdout
+
+
+def test_an_unknown_exercise_shows_only_the_learners_line(shell):
+    text, _ = provoke(shell, ["from minigrad.course import check", 'check("1.a", 30)'])
+    assert "There is no exercise '1.a'" in text and "checking.py" not in text
+
+
+@pytest.mark.parametrize("cells", [["(torch.ones(3, requires_grad=True) * 2).backward()"], ["t = torch.ones(3)", "import math; math.tanh(t)"]])
+def test_advice_is_printed_once(shell, cells):
+    text, error = provoke(shell, cells)
+    assert "How to fix it" in text and "Instead: " not in text
+    assert text.count(f"{error.minigrad.chapter.partition(',')[0]}") <= 1
 
 
 def test_a_panel_that_fails_hides_nothing(shell, monkeypatch):

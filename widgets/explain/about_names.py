@@ -38,6 +38,26 @@ def misspelt(m: Moment, found) -> Answer | None:
                   f"If you meant `{near[0]}`, correct the name. If not, run the cell that defines `{found[1]}` first.", chapter=0)  # fmt: skip
 
 
+LOADED_BY = {
+    "check": "from minigrad.course import check",
+    "torch": "import minigrad as torch",
+    "Value": "from minigrad import Value",
+    "math": "import math",
+    "random": "import random",
+    "np": "import numpy as np",
+    "plt": "import matplotlib.pyplot as plt",
+}
+
+
+@row(NameError, r"^name '(\w+)' is not defined", python=True)
+def unknown_name(m: Moment, found) -> Answer:
+    name = found[1]
+    what = "No variable of that name exists in this kernel. After a restart of the kernel nothing exists until its cell is run again."
+    if name in LOADED_BY:
+        return Answer(f"`{name}` is not loaded", what, "Run the first cells of the notebook, or this line:", code=LOADED_BY[name])
+    return Answer(f"`{name}` is not defined", what, f"Run the cell that defines `{name}`. A text needs quotation marks: `\"{name}\"`.")
+
+
 @row(AttributeError, r"object has no attribute '(\w+)'", python=True)
 def misspelt_attribute(m: Moment, found) -> Answer | None:
     thing: Any = getattr(m.error, "obj", None)

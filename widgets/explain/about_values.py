@@ -8,6 +8,7 @@ from minigrad.tracing.trace import is_tensor
 
 from ..show import Chain, Link, Table
 from . import history
+from .about_python import UNCALLED, made_by, returned_none, uncalled
 from .answers import Answer, Row, row, shape
 from .moment import Moment
 
@@ -85,22 +86,11 @@ def forgot_return(m: Moment, found) -> Answer | None:
     owner = m.calls(found[1]) or next((n.value for n in ast.walk(m.tree) if isinstance(n, ast.Attribute) and n.attr == found[1]), None) if m.tree is not None else None
     if owner is None:
         return None
-    call = owner
-    if isinstance(owner, ast.Name):
-        for s in reversed(history.statements(m)):
-            if isinstance(s, ast.Assign) and isinstance(s.value, ast.Call) and any(ast.unparse(t) == owner.id for t in s.targets):
-                call = s.value
-                break
-    if not isinstance(call, ast.Call):
-        return None
-    if isinstance(call.func, ast.Attribute) and call.func.attr == "backward":
+    call = made_by(m, owner)
+    if call is not None and isinstance(call.func, ast.Attribute) and call.func.attr == "backward":
         return Answer("backward() returns nothing", "It fills the `.grad` of the leaves; it has no result, and it updates nothing.",
                       "Call `loss.backward()` alone on its line, then read `w.grad`.", chapter=17)  # fmt: skip
-    function = m.value(call.func)
-    if getattr(function, "__code__", None) is None:
-        return None
-    return Answer("The function returned None", f"`{ast.unparse(call.func)}` has no `return` on the way that was taken, so Python returns None.",
-                  "End it with `return` and the result.", chapter=2)  # fmt: skip
+    return returned_none(m, owner)
 
 
 @row(RuntimeError, r"^Can't call numpy\(\) on Tensor that requires grad")
@@ -151,7 +141,9 @@ def two_dtypes(m: Moment, found) -> Answer:
 
 
 @row(TypeError, r"^a Value needs one plain number, but got (\w+)")
-def not_a_value(m: Moment, found) -> Answer:
+def not_a_value(m: Moment, found) -> Answer | None:
+    if found[1] in UNCALLED:
+        return uncalled(m, found[1])
     fix = m.sentence.partition(". ")[2] or "Pass an int or a float."
     fixes = {"Tensor": "Stay with one engine: `Value` for single numbers, or tensors throughout. `t.item()` gives the number without its graph."}
     return Answer("A Value holds a single number", f"It was given a {found[1]}. `Value` is the scalar engine: one number, one node.",
